@@ -1,0 +1,40 @@
+#pragma once
+
+#include <phoenix.h>
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+/// The parts of a computation that `phoenix bench` measures. Each says its figures by say().
+namespace bench {
+
+/// One line for `phoenix bench`: "figure NAME VALUE".
+inline void say(const std::string& name, double value) {
+  std::printf("figure %s %.9g\n", name.c_str(), value);
+  std::fflush(stdout);
+}
+
+/// Seconds of the clock that all processes of one machine share.
+[[nodiscard]] double clock_s();
+
+/// The value in the middle. REQUIRES that there is one.
+[[nodiscard]] inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Between two processes with one vnode each: half round trip, one long message, many short ones;
+/// in turn over the runtime and over a plain TCP connection between the same two processes.
+void pair(phx::Session& job);
+/// The same with a daemon inside each of two processes, which it makes.
+void pair_embedded();
+/// Broadcast and reduction of 1 byte and of 1 MB, one vnode per process.
+void collectives(phx::Session& job);
+/// Small steps until `processors` processes hold vnodes; each says when it got its first ones.
+void join(phx::Session& job, std::uint64_t processors);
+/// Vnode 0 with a state of 1 MB goes to and fro while the others work.
+void moves(phx::Session& job);
+
+}  // namespace bench

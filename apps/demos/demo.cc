@@ -1,0 +1,77 @@
+#include "apps/demos/demo.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+namespace demos {
+namespace {
+
+std::string spell(double value, const char* unit) {
+  std::array<char, 48> text{};
+  const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  std::snprintf(text.data(), text.size(), "%.*f %s", digits, value, unit);
+  return text.data();
+}
+
+}  // namespace
+
+void wrong(const std::string& what) {
+  throw std::runtime_error("WRONG RESULT: " + what);
+}
+
+void say(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vprintf(format, arguments);
+  va_end(arguments);
+  std::putchar('\n');
+  std::fflush(stdout);
+}
+
+std::vector<std::byte> make_bytes(std::uint64_t seed, std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t at = 0; at < size; at += sizeof(seed)) {
+    const std::uint64_t word = mix(seed + at);
+    std::memcpy(bytes.data() + at, &word, std::min(sizeof(word), size - at));
+  }
+  return bytes;
+}
+
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::string spell_bytes(std::uint64_t bytes) {
+  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  auto value = static_cast<double>(bytes);
+  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  if (unit == 0) return std::to_string(bytes) + " B";
+  const bool is_whole = value == static_cast<double>(static_cast<std::uint64_t>(value));
+  return is_whole ? std::to_string(static_cast<std::uint64_t>(value)) + " " + kUnits.at(unit)
+                  : spell(value, kUnits.at(unit));
+}
+
+std::string spell_seconds(double seconds) {
+  if (seconds < 1e-3) return spell(seconds * 1e6, "us");
+  return seconds < 1 ? spell(seconds * 1e3, "ms") : spell(seconds, "s");
+}
+
+std::string spell_rate(double bytes_per_second) {
+  if (bytes_per_second < 1e6) return spell(bytes_per_second / 1e3, "kB/s");
+  return bytes_per_second < 1e9 ? spell(bytes_per_second / 1e6, "MB/s")
+                                : spell(bytes_per_second / 1e9, "GB/s");
+}
+
+double clock_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace demos

@@ -1,0 +1,151 @@
+/// Heat on a plate: a Jacobi iteration over an image whose strips of rows are the vnodes.
+/// Processors may come and go while it runs; the result is compared bit for bit with a run without
+/// messages.
+#include <phoenix.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "apps/demos/demo.h"
+#include "apps/demos/raster.h"
+
+namespace {
+
+using demos::Raster;
+using Row = std::vector<double>;
+enum : phx::Tag { kFromAbove, kFromBelow, kResult };
+
+struct Settings {
+  std::string input, output = "heat.png";
+  std::size_t size = 512;  ///< Of the sample.
+  std::uint64_t steps = 5000;
+  double tolerance = 1e-6;
+};
+
+/// One step for all cells but the outermost. Returns the greatest change.
+double relax(Raster& now, Raster& next) {
+  double change = 0;
+  next = now;
+  for (std::size_t y = 1; y + 1 < now.height; ++y) {
+    for (std::size_t x = 1; x + 1 < now.width; ++x) {
+      next.at(x, y) =
+          0.25 * (now.at(x, y - 1) + now.at(x, y + 1) + now.at(x - 1, y) + now.at(x + 1, y));
+      change = std::max(change, std::abs(next.at(x, y) - now.at(x, y)));
+    }
+  }
+  std::swap(now, next);
+  return change;
+}
+
+/// What one vnode has: its rows, between the last row of the strip above and the first below.
+struct Strip {
+  Raster now;
+  std::uint64_t step = 0;
+  Raster start;  ///< The whole plate, kept by vnode 0 to check the result.
+
+  void state(auto& io) { io(now, step, start); }
+
+  /// The `part`-th of `parts` strips of `plate`.
+  void cut(const Raster& plate, std::uint64_t part, std::uint64_t parts) {
+    const std::size_t begin = (plate.height - 2) * part / parts;
+    const std::size_t end = (plate.height - 2) * (part + 1) / parts + 2;
+    const auto row = [&](std::size_t y) {
+      return plate.cells.begin() + std::ptrdiff_t(y * plate.width);
+    };
+    now = {plate.width, end - begin, Row(row(begin), row(end))};
+    if (part == 0) start = plate;
+  }
+  [[nodiscard]] std::span<double> row(std::size_t y) { return {&now.at(0, y), now.width}; }
+  [[nodiscard]] std::span<double> inner_rows() {
+    return {&now.at(0, 1), now.width * (now.height - 2)};
+  }
+};
+
+/// Collects the strips, checks them, and writes the image. The exit code of the program.
+int report(phx::Session& job, Strip& strip, const Settings& settings, double change) {
+  Raster result = strip.start;
+  auto to = result.cells.begin() + std::ptrdiff_t(result.width);
+  for (phx::Vnode v = 0; v < job.vnodes(); ++v) {
+    const Row rows = job.recv<Row>({.at = 0, .from = v, .tag = kResult});
+    to = std::copy(rows.begin(), rows.end(), to);
+  }
+  Raster next;
+  for (std::uint64_t step = 0; step < strip.step; ++step) relax(strip.start, next);
+  const bool is_equal = result == strip.start;
+  demos::write_png(settings.output, result);
+  std::printf("heat: %zu x %zu cells, %llu vnodes, %llu steps, last change %.2g: %s; see %s\n",
+              result.width, result.height, static_cast<unsigned long long>(job.vnodes()),
+              static_cast<unsigned long long>(strip.step), change,
+              is_equal ? "equal to the sequential run bit for bit" : "WRONG",
+              settings.output.c_str());
+  return is_equal ? 0 : 1;
+}
+
+Raster read_start(const Settings& settings, std::uint64_t vnodes) {
+  std::string path = settings.input;
+  if (path.empty()) {
+    path = settings.output + ".start.pgm";
+    demos::write_sample(path, settings.size, settings.size);
+  }
+  Raster plate = demos::read_raster(path);
+  if (plate.width < 3 || plate.height < vnodes + 2) {
+    throw std::runtime_error(path + " has too few rows for so many vnodes");
+  }
+  return plate;
+}
+
+int heat(phx::Session& job, const Settings& settings) {
+  phx::Objects<Strip> strips(job);
+  const phx::Vnode vnodes = job.vnodes();
+  Raster next;
+  while (job.safe_point()) {
+    if (strips.begin()->second.step == 0) {
+      const Raster plate = job.broadcast(0, [&] { return read_start(settings, vnodes); });
+      for (auto& [v, strip] : strips) strip.cut(plate, v, vnodes);
+    }
+    for (auto& [v, strip] : strips) {
+      if (v > 0) job.send(v, v - 1, strip.row(1), kFromBelow);
+      if (v + 1 < vnodes) job.send(v, v + 1, strip.row(strip.now.height - 2), kFromAbove);
+    }
+    for (auto& [v, strip] : strips) {
+      const auto fill = [&, at = v](std::span<double> row, phx::Vnode from, phx::Tag tag) {
+        std::ranges::copy(job.recv<Row>({.at = at, .from = from, .tag = tag}), row.begin());
+      };
+      if (v > 0) fill(strip.row(0), v - 1, kFromAbove);
+      if (v + 1 < vnodes) fill(strip.row(strip.now.height - 1), v + 1, kFromBelow);
+      ++strip.step;
+    }
+    const double change =
+        job.allreduce(phx::max, [&](phx::Vnode v) { return relax(strips[v].now, next); });
+    const std::uint64_t step = strips.begin()->second.step;
+    if (step % 500 == 0 && job.holds(0)) {
+      std::printf("step %llu: change %.2g\n", static_cast<unsigned long long>(step), change);
+      std::fflush(stdout);
+    }
+    if (change < settings.tolerance || step == settings.steps) {
+      for (auto& [v, strip] : strips) job.send(v, 0, strip.inner_rows(), kResult);
+      return job.holds(0) ? report(job, strips[0], settings, change) : 0;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  CLI::App app("Heat on a plate, by a Jacobi iteration");
+  app.add_option("--input", settings.input, "PNG, PGM or ESRI ASCII grid (default: a sample)");
+  app.add_option("-o,--output", settings.output, "PNG of the final temperatures");
+  app.add_option("--size", settings.size, "Cells per side of the sample")
+      ->check(CLI::Range(3, 8192))
+      ->capture_default_str();
+  app.add_option("--steps", settings.steps, "Stop after so many");
+  app.add_option("--tolerance", settings.tolerance, "Stop when no cell changes by more");
+  CLI11_PARSE(app, argc, argv);
+  return demos::run("heat", [&](phx::Session& job) { return heat(job, settings); });
+}

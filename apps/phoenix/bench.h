@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/phoenix/launch.h"
+#include "overlay/base/result.h"
+
+namespace phx::app {
+
+/// One line of the table of `phoenix bench`. Times are seconds, sizes bytes; unit says which.
+struct Figure {
+  enum class Unit { kSeconds, kBytesPerSecond, kPerSecond, kBytes, kPercent };
+  std::string what;
+  double value = 0;
+  Unit unit = Unit::kSeconds;
+  std::optional<double> compared = {};  ///< What plain TCP took, in the same unit and run.
+  std::optional<double> at_most = {};   ///< Wanted of the ratio, or of the value if none.
+  std::optional<double> at_least = {};
+
+  [[nodiscard]] std::optional<double> ratio() const;
+  /// Nothing if nothing is wanted.
+  [[nodiscard]] std::optional<bool> is_met() const;
+};
+
+/// A group of figures that are measured together.
+struct BenchCase {
+  const char* name;
+  const char* what;
+  std::function<Result<std::vector<Figure>>()> measure;
+};
+[[nodiscard]] const std::vector<BenchCase>& bench_cases();
+
+/// What the application said, by name, as often as it said it.
+using Said = std::map<std::string, std::vector<double>>;
+
+/// A mesh of daemons on this machine for one measurement; ends with it.
+class BenchMesh {
+ public:
+  [[nodiscard]] static Result<BenchMesh> start(std::uint32_t daemons);
+  ~BenchMesh();
+  BenchMesh(BenchMesh&& other) noexcept;
+  BenchMesh& operator=(BenchMesh&&) = delete;
+
+  /// Runs phoenix-bench with these arguments as a job, and returns what it said.
+  [[nodiscard]] Result<Said> run(std::uint64_t vnodes, const std::vector<std::string>& arguments,
+                                 bool balance = true) const;
+  /// Starts one more daemon, and returns the time at which that began.
+  [[nodiscard]] Result<double> add_one() const;
+  [[nodiscard]] double start_seconds() const { return start_seconds_; }
+  /// Of all daemons since their start: seconds of CPU.
+  [[nodiscard]] double cpu_seconds() const;
+  /// The largest resident set of a daemon, in bytes.
+  [[nodiscard]] double resident_bytes() const;
+
+ private:
+  explicit BenchMesh(std::string name) : name_(std::move(name)) {}
+  std::string name_;  ///< Empty: moved from.
+  double start_seconds_ = 0;
+};
+
+/// Runs phoenix-bench with daemons inside its processes.
+[[nodiscard]] Result<Said> run_embedded(const std::vector<std::string>& arguments);
+
+/// Seconds of the clock that phoenix-bench uses, too.
+[[nodiscard]] double bench_clock_s();
+
+}  // namespace phx::app

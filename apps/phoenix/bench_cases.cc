@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <future>
+#include <thread>
+
+#include "apps/phoenix/bench.h"
+
+namespace phx::app {
+namespace {
+
+using Unit = Figure::Unit;
+using Figures = Result<std::vector<Figure>>;
+
+constexpr std::uint32_t kCollectiveDaemons = 16;
+constexpr std::uint32_t kManyDaemons = 64;
+constexpr double kResidentWanted = 15e6;
+constexpr double kIdleWanted = 10;  ///< Percent of one processor, for all 64 daemons together.
+constexpr auto kSettleTime = std::chrono::seconds(3);
+constexpr double kIdleSeconds = 5;
+
+/// The largest value of this name; not a number if there is none.
+double most(const Said& said, const std::string& name) {
+  const auto found = said.find(name);
+  if (found == said.end()) return std::nan("");
+  return *std::max_element(found->second.begin(), found->second.end());
+}
+
+std::vector<Figure> pair_figures(const Said& said, const std::string& who) {
+  return {
+      {who + ": 1 byte, half round trip",
+       most(said, "trip"),
+       Unit::kSeconds,
+       most(said, "trip-tcp"),
+       4.0,
+       {}},
+      {who + ": one message of 64 MiB",
+       most(said, "bulk"),
+       Unit::kBytesPerSecond,
+       most(said, "bulk-tcp"),
+       {},
+       0.5},
+      {who + ": messages of 64 bytes",
+       most(said, "rate"),
+       Unit::kPerSecond,
+       most(said, "rate-tcp"),
+       {},
+       {}},
+  };
+}
+
+Figures measure_pair() {
+  const auto mesh = BenchMesh::start(2);
+  if (!mesh.ok()) return mesh.error();
+  const auto said = mesh.value().run(2, {"pair"});
+  if (!said.ok()) return said.error();
+  return pair_figures(said.value(), "two daemons");
+}
+
+Figures measure_embedded() {
+  const auto said = run_embedded({"pair", "--embedded"});
+  if (!said.ok()) return said.error();
+  return pair_figures(said.value(), "daemons inside");
+}
+
+Figures measure_collectives() {
+  const auto mesh = BenchMesh::start(kCollectiveDaemons);
+  if (!mesh.ok()) return mesh.error();
+  const auto said = mesh.value().run(kCollectiveDaemons, {"collectives"});
+  if (!said.ok()) return said.error();
+  return std::vector<Figure>{
+      {"16 daemons: broadcast of 1 byte", most(said.value(), "broadcast-1")},
+      {"16 daemons: reduction of 1 byte", most(said.value(), "reduce-1")},
+      {"16 daemons: broadcast of 1 MiB", most(said.value(), "broadcast-1M")},
+      {"16 daemons: reduction of 1 MiB", most(said.value(), "reduce-1M")},
+  };
+}
+
+Figures measure_mesh() {
+  const auto mesh = BenchMesh::start(kManyDaemons);
+  if (!mesh.ok()) return mesh.error();
+  std::this_thread::sleep_for(kSettleTime);
+  const double cpu = mesh.value().cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds));
+  const double idle = (mesh.value().cpu_seconds() - cpu) / kIdleSeconds * 100;
+  const double resident = mesh.value().resident_bytes();
+  const double begin = bench_clock_s();
+  const auto said =
+      mesh.value().run(kManyDaemons, {"join", "--processors", std::to_string(kManyDaemons)});
+  if (!said.ok()) return said.error();
+  return std::vector<Figure>{
+      {"64 daemons: start-up", mesh.value().start_seconds()},
+      {"64 daemons: idle, all together", idle, Unit::kPercent, {}, kIdleWanted, {}},
+      {"64 daemons: memory of the largest", resident, Unit::kBytes, {}, kResidentWanted, {}},
+      {"64 daemons: a job on all of them", bench_clock_s() - begin},
+  };
+}
+
+Figures measure_join() {
+  const auto mesh = BenchMesh::start(2);
+  if (!mesh.ok()) return mesh.error();
+  auto added = std::async(std::launch::async, [&] {
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // the job is well under way then
+    return mesh.value().add_one();
+  });
+  const auto said = mesh.value().run(24, {"join", "--processors", "3"});
+  const auto begin = added.get();
+  if (!said.ok()) return said.error();
+  if (!begin.ok()) return begin.error();
+  return std::vector<Figure>{{"join: from its start to its first vnode",
+                              most(said.value(), "first-vnode") - begin.value()}};
+}
+
+Figures measure_moves() {
+  const auto mesh = BenchMesh::start(2);
+  if (!mesh.ok()) return mesh.error();
+  const auto said = mesh.value().run(4, {"moves"}, /*balance=*/false);
+  if (!said.ok()) return said.error();
+  return std::vector<Figure>{
+      {"pause of a 1 MiB vnode that moves", most(said.value(), "pause-moved")},
+      {"pause of one that does not, meanwhile", most(said.value(), "pause-stayed")},
+  };
+}
+
+}  // namespace
+
+const std::vector<BenchCase>& bench_cases() {
+  static const std::vector<BenchCase> cases = {
+      {"pair", "messages between applications on two daemons", measure_pair},
+      {"embedded", "messages between processes with a daemon inside", measure_embedded},
+      {"collectives", "broadcast and reduction on 16 daemons", measure_collectives},
+      {"mesh", "start, idle load and memory of 64 daemons", measure_mesh},
+      {"join", "time until a newcomer works", measure_join},
+      {"moves", "pauses while vnodes move", measure_moves},
+  };
+  return cases;
+}
+
+}  // namespace phx::app

@@ -1,0 +1,91 @@
+#include <signal.h>
+
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "apps/phoenix/session.h"
+#include "apps/phoenix/start.h"
+#include "apps/phoenix/verb.h"
+
+namespace phx::app {
+namespace {
+
+constexpr auto kDownTimeout = std::chrono::seconds(10);
+
+struct KillOptions {
+  std::string mesh = "default";
+  std::string job;
+  int signal = 0;
+};
+
+/// Waits until no daemon of this machine is left; those that do not end by themselves are killed.
+void wait_for_end(const MeshDir& dir) {
+  const auto deadline = std::chrono::steady_clock::now() + kDownTimeout;
+  while (!dir.daemons().empty() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  for (const auto& daemon : dir.daemons()) {
+    std::fprintf(stderr, "phoenix: p%u (process %ld) did not end by itself: killed\n", daemon.id,
+                 daemon.process);
+    ::kill(static_cast<pid_t>(daemon.process), SIGKILL);
+  }
+}
+
+int kill_job(const KillOptions& options) {
+  auto session = connect(options.mesh);
+  if (!session.ok()) return fail(session.error().what);
+  const std::string digits = options.job.substr(options.job.starts_with('j') ? 1 : 0);
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(digits.c_str(), &end, 10);
+  if (digits.empty() || *end != '\0') return fail("'" + options.job + "' is no job", kUsage);
+  const auto done = ask<runtime::Done>(
+      session.value(),
+      runtime::SignalRequest{JobId{static_cast<std::uint32_t>(number)}, options.signal}, 5s);
+  if (!done.ok()) return fail(done.error().what);
+  if (!done.value().error.empty()) return fail(done.value().error);
+  return kOk;
+}
+
+}  // namespace
+
+Status end_mesh(const std::string& name) {
+  auto dir = MeshDir::open(name);
+  if (!dir.ok()) return dir.error();
+  auto session = connect(name);
+  if (session.ok()) {
+    const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, 5s);
+    if (!done.ok() && dir.value().daemons().empty()) return done.error();
+  } else if (!dir.value().has_key()) {
+    return session.error();
+  }
+  wait_for_end(dir.value());
+  dir.value().remove();
+  return success();
+}
+
+void add_kill(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<KillOptions>();
+  CLI::App* verb = tool.add_subcommand("kill", "End a job, or send a signal to its processes");
+  verb->add_option("JOB", options->job, "The job (j2 or 2), see ps")->required();
+  verb->add_option("-s,--signal", options->signal, "Only send this signal")
+      ->check(CLI::Range(1, 64));
+  verb->add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
+  verb->callback([options, &chosen] { chosen = [options] { return kill_job(*options); }; });
+}
+
+void add_down(CLI::App& tool, Action& chosen) {
+  auto mesh = std::make_shared<std::string>("default");
+  CLI::App* verb = tool.add_subcommand("down", "End all jobs and all daemons of a mesh");
+  verb->add_option("--mesh", *mesh, "Name of the mesh")->capture_default_str();
+  verb->callback([mesh, &chosen] {
+    chosen = [mesh] {
+      const Status ended = end_mesh(*mesh);
+      if (!ended.ok()) return fail(ended.error().what);
+      std::printf("mesh %s ended\n", mesh->c_str());
+      return static_cast<int>(kOk);
+    };
+  });
+}
+
+}  // namespace phx::app

@@ -1,0 +1,113 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "apps/phoenix/session.h"
+#include "apps/phoenix/verb.h"
+
+namespace phx::app {
+namespace {
+
+struct DrainOptions {
+  std::string mesh = "default";
+  std::vector<std::string> names;
+  double timeout_s = 0;
+};
+
+/// One line per processor that is not gone yet: what it still has, and what it waits for.
+std::string describe(const runtime::DrainProgress& progress) {
+  std::string text;
+  for (const auto& one : progress.processors) {
+    if (one.gone) continue;
+    text += (text.empty() ? "" : "; ") + to_string(one.id) + ": " +
+            std::to_string(one.vnodes_left) + " vnodes left";
+    if (!one.waiting.empty()) text += ", waits for " + one.waiting;
+  }
+  return text;
+}
+
+/// Waits for the ends of those processes that run here, so that whoever asks the mesh next does not
+/// meet one of them.
+void await_processes(const MeshDir& dir, const std::vector<ProcessorId>& processors) {
+  const auto runs = [&](const MeshDir::Daemon& daemon) {
+    return std::any_of(processors.begin(), processors.end(),
+                       [&](ProcessorId p) { return p.value == daemon.id; });
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto daemons = dir.daemons();
+    if (std::none_of(daemons.begin(), daemons.end(), runs)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+int drain(const DrainOptions& options) {
+  auto session = connect(options.mesh);
+  if (!session.ok()) return fail(session.error().what);
+  const auto status = ask_status(session.value(), /*ask_all=*/false);
+  if (!status.ok()) return fail(status.error().what);
+  const auto processors = find_processors(status.value().view, options.names);
+  if (!processors.ok()) return fail(processors.error().what, kUsage);
+  // Speak through one that stays, so that the connection outlives the drain.
+  std::vector<std::string> staying;
+  for (const auto& [id, member] : status.value().view.members) {
+    const auto& all = processors.value();
+    const bool stays = std::find(all.begin(), all.end(), id) == all.end() && !member.leaving;
+    if (stays && !member.endpoints.empty()) staying.push_back(member.endpoints.front());
+  }
+  if (staying.empty()) {
+    return fail("that would leave no processor; to end the mesh, use phoenix down", kUsage);
+  }
+  session = connect_to(options.mesh, staying);
+  if (!session.ok()) return fail(session.error().what);
+  if (const Status sent = session.value().client.send(runtime::DrainRequest{processors.value()});
+      !sent.ok()) {
+    return fail(sent.error().what);
+  }
+  const bool talks = ::isatty(2) != 0;
+  const auto begin = std::chrono::steady_clock::now();
+  auto told = begin;
+  while (true) {
+    auto reply = session.value().client.receive(5s);
+    if (!reply.ok()) return fail("the drain goes on, but nobody tells: " + reply.error().what);
+    if (const auto* done = std::get_if<runtime::Done>(&reply.value())) return fail(done->error);
+    const auto* progress = std::get_if<runtime::DrainProgress>(&reply.value());
+    if (progress == nullptr) continue;
+    const std::string left = describe(*progress);
+    if (left.empty()) break;
+    const auto now = std::chrono::steady_clock::now();
+    if (options.timeout_s > 0 && now - begin > std::chrono::duration<double>(options.timeout_s)) {
+      return fail("not gone in time, the drain goes on: " + left);
+    }
+    if (now - told > std::chrono::seconds(2)) {
+      std::fprintf(stderr, "%s%s%s", talks ? "\r\033[K" : "", left.c_str(), talks ? "" : "\n");
+      told = now;
+    }
+  }
+  await_processes(session.value().dir, processors.value());
+  std::printf("%sdrained:", talks && told != begin ? "\r\033[K" : "");
+  for (const ProcessorId processor : processors.value()) {
+    std::printf(" %s", to_string(processor).c_str());
+  }
+  std::printf("\n");
+  return kOk;
+}
+
+}  // namespace
+
+void add_drain(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<DrainOptions>();
+  CLI::App* verb = tool.add_subcommand(
+      "drain", "Take processors out of a mesh without losing anything of the running jobs");
+  verb->add_option("PROCESSOR", options->names, "Processors (p3 or 3) or machines, see status")
+      ->required();
+  verb->add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
+  verb->add_option("--timeout", options->timeout_s, "Give up watching after so many seconds")
+      ->check(CLI::NonNegativeNumber);
+  verb->callback([options, &chosen] { chosen = [options] { return drain(*options); }; });
+}
+
+}  // namespace phx::app

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/result.h"
+#include "runtime/messages.h"
+
+namespace phx::app {
+
+/// Where the output of a job's processes goes: whole lines to the terminal with the processor in
+/// front, or to one file per processor and stream.
+class JobOutput {
+ public:
+  struct Options {
+    bool tags = true;
+    std::string folder;  ///< Not empty: files "p3.out" and "p3.err" in there instead.
+  };
+  /// Makes the folder. Fails if it cannot be written to.
+  [[nodiscard]] static Result<JobOutput> make(Options options);
+
+  /// False: the bytes could not be written (disk full, pipe closed).
+  [[nodiscard]] bool write(const runtime::Output& output);
+  /// Writes lines that have no end yet.
+  [[nodiscard]] bool finish();
+
+ private:
+  using Stream = std::pair<ProcessorId, bool>;
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  explicit JobOutput(Options options) : options_(std::move(options)) {}
+  [[nodiscard]] bool write_line(const Stream& stream, std::string_view line);
+  [[nodiscard]] bool write_file(const Stream& stream, std::string_view text);
+
+  Options options_;
+  std::map<Stream, std::string> begun_;  ///< Lines without an end.
+  std::map<Stream, std::unique_ptr<std::FILE, Closer>> files_;
+};
+
+}  // namespace phx::app

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/phoenix/mesh_dir.h"
+#include "overlay/base/result.h"
+
+namespace phx::app {
+
+/// A machine to start a daemon on; empty `host`: this one.
+struct Place {
+  std::string host;
+  std::string listen;  ///< Address to listen at; empty: loopback here, all addresses there.
+};
+
+struct LaunchOptions {
+  /// How to run a command on another machine: "PROGRAM ARGS..."; host and command are added.
+  std::string remote_shell = "ssh -o BatchMode=yes -o ConnectTimeout=10";
+  /// The daemon's program on the other machines; empty: the path it has here.
+  std::string remote_daemon;
+  std::vector<std::string> daemon_options;  ///< Passed on as they are.
+  std::uint32_t at_once = 16;               ///< Daemons being started at the same time.
+  bool quiet = false;                       ///< No progress on stderr.
+};
+
+/// A daemon that has become a member.
+struct Launched {
+  std::uint32_t id = 0;
+  std::string endpoint;
+};
+
+/// Starts one daemon per place and waits until each is a member of the mesh of `dir`. Without
+/// `join` the first one founds the mesh and the others join it. Daemons that started stay if
+/// another failed; the error then names the failed one and what it said.
+[[nodiscard]] Result<std::vector<Launched>> launch(const MeshDir& dir,
+                                                   const std::vector<Place>& places,
+                                                   std::vector<std::string> join,
+                                                   const LaunchOptions& options);
+
+/// One machine per line, "HOST [slots=N] [listen=ADDRESS]"; '#' begins a comment.
+[[nodiscard]] Result<std::vector<Place>> read_hosts(const std::string& file);
+
+/// The path of a program of this product: beside this one, in ../libexec/phoenix, else as PATH
+/// finds it.
+[[nodiscard]] std::string program_path(const std::string& name);
+
+}  // namespace phx::app

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "overlay/base/result.h"
+
+namespace phx::app {
+
+/// Where one user keeps one mesh on this machine: key, the daemons' state files, sockets and logs.
+/// Below $PHOENIX_DIR, else $XDG_RUNTIME_DIR/phoenix, else /tmp/phoenix-UID; only its owner can
+/// look inside, so two users, or two names, never see each other.
+class MeshDir {
+ public:
+  /// What phoenixd writes down about itself.
+  struct Daemon {
+    std::uint32_t id = 0;
+    std::string endpoint;
+    long process = 0;
+  };
+
+  /// Fails (kDenied) if the folder exists and belongs to somebody else, (kBadInput) for a name that
+  /// is not made of letters, digits, '-', '_' and '.'.
+  [[nodiscard]] static Result<MeshDir> open(const std::string& name);
+  /// The names of all meshes with a key.
+  [[nodiscard]] static std::vector<std::string> names();
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::string key_file() const { return path_ / "key"; }
+  [[nodiscard]] bool has_key() const;
+
+  /// Daemons of this machine that say they run; files of dead processes are left out.
+  [[nodiscard]] std::vector<Daemon> daemons() const;
+  /// Addresses of daemons anywhere, as far as the tools have heard.
+  [[nodiscard]] std::vector<std::string> known_endpoints() const;
+  void remember_endpoints(const std::vector<std::string>& endpoints) const;
+  /// Removes the folder with all that is in it.
+  void remove() const;
+
+ private:
+  MeshDir(std::string name, std::filesystem::path path)
+      : name_(std::move(name)), path_(std::move(path)) {}
+
+  std::string name_;
+  std::filesystem::path path_;
+};
+
+}  // namespace phx::app

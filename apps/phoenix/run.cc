@@ -1,0 +1,197 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "apps/phoenix/job_output.h"
+#include "apps/phoenix/run.h"
+#include "apps/phoenix/session.h"
+#include "apps/phoenix/start.h"
+#include "apps/phoenix/verb.h"
+
+namespace phx::app {
+namespace {
+
+constexpr std::uint32_t kPrivateDaemons = 4;
+constexpr auto kSearchTimeout = std::chrono::seconds(15);
+
+std::atomic<int> signal_taken{0};   // The last one, 0 when dealt with.
+std::atomic<int> signals_taken{0};  // How many there were.
+void on_signal(int number) {
+  signal_taken = number;
+  ++signals_taken;
+}
+
+/// Takes the signals that a person or a batch system sends, as long as it lives.
+class SignalGuard {
+ public:
+  SignalGuard() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;  // Without SA_RESTART: a wait ends.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+    ::signal(SIGPIPE, SIG_IGN);
+  }
+};
+
+runtime::JobSpec make_spec(const RunOptions& options) {
+  runtime::JobSpec spec;
+  spec.vnodes = options.vnodes;
+  spec.command = options.command;
+  spec.processors_max = options.processors;
+  spec.balance = !options.no_balance;
+  spec.attach_timeout = std::chrono::seconds(options.attach_timeout_s);
+  spec.environment = options.environment;
+  std::error_code failure;
+  const std::filesystem::path here = std::filesystem::current_path(failure);
+  spec.directory = here;
+  spec.name = options.name;
+  if (spec.name.empty()) spec.name = std::filesystem::path(spec.command.front()).filename();
+  // A path is made absolute, since daemons run elsewhere; a bare name is looked up at each one.
+  std::string& program = spec.command.front();
+  if (program.find('/') != std::string::npos) program = std::filesystem::absolute(program, failure);
+  return spec;
+}
+
+/// Follows one job from here to its end.
+class Follower {
+ public:
+  Follower(Session session, JobOutput output)
+      : session_(std::move(session)), output_(std::move(output)) {}
+
+  int follow() {
+    while (true) {
+      if (const int number = signal_taken.exchange(0); number != 0) pass_on(number);
+      Result<runtime::ClientReply> reply = session_.client.receive(100ms);
+      if (!reply.ok()) {
+        if (reply.error().code == ErrorCode::kTimeout) continue;
+        if (const auto code = find_again(reply.error())) return *code;
+        continue;
+      }
+      if (const auto code = take(reply.value())) {
+        const bool well = output_.finish() && !lost_output_;
+        return well ? *code : fail("the output of the job could not be written", kFailed);
+      }
+    }
+  }
+
+ private:
+  /// The first signal goes to the processes, so that they can end by themselves; the next ends
+  /// the job.
+  void pass_on(int number) {
+    if (!job_) return;
+    const bool asks = signals_taken == 1 && number == SIGINT;
+    std::fprintf(stderr, "phoenix: %s\n",
+                 asks ? "interrupt passed on to the job; once more ends it" : "ending the job");
+    const Status sent = session_.client.send(runtime::SignalRequest{*job_, asks ? number : 0});
+    if (!sent.ok()) std::fprintf(stderr, "phoenix: %s\n", sent.error().what.c_str());
+  }
+
+  std::optional<int> take(const runtime::ClientReply& reply) {
+    if (const auto* m = std::get_if<runtime::RunStarted>(&reply)) {
+      job_ = m->job;
+      give_up_.reset();
+    }
+    if (const auto* m = std::get_if<runtime::RunOutput>(&reply)) {
+      lost_output_ = !output_.write(m->output) || lost_output_;
+    }
+    if (const auto* m = std::get_if<runtime::RunMoved>(&reply)) return move(*m);
+    if (const auto* m = std::get_if<runtime::RunEnded>(&reply)) {
+      if (!m->reason.empty()) fail(to_string(m->job) + ": " + m->reason);
+      return m->code;
+    }
+    if (const auto* m = std::get_if<runtime::Done>(&reply); m != nullptr && !m->error.empty()) {
+      return fail(m->error);
+    }
+    return std::nullopt;
+  }
+
+  /// The daemon went away without a word: the others learn soon what became of the job.
+  std::optional<int> find_again(const Error& loss) {
+    const std::string lost = to_string(session_.client.daemon());
+    const auto now = std::chrono::steady_clock::now();
+    if (!give_up_) give_up_ = now + kSearchTimeout;
+    if (now > *give_up_) return fail("lost " + lost + ", which looked after the job: " + loss.what);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    auto next = connect(session_.dir.name());
+    if (!job_ || !next.ok()) return fail("lost " + lost + ": " + loss.what);
+    session_ = std::move(next).value();
+    const Status sent = session_.client.send(runtime::FollowRequest{*job_});
+    return sent.ok() ? std::nullopt : std::optional(fail(sent.error().what));
+  }
+
+  std::optional<int> move(const runtime::RunMoved& moved) {
+    auto next = connect_to(session_.dir.name(), moved.endpoints);
+    if (!next.ok()) return find_again(next.error());
+    session_ = std::move(next).value();
+    const Status sent = session_.client.send(runtime::FollowRequest{moved.job});
+    if (!sent.ok()) return fail(sent.error().what);
+    return std::nullopt;
+  }
+
+  Session session_;
+  JobOutput output_;
+  std::optional<JobId> job_;
+  std::optional<std::chrono::steady_clock::time_point> give_up_;  ///< Searching since a loss.
+  bool lost_output_ = false;
+};
+
+int run_in(const std::string& mesh, const RunOptions& options) {
+  auto output = JobOutput::make({!options.no_tags, options.output_folder});
+  if (!output.ok()) return fail(output.error().what, kUsage);
+  auto session = connect(mesh);
+  if (!session.ok()) return fail(session.error().what);
+  const Status sent = session.value().client.send(runtime::RunRequest{make_spec(options)});
+  if (!sent.ok()) return fail(sent.error().what);
+  return Follower(std::move(session).value(), std::move(output).value()).follow();
+}
+
+}  // namespace
+
+int run_job(const RunOptions& options) {
+  const SignalGuard signals;
+  const auto dir = MeshDir::open(options.mesh);
+  if (!dir.ok()) return fail(dir.error().what, kUsage);
+  if (dir.value().has_key()) return run_in(options.mesh, options);
+  if (options.mesh != "default") return fail(connect(options.mesh).error().what);
+  // Nothing runs: a mesh of the job's own, which goes with it.
+  const std::string name = "run-" + std::to_string(::getpid());
+  const std::uint32_t count = options.processors > 0 ? options.processors : kPrivateDaemons;
+  const auto members = start_mesh(name, std::vector<Place>(count), {});
+  const int code = members.ok() ? run_in(name, options) : fail(members.error().what);
+  const Status ended = end_mesh(name);
+  return ended.ok() ? code : fail(ended.error().what);
+}
+
+void add_run(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* verb = tool.add_subcommand("run", "Run an application as a job");
+  verb->add_option("-n,--vnodes", options->vnodes, "Number of virtual nodes")
+      ->required()
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24U));
+  verb->add_option("--on", options->processors, "On at most so many processors (default: all)");
+  verb->add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
+  verb->add_option("--name", options->name, "Name of the job (default: the program's)");
+  verb->add_option("-x,--env", options->environment, "NAME=VALUE for the processes");
+  verb->add_option("--output-dir", options->output_folder,
+                   "Write the output of each process to a file there");
+  verb->add_option("--attach-timeout", options->attach_timeout_s,
+                   "Seconds until a process must have created its phx::Session")
+      ->capture_default_str();
+  verb->add_flag("--no-tags", options->no_tags, "No [p3] in front of the lines");
+  verb->add_flag("--no-balance", options->no_balance,
+                 "Vnodes move only by assume/release of the application");
+  verb->add_option("COMMAND", options->command, "-- program and arguments")->required();
+  verb->positionals_at_end();
+  verb->footer(
+      "Without a mesh, a private one of 4 daemons is started and removed afterwards.\n"
+      "Ends with the exit code of the job: 0, or that of the process that failed.");
+  verb->callback([options, &chosen] { chosen = [options] { return run_job(*options); }; });
+}
+
+}  // namespace phx::app

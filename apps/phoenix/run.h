@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace phx::app {
+
+/// What to run, and where.
+struct RunOptions {
+  std::string mesh = "default";
+  std::uint64_t vnodes = 0;
+  std::uint32_t processors = 0;  ///< At most; 0: all.
+  std::string name;
+  std::vector<std::string> command;
+  std::vector<std::string> environment;
+  std::string output_folder;
+  std::uint32_t attach_timeout_s = 30;
+  bool no_tags = false;
+  bool no_balance = false;
+};
+
+/// Runs a job to its end with its output on this terminal, in a private mesh if there is none, and
+/// returns its exit code. Takes over SIGINT, SIGTERM and SIGHUP.
+[[nodiscard]] int run_job(const RunOptions& options);
+
+}  // namespace phx::app

@@ -1,0 +1,91 @@
+#include "apps/phoenix/session.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "runtime/tcp/key.h"
+
+namespace phx::app {
+namespace {
+
+constexpr Duration kStatusTimeout = 5s;
+
+std::string other_meshes(const std::string& name) {
+  std::string list;
+  for (const std::string& other : MeshDir::names()) {
+    if (other != name && !other.starts_with("run-")) list += (list.empty() ? "" : ", ") + other;
+  }
+  return list.empty() ? "" : " (other meshes of yours: " + list + ")";
+}
+
+}  // namespace
+
+Result<Session> connect_to(const std::string& name, const std::vector<std::string>& endpoints) {
+  Result<MeshDir> dir = MeshDir::open(name);
+  if (!dir.ok()) return dir.error();
+  const std::string start = "phoenix up --local 4" + (name == "default" ? "" : " --mesh " + name);
+  if (!dir.value().has_key() || endpoints.empty()) {
+    return Error{ErrorCode::kNotFound,
+                 "no mesh '" + name + "' runs here" + other_meshes(name) + "; start one: " + start};
+  }
+  const auto key = tcp::read_key(dir.value().key_file());
+  if (!key.ok()) return key.error();
+  auto client = tcp::ToolClient::connect(endpoints, key.value());
+  if (client.ok()) return Session{std::move(dir).value(), std::move(client).value()};
+  return Error{ErrorCode::kUnavailable,
+               "no daemon of mesh '" + name + "' answers (" + client.error().what +
+                   "); if it is gone for good: phoenix down, then " + start};
+}
+
+Result<Session> connect(const std::string& name) {
+  const Result<MeshDir> dir = MeshDir::open(name);
+  if (!dir.ok()) return dir.error();
+  std::vector<std::string> endpoints;
+  for (const auto& daemon : dir.value().daemons()) endpoints.push_back(daemon.endpoint);
+  for (const std::string& endpoint : dir.value().known_endpoints()) {
+    const bool known = std::find(endpoints.begin(), endpoints.end(), endpoint) != endpoints.end();
+    if (!known) endpoints.push_back(endpoint);
+  }
+  return connect_to(name, endpoints);
+}
+
+Result<runtime::StatusReply> ask_status(Session& session, bool ask_all) {
+  auto reply = ask<runtime::StatusReply>(session, runtime::StatusRequest{ask_all}, kStatusTimeout);
+  if (!reply.ok()) return reply;
+  std::vector<std::string> endpoints;
+  for (const auto& [id, member] : reply.value().view.members) {
+    if (!member.endpoints.empty()) endpoints.push_back(member.endpoints.front());
+  }
+  session.dir.remember_endpoints(endpoints);
+  return reply;
+}
+
+Result<std::vector<ProcessorId>> find_processors(const runtime::View& view,
+                                                 const std::vector<std::string>& names) {
+  std::vector<ProcessorId> found;
+  for (const std::string& name : names) {
+    const bool has_letter = name.size() > 1 && name.front() == 'p';
+    const char* first = name.data() + (has_letter ? 1 : 0);
+    const char* last = name.data() + name.size();
+    ProcessorId id;
+    const auto parsed = std::from_chars(first, last, id.value);
+    if (parsed.ec == std::errc{} && parsed.ptr == last && view.members.contains(id)) {
+      found.push_back(id);
+      continue;
+    }
+    const std::size_t before = found.size();
+    for (const auto& [member_id, member] : view.members) {
+      if (member.name == name) found.push_back(member_id);
+    }
+    if (found.size() == before) {
+      return Error{ErrorCode::kNotFound,
+                   "no processor or machine '" + name + "' in this mesh; see phoenix status"};
+    }
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+}  // namespace phx::app

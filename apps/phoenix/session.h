@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/phoenix/mesh_dir.h"
+#include "overlay/base/result.h"
+#include "runtime/client_messages.h"
+#include "runtime/tcp/client.h"
+
+namespace phx::app {
+
+/// A connection of the tool to some daemon of a mesh.
+struct Session {
+  MeshDir dir;
+  tcp::ToolClient client;
+};
+
+/// Connects to a daemon of the mesh `name`: those of this machine first, then others known. The
+/// error says what to do, e.g. that no mesh of this name runs.
+[[nodiscard]] Result<Session> connect(const std::string& name);
+/// Connects to the daemon at one of these addresses.
+[[nodiscard]] Result<Session> connect_to(const std::string& name,
+                                         const std::vector<std::string>& endpoints);
+
+/// Asks for the state of the whole mesh, and remembers where its daemons are.
+[[nodiscard]] Result<runtime::StatusReply> ask_status(Session& session, bool ask_all = true);
+
+/// Sends `request` and waits for the answer of type `Answer`; a Done with an error is an error.
+template <class Answer>
+[[nodiscard]] Result<Answer> ask(Session& session, const runtime::ClientRequest& request,
+                                 Duration timeout) {
+  if (const Status sent = session.client.send(request); !sent.ok()) return sent.error();
+  Result<runtime::ClientReply> reply = session.client.receive(timeout);
+  if (!reply.ok()) return reply.error();
+  if (auto* answer = std::get_if<Answer>(&reply.value())) return std::move(*answer);
+  if (const auto* done = std::get_if<runtime::Done>(&reply.value())) {
+    return Error{ErrorCode::kUnavailable, done->error};
+  }
+  return Error{ErrorCode::kBadInput, to_string(session.client.daemon()) +
+                                         " answered something else; is it of this version?"};
+}
+
+/// The processors that `names` (p3, 3, or a machine's name) mean in `view`.
+[[nodiscard]] Result<std::vector<ProcessorId>> find_processors(
+    const runtime::View& view, const std::vector<std::string>& names);
+
+}  // namespace phx::app

@@ -1,0 +1,174 @@
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "apps/phoenix/verb.h"
+#include "runtime/sim/churn.h"
+#include "runtime/sim/scenario.h"
+
+namespace phx::app {
+namespace {
+
+struct SimOptions {
+  std::string scenario = "churn";
+  std::string seeds = "0";
+  std::string topology;
+  bool trace = false;
+};
+
+/// First and last seed of "7" or "0..999".
+std::optional<std::pair<std::uint64_t, std::uint64_t>> parse_seeds(std::string_view text) {
+  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+    return value;
+  };
+  constexpr std::string_view kTo = "..";
+  const std::size_t dots = text.find(kTo);
+  const auto first = number(text.substr(0, dots));
+  const auto last = dots == std::string_view::npos ? first : number(text.substr(dots + kTo.size()));
+  if (!first || !last || *last < *first) return std::nullopt;
+  return std::pair(*first, *last);
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) std::printf("%s\n", line.c_str());
+}
+
+/// A script from a file; with --trace its transcript, else only what went wrong.
+int run_script(const SimOptions& options) {
+  const auto text = read_file(options.scenario);
+  if (!text) {
+    return fail("no scenario '" + options.scenario +
+                    "': neither churn, churn-small, deaths or mesh, nor a file",
+                kUsage);
+  }
+  const sim::ScenarioFile file = sim::split_scenario(*text);
+  const auto outcome = sim::run_scenario(file.script);
+  if (!outcome.ok()) return fail(options.scenario + ": " + outcome.error().what, kUsage);
+  if (options.trace) print_lines(outcome.value().transcript);
+  for (const std::string& violation : outcome.value().violations) {
+    std::printf("violation: %s\n", violation.c_str());
+  }
+  if (!outcome.value().violations.empty()) return kFailed;
+  const bool differs = !file.transcript.empty() && file.transcript != outcome.value().transcript;
+  if (differs) return fail(options.scenario + " goes another way than its transcript; see --trace");
+  std::printf("%s: no violation\n", options.scenario.c_str());
+  return kOk;
+}
+
+/// The whole mesh of a topology: start, some broadcasts and reductions, no faults.
+sim::ChurnOptions mesh_options() {
+  sim::ChurnOptions options;
+  options.workload.messages = 2;
+  options.workload.broadcasts = 5;
+  options.workload.reductions = 2;
+  options.faults = {};
+  options.sites = {400, 300, 300};
+  options.workload.vnodes = 1000;
+  return options;
+}
+
+struct Totals {
+  std::uint64_t runs = 0;
+  std::uint64_t bad = 0;
+  std::uint64_t verified = 0;
+  std::uint64_t moves = 0;
+};
+
+void report(const SimOptions& options, std::uint64_t seed, const sim::Outcome& outcome,
+            Totals& totals) {
+  const auto& counters = outcome.counters;
+  ++totals.runs;
+  totals.verified += counters.messages + counters.broadcasts + counters.results;
+  totals.moves += counters.moves;
+  if (!outcome.violations.empty()) ++totals.bad;
+  if (options.trace) print_lines(outcome.transcript);
+  constexpr std::uint64_t kNow = 50;
+  const bool is_told = options.trace || !outcome.violations.empty() || totals.runs % kNow == 0;
+  if (!is_told) return;
+  std::printf("seed %llu: %s; %llu machines, %llu left, %llu moves, %llu frames, %.1f s virtual\n",
+              static_cast<unsigned long long>(seed), outcome.violations.empty() ? "good" : "BAD",
+              static_cast<unsigned long long>(outcome.machines),
+              static_cast<unsigned long long>(outcome.left),
+              static_cast<unsigned long long>(counters.moves),
+              static_cast<unsigned long long>(outcome.frames), to_ms(outcome.virtual_time) / 1000);
+  for (const std::string& violation : outcome.violations) {
+    std::printf("  violation: %s\n", violation.c_str());
+  }
+  if (!outcome.waiting.empty()) std::printf("%s", outcome.waiting.c_str());
+  std::fflush(stdout);
+}
+
+int run_seeds(const SimOptions& options, sim::ChurnOptions run, bool with_deaths) {
+  const auto seeds = parse_seeds(options.seeds);
+  if (!seeds) return fail("not a seed or a range like 0..999: " + options.seeds, kUsage);
+  if (!options.topology.empty()) {
+    const auto text = read_file(options.topology);
+    if (!text) return fail("cannot read " + options.topology, kUsage);
+    auto topology = sim::Topology::parse(*text);
+    if (!topology.ok()) return fail(options.topology + ": " + topology.error().what, kUsage);
+    run.topology = std::move(topology).value();
+  }
+  run.keeps_lines = options.trace;
+  Totals totals;
+  for (std::uint64_t seed = seeds->first; seed <= seeds->second; ++seed) {
+    report(options, seed, with_deaths ? sim::run_deaths(seed, run) : sim::run_churn(seed, run),
+           totals);
+  }
+  std::printf("%llu runs, %llu with violations; %llu deliveries verified, %llu vnodes moved\n",
+              static_cast<unsigned long long>(totals.runs),
+              static_cast<unsigned long long>(totals.bad),
+              static_cast<unsigned long long>(totals.verified),
+              static_cast<unsigned long long>(totals.moves));
+  return totals.bad == 0 ? kOk : kFailed;
+}
+
+int simulate(const SimOptions& options) {
+  if (options.scenario == "churn") return run_seeds(options, sim::ChurnOptions::full(), false);
+  if (options.scenario == "churn-small") {
+    return run_seeds(options, sim::ChurnOptions::small(), false);
+  }
+  if (options.scenario == "mesh") return run_seeds(options, mesh_options(), false);
+  if (options.scenario == "deaths") {
+    sim::ChurnOptions run = sim::ChurnOptions::small();
+    run.faults.kills = 1500ms;
+    run.faults.losses = 2s;
+    return run_seeds(options, run, true);
+  }
+  return run_script(options);
+}
+
+}  // namespace
+
+void add_sim(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<SimOptions>();
+  CLI::App* verb = tool.add_subcommand("sim", "Simulate a mesh with faults, and check everything");
+  verb->add_option("--scenario", options->scenario,
+                   "churn, churn-small, deaths, mesh (1000 processors), or a scenario file")
+      ->capture_default_str();
+  verb->add_option("--seed,--seeds", options->seeds, "One seed, or a range like 0..999")
+      ->capture_default_str();
+  verb->add_option("--topology", options->topology,
+                   "The network, as a topology file; see runtime/sim/README.md");
+  verb->add_flag("--trace", options->trace, "Print everything that happens");
+  verb->callback([options, &chosen] { chosen = [options] { return simulate(*options); }; });
+}
+
+}  // namespace phx::app

@@ -1,0 +1,211 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "apps/phoenix/session.h"
+#include "apps/phoenix/table.h"
+#include "apps/phoenix/verb.h"
+
+namespace phx::app {
+namespace {
+
+using nlohmann::json;
+using runtime::JobStatus;
+using runtime::ProcessorStatus;
+using runtime::Stage;
+using runtime::StatusReply;
+
+struct StatusOptions {
+  std::string mesh = "default";
+  bool json = false;
+  bool watch = false;
+  bool jobs_only = false;  ///< `phoenix ps`
+};
+
+const char* name_of(Stage stage) {
+  switch (stage) {
+    case Stage::kNone:
+      return "none";
+    case Stage::kStarting:
+      return "starting";
+    case Stage::kAttached:
+      return "running";
+    case Stage::kFinished:
+      return "finished";
+    case Stage::kExited:
+      return "exited";
+  }
+  return "?";
+}
+
+/// What the daemons together say about one job.
+struct JobSummary {
+  std::string name;
+  ProcessorId home;
+  std::uint64_t vnodes = 0;
+  std::uint64_t held = 0;
+  std::uint64_t running = 0;
+  std::string waiting;
+};
+
+std::map<JobId, JobSummary> summarise(const StatusReply& reply) {
+  std::map<JobId, JobSummary> jobs;
+  for (const ProcessorStatus& processor : reply.processors) {
+    for (const JobStatus& job : processor.jobs) {
+      JobSummary& summary = jobs[job.job];
+      summary.name = job.name;
+      summary.home = job.home;
+      summary.vnodes = job.vnodes;
+      summary.held += job.held.size();
+      if (job.stage == Stage::kAttached || job.stage == Stage::kFinished) ++summary.running;
+      if (summary.waiting.empty() && !job.waiting.empty()) {
+        summary.waiting = to_string(processor.id) + " waits for " + job.waiting;
+      }
+    }
+  }
+  return jobs;
+}
+
+json to_json(const StatusReply& reply) {
+  json result = {{"view", reply.view.number},
+                 {"coordinator", reply.coordinator.value},
+                 {"processors", json::array()},
+                 {"silent", json::array()}};
+  for (const ProcessorId silent : reply.silent) result["silent"].push_back(silent.value);
+  std::map<ProcessorId, const ProcessorStatus*> answers;
+  for (const ProcessorStatus& one : reply.processors) answers[one.id] = &one;
+  for (const auto& [id, member] : reply.view.members) {
+    json processor = {{"id", id.value},
+                      {"name", member.name},
+                      {"endpoints", member.endpoints},
+                      {"leaving", member.leaving},
+                      {"jobs", json::array()}};
+    const auto answer = answers.find(id);
+    if (answer != answers.end()) {
+      const ProcessorStatus& status = *answer->second;
+      processor["view"] = status.view;
+      processor["links"] = status.links;
+      processor["trees"] = status.trees;
+      for (const auto& counter : status.counters) {
+        processor["counters"][counter.name] = counter.value;
+      }
+      for (const JobStatus& job : status.jobs) {
+        processor["jobs"].push_back({{"job", job.job.value},
+                                     {"stage", name_of(job.stage)},
+                                     {"held", to_string(job.held)},
+                                     {"held_count", job.held.size()},
+                                     {"parked", job.parked},
+                                     {"waiting", job.waiting}});
+      }
+    }
+    result["processors"].push_back(std::move(processor));
+  }
+  for (const auto& [id, job] : summarise(reply)) {
+    result["jobs"].push_back({{"job", id.value},
+                              {"name", job.name},
+                              {"home", job.home.value},
+                              {"vnodes", job.vnodes},
+                              {"held", job.held},
+                              {"processes", job.running},
+                              {"waiting", job.waiting}});
+  }
+  if (!result.contains("jobs")) result["jobs"] = json::array();
+  return result;
+}
+
+std::string job_table(const StatusReply& reply) {
+  const auto jobs = summarise(reply);
+  if (jobs.empty()) return "no jobs\n";
+  Table table({"JOB", "NAME", "VNODES", "PROCESSES", "HOME", "WAITING"});
+  for (const auto& [id, job] : jobs) {
+    table.add({to_string(id), job.name, std::to_string(job.vnodes), std::to_string(job.running),
+               to_string(job.home), job.waiting.empty() ? "-" : job.waiting});
+  }
+  return table.text();
+}
+
+std::string processor_table(const std::string& mesh, const StatusReply& reply) {
+  std::string text = "mesh " + mesh + ": view " + std::to_string(reply.view.number) + ", " +
+                     std::to_string(reply.view.members.size()) + " processors, coordinator " +
+                     to_string(reply.coordinator) + "\n\n";
+  std::map<ProcessorId, const ProcessorStatus*> answers;
+  for (const ProcessorStatus& one : reply.processors) answers[one.id] = &one;
+  Table table({"PROCESSOR", "MACHINE", "ENDPOINT", "STATE", "LINKS", "TREES", "VNODES"});
+  for (const auto& [id, member] : reply.view.members) {
+    const auto answer = answers.find(id);
+    const bool answered = answer != answers.end();
+    std::string held;
+    if (answered) {
+      for (const JobStatus& job : answer->second->jobs) {
+        if (job.held.empty()) continue;
+        held += (held.empty() ? "" : " ") + to_string(job.job) + ":" + to_string(job.held);
+      }
+    }
+    table.add({to_string(id), member.name, member.endpoints.empty() ? "-" : member.endpoints[0],
+               member.leaving ? "leaving" : (answered ? "up" : "silent"),
+               answered ? std::to_string(answer->second->links) : "-",
+               answered ? std::to_string(answer->second->trees) : "-", held.empty() ? "-" : held});
+  }
+  return text + table.text() + "\n" + job_table(reply);
+}
+
+int show_once(const StatusOptions& options, Session& session) {
+  const auto reply = ask_status(session);
+  if (!reply.ok()) return fail(reply.error().what);
+  std::string text;
+  if (options.json) {
+    text = to_json(reply.value()).dump(2) + "\n";
+  } else if (options.jobs_only) {
+    text = job_table(reply.value());
+  } else {
+    text = processor_table(options.mesh, reply.value());
+  }
+  const bool clears = options.watch && !options.json && ::isatty(1) != 0;
+  std::printf("%s%s", clears ? "\033[H\033[2J" : "", text.c_str());
+  std::fflush(stdout);
+  return kOk;
+}
+
+int show(const StatusOptions& options) {
+  while (true) {
+    auto session = connect(options.mesh);
+    if (!session.ok()) return fail(session.error().what);
+    int code = show_once(options, session.value());
+    while (options.watch && code == kOk && std::ferror(stdout) == 0) {
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      code = show_once(options, session.value());
+    }
+    // While watching, the daemon asked so far may leave: go on with another one.
+    if (!options.watch || std::ferror(stdout) != 0) return code;
+  }
+}
+
+void add_options(CLI::App& verb, StatusOptions& options) {
+  verb.add_option("--mesh", options.mesh, "Name of the mesh")->capture_default_str();
+  verb.add_flag("--json", options.json, "Machine-readable, with counters");
+}
+
+}  // namespace
+
+void add_status(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<StatusOptions>();
+  CLI::App* verb = tool.add_subcommand("status", "Show processors, jobs and vnodes of a mesh");
+  add_options(*verb, *options);
+  verb->add_flag("-w,--watch", options->watch, "Show it again every second until Ctrl-C");
+  verb->callback([options, &chosen] { chosen = [options] { return show(*options); }; });
+}
+
+void add_ps(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<StatusOptions>();
+  options->jobs_only = true;
+  CLI::App* verb = tool.add_subcommand("ps", "List the jobs of a mesh");
+  add_options(*verb, *options);
+  verb->callback([options, &chosen] { chosen = [options] { return show(*options); }; });
+}
+
+}  // namespace phx::app

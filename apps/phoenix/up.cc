@@ -1,0 +1,139 @@
+#include <cstdio>
+#include <memory>
+
+#include "apps/phoenix/launch.h"
+#include "apps/phoenix/mesh_dir.h"
+#include "apps/phoenix/session.h"
+#include "apps/phoenix/start.h"
+#include "apps/phoenix/verb.h"
+#include "runtime/tcp/key.h"
+
+namespace phx::app {
+namespace {
+
+/// What `phoenix up` and `phoenix add` have in common.
+struct StartOptions {
+  std::string mesh = "default";
+  std::uint32_t local = 0;
+  std::string hosts_file;
+  std::vector<std::string> hosts;
+  LaunchOptions launch;
+  bool json = false;
+};
+
+void add_start_options(CLI::App& verb, StartOptions& options) {
+  verb.add_option("--mesh", options.mesh, "Name of the mesh")->capture_default_str();
+  verb.add_option("--local", options.local, "Start this many daemons on this machine")
+      ->check(CLI::Range(1U, 1024U));
+  verb.add_option("--hosts", options.hosts_file,
+                  "Start one daemon per line of this file: HOST [slots=N] [listen=ADDRESS]");
+  verb.add_option("--remote-shell", options.launch.remote_shell,
+                  "Command that runs a command on another machine")
+      ->capture_default_str();
+  verb.add_option("--remote-daemon", options.launch.remote_daemon,
+                  "Path of phoenixd on the other machines (default: as here)");
+  verb.add_option("--daemon-option", options.launch.daemon_options,
+                  "An option to pass on to every daemon, e.g. --daemon-option=--peer-timeout=10");
+  verb.add_flag("-q,--quiet", options.launch.quiet, "No progress");
+  verb.add_flag("--json", options.json, "Machine-readable result");
+}
+
+Result<std::vector<Place>> places_of(const StartOptions& options) {
+  std::vector<Place> places(options.local);
+  for (const std::string& host : options.hosts) places.push_back({host, {}});
+  if (!options.hosts_file.empty()) {
+    auto more = read_hosts(options.hosts_file);
+    if (!more.ok()) return more;
+    places.insert(places.end(), more.value().begin(), more.value().end());
+  }
+  if (places.empty()) {
+    return Error{ErrorCode::kBadInput, "say where: --local N, or --hosts FILE"};
+  }
+  return places;
+}
+
+int report(const StartOptions& options, const std::vector<Launched>& members, const char* what) {
+  if (options.json) {
+    std::string list;
+    for (const Launched& one : members) {
+      list += (list.empty() ? "" : ",") +
+              ("{\"id\":" + std::to_string(one.id) + ",\"endpoint\":\"" + one.endpoint + "\"}");
+    }
+    std::printf("{\"mesh\":\"%s\",\"processors\":[%s]}\n", options.mesh.c_str(), list.c_str());
+    return kOk;
+  }
+  std::printf("%s %zu processor%s:", what, members.size(), members.size() == 1 ? "" : "s");
+  for (const Launched& one : members) std::printf(" p%u", one.id);
+  std::printf("\n");
+  return kOk;
+}
+
+int up(const StartOptions& options) {
+  const auto places = places_of(options);
+  if (!places.ok()) return fail(places.error().what, kUsage);
+  const auto members = start_mesh(options.mesh, places.value(), options.launch);
+  if (!members.ok()) return fail(members.error().what);
+  return report(options, members.value(), "started");
+}
+
+int add(const StartOptions& options) {
+  const auto places = places_of(options);
+  if (!places.ok()) return fail(places.error().what, kUsage);
+  auto session = connect(options.mesh);
+  if (!session.ok()) return fail(session.error().what);
+  const auto status = ask_status(session.value(), /*ask_all=*/false);
+  if (!status.ok()) return fail(status.error().what);
+  std::vector<std::string> seeds;
+  for (const auto& [id, member] : status.value().view.members) {
+    if (!member.leaving && !member.endpoints.empty()) seeds.push_back(member.endpoints.front());
+    if (seeds.size() == 3) break;
+  }
+  const auto members = launch(session.value().dir, places.value(), seeds, options.launch);
+  if (!members.ok()) return fail(members.error().what);
+  return report(options, members.value(), "added");
+}
+
+}  // namespace
+
+Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vector<Place>& places,
+                                         const LaunchOptions& options) {
+  const auto dir = MeshDir::open(name);
+  if (!dir.ok()) return dir.error();
+  if (dir.value().has_key()) {
+    auto running = connect(name);
+    if (running.ok()) {
+      return Error{ErrorCode::kBusy, "mesh '" + name +
+                                         "' runs already: phoenix add starts more processors, "
+                                         "phoenix down ends it, --mesh NAME starts another"};
+    }
+    if (!dir.value().daemons().empty()) return running.error();
+  } else {
+    const auto key = tcp::create_key(dir.value().key_file());
+    if (!key.ok()) return key.error();
+  }
+  auto members = launch(dir.value(), places, {}, options);
+  if (!members.ok()) return members;
+  std::vector<std::string> endpoints;
+  for (const Launched& one : members.value()) endpoints.push_back(one.endpoint);
+  dir.value().remember_endpoints(endpoints);
+  return members;
+}
+
+void add_up(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<StartOptions>();
+  CLI::App* verb = tool.add_subcommand("up", "Start a mesh of daemons");
+  add_start_options(*verb, *options);
+  verb->footer("Examples:\n  phoenix up --local 4\n  phoenix up --hosts machines.txt");
+  verb->callback([options, &chosen] { chosen = [options] { return up(*options); }; });
+}
+
+void add_add(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<StartOptions>();
+  CLI::App* verb = tool.add_subcommand("add", "Add processors to a running mesh");
+  add_start_options(*verb, *options);
+  verb->add_option("HOST", options->hosts, "Machines to start a daemon on");
+  verb->footer("Running jobs spread to the new processors by themselves.");
+  verb->callback([options, &chosen] { chosen = [options] { return add(*options); }; });
+}
+
+}  // namespace phx::app

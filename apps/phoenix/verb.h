@@ -1,0 +1,35 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace phx::app {
+
+/// Exit codes of the tool (a job's own code is passed on by `phoenix run`).
+enum ExitCode : int {
+  kOk = 0,
+  kFailed = 1,  ///< Something could not be done, or a result was wrong.
+  kUsage = 2,   ///< The command line, a file or the set-up is wrong.
+};
+
+/// What a verb's options say to do; returns the exit code.
+using Action = std::function<int()>;
+
+// Each adds one verb to `tool`, and sets `chosen` when it is the one on the command line.
+void add_up(CLI::App& tool, Action& chosen);
+void add_add(CLI::App& tool, Action& chosen);
+void add_drain(CLI::App& tool, Action& chosen);
+void add_status(CLI::App& tool, Action& chosen);
+void add_run(CLI::App& tool, Action& chosen);
+void add_ps(CLI::App& tool, Action& chosen);
+void add_kill(CLI::App& tool, Action& chosen);
+void add_down(CLI::App& tool, Action& chosen);
+void add_demo(CLI::App& tool, Action& chosen);
+void add_bench(CLI::App& tool, Action& chosen);
+void add_sim(CLI::App& tool, Action& chosen);
+
+/// Prints "phoenix: WHAT" on stderr and returns `code`.
+int fail(const std::string& what, int code = kFailed);
+
+}  // namespace phx::app

@@ -1,0 +1,59 @@
+#include "apps/phoenixd/detach.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+namespace phx::phoenixd {
+namespace {
+
+constexpr int kNoProcess = 2;
+
+/// The rest of the first process's life.
+[[noreturn]] void relay(int ready, pid_t background) {
+  std::array<char, 512> buffer{};
+  bool said = false;
+  ssize_t got = 0;
+  while ((got = ::read(ready, buffer.data(), buffer.size())) > 0) {
+    said = ::write(STDOUT_FILENO, buffer.data(), static_cast<std::size_t>(got)) == got || said;
+  }
+  if (said) ::_exit(0);
+  int status = 0;
+  ::waitpid(background, &status, 0);
+  ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : kNoProcess);
+}
+
+}  // namespace
+
+Background detach() {
+  std::array<int, 2> ready{-1, -1};
+  if (::pipe2(ready.data(), O_CLOEXEC) != 0) {
+    std::perror("phoenixd: --detach");
+    std::exit(kNoProcess);
+  }
+  const pid_t background = ::fork();
+  if (background < 0) {
+    std::perror("phoenixd: --detach");
+    std::exit(kNoProcess);
+  }
+  if (background > 0) {
+    ::close(ready[1]);
+    relay(ready[0], background);
+  }
+  ::close(ready[0]);
+  ::setsid();
+  return {ready[1]};
+}
+
+void let_go_of_terminal() {
+  const int nothing = ::open("/dev/null", O_RDWR);
+  if (nothing < 0) return;
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
+  if (nothing > STDERR_FILENO) ::close(nothing);
+}
+
+}  // namespace phx::phoenixd

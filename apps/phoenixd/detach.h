@@ -1,0 +1,19 @@
+#pragma once
+
+namespace phx::phoenixd {
+
+/// Where a process that goes into the background says that it is ready.
+struct Background {
+  int ready_fd = -1;
+};
+
+/// Goes into the background: the calling process stays, passes on the line that the background
+/// process writes to `ready_fd` to standard output, and exits (0, or the other's exit code if that
+/// ends without a line). Returns in the background process, in a session of its own.
+/// REQUIRES a process with one thread.
+[[nodiscard]] Background detach();
+
+/// Lets go of the terminal: standard input, output and error are /dev/null from now on.
+void let_go_of_terminal();
+
+}  // namespace phx::phoenixd

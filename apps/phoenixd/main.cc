@@ -1,0 +1,79 @@
+// phoenixd: one processor of a mesh.
+//
+// Exit codes: 0 left in good order; 2 bad configuration, port taken, key unreadable, not admitted;
+// 3 lost the mesh or was declared dead by it; 130 interrupted twice.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/phoenixd/detach.h"
+#include "apps/phoenixd/options.h"
+#include "apps/phoenixd/state_file.h"
+#include "runtime/tcp/tcp_driver.h"
+
+namespace phx::phoenixd {
+namespace {
+
+constexpr int kBadConfiguration = 2;
+
+int complain(const std::string& what, int code) {
+  std::cerr << "phoenixd: " << what << '\n';
+  return code;
+}
+
+/// A mesh of many processors needs a descriptor per member, and jobs some more.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void announce(int fd, ProcessorId id, const std::string& endpoint) {
+  if (fd < 0) return;
+  const std::string line = std::to_string(id.value) + " " + endpoint + "\n";
+  if (::write(fd, line.data(), line.size()) < 0) {
+    std::cerr << "phoenixd: nobody reads descriptor " << fd << " of --ready-fd\n";
+  }
+  ::close(fd);
+}
+
+int run(const Options& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  allow_many_descriptors();
+  Result<tcp::LogSink> log = tcp::LogSink::open(options.log);
+  if (!log.ok()) return complain(log.error().what, kBadConfiguration);
+  auto started = tcp::TcpDriver::start(options.driver, std::move(log).value());
+  if (!started.ok()) return complain(started.error().what, kBadConfiguration);
+  tcp::TcpDriver& driver = *started.value();
+  driver.obey_signals();
+  const auto state = StateFile::write(
+      options.mesh_dir,
+      {.id = driver.self(), .name = options.driver.name, .endpoints = driver.endpoints()});
+  if (!state.ok()) return complain(state.error().what, kBadConfiguration);
+  announce(options.ready_fd, driver.self(), driver.endpoints().front());
+  if (options.detached) let_go_of_terminal();
+  const runtime::Stop stop = driver.run();
+  return stop.code == 0 ? 0 : complain(stop.reason, stop.code);
+}
+
+}  // namespace
+}  // namespace phx::phoenixd
+
+int main(int argc, char** argv) {
+  // Before anything else: names of files contain the number of the process that stays.
+  const std::vector<std::string_view> words(argv, argv + argc);
+  const bool detached = std::find(words.begin(), words.end(), "--detach") != words.end();
+  const int ready_fd = detached ? phx::phoenixd::detach().ready_fd : -1;
+  auto options = phx::phoenixd::read_options(argc, argv);
+  if (const auto* exit = std::get_if<phx::phoenixd::ExitAtOnce>(&options)) return exit->code;
+  if (detached) std::get_if<phx::phoenixd::Options>(&options)->ready_fd = ready_fd;
+  return phx::phoenixd::run(*std::get_if<phx::phoenixd::Options>(&options));
+}

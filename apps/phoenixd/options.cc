@@ -1,0 +1,186 @@
+#include "apps/phoenixd/options.h"
+
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include "runtime/tcp/key.h"
+
+namespace phx::phoenixd {
+namespace {
+
+constexpr int kBadConfiguration = 2;
+
+/// The command line as text and numbers.
+struct Arguments {
+  std::string mesh_dir;
+  std::string key;
+  bool new_key = false;
+  std::string listen = "127.0.0.1:0";
+  std::vector<std::string> advertise;
+  std::vector<std::string> join;
+  std::string name;
+  std::string log_level = "info";
+  std::string log_file;
+  double heartbeat_period = 1.0;
+  double peer_timeout = 5.0;
+  int ready_fd = -1;
+  bool detach = false;
+  std::string mesh = "default";
+};
+
+/// As the command-line tool looks for it.
+std::string mesh_dir_of(const std::string& mesh) {
+  const char* const chosen = std::getenv("PHOENIX_DIR");
+  if (chosen != nullptr && *chosen != '\0') return std::string(chosen) + "/" + mesh;
+  const char* const runtime_dir = std::getenv("XDG_RUNTIME_DIR");
+  struct stat status {};
+  if (runtime_dir != nullptr && ::stat(runtime_dir, &status) == 0 && S_ISDIR(status.st_mode)) {
+    return std::string(runtime_dir) + "/phoenix/" + mesh;
+  }
+  return "/tmp/phoenix-" + std::to_string(::geteuid()) + "/" + mesh;
+}
+
+std::string machine_name() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.nodename : "unknown";
+}
+
+void declare(CLI::App& app, Arguments& arguments) {
+  const auto positive = CLI::Range(0.01, 1e6);
+  app.add_option("--mesh-dir", arguments.mesh_dir,
+                 "directory of this mesh on this machine: key, sockets, state")
+      ->type_name("DIR");
+  app.add_option("--mesh", arguments.mesh, "name of the mesh, in the usual directory")
+      ->capture_default_str();
+  app.add_option("--key", arguments.key,
+                 "key file of the mesh [DIR/key]; -: read the key from standard input")
+      ->type_name("FILE");
+  app.add_flag("--new-key", arguments.new_key, "make the key file if there is none");
+  app.add_option("--listen", arguments.listen, "where to listen; port 0: any free one")
+      ->capture_default_str()
+      ->type_name("ADDR:PORT");
+  app.add_option("--advertise", arguments.advertise,
+                 "where the others reach us, if that is another address; may be repeated")
+      ->type_name("ADDR[:PORT]");
+  app.add_option("--join", arguments.join,
+                 "members to ask for admission; without it a new mesh begins")
+      ->type_name("ADDR:PORT");
+  app.add_option("--name", arguments.name, "name of this machine, for people");
+  app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error or off")
+      ->capture_default_str();
+  app.add_option("--log-file", arguments.log_file, "append the log to this file [standard error]")
+      ->type_name("FILE");
+  app.add_option("--heartbeat-period", arguments.heartbeat_period,
+                 "seconds after which a silent peer is asked")
+      ->capture_default_str()
+      ->check(positive);
+  app.add_option("--peer-timeout", arguments.peer_timeout,
+                 "seconds after which a silent peer is declared dead")
+      ->capture_default_str()
+      ->check(positive);
+  app.add_option("--ready-fd", arguments.ready_fd,
+                 "write \"ID ENDPOINT\" to this descriptor once this is a member");
+  app.add_flag("--detach", arguments.detach,
+               "print \"ID ENDPOINT\" once this is a member, and go on in the background");
+}
+
+Status make_directory(const std::string& path) {
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    ::mkdir(path.substr(0, at).c_str(), 0700);
+  }
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Error{ErrorCode::kDenied, "mesh directory " + path + " cannot be made: " +
+                                         std::strerror(errno) + "; give another one by --mesh-dir"};
+  }
+  struct stat status {};
+  const bool is_ours = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+                       status.st_uid == ::geteuid() && (status.st_mode & 077U) == 0;
+  if (!is_ours) {
+    return Error{ErrorCode::kDenied, "mesh directory " + path +
+                                         " must be yours alone; run `chmod 700 " + path +
+                                         "`, or give another one by --mesh-dir"};
+  }
+  return success();
+}
+
+Result<tcp::MeshKey> key_of(const Arguments& arguments) {
+  if (arguments.key == "-") {
+    std::string text;
+    std::cin >> text;
+    return tcp::parse_key(text);
+  }
+  Result<tcp::MeshKey> key = tcp::read_key(arguments.key);
+  if (key.ok() || key.error().code != ErrorCode::kNotFound) return key;
+  if (arguments.new_key) return tcp::create_key(arguments.key);
+  Error error = key.error();
+  error.what +=
+      "; start the mesh with `phoenix up`, copy the key from one of its machines, or "
+      "make a new mesh with --new-key";
+  return error;
+}
+
+Duration seconds(double count) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(count));
+}
+
+Result<Options> checked(Arguments arguments) {
+  if (arguments.mesh_dir.empty()) arguments.mesh_dir = mesh_dir_of(arguments.mesh);
+  if (arguments.key.empty()) arguments.key = arguments.mesh_dir + "/key";
+  if (arguments.name.empty()) arguments.name = machine_name();
+  const Result<tcp::Address> listen = tcp::parse_address(arguments.listen);
+  if (!listen.ok()) return listen.error();
+  if (arguments.peer_timeout < 2 * arguments.heartbeat_period) {
+    return Error{ErrorCode::kBadInput,
+                 "--peer-timeout must be at least twice --heartbeat-period, or a peer that is "
+                 "merely quiet is declared dead"};
+  }
+  const Status made = make_directory(arguments.mesh_dir);
+  if (!made.ok()) return made.error();
+  const Result<tcp::MeshKey> key = key_of(arguments);
+  if (!key.ok()) return key.error();
+
+  Options options;
+  options.mesh_dir = arguments.mesh_dir;
+  options.ready_fd = arguments.ready_fd;
+  options.detached = arguments.detach;
+  if (arguments.detach && arguments.log_file.empty()) {
+    arguments.log_file = arguments.mesh_dir + "/phoenixd-" + std::to_string(::getpid()) + ".log";
+  }
+  options.log = {.level = arguments.log_level, .file = arguments.log_file};
+  options.driver.key = key.value();
+  options.driver.listen = listen.value();
+  options.driver.advertise = arguments.advertise;
+  options.driver.join = arguments.join;
+  options.driver.name = arguments.name;
+  options.driver.socket_path = arguments.mesh_dir + "/app-" + std::to_string(::getpid()) + ".sock";
+  options.driver.config.heartbeat_period = seconds(arguments.heartbeat_period);
+  options.driver.config.peer_timeout = seconds(arguments.peer_timeout);
+  return options;
+}
+
+}  // namespace
+
+std::variant<Options, ExitAtOnce> read_options(int argc, char** argv) {
+  CLI::App app{"The Phoenix daemon: one processor of a mesh. Usually started by `phoenix up`."};
+  Arguments arguments;
+  declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return ExitAtOnce{app.exit(error) == 0 ? 0 : kBadConfiguration};
+  }
+  Result<Options> options = checked(std::move(arguments));
+  if (options.ok()) return std::move(options).value();
+  std::cerr << "phoenixd: " << options.error().what << '\n';
+  return ExitAtOnce{kBadConfiguration};
+}
+
+}  // namespace phx::phoenixd

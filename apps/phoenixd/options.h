@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "runtime/tcp/log_sink.h"
+#include "runtime/tcp/tcp_driver.h"
+
+namespace phx::phoenixd {
+
+/// What was asked for on the command line, checked.
+struct Options {
+  std::string mesh_dir;
+  int ready_fd = -1;      ///< Gets one line "<id> <endpoint>" once this is a member; -1: none.
+  bool detached = false;  ///< Runs in the background already.
+  tcp::LogOptions log;
+  tcp::DriverOptions driver;
+};
+
+/// The exit code of a process that has nothing (more) to do: help was shown, or, with a line on
+/// standard error, the command line was wrong.
+struct ExitAtOnce {
+  int code = 0;
+};
+
+/// Reads the command line, the key file, and makes the mesh directory.
+[[nodiscard]] std::variant<Options, ExitAtOnce> read_options(int argc, char** argv);
+
+}  // namespace phx::phoenixd

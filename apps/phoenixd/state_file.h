@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/result.h"
+
+namespace phx::phoenixd {
+
+/// "<mesh directory>/p<id>.json", by which tools find this daemon: {"id", "pid", "name",
+/// "endpoint", "endpoints"}. Appears complete or not at all; removed by the destructor.
+class StateFile {
+ public:
+  struct Contents {
+    ProcessorId id;
+    std::string name;
+    std::vector<std::string> endpoints;
+  };
+  /// kDenied: cannot be written; the error says why.
+  [[nodiscard]] static Result<StateFile> write(const std::string& mesh_dir,
+                                               const Contents& contents);
+  StateFile(StateFile&& other) noexcept;
+  StateFile& operator=(StateFile&&) = delete;
+  StateFile(const StateFile&) = delete;
+  StateFile& operator=(const StateFile&) = delete;
+  ~StateFile();
+
+ private:
+  explicit StateFile(std::string path);
+  std::string path_;  ///< Empty: moved from.
+};
+
+}  // namespace phx::phoenixd

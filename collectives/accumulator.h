@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "collectives/messages.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/payload.h"
+#include "overlay/base/result.h"
+
+namespace phx::collectives {
+
+/// Contributions to ONE reduction, combined as far as that is possible, with the vnodes they come
+/// from. Used on the way to the target and, in the endpoint of the target, for the result.
+///
+/// Guarantees: a contribution that was taken is in the value exactly once; one that overlaps what
+/// is here is not taken, wholly or in part; what cannot be combined is kept beside the rest and
+/// makes value() an error, so a wrong program gets a message and never a wrong number or a hang.
+/// Does not guarantee: that `kind` exists; a kind from a peer may be anything.
+/// Thread rule: one owner.
+class Accumulator {
+ public:
+  enum class Added : std::uint8_t {
+    kTaken,      ///< Combined, or bundled if the operator is user-defined.
+    kUnfit,      ///< Taken, but the value does not fit the others or its type: value() will fail.
+    kOtherKind,  ///< Taken likewise; the contributor called another operation.
+    kOverlap,    ///< Not taken: some of its vnodes are here already.
+  };
+  /// A user-defined operator: the left operand covers the smaller vnodes.
+  using Fold = std::function<Payload(const Payload& left, const Payload& right)>;
+
+  explicit Accumulator(const ReductionKind& kind) : kind_(kind) {}
+  /// Goes on with parts() of another one of the same kind. Overlapping parts are left out.
+  Accumulator(const ReductionKind& kind, std::vector<ReductionPart> parts);
+
+  /// Takes all parts of a token; kOverlap: none, and `parts` is as it was.
+  Added add(const ReductionKind& kind, std::vector<ReductionPart>&& parts);
+
+  [[nodiscard]] const ReductionKind& kind() const { return kind_; }
+  [[nodiscard]] const VnodeSet& covered() const { return covered_; }
+  [[nodiscard]] bool complete(const VnodeSet& all) const { return covered_.contains_all(all); }
+  [[nodiscard]] VnodeSet missing(const VnodeSet& all) const { return all.minus(covered_); }
+  /// Bytes of the values held.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+  /// What is held, in the order of vnodes; to be passed on or moved to another processor.
+  [[nodiscard]] std::vector<ReductionPart> parts() const;
+  /// The same without a copy; nothing is held afterwards.
+  [[nodiscard]] std::vector<ReductionPart> take_parts();
+  /// The result over covered(). `fold` is applied in vnode order and only for kUser.
+  /// Errors (kBadInput): nothing was added; contributions that do not fit each other; kUser without
+  /// a fold, or with a value that stands for several vnodes.
+  [[nodiscard]] Result<Payload> value(const Fold& fold = {}) const;
+
+ private:
+  /// A value that is copied when it is first changed.
+  struct Part {
+    VnodeSet covered;
+    Payload original;
+    std::optional<Bytes> changed;  ///< Replaces `original`.
+    [[nodiscard]] std::size_t size() const { return changed ? changed->size() : original.size(); }
+  };
+
+  Added take(ReductionPart part);
+  [[nodiscard]] Result<Payload> folded(const Fold& fold) const;
+
+  ReductionKind kind_;
+  std::vector<Part>
+      parts_;         ///< Disjoint; one, unless the operator is user-defined or some are unfit.
+  VnodeSet covered_;  ///< Of all parts.
+  std::uint64_t bytes_ = 0;
+  std::optional<Error> wrong_;  ///< The first contribution that does not fit.
+};
+
+}  // namespace phx::collectives

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/payload.h"
+#include "overlay/base/tree_view.h"
+
+namespace phx::collectives {
+
+/// Which collective a piece belongs to, so that the library can match it with the call.
+enum class Purpose : std::uint8_t { kApplication = 0, kAllreduce = 1 };
+
+/// One piece of a broadcast of one root vnode. The pieces of all broadcasts of a root are numbered
+/// 0, 1, 2, ...; a vnode takes them in this order and drops numbers below the next one it expects:
+/// order and duplicate filter in one counter [Saito08 G13].
+struct BroadcastPiece {
+  VnodeId root;
+  std::uint64_t number = 0;
+  std::uint32_t tag = 0;
+  Purpose purpose = Purpose::kApplication;
+  bool more = false;  ///< The same broadcast goes on in piece `number + 1`.
+  Payload payload;
+  friend bool operator==(const BroadcastPiece&, const BroadcastPiece&) = default;
+};
+
+/// Vnodes still to be served, all reached by following ownership up to `epoch` (0: not looked up).
+struct Tokens {
+  VnodeSet vnodes;
+  Epoch epoch = 0;
+  friend bool operator==(const Tokens&, const Tokens&) = default;
+};
+
+/// A copy of a piece that travels down a tree and must serve exactly `vnodes` [Saito08 E1, G9].
+struct TreeCopy {
+  TreeId tree;
+  std::uint32_t hops_left = 0;  ///< At 0 the rest goes point-to-point [Saito08 G10].
+  VnodeSet vnodes;
+  BroadcastPiece piece;
+  friend bool operator==(const TreeCopy&, const TreeCopy&) = default;
+};
+
+/// A copy outside the tree. `mine` is for vnodes whose believed owner is the receiver; `onward` is
+/// for the receiver to pass on, halving the list of owners [Saito08 G11]. Never returns to a tree.
+struct FallbackCopy {
+  struct Onward {
+    ProcessorId owner;
+    std::vector<Tokens> tokens;
+    friend bool operator==(const Onward&, const Onward&) = default;
+  };
+  std::vector<Tokens> mine;
+  std::vector<Onward> onward;
+  BroadcastPiece piece;
+  friend bool operator==(const FallbackCopy&, const FallbackCopy&) = default;
+};
+
+enum class ReduceOp : std::uint8_t {
+  kSum, kMin, kMax, kProduct,
+  kLogicalAnd, kLogicalOr, kLogicalXor,
+  kBitAnd, kBitOr, kBitXor,
+  kUser,  ///< Never combined on the way; the target folds in vnode order.
+};
+enum class ReduceType : std::uint8_t {
+  kInt8, kInt16, kInt32, kInt64, kUint8, kUint16, kUint32, kUint64, kFloat, kDouble,
+  kBytes,  ///< Only with kUser.
+};
+
+/// One reduction: the `number`-th towards `target` (every vnode counts its own calls).
+struct ReductionId {
+  VnodeId target;
+  std::uint64_t number = 0;
+  friend constexpr auto operator<=>(const ReductionId&, const ReductionId&) = default;
+};
+
+struct ReductionKind {
+  ReduceOp op = ReduceOp::kSum;
+  ReduceType type = ReduceType::kInt64;
+  bool to_all = false;  ///< The target broadcasts the result (allreduce).
+  friend bool operator==(const ReductionKind&, const ReductionKind&) = default;
+};
+
+/// A value and the vnodes whose contributions are in it. Sets of different parts are disjoint.
+struct ReductionPart {
+  VnodeSet covered;
+  Payload value;
+  friend bool operator==(const ReductionPart&, const ReductionPart&) = default;
+};
+
+/// Contributions on their way to the target: tokens, passed on once [Saito08 G16]. Built-in
+/// operators keep one part; user-defined ones keep one per vnode.
+struct ReductionToken {
+  ReductionId id;
+  ReductionKind kind;
+  std::vector<ReductionPart> parts;
+  /// The sender has passed on all it waited for: the receiver need not wait for it any more.
+  bool complete = false;
+  friend bool operator==(const ReductionToken&, const ReductionToken&) = default;
+};
+
+/// What the collectives of one job send between processors.
+using Message = std::variant<TreeCopy, FallbackCopy, ReductionToken>;
+
+}  // namespace phx::collectives

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "collectives/messages.h"
+#include "overlay/base/payload.h"
+#include "overlay/base/result.h"
+
+/// The arithmetic of reductions: values are arrays of one element type in the byte order of the
+/// machine, without alignment. All operators are commutative and associative, except that sums and
+/// products of floating-point numbers may differ in the last bits with the order of combination
+/// [Saito08 G16]. Sums and products of integers wrap around, signed ones too. Logical operators
+/// take 0 for false, everything else for true, and give 0 or 1. A minimum or maximum with a NaN is
+/// a NaN. Bit operators are for integers only. Thread rule: no state, callable from anywhere.
+namespace phx::collectives {
+
+/// Bytes of one element; 0 for kBytes and for a type that does not exist.
+[[nodiscard]] std::size_t element_size(ReduceType type);
+
+/// Whether values of this kind exist (an operator that exists for the type: kBytes only with kUser,
+/// no bits of floating-point numbers), and `value` is a whole number of elements (anything, for
+/// kUser). The error is kBadInput and says what does not fit.
+[[nodiscard]] Status check_value(const ReductionKind& kind, const Payload& value);
+
+/// into[i] = into[i] op from[i] for all elements. Errors (kBadInput, nothing changed): a kind that
+/// does not exist, kUser, different sizes, no whole number of elements. REQUIRES that the two do
+/// not overlap.
+[[nodiscard]] Status combine_into(const ReductionKind& kind, std::span<std::byte> into,
+                                  std::span<const std::byte> from);
+
+/// The combination as a new value; errors as of combine_into().
+[[nodiscard]] Result<Payload> combine(const ReductionKind& kind, const Payload& a,
+                                      const Payload& b);
+
+/// `count` elements that change nothing when combined: 0 for sums, the greatest value (infinity)
+/// for minima, and so on; 0 or 1 for logical ones. Errors as of combine_into().
+[[nodiscard]] Result<Payload> identity(const ReductionKind& kind, std::size_t count);
+
+/// As people write them: "sum", "logical-and", "int64". "?" if it does not exist.
+[[nodiscard]] std::string_view to_string(ReduceOp op);
+[[nodiscard]] std::string_view to_string(ReduceType type);
+
+}  // namespace phx::collectives

@@ -1,0 +1,163 @@
+#include "collectives/reduction.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "overlay/base/check.h"
+
+namespace phx::collectives {
+namespace {
+
+VnodeSet covered_by(const ReductionToken& token) {
+  VnodeSet covered;
+  for (const ReductionPart& part : token.parts) {
+    for (const auto& range : part.covered.ranges()) covered.insert(range);
+  }
+  return covered;
+}
+
+}  // namespace
+
+Reduction::Reduction(ProcessorId self, const ReductionOptions& options)
+    : self_(self), options_(options), passed_(options.targets_max) {
+  PHX_CHECK(options.wait_min > Duration::zero() && options.wait_min <= options.wait_max);
+  PHX_CHECK(options.distance_factor > 0);
+}
+
+void Reduction::on_token(Instant now, std::optional<ProcessorId> from, ReductionToken token,
+                         const Situation& situation, Outbox& out) {
+  const ReductionId id = token.id;
+  VnodeSet covered = covered_by(token);
+  if (covered.empty()) return;  // nobody's contribution: nothing to pass on
+  auto at = held_.find(id);
+  if (at == held_.end() && passed_.contains(id)) {
+    pass_late(now, std::move(token), out);
+    return;
+  }
+  if (at == held_.end()) {
+    at = held_.emplace(id, Held{Accumulator(token.kind), {}, now, now + wait(situation)}).first;
+  }
+  if (from) at->second.heard.insert(*from);
+  take(at->second, std::move(token), std::move(covered), out);
+
+  const bool too_much = held_.size() > options_.held_max || held_bytes_ > options_.held_bytes_max;
+  if (too_much || situation.leaving || has_all(at->second, situation)) {
+    pass(now, at, situation, out);
+  } else if (!at->second.armed) {
+    at->second.armed = true;
+    out.arm(id, at->second.deadline);
+  }
+}
+
+void Reduction::on_situation(Instant now, const ReductionId& id, const Situation& situation,
+                             Outbox& out) {
+  const auto at = held_.find(id);
+  if (at == held_.end()) return;
+  if (situation.leaving || has_all(at->second, situation)) pass(now, at, situation, out);
+}
+
+void Reduction::on_timer(Instant now, const ReductionId& id, const Situation& situation,
+                         Outbox& out) {
+  const auto at = held_.find(id);
+  if (at == held_.end()) return;  // it was passed on while the timer fired
+  if (now < at->second.deadline) {
+    out.arm(id, at->second.deadline);
+    return;
+  }
+  at->second.armed = false;
+  pass(now, at, situation, out);
+}
+
+std::vector<ReductionId> Reduction::held() const {
+  std::vector<ReductionId> ids;
+  ids.reserve(held_.size());
+  for (const auto& [id, held] : held_) ids.push_back(id);
+  return ids;
+}
+
+void Reduction::check_invariants() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [id, held] : held_) {
+    bytes += held.sum.bytes();
+    PHX_CHECK(held.since < held.deadline);
+    PHX_CHECK(held.deadline <= held.since + options_.wait_max);
+  }
+  PHX_CHECK(bytes == held_bytes_);
+  PHX_CHECK(held_.size() <= options_.held_max);
+  PHX_CHECK(held_bytes_ <= options_.held_bytes_max);
+  PHX_CHECK(passed_.targets() <= options_.targets_max);
+}
+
+Duration Reduction::wait(const Situation& situation) const {
+  Duration distance{};
+  if (situation.tree != nullptr && situation.tree->distance_to_root != kForever) {
+    // Cut before it is multiplied, so that no distance overflows.
+    distance = std::min(situation.tree->distance_to_root, options_.wait_max);
+  }
+  const Duration far = distance * options_.distance_factor;
+  const Duration skewed = skew_ + skew_ / 4;
+  return std::min(std::max({options_.wait_min, far, skewed}), options_.wait_max);
+}
+
+bool Reduction::has_all(const Held& held, const Situation& situation) {
+  if (!held.sum.complete(situation.own)) return false;
+  if (situation.tree == nullptr) return true;
+  const std::vector<TreeChild>& children = situation.tree->children;
+  PHX_CHECK(children.size() == situation.child_vnodes.size());
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    // A child sends one token into the tree; whatever comes to it later goes to the target by
+    // itself. So a child that was heard is not waited for, complete or not.
+    const bool heard = held.heard.count(children[i].id) > 0;
+    if (!heard && !held.sum.complete(situation.child_vnodes[i])) return false;
+  }
+  return true;
+}
+
+void Reduction::take(Held& held, ReductionToken token, VnodeSet covered, Outbox& out) {
+  const auto report = [&](Anomaly::Kind kind) {
+    ++anomalies_;
+    out.report(Anomaly{kind, token.id, std::move(covered)});
+  };
+  const auto apart = [&](Anomaly::Kind kind) {
+    report(kind);
+    token.complete = false;
+    out.report(ToTarget{std::move(token)});
+  };
+  // Another kind cannot be said in the same token, so it must not get into the sum.
+  if (token.kind != held.sum.kind()) return apart(Anomaly::Kind::kOtherKind);
+  held_bytes_ -= held.sum.bytes();
+  const Accumulator::Added added = held.sum.add(token.kind, std::move(token.parts));
+  held_bytes_ += held.sum.bytes();
+  if (added == Accumulator::Added::kOverlap) return apart(Anomaly::Kind::kOverlap);
+  if (added == Accumulator::Added::kUnfit) report(Anomaly::Kind::kUnfitValue);
+}
+
+void Reduction::pass_late(Instant now, ReductionToken token, Outbox& out) {
+  if (const std::optional<Instant> first = passed_.first_token(token.id)) {
+    skew_ = std::max(skew_, std::min<Duration>(now - *first, options_.wait_max));
+  }
+  token.complete = false;
+  out.report(ToTarget{std::move(token)});
+}
+
+void Reduction::pass(Instant now, HeldMap::iterator at, const Situation& situation, Outbox& out) {
+  Held held = std::move(at->second);
+  const ReductionId id = at->first;
+  held_.erase(at);
+  held_bytes_ -= held.sum.bytes();
+  passed_.insert(id, held.since);
+  if (held.armed) out.disarm(id);
+
+  const bool complete = has_all(held, situation);
+  if (complete) skew_ = std::max<Duration>(now - held.since, skew_ - skew_ / 8);
+  ReductionToken token{id, held.sum.kind(), held.sum.take_parts(), complete};
+  if (token.parts.empty()) return;  // what came could not be added and went on by itself
+  const bool has_parent = situation.tree != nullptr && situation.tree->parent.has_value();
+  if (has_parent && situation.target_owner != self_ && situation.tree->parent != self_) {
+    out.send(*situation.tree->parent, std::move(token));
+  } else {
+    out.report(ToTarget{std::move(token)});
+  }
+}
+
+}  // namespace phx::collectives

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "collectives/accumulator.h"
+#include "collectives/messages.h"
+#include "collectives/passed_numbers.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/outbox.h"
+#include "overlay/base/time.h"
+#include "overlay/base/tree_view.h"
+
+namespace phx::collectives {
+
+struct ReductionOptions {
+  /// How long a processor waits at least for its children and its own vnodes.
+  Duration wait_min = 200ms;
+  /// It waits at least this many times its round trip to the root of the tree [Saito08 E2, G16 d].
+  std::int64_t distance_factor = 4;
+  /// It never waits longer, however far the root and however late the callers.
+  Duration wait_max = 2s;
+  /// Reductions waited for at once, and bytes of values in them [limits]. What exceeds them is
+  /// passed on at once, which is always safe.
+  std::size_t held_max = 10'000;
+  std::uint64_t held_bytes_max = std::uint64_t{256} << 20U;
+  /// Targets whose passed reductions are remembered [limit]; the least recently used goes.
+  std::size_t targets_max = 4096;
+};
+
+/// One processor's part of all reductions of ONE job: it holds contributions on their way up the
+/// tree until everybody below it has contributed, combines them, and passes them on. A machine
+/// without a network: the owner hands tokens in and executes what is written to the outbox.
+/// [Saito08 E2, G16]; states, the argument for exactness and the message table are in the README.
+///
+/// Guarantees: every contribution that comes in goes out exactly once, to exactly one place, at the
+/// latest `wait_max` later if the owner keeps the timers. Into the tree goes at most one token per
+/// reduction (as long as it is remembered), so tokens cannot circulate, whatever the trees are.
+/// Does not guarantee: that a processor passes on only what is complete (the target counts).
+/// Thread rule: not thread-safe: one owner.
+class Reduction {
+ public:
+  /// For the owner of the target vnode: deliver here, or route it point-to-point. Final: such a
+  /// token never returns to a tree.
+  struct ToTarget {
+    ReductionToken token;
+    friend bool operator==(const ToTarget&, const ToTarget&) = default;
+  };
+  /// Something that correct programs on correct processors do not produce. The contribution
+  /// concerned went on to the target, whose owner decides.
+  struct Anomaly {
+    enum class Kind : std::uint8_t { kOverlap, kOtherKind, kUnfitValue };
+    Kind kind = Kind::kOverlap;
+    ReductionId id;
+    VnodeSet vnodes;
+    friend bool operator==(const Anomaly&, const Anomaly&) = default;
+  };
+  using Report = std::variant<ToTarget, Anomaly>;
+  using Outbox = phx::Outbox<ReductionToken, ReductionId, Report>;
+
+  /// What the owner knows at the moment of a call. Hints: they may be wrong, then a token makes a
+  /// detour or a wait ends early.
+  struct Situation {
+    /// Vnodes held here, without those known to have contributed elsewhere.
+    const VnodeSet& own;
+    /// Who is believed to own the target vnode.
+    std::optional<ProcessorId> target_owner;
+    /// This processor's view of the tree of `target_owner`; null if there is none.
+    const TreeView* tree = nullptr;
+    /// For each child of `tree`, in its order, the vnodes believed to be below it.
+    std::vector<VnodeSet> child_vnodes;
+    /// This processor is leaving and holds nothing back.
+    bool leaving = false;
+  };
+
+  explicit Reduction(ProcessorId self, const ReductionOptions& options = {});
+
+  // Inputs. `now` never goes back between calls. REQUIRES child_vnodes as long as the children.
+  /// A token from processor `from`, or from an application process here (empty).
+  void on_token(Instant now, std::optional<ProcessorId> from, ReductionToken token,
+                const Situation& situation, Outbox& out);
+  /// Tree or ownership changed: what is held may be complete now. To be called for all of held();
+  /// with `leaving` set it passes everything on.
+  void on_situation(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
+  /// Passes on what is there, if it is time.
+  void on_timer(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
+
+  // Queries.
+  [[nodiscard]] std::vector<ReductionId> held() const;
+  /// Anomalies reported so far.
+  [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
+  /// The longest wait between first and last contribution seen lately; waits last 5/4 of it.
+  [[nodiscard]] Duration skew() const { return skew_; }
+  void check_invariants() const;
+
+ private:
+  /// A reduction that is waited for.
+  struct Held {
+    Accumulator sum;
+    std::set<ProcessorId> heard;  ///< Processors whose token is in `sum`.
+    Instant since;                ///< When the first token came.
+    Instant deadline;
+    bool armed = false;  ///< The owner runs a timer for it.
+  };
+  using HeldMap = std::map<ReductionId, Held>;
+
+  [[nodiscard]] Duration wait(const Situation& situation) const;
+  [[nodiscard]] static bool has_all(const Held& held, const Situation& situation);
+  /// Adds to the sum; what cannot be added goes to the target by itself.
+  void take(Held& held, ReductionToken token, VnodeSet covered, Outbox& out);
+  void pass_late(Instant now, ReductionToken token, Outbox& out);
+  /// Removes `at` and sends it on.
+  void pass(Instant now, HeldMap::iterator at, const Situation& situation, Outbox& out);
+
+  ProcessorId self_;
+  ReductionOptions options_;
+  HeldMap held_;
+  PassedNumbers passed_;          ///< Forgotten targets are harmless: see the README.
+  std::uint64_t held_bytes_ = 0;  ///< Sum over `held_`.
+  Duration skew_{};
+  std::uint64_t anomalies_ = 0;
+};
+
+}  // namespace phx::collectives

@@ -1,0 +1,23 @@
+# What `cmake --install` copies, and what find_package(phoenix) finds.
+
+include(CMakePackageConfigHelpers)
+
+# Headers keep their full paths below include/phoenix, which is what our own includes expect.
+get_property(installed GLOBAL PROPERTY PHX_INSTALLED)
+foreach(target IN LISTS installed)
+  install(TARGETS ${target} EXPORT phoenix
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/phoenix)
+endforeach()
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/phoenix)
+install(EXPORT phoenix NAMESPACE phoenix:: DESTINATION ${package_folder} FILE phoenixTargets.cmake)
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/deploy/cmake/phoenixConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/phoenixConfig.cmake
+                              INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/phoenixConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/phoenixConfig.cmake
+              ${PROJECT_BINARY_DIR}/phoenixConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/deploy/cmake/PhoenixLinked.cmake
+        DESTINATION ${package_folder})

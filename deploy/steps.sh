@@ -1,0 +1,48 @@
+# Read by quickstart.sh and test.sh: runs one step after the other and says what, how far and how long.
+# A step's full output goes to build/logs/<step>.log; if the step fails, its end is shown.
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+cd "$root"
+logs=$root/build/logs
+mkdir -p "$logs"
+began=$(date +%s)
+jobs=$(nproc 2>/dev/null || echo 2)
+
+# Shows every tenth part of ninja's and ctest's progress, and nothing else.
+progress() {
+  awk '
+    match($0, /^\[[0-9]+\/[0-9]+\]/) {
+      split(substr($0, 2, RLENGTH - 2), part, "/")
+      report(part[1], part[2], "built")
+    }
+    match($0, /^ *[0-9]+\/[0-9]+ Test/) {
+      split($0, part, "/"); split(part[2], total, " ")
+      report(part[1] + 0, total[1], "tested")
+    }
+    function report(n, all, what,  tenth) {
+      tenth = int(10 * n / all)
+      if (what != last_what) { last_what = what; last_tenth = 0 }
+      if (all >= 20 && tenth > last_tenth && tenth < 10) {
+        printf "      %d of %d %s\n", n, all, what; fflush()
+        last_tenth = tenth
+      }
+    }'
+}
+
+# step NAME SENTENCE COMMAND...
+step() {
+  name=$1; sentence=$2; shift 2
+  log=$logs/$name.log
+  start=$(date +%s)
+  printf '==> %s\n' "$sentence"
+  rm -f "$logs/$name.failed"
+  { "$@" 2>&1 || echo "$?" > "$logs/$name.failed"; } | tee "$log" | progress
+  took=$(($(date +%s) - start))
+  if [ -e "$logs/$name.failed" ]; then
+    printf '    FAILED after %d s; the end of %s:\n\n' "$took" "$log"
+    tail -n 120 "$log"
+    printf '\n%s: %s failed. Everything it said is in %s\n' "$(basename "$0")" "$name" "$log"
+    exit 1
+  fi
+  printf '    done in %d s\n' "$took"
+}

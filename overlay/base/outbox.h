@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/time.h"
+
+namespace phx {
+
+/// What a state machine wants done, in order: messages to send, timers to set, events to report.
+/// Handlers write into it and never call out, so no handler can be re-entered.
+template <class Message, class Timer, class Event>
+class Outbox {
+ public:
+  struct Send {
+    ProcessorId to;
+    Message message;
+    friend bool operator==(const Send&, const Send&) = default;
+  };
+  /// Sets `timer`, replacing an earlier setting; `at` empty: stops it.
+  struct Arm {
+    Timer timer;
+    std::optional<Instant> at;
+    friend bool operator==(const Arm&, const Arm&) = default;
+  };
+  using Item = std::variant<Send, Arm, Event>;
+
+  void send(ProcessorId to, Message message) { items_.push_back(Send{to, std::move(message)}); }
+  void arm(Timer timer, Instant at) { items_.push_back(Arm{timer, at}); }
+  void disarm(Timer timer) { items_.push_back(Arm{timer, std::nullopt}); }
+  void report(Event event) { items_.push_back(std::move(event)); }
+
+  [[nodiscard]] const std::vector<Item>& items() const { return items_; }
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  /// Gives away all items and is empty afterwards.
+  [[nodiscard]] std::vector<Item> take() { return std::exchange(items_, {}); }
+
+ private:
+  std::vector<Item> items_;
+};
+
+}  // namespace phx

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
+
+namespace phx {
+
+/// Which measure a tree improves: round trips (short messages) or bandwidth (long ones).
+enum class TreeKind : std::uint8_t { kLatency = 0, kBandwidth = 1 };
+
+/// The name of a tree: the processor it belongs to, and what it is good for.
+struct TreeId {
+  ProcessorId root;
+  TreeKind kind = TreeKind::kLatency;
+  friend constexpr auto operator<=>(const TreeId&, const TreeId&) = default;
+};
+
+/// One child of this processor in a tree and every processor below it (the child included).
+struct TreeChild {
+  ProcessorId id;
+  ProcessorSet below;
+  friend bool operator==(const TreeChild&, const TreeChild&) = default;
+};
+
+/// What one processor knows of one tree, as a value: the only joint between those who make trees
+/// (adaptive trees, planners) and those who use them (collectives). It is a hint: it may be stale,
+/// overlap or even be cyclic, and the collectives stay exact [Saito08 G9].
+struct TreeView {
+  TreeId id;
+  std::optional<ProcessorId> parent;  ///< Empty at the root and while not connected.
+  std::vector<TreeChild> children;    ///< Newest attachment first.
+  std::uint64_t version = 0;          ///< Grows with every change of this view.
+  Duration distance_to_root{};  ///< Sum of round trips to the root; kForever if not connected.
+  friend bool operator==(const TreeView&, const TreeView&) = default;
+};
+
+}  // namespace phx

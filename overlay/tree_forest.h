@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/outbox.h"
+#include "overlay/base/rng.h"
+#include "overlay/base/time.h"
+#include "overlay/base/tree_view.h"
+#include "overlay/latency_tree.h"
+#include "overlay/link_stats.h"
+#include "overlay/messages.h"
+#include "overlay/prober.h"
+
+namespace phx::overlay {
+
+struct TreeForestOptions {
+  ProberOptions prober;
+  LatencyTreeOptions latency;
+  /// A root closes its tree when it was not used for this long [Saito08 G22].
+  Duration idle = 60s;
+  /// Trees known at once [limit]. Further ones are not taken part in: their roots' collectives
+  /// reach this processor point-to-point.
+  std::size_t trees_max = 4096;
+};
+
+/// All trees at one processor: opens, feeds and retires them, and measures the network for them.
+/// [Saito08 B, C, G17, G22]; the protocol is in the README.
+///
+/// Guarantees: parent pointers of one tree never form a cycle, whatever is delayed. Some time after
+/// the last change of the membership nothing is sent and no timer is set, but the one of `idle`.
+/// Does not guarantee: that views of different processors agree. Views are hints [Saito08 G9].
+/// Thread rule: one owner.
+class TreeForest {
+ public:
+  using Message = overlay::Message;
+  struct Timer {
+    enum class Kind : std::uint8_t {
+      kProbeRound,
+      kProbeLost,
+      kAttach,
+      kUpdate,
+      kUpdateSet,
+      kRelabel,
+      kIdle
+    };
+    Kind kind = Kind::kProbeRound;
+    ProcessorId about;  ///< Always kNobody now.
+    TreeId tree;        ///< Of timers of one tree.
+    friend constexpr auto operator<=>(const Timer&, const Timer&) = default;
+  };
+  /// The view of `tree` is another one now, or gone.
+  struct TreeChanged {
+    TreeId tree;
+    friend bool operator==(const TreeChanged&, const TreeChanged&) = default;
+  };
+  using Outbox = phx::Outbox<Message, Timer, TreeChanged>;
+
+  /// `seed` and the inputs alone decide what happens.
+  TreeForest(ProcessorId self, const TreeForestOptions& options, std::uint64_t seed);
+
+  // Inputs. `now` never goes back. Stale messages and timers change nothing.
+  /// The whole set of processors that may be used, self included, after every change of it. Those
+  /// who leave or died are not in it. An id that left never comes back.
+  void on_members(Instant now, const ProcessorSet& live, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const Message& message, Outbox& out);
+  void on_timer(Instant now, const Timer& timer, Outbox& out);
+
+  // Commands.
+  /// A collective uses this tree: its root opens it if need be; elsewhere nothing happens.
+  void use(Instant now, TreeId id, Outbox& out);
+  /// Hands the children over, detaches, closes the own trees. Afterwards probes are answered
+  /// without adverts, everything else is refused.
+  void leave(Instant now, Outbox& out);
+
+  // Queries.
+  /// Null: unknown. Valid until the next input.
+  [[nodiscard]] const TreeView* view(TreeId id) const;
+  /// Trees known.
+  [[nodiscard]] std::size_t size() const { return trees_.size(); }
+  [[nodiscard]] const LinkStats& links() const { return links_; }
+  /// Null: unknown.
+  [[nodiscard]] const LatencyTree* tree(TreeId id) const {
+    const auto at = trees_.find(id);
+    return at == trees_.end() ? nullptr : &at->second;
+  }
+  void check_invariants() const;
+
+ private:
+  using Trees = std::map<TreeId, LatencyTree>;
+
+  void handle(Instant now, ProcessorId from, const Probe& m, Outbox& out);
+  void handle(Instant now, ProcessorId from, const ProbeReply& m, Outbox& out);
+  void handle(Instant now, ProcessorId from, const TreeOpen& m, Outbox& out);
+  void handle(Instant now, ProcessorId from, const TreeClose& m, Outbox& out);
+  void handle(Instant now, ProcessorId from, const Attach& m, Outbox& out);
+  void handle(Instant now, ProcessorId from, const AttachReply& m, Outbox& out);
+  template <class M>
+  void to_tree(Instant now, ProcessorId from, TreeId id, const M& m, Outbox& out);
+  void on_probed(Instant now, const Prober::Probed& probed, Outbox& out);
+  void on_round_over(Instant now, Outbox& out);
+  void pump(Instant now, Prober::Outbox& from, Outbox& out);
+  void pump(Instant now, TreeId id, LatencyTree::Outbox& from, Outbox& out);
+
+  [[nodiscard]] std::vector<ProcessorId> recommended_to(ProcessorId asker);
+  [[nodiscard]] bool may_expect(TreeId id) const;
+  [[nodiscard]] LatencyTree* find(TreeId id);
+  [[nodiscard]] LatencyTree* create(TreeId id, std::uint64_t seq);
+  [[nodiscard]] TreeOpen announcement(TreeId id) const;
+  void welcome(ProcessorId newcomer, Outbox& out) const;
+  void close(TreeId id, Outbox& out);
+  Trees::iterator drop(Trees::iterator at, Outbox& out);
+  [[nodiscard]] Horizon horizon(Instant now) const { return {now, live_, links_}; }
+
+  ProcessorId self_;
+  TreeForestOptions options_;
+  Rng rng_;
+  ProcessorSet live_;
+  LinkStats links_;
+  Prober prober_;
+  Trees trees_;
+  /// The lowest seq that a new life of a closed tree can have. Live roots only.
+  std::map<TreeId, std::uint64_t> floors_;
+  /// Announcements of roots that this processor has not met yet [limit: trees_max].
+  std::map<TreeId, TreeOpen> early_;
+  /// When the own trees were used last.
+  std::map<TreeId, Instant> used_;
+  std::uint64_t lives_ = 0;  ///< Trees created so far.
+  bool leaving_ = false;
+};
+
+}  // namespace phx::overlay

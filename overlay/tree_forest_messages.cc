@@ -1,0 +1,159 @@
+// What other processors say to the forest, and what the prober brings.
+
+#include <algorithm>
+#include <utility>
+
+#include "overlay/base/overloaded.h"
+#include "overlay/tree_forest.h"
+
+namespace phx::overlay {
+
+void TreeForest::on_message(Instant now, ProcessorId from, const Message& message, Outbox& out) {
+  if (from == self_) return;
+  std::visit(Overloaded{[&](const Probe& m) { handle(now, from, m, out); },
+                        [&](const ProbeReply& m) { handle(now, from, m, out); },
+                        [&](const TreeOpen& m) { handle(now, from, m, out); },
+                        [&](const TreeClose& m) { handle(now, from, m, out); },
+                        [&](const Attach& m) { handle(now, from, m, out); },
+                        [&](const AttachReply& m) { handle(now, from, m, out); },
+                        [&](const Detach& m) { to_tree(now, from, m.tree, m, out); },
+                        [&](const Bye& m) { to_tree(now, from, m.tree, m, out); },
+                        [&](const Update& m) { to_tree(now, from, m.advert.tree, m, out); },
+                        [&](const UpdateSet& m) { to_tree(now, from, m.tree, m, out); },
+                        [&](const Relabel& m) { to_tree(now, from, m.tree, m, out); }},
+             message);
+}
+
+void TreeForest::handle(Instant, ProcessorId from, const Probe& m, Outbox& out) {
+  ProbeReply reply{m.seq, {}, recommended_to(from)};
+  for (const auto& [id, tree] : trees_) {
+    if (tree.is_connected()) reply.adverts.push_back(tree.advert());
+  }
+  out.send(from, std::move(reply));
+}
+
+/// The asker's siblings, and our nearest: they are near to the asker if we are.
+std::vector<ProcessorId> TreeForest::recommended_to(ProcessorId asker) {
+  if (leaving_) return {};
+  ProcessorSet siblings;
+  for (const auto& [id, tree] : trees_) {
+    if (!tree.has_child(asker)) continue;
+    for (const TreeChild& child : tree.view().children) siblings.insert(child.id);
+  }
+  std::vector<ProcessorId> chosen = siblings.ids();
+  while (chosen.size() > options_.prober.candidates) {
+    chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(rng_.below(chosen.size())));
+  }
+  for (const ProcessorId near : links_.nearest(options_.prober.nearest)) {
+    if (!siblings.contains(near)) chosen.push_back(near);
+  }
+  std::erase(chosen, asker);
+  return chosen;
+}
+
+void TreeForest::handle(Instant now, ProcessorId from, const ProbeReply& m, Outbox& out) {
+  if (!live_.contains(from)) return;
+  Prober::Outbox effects;
+  prober_.on_reply(now, from, m, links_, effects);
+  pump(now, effects, out);
+}
+
+/// A new tree: hang below the parent in the tree that it is inherited from [Saito08 G17].
+void TreeForest::handle(Instant now, ProcessorId from, const TreeOpen& m, Outbox& out) {
+  if (leaving_ || m.tree.root != from || m.tree.kind != TreeKind::kLatency) return;
+  if (!live_.contains(from)) {
+    if (early_.size() < options_.trees_max || early_.count(m.tree) != 0) early_[m.tree] = m;
+    return;
+  }
+  LatencyTree* tree = find(m.tree);
+  if (tree == nullptr) tree = create(m.tree, m.seq);
+  if (tree == nullptr) return;
+  ProcessorId proposed = m.tree.root;
+  const LatencyTree* model = find(TreeId{m.nearest, TreeKind::kLatency});
+  if (m.nearest != self_ && model != nullptr) proposed = model->parent().value_or(proposed);
+  LatencyTree::Outbox effects;
+  tree->join(horizon(now), m.seq, proposed, effects);
+  pump(now, m.tree, effects, out);
+  Prober::Outbox measure;
+  prober_.request(now, measure);
+  pump(now, measure, out);
+}
+
+void TreeForest::handle(Instant, ProcessorId from, const TreeClose& m, Outbox& out) {
+  early_.erase(m.tree);
+  if (leaving_ || m.tree.root != from || !live_.contains(from)) return;
+  std::uint64_t& floor = floors_[m.tree];
+  floor = std::max(floor, m.seq + 1);
+  const auto at = trees_.find(m.tree);
+  if (at != trees_.end() && at->second.label().seq <= m.seq) drop(at, out);
+}
+
+void TreeForest::handle(Instant now, ProcessorId from, const Attach& m, Outbox& out) {
+  const auto floor = floors_.find(m.tree);
+  const std::uint64_t least = floor == floors_.end() ? 0 : floor->second;
+  if (trees_.count(m.tree) == 0 && may_expect(m.tree) && m.own.seq >= least) {
+    // The asker has heard of the tree before us: it waits here until we have a place [Saito08 G17].
+    if (LatencyTree* tree = create(m.tree, least); tree != nullptr) {
+      LatencyTree::Outbox effects;
+      tree->expect(horizon(now), effects);
+      pump(now, m.tree, effects, out);
+    }
+  }
+  if (trees_.count(m.tree) != 0) {
+    to_tree(now, from, m.tree, m, out);
+    return;
+  }
+  AttachReply no{m.attachment, false, {}, {}};
+  no.advert.tree = m.tree;
+  no.advert.label.seq = least;
+  out.send(from, std::move(no));
+}
+
+bool TreeForest::may_expect(TreeId id) const {
+  return !leaving_ && id.root != self_ && id.kind == TreeKind::kLatency && live_.contains(id.root);
+}
+
+void TreeForest::handle(Instant now, ProcessorId from, const AttachReply& m, Outbox& out) {
+  if (trees_.count(m.advert.tree) != 0) {
+    to_tree(now, from, m.advert.tree, m, out);
+  } else if (m.accepted) {
+    out.send(from, Detach{m.advert.tree, m.attachment});  // dropped the tree meanwhile
+  }
+}
+
+template <class M>
+void TreeForest::to_tree(Instant now, ProcessorId from, TreeId id, const M& m, Outbox& out) {
+  LatencyTree* tree = find(id);
+  if (tree == nullptr) return;  // closed meanwhile
+  LatencyTree::Outbox effects;
+  tree->on_message(horizon(now), from, m, effects);
+  pump(now, id, effects, out);
+}
+
+void TreeForest::on_probed(Instant now, const Prober::Probed& probed, Outbox& out) {
+  for (const TreeAdvert& advert : probed.adverts) {
+    const TreeId id = advert.tree;
+    if (!may_expect(id)) continue;
+    const auto floor = floors_.find(id);
+    const bool is_old = floor != floors_.end() && advert.label.seq < floor->second;
+    LatencyTree* tree = find(id);
+    LatencyTree::Outbox effects;
+    if (tree == nullptr && !is_old && advert.connected) {
+      tree = create(id, floor == floors_.end() ? 0 : floor->second);
+      if (tree != nullptr) tree->join(horizon(now), 0, probed.peer, effects);
+    } else if (tree != nullptr && !is_old) {
+      tree->on_candidate(horizon(now), probed.peer, advert, effects);
+    }
+    pump(now, id, effects, out);
+  }
+  Prober::Outbox effects;
+  const bool counts = links_.is_near(probed.peer) ||
+                      std::any_of(trees_.begin(), trees_.end(),
+                                  [&](const auto& t) { return t.second.parent() == probed.peer; });
+  for (const ProcessorId id : probed.recommended) {
+    if (counts && !links_.round_trip(id)) prober_.suggest(now, id, effects);
+  }
+  pump(now, effects, out);
+}
+
+}  // namespace phx::overlay

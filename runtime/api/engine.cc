@@ -1,0 +1,195 @@
+#include "runtime/api/engine.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+namespace phx {
+namespace {
+
+/// A wait that lasts longer than this is shown by `phoenix status`.
+constexpr Duration kNoticeable = 1s;
+
+/// How long the daemon may take to see that we have closed the connection.
+constexpr Duration kFarewell = 2s;
+
+template <class T>
+T checked(Result<T> result) {
+  if (!result.ok()) throw Failure(result.error());
+  return std::move(result).value();
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::uint64_t number_of(const std::string& name) {
+  const std::string text = environment(name.c_str());
+  if (text.empty()) return 0;
+  char* end = nullptr;
+  const auto number = std::strtoull(text.c_str(), &end, 10);
+  if (*end != '\0') {
+    throw Failure(ErrorCode::kBadInput, name + "=" + text + " is not a number");
+  }
+  return number;
+}
+
+}  // namespace
+
+std::string spell(Duration duration) {
+  if (duration % 1s == Duration::zero()) return std::to_string(duration / 1s) + " s";
+  return std::to_string(duration / 1ms) + " ms";
+}
+
+Engine::Wait::Wait(const Patience& asked)
+    : patience(asked), begin(std::chrono::steady_clock::now()) {
+  // A deadline beyond the end of the clock is none.
+  if (asked.timeout < std::chrono::hours(24 * 365 * 100)) deadline = begin + asked.timeout;
+}
+
+Engine::Engine(const Options& options) : options_(options) {
+  const auto fill = [](std::string& option, const char* name) {
+    if (option.empty()) option = environment(name);
+  };
+  fill(options_.socket, "PHOENIX_SOCKET");
+  fill(options_.join, "PHOENIX_JOIN");
+  fill(options_.key_file, "PHOENIX_KEY_FILE");
+  fill(options_.listen, "PHOENIX_LISTEN");
+  if (options_.vnodes == 0) options_.vnodes = number_of("PHOENIX_VNODES");
+  if (options_.socket.empty()) {
+    embed();
+  } else {
+    connect();
+  }
+  attach();
+}
+
+void Engine::connect() {
+  auto link = local::LocalLink::connect(options_.socket);
+  if (!link.ok()) throw Failure(link.error());
+  link_ = std::move(link).value();
+}
+
+/// Starts the daemon inside this process, on a thread of its own.
+void Engine::embed() {
+  tcp::DriverOptions inside = tcp::EmbeddedDaemon::alone();
+  if (options_.key_file.empty() && !(options_.join.empty() && options_.listen.empty())) {
+    throw Failure(ErrorCode::kBadInput, "a mesh that is joined needs a key: set PHOENIX_KEY_FILE");
+  }
+  if (!options_.key_file.empty()) {
+    inside.key = checked(tcp::read_key(options_.key_file));
+    const std::string listen = options_.listen.empty() ? "127.0.0.1:0" : options_.listen;
+    inside.listen = checked(tcp::parse_address(listen));
+  }
+  if (!options_.join.empty()) inside.join = {options_.join};
+  embedded_ = checked(tcp::EmbeddedDaemon::start(inside, {.level = "error", .file = ""}));
+  tcp::Descriptor socket = checked(embedded_->attach());
+  link_ = local::LocalLink(socket.release());
+}
+
+Engine::~Engine() = default;
+
+void Engine::attach() {
+  // A daemon inside has no job but the one of its mesh.
+  const auto job = embedded_ ? 0 : static_cast<JobId::rep>(number_of("PHOENIX_JOB"));
+  const auto process = static_cast<std::int64_t>(::getpid());
+  endpoint_.attach({JobId{job}, std::max<std::uint64_t>(options_.vnodes, 1), process});
+  const auto attached = await({options_.attach_timeout, [] { return std::string("attaching"); }},
+                              [](Endpoint& endpoint) { return endpoint.attached(); });
+  if (!attached) {
+    throw Failure(ErrorCode::kTimeout,
+                  "attaching to the daemon: no answer for " + spell(options_.attach_timeout));
+  }
+  if (!attached->refusal.empty()) {
+    throw Failure(ErrorCode::kDenied, "the daemon refuses this process: " + attached->refusal);
+  }
+  processor_ = attached->processor;
+}
+
+/// Everything out and in that is possible now; everything out in any case. Called with the mutex.
+/// Whether something came in.
+bool Engine::exchange() {
+  bool any = receive();
+  while (!lost_ && link_.unsent() > 0) {
+    local::LocalLink::wait(link_.descriptor(), true, kNoticeable);
+    any = receive() || any;
+  }
+  return any;
+}
+
+bool Engine::receive() {
+  if (lost_) return false;
+  bool any = false;
+  std::vector<runtime::ToDaemon> outputs = endpoint_.take_outputs();
+  if (!outputs.empty()) {
+    // An acknowledgement costs nothing where something leaves anyway.
+    endpoint_.acknowledge();
+    for (runtime::ToDaemon& output : endpoint_.take_outputs()) outputs.push_back(std::move(output));
+  }
+  do {
+    for (const runtime::ToDaemon& output : outputs) link_.queue(output);
+    std::vector<runtime::ToApplication> received;
+    if (const Status status = link_.pump(received); !status.ok()) lost_ = status.error();
+    for (runtime::ToApplication& message : received) endpoint_.on_message(std::move(message));
+    any = any || !received.empty() || lost_;
+    outputs = endpoint_.take_outputs();
+  } while (!outputs.empty() && !lost_);
+  if (any) came_in_.notify_all();
+  return any;
+}
+
+/// Waits for something to come in. False: the time is up.
+bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
+  check_alive();
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (wait.deadline && now >= *wait.deadline) return false;
+  if (!wait.reported && now - wait.begin >= kNoticeable) {
+    wait.reported = true;
+    endpoint_.acknowledge();
+    endpoint_.waiting(wait.patience.what());
+    if (exchange()) return true;  // It may be what is waited for.
+  }
+  const SteadyTime next_report = wait.begin + kNoticeable;
+  SteadyTime until = wait.reported ? now + kNoticeable * 60 : std::max(next_report, now);
+  if (wait.deadline) until = std::min(until, *wait.deadline);
+  if (is_polled_) {
+    came_in_.wait_until(lock, until);
+    return true;
+  }
+  is_polled_ = true;
+  const int descriptor = link_.descriptor();
+  lock.unlock();
+  local::LocalLink::wait(descriptor, false, until - now);
+  lock.lock();
+  is_polled_ = false;
+  came_in_.notify_all();  // another one may have to take over the socket
+  return true;
+}
+
+void Engine::end(Wait& wait) {
+  if (!wait.reported) return;
+  wait.reported = false;
+  endpoint_.waiting("");
+  exchange();
+}
+
+void Engine::check_alive() const {
+  if (endpoint_.ended()) {
+    const std::string& reason = endpoint_.ended()->reason;
+    throw Failure(ErrorCode::kAborted, reason.empty() ? "the job is over" : reason);
+  }
+  if (lost_) throw Failure(*lost_);
+}
+
+/// Called with the mutex.
+void Engine::close_link() {
+  exchange();
+  link_.finish(kFarewell);
+  if (!lost_) lost_ = Error{ErrorCode::kUnavailable, "the session is finished"};
+  came_in_.notify_all();
+}
+
+}  // namespace phx

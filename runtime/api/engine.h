@@ -1,0 +1,127 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/api/failure.h"
+#include "runtime/api/options.h"
+#include "runtime/endpoint.h"
+#include "runtime/local/local_link.h"
+#include "runtime/tcp/embedded.h"
+
+namespace phx {
+
+/// A time-out as people write it: "5 s", "20 ms".
+[[nodiscard]] std::string spell(Duration duration);
+
+/// The endpoint of this process and its link to the daemon, for several threads: one mutex around
+/// both, and one thread at a time that waits at the socket while others wait for it.
+/// No thread of its own: everything happens inside the calls of the application, as in MPI.
+class Engine {
+ public:
+  using Endpoint = runtime::Endpoint;
+  /// How long a wait may take, and what to say of it.
+  struct Patience {
+    Duration timeout = kForever;
+    std::function<std::string()> what;  ///< "recv by v3".
+  };
+
+  /// Connects and attaches. Throws Failure.
+  explicit Engine(const Options& options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Runs `f(endpoint)` and sends what it leads to. Waits while the daemon takes no more. Throws
+  /// Failure (kAborted, kUnavailable) if nobody would hear of it.
+  template <class F>
+  auto call(F f) {
+    const std::unique_lock lock(mutex_);
+    check_alive();
+    struct Sending {
+      Engine& engine;
+      ~Sending() { engine.exchange(); }
+    };
+    const Sending sending{*this};
+    return f(endpoint_);
+  }
+  /// Runs `f(endpoint)` whenever something has come in, until it returns something or the time is
+  /// up. Throws Failure (kAborted, kUnavailable) if that cannot happen any more.
+  template <class F>
+  auto await(const Patience& patience, F f)
+      -> std::decay_t<decltype(f(std::declval<Endpoint&>()))> {
+    std::unique_lock lock(mutex_);
+    Wait wait(patience);
+    while (true) {
+      exchange();
+      if (auto result = f(endpoint_)) {
+        exchange();
+        end(wait);
+        return result;
+      }
+      if (!pause(lock, wait)) {
+        end(wait);
+        return {};
+      }
+    }
+  }
+  /// Reads the endpoint without any I/O.
+  template <class F>
+  auto query(F f) const {
+    const std::unique_lock lock(mutex_);
+    return f(endpoint_);
+  }
+
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] ProcessorId processor() const { return processor_; }
+  /// Of the daemon inside; empty if there is none.
+  [[nodiscard]] std::vector<std::string> endpoints() const {
+    return embedded_ ? embedded_->endpoints() : std::vector<std::string>();
+  }
+  /// Runs `last_words(endpoint)` and closes the connection, once the daemon has read everything.
+  template <class F>
+  void close(F last_words) {
+    const std::unique_lock lock(mutex_);
+    last_words(endpoint_);
+    close_link();
+  }
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+  struct Wait {
+    explicit Wait(const Patience& patience);
+    const Patience& patience;
+    SteadyTime begin;
+    std::optional<SteadyTime> deadline;
+    bool reported = false;  ///< The daemon knows what we wait for.
+  };
+
+  void check_alive() const;
+  void close_link();
+  bool exchange();
+  bool receive();
+  bool pause(std::unique_lock<std::mutex>& lock, Wait& wait);
+  void end(Wait& wait);
+  void connect();
+  void embed();
+  void attach();
+
+  Options options_;
+  std::unique_ptr<tcp::EmbeddedDaemon> embedded_;  ///< None if there is a daemon next door.
+  mutable std::mutex mutex_;
+  std::condition_variable came_in_;
+  bool is_polled_ = false;  ///< A thread waits at the socket.
+  local::LocalLink link_;
+  runtime::Endpoint endpoint_;
+  std::optional<Error> lost_;  ///< Why the connection is gone.
+  ProcessorId processor_;
+};
+
+}  // namespace phx

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/result.h"
+
+namespace phx {
+
+/// What calls of the library throw. what() is one sentence for a person; the rest is for programs:
+/// kTimeout (a wait took too long), kAborted (the job is over), kUnavailable (the daemon is gone or
+/// there is none), kBadInput (wrong use: a vnode not held, a type that does not fit the bytes).
+class Failure : public std::runtime_error {
+ public:
+  Failure(ErrorCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
+  explicit Failure(const Error& error) : Failure(error.code, error.what) {}
+
+  [[nodiscard]] ErrorCode code() const { return code_; }
+  /// The processor on which it happened; nobody before the session is attached.
+  [[nodiscard]] ProcessorId processor() const { return processor_; }
+  /// The vnode that the call was made for, if it was made for one.
+  [[nodiscard]] std::optional<std::uint64_t> vnode() const { return vnode_; }
+  /// The call, as in "recv"; empty if it was none in particular.
+  [[nodiscard]] const std::string& operation() const { return operation_; }
+
+  /// The same failure with the circumstances of the call.
+  [[nodiscard]] Failure in(std::string operation, std::optional<std::uint64_t> vnode,
+                           ProcessorId processor) const {
+    Failure failure = *this;
+    failure.operation_ = std::move(operation);
+    failure.vnode_ = vnode;
+    failure.processor_ = processor;
+    return failure;
+  }
+
+ private:
+  ErrorCode code_;
+  ProcessorId processor_;
+  std::optional<std::uint64_t> vnode_;
+  std::string operation_;
+};
+
+}  // namespace phx

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "overlay/base/time.h"
+
+namespace phx {
+
+/// How a session finds its daemon and how patient it is. What is empty here is taken from the
+/// environment; a process that `phoenix run` started needs none of it.
+struct Options {
+  /// The daemon's socket: PHOENIX_SOCKET. Empty: this process carries a daemon inside.
+  std::string socket{};
+  /// Inside: any member of the mesh to join, "address:port": PHOENIX_JOIN. Empty: a mesh of its
+  /// own.
+  std::string join{};
+  /// Inside: the key of the mesh: PHOENIX_KEY_FILE. Needed to join, or to be joined.
+  std::string key_file{};
+  /// Inside: where others may join, "address:port": PHOENIX_LISTEN. Empty: any port of loopback if
+  /// there is a key, else nowhere.
+  std::string listen{};
+  /// Inside: vnodes of the job, if this process is the first: PHOENIX_VNODES. 0: one.
+  std::uint64_t vnodes = 0;
+  /// How long a call waits before it throws Failure (kTimeout).
+  Duration timeout = kForever;
+  /// How long attaching may take, joining a mesh included.
+  Duration attach_timeout = 30s;
+};
+
+}  // namespace phx

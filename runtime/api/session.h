@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "runtime/api/failure.h"
+#include "runtime/api/message.h"
+#include "runtime/api/options.h"
+#include "runtime/api/reduce.h"
+#include "runtime/api/values.h"
+#include "runtime/api/vnode_state.h"
+
+namespace phx {
+
+class SessionCore;
+
+/// This process's part of a job: it holds some of the job's vnodes and speaks for them. The mapping
+/// changes at safe points and only there. The two ways to write a program, and the rules of each,
+/// are in runtime/api/README.md.
+///
+/// Calls throw Failure; a call that waits throws one after its timeout, and says what it waited
+/// for. Thread rule: any thread may call anything, but a safe point may not overlap with calls for
+/// vnodes that depart in it.
+class Session {
+ public:
+  /// Attaches. Throws Failure (kUnavailable, kDenied, kTimeout).
+  explicit Session(const Options& options = {});
+  /// finish(); but not if an exception passes: then the job fails when this process exits.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // --- Who is where ---
+  /// Of the whole job.
+  [[nodiscard]] std::uint64_t vnodes() const;
+  /// By this process, ascending. Empty before the first safe point.
+  [[nodiscard]] std::vector<Vnode> held() const;
+  [[nodiscard]] bool holds(Vnode vnode) const;
+  [[nodiscard]] ProcessorId processor() const;
+  /// Where others may join the daemon inside this process: Options::join. Empty if there is none.
+  [[nodiscard]] std::vector<std::string> endpoints() const;
+
+  // --- Messages. `from`, `root`, and `Wanted::at` are held here. ---
+  /// Delivered exactly once, in order per (from, to), wherever `to` is held. Does not wait for it.
+  template <class T>
+  void send(Vnode from, Vnode to, const T& value, Tag tag = 0) {
+    send_bytes(from, to, encode(value), tag);
+  }
+  void send_bytes(Vnode from, Vnode to, const Payload& payload, Tag tag);
+  /// The oldest message that matches; waits for it.
+  [[nodiscard]] Message recv(const Wanted& wanted = {});
+  template <class T>
+  [[nodiscard]] T recv(const Wanted& wanted) {
+    return recv(wanted).as<T>();
+  }
+  /// The same without waiting.
+  [[nodiscard]] std::optional<Message> try_recv(const Wanted& wanted = {});
+  /// Sends to all vnodes of the job, which receive it with `.kind = Kind::kBroadcast`; in order per
+  /// root. Nobody else has to call anything.
+  template <class T>
+  void cast(Vnode root, const T& value, Tag tag = 0) {
+    cast_bytes(root, encode(value), tag);
+  }
+  void cast_bytes(Vnode root, const Payload& payload, Tag tag);
+
+  // --- Collectives: every vnode takes part, in the same order everywhere. ---
+  /// Calls `make()` where `root` is held; everybody gets the value.
+  template <class Make>
+  auto broadcast(Vnode root, Make make) -> std::remove_cvref_t<decltype(make())> {
+    if (holds(root)) cast(root, make(), kCollectiveTag);
+    return decode<std::remove_cvref_t<decltype(make())>>(await_cast(root));
+  }
+  /// Combines `of(v)` of all vnodes v (or `of` itself for each, if it is no function). `op`: sum,
+  /// min, max ..., or a function (see reduce.h). Everybody gets the result.
+  template <class Op, class Of>
+  auto allreduce(Op op, const Of& of) {
+    using T = ValueOf<Of>;
+    return decode<T>(allreduce_bytes(reduction<T>(op, true), values_of(held(), of)));
+  }
+  /// The same with the result at the process that holds `target` only.
+  template <class Op, class Of>
+  auto reduce(Vnode target, Op op, const Of& of) -> std::optional<ValueOf<Of>> {
+    using T = ValueOf<Of>;
+    const auto result = reduce_bytes(target, reduction<T>(op, false), values_of(held(), of));
+    return result ? std::optional<T>(decode<T>(*result)) : std::nullopt;
+  }
+  /// Returns when every vnode has called it.
+  void barrier();
+  /// One vnode's part of a reduction, for programs that are not in step: the result arrives as a
+  /// message of kind kReduced at `target`, or of kAllreduced at every vnode if `to_all`. Built-in
+  /// operators only.
+  template <class T>
+  Ticket contribute(Vnode vnode, Vnode target, collectives::ReduceOp op, const T& value,
+                    bool to_all) {
+    return contribute_bytes(vnode, target, reduction<T>(op, to_all), encode(value));
+  }
+
+  // --- Safe points: where vnodes may come and go. ---
+  /// For programs in step: called by all processes once per iteration. May wait, as a barrier, but
+  /// only when vnodes move; also while this process holds none. False: this process should end.
+  [[nodiscard]] bool safe_point();
+  /// For programs that are not in step: vnodes come and go right now. Waits while none is held.
+  [[nodiscard]] bool local_safe_point();
+  /// The next message of any kind for any vnode, with local safe points on the way. Nothing: this
+  /// process should end (see over()), or `timeout` has passed.
+  [[nodiscard]] std::optional<Message> next(std::optional<Duration> timeout = {});
+  /// Calls `handler` for every next() until stop() or the end.
+  void run(const std::function<void(Message&)>& handler);
+  void stop();
+  /// The job has ended, or this process will get no vnodes any more.
+  [[nodiscard]] bool over() const;
+
+  // --- State of vnodes. ---
+  /// How the state of vnodes moves; objects.h has the comfortable way. Several may be added, in the
+  /// same order everywhere and before the first safe point.
+  void add_state(VnodeState state);
+  /// Low-level: ask for vnodes, wherever they are; give up some unasked. Done at safe points.
+  void assume(const std::vector<Vnode>& vnodes);
+  void release(const std::vector<Vnode>& vnodes);
+
+  // --- The end. ---
+  /// This process is done with the job. No call but over() afterwards.
+  void finish();
+  /// Ends the job everywhere, for this reason.
+  void abort(int code, const std::string& reason);
+
+ private:
+  static constexpr Tag kCollectiveTag = 0xffffffff;
+  using Values = VnodeValues;
+
+  Payload await_cast(Vnode root);
+  Payload allreduce_bytes(const Reduction& reduction, const Values& values);
+  std::optional<Payload> reduce_bytes(Vnode target, const Reduction& reduction,
+                                      const Values& values);
+  Ticket contribute_bytes(Vnode vnode, Vnode target, const Reduction& reduction,
+                          const Payload& value);
+  std::vector<Ticket> contribute_all(Vnode target, const Reduction& reduction,
+                                     const Values& values);
+
+  std::unique_ptr<SessionCore> core_;
+  int exceptions_;  ///< On their way when the session began.
+};
+
+}  // namespace phx

@@ -1,0 +1,123 @@
+#include "runtime/api/session_core.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace phx {
+namespace {
+
+runtime::Endpoint::Selector selector_of(const Wanted& wanted) {
+  runtime::Endpoint::Selector selector{.kind = wanted.kind, .tag = wanted.tag};
+  if (wanted.at) selector.at = VnodeId{*wanted.at};
+  if (wanted.from) selector.from = VnodeId{*wanted.from};
+  return selector;
+}
+
+Message message_of(std::pair<VnodeId, runtime::Message>&& taken) {
+  runtime::Message& m = taken.second;
+  return {taken.first.value, m.from.value, m.tag, m.kind, m.number, std::move(m.payload)};
+}
+
+/// "recv by v3 of tag 7 from any vnode".
+std::string describe(const Wanted& wanted, const char* operation) {
+  std::string text = operation;
+  text +=
+      " by " + (wanted.at ? to_string(VnodeId{*wanted.at}) : std::string("any vnode held here"));
+  if (wanted.tag) text += " of tag " + std::to_string(*wanted.tag);
+  text += " from " + (wanted.from ? to_string(VnodeId{*wanted.from}) : std::string("any vnode"));
+  return text;
+}
+
+/// What else lies in the mailbox, so that a wrong tag or kind is seen at once.
+std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted) {
+  runtime::Endpoint::Selector same;
+  if (wanted.at) same.at = VnodeId{*wanted.at};
+  const std::size_t count = endpoint.count(same);
+  if (count == 0) return "no other message is waiting";
+  const char* what = wanted.tag ? " with other tags" : "";
+  return std::to_string(count) + (count == 1 ? " message" : " messages") + what +
+         (count == 1 ? " is waiting" : " are waiting");
+}
+
+}  // namespace
+
+std::optional<Message> SessionCore::take(const Wanted& wanted) {
+  // A failure of the connection shows here only when there is nothing left to take.
+  const auto look = [&](runtime::Endpoint& endpoint) { return endpoint.take(selector_of(wanted)); };
+  auto taken = engine.await({Duration::zero(), [] { return std::string(); }}, look);
+  if (!taken) return std::nullopt;
+  return message_of(std::move(*taken));
+}
+
+Message SessionCore::receive(const Wanted& wanted, const char* operation) {
+  const Duration timeout = wanted.timeout.value_or(engine.options().timeout);
+  const auto what = [&] { return describe(wanted, operation); };
+  const auto look = [&](runtime::Endpoint& endpoint) {
+    if (wanted.at && !endpoint.held().contains(VnodeId{*wanted.at})) {
+      throw Failure(ErrorCode::kBadInput,
+                    std::string(operation) + ": v" + std::to_string(*wanted.at) +
+                        " is not held by this process, which holds " + to_string(endpoint.held()))
+          .in(operation, wanted.at, engine.processor());
+    }
+    return endpoint.take(selector_of(wanted));
+  };
+  auto taken = engine.await({timeout, what}, look);
+  if (taken) return message_of(std::move(*taken));
+  const std::string waiting =
+      engine.query([&](const runtime::Endpoint& endpoint) { return others(endpoint, wanted); });
+  throw Failure(ErrorCode::kTimeout, what() + ": nothing for " + spell(timeout) + "; " + waiting)
+      .in(operation, wanted.at, engine.processor());
+}
+
+Payload SessionCore::result(const Ticket& ticket, Vnode at, Kind kind, const char* operation) {
+  const Duration timeout = engine.options().timeout;
+  std::vector<Payload> parts;
+  std::size_t size = 0;
+  const auto look = [&](runtime::Endpoint& endpoint) -> std::optional<bool> {
+    while (parts.size() < ticket.pieces) {
+      auto taken = endpoint.take({.at = VnodeId{at},
+                                  .kind = kind,
+                                  .from = VnodeId{ticket.target},
+                                  .number = ticket.number + parts.size()});
+      if (!taken) return std::nullopt;
+      size += taken->second.payload.size();
+      parts.push_back(std::move(taken->second.payload));
+    }
+    return true;
+  };
+  if (!engine.await({timeout, [&] { return std::string(operation); }}, look)) {
+    throw Failure(ErrorCode::kTimeout, std::string(operation) + ": not all vnodes have called it " +
+                                           "within " + spell(timeout))
+        .in(operation, at, engine.processor());
+  }
+  if (parts.size() == 1) return std::move(parts.front());
+  Bytes whole;
+  whole.reserve(size);
+  for (const Payload& part : parts) {
+    whole.insert(whole.end(), part.bytes().begin(), part.bytes().end());
+  }
+  return Payload(std::move(whole));
+}
+
+Payload SessionCore::fold(const Ticket& ticket, const Reduction& reduction, const char* operation) {
+  Bytes whole;
+  for (std::uint64_t piece = 0; piece < ticket.pieces; ++piece) {
+    const Ticket one{ticket.vnode, ticket.target, ticket.number + piece, 1};
+    const auto values =
+        runtime::Endpoint::split_user_values(result(one, ticket.target, Kind::kReduced, operation));
+    if (values.empty()) throw Failure(ErrorCode::kBadInput, "a reduction's values are damaged");
+    Payload folded = values.front();
+    for (std::size_t i = 1; i < values.size(); ++i) folded = reduction.fold(folded, values[i]);
+    if (reduction.kind.to_all) {
+      const Status status = engine.call([&](runtime::Endpoint& endpoint) {
+        return endpoint.announce(VnodeId{ticket.target}, one.number, folded);
+      });
+      if (!status.ok()) throw Failure(status.error());
+    }
+    whole.insert(whole.end(), folded.bytes().begin(), folded.bytes().end());
+  }
+  return Payload(std::move(whole));
+}
+
+}  // namespace phx

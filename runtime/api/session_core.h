@@ -1,0 +1,34 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "runtime/api/engine.h"
+#include "runtime/api/message.h"
+#include "runtime/api/reduce.h"
+#include "runtime/api/steps.h"
+
+namespace phx {
+
+/// What a Session consists of. Thread rule: as of Session.
+class SessionCore {
+ public:
+  explicit SessionCore(const Options& options) : engine(options), steps(engine) {}
+
+  /// The oldest matching message, waiting for it. Throws Failure (kTimeout) after the time-out.
+  [[nodiscard]] Message receive(const Wanted& wanted, const char* operation);
+  /// The same message if it is there.
+  [[nodiscard]] std::optional<Message> take(const Wanted& wanted);
+  /// The result that `ticket` entitles `at` to. `kind`: kReduced or kAllreduced.
+  [[nodiscard]] Payload result(const Ticket& ticket, Vnode at, Kind kind, const char* operation);
+  /// Folds what arrived at the target of a user-defined reduction; makes it known to all if asked.
+  [[nodiscard]] Payload fold(const Ticket& ticket, const Reduction& reduction,
+                             const char* operation);
+
+  Engine engine;
+  Steps steps;
+  std::atomic<bool> is_stopped = false;   ///< run() returns after the current handler.
+  std::atomic<bool> is_finished = false;  ///< Nothing but over() works.
+};
+
+}  // namespace phx

@@ -1,0 +1,178 @@
+#include "runtime/api/steps.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "runtime/api/reader.h"
+#include "runtime/api/values.h"
+#include "runtime/api/writer.h"
+
+namespace phx {
+namespace {
+
+using runtime::Endpoint;
+
+/// The reductions of the votes go to this vnode, like those of allreduce.
+constexpr VnodeId kTarget{0};
+constexpr std::uint64_t kStepsBetweenVotesMax = 1000;
+constexpr collectives::ReductionKind kGreatest{collectives::ReduceOp::kMax,
+                                               collectives::ReduceType::kUint64, true};
+
+template <class T>
+T checked(Result<T> result) {
+  if (!result.ok()) throw Failure(result.error());
+  return std::move(result).value();
+}
+
+}  // namespace
+
+bool Steps::is_over(const Endpoint& endpoint) {
+  if (endpoint.ended() && endpoint.ended()->code == 0) return true;
+  return endpoint.retired() && endpoint.held().empty() && endpoint.next_arrivals().empty();
+}
+
+bool Steps::pass() {
+  if (engine_.query(&is_over)) return false;
+  if (!in_step_) return gather();
+  ++passed_;
+  if (!vote_.empty()) {
+    Ballot result;
+    if (collect(vote_, result, false) == Woken::kOver) return false;
+    if (result.wants_to_move != 0) return gather();
+    begin_round(result);
+  }
+  if (left_ > 0) {
+    --left_;
+    return true;
+  }
+  const bool wants_to_move =
+      engine_.query([](const Endpoint& endpoint) { return is_move_due(endpoint); });
+  const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
+  cast(held, {wants_to_move ? 1U : 0U, step_us()}, vote_);
+  return true;
+}
+
+/// A vnode may leave until it has taken part in the gathering's reduction, and takes part as soon
+/// as it has arrived. So when the reduction is complete, everybody is where it belongs.
+bool Steps::gather() {
+  in_step_ = false;
+  const std::uint64_t pace = step_us();
+  VnodeSet taking_part;
+  Contributed contributed;
+  Ballot result;
+  Woken woken = Woken::kMove;
+  while (woken == Woken::kMove) {
+    move(taking_part);
+    const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
+    cast(held.minus(taking_part), {0, pace}, contributed);
+    taking_part = held;
+    woken = collect(contributed, result, true);
+  }
+  if (woken == Woken::kOver) return false;
+  begin_round(result);
+  in_step_ = true;
+  return true;
+}
+
+void Steps::cast(const VnodeSet& vnodes, const Ballot& ballot, Contributed& contributed) {
+  const Payload value = encode(ballot);
+  engine_.call([&](Endpoint& endpoint) {
+    for (const VnodeId vnode : vnodes.ids()) {
+      const auto made = checked(endpoint.contribute(vnode, kTarget, {kGreatest, value, 0}));
+      contributed.emplace_back(vnode, made.first);
+    }
+  });
+}
+
+/// Takes the results of `contributed`, which are all the same. Empty: waits for arrivals.
+Steps::Woken Steps::collect(Contributed& contributed, Ballot& result, bool movable) {
+  bool any = !contributed.empty();
+  const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
+    while (!contributed.empty()) {
+      const auto [vnode, number] = contributed.back();
+      const auto taken = endpoint.take({.at = vnode,
+                                        .kind = runtime::Message::Kind::kAllreduced,
+                                        .from = kTarget,
+                                        .number = number});
+      if (!taken) break;
+      result = decode<Ballot>(taken->second.payload);
+      contributed.pop_back();
+    }
+    if (movable && !endpoint.next_arrivals().empty()) return Woken::kMove;
+    if (any && contributed.empty()) return Woken::kDone;
+    if (is_over(endpoint)) return Woken::kOver;
+    return std::nullopt;
+  };
+  const Duration timeout = engine_.options().timeout;
+  const auto woken = engine_.await({timeout, [] { return std::string("safe point"); }}, look);
+  if (!woken) {
+    throw Failure(ErrorCode::kTimeout,
+                  "safe point: not all vnodes have reached it within " + spell(timeout));
+  }
+  return *woken;
+}
+
+void Steps::begin_round(const Ballot& result) {
+  const auto period_us = static_cast<std::uint64_t>(kVotePeriod / 1us);
+  left_ = std::min(period_us / std::max<std::uint64_t>(result.step_us, 1), kStepsBetweenVotesMax);
+  passed_ = 0;
+  round_begin_ = std::chrono::steady_clock::now();
+}
+
+std::uint64_t Steps::step_us() const {
+  if (passed_ == 0) return static_cast<std::uint64_t>(kVotePeriod / 1us);
+  const auto elapsed = std::chrono::steady_clock::now() - round_begin_;
+  return static_cast<std::uint64_t>(elapsed / std::chrono::microseconds(1)) / passed_;
+}
+
+bool Steps::pass_alone() {
+  while (true) {
+    move();
+    const auto look = [](Endpoint& endpoint) -> std::optional<Woken> {
+      if (!endpoint.held().empty()) return Woken::kDone;
+      if (!endpoint.next_arrivals().empty()) return Woken::kMove;
+      if (is_over(endpoint)) return Woken::kOver;
+      return std::nullopt;
+    };
+    const Duration timeout = engine_.options().timeout;
+    const auto woken = engine_.await({timeout, [] { return std::string("a vnode"); }}, look);
+    if (!woken) {
+      throw Failure(ErrorCode::kTimeout, "safe point: no vnode for " + spell(timeout));
+    }
+    if (*woken != Woken::kMove) return *woken == Woken::kDone;
+  }
+}
+
+void Steps::move(const VnodeSet& staying) {
+  const Endpoint::SafePoint point =
+      engine_.call([&](Endpoint& endpoint) { return endpoint.begin_safe_point(staying); });
+  for (const Endpoint::Arrival& arrival : point.arriving) unpack(arrival.vnode, arrival.state);
+  std::map<VnodeId, Payload> packed;
+  if (!states_.empty()) {
+    for (const VnodeId vnode : point.departing.ids()) packed[vnode] = pack(vnode);
+  }
+  engine_.call([&](Endpoint& endpoint) { endpoint.finish_safe_point(std::move(packed)); });
+}
+
+Payload Steps::pack(VnodeId vnode) const {
+  if (states_.size() == 1) return states_.front().depart(vnode.value);
+  Writer out;
+  for (const VnodeState& state : states_) out(std::string(state.depart(vnode.value).text()));
+  return Payload(out.take());
+}
+
+void Steps::unpack(VnodeId vnode, const std::optional<Payload>& packed) const {
+  if (states_.size() == 1 || !packed) {
+    for (const VnodeState& state : states_) state.arrive(vnode.value, packed);
+    return;
+  }
+  Reader in(packed->bytes());
+  for (const VnodeState& state : states_) {
+    std::string part;
+    in(part);
+    state.arrive(vnode.value, Payload::copy_of(part));
+  }
+}
+
+}  // namespace phx

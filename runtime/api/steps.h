@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/payload.h"
+#include "runtime/api/engine.h"
+#include "runtime/api/vnode_state.h"
+
+namespace phx {
+
+/// Moves of vnodes at safe points. A program in step calls pass() everywhere the same number of
+/// times. Vnodes then move only at *gatherings*: safe points at which everybody waits until all
+/// vnodes are at their new places, because a vnode that arrived in the middle of somebody's step
+/// would hold up the step that waits for it. Whether the next safe point is a gathering is voted on
+/// by a reduction that runs beside the application's step, so a safe point without moves costs
+/// almost nothing; and votes come about every kVotePeriod only, however short the steps are.
+///
+///     safe point:   0          1     2     ...   k          k+1           k+2
+///                   gathering  --    --          vote cast  result: some  --
+///                                                           want to move
+///                                                           = gathering
+///
+/// Guarantees: when a gathering ends, no vnode is on its way, and none leaves before the next one.
+/// Thread rule: one thread at a time.
+class Steps {
+ public:
+  static constexpr Duration kVotePeriod = 20ms;
+
+  explicit Steps(Engine& engine) : engine_(engine) {}
+
+  void add_state(VnodeState state) { states_.push_back(std::move(state)); }
+  /// A safe point of a program in step. False: over.
+  [[nodiscard]] bool pass();
+  /// A safe point of this process alone; waits while it holds nothing. False: over.
+  [[nodiscard]] bool pass_alone();
+  /// Lets go and takes in what is due, but for `staying`.
+  void move(const VnodeSet& staying = {});
+  /// Something is to be let go or taken in.
+  [[nodiscard]] static bool is_move_due(const runtime::Endpoint& endpoint) {
+    return !endpoint.next_arrivals().empty() || !endpoint.departing().empty();
+  }
+  /// The process will never hold anything again.
+  [[nodiscard]] static bool is_over(const runtime::Endpoint& endpoint);
+
+ private:
+  /// All vnodes have the same of it, by a maximum over all contributions.
+  struct Ballot {
+    std::uint64_t wants_to_move = 0;
+    std::uint64_t step_us = 0;  ///< How long a step takes.
+  };
+  using Contributed = std::vector<std::pair<VnodeId, std::uint64_t>>;
+  enum class Woken { kDone, kMove, kOver };
+
+  [[nodiscard]] bool gather();
+  void cast(const VnodeSet& vnodes, const Ballot& ballot, Contributed& contributed);
+  [[nodiscard]] Woken collect(Contributed& contributed, Ballot& result, bool movable);
+  void begin_round(const Ballot& result);
+  [[nodiscard]] std::uint64_t step_us() const;
+  [[nodiscard]] Payload pack(VnodeId vnode) const;
+  void unpack(VnodeId vnode, const std::optional<Payload>& packed) const;
+
+  Engine& engine_;
+  std::vector<VnodeState> states_;
+  bool in_step_ = false;      ///< Not before the first gathering, nor while there is one.
+  Contributed vote_;          ///< The vote that is under way.
+  std::uint64_t left_ = 0;    ///< Safe points before the next vote.
+  std::uint64_t passed_ = 0;  ///< Safe points since `round_begin_`.
+  std::chrono::steady_clock::time_point round_begin_;
+};
+
+}  // namespace phx

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "overlay/base/payload.h"
+#include "runtime/api/failure.h"
+#include "runtime/api/reader.h"
+#include "runtime/api/writer.h"
+
+namespace phx {
+
+/// Something whose elements stand side by side in memory and are Plain: vectors, arrays, spans,
+/// strings.
+template <class T>
+concept PlainArray = requires(const T& values) {
+  {std::span(values)};
+}
+&&Plain<std::remove_cvref_t<decltype(*std::span(std::declval<const T&>()).data())>>;
+
+/// The bytes of a value as a message: of a Plain value or of the elements of a PlainArray just
+/// these bytes (copied); a Payload is passed on as it is; anything else goes through a Writer.
+template <class T>
+[[nodiscard]] Payload encode(const T& value) {
+  if constexpr (std::is_same_v<T, Payload>) {
+    return value;
+  } else if constexpr (Plain<T>) {
+    return Payload::copy_of(std::as_bytes(std::span<const T, 1>(&value, 1)));
+  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return Payload::copy_of(std::string_view(value));
+  } else if constexpr (PlainArray<T>) {
+    return Payload::copy_of(std::as_bytes(std::span(value)));
+  } else {
+    Writer out;
+    out(value);
+    return Payload(out.take());
+  }
+}
+
+/// Bytes given away without a copy.
+[[nodiscard]] inline Payload encode(Bytes&& bytes) {
+  return Payload(std::move(bytes));
+}
+
+template <class T>
+inline constexpr bool kIsPlainVector = false;
+template <class E, class A>
+inline constexpr bool kIsPlainVector<std::vector<E, A>> = Plain<E> && !std::is_same_v<E, bool>;
+
+/// The value that encode() made these bytes of. Throws Failure (kBadInput) if they cannot be of a
+/// T.
+template <class T>
+[[nodiscard]] T decode(const Payload& payload) {
+  const auto bytes = payload.bytes();
+  const auto misfit = [&](std::size_t element) {
+    return Failure(ErrorCode::kBadInput, "a message of " + std::to_string(bytes.size()) +
+                                             " bytes is not what was asked for: values of " +
+                                             std::to_string(element) + " bytes");
+  };
+  if constexpr (std::is_same_v<T, Payload>) {
+    return payload;
+  } else if constexpr (Plain<T>) {
+    if (bytes.size() != sizeof(T)) throw misfit(sizeof(T));
+    T value{};
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return std::string(payload.text());
+  } else if constexpr (kIsPlainVector<T>) {
+    constexpr std::size_t kElement = sizeof(typename T::value_type);
+    if (bytes.size() % kElement != 0) throw misfit(kElement);
+    T values(bytes.size() / kElement);
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  } else {
+    T value{};
+    Reader in(bytes);
+    in(value);
+    if (in.left() != 0) throw misfit(bytes.size() - in.left());
+    return value;
+  }
+}
+
+}  // namespace phx

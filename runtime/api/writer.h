@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/payload.h"
+
+namespace phx {
+
+/// Arrays, strings and their kin; also those that only refer to somebody else's bytes.
+template <class T>
+concept Sequence = std::is_array_v<T> || requires(const T& t) {
+  t.data();
+};
+/// A value whose bytes are the value: numbers, enumerators, and structs of such. All processors of
+/// a job must agree on byte order and layout.
+template <class T>
+concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !Sequence<T>;
+
+/// Writes values one behind the other: `out(step, width, cells)`. Takes Plain values, strings,
+/// vectors, arrays, maps, pairs, optionals, and every type with a member
+/// `void state(auto& io) { io(a, b, c); }`, which serves for reading as well.
+class Writer {
+ public:
+  template <class... Ts>
+  void operator()(const Ts&... values) {
+    (put(values), ...);
+  }
+  [[nodiscard]] Bytes take() { return std::exchange(bytes_, {}); }
+
+ private:
+  void raw(const void* from, std::size_t size) {
+    const auto* first = static_cast<const std::byte*>(from);
+    bytes_.insert(bytes_.end(), first, first + size);
+  }
+  template <class T>
+  void put(const T& value) {
+    if constexpr (Plain<T>) {
+      raw(&value, sizeof(value));
+    } else {
+      const_cast<T&>(value).state(*this);  // state() only reads what a Writer is given
+    }
+  }
+  template <class T, std::size_t N>
+  void put(const std::array<T, N>& values) {
+    for (const T& value : values) put(value);
+  }
+  void put(const std::string& text) {
+    put(text.size());
+    raw(text.data(), text.size());
+  }
+  template <class T>
+  void put(const std::vector<T>& values) {
+    put(values.size());
+    if constexpr (Plain<T> && !std::is_same_v<T, bool>) {
+      raw(values.data(), values.size() * sizeof(T));
+    } else {
+      for (const T& value : values) put(value);
+    }
+  }
+  template <class K, class V>
+  void put(const std::map<K, V>& values) {
+    put(values.size());
+    for (const auto& [key, value] : values) {
+      put(key);
+      put(value);
+    }
+  }
+  template <class A, class B>
+  void put(const std::pair<A, B>& value) {
+    put(value.first);
+    put(value.second);
+  }
+  template <class T>
+  void put(const std::optional<T>& value) {
+    put(value.has_value());
+    if (value) put(*value);
+  }
+
+  Bytes bytes_;
+};
+
+}  // namespace phx

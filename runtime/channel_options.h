@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "overlay/base/time.h"
+
+namespace phx::runtime {
+
+/// Knobs of the channels; DaemonConfig sets those a person may want to turn.
+struct ChannelOptions {
+  /// An acknowledgement waits this long for a frame to ride on, or until so much is owed.
+  Duration ack_delay = 20ms;
+  std::uint32_t ack_frames = 32;
+  std::uint64_t ack_bytes = std::uint64_t{256} << 10U;
+  /// Pause before the second dial of a row; doubles up to the maximum.
+  Duration dial_pause_min = 50ms;
+  Duration dial_pause_max = 1s;
+  /// A link on which nothing is acknowledged for this long is given up ...
+  Duration stall_timeout = 2s;
+  /// ... plus the time the oldest envelope needs at this speed, in bytes per second.
+  std::uint64_t slowest_bandwidth = 1'000'000;
+  Duration heartbeat_period = 1s;  ///< Silence of a watched peer before it is asked.
+  Duration peer_timeout = 5s;      ///< Without success for so long: Unreachable.
+  std::uint32_t refusals = 2;      ///< So many refused dials in a row: Unreachable.
+  std::uint32_t violations = 3;    ///< So many broken rules: Unreachable.
+  /// Above it congested() holds; 4 x this: Unreachable, for it must end somewhere [limit].
+  std::uint64_t queued_bytes_high = std::uint64_t{256} << 20U;
+  Duration linger = 1s;  ///< So long the links of a forgotten peer live on, to carry last words.
+};
+
+/// What happened so far, for `phoenix status`.
+struct ChannelCounters {
+  std::uint64_t dials = 0;
+  std::uint64_t links = 0;       ///< That came up.
+  std::uint64_t crossed = 0;     ///< Hung up because there was another one to the same peer.
+  std::uint64_t stalls = 0;      ///< Given up because nothing was acknowledged.
+  std::uint64_t resent = 0;      ///< Envelopes sent again, on another link.
+  std::uint64_t duplicates = 0;  ///< Envelopes that came again, and were dropped.
+  std::uint64_t violations = 0;  ///< Frames that broke the rules of the stream.
+  std::uint64_t strangers = 0;   ///< Links of processors that are not members any more.
+  std::uint64_t to_gone = 0;     ///< Envelopes for processors that are not members any more.
+};
+
+}  // namespace phx::runtime

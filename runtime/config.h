@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "overlay/base/time.h"
+
+namespace phx::runtime {
+
+/// Every knob of a daemon's core, with its unit and default.
+struct DaemonConfig {
+  /// A watched peer that says nothing for this long gets a heartbeat.
+  Duration heartbeat_period = 1s;
+  /// A processor that could not be reached or heard for this long is declared dead.
+  Duration peer_timeout = 5s;
+  /// A round of the fair-share policy: an under-loaded processor asks for vnodes this often.
+  Duration balance_period = 200ms;
+  /// How long `phoenix status` waits for the other daemons.
+  Duration status_timeout = 1s;
+  /// How long an application may take to end after SIGTERM before it gets SIGKILL.
+  Duration kill_grace = 2s;
+  /// Bytes not yet acknowledged by one application before its job is ended [limit].
+  std::uint64_t undelivered_bytes_max = std::uint64_t{1} << 30U;
+  /// Bytes parked for vnodes on their way here, per job [limit].
+  std::uint64_t parked_bytes_max = std::uint64_t{1} << 30U;
+  /// Output bytes kept per job while no tool follows it; older ones are dropped [limit].
+  std::uint64_t output_bytes_max = std::uint64_t{4} << 20U;
+  /// Bytes queued to one peer above which applications are not read any more.
+  std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
+  /// Jobs at once [limit]; vnodes per job [limit]; members of the mesh [limit].
+  std::uint32_t jobs_max = 1000;
+  std::uint64_t vnodes_max = std::uint64_t{1} << 24U;
+  std::uint32_t members_max = 10000;
+};
+
+}  // namespace phx::runtime

@@ -1,0 +1,202 @@
+#include "runtime/daemon.h"
+
+#include <utility>
+
+#include "overlay/base/overloaded.h"
+#include "runtime/daemon_core.h"
+
+namespace phx::runtime {
+
+Birth Birth::first_of_mesh(Member first) {
+  Birth birth;
+  birth.self = ProcessorId{1};
+  first.id = birth.self;
+  birth.snapshot.id = birth.self;
+  birth.snapshot.view.number = 1;
+  birth.snapshot.view.next_processor = 2;
+  birth.snapshot.view.members[birth.self] = std::move(first);
+  return birth;
+}
+
+Daemon::Daemon(Birth birth, const DaemonConfig& config, std::uint64_t seed)
+    : core_(std::make_unique<Core>(std::move(birth), config, seed)) {}
+Daemon::~Daemon() = default;
+
+void Daemon::start(Instant now) {
+  core_->now = now;
+  Membership::Outbox out;
+  core_->membership.start(now, out);
+  core_->absorb(out);
+  core_->channels.watch(now, core_->membership.watched());
+  overlay::TreeForest::Outbox trees;
+  core_->trees.on_members(now, core_->staying, trees);
+  core_->absorb(trees);
+  core_->settle();
+}
+
+void Daemon::on_link_up(Instant now, LinkId link, bool dialled) {
+  core_->now = now;
+  core_->channels.on_link_up(now, link, dialled);
+  core_->settle();
+}
+
+void Daemon::on_link_down(Instant now, LinkId link) {
+  core_->now = now;
+  core_->channels.on_link_down(now, link);
+  core_->settle();
+}
+
+void Daemon::on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why) {
+  core_->now = now;
+  core_->channels.on_dial_failed(now, peer, refused, why);
+  core_->settle();
+}
+
+void Daemon::on_frame(Instant now, LinkId link, Frame frame) {
+  core_->now = now;
+  if (core_->phase == Core::Phase::kStopped) return;
+  core_->refuse_tokens(link.peer, frame);
+  core_->channels.on_frame(now, link, std::move(frame));
+  core_->settle();
+}
+
+void Daemon::on_link_activity(Instant now, LinkId link) {
+  core_->now = now;
+  core_->channels.on_activity(now, link);
+  core_->settle();
+}
+
+void Daemon::on_app_message(Instant now, ApplicationId application, ToDaemon message) {
+  core_->now = now;
+  core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+    core_->jobs.on_app_message(around, application, std::move(message), out);
+  });
+  core_->settle();
+}
+
+void Daemon::on_app_down(Instant now, ApplicationId application) {
+  core_->now = now;
+  core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+    core_->jobs.on_app_down(around, application, out);
+  });
+  core_->settle();
+}
+
+void Daemon::on_process_ended(Instant now, JobId job, const Exit& exit) {
+  core_->now = now;
+  core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+    core_->jobs.on_process_ended(around, job, exit, out);
+  });
+  core_->settle();
+}
+
+void Daemon::on_output(Instant now, JobId job, bool is_error, Payload bytes) {
+  core_->now = now;
+  core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+    core_->jobs.on_output(around, {job, core_->self, is_error, std::move(bytes)}, out);
+  });
+  core_->settle();
+}
+
+void Daemon::on_client_message(Instant now, ClientId client, ClientRequest request) {
+  core_->now = now;
+  if (core_->phase == Core::Phase::kStopped) return;
+  Tools::Outbox tools;
+  const View& view = core_->membership.view();
+  std::visit(Overloaded{[&](JoinRequest& m) {
+                          Membership::Outbox out;
+                          core_->admissions[core_->next_admission] = client;
+                          core_->membership.admit(now, m.newcomer, core_->next_admission++, out);
+                          core_->absorb(out);
+                        },
+                        [&](const StatusRequest& m) {
+                          core_->tools.on_status(now, client, m, view, core_->status(), tools);
+                        },
+                        [&](const DrainRequest& m) {
+                          core_->tools.on_drain(now, client, m, view, core_->status(), tools);
+                        },
+                        [&](RunRequest& m) {
+                          core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+                            core_->jobs.run(around, client, std::move(m.spec), out);
+                          });
+                        },
+                        [&](const FollowRequest& m) {
+                          core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+                            core_->jobs.follow(around, client, m.job, out);
+                          });
+                        },
+                        [&](const SignalRequest& m) {
+                          core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+                            core_->jobs.signal(around, client, m, out);
+                          });
+                        },
+                        [&](const DownRequest&) {
+                          for (const ProcessorId member : core_->members.ids()) {
+                            if (member != core_->self) core_->send(member, DownOrder{});
+                          }
+                          core_->effect(Reply{client, Done{}});
+                          core_->end_mesh();
+                        }},
+             request);
+  core_->absorb(tools);
+  core_->settle();
+}
+
+void Daemon::on_client_down(Instant now, ClientId client) {
+  core_->now = now;
+  core_->tools.on_client_down(client);
+  std::erase_if(core_->admissions, [&](const auto& entry) { return entry.second == client; });
+  core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+    core_->jobs.on_client_down(around, client, out);
+  });
+  core_->settle();
+}
+
+void Daemon::drain(Instant now) {
+  core_->now = now;
+  core_->drain();
+  core_->settle();
+}
+
+void Daemon::on_deadline(Instant now) {
+  core_->now = now;
+  core_->channels.on_deadline(now);
+  while (const auto timer = core_->timers.take_due(now)) core_->fire(*timer);
+  core_->settle();
+}
+
+std::optional<Instant> Daemon::next_deadline() const {
+  if (core_->phase == Core::Phase::kStopped) return std::nullopt;
+  const auto own = core_->timers.next();
+  const auto channels = core_->channels.next_deadline();
+  if (!own || !channels) return own ? own : channels;
+  return std::min(*own, *channels);
+}
+
+std::vector<Effect> Daemon::take_effects() {
+  return std::exchange(core_->effects, {});
+}
+ProcessorId Daemon::self() const {
+  return core_->self;
+}
+bool Daemon::congested() const {
+  return core_->channels.congested();
+}
+const View& Daemon::view() const {
+  return core_->membership.view();
+}
+ProcessorStatus Daemon::status() const {
+  return core_->status();
+}
+VnodeSet Daemon::owned(JobId job) const {
+  return core_->jobs.owned(job);
+}
+
+void Daemon::check_invariants() const {
+  core_->channels.check_invariants();
+  core_->membership.check_invariants();
+  core_->trees.check_invariants();
+  core_->jobs.check_invariants();
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/payload.h"
+#include "overlay/base/time.h"
+#include "runtime/config.h"
+#include "runtime/effect.h"
+
+namespace phx::runtime {
+
+/// What a processor starts from: the answer to its JoinRequest, or first_of_mesh().
+struct Birth {
+  ProcessorId self;
+  JoinReply snapshot;
+  /// The snapshot of a mesh whose only member is `first` (its id is set to 1).
+  [[nodiscard]] static Birth first_of_mesh(Member first);
+};
+
+/// One processor of the mesh, without I/O: membership, vnode map, routing, migration, trees,
+/// collectives, jobs. A driver (runtime/tcp, runtime/sim) feeds inputs and executes effects.
+/// This class only routes between the machines that own the state [runtime/README.md].
+///
+/// Driver's duties: `now` never goes back; after every input execute take_effects() in order, then
+/// call on_deadline() when next_deadline() has come. Links are FIFO; both ends see on_link_up
+/// once the peer's identity is proved. Not thread-safe: one owner.
+class Daemon {
+ public:
+  /// `seed` decides every random choice, so that a run can be repeated.
+  Daemon(Birth birth, const DaemonConfig& config, std::uint64_t seed);
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  /// Call once, before any other input.
+  void start(Instant now);
+
+  // Links between daemons.
+  /// `dialled`: this side opened the connection. The peer's id was proved by the handshake.
+  void on_link_up(Instant now, LinkId link, bool dialled);
+  void on_link_down(Instant now, LinkId link);
+  /// `refused`: the machine answered, but nobody listens there.
+  void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
+  void on_frame(Instant now, LinkId link, Frame frame);
+  /// Part of a long frame came in or went out: a slow line is not a dead one. Wanted about ten
+  /// times a second while it lasts.
+  void on_link_activity(Instant now, LinkId link);
+
+  // Application processes of this machine.
+  void on_app_message(Instant now, ApplicationId application, ToDaemon message);
+  void on_app_down(Instant now, ApplicationId application);
+  void on_process_ended(Instant now, JobId job, const Exit& exit);
+  void on_output(Instant now, JobId job, bool is_error, Payload bytes);
+
+  // Tools and newcomers.
+  void on_client_message(Instant now, ClientId client, ClientRequest request);
+  void on_client_down(Instant now, ClientId client);
+
+  /// Begins to leave the mesh in good order (SIGTERM, or asked by a tool). Ends with Stop.
+  void drain(Instant now);
+
+  /// Does nothing if nothing is due: drivers may wake early.
+  void on_deadline(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+  [[nodiscard]] std::vector<Effect> take_effects();
+
+  // Queries.
+  [[nodiscard]] ProcessorId self() const;
+  /// The driver should not read from applications while this holds: a peer does not keep up.
+  [[nodiscard]] bool congested() const;
+  [[nodiscard]] const View& view() const;
+  [[nodiscard]] ProcessorStatus status() const;
+  /// The vnodes of `job` that this processor owns now (in transit ones are owned by nobody).
+  [[nodiscard]] VnodeSet owned(JobId job) const;
+  /// Aborts if an invariant is broken. For tests and the simulator.
+  void check_invariants() const;
+
+ private:
+  struct Core;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace phx::runtime

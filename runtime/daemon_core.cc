@@ -1,0 +1,443 @@
+#include "runtime/daemon_core.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "overlay/base/overloaded.h"
+#include "overlay/base/rng.h"
+
+namespace phx::runtime {
+namespace {
+
+constexpr Duration kOutGrace = 5s;
+/// Those who know that this processor is out do not acknowledge any more: how long it waits for the
+/// others. What matters was acknowledged before it asked to be taken out.
+constexpr Duration kRemovedGrace = 250ms;
+
+ProcessorSet ids_of(const View& view, bool with_leaving) {
+  ProcessorSet ids;
+  for (const auto& [id, member] : view.members) {
+    if (with_leaving || !member.leaving) ids.insert(id);
+  }
+  return ids;
+}
+
+/// Processors that were members before this one was born, and are none.
+ProcessorSet gone_before(const View& view) {
+  if (view.next_processor <= 1) return {};
+  const auto given = ProcessorSet::range(ProcessorId{1}, ProcessorId{view.next_processor - 1});
+  return given.minus(ids_of(view, true));
+}
+
+/// What must reach somebody, whoever that is by now: messages and parts of collectives.
+bool carries_tokens(const Envelope& envelope) {
+  return std::holds_alternative<VnodeMessage>(envelope) ||
+         std::holds_alternative<CollectiveMessage>(envelope);
+}
+
+/// Its tokens have not followed any owner: the one they were sent to is gone.
+void start_anew(Envelope& envelope) {
+  if (auto* message = std::get_if<VnodeMessage>(&envelope)) message->followed = 0;
+  auto* collective = std::get_if<CollectiveMessage>(&envelope);
+  if (collective == nullptr) return;
+  auto* copy = std::get_if<collectives::FallbackCopy>(&collective->message);
+  if (copy == nullptr) return;
+  for (collectives::Tokens& tokens : copy->mine) tokens.epoch = 0;
+}
+
+ChannelOptions channel_options(const DaemonConfig& config) {
+  ChannelOptions options;
+  options.heartbeat_period = config.heartbeat_period;
+  options.peer_timeout = config.peer_timeout;
+  options.queued_bytes_high = config.queued_bytes_high;
+  return options;
+}
+
+MembershipOptions membership_options(const DaemonConfig& config) {
+  MembershipOptions options;
+  options.members_max = config.members_max;
+  return options;
+}
+
+}  // namespace
+
+Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
+    : self(birth.self),
+      config(wanted),
+      channels(birth.self, gone_before(birth.snapshot.view), channel_options(wanted)),
+      membership(birth.self, birth.snapshot.view, membership_options(wanted)),
+      trees(birth.self, {}, Rng(seed).fork("trees").next()),
+      jobs(birth.self, wanted),
+      tools(birth.self, wanted.status_timeout),
+      members(ids_of(birth.snapshot.view, true)),
+      staying(ids_of(birth.snapshot.view, false)) {
+  for (JobStart& start : birth.snapshot.jobs) inbox.emplace_back(self, std::move(start));
+  for (Routes& routes : birth.snapshot.routes) inbox.emplace_back(self, std::move(routes));
+  for (JobHome& home : birth.snapshot.homes) inbox.emplace_back(self, std::move(home));
+}
+
+Surroundings Daemon::Core::around() const {
+  return {now,
+          trees,
+          membership.view(),
+          members,
+          staying,
+          membership.coordinator(),
+          phase != Phase::kMember};
+}
+
+void Daemon::Core::note(Note::Level level, std::string_view event, std::string detail) {
+  effects.push_back(Note{level, event, std::move(detail)});
+}
+
+void Daemon::Core::send(ProcessorId to, Envelope envelope) {
+  // Who learned of an owner's leaving without learning of its last moves asks the coordinator,
+  // which hears of every move.
+  const bool is_gone = !members.contains(to) && to.value < membership.view().next_processor;
+  if (is_gone && to != self && carries_tokens(envelope)) to = membership.coordinator();
+  if (to == self) {
+    inbox.emplace_back(self, std::move(envelope));
+  } else if (to != kNobody) {
+    channels.send(now, to, std::move(envelope));
+  }
+}
+
+template <class Outbox, class OnEvent>
+void Daemon::Core::absorb_items(Outbox& out, OnEvent on_event) {
+  for (auto& item : out.take()) {
+    std::visit(Overloaded{
+                   [&](typename Outbox::Send& m) { send(m.to, std::move(m.message)); },
+                   [&](typename Outbox::Arm& arm) {
+                     timers.disarm(Timer{arm.timer});
+                     if (arm.at) timers.arm(Timer{arm.timer}, *arm.at);
+                   },
+                   [&](auto& event) { on_event(event); },
+               },
+               item);
+  }
+}
+
+void Daemon::Core::absorb(JobOutbox& out) {
+  absorb_items(out, [&](auto& event) {
+    std::visit(Overloaded{[&](Effect& wanted) { effects.push_back(std::move(wanted)); },
+                          [&](const UseTree& use) {
+                            if (phase != Phase::kMember) return;
+                            overlay::TreeForest::Outbox changes;
+                            trees.use(now, use.tree, changes);
+                            absorb(changes);
+                          }},
+               event);
+  });
+}
+
+void Daemon::Core::absorb(Tools::Outbox& out) {
+  absorb_items(out, [&](auto& event) {
+    std::visit(Overloaded{[&](Effect& wanted) { effects.push_back(std::move(wanted)); },
+                          [&](const Tools::DrainSelf&) { drain(); }},
+               event);
+  });
+}
+
+void Daemon::Core::absorb(overlay::TreeForest::Outbox& out) {
+  std::vector<TreeId> changed;
+  absorb_items(out, [&](auto& event) { changed.push_back(event.tree); });
+  std::sort(changed.begin(), changed.end());
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  for (const TreeId tree : changed) {
+    with_jobs([&](const Surroundings& surroundings, JobOutbox& jobs_out) {
+      jobs.on_tree_changed(surroundings, tree, jobs_out);
+    });
+  }
+}
+
+void Daemon::Core::absorb(Membership::Outbox& out) {
+  absorb_items(out, [&](auto& event) {
+    std::visit(Overloaded{[&](const Membership::ViewInstalled& m) { on_view(m); },
+                          [&](const Membership::Admission& m) { on_admission(m.admitted); },
+                          [&](const Membership::FencedOut& m) {
+                            note(Note::Level::kError, "fenced", m.why);
+                            with_jobs([&](const Surroundings& surroundings, JobOutbox& jobs_out) {
+                              jobs.end_all(surroundings, m.why, jobs_out);
+                            });
+                            stop(3, m.why);
+                          }},
+               event);
+  });
+  if (phase != Phase::kStopped) channels.watch(now, membership.watched());
+}
+
+void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
+  const View& view = membership.view();
+  members = ids_of(view, true);
+  staying = ids_of(view, false);
+  for (const auto& member : change.changed) {
+    note(Note::Level::kInfo, member.leaving ? "processor-leaves" : "processor-joined",
+         to_string(member.id) + " view=" + std::to_string(view.number));
+  }
+  std::vector<Envelope> returned;
+  for (const auto& gone : change.gone) {
+    note(gone.why == Departure::kLeft ? Note::Level::kInfo : Note::Level::kWarn, "processor-gone",
+         to_string(gone.id) + " view=" + std::to_string(view.number) +
+             (gone.detail.empty() ? "" : " why=" + gone.detail));
+    if (gone.id == self) continue;
+    auto unconfirmed = channels.forget(now, gone.id);
+    if (gone.why == Departure::kLeft)
+      returned.insert(returned.end(), std::move_iterator(unconfirmed.begin()),
+                      std::move_iterator(unconfirmed.end()));
+  }
+  overlay::TreeForest::Outbox tree_changes;
+  if (phase == Phase::kMember) trees.on_members(now, staying, tree_changes);
+  absorb(tree_changes);
+  with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+    jobs.on_view(surroundings, change.changed, change.gone, out);
+    if (surroundings.leaving) jobs.on_leaving(surroundings, out);
+  });
+  // A leaver did not take these any more, so they begin again here.
+  for (Envelope& envelope : returned) {
+    if (!carries_tokens(envelope)) continue;
+    start_anew(envelope);
+    inbox.emplace_back(self, std::move(envelope));
+  }
+  Tools::Outbox tool_answers;
+  tools.on_view(view, tool_answers);
+  absorb(tool_answers);
+}
+
+void Daemon::Core::on_admission(const Admitted& admitted) {
+  const auto found = admissions.extract(admitted.request);
+  if (found.empty()) return;
+  JoinReply reply;
+  reply.id = admitted.id;
+  reply.refusal = admitted.refusal;
+  reply.view = membership.view();
+  jobs.describe(reply);
+  effect(Reply{found.mapped(), std::move(reply)});
+  effect(DropClient{found.mapped()});
+}
+
+void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
+  if (!membership.is_coordinator()) return;  // The asker asks again when it sees the new view.
+  JobStart start;
+  start.job = membership.take_job_id();
+  start.spec = request.spec;
+  start.home = from;
+  start.request = request.request;
+  start.processors = staying.ids();
+  const std::uint32_t most = request.spec.processors_max;
+  if (most > 0 && start.processors.size() > most) start.processors.resize(most);
+  if (start.spec.command.empty()) start.processors = {from};
+  for (const ProcessorId member : members.ids()) send(member, start);
+}
+
+void Daemon::Core::on_flush(ProcessorId from, bool answer) {
+  if (answer) {
+    flushing.erase(from);
+  } else {
+    send(from, Flush{true});
+  }
+}
+
+template <class M>
+void Daemon::Core::on(ProcessorId from, M message) {
+  if constexpr (requires(Membership::Outbox & out) {
+                  membership.on_message(now, from, message, out);
+                }) {
+    Membership::Outbox out;
+    membership.on_message(now, from, message, out);
+    absorb(out);
+  } else if constexpr (std::is_same_v<M, overlay::Message>) {
+    overlay::TreeForest::Outbox out;
+    trees.on_message(now, from, message, out);
+    absorb(out);
+  } else {
+    with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+      jobs.on_message(surroundings, from, std::move(message), out);
+    });
+  }
+}
+
+void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
+  std::visit(Overloaded{[](Heartbeat&) {},  // Its acknowledgement is the answer.
+                        [&](Flush& m) { on_flush(from, m.answer); },
+                        [&](JobRequest& m) { on_job_request(from, m); },
+                        [&](JobStart& m) {
+                          membership.note_job(m.job);
+                          with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+                            jobs.on_start(surroundings, m, out);
+                          });
+                        },
+                        [&](JobEnd& m) {
+                          with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+                            jobs.on_end(surroundings, m, out);
+                          });
+                        },
+                        [&](StatusQuestion& m) {
+                          send(from, StatusAnswer{m.request, status()});
+                        },
+                        [&](StatusAnswer& m) {
+                          Tools::Outbox out;
+                          tools.on_answer(from, m, membership.view(), out);
+                          absorb(out);
+                        },
+                        [&](DrainOrder&) { drain(); }, [&](DownOrder&) { end_mesh(); },
+                        [&](auto& m) { on(from, std::move(m)); }},
+             envelope);
+}
+
+void Daemon::Core::take_channel_outputs() {
+  for (auto& output : channels.take_outputs()) {
+    std::visit(
+        Overloaded{
+            [&](Channels::Connect& m) {
+              const auto found = membership.view().members.find(m.peer);
+              if (found == membership.view().members.end()) {
+                channels.on_dial_failed(now, m.peer, false, "its address is not known here yet");
+              } else {
+                effect(Dial{m.peer, found->second.endpoints});
+              }
+            },
+            [&](Channels::Received& m) { inbox.emplace_back(m.from, std::move(m.envelope)); },
+            [&](Channels::Unreachable& m) {
+              if (phase == Phase::kOut) return;
+              Membership::Outbox out;
+              membership.suspect(now, m.peer, m.why, std::move(m.detail), out);
+              absorb(out);
+            },
+            [&](Channels::Reachable& m) {
+              Membership::Outbox out;
+              membership.trust(now, m.peer, out);
+              absorb(out);
+            },
+            [&](Channels::Stranger& m) { channels.refuse(now, m.link, membership.fence()); },
+            [&](Channels::Up& m) { note(Note::Level::kDebug, "link-up", to_string(m.peer)); },
+            [&](Channels::Down& m) { note(Note::Level::kDebug, "link-down", to_string(m.peer)); },
+            [&](auto& m) { effect(std::move(m)); }},
+        output);
+  }
+}
+
+void Daemon::Core::settle() {
+  while (phase != Phase::kStopped) {
+    take_channel_outputs();
+    if (inbox.empty()) {
+      advance();
+      take_channel_outputs();
+      if (inbox.empty()) return;
+    }
+    auto [from, envelope] = std::move(inbox.front());
+    inbox.pop_front();
+    receive(from, std::move(envelope));
+  }
+  take_channel_outputs();
+}
+
+void Daemon::Core::fire(const Timer& timer) {
+  std::visit(Overloaded{
+                 [&](const JobTimer& t) {
+                   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+                     jobs.on_timer(surroundings, t, out);
+                   });
+                 },
+                 [&](const overlay::TreeForest::Timer& t) {
+                   overlay::TreeForest::Outbox out;
+                   trees.on_timer(now, t, out);
+                   absorb(out);
+                 },
+                 [&](const Membership::Timer& t) {
+                   Membership::Outbox out;
+                   membership.on_timer(now, t, out);
+                   absorb(out);
+                 },
+                 [&](const Tools::Timer& t) {
+                   Tools::Outbox out;
+                   tools.on_timer(now, t, membership.view(), status(), out);
+                   absorb(out);
+                 },
+                 [&](OwnTimer) { stop(0, {}); },
+             },
+             timer);
+}
+
+void Daemon::Core::drain() {
+  if (phase != Phase::kMember) return;
+  if (staying.minus(ProcessorSet{self}).empty()) {
+    note(Note::Level::kInfo, "last-processor-leaves", "");
+    end_mesh();
+    return;
+  }
+  phase = Phase::kDraining;
+  overlay::TreeForest::Outbox goodbyes;
+  trees.leave(now, goodbyes);
+  absorb(goodbyes);
+  Membership::Outbox out;
+  membership.leave(now, /*flushed=*/false, out);
+  absorb(out);
+  with_jobs([&](const Surroundings& surroundings, JobOutbox& jobs_out) {
+    jobs.on_leaving(surroundings, jobs_out);
+  });
+}
+
+void Daemon::Core::advance() {
+  if (phase == Phase::kDraining && jobs.is_empty() && !staying.contains(self)) {
+    phase = Phase::kFlushing;
+    flushing = members.minus(ProcessorSet{self});
+    for (const ProcessorId member : flushing.ids()) send(member, Flush{});
+  }
+  if (phase == Phase::kFlushing && flushing.common(members).empty()) phase = Phase::kSettling;
+  if (phase == Phase::kSettling && channels.all_acknowledged()) {
+    phase = Phase::kOut;
+    timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);
+    Membership::Outbox out;
+    membership.leave(now, /*flushed=*/true, out);
+    absorb(out);
+  }
+  const bool is_out = phase == Phase::kOut && !members.contains(self);
+  if (!is_out || !jobs.is_empty()) return;
+  if (channels.all_acknowledged()) return stop(0, {});
+  if (!std::exchange(is_removed, true)) {
+    timers.arm(Timer{OwnTimer::kStop}, now + kRemovedGrace);
+  }
+}
+
+void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
+  if (phase != Phase::kOut || !frame.envelope) return;
+  if (!refused.contains(from) && !carries_tokens(*frame.envelope)) return;
+  refused.insert(from);
+  frame.seq = 0;
+  frame.envelope.reset();
+}
+
+void Daemon::Core::end_mesh() {
+  if (phase >= Phase::kOut) return;
+  phase = Phase::kOut;
+  members = {};
+  staying = {};
+  with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+    jobs.end_all(surroundings, "the mesh was taken down", out);
+  });
+  timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);
+}
+
+void Daemon::Core::stop(std::int32_t code, std::string reason) {
+  if (phase == Phase::kStopped) return;
+  phase = Phase::kStopped;
+  effect(Stop{code, std::move(reason)});
+}
+
+ProcessorStatus Daemon::Core::status() const {
+  ProcessorStatus result;
+  result.id = self;
+  result.view = membership.view().number;
+  result.links = channels.links_up();
+  result.trees = trees.size();
+  result.jobs = jobs.status(around());
+  const ChannelCounters& links = channels.counters();
+  result.counters = {{"dials", links.dials},           {"links-made", links.links},
+                     {"links-stalled", links.stalls},  {"envelopes-resent", links.resent},
+                     {"duplicates", links.duplicates}, {"violations", links.violations},
+                     {"strangers", links.strangers},   {"dropped", jobs.dropped()}};
+  return result;
+}
+
+}  // namespace phx::runtime

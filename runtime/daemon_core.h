@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "overlay/tree_forest.h"
+#include "runtime/channels.h"
+#include "runtime/daemon.h"
+#include "runtime/deadlines.h"
+#include "runtime/jobs.h"
+#include "runtime/membership.h"
+#include "runtime/tools.h"
+
+namespace phx::runtime {
+
+/// The inside of Daemon: the machines, and the wires between them. It owns no protocol state but
+/// the phases of this processor's own leaving [runtime/README.md, "Leaving"].
+struct Daemon::Core {
+  /// What this processor does about its own membership. Only ever moves down this list.
+  enum class Phase {
+    kMember,    ///< Takes part.
+    kDraining,  ///< Marked as leaving; gives its vnodes away.
+    kFlushing,  ///< Has nothing left; asks everybody to send nothing more.
+    kSettling,  ///< Waits until what it sent has arrived.
+    kOut,       ///< Asked to be taken out of the view, or is out: only what is queued goes out.
+    kStopped,   ///< Takes no input any more.
+  };
+  enum class OwnTimer : std::uint8_t { kStop };
+  using Timer =
+      std::variant<JobTimer, overlay::TreeForest::Timer, Membership::Timer, Tools::Timer, OwnTimer>;
+
+  Core(Birth birth, const DaemonConfig& config, std::uint64_t seed);
+
+  // Executes what the machines wrote.
+  void absorb(JobOutbox& out);
+  void absorb(Membership::Outbox& out);
+  void absorb(overlay::TreeForest::Outbox& out);
+  void absorb(Tools::Outbox& out);
+  template <class Outbox, class OnEvent>
+  void absorb_items(Outbox& out, OnEvent on_event);
+
+  // Handles one envelope of a processor (or of this one, to itself).
+  void receive(ProcessorId from, Envelope envelope);
+  template <class M>
+  void on(ProcessorId from, M message);  ///< Specialised by the kind of message.
+  void on_view(const Membership::ViewInstalled& change);
+  void on_admission(const Admitted& admitted);
+  void on_flush(ProcessorId from, bool answer);
+  void on_job_request(ProcessorId from, const JobRequest& request);
+
+  // Own leaving.
+  void drain();
+  void advance();
+  void stop(std::int32_t code, std::string reason);
+  void end_mesh();
+  /// Who is out cannot pass anything on: such an envelope, and what follows it, is not taken, so
+  /// that the sender gets it back when it sees the view without this processor.
+  void refuse_tokens(ProcessorId from, Frame& frame);
+
+  void send(ProcessorId to, Envelope envelope);
+  void effect(Effect effect) { effects.push_back(std::move(effect)); }
+  void note(Note::Level level, std::string_view event, std::string detail);
+  /// Runs everything that follows from an input, until nothing is left to do.
+  void settle();
+  void take_channel_outputs();
+  void fire(const Timer& timer);
+  [[nodiscard]] Surroundings around() const;
+  [[nodiscard]] ProcessorStatus status() const;
+  template <class Call>
+  void with_jobs(Call call) {  ///< Calls call(surroundings, outbox) and absorbs the outbox.
+    JobOutbox out;
+    call(around(), out);
+    absorb(out);
+  }
+
+  ProcessorId self;
+  DaemonConfig config;
+  Instant now{};
+  Channels channels;
+  Membership membership;
+  overlay::TreeForest trees;
+  Jobs jobs;
+  Tools tools;
+  Phase phase = Phase::kMember;
+  bool is_removed = false;                             ///< Out of the view, and without jobs.
+  ProcessorSet members;                                ///< The ids of the view.
+  ProcessorSet staying;                                ///< Those that do not leave.
+  ProcessorSet refused;                                ///< In kOut: nothing is taken from them.
+  ProcessorSet flushing;                               ///< In kFlushing: have not answered yet.
+  std::deque<std::pair<ProcessorId, Envelope>> inbox;  ///< To be handled in this step.
+  std::vector<Effect> effects;
+  Deadlines<Timer> timers;
+  std::uint64_t next_admission = 1;
+  std::map<std::uint64_t, ClientId> admissions;  ///< Newcomers that wait for their number.
+};
+
+}  // namespace phx::runtime

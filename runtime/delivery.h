@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "collectives/messages.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/payload.h"
+
+namespace phx::runtime {
+
+/// One piece of a message from vnode to vnode. `seq` counts the pieces of one (from, to) pair:
+/// whatever way a piece took, the destination takes them in this order, each once.
+struct PointToPoint {
+  VnodeId from;
+  VnodeId to;
+  std::uint64_t seq = 0;
+  std::uint32_t tag = 0;
+  bool more = false;  ///< The same message goes on in piece `seq + 1`.
+  Payload payload;
+  friend bool operator==(const PointToPoint&, const PointToPoint&) = default;
+};
+
+/// A broadcast piece for the vnodes of one application process.
+struct BroadcastDelivery {
+  VnodeSet to;
+  collectives::BroadcastPiece piece;
+  friend bool operator==(const BroadcastDelivery&, const BroadcastDelivery&) = default;
+};
+
+/// Anything a daemon hands to an application process for vnodes it holds.
+using Delivery = std::variant<PointToPoint, BroadcastDelivery, collectives::ReductionToken>;
+
+/// A complete message in a vnode's mailbox, in the order of arrival.
+struct Message {
+  enum class Kind : std::uint8_t { kPointToPoint, kBroadcast, kReduced, kAllreduced };
+  Kind kind = Kind::kPointToPoint;
+  VnodeId from;              ///< Sender, root of the broadcast, or target of the reduction.
+  std::uint64_t number = 0;  ///< Of the reduction; else unused.
+  std::uint32_t tag = 0;
+  Payload payload;
+  friend bool operator==(const Message&, const Message&) = default;
+};
+
+/// Everything the library knows about one vnode besides the application's own state. It moves with
+/// the vnode [Saito08 G12, G13, G16].
+struct VnodeBundle {
+  /// Pieces of one ordered stream (one sender, or one broadcasting root).
+  struct Inbound {
+    std::uint64_t next = 0;      ///< The number expected next; lower ones are duplicates.
+    std::vector<Payload> begun;  ///< Pieces of the message not yet complete.
+    std::map<std::uint64_t, Delivery> early;  ///< Overtook their predecessors.
+    friend bool operator==(const Inbound&, const Inbound&) = default;
+  };
+  struct Pending {
+    collectives::ReductionKind kind;
+    std::vector<collectives::ReductionPart> parts;
+    friend bool operator==(const Pending&, const Pending&) = default;
+  };
+
+  std::optional<Payload> state;                 ///< The application's; absent before its first run.
+  std::vector<Message> mailbox;                 ///< Complete and not yet received.
+  std::map<VnodeId, std::uint64_t> sent;        ///< Next seq per destination.
+  std::map<VnodeId, Inbound> from_vnodes;       ///< Per sender.
+  std::map<VnodeId, Inbound> from_roots;        ///< Per broadcasting root.
+  std::uint64_t broadcasts = 0;                 ///< Next number of its own broadcasts.
+  std::map<VnodeId, std::uint64_t> reductions;  ///< Next number per target.
+  std::map<std::uint64_t, Pending> as_target;   ///< Reductions towards it, not yet complete.
+  friend bool operator==(const VnodeBundle&, const VnodeBundle&) = default;
+};
+
+/// A vnode on its way: at any instant it has one owner, or is in exactly one of these.
+struct VnodeParcel {
+  VnodeId vnode;
+  Epoch epoch = 0;  ///< At which the receiver will own it.
+  VnodeBundle bundle;
+  std::vector<Delivery> undelivered;  ///< Came after the last one the old holder took.
+  friend bool operator==(const VnodeParcel&, const VnodeParcel&) = default;
+};
+
+}  // namespace phx::runtime

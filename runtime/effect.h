@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "runtime/client_messages.h"
+#include "runtime/local_messages.h"
+#include "runtime/messages.h"
+
+namespace phx::runtime {
+
+/// What the daemon wants done, in this order. A driver executes; it never interprets.
+
+/// Connect to `peer` at one of these addresses (tried in order). Answered by on_link_up or
+/// on_dial_failed. A driver ignores it while it is already dialling that peer.
+struct Dial {
+  ProcessorId peer;
+  std::vector<std::string> endpoints;
+};
+/// Close this connection; no on_link_down follows.
+struct Hangup {
+  LinkId link;
+};
+/// Send on this connection; dropped if it is gone already.
+struct Transmit {
+  LinkId link;
+  Frame frame;
+};
+/// Hand a message to an application process attached here.
+struct ToApp {
+  ApplicationId application;
+  ToApplication message;
+};
+/// Close the attachment after what was sent before.
+struct DropApp {
+  ApplicationId application;
+};
+/// Answer a tool connected here.
+struct Reply {
+  ClientId client;
+  ClientReply reply;
+};
+/// Close the tool's connection after what was sent before.
+struct DropClient {
+  ClientId client;
+};
+/// Start the application process of a job. Answered by on_process_ended, at once if it cannot be
+/// started. Its output comes back through on_output.
+struct Spawn {
+  JobId job;
+  JobSpec spec;
+};
+/// Send a signal to the job's process; `escalate_after` later SIGKILL if it still runs.
+struct SignalProcess {
+  JobId job;
+  std::int32_t signal = 0;
+  Duration escalate_after = kForever;
+};
+/// A state change worth a log line: `event` in lower-case-hyphen form, `detail` as key=value.
+struct Note {
+  enum class Level : std::uint8_t { kDebug, kInfo, kWarn, kError };
+  Level level = Level::kInfo;
+  std::string_view event;  ///< A literal.
+  std::string detail;
+};
+/// The daemon has ended; the driver lets what is queued drain, then returns `code`. No input is
+/// taken any more. `reason` is a sentence for the log; empty: as asked.
+struct Stop {
+  std::int32_t code = 0;
+  std::string reason;
+};
+
+using Effect = std::variant<Dial, Hangup, Transmit, ToApp, DropApp, Reply, DropClient, Spawn,
+                            SignalProcess, Note, Stop>;
+
+}  // namespace phx::runtime

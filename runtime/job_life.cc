@@ -1,0 +1,379 @@
+#include "runtime/job_life.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "overlay/base/check.h"
+
+namespace phx::runtime {
+namespace {
+
+constexpr Duration kAnnounceDelay = 10ms;
+constexpr Duration kFollowTimeout = 10s;
+constexpr std::int32_t kSignalExitBase = 128;  // The shells' convention.
+
+bool takes_part(Stage stage) {
+  return stage == Stage::kStarting || stage == Stage::kAttached;
+}
+
+/// Was a member once. What is said of it may be older than its leaving.
+bool is_gone(const Surroundings& around, ProcessorId processor) {
+  return !around.members.contains(processor) && processor.value < around.view.next_processor;
+}
+
+std::string describe(const Exit& exit) {
+  std::string text = exit.signal != 0 ? "was killed by signal " + std::to_string(exit.signal)
+                                      : "ended with exit code " + std::to_string(exit.code);
+  if (!exit.detail.empty()) text += ": " + exit.detail;
+  return text;
+}
+
+}  // namespace
+
+JobLife::JobLife(ProcessorId self, JobStart start, const DaemonConfig& config)
+    : self_(self), start_(std::move(start)), config_(config), home_(start_.home) {
+  for (const ProcessorId processor : start_.processors) {
+    stages_[processor] = {start_.job, Stage::kStarting, {}};
+  }
+}
+
+ProcessorSet JobLife::ready() const {
+  ProcessorSet result;
+  for (const auto& [processor, stage] : stages_) {
+    if (stage.stage == Stage::kAttached) result.insert(processor);
+  }
+  return result;
+}
+
+bool JobLife::is_ending() const {
+  return ended_ || std::any_of(stages_.begin(), stages_.end(), [](const auto& entry) {
+           return entry.second.stage == Stage::kFinished || entry.second.stage == Stage::kExited;
+         });
+}
+
+std::string JobLife::describe(const Surroundings& around, ProcessorId processor) const {
+  const auto found = around.view.members.find(processor);
+  const bool has_name = found != around.view.members.end() && !found->second.name.empty();
+  return to_string(processor) + (has_name ? " (" + found->second.name + ")" : "");
+}
+
+bool JobLife::is_chosen(const Surroundings& around) const {
+  const auto& first = start_.processors;
+  const bool was_chosen = std::find(first.begin(), first.end(), self_) != first.end();
+  if (was_chosen || start_.spec.processors_max == 0) return true;
+  ProcessorSet running;
+  for (const auto& [processor, stage] : stages_) {
+    if (takes_part(stage.stage) && around.staying.contains(processor)) running.insert(processor);
+  }
+  const ProcessorSet spare = around.staying.minus(running);
+  return running.size() < start_.spec.processors_max && !spare.empty() && spare.front() == self_;
+}
+
+void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
+  if (stage_ != Stage::kNone || around.leaving || is_ending()) return;
+  if (start_.spec.command.empty() || !is_chosen(around)) return;
+  has_process_ = true;
+  become(around, Stage::kStarting, {}, out);
+  out.report(Effect{Spawn{id(), start_.spec}});
+  out.arm(JobTimer{JobTimer::Kind::kAttach, id(), {}}, around.now + start_.spec.attach_timeout);
+}
+
+void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out) {
+  stage_ = stage;
+  JobStage message{id(), stage, std::move(exit)};
+  stages_[self_] = message;
+  if (home_ == self_) {
+    unannounced_.insert(self_);
+    out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
+    decide(around, out);
+  } else {
+    out.send(home_, std::move(message));
+  }
+}
+
+void JobLife::on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out) {
+  application_ = application;
+  attached_once_ = true;
+  out.disarm(JobTimer{JobTimer::Kind::kAttach, id(), {}});
+  out.report(Effect{ToApp{application, AppAttached{id(), self_, start_.spec.vnodes, {}}}});
+  become(around, Stage::kAttached, {}, out);
+}
+
+void JobLife::on_finish(const Surroundings& around, const AppFinish& finish, JobOutbox& out) {
+  if (finish.abort) {
+    end(around, finish.code, describe(around, self_) + " asked for the end: " + finish.reason, out);
+    return;
+  }
+  // A retired process says it is done, too; that says nothing about the job.
+  if (!is_retired_) become(around, Stage::kFinished, {}, out);
+}
+
+void JobLife::on_exit(const Surroundings& around, Exit exit, JobOutbox& out) {
+  application_.reset();
+  app_waiting_.clear();
+  exit.finished = exit.finished || stage_ == Stage::kFinished;
+  const bool well = exit.code == 0 && exit.signal == 0;
+  const bool just_left =
+      around.leaving && is_retired_ && (well || is_signalled_ || !attached_once_);
+  out.disarm(JobTimer{JobTimer::Kind::kAttach, id(), {}});
+  // Ended because the job is over: the home must not take that for the cause.
+  if (ended_ && home_ != self_) out.send(home_, *ended_);
+  become(around, just_left ? Stage::kNone : Stage::kExited, std::move(exit), out);
+}
+
+void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage stage,
+                       JobOutbox& out) {
+  if (home_ != self_) {
+    stages_[from] = stage;
+    if (from != home_) out.send(home_, std::move(stage));
+    return;
+  }
+  if (!around.members.contains(from)) return;
+  if (stage.stage == Stage::kNone) {
+    stages_.erase(from);
+  } else {
+    stages_[from] = std::move(stage);
+  }
+  unannounced_.insert(from);
+  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
+  decide(around, out);
+}
+
+void JobLife::decide(const Surroundings& around, JobOutbox& out) {
+  if (ended_) return;
+  bool anybody_left = false;
+  bool anybody_exited = false;
+  for (const auto& [processor, stage] : stages_) {
+    const Exit& exit = stage.exit;
+    if (is_gone(around, processor)) continue;
+    if (stage.stage == Stage::kExited && (exit.code != 0 || exit.signal != 0)) {
+      const std::int32_t code = exit.signal != 0 ? kSignalExitBase + exit.signal : exit.code;
+      end(around, code,
+          "the application at " + describe(around, processor) + " " + runtime::describe(exit), out);
+      return;
+    }
+    anybody_exited = anybody_exited || stage.stage == Stage::kExited;
+    anybody_left = anybody_left || takes_part(stage.stage) || stage.stage == Stage::kFinished;
+  }
+  if (anybody_exited && !anybody_left) end(around, 0, {}, out);
+}
+
+void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
+  if (home_ != self_) return;
+  JobHome statement{id(), home_, moves_, {}};
+  for (const ProcessorId processor : unannounced_.ids()) {
+    const auto found = stages_.find(processor);
+    statement.stages[processor] =
+        found != stages_.end() ? found->second : JobStage{id(), Stage::kNone, {}};
+  }
+  unannounced_ = {};
+  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, statement);
+  }
+}
+
+void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox& out) {
+  if (home.moves < moves_) return;
+  const bool moved = home.moves > moves_;
+  moves_ = home.moves;
+  home_ = home.home;
+  for (const auto& [processor, stage] : home.stages) {
+    if (processor == self_ || is_gone(around, processor)) continue;
+    if (stage.stage == Stage::kNone) {
+      stages_.erase(processor);
+    } else {
+      stages_[processor] = stage;
+    }
+  }
+  if (!moved) return;
+  if (stage_ != Stage::kNone || stages_.contains(self_))
+    become(around, stage_, stages_[self_].exit, out);
+  if (home_ != self_) {
+    for (Output& output : output_) out.send(home_, std::move(output));
+    output_.clear();
+    output_bytes_ = 0;
+    return;
+  }
+  note(out, Note::Level::kInfo, "job-home", to_string(id()));
+  out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + kFollowTimeout);
+}
+
+void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
+  if (home_ != self_ || ended_) return;
+  ProcessorSet candidates = ready().common(around.staying);
+  if (candidates.empty()) candidates = around.staying;
+  candidates.erase(self_);
+  if (candidates.empty()) return;
+  home_ = candidates.front();
+  ++moves_;
+  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, home_statement());
+  }
+  for (Output& output : output_) out.send(home_, std::move(output));
+  output_.clear();
+  output_bytes_ = 0;
+  unannounced_ = {};
+  if (!follower_) return;
+  const auto found = around.view.members.find(home_);
+  PHX_CHECK(found != around.view.members.end());
+  out.report(Effect{Reply{*follower_, RunMoved{id(), found->second.endpoints}}});
+  out.report(Effect{DropClient{*follower_}});
+  follower_.reset();
+}
+
+void JobLife::on_output(const Surroundings& around, Output output, JobOutbox& out) {
+  (void)around;
+  if (home_ != self_) {
+    out.send(home_, std::move(output));
+    return;
+  }
+  if (follower_) {
+    out.report(Effect{Reply{*follower_, RunOutput{std::move(output)}}});
+    return;
+  }
+  output_bytes_ += output.bytes.size();
+  output_.push_back(std::move(output));
+  while (output_bytes_ > config_.output_bytes_max) {
+    output_bytes_ -= output_.front().bytes.size();
+    output_.pop_front();
+  }
+}
+
+void JobLife::on_follower(const Surroundings& around, ClientId client, JobOutbox& out) {
+  if (home_ != self_ && !ended_) {
+    const auto found = around.view.members.find(home_);
+    const auto endpoints =
+        found == around.view.members.end() ? std::vector<std::string>{} : found->second.endpoints;
+    out.report(Effect{Reply{client, RunMoved{id(), endpoints}}});
+    out.report(Effect{DropClient{client}});
+    return;
+  }
+  follower_ = client;
+  out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
+  out.report(Effect{Reply{client, RunStarted{id()}}});
+  for (Output& output : output_) out.report(Effect{Reply{client, RunOutput{std::move(output)}}});
+  output_.clear();
+  output_bytes_ = 0;
+  tell_followers(out);
+}
+
+void JobLife::on_follower_down(const Surroundings& around, ClientId client, JobOutbox& out) {
+  if (follower_ != client) return;
+  follower_.reset();
+  if (!ended_) end(around, kSignalExitBase + SIGHUP, "the tool that followed it went away", out);
+}
+
+void JobLife::on_signal(const JobSignal& signal, JobOutbox& out) {
+  if (has_process_ && is_running()) {
+    out.report(Effect{SignalProcess{id(), signal.signal, kForever}});
+  }
+}
+
+void JobLife::end(const Surroundings& around, std::int32_t code, std::string reason,
+                  JobOutbox& out) {
+  if (ended_) return;
+  const JobEnd message{id(), code, std::move(reason)};
+  on_end(around, message, out);
+  // To everybody, since a coordinator may die or leave; it relays to newcomers.
+  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, message);
+  }
+}
+
+void JobLife::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out) {
+  if (ended_) return;
+  ended_ = end;
+  note(out, end.reason.empty() ? Note::Level::kInfo : Note::Level::kWarn, "job-ended",
+       to_string(id()) + " code=" + std::to_string(end.code) +
+           (end.reason.empty() ? "" : " reason=" + end.reason));
+  if (application_) {
+    out.report(Effect{ToApp{*application_, AppEnd{end.code, end.reason}}});
+    out.report(Effect{DropApp{*application_}});
+    // No process of ours will report its exit, and nobody the end of a connection we close.
+    if (!has_process_) on_exit(around, Exit{end.code, 0, true, {}}, out);
+  }
+  if (has_process_ && is_running()) {
+    out.report(Effect{SignalProcess{id(), SIGTERM, config_.kill_grace}});
+  }
+  tell_followers(out);
+}
+
+void JobLife::tell_followers(JobOutbox& out) {
+  if (!ended_ || !follower_) return;
+  out.report(Effect{Reply{*follower_, RunEnded{id(), ended_->code, ended_->reason, stages_}}});
+  out.report(Effect{DropClient{*follower_}});
+  follower_.reset();
+}
+
+void JobLife::on_joined(const Surroundings& around, const std::vector<Member>& joined,
+                        JobOutbox& out) {
+  (void)around;
+  if (home_ != self_) return;
+  for (const Member& member : joined) {
+    if (member.id != self_) out.send(member.id, home_statement());
+  }
+}
+
+void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
+                      const VnodeSet& held_there, JobOutbox& out) {
+  if (ended_) return;
+  const bool died = gone.why != Departure::kLeft;
+  const bool was_home = home_ == gone.id;
+  stages_.erase(gone.id);
+  if (home_ == self_) unannounced_.insert(gone.id);
+  if (died && (was_home || !held_there.empty())) {
+    std::string what = to_string(gone.id) + " is gone (" + gone.detail + ")";
+    what += held_there.empty() ? ", which looked after the job"
+                               : ", and with it v" + to_string(held_there);
+    end(around, 1, std::move(what), out);
+    return;
+  }
+  if (home_ == self_) decide(around, out);
+}
+
+void JobLife::on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out) {
+  switch (timer.kind) {
+    case JobTimer::Kind::kStages:
+      announce_stages(around, out);
+      break;
+    case JobTimer::Kind::kAttach:
+      if (stage_ == Stage::kStarting) {
+        end(around, 1,
+            "the application at " + describe(around, self_) +
+                " has not attached in time; does it create a phx::Session?",
+            out);
+      }
+      break;
+    case JobTimer::Kind::kFollow:
+      if (home_ == self_ && !follower_) {
+        end(around, kSignalExitBase + SIGHUP, "the tool that followed it did not come back", out);
+      }
+      break;
+    case JobTimer::Kind::kBalance:
+    case JobTimer::Kind::kReduction:
+      break;
+  }
+}
+
+void JobLife::consider_retire(const Surroundings& around, bool idle, JobOutbox& out) {
+  const bool wanted = around.leaving || is_ending();
+  if (!wanted || !idle || is_retired_ || ended_) return;
+  if (stage_ == Stage::kAttached && application_) {
+    is_retired_ = true;
+    out.report(Effect{ToApp{*application_, AppRetire{}}});
+  } else if (stage_ == Stage::kStarting && around.leaving) {
+    is_retired_ = true;
+    is_signalled_ = true;
+    out.report(Effect{SignalProcess{id(), SIGTERM, config_.kill_grace}});
+  }
+}
+
+std::string JobLife::waiting() const {
+  if (!app_waiting_.empty()) return app_waiting_;
+  if (stage_ == Stage::kStarting) return "the application to attach";
+  if (is_retired_ && is_running()) return "the application to end, as it was told";
+  return {};
+}
+
+}  // namespace phx::runtime

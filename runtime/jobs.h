@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "runtime/client_messages.h"
+#include "runtime/config.h"
+#include "runtime/job_life.h"
+#include "runtime/job_outbox.h"
+#include "runtime/job_traffic.h"
+
+namespace phx::runtime {
+
+/// All jobs at one processor: finds the job an input belongs to, keeps what came for a job that has
+/// not been announced here yet, and remembers which jobs are over. Not thread-safe.
+class Jobs {
+ public:
+  Jobs(ProcessorId self, const DaemonConfig& config) : self_(self), config_(config) {}
+
+  // Inputs: announcements and messages of other processors.
+  void on_start(const Surroundings& around, const JobStart& start, JobOutbox& out);
+  void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
+  /// `m` is one of the messages that carry a `job`.
+  template <class M>
+  void on_message(const Surroundings& around, ProcessorId from, M m, JobOutbox& out);
+  void on_view(const Surroundings& around, const std::vector<Member>& joined,
+               const std::vector<ViewChange::Gone>& gone, JobOutbox& out);
+  void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
+  void on_leaving(const Surroundings& around, JobOutbox& out);
+  void on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out);
+
+  // Inputs: applications and processes here.
+  void on_app_message(const Surroundings& around, ApplicationId application, ToDaemon message,
+                      JobOutbox& out);
+  void on_app_down(const Surroundings& around, ApplicationId application, JobOutbox& out);
+  void on_process_ended(const Surroundings& around, JobId job, const Exit& exit, JobOutbox& out);
+  void on_output(const Surroundings& around, Output output, JobOutbox& out);
+
+  // Inputs: tools.
+  void run(const Surroundings& around, ClientId client, JobSpec spec, JobOutbox& out);
+  void follow(const Surroundings& around, ClientId client, JobId job, JobOutbox& out);
+  void signal(const Surroundings& around, ClientId client, const SignalRequest& request,
+              JobOutbox& out);
+  void on_client_down(const Surroundings& around, ClientId client, JobOutbox& out);
+  /// Ends all jobs, for this reason.
+  void end_all(const Surroundings& around, const std::string& reason, JobOutbox& out);
+
+  // Queries.
+  /// Nothing keeps a leaver here any more.
+  [[nodiscard]] bool is_empty() const;
+  [[nodiscard]] std::vector<JobStatus> status(const Surroundings& around) const;
+  /// For a newcomer: jobs that are not over, their maps and homes.
+  void describe(JoinReply& reply) const;
+  [[nodiscard]] VnodeSet owned(JobId job) const;
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+  void check_invariants() const;
+
+ private:
+  struct Entry {
+    Entry(ProcessorId self, const JobStart& start, const DaemonConfig& config)
+        : life(self, start, config), traffic(self, start, config) {}
+    JobLife life;
+    JobTraffic traffic;
+  };
+  using JobMessage =
+      std::variant<Routes, Pull, Offer, OfferReply, OfferCancel, Migrate, VnodeMessage,
+                   CollectiveMessage, JobStage, JobHome, Output, JobSignal>;
+  struct Early {
+    ProcessorId from;
+    JobMessage message;
+  };
+
+  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobStage m,
+                JobOutbox& out);
+  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobHome m,
+                JobOutbox& out);
+  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, Output m,
+                JobOutbox& out);
+  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobSignal m,
+                JobOutbox& out);
+  template <class M>
+  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, M m, JobOutbox& out) {
+    entry.traffic.on_message(around, from, std::move(m), out);
+  }
+  /// To a new coordinator: it must know all owners, for those who ask a processor that is gone.
+  void report_holdings(const Surroundings& around, JobOutbox& out);
+  void attach(const Surroundings& around, ApplicationId application, const AppAttach& m,
+              JobOutbox& out);
+  void request_job(const Surroundings& around, std::uint64_t request, JobOutbox& out);
+  /// After every input to a job: what follows from it.
+  void settle(const Surroundings& around, JobId job, JobOutbox& out);
+  [[nodiscard]] Entry* find(JobId job);
+
+  ProcessorId self_;
+  DaemonConfig config_;
+  std::map<JobId, std::unique_ptr<Entry>> jobs_;
+  std::map<ApplicationId, JobId> applications_;
+  std::map<JobId, std::vector<Early>> early_;  ///< For jobs not announced here yet.
+  std::uint64_t early_count_ = 0;
+  IntervalSet<JobId> over_;
+  std::map<JobId, JobEnd> ends_;  ///< How the last jobs ended, for tools that lost their daemon.
+  ProcessorId coordinator_;       ///< That knows what this processor holds.
+  std::uint64_t dropped_ = 0;     ///< Messages for jobs that are over, or that nobody announces.
+
+  struct Asked {
+    JobSpec spec;
+    std::optional<ClientId> client;           ///< Follows the job.
+    std::vector<ApplicationId> applications;  ///< Embedded ones that wait for it.
+    ProcessorId asked;                        ///< The coordinator that was asked last.
+  };
+  std::uint64_t next_request_ = 1;
+  std::map<std::uint64_t, Asked> asked_;
+};
+
+template <class M>
+void Jobs::on_message(const Surroundings& around, ProcessorId from, M m, JobOutbox& out) {
+  constexpr std::uint64_t kEarlyMax = 100'000;
+  const JobId job = m.job;
+  Entry* entry = find(job);
+  if (entry != nullptr) {
+    dispatch(around, from, *entry, std::move(m), out);
+    // Plain traffic changes who should hold what only while this processor empties itself.
+    constexpr bool kIsTraffic =
+        std::is_same_v<M, VnodeMessage> || std::is_same_v<M, CollectiveMessage>;
+    if (!kIsTraffic || around.leaving || entry->traffic.is_over_limit()) settle(around, job, out);
+    return;
+  }
+  if (over_.contains(job) || early_count_ >= kEarlyMax) {
+    ++dropped_;
+    return;
+  }
+  ++early_count_;
+  early_[job].push_back({from, std::move(m)});
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "overlay/base/result.h"
+#include "overlay/base/time.h"
+#include "runtime/local_messages.h"
+
+namespace phx::local {
+
+/// An application process's connection to its daemon over a UNIX socket. It has no thread: bytes
+/// move in pump() only. One owner; wait() may run on any thread.
+///
+/// Guarantees: messages arrive in order and whole, or the connection is lost. pump() reads also
+/// while the daemon takes nothing, so two big senders cannot block each other.
+class LocalLink {
+ public:
+  /// Not connected.
+  LocalLink();
+  /// Takes over a connected stream socket.
+  explicit LocalLink(int socket);
+  ~LocalLink();
+  LocalLink(LocalLink&&) noexcept;
+  LocalLink& operator=(LocalLink&&) noexcept;
+
+  /// Connects to the socket at `path`. kUnavailable: nobody listens there; kDenied: not ours.
+  [[nodiscard]] static Result<LocalLink> connect(const std::string& path);
+
+  /// Puts a message at the end of what is to be written. Payloads are shared, not copied.
+  void queue(const runtime::ToDaemon& message);
+  /// Writes and reads what is possible without waiting, and adds what came in to `received`.
+  /// Errors close the link (kUnavailable: by the daemon; kBadInput: not our protocol).
+  [[nodiscard]] Status pump(std::vector<runtime::ToApplication>& received);
+  /// Valid until the link is destroyed, also when the connection is lost. REQUIRES a link that was
+  /// connected.
+  [[nodiscard]] int descriptor() const;
+  /// Waits until there is something to read at `descriptor`, or also for room to write, or for its
+  /// end; at most so long.
+  static void wait(int descriptor, bool also_for_room, Duration at_most);
+
+  /// Bytes queued and not yet written.
+  [[nodiscard]] std::size_t unsent() const;
+  /// Closes in good order: after the daemon has read everything, and closed its end, too. Takes at
+  /// most so long; what still comes in is lost.
+  void finish(Duration at_most);
+
+ private:
+  struct State;
+  [[nodiscard]] bool is_open() const;
+  void close();
+  [[nodiscard]] Status write();
+  [[nodiscard]] Status read(std::vector<runtime::ToApplication>& received);
+  [[nodiscard]] Status take(std::size_t in_place, std::size_t joint,
+                            std::vector<runtime::ToApplication>& received);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace phx::local

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/outbox.h"
+#include "overlay/base/time.h"
+#include "runtime/failure_detector.h"
+#include "runtime/messages.h"
+#include "runtime/takeover.h"
+
+namespace phx::runtime {
+
+struct MembershipOptions {
+  Duration retry_period = 2s;    ///< Wishes that were not answered are repeated.
+  Duration report_memory = 30s;  ///< A suspicion by others counts for so long.
+  std::uint32_t reports = 3;     ///< So many of them decide, whatever the coordinator sees.
+  std::uint32_t monitored = 2;   ///< Successors in the ring of ids that each processor watches.
+  std::uint32_t id_gap = 256;    ///< Ids left out after a coordinator's death: see Takeover.
+  std::uint32_t members_max = 10000;  ///< [limit]
+  std::uint32_t held_max = 1000;      ///< Requests or changes that came too early [limit].
+};
+
+/// One processor's part in agreeing who belongs to the mesh. The member with the lowest id, the
+/// coordinator, numbers all changes; when it dies the next one asks everybody for the last view
+/// and goes on from the highest. Protocol and arguments: runtime/MEMBERSHIP.md. Needs a FIFO to
+/// every member that loses nothing (Channels). No I/O; not thread-safe: one owner.
+///
+/// Guarantees: members that stay install views in the order of their numbers, and never different
+/// ones of the same number; an id is given once; a wish (admit, leave) is fulfilled exactly once
+/// whatever dies meanwhile, or the one who had it is fenced.
+/// Does not guarantee: one mesh after a partition (each side goes on by itself).
+class Membership {
+ public:
+  enum class Timer : std::uint8_t { kRetry };
+  /// The view is new. `gone` and `changed` are against the one before. If self is gone: left.
+  struct ViewInstalled {
+    std::vector<Member> changed;  ///< Joined, or `leaving` is new.
+    std::vector<ViewChange::Gone> gone;
+    friend bool operator==(const ViewInstalled&, const ViewInstalled&) = default;
+  };
+  struct Admission {  ///< The answer to admit(); view() is at least `admitted.view`.
+    Admitted admitted;
+    friend bool operator==(const Admission&, const Admission&) = default;
+  };
+  struct FencedOut {  ///< The others declared this processor dead: stop.
+    std::string why;
+    friend bool operator==(const FencedOut&, const FencedOut&) = default;
+  };
+  using Event = std::variant<ViewInstalled, Admission, FencedOut>;
+  using Outbox = phx::Outbox<Envelope, Timer, Event>;
+
+  /// `initial` contains `self`.
+  Membership(ProcessorId self, View initial, const MembershipOptions& options);
+
+  // Inputs. After each, the owner watches watched() and forgets who is gone.
+  void start(Instant now, Outbox& out);
+  /// A newcomer asked this processor. Answered by Admission with the same `request`.
+  void admit(Instant now, const Member& newcomer, std::uint64_t request, Outbox& out);
+  /// This processor wants to leave: gets marked; with `flushed`, gets out.
+  void leave(Instant now, bool flushed, Outbox& out);
+  /// This processor's own channel to `accused` failed.
+  void suspect(Instant now, ProcessorId accused, Departure why, std::string detail, Outbox& out);
+  /// ... and works again.
+  void trust(Instant now, ProcessorId peer, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const ViewChange& message, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const Admit& message, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const Admitted& message, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const Leave& message, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const Suspect& message, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const ViewQuery& message, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const ViewReport& message, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const ViewInstall& message, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const Fenced& message, Outbox& out);
+  void on_timer(Instant now, Timer timer, Outbox& out);
+  /// A job of this number exists.
+  void note_job(JobId job);
+  /// The number of a new job. REQUIRES is_coordinator().
+  [[nodiscard]] JobId take_job_id();
+
+  // Queries. References are valid until the next input.
+  [[nodiscard]] const View& view() const { return view_; }
+  [[nodiscard]] bool contains(ProcessorId id) const { return view_.members.contains(id); }
+  /// The lowest id of the view; kNobody once everybody has left.
+  [[nodiscard]] ProcessorId coordinator() const;
+  [[nodiscard]] bool is_coordinator() const { return coordinator() == self_ && !is_over_; }
+  /// Members that do not leave.
+  [[nodiscard]] const ProcessorSet& live() const { return live_; }
+  /// Whom this processor must observe, and report by suspect().
+  [[nodiscard]] const ProcessorSet& watched() const { return watched_; }
+  /// Ids given once that are no members (any more).
+  [[nodiscard]] ProcessorSet gone() const;
+  [[nodiscard]] Fenced fence() const;  ///< The answer to such a one.
+  void check_invariants() const;
+
+ private:
+  using Gone = ViewChange::Gone;
+  using Request = std::pair<ProcessorId, std::variant<Admit, Leave>>;  // who asks, for what
+
+  void handle(ProcessorId from, const Admit& wish, Outbox& out);
+  void handle(ProcessorId from, const Leave& wish, Outbox& out);
+  void hold(Request request);
+  void publish(ViewChange change, Outbox& out);
+  void apply(const ViewChange& change, Outbox& out);
+  void apply_held(Outbox& out);
+  void forget_known();
+  void install(View next, const std::vector<Gone>& reasons, Outbox& out);
+  [[nodiscard]] ProcessorId acting() const;
+  [[nodiscard]] bool concerns(ProcessorId id) const;
+  [[nodiscard]] bool is_member(ProcessorId from, Outbox& out);
+  void settle(Instant now, Outbox& out);
+  void do_office(Outbox& out);
+  void promise(ProcessorId successor);
+  void repeat_wishes(Outbox& out);
+  void repeat_suspicions(Outbox& out);
+  void begin_takeover(Outbox& out);
+  void ask(ProcessorId member, Outbox& out);
+  void end_takeover_if_complete(Outbox& out);
+  void renew_watched();
+
+  ProcessorId self_;
+  MembershipOptions options_;
+  View view_;
+  ProcessorSet live_;
+  ProcessorSet watched_;
+  FailureDetector detector_;
+  bool is_over_ = false;                 ///< Left or fenced: takes no input any more.
+  ProcessorId obeyed_;                   ///< acting() after the last input.
+  std::optional<ProcessorId> promised_;  ///< Takes over, or tried to; nobody lower is obeyed.
+  std::optional<Takeover> takeover_;     ///< `promised_` is self.
+  std::deque<Request> requests_;         ///< Came before this processor was in office.
+  /// Changes that cannot be applied yet, and who sent them.
+  std::map<ViewNumber, std::pair<ProcessorId, ViewChange>> held_;
+  std::map<std::uint64_t, Member> admissions_;  ///< Asked for here and not answered.
+  std::optional<Leave> leave_;                  ///< Asked for here and not fulfilled.
+  ProcessorSet newer_;                          ///< Spoke before any view here had them.
+  bool retry_armed_ = false;
+};
+
+}  // namespace phx::runtime

@@ -1,0 +1,314 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "collectives/messages.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/messages.h"
+#include "runtime/delivery.h"
+
+namespace phx::runtime {
+
+// --- Membership ------------------------------------------------------------------------------
+
+/// A processor as the members know it.
+struct Member {
+  ProcessorId id;
+  std::uint64_t incarnation = 0;       ///< Random, chosen by the process: tells two lives apart.
+  std::vector<std::string> endpoints;  ///< "address:port", the preferred one first.
+  std::string name;                    ///< The machine's name, for people.
+  bool leaving = false;                ///< Drains: gets no vnodes, no children, no new jobs.
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+/// The membership: agreed, totally ordered by `number`.
+struct View {
+  ViewNumber number = 0;
+  std::map<ProcessorId, Member> members;
+  std::uint32_t next_processor = 1;  ///< The id the next newcomer gets.
+  std::uint32_t next_job = 1;        ///< The id the next job gets.
+  friend bool operator==(const View&, const View&) = default;
+};
+
+/// Why a processor is no longer a member.
+enum class Departure : std::uint8_t { kLeft, kConnectionLost, kUnreachable, kSilent };
+
+/// From the coordinator (the lowest id): view `number` is view `number - 1` with this change.
+struct ViewChange {
+  ViewNumber number = 0;
+  std::vector<Member> joined;  ///< Also used to change a member (`leaving`).
+  struct Gone {
+    ProcessorId id;
+    Departure why = Departure::kLeft;
+    std::string detail;
+    friend bool operator==(const Gone&, const Gone&) = default;
+  };
+  std::vector<Gone> gone;
+  friend bool operator==(const ViewChange&, const ViewChange&) = default;
+};
+/// A member passes a newcomer's wish to the coordinator, which answers the member by `Admitted`.
+struct Admit {
+  Member newcomer;            ///< Its id is 0.
+  std::uint64_t request = 0;  ///< The member's own number of this wish.
+  friend bool operator==(const Admit&, const Admit&) = default;
+};
+struct Admitted {
+  std::uint64_t request = 0;
+  ProcessorId id;  ///< 0: refused, see `refusal`.
+  std::string refusal;
+  ViewNumber view = 0;  ///< The first view with the newcomer in it.
+  friend bool operator==(const Admitted&, const Admitted&) = default;
+};
+/// To the coordinator: mark me as leaving; or, if `flushed`, take me out.
+struct Leave {
+  bool flushed = false;
+  friend bool operator==(const Leave&, const Leave&) = default;
+};
+/// To the coordinator: `accused` does not answer me.
+struct Suspect {
+  ProcessorId accused;
+  Departure why = Departure::kSilent;
+  std::string detail;
+  friend bool operator==(const Suspect&, const Suspect&) = default;
+};
+/// From the next coordinator to all when the old one died: what was the last view you saw?
+struct ViewQuery {
+  friend bool operator==(const ViewQuery&, const ViewQuery&) = default;
+};
+struct ViewReport {
+  View view;
+  friend bool operator==(const ViewReport&, const ViewReport&) = default;
+};
+/// A whole view, after a change of coordinator.
+struct ViewInstall {
+  View view;
+  std::vector<ViewChange::Gone> gone;
+  friend bool operator==(const ViewInstall&, const ViewInstall&) = default;
+};
+/// "You are not a member any more": the receiver was declared dead and must not go on.
+struct Fenced {
+  ViewNumber view = 0;
+  std::string why;
+  friend bool operator==(const Fenced&, const Fenced&) = default;
+};
+/// Keeps a quiet link observed; answered by `Heartbeat{.answer = true}`.
+struct Heartbeat {
+  bool answer = false;
+  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
+};
+/// From a leaver: everything I sent you before is processed once you answer; send me no more.
+struct Flush {
+  bool answer = false;
+  friend bool operator==(const Flush&, const Flush&) = default;
+};
+
+// --- Vnodes ----------------------------------------------------------------------------------
+
+/// "`owner` owns (or is about to own) these at that epoch": always true when it was sent.
+struct Route {
+  VnodeSet vnodes;
+  ProcessorId owner;
+  Epoch epoch = 0;
+  friend bool operator==(const Route&, const Route&) = default;
+};
+/// Routes for everybody; also the whole map for a newcomer.
+struct Routes {
+  JobId job;
+  std::vector<Route> routes;
+  friend bool operator==(const Routes&, const Routes&) = default;
+};
+/// Give me up to `count` of your vnodes, or exactly `exactly` if not empty (assume).
+struct Pull {
+  JobId job;
+  std::uint64_t count = 0;
+  VnodeSet exactly;
+  friend bool operator==(const Pull&, const Pull&) = default;
+};
+/// I want to give you these. Nothing moves before you accept.
+struct Offer {
+  JobId job;
+  std::uint64_t offer = 0;                  ///< The giver's number of this offer.
+  std::vector<collectives::Tokens> vnodes;  ///< With the epochs at which the receiver would own.
+  friend bool operator==(const Offer&, const Offer&) = default;
+};
+struct OfferReply {
+  JobId job;
+  std::uint64_t offer = 0;
+  bool accepted = false;
+  std::string why;  ///< Of a refusal.
+  friend bool operator==(const OfferReply&, const OfferReply&) = default;
+};
+/// The giver withdraws an accepted offer (the vnodes were not released, e.g. the job ends).
+struct OfferCancel {
+  JobId job;
+  std::vector<collectives::Tokens> vnodes;
+  friend bool operator==(const OfferCancel&, const OfferCancel&) = default;
+};
+struct Migrate {
+  JobId job;
+  std::vector<VnodeParcel> parcels;
+  friend bool operator==(const Migrate&, const Migrate&) = default;
+};
+/// A delivery for one vnode, sent to the processor that owns it as far as epoch `followed`.
+struct VnodeMessage {
+  JobId job;
+  Epoch followed = 0;
+  std::variant<PointToPoint, collectives::ReductionToken> delivery;
+  friend bool operator==(const VnodeMessage&, const VnodeMessage&) = default;
+};
+struct CollectiveMessage {
+  JobId job;
+  collectives::Message message;
+  friend bool operator==(const CollectiveMessage&, const CollectiveMessage&) = default;
+};
+
+// --- Jobs ------------------------------------------------------------------------------------
+
+/// What to run, the same everywhere. `command` empty: embedded applications attach by themselves.
+struct JobSpec {
+  std::uint64_t vnodes = 0;
+  std::vector<std::string> command;      ///< argv; the path is looked up at each processor.
+  std::vector<std::string> environment;  ///< "NAME=value", added to the daemon's own.
+  std::string directory;                 ///< Working directory; falls back to the daemon's.
+  std::string name;                      ///< For `phoenix ps`.
+  std::uint32_t processors_max = 0;      ///< 0: all, also those that join later.
+  bool balance = true;  ///< Fair shares; off: only assume/release of the application move vnodes.
+  Duration attach_timeout = 30s;  ///< An application that has not attached by then fails.
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
+};
+/// How an application process ended.
+struct Exit {
+  std::int32_t code = 0;    ///< Of a normal exit.
+  std::int32_t signal = 0;  ///< Not 0: killed by it.
+  bool finished = false;    ///< It had told the library that it was done.
+  std::string detail;       ///< E.g. why it could not be started.
+  friend bool operator==(const Exit&, const Exit&) = default;
+};
+/// To the coordinator: number this job, announce it. Answered to `home` by the `JobStart`.
+struct JobRequest {
+  std::uint64_t request = 0;
+  JobSpec spec;
+  friend bool operator==(const JobRequest&, const JobRequest&) = default;
+};
+/// From the coordinator to all; also part of what a newcomer gets.
+struct JobStart {
+  JobId job;
+  JobSpec spec;
+  ProcessorId home;                     ///< Collects output and exits, and decides the end.
+  std::uint64_t request = 0;            ///< Of the home's JobRequest.
+  std::vector<ProcessorId> processors;  ///< Start with equal shares of the vnodes, in this order.
+  friend bool operator==(const JobStart&, const JobStart&) = default;
+};
+/// The stages an application process goes through at one processor.
+enum class Stage : std::uint8_t { kNone, kStarting, kAttached, kFinished, kExited };
+/// To all members: the job's process at the sender is now in this stage.
+struct JobStage {
+  JobId job;
+  Stage stage = Stage::kNone;
+  Exit exit;  ///< With kExited.
+  friend bool operator==(const JobStage&, const JobStage&) = default;
+};
+/// From anybody to all: the job is over. The first reason that arrives is kept.
+struct JobEnd {
+  JobId job;
+  std::int32_t code = 0;
+  std::string reason;  ///< Empty: ended well. Else one sentence for the person who started it.
+  friend bool operator==(const JobEnd&, const JobEnd&) = default;
+};
+/// To the home: bytes an application process wrote.
+struct Output {
+  JobId job;
+  ProcessorId processor;
+  bool is_error = false;  ///< stderr
+  Payload bytes;
+  friend bool operator==(const Output&, const Output&) = default;
+};
+/// From a job's home to all: it is `home`, and these stages changed. A leaving home names its
+/// successor; `moves` counts that, so that an older statement is recognised.
+struct JobHome {
+  JobId job;
+  ProcessorId home;
+  std::uint64_t moves = 0;
+  std::map<ProcessorId, JobStage> stages;
+  friend bool operator==(const JobHome&, const JobHome&) = default;
+};
+/// Asks every application process of the job to take a signal (SIGINT, SIGTERM, ...).
+struct JobSignal {
+  JobId job;
+  std::int32_t signal = 0;
+  friend bool operator==(const JobSignal&, const JobSignal&) = default;
+};
+
+// --- Tools, passed on between daemons ----------------------------------------------------------
+
+/// One job as one daemon sees it.
+struct JobStatus {
+  JobId job;
+  std::string name;
+  ProcessorId home;
+  Stage stage = Stage::kNone;  ///< Of the process at this daemon.
+  VnodeSet held;               ///< By this daemon.
+  std::uint64_t vnodes = 0;    ///< Of the whole job.
+  std::uint64_t parked = 0;    ///< Deliveries that wait for a vnode to arrive.
+  std::string waiting;         ///< What the application or a move waits for; "" = nothing.
+  friend bool operator==(const JobStatus&, const JobStatus&) = default;
+};
+struct Counter {
+  std::string name;
+  std::uint64_t value = 0;
+  friend bool operator==(const Counter&, const Counter&) = default;
+};
+struct ProcessorStatus {
+  ProcessorId id;
+  ViewNumber view = 0;
+  std::uint64_t links = 0;
+  std::uint64_t trees = 0;
+  std::vector<JobStatus> jobs;
+  std::vector<Counter> counters;
+  friend bool operator==(const ProcessorStatus&, const ProcessorStatus&) = default;
+};
+/// How are you? Answered by StatusAnswer.
+struct StatusQuestion {
+  std::uint64_t request = 0;
+  friend bool operator==(const StatusQuestion&, const StatusQuestion&) = default;
+};
+struct StatusAnswer {
+  std::uint64_t request = 0;
+  ProcessorStatus status;
+  friend bool operator==(const StatusAnswer&, const StatusAnswer&) = default;
+};
+/// Leave the mesh in good order.
+struct DrainOrder {
+  friend bool operator==(const DrainOrder&, const DrainOrder&) = default;
+};
+/// The mesh ends: every daemon ends its jobs and itself.
+struct DownOrder {
+  friend bool operator==(const DownOrder&, const DownOrder&) = default;
+};
+
+/// Everything one daemon says to another.
+using Envelope =
+    std::variant<ViewChange, Admit, Admitted, Leave, Suspect, ViewQuery, ViewReport, ViewInstall,
+                 Fenced, Heartbeat, Flush, Routes, Pull, Offer, OfferReply, OfferCancel, Migrate,
+                 VnodeMessage, CollectiveMessage, overlay::Message, JobRequest, JobStart, JobStage,
+                 JobEnd, Output, JobHome, JobSignal, StatusQuestion, StatusAnswer, DrainOrder,
+                 DownOrder>;
+
+/// What crosses a link. Envelopes between two processors are numbered 1, 2, ... for the lifetime
+/// of both, across links; `received` says up to where the sender has got the other direction.
+/// Without an envelope it is an acknowledgement, or, as the first frame of every link, the
+/// statement from where the peer has to send again.
+struct Frame {
+  std::uint64_t seq = 0;  ///< 0: no envelope.
+  std::uint64_t received = 0;
+  std::optional<Envelope> envelope;
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+}  // namespace phx::runtime

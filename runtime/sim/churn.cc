@@ -1,0 +1,209 @@
+#include "runtime/sim/churn.h"
+
+#include <functional>
+#include <set>
+#include <string>
+
+namespace phx::sim {
+namespace {
+
+constexpr Duration kStartBound = 30s;
+
+ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) {
+  ClusterOptions cluster;
+  cluster.topology = options.topology ? *options.topology
+                                      : Topology::uniform(options.sites, {options.wan_latency, 0});
+  cluster.seed = seed;
+  cluster.jitter = 0.2;
+  cluster.machine.fault = options.planted;
+  cluster.machine.late_timers_max = 2ms;
+  cluster.keeps_lines = options.keeps_lines;
+  cluster.has_debug_notes = options.has_debug_notes;
+  return cluster;
+}
+
+/// One run, phase by phase; a phase that fails ends it.
+class Run {
+ public:
+  Run(std::uint64_t seed, const ChurnOptions& options)
+      : options_(options),
+        cluster_(cluster_options(seed, options)),
+        faults_(cluster_, options.faults, Rng(seed).fork("faults")) {}
+
+  Outcome churn();
+  Outcome deaths();
+
+ private:
+  bool start();
+  bool run_until(const std::function<bool()>& is_done, Duration bound, const std::string& what);
+  void stall(const std::string& what);
+  void settle();
+  void check_end();
+  [[nodiscard]] Outcome finish();
+
+  ChurnOptions options_;
+  Cluster cluster_;
+  Faults faults_;
+  Workload* job_ = nullptr;
+  Outcome outcome_;
+};
+
+void Run::stall(const std::string& what) {
+  if (cluster_.violations().empty()) cluster_.violations().add("stall: " + what);
+  outcome_.waiting = cluster_.describe();
+}
+
+/// Watches progress while it waits.
+bool Run::run_until(const std::function<bool()>& is_done, Duration bound, const std::string& what) {
+  std::uint64_t progress = 0;
+  Instant moved_at = cluster_.now();
+  bool has_stalled = false;
+  const bool done = cluster_.run_until(
+      [&] {
+        const std::uint64_t now = job_ == nullptr ? 0 : job_->ledger().progress();
+        if (now != progress) moved_at = cluster_.now();
+        progress = now;
+        has_stalled = cluster_.now() - moved_at > options_.stalls_after;
+        return has_stalled || is_done();
+      },
+      bound);
+  if (done && !has_stalled) return cluster_.violations().empty();
+  stall(what);
+  return false;
+}
+
+bool Run::start() {
+  cluster_.add_all();
+  if (!run_until([&] { return !cluster_.is_joining() && cluster_.checkers().do_views_agree(); },
+                 kStartBound, "the mesh does not come together")) {
+    return false;
+  }
+  job_ = &cluster_.run_job(options_.workload);
+  return run_until([&] { return job_->ledger().holder(VnodeId{0}).has_value(); }, kStartBound,
+                   "the job does not start");
+}
+
+void Run::settle() {
+  const auto is_settled = [&] {
+    if (cluster_.is_joining()) return false;
+    for (const SimDriver& machine : cluster_.machines()) {
+      if (!machine.is_running()) continue;
+      if (machine.has_processes() || !machine.daemon()->status().jobs.empty()) return false;
+    }
+    return cluster_.checkers().do_views_agree();
+  };
+  if (!run_until(is_settled, options_.settles_within, "the mesh does not settle")) return;
+  cluster_.checkers().check_settled(JobId{}, 0);
+}
+
+Outcome Run::churn() {
+  if (!start()) return finish();
+  faults_.start();
+  const auto& result = cluster_.result(*job_);
+  const Instant end = cluster_.now() + options_.workload.lasts;
+  if (!run_until([&] { return result || cluster_.now() >= end; }, options_.workload.lasts + 1s,
+                 "no progress under faults")) {
+    return finish();
+  }
+  faults_.stop();
+  if (!run_until([&] { return result.has_value(); }, options_.settles_within,
+                 "the job does not end after the faults have stopped")) {
+    return finish();
+  }
+  if (result->code != 0) {
+    cluster_.violations().add("the job ended with code " + std::to_string(result->code) + ": " +
+                              result->reason);
+  }
+  if (job_->ledger().outstanding() > 0) {
+    cluster_.violations().add("the job ended without " + job_->ledger().missing());
+  }
+  settle();
+  return finish();
+}
+
+Outcome Run::deaths() {
+  if (!start()) return finish();
+  faults_.start();
+  const auto& result = cluster_.result(*job_);
+  const Instant end = cluster_.now() + options_.workload.lasts;
+  const bool ended_or_late = cluster_.run_until([&] { return result || cluster_.now() >= end; },
+                                                options_.workload.lasts + 1s);
+  faults_.stop();
+  if (!ended_or_late || !cluster_.violations().empty()) return finish();
+  if (!run_until([&] { return result.has_value(); }, options_.settles_within,
+                 "the job neither ends well nor fails")) {
+    return finish();
+  }
+  outcome_.has_failed = result->code != 0;
+  check_end();
+  settle();
+  return finish();
+}
+
+/// The reason names a processor that died, and it is the same at every daemon.
+void Run::check_end() {
+  const auto& result = *cluster_.result(*job_);
+  const std::string first = result.reason.substr(0, result.reason.find(' '));
+  const bool names_processor = first.starts_with('p');
+  const bool is_tool_lost = result.code < 0;
+  if (result.code != 0 && !names_processor && !is_tool_lost) {
+    cluster_.violations().add("the job ended for an unclear reason: " + result.reason);
+  }
+  if (result.code == 0 && job_->ledger().outstanding() > 0) {
+    cluster_.violations().add("the job ended well without " + job_->ledger().missing());
+  }
+  const std::set<std::string>& blamed = cluster_.blamed();
+  if (blamed.size() > 1) {
+    cluster_.violations().add("the job ended because of " + *blamed.begin() + " and because of " +
+                              *blamed.rbegin());
+  }
+}
+
+Outcome Run::finish() {
+  outcome_.violations = cluster_.violations().all();
+  if (job_ != nullptr) outcome_.counters = job_->ledger().counters();
+  outcome_.machines = cluster_.machines().size();
+  for (const SimDriver& machine : cluster_.machines()) {
+    if (!machine.is_running()) ++outcome_.left;
+  }
+  outcome_.frames = cluster_.network().frames_sent();
+  outcome_.steps = cluster_.agenda().steps();
+  outcome_.virtual_time = cluster_.now().time_since_epoch();
+  outcome_.hash = cluster_.transcript().hash();
+  outcome_.transcript = cluster_.transcript().lines();
+  return outcome_;
+}
+
+}  // namespace
+
+ChurnOptions ChurnOptions::full() {
+  ChurnOptions options;
+  options.workload.vnodes = 200;
+  options.workload.messages = 40;
+  options.workload.broadcasts = 300;
+  options.workload.reductions = 30;
+  options.workload.lasts = 3s;
+  return options;
+}
+
+ChurnOptions ChurnOptions::small() {
+  ChurnOptions options;
+  options.sites = {4, 3};
+  options.workload.vnodes = 40;
+  options.workload.messages = 40;
+  options.workload.broadcasts = 100;
+  options.workload.reductions = 30;
+  options.workload.lasts = 2s;
+  options.faults.members_max = 12;
+  return options;
+}
+
+Outcome run_churn(std::uint64_t seed, const ChurnOptions& options) {
+  return Run(seed, options).churn();
+}
+
+Outcome run_deaths(std::uint64_t seed, const ChurnOptions& options) {
+  return Run(seed, options).deaths();
+}
+
+}  // namespace phx::sim

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/sim/cluster.h"
+#include "runtime/sim/faults.h"
+
+namespace phx::sim {
+
+/// A run under load and faults, which must end well whatever the seed.
+struct ChurnOptions {
+  std::optional<Topology> topology;              ///< Instead of the next two.
+  std::vector<std::uint32_t> sites = {8, 6, 6};  ///< Processors at the beginning.
+  Duration wan_latency = 10ms;                   ///< One way, between two sites.
+  WorkloadOptions workload;
+  FaultOptions faults = FaultOptions::churn();
+  PlantedFault planted = PlantedFault::kNone;
+  Duration settles_within = 60s;  ///< After the faults have stopped [liveness].
+  Duration stalls_after = 20s;    ///< Without any progress, also under faults.
+  bool keeps_lines = false;
+  bool has_debug_notes = false;
+
+  /// 32 processors at most, 200 vnodes, messages, broadcasts and reductions at once.
+  [[nodiscard]] static ChurnOptions full();
+  /// The same in small, for tests that run many seeds.
+  [[nodiscard]] static ChurnOptions small();
+};
+
+/// How a run went. Good: no violations.
+struct Outcome {
+  std::vector<std::string> violations;
+  Ledger::Counters counters;
+  std::uint64_t machines = 0;  ///< That took part at any time.
+  std::uint64_t left = 0;      ///< That left or died.
+  std::uint64_t frames = 0;
+  std::uint64_t steps = 0;
+  Duration virtual_time{};
+  bool has_failed = false;  ///< The job ended with a reason, as it may after deaths.
+  std::uint64_t hash = 0;   ///< Of everything that happened.
+  std::vector<std::string> transcript;
+  std::string waiting;  ///< Of a stalled run: what is being waited for.
+};
+
+/// Safety: the mesh starts, a job runs while the faults of `options` happen, and the checkers look
+/// on. Liveness: then the faults stop, and the job must end well within a bound, everybody must
+/// agree, and nothing may be left over.
+[[nodiscard]] Outcome run_churn(std::uint64_t seed, const ChurnOptions& options);
+
+/// A run in which processors die: the job must end on all processors, with one reason that names
+/// the processor and its vnodes, and no operation may be left hanging.
+[[nodiscard]] Outcome run_deaths(std::uint64_t seed, const ChurnOptions& options);
+
+}  // namespace phx::sim

@@ -1,0 +1,379 @@
+#include "runtime/sim/cluster.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "overlay/base/check.h"
+#include "overlay/base/overloaded.h"
+
+namespace phx::sim {
+namespace {
+
+constexpr Duration kClientDelay = 200us;  // Between a tool, or a newcomer, and a daemon.
+constexpr Duration kAskAgain = 200ms;
+constexpr std::string_view kEndpointPrefix = "sim:";
+
+std::string endpoint_of(MachineId machine) {
+  return std::string(kEndpointPrefix) + std::to_string(machine.value);
+}
+
+}  // namespace
+
+Cluster::Cluster(ClusterOptions options)
+    : options_(std::move(options)),
+      rng_(Rng(options_.seed).fork("cluster")),
+      model_(options_.topology, options_.jitter, rng_.fork("model")),
+      network_(agenda_, model_, rng_.fork("network")),
+      outside_(make_outside()),
+      transcript_(options_.keeps_lines),
+      checkers_(options_.checks, machines_, network_, violations_) {
+  network_.set_inputs({
+      [this](MachineId at, LinkId link, bool dialled) {
+        machines_[at.value].on_link_up(link, dialled);
+      },
+      [this](MachineId at, LinkId link) { machines_[at.value].on_link_down(link); },
+      [this](MachineId at, ProcessorId peer, bool refused) {
+        machines_[at.value].on_dial_failed(peer, refused);
+      },
+      [this](MachineId at, LinkId link, runtime::Frame frame) {
+        transcript_.mix(agenda_.steps() ^ (std::uint64_t{at.value} << 40U));
+        machines_[at.value].on_frame(link, std::move(frame));
+      },
+  });
+}
+
+SimDriver::Outside Cluster::make_outside() {
+  SimDriver::Outside outside;
+  outside.on_note = [this](MachineId at, const runtime::Note& n) {
+    constexpr std::string_view kReason = "reason=";
+    if (const auto reason = n.detail.find(kReason);
+        n.event == "job-ended" && reason != std::string::npos) {
+      const std::size_t first = reason + kReason.size();
+      blamed_.insert(n.detail.substr(first, n.detail.find(' ', first) - first));
+    }
+    if (n.level == runtime::Note::Level::kDebug && !options_.has_debug_notes) return;
+    note(at, n.event, n.detail);
+  };
+  outside.on_reply = [this](MachineId at, ClientId client, runtime::ClientReply reply) {
+    agenda_.schedule_in(kClientDelay, [this, at, client, reply = std::move(reply)] {
+      on_reply(at, client, reply);
+    });
+  };
+  outside.on_client_dropped = [this](MachineId at, ClientId client) {
+    agenda_.schedule_in(kClientDelay, [this, at, client] { on_client_dropped(at, client); });
+  };
+  outside.on_stopped = [this](MachineId at, const runtime::Stop& stop) { on_stopped(at, stop); };
+  outside.on_step = [this](MachineId at) { checkers_.on_step(at); };
+  outside.resolve = [](const std::vector<std::string>& endpoints) -> std::optional<MachineId> {
+    if (endpoints.empty() || !endpoints[0].starts_with(kEndpointPrefix)) return std::nullopt;
+    const std::string_view digits = std::string_view(endpoints[0]).substr(kEndpointPrefix.size());
+    MachineId machine;
+    std::from_chars(digits.data(), digits.data() + digits.size(), machine.value);
+    return machine;
+  };
+  outside.workload = [this](const runtime::JobSpec& spec) -> Workload* {
+    std::size_t index = 0;
+    std::from_chars(spec.name.data(), spec.name.data() + spec.name.size(), index);
+    return index < tools_.size() ? tools_[index].workload.get() : nullptr;
+  };
+  return outside;
+}
+
+// --- Machines ----------------------------------------------------------------------------------
+
+MachineId Cluster::add_machine(std::size_t site) {
+  const MachineId machine = network_.add_machine(site);
+  machines_.emplace_back(machine, agenda_, network_, outside_, options_.machine,
+                         rng_.fork(to_string(machine)));
+  if (machine.value == 0) {
+    runtime::Member first;
+    first.incarnation = rng_.next();
+    first.endpoints = {endpoint_of(machine)};
+    machines_.back().start(runtime::Birth::first_of_mesh(first), options_.daemon);
+  } else {
+    joining_.insert(machine);
+    ask_for_entry(machine);
+  }
+  return machine;
+}
+
+void Cluster::add_all() {
+  for (std::size_t site = 0; site < options_.topology.sites.size(); ++site) {
+    for (std::uint32_t i = 0; i < options_.topology.sites[site].processors; ++i) add_machine(site);
+  }
+}
+
+std::optional<MachineId> Cluster::pick_member() {
+  std::vector<MachineId> members = staying();
+  if (members.empty()) return std::nullopt;
+  return members[static_cast<std::size_t>(rng_.below(members.size()))];
+}
+
+void Cluster::ask_for_entry(MachineId newcomer) {
+  const auto member = pick_member();
+  if (!member) {
+    agenda_.schedule_in(kAskAgain, [this, newcomer] { ask_for_entry(newcomer); });
+    return;
+  }
+  const ClientId client = machines_[member->value].connect_client();
+  newcomers_[{*member, client}] = newcomer;
+  runtime::Member self;
+  self.incarnation = rng_.next();
+  self.endpoints = {endpoint_of(newcomer)};
+  request(*member, client, runtime::JoinRequest{std::move(self)});
+}
+
+void Cluster::on_join_reply(MachineId newcomer, const runtime::JoinReply& reply) {
+  if (!reply.refusal.empty()) {
+    note(newcomer, "refused", reply.refusal);
+    agenda_.schedule_in(kAskAgain, [this, newcomer] { ask_for_entry(newcomer); });
+    return;
+  }
+  joining_.erase(newcomer);
+  machines_[newcomer.value].start({reply.id, reply}, options_.daemon);
+  note(newcomer, "started", "view=" + std::to_string(reply.view.number));
+}
+
+void Cluster::drain(MachineId machine) {
+  if (!machines_[machine.value].is_running()) return;
+  leaving_.insert(machine);
+  note(machine, "asked-to-leave", {});
+  machines_[machine.value].drain();
+}
+
+void Cluster::kill(MachineId machine, bool lost) {
+  note(machine, lost ? "machine-lost" : "killed", {});
+  machines_[machine.value].kill();
+  network_.kill(machine, lost);
+  drop_clients(machine);
+}
+
+void Cluster::freeze(MachineId machine, Duration duration) {
+  note(machine, "frozen",
+       "for=" + std::to_string(static_cast<std::int64_t>(to_ms(duration))) + "ms");
+  machines_[machine.value].freeze_until(agenda_.now() + duration);
+}
+
+void Cluster::cut_off(std::set<MachineId> side) {
+  checkers_.expect_disagreement();
+  note({}, "cut-off", std::to_string(side.size()) + " machines");
+  network_.cut_off(std::move(side));
+}
+
+void Cluster::heal() {
+  network_.heal();
+}
+
+void Cluster::on_stopped(MachineId at, const runtime::Stop& stop) {
+  note(at, "stopped",
+       "code=" + std::to_string(stop.code) + (stop.reason.empty() ? "" : " why=" + stop.reason));
+  agenda_.schedule_in(kClientDelay * 2, [this, at] { drop_clients(at); });
+}
+
+// --- Tools and newcomers -----------------------------------------------------------------------
+
+void Cluster::request(MachineId at, ClientId client, runtime::ClientRequest request) {
+  agenda_.schedule_in(kClientDelay, [this, at, client, request = std::move(request)] {
+    if (machines_[at.value].is_running()) {
+      machines_[at.value].on_client_message(client, request);
+    } else {
+      on_client_dropped(at, client);
+    }
+  });
+}
+
+void Cluster::on_reply(MachineId at, ClientId client, runtime::ClientReply reply) {
+  const Client from{at, client};
+  if (const auto newcomer = newcomers_.find(from); newcomer != newcomers_.end()) {
+    const auto* joined = std::get_if<runtime::JoinReply>(&reply);
+    if (joined == nullptr) return;
+    const MachineId machine = newcomer->second;
+    newcomers_.erase(newcomer);
+    on_join_reply(machine, *joined);
+    return;
+  }
+  const auto follower = followers_.find(from);
+  if (follower != followers_.end()) on_tool_reply(follower->second, from, std::move(reply));
+}
+
+void Cluster::on_client_dropped(MachineId at, ClientId client) {
+  const Client from{at, client};
+  if (const auto newcomer = newcomers_.extract(from); !newcomer.empty()) {
+    ask_for_entry(newcomer.mapped());
+  }
+  const auto follower = followers_.extract(from);
+  if (follower.empty()) return;
+  Tool& tool = tools_[follower.mapped()];
+  if (tool.result) return;
+  if (tool.job == JobId{}) {
+    start_tool(follower.mapped());  // It was not accepted there; elsewhere, perhaps.
+  } else {
+    tool.result = JobResult{tool.job, -1, "the tool lost its daemon"};
+    note({}, "tool-lost", to_string(tool.job));
+  }
+}
+
+void Cluster::drop_clients(MachineId at) {
+  std::vector<Client> gone;
+  for (const auto& [client, newcomer] : newcomers_) {
+    if (client.first == at) gone.push_back(client);
+  }
+  for (const auto& [client, tool] : followers_) {
+    if (client.first == at) gone.push_back(client);
+  }
+  for (const Client& client : gone) on_client_dropped(client.first, client.second);
+}
+
+Workload& Cluster::run_job(const WorkloadOptions& options) {
+  tools_.emplace_back();
+  tools_.back().workload =
+      std::make_unique<Workload>(options, rng_.fork("job").next(), violations_);
+  start_tool(tools_.size() - 1);
+  return *tools_.back().workload;
+}
+
+void Cluster::start_tool(std::size_t tool) {
+  const auto member = pick_member();
+  if (!member) {
+    agenda_.schedule_in(kAskAgain, [this, tool] { start_tool(tool); });
+    return;
+  }
+  const WorkloadOptions& options = tools_[tool].workload->options();
+  runtime::JobSpec spec;
+  spec.vnodes = options.vnodes;
+  spec.command = {"synthetic"};
+  spec.name = std::to_string(tool);
+  spec.processors_max = options.processors_max;
+  spec.balance = options.balance;
+  const ClientId client = machines_[member->value].connect_client();
+  followers_[{*member, client}] = tool;
+  request(*member, client, runtime::RunRequest{std::move(spec)});
+}
+
+void Cluster::on_tool_reply(std::size_t index, Client client, runtime::ClientReply reply) {
+  Tool& tool = tools_[index];
+  std::visit(Overloaded{
+                 [&](const runtime::RunStarted& m) {
+                   if (tool.job == JobId{}) tool.workload->begin(agenda_.now());
+                   tool.job = m.job;
+                   checkers_.watch(m.job);
+                 },
+                 [&](const runtime::RunEnded& m) {
+                   tool.result = JobResult{m.job, m.code, m.reason};
+                   checkers_.forget(m.job);
+                   note({}, "job-over",
+                        to_string(m.job) + " code=" + std::to_string(m.code) +
+                            (m.reason.empty() ? "" : " why=" + m.reason));
+                   followers_.erase(client);
+                 },
+                 [&](const runtime::RunMoved& m) {
+                   followers_.erase(client);
+                   const auto home = outside_.resolve(m.endpoints);
+                   PHX_CHECK(home.has_value());
+                   const ClientId next = machines_[home->value].connect_client();
+                   followers_[{*home, next}] = index;
+                   request(*home, next, runtime::FollowRequest{m.job});
+                 },
+                 [&](const runtime::Done& m) {
+                   if (tool.job == JobId{}) return;  // Refused; the connection closes now.
+                   tool.result = JobResult{tool.job, -1, m.error};
+                   note({}, "tool-refused", m.error);
+                 },
+                 [](const auto&) {},
+             },
+             reply);
+}
+
+const std::optional<Cluster::JobResult>& Cluster::result(const Workload& job) const {
+  const auto found = std::find_if(tools_.begin(), tools_.end(),
+                                  [&](const Tool& tool) { return tool.workload.get() == &job; });
+  PHX_CHECK(found != tools_.end());
+  return found->result;
+}
+
+JobId Cluster::id(const Workload& job) const {
+  for (const Tool& tool : tools_) {
+    if (tool.workload.get() == &job) return tool.job;
+  }
+  return {};
+}
+
+// --- Time --------------------------------------------------------------------------------------
+
+void Cluster::step() {
+  agenda_.step();
+}
+
+void Cluster::run_for(Duration duration) {
+  const Instant end = agenda_.now() + duration;
+  while (!agenda_.empty() && agenda_.next_at() <= end) agenda_.step();
+  agenda_.advance_to(end);
+}
+
+bool Cluster::run_until(const std::function<bool()>& is_done, Duration bound) {
+  constexpr std::uint64_t kStepsMax = 100'000'000;
+  constexpr Duration kBetween = 1ms;
+  const Instant end = agenda_.now() + bound;
+  const std::uint64_t last_step = agenda_.steps() + kStepsMax;
+  while (agenda_.now() < end && agenda_.steps() < last_step && violations_.empty()) {
+    if (is_done()) return true;
+    run_for(kBetween);
+  }
+  return is_done();
+}
+
+bool Cluster::stabilize(Duration bound) {
+  return run_until([this] { return joining_.empty() && checkers_.do_views_agree(); }, bound);
+}
+
+// --- Queries -----------------------------------------------------------------------------------
+
+std::vector<MachineId> Cluster::staying() const {
+  std::vector<MachineId> result;
+  for (std::uint32_t i = 0; i < machines_.size(); ++i) {
+    if (machines_[i].is_running() && !leaving_.contains(MachineId{i})) result.push_back({i});
+  }
+  return result;
+}
+
+std::optional<MachineId> Cluster::find(ProcessorId processor) const {
+  for (std::uint32_t i = 0; i < machines_.size(); ++i) {
+    const runtime::Daemon* daemon = machines_[i].daemon();
+    if (daemon != nullptr && daemon->self() == processor) return MachineId{i};
+  }
+  return std::nullopt;
+}
+
+std::string Cluster::name_of(MachineId machine) const {
+  if (machine.value >= machines_.size()) return {};
+  const runtime::Daemon* daemon = machines_[machine.value].daemon();
+  return daemon == nullptr ? to_string(machine) : to_string(daemon->self());
+}
+
+void Cluster::note(MachineId machine, std::string_view event, const std::string& detail) {
+  transcript_.add(agenda_.now(), name_of(machine), event, detail);
+}
+
+std::string Cluster::describe() const {
+  std::string text = "at " + in_milliseconds(agenda_.now()) + ":\n";
+  for (const SimDriver& driver : machines_) {
+    if (!driver.is_running()) continue;
+    const runtime::ProcessorStatus status = driver.daemon()->status();
+    text += "  " + to_string(status.id) + " view=" + std::to_string(status.view) +
+            (driver.daemon()->congested() ? " congested" : "");
+    for (const runtime::JobStatus& job : status.jobs) {
+      text += ' ' + to_string(job.job) + " stage=" + std::to_string(static_cast<int>(job.stage)) +
+              " home=" + to_string(job.home) + " held=" + to_string(job.held) +
+              " parked=" + std::to_string(job.parked) +
+              (job.waiting.empty() ? "" : " waits for " + job.waiting);
+    }
+    text += '\n';
+  }
+  for (const Tool& tool : tools_) {
+    if (!tool.result) text += "  missing: " + tool.workload->ledger().missing() + '\n';
+  }
+  return text;
+}
+
+}  // namespace phx::sim

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/sim/agenda.h"
+#include "runtime/sim/checkers.h"
+#include "runtime/sim/network.h"
+#include "runtime/sim/sim_driver.h"
+#include "runtime/sim/transcript.h"
+#include "runtime/sim/workload.h"
+
+namespace phx::sim {
+
+struct ClusterOptions {
+  Topology topology;
+  std::uint64_t seed = 1;
+  double jitter = 0.0;  ///< Of latencies: see NetworkModel.
+  runtime::DaemonConfig daemon;
+  MachineOptions machine;
+  Checkers::Options checks;
+  bool keeps_lines = false;  ///< Of the transcript.
+  bool has_debug_notes = false;
+};
+
+/// A mesh of real daemons with synthetic jobs on a simulated network, in virtual time. The seed
+/// decides everything, so a run repeats itself exactly. Not thread-safe.
+class Cluster {
+ public:
+  /// How a job started here ended.
+  struct JobResult {
+    JobId job;
+    std::int32_t code = 0;
+    std::string reason;
+  };
+
+  explicit Cluster(ClusterOptions options);
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // Machines.
+  /// A machine of `site` starts: the first one ever is the mesh; others ask a member for entry.
+  MachineId add_machine(std::size_t site);
+  /// All machines that the topology counts.
+  void add_all();
+  void drain(MachineId machine);
+  /// The daemon ends at once; `lost`: the whole machine does, so that nobody hears of it.
+  void kill(MachineId machine, bool lost);
+  void freeze(MachineId machine, Duration duration);
+  void cut_off(std::set<MachineId> side);
+  void heal();
+
+  // Jobs.
+  /// Starts a job through a random member. Its plan lives as long as the cluster.
+  Workload& run_job(const WorkloadOptions& options);
+  /// Of the tool that started it; empty while it runs.
+  [[nodiscard]] const std::optional<JobResult>& result(const Workload& job) const;
+  [[nodiscard]] JobId id(const Workload& job) const;
+
+  // Time.
+  void step();
+  void run_for(Duration duration);
+  /// Runs until `is_done()`; false: not within `bound`, or too many steps.
+  bool run_until(const std::function<bool()>& is_done, Duration bound);
+  /// Until all machines have come in and agree.
+  bool stabilize(Duration bound);
+
+  // Queries.
+  [[nodiscard]] Instant now() const { return agenda_.now(); }
+  [[nodiscard]] Agenda& agenda() { return agenda_; }
+  [[nodiscard]] Network& network() { return network_; }
+  [[nodiscard]] NetworkModel& model() { return model_; }
+  [[nodiscard]] Transcript& transcript() { return transcript_; }
+  [[nodiscard]] Checkers& checkers() { return checkers_; }
+  [[nodiscard]] Violations& violations() { return violations_; }
+  [[nodiscard]] SimDriver& machine(MachineId id) { return machines_[id.value]; }
+  [[nodiscard]] const std::deque<SimDriver>& machines() const { return machines_; }
+  /// Running members that have not been told to leave.
+  [[nodiscard]] std::vector<MachineId> staying() const;
+  [[nodiscard]] std::optional<MachineId> find(ProcessorId processor) const;
+  /// The first words of the reasons for which daemons ended jobs: the processors blamed.
+  [[nodiscard]] const std::set<std::string>& blamed() const { return blamed_; }
+  [[nodiscard]] bool is_joining() const { return !joining_.empty(); }
+  /// For a stalled run: what every daemon says it waits for.
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  /// A client's connection, and what it is good for.
+  using Client = std::pair<MachineId, ClientId>;
+  struct Tool {
+    std::unique_ptr<Workload> workload;
+    JobId job;
+    std::optional<JobResult> result;
+  };
+
+  [[nodiscard]] SimDriver::Outside make_outside();
+  [[nodiscard]] std::optional<MachineId> pick_member();
+  void ask_for_entry(MachineId newcomer);
+  void on_reply(MachineId at, ClientId client, runtime::ClientReply reply);
+  void on_join_reply(MachineId newcomer, const runtime::JoinReply& reply);
+  void on_tool_reply(std::size_t tool, Client client, runtime::ClientReply reply);
+  void on_client_dropped(MachineId at, ClientId client);
+  void request(MachineId at, ClientId client, runtime::ClientRequest request);
+  void start_tool(std::size_t tool);
+  void on_stopped(MachineId at, const runtime::Stop& stop);
+  void drop_clients(MachineId at);
+  [[nodiscard]] std::string name_of(MachineId machine) const;
+  void note(MachineId machine, std::string_view event, const std::string& detail);
+
+  ClusterOptions options_;
+  Rng rng_;
+  Agenda agenda_;
+  NetworkModel model_;
+  Network network_;
+  SimDriver::Outside outside_;
+  std::deque<SimDriver> machines_;
+  Violations violations_;
+  Transcript transcript_;
+  Checkers checkers_;
+  std::set<MachineId> joining_;
+  std::set<MachineId> leaving_;
+  std::map<Client, MachineId> newcomers_;  ///< Who asks through this connection.
+  std::map<Client, std::size_t> followers_;
+  std::deque<Tool> tools_;
+  std::set<std::string> blamed_;
+};
+
+}  // namespace phx::sim

@@ -1,0 +1,148 @@
+#include "runtime/sim/faults.h"
+
+#include <set>
+#include <vector>
+
+namespace phx::sim {
+
+FaultOptions FaultOptions::churn() {
+  FaultOptions options;
+  options.joins = 300ms;
+  options.drains = 350ms;
+  options.releases = 100ms;
+  options.breaks = 60ms;
+  options.half_opens = 700ms;
+  options.spikes = 500ms;
+  options.slow_downs = 700ms;
+  options.freezes = 900ms;
+  return options;
+}
+
+Faults::Faults(Cluster& cluster, const FaultOptions& options, Rng rng)
+    : cluster_(cluster), options_(options), rng_(rng) {}
+
+void Faults::start() {
+  is_on_ = true;
+  repeat(options_.joins, &Faults::join);
+  repeat(options_.drains, &Faults::drain);
+  repeat(options_.releases, &Faults::release);
+  repeat(options_.breaks, &Faults::break_link);
+  repeat(options_.half_opens, &Faults::half_open);
+  repeat(options_.spikes, &Faults::spike);
+  repeat(options_.slow_downs, &Faults::slow_down);
+  repeat(options_.freezes, &Faults::freeze);
+  repeat(options_.kills, &Faults::kill);
+  repeat(options_.losses, &Faults::lose);
+  repeat(options_.partitions, &Faults::cut_off);
+}
+
+void Faults::stop() {
+  is_on_ = false;
+  cluster_.heal();
+}
+
+Duration Faults::draw(Duration most) {
+  return Duration{
+      static_cast<Duration::rep>(rng_.below(static_cast<std::uint64_t>(most.count()) + 1))};
+}
+
+MachineId Faults::pick(const std::vector<MachineId>& from) {
+  return from[static_cast<std::size_t>(rng_.below(from.size()))];
+}
+
+void Faults::repeat(Duration mean, Happening happening) {
+  if (mean <= Duration{}) return;
+  cluster_.agenda().schedule_in(draw(2 * mean), [this, mean, happening] {
+    if (!is_on_) return;
+    (this->*happening)();
+    repeat(mean, happening);
+  });
+}
+
+void Faults::join() {
+  std::uint32_t alive = 0;
+  for (const SimDriver& machine : cluster_.machines()) {
+    if (machine.is_running()) ++alive;
+  }
+  if (alive >= options_.members_max) return;
+  const std::size_t sites = cluster_.model().topology().sites.size();
+  // Sometimes two at once.
+  const std::uint64_t count = 1 + rng_.below(2);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    cluster_.add_machine(static_cast<std::size_t>(rng_.below(sites)));
+  }
+}
+
+void Faults::drain() {
+  const auto staying = cluster_.staying();
+  if (staying.size() <= options_.members_min) return;
+  constexpr double kCoordinator = 0.15;
+  cluster_.drain(rng_.chance(kCoordinator) ? staying.front() : pick(staying));
+}
+
+void Faults::release() {
+  const auto staying = cluster_.staying();
+  if (staying.empty()) return;
+  Process* process = cluster_.machine(pick(staying)).process();
+  if (process == nullptr || process->endpoint().held().empty()) return;
+  constexpr std::uint64_t kMost = 4;
+  process->release(process->endpoint().held().last_ids(1 + rng_.below(kMost)));
+}
+
+void Faults::break_link() {
+  cluster_.network().break_one(Network::Break::kBoth);
+}
+void Faults::half_open() {
+  cluster_.network().break_one(Network::Break::kHalfOpen);
+}
+
+void Faults::spike() {
+  const std::size_t sites = cluster_.model().topology().sites.size();
+  NetworkModel::Spike spike;
+  spike.from = static_cast<std::size_t>(rng_.below(sites));
+  spike.to = static_cast<std::size_t>(rng_.below(sites));
+  spike.extra = draw(300ms);
+  spike.until = cluster_.now() + draw(500ms);
+  cluster_.model().add_spike(spike);
+}
+
+void Faults::slow_down() {
+  const auto staying = cluster_.staying();
+  if (staying.empty()) return;
+  constexpr std::uint32_t kFactor = 50;
+  const MachineId victim = pick(staying);
+  cluster_.model().slow_down(victim, kFactor);
+  cluster_.agenda().schedule_in(draw(800ms),
+                                [this, victim] { cluster_.model().slow_down(victim, 1); });
+}
+
+void Faults::freeze() {
+  const auto staying = cluster_.staying();
+  if (!staying.empty()) cluster_.freeze(pick(staying), draw(800ms));
+}
+
+void Faults::kill() {
+  const auto staying = cluster_.staying();
+  if (staying.size() <= options_.members_min) return;
+  ++deaths_;
+  cluster_.kill(pick(staying), /*lost=*/false);
+}
+
+void Faults::lose() {
+  const auto staying = cluster_.staying();
+  if (staying.size() <= options_.members_min) return;
+  ++deaths_;
+  cluster_.kill(pick(staying), /*lost=*/true);
+}
+
+void Faults::cut_off() {
+  std::set<MachineId> side;
+  for (const MachineId machine : cluster_.staying()) {
+    if (rng_.below(4) == 0) side.insert(machine);
+  }
+  if (side.empty()) return;
+  cluster_.cut_off(std::move(side));
+  cluster_.agenda().schedule_in(draw(1500ms), [this] { cluster_.heal(); });
+}
+
+}  // namespace phx::sim

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "overlay/base/rng.h"
+#include "overlay/base/time.h"
+#include "runtime/sim/cluster.h"
+
+namespace phx::sim {
+
+/// How often what happens to a mesh, as mean times between two of a kind; zero: never.
+struct FaultOptions {
+  Duration joins{};
+  Duration drains{};
+  Duration releases{};    ///< Applications give up vnodes, and others assume them.
+  Duration breaks{};      ///< Connections break; both ends notice, late and unequally.
+  Duration half_opens{};  ///< ... one end never notices.
+  Duration spikes{};      ///< Latencies between two sites grow for a while.
+  Duration slow_downs{};  ///< Processors become slow for a while.
+  Duration freezes{};     ///< Daemons do nothing for a while, too short to be declared dead.
+  Duration kills{};       ///< Daemons die.
+  Duration losses{};      ///< Whole machines vanish.
+  Duration partitions{};  ///< A part of the machines is cut off for a while.
+  std::uint32_t members_min = 2;
+  std::uint32_t members_max = 32;
+
+  /// Joins, drains, moves, breaks, half-open links, spikes and slow processors: all that a job
+  /// must survive without a difference in its results.
+  [[nodiscard]] static FaultOptions churn();
+};
+
+/// Lets these things happen to a cluster, at times drawn from the seed. Not thread-safe.
+class Faults {
+ public:
+  Faults(Cluster& cluster, const FaultOptions& options, Rng rng);
+
+  /// Begins.
+  void start();
+  /// Nothing new happens from now on, and what was disturbed heals.
+  void stop();
+  /// Processors that were killed.
+  [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
+
+ private:
+  using Happening = void (Faults::*)();
+  void repeat(Duration mean, Happening happening);
+  void join();
+  void drain();
+  void release();
+  void break_link();
+  void half_open();
+  void spike();
+  void slow_down();
+  void freeze();
+  void kill();
+  void lose();
+  void cut_off();
+  [[nodiscard]] MachineId pick(const std::vector<MachineId>& from);
+  [[nodiscard]] Duration draw(Duration most);
+
+  Cluster& cluster_;
+  FaultOptions options_;
+  Rng rng_;
+  bool is_on_ = false;
+  std::uint64_t deaths_ = 0;
+};
+
+}  // namespace phx::sim

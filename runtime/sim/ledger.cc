@@ -1,0 +1,159 @@
+#include "runtime/sim/ledger.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "overlay/base/check.h"
+
+namespace phx::sim {
+namespace {
+
+constexpr std::uint64_t kVnodesMax = 4096;
+constexpr std::uint64_t kToAll = ~std::uint64_t{0};
+
+/// At the beginning of every payload; the bytes behind it repeat `fill`.
+struct Header {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t number = 0;
+  std::uint64_t size = 0;
+};
+
+std::byte fill_of(const Header& header) {
+  return static_cast<std::byte>((header.from * 31 + header.to * 17 + header.number) & 0xffU);
+}
+
+Payload make(const Header& wanted) {
+  Header header = wanted;
+  header.size = std::max<std::uint64_t>(wanted.size, sizeof(Header));
+  Bytes bytes(static_cast<std::size_t>(header.size), fill_of(header));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return Payload(std::move(bytes));
+}
+
+bool is_filled(const Payload& payload, const Header& header) {
+  const auto rest = payload.bytes().subspan(sizeof(Header));
+  return std::all_of(rest.begin(), rest.end(),
+                     [fill = fill_of(header)](std::byte b) { return b == fill; });
+}
+
+std::string pair(VnodeId from, VnodeId to) {
+  return to_string(from) + " -> " + to_string(to);
+}
+
+}  // namespace
+
+Ledger::Ledger(std::uint64_t vnodes, Violations& violations) : violations_(violations) {
+  PHX_CHECK(vnodes > 0 && vnodes <= kVnodesMax);
+  vnodes_.resize(static_cast<std::size_t>(vnodes));
+  streams_.resize(vnodes_.size() * vnodes_.size());
+  taken_broadcasts_.resize(streams_.size());
+}
+
+Payload Ledger::send(VnodeId from, VnodeId to, std::size_t size) {
+  ++outstanding_;
+  return make({from.value, to.value, stream(from, to).sent++, size});
+}
+
+Payload Ledger::broadcast(VnodeId root, std::size_t size) {
+  outstanding_ += vnodes_.size();
+  return make({root.value, kToAll, vnodes_[root.value].broadcasts++, size});
+}
+
+void Ledger::received(VnodeId at, VnodeId from, bool is_broadcast, const Payload& payload) {
+  if (from.value >= vnodes_.size() || at.value >= vnodes_.size()) {
+    violations_.add("a message of or for a vnode that does not exist: " + pair(from, at));
+    return;
+  }
+  auto& counter = is_broadcast ? counters_.broadcasts : counters_.messages;
+  ++counter;
+  std::uint32_t& expected = is_broadcast ? taken_broadcasts_[from.value * vnodes_.size() + at.value]
+                                         : stream(from, at).received;
+  receive(at, from, payload, is_broadcast, expected);
+}
+
+void Ledger::receive(VnodeId at, VnodeId from, const Payload& payload, bool is_broadcast,
+                     std::uint32_t& expected) {
+  const std::string what = is_broadcast ? "broadcast " : "message ";
+  Header header;
+  if (payload.size() < sizeof(Header)) {
+    violations_.add(what + pair(from, at) + " was damaged");
+    return;
+  }
+  std::memcpy(&header, payload.bytes().data(), sizeof(header));
+  const std::uint64_t to = is_broadcast ? kToAll : at.value;
+  if (header.from != from.value || header.to != to || header.size != payload.size() ||
+      !is_filled(payload, header)) {
+    violations_.add(what + pair(from, at) + " was damaged, or came to another vnode");
+    return;
+  }
+  if (header.number != expected) {
+    violations_.add(what + pair(from, at) + ": number " + std::to_string(header.number) +
+                    " came instead of " + std::to_string(expected) +
+                    (header.number < expected ? " (again)" : " (too early)"));
+    return;
+  }
+  ++expected;
+  --outstanding_;
+}
+
+void Ledger::reduced(VnodeId at, std::uint64_t round, bool is_right) {
+  ++counters_.results;
+  --outstanding_;
+  if (!is_right) {
+    violations_.add("reduction " + std::to_string(round) + ": wrong result at " + to_string(at));
+  }
+}
+
+void Ledger::installed(VnodeId vnode, MachineId at, std::optional<std::uint64_t> mark) {
+  Vnode& it = vnodes_[vnode.value];
+  if (it.holder) {
+    violations_.add(to_string(vnode) + " was installed at " + to_string(at) +
+                    " while it is held at " + to_string(*it.holder));
+  }
+  if (it.was_held != mark.has_value()) {
+    violations_.add(to_string(vnode) +
+                    (mark ? " came with a state before its first run" : " came without its state"));
+  } else if (mark && *mark != it.mark) {
+    violations_.add(to_string(vnode) + " came with another state than it left with");
+  }
+  if (it.was_held) ++counters_.moves;
+  it.was_held = true;
+  it.holder = at;
+}
+
+void Ledger::packed(VnodeId vnode, MachineId at, std::uint64_t mark) {
+  Vnode& it = vnodes_[vnode.value];
+  if (it.holder != at) {
+    violations_.add(to_string(vnode) + " was packed at " + to_string(at) + " where it is not held");
+  }
+  it.holder.reset();
+  it.mark = mark;
+}
+
+std::uint64_t Ledger::progress() const {
+  return counters_.messages + counters_.broadcasts + counters_.results + counters_.moves;
+}
+
+std::string Ledger::missing() const {
+  const std::size_t count = vnodes_.size();
+  for (std::size_t from = 0; from < count; ++from) {
+    for (std::size_t to = 0; to < count; ++to) {
+      const Stream& one = streams_[from * count + to];
+      const std::string names = pair(VnodeId{from}, VnodeId{to});
+      if (one.received < one.sent) {
+        return "message " + names + " number " + std::to_string(one.received);
+      }
+      const std::uint32_t taken = taken_broadcasts_[from * count + to];
+      if (taken < vnodes_[from].broadcasts) {
+        return "broadcast " + names + " number " + std::to_string(taken);
+      }
+    }
+  }
+  for (std::size_t vnode = 0; vnode < count; ++vnode) {
+    if (!vnodes_[vnode].holder) return to_string(VnodeId{vnode}) + ", which nobody holds";
+  }
+  return outstanding_ > 0 ? "results of reductions" : "";
+}
+
+}  // namespace phx::sim

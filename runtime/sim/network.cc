@@ -1,0 +1,267 @@
+#include "runtime/sim/network.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "overlay/base/check.h"
+#include "runtime/sim/frame_bytes.h"
+
+namespace phx::sim {
+namespace {
+
+constexpr Duration kDialTimeout = 3s;
+constexpr Duration kDialAgain = 5ms;    // A machine that is becoming a member is asked again.
+constexpr Duration kNoticeMax = 400ms;  // How much later than the other one an end notices a break.
+constexpr std::uint32_t kLastSegment = 1U << 31U;
+
+}  // namespace
+
+MachineId Network::add_machine(std::size_t site) {
+  machines_.emplace_back();
+  return model_.add_machine(site);
+}
+
+void Network::open(MachineId machine, ProcessorId self) {
+  Machine& it = machines_[machine.value];
+  it.self = self;
+  it.answer = Answer::kAccepted;
+  it.is_running = true;
+}
+
+void Network::close(MachineId machine) {
+  Machine& it = machines_[machine.value];
+  it.answer = Answer::kRefusal;
+  it.is_running = false;
+  const auto links = std::exchange(it.links, {});
+  for (const auto& [link, end] : links) close_end(end);
+}
+
+void Network::kill(MachineId machine, bool lost) {
+  Machine& it = machines_[machine.value];
+  it.answer = lost ? Answer::kNothing : Answer::kRefusal;
+  it.is_running = false;
+  const auto links = std::exchange(it.links, {});
+  for (const auto& [link, end] : links) {
+    end_at(end).is_open = false;
+    break_connection(end / 2, lost ? Break::kSilent : Break::kBoth);
+  }
+}
+
+// --- Connecting --------------------------------------------------------------------------------
+
+void Network::dial(MachineId from, ProcessorId peer, MachineId to) {
+  if (!machines_[from.value].dialling.insert(peer).second) return;
+  const Instant give_up = agenda_.now() + kDialTimeout;
+  agenda_.schedule_in(model_.travel_time(agenda_.now(), from, to),
+                      [=, this] { on_dial_arrived(from, peer, to, give_up); });
+}
+
+void Network::on_dial_arrived(MachineId from, ProcessorId peer, MachineId to, Instant give_up) {
+  const Machine& target = machines_[to.value];
+  const Duration left = give_up - agenda_.now();
+  const Duration back = model_.latency(from, to);
+  if (left <= Duration{}) return fail_dial(from, peer, false, Duration{});
+  if (target.answer == Answer::kNothing || is_cut(from, to)) {
+    return fail_dial(from, peer, false, left);
+  }
+  if (target.answer == Answer::kRefusal) return fail_dial(from, peer, true, back);
+  if (target.answer == Answer::kLater) {
+    agenda_.schedule_in(kDialAgain, [=, this] { on_dial_arrived(from, peer, to, give_up); });
+    return;
+  }
+  if (target.self != peer) return fail_dial(from, peer, true, back);
+  // Hello and proofs of both sides go forth and back once more.
+  agenda_.schedule_in(2 * back, [=, this] { connect(from, peer, to); });
+}
+
+void Network::fail_dial(MachineId from, ProcessorId peer, bool refused, Duration after) {
+  agenda_.schedule_in(after, [=, this] {
+    Machine& dialler = machines_[from.value];
+    dialler.dialling.erase(peer);
+    if (dialler.is_running) inputs_.on_dial_failed(from, peer, refused);
+  });
+}
+
+void Network::connect(MachineId from, ProcessorId peer, MachineId to) {
+  Machine& a = machines_[from.value];
+  Machine& b = machines_[to.value];
+  if (!a.is_running || !b.is_running || is_cut(from, to)) {
+    return fail_dial(from, peer, b.answer == Answer::kRefusal, model_.latency(from, to));
+  }
+  const auto first = static_cast<std::uint32_t>(connections_.size() * 2);
+  connections_.emplace_back();
+  Connection& made = connections_.back();
+  made.ends[0].link = {peer, a.next_link++};
+  made.ends[1].link = {a.self, b.next_link++};
+  made.lanes[0].from = made.lanes[1].to = from;
+  made.lanes[0].to = made.lanes[1].from = to;
+  come_up(first + 1);
+  // What the acceptor says now arrives later than this.
+  const Instant known = agenda_.now() + model_.latency(from, to);
+  made.lanes[1].last_arrival = known;
+  agenda_.schedule(known, [this, first] {
+    Machine& dialler = machines_[lane_at(first).from.value];
+    dialler.dialling.erase(end_at(first).link.peer);
+    come_up(first);
+  });
+}
+
+void Network::come_up(std::uint32_t end) {
+  const MachineId at = lane_at(end).from;
+  Machine& machine = machines_[at.value];
+  End& it = end_at(end);
+  if (!machine.is_running) return;
+  it.is_open = true;
+  machine.links[it.link] = end;
+  inputs_.on_link_up(at, it.link, end % 2 == 0);
+  // Broken before it was known here: that is noticed at once.
+  if (connections_[end / 2].is_broken && end_at(end).is_open) go_down(end);
+}
+
+void Network::go_down(std::uint32_t end) {
+  End& it = end_at(end);
+  if (!it.is_open) return;
+  it.is_open = false;
+  const MachineId at = lane_at(end).from;
+  machines_[at.value].links.erase(it.link);
+  inputs_.on_link_down(at, it.link);
+}
+
+void Network::close_end(std::uint32_t end) {
+  end_at(end).is_open = false;
+  push(end, InFlight{{}, 1, true}, 0);
+}
+
+void Network::hang_up(MachineId from, LinkId link) {
+  const auto found = machines_[from.value].links.find(link);
+  if (found == machines_[from.value].links.end()) return;
+  const std::uint32_t end = found->second;
+  machines_[from.value].links.erase(found);
+  close_end(end);
+}
+
+// --- Frames ------------------------------------------------------------------------------------
+
+void Network::transmit(MachineId from, LinkId link, runtime::Frame frame) {
+  const auto found = machines_[from.value].links.find(link);
+  if (found == machines_[from.value].links.end()) return;
+  ++frames_sent_;
+  const std::uint64_t bytes = frame_bytes(frame);
+  bytes_sent_ += bytes;
+  push(found->second, InFlight{std::move(frame), 1, false}, bytes);
+}
+
+void Network::push(std::uint32_t lane, InFlight item, std::uint64_t bytes) {
+  if (connections_[lane / 2].is_broken) return;
+  constexpr std::uint64_t kSegment = NetworkModel::kSegmentBytes;
+  item.segments =
+      static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (bytes + kSegment - 1) / kSegment));
+  const std::uint32_t segments = item.segments;
+  Lane& it = lane_at(lane);
+  it.frames.push_back(std::move(item));
+  ++in_flight_;
+  Instant at = model_.leave_processor(agenda_.now(), it.from);
+  for (std::uint32_t i = 0; i < segments; ++i) {
+    const std::uint64_t part = std::min(bytes, kSegment);
+    bytes -= part;
+    at = model_.leave_interface(at, it.from, part);
+    const auto size = static_cast<std::uint32_t>(part) | (i + 1 == segments ? kLastSegment : 0);
+    if (model_.has_link(it.from, it.to)) {
+      agenda_.schedule(at, [this, lane, size] { on_link_stage(lane, size); });
+    } else {
+      agenda_.schedule(at, [this, lane, size] { on_travel(lane, size); });
+    }
+  }
+}
+
+void Network::on_link_stage(std::uint32_t lane, std::uint32_t bytes) {
+  Lane& it = lane_at(lane);
+  const Instant at = model_.pass_link(agenda_.now(), it.from, it.to, bytes & ~kLastSegment);
+  if (at == agenda_.now()) return on_travel(lane, bytes);
+  agenda_.schedule(at, [this, lane, bytes] { on_travel(lane, bytes); });
+}
+
+void Network::on_travel(std::uint32_t lane, std::uint32_t bytes) {
+  Lane& it = lane_at(lane);
+  const Instant at = agenda_.now() + model_.travel_time(agenda_.now(), it.from, it.to);
+  it.last_arrival = std::max(it.last_arrival, at);
+  agenda_.schedule(it.last_arrival, [this, lane, bytes] { on_arrival(lane, bytes); });
+}
+
+void Network::on_arrival(std::uint32_t lane, std::uint32_t bytes) {
+  Lane& it = lane_at(lane);
+  if (is_cut(it.from, it.to) || !it.stopped.empty()) {
+    it.stopped.push_back(bytes);
+    return;
+  }
+  Instant at = model_.enter_interface(agenda_.now(), it.to, bytes & ~kLastSegment);
+  if ((bytes & kLastSegment) != 0) at = std::max(at, model_.enter_processor(at, it.to));
+  agenda_.schedule(at, [this, lane] { on_segment(lane); });
+}
+
+/// Segments are alike: whichever event comes, the oldest frame is one segment nearer to complete.
+void Network::on_segment(std::uint32_t lane) {
+  Lane& it = lane_at(lane);
+  if (it.frames.empty() || --it.frames.front().segments > 0) return;
+  InFlight item = std::move(it.frames.front());
+  it.frames.pop_front();
+  --in_flight_;
+  const std::uint32_t receiver = lane ^ 1U;
+  if (item.is_end) {
+    connections_[lane / 2].is_broken = true;
+    go_down(receiver);
+    return;
+  }
+  const End& end = end_at(receiver);
+  if (end.is_open) inputs_.on_frame(it.to, end.link, std::move(item.frame));
+}
+
+// --- Disturbances ------------------------------------------------------------------------------
+
+void Network::break_connection(std::uint32_t connection, Break how) {
+  Connection& it = connections_[connection];
+  if (it.is_broken) return;
+  it.is_broken = true;
+  const std::uint32_t blind = static_cast<std::uint32_t>(rng_.below(2));
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    Lane& lane = it.lanes[i];
+    const std::size_t kept = static_cast<std::size_t>(rng_.below(lane.frames.size() + 1));
+    in_flight_ -= lane.frames.size() - kept;
+    lane.frames.resize(kept);
+    const bool notices = how == Break::kBoth || (how == Break::kHalfOpen && i != blind);
+    if (!notices) continue;
+    const auto late = Duration{
+        static_cast<Duration::rep>(rng_.below(static_cast<std::uint64_t>(kNoticeMax.count())))};
+    const std::uint32_t end = connection * 2 + i;
+    agenda_.schedule_in(model_.latency(lane.from, lane.to) + late, [this, end] { go_down(end); });
+  }
+}
+
+void Network::break_one(Break how) {
+  std::vector<std::uint32_t> whole;
+  for (const Machine& machine : machines_) {
+    for (const auto& [link, end] : machine.links) {
+      if (end % 2 == 0 && !connections_[end / 2].is_broken) whole.push_back(end / 2);
+    }
+  }
+  if (whole.empty()) return;
+  break_connection(whole[static_cast<std::size_t>(rng_.below(whole.size()))], how);
+}
+
+void Network::cut_off(std::set<MachineId> side) {
+  cut_off_ = std::move(side);
+}
+
+bool Network::is_cut(MachineId a, MachineId b) const {
+  return !cut_off_.empty() && cut_off_.contains(a) != cut_off_.contains(b);
+}
+
+void Network::heal() {
+  cut_off_.clear();
+  for (std::uint32_t lane = 0; lane < connections_.size() * 2; ++lane) {
+    const auto stopped = std::exchange(lane_at(lane).stopped, {});
+    for (const std::uint32_t bytes : stopped) on_arrival(lane, bytes);
+  }
+}
+
+}  // namespace phx::sim

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/rng.h"
+#include "runtime/messages.h"
+#include "runtime/sim/agenda.h"
+#include "runtime/sim/network_model.h"
+
+namespace phx::sim {
+
+/// The connections between the daemons of a simulation. A connection is FIFO; when it breaks, an
+/// unknown suffix of each direction is lost, and the two ends notice late and unequally, or one of
+/// them not at all (half-open). Not thread-safe.
+class Network {
+ public:
+  /// What the machines hear. A call may lead to further calls of the network.
+  struct Inputs {
+    std::function<void(MachineId, LinkId, bool dialled)> on_link_up;
+    std::function<void(MachineId, LinkId)> on_link_down;
+    std::function<void(MachineId, ProcessorId peer, bool refused)> on_dial_failed;
+    std::function<void(MachineId, LinkId, runtime::Frame)> on_frame;
+  };
+  /// How a machine answers those who dial it.
+  enum class Answer : std::uint8_t {
+    kNothing,  ///< The machine is lost: they wait for their time-out.
+    kRefusal,  ///< Nobody listens.
+    kLater,    ///< Listens, but is not a member yet: they wait.
+    kAccepted,
+  };
+  /// How a broken connection shows at its two ends.
+  enum class Break : std::uint8_t { kBoth, kHalfOpen, kSilent };
+
+  Network(Agenda& agenda, NetworkModel& model, Rng rng)
+      : agenda_(agenda), model_(model), rng_(rng) {}
+  void set_inputs(Inputs inputs) { inputs_ = std::move(inputs); }
+
+  MachineId add_machine(std::size_t site);
+  /// The machine's daemon has this id from now on and accepts connections.
+  void open(MachineId machine, ProcessorId self);
+  /// Everything sent arrives; then the peers hear that the links are down.
+  void close(MachineId machine);
+  /// The process died (`lost` false) or the whole machine (true).
+  void kill(MachineId machine, bool lost);
+
+  // What a daemon asks for.
+  /// Ignored while this machine dials that peer already.
+  void dial(MachineId from, ProcessorId peer, MachineId to);
+  void transmit(MachineId from, LinkId link, runtime::Frame frame);
+  void hang_up(MachineId from, LinkId link);
+
+  // Disturbances.
+  /// Breaks one connection, if there is one; drawn from the seed.
+  void break_one(Break how);
+  /// Nothing crosses between these machines and all others until heal().
+  void cut_off(std::set<MachineId> side);
+  void heal();
+
+  /// Frames under way or lost with a connection, for limits.
+  [[nodiscard]] std::size_t frames_in_flight() const { return in_flight_; }
+  [[nodiscard]] std::uint64_t frames_sent() const { return frames_sent_; }
+  [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_sent_; }
+
+ private:
+  struct InFlight {
+    runtime::Frame frame;
+    std::uint32_t segments = 1;  ///< That have not arrived.
+    bool is_end = false;         ///< The sender has closed; not a frame.
+  };
+  /// One direction of a connection. What arrives are segments; the order is the queue's.
+  struct Lane {
+    MachineId from;
+    MachineId to;
+    std::deque<InFlight> frames;
+    Instant last_arrival{};
+    std::vector<std::uint32_t> stopped;  ///< Segments that wait for heal().
+  };
+  struct End {
+    LinkId link;
+    bool is_open = false;  ///< Reported as up, and neither closed nor reported as down.
+  };
+  struct Connection {
+    End ends[2];  ///< [0] dialled. Lane i leads from end i to the other one.
+    Lane lanes[2];
+    bool is_broken = false;
+  };
+  struct Machine {
+    Answer answer = Answer::kLater;
+    bool is_running = false;
+    ProcessorId self;
+    std::uint64_t next_link = 1;
+    std::map<LinkId, std::uint32_t> links;  ///< Open ones; value: connection * 2 + end.
+    std::set<ProcessorId> dialling;
+  };
+
+  void on_dial_arrived(MachineId from, ProcessorId peer, MachineId to, Instant give_up);
+  void fail_dial(MachineId from, ProcessorId peer, bool refused, Duration after);
+  void connect(MachineId from, ProcessorId peer, MachineId to);
+  void come_up(std::uint32_t end);
+  void go_down(std::uint32_t end);
+  void close_end(std::uint32_t end);
+  void push(std::uint32_t lane, InFlight item, std::uint64_t bytes);
+  void on_link_stage(std::uint32_t lane, std::uint32_t bytes);
+  void on_travel(std::uint32_t lane, std::uint32_t bytes);
+  void on_arrival(std::uint32_t lane, std::uint32_t bytes);
+  void on_segment(std::uint32_t lane);
+  void break_connection(std::uint32_t connection, Break how);
+  [[nodiscard]] bool is_cut(MachineId a, MachineId b) const;
+  [[nodiscard]] Lane& lane_at(std::uint32_t lane) { return connections_[lane / 2].lanes[lane % 2]; }
+  [[nodiscard]] End& end_at(std::uint32_t end) { return connections_[end / 2].ends[end % 2]; }
+
+  Agenda& agenda_;
+  NetworkModel& model_;
+  Rng rng_;
+  Inputs inputs_;
+  std::vector<Machine> machines_;
+  std::deque<Connection> connections_;  ///< All that ever were.
+  std::set<MachineId> cut_off_;
+  std::size_t in_flight_ = 0;
+  std::uint64_t frames_sent_ = 0;
+  std::uint64_t bytes_sent_ = 0;
+};
+
+}  // namespace phx::sim

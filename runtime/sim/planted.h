@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "overlay/base/ids.h"
+#include "runtime/local_messages.h"
+#include "runtime/messages.h"
+
+namespace phx::sim {
+
+/// A fault put into the runtime on purpose, to see whether the checkers find it.
+enum class PlantedFault : std::uint8_t {
+  kNone,
+  kNoDuplicateFilter,  ///< What is sent again after a break is taken, and delivered, again.
+  kWrongChild,         ///< One child of two gets what was for the other.
+  kForgottenCounter,   ///< A vnode forgets, when it moves, how far a stream has come.
+};
+
+/// Sits between one daemon and its driver, and falsifies what passes. Harmless with kNone.
+class Saboteur {
+ public:
+  explicit Saboteur(PlantedFault fault) : fault_(fault) {}
+
+  /// A frame on its way to the daemon.
+  void on_received(LinkId link, runtime::Frame& frame);
+  /// A frame on its way out.
+  void on_sent(LinkId link, runtime::Frame& frame);
+  /// A message of an application on its way to the daemon.
+  void on_local(runtime::ToDaemon& message) const;
+  /// Whether applications get what their endpoint recognised as delivered before.
+  [[nodiscard]] bool delivers_twice() const { return fault_ == PlantedFault::kNoDuplicateFilter; }
+
+ private:
+  /// What the missing filter leads to: numbers of a peer's envelopes shift by those taken twice.
+  struct Shift {
+    std::uint64_t taken = 0;  ///< Highest number received.
+    std::uint64_t twice = 0;
+  };
+  using Piece = std::pair<VnodeId, std::uint64_t>;
+
+  PlantedFault fault_;
+  std::map<ProcessorId, Shift> shifts_;
+  std::set<LinkId> spoken_on_;       ///< Links whose first frame went out.
+  std::optional<Piece> last_piece_;  ///< Of the last copy sent, and for whom it was.
+  ProcessorId last_child_;
+  VnodeSet last_vnodes_;
+};
+
+}  // namespace phx::sim

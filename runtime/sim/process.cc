@@ -1,0 +1,285 @@
+#include "runtime/sim/process.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "overlay/base/check.h"
+
+namespace phx::sim {
+namespace {
+
+using collectives::ReduceOp;
+using runtime::Endpoint;
+using runtime::Message;
+
+runtime::EndpointConfig endpoint_config(const WorkloadOptions& options) {
+  runtime::EndpointConfig config;
+  config.piece_bytes = options.piece_bytes;
+  return config;
+}
+
+std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
+  return Rng(digest ^ (value * 0x9e3779b97f4a7c15ULL)).next();
+}
+
+}  // namespace
+
+Process::Process(MachineId at, JobId job, Workload& workload, Rng rng)
+    : at_(at), workload_(workload), rng_(rng), endpoint_(endpoint_config(workload.options())) {
+  endpoint_.attach({job, workload.options().vnodes, at.value + 1});
+}
+
+void Process::on_message(runtime::ToApplication message) {
+  endpoint_.on_message(std::move(message));
+}
+
+void Process::on_message_unfiltered(const runtime::ToApplication& message) {
+  const std::uint64_t before = endpoint_.counters().duplicates;
+  endpoint_.on_message(message);
+  if (endpoint_.counters().duplicates == before) return;
+  const auto* delivered = std::get_if<runtime::AppDeliver>(&message);
+  if (delivered == nullptr) return;
+  const auto* again = std::get_if<runtime::PointToPoint>(&delivered->delivery);
+  if (again != nullptr && !again->more) {
+    workload_.ledger().received(again->to, again->from, false, again->payload);
+  }
+}
+
+Duration Process::draw_pause() {
+  const auto& options = workload_.options();
+  const auto span = static_cast<std::uint64_t>((options.pause_max - options.pause_min).count()) + 1;
+  return options.pause_min + Duration{static_cast<Duration::rep>(rng_.below(span))};
+}
+
+void Process::release(const VnodeSet& vnodes) {
+  const VnodeSet given = vnodes.common(endpoint_.held()).minus(endpoint_.departing());
+  released_ = released_.united(given);
+  endpoint_.release(given);
+}
+
+void Process::take_turn(Instant now) {
+  if (exit_) return;
+  if (endpoint_.ended()) {
+    exit_ = runtime::Exit{endpoint_.ended()->code, 0, false, {}};
+    return;
+  }
+  const auto& attached = endpoint_.attached();
+  if (!attached) return;
+  if (!attached->refusal.empty()) {
+    exit_ = runtime::Exit{1, 0, false, attached->refusal};
+    return;
+  }
+  const bool is_over = endpoint_.retired() && endpoint_.held().empty();
+  if (is_over || workload_.is_complete(now)) {
+    endpoint_.finish();
+    exit_ = runtime::Exit{0, 0, true, {}};
+    return;
+  }
+  receive();
+  for (auto& [vnode, state] : states_) act(now, vnode, state);
+  const bool is_needed = !endpoint_.next_arrivals().empty() || !endpoint_.departing().empty();
+  if (is_needed && rng_.chance(workload_.options().safe_point_chance)) pass_safe_point();
+  adopt_orphans(now);
+  endpoint_.acknowledge();
+}
+
+void Process::receive() {
+  constexpr double kLazy = 0.1;
+  // Sometimes mail is left in the boxes, so that it moves with its vnode.
+  std::uint64_t most = rng_.chance(kLazy) ? rng_.below(4) : ~std::uint64_t{0};
+  for (const auto kind : {Message::Kind::kPointToPoint, Message::Kind::kBroadcast}) {
+    Endpoint::Selector wanted;
+    wanted.kind = kind;
+    for (; most > 0; --most) {
+      const auto taken = endpoint_.take(wanted);
+      if (!taken) break;
+      const auto& [vnode, message] = *taken;
+      workload_.ledger().received(vnode, message.from, kind == Message::Kind::kBroadcast,
+                                  message.payload);
+      State& state = states_.at(vnode);
+      state.digest = mixed(state.digest, message.from.value + message.payload.size());
+    }
+  }
+}
+
+void Process::act(Instant now, VnodeId vnode, State& state) {
+  send_something(now, vnode, state);
+  reduce(vnode, state);
+  const auto& options = workload_.options();
+  const bool has_sent_all =
+      state.sent >= options.messages && state.broadcasts >= workload_.broadcasts_of(vnode);
+  if (state.is_done || !has_sent_all || state.waits || state.round < options.reductions) return;
+  state.is_done = true;
+  workload_.on_done();
+}
+
+std::size_t Process::draw_size() {
+  const std::size_t most = workload_.options().message_bytes;
+  const auto dice = rng_.below(32);
+  if (dice == 0) return 9 * most;  // several pieces
+  if (dice < 4) return most;
+  return static_cast<std::size_t>(rng_.below(most / 8 + 1));
+}
+
+/// Quotas are spread over the time the job lasts, so that there is load at any time.
+void Process::send_something(Instant now, VnodeId vnode, State& state) {
+  const auto& options = workload_.options();
+  const double share = workload_.share_of_time(now);
+  const auto due = [share](std::uint32_t quota) {
+    return static_cast<std::uint32_t>(share * quota + 1e-9);
+  };
+  if (state.sent < due(options.messages) && rng_.chance(options.send_chance)) {
+    const VnodeId to{rng_.below(options.vnodes)};
+    const Payload payload = workload_.ledger().send(vnode, to, draw_size());
+    PHX_CHECK(endpoint_.send(vnode, to, state.sent, payload).ok());
+    ++state.sent;
+  }
+  if (state.broadcasts < due(workload_.broadcasts_of(vnode)) && rng_.chance(options.send_chance)) {
+    const Payload payload = workload_.ledger().broadcast(vnode, draw_size());
+    PHX_CHECK(endpoint_.broadcast(vnode, state.broadcasts, payload).ok());
+    ++state.broadcasts;
+  }
+}
+
+// --- Reductions --------------------------------------------------------------------------------
+
+void Process::reduce(VnodeId vnode, State& state) {
+  const auto& options = workload_.options();
+  if (state.waits) await_result(vnode, state, workload_.round(state.round));
+  if (state.waits || state.round >= options.reductions || !rng_.chance(options.send_chance)) return;
+  contribute(vnode, state, workload_.round(state.round));
+}
+
+void Process::contribute(VnodeId vnode, State& state, const Round& round) {
+  const Endpoint::Part part{round.kind, workload_.contribution(round, vnode), 0};
+  const auto made = endpoint_.contribute(vnode, round.target, part);
+  PHX_CHECK(made.ok());
+  if (!round.kind.to_all && vnode != round.target) {
+    ++state.round;
+    return;
+  }
+  workload_.ledger().awaits();
+  state.waits = true;
+  state.results = 0;
+  state.offset = 0;
+  state.is_right = true;
+  state.first = made.value().first;
+  state.pieces = made.value().pieces;
+}
+
+void Process::await_result(VnodeId vnode, State& state, const Round& round) {
+  const bool is_user = round.kind.op == ReduceOp::kUser;
+  if (is_user && vnode == round.target) fold_user_values(vnode, state, round);
+  const bool is_folded = is_user && !round.kind.to_all;  // Checked where it was folded.
+  while (state.results < state.pieces) {
+    Endpoint::Selector wanted;
+    wanted.at = vnode;
+    wanted.kind = round.kind.to_all ? Message::Kind::kAllreduced : Message::Kind::kReduced;
+    wanted.from = round.target;
+    wanted.number = state.first + state.results;
+    const auto taken = endpoint_.take(wanted);
+    if (!taken) return;
+    ++state.results;
+    if (!is_folded) {
+      check_piece(state, round, taken->second.payload);
+      continue;
+    }
+    Bytes folded;
+    for (const Payload& value : Endpoint::split_user_values(taken->second.payload)) {
+      folded.insert(folded.end(), value.bytes().begin(), value.bytes().end());
+    }
+    check_piece(state, round, Payload(std::move(folded)));
+  }
+  const bool is_whole = state.offset == workload_.expected(round).size();
+  workload_.ledger().reduced(vnode, round.number, state.is_right && is_whole);
+  state.waits = false;
+  ++state.round;
+  state.digest = mixed(state.digest, round.number);
+}
+
+/// The target of a user-defined allreduce puts the values together and tells everybody.
+void Process::fold_user_values(VnodeId vnode, const State& state, const Round& round) {
+  if (!round.kind.to_all) return;
+  Endpoint::Selector wanted;
+  wanted.at = vnode;
+  wanted.kind = Message::Kind::kReduced;
+  wanted.from = round.target;
+  wanted.number = state.first;
+  const auto taken = endpoint_.take(wanted);
+  if (!taken) return;
+  Bytes folded;
+  for (const Payload& value : Endpoint::split_user_values(taken->second.payload)) {
+    folded.insert(folded.end(), value.bytes().begin(), value.bytes().end());
+  }
+  PHX_CHECK(endpoint_.announce(vnode, state.first, Payload(std::move(folded))).ok());
+}
+
+void Process::check_piece(State& state, const Round& round, const Payload& piece) {
+  const Payload& expected = workload_.expected(round);
+  const bool fits = state.offset + piece.size() <= expected.size();
+  state.is_right = state.is_right && fits &&
+                   expected.slice(static_cast<std::size_t>(state.offset), piece.size()) == piece;
+  state.offset += piece.size();
+}
+
+// --- Moves -------------------------------------------------------------------------------------
+
+std::uint64_t Process::digest(const State& state) {
+  std::uint64_t result = state.digest;
+  for (const std::uint64_t value :
+       {std::uint64_t{state.sent}, std::uint64_t{state.broadcasts}, state.round, state.first,
+        std::uint64_t{state.results}, state.offset, std::uint64_t{state.waits}}) {
+    result = mixed(result, value);
+  }
+  return result;
+}
+
+Payload Process::pack(const State& state) {
+  static_assert(std::is_trivially_copyable_v<State>);
+  const std::size_t padding =
+      static_cast<std::size_t>(rng_.below(workload_.options().state_bytes + 1));
+  Bytes bytes(sizeof(State) + padding);
+  std::memcpy(bytes.data(), &state, sizeof(State));
+  return Payload(std::move(bytes));
+}
+
+void Process::pass_safe_point() {
+  const Endpoint::SafePoint point = endpoint_.begin_safe_point();
+  std::map<VnodeId, Payload> packed;
+  for (const VnodeId vnode : point.departing.ids()) {
+    const auto found = states_.find(vnode);
+    PHX_CHECK(found != states_.end());
+    workload_.ledger().packed(vnode, at_, digest(found->second));
+    packed[vnode] = pack(found->second);
+    states_.erase(found);
+    if (released_.contains(vnode)) workload_.orphaned(vnode);
+  }
+  released_ = released_.minus(point.departing);
+  for (const Endpoint::Arrival& arrival : point.arriving) {
+    State state;
+    std::optional<std::uint64_t> mark;
+    if (arrival.state && arrival.state->size() >= sizeof(State)) {
+      std::memcpy(&state, arrival.state->bytes().data(), sizeof(State));
+      mark = digest(state);
+    }
+    workload_.ledger().installed(arrival.vnode, at_, mark);
+    workload_.adopted(arrival.vnode);
+    states_[arrival.vnode] = state;
+  }
+  endpoint_.finish_safe_point(std::move(packed));
+}
+
+/// Any process may find that released vnodes have no holder, and asks for them now and then.
+void Process::adopt_orphans(Instant now) {
+  constexpr Duration kPatience = 50ms;
+  constexpr double kWilling = 0.1;
+  (void)endpoint_.take_refusal();
+  if (workload_.orphans().empty() || endpoint_.retired()) return;
+  if (now - adopted_at_ < kPatience || !rng_.chance(kWilling)) return;
+  adopted_at_ = now;
+  endpoint_.assume(workload_.orphans().minus(endpoint_.next_arrivals()));
+}
+
+}  // namespace phx::sim

@@ -1,0 +1,288 @@
+#include "runtime/sim/sim_driver.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "overlay/base/check.h"
+#include "overlay/base/overloaded.h"
+
+namespace phx::sim {
+
+using runtime::Daemon;
+
+SimDriver::SimDriver(MachineId machine, Agenda& agenda, Network& network, const Outside& outside,
+                     const MachineOptions& options, Rng rng)
+    : machine_(machine),
+      agenda_(agenda),
+      network_(network),
+      outside_(outside),
+      options_(options),
+      rng_(rng),
+      saboteur_(options.fault) {}
+
+void SimDriver::start(runtime::Birth birth, const runtime::DaemonConfig& config) {
+  PHX_CHECK(!daemon_ && !is_stopped_);
+  const ProcessorId self = birth.self;
+  daemon_ = std::make_unique<Daemon>(std::move(birth), config, rng_.fork("daemon").next());
+  network_.open(machine_, self);
+  input([](Daemon& daemon, Instant now) { daemon.start(now); });
+}
+
+/// Gives an input to the daemon and does what it asks for; keeps it while the machine is frozen.
+template <class Call>
+void SimDriver::input(Call call) {
+  if (!is_running()) return;
+  if (agenda_.now() < frozen_until_) {
+    frozen_.push_back(std::move(call));
+    return;
+  }
+  call(*daemon_, agenda_.now());
+  execute_effects();
+}
+
+void SimDriver::execute_effects() {
+  if (is_executing_) return;
+  is_executing_ = true;
+  while (is_running()) {
+    std::vector<runtime::Effect> effects = daemon_->take_effects();
+    if (effects.empty()) break;
+    for (runtime::Effect& effect : effects) execute(effect);
+  }
+  is_executing_ = false;
+  if (!is_running()) return;
+  rearm();
+  if (!held_back_.empty() && !daemon_->congested()) {
+    for (const ApplicationId application : std::exchange(held_back_, {})) {
+      agenda_.schedule(agenda_.now(), [this, application] { on_local_to_daemon(application); });
+    }
+  }
+  outside_.on_step(machine_);
+}
+
+void SimDriver::execute(runtime::Effect& effect) {
+  if (is_stopped_) return;
+  std::visit(
+      Overloaded{
+          [&](const runtime::Dial& e) {
+            const auto to = outside_.resolve(e.endpoints);
+            if (to) network_.dial(machine_, e.peer, *to);
+          },
+          [&](const runtime::Hangup& e) { network_.hang_up(machine_, e.link); },
+          [&](runtime::Transmit& e) {
+            saboteur_.on_sent(e.link, e.frame);
+            network_.transmit(machine_, e.link, std::move(e.frame));
+          },
+          [&](runtime::ToApp& e) {
+            const auto found = seats_.find(e.application);
+            if (found == seats_.end()) return;
+            found->second.to_application.push_back(std::move(e.message));
+            agenda_.schedule_in(options_.local_delay, [this, application = e.application] {
+              on_local_to_application(application);
+            });
+          },
+          [&](const runtime::DropApp&) {},  // The application ends by itself.
+          [&](runtime::Reply& e) { outside_.on_reply(machine_, e.client, std::move(e.reply)); },
+          [&](const runtime::DropClient& e) { outside_.on_client_dropped(machine_, e.client); },
+          [&](const runtime::Spawn& e) { spawn(e); },
+          [&](const runtime::SignalProcess& e) { signal(e); },
+          [&](const runtime::Note& e) { outside_.on_note(machine_, e); },
+          [&](const runtime::Stop& e) {
+            is_stopped_ = true;
+            seats_.clear();
+            network_.close(machine_);
+            outside_.on_stopped(machine_, e);
+          },
+      },
+      effect);
+}
+
+// --- Time --------------------------------------------------------------------------------------
+
+void SimDriver::rearm() {
+  const auto next = daemon_->next_deadline();
+  if (!next) return;
+  Instant at = std::max(*next, agenda_.now());
+  if (wake_at_ && *wake_at_ <= at) return;
+  if (options_.late_timers_max > Duration{}) {
+    at += Duration{static_cast<Duration::rep>(
+        rng_.below(static_cast<std::uint64_t>(options_.late_timers_max.count())))};
+    if (wake_at_ && *wake_at_ <= at) return;
+  }
+  wake_at_ = at;
+  agenda_.schedule(at, [this] { on_wake(); });
+}
+
+void SimDriver::on_wake() {
+  if (!wake_at_ || *wake_at_ > agenda_.now()) return;  // Replaced by an earlier one.
+  wake_at_.reset();
+  input([](Daemon& daemon, Instant now) { daemon.on_deadline(now); });
+}
+
+void SimDriver::freeze_until(Instant at) {
+  if (!is_running()) return;
+  frozen_until_ = std::max(frozen_until_, at);
+  agenda_.schedule(at, [this] { thaw(); });
+}
+
+void SimDriver::thaw() {
+  if (agenda_.now() < frozen_until_) return;
+  for (const Input& call : std::exchange(frozen_, {})) input(call);
+}
+
+// --- The network -------------------------------------------------------------------------------
+
+void SimDriver::on_link_up(LinkId link, bool dialled) {
+  input([=](Daemon& daemon, Instant now) { daemon.on_link_up(now, link, dialled); });
+}
+
+void SimDriver::on_link_down(LinkId link) {
+  input([=](Daemon& daemon, Instant now) { daemon.on_link_down(now, link); });
+}
+
+void SimDriver::on_dial_failed(ProcessorId peer, bool refused) {
+  input([=](Daemon& daemon, Instant now) {
+    daemon.on_dial_failed(now, peer, refused, refused ? "connection refused" : "no answer");
+  });
+}
+
+void SimDriver::on_frame(LinkId link, runtime::Frame frame) {
+  saboteur_.on_received(link, frame);
+  input([link, frame = std::move(frame)](Daemon& daemon, Instant now) mutable {
+    daemon.on_frame(now, link, std::move(frame));
+  });
+}
+
+// --- Tools -------------------------------------------------------------------------------------
+
+void SimDriver::on_client_message(ClientId client, runtime::ClientRequest request) {
+  input([client, request = std::move(request)](Daemon& daemon, Instant now) mutable {
+    daemon.on_client_message(now, client, std::move(request));
+  });
+}
+
+void SimDriver::on_client_down(ClientId client) {
+  input([=](Daemon& daemon, Instant now) { daemon.on_client_down(now, client); });
+}
+
+void SimDriver::drain() {
+  input([](Daemon& daemon, Instant now) { daemon.drain(now); });
+}
+
+void SimDriver::kill() {
+  is_stopped_ = true;
+  seats_.clear();
+  frozen_.clear();
+}
+
+// --- Application processes ---------------------------------------------------------------------
+
+void SimDriver::spawn(const runtime::Spawn& wanted) {
+  Workload* workload = outside_.workload(wanted.spec);
+  const JobId job = wanted.job;
+  if (workload == nullptr) {
+    agenda_.schedule(agenda_.now(), [this, job] {
+      input([=](Daemon& daemon, Instant now) {
+        daemon.on_process_ended(now, job, {127, 0, false, "no such program"});
+      });
+    });
+    return;
+  }
+  const ApplicationId application{next_application_++};
+  Seat& seat = seats_[application];
+  seat.job = job;
+  seat.process =
+      std::make_unique<Process>(machine_, job, *workload, rng_.fork(to_string(application)));
+  agenda_.schedule_in(options_.spawn_delay, [this, application] { on_turn(application); });
+}
+
+void SimDriver::signal(const runtime::SignalProcess& wanted) {
+  const auto found = std::find_if(seats_.begin(), seats_.end(), [&](const auto& entry) {
+    return entry.second.job == wanted.job;
+  });
+  if (found == seats_.end()) return;
+  const ApplicationId application = found->first;
+  agenda_.schedule_in(options_.local_delay, [this, application, number = wanted.signal] {
+    end_process(application, {0, number, false, {}});
+  });
+}
+
+void SimDriver::on_turn(ApplicationId application) {
+  const auto found = seats_.find(application);
+  if (found == seats_.end()) return;
+  Seat& seat = found->second;
+  seat.process->take_turn(agenda_.now());
+  send_local(application, seat);
+  if (seat.process->exit()) {
+    // After what it sent, on the same connection.
+    agenda_.schedule_in(options_.local_delay, [this, application] {
+      const auto at = seats_.find(application);
+      if (at == seats_.end()) return;
+      if (!at->second.to_daemon.empty()) return on_turn(application);  // Held back: later.
+      end_process(application, *at->second.process->exit());
+    });
+    return;
+  }
+  agenda_.schedule_in(seat.process->draw_pause(), [this, application] { on_turn(application); });
+}
+
+void SimDriver::send_local(ApplicationId application, Seat& seat) {
+  for (runtime::ToDaemon& message : seat.process->take_outputs()) {
+    saboteur_.on_local(message);
+    seat.to_daemon.push_back(std::move(message));
+    agenda_.schedule_in(options_.local_delay,
+                        [this, application] { on_local_to_daemon(application); });
+  }
+}
+
+void SimDriver::on_local_to_daemon(ApplicationId application) {
+  const auto found = seats_.find(application);
+  if (found == seats_.end() || found->second.to_daemon.empty() || !is_running()) return;
+  if (daemon_->congested()) {
+    held_back_.push_back(application);
+    return;
+  }
+  runtime::ToDaemon message = std::move(found->second.to_daemon.front());
+  found->second.to_daemon.pop_front();
+  input([application, message = std::move(message)](Daemon& daemon, Instant now) mutable {
+    daemon.on_app_message(now, application, std::move(message));
+  });
+}
+
+void SimDriver::on_local_to_application(ApplicationId application) {
+  const auto found = seats_.find(application);
+  if (found == seats_.end() || found->second.to_application.empty()) return;
+  Seat& seat = found->second;
+  if (saboteur_.delivers_twice()) {
+    seat.process->on_message_unfiltered(seat.to_application.front());
+  } else {
+    seat.process->on_message(std::move(seat.to_application.front()));
+  }
+  seat.to_application.pop_front();
+  send_local(application, seat);
+}
+
+void SimDriver::end_process(ApplicationId application, runtime::Exit exit) {
+  const auto found = seats_.find(application);
+  if (found == seats_.end()) return;
+  const JobId job = found->second.job;
+  seats_.erase(found);
+  const auto hung_up = [=](Daemon& daemon, Instant now) { daemon.on_app_down(now, application); };
+  const auto ended = [=](Daemon& daemon, Instant now) { daemon.on_process_ended(now, job, exit); };
+  if (rng_.below(2) == 0) {
+    input(hung_up);
+    input(ended);
+  } else {
+    input(ended);
+    input(hung_up);
+  }
+}
+
+Process* SimDriver::process() {
+  for (auto& [application, seat] : seats_) {
+    if (seat.process->endpoint().attached() && !seat.process->exit()) return seat.process.get();
+  }
+  return nullptr;
+}
+
+}  // namespace phx::sim

@@ -1,0 +1,102 @@
+#include "runtime/sim/workload.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+namespace phx::sim {
+namespace {
+
+using collectives::ReduceOp;
+using collectives::ReduceType;
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  return Rng(a * 0x9e3779b97f4a7c15ULL ^ b * 0xc2b2ae3d27d4eb4fULL ^ c).next();
+}
+
+std::int64_t element(const Round& round, VnodeId vnode, std::size_t index) {
+  constexpr std::uint64_t kMost = 1'000'000;
+  return static_cast<std::int64_t>(mix(round.number, vnode.value, index) % kMost);
+}
+
+Payload payload_of(const std::vector<std::int64_t>& values) {
+  return Payload::copy_of(std::as_bytes(std::span(values)));
+}
+
+void combine(ReduceOp op, std::int64_t& into, std::int64_t value) {
+  if (op == ReduceOp::kMin) {
+    into = std::min(into, value);
+  } else if (op == ReduceOp::kMax) {
+    into = std::max(into, value);
+  } else {
+    into += value;
+  }
+}
+
+}  // namespace
+
+Workload::Workload(const WorkloadOptions& options, std::uint64_t seed, Violations& violations)
+    : options_(options), rng_(Rng(seed).fork("plan")), ledger_(options.vnodes, violations) {
+  broadcasts_.resize(static_cast<std::size_t>(options.vnodes));
+  Rng roots = rng_.fork("roots");
+  for (std::uint32_t i = 0; i < options.broadcasts; ++i) {
+    ++broadcasts_[static_cast<std::size_t>(roots.below(options.vnodes))];
+  }
+}
+
+Round Workload::round(std::uint64_t number) const {
+  constexpr std::array kOps = {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax, ReduceOp::kUser};
+  constexpr std::array<std::size_t, 4> kElements = {1, 1, 7, 600};
+  Rng rng(mix(Rng(rng_).next(), number, 1));
+  Round round;
+  round.number = number;
+  round.target = VnodeId{rng.below(options_.vnodes)};
+  round.kind.op = kOps[static_cast<std::size_t>(rng.below(kOps.size()))];
+  round.kind.type = ReduceType::kInt64;
+  round.kind.to_all = rng.below(2) == 0;
+  round.elements = kElements[static_cast<std::size_t>(rng.below(kElements.size()))];
+  if (round.kind.op == ReduceOp::kUser) {
+    round.kind.type = ReduceType::kBytes;
+    round.elements = 1;
+  }
+  return round;
+}
+
+Payload Workload::contribution(const Round& round, VnodeId vnode) const {
+  std::vector<std::int64_t> values(round.elements);
+  for (std::size_t i = 0; i < round.elements; ++i) values[i] = element(round, vnode, i);
+  return payload_of(values);
+}
+
+const Payload& Workload::expected(const Round& round) {
+  const auto index = static_cast<std::size_t>(round.number);
+  if (expected_.size() <= index) expected_.resize(index + 1);
+  if (expected_[index]) return *expected_[index];
+  const bool is_user = round.kind.op == ReduceOp::kUser;
+  std::vector<std::int64_t> values;
+  for (std::uint64_t v = 0; v < options_.vnodes; ++v) {
+    for (std::size_t i = 0; i < round.elements; ++i) {
+      const std::int64_t value = element(round, VnodeId{v}, i);
+      if (is_user || v == 0) {
+        values.push_back(value);
+      } else {
+        combine(round.kind.op, values[i], value);
+      }
+    }
+  }
+  expected_[index] = payload_of(values);
+  return *expected_[index];
+}
+
+bool Workload::is_complete(Instant now) const {
+  return done_ >= options_.vnodes && ledger_.outstanding() == 0 &&
+         now - begun_at_ >= options_.lasts;
+}
+
+double Workload::share_of_time(Instant now) const {
+  if (options_.lasts <= Duration{}) return 1.0;
+  return std::min(1.0, to_ms(now - begun_at_) / to_ms(options_.lasts));
+}
+
+}  // namespace phx::sim

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/messages.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/payload.h"
+#include "overlay/base/rng.h"
+#include "overlay/base/time.h"
+#include "runtime/sim/ledger.h"
+
+namespace phx::sim {
+
+/// What the vnodes of a synthetic job do before it is complete.
+struct WorkloadOptions {
+  std::uint64_t vnodes = 16;
+  std::uint32_t processors_max = 0;  ///< Of the job; 0: all.
+  bool balance = true;
+
+  std::uint32_t messages = 0;        ///< Each vnode sends so many, to random vnodes.
+  std::uint32_t broadcasts = 0;      ///< So many in all, from random vnodes.
+  std::uint32_t reductions = 0;      ///< So many rounds; half of them to all (allreduce).
+  std::size_t message_bytes = 1024;  ///< Most are shorter, a few take several pieces.
+  std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
+  std::size_t piece_bytes = 4096;    ///< Of the endpoints.
+
+  Duration pause_min = 1ms;  ///< Between two turns of a process.
+  Duration pause_max = 5ms;
+  double send_chance = 0.2;        ///< Per vnode and turn.
+  double safe_point_chance = 0.4;  ///< Per turn.
+  Duration explicit_moves{};       ///< Mean time between releases by the application; 0: none.
+  /// The job does not end before; quotas are spread over this time.
+  Duration lasts{};
+};
+
+/// One reduction round of a job: the same for every vnode.
+struct Round {
+  std::uint64_t number = 0;
+  VnodeId target;
+  collectives::ReductionKind kind;
+  std::size_t elements = 1;
+};
+
+/// What the processes of one synthetic job have in common: the plan, drawn from the seed, and the
+/// book of what was done. Not thread-safe.
+class Workload {
+ public:
+  Workload(const WorkloadOptions& options, std::uint64_t seed, Violations& violations);
+
+  [[nodiscard]] const WorkloadOptions& options() const { return options_; }
+  [[nodiscard]] Ledger& ledger() { return ledger_; }
+  [[nodiscard]] const Ledger& ledger() const { return ledger_; }
+
+  // The plan.
+  [[nodiscard]] Round round(std::uint64_t number) const;
+  /// What `vnode` contributes to `round`.
+  [[nodiscard]] Payload contribution(const Round& round, VnodeId vnode) const;
+  /// Of all contributions together.
+  [[nodiscard]] const Payload& expected(const Round& round);
+  /// Broadcasts that `root` starts.
+  [[nodiscard]] std::uint32_t broadcasts_of(VnodeId root) const { return broadcasts_[root.value]; }
+
+  // Progress.
+  /// A vnode has done all it was to do.
+  void on_done() { ++done_; }
+  /// More rounds, or more time, for scenarios. They begin where the vnodes are.
+  void extend(std::uint32_t rounds) { options_.reductions += rounds; }
+  /// Everything was done, and everything sent has been received.
+  [[nodiscard]] bool is_complete(Instant now) const;
+  void begin(Instant now) { begun_at_ = now; }
+  [[nodiscard]] double share_of_time(Instant now) const;
+
+  // Vnodes released by their application that nobody holds.
+  void orphaned(VnodeId vnode) { orphans_.insert(vnode); }
+  void adopted(VnodeId vnode) { orphans_.erase(vnode); }
+  [[nodiscard]] const VnodeSet& orphans() const { return orphans_; }
+
+ private:
+  WorkloadOptions options_;
+  Rng rng_;
+  Ledger ledger_;
+  std::vector<std::uint32_t> broadcasts_;
+  std::vector<std::optional<Payload>> expected_;
+  std::uint64_t done_ = 0;
+  Instant begun_at_{};
+  VnodeSet orphans_;
+};
+
+}  // namespace phx::sim

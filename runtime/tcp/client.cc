@@ -1,0 +1,173 @@
+#include "runtime/tcp/client.h"
+
+#include <poll.h>
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/io_context.hpp>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "runtime/tcp/connection.h"
+#include "runtime/tcp/greeting.h"
+#include "runtime/tcp/steady_now.h"
+
+namespace phx::tcp {
+
+struct ToolClient::Link {
+  Link() : io(1) {}
+  ~Link() {
+    if (connection) connection->close();
+  }
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  asio::io_context io;
+  ReadBuffer buffer;
+  wire::Encoder encoder;
+  wire::Decoder decoder;
+  std::shared_ptr<Connection> connection;
+  int descriptor = -1;
+  ProcessorId daemon;
+  std::deque<runtime::ClientReply> replies;
+  std::optional<Error> over;  ///< Why nothing more will come.
+
+  [[nodiscard]] Status on_frame(std::span<const std::byte> header, Payload payload) {
+    auto reply = decoder.client_reply(header, std::move(payload));
+    if (!reply.ok()) return reply.error();
+    replies.push_back(std::move(reply).value());
+    return success();
+  }
+  void adopt(Dialled&& dialled) {
+    daemon = dialled.peer.self;
+    descriptor = dialled.socket.native_handle();
+    connection = std::make_shared<Connection>(
+        std::move(dialled.socket), wire::Family::kClientReply, buffer,
+        Connection::Handlers{
+            .on_frame = [this](std::span<const std::byte> header,
+                               Payload payload) { return on_frame(header, std::move(payload)); },
+            .on_batch_end = [] {},
+            .on_closed = [this](const Error& why) { over = why; }});
+    connection->start();
+  }
+};
+
+namespace {
+
+Error with_advice(const DialFailure& failure) {
+  Error error = failure.error;
+  if (failure.refused) {
+    error.what +=
+        "; the daemon is gone, or never was there: see `phoenix status`, or start a "
+        "mesh with `phoenix up`";
+  }
+  return error;
+}
+
+}  // namespace
+
+ToolClient::ToolClient(std::unique_ptr<Link> link) : link_(std::move(link)) {}
+ToolClient::ToolClient(ToolClient&&) noexcept = default;
+ToolClient& ToolClient::operator=(ToolClient&&) noexcept = default;
+ToolClient::~ToolClient() = default;
+
+Result<ToolClient> ToolClient::connect(const std::vector<std::string>& endpoints,
+                                       const MeshKey& key) {
+  auto link = std::make_unique<Link>();
+  DialOutcome outcome;
+  const Handshake::Identity tool{.role = Role::kClient, .self = {}, .expected = {}};
+  asio::co_spawn(
+      link->io, dial(endpoints, key, tool),
+      [&outcome](const std::exception_ptr&, DialOutcome done) { outcome = std::move(done); });
+  link->io.run();
+  if (!outcome.reached) return with_advice(outcome.failure);
+  link->adopt(std::move(*outcome.reached));
+  return ToolClient(std::move(link));
+}
+
+Status ToolClient::send(const runtime::ClientRequest& request) {
+  link_->io.restart();
+  link_->io.poll();
+  if (link_->over) return *link_->over;
+  link_->connection->send(link_->encoder.encode(request));
+  link_->connection->flush();
+  return success();
+}
+
+Result<runtime::ClientReply> ToolClient::receive(Duration timeout) {
+  const bool forever = timeout == kForever;
+  const Instant until = forever ? Instant::max() : steady_now() + timeout;
+  link_->io.restart();
+  link_->io.poll();
+  while (link_->replies.empty()) {
+    if (link_->over) return *link_->over;
+    if (forever) {
+      link_->io.run_one();
+      continue;
+    }
+    const Duration left = until - steady_now();
+    if (left <= Duration::zero()) {
+      return Error{ErrorCode::kTimeout,
+                   "the daemon has not answered in time; is it overloaded, or "
+                   "stopped? See `phoenix status`"};
+    }
+    link_->io.run_one_for(left);
+  }
+  runtime::ClientReply reply = std::move(link_->replies.front());
+  link_->replies.pop_front();
+  return reply;
+}
+
+ProcessorId ToolClient::daemon() const {
+  return link_->daemon;
+}
+
+int ToolClient::descriptor() const {
+  return link_->descriptor;
+}
+
+namespace {
+
+Result<runtime::JoinReply> ask(const std::vector<std::string>& endpoints, const MeshKey& key,
+                               const runtime::Member& newcomer, Duration patience) {
+  Result<ToolClient> client = ToolClient::connect(endpoints, key);
+  if (!client.ok()) return client.error();
+  const Status sent = client.value().send(runtime::JoinRequest{newcomer});
+  if (!sent.ok()) return sent.error();
+  Result<runtime::ClientReply> reply = client.value().receive(patience);
+  if (!reply.ok()) return reply.error();
+  auto* const join = std::get_if<runtime::JoinReply>(&reply.value());
+  if (join == nullptr) return Error{ErrorCode::kBadInput, "the member gave a wrong answer"};
+  if (!join->refusal.empty()) return Error{ErrorCode::kBusy, "the mesh refuses: " + join->refusal};
+  return std::move(*join);
+}
+
+bool worth_another_try(const Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
+         error.code == ErrorCode::kBusy;
+}
+
+}  // namespace
+
+Result<runtime::JoinReply> join_mesh(const std::vector<std::string>& endpoints, const MeshKey& key,
+                                     const runtime::Member& newcomer, Duration patience) {
+  constexpr int kPauseMs = 100;
+  const Instant until = steady_now() + patience;
+  while (true) {
+    Error last{ErrorCode::kBadInput, "no member to ask: give --join ADDRESS:PORT"};
+    for (const std::string& endpoint : endpoints) {
+      const Duration left = until - steady_now();
+      Result<runtime::JoinReply> reply = ask({endpoint}, key, newcomer, left);
+      if (reply.ok()) return reply;
+      last = reply.error();
+    }
+    if (!worth_another_try(last) || steady_now() >= until) {
+      last.what = "cannot join the mesh: " + last.what;
+      return last;
+    }
+    ::poll(nullptr, 0, kPauseMs);
+  }
+}
+
+}  // namespace phx::tcp

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "overlay/base/result.h"
+#include "overlay/base/time.h"
+#include "runtime/client_messages.h"
+#include "runtime/tcp/key.h"
+
+namespace phx::tcp {
+
+/// A tool's connection to a daemon, for programs without an event loop: calls block. Not
+/// thread-safe: one thread at a time.
+class ToolClient {
+ public:
+  /// Connects to the first of `endpoints` ("address:port") that lets us in; each gets 2 s to be
+  /// reached and 3 s for the handshake. Errors name the last endpoint and say what to do.
+  [[nodiscard]] static Result<ToolClient> connect(const std::vector<std::string>& endpoints,
+                                                  const MeshKey& key);
+  ToolClient(ToolClient&&) noexcept;
+  ToolClient& operator=(ToolClient&&) noexcept;
+  ToolClient(const ToolClient&) = delete;
+  ToolClient& operator=(const ToolClient&) = delete;
+  ~ToolClient();
+
+  /// Sends at once, as far as the system takes it; the rest goes out during receive().
+  /// kUnavailable: the connection is lost.
+  [[nodiscard]] Status send(const runtime::ClientRequest& request);
+  /// The next reply. kTimeout: none came within `timeout` (0: looks only; kForever: waits);
+  /// kUnavailable: the connection is lost, and no reply is left.
+  [[nodiscard]] Result<runtime::ClientReply> receive(Duration timeout);
+  /// The daemon at the other end.
+  [[nodiscard]] ProcessorId daemon() const;
+  /// Readable when receive() may have something to do; for poll(). Valid while this object lives.
+  [[nodiscard]] int descriptor() const;
+
+ private:
+  struct Link;
+  explicit ToolClient(std::unique_ptr<Link> link);
+  std::unique_ptr<Link> link_;
+};
+
+/// Asks members of a mesh, one after the other and repeatedly for up to `patience`, to take
+/// `newcomer` in. The reply has no refusal.
+[[nodiscard]] Result<runtime::JoinReply> join_mesh(const std::vector<std::string>& endpoints,
+                                                   const MeshKey& key,
+                                                   const runtime::Member& newcomer,
+                                                   Duration patience = 10s);
+
+}  // namespace phx::tcp

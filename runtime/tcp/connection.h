@@ -1,0 +1,101 @@
+#pragma once
+
+#include <asio/generic/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "overlay/base/result.h"
+#include "overlay/base/time.h"
+#include "runtime/tcp/outgoing.h"
+#include "runtime/wire/codec.h"
+#include "runtime/wire/framing.h"
+
+namespace phx::tcp {
+
+/// Where one system call puts what it brings beyond the frame that is being read. One for all
+/// connections of a thread: an idle connection costs no buffer.
+using ReadBuffer = std::vector<std::byte>;
+inline constexpr std::size_t kReadBufferBytes = std::size_t{128} << 10U;
+
+/// One stream of frames in both directions, over TCP or a UNIX socket, once both sides know each
+/// other. Reads the payload of a long frame straight to where it will stay, and many short frames
+/// with one system call; writes many frames with one system call, sharing payloads.
+/// Owned by shared_ptr: it keeps itself alive while it drains. Handlers are never called from
+/// within one of its functions. Not thread-safe: the io_context's thread only.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  using Socket = asio::generic::stream_protocol::socket;
+
+  struct Handlers {
+    // All but the last are to be given. They must not own the connection.
+    /// An error ends the connection.
+    std::function<Status(std::span<const std::byte> header, Payload payload)> on_frame;
+    /// After the frames that came together.
+    std::function<void()> on_batch_end;
+    /// The connection is over, by the peer, by an error, or drained: the last call. Not after
+    /// close(). kUnavailable: closed by the peer.
+    std::function<void(const Error&)> on_closed;
+    /// Part of a long frame came in or went out.
+    std::function<void()> on_part = {};
+  };
+
+  /// How long a drained connection waits for the peer to close its end, and how long draining may
+  /// take in all.
+  static constexpr Duration kLinger = 1s;
+  static constexpr Duration kDrainTimeout = 3s;
+
+  /// `family`: of what the peer sends.
+  Connection(Socket socket, wire::Family family, ReadBuffer& shared, Handlers handlers);
+
+  /// Begins to read.
+  void start() { wait_readable(); }
+  /// Queues a frame. Nothing is written before flush(). One that the peer would refuse for its
+  /// size ends the connection (kLimit).
+  void send(wire::Encoded&& encoded);
+  /// Writes what the socket takes now; the rest follows by itself.
+  void flush();
+  /// While paused, the peer blocks once the socket's buffers are full.
+  void pause_reading(bool paused);
+  /// At once. What is queued is lost. fail() reports `why` through on_closed, close() nothing.
+  void close();
+  void fail(const Error& why) { become_closed(why); }
+  /// After what is queued was written. Frames of the peer are ignored from now on.
+  void close_after_drain();
+
+  [[nodiscard]] bool is_open() const { return state_ == State::kOpen; }
+  [[nodiscard]] std::size_t queued_bytes() const { return queue_.bytes(); }
+
+ private:
+  /// kOpen -> kDraining -> kLingering (our end is shut down) -> kClosed; any -> kClosed.
+  enum class State { kOpen, kDraining, kLingering, kClosed };
+
+  void wait_readable();
+  void on_readable();
+  /// False: stop reading for now.
+  [[nodiscard]] bool read_once();
+  [[nodiscard]] Status take(std::size_t size, std::size_t direct);
+  [[nodiscard]] Status hand_on();
+  void discard();
+  void report_part(bool is_within_frame);
+  void wait_writable();
+  void become_lingering();
+  void become_closed(const Error& error);
+
+  Socket socket_;
+  wire::FrameReader reader_;
+  ReadBuffer& shared_;
+  Handlers handlers_;
+  Outgoing queue_;
+  asio::steady_timer timer_;  ///< Limits draining and lingering.
+  State state_ = State::kOpen;
+  bool is_silent_ = false;  ///< close() was called: no report.
+  bool paused_ = false;
+  bool awaits_reading_ = false;
+  bool awaits_writing_ = false;
+};
+
+}  // namespace phx::tcp

@@ -1,0 +1,215 @@
+#include "runtime/tcp/driver_core.h"
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <csignal>
+#include <random>
+#include <utility>
+
+#include "runtime/tcp/client.h"
+
+namespace phx::tcp {
+namespace {
+
+using Level = runtime::Note::Level;
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32U) | device();
+}
+
+/// Adds the port that was bound to addresses given without one.
+std::vector<std::string> with_port(const std::vector<std::string>& given, std::uint16_t port) {
+  std::vector<std::string> complete;
+  for (const std::string& text : given) {
+    Address address{text, 0};
+    const Result<Address> parsed = parse_address(text);
+    if (parsed.ok()) address = parsed.value();
+    if (address.port == 0) address.port = port;
+    complete.push_back(to_string(address));
+  }
+  return complete;
+}
+
+Level severity(const Error& error) {
+  return error.code == ErrorCode::kUnavailable ? Level::kDebug : Level::kWarn;
+}
+
+}  // namespace
+
+TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
+    : io_(1),
+      options_(options),
+      log_(std::move(log)),
+      incarnation_(random_number() | 1U),
+      deadline_(io_),
+      stop_timer_(io_) {
+  processes_ = std::make_unique<Processes>(
+      io_.get_executor(), Processes::Handlers{.on_output =
+                                                  [this](JobId job, bool is_error, Payload bytes) {
+                                                    step([&](runtime::Daemon& daemon, Instant now) {
+                                                      daemon.on_output(now, job, is_error,
+                                                                       std::move(bytes));
+                                                    });
+                                                  },
+                                              .on_ended =
+                                                  [this](JobId job, const runtime::Exit& exit) {
+                                                    step([&](runtime::Daemon& daemon, Instant now) {
+                                                      daemon.on_process_ended(now, job, exit);
+                                                    });
+                                                  }});
+}
+
+TcpDriver::Core::~Core() {
+  for (const auto& [id, connection] : links_) connection->close();
+  for (const auto& [id, connection] : applications_) connection->close();
+  for (const auto& [id, connection] : clients_) connection->close();
+}
+
+Status TcpDriver::Core::bind() {
+  if (!options_.listen) return success();
+  auto listener = Listener::open(io_.get_executor(), *options_.listen);
+  if (!listener.ok()) return listener.error();
+  listener_ = std::move(listener).value();
+  const Address& bound = listener_->address();
+  std::vector<std::string> given = options_.advertise;
+  if (given.empty() && is_wildcard(bound)) {
+    for (const std::string& name : interface_addresses()) {
+      given.push_back(to_string(Address{name, bound.port}));
+    }
+  }
+  if (given.empty()) {
+    given.push_back(to_string(is_wildcard(bound) ? Address{"127.0.0.1", bound.port} : bound));
+  }
+  endpoints_ = with_port(given, bound.port);
+  return success();
+}
+
+Status TcpDriver::Core::join() {
+  runtime::Member self;
+  self.incarnation = incarnation_;
+  self.endpoints = endpoints_;
+  self.name = options_.name;
+  std::optional<runtime::Birth> birth;
+  if (options_.join.empty()) {
+    birth = runtime::Birth::first_of_mesh(self);
+  } else {
+    Result<runtime::JoinReply> reply = join_mesh(options_.join, options_.key, self);
+    if (!reply.ok()) return reply.error();
+    const ProcessorId id = reply.value().id;
+    birth = runtime::Birth{id, std::move(reply).value()};
+  }
+  daemon_ = std::make_unique<runtime::Daemon>(std::move(*birth), options_.config, random_number());
+  return success();
+}
+
+Status TcpDriver::Core::open_doors() {
+  if (!options_.socket_path.empty()) {
+    auto local = LocalListener::open(
+        io_.get_executor(), options_.socket_path,
+        {.on_accepted = [this](LocalListener::Socket socket) { adopt(std::move(socket)); },
+         .on_rejected = [this](const Error& error) { on_rejected(error, "local"); }});
+    if (!local.ok()) return local.error();
+    local_listener_ = std::move(local).value();
+  }
+  step([](runtime::Daemon& daemon, Instant now) { daemon.start(now); });
+  if (listener_ && !stop_) {
+    listener_->start(
+        options_.key, identity(kNobody),
+        {.on_proved = [this](asio::ip::tcp::socket socket,
+                             const Hello& peer) { on_proved(std::move(socket), peer); },
+         .on_rejected = [this](const Error& error,
+                               const std::string& from) { on_rejected(error, from); }});
+  }
+  return success();
+}
+
+runtime::Stop TcpDriver::Core::run() {
+  const auto guard = asio::make_work_guard(io_);
+  io_.run();
+  return stop_.value_or(runtime::Stop{});
+}
+
+void TcpDriver::Core::obey_signals() {
+  if (!signals_) signals_.emplace(io_, SIGTERM, SIGINT);
+  signals_->async_wait([this](const std::error_code& error, int signal) {
+    if (error) return;
+    if (signal == SIGINT && std::exchange(was_interrupted_, true)) return halt();
+    note(Level::kInfo, "drain-begins", signal == SIGINT ? "signal=INT" : "signal=TERM");
+    drain();
+    obey_signals();
+  });
+}
+
+void TcpDriver::Core::drain() {
+  step([](runtime::Daemon& daemon, Instant now) { daemon.drain(now); });
+}
+
+void TcpDriver::Core::halt() {
+  constexpr std::int32_t kInterrupted = 130;
+  if (!stop_) stop_ = runtime::Stop{kInterrupted, "stopped at once"};
+  io_.stop();
+}
+
+Handshake::Identity TcpDriver::Core::identity(ProcessorId expected) const {
+  return {.role = Role::kDaemon,
+          .self = daemon_->self(),
+          .expected = expected,
+          .incarnation = incarnation_};
+}
+
+std::optional<Error> TcpDriver::Core::stranger(const Hello& peer) const {
+  if (peer.self == daemon_->self()) {
+    return Error{ErrorCode::kDenied, "it calls itself " + to_string(peer.self) + " as we do"};
+  }
+  const auto& members = daemon_->view().members;
+  const auto member = members.find(peer.self);
+  // Nobody is turned away for being unknown: the news of his joining may be on their way.
+  if (member == members.end() || member->second.incarnation == peer.incarnation) {
+    return std::nullopt;
+  }
+  return Error{ErrorCode::kDenied, "it is another process than the member " + to_string(peer.self)};
+}
+
+void TcpDriver::Core::on_proved(asio::ip::tcp::socket socket, const Hello& peer) {
+  if (stop_) return;
+  std::error_code ignored;
+  const std::string from = socket.remote_endpoint(ignored).address().to_string();
+  if (peer.role == Role::kClient) {
+    if (clients_.size() >= kClientsMax) {
+      return on_rejected({ErrorCode::kLimit, "too many tools are connected"}, from);
+    }
+    return add_client(std::move(socket));
+  }
+  if (const auto error = stranger(peer)) return on_rejected(*error, from);
+  add_link(std::move(socket), peer.self, false);
+}
+
+void TcpDriver::Core::on_rejected(const Error& error, const std::string& from) {
+  const auto times = rejections_.count(steady_now(), error.code, from);
+  if (!times) return;
+  note(severity(error), "connection-refused",
+       "from=" + from + " times=" + std::to_string(*times) +
+           " total=" + std::to_string(rejections_.total()) + " in-handshake=" +
+           std::to_string(listener_ ? listener_->unproved() : 0) + " why=\"" + error.what + "\"");
+}
+
+asio::awaitable<void> TcpDriver::Core::dial_peer(ProcessorId peer,
+                                                 std::vector<std::string> addresses) {
+  DialOutcome outcome = co_await dial(std::move(addresses), options_.key, identity(peer));
+  dialling_.erase(peer);
+  if (stop_) co_return;
+  if (outcome.reached) {
+    const auto error = stranger(outcome.reached->peer);
+    if (!error) {
+      add_link(std::move(outcome.reached->socket), peer, true);
+      co_return;
+    }
+    outcome.failure = {true, *error};
+  }
+  step([&](runtime::Daemon& daemon, Instant now) {
+    daemon.on_dial_failed(now, peer, outcome.failure.refused, outcome.failure.error.what);
+  });
+}
+
+}  // namespace phx::tcp

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/daemon.h"
+#include "runtime/tcp/connection.h"
+#include "runtime/tcp/greeting.h"
+#include "runtime/tcp/listener.h"
+#include "runtime/tcp/local_listener.h"
+#include "runtime/tcp/processes.h"
+#include "runtime/tcp/rejections.h"
+#include "runtime/tcp/steady_now.h"
+#include "runtime/tcp/tcp_driver.h"
+
+namespace phx::tcp {
+
+/// The driver proper: everything in it runs on the thread of `io`.
+class TcpDriver::Core {
+ public:
+  /// Connected tools and attached applications at once [limits]; one more is turned away.
+  static constexpr std::size_t kClientsMax = 256;
+  static constexpr std::size_t kApplicationsMax = 1024;
+  /// Bytes waiting for a tool that does not read; beyond it the tool is dropped [limit].
+  static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;
+  /// How long run() lets connections drain after the daemon has ended.
+  static constexpr Duration kStopTimeout = 3s;
+
+  Core(const DriverOptions& options, LogSink log);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  [[nodiscard]] Status bind();
+  [[nodiscard]] Status join();
+  [[nodiscard]] Status open_doors();
+  [[nodiscard]] runtime::Stop run();
+  void obey_signals();
+  void drain();
+  void halt();
+  void adopt(LocalListener::Socket application);
+
+  [[nodiscard]] asio::io_context& io() { return io_; }
+  [[nodiscard]] ProcessorId self() const { return daemon_->self(); }
+  [[nodiscard]] const std::vector<std::string>& endpoints() const { return endpoints_; }
+
+ private:
+  using ConnectionPtr = std::shared_ptr<Connection>;
+
+  /// Feeds one input to the daemon and executes what follows from it.
+  template <class Input>
+  void step(Input input) {
+    if (stop_) return;
+    input(*daemon_, steady_now());
+    execute();
+  }
+  void execute();
+  void end_batch();
+  void rearm();
+  void regulate();
+
+  // One per effect.
+  void handle(runtime::Dial& effect);
+  void handle(runtime::Hangup& effect);
+  void handle(runtime::Transmit& effect);
+  void handle(runtime::ToApp& effect);
+  void handle(runtime::DropApp& effect);
+  void handle(runtime::Reply& effect);
+  void handle(runtime::DropClient& effect);
+  void handle(runtime::Spawn& effect);
+  void handle(runtime::SignalProcess& effect);
+  void handle(runtime::Note& effect) { log_.note(effect); }
+  void handle(runtime::Stop& effect);
+
+  void on_proved(asio::ip::tcp::socket socket, const Hello& peer);
+  void on_rejected(const Error& error, const std::string& from);
+  void add_link(asio::ip::tcp::socket socket, ProcessorId peer, bool dialled);
+  void add_client(asio::ip::tcp::socket socket);
+  [[nodiscard]] asio::awaitable<void> dial_peer(ProcessorId peer,
+                                                std::vector<std::string> addresses);
+  [[nodiscard]] ConnectionPtr connect(Connection::Socket socket, wire::Family family,
+                                      Connection::Handlers handlers);
+  /// One of the connections that are not in their maps any more has ended.
+  void on_drained();
+  template <class Connections, class Id>
+  void let_drain(Connections& connections, Id id);
+  void queue(const ConnectionPtr& connection, wire::Encoded&& encoded);
+  [[nodiscard]] std::optional<Error> stranger(const Hello& peer) const;
+  [[nodiscard]] Handshake::Identity identity(ProcessorId expected) const;
+  void note(runtime::Note::Level level, std::string_view event, const std::string& detail) {
+    log_.write(level, event, detail);
+  }
+
+  asio::io_context io_;  ///< First: what is below uses it until its own end.
+  DriverOptions options_;
+  LogSink log_;
+  std::vector<std::string> endpoints_;
+  std::uint64_t incarnation_;  ///< Of this process.
+  std::unique_ptr<runtime::Daemon> daemon_;
+  ReadBuffer read_buffer_;
+  wire::Encoder encoder_;
+  wire::Decoder decoder_;
+  Rejections rejections_;
+
+  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<LocalListener> local_listener_;
+  std::map<LinkId, ConnectionPtr> links_;
+  std::map<ApplicationId, ConnectionPtr> applications_;
+  std::map<ClientId, ConnectionPtr> clients_;
+  std::set<ProcessorId> dialling_;
+  std::uint64_t last_link_ = 0;  ///< Number of the last connection of each kind.
+  std::uint32_t last_application_ = 0;
+  std::uint32_t last_client_ = 0;
+  std::vector<ConnectionPtr> unflushed_;  ///< Something was queued in this batch.
+  bool in_batch_ = false;                 ///< More frames of one read follow.
+  bool is_congested_ = false;             ///< Applications are not read.
+
+  asio::steady_timer deadline_;
+  std::optional<Instant> armed_;  ///< When `deadline_` fires.
+  asio::steady_timer stop_timer_;
+  std::size_t draining_ = 0;  ///< Connections that are in no map and not closed yet.
+  std::optional<asio::signal_set> signals_;
+  bool was_interrupted_ = false;  ///< SIGINT came once.
+  std::optional<runtime::Stop> stop_;
+  std::unique_ptr<Processes> processes_;
+};
+
+}  // namespace phx::tcp

@@ -1,0 +1,247 @@
+// What the driver's connections bring in, and the effects that go out through them.
+#include <algorithm>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <cstdlib>
+#include <utility>
+
+#include "runtime/tcp/driver_core.h"
+
+namespace phx::tcp {
+
+using Level = runtime::Note::Level;
+using Header = std::span<const std::byte>;
+
+/// A long message is put together in fresh memory, and most of its time went to page faults there.
+/// With this the C library asks for large pages: 64 MiB arrive more than twice as fast. Anybody
+/// who sets the variable, for the daemon or with `phoenix run -x`, has the last word.
+constexpr const char* kLargePages = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
+
+void add_large_pages(std::vector<std::string>& environment) {
+  const bool is_set = std::any_of(
+      environment.begin(), environment.end(),
+      [](const std::string& variable) { return variable.starts_with("GLIBC_TUNABLES="); });
+  if (!is_set && std::getenv("GLIBC_TUNABLES") == nullptr) environment.push_back(kLargePages);
+}
+
+/// How often a long frame on its way is reported as a sign of life.
+constexpr Duration kActivityPeriod = 100ms;
+
+TcpDriver::Core::ConnectionPtr TcpDriver::Core::connect(Connection::Socket socket,
+                                                        wire::Family family,
+                                                        Connection::Handlers handlers) {
+  handlers.on_batch_end = [this] { end_batch(); };
+  return std::make_shared<Connection>(std::move(socket), family, read_buffer_, std::move(handlers));
+}
+
+void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, bool dialled) {
+  const LinkId link{peer, ++last_link_};
+  const auto connection = connect(
+      std::move(socket), wire::Family::kFrame,
+      {.on_frame = [this, link](Header header, Payload payload) -> Status {
+         auto frame = decoder_.frame(header, std::move(payload));
+         if (!frame.ok()) return frame.error();
+         in_batch_ = true;
+         step([&](runtime::Daemon& daemon, Instant now) {
+           daemon.on_frame(now, link, std::move(frame).value());
+         });
+         return success();
+       },
+       .on_batch_end = {},
+       .on_closed =
+           [this, link](const Error& why) {
+             if (links_.erase(link) == 0) return on_drained();
+             note(why.code == ErrorCode::kUnavailable ? Level::kDebug : Level::kWarn, "link-lost",
+                  "peer=" + to_string(link.peer) + " why=\"" + why.what + "\"");
+             step([&](runtime::Daemon& daemon, Instant now) { daemon.on_link_down(now, link); });
+           },
+       .on_part =
+           [this, link, told_at = Instant{}]() mutable {
+             if (steady_now() - told_at < kActivityPeriod) return;
+             told_at = steady_now();
+             step([&](runtime::Daemon& d, Instant now) { d.on_link_activity(now, link); });
+           }});
+  links_[link] = connection;
+  step([&](runtime::Daemon& daemon, Instant now) { daemon.on_link_up(now, link, dialled); });
+  connection->start();
+}
+
+void TcpDriver::Core::adopt(LocalListener::Socket socket) {
+  if (stop_) return;
+  if (applications_.size() >= kApplicationsMax) {
+    return on_rejected({ErrorCode::kLimit, "too many applications are attached"}, "local");
+  }
+  const ApplicationId id{++last_application_};
+  const auto connection = connect(
+      std::move(socket), wire::Family::kToDaemon,
+      {.on_frame = [this, id](Header header, Payload payload) -> Status {
+         auto message = decoder_.to_daemon(header, std::move(payload));
+         if (!message.ok()) return message.error();
+         in_batch_ = true;
+         step([&](runtime::Daemon& daemon, Instant now) {
+           daemon.on_app_message(now, id, std::move(message).value());
+         });
+         return success();
+       },
+       .on_batch_end = {},
+       .on_closed =
+           [this, id](const Error& why) {
+             if (applications_.erase(id) == 0) return on_drained();
+             if (why.code != ErrorCode::kUnavailable) on_rejected(why, "local");
+             step([&](runtime::Daemon& daemon, Instant now) { daemon.on_app_down(now, id); });
+           }});
+  applications_[id] = connection;
+  connection->pause_reading(is_congested_);
+  connection->start();
+}
+
+void TcpDriver::Core::add_client(asio::ip::tcp::socket socket) {
+  const ClientId id{++last_client_};
+  const auto connection = connect(
+      std::move(socket), wire::Family::kClientRequest,
+      {.on_frame = [this, id](Header header, Payload payload) -> Status {
+         auto request = decoder_.client_request(header, std::move(payload));
+         if (!request.ok()) return request.error();
+         in_batch_ = true;
+         step([&](runtime::Daemon& daemon, Instant now) {
+           daemon.on_client_message(now, id, std::move(request).value());
+         });
+         return success();
+       },
+       .on_batch_end = {},
+       .on_closed =
+           [this, id](const Error& why) {
+             if (clients_.erase(id) == 0) return on_drained();
+             if (why.code != ErrorCode::kUnavailable) on_rejected(why, "tool");
+             step([&](runtime::Daemon& daemon, Instant now) { daemon.on_client_down(now, id); });
+           }});
+  clients_[id] = connection;
+  connection->start();
+}
+
+void TcpDriver::Core::execute() {
+  for (runtime::Effect& effect : daemon_->take_effects()) {
+    std::visit([this](auto& wanted) { handle(wanted); }, effect);
+  }
+  if (stop_) return;
+  if (!in_batch_) end_batch();
+  rearm();
+  regulate();
+}
+
+void TcpDriver::Core::end_batch() {
+  in_batch_ = false;
+  for (const ConnectionPtr& connection : std::exchange(unflushed_, {})) connection->flush();
+}
+
+void TcpDriver::Core::rearm() {
+  const std::optional<Instant> next = daemon_->next_deadline();
+  // Waking early costs less than moving the timer with every message.
+  if (!next || (armed_ && *armed_ <= *next)) return;
+  armed_ = next;
+  deadline_.expires_at(asio::steady_timer::time_point(next->time_since_epoch()));
+  deadline_.async_wait([this](const std::error_code& error) {
+    if (error) return;
+    armed_.reset();
+    step([](runtime::Daemon& daemon, Instant now) { daemon.on_deadline(now); });
+  });
+}
+
+void TcpDriver::Core::regulate() {
+  const bool congested = daemon_->congested();
+  if (congested == is_congested_) return;
+  is_congested_ = congested;
+  for (const auto& [id, connection] : applications_) connection->pause_reading(congested);
+  processes_->pause_output(congested);
+}
+
+void TcpDriver::Core::queue(const ConnectionPtr& connection, wire::Encoded&& encoded) {
+  // Frames to one connection come in runs, so this keeps the list short.
+  if (unflushed_.empty() || unflushed_.back() != connection) unflushed_.push_back(connection);
+  connection->send(std::move(encoded));
+}
+
+template <class Connections, class Id>
+void TcpDriver::Core::let_drain(Connections& connections, Id id) {
+  const auto found = connections.find(id);
+  if (found == connections.end()) return;
+  const ConnectionPtr connection = found->second;
+  connections.erase(found);
+  ++draining_;
+  connection->close_after_drain();
+}
+
+void TcpDriver::Core::on_drained() {
+  --draining_;
+  if (stop_ && draining_ == 0) io_.stop();
+}
+
+void TcpDriver::Core::handle(runtime::Dial& effect) {
+  if (!dialling_.insert(effect.peer).second) return;
+  asio::co_spawn(io_, dial_peer(effect.peer, std::move(effect.endpoints)), asio::detached);
+}
+
+void TcpDriver::Core::handle(runtime::Hangup& effect) {
+  const auto found = links_.find(effect.link);
+  if (found == links_.end()) return;
+  found->second->close();
+  links_.erase(found);
+}
+
+void TcpDriver::Core::handle(runtime::Transmit& effect) {
+  const auto found = links_.find(effect.link);
+  if (found != links_.end()) queue(found->second, encoder_.encode(effect.frame));
+}
+
+void TcpDriver::Core::handle(runtime::ToApp& effect) {
+  const auto found = applications_.find(effect.application);
+  if (found != applications_.end()) queue(found->second, encoder_.encode(effect.message));
+}
+
+void TcpDriver::Core::handle(runtime::DropApp& effect) {
+  let_drain(applications_, effect.application);
+}
+
+void TcpDriver::Core::handle(runtime::Reply& effect) {
+  const auto found = clients_.find(effect.client);
+  if (found == clients_.end()) return;
+  queue(found->second, encoder_.encode(effect.reply));
+  if (found->second->queued_bytes() <= kClientQueueMax) return;
+  found->second->fail({ErrorCode::kLimit, "a tool does not read what it asked for"});
+}
+
+void TcpDriver::Core::handle(runtime::DropClient& effect) {
+  let_drain(clients_, effect.client);
+}
+
+void TcpDriver::Core::handle(runtime::Spawn& effect) {
+  SpawnRequest request{.command = std::move(effect.spec.command),
+                       .environment = std::move(effect.spec.environment),
+                       .directory = std::move(effect.spec.directory)};
+  add_large_pages(request.environment);
+  request.environment.push_back("PHOENIX_SOCKET=" + options_.socket_path);
+  request.environment.push_back("PHOENIX_JOB=" + std::to_string(effect.job.value));
+  request.environment.push_back("PHOENIX_PROCESSOR=" + std::to_string(self().value));
+  if (!local_listener_) request.command.clear();
+  processes_->start(effect.job, request);
+}
+
+void TcpDriver::Core::handle(runtime::SignalProcess& effect) {
+  processes_->signal(effect.job, effect.signal, effect.escalate_after);
+}
+
+void TcpDriver::Core::handle(runtime::Stop& effect) {
+  stop_ = effect;
+  end_batch();
+  deadline_.cancel();
+  if (listener_) listener_->close();
+  if (local_listener_) local_listener_->close();
+  while (!links_.empty()) let_drain(links_, links_.begin()->first);
+  while (!applications_.empty()) let_drain(applications_, applications_.begin()->first);
+  while (!clients_.empty()) let_drain(clients_, clients_.begin()->first);
+  stop_timer_.expires_after(kStopTimeout);
+  stop_timer_.async_wait([this](const std::error_code&) { io_.stop(); });
+  if (draining_ == 0) io_.stop();
+}
+
+}  // namespace phx::tcp

@@ -1,0 +1,92 @@
+#include "runtime/tcp/embedded.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "runtime/tcp/handshake.h"
+
+namespace phx::tcp {
+
+struct EmbeddedDaemon::Running {
+  std::promise<void> over;
+  std::thread thread;
+};
+
+namespace {
+
+/// Signals are the application's: they must reach its own threads.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<EmbeddedDaemon>> EmbeddedDaemon::start(const DriverOptions& options,
+                                                              const LogOptions& log) {
+  Result<LogSink> sink = LogSink::open(log);
+  if (!sink.ok()) return sink.error();
+  auto driver = TcpDriver::start(options, std::move(sink).value());
+  if (!driver.ok()) return driver.error();
+  auto running = std::make_unique<Running>();
+  const AllSignalsBlocked blocked;
+  running->thread = std::thread([driver = driver.value().get(), running = running.get()] {
+    static_cast<void>(driver->run());
+    running->over.set_value();
+  });
+  return std::unique_ptr<EmbeddedDaemon>(
+      new EmbeddedDaemon(std::move(driver).value(), std::move(running)));
+}
+
+DriverOptions EmbeddedDaemon::alone() {
+  DriverOptions options;
+  options.key = fresh_nonce();
+  options.listen.reset();
+  return options;
+}
+
+EmbeddedDaemon::EmbeddedDaemon(std::unique_ptr<TcpDriver> driver, std::unique_ptr<Running> running)
+    : driver_(std::move(driver)), running_(std::move(running)) {}
+
+EmbeddedDaemon::~EmbeddedDaemon() {
+  leave(2s);
+}
+
+Result<Descriptor> EmbeddedDaemon::attach() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return Error{ErrorCode::kLimit,
+                 std::string("no connection to the daemon inside: ") + std::strerror(errno)};
+  }
+  driver_->adopt(Descriptor(ends[0]));
+  return Descriptor(ends[1]);
+}
+
+void EmbeddedDaemon::leave(Duration patience) {
+  if (!running_) return;
+  driver_->drain();
+  auto over = running_->over.get_future();
+  if (over.wait_for(patience) != std::future_status::ready) driver_->halt();
+  running_->thread.join();
+  running_.reset();
+}
+
+}  // namespace phx::tcp

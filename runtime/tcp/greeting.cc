@@ -1,0 +1,196 @@
+#include "runtime/tcp/greeting.h"
+
+#include <array>
+#include <asio/buffer.hpp>
+#include <asio/connect.hpp>
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/read.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+#include <memory>
+#include <utility>
+
+#include "runtime/tcp/descriptor.h"
+
+namespace phx::tcp {
+namespace {
+
+using asio::ip::tcp;
+
+constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
+
+/// Closes a socket unless it is destroyed in time; whoever waits on the socket then fails.
+class Deadline {
+ public:
+  Deadline(tcp::socket& socket, Duration timeout) : timer_(socket.get_executor()) {
+    timer_.expires_after(timeout);
+    timer_.async_wait([&socket, expired = expired_](const std::error_code& error) {
+      if (error || *expired != State::kRunning) return;
+      *expired = State::kExpired;
+      std::error_code ignored;
+      socket.close(ignored);
+    });
+  }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+  ~Deadline() {
+    // An expiry that is already queued must not touch the socket any more.
+    if (*expired_ == State::kRunning) *expired_ = State::kOver;
+  }
+  [[nodiscard]] bool expired() const { return *expired_ == State::kExpired; }
+
+ private:
+  enum class State : std::uint8_t { kRunning, kExpired, kOver };
+  asio::steady_timer timer_;
+  std::shared_ptr<State> expired_ = std::make_shared<State>(State::kRunning);
+};
+
+Error lost(const Deadline& deadline, const std::error_code& code) {
+  if (deadline.expired()) {
+    return {ErrorCode::kTimeout, "the other side did not complete the handshake in time"};
+  }
+  return {ErrorCode::kUnavailable, "connection lost during the handshake: " + code.message()};
+}
+
+asio::awaitable<Result<Hello>> greet_as_dialler(tcp::socket& socket, Handshake& handshake,
+                                                const Deadline& deadline) {
+  const auto [sent, sent_bytes] =
+      co_await asio::async_write(socket, asio::buffer(handshake.hello()), kAwait);
+  if (sent) co_return lost(deadline, sent);
+  HelloBytes hello{};
+  const auto [met, met_bytes] = co_await asio::async_read(socket, asio::buffer(hello), kAwait);
+  if (met) co_return lost(deadline, met);
+  const Status known = handshake.on_hello(hello);
+  if (!known.ok()) co_return known.error();
+  Proof proof{};
+  const auto [got, got_bytes] = co_await asio::async_read(socket, asio::buffer(proof), kAwait);
+  if (got) co_return lost(deadline, got);
+  const Status proved = handshake.on_proof(proof);
+  if (!proved.ok()) co_return proved.error();
+  const Proof own = handshake.proof();
+  const auto [done, done_bytes] = co_await asio::async_write(socket, asio::buffer(own), kAwait);
+  if (done) co_return lost(deadline, done);
+  co_return handshake.peer();
+}
+
+asio::awaitable<Result<Hello>> greet_as_acceptor(tcp::socket& socket, Handshake& handshake,
+                                                 const Deadline& deadline) {
+  HelloBytes hello{};
+  const auto [met, met_bytes] = co_await asio::async_read(socket, asio::buffer(hello), kAwait);
+  if (met) co_return lost(deadline, met);
+  const Status known = handshake.on_hello(hello);
+  if (!known.ok()) {
+    // Our hello lets a Phoenix of another version or mesh say what is wrong; others get nothing.
+    if (known.error().code != ErrorCode::kBadInput) {
+      co_await asio::async_write(socket, asio::buffer(handshake.hello()), kAwait);
+    }
+    co_return known.error();
+  }
+  const Proof own = handshake.proof();
+  const std::array<asio::const_buffer, 2> answer{asio::buffer(handshake.hello()),
+                                                 asio::buffer(own)};
+  const auto [sent, sent_bytes] = co_await asio::async_write(socket, answer, kAwait);
+  if (sent) co_return lost(deadline, sent);
+  Proof proof{};
+  const auto [got, got_bytes] = co_await asio::async_read(socket, asio::buffer(proof), kAwait);
+  if (got) co_return lost(deadline, got);
+  const Status proved = handshake.on_proof(proof);
+  if (!proved.ok()) co_return proved.error();
+  co_return handshake.peer();
+}
+
+using Places = std::vector<tcp::endpoint>;
+
+/// Numeric addresses are not looked up: that would cost a thread.
+asio::awaitable<Result<Places>> resolve(const std::string& text) {
+  const Result<Address> parsed = parse_address(text);
+  if (!parsed.ok()) co_return parsed.error();
+  const Address& address = parsed.value();
+  std::error_code error;
+  const asio::ip::address numeric = asio::ip::make_address(address.name, error);
+  if (!error) co_return Places{tcp::endpoint(numeric, address.port)};
+  tcp::resolver resolver(co_await asio::this_coro::executor);
+  const auto [failed, found] =
+      co_await resolver.async_resolve(address.name, std::to_string(address.port), kAwait);
+  if (failed) {
+    co_return Error{ErrorCode::kNotFound, address.name + ": " + failed.message()};
+  }
+  Places places;
+  for (const auto& entry : found) places.push_back(entry.endpoint());
+  co_return places;
+}
+
+bool means_refused(const std::error_code& error) {
+  return error == asio::error::connection_refused;
+}
+
+/// One address. Fills `outcome`.
+asio::awaitable<void> dial_one(tcp::endpoint place, const MeshKey& key,
+                               const Handshake::Identity& identity, DialOutcome& outcome) {
+  tcp::socket socket(co_await asio::this_coro::executor);
+  {
+    const Deadline deadline(socket, kConnectTimeout);
+    const auto [error] = co_await socket.async_connect(place, kAwait);
+    if (error) {
+      outcome.failure.refused = means_refused(error);
+      outcome.failure.error =
+          deadline.expired()
+              ? Error{ErrorCode::kTimeout, "no answer"}
+              : Error{ErrorCode::kUnavailable,
+                      means_refused(error) ? "nobody listens there" : error.message()};
+      co_return;
+    }
+  }
+  tune(socket);
+  Result<Hello> peer =
+      co_await greet(socket, Handshake(Handshake::Side::kDialler, key, identity, fresh_nonce()));
+  if (peer.ok()) {
+    outcome.reached.emplace(Dialled{std::move(socket), peer.value()});
+    co_return;
+  }
+  outcome.failure.refused = peer.error().code == ErrorCode::kNotFound;
+  outcome.failure.error = peer.error();
+}
+
+}  // namespace
+
+asio::awaitable<Result<Hello>> greet(tcp::socket& socket, Handshake handshake, Duration timeout) {
+  const Deadline deadline(socket, timeout);
+  if (handshake.side() == Handshake::Side::kDialler) {
+    co_return co_await greet_as_dialler(socket, handshake, deadline);
+  }
+  co_return co_await greet_as_acceptor(socket, handshake, deadline);
+}
+
+asio::awaitable<DialOutcome> dial(std::vector<std::string> addresses, MeshKey key,
+                                  Handshake::Identity identity) {
+  DialOutcome outcome;
+  outcome.failure.error = {ErrorCode::kBadInput, "no address to connect to"};
+  bool all_refused = !addresses.empty();
+  for (const std::string& address : addresses) {
+    const Result<Places> places = co_await resolve(address);
+    if (!places.ok()) {
+      outcome.failure.error = places.error();
+      all_refused = false;
+      continue;
+    }
+    for (const tcp::endpoint& place : places.value()) {
+      co_await dial_one(place, key, identity, outcome);
+      if (outcome.reached) co_return outcome;
+      outcome.failure.error.what = address + ": " + outcome.failure.error.what;
+      all_refused = all_refused && outcome.failure.refused;
+    }
+  }
+  outcome.failure.refused = all_refused;
+  co_return outcome;
+}
+
+void tune(tcp::socket& socket) {
+  std::error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  close_on_exec(socket.native_handle());
+}
+
+}  // namespace phx::tcp

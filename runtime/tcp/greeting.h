@@ -1,0 +1,50 @@
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/ip/tcp.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "overlay/base/result.h"
+#include "overlay/base/time.h"
+#include "runtime/tcp/address.h"
+#include "runtime/tcp/handshake.h"
+
+namespace phx::tcp {
+
+/// For connecting, per address, and for the whole handshake. Whoever is slower is cut off.
+inline constexpr Duration kConnectTimeout = 2s;
+inline constexpr Duration kHandshakeTimeout = 3s;
+
+/// Exchanges hellos and proofs on a fresh connection, and returns what the peer, now proved, said.
+/// No other byte of the peer is read. On failure, or if `socket` is closed meanwhile, the
+/// connection is of no more use. Errors: those of Handshake; kTimeout; kUnavailable (connection
+/// lost). `socket` must live until the coroutine has ended.
+[[nodiscard]] asio::awaitable<Result<Hello>> greet(asio::ip::tcp::socket& socket,
+                                                   Handshake handshake,
+                                                   Duration timeout = kHandshakeTimeout);
+
+/// What came out of the attempt to reach somebody.
+struct Dialled {
+  asio::ip::tcp::socket socket;
+  Hello peer;
+};
+struct DialFailure {
+  bool refused = false;  ///< Every address answered that nobody (or not the expected) is there.
+  Error error;           ///< Names the last address tried.
+};
+
+/// Tries the addresses in order until one leads to a proved peer; kConnectTimeout each. For each
+/// attempt a new handshake with `identity` is made. Either optional is filled, never both.
+struct DialOutcome {
+  std::optional<Dialled> reached;
+  DialFailure failure;
+};
+[[nodiscard]] asio::awaitable<DialOutcome> dial(std::vector<std::string> addresses, MeshKey key,
+                                                Handshake::Identity identity);
+
+/// Low latency, and no descriptor for processes that are started later.
+void tune(asio::ip::tcp::socket& socket);
+
+}  // namespace phx::tcp

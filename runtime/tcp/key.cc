@@ -1,0 +1,111 @@
+#include "runtime/tcp/key.h"
+
+#include <fcntl.h>
+#include <openssl/rand.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "runtime/tcp/descriptor.h"
+
+namespace phx::tcp {
+namespace {
+
+constexpr std::size_t kDigits = 2 * sizeof(MeshKey);
+
+std::string to_hex(const MeshKey& key) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : key) {
+    text += kHex[std::to_integer<std::size_t>(byte) >> 4U];
+    text += kHex[std::to_integer<std::size_t>(byte) & 15U];
+  }
+  return text;
+}
+
+std::optional<unsigned> digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+  return std::nullopt;
+}
+
+std::optional<MeshKey> from_hex(std::string_view text) {
+  if (text.size() != kDigits) return std::nullopt;
+  MeshKey key{};
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const auto high = digit(text[2 * i]);
+    const auto low = digit(text[2 * i + 1]);
+    if (!high || !low) return std::nullopt;
+    key[i] = static_cast<std::byte>(*high * 16 + *low);
+  }
+  return key;
+}
+
+Error system_error(ErrorCode code, const std::string& path, const char* what) {
+  return {code, "key file " + path + ": " + what + ": " + std::strerror(errno)};
+}
+
+}  // namespace
+
+Result<MeshKey> create_key(const std::string& path) {
+  MeshKey key{};
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(key.data()), static_cast<int>(key.size())) != 1) {
+    return Error{ErrorCode::kUnavailable, "the system gives no random bytes for a key"};
+  }
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.is_open()) {
+    const auto code = errno == EEXIST ? ErrorCode::kBusy : ErrorCode::kDenied;
+    return system_error(code, path, "cannot be created");
+  }
+  const std::string text = to_hex(key) + "\n";
+  // The mode given to open() is subject to the umask, which may only take rights away.
+  const bool written =
+      ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(file.get()) == 0;
+  if (!written) {
+    const Error error = system_error(ErrorCode::kUnavailable, path, "cannot be written");
+    ::unlink(path.c_str());
+    return error;
+  }
+  return key;
+}
+
+Result<MeshKey> read_key(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) {
+    const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kDenied;
+    return system_error(code, path, "cannot be read");
+  }
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return Error{ErrorCode::kBadInput, "key file " + path + ": is not a regular file"};
+  }
+  if ((status.st_mode & 077U) != 0) {
+    return Error{ErrorCode::kDenied, "key file " + path +
+                                         ": others may read or write it; run `chmod 600 " + path +
+                                         "`, and make a new key if they are not to be trusted"};
+  }
+  std::array<char, kDigits + 2> text{};
+  const ssize_t size = ::read(file.get(), text.data(), text.size());
+  std::string_view digits(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (digits.size() == kDigits + 1 && digits.back() == '\n') digits.remove_suffix(1);
+  const auto key = from_hex(digits);
+  if (!key) {
+    return Error{ErrorCode::kBadInput, "key file " + path + ": does not hold 64 hexadecimal " +
+                                           "digits; copy it again from where the mesh was started"};
+  }
+  return *key;
+}
+
+Result<MeshKey> parse_key(const std::string& text) {
+  const auto key = from_hex(text);
+  if (!key) return Error{ErrorCode::kBadInput, "a key is 64 hexadecimal digits"};
+  return *key;
+}
+
+}  // namespace phx::tcp

@@ -1,0 +1,92 @@
+#include "runtime/tcp/log_sink.h"
+
+#include <fcntl.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/base_sink.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "runtime/tcp/descriptor.h"
+
+namespace phx::tcp {
+namespace {
+
+/// Every line with one write() and without exceptions: a full disk must not stop a computation.
+class DescriptorSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit DescriptorSink(Descriptor file) : file_(std::move(file)) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    [[maybe_unused]] const ssize_t written = ::write(file_.get(), line.data(), line.size());
+  }
+  void flush_() override {}
+
+ private:
+  Descriptor file_;
+};
+
+constexpr std::array<std::pair<std::string_view, spdlog::level::level_enum>, 6> kLevels{
+    {{"trace", spdlog::level::trace},
+     {"debug", spdlog::level::debug},
+     {"info", spdlog::level::info},
+     {"warn", spdlog::level::warn},
+     {"error", spdlog::level::err},
+     {"off", spdlog::level::off}}};
+
+spdlog::level::level_enum level_of(runtime::Note::Level level) {
+  switch (level) {
+    case runtime::Note::Level::kDebug:
+      return spdlog::level::debug;
+    case runtime::Note::Level::kInfo:
+      return spdlog::level::info;
+    case runtime::Note::Level::kWarn:
+      return spdlog::level::warn;
+    case runtime::Note::Level::kError:
+      return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+}  // namespace
+
+LogSink::LogSink() = default;
+
+Result<LogSink> LogSink::open(const LogOptions& options) {
+  const auto* const level = std::find_if(kLevels.begin(), kLevels.end(), [&](const auto& known) {
+    return known.first == options.level;
+  });
+  if (level == kLevels.end()) {
+    return Error{ErrorCode::kBadInput, "log level \"" + options.level +
+                                           "\": choose trace, debug, info, warn, error or off"};
+  }
+  LogSink sink;
+  if (level->second == spdlog::level::off) return sink;
+  Descriptor file(options.file.empty() ? ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+                                       : ::open(options.file.c_str(),
+                                                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.is_open()) {
+    return Error{ErrorCode::kDenied,
+                 "log file " + options.file + " cannot be opened: " + std::strerror(errno)};
+  }
+  sink.logger_ = std::make_shared<spdlog::logger>(
+      "phoenix", std::make_shared<DescriptorSink>(std::move(file)));
+  sink.logger_->set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
+  sink.logger_->set_level(level->second);
+  return sink;
+}
+
+void LogSink::write(runtime::Note::Level level, std::string_view event, std::string_view detail) {
+  if (!logger_) return;
+  logger_->log(level_of(level), "{}{}{}", event, detail.empty() ? "" : " ", detail);
+}
+
+}  // namespace phx::tcp

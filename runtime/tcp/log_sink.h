@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "overlay/base/result.h"
+#include "runtime/effect.h"
+
+namespace spdlog {
+class logger;
+}
+
+namespace phx::tcp {
+
+struct LogOptions {
+  std::string level = "info";  ///< trace, debug, info, warn, error or off.
+  std::string file;            ///< Appended to; empty: standard error.
+};
+
+/// Where notes become lines: "<time> <level> <event> key=value ...". A line that cannot be written
+/// (disk full) is dropped. Not thread-safe.
+class LogSink {
+ public:
+  /// kBadInput: unknown level; kDenied: the file cannot be opened.
+  [[nodiscard]] static Result<LogSink> open(const LogOptions& options);
+  /// Writes nothing.
+  LogSink();
+
+  void note(const runtime::Note& note) { write(note.level, note.event, note.detail); }
+  void write(runtime::Note::Level level, std::string_view event, std::string_view detail);
+
+ private:
+  std::shared_ptr<spdlog::logger> logger_;
+};
+
+}  // namespace phx::tcp

@@ -1,0 +1,65 @@
+#include "runtime/tcp/outgoing.h"
+
+#include <utility>
+
+#include "overlay/base/check.h"
+
+namespace phx::tcp {
+
+void Outgoing::add(Bytes&& bytes) {
+  if (bytes.size() <= kJoinBytes) {
+    join(bytes);
+    return;
+  }
+  bytes_ += bytes.size();
+  chunks_.push_back(Chunk{std::move(bytes), {}});
+}
+
+void Outgoing::add(const Payload& payload) {
+  if (payload.size() <= kJoinBytes) {
+    join(payload.bytes());
+    return;
+  }
+  bytes_ += payload.size();
+  chunks_.push_back(Chunk{{}, payload});
+}
+
+void Outgoing::join(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  bytes_ += bytes.size();
+  const bool has_room = !chunks_.empty() && !chunks_.back().own.empty() &&
+                        chunks_.back().own.size() + bytes.size() <= kChunkBytes;
+  if (!has_room) chunks_.push_back(Chunk{});
+  Bytes& own = chunks_.back().own;
+  own.insert(own.end(), bytes.begin(), bytes.end());
+}
+
+Outgoing::Gathered Outgoing::front() const {
+  Gathered gathered;
+  std::size_t skip = written_;
+  for (const Chunk& chunk : chunks_) {
+    if (gathered.count == kBuffersMax) break;
+    const auto rest = chunk.view().subspan(skip);
+    gathered.buffers[gathered.count++] = asio::const_buffer(rest.data(), rest.size());
+    skip = 0;
+  }
+  return gathered;
+}
+
+void Outgoing::pop(std::size_t size) {
+  PHX_CHECK(size <= bytes_);
+  bytes_ -= size;
+  written_ += size;
+  while (!chunks_.empty() && written_ >= chunks_.front().view().size()) {
+    written_ -= chunks_.front().view().size();
+    chunks_.pop_front();
+  }
+}
+
+void Outgoing::clear() {
+  chunks_.clear();
+  written_ = 0;
+  bytes_ = 0;
+}
+
+}  // namespace phx::tcp

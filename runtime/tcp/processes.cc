@@ -1,0 +1,151 @@
+#include "runtime/tcp/processes.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "runtime/tcp/output_pipe.h"
+
+namespace phx::tcp {
+
+struct Processes::Child {
+  Child(const asio::any_io_executor& executor, Spawned&& spawned)
+      : process(spawned.process), ended(executor, spawned.ended.release()), escalation(executor) {}
+
+  pid_t process;
+  asio::posix::stream_descriptor ended;
+  asio::steady_timer escalation;
+  std::shared_ptr<OutputPipe> output;
+  std::shared_ptr<OutputPipe> errors;
+
+  /// To the whole group. The group exists as long as its leader has not been waited for.
+  void kill(int signal) const { ::kill(-process, signal); }
+};
+
+namespace {
+
+/// REQUIRES that the process has ended.
+runtime::Exit wait_for(pid_t process) {
+  int status = 0;
+  pid_t waited = 0;
+  do {
+    waited = ::waitpid(process, &status, 0);
+  } while (waited < 0 && errno == EINTR);
+  runtime::Exit exit;
+  if (waited == process && WIFSIGNALED(status)) {
+    exit.signal = WTERMSIG(status);
+  } else if (waited == process && WIFEXITED(status)) {
+    exit.code = WEXITSTATUS(status);
+  } else {
+    exit.code = 125;
+    exit.detail = "its exit code was taken by somebody else";
+  }
+  return exit;
+}
+
+}  // namespace
+
+Processes::Processes(asio::any_io_executor executor, Handlers handlers)
+    : executor_(std::move(executor)), handlers_(std::make_shared<Handlers>(std::move(handlers))) {}
+
+Processes::~Processes() {
+  handlers_->on_output = nullptr;
+  handlers_->on_ended = nullptr;
+  for (const auto& [job, child] : children_) {
+    child->kill(SIGKILL);
+    static_cast<void>(wait_for(child->process));
+  }
+}
+
+void Processes::start(JobId job, const SpawnRequest& request) {
+  if (request.command.empty() || children_.contains(job)) {
+    report_failure(job, 125,
+                   request.command.empty() ? "the job has no command" : "it runs here already");
+    return;
+  }
+  int exit_code = 0;
+  Result<Spawned> spawned = spawn(request, exit_code);
+  if (!spawned.ok()) {
+    report_failure(job, exit_code, spawned.error().what);
+    return;
+  }
+  Spawned& process = spawned.value();
+  const auto reader = [&](Descriptor&& from, bool is_error) {
+    return std::make_shared<OutputPipe>(executor_, std::move(from),
+                                        [handlers = handlers_, job, is_error](Payload bytes) {
+                                          if (handlers->on_output) {
+                                            handlers->on_output(job, is_error, std::move(bytes));
+                                          }
+                                        });
+  };
+  auto output = reader(std::move(process.output), false);
+  auto errors = reader(std::move(process.errors), true);
+  auto child = std::make_shared<Child>(executor_, std::move(process));
+  child->output = std::move(output);
+  child->errors = std::move(errors);
+  children_[job] = child;
+  child->output->pause(paused_);
+  child->errors->pause(paused_);
+  watch(job, child);
+}
+
+void Processes::watch(JobId job, const std::shared_ptr<Child>& child) {
+  child->ended.async_wait(asio::posix::descriptor_base::wait_read,
+                          [this, handlers = handlers_, job](const std::error_code& error) {
+                            if (!error && handlers->on_ended) on_exit(job);
+                          });
+}
+
+void Processes::on_exit(JobId job) {
+  const auto found = children_.find(job);
+  if (found == children_.end()) return;
+  const std::shared_ptr<Child> child = found->second;
+  child->kill(SIGKILL);  // what it started and left behind
+  child->output->finish();
+  child->errors->finish();
+  child->escalation.cancel();
+  const runtime::Exit exit = wait_for(child->process);
+  children_.erase(job);
+  handlers_->on_ended(job, exit);
+}
+
+void Processes::report_failure(JobId job, int code, std::string why) {
+  asio::post(executor_, [handlers = handlers_, job, code, why = std::move(why)] {
+    runtime::Exit exit;
+    exit.code = code;
+    exit.detail = why;
+    if (handlers->on_ended) handlers->on_ended(job, exit);
+  });
+}
+
+void Processes::signal(JobId job, int signal, Duration escalate_after) {
+  const auto found = children_.find(job);
+  if (found == children_.end()) return;
+  const std::shared_ptr<Child>& child = found->second;
+  child->kill(signal);
+  if (escalate_after == kForever) return;
+  child->escalation.expires_after(escalate_after);
+  child->escalation.async_wait(
+      [this, handlers = handlers_, job, process = child->process](const std::error_code& error) {
+        if (error || !handlers->on_ended) return;  // moved, or everything is over
+        const auto still = children_.find(job);
+        const bool runs = still != children_.end() && still->second->process == process;
+        if (runs) still->second->kill(SIGKILL);
+      });
+}
+
+void Processes::pause_output(bool paused) {
+  if (paused_ == paused) return;
+  paused_ = paused;
+  for (const auto& [job, child] : children_) {
+    child->output->pause(paused);
+    child->errors->pause(paused);
+  }
+}
+
+}  // namespace phx::tcp

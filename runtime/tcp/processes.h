@@ -1,0 +1,57 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/payload.h"
+#include "overlay/base/time.h"
+#include "runtime/messages.h"
+#include "runtime/tcp/spawn.h"
+
+namespace phx::tcp {
+
+/// The application processes that this daemon started: one per job. None outlives the daemon, and
+/// none leaves children behind: its process group gets SIGKILL when it ends.
+/// Not thread-safe: the io_context's thread only.
+class Processes {
+ public:
+  struct Handlers {
+    std::function<void(JobId, bool is_error, Payload)> on_output;
+    /// After all of its output.
+    std::function<void(JobId, const runtime::Exit&)> on_ended;
+  };
+
+  Processes(asio::any_io_executor executor, Handlers handlers);
+  /// Ends all that still run, at once, without reports.
+  ~Processes();
+  Processes(const Processes&) = delete;
+  Processes& operator=(const Processes&) = delete;
+
+  /// Never reports from within this call; a failure comes through on_ended like any end, with the
+  /// exit code a shell would give.
+  void start(JobId job, const SpawnRequest& request);
+  /// Sends `signal` to the process group; SIGKILL follows if it still runs `escalate_after` later.
+  /// Nothing happens if there is no such process (any more).
+  void signal(JobId job, int signal, Duration escalate_after);
+  /// Stops or resumes reading what the processes write.
+  void pause_output(bool paused);
+  [[nodiscard]] bool empty() const { return children_.empty(); }
+
+ private:
+  struct Child;
+  void watch(JobId job, const std::shared_ptr<Child>& child);
+  void on_exit(JobId job);
+  void report_failure(JobId job, int code, std::string why);
+
+  asio::any_io_executor executor_;
+  std::shared_ptr<Handlers> handlers_;  ///< Shared with what is posted; emptied by the destructor.
+  std::map<JobId, std::shared_ptr<Child>> children_;
+  bool paused_ = false;
+};
+
+}  // namespace phx::tcp

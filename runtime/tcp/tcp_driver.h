@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "overlay/base/result.h"
+#include "runtime/config.h"
+#include "runtime/effect.h"
+#include "runtime/tcp/address.h"
+#include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/key.h"
+#include "runtime/tcp/log_sink.h"
+
+namespace phx::tcp {
+
+struct DriverOptions {
+  MeshKey key{};
+  /// Numeric address; port 0: any free one. Empty: nobody can connect (a mesh of one).
+  std::optional<Address> listen = Address{"127.0.0.1", 0};
+  /// "address[:port]" at which the others reach us, the preferred one first. Empty: where we
+  /// listen, or, if that is a wildcard, the addresses of the interfaces.
+  std::vector<std::string> advertise;
+  /// Members to ask for admission. Empty: the first processor of a new mesh.
+  std::vector<std::string> join;
+  std::string name;         ///< The machine's name, for people.
+  std::string socket_path;  ///< UNIX socket for applications. Empty: none, and none are started.
+  runtime::DaemonConfig config;
+};
+
+/// Runs one Daemon over TCP: sockets, processes, the clock and one timer. It executes what the
+/// daemon wants, and decides nothing itself [STYLE 2.9].
+/// Thread rule: start() and run() on one thread at a time; drain(), halt() and adopt() on any.
+class TcpDriver {
+ public:
+  /// Binds, joins the mesh (up to 10 s), and is a member when it returns. Errors are for the person
+  /// who started it: kBadInput, kBusy (port taken), kDenied (wrong key), kUnavailable (no member
+  /// answers) ...
+  [[nodiscard]] static Result<std::unique_ptr<TcpDriver>> start(const DriverOptions& options,
+                                                                LogSink log);
+  TcpDriver(const TcpDriver&) = delete;
+  TcpDriver& operator=(const TcpDriver&) = delete;
+  ~TcpDriver();
+
+  /// Returns when the daemon has ended and what was queued is written: how it ended.
+  [[nodiscard]] runtime::Stop run();
+
+  /// From now on SIGTERM and SIGINT of this process mean drain(), and one more SIGINT halt(). To be
+  /// called before run(), by programs whose main business this is.
+  void obey_signals();
+  /// Leaves the mesh in good order; run() returns when that is done.
+  void drain();
+  /// Ends at once, as a crash would look to the others; run() returns with code 130.
+  void halt();
+  /// Takes one end of a socket pair; the application at the other end speaks the local protocol.
+  void adopt(Descriptor application);
+
+  [[nodiscard]] ProcessorId self() const;
+  /// As the others know them; empty if there is no listener.
+  [[nodiscard]] const std::vector<std::string>& endpoints() const;
+
+ private:
+  class Core;
+  explicit TcpDriver(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace phx::tcp

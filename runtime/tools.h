@@ -1,0 +1,66 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <variant>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/outbox.h"
+#include "overlay/base/time.h"
+#include "runtime/client_messages.h"
+#include "runtime/effect.h"
+#include "runtime/messages.h"
+
+namespace phx::runtime {
+
+/// Serves tools that ask about several processors at once: `phoenix status` and `phoenix drain`.
+/// Every question has a deadline, so a silent processor only shows up as silent. Not thread-safe.
+class Tools {
+ public:
+  struct Timer {
+    std::uint64_t question = 0;
+    friend auto operator<=>(const Timer&, const Timer&) = default;
+  };
+  /// This very processor is to be drained.
+  struct DrainSelf {};
+  using Event = std::variant<Effect, DrainSelf>;
+  using Outbox = phx::Outbox<Envelope, Timer, Event>;
+
+  Tools(ProcessorId self, Duration status_timeout) : self_(self), timeout_(status_timeout) {}
+
+  // Inputs. `own`: how this processor is itself.
+  void on_status(Instant now, ClientId client, const StatusRequest& request, const View& view,
+                 const ProcessorStatus& own, Outbox& out);
+  void on_drain(Instant now, ClientId client, const DrainRequest& request, const View& view,
+                const ProcessorStatus& own, Outbox& out);
+  void on_answer(ProcessorId from, const StatusAnswer& answer, const View& view, Outbox& out);
+  void on_timer(Instant now, const Timer& timer, const View& view, const ProcessorStatus& own,
+                Outbox& out);
+  void on_client_down(ClientId client);
+  /// The membership changed: drains may be done, and nobody waits for the dead.
+  void on_view(const View& view, Outbox& out);
+
+ private:
+  /// One question to several processors.
+  struct Question {
+    ClientId client;
+    std::vector<ProcessorId> drained;  ///< Of a drain: whom; empty: a status.
+    ProcessorSet missing;              ///< Have not answered.
+    std::map<ProcessorId, ProcessorStatus> answers;
+  };
+
+  void ask(Instant now, Question question, const ProcessorStatus& own, Outbox& out);
+  void answer_status(const Question& question, const View& view, Outbox& out);
+  /// True if all are gone and the tool has been told.
+  bool report_drain(const Question& question, const View& view, Outbox& out);
+
+  ProcessorId self_;
+  Duration timeout_;
+  std::uint64_t next_ = 1;
+  std::map<std::uint64_t, Question> questions_;
+};
+
+}  // namespace phx::runtime

@@ -1,0 +1,195 @@
+#include "runtime/wire/codec_jobs.h"
+#include "runtime/wire/codec_members.h"
+#include "runtime/wire/codec_tops.h"
+#include "runtime/wire/codec_vnodes.h"
+
+namespace phx::wire {
+namespace {
+
+// One per alternative of ClientRequest, in its order.
+
+void add(const runtime::JoinRequest& in, pb::ClientRequest& out, Sink& sink) {
+  const auto& [newcomer] = in;
+  write(newcomer, *out.mutable_join()->mutable_newcomer(), sink);
+}
+void add(const runtime::StatusRequest& in, pb::ClientRequest& out, Sink& /*sink*/) {
+  const auto& [ask_all] = in;
+  out.mutable_status()->set_ask_all(ask_all);
+}
+void add(const runtime::RunRequest& in, pb::ClientRequest& out, Sink& sink) {
+  const auto& [spec] = in;
+  write(spec, *out.mutable_run()->mutable_spec(), sink);
+}
+void add(const runtime::FollowRequest& in, pb::ClientRequest& out, Sink& /*sink*/) {
+  const auto& [job] = in;
+  out.mutable_follow()->set_job(job.value);
+}
+void add(const runtime::SignalRequest& in, pb::ClientRequest& out, Sink& /*sink*/) {
+  const auto& [job, signal] = in;
+  out.mutable_signal()->set_job(job.value);
+  out.mutable_signal()->set_signal(signal);
+}
+void add(const runtime::DrainRequest& in, pb::ClientRequest& out, Sink& /*sink*/) {
+  const auto& [processors] = in;
+  write_ids(processors, out.mutable_drain()->mutable_processors());
+}
+void add(const runtime::DownRequest& /*in*/, pb::ClientRequest& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::DownRequest>);
+  out.mutable_down();
+}
+
+// One per alternative of ClientReply, in its order.
+
+void add(const runtime::JoinReply& in, pb::ClientReply& out, Sink& sink) {
+  const auto& [refusal, id, view, jobs, routes, homes] = in;
+  pb::JoinReply& reply = *out.mutable_join();
+  write_text(refusal, reply.mutable_refusal());
+  reply.set_id(id.value);
+  write(view, *reply.mutable_view(), sink);
+  write_list(jobs, reply.mutable_jobs(), sink);
+  write_list(routes, reply.mutable_routes(), sink);
+  write_list(homes, reply.mutable_homes(), sink);
+}
+void add(const runtime::StatusReply& in, pb::ClientReply& out, Sink& sink) {
+  const auto& [view, coordinator, processors, silent] = in;
+  pb::StatusReply& reply = *out.mutable_status();
+  write(view, *reply.mutable_view(), sink);
+  reply.set_coordinator(coordinator.value);
+  write_list(processors, reply.mutable_processors(), sink);
+  write_ids(silent, reply.mutable_silent());
+}
+void add(const runtime::RunStarted& in, pb::ClientReply& out, Sink& /*sink*/) {
+  const auto& [job] = in;
+  out.mutable_started()->set_job(job.value);
+}
+void add(const runtime::RunOutput& in, pb::ClientReply& out, Sink& sink) {
+  const auto& [output] = in;
+  write(output, *out.mutable_output()->mutable_output(), sink);
+}
+void add(const runtime::RunEnded& in, pb::ClientReply& out, Sink& sink) {
+  const auto& [job, code, reason, stages] = in;
+  pb::RunEnded& ended = *out.mutable_ended();
+  ended.set_job(job.value);
+  ended.set_code(code);
+  write_text(reason, ended.mutable_reason());
+  write_stages(stages, ended.mutable_stages(), sink);
+}
+void add(const runtime::RunMoved& in, pb::ClientReply& out, Sink& /*sink*/) {
+  const auto& [job, endpoints] = in;
+  out.mutable_moved()->set_job(job.value);
+  write_texts(endpoints, out.mutable_moved()->mutable_endpoints());
+}
+void add(const runtime::DrainProgress& in, pb::ClientReply& out, Sink& /*sink*/) {
+  const auto& [processors] = in;
+  pb::DrainProgress& progress = *out.mutable_drain();
+  for (const auto& [id, gone, vnodes_left, waiting] : processors) {
+    pb::DrainProgress::One& one = *progress.add_processors();
+    one.set_id(id.value);
+    one.set_gone(gone);
+    one.set_vnodes_left(vnodes_left);
+    write_text(waiting, one.mutable_waiting());
+  }
+}
+void add(const runtime::Done& in, pb::ClientReply& out, Sink& /*sink*/) {
+  const auto& [error] = in;
+  write_text(error, out.mutable_done()->mutable_error());
+}
+
+runtime::JoinReply read_join(const pb::JoinReply& in, Source& source) {
+  return {.refusal = source.text(in.refusal(), "JoinReply.refusal"),
+          .id = ProcessorId{in.id()},
+          .view = read(in.view(), source),
+          .jobs = read_list(in.jobs(), source, "JoinReply.jobs"),
+          .routes = read_list(in.routes(), source, "JoinReply.routes"),
+          .homes = read_list(in.homes(), source, "JoinReply.homes")};
+}
+
+runtime::StatusReply read_status(const pb::StatusReply& in, Source& source) {
+  return {.view = read(in.view(), source),
+          .coordinator = ProcessorId{in.coordinator()},
+          .processors = read_list(in.processors(), source, "StatusReply.processors"),
+          .silent = read_ids(in.silent(), source, "StatusReply.silent")};
+}
+
+runtime::RunEnded read_ended(const pb::RunEnded& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .code = in.code(),
+          .reason = source.text(in.reason(), "RunEnded.reason"),
+          .stages = read_stages(in.stages(), source, "RunEnded.stages")};
+}
+
+runtime::DrainProgress read_progress(const pb::DrainProgress& in, Source& source) {
+  runtime::DrainProgress progress;
+  source.require(static_cast<std::size_t>(in.processors_size()) <= kListMax, "DrainProgress");
+  for (const pb::DrainProgress::One& one : in.processors()) {
+    if (!source.ok()) break;
+    progress.processors.push_back({.id = ProcessorId{one.id()},
+                                   .gone = one.gone(),
+                                   .vnodes_left = one.vnodes_left(),
+                                   .waiting = source.text(one.waiting(), "DrainProgress.waiting")});
+  }
+  return progress;
+}
+
+}  // namespace
+
+void write_top(const runtime::ClientRequest& in, pb::ClientRequest& out, Sink& sink) {
+  std::visit([&](const auto& request) { add(request, out, sink); }, in);
+}
+
+void write_top(const runtime::ClientReply& in, pb::ClientReply& out, Sink& sink) {
+  std::visit([&](const auto& reply) { add(reply, out, sink); }, in);
+}
+
+runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
+  static_assert(std::variant_size_v<runtime::ClientRequest> == 7, "a new one needs a case here");
+  switch (in.request_case()) {
+    case pb::ClientRequest::kJoin:
+      return runtime::JoinRequest{read(in.join().newcomer(), source)};
+    case pb::ClientRequest::kStatus:
+      return runtime::StatusRequest{in.status().ask_all()};
+    case pb::ClientRequest::kRun:
+      return runtime::RunRequest{read(in.run().spec(), source)};
+    case pb::ClientRequest::kFollow:
+      return runtime::FollowRequest{JobId{in.follow().job()}};
+    case pb::ClientRequest::kSignal:
+      return runtime::SignalRequest{JobId{in.signal().job()}, in.signal().signal()};
+    case pb::ClientRequest::kDrain:
+      return runtime::DrainRequest{read_ids(in.drain().processors(), source, "DrainRequest")};
+    case pb::ClientRequest::kDown:
+      return runtime::DownRequest{};
+    case pb::ClientRequest::REQUEST_NOT_SET:
+      break;
+  }
+  source.fail("ClientRequest: unknown kind");
+  return {};
+}
+
+runtime::ClientReply read_top(const pb::ClientReply& in, Source& source) {
+  static_assert(std::variant_size_v<runtime::ClientReply> == 8, "a new one needs a case here");
+  switch (in.reply_case()) {
+    case pb::ClientReply::kJoin:
+      return read_join(in.join(), source);
+    case pb::ClientReply::kStatus:
+      return read_status(in.status(), source);
+    case pb::ClientReply::kStarted:
+      return runtime::RunStarted{JobId{in.started().job()}};
+    case pb::ClientReply::kOutput:
+      return runtime::RunOutput{read(in.output().output(), source)};
+    case pb::ClientReply::kEnded:
+      return read_ended(in.ended(), source);
+    case pb::ClientReply::kMoved:
+      return runtime::RunMoved{JobId{in.moved().job()},
+                               read_texts(in.moved().endpoints(), source, "RunMoved.endpoints")};
+    case pb::ClientReply::kDrain:
+      return read_progress(in.drain(), source);
+    case pb::ClientReply::kDone:
+      return runtime::Done{source.text(in.done().error(), "Done.error")};
+    case pb::ClientReply::REPLY_NOT_SET:
+      break;
+  }
+  source.fail("ClientReply: unknown kind");
+  return {};
+}
+
+}  // namespace phx::wire

@@ -1,0 +1,116 @@
+#include "runtime/wire/codec_delivery.h"
+#include "runtime/wire/codec_overlay.h"
+
+namespace phx::wire {
+
+void write(const collectives::BroadcastPiece& in, pb::BroadcastPiece& out, Sink& sink) {
+  const auto& [root, number, tag, purpose, more, payload] = in;
+  out.set_root(root.value);
+  out.set_number(number);
+  out.set_tag(tag);
+  out.set_purpose(static_cast<pb::Purpose>(purpose));
+  out.set_more(more);
+  out.set_payload_size(sink.payload(payload));
+}
+
+collectives::BroadcastPiece read(const pb::BroadcastPiece& in, Source& source) {
+  return {.root = source.vnode(in.root(), "BroadcastPiece.root"),
+          .number = in.number(),
+          .tag = in.tag(),
+          .purpose = source.choice(in.purpose(), collectives::Purpose::kAllreduce,
+                                   "BroadcastPiece.purpose"),
+          .more = in.more(),
+          .payload = source.payload(in.payload_size(), "BroadcastPiece.payload")};
+}
+
+void write(const collectives::Tokens& in, pb::Tokens& out, Sink& /*sink*/) {
+  const auto& [vnodes, epoch] = in;
+  write_set(vnodes, out.mutable_vnodes());
+  out.set_epoch(epoch);
+}
+
+collectives::Tokens read(const pb::Tokens& in, Source& source) {
+  return {.vnodes = read_vnodes(in.vnodes(), source, "Tokens.vnodes"), .epoch = in.epoch()};
+}
+
+void write(const collectives::TreeCopy& in, pb::TreeCopy& out, Sink& sink) {
+  const auto& [tree, hops_left, vnodes, piece] = in;
+  write(tree, out.mutable_tree());
+  out.set_hops_left(hops_left);
+  write_set(vnodes, out.mutable_vnodes());
+  write(piece, *out.mutable_piece(), sink);
+}
+
+collectives::TreeCopy read(const pb::TreeCopy& in, Source& source) {
+  return {.tree = read(in.tree(), source),
+          .hops_left = in.hops_left(),
+          .vnodes = read_vnodes(in.vnodes(), source, "TreeCopy.vnodes"),
+          .piece = read(in.piece(), source)};
+}
+
+void write(const collectives::FallbackCopy::Onward& in, pb::FallbackCopy::Onward& out, Sink& sink) {
+  const auto& [owner, tokens] = in;
+  out.set_owner(owner.value);
+  write_list(tokens, out.mutable_tokens(), sink);
+}
+
+collectives::FallbackCopy::Onward read(const pb::FallbackCopy::Onward& in, Source& source) {
+  return {.owner = ProcessorId{in.owner()},
+          .tokens = read_list(in.tokens(), source, "FallbackCopy.onward.tokens")};
+}
+
+void write(const collectives::FallbackCopy& in, pb::FallbackCopy& out, Sink& sink) {
+  const auto& [mine, onward, piece] = in;
+  write_list(mine, out.mutable_mine(), sink);
+  write_list(onward, out.mutable_onward(), sink);
+  write(piece, *out.mutable_piece(), sink);
+}
+
+collectives::FallbackCopy read(const pb::FallbackCopy& in, Source& source) {
+  return {.mine = read_list(in.mine(), source, "FallbackCopy.mine"),
+          .onward = read_list(in.onward(), source, "FallbackCopy.onward"),
+          .piece = read(in.piece(), source)};
+}
+
+void write(const collectives::ReductionKind& in, pb::ReductionKind& out) {
+  const auto& [op, type, to_all] = in;
+  out.set_op(static_cast<pb::ReduceOp>(op));
+  out.set_type(static_cast<pb::ReduceType>(type));
+  out.set_to_all(to_all);
+}
+
+collectives::ReductionKind read(const pb::ReductionKind& in, Source& source) {
+  return {.op = source.choice(in.op(), collectives::ReduceOp::kUser, "ReductionKind.op"),
+          .type = source.choice(in.type(), collectives::ReduceType::kBytes, "ReductionKind.type"),
+          .to_all = in.to_all()};
+}
+
+void write(const collectives::ReductionPart& in, pb::ReductionPart& out, Sink& sink) {
+  const auto& [covered, value] = in;
+  write_set(covered, out.mutable_covered());
+  out.set_value_size(sink.payload(value));
+}
+
+collectives::ReductionPart read(const pb::ReductionPart& in, Source& source) {
+  return {.covered = read_vnodes(in.covered(), source, "ReductionPart.covered"),
+          .value = source.payload(in.value_size(), "ReductionPart.value")};
+}
+
+void write(const collectives::ReductionToken& in, pb::ReductionToken& out, Sink& sink) {
+  const auto& [id, kind, parts, complete] = in;
+  out.set_target(id.target.value);
+  out.set_number(id.number);
+  write(kind, *out.mutable_kind());
+  write_list(parts, out.mutable_parts(), sink);
+  out.set_complete(complete);
+}
+
+collectives::ReductionToken read(const pb::ReductionToken& in, Source& source) {
+  return {
+      .id = {.target = source.vnode(in.target(), "ReductionToken.target"), .number = in.number()},
+      .kind = read(in.kind(), source),
+      .parts = read_list(in.parts(), source, "ReductionToken.parts"),
+      .complete = in.complete()};
+}
+
+}  // namespace phx::wire

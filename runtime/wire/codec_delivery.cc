@@ -1,0 +1,220 @@
+#include "runtime/wire/codec_delivery.h"
+
+namespace phx::wire {
+
+void write(const runtime::PointToPoint& in, pb::PointToPoint& out, Sink& sink) {
+  const auto& [from, to, seq, tag, more, payload] = in;
+  out.set_from(from.value);
+  out.set_to(to.value);
+  out.set_seq(seq);
+  out.set_tag(tag);
+  out.set_more(more);
+  out.set_payload_size(sink.payload(payload));
+}
+
+runtime::PointToPoint read(const pb::PointToPoint& in, Source& source) {
+  return {.from = source.vnode(in.from(), "PointToPoint.from"),
+          .to = source.vnode(in.to(), "PointToPoint.to"),
+          .seq = in.seq(),
+          .tag = in.tag(),
+          .more = in.more(),
+          .payload = source.payload(in.payload_size(), "PointToPoint.payload")};
+}
+
+void write(const runtime::BroadcastDelivery& in, pb::BroadcastDelivery& out, Sink& sink) {
+  const auto& [to, piece] = in;
+  write_set(to, out.mutable_to());
+  write(piece, *out.mutable_piece(), sink);
+}
+
+runtime::BroadcastDelivery read(const pb::BroadcastDelivery& in, Source& source) {
+  return {.to = read_vnodes(in.to(), source, "BroadcastDelivery.to"),
+          .piece = read(in.piece(), source)};
+}
+
+namespace {
+
+void add(const runtime::PointToPoint& in, pb::Delivery& out, Sink& sink) {
+  write(in, *out.mutable_point_to_point(), sink);
+}
+void add(const runtime::BroadcastDelivery& in, pb::Delivery& out, Sink& sink) {
+  write(in, *out.mutable_broadcast(), sink);
+}
+void add(const collectives::ReductionToken& in, pb::Delivery& out, Sink& sink) {
+  write(in, *out.mutable_reduction(), sink);
+}
+
+}  // namespace
+
+void write(const runtime::Delivery& in, pb::Delivery& out, Sink& sink) {
+  std::visit([&](const auto& delivery) { add(delivery, out, sink); }, in);
+}
+
+runtime::Delivery read(const pb::Delivery& in, Source& source) {
+  static_assert(std::variant_size_v<runtime::Delivery> == 3, "a new one needs a case here");
+  switch (in.delivery_case()) {
+    case pb::Delivery::kPointToPoint:
+      return read(in.point_to_point(), source);
+    case pb::Delivery::kBroadcast:
+      return read(in.broadcast(), source);
+    case pb::Delivery::kReduction:
+      return read(in.reduction(), source);
+    case pb::Delivery::DELIVERY_NOT_SET:
+      break;
+  }
+  source.fail("Delivery: unknown kind");
+  return {};
+}
+
+void write(const runtime::Message& in, pb::MailboxMessage& out, Sink& sink) {
+  const auto& [kind, from, number, tag, payload] = in;
+  out.set_kind(static_cast<pb::MessageKind>(kind));
+  out.set_from(from.value);
+  out.set_number(number);
+  out.set_tag(tag);
+  out.set_payload_size(sink.payload(payload));
+}
+
+runtime::Message read(const pb::MailboxMessage& in, Source& source) {
+  return {.kind = source.choice(in.kind(), runtime::Message::Kind::kAllreduced, "Message.kind"),
+          .from = source.vnode(in.from(), "Message.from"),
+          .number = in.number(),
+          .tag = in.tag(),
+          .payload = source.payload(in.payload_size(), "Message.payload")};
+}
+
+namespace {
+
+using Streams = std::map<VnodeId, runtime::VnodeBundle::Inbound>;
+using StreamPieces = Entries<pb::VnodeBundle::Pieces>;
+
+void write_streams(const Streams& streams, Numbers64* counters, StreamPieces* pieces, Sink& sink) {
+  using Inbound = runtime::VnodeBundle::Inbound;
+  write_counters(streams, counters, [](const Inbound& inbound) { return inbound.next; });
+  for (const auto& entry : streams) {
+    const auto& [next, begun, early] = entry.second;
+    if (begun.empty() && early.empty()) continue;
+    pb::VnodeBundle::Pieces& out = *pieces->Add();
+    out.set_from(entry.first.value);
+    for (const Payload& payload : begun) out.add_begun_sizes(sink.payload(payload));
+    for (const auto& piece : early) {
+      pb::VnodeBundle::Early& written = *out.add_early();
+      written.set_number(piece.first);
+      write(piece.second, *written.mutable_delivery(), sink);
+    }
+  }
+}
+
+void read_pieces(const pb::VnodeBundle::Pieces& in, runtime::VnodeBundle::Inbound& stream,
+                 Source& source) {
+  source.require(static_cast<std::size_t>(in.begun_sizes_size()) <= kListMax, "Inbound.begun");
+  if (!source.ok()) return;
+  stream.begun.reserve(static_cast<std::size_t>(in.begun_sizes_size()));
+  for (const std::uint64_t size : in.begun_sizes()) {
+    stream.begun.push_back(source.payload(size, "Inbound.begun"));
+  }
+  for (const pb::VnodeBundle::Early& early : in.early()) {
+    source.require(stream.early.empty() || stream.early.rbegin()->first < early.number(),
+                   "Inbound.early");
+    if (!source.ok()) return;
+    stream.early.emplace_hint(stream.early.end(), early.number(), read(early.delivery(), source));
+  }
+}
+
+Streams read_streams(const Numbers64& counters, const StreamPieces& pieces, Source& source,
+                     const char* field) {
+  Streams streams;
+  for (const auto& counter : read_counters(counters, source, field)) {
+    streams.emplace_hint(streams.end(), counter.first,
+                         runtime::VnodeBundle::Inbound{counter.second, {}, {}});
+  }
+  auto searched = streams.begin();  // entries come in ascending order, each at most once
+  for (const pb::VnodeBundle::Pieces& in : pieces) {
+    while (searched != streams.end() && searched->first.value < in.from()) ++searched;
+    source.require(searched != streams.end() && searched->first.value == in.from(), field);
+    if (!source.ok()) break;
+    read_pieces(in, searched->second, source);
+    ++searched;
+  }
+  return streams;
+}
+
+std::uint64_t same_number(std::uint64_t number) {
+  return number;
+}
+
+using AsTarget = std::map<std::uint64_t, runtime::VnodeBundle::Pending>;
+
+void write_as_target(const AsTarget& as_target, Entries<pb::VnodeBundle::Pending>* entries,
+                     Sink& sink) {
+  for (const auto& entry : as_target) {
+    const auto& [kind, parts] = entry.second;
+    pb::VnodeBundle::Pending& out = *entries->Add();
+    out.set_number(entry.first);
+    write(kind, *out.mutable_kind());
+    write_list(parts, out.mutable_parts(), sink);
+  }
+}
+
+AsTarget read_as_target(const Entries<pb::VnodeBundle::Pending>& entries, Source& source) {
+  AsTarget as_target;
+  for (const pb::VnodeBundle::Pending& in : entries) {
+    source.require(as_target.empty() || as_target.rbegin()->first < in.number(),
+                   "VnodeBundle.as_target");
+    if (!source.ok()) break;
+    as_target.emplace_hint(
+        as_target.end(), in.number(),
+        runtime::VnodeBundle::Pending{read(in.kind(), source),
+                                      read_list(in.parts(), source, "Pending.parts")});
+  }
+  return as_target;
+}
+
+}  // namespace
+
+void write(const runtime::VnodeBundle& in, pb::VnodeBundle& out, Sink& sink) {
+  const auto& [state, mailbox, sent, from_vnodes, from_roots, broadcasts, reductions, as_target] =
+      in;
+  out.set_has_state(state.has_value());
+  if (state) out.set_state_size(sink.payload(*state));
+  write_list(mailbox, out.mutable_mailbox(), sink);
+  write_counters(sent, out.mutable_sent(), same_number);
+  write_streams(from_vnodes, out.mutable_from_vnodes(), out.mutable_vnode_pieces(), sink);
+  write_streams(from_roots, out.mutable_from_roots(), out.mutable_root_pieces(), sink);
+  out.set_broadcasts(broadcasts);
+  write_counters(reductions, out.mutable_reductions(), same_number);
+  write_as_target(as_target, out.mutable_as_target(), sink);
+}
+
+runtime::VnodeBundle read(const pb::VnodeBundle& in, Source& source) {
+  runtime::VnodeBundle out;
+  source.require(in.has_state() || in.state_size() == 0, "VnodeBundle.state");
+  if (in.has_state()) out.state = source.payload(in.state_size(), "VnodeBundle.state");
+  out.mailbox = read_list(in.mailbox(), source, "VnodeBundle.mailbox");
+  out.sent = read_counters(in.sent(), source, "VnodeBundle.sent");
+  out.from_vnodes =
+      read_streams(in.from_vnodes(), in.vnode_pieces(), source, "VnodeBundle.from_vnodes");
+  out.from_roots =
+      read_streams(in.from_roots(), in.root_pieces(), source, "VnodeBundle.from_roots");
+  out.broadcasts = in.broadcasts();
+  out.reductions = read_counters(in.reductions(), source, "VnodeBundle.reductions");
+  out.as_target = read_as_target(in.as_target(), source);
+  return out;
+}
+
+void write(const runtime::VnodeParcel& in, pb::VnodeParcel& out, Sink& sink) {
+  const auto& [vnode, epoch, bundle, undelivered] = in;
+  out.set_vnode(vnode.value);
+  out.set_epoch(epoch);
+  write(bundle, *out.mutable_bundle(), sink);
+  write_list(undelivered, out.mutable_undelivered(), sink);
+}
+
+runtime::VnodeParcel read(const pb::VnodeParcel& in, Source& source) {
+  return {.vnode = source.vnode(in.vnode(), "VnodeParcel.vnode"),
+          .epoch = in.epoch(),
+          .bundle = read(in.bundle(), source),
+          .undelivered = read_list(in.undelivered(), source, "VnodeParcel.undelivered")};
+}
+
+}  // namespace phx::wire

@@ -1,0 +1,252 @@
+#include "runtime/wire/codec_delivery.h"
+#include "runtime/wire/codec_jobs.h"
+#include "runtime/wire/codec_members.h"
+#include "runtime/wire/codec_overlay.h"
+#include "runtime/wire/codec_tops.h"
+#include "runtime/wire/codec_vnodes.h"
+
+namespace phx::wire {
+namespace {
+
+// One per alternative of Envelope, in its order.
+
+void add(const runtime::ViewChange& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_view_change(), sink);
+}
+void add(const runtime::Admit& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_admit(), sink);
+}
+void add(const runtime::Admitted& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_admitted(), sink);
+}
+void add(const runtime::Leave& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [flushed] = in;
+  out.mutable_leave()->set_flushed(flushed);
+}
+void add(const runtime::Suspect& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_suspect(), sink);
+}
+void add(const runtime::ViewQuery& /*in*/, pb::Frame& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::ViewQuery>);
+  out.mutable_view_query();
+}
+void add(const runtime::ViewReport& in, pb::Frame& out, Sink& sink) {
+  const auto& [view] = in;
+  write(view, *out.mutable_view_report()->mutable_view(), sink);
+}
+void add(const runtime::ViewInstall& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_view_install(), sink);
+}
+void add(const runtime::Fenced& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [view, why] = in;
+  out.mutable_fenced()->set_view(view);
+  write_text(why, out.mutable_fenced()->mutable_why());
+}
+void add(const runtime::Heartbeat& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [answer] = in;
+  out.mutable_heartbeat()->set_answer(answer);
+}
+void add(const runtime::Flush& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [answer] = in;
+  out.mutable_flush()->set_answer(answer);
+}
+void add(const runtime::Routes& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_routes(), sink);
+}
+void add(const runtime::Pull& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_pull(), sink);
+}
+void add(const runtime::Offer& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_offer(), sink);
+}
+void add(const runtime::OfferReply& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_offer_reply(), sink);
+}
+void add(const runtime::OfferCancel& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_offer_cancel(), sink);
+}
+void add(const runtime::Migrate& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_migrate(), sink);
+}
+void add(const runtime::VnodeMessage& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_vnode_message(), sink);
+}
+void add(const runtime::CollectiveMessage& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_collective_message(), sink);
+}
+void add(const overlay::Message& in, pb::Frame& out, Sink& sink) {
+  write_overlay(in, out.mutable_overlay_message(), sink);
+}
+void add(const runtime::JobRequest& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_job_request(), sink);
+}
+void add(const runtime::JobStart& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_job_start(), sink);
+}
+void add(const runtime::JobStage& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_job_stage(), sink);
+}
+void add(const runtime::JobEnd& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_job_end(), sink);
+}
+void add(const runtime::Output& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_output(), sink);
+}
+void add(const runtime::JobHome& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_job_home(), sink);
+}
+void add(const runtime::JobSignal& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [job, signal] = in;
+  out.mutable_job_signal()->set_job(job.value);
+  out.mutable_job_signal()->set_signal(signal);
+}
+void add(const runtime::StatusQuestion& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [request] = in;
+  out.mutable_status_question()->set_request(request);
+}
+void add(const runtime::StatusAnswer& in, pb::Frame& out, Sink& sink) {
+  const auto& [request, status] = in;
+  out.mutable_status_answer()->set_request(request);
+  write(status, *out.mutable_status_answer()->mutable_status(), sink);
+}
+void add(const runtime::DrainOrder& /*in*/, pb::Frame& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::DrainOrder>);
+  out.mutable_drain_order();
+}
+void add(const runtime::DownOrder& /*in*/, pb::Frame& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::DownOrder>);
+  out.mutable_down_order();
+}
+
+/// The second half of read_envelope(), which says which cases these are.
+runtime::Envelope read_job_envelope(const pb::Frame& in, Source& source) {
+  switch (in.envelope_case()) {
+    case pb::Frame::kJobRequest:
+      return read(in.job_request(), source);
+    case pb::Frame::kJobStart:
+      return read(in.job_start(), source);
+    case pb::Frame::kJobStage:
+      return read(in.job_stage(), source);
+    case pb::Frame::kJobEnd:
+      return read(in.job_end(), source);
+    case pb::Frame::kOutput:
+      return read(in.output(), source);
+    case pb::Frame::kJobHome:
+      return read(in.job_home(), source);
+    case pb::Frame::kJobSignal:
+      return runtime::JobSignal{JobId{in.job_signal().job()}, in.job_signal().signal()};
+    case pb::Frame::kStatusQuestion:
+      return runtime::StatusQuestion{in.status_question().request()};
+    case pb::Frame::kStatusAnswer:
+      return runtime::StatusAnswer{in.status_answer().request(),
+                                   read(in.status_answer().status(), source)};
+    case pb::Frame::kDrainOrder:
+      return runtime::DrainOrder{};
+    case pb::Frame::kDownOrder:
+      return runtime::DownOrder{};
+    default:
+      break;
+  }
+  source.fail("Frame.envelope");
+  return {};
+}
+
+/// Membership, after the frequent ones.
+runtime::Envelope read_member_envelope(const pb::Frame& in, Source& source) {
+  switch (in.envelope_case()) {
+    case pb::Frame::kViewChange:
+      return read(in.view_change(), source);
+    case pb::Frame::kAdmit:
+      return read(in.admit(), source);
+    case pb::Frame::kAdmitted:
+      return read(in.admitted(), source);
+    case pb::Frame::kLeave:
+      return runtime::Leave{in.leave().flushed()};
+    case pb::Frame::kSuspect:
+      return read(in.suspect(), source);
+    case pb::Frame::kViewQuery:
+      return runtime::ViewQuery{};
+    case pb::Frame::kViewReport:
+      return runtime::ViewReport{read(in.view_report().view(), source)};
+    case pb::Frame::kViewInstall:
+      return read(in.view_install(), source);
+    case pb::Frame::kFenced:
+      return runtime::Fenced{in.fenced().view(), source.text(in.fenced().why(), "Fenced.why")};
+    case pb::Frame::kFlush:
+      return runtime::Flush{in.flush().answer()};
+    default:
+      break;
+  }
+  source.fail("Frame.envelope");
+  return {};
+}
+
+std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& source) {
+  static_assert(std::variant_size_v<runtime::Envelope> == 31, "a new one needs a case here");
+  switch (in.envelope_case()) {
+    case pb::Frame::kVnodeMessage:
+      return read(in.vnode_message(), source);
+    case pb::Frame::kCollectiveMessage:
+      return read(in.collective_message(), source);
+    case pb::Frame::kOverlayMessage:
+      return read(in.overlay_message(), source);
+    case pb::Frame::kHeartbeat:
+      return runtime::Heartbeat{in.heartbeat().answer()};
+    case pb::Frame::kRoutes:
+      return read(in.routes(), source);
+    case pb::Frame::kPull:
+      return read(in.pull(), source);
+    case pb::Frame::kOffer:
+      return read(in.offer(), source);
+    case pb::Frame::kOfferReply:
+      return read(in.offer_reply(), source);
+    case pb::Frame::kOfferCancel:
+      return read(in.offer_cancel(), source);
+    case pb::Frame::kMigrate:
+      return read(in.migrate(), source);
+    case pb::Frame::kViewChange:
+    case pb::Frame::kAdmit:
+    case pb::Frame::kAdmitted:
+    case pb::Frame::kLeave:
+    case pb::Frame::kSuspect:
+    case pb::Frame::kViewQuery:
+    case pb::Frame::kViewReport:
+    case pb::Frame::kViewInstall:
+    case pb::Frame::kFenced:
+    case pb::Frame::kFlush:
+      return read_member_envelope(in, source);
+    case pb::Frame::kJobRequest:
+    case pb::Frame::kJobStart:
+    case pb::Frame::kJobStage:
+    case pb::Frame::kJobEnd:
+    case pb::Frame::kOutput:
+    case pb::Frame::kJobHome:
+    case pb::Frame::kJobSignal:
+    case pb::Frame::kStatusQuestion:
+    case pb::Frame::kStatusAnswer:
+    case pb::Frame::kDrainOrder:
+    case pb::Frame::kDownOrder:
+      return read_job_envelope(in, source);
+    case pb::Frame::ENVELOPE_NOT_SET:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void write_top(const runtime::Frame& in, pb::Frame& out, Sink& sink) {
+  const auto& [seq, received, envelope] = in;
+  out.set_seq(seq);
+  out.set_received(received);
+  if (envelope) std::visit([&](const auto& message) { add(message, out, sink); }, *envelope);
+}
+
+runtime::Frame read_top(const pb::Frame& in, Source& source) {
+  runtime::Frame frame{
+      .seq = in.seq(), .received = in.received(), .envelope = read_envelope(in, source)};
+  source.require((frame.seq != 0) == frame.envelope.has_value(), "Frame.seq");
+  return frame;
+}
+
+}  // namespace phx::wire

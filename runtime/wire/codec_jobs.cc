@@ -1,0 +1,200 @@
+#include "runtime/wire/codec_jobs.h"
+
+namespace phx::wire {
+
+void write_stages(const Stages& stages, Entries<pb::ProcessorStage>* out, Sink& sink) {
+  for (const auto& entry : stages) {
+    pb::ProcessorStage& written = *out->Add();
+    written.set_processor(entry.first.value);
+    write(entry.second, *written.mutable_stage(), sink);
+  }
+}
+
+Stages read_stages(const Entries<pb::ProcessorStage>& in, Source& source, const char* field) {
+  Stages stages;
+  for (const pb::ProcessorStage& entry : in) {
+    const ProcessorId id{entry.processor()};
+    source.require(stages.empty() || stages.rbegin()->first < id, field);
+    if (!source.ok()) break;
+    stages.emplace_hint(stages.end(), id, read(entry.stage(), source));
+  }
+  return stages;
+}
+
+void write(const runtime::JobSpec& in, pb::JobSpec& out, Sink& /*sink*/) {
+  const auto& [vnodes, command, environment, directory, name, processors_max, balance,
+               attach_timeout] = in;
+  out.set_vnodes(vnodes);
+  write_texts(command, out.mutable_command());
+  write_texts(environment, out.mutable_environment());
+  write_text(directory, out.mutable_directory());
+  write_text(name, out.mutable_name());
+  out.set_processors_max(processors_max);
+  out.set_balance(balance);
+  out.set_attach_timeout(duration_number(attach_timeout));
+}
+
+runtime::JobSpec read(const pb::JobSpec& in, Source& source) {
+  source.require(in.vnodes() <= kVnodeIdEnd, "JobSpec.vnodes");
+  return {.vnodes = in.vnodes(),
+          .command = read_texts(in.command(), source, "JobSpec.command"),
+          .environment = read_texts(in.environment(), source, "JobSpec.environment"),
+          .directory = source.text(in.directory(), "JobSpec.directory"),
+          .name = source.text(in.name(), "JobSpec.name"),
+          .processors_max = in.processors_max(),
+          .balance = in.balance(),
+          .attach_timeout = source.duration(in.attach_timeout(), "JobSpec.attach_timeout")};
+}
+
+void write(const runtime::JobRequest& in, pb::JobRequest& out, Sink& sink) {
+  const auto& [request, spec] = in;
+  out.set_request(request);
+  write(spec, *out.mutable_spec(), sink);
+}
+
+runtime::JobRequest read(const pb::JobRequest& in, Source& source) {
+  return {.request = in.request(), .spec = read(in.spec(), source)};
+}
+
+void write(const runtime::JobStart& in, pb::JobStart& out, Sink& sink) {
+  const auto& [job, spec, home, request, processors] = in;
+  out.set_job(job.value);
+  write(spec, *out.mutable_spec(), sink);
+  out.set_home(home.value);
+  out.set_request(request);
+  write_ids(processors, out.mutable_processors());
+}
+
+runtime::JobStart read(const pb::JobStart& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .spec = read(in.spec(), source),
+          .home = ProcessorId{in.home()},
+          .request = in.request(),
+          .processors = read_ids(in.processors(), source, "JobStart.processors")};
+}
+
+namespace {
+
+void write_exit(const runtime::Exit& in, pb::Exit* out) {
+  const auto& [code, signal, finished, detail] = in;
+  out->set_code(code);
+  out->set_signal(signal);
+  out->set_finished(finished);
+  write_text(detail, out->mutable_detail());
+}
+
+}  // namespace
+
+void write(const runtime::JobStage& in, pb::JobStage& out, Sink& /*sink*/) {
+  const auto& [job, stage, exit] = in;
+  out.set_job(job.value);
+  out.set_stage(static_cast<pb::Stage>(stage));
+  write_exit(exit, out.mutable_exit());
+}
+
+runtime::JobStage read(const pb::JobStage& in, Source& source) {
+  const pb::Exit& exit = in.exit();
+  return {.job = JobId{in.job()},
+          .stage = source.choice(in.stage(), runtime::Stage::kExited, "JobStage.stage"),
+          .exit = {.code = exit.code(),
+                   .signal = exit.signal(),
+                   .finished = exit.finished(),
+                   .detail = source.text(exit.detail(), "Exit.detail")}};
+}
+
+void write(const runtime::JobEnd& in, pb::JobEnd& out, Sink& /*sink*/) {
+  const auto& [job, code, reason] = in;
+  out.set_job(job.value);
+  out.set_code(code);
+  write_text(reason, out.mutable_reason());
+}
+
+runtime::JobEnd read(const pb::JobEnd& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .code = in.code(),
+          .reason = source.text(in.reason(), "JobEnd.reason")};
+}
+
+void write(const runtime::Output& in, pb::Output& out, Sink& sink) {
+  const auto& [job, processor, is_error, bytes] = in;
+  out.set_job(job.value);
+  out.set_processor(processor.value);
+  out.set_is_error(is_error);
+  out.set_bytes_size(sink.payload(bytes));
+}
+
+runtime::Output read(const pb::Output& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .processor = ProcessorId{in.processor()},
+          .is_error = in.is_error(),
+          .bytes = source.payload(in.bytes_size(), "Output.bytes")};
+}
+
+void write(const runtime::JobHome& in, pb::JobHome& out, Sink& sink) {
+  const auto& [job, home, moves, stages] = in;
+  out.set_job(job.value);
+  out.set_home(home.value);
+  out.set_moves(moves);
+  write_stages(stages, out.mutable_stages(), sink);
+}
+
+runtime::JobHome read(const pb::JobHome& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .home = ProcessorId{in.home()},
+          .moves = in.moves(),
+          .stages = read_stages(in.stages(), source, "JobHome.stages")};
+}
+
+void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& /*sink*/) {
+  const auto& [job, name, home, stage, held, vnodes, parked, waiting] = in;
+  out.set_job(job.value);
+  write_text(name, out.mutable_name());
+  out.set_home(home.value);
+  out.set_stage(static_cast<pb::Stage>(stage));
+  write_set(held, out.mutable_held());
+  out.set_vnodes(vnodes);
+  out.set_parked(parked);
+  write_text(waiting, out.mutable_waiting());
+}
+
+runtime::JobStatus read(const pb::JobStatus& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .name = source.text(in.name(), "JobStatus.name"),
+          .home = ProcessorId{in.home()},
+          .stage = source.choice(in.stage(), runtime::Stage::kExited, "JobStatus.stage"),
+          .held = read_vnodes(in.held(), source, "JobStatus.held"),
+          .vnodes = in.vnodes(),
+          .parked = in.parked(),
+          .waiting = source.text(in.waiting(), "JobStatus.waiting")};
+}
+
+void write(const runtime::Counter& in, pb::Counter& out, Sink& /*sink*/) {
+  const auto& [name, value] = in;
+  write_text(name, out.mutable_name());
+  out.set_value(value);
+}
+
+runtime::Counter read(const pb::Counter& in, Source& source) {
+  return {.name = source.text(in.name(), "Counter.name"), .value = in.value()};
+}
+
+void write(const runtime::ProcessorStatus& in, pb::ProcessorStatus& out, Sink& sink) {
+  const auto& [id, view, links, trees, jobs, counters] = in;
+  out.set_id(id.value);
+  out.set_view(view);
+  out.set_links(links);
+  out.set_trees(trees);
+  write_list(jobs, out.mutable_jobs(), sink);
+  write_list(counters, out.mutable_counters(), sink);
+}
+
+runtime::ProcessorStatus read(const pb::ProcessorStatus& in, Source& source) {
+  return {.id = ProcessorId{in.id()},
+          .view = in.view(),
+          .links = in.links(),
+          .trees = in.trees(),
+          .jobs = read_list(in.jobs(), source, "ProcessorStatus.jobs"),
+          .counters = read_list(in.counters(), source, "ProcessorStatus.counters")};
+}
+
+}  // namespace phx::wire

@@ -1,0 +1,184 @@
+#include "runtime/wire/codec_delivery.h"
+#include "runtime/wire/codec_tops.h"
+
+namespace phx::wire {
+namespace {
+
+// One per alternative of ToDaemon, in its order.
+
+void add(const runtime::AppAttach& in, pb::ToDaemon& out, Sink& /*sink*/) {
+  const auto& [job, vnodes, process] = in;
+  pb::AppAttach& attach = *out.mutable_attach();
+  attach.set_job(job.value);
+  attach.set_vnodes(vnodes);
+  attach.set_process(process);
+}
+void add(const runtime::AppSend& in, pb::ToDaemon& out, Sink& sink) {
+  const auto& [message] = in;
+  write(message, *out.mutable_send()->mutable_message(), sink);
+}
+void add(const runtime::AppBroadcast& in, pb::ToDaemon& out, Sink& sink) {
+  const auto& [piece] = in;
+  write(piece, *out.mutable_broadcast()->mutable_piece(), sink);
+}
+void add(const runtime::AppContribute& in, pb::ToDaemon& out, Sink& sink) {
+  const auto& [token] = in;
+  write(token, *out.mutable_contribute()->mutable_token(), sink);
+}
+void add(const runtime::AppReleased& in, pb::ToDaemon& out, Sink& sink) {
+  const auto& [received, vnodes] = in;
+  pb::AppReleased& released = *out.mutable_released();
+  released.set_received(received);
+  for (const auto& entry : vnodes) {
+    pb::AppReleased::One& one = *released.add_vnodes();
+    one.set_vnode(entry.first.value);
+    write(entry.second, *one.mutable_bundle(), sink);
+  }
+}
+void add(const runtime::AppAck& in, pb::ToDaemon& out, Sink& /*sink*/) {
+  const auto& [received] = in;
+  out.mutable_ack()->set_received(received);
+}
+void add(const runtime::AppAssume& in, pb::ToDaemon& out, Sink& /*sink*/) {
+  const auto& [vnodes] = in;
+  write_set(vnodes, out.mutable_assume()->mutable_vnodes());
+}
+void add(const runtime::AppFinish& in, pb::ToDaemon& out, Sink& /*sink*/) {
+  const auto& [abort, code, reason] = in;
+  pb::AppFinish& finish = *out.mutable_finish();
+  finish.set_abort(abort);
+  finish.set_code(code);
+  write_text(reason, finish.mutable_reason());
+}
+void add(const runtime::AppWaiting& in, pb::ToDaemon& out, Sink& /*sink*/) {
+  const auto& [what] = in;
+  write_text(what, out.mutable_waiting()->mutable_what());
+}
+
+// One per alternative of ToApplication, in its order.
+
+void add(const runtime::AppAttached& in, pb::ToApplication& out, Sink& /*sink*/) {
+  const auto& [job, processor, vnodes, refusal] = in;
+  pb::AppAttached& attached = *out.mutable_attached();
+  attached.set_job(job.value);
+  attached.set_processor(processor.value);
+  attached.set_vnodes(vnodes);
+  write_text(refusal, attached.mutable_refusal());
+}
+void add(const runtime::AppGrant& in, pb::ToApplication& out, Sink& sink) {
+  const auto& [parcels] = in;
+  write_list(parcels, out.mutable_grant()->mutable_parcels(), sink);
+}
+void add(const runtime::AppDeliver& in, pb::ToApplication& out, Sink& sink) {
+  const auto& [seq, delivery] = in;
+  out.mutable_deliver()->set_seq(seq);
+  write(delivery, *out.mutable_deliver()->mutable_delivery(), sink);
+}
+void add(const runtime::AppRelease& in, pb::ToApplication& out, Sink& /*sink*/) {
+  const auto& [vnodes] = in;
+  write_set(vnodes, out.mutable_release()->mutable_vnodes());
+}
+void add(const runtime::AppRefused& in, pb::ToApplication& out, Sink& /*sink*/) {
+  const auto& [vnodes, why] = in;
+  write_set(vnodes, out.mutable_refused()->mutable_vnodes());
+  write_text(why, out.mutable_refused()->mutable_why());
+}
+void add(const runtime::AppRetire& /*in*/, pb::ToApplication& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::AppRetire>);
+  out.mutable_retire();
+}
+void add(const runtime::AppEnd& in, pb::ToApplication& out, Sink& /*sink*/) {
+  const auto& [code, reason] = in;
+  out.mutable_end()->set_code(code);
+  write_text(reason, out.mutable_end()->mutable_reason());
+}
+
+runtime::AppReleased read_released(const pb::AppReleased& in, Source& source) {
+  runtime::AppReleased out{.received = in.received(), .vnodes = {}};
+  source.require(static_cast<std::size_t>(in.vnodes_size()) <= kListMax, "AppReleased.vnodes");
+  for (const pb::AppReleased::One& one : in.vnodes()) {
+    if (!source.ok()) break;
+    const VnodeId vnode = source.vnode(one.vnode(), "AppReleased.vnodes");
+    out.vnodes.emplace_back(vnode, read(one.bundle(), source));
+  }
+  return out;
+}
+
+runtime::AppAttach read_attach(const pb::AppAttach& in, Source& source) {
+  source.require(in.vnodes() <= kVnodeIdEnd, "AppAttach.vnodes");
+  return {.job = JobId{in.job()}, .vnodes = in.vnodes(), .process = in.process()};
+}
+
+runtime::AppAttached read_attached(const pb::AppAttached& in, Source& source) {
+  source.require(in.vnodes() <= kVnodeIdEnd, "AppAttached.vnodes");
+  return {.job = JobId{in.job()},
+          .processor = ProcessorId{in.processor()},
+          .vnodes = in.vnodes(),
+          .refusal = source.text(in.refusal(), "AppAttached.refusal")};
+}
+
+}  // namespace
+
+void write_top(const runtime::ToDaemon& in, pb::ToDaemon& out, Sink& sink) {
+  std::visit([&](const auto& message) { add(message, out, sink); }, in);
+}
+
+void write_top(const runtime::ToApplication& in, pb::ToApplication& out, Sink& sink) {
+  std::visit([&](const auto& message) { add(message, out, sink); }, in);
+}
+
+runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
+  static_assert(std::variant_size_v<runtime::ToDaemon> == 9, "a new one needs a case here");
+  switch (in.message_case()) {
+    case pb::ToDaemon::kSend:
+      return runtime::AppSend{read(in.send().message(), source)};
+    case pb::ToDaemon::kBroadcast:
+      return runtime::AppBroadcast{read(in.broadcast().piece(), source)};
+    case pb::ToDaemon::kContribute:
+      return runtime::AppContribute{read(in.contribute().token(), source)};
+    case pb::ToDaemon::kAck:
+      return runtime::AppAck{in.ack().received()};
+    case pb::ToDaemon::kAttach:
+      return read_attach(in.attach(), source);
+    case pb::ToDaemon::kReleased:
+      return read_released(in.released(), source);
+    case pb::ToDaemon::kAssume:
+      return runtime::AppAssume{read_vnodes(in.assume().vnodes(), source, "AppAssume.vnodes")};
+    case pb::ToDaemon::kFinish:
+      return runtime::AppFinish{in.finish().abort(), in.finish().code(),
+                                source.text(in.finish().reason(), "AppFinish.reason")};
+    case pb::ToDaemon::kWaiting:
+      return runtime::AppWaiting{source.text(in.waiting().what(), "AppWaiting.what")};
+    case pb::ToDaemon::MESSAGE_NOT_SET:
+      break;
+  }
+  source.fail("ToDaemon: unknown kind");
+  return {};
+}
+
+runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
+  static_assert(std::variant_size_v<runtime::ToApplication> == 7, "a new one needs a case here");
+  switch (in.message_case()) {
+    case pb::ToApplication::kDeliver:
+      return runtime::AppDeliver{in.deliver().seq(), read(in.deliver().delivery(), source)};
+    case pb::ToApplication::kGrant:
+      return runtime::AppGrant{read_list(in.grant().parcels(), source, "AppGrant.parcels")};
+    case pb::ToApplication::kRelease:
+      return runtime::AppRelease{read_vnodes(in.release().vnodes(), source, "AppRelease.vnodes")};
+    case pb::ToApplication::kAttached:
+      return read_attached(in.attached(), source);
+    case pb::ToApplication::kRefused:
+      return runtime::AppRefused{read_vnodes(in.refused().vnodes(), source, "AppRefused.vnodes"),
+                                 source.text(in.refused().why(), "AppRefused.why")};
+    case pb::ToApplication::kRetire:
+      return runtime::AppRetire{};
+    case pb::ToApplication::kEnd:
+      return runtime::AppEnd{in.end().code(), source.text(in.end().reason(), "AppEnd.reason")};
+    case pb::ToApplication::MESSAGE_NOT_SET:
+      break;
+  }
+  source.fail("ToApplication: unknown kind");
+  return {};
+}
+
+}  // namespace phx::wire

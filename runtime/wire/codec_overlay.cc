@@ -1,0 +1,200 @@
+#include "runtime/wire/codec_overlay.h"
+
+namespace phx::wire {
+
+void write(const TreeId& in, pb::TreeId* out) {
+  const auto& [root, kind] = in;
+  out->set_root(root.value);
+  out->set_kind(static_cast<pb::TreeKind>(kind));
+}
+
+TreeId read(const pb::TreeId& in, Source& source) {
+  return {.root = ProcessorId{in.root()},
+          .kind = source.choice(in.kind(), TreeKind::kBandwidth, "TreeId.kind")};
+}
+
+void write(const overlay::TreeAdvert& in, pb::TreeAdvert& out, Sink& /*sink*/) {
+  const auto& [tree, connected, distance, label, children, parent] = in;
+  write(tree, out.mutable_tree());
+  out.set_connected(connected);
+  out.set_distance(duration_number(distance));
+  out.mutable_label()->set_seq(label.seq);
+  out.mutable_label()->set_feasible(duration_number(label.feasible));
+  out.set_children(children);
+  out.set_parent(parent.value);
+}
+
+overlay::TreeAdvert read(const pb::TreeAdvert& in, Source& source) {
+  return {.tree = read(in.tree(), source),
+          .connected = in.connected(),
+          .distance = source.duration(in.distance(), "TreeAdvert.distance"),
+          .label = {.seq = in.label().seq(),
+                    .feasible = source.duration(in.label().feasible(), "Label.feasible")},
+          .children = in.children(),
+          .parent = ProcessorId{in.parent()}};
+}
+
+namespace {
+
+// One per message, in the order of overlay/messages.h.
+
+void add(const overlay::Probe& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [seq] = in;
+  out.mutable_probe()->set_seq(seq);
+}
+
+void add(const overlay::ProbeReply& in, pb::OverlayMessage& out, Sink& sink) {
+  const auto& [seq, adverts, recommended] = in;
+  pb::ProbeReply& reply = *out.mutable_probe_reply();
+  reply.set_seq(seq);
+  write_list(adverts, reply.mutable_adverts(), sink);
+  write_ids(recommended, reply.mutable_recommended());
+}
+
+void add(const overlay::TreeOpen& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [tree, nearest, distance, seq] = in;
+  pb::TreeOpen& open = *out.mutable_tree_open();
+  write(tree, open.mutable_tree());
+  open.set_nearest(nearest.value);
+  open.set_distance(duration_number(distance));
+  open.set_seq(seq);
+}
+
+void add(const overlay::TreeClose& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [tree, seq] = in;
+  write(tree, out.mutable_tree_close()->mutable_tree());
+  out.mutable_tree_close()->set_seq(seq);
+}
+
+void add(const overlay::Attach& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [tree, attachment, children_seen, own, below] = in;
+  pb::Attach& attach = *out.mutable_attach();
+  write(tree, attach.mutable_tree());
+  attach.set_attachment(attachment);
+  attach.set_children_seen(children_seen);
+  attach.mutable_own()->set_seq(own.seq);
+  attach.mutable_own()->set_feasible(duration_number(own.feasible));
+  write_set(below, attach.mutable_below());
+}
+
+void add(const overlay::AttachReply& in, pb::OverlayMessage& out, Sink& sink) {
+  const auto& [attachment, accepted, advert, redirect] = in;
+  pb::AttachReply& reply = *out.mutable_attach_reply();
+  reply.set_attachment(attachment);
+  reply.set_accepted(accepted);
+  write(advert, *reply.mutable_advert(), sink);
+  write_ids(redirect, reply.mutable_redirect());
+}
+
+void add(const overlay::Detach& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [tree, attachment] = in;
+  write(tree, out.mutable_detach()->mutable_tree());
+  out.mutable_detach()->set_attachment(attachment);
+}
+
+void add(const overlay::Bye& in, pb::OverlayMessage& out, Sink& sink) {
+  const auto& [tree, grandparent, advert] = in;
+  pb::Bye& bye = *out.mutable_bye();
+  write(tree, bye.mutable_tree());
+  bye.set_grandparent(grandparent.value);
+  write(advert, *bye.mutable_advert(), sink);
+}
+
+void add(const overlay::Update& in, pb::OverlayMessage& out, Sink& sink) {
+  const auto& [advert] = in;
+  write(advert, *out.mutable_update()->mutable_advert(), sink);
+}
+
+void add(const overlay::UpdateSet& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [tree, attachment, version, added, removed] = in;
+  pb::UpdateSet& update = *out.mutable_update_set();
+  write(tree, update.mutable_tree());
+  update.set_attachment(attachment);
+  update.set_version(version);
+  write_set(added, update.mutable_added());
+  write_set(removed, update.mutable_removed());
+}
+
+void add(const overlay::Relabel& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [tree] = in;
+  write(tree, out.mutable_relabel()->mutable_tree());
+}
+
+overlay::Attach read_attach(const pb::Attach& in, Source& source) {
+  return {.tree = read(in.tree(), source),
+          .attachment = in.attachment(),
+          .children_seen = in.children_seen(),
+          .own = {.seq = in.own().seq(),
+                  .feasible = source.duration(in.own().feasible(), "Attach.own")},
+          .below = read_processors(in.below(), source, "Attach.below")};
+}
+
+overlay::AttachReply read_attach_reply(const pb::AttachReply& in, Source& source) {
+  return {.attachment = in.attachment(),
+          .accepted = in.accepted(),
+          .advert = read(in.advert(), source),
+          .redirect = read_ids(in.redirect(), source, "AttachReply.redirect")};
+}
+
+overlay::UpdateSet read_update_set(const pb::UpdateSet& in, Source& source) {
+  return {.tree = read(in.tree(), source),
+          .attachment = in.attachment(),
+          .version = in.version(),
+          .added = read_processors(in.added(), source, "UpdateSet.added"),
+          .removed = read_processors(in.removed(), source, "UpdateSet.removed")};
+}
+
+overlay::TreeOpen read_tree_open(const pb::TreeOpen& in, Source& source) {
+  return {.tree = read(in.tree(), source),
+          .nearest = ProcessorId{in.nearest()},
+          .distance = source.duration(in.distance(), "TreeOpen.distance"),
+          .seq = in.seq()};
+}
+
+}  // namespace
+
+void write_overlay(const overlay::Message& in, pb::OverlayMessage* out, Sink& sink) {
+  std::visit([&](const auto& message) { add(message, *out, sink); }, in);
+}
+
+overlay::Message read(const pb::OverlayMessage& in, Source& source) {
+  static_assert(std::variant_size_v<overlay::Message> == 11, "a new message needs a case here");
+  switch (in.message_case()) {
+    case pb::OverlayMessage::kProbe:
+      return overlay::Probe{in.probe().seq()};
+    case pb::OverlayMessage::kProbeReply:
+      return overlay::ProbeReply{
+          .seq = in.probe_reply().seq(),
+          .adverts = read_list(in.probe_reply().adverts(), source, "ProbeReply.adverts"),
+          .recommended =
+              read_ids(in.probe_reply().recommended(), source, "ProbeReply.recommended")};
+    case pb::OverlayMessage::kTreeOpen:
+      return read_tree_open(in.tree_open(), source);
+    case pb::OverlayMessage::kTreeClose:
+      return overlay::TreeClose{.tree = read(in.tree_close().tree(), source),
+                                .seq = in.tree_close().seq()};
+    case pb::OverlayMessage::kAttach:
+      return read_attach(in.attach(), source);
+    case pb::OverlayMessage::kAttachReply:
+      return read_attach_reply(in.attach_reply(), source);
+    case pb::OverlayMessage::kDetach:
+      return overlay::Detach{.tree = read(in.detach().tree(), source),
+                             .attachment = in.detach().attachment()};
+    case pb::OverlayMessage::kBye:
+      return overlay::Bye{.tree = read(in.bye().tree(), source),
+                          .grandparent = ProcessorId{in.bye().grandparent()},
+                          .advert = read(in.bye().advert(), source)};
+    case pb::OverlayMessage::kUpdate:
+      return overlay::Update{read(in.update().advert(), source)};
+    case pb::OverlayMessage::kUpdateSet:
+      return read_update_set(in.update_set(), source);
+    case pb::OverlayMessage::kRelabel:
+      return overlay::Relabel{read(in.relabel().tree(), source)};
+    case pb::OverlayMessage::MESSAGE_NOT_SET:
+      break;
+  }
+  source.fail("OverlayMessage: unknown kind");
+  return {};
+}
+
+}  // namespace phx::wire

@@ -1,0 +1,158 @@
+#include "runtime/wire/codec_vnodes.h"
+
+#include "runtime/wire/codec_delivery.h"
+
+namespace phx::wire {
+
+void write(const runtime::Route& in, pb::Route& out, Sink& /*sink*/) {
+  const auto& [vnodes, owner, epoch] = in;
+  write_set(vnodes, out.mutable_vnodes());
+  out.set_owner(owner.value);
+  out.set_epoch(epoch);
+}
+
+runtime::Route read(const pb::Route& in, Source& source) {
+  return {.vnodes = read_vnodes(in.vnodes(), source, "Route.vnodes"),
+          .owner = ProcessorId{in.owner()},
+          .epoch = in.epoch()};
+}
+
+void write(const runtime::Routes& in, pb::Routes& out, Sink& sink) {
+  const auto& [job, routes] = in;
+  out.set_job(job.value);
+  write_list(routes, out.mutable_routes(), sink);
+}
+
+runtime::Routes read(const pb::Routes& in, Source& source) {
+  return {.job = JobId{in.job()}, .routes = read_list(in.routes(), source, "Routes.routes")};
+}
+
+void write(const runtime::Pull& in, pb::Pull& out, Sink& /*sink*/) {
+  const auto& [job, count, exactly] = in;
+  out.set_job(job.value);
+  out.set_count(count);
+  write_set(exactly, out.mutable_exactly());
+}
+
+runtime::Pull read(const pb::Pull& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .count = in.count(),
+          .exactly = read_vnodes(in.exactly(), source, "Pull.exactly")};
+}
+
+void write(const runtime::Offer& in, pb::Offer& out, Sink& sink) {
+  const auto& [job, offer, vnodes] = in;
+  out.set_job(job.value);
+  out.set_offer(offer);
+  write_list(vnodes, out.mutable_vnodes(), sink);
+}
+
+runtime::Offer read(const pb::Offer& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .offer = in.offer(),
+          .vnodes = read_list(in.vnodes(), source, "Offer.vnodes")};
+}
+
+void write(const runtime::OfferReply& in, pb::OfferReply& out, Sink& /*sink*/) {
+  const auto& [job, offer, accepted, why] = in;
+  out.set_job(job.value);
+  out.set_offer(offer);
+  out.set_accepted(accepted);
+  write_text(why, out.mutable_why());
+}
+
+runtime::OfferReply read(const pb::OfferReply& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .offer = in.offer(),
+          .accepted = in.accepted(),
+          .why = source.text(in.why(), "OfferReply.why")};
+}
+
+void write(const runtime::OfferCancel& in, pb::OfferCancel& out, Sink& sink) {
+  const auto& [job, vnodes] = in;
+  out.set_job(job.value);
+  write_list(vnodes, out.mutable_vnodes(), sink);
+}
+
+runtime::OfferCancel read(const pb::OfferCancel& in, Source& source) {
+  return {.job = JobId{in.job()}, .vnodes = read_list(in.vnodes(), source, "OfferCancel.vnodes")};
+}
+
+void write(const runtime::Migrate& in, pb::Migrate& out, Sink& sink) {
+  const auto& [job, parcels] = in;
+  out.set_job(job.value);
+  write_list(parcels, out.mutable_parcels(), sink);
+}
+
+runtime::Migrate read(const pb::Migrate& in, Source& source) {
+  return {.job = JobId{in.job()}, .parcels = read_list(in.parcels(), source, "Migrate.parcels")};
+}
+
+namespace {
+
+void add(const runtime::PointToPoint& in, pb::VnodeMessage& out, Sink& sink) {
+  write(in, *out.mutable_point_to_point(), sink);
+}
+void add(const collectives::ReductionToken& in, pb::VnodeMessage& out, Sink& sink) {
+  write(in, *out.mutable_reduction(), sink);
+}
+
+void add(const collectives::TreeCopy& in, pb::CollectiveMessage& out, Sink& sink) {
+  write(in, *out.mutable_tree_copy(), sink);
+}
+void add(const collectives::FallbackCopy& in, pb::CollectiveMessage& out, Sink& sink) {
+  write(in, *out.mutable_fallback_copy(), sink);
+}
+void add(const collectives::ReductionToken& in, pb::CollectiveMessage& out, Sink& sink) {
+  write(in, *out.mutable_reduction(), sink);
+}
+
+}  // namespace
+
+void write(const runtime::VnodeMessage& in, pb::VnodeMessage& out, Sink& sink) {
+  const auto& [job, followed, delivery] = in;
+  out.set_job(job.value);
+  out.set_followed(followed);
+  std::visit([&](const auto& kind) { add(kind, out, sink); }, delivery);
+}
+
+runtime::VnodeMessage read(const pb::VnodeMessage& in, Source& source) {
+  static_assert(std::variant_size_v<decltype(runtime::VnodeMessage::delivery)> == 2,
+                "a new one needs a case here");
+  const JobId job{in.job()};
+  switch (in.delivery_case()) {
+    case pb::VnodeMessage::kPointToPoint:
+      return {job, in.followed(), read(in.point_to_point(), source)};
+    case pb::VnodeMessage::kReduction:
+      return {job, in.followed(), read(in.reduction(), source)};
+    case pb::VnodeMessage::DELIVERY_NOT_SET:
+      break;
+  }
+  source.fail("VnodeMessage: unknown kind");
+  return {};
+}
+
+void write(const runtime::CollectiveMessage& in, pb::CollectiveMessage& out, Sink& sink) {
+  const auto& [job, message] = in;
+  out.set_job(job.value);
+  std::visit([&](const auto& kind) { add(kind, out, sink); }, message);
+}
+
+runtime::CollectiveMessage read(const pb::CollectiveMessage& in, Source& source) {
+  static_assert(std::variant_size_v<collectives::Message> == 3, "a new one needs a case here");
+  const JobId job{in.job()};
+  switch (in.message_case()) {
+    case pb::CollectiveMessage::kTreeCopy:
+      return {job, read(in.tree_copy(), source)};
+    case pb::CollectiveMessage::kFallbackCopy:
+      return {job, read(in.fallback_copy(), source)};
+    case pb::CollectiveMessage::kReduction:
+      return {job, read(in.reduction(), source)};
+    case pb::CollectiveMessage::MESSAGE_NOT_SET:
+      break;
+  }
+  source.fail("CollectiveMessage: unknown kind");
+  return {};
+}
+
+}  // namespace phx::wire

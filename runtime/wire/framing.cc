@@ -1,0 +1,228 @@
+#include "runtime/wire/framing.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "overlay/base/check.h"
+
+namespace phx::wire {
+namespace {
+
+/// Not ASCII, not the start of anything common.
+constexpr std::byte kMagic{0xf5};
+
+// Offsets of the fields; integers are little-endian.
+constexpr std::size_t kFamilyAt = 1;
+constexpr std::size_t kVersionAt = 2;
+constexpr std::size_t kHeaderSizeAt = 4;
+constexpr std::size_t kPayloadSizeAt = 8;
+constexpr std::size_t kPrefixCheckAt = 12;
+constexpr std::size_t kHeaderCheckAt = 14;
+
+/// A header is given room in steps: so much, then twice what has arrived.
+constexpr std::size_t kHeaderStep = std::size_t{64} << 10U;
+/// Room kept for the next header.
+constexpr std::size_t kHeaderKept = std::size_t{1} << 20U;
+/// Payloads up to this size get all their room at once. It is not written to before bytes arrive,
+/// so the system gives memory only as they do; this bounds what is left of a liar's announcement.
+constexpr std::size_t kPayloadStep = std::size_t{64} << 20U;
+
+template <class Number>
+void put(std::span<std::byte> bytes, std::size_t at, Number value) {
+  for (std::size_t i = 0; i < sizeof(Number); ++i) {
+    bytes[at + i] = static_cast<std::byte>(value >> (8 * i));
+  }
+}
+
+template <class Number>
+Number get(std::span<const std::byte> bytes, std::size_t at) {
+  Number value = 0;
+  for (std::size_t i = 0; i < sizeof(Number); ++i) {
+    const auto byte = std::to_integer<std::uint64_t>(bytes[at + i]);
+    value = static_cast<Number>(value | byte << (8 * i));
+  }
+  return value;
+}
+
+Error too_large(const char* what, std::uint64_t size, std::uint64_t limit) {
+  return Error{ErrorCode::kLimit, std::string(what) + " of " + std::to_string(size) +
+                                      " bytes announced; at most " + std::to_string(limit) +
+                                      " are accepted"};
+}
+
+}  // namespace
+
+std::uint16_t check_of(std::span<const std::byte> bytes) {
+  return static_cast<std::uint16_t>(XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+void write_prefix(const Prefix& prefix, std::span<std::byte> to) {
+  PHX_CHECK(to.size() >= kPrefixBytes);
+  to[0] = kMagic;
+  to[kFamilyAt] = static_cast<std::byte>(prefix.family);
+  put(to, kVersionAt, prefix.version);
+  put(to, kHeaderSizeAt, prefix.header_size);
+  put(to, kPayloadSizeAt, prefix.payload_size);
+  put(to, kPrefixCheckAt, check_of(to.first(kPrefixCheckAt)));
+  put(to, kHeaderCheckAt, prefix.header_check);
+}
+
+Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes, Family expected,
+                           const Limits& limits) {
+  if (bytes[0] != kMagic) return Error{ErrorCode::kBadInput, "not a Phoenix message"};
+  if (get<std::uint16_t>(bytes, kPrefixCheckAt) != check_of(bytes.first(kPrefixCheckAt))) {
+    return Error{ErrorCode::kBadInput, "prefix of a message is damaged"};
+  }
+  const auto version = get<std::uint16_t>(bytes, kVersionAt);
+  if (version != kWireVersion) {
+    return Error{ErrorCode::kBadVersion, "the other side speaks wire version " +
+                                             std::to_string(version) + ", this one " +
+                                             std::to_string(kWireVersion)};
+  }
+  const auto family = std::to_integer<std::uint8_t>(bytes[kFamilyAt]);
+  if (family != static_cast<std::uint8_t>(expected)) {
+    return Error{ErrorCode::kBadInput, "message of family " + std::to_string(family) +
+                                           " on a connection of family " +
+                                           std::to_string(static_cast<unsigned>(expected))};
+  }
+  const Prefix prefix{.family = expected,
+                      .version = version,
+                      .header_size = get<std::uint32_t>(bytes, kHeaderSizeAt),
+                      .payload_size = get<std::uint32_t>(bytes, kPayloadSizeAt),
+                      .header_check = get<std::uint16_t>(bytes, kHeaderCheckAt)};
+  if (prefix.header_size > limits.header_max) {
+    return too_large("a header", prefix.header_size, limits.header_max);
+  }
+  if (prefix.payload_size > limits.payload_max) {
+    return too_large("a payload", prefix.payload_size, limits.payload_max);
+  }
+  return prefix;
+}
+
+FrameReader::FrameReader(Family expected, Limits limits) : expected_(expected), limits_(limits) {}
+
+std::span<std::byte> FrameReader::space() {
+  switch (stage_) {
+    case Stage::kPrefix:
+      return std::span(prefix_bytes_).subspan(filled_);
+    case Stage::kHeader:
+      return std::span(header_).subspan(filled_);
+    case Stage::kPayload:
+      return {payload_.get() + filled_, payload_capacity_ - filled_};
+    case Stage::kComplete:
+    case Stage::kFailed:
+      break;
+  }
+  return {};
+}
+
+Status FrameReader::advance(std::size_t count) {
+  if (stage_ == Stage::kFailed) return error_;
+  PHX_CHECK(count <= space().size());
+  filled_ += count;
+  switch (stage_) {
+    case Stage::kPrefix:
+      return filled_ == kPrefixBytes ? on_prefix() : success();
+    case Stage::kHeader:
+      if (filled_ == prefix_.header_size) return on_header();
+      if (filled_ == header_.size()) {
+        header_.resize(std::min<std::size_t>(prefix_.header_size, 2 * filled_));
+      }
+      break;
+    case Stage::kPayload:
+      if (filled_ == prefix_.payload_size) {
+        stage_ = Stage::kComplete;
+      } else if (filled_ == payload_capacity_) {
+        grow_payload();
+      }
+      break;
+    case Stage::kComplete:
+    case Stage::kFailed:
+      break;
+  }
+  return success();
+}
+
+Status FrameReader::consume(std::span<const std::byte>& bytes) {
+  if (stage_ == Stage::kFailed) return error_;
+  while (!bytes.empty() && !is_complete()) {
+    const std::span<std::byte> room = space();
+    const std::size_t count = std::min(room.size(), bytes.size());
+    std::memcpy(room.data(), bytes.data(), count);
+    bytes = bytes.subspan(count);
+    Status status = advance(count);
+    if (!status.ok()) return status;
+  }
+  return success();
+}
+
+std::span<const std::byte> FrameReader::header() const {
+  PHX_CHECK(is_complete());
+  return header_;
+}
+
+Payload FrameReader::take_payload() {
+  PHX_CHECK(is_complete());
+  if (!payload_) return {};
+  const std::span<const std::byte> view(payload_.get(), prefix_.payload_size);
+  payload_capacity_ = 0;
+  return {std::exchange(payload_, nullptr), view};
+}
+
+void FrameReader::next() {
+  PHX_CHECK(is_complete());
+  stage_ = Stage::kPrefix;
+  filled_ = 0;
+  payload_ = nullptr;
+  payload_capacity_ = 0;
+  header_.clear();
+  if (header_.capacity() > kHeaderKept) header_ = Bytes();
+}
+
+Status FrameReader::on_prefix() {
+  Result<Prefix> prefix = read_prefix(prefix_bytes_, expected_, limits_);
+  if (!prefix.ok()) return fail(prefix.error());
+  prefix_ = prefix.value();
+  stage_ = Stage::kHeader;
+  filled_ = 0;
+  header_.resize(std::min<std::size_t>(prefix_.header_size, kHeaderStep));
+  return header_.empty() ? on_header() : success();
+}
+
+Status FrameReader::on_header() {
+  if (check_of(header_) != prefix_.header_check) {
+    return fail(Error{ErrorCode::kBadInput, "header of a message is damaged"});
+  }
+  begin_payload();
+  return success();
+}
+
+void FrameReader::begin_payload() {
+  stage_ = Stage::kComplete;
+  filled_ = 0;
+  if (prefix_.payload_size == 0) return;
+  stage_ = Stage::kPayload;
+  payload_capacity_ = std::min<std::size_t>(prefix_.payload_size, kPayloadStep);
+  payload_ = std::make_shared_for_overwrite<std::byte[]>(payload_capacity_);
+}
+
+void FrameReader::grow_payload() {
+  const auto capacity = std::min<std::size_t>(prefix_.payload_size, 4 * filled_);
+  auto larger = std::make_shared_for_overwrite<std::byte[]>(capacity);
+  std::memcpy(larger.get(), payload_.get(), filled_);
+  payload_ = std::move(larger);
+  payload_capacity_ = capacity;
+}
+
+Status FrameReader::fail(Error error) {
+  stage_ = Stage::kFailed;
+  error_ = error;
+  header_ = Bytes();
+  return error;
+}
+
+}  // namespace phx::wire

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "overlay/base/payload.h"
+#include "overlay/base/result.h"
+
+namespace phx::wire {
+
+/// Raised by every change that the other side must know of. Both sides must speak the same one.
+inline constexpr std::uint16_t kWireVersion = 1;
+
+/// Who talks to whom; tells which top-level protobuf message the header is.
+enum class Family : std::uint8_t {
+  kFrame = 1,
+  kToDaemon = 2,
+  kToApplication = 3,
+  kClientRequest = 4,
+  kClientReply = 5,
+};
+
+/// What a receiver accepts, in bytes. Only what has really arrived costs memory.
+struct Limits {
+  /// A view of 10,000 members and the counters of some 1,000 busy vnodes fit.
+  std::uint32_t header_max = std::uint32_t{64} << 20U;
+  /// Messages of applications travel in small pieces; the states of moving vnodes do not.
+  std::uint32_t payload_max = std::uint32_t{1} << 30U;
+};
+
+/// In front of every message: fixed size, little-endian [README.md "Bytes"].
+inline constexpr std::size_t kPrefixBytes = 16;
+struct Prefix {
+  Family family = Family::kFrame;
+  std::uint16_t version = kWireVersion;
+  std::uint32_t header_size = 0;
+  std::uint32_t payload_size = 0;
+  std::uint16_t header_check = 0;  ///< check_of() the header.
+  friend bool operator==(const Prefix&, const Prefix&) = default;
+};
+
+/// Finds damage and loss of synchronisation, not malice.
+[[nodiscard]] std::uint16_t check_of(std::span<const std::byte> bytes);
+/// Writes kPrefixBytes to the front of `to`. REQUIRES that many.
+void write_prefix(const Prefix& prefix, std::span<std::byte> to);
+/// kBadInput: not our bytes, or damaged; kBadVersion; kLimit: header or payload too large.
+[[nodiscard]] Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes,
+                                         Family expected, const Limits& limits);
+
+/// Takes messages of one family out of a stream of bytes. It does no I/O: it says where the next
+/// bytes belong. A driver either reads straight into space() (long payloads are never copied) or
+/// hands over what it has read by consume(). Not thread-safe.
+///
+/// Guarantees: nothing is allocated before the prefix was found good; memory follows what has
+/// arrived, not what was announced; after an error the reader stays in it.
+class FrameReader {
+ public:
+  explicit FrameReader(Family expected, Limits limits = {});
+
+  /// Where the next bytes of this message belong. Empty if is_complete() or after an error. Valid
+  /// until the next call of advance(), consume() or next().
+  [[nodiscard]] std::span<std::byte> space();
+  /// The first `count` bytes of space() were filled. Errors: those of read_prefix().
+  /// REQUIRES count <= space().size().
+  [[nodiscard]] Status advance(std::size_t count);
+  /// Takes bytes from the front of `bytes`, at most up to the end of this message, and removes them
+  /// from it. Errors: those of read_prefix().
+  [[nodiscard]] Status consume(std::span<const std::byte>& bytes);
+
+  /// header() and payload() are there; next() goes on with the next message.
+  [[nodiscard]] bool is_complete() const { return stage_ == Stage::kComplete; }
+  /// Valid until next(). REQUIRES is_complete().
+  [[nodiscard]] std::span<const std::byte> header() const;
+  /// May be taken once. REQUIRES is_complete().
+  [[nodiscard]] Payload take_payload();
+  /// REQUIRES is_complete().
+  void next();
+
+  /// Between two messages: the end of the stream here is a regular one.
+  [[nodiscard]] bool is_between() const { return stage_ == Stage::kPrefix && filled_ == 0; }
+  /// Bytes held for the message that is being read, for tests of the limits.
+  [[nodiscard]] std::size_t allocated() const { return header_.capacity() + payload_capacity_; }
+
+ private:
+  enum class Stage : std::uint8_t { kPrefix, kHeader, kPayload, kComplete, kFailed };
+
+  Status on_prefix();
+  Status on_header();
+  void begin_payload();
+  void grow_payload();
+  Status fail(Error error);
+
+  Family expected_;
+  Limits limits_;
+  Stage stage_ = Stage::kPrefix;
+  std::size_t filled_ = 0;  ///< Bytes of the current part.
+  std::array<std::byte, kPrefixBytes> prefix_bytes_{};
+  Prefix prefix_;
+  Bytes header_;  ///< Kept from message to message; its size is what may be filled now.
+  std::shared_ptr<std::byte[]> payload_;
+  std::size_t payload_capacity_ = 0;
+  Error error_;  ///< Of kFailed.
+};
+
+}  // namespace phx::wire

@@ -1,0 +1,153 @@
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/api/phoenix.h"
+#include "runtime/tcp/key.h"
+
+namespace phx {
+namespace {
+
+/// A key file for one test.
+class KeyFile {
+ public:
+  KeyFile()
+      : path_(std::filesystem::temp_directory_path() /
+              ("phoenix-api-test-" + std::to_string(::getpid()))) {
+    std::filesystem::remove(path_);
+    REQUIRE(tcp::create_key(path_).ok());
+  }
+  ~KeyFile() { std::filesystem::remove(path_); }
+  [[nodiscard]] std::string path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// What a vnode carries along.
+struct Walker {
+  std::uint64_t step = 0;
+  std::uint64_t heard = 0;   ///< Sum of all that came.
+  std::uint64_t spread = 0;  ///< Steps in which several processes held vnodes.
+  void state(auto& io) { io(step, heard, spread); }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("api/mesh");
+
+TEST_CASE("a program in step goes on while processes join, and every vnode has seen every step") {
+  constexpr std::uint64_t kVnodes = 12;
+  constexpr std::uint64_t kSteps = 200;
+  const KeyFile key;
+  std::atomic<std::uint64_t> arrived_later{0};
+  std::atomic<std::uint64_t> finished{0};
+  const auto program = [&](Session& job) {
+    Objects<Walker> walkers(job);
+    while (job.safe_point()) {
+      for (auto& [v, walker] : walkers) {
+        if (walker.step == 0 && walker.heard > 0)
+          throw Failure(ErrorCode::kBadInput, "state without steps");
+        job.send(v, (v + 1) % kVnodes, walker.step);
+      }
+      for (auto& [v, walker] : walkers) {
+        const auto step = job.recv<std::uint64_t>({.at = v});
+        if (step != walker.step) {
+          throw Failure(ErrorCode::kBadInput, "a message of another step");
+        }
+        walker.heard += step;
+        ++walker.step;
+      }
+      const auto total = job.allreduce(sum, [&](Vnode v) { return walkers[v].step; });
+      const std::uint64_t step = walkers.begin()->second.step;
+      const std::uint32_t here = job.processor().value;
+      const bool is_spread = job.allreduce(min, here) != job.allreduce(max, here);
+      for (auto& [v, walker] : walkers) walker.spread += is_spread ? 1 : 0;
+      if (total != kVnodes * step)
+        throw Failure(ErrorCode::kBadInput, "a vnode was counted twice or never");
+      if (walkers.begin()->second.spread == kSteps) break;
+    }
+    for (auto& [v, walker] : walkers) {
+      if (walker.heard == walker.step * (walker.step - 1) / 2) ++finished;
+    }
+  };
+  Session first({.key_file = key.path(), .vnodes = kVnodes, .timeout = 60s});
+  const std::string where = first.endpoints().front();
+  const auto join = [&] {
+    try {
+      Session job({.join = where, .key_file = key.path(), .timeout = 60s});
+      program(job);
+      arrived_later += job.held().size();
+    } catch (const Failure& failure) {
+      MESSAGE(failure.what());
+    }
+  };
+
+  std::vector<std::thread> others;
+  for (int i = 0; i < 2; ++i) others.emplace_back(join);
+  program(first);
+  first.finish();
+  for (std::thread& other : others) other.join();
+
+  CHECK(finished == kVnodes);
+  CHECK(arrived_later > 0);
+}
+
+TEST_CASE("a message-driven program loses nothing while its vnodes spread over processes") {
+  constexpr std::uint64_t kVnodes = 16;
+  constexpr std::uint64_t kHops = 300;
+  enum : Tag { kToken, kHome };
+  const KeyFile key;
+  std::atomic<std::uint64_t> home{0};
+  std::atomic<int> processes{0};
+  const auto program = [&](Session& job) {
+    // Every vnode starts a token on its first arrival, and counts the tokens that pass.
+    Objects<Walker> walkers(job, [&](Vnode v) {
+      job.send(v, (v + 1) % kVnodes, kHops, kToken);
+      return Walker{};
+    });
+    std::uint64_t handled = 0;
+    job.run([&](Message& message) {
+      ++handled;
+      if (message.kind == Kind::kBroadcast) return job.stop();
+      const auto left = message.as<std::uint64_t>();
+      walkers[message.to].heard += 1;
+      if (message.tag == kHome) {
+        if (++home == kVnodes) job.cast(message.to, true);
+      } else if (left == 0) {
+        job.send(message.to, 0, left, kHome);
+      } else {
+        job.send(message.to, (message.to * 5 + left) % kVnodes, left - 1, kToken);
+      }
+    });
+    if (handled > 0) ++processes;
+  };
+  Session first({.key_file = key.path(), .vnodes = kVnodes, .timeout = 60s});
+  const std::string where = first.endpoints().front();
+  const auto join = [&] {
+    try {
+      Session job({.join = where, .key_file = key.path(), .timeout = 60s});
+      program(job);
+    } catch (const Failure& failure) {
+      MESSAGE(failure.what());
+    }
+  };
+
+  std::vector<std::thread> others;
+  for (int i = 0; i < 2; ++i) others.emplace_back(join);
+  program(first);
+  first.finish();
+  for (std::thread& other : others) other.join();
+
+  CHECK(home == kVnodes);
+  CHECK(processes >= 1);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx

@@ -1,0 +1,162 @@
+#include "runtime/api/session.h"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "runtime/api/objects.h"
+
+namespace phx {
+namespace {
+
+/// A job of one process with its daemon inside, at its first safe point.
+struct Alone {
+  explicit Alone(std::uint64_t vnodes, Duration timeout = 20s)
+      : job({.vnodes = vnodes, .timeout = timeout}) {
+    REQUIRE(job.safe_point());
+  }
+  Session job;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("api/session");
+
+TEST_CASE("a process without a daemon carries one inside and holds the whole job") {
+  Alone alone(5);
+
+  CHECK(alone.job.vnodes() == 5);
+  CHECK(alone.job.held() == std::vector<Vnode>{0, 1, 2, 3, 4});
+  CHECK(alone.job.holds(4));
+  CHECK_FALSE(alone.job.over());
+}
+
+TEST_CASE("messages are typed, tagged and ordered") {
+  Alone alone(3);
+  alone.job.send(0, 2, std::vector<double>{1, 2, 3}, 7);
+  alone.job.send(1, 2, std::string("hello"), 8);
+  alone.job.send(0, 2, 42, 7);
+
+  CHECK(alone.job.recv<std::string>({.at = 2, .tag = 8}) == "hello");
+  CHECK(alone.job.recv<std::vector<double>>({.from = 0}).size() == 3);
+  const Message last = alone.job.recv();
+  CHECK(last.to == 2);
+  CHECK(last.from == 0);
+  CHECK(last.tag == 7);
+  CHECK(last.as<int>() == 42);
+  CHECK_FALSE(alone.job.try_recv().has_value());
+}
+
+TEST_CASE("a time-out says what was waited for, and what is there instead") {
+  Alone alone(4);
+  alone.job.send(0, 3, 1, 5);
+  alone.job.send(1, 3, 1, 6);
+
+  try {
+    static_cast<void>(alone.job.recv({.at = 3, .tag = 7, .timeout = 20ms}));
+    FAIL("did not throw");
+  } catch (const Failure& failure) {
+    CHECK(std::string(failure.what()) ==
+          "recv by v3 of tag 7 from any vnode: nothing for 20 ms; 2 messages with other tags are "
+          "waiting");
+    CHECK(failure.code() == ErrorCode::kTimeout);
+    CHECK(failure.vnode() == std::uint64_t{3});
+    CHECK(failure.operation() == "recv");
+  }
+}
+
+TEST_CASE("wrong use is told at once") {
+  Alone alone(2);
+
+  CHECK_THROWS_WITH_AS(alone.job.send(0, 2, 1), "send: there is no v2: the job has 2 vnodes",
+                       Failure);
+  CHECK_THROWS_WITH_AS(static_cast<void>(alone.job.recv({.at = 9})),
+                       "recv: v9 is not held by this process, which holds 0-1", Failure);
+  CHECK_THROWS_AS(Session({.join = "127.0.0.1:1"}), Failure);
+  CHECK_THROWS_AS(Session({.socket = "/nowhere/phoenix.sock"}), Failure);
+}
+
+TEST_CASE("broadcasts reach every vnode, called for by all or sent by one") {
+  Alone alone(3);
+  const std::vector<int> table(100'000, 7);
+
+  CHECK(alone.job.broadcast(1, [&] { return table; }) == table);
+  alone.job.cast(2, std::string("news"), 4);
+
+  for (const Vnode v : alone.job.held()) {
+    CHECK(alone.job.recv<std::string>({.at = v, .kind = Kind::kBroadcast}) == "news");
+  }
+}
+
+TEST_CASE("reductions combine what every vnode gives") {
+  Alone alone(4);
+  Session& job = alone.job;
+
+  CHECK(job.allreduce(sum, [](Vnode v) { return v; }) == 6);
+  CHECK(job.allreduce(max, [](Vnode v) { return 1.5 * static_cast<double>(v); }) == 4.5);
+  CHECK(job.allreduce(sum, 1) == 4);
+  CHECK(job.reduce(3, product, [](Vnode v) { return v + 1; }) == std::optional<Vnode>(24));
+  std::vector<std::int32_t> ramp(200'000);
+  std::iota(ramp.begin(), ramp.end(), 0);
+  const auto total = job.allreduce(sum, ramp);
+  CHECK(total.size() == ramp.size());
+  CHECK(total[199'999] == 4 * 199'999);
+  job.barrier();
+}
+
+TEST_CASE("operators of the application are applied in the order of the vnodes") {
+  Alone alone(4);
+  const auto decimal = [](int a, int b) { return 10 * a + b; };
+  const auto join = [](const std::string& a, const std::string& b) { return a + b; };
+
+  CHECK(alone.job.allreduce(decimal, [](Vnode v) { return static_cast<int>(v) + 1; }) == 1234);
+  CHECK(alone.job.reduce(2, join, [](Vnode v) { return std::to_string(v); }) ==
+        std::optional<std::string>("0123"));
+  const std::vector<int> long_one(100'000, 1);
+  CHECK(alone.job.allreduce(decimal, long_one) == std::vector<int>(100'000, 1111));
+}
+
+TEST_CASE("message-driven programs get every kind of message") {
+  Alone alone(3);
+  Session& job = alone.job;
+  job.send(0, 1, 5, 9);
+  job.cast(1, 6);
+  for (const Vnode v : job.held()) job.contribute(v, 2, sum, 10, false);
+  std::map<Kind, int> kinds;
+
+  int left = 5;
+  job.run([&](Message& message) {
+    ++kinds[message.kind];
+    if (message.kind == Kind::kReduced) CHECK(message.as<int>() == 30);
+    if (--left == 0) job.stop();
+  });
+
+  CHECK(kinds ==
+        std::map<Kind, int>{{Kind::kPointToPoint, 1}, {Kind::kBroadcast, 3}, {Kind::kReduced, 1}});
+  CHECK_FALSE(job.next(1ms).has_value());
+}
+
+TEST_CASE("objects are made on the first arrival") {
+  Session job({.vnodes = 3});
+  Objects<std::vector<int>> objects(job, [](Vnode v) { return std::vector<int>(v, 1); });
+  CHECK(objects.size() == 0);
+
+  REQUIRE(job.safe_point());
+
+  CHECK(objects.size() == 3);
+  CHECK(objects[2] == std::vector<int>{1, 1});
+}
+
+TEST_CASE("after the end nothing works, and over() tells") {
+  Alone alone(1);
+
+  alone.job.finish();
+  alone.job.finish();
+
+  CHECK(alone.job.over());
+  CHECK_THROWS_AS(static_cast<void>(alone.job.recv()), Failure);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx

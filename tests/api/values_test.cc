@@ -1,0 +1,106 @@
+#include "runtime/api/values.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "runtime/api/reduce.h"
+
+namespace phx {
+namespace {
+
+struct Point {
+  std::int32_t x = 0, y = 0;
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+/// Not Plain: it says what its state is.
+struct Board {
+  std::string name;
+  std::vector<Point> stones;
+  std::map<int, std::vector<std::string>> notes;
+  std::optional<double> score;
+  std::array<std::string, 2> players;
+  std::vector<bool> flags;
+
+  void state(auto& io) { io(name, stones, notes, score, players, flags); }
+  friend bool operator==(const Board&, const Board&) = default;
+};
+
+template <class T>
+T round_trip(const T& value) {
+  return decode<T>(encode(value));
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("api/values");
+
+TEST_CASE("numbers, structs and arrays are their bytes") {
+  const std::vector<float> floats{1, 2, 3};
+
+  CHECK(encode(std::int32_t{7}).size() == 4);
+  CHECK(encode(floats).size() == 12);
+  CHECK(encode(std::span(floats)) == encode(floats));
+  CHECK(encode(std::string("text")).text() == "text");
+  CHECK(encode("text").text() == "text");
+  CHECK(round_trip(Point{1, -2}) == Point{1, -2});
+  CHECK(round_trip(floats) == floats);
+  CHECK(round_trip(std::vector<Point>{}) == std::vector<Point>{});
+}
+
+TEST_CASE("a payload is passed on without a copy") {
+  const Payload payload = Payload::copy_of("bytes");
+
+  CHECK(encode(payload).bytes().data() == payload.bytes().data());
+}
+
+TEST_CASE("what has a state is written and read by it") {
+  const Board board{"go", {{1, 2}, {3, 4}}, {{5, {"a", ""}}}, 1.5, {"x", "y"}, {true, false}};
+
+  CHECK(round_trip(board) == board);
+  CHECK(round_trip(Board{}) == Board{});
+  CHECK(round_trip(std::vector<Board>{board, {}}) == std::vector<Board>{board, {}});
+}
+
+TEST_CASE("bytes that cannot be of the type are an error and cost no memory") {
+  CHECK_THROWS_WITH_AS(static_cast<void>(decode<std::int64_t>(encode(std::int32_t{1}))),
+                       "a message of 4 bytes is not what was asked for: values of 8 bytes",
+                       Failure);
+  CHECK_THROWS_AS(static_cast<void>(decode<std::vector<double>>(Payload::copy_of("123456789"))),
+                  Failure);
+  const auto too_many = std::numeric_limits<std::size_t>::max() / 2;
+  CHECK_THROWS_AS(static_cast<void>(decode<Board>(encode(too_many))), Failure);
+  CHECK_THROWS_AS(static_cast<void>(decode<Board>(Payload())), Failure);
+  Writer out;
+  out(Board{}, 1);
+  CHECK_THROWS_AS(static_cast<void>(decode<Board>(Payload(out.take()))), Failure);
+}
+
+TEST_CASE("every arithmetic type has its reduction type") {
+  using enum collectives::ReduceType;
+
+  CHECK(reduce_type<char>() == (std::is_signed_v<char> ? kInt8 : kUint8));
+  CHECK(reduce_type<bool>() == kUint8);
+  CHECK(reduce_type<long>() == kInt64);
+  CHECK(reduce_type<unsigned long long>() == kUint64);
+  CHECK(reduce_type<float>() == kFloat);
+  CHECK(reduction<std::vector<double>>(sum, true).kind.type == kDouble);
+}
+
+TEST_CASE("a user-defined operator works element by element") {
+  const auto r = reduction<std::vector<int>>([](int a, int b) { return 10 * a + b; }, false);
+
+  CHECK(r.kind.op == collectives::ReduceOp::kUser);
+  CHECK(r.element_bytes == sizeof(int));
+  CHECK(decode<std::vector<int>>(r.fold(encode(std::vector{1, 2}), encode(std::vector{3, 4}))) ==
+        std::vector{13, 24});
+  CHECK_THROWS_AS(r.fold(encode(std::vector{1}), encode(std::vector{1, 2})), Failure);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx

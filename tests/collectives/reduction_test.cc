@@ -1,0 +1,387 @@
+#include "collectives/reduction.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/collectives/values.h"
+
+namespace phx::collectives {
+namespace {
+
+using Box = Reduction::Outbox;
+using Anomaly = Reduction::Anomaly;
+using Items = std::vector<Box::Item>;
+
+constexpr ProcessorId kSelf{5};
+constexpr ProcessorId kParent{1};
+constexpr ProcessorId kLeft{6};
+constexpr ProcessorId kRight{7};
+constexpr ReductionId kId{VnodeId{0}, 0};
+constexpr Instant kStart{};
+
+/// kSelf holds v50-v51 and has two children with v60-v61 and v70-v71 below them. kParent owns v0,
+/// the target.
+struct Harness {
+  explicit Harness(const ReductionOptions& options = {}) : reduction(kSelf, options) {
+    tree.id.root = kParent;
+    tree.parent = kParent;
+    tree.children = {{kLeft, processors(6, 6)}, {kRight, processors(7, 7)}};
+    tree.distance_to_root = 10ms;
+  }
+
+  [[nodiscard]] Reduction::Situation situation() const {
+    return {own, target_owner, has_tree ? &tree : nullptr, child_vnodes, leaving};
+  }
+  Items token(std::optional<ProcessorId> from, ReductionToken token) {
+    Box out;
+    reduction.on_token(now, from, std::move(token), situation(), out);
+    reduction.check_invariants();
+    return out.take();
+  }
+  Items local(const ReductionToken& t) { return token(std::nullopt, t); }
+  Items situation_changed() {
+    Box out;
+    reduction.on_situation(now, kId, situation(), out);
+    reduction.check_invariants();
+    return out.take();
+  }
+  Items timer() {
+    Box out;
+    reduction.on_timer(now, kId, situation(), out);
+    reduction.check_invariants();
+    return out.take();
+  }
+
+  VnodeSet own = vnodes(50, 51);
+  std::optional<ProcessorId> target_owner = kParent;
+  TreeView tree;
+  bool has_tree = true;
+  std::vector<VnodeSet> child_vnodes{vnodes(60, 61), vnodes(70, 71)};
+  bool leaving = false;
+  Instant now = kStart;
+  Reduction reduction;
+};
+
+ReductionToken complete(ReductionToken token) {
+  token.complete = true;
+  return token;
+}
+
+ReductionToken everything() {
+  return complete(sum_token(vnodes(50, 51).united(vnodes(60, 61)).united(vnodes(70, 71)), 6));
+}
+
+Items armed(Instant at) {
+  return {Box::Arm{kId, at}};
+}
+Items sent(const ReductionToken& token) {
+  return {Box::Arm{kId, std::nullopt}, Box::Send{kParent, token}};
+}
+Items to_target(const ReductionToken& token) {
+  return {Reduction::Report{Reduction::ToTarget{token}}};
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("collectives/reduction");
+
+TEST_CASE("[Saito08 E2] it waits for its own vnodes and all children, then passes the sum on") {
+  Harness h;
+
+  CHECK(h.local(sum_token(vnodes(50, 51), 1)) == armed(kStart + 200ms));
+  CHECK(h.token(kLeft, complete(sum_token(vnodes(60, 61), 2))).empty());
+  CHECK(h.reduction.held() == std::vector<ReductionId>{kId});
+  CHECK(h.token(kRight, complete(sum_token(vnodes(70, 71), 3))) == sent(everything()));
+
+  CHECK(h.reduction.held().empty());
+}
+
+TEST_CASE("[Saito08 E2] own vnodes may contribute one by one, and after the children") {
+  Harness h;
+  h.token(kLeft, complete(sum_token(vnodes(60, 61), 2)));
+  h.token(kRight, complete(sum_token(vnodes(70, 71), 3)));
+  CHECK(h.local(sum_token(vnodes(51, 51), 0)).empty());
+
+  CHECK(h.local(sum_token(vnodes(50, 50), 1)) == sent(everything()));
+}
+
+TEST_CASE("a leaf passes its contribution on at once, without a timer") {
+  Harness h;
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+
+  CHECK(h.local(sum_token(vnodes(50, 51), 1)) ==
+        Items{Box::Send{kParent, complete(sum_token(vnodes(50, 51), 1))}});
+}
+
+TEST_CASE("[Saito08 G16 e] a processor without vnodes takes part, and waits from the first token") {
+  Harness h;
+  h.own = {};
+  h.now = kStart + 7s;
+
+  CHECK(h.token(kLeft, complete(sum_token(vnodes(60, 61), 2))) == armed(kStart + 7200ms));
+
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+  CHECK(h.token(kLeft, sum_token(vnodes(60, 61), 2, 1)).size() == 1);
+}
+
+TEST_CASE("a child without vnodes below it is not waited for") {
+  Harness h;
+  h.child_vnodes[1] = {};
+  h.local(sum_token(vnodes(50, 51), 1));
+
+  CHECK(h.token(kLeft, sum_token(vnodes(60, 61), 2)).size() == 2);
+}
+
+TEST_CASE("a child is not waited for once its vnodes came by another way") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+  h.token(kLeft, sum_token(vnodes(60, 61).united(vnodes(70, 71)), 5));
+
+  CHECK(h.reduction.held().empty());
+}
+
+TEST_CASE("a child that passed on less than is below it is not waited for any more") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+  h.token(kLeft, sum_token(vnodes(60, 60), 2));  // timed out there: v61 will go to the target
+
+  CHECK(h.token(kRight, sum_token(vnodes(70, 71), 3)).size() == 2);
+}
+
+TEST_CASE("[Saito08 E2] at the time-out it passes on what there is, not marked complete") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+  h.token(kLeft, complete(sum_token(vnodes(60, 61), 2)));
+
+  h.now = kStart + 199ms;
+  CHECK(h.timer() == armed(kStart + 200ms));  // too early: asked to come again
+  h.now = kStart + 200ms;
+  CHECK(h.timer() ==
+        Items{Box::Send{kParent, sum_token(vnodes(50, 51).united(vnodes(60, 61)), 3)}});
+  CHECK(h.timer().empty());
+}
+
+TEST_CASE("[Saito08 E2] what comes after the time-out goes on at once, to the target") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+  h.now = kStart + 200ms;
+  h.timer();
+
+  CHECK(h.token(kLeft, complete(sum_token(vnodes(60, 61), 2))) ==
+        to_target(sum_token(vnodes(60, 61), 2)));
+  CHECK(h.token(kRight, sum_token(vnodes(70, 71), 3)) == to_target(sum_token(vnodes(70, 71), 3)));
+  CHECK(h.reduction.held().empty());
+}
+
+TEST_CASE("[Saito08 E2, G16 d] the wait grows with the distance to the root, up to a limit") {
+  const auto deadline = [](Duration distance) {
+    Harness h;
+    h.tree.distance_to_root = distance;
+    return h.local(sum_token(vnodes(50, 51), 1));
+  };
+  CHECK(deadline(50ms) == armed(kStart + 200ms));
+  CHECK(deadline(100ms) == armed(kStart + 400ms));
+  CHECK(deadline(24h * 10000) == armed(kStart + 2s));
+  CHECK(deadline(kForever) == armed(kStart + 200ms));  // not connected: distance unknown
+}
+
+TEST_CASE(
+    "[Saito08 G16 d] callers that come late are waited for longer the next time, for a while") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+  h.now += 200ms;
+  h.timer();
+  h.now += 200ms;
+  h.token(kLeft, sum_token(vnodes(60, 61), 2));
+  CHECK(h.reduction.skew() == 400ms);
+
+  ReductionToken next = sum_token(vnodes(50, 51), 1, 1);
+  CHECK(h.local(next) == Items{Box::Arm{next.id, h.now + 500ms}});
+  h.token(kLeft, sum_token(vnodes(60, 61), 2, 1));
+  h.token(kRight, sum_token(vnodes(70, 71), 3, 1));
+  CHECK(h.reduction.skew() == 350ms);
+}
+
+TEST_CASE("[Saito08 G16 a] the owner of the target gives the sum to the target") {
+  Harness h;
+  h.target_owner = kSelf;
+  h.tree.parent.reset();
+  h.local(sum_token(vnodes(50, 51), 1));
+  h.token(kLeft, sum_token(vnodes(60, 61), 2));
+
+  CHECK(h.token(kRight, sum_token(vnodes(70, 71), 3)) ==
+        Items{Box::Arm{kId, std::nullopt}, Reduction::Report{Reduction::ToTarget{everything()}}});
+}
+
+TEST_CASE("the owner of the target keeps the sum, though its tree still names a parent") {
+  Harness h;
+  h.target_owner = kSelf;
+  h.child_vnodes = {{}, {}};
+
+  CHECK(h.local(sum_token(vnodes(50, 51), 1)) == to_target(complete(sum_token(vnodes(50, 51), 1))));
+}
+
+TEST_CASE("[Saito08 G16 a] without tree or parent the sum goes to the target point-to-point") {
+  Harness h;
+  h.child_vnodes = {{}, {}};
+  h.tree.parent.reset();
+  const auto token = [](std::uint64_t number) {
+    return complete(sum_token(vnodes(50, 51), 1, number));
+  };
+  CHECK(h.local(token(0)) == to_target(token(0)));
+
+  h.has_tree = false;
+  h.target_owner.reset();
+  CHECK(h.local(token(1)) == to_target(token(1)));
+
+  h.has_tree = true;
+  h.tree.parent = kSelf;  // a tree may be wrong in every way
+  CHECK(h.local(token(2)) == to_target(token(2)));
+}
+
+TEST_CASE("a change of tree or ownership ends a wait that has become pointless") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 50), 1));
+  h.token(kLeft, sum_token(vnodes(60, 61), 2));
+  CHECK(h.situation_changed().empty());
+
+  h.own = vnodes(50, 50);  // v51 moved away
+  CHECK(h.situation_changed().empty());
+  h.tree.children.pop_back();  // the other child left
+  h.child_vnodes.pop_back();
+  CHECK(h.situation_changed() ==
+        sent(complete(sum_token(vnodes(50, 50).united(vnodes(60, 61)), 3))));
+  CHECK(h.situation_changed().empty());
+}
+
+TEST_CASE("a processor that leaves passes on what it holds, and at once what still comes") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+  h.leaving = true;
+
+  CHECK(h.situation_changed() == sent(sum_token(vnodes(50, 51), 1)));
+  CHECK(h.token(kLeft, sum_token(vnodes(60, 61), 2, 1)) ==
+        Items{Box::Send{kParent, sum_token(vnodes(60, 61), 2, 1)}});
+}
+
+TEST_CASE("reductions of different numbers and targets do not mix") {
+  Harness h;
+  ReductionToken other = sum_token(vnodes(60, 61), 2);
+  other.id.target = VnodeId{9};
+  h.local(sum_token(vnodes(50, 51), 1));
+  h.token(kLeft, sum_token(vnodes(60, 61), 2, 1));
+  h.token(kLeft, other);
+
+  CHECK(h.reduction.held().size() == 3);
+}
+
+TEST_CASE("[Saito08 G16 b] contributions that overlap are never combined: both go on, apart") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+
+  const Items out = h.token(kLeft, complete(sum_token(vnodes(51, 61), 2)));
+
+  CHECK(out == Items{Reduction::Report{Anomaly{Anomaly::Kind::kOverlap, kId, vnodes(51, 61)}},
+                     Reduction::Report{Reduction::ToTarget{sum_token(vnodes(51, 61), 2)}}});
+  CHECK(h.reduction.anomalies() == 1);
+  CHECK(h.reduction.held().size() == 1);
+}
+
+TEST_CASE("a first token that overlaps itself goes on and leaves nothing behind") {
+  Harness h;
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+  h.own = {};
+  ReductionToken token = sum_token(vnodes(60, 61), 2);
+  token.parts.push_back(token.parts.front());
+
+  const Items out = h.token(kLeft, token);
+
+  CHECK(out == Items{Reduction::Report{Anomaly{Anomaly::Kind::kOverlap, kId, vnodes(60, 61)}},
+                     Reduction::Report{Reduction::ToTarget{token}}});
+  CHECK(h.reduction.held().empty());
+}
+
+TEST_CASE("a token without any contribution changes nothing") {
+  Harness h;
+
+  CHECK(h.token(kLeft, sum_token({}, 2)).empty());
+  CHECK(h.reduction.held().empty());
+}
+
+TEST_CASE("a contribution to another operation under the same number goes on apart") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+  ReductionToken other = sum_token(vnodes(60, 61), 2);
+  other.kind.op = ReduceOp::kMax;
+
+  CHECK(h.token(kLeft, other) ==
+        Items{Reduction::Report{Anomaly{Anomaly::Kind::kOtherKind, kId, vnodes(60, 61)}},
+              Reduction::Report{Reduction::ToTarget{other}}});
+}
+
+TEST_CASE("a value of the wrong size is reported and travels beside the sum") {
+  Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+  ReductionToken odd = sum_token(vnodes(60, 61), 2);
+  odd.parts[0].value = Payload::copy_of("abc");
+  CHECK(h.token(kLeft, odd) ==
+        Items{Reduction::Report{Anomaly{Anomaly::Kind::kUnfitValue, kId, vnodes(60, 61)}}});
+
+  ReductionToken all = complete(sum_token(vnodes(50, 51).united(vnodes(70, 71)), 4));
+  all.parts.push_back(odd.parts[0]);
+  CHECK(h.token(kRight, sum_token(vnodes(70, 71), 3)) == sent(all));
+}
+
+TEST_CASE("user-defined operators are bundled in vnode order, never combined") {
+  Harness h;
+  const auto user = [](std::uint64_t vnode, std::string_view text) {
+    ReductionToken token;
+    token.id = kId;
+    token.kind = {ReduceOp::kUser, ReduceType::kBytes, true};
+    token.parts.push_back({vnodes(vnode, vnode), Payload::copy_of(text)});
+    return token;
+  };
+  h.own = vnodes(50, 50);
+  h.child_vnodes = {vnodes(60, 60), vnodes(70, 70)};
+  h.token(kRight, user(70, "c"));
+  h.token(kLeft, user(60, "b"));
+
+  ReductionToken bundle = complete(user(50, "a"));
+  bundle.parts.push_back(user(60, "b").parts[0]);
+  bundle.parts.push_back(user(70, "c").parts[0]);
+  CHECK(h.local(user(50, "a")) == sent(bundle));
+}
+
+TEST_CASE("limits: too many or too large reductions are passed on at once, and stay exact") {
+  Harness few({.held_max = 1});
+  few.local(sum_token(vnodes(50, 50), 1));
+  CHECK(few.local(sum_token(vnodes(50, 50), 1, 1)) ==
+        Items{Box::Send{kParent, sum_token(vnodes(50, 50), 1, 1)}});
+
+  Harness small({.held_bytes_max = 8});
+  small.local(sum_token(vnodes(50, 50), 1));
+  CHECK(small.local(sum_token(vnodes(51, 51), 1)).empty());  // combined: no larger than before
+  CHECK(small.local(sum_token(vnodes(50, 50), 1, 1)).size() == 1);
+}
+
+TEST_CASE("limits: a reduction that was forgotten is held and passed on as a new one") {
+  Harness h({.targets_max = 1});
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+  ReductionToken other = sum_token(vnodes(50, 51), 1);
+  other.id.target = VnodeId{9};
+  h.local(sum_token(vnodes(50, 51), 1));
+  h.local(other);
+
+  CHECK(h.token(kLeft, sum_token(vnodes(60, 61), 2)) == armed(kStart + 200ms));
+  h.now += 200ms;
+  CHECK(h.timer() == Items{Box::Send{kParent, sum_token(vnodes(60, 61), 2)}});
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::collectives

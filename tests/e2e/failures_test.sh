@@ -1,0 +1,74 @@
+#!/bin/sh
+# What goes wrong is noticed, named, and harms nothing else.
+. "$(dirname "$0")/lib.sh"
+
+cd "$work" || exit 1
+check "no mesh is an error that says what to do" fails_with "phoenix up" "$phoenix" status
+check "a mesh starts" "$phoenix" up --local 4 -q --daemon-option=--peer-timeout=3
+
+check "an exit code is passed on" sh -c "$phoenix run -n 4 -- /bin/sh -c 'exit 7'; test \$? -eq 7"
+check "a signal is named" fails_with "killed by signal 11" "$phoenix" run -n 4 -- /bin/sh -c 'kill -SEGV $$'
+check "a missing program is named" fails_with "/nonexistent" "$phoenix" run -n 4 -- /nonexistent
+check "a program that never attaches is named" \
+  fails_with "phx::Session" "$phoenix" run -n 4 --attach-timeout 1 -- sleep 1000
+check "no such processor" fails_with "no processor" "$phoenix" drain p99
+check "no such job" fails_with "no job" "$phoenix" kill j99
+check "all at once cannot be drained" fails_with "phoenix down" "$phoenix" drain p1 p2 p3 p4
+check "a taken port is named" fails_with "port taken" \
+  "$bin/phoenixd" --mesh-dir "$PHOENIX_DIR/default" --listen "$(endpoint_of 1)"
+chmod 644 "$PHOENIX_DIR/default/key"
+check "a key that others can read is refused" fails_with "chmod 600" "$phoenix" status
+chmod 600 "$PHOENIX_DIR/default/key"
+
+mkdir -m 700 "$work/wrong"
+head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$work/wrong/key"
+chmod 600 "$work/wrong/key"
+check "a wrong key is refused" fails_with "key" \
+  "$bin/phoenixd" --mesh-dir "$work/wrong" --join "$(endpoint_of 1)"
+
+# Garbage and connections that say nothing, while a job runs.
+"$phoenix" run -n 8 -- "$demos/heat" --steps 300 >"$work/heat.out" 2>&1 &
+job=$!
+address=$(endpoint_of 2)
+for i in $(seq 200); do
+  bash -c "exec 3<>/dev/tcp/${address%:*}/${address#*:} && head -c $((i * 20)) /dev/urandom >&3" 2>/dev/null
+done
+wait "$job"
+check "garbage at a port does not disturb a job" test $? -eq 0
+
+"$phoenix" run -n 8 -- "$demos/heat" --steps 100000 >"$work/killed.out" 2>&1 &
+job=$!
+await "the job holds vnodes" holds_some 3
+kill -9 "$(process_of 3)"
+wait "$job"
+check "the job of a killed processor ends" test $? -eq 1
+check "naming processor and vnodes" grep -q "p3 is gone.*v4-5" killed.out
+await "the mesh knows" has_processors 3
+
+"$phoenix" run -n 6 -- "$demos/heat" --steps 100000 >"$work/frozen.out" 2>&1 &
+job=$!
+await "the job holds vnodes" holds_some 4
+frozen=$(process_of 4)
+kill -STOP "$frozen"
+wait "$job"
+check "the job of a frozen processor ends" test $? -eq 1
+check "naming processor and vnodes" grep -q "p4 is gone.*v4-5" frozen.out
+kill -CONT "$frozen"
+await "a processor that was declared dead ends itself" sh -c "! kill -0 $frozen"
+
+"$phoenix" run -n 4 -- "$demos/heat" --steps 100000 >"$work/interrupted.out" 2>&1 &
+job=$!
+await "the job holds vnodes" holds_some 1
+kill -INT "$job"
+wait "$job"
+check "an interrupted job ends" test $? -ne 0
+await "no process is left" sh -c "! pgrep -f '[h]eat --steps 100000'"
+check "the mesh still works" "$phoenix" run -n 4 -- "$demos/heat" --steps 10
+
+"$phoenix" run -n 4 -- "$demos/heat" --steps 100000 >"$work/homeless.out" 2>&1 &
+job=$!
+await "the job holds vnodes" holds_some 2
+kill -9 "$(process_of 1)"
+wait "$job"
+check "the job ends when its home, the coordinator, is killed" test $? -eq 1
+check "naming it" grep -q "p1 is gone" homeless.out

@@ -1,0 +1,104 @@
+#!/bin/sh
+# Daemons on other machines: through a real ssh server on this one, and, as root, across network
+# namespaces with addresses of their own.
+. "$(dirname "$0")/lib.sh"
+
+mesh=e2e-$$
+space=phx$$
+sshd_pid=
+
+tidy_up() {
+  "$phoenix" down --mesh "$mesh" >/dev/null 2>&1
+  [ -n "$sshd_pid" ] && kill "$sshd_pid" 2>/dev/null
+  for name in hub a b c; do ip netns del "$space-$name" 2>/dev/null; done
+  rm -rf "/tmp/phoenix-$(id -u)/$mesh"
+}
+
+cd "$work" || exit 1
+if [ -x /usr/sbin/sshd ]; then
+  ssh-keygen -q -t ed25519 -N '' -f host_key
+  ssh-keygen -q -t ed25519 -N '' -f user_key
+  port=$((20000 + $$ % 20000))
+  cat >sshd_config <<END
+Port $port
+ListenAddress 127.0.0.1
+HostKey $work/host_key
+AuthorizedKeysFile $work/user_key.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+END
+  [ "$(id -u)" -eq 0 ] && mkdir -p /run/sshd
+  /usr/sbin/sshd -D -e -f "$work/sshd_config" 2>"$work/sshd.log" &
+  sshd_pid=$!
+  shell="ssh -F none -p $port -i $work/user_key -o BatchMode=yes -o LogLevel=ERROR"
+  shell="$shell -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+  await "the ssh server answers" $shell 127.0.0.1 true
+  printf '# two daemons on one machine\n127.0.0.1 slots=2 listen=127.0.0.1:0\n' >hosts
+  check "a mesh starts through ssh" "$phoenix" up -q --mesh "$mesh" --hosts hosts --remote-shell "$shell"
+  check "it has two processors" sh -c "$phoenix status --mesh $mesh | grep -q '2 processors'"
+  check "it runs a job" "$phoenix" run --mesh "$mesh" -n 8 -- "$demos/heat" --steps 20
+  check "a host is added by name" "$phoenix" add -q --mesh "$mesh" --remote-shell "$shell" 127.0.0.1
+  check "a machine is drained by processor" "$phoenix" drain --mesh "$mesh" p1
+  check "two are left" sh -c "$phoenix status --mesh $mesh | grep -q '2 processors'"
+  check "a host that does not answer is named" fails_with "nowhere.invalid" \
+    "$phoenix" add -q --mesh "$mesh" --remote-shell "$shell" nowhere.invalid
+  check "it ends" "$phoenix" down --mesh "$mesh"
+else
+  echo "skipped: there is no ssh server on this machine"
+fi
+
+if [ "$(id -u)" -eq 0 ] && ip netns add "$space-hub" 2>/dev/null; then
+  in_hub="ip netns exec $space-hub"
+  $in_hub ip link add name hub type bridge
+  $in_hub ip address add 10.93.0.254/24 dev hub
+  $in_hub ip link set hub up
+  $in_hub ip link set lo up
+  number=1
+  for name in a b c; do
+    ip netns add "$space-$name"
+    ip -n "$space-$name" link add eth0 type veth peer name "to-$name" netns "$space-hub"
+    ip -n "$space-hub" link set "to-$name" master hub up
+    ip -n "$space-$name" address add "10.93.0.$number/24" dev eth0
+    ip -n "$space-$name" link set eth0 up
+    ip -n "$space-$name" link set lo up
+    number=$((number + 1))
+  done
+  # Runs a command on a "machine": each has a folder of its own, as machines do.
+  cat >shell <<END
+#!/bin/sh
+machine=\$1
+shift
+mkdir -p -m 700 $work/machine-\$machine
+PHOENIX_DIR=$work/machine-\$machine exec ip netns exec $space-\$machine sh -c "\$*"
+END
+  chmod +x shell
+  printf 'a\nb slots=2\nc\n' >machines
+  hub() { $in_hub "$phoenix" "$@"; }
+  check "a mesh of four processors on three machines starts" \
+    hub up -q --mesh "$mesh" --hosts machines --remote-shell "$work/shell"
+  check "each has an address of its own" sh -c "$in_hub $phoenix status --mesh $mesh | grep -q 10.93.0.3:"
+  $in_hub "$phoenix" run --mesh "$mesh" -n 16 -- "$demos/heat" --steps 400 >across.out 2>&1 &
+  job=$!
+  await "the job holds vnodes" sh -c "$in_hub $phoenix status --mesh $mesh | grep '^p4 ' | grep -q 'j[0-9]*:'"
+  check "a machine leaves by its name" hub drain --mesh "$mesh" b
+  check "it comes back" hub add -q --mesh "$mesh" --remote-shell "$work/shell" b
+  wait "$job"
+  check "the job ended well across machines" test $? -eq 0
+  check "with the sequential result" grep -q "bit for bit" across.out
+  $in_hub "$phoenix" run --mesh "$mesh" -n 16 -- "$demos/heat" --steps 100000 >cut.out 2>&1 &
+  job=$!
+  await "the job holds vnodes" sh -c "$in_hub $phoenix status --mesh $mesh | grep -q 'c .*j[0-9]*:'"
+  ip -n "$space-hub" link set to-c down
+  wait "$job"
+  check "a machine that is cut off ends the job" test $? -ne 0
+  check "and is named" grep -q "is gone" cut.out
+  check "the mesh ends" hub down --mesh "$mesh"
+  for name in a b c; do
+    ip netns pids "$space-$name" | xargs -r kill 2>/dev/null
+  done
+else
+  echo "skipped: network namespaces cannot be made here"
+fi

@@ -1,0 +1,76 @@
+# Read by the tests of this folder: real daemons, real sockets, real time. Each test has a folder and
+# a mesh of its own, waits for events instead of sleeping, and takes everything down at its end.
+#
+#   $1 of every test: the folder with the programs phoenix and phoenixd; $2: the folder of the demos
+
+set -u
+bin=$(cd "$1" && pwd)
+demos=$(cd "$2" && pwd)
+phoenix=$bin/phoenix
+work=$(mktemp -d /tmp/phoenix-e2e-XXXXXX)
+export PHOENIX_DIR=$work/dir
+passed=0
+failed=0
+
+finish() {
+  code=$?
+  "$phoenix" down >/dev/null 2>&1
+  type tidy_up >/dev/null 2>&1 && tidy_up
+  if [ "$failed" -ne 0 ] || [ "$code" -ne 0 ]; then
+    echo "--- logs of the daemons"
+    tail -n 20 "$work"/logs/* 2>/dev/null
+  fi
+  rm -rf "$work"
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+  exit $?
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+# check SENTENCE COMMAND...: counts whether the command succeeds.
+check() {
+  sentence=$1
+  shift
+  if "$@" >"$work/said" 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $sentence: $*"
+    sed 's/^/    /' "$work/said"
+  fi
+}
+
+# fails_with TEXT COMMAND...: the command must fail, and say this.
+fails_with() {
+  text=$1
+  shift
+  if "$@" >"$work/refusal" 2>&1; then
+    echo "succeeded, but should say: $text"
+    return 1
+  fi
+  grep -q -- "$text" "$work/refusal" || { cat "$work/refusal"; return 1; }
+}
+
+# await SENTENCE COMMAND...: until the command succeeds, at most 60 s.
+await() {
+  sentence=$1
+  shift
+  tries=0
+  until "$@" >/dev/null 2>&1; do
+    tries=$((tries + 1))
+    if [ "$tries" -gt 600 ]; then
+      failed=$((failed + 1))
+      echo "FAILED: waited 60 s in vain until $sentence"
+      return 1
+    fi
+    sleep 0.1
+  done
+}
+
+processors() { "$phoenix" status --json | grep -c '"endpoints"'; }
+has_processors() { [ "$(processors)" -eq "$1" ]; }
+# Vnodes of all jobs that processor $1 holds.
+holds_some() { "$phoenix" status | grep "^p$1 " | grep -q 'j[0-9]*:'; }
+process_of() { sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$PHOENIX_DIR/default/p$1.json"; }
+endpoint_of() { sed -n 's/.*"endpoint": "\([^"]*\)".*/\1/p' "$PHOENIX_DIR/default/p$1.json"; }

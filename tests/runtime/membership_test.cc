@@ -1,0 +1,584 @@
+#include "runtime/membership.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/member_net.h"
+
+namespace phx::runtime {
+namespace {
+
+using support::MemberNet;
+using Box = Membership::Outbox;
+
+constexpr ProcessorId p(std::uint32_t value) {
+  return ProcessorId{value};
+}
+
+View view_of(std::uint32_t members) {
+  View view;
+  view.number = 10;
+  for (std::uint32_t i = 1; i <= members; ++i) {
+    view.members[p(i)] = Member{p(i), 100 + i, {"127.0.0.1:" + std::to_string(i)}, "m", false};
+  }
+  view.next_processor = members + 1;
+  return view;
+}
+
+/// One machine among members p1, p2, ...
+struct Harness {
+  Harness(std::uint32_t self, std::uint32_t members, const MembershipOptions& options = {})
+      : machine(p(self), view_of(members), options) {}
+  template <class M>
+  void message(std::uint32_t from, const M& m) {
+    machine.on_message(now, p(from), m, out);
+    machine.check_invariants();
+  }
+  void suspect(std::uint32_t accused, Departure why = Departure::kSilent) {
+    machine.suspect(now, p(accused), why, "test", out);
+    machine.check_invariants();
+  }
+  /// Messages of this kind since the last take, as (to, message).
+  template <class M>
+  std::vector<std::pair<ProcessorId, M>> take() {
+    std::vector<std::pair<ProcessorId, M>> found;
+    for (auto& item : out.take()) {
+      auto* send = std::get_if<Box::Send>(&item);
+      if (send == nullptr) continue;
+      if (auto* m = std::get_if<M>(&send->message)) found.emplace_back(send->to, std::move(*m));
+    }
+    return found;
+  }
+  template <class E>
+  std::vector<E> take_events() {
+    std::vector<E> found;
+    for (auto& item : out.take()) {
+      auto* event = std::get_if<Membership::Event>(&item);
+      if (event == nullptr) continue;
+      if (auto* e = std::get_if<E>(event)) found.push_back(std::move(*e));
+    }
+    return found;
+  }
+
+  Instant now;
+  Box out;
+  Membership machine;
+};
+
+Member newcomer(std::uint64_t incarnation) {
+  return Member{kNobody, incarnation, {"127.0.0.1:9"}, "new", false};
+}
+ViewChange gone_change(ViewNumber number, std::uint32_t id, Departure why) {
+  return ViewChange{number, {}, {{p(id), why, "x"}}};
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/membership");
+
+TEST_CASE("the coordinator numbers a newcomer, tells all members, then the one who asked") {
+  Harness h(1, 3);
+
+  h.message(3, Admit{newcomer(777), 5});
+
+  std::vector<ProcessorId> told;
+  std::vector<std::string> to_contact;
+  for (const auto& item : h.out.take()) {
+    const auto* send = std::get_if<Box::Send>(&item);
+    if (send == nullptr) continue;
+    if (std::holds_alternative<ViewChange>(send->message)) told.push_back(send->to);
+    if (send->to == p(3)) {
+      to_contact.emplace_back(std::holds_alternative<ViewChange>(send->message) ? "change"
+                                                                                : "answer");
+    }
+  }
+  CHECK(told == std::vector<ProcessorId>{p(2), p(3)});
+  CHECK(to_contact == std::vector<std::string>{"change", "answer"});
+  CHECK(h.machine.contains(p(4)));
+  CHECK(h.machine.view().number == 11);
+}
+
+TEST_CASE("asking again for the same incarnation gives the same id and no new view") {
+  Harness h(1, 3);
+  h.message(3, Admit{newcomer(777), 5});
+  h.take<Admitted>();
+
+  h.message(2, Admit{newcomer(777), 9});
+
+  const auto answers = h.take<Admitted>();
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].first == p(2));
+  CHECK(answers[0].second == Admitted{9, p(4), "", 11});
+  CHECK(h.machine.view().number == 11);
+}
+
+TEST_CASE("a full mesh refuses and says which limit it is") {
+  MembershipOptions options;
+  options.members_max = 3;
+  Harness h(1, 3, options);
+
+  h.message(3, Admit{newcomer(777), 5});
+
+  const auto answers = h.take<Admitted>();
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].second.id == kNobody);
+  CHECK(answers[0].second.refusal.find("members_max") != std::string::npos);
+}
+
+TEST_CASE("a member passes a wish to the coordinator and hears of it after the view") {
+  Harness h(2, 3);
+  h.machine.admit(h.now, newcomer(777), 5, h.out);
+  const auto wishes = h.take<Admit>();
+  REQUIRE(wishes.size() == 1);
+  CHECK(wishes[0].first == p(1));
+
+  h.message(1, ViewChange{11, {Member{p(4), 777, {}, "new", false}}, {}});
+  h.message(1, Admitted{5, p(4), "", 11});
+
+  const auto events = h.take_events<Membership::Admission>();
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].admitted.id == p(4));
+}
+
+TEST_CASE("views are installed in the order of their numbers, each once") {
+  Harness h(2, 3);
+
+  h.message(1, gone_change(12, 3, Departure::kLeft));
+  CHECK(h.machine.view().number == 10);
+  h.message(1, ViewChange{11, {Member{p(4), 1, {}, "", false}}, {}});
+  CHECK(h.machine.view().number == 12);
+  h.message(1, ViewChange{11, {Member{p(5), 1, {}, "", false}}, {}});
+
+  CHECK(!h.machine.contains(p(5)));
+  CHECK(!h.machine.contains(p(3)));
+}
+
+TEST_CASE("a change by somebody who is not the coordinator is not applied") {
+  Harness h(2, 4);
+
+  h.message(3, gone_change(11, 4, Departure::kSilent));
+
+  CHECK(h.machine.contains(p(4)));
+}
+
+TEST_CASE("who missed a change asks for the whole view after a while") {
+  Harness h(2, 3);
+  h.message(1, gone_change(12, 3, Departure::kLeft));
+  h.take<ViewReport>();
+
+  h.machine.on_timer(h.now + 2s, Membership::Timer::kRetry, h.out);
+  const auto reports = h.take<ViewReport>();
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].first == p(1));
+
+  Harness coordinator(1, 3);
+  coordinator.message(3, Admit{newcomer(7), 1});
+  coordinator.take<Admitted>();
+  coordinator.message(2, reports[0].second);
+  CHECK(coordinator.take<ViewInstall>().size() == 1);
+}
+
+TEST_CASE("leaving takes two steps: marked first, then gone") {
+  Harness h(1, 3);
+
+  h.message(3, Leave{false});
+  CHECK(h.machine.live() == ProcessorSet{p(1), p(2)});
+  CHECK(h.machine.contains(p(3)));
+  h.take<ViewChange>();
+  h.message(3, Leave{true});
+
+  CHECK(!h.machine.contains(p(3)));
+  const auto changes = h.take<ViewChange>();
+  REQUIRE(changes.size() == 2);  // the leaver hears it as well
+  CHECK(changes[1].first == p(3));
+}
+
+TEST_CASE("a coordinator that leaves puts itself out, and the next one repeats its last words") {
+  Harness first(1, 3);
+  first.machine.leave(first.now, true, first.out);
+  const auto changes = first.take<ViewChange>();
+  REQUIRE(changes.size() == 2);
+  CHECK(!first.machine.is_coordinator());
+
+  Harness second(2, 3);
+  second.message(1, changes[0].second);
+  CHECK(second.machine.is_coordinator());
+  const auto repeated = second.take<ViewChange>();
+  REQUIRE(repeated.size() == 1);
+  CHECK(repeated[0].first == p(3));
+
+  Harness third(3, 3);
+  third.message(2, repeated[0].second);  // came before the one from p1
+  CHECK(third.machine.coordinator() == p(2));
+}
+
+TEST_CASE("wishes are repeated to the next coordinator") {
+  Harness h(3, 3);
+  h.machine.admit(h.now, newcomer(777), 5, h.out);
+  h.take<Admit>();
+
+  h.message(1, gone_change(11, 1, Departure::kLeft));
+
+  const auto wishes = h.take<Admit>();
+  REQUIRE(wishes.size() == 1);
+  CHECK(wishes[0].first == p(2));
+}
+
+TEST_CASE("a wish that comes before its receiver is coordinator waits for that") {
+  Harness h(2, 3);
+  h.message(3, Admit{newcomer(777), 5});
+  CHECK(h.take<Admitted>().empty());
+
+  h.message(1, gone_change(11, 1, Departure::kLeft));
+
+  CHECK(h.take<Admitted>().size() == 1);
+  CHECK(h.machine.contains(p(4)));
+}
+
+TEST_CASE("the coordinator checks a silent accused by itself before it puts it out") {
+  Harness h(1, 4);
+
+  h.message(2, Suspect{p(4), Departure::kSilent, "no answer"});
+  CHECK(h.machine.contains(p(4)));
+  const auto checks = h.take<Heartbeat>();
+  REQUIRE(checks.size() == 1);
+  CHECK(checks[0].first == p(4));
+  h.suspect(4);
+
+  CHECK(!h.machine.contains(p(4)));
+}
+
+TEST_CASE("a refused connection is proof enough") {
+  Harness h(1, 4);
+
+  h.message(2, Suspect{p(4), Departure::kConnectionLost, "refused"});
+
+  const auto changes = h.take<ViewChange>();
+  REQUIRE(changes.size() == 2);  // to p2 and p3, not to the dead
+  CHECK(changes[0].second.gone ==
+        std::vector<ViewChange::Gone>{{p(4), Departure::kConnectionLost, "refused"}});
+}
+
+TEST_CASE("the third report within half a minute decides") {
+  Harness h(1, 4);
+  h.message(2, Suspect{p(4), Departure::kSilent, ""});
+  h.now += 31s;
+  h.message(2, Suspect{p(4), Departure::kSilent, ""});
+  h.message(3, Suspect{p(4), Departure::kSilent, ""});
+  CHECK(h.machine.contains(p(4)));
+
+  h.message(2, Suspect{p(4), Departure::kSilent, ""});
+
+  CHECK(!h.machine.contains(p(4)));
+}
+
+TEST_CASE("a suspicion of the coordinator goes to the lowest that is not suspected") {
+  Harness h(4, 4);
+
+  h.suspect(1);
+  const auto first = h.take<Suspect>();
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].first == p(2));
+  h.suspect(2);
+
+  std::vector<ProcessorId> accused;
+  for (const auto& [to, suspicion] : h.take<Suspect>()) {
+    CHECK(to == p(3));
+    accused.push_back(suspicion.accused);
+  }
+  CHECK(accused == std::vector<ProcessorId>{p(1), p(2)});
+}
+
+TEST_CASE("after the coordinator's death the next one asks all and goes on from the highest view") {
+  Harness h(2, 4);
+  h.suspect(1, Departure::kConnectionLost);
+  std::vector<ProcessorId> asked;
+  for (const auto& [to, query] : h.take<ViewQuery>()) asked.push_back(to);
+  CHECK(asked == std::vector<ProcessorId>{p(3), p(4)});
+  h.message(4, ViewReport{h.machine.view()});
+  CHECK(h.machine.view().number == 10);
+
+  View higher = h.machine.view();  // p3 has seen the last change of the dead one
+  higher.number = 11;
+  higher.members[p(5)] = Member{p(5), 7, {}, "", false};
+  higher.next_processor = 6;
+  h.message(3, ViewReport{higher});
+  const auto again = h.take<ViewQuery>();  // so p5 must be asked, too
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].first == p(5));
+  h.message(5, ViewReport{higher});
+
+  CHECK(h.machine.view().number == 12);
+  CHECK(h.machine.is_coordinator());
+  CHECK(h.machine.contains(p(5)));
+  CHECK(!h.machine.contains(p(1)));
+  CHECK(h.machine.view().next_processor == 6 + MembershipOptions{}.id_gap);
+  CHECK(h.take<ViewInstall>().size() == 3);
+}
+
+TEST_CASE("a newcomer that only the dead knew is asked as well") {
+  Harness h(2, 3);
+  h.message(4, Suspect{p(1), Departure::kSilent, "no answer"});  // p4 was let in by p1
+  h.suspect(1);
+  std::vector<ProcessorId> asked;
+  for (const auto& [to, query] : h.take<ViewQuery>()) asked.push_back(to);
+  CHECK(asked == std::vector<ProcessorId>{p(3), p(4)});
+  h.message(3, ViewReport{h.machine.view()});
+  CHECK(!h.machine.is_coordinator());
+
+  View with_four = h.machine.view();
+  with_four.number = 11;
+  with_four.members[p(4)] = Member{p(4), 7, {}, "", false};
+  with_four.next_processor = 5;
+  h.message(4, ViewReport{with_four});
+
+  CHECK(h.machine.live() == ProcessorSet{p(2), p(3), p(4)});
+}
+
+TEST_CASE("a change by a dead coordinator that comes late does not stand in the way") {
+  Harness h(3, 3);
+  h.message(2, ViewQuery{});
+  View next = h.machine.view();
+  next.number = 11;
+  next.members.erase(p(1));
+  h.message(2, ViewInstall{next, {}});
+
+  h.message(1, gone_change(12, 2, Departure::kSilent));
+  h.message(2, ViewChange{12, {Member{p(4), 7, {}, "", false}}, {}});
+
+  CHECK(h.machine.live() == ProcessorSet{p(2), p(3), p(4)});
+}
+
+TEST_CASE("a death during the takeover does not stop it") {
+  Harness h(2, 4);
+  h.suspect(1);
+  h.message(3, ViewReport{h.machine.view()});
+
+  h.suspect(4);
+
+  CHECK(h.machine.is_coordinator());
+  CHECK(h.machine.live() == ProcessorSet{p(2), p(3)});
+}
+
+TEST_CASE("who has promised a takeover takes no change from the old coordinator") {
+  Harness h(3, 4);
+  h.message(2, ViewQuery{});
+  const auto reports = h.take<ViewReport>();
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].second.view == h.machine.view());
+  CHECK(h.machine.watched().contains(p(2)));
+
+  h.message(1, gone_change(11, 4, Departure::kSilent));
+  CHECK(h.machine.view().number == 10);
+  View next = h.machine.view();
+  next.number = 11;
+  next.members.erase(p(1));
+  h.message(2, ViewInstall{next, {{p(1), Departure::kSilent, "why"}}});
+
+  CHECK(h.machine.view() == next);
+  const auto events = h.take_events<Membership::ViewInstalled>();
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].gone == std::vector<ViewChange::Gone>{{p(1), Departure::kSilent, "why"}});
+}
+
+TEST_CASE("if the one that takes over dies, the next one does, and the first accused stays out") {
+  Harness h(3, 4);
+  h.message(2, ViewQuery{});
+  h.message(1, gone_change(11, 4, Departure::kSilent));  // p1 lives; but p2 may have succeeded
+
+  h.suspect(2);
+  const auto queries = h.take<ViewQuery>();
+  REQUIRE(queries.size() == 1);
+  h.message(4, ViewReport{h.machine.view()});
+
+  CHECK(h.machine.is_coordinator());
+  CHECK(h.machine.live() == ProcessorSet{p(3), p(4)});
+}
+
+TEST_CASE("of two that take over the one with the higher id prevails") {
+  Harness h(4, 4);
+  h.message(3, ViewQuery{});
+  h.take<ViewReport>();
+
+  h.message(2, ViewQuery{});
+  CHECK(h.take<ViewReport>().empty());
+  View by_two = h.machine.view();
+  by_two.number = 11;
+  by_two.members.erase(p(1));
+  h.message(2, ViewInstall{by_two, {}});
+  CHECK(h.machine.view().number == 10);
+  View by_three = by_two;
+  by_three.members.erase(p(2));
+  h.message(3, ViewInstall{by_three, {}});
+
+  CHECK(h.machine.view() == by_three);
+}
+
+TEST_CASE("a fence by a member ends this processor, a fence by a stranger does not") {
+  Harness h(2, 3);
+  h.message(1, gone_change(11, 3, Departure::kSilent));
+  h.take_events<Membership::FencedOut>();
+
+  h.message(3, Fenced{12, "you are gone"});
+  CHECK(h.take_events<Membership::FencedOut>().empty());
+  h.message(1, Fenced{12, "you are gone"});
+
+  CHECK(h.take_events<Membership::FencedOut>().size() == 1);
+}
+
+TEST_CASE("a leaver that is fenced has left") {
+  Harness h(3, 3);
+  h.machine.leave(h.now, true, h.out);
+  h.take<Leave>();
+
+  h.message(1, Fenced{12, "you are gone"});
+
+  const auto events = h.take_events<Membership::ViewInstalled>();
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].gone[0].id == p(3));
+}
+
+TEST_CASE("each watches its two successors in the ring, and the second the coordinator") {
+  CHECK(Harness(1, 5).machine.watched() == ProcessorSet{p(2), p(3)});
+  CHECK(Harness(5, 5).machine.watched() == ProcessorSet{p(1), p(2)});
+  CHECK(Harness(2, 5).machine.watched() == ProcessorSet{p(1), p(3), p(4)});
+  CHECK(Harness(1, 2).machine.watched() == ProcessorSet{p(2)});
+  CHECK(Harness(1, 1).machine.watched().empty());
+}
+
+TEST_CASE("job numbers grow, whoever announced the last one") {
+  Harness h(1, 2);
+  CHECK(h.machine.take_job_id() == JobId{1});
+  h.machine.note_job(JobId{7});
+  CHECK(h.machine.take_job_id() == JobId{8});
+}
+
+TEST_CASE("a join costs one small message per member") {
+  MemberNet net(64, 1);
+  net.run_until(Instant{} + 1s);
+  const std::uint64_t before = net.delivered();
+
+  net.join();
+  net.run_until(Instant{} + 4s);
+
+  CHECK(net.living().size() == 65);
+  CHECK(net.delivered() - before <= 66);
+}
+
+namespace {
+
+struct Scenario {
+  std::uint32_t members_max = 7;
+  std::uint64_t joins = 8;
+  std::uint64_t leaves = 4;
+  std::uint64_t deaths = 0;
+  std::uint64_t false_alarms = 0;
+};
+
+Instant random_time(Rng& rng) {
+  return Instant{} + Duration(static_cast<Duration::rep>(rng.below(20'000'000'000)));
+}
+
+/// A living one; half of the time the lowest or its next, where it hurts most.
+std::optional<ProcessorId> victim(MemberNet& net) {
+  const auto living = net.living();
+  if (living.size() < 3) return std::nullopt;
+  if (net.rng().chance(0.5)) return living[net.rng().below(2)];
+  return living[net.rng().below(living.size())];
+}
+
+void play(MemberNet& net, const Scenario& scenario) {
+  for (std::uint64_t i = 0; i < scenario.joins; ++i) {
+    net.at(random_time(net.rng()), [&net] { net.join(); });
+  }
+  for (std::uint64_t i = 0; i < scenario.leaves; ++i) {
+    net.at(random_time(net.rng()), [&net] {
+      if (const auto id = victim(net)) net.leave(*id);
+    });
+  }
+  for (std::uint64_t i = 0; i < scenario.deaths; ++i) {
+    net.at(random_time(net.rng()), [&net] {
+      if (const auto id = victim(net)) net.kill(*id);
+    });
+  }
+  for (std::uint64_t i = 0; i < scenario.false_alarms; ++i) {
+    net.at(random_time(net.rng()), [&net] {
+      const auto by = victim(net);
+      const auto accused = victim(net);
+      if (by && accused && *by != *accused) net.accuse(*by, *accused, 3s);
+    });
+  }
+  net.run_until(Instant{} + 90s);
+}
+
+/// Everybody who was not killed or fenced has seen the same views, and the last one names exactly
+/// those that live.
+/// (`with_left`: and so do those that have left. One that was accused falsely may leave by a view
+/// of its own while the others put it out.)
+void check_agreement(const MemberNet& net, bool with_left = true) {
+  std::map<ViewNumber, View> agreed;
+  const auto living = net.living();
+  if (living.empty()) return;  // all have left
+  for (const auto& [id, one] : net.all()) {
+    if (!one.machine) continue;
+    const bool counts =
+        one.fate == MemberNet::Fate::kAlive || (with_left && one.fate == MemberNet::Fate::kLeft);
+    if (!counts) continue;
+    for (const auto& [number, view] : one.history) {
+      if (!view.members.contains(id)) continue;  // the leaver's own end
+      const auto [known, is_new] = agreed.try_emplace(number, view);
+      REQUIRE(known->second == view);
+    }
+  }
+  for (const ProcessorId id : living) {
+    const View& last = net.all().at(id).machine->view();
+    std::vector<ProcessorId> members;
+    for (const auto& [member, record] : last.members) members.push_back(member);
+    REQUIRE(members == living);
+  }
+  REQUIRE(!net.was_id_given_twice());
+  REQUIRE(net.waiting_newcomers() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("over 500 seeds of joins and leaves all see the same views, and all wishes come true") {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    CAPTURE(seed);
+    MemberNet net(1 + static_cast<std::uint32_t>(seed % 7), seed);
+
+    play(net, {});
+
+    check_agreement(net);
+    for (const auto& [id, one] : net.all()) CHECK(one.fate != MemberNet::Fate::kFenced);
+  }
+}
+
+TEST_CASE("over 500 seeds of joins, leaves and deaths those that stay see the same views") {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    CAPTURE(seed);
+    MemberNet net(3 + static_cast<std::uint32_t>(seed % 6), seed);
+
+    play(net, {.deaths = 5});
+
+    check_agreement(net);
+  }
+}
+
+TEST_CASE("over 300 seeds with false alarms those that are not fenced see the same views") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    MemberNet net(4 + static_cast<std::uint32_t>(seed % 6), seed);
+
+    play(net, {.leaves = 2, .deaths = 3, .false_alarms = 6});
+
+    check_agreement(net, /*with_left=*/false);
+  }
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime

@@ -1,0 +1,192 @@
+#include "runtime/mover.h"
+
+#include <doctest/doctest.h>
+
+TEST_SUITE_BEGIN("runtime/mover");
+
+namespace phx::runtime {
+namespace {
+
+constexpr ProcessorId kSelf{1}, kOther{2}, kThird{3};
+constexpr JobId kJob{7};
+constexpr Instant kStart{};
+
+VnodeSet range(std::uint64_t first, std::uint64_t last) {
+  return VnodeSet::range(VnodeId{first}, VnodeId{last});
+}
+
+/// The mover of a job of 12 vnodes that are all at `owner`.
+struct Harness {
+  explicit Harness(ProcessorId owner) : router(kSelf, kJob, VnodeMap(12, {owner})) {
+    router.on_attached(ApplicationId{1}, out);
+    static_cast<void>(out.take());
+    standing.ready = {kSelf, kOther, kThird};
+    standing.members = {kOther, kThird};
+  }
+  template <class M>
+  std::vector<std::pair<ProcessorId, M>> sent() {
+    std::vector<std::pair<ProcessorId, M>> result;
+    for (auto& item : out.take()) {
+      auto* send = std::get_if<JobOutbox::Send>(&item);
+      auto* m = send != nullptr ? std::get_if<M>(&send->message) : nullptr;
+      if (m != nullptr) result.push_back({send->to, *m});
+    }
+    return result;
+  }
+  AppReleased released(const VnodeSet& vnodes) {
+    AppReleased message;
+    for (const VnodeId vnode : vnodes.ids()) message.vnodes.push_back({vnode, {}});
+    return message;
+  }
+
+  Router router;
+  Mover mover{kSelf, kJob, 200ms};
+  Standing standing;
+  JobOutbox out;
+};
+
+TEST_CASE("a processor short of its share asks the one with most") {
+  Harness h(kOther);
+
+  h.mover.balance(kStart, h.router, h.standing, h.out);
+  const auto pulls = h.sent<Pull>();
+
+  REQUIRE(pulls.size() == 1);
+  CHECK(pulls[0].first == kOther);
+  CHECK(pulls[0].second.count == 4);
+}
+
+TEST_CASE("a donor keeps its share, however much it is asked for") {
+  Harness h(kSelf);
+
+  h.mover.on_pull(kOther, {kJob, 100, {}}, h.router, h.standing, h.out);
+  const auto offers = h.sent<Offer>();
+
+  REQUIRE(offers.size() == 1);
+  CHECK(offers[0].second.vnodes[0].vnodes == range(4, 11));
+  CHECK(offers[0].second.vnodes[0].epoch == 2);
+}
+
+TEST_CASE("a vnode is promised to one receiver at a time") {
+  Harness h(kSelf);
+  h.mover.on_pull(kOther, {kJob, 4, {}}, h.router, h.standing, h.out);
+  h.mover.on_pull(kThird, {kJob, 4, {}}, h.router, h.standing, h.out);
+  const auto offers = h.sent<Offer>();
+
+  REQUIRE(offers.size() == 2);
+  CHECK(offers[0].second.vnodes[0].vnodes.common(offers[1].second.vnodes[0].vnodes).empty());
+}
+
+TEST_CASE("nothing is released before the receiver has accepted, and a refusal frees the promise") {
+  Harness h(kSelf);
+  h.mover.on_pull(kOther, {kJob, 4, {}}, h.router, h.standing, h.out);
+  const auto offers = h.sent<Offer>();
+  REQUIRE(offers.size() == 1);
+  CHECK_FALSE(h.mover.is_quiet());
+
+  h.mover.on_offer_reply(kOther, {kJob, offers[0].second.offer, false, "leaving"}, h.router,
+                         h.standing, h.out);
+
+  CHECK(h.mover.is_quiet());
+  CHECK(h.router.held() == range(0, 11));
+}
+
+TEST_CASE("accepted vnodes go when the application has released them, and all hear of it") {
+  Harness h(kSelf);
+  h.mover.on_pull(kOther, {kJob, 4, {}}, h.router, h.standing, h.out);
+  const auto offers = h.sent<Offer>();
+  h.mover.on_offer_reply(kOther, {kJob, offers[0].second.offer, true, ""}, h.router, h.standing,
+                         h.out);
+  static_cast<void>(h.out.take());
+  CHECK(h.mover.waiting(h.router, h.standing).find("safe point") != std::string::npos);
+
+  h.mover.on_released(h.released(range(8, 11)), h.router, h.standing, h.out);
+  std::size_t parcels = 0;
+  std::size_t routes = 0;
+  for (const auto& item : h.out.take()) {
+    const auto* send = std::get_if<JobOutbox::Send>(&item);
+    if (send == nullptr) continue;
+    if (const auto* m = std::get_if<Migrate>(&send->message)) parcels += m->parcels.size();
+    if (std::holds_alternative<Routes>(send->message)) ++routes;
+  }
+
+  CHECK(parcels == 4);
+  CHECK(routes == 1);  // The receiver knows by the parcels, the third by this.
+  CHECK(h.router.held() == range(0, 7));
+  CHECK(h.mover.is_quiet());
+}
+
+TEST_CASE("a leaver offers everything, evenly") {
+  Harness h(kSelf);
+  h.standing.leaving = true;
+  h.standing.ready = {kOther, kThird};
+
+  h.mover.balance(kStart, h.router, h.standing, h.out);
+  const auto offers = h.sent<Offer>();
+
+  REQUIRE(offers.size() == 2);
+  CHECK(offers[0].second.vnodes[0].vnodes.size() == 6);
+  CHECK(offers[1].second.vnodes[0].vnodes.size() == 6);
+}
+
+TEST_CASE("a leaver, and one without application, refuse offers") {
+  Harness h(kOther);
+  h.standing.leaving = true;
+
+  h.mover.on_offer(kOther, {kJob, 1, {{range(0, 3), 2}}}, h.router, h.standing, h.out);
+  const auto replies = h.sent<OfferReply>();
+
+  REQUIRE(replies.size() == 1);
+  CHECK_FALSE(replies[0].second.accepted);
+  CHECK(h.mover.incoming() == 0);
+}
+
+TEST_CASE("what is on its way counts, so nobody asks twice") {
+  Harness h(kOther);
+  h.mover.on_offer(kOther, {kJob, 1, {{range(0, 3), 2}}}, h.router, h.standing, h.out);
+  static_cast<void>(h.out.take());
+
+  h.mover.balance(kStart, h.router, h.standing, h.out);
+
+  CHECK(h.sent<Pull>().empty());
+  CHECK(h.mover.incoming() == 4);
+  h.mover.on_migrate(kOther, {kJob, {{VnodeId{0}, 2, {}, {}}, {VnodeId{1}, 2, {}, {}}}}, h.router,
+                     h.out);
+  CHECK(h.mover.incoming() == 2);
+}
+
+TEST_CASE("vnodes kept without an application are handed over at once [Taura03 assume]") {
+  Harness h(kSelf);
+  h.router.keep(h.released(range(2, 3)));
+
+  h.mover.on_pull(kOther, {kJob, 0, range(2, 5)}, h.router, h.standing, h.out);
+  std::size_t refused = 0;
+  std::uint64_t offer = 0;
+  for (const auto& item : h.out.take()) {
+    const auto* send = std::get_if<JobOutbox::Send>(&item);
+    if (send == nullptr) continue;
+    if (const auto* m = std::get_if<OfferCancel>(&send->message))
+      refused += m->vnodes[0].vnodes.size();
+    if (const auto* m = std::get_if<Offer>(&send->message)) offer = m->offer;
+  }
+  CHECK(refused == 2);
+  h.mover.on_offer_reply(kOther, {kJob, offer, true, ""}, h.router, h.standing, h.out);
+
+  CHECK(h.sent<Migrate>().size() == 1);
+  CHECK(h.router.map().owned_by(kOther) == range(2, 3));
+}
+
+TEST_CASE("once the application is done nothing moves any more") {
+  Harness h(kSelf);
+  h.standing.ending = true;
+
+  h.mover.on_pull(kOther, {kJob, 4, {}}, h.router, h.standing, h.out);
+  h.mover.balance(kStart, h.router, h.standing, h.out);
+
+  CHECK(h.out.take().empty());
+}
+
+}  // namespace
+}  // namespace phx::runtime
+
+TEST_SUITE_END();

@@ -1,0 +1,194 @@
+#include "runtime/router.h"
+
+#include <doctest/doctest.h>
+
+TEST_SUITE_BEGIN("runtime/router");
+
+namespace phx::runtime {
+namespace {
+
+constexpr ProcessorId kSelf{1}, kOther{2}, kThird{3};
+constexpr JobId kJob{7};
+constexpr ApplicationId kApp{5};
+
+/// A router of a job of four vnodes: v0 and v1 are here, v2 and v3 at the other processor.
+struct Harness {
+  Harness() {
+    router.on_attached(kApp, out);
+    static_cast<void>(out.take());
+  }
+
+  /// Everything sent to processors since the last call.
+  template <class M>
+  std::vector<std::pair<ProcessorId, M>> sent() {
+    std::vector<std::pair<ProcessorId, M>> result;
+    for (auto& item : out.take()) {
+      if (auto* send = std::get_if<JobOutbox::Send>(&item)) {
+        if (auto* m = std::get_if<M>(&send->message)) result.push_back({send->to, *m});
+      }
+    }
+    return result;
+  }
+  /// Everything handed to the application since the last call.
+  template <class M>
+  std::vector<M> handed() {
+    std::vector<M> result;
+    for (auto& item : out.take()) {
+      auto* event = std::get_if<std::variant<Effect, UseTree>>(&item);
+      if (event == nullptr) continue;
+      auto* effect = std::get_if<Effect>(event);
+      auto* to_app = effect != nullptr ? std::get_if<ToApp>(effect) : nullptr;
+      if (to_app == nullptr) continue;
+      if (auto* m = std::get_if<M>(&to_app->message)) result.push_back(*m);
+    }
+    return result;
+  }
+  void route(std::uint64_t to, Epoch followed, std::uint64_t seq = 0) {
+    router.route({kJob, followed, PointToPoint{VnodeId{9}, VnodeId{to}, seq, 0, false, {}}}, out);
+  }
+  /// The application gives v1 up, having taken everything up to `received`.
+  std::vector<VnodeParcel> release_v1(std::uint64_t received) {
+    return router.release({received, {{VnodeId{1}, VnodeBundle{}}}}, kOther);
+  }
+
+  Router router{kSelf, kJob, VnodeMap(4, {kSelf, kOther})};
+  JobOutbox out;
+};
+
+TEST_CASE("a message for a vnode held here is delivered, one for another is forwarded") {
+  Harness h;
+
+  h.route(0, 0);
+  CHECK(h.handed<AppDeliver>().size() == 1);
+  h.route(3, 0);
+  const auto sent = h.sent<VnodeMessage>();
+
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].first == kOther);
+  CHECK(sent[0].second.followed == 1);
+}
+
+TEST_CASE("a message that followed ownership to here waits for the parcel [Saito08 G12]") {
+  Harness h;
+
+  h.route(2, /*followed=*/2);  // "Named owner at epoch 2", and the parcel is still under way.
+  CHECK(h.router.parked() == 1);
+  h.router.on_parcels({{VnodeId{2}, 2, {}, {}}}, h.out);
+  const auto granted = h.handed<AppGrant>();
+
+  REQUIRE(granted.size() == 1);
+  CHECK(granted[0].parcels[0].undelivered.size() == 1);
+  CHECK(h.router.parked() == 0);
+  h.router.check_invariants();
+}
+
+TEST_CASE("what crossed a release goes after the vnode, what was taken before does not") {
+  Harness h;
+  h.route(1, 0, 0);
+  h.route(0, 0, 0);
+  h.route(1, 0, 1);
+
+  const auto parcels = h.release_v1(/*received=*/1);
+
+  REQUIRE(parcels.size() == 1);
+  CHECK(parcels[0].epoch == 2);
+  REQUIRE(parcels[0].undelivered.size() == 1);
+  CHECK(std::get<PointToPoint>(parcels[0].undelivered[0]).seq == 1);
+  CHECK(h.router.map().owner(VnodeId{1}) == VnodeMap::Owner{kOther, 2});
+  h.router.check_invariants();
+}
+
+TEST_CASE("a former holder forwards with the epoch it gave the vnode away at") {
+  Harness h;
+  static_cast<void>(h.release_v1(0));
+
+  h.route(1, /*followed=*/1);
+  const auto sent = h.sent<VnodeMessage>();
+
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].first == kOther);
+  CHECK(sent[0].second.followed == 2);
+}
+
+TEST_CASE("a newer route sends parked messages on their way") {
+  Harness h;
+  h.route(2, 2);
+  REQUIRE(h.router.parked() == 1);
+
+  h.router.on_routes({{VnodeSet{VnodeId{2}}, kThird, 3}}, h.out);
+  const auto sent = h.sent<VnodeMessage>();
+
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].first == kThird);
+  CHECK(h.router.parked() == 0);
+  CHECK(h.router.parked_bytes() == 0);
+}
+
+TEST_CASE("nobody can tell a holder that it holds nothing") {
+  Harness h;
+
+  h.router.on_routes({{VnodeSet{VnodeId{0}}, kThird, 9}}, h.out);
+
+  CHECK(h.router.map().owner(VnodeId{0}).first == kSelf);
+  h.router.check_invariants();
+}
+
+TEST_CASE("a broadcast serves each vnode here, parked or elsewhere: once") {
+  Harness h;
+  collectives::BroadcastPiece piece;
+  piece.root = VnodeId{0};
+
+  h.router.serve(piece, {{h.router.map().all(), 0}, {VnodeSet{}, 0}}, h.out);
+  const auto items = h.out.take();
+
+  VnodeSet served;
+  for (const auto& item : items) {
+    if (const auto* send = std::get_if<JobOutbox::Send>(&item)) {
+      const auto& message = std::get<CollectiveMessage>(send->message);
+      for (const auto& tokens : std::get<collectives::FallbackCopy>(message.message).mine) {
+        CHECK(served.common(tokens.vnodes).empty());
+        served = served.united(tokens.vnodes);
+      }
+    }
+  }
+  CHECK(served == VnodeSet::range(VnodeId{2}, VnodeId{3}));
+  CHECK(h.router.undelivered_bytes() > 0);
+}
+
+TEST_CASE("a stale parcel is ignored") {
+  Harness h;
+  static_cast<void>(h.release_v1(0));
+
+  h.router.on_parcels({{VnodeId{1}, 1, {}, {}}}, h.out);
+
+  CHECK_FALSE(h.router.held().contains(VnodeId{1}));
+  h.router.check_invariants();
+}
+
+TEST_CASE("after the application's end its vnodes swallow what is addressed to them") {
+  Harness h;
+  h.route(2, 2);
+  h.router.on_finished();
+
+  h.route(0, 0);
+
+  CHECK(h.out.take().empty());
+  CHECK(h.router.undelivered_bytes() == 0);
+  h.router.check_invariants();
+}
+
+TEST_CASE("acknowledged deliveries are forgotten") {
+  Harness h;
+  h.route(0, 0);
+  h.route(1, 0);
+  const std::uint64_t before = h.router.undelivered_bytes();
+
+  h.router.on_acknowledged(1);
+
+  CHECK(h.router.undelivered_bytes() == before / 2);
+}
+
+}  // namespace
+}  // namespace phx::runtime
+
+TEST_SUITE_END();

@@ -1,0 +1,104 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/sim/churn.h"
+
+using namespace phx;
+using namespace phx::sim;
+
+namespace {
+
+/// All that was found, as one text that a failing check prints.
+std::string found(const Outcome& outcome) {
+  std::string text;
+  for (const std::string& violation : outcome.violations) text += violation + '\n';
+  return text + outcome.waiting;
+}
+
+/// The first seed up to `last` whose run finds something; 0: none does.
+std::uint64_t first_found(PlantedFault fault, std::uint64_t last) {
+  ChurnOptions options = ChurnOptions::small();
+  options.planted = fault;
+  options.stalls_after = 10s;
+  for (std::uint64_t seed = 1; seed <= last; ++seed) {
+    if (!run_churn(seed, options).violations.empty()) return seed;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sim/churn");
+
+TEST_CASE("churn: nothing is lost, doubled or disordered while processors come and go") {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);  // replay: phoenix sim --scenario churn-small --seed N --trace
+    const Outcome outcome = run_churn(seed, ChurnOptions::small());
+    REQUIRE(found(outcome) == "");
+    CHECK(outcome.counters.moves > 0);
+    CHECK(outcome.machines > 7);
+  }
+}
+
+TEST_CASE("churn: 32 processors with 200 vnodes under full load") {
+  for (std::uint64_t seed = 1001; seed <= 1003; ++seed) {
+    CAPTURE(seed);
+    const Outcome outcome = run_churn(seed, ChurnOptions::full());
+    REQUIRE(found(outcome) == "");
+    CHECK(outcome.counters.messages == 200 * 40);
+    CHECK(outcome.counters.broadcasts == 200 * 300);
+  }
+}
+
+TEST_CASE("deaths: a job that loses vnodes ends everywhere, for one reason") {
+  ChurnOptions options = ChurnOptions::small();
+  options.faults.kills = 1500ms;
+  options.faults.losses = 2s;
+  std::uint64_t failed = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    const Outcome outcome = run_deaths(seed, options);
+    REQUIRE(found(outcome) == "");
+    if (outcome.has_failed) ++failed;
+  }
+  CHECK(failed > 10);
+}
+
+TEST_CASE("the same seed leads to the same run, another one to another") {
+  const Outcome once = run_churn(7, ChurnOptions::small());
+  const Outcome again = run_churn(7, ChurnOptions::small());
+  const Outcome other = run_churn(8, ChurnOptions::small());
+
+  CHECK(once.hash == again.hash);
+  CHECK(once.steps == again.steps);
+  CHECK(once.hash != other.hash);
+}
+
+TEST_CASE("the checkers find a missing duplicate filter") {
+  CHECK(first_found(PlantedFault::kNoDuplicateFilter, 200) != 0);
+}
+
+TEST_CASE("the checkers find a copy that is forwarded to the wrong child") {
+  CHECK(first_found(PlantedFault::kWrongChild, 200) != 0);
+}
+
+TEST_CASE("the checkers find a counter that is forgotten when a vnode moves") {
+  CHECK(first_found(PlantedFault::kForgottenCounter, 200) != 0);
+}
+
+TEST_CASE("200 processors in three sites start, broadcast and reduce") {
+  ChurnOptions options;
+  options.sites = {80, 60, 60};
+  options.workload.vnodes = 200;
+  options.workload.messages = 2;
+  options.workload.broadcasts = 5;
+  options.workload.reductions = 2;
+  options.faults = {};
+
+  const Outcome outcome = run_churn(1, options);
+
+  CHECK(found(outcome) == "");
+  CHECK(outcome.counters.broadcasts == 200 * 5);
+}

@@ -1,0 +1,289 @@
+#include "tests/support/random_messages.h"
+
+#include <limits>
+
+namespace phx::support {
+
+using namespace runtime;  // NOLINT(google-build-using-namespace): every line names its messages
+
+std::uint64_t RandomMessages::number() {
+  const std::uint64_t bits = rng_.below(65);
+  return bits == 0 ? 0 : rng_.next() >> (64 - bits);
+}
+
+VnodeId RandomMessages::vnode() {
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 24U;
+  return VnodeId{flip() ? rng_.below(100) : rng_.below(kEnd)};
+}
+
+Duration RandomMessages::duration() {
+  return flip() ? kForever : Duration(static_cast<Duration::rep>(number() >> 1U));
+}
+
+std::string RandomMessages::text() {
+  std::string made;
+  for (std::uint64_t left = rng_.below(flip() ? 4 : 40); left > 0; --left) {
+    made += static_cast<char>(rng_.below(256));
+  }
+  return made;
+}
+
+Payload RandomMessages::payload() {
+  return Payload::copy_of(text());
+}
+
+VnodeSet RandomMessages::vnodes() {
+  VnodeSet made;
+  for (std::size_t left = few(); left > 0; --left) {
+    const VnodeId a = vnode();
+    const VnodeId b = vnode();
+    made.insert({std::min(a, b), std::max(a, b)});
+  }
+  return made;
+}
+
+ProcessorSet RandomMessages::processor_set() {
+  ProcessorSet made;
+  for (std::size_t left = few(); left > 0; --left) made.insert(processor());
+  return made;
+}
+
+TreeId RandomMessages::tree() {
+  return {.root = processor(), .kind = choice(TreeKind::kBandwidth)};
+}
+
+std::vector<std::string> RandomMessages::texts() {
+  return list([this] { return text(); });
+}
+
+std::vector<ProcessorId> RandomMessages::processors() {
+  return list([this] { return processor(); });
+}
+
+overlay::TreeAdvert RandomMessages::advert() {
+  return {.tree = tree(),
+          .connected = flip(),
+          .distance = duration(),
+          .label = {.seq = number(), .feasible = duration()},
+          .children = number32(),
+          .parent = processor()};
+}
+
+overlay::Message RandomMessages::overlay_message() {
+  static_assert(std::variant_size_v<overlay::Message> == 11);
+  switch (rng_.below(11)) {
+    case 0:
+      return overlay::Probe{number()};
+    case 1:
+      return overlay::ProbeReply{number(), list([this] { return advert(); }), processors()};
+    case 2:
+      return overlay::TreeOpen{tree(), processor(), duration(), number()};
+    case 3:
+      return overlay::TreeClose{tree(), number()};
+    case 4:
+      return overlay::Attach{tree(), number(), number32(), {number(), duration()}, processor_set()};
+    case 5:
+      return overlay::AttachReply{number(), flip(), advert(), processors()};
+    case 6:
+      return overlay::Detach{tree(), number()};
+    case 7:
+      return overlay::Bye{tree(), processor(), advert()};
+    case 8:
+      return overlay::Update{advert()};
+    case 9:
+      return overlay::UpdateSet{tree(), number(), number(), processor_set(), processor_set()};
+    default:
+      return overlay::Relabel{tree()};
+  }
+}
+
+collectives::BroadcastPiece RandomMessages::piece() {
+  return {.root = vnode(),
+          .number = number(),
+          .tag = number32(),
+          .purpose = choice(collectives::Purpose::kAllreduce),
+          .more = flip(),
+          .payload = payload()};
+}
+
+collectives::Tokens RandomMessages::tokens() {
+  return {.vnodes = vnodes(), .epoch = number()};
+}
+
+collectives::ReductionKind RandomMessages::reduction_kind() {
+  return {.op = choice(collectives::ReduceOp::kUser),
+          .type = choice(collectives::ReduceType::kBytes),
+          .to_all = flip()};
+}
+
+collectives::ReductionPart RandomMessages::reduction_part() {
+  return {.covered = vnodes(), .value = payload()};
+}
+
+collectives::ReductionToken RandomMessages::reduction() {
+  return {.id = {.target = vnode(), .number = number()},
+          .kind = reduction_kind(),
+          .parts = list([this] { return reduction_part(); }),
+          .complete = flip()};
+}
+
+collectives::Message RandomMessages::collective() {
+  static_assert(std::variant_size_v<collectives::Message> == 3);
+  const auto some_tokens = [this] { return list([this] { return tokens(); }); };
+  const auto onward = [&] { return collectives::FallbackCopy::Onward{processor(), some_tokens()}; };
+  switch (rng_.below(3)) {
+    case 0:
+      return collectives::TreeCopy{tree(), number32(), vnodes(), piece()};
+    case 1:
+      return collectives::FallbackCopy{some_tokens(), list(onward), piece()};
+    default:
+      return reduction();
+  }
+}
+
+PointToPoint RandomMessages::point_to_point() {
+  return {.from = vnode(),
+          .to = vnode(),
+          .seq = number(),
+          .tag = number32(),
+          .more = flip(),
+          .payload = payload()};
+}
+
+Delivery RandomMessages::delivery() {
+  static_assert(std::variant_size_v<Delivery> == 3);
+  switch (rng_.below(3)) {
+    case 0:
+      return point_to_point();
+    case 1:
+      return BroadcastDelivery{vnodes(), piece()};
+    default:
+      return reduction();
+  }
+}
+
+std::map<VnodeId, std::uint64_t> RandomMessages::counters() {
+  std::map<VnodeId, std::uint64_t> made;
+  for (std::size_t left = few(); left > 0; --left) made[vnode()] = number();
+  return made;
+}
+
+std::map<VnodeId, VnodeBundle::Inbound> RandomMessages::streams() {
+  std::map<VnodeId, VnodeBundle::Inbound> made;
+  for (std::size_t left = few(); left > 0; --left) {
+    VnodeBundle::Inbound& stream = made[vnode()];
+    stream.next = number();
+    if (flip()) continue;
+    stream.begun = list([this] { return payload(); });
+    for (std::size_t early = few(); early > 0; --early) stream.early[number()] = delivery();
+  }
+  return made;
+}
+
+VnodeBundle RandomMessages::bundle() {
+  VnodeBundle made;
+  if (flip()) made.state = payload();
+  made.mailbox = list([this] {
+    return Message{choice(Message::Kind::kAllreduced), vnode(), number(), number32(), payload()};
+  });
+  made.sent = counters();
+  made.from_vnodes = streams();
+  made.from_roots = streams();
+  made.broadcasts = number();
+  made.reductions = counters();
+  for (std::size_t left = few(); left > 0; --left) {
+    made.as_target[number()] = {reduction_kind(), list([this] { return reduction_part(); })};
+  }
+  return made;
+}
+
+VnodeParcel RandomMessages::parcel() {
+  return {.vnode = vnode(), .epoch = number(), .bundle = bundle(), .undelivered = list([this] {
+                                                                     return delivery();
+                                                                   })};
+}
+
+Member RandomMessages::member(ProcessorId id) {
+  return {
+      .id = id, .incarnation = number(), .endpoints = texts(), .name = text(), .leaving = flip()};
+}
+
+View RandomMessages::view() {
+  View made{
+      .number = number(), .members = {}, .next_processor = number32(), .next_job = number32()};
+  for (std::size_t left = few(); left > 0; --left) {
+    const ProcessorId id{number32() | 1U};  // never 0
+    made.members[id] = member(id);
+  }
+  return made;
+}
+
+ViewChange::Gone RandomMessages::gone() {
+  return {.id = processor(), .why = choice(Departure::kSilent), .detail = text()};
+}
+
+Routes RandomMessages::routes() {
+  return {.job = job(), .routes = list([this] { return Route{vnodes(), processor(), number()}; })};
+}
+
+JobSpec RandomMessages::spec() {
+  return {.vnodes = vnode().value,
+          .command = texts(),
+          .environment = texts(),
+          .directory = text(),
+          .name = text(),
+          .processors_max = number32(),
+          .balance = flip(),
+          .attach_timeout = duration()};
+}
+
+JobStart RandomMessages::job_start() {
+  return {.job = job(),
+          .spec = spec(),
+          .home = processor(),
+          .request = number(),
+          .processors = processors()};
+}
+
+JobStage RandomMessages::job_stage() {
+  return {.job = job(),
+          .stage = choice(Stage::kExited),
+          .exit = {.code = code(), .signal = code(), .finished = flip(), .detail = text()}};
+}
+
+RandomMessages::Stages RandomMessages::stages() {
+  Stages made;
+  for (std::size_t left = few(); left > 0; --left) made[processor()] = job_stage();
+  return made;
+}
+
+JobHome RandomMessages::job_home() {
+  return {.job = job(), .home = processor(), .moves = number(), .stages = stages()};
+}
+
+Output RandomMessages::output() {
+  return {.job = job(), .processor = processor(), .is_error = flip(), .bytes = payload()};
+}
+
+ProcessorStatus RandomMessages::status() {
+  const auto job_status = [this] {
+    return JobStatus{.job = job(),
+                     .name = text(),
+                     .home = processor(),
+                     .stage = choice(Stage::kExited),
+                     .held = vnodes(),
+                     .vnodes = number(),
+                     .parked = number(),
+                     .waiting = text()};
+  };
+  return {.id = processor(),
+          .view = number(),
+          .links = number(),
+          .trees = number(),
+          .jobs = list(job_status),
+          .counters = list([this] {
+            return Counter{text(), number()};
+          })};
+}
+
+}  // namespace phx::support

@@ -1,0 +1,191 @@
+#include "tests/support/random_messages.h"
+
+namespace phx::support {
+
+using namespace runtime;  // NOLINT(google-build-using-namespace): every line names its messages
+
+Envelope RandomMessages::member_envelope(std::size_t kind) {
+  const auto members = [this] { return list([this] { return member(processor()); }); };
+  const auto departures = [this] { return list([this] { return gone(); }); };
+  switch (kind) {
+    case 0:
+      return ViewChange{number(), members(), departures()};
+    case 1:
+      return Admit{member(processor()), number()};
+    case 2:
+      return Admitted{number(), processor(), text(), number()};
+    case 3:
+      return Leave{flip()};
+    case 4:
+      return Suspect{processor(), choice(Departure::kSilent), text()};
+    case 5:
+      return ViewQuery{};
+    case 6:
+      return ViewReport{view()};
+    case 7:
+      return ViewInstall{view(), departures()};
+    case 8:
+      return Fenced{number(), text()};
+    case 9:
+      return Heartbeat{flip()};
+    default:
+      return Flush{flip()};
+  }
+}
+
+Envelope RandomMessages::vnode_envelope(std::size_t kind) {
+  const auto some_tokens = [this] { return list([this] { return tokens(); }); };
+  switch (kind) {
+    case 11:
+      return routes();
+    case 12:
+      return Pull{job(), number(), vnodes()};
+    case 13:
+      return Offer{job(), number(), some_tokens()};
+    case 14:
+      return OfferReply{job(), number(), flip(), text()};
+    case 15:
+      return OfferCancel{job(), some_tokens()};
+    case 16:
+      return Migrate{job(), list([this] { return parcel(); })};
+    case 17:
+      if (flip()) return VnodeMessage{job(), number(), reduction()};
+      return VnodeMessage{job(), number(), point_to_point()};
+    case 18:
+      return CollectiveMessage{job(), collective()};
+    default:
+      return overlay_message();
+  }
+}
+
+Envelope RandomMessages::job_envelope(std::size_t kind) {
+  switch (kind) {
+    case 20:
+      return JobRequest{number(), spec()};
+    case 21:
+      return job_start();
+    case 22:
+      return job_stage();
+    case 23:
+      return JobEnd{job(), code(), text()};
+    case 24:
+      return output();
+    case 25:
+      return job_home();
+    case 26:
+      return JobSignal{job(), code()};
+    case 27:
+      return StatusQuestion{number()};
+    case 28:
+      return StatusAnswer{number(), status()};
+    case 29:
+      return DrainOrder{};
+    default:
+      return DownOrder{};
+  }
+}
+
+Frame RandomMessages::frame(std::size_t kind) {
+  static_assert(std::variant_size_v<Envelope> == 31, "a new one must be made here");
+  if (kind >= std::variant_size_v<Envelope>) return Frame{0, number(), std::nullopt};
+  const std::uint64_t seq = number() | 1U;  // never 0
+  if (kind < 11) return Frame{seq, number(), member_envelope(kind)};
+  if (kind < 20) return Frame{seq, number(), vnode_envelope(kind)};
+  return Frame{seq, number(), job_envelope(kind)};
+}
+
+ToDaemon RandomMessages::to_daemon(std::size_t kind) {
+  static_assert(std::variant_size_v<ToDaemon> == 9, "a new one must be made here");
+  switch (kind) {
+    case 0:
+      return AppAttach{job(), vnode().value, static_cast<std::int64_t>(number())};
+    case 1:
+      return AppSend{point_to_point()};
+    case 2:
+      return AppBroadcast{piece()};
+    case 3:
+      return AppContribute{reduction()};
+    case 4:
+      return AppReleased{number(), list([this] { return std::pair(vnode(), bundle()); })};
+    case 5:
+      return AppAck{number()};
+    case 6:
+      return AppAssume{vnodes()};
+    case 7:
+      return AppFinish{flip(), code(), text()};
+    default:
+      return AppWaiting{text()};
+  }
+}
+
+ToApplication RandomMessages::to_application(std::size_t kind) {
+  static_assert(std::variant_size_v<ToApplication> == 7, "a new one must be made here");
+  switch (kind) {
+    case 0:
+      return AppAttached{job(), processor(), vnode().value, text()};
+    case 1:
+      return AppGrant{list([this] { return parcel(); })};
+    case 2:
+      return AppDeliver{number(), delivery()};
+    case 3:
+      return AppRelease{vnodes()};
+    case 4:
+      return AppRefused{vnodes(), text()};
+    case 5:
+      return AppRetire{};
+    default:
+      return AppEnd{code(), text()};
+  }
+}
+
+ClientRequest RandomMessages::client_request(std::size_t kind) {
+  static_assert(std::variant_size_v<ClientRequest> == 7, "a new one must be made here");
+  switch (kind) {
+    case 0:
+      return JoinRequest{member(processor())};
+    case 1:
+      return StatusRequest{flip()};
+    case 2:
+      return RunRequest{spec()};
+    case 3:
+      return FollowRequest{job()};
+    case 4:
+      return SignalRequest{job(), code()};
+    case 5:
+      return DrainRequest{processors()};
+    default:
+      return DownRequest{};
+  }
+}
+
+ClientReply RandomMessages::client_reply(std::size_t kind) {
+  static_assert(std::variant_size_v<ClientReply> == 8, "a new one must be made here");
+  const auto progress = [this] {
+    return DrainProgress::One{processor(), flip(), number(), text()};
+  };
+  switch (kind) {
+    case 0:
+      return JoinReply{text(),
+                       processor(),
+                       view(),
+                       list([this] { return job_start(); }),
+                       list([this] { return routes(); }),
+                       list([this] { return job_home(); })};
+    case 1:
+      return StatusReply{view(), processor(), list([this] { return status(); }), processors()};
+    case 2:
+      return RunStarted{job()};
+    case 3:
+      return RunOutput{output()};
+    case 4:
+      return RunEnded{job(), code(), text(), stages()};
+    case 5:
+      return RunMoved{job(), texts()};
+    case 6:
+      return DrainProgress{list(progress)};
+    default:
+      return Done{text()};
+  }
+}
+
+}  // namespace phx::support

@@ -1,0 +1,265 @@
+#include "runtime/tcp/tcp_driver.h"
+
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/write.hpp>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime/tcp/client.h"
+#include "runtime/tcp/embedded.h"
+#include "runtime/wire/codec.h"
+#include "tests/tcp/folder.h"
+#include "tests/tcp/loop.h"
+
+namespace phx::tcp {
+namespace {
+
+constexpr Duration kWatchdog = 30s;
+
+/// A daemon on a thread of its own.
+struct Daemon {
+  explicit Daemon(const DriverOptions& options) {
+    auto started = TcpDriver::start(options, {});
+    if (!started.ok()) MESSAGE(started.error().what);
+    REQUIRE(started.ok());
+    driver = std::move(started).value();
+    thread = std::thread([this] { stop = driver->run(); });
+  }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+  ~Daemon() {
+    if (thread.joinable()) driver->halt();
+    wait();
+  }
+  void wait() {
+    if (thread.joinable()) thread.join();
+  }
+  [[nodiscard]] std::string endpoint() const { return driver->endpoints().front(); }
+
+  std::unique_ptr<TcpDriver> driver;
+  runtime::Stop stop;
+  std::thread thread;
+};
+
+DriverOptions options_of(const std::vector<std::string>& join = {}) {
+  DriverOptions options;
+  options.key = test::key_of(1);
+  options.name = "test";
+  options.join = join;
+  return options;
+}
+
+ToolClient tool_at(const std::string& endpoint) {
+  auto client = ToolClient::connect({endpoint}, test::key_of(1));
+  REQUIRE(client.ok());
+  return std::move(client).value();
+}
+
+template <class Reply>
+Reply answer(ToolClient& tool, const runtime::ClientRequest& request) {
+  REQUIRE(tool.send(request).ok());
+  auto reply = tool.receive(kWatchdog);
+  REQUIRE(reply.ok());
+  REQUIRE(std::holds_alternative<Reply>(reply.value()));
+  return std::get<Reply>(std::move(reply).value());
+}
+
+/// Whether the other side closes the connection; the time limit only ends a hanging test.
+bool is_closed_by_peer(asio::ip::tcp::socket& socket) {
+  std::array<std::byte, 256> bytes{};
+  std::error_code error;
+  while (!error) {
+    pollfd wanted{.fd = socket.native_handle(), .events = POLLIN, .revents = 0};
+    if (::poll(&wanted, 1, 30000) != 1) return false;
+    socket.read_some(asio::buffer(bytes), error);
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("tcp/driver");
+
+TEST_CASE("processors join through any member, and all see the same view") {
+  Daemon first(options_of());
+  Daemon second(options_of({first.endpoint()}));
+  Daemon third(options_of({"127.0.0.1:1", second.endpoint()}));
+
+  ToolClient tool = tool_at(third.endpoint());
+  const auto status = answer<runtime::StatusReply>(tool, runtime::StatusRequest{});
+
+  CHECK(tool.daemon() == third.driver->self());
+  CHECK(status.view.members.size() == 3);
+  CHECK(status.silent.empty());
+  REQUIRE(status.processors.size() == 3);
+  for (const auto& processor : status.processors) CHECK(processor.view == status.view.number);
+}
+
+TEST_CASE("a drained processor leaves, and its run() ends well") {
+  Daemon first(options_of());
+  Daemon second(options_of({first.endpoint()}));
+
+  second.driver->drain();
+  second.wait();
+
+  CHECK(second.stop.code == 0);
+  ToolClient tool = tool_at(first.endpoint());
+  CHECK(answer<runtime::StatusReply>(tool, runtime::StatusRequest{}).view.members.size() == 1);
+}
+
+TEST_CASE("taking the mesh down ends all daemons") {
+  Daemon first(options_of());
+  Daemon second(options_of({first.endpoint()}));
+  ToolClient tool = tool_at(first.endpoint());
+
+  CHECK(answer<runtime::Done>(tool, runtime::DownRequest{}).error.empty());
+  first.wait();
+  second.wait();
+
+  CHECK(first.stop.code == 0);
+  CHECK(second.stop.code == 0);
+}
+
+TEST_CASE("a processor that dies is noticed by the others") {
+  Daemon first(options_of());
+  std::optional<Daemon> second;
+  second.emplace(options_of({first.endpoint()}));
+  const ProcessorId gone = second->driver->self();
+  second.reset();  // halts: nobody is told
+
+  ToolClient tool = tool_at(first.endpoint());
+  bool is_member = true;
+  while (is_member) {
+    const auto status = answer<runtime::StatusReply>(tool, runtime::StatusRequest{});
+    is_member = status.view.members.contains(gone);
+  }
+
+  CHECK(!is_member);
+}
+
+TEST_CASE("a wrong key does not join, and says so") {
+  Daemon first(options_of());
+  DriverOptions options = options_of({first.endpoint()});
+  options.key = test::key_of(2);
+
+  const auto joined = TcpDriver::start(options, {});
+
+  REQUIRE(!joined.ok());
+  CHECK(joined.error().code == ErrorCode::kDenied);
+  CHECK(joined.error().what.find("key") != std::string::npos);
+}
+
+TEST_CASE("a port that is taken is reported before anything else happens") {
+  Daemon first(options_of());
+  DriverOptions options = options_of({first.endpoint()});
+  options.listen = parse_address(first.endpoint()).value();
+
+  const auto second = TcpDriver::start(options, {});
+
+  REQUIRE(!second.ok());
+  CHECK(second.error().code == ErrorCode::kBusy);
+}
+
+TEST_CASE("garbage and silent connections leave a mesh and its tools alone") {
+  Daemon first(options_of());
+  Daemon second(options_of({first.endpoint()}));
+  asio::io_context io;
+  const std::uint16_t port = parse_address(first.endpoint()).value().port;
+  std::list<asio::ip::tcp::socket> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.emplace_back(io).connect({asio::ip::address_v4::loopback(), port});
+  }
+  asio::ip::tcp::socket garbage(io);
+  garbage.connect({asio::ip::address_v4::loopback(), port});
+  asio::write(garbage, asio::buffer(std::string(1000, 'x')));
+
+  ToolClient tool = tool_at(first.endpoint());
+  const auto status = answer<runtime::StatusReply>(tool, runtime::StatusRequest{});
+
+  CHECK(status.processors.size() == 2);
+  CHECK(is_closed_by_peer(garbage));
+}
+
+TEST_CASE("an application of a job gets its socket, attaches, and its output comes back") {
+  const test::Folder folder;
+  DriverOptions options = options_of();
+  options.socket_path = folder / "app.sock";
+  Daemon first(options);
+  ToolClient tool = tool_at(first.endpoint());
+  runtime::JobSpec spec;
+  spec.vnodes = 4;
+  spec.command = {"/bin/sh", "-c", "test -S $PHOENIX_SOCKET && echo job=$PHOENIX_JOB; exit 5"};
+  const auto started = answer<runtime::RunStarted>(tool, runtime::RunRequest{spec});
+
+  std::string output;
+  std::optional<runtime::RunEnded> ended;
+  while (!ended) {
+    auto reply = tool.receive(kWatchdog);
+    REQUIRE(reply.ok());
+    if (auto* piece = std::get_if<runtime::RunOutput>(&reply.value())) {
+      output += piece->output.bytes.text();
+    }
+    if (auto* end = std::get_if<runtime::RunEnded>(&reply.value())) ended = *end;
+  }
+
+  CHECK(output == "job=" + std::to_string(started.job.value) + "\n");
+  CHECK(ended->code == 5);
+}
+
+TEST_CASE("an embedded daemon speaks the local protocol over a socket pair") {
+  auto embedded = EmbeddedDaemon::start(EmbeddedDaemon::alone(), {.level = "off", .file = {}});
+  REQUIRE(embedded.ok());
+  CHECK(embedded.value()->endpoints().empty());
+  auto end = embedded.value()->attach();
+  REQUIRE(end.ok());
+  wire::Encoder encoder;
+  const wire::Encoded attach =
+      encoder.encode(runtime::ToDaemon(runtime::AppAttach{.job = {}, .vnodes = 8, .process = 1}));
+  REQUIRE(::write(end.value().get(), attach.head.data(), attach.head.size()) ==
+          static_cast<ssize_t>(attach.head.size()));
+
+  wire::FrameReader reader(wire::Family::kToApplication);
+  while (!reader.is_complete()) {
+    const auto space = reader.space();
+    const ssize_t size = ::read(end.value().get(), space.data(), space.size());
+    REQUIRE(size > 0);
+    REQUIRE(reader.advance(static_cast<std::size_t>(size)).ok());
+  }
+
+  wire::Decoder decoder;
+  auto message = decoder.to_application(reader.header(), reader.take_payload());
+  REQUIRE(message.ok());
+  const auto* attached = std::get_if<runtime::AppAttached>(&message.value());
+  REQUIRE(attached != nullptr);
+  CHECK(attached->refusal.empty());
+  CHECK(attached->vnodes == 8);
+}
+
+TEST_CASE("garbage on the local socket ends that attachment only") {
+  auto embedded = EmbeddedDaemon::start(EmbeddedDaemon::alone(), {.level = "off", .file = {}});
+  REQUIRE(embedded.ok());
+  auto bad = embedded.value()->attach();
+  REQUIRE(bad.ok());
+  const std::string garbage(100, 'x');
+  REQUIRE(::write(bad.value().get(), garbage.data(), garbage.size()) == 100);
+
+  char byte = 0;
+  CHECK(::read(bad.value().get(), &byte, 1) <= 0);
+  CHECK(embedded.value()->attach().ok());
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::tcp

@@ -1,0 +1,82 @@
+#include "runtime/tcp/key.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "tests/tcp/folder.h"
+
+namespace phx::tcp {
+
+TEST_SUITE_BEGIN("tcp/key");
+
+TEST_CASE("a new key is readable by its owner alone, and reads back") {
+  const test::Folder folder;
+
+  const auto made = create_key(folder / "key");
+  REQUIRE(made.ok());
+  const auto read = read_key(folder / "key");
+
+  REQUIRE(read.ok());
+  CHECK(read.value() == made.value());
+  struct stat status {};
+  REQUIRE(::stat((folder / "key").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777U) == 0600U);
+}
+
+TEST_CASE("two keys differ") {
+  const test::Folder folder;
+
+  const auto one = create_key(folder / "one");
+  const auto two = create_key(folder / "two");
+
+  REQUIRE(one.ok());
+  REQUIRE(two.ok());
+  CHECK(one.value() != two.value());
+}
+
+TEST_CASE("a key that exists is never overwritten") {
+  const test::Folder folder;
+  const auto first = create_key(folder / "key");
+  REQUIRE(first.ok());
+
+  const auto second = create_key(folder / "key");
+
+  REQUIRE(!second.ok());
+  CHECK(second.error().code == ErrorCode::kBusy);
+  CHECK(read_key(folder / "key").value() == first.value());
+}
+
+TEST_CASE("a key that others may read is refused, and the error says what to do") {
+  const test::Folder folder;
+  REQUIRE(create_key(folder / "key").ok());
+  for (const mode_t mode : {0640U, 0604U, 0620U, 0644U}) {
+    CAPTURE(mode);
+    REQUIRE(::chmod((folder / "key").c_str(), mode) == 0);
+
+    const auto key = read_key(folder / "key");
+
+    REQUIRE(!key.ok());
+    CHECK(key.error().code == ErrorCode::kDenied);
+    CHECK(key.error().what.find("chmod 600") != std::string::npos);
+  }
+}
+
+TEST_CASE("what is missing, a directory, or no key is told apart") {
+  const test::Folder folder;
+  std::ofstream(folder / "short") << "0123456789abcdef\n";
+  std::ofstream(folder / "letters") << std::string(64, 'x') << '\n';
+  std::ofstream(folder / "long") << std::string(66, 'a');
+  for (const char* name : {"short", "letters", "long"}) {
+    REQUIRE(::chmod((folder / name).c_str(), 0600) == 0);
+    CHECK(read_key(folder / name).error().code == ErrorCode::kBadInput);
+  }
+  CHECK(read_key(folder / "nothing").error().code == ErrorCode::kNotFound);
+  CHECK(read_key(folder / ".").error().code == ErrorCode::kBadInput);
+  CHECK(create_key(folder / "no/such/directory").error().code == ErrorCode::kDenied);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::tcp

@@ -1,0 +1,204 @@
+#include "runtime/tcp/listener.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <asio/co_spawn.hpp>
+#include <asio/write.hpp>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "runtime/tcp/greeting.h"
+#include "tests/tcp/loop.h"
+
+namespace phx::tcp {
+namespace {
+
+using asio::ip::tcp;
+
+/// A listener of p7 at a free port of loopback, and what it reported.
+struct Door {
+  explicit Door(Duration patience = kHandshakeTimeout) {
+    auto opened = Listener::open(loop.io.get_executor(), {"127.0.0.1", 0});
+    REQUIRE(opened.ok());
+    listener = std::move(opened).value();
+    listener->start(test::key_of(1), {.role = Role::kDaemon, .self = ProcessorId{7}},
+                    {.on_proved =
+                         [this](tcp::socket socket, const Hello& peer) {
+                           sockets.push_back(std::move(socket));
+                           proved.push_back(peer);
+                         },
+                     .on_rejected =
+                         [this](const Error& error, const std::string& from) {
+                           CHECK(from == "127.0.0.1");
+                           rejected.push_back(error);
+                         }},
+                    patience);
+  }
+  tcp::socket knock() {
+    tcp::socket socket(loop.io);
+    socket.connect({asio::ip::address_v4::loopback(), listener->address().port});
+    return socket;
+  }
+  /// Dials like a member or a tool would.
+  DialOutcome dial_in(unsigned char key, const Handshake::Identity& identity) {
+    std::optional<DialOutcome> outcome;
+    asio::co_spawn(loop.io, dial({to_string(listener->address())}, test::key_of(key), identity),
+                   [&](const std::exception_ptr&, DialOutcome done) { outcome = std::move(done); });
+    REQUIRE(loop.until([&] { return outcome.has_value(); }));
+    return std::move(*outcome);
+  }
+
+  test::Loop loop;
+  std::unique_ptr<Listener> listener;
+  std::list<tcp::socket> sockets;
+  std::vector<Hello> proved;
+  std::vector<Error> rejected;
+};
+
+constexpr Handshake::Identity kTool{.role = Role::kClient};
+constexpr Handshake::Identity kMember{
+    .role = Role::kDaemon, .self = ProcessorId{3}, .expected = {}};
+
+/// Whether the other side has closed. REQUIRES that it does so sooner or later.
+void wait_for_end(tcp::socket& socket) {
+  std::error_code error;
+  std::array<std::byte, 64> bytes{};
+  while (!error) socket.read_some(asio::buffer(bytes), error);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("tcp/listener");
+
+TEST_CASE("a tool and a member with the key get in") {
+  Door door;
+
+  const DialOutcome tool = door.dial_in(1, kTool);
+  const DialOutcome member = door.dial_in(1, kMember);
+
+  REQUIRE(door.loop.until([&] { return door.proved.size() == 2; }));
+  REQUIRE(tool.reached);
+  CHECK(tool.reached->peer.self == ProcessorId{7});
+  REQUIRE(member.reached);
+  CHECK(door.proved.front().role == Role::kClient);
+  CHECK(door.proved.back().self == ProcessorId{3});
+  CHECK(door.rejected.empty());
+}
+
+TEST_CASE("a wrong key is turned away, and both sides know why") {
+  Door door;
+
+  const DialOutcome outcome = door.dial_in(2, kMember);
+
+  REQUIRE(door.loop.until([&] { return !door.rejected.empty(); }));
+  CHECK(!outcome.reached);
+  CHECK(!outcome.failure.refused);
+  CHECK(outcome.failure.error.code == ErrorCode::kDenied);
+  CHECK(outcome.failure.error.what.find("key") != std::string::npos);
+  CHECK(door.rejected.front().code == ErrorCode::kDenied);
+  CHECK(door.proved.empty());
+}
+
+TEST_CASE("who looks for another processor learns that it is not here") {
+  Door door;
+
+  const DialOutcome outcome =
+      door.dial_in(1, {.role = Role::kDaemon, .self = ProcessorId{3}, .expected = ProcessorId{9}});
+
+  CHECK(!outcome.reached);
+  CHECK(outcome.failure.refused);
+}
+
+TEST_CASE("nobody at an address is a refusal, a bad address is none") {
+  test::Loop loop;
+  auto opened = Listener::open(loop.io.get_executor(), {"127.0.0.1", 0});
+  REQUIRE(opened.ok());
+  const std::string gone = to_string(opened.value()->address());
+  opened.value()->close();
+  std::vector<DialOutcome> outcomes;
+  for (const std::string& place : {gone, std::string("::::")}) {
+    asio::co_spawn(
+        loop.io, dial({place}, test::key_of(1), kTool),
+        [&](const std::exception_ptr&, DialOutcome done) { outcomes.push_back(std::move(done)); });
+    const std::size_t wanted = outcomes.size() + 1;
+    REQUIRE(loop.until([&] { return outcomes.size() == wanted; }));
+  }
+
+  CHECK(outcomes[0].failure.refused);
+  CHECK(outcomes[0].failure.error.what.find(gone) != std::string::npos);
+  CHECK(!outcomes[1].failure.refused);
+}
+
+TEST_CASE("garbage is closed without an answer") {
+  Door door;
+  tcp::socket socket = door.knock();
+  asio::write(socket, asio::buffer("GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: " +
+                                   std::string(80, 'x') + "\r\n\r\n"));
+
+  REQUIRE(door.loop.until([&] { return !door.rejected.empty(); }));
+
+  CHECK(door.rejected.front().code == ErrorCode::kBadInput);
+  std::error_code error;
+  std::array<std::byte, 1> byte{};
+  CHECK(socket.read_some(asio::buffer(byte), error) == 0);
+  CHECK(error);
+}
+
+TEST_CASE("who says nothing, or too little, is cut off") {
+  Door door(20ms);
+  tcp::socket silent = door.knock();
+  tcp::socket slow = door.knock();
+  asio::write(slow, asio::buffer(std::string("\x89PHX")));
+
+  REQUIRE(door.loop.until([&] { return door.rejected.size() == 2; }));
+
+  CHECK(door.rejected.front().code == ErrorCode::kTimeout);
+  CHECK(door.rejected.back().code == ErrorCode::kTimeout);
+  wait_for_end(silent);
+  wait_for_end(slow);
+  CHECK(door.listener->unproved() == 0);
+}
+
+TEST_CASE("a crowd that says nothing does not keep out who has the key") {
+  Door door;
+  std::list<tcp::socket> crowd;
+  for (std::size_t i = 0; i < 3 * Listener::kUnprovedMax; ++i) {
+    crowd.push_back(door.knock());
+    door.loop.io.restart();
+    door.loop.io.poll();
+  }
+
+  const DialOutcome outcome = door.dial_in(1, kTool);
+
+  CHECK(outcome.reached);
+  REQUIRE(door.loop.until([&] { return door.listener->unproved() <= Listener::kUnprovedMax; }));
+  REQUIRE(door.loop.until([&] { return door.proved.size() == 1; }));
+}
+
+TEST_CASE("a port that is taken is said to be") {
+  Door door;
+
+  const auto second = Listener::open(door.loop.io.get_executor(), door.listener->address());
+
+  REQUIRE(!second.ok());
+  CHECK(second.error().code == ErrorCode::kBusy);
+  CHECK(second.error().what.find("port taken") != std::string::npos);
+}
+
+TEST_CASE("closing the listener ends those in the handshake") {
+  Door door;
+  tcp::socket guest = door.knock();
+  REQUIRE(door.loop.until([&] { return door.listener->unproved() == 1; }));
+
+  door.listener->close();
+  REQUIRE(door.loop.until([&] { return door.listener->unproved() == 0; }));
+
+  wait_for_end(guest);
+  CHECK(door.rejected.empty());
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::tcp

@@ -1,0 +1,85 @@
+#include "runtime/tcp/outgoing.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+
+#include "overlay/base/rng.h"
+
+namespace phx::tcp {
+namespace {
+
+Bytes bytes_of(std::size_t size, std::uint64_t seed) {
+  Rng rng(seed);
+  Bytes bytes(size);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(rng.next());
+  return bytes;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("tcp/outgoing");
+
+TEST_CASE("whatever sizes come and go, the bytes leave in order") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    Outgoing queue;
+    Bytes in;
+    Bytes out;
+    for (int i = 0; i < 200; ++i) {
+      const bool long_one = rng.chance(0.2);
+      Bytes piece = bytes_of(rng.below(long_one ? 20000 : 300), rng.next());
+      in.insert(in.end(), piece.begin(), piece.end());
+      if (rng.chance(0.5)) {
+        queue.add(Payload(std::move(piece)));
+      } else {
+        queue.add(std::move(piece));
+      }
+      if (rng.chance(0.5) || i == 199) {
+        std::size_t wanted = i == 199 ? queue.bytes() : rng.below(queue.bytes() + 1);
+        while (wanted > 0) {
+          const Outgoing::Gathered front = queue.front();
+          std::size_t taken = 0;
+          for (const asio::const_buffer& buffer : front) {
+            const std::size_t part = std::min(buffer.size(), wanted - taken);
+            const auto* begin = static_cast<const std::byte*>(buffer.data());
+            out.insert(out.end(), begin, begin + part);
+            taken += part;
+          }
+          queue.pop(taken);
+          wanted -= taken;
+        }
+      }
+    }
+    CHECK(queue.empty());
+    CHECK(in == out);
+  }
+}
+
+TEST_CASE("a long payload is not copied, and short ones share one buffer") {
+  Outgoing queue;
+  const Payload payload(bytes_of(100000, 1));
+
+  queue.add(bytes_of(30, 2));
+  queue.add(bytes_of(40, 3));
+  queue.add(payload);
+
+  const Outgoing::Gathered front = queue.front();
+  REQUIRE(front.count == 2);
+  CHECK(front.buffers[0].size() == 70);
+  CHECK(front.buffers[1].data() == payload.bytes().data());
+}
+
+TEST_CASE("one gathering has no more buffers than one system call takes") {
+  Outgoing queue;
+  for (int i = 0; i < 100; ++i) queue.add(Payload(bytes_of(5000, 1)));
+
+  CHECK(queue.front().count == Outgoing::kBuffersMax);
+  CHECK(queue.bytes() == 500000);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::tcp

@@ -1,0 +1,199 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "tests/wire/families.h"
+
+namespace phx::wire {
+namespace {
+
+using runtime::Frame;
+using runtime::ToDaemon;
+
+/// Whether the message comes back as it was after encoding and decoding.
+template <class Top>
+bool comes_back(Encoder& encoder, Decoder& decoder, const Top& message) {
+  const Encoded encoded = encoder.encode(message);
+  const auto decoded = FamilyOf<Top>::decode(decoder, header_of(encoded), payload_of(encoded));
+  return decoded.ok() && decoded.value() == message;
+}
+
+template <class Top>
+void check_round_trips() {
+  Encoder encoder;
+  Decoder decoder;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    support::RandomMessages random(seed);
+    for (std::size_t kind = 0; kind < FamilyOf<Top>::kKinds; ++kind) {
+      CAPTURE(kind);
+      CHECK(comes_back(encoder, decoder, FamilyOf<Top>::make(random, kind)));
+    }
+  }
+}
+
+template <class Top>
+void check_truncation() {
+  Encoder encoder;
+  Decoder decoder;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    CAPTURE(seed);
+    support::RandomMessages random(seed);
+    for (std::size_t kind = 0; kind < FamilyOf<Top>::kKinds; ++kind) {
+      const Encoded encoded = encoder.encode(FamilyOf<Top>::make(random, kind));
+      const Payload payload = payload_of(encoded);
+      const Decoder::Header header = header_of(encoded);
+      for (std::size_t size = 0; size < header.size(); ++size) {
+        const auto decoded = FamilyOf<Top>::decode(decoder, header.first(size), payload);
+        if (decoded.ok()) CHECK(comes_back(encoder, decoder, decoded.value()));
+      }
+      for (std::size_t size = 0; size < payload.size(); ++size) {
+        CHECK_FALSE(FamilyOf<Top>::decode(decoder, header, payload.slice(0, size)).ok());
+      }
+      Bytes longer(payload.bytes().begin(), payload.bytes().end());
+      longer.push_back(std::byte{1});
+      CHECK_FALSE(FamilyOf<Top>::decode(decoder, header, Payload(longer)).ok());
+    }
+  }
+}
+
+template <class Top>
+void check_bit_flips() {
+  Encoder encoder;
+  Decoder decoder;
+  for (std::size_t kind = 0; kind < FamilyOf<Top>::kKinds; ++kind) {
+    CAPTURE(kind);
+    support::RandomMessages random(kind);
+    const Encoded encoded = encoder.encode(FamilyOf<Top>::make(random, kind));
+    const Payload payload = payload_of(encoded);
+    Bytes header(header_of(encoded).begin(), header_of(encoded).end());
+    for (std::size_t bit = 0; bit < 8 * header.size(); ++bit) {
+      const std::byte mask{static_cast<unsigned char>(1U << (bit % 8))};
+      header[bit / 8] ^= mask;
+      const auto decoded = FamilyOf<Top>::decode(decoder, header, payload);
+      if (decoded.ok()) CHECK(comes_back(encoder, decoder, decoded.value()));
+      header[bit / 8] ^= mask;
+    }
+  }
+}
+
+TEST_CASE("every message comes back as it was") {
+  for_all_families([](auto family) { check_round_trips<typename decltype(family)::Top>(); });
+}
+
+TEST_CASE("a truncated header or payload is refused or harmless, at every byte") {
+  for_all_families([](auto family) { check_truncation<typename decltype(family)::Top>(); });
+}
+
+TEST_CASE("flipped bits in a header give an error or another valid message") {
+  for_all_families([](auto family) { check_bit_flips<typename decltype(family)::Top>(); });
+}
+
+TEST_CASE("the worked example of the document is what is written") {
+  constexpr std::array<unsigned char, 41> kExample{
+      0xf5, 0x01, 0x01, 0x00, 0x17, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0xa1, 0xd7,
+      0xec, 0x7b, 0x08, 0x05, 0x10, 0x03, 0x1a, 0x11, 0x08, 0x01, 0x10, 0x02, 0x1a, 0x0b,
+      0x08, 0x07, 0x10, 0xac, 0x02, 0x18, 0x09, 0x20, 0x01, 0x30, 0x02, 0x68, 0x69};
+  const runtime::PointToPoint piece{.from = VnodeId{7},
+                                    .to = VnodeId{300},
+                                    .seq = 9,
+                                    .tag = 1,
+                                    .more = false,
+                                    .payload = Payload::copy_of("hi")};
+  Encoder encoder;
+
+  const Bytes bytes =
+      flatten(encoder.encode(Frame{5, 3, runtime::VnodeMessage{JobId{1}, 2, piece}}));
+
+  CHECK(std::ranges::equal(bytes, std::as_bytes(std::span(kExample))));
+}
+
+TEST_CASE("payloads of a decoded message are slices of what was received") {
+  Encoder encoder;
+  Decoder decoder;
+  runtime::Migrate migrate{JobId{1}, {}};
+  for (std::uint64_t id = 0; id < 3; ++id) {
+    runtime::VnodeParcel parcel{.vnode = VnodeId{id}, .epoch = 2, .bundle = {}, .undelivered = {}};
+    parcel.bundle.state = Payload::copy_of("state " + std::to_string(id));
+    migrate.parcels.push_back(parcel);
+  }
+
+  const Encoded encoded = encoder.encode(Frame{1, 0, migrate});
+  const Payload received = payload_of(encoded);
+  const auto decoded = decoder.frame(header_of(encoded), received);
+
+  CHECK(encoded.tail.size() == 3);
+  CHECK(encoded.tail[1].bytes().data() == migrate.parcels[1].bundle.state->bytes().data());
+  REQUIRE(decoded.ok());
+  const auto& parcels = std::get<runtime::Migrate>(*decoded.value().envelope).parcels;
+  CHECK(parcels[2].bundle.state->bytes().data() == received.bytes().data() + 14);
+}
+
+TEST_CASE("a small message costs few bytes, whatever the number of vnodes in contiguous ranges") {
+  Encoder encoder;
+  const runtime::CollectiveMessage copy{
+      JobId{1}, collectives::TreeCopy{.tree = {.root = ProcessorId{3}, .kind = TreeKind::kLatency},
+                                      .hops_left = 20,
+                                      .vnodes = VnodeSet::range(VnodeId{0}, VnodeId{999'999}),
+                                      .piece = {.root = VnodeId{7},
+                                                .number = 3,
+                                                .tag = 0,
+                                                .purpose = {},
+                                                .more = false,
+                                                .payload = Payload::copy_of("x")}}};
+
+  CHECK(encoder.encode(Frame{1, 0, copy}).size() <= kPrefixBytes + 36 + 1);
+}
+
+TEST_CASE("a text that is too long is cut, so that it never costs a connection") {
+  Encoder encoder;
+  Decoder decoder;
+  const ToDaemon waiting = runtime::AppWaiting{std::string(kTextMax + 10, 'x')};
+
+  const Encoded encoded = encoder.encode(waiting);
+  const auto decoded = decoder.to_daemon(header_of(encoded), {});
+
+  REQUIRE(decoded.ok());
+  CHECK(std::get<runtime::AppWaiting>(decoded.value()).what.size() == kTextMax);
+}
+
+TEST_CASE("a vnode id beyond the limit is refused, and the error names the field") {
+  Encoder encoder;
+  Decoder decoder;
+  runtime::PointToPoint message;
+  message.to = VnodeId{kVnodeIdEnd};
+
+  const Encoded encoded = encoder.encode(ToDaemon{runtime::AppSend{message}});
+  const auto decoded = decoder.to_daemon(header_of(encoded), {});
+
+  REQUIRE_FALSE(decoded.ok());
+  CHECK(decoded.error().code == ErrorCode::kBadInput);
+  CHECK(decoded.error().what.find("PointToPoint.to") != std::string::npos);
+}
+
+TEST_CASE("a frame has a number exactly if it has an envelope") {
+  Encoder encoder;
+  Decoder decoder;
+  const Encoded unnumbered = encoder.encode(Frame{0, 5, runtime::Heartbeat{}});
+  const Encoded empty = encoder.encode(Frame{4, 5, std::nullopt});
+
+  CHECK_FALSE(decoder.frame(header_of(unnumbered), {}).ok());
+  CHECK_FALSE(decoder.frame(header_of(empty), {}).ok());
+}
+
+TEST_CASE("what is beyond the receiver's limits is known before it is sent") {
+  Encoder encoder;
+  const Encoded encoded = encoder.encode(ToDaemon{runtime::AppSend{
+      {.from = {}, .to = {}, .seq = 0, .tag = 0, .more = false, .payload = Payload(Bytes(1000))}}});
+
+  CHECK(is_within(encoded, {}));
+  CHECK(is_within(encoded, {.header_max = 100, .payload_max = 1000}));
+  CHECK_FALSE(is_within(encoded, {.header_max = 100, .payload_max = 999}));
+  CHECK_FALSE(is_within(encoded, {.header_max = 4, .payload_max = 1000}));
+}
+
+}  // namespace
+}  // namespace phx::wire
