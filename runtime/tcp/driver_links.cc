@@ -12,6 +12,8 @@ namespace phx::tcp {
 using Level = runtime::Note::Level;
 using Header = std::span<const std::byte>;
 
+namespace {
+
 /// A long message is put together in fresh memory, and most of its time went to page faults there.
 /// With this the C library asks for large pages: 64 MiB arrive more than twice as fast. Anybody
 /// who sets the variable, for the daemon or with `phoenix run -x`, has the last word.
@@ -26,6 +28,8 @@ void add_large_pages(std::vector<std::string>& environment) {
 
 /// How often a long frame on its way is reported as a sign of life.
 constexpr Duration kActivityPeriod = 100ms;
+
+}  // namespace
 
 TcpDriver::Core::ConnectionPtr TcpDriver::Core::connect(Connection::Socket socket,
                                                         wire::Family family,
