@@ -8,14 +8,14 @@ PassedNumbers::PassedNumbers(std::size_t targets_max) : targets_max_(targets_max
   PHX_CHECK(targets_max > 0);
 }
 
-void PassedNumbers::insert(const ReductionId& id, Instant first_token) {
+void PassedNumbers::insert(const ReductionId& id, const Passing& passing) {
   const auto [at, is_new] = targets_.try_emplace(id.target);
   Target& target = at->second;
   if (!is_new) by_use_.erase(target.used);
   target.used = ++uses_;
   by_use_.emplace(target.used, id.target);
-  target.last = id.number;
-  target.first_token = first_token;
+  target.last_number = id.number;
+  target.last = passing;
   target.numbers.insert(Number{id.number});
   if (target.numbers.ranges().size() > kRangesMax) {
     const auto& ranges = target.numbers.ranges();
@@ -27,6 +27,10 @@ void PassedNumbers::insert(const ReductionId& id, Instant first_token) {
   }
 }
 
+void PassedNumbers::tell(VnodeId target, ProcessorId parent) {
+  targets_.at(target).last.told = parent;
+}
+
 bool PassedNumbers::contains(const ReductionId& id) const {
   const auto at = targets_.find(id.target);
   return at != targets_.end() && at->second.numbers.contains(Number{id.number});
@@ -34,8 +38,33 @@ bool PassedNumbers::contains(const ReductionId& id) const {
 
 std::optional<Instant> PassedNumbers::first_token(const ReductionId& id) const {
   const auto at = targets_.find(id.target);
-  if (at == targets_.end() || at->second.last != id.number) return std::nullopt;
-  return at->second.first_token;
+  if (at == targets_.end() || at->second.last_number != id.number) return std::nullopt;
+  return at->second.last.first_token;
+}
+
+const PassedNumbers::Passing* PassedNumbers::last(VnodeId target) const {
+  const auto at = targets_.find(target);
+  return at == targets_.end() ? nullptr : &at->second.last;
+}
+
+std::vector<ReductionId> PassedNumbers::since(Instant from) const {
+  std::vector<ReductionId> ids;
+  for (auto at = by_use_.rbegin(); at != by_use_.rend(); ++at) {
+    const Target& target = targets_.at(at->second);
+    if (target.last.at < from) break;
+    ids.push_back({at->second, target.last_number});
+  }
+  return ids;
+}
+
+std::vector<ReductionId> PassedNumbers::greatest(VnodeId target, std::uint64_t count) const {
+  std::vector<ReductionId> ids;
+  const auto at = targets_.find(target);
+  if (at == targets_.end()) return ids;
+  for (const Number number : at->second.numbers.last_ids(count).ids()) {
+    ids.push_back({target, number.value});
+  }
+  return ids;
 }
 
 }  // namespace phx::collectives

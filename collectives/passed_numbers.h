@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "collectives/messages.h"
 #include "overlay/base/ids.h"
@@ -22,14 +23,29 @@ class PassedNumbers {
   /// Ranges kept per target [limit].
   static constexpr std::size_t kRangesMax = 16;
 
+  /// The passing of one reduction.
+  struct Passing {
+    Instant first_token;              ///< When its first token came here.
+    Instant at;                       ///< When it was passed on.
+    std::optional<ProcessorId> told;  ///< The parent that knows of all numbers passed so far.
+  };
+
   /// REQUIRES targets_max > 0.
   explicit PassedNumbers(std::size_t targets_max);
 
-  /// `first_token` is when its first token came here.
-  void insert(const ReductionId& id, Instant first_token);
+  void insert(const ReductionId& id, const Passing& passing);
+  /// `parent` knows now what was passed towards `target`. REQUIRES last(target).
+  void tell(VnodeId target, ProcessorId parent);
+
   [[nodiscard]] bool contains(const ReductionId& id) const;
   /// When the first token of `id` came, if it is the one passed last towards its target.
   [[nodiscard]] std::optional<Instant> first_token(const ReductionId& id) const;
+  /// The passing that was last towards `target`; null: none is known.
+  [[nodiscard]] const Passing* last(VnodeId target) const;
+  /// Per target to which something was passed at or after `from`: the number passed last.
+  [[nodiscard]] std::vector<ReductionId> since(Instant from) const;
+  /// The greatest numbers passed towards `target`, at most `count`, ascending.
+  [[nodiscard]] std::vector<ReductionId> greatest(VnodeId target, std::uint64_t count) const;
   [[nodiscard]] std::size_t targets() const { return targets_.size(); }
 
  private:
@@ -39,9 +55,9 @@ class PassedNumbers {
   using Number = StrongId<NumberTag>;
   struct Target {
     IntervalSet<Number> numbers;
-    std::uint64_t last = 0;  ///< The number passed last, not the greatest.
-    Instant first_token;     ///< Of `last`.
-    std::uint64_t used = 0;  ///< When it was inserted into, on the counter `uses_`.
+    std::uint64_t last_number = 0;  ///< The number passed last, not the greatest.
+    Passing last;                   ///< Of `last_number`.
+    std::uint64_t used = 0;         ///< When it was inserted into, on the counter `uses_`.
   };
 
   std::size_t targets_max_;

@@ -28,20 +28,16 @@ void Reduction::on_token(Instant now, std::optional<ProcessorId> from, Reduction
                          const Situation& situation, Outbox& out) {
   const ReductionId id = token.id;
   VnodeSet covered = covered_by(token);
-  if (covered.empty()) return;  // nobody's contribution: nothing to pass on
-  auto at = held_.find(id);
-  if (at == held_.end() && passed_.contains(id)) {
-    pass_late(now, std::move(token), out);
+  if (held_.count(id) == 0 && passed_.contains(id)) {
+    if (!covered.empty()) pass_late(now, std::move(token), out);
     return;
   }
-  if (at == held_.end()) {
-    at = held_.emplace(id, Held{Accumulator(token.kind), {}, now, now + wait(situation)}).first;
-  }
+  const auto at = hold(now, token, covered.empty(), situation);
   if (from) at->second.heard.insert(*from);
-  take(at->second, std::move(token), std::move(covered), out);
+  if (!covered.empty()) take(at->second, std::move(token), std::move(covered), out);
 
   const bool too_much = held_.size() > options_.held_max || held_bytes_ > options_.held_bytes_max;
-  if (too_much || situation.leaving || has_all(at->second, situation)) {
+  if (too_much || situation.leaving || has_all(id, at->second, situation)) {
     pass(now, at, situation, out);
   } else if (!at->second.armed) {
     at->second.armed = true;
@@ -49,11 +45,27 @@ void Reduction::on_token(Instant now, std::optional<ProcessorId> from, Reduction
   }
 }
 
+/// The place for `token`, as yet without it. Time counts from the first contribution; a child that
+/// has none may say so long before.
+Reduction::HeldMap::iterator Reduction::hold(Instant now, const ReductionToken& token,
+                                             bool is_empty, const Situation& situation) {
+  const auto [at, is_new] = held_.try_emplace(
+      token.id, Held{Accumulator(token.kind), {}, now, now + wait(situation), false});
+  Held& held = at->second;
+  if (!is_new && !is_empty && held.sum.covered().empty()) {
+    held.sum = Accumulator(token.kind);
+    held.since = now;
+    held.deadline = now + wait(situation);  // a timer that runs fires early, and is set again
+  }
+  return at;
+}
+
 void Reduction::on_situation(Instant now, const ReductionId& id, const Situation& situation,
                              Outbox& out) {
+  answer(now, id.target, parent(situation), out);
   const auto at = held_.find(id);
   if (at == held_.end()) return;
-  if (situation.leaving || has_all(at->second, situation)) pass(now, at, situation, out);
+  if (situation.leaving || has_all(id, at->second, situation)) pass(now, at, situation, out);
 }
 
 void Reduction::on_timer(Instant now, const ReductionId& id, const Situation& situation,
@@ -72,6 +84,13 @@ std::vector<ReductionId> Reduction::held() const {
   std::vector<ReductionId> ids;
   ids.reserve(held_.size());
   for (const auto& [id, held] : held_) ids.push_back(id);
+  return ids;
+}
+
+std::vector<ReductionId> Reduction::affected(Instant now) const {
+  std::vector<ReductionId> ids = held();
+  const std::vector<ReductionId> passed = passed_.since(now - options_.wait_max);
+  ids.insert(ids.end(), passed.begin(), passed.end());
   return ids;
 }
 
@@ -99,8 +118,16 @@ Duration Reduction::wait(const Situation& situation) const {
   return std::min(std::max({options_.wait_min, far, skewed}), options_.wait_max);
 }
 
-bool Reduction::has_all(const Held& held, const Situation& situation) {
-  if (!held.sum.complete(situation.own)) return false;
+std::optional<ProcessorId> Reduction::parent(const Situation& situation) const {
+  if (situation.tree == nullptr || situation.target_owner == self_) return std::nullopt;
+  if (situation.tree->parent == self_) return std::nullopt;  // a tree may be wrong in every way
+  return situation.tree->parent;
+}
+
+bool Reduction::has_all(const ReductionId& id, const Held& held, const Situation& situation) const {
+  const bool own =
+      held.sum.complete(situation.own) || elsewhere_.covers(id, held.sum.missing(situation.own));
+  if (!own) return false;
   if (situation.tree == nullptr) return true;
   const std::vector<TreeChild>& children = situation.tree->children;
   PHX_CHECK(children.size() == situation.child_vnodes.size());
@@ -140,22 +167,35 @@ void Reduction::pass_late(Instant now, ReductionToken token, Outbox& out) {
   out.report(ToTarget{std::move(token)});
 }
 
+void Reduction::answer(Instant now, VnodeId target, std::optional<ProcessorId> parent,
+                       Outbox& out) {
+  const PassedNumbers::Passing* last = passed_.last(target);
+  if (!parent || last == nullptr || last->told == parent) return;
+  if (now - last->at > options_.wait_max) return;  // nobody waits any more
+  for (const ReductionId& id : passed_.greatest(target, options_.answers_max)) {
+    out.send(*parent, ReductionToken{id, {}, {}, true});
+  }
+  passed_.tell(target, *parent);
+}
+
 void Reduction::pass(Instant now, HeldMap::iterator at, const Situation& situation, Outbox& out) {
   Held held = std::move(at->second);
   const ReductionId id = at->first;
   held_.erase(at);
   held_bytes_ -= held.sum.bytes();
-  passed_.insert(id, held.since);
+  const std::optional<ProcessorId> above = parent(situation);
+  answer(now, id.target, above, out);
+  passed_.insert(id, {held.since, now, above});
   if (held.armed) out.disarm(id);
 
-  const bool complete = has_all(held, situation);
-  if (complete) skew_ = std::max<Duration>(now - held.since, skew_ - skew_ / 8);
+  const bool complete = has_all(id, held, situation);
+  elsewhere_.on_passed(id);
   ReductionToken token{id, held.sum.kind(), held.sum.take_parts(), complete};
-  if (token.parts.empty()) return;  // what came could not be added and went on by itself
-  const bool has_parent = situation.tree != nullptr && situation.tree->parent.has_value();
-  if (has_parent && situation.target_owner != self_ && situation.tree->parent != self_) {
-    out.send(*situation.tree->parent, std::move(token));
-  } else {
+  const bool is_empty = token.parts.empty();
+  if (complete && !is_empty) skew_ = std::max<Duration>(now - held.since, skew_ - skew_ / 8);
+  if (above) {
+    out.send(*above, std::move(token));  // nothing is an answer, too: it need not wait
+  } else if (!is_empty) {
     out.report(ToTarget{std::move(token)});
   }
 }

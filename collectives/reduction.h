@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/accumulator.h"
+#include "collectives/contributed_elsewhere.h"
 #include "collectives/messages.h"
 #include "collectives/passed_numbers.h"
 #include "overlay/base/ids.h"
@@ -21,7 +22,7 @@ namespace phx::collectives {
 
 struct ReductionOptions {
   /// How long a processor waits at least for its children and its own vnodes.
-  Duration wait_min = 200ms;
+  Duration wait_min = 50ms;
   /// It waits at least this many times its round trip to the root of the tree [Saito08 E2, G16 d].
   std::int64_t distance_factor = 4;
   /// It never waits longer, however far the root and however late the callers.
@@ -32,6 +33,8 @@ struct ReductionOptions {
   std::uint64_t held_bytes_max = std::uint64_t{256} << 20U;
   /// Targets whose passed reductions are remembered [limit]; the least recently used goes.
   std::size_t targets_max = 4096;
+  /// Reductions per target of which a new parent is told [limit].
+  std::uint64_t answers_max = 16;
 };
 
 /// One processor's part of all reductions of ONE job: it holds contributions on their way up the
@@ -41,7 +44,8 @@ struct ReductionOptions {
 ///
 /// Guarantees: every contribution that comes in goes out exactly once, to exactly one place, at the
 /// latest `wait_max` later if the owner keeps the timers. Into the tree goes at most one token per
-/// reduction (as long as it is remembered), so tokens cannot circulate, whatever the trees are.
+/// reduction (as long as it is remembered) that carries something, so contributions cannot
+/// circulate, whatever the trees are. Whoever has nothing to pass on says so by an empty token.
 /// Does not guarantee: that a processor passes on only what is complete (the target counts).
 /// Thread rule: not thread-safe: one owner.
 class Reduction {
@@ -67,7 +71,7 @@ class Reduction {
   /// What the owner knows at the moment of a call. Hints: they may be wrong, then a token makes a
   /// detour or a wait ends early.
   struct Situation {
-    /// Vnodes held here, without those known to have contributed elsewhere.
+    /// Vnodes held here.
     const VnodeSet& own;
     /// Who is believed to own the target vnode.
     std::optional<ProcessorId> target_owner;
@@ -82,17 +86,25 @@ class Reduction {
   explicit Reduction(ProcessorId self, const ReductionOptions& options = {});
 
   // Inputs. `now` never goes back between calls. REQUIRES child_vnodes as long as the children.
+  /// A vnode has moved here; per target, the number of the contribution that it makes next. The
+  /// owner then hands in an empty token for what it contributed last, so that others learn of it.
+  void on_arrived(VnodeId vnode, const std::map<VnodeId, std::uint64_t>& next_numbers) {
+    elsewhere_.on_arrived(vnode, next_numbers);
+  }
   /// A token from processor `from`, or from an application process here (empty).
   void on_token(Instant now, std::optional<ProcessorId> from, ReductionToken token,
                 const Situation& situation, Outbox& out);
-  /// Tree or ownership changed: what is held may be complete now. To be called for all of held();
-  /// with `leaving` set it passes everything on.
+  /// Tree or ownership changed: what is held may be complete now, and a new parent need not wait
+  /// for what went to the old one [Saito08 G16 d]. To be called for all of affected(); with
+  /// `leaving` set it passes everything on.
   void on_situation(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
   /// Passes on what is there, if it is time.
   void on_timer(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
 
   // Queries.
   [[nodiscard]] std::vector<ReductionId> held() const;
+  /// Those held, and those passed on so lately that somebody may still wait for them.
+  [[nodiscard]] std::vector<ReductionId> affected(Instant now) const;
   /// Anomalies reported so far.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
   /// The longest wait between first and last contribution seen lately; waits last 5/4 of it.
@@ -103,25 +115,33 @@ class Reduction {
   /// A reduction that is waited for.
   struct Held {
     Accumulator sum;
-    std::set<ProcessorId> heard;  ///< Processors whose token is in `sum`.
-    Instant since;                ///< When the first token came.
+    std::set<ProcessorId> heard;  ///< Processors that will send nothing more into the tree.
+    Instant since;                ///< When the first contribution came, or the first token.
     Instant deadline;
     bool armed = false;  ///< The owner runs a timer for it.
   };
   using HeldMap = std::map<ReductionId, Held>;
 
   [[nodiscard]] Duration wait(const Situation& situation) const;
-  [[nodiscard]] static bool has_all(const Held& held, const Situation& situation);
+  /// Where tokens go; empty: to the target.
+  [[nodiscard]] std::optional<ProcessorId> parent(const Situation& situation) const;
+  [[nodiscard]] bool has_all(const ReductionId& id, const Held& held,
+                             const Situation& situation) const;
+  [[nodiscard]] HeldMap::iterator hold(Instant now, const ReductionToken& token, bool is_empty,
+                                       const Situation& situation);
   /// Adds to the sum; what cannot be added goes to the target by itself.
   void take(Held& held, ReductionToken token, VnodeSet covered, Outbox& out);
   void pass_late(Instant now, ReductionToken token, Outbox& out);
+  /// Tells `parent` what it need not wait for, unless it knows.
+  void answer(Instant now, VnodeId target, std::optional<ProcessorId> parent, Outbox& out);
   /// Removes `at` and sends it on.
   void pass(Instant now, HeldMap::iterator at, const Situation& situation, Outbox& out);
 
   ProcessorId self_;
   ReductionOptions options_;
   HeldMap held_;
-  PassedNumbers passed_;          ///< Forgotten targets are harmless: see the README.
+  PassedNumbers passed_;  ///< Forgotten targets are harmless: see the README.
+  ContributedElsewhere elsewhere_;
   std::uint64_t held_bytes_ = 0;  ///< Sum over `held_`.
   Duration skew_{};
   std::uint64_t anomalies_ = 0;

@@ -9,6 +9,9 @@
 namespace phx::runtime {
 namespace {
 
+/// Reductions of which is told, after one move, that their contributions were made elsewhere.
+constexpr std::size_t kAnnouncedMax = 64;
+
 std::vector<ProcessorId> first_owners(const JobStart& start) {
   std::vector<ProcessorId> owners = start.processors;
   if (owners.empty()) owners.push_back(start.home);
@@ -109,9 +112,18 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const 
 
 void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrate m,
                             JobOutbox& out) {
+  std::map<VnodeId, std::uint64_t> next_numbers;
+  for (const VnodeParcel& parcel : m.parcels) {
+    reduction_.on_arrived(parcel.vnode, parcel.bundle.reductions);
+    for (const auto& [target, next] : parcel.bundle.reductions) {
+      std::uint64_t& greatest = next_numbers[target];
+      greatest = std::max(greatest, next);
+    }
+  }
   mover_.on_migrate(from, std::move(m), router_, out);
   if (around.leaving && balance_) mover_.balance(around.now, router_, standing(around), out);
   reconsider_reductions(around, out);
+  announce_contributed(around, next_numbers, out);
 }
 
 void JobTraffic::on_message(const Surroundings& around, ProcessorId, VnodeMessage m,
@@ -206,21 +218,38 @@ void JobTraffic::reduce(const Surroundings& around, collectives::ReductionId id,
 void JobTraffic::handle(const Surroundings& around, ProcessorId from, collectives::ReductionToken m,
                         JobOutbox& out) {
   if (!router_.map().contains(m.id.target)) return;
-  const collectives::ReductionId id = m.id;
-  const ProcessorId owner = router_.map().owner(id.target).first;
+  const ProcessorId owner = router_.map().owner(m.id.target).first;
   out.report(UseTree{{owner, TreeKind::kLatency}});
-  const auto sender = from == self_ ? std::nullopt : std::optional(from);
+  give(around, from == self_ ? std::nullopt : std::optional(from), std::move(m), out);
+}
+
+/// Vnodes that moved here contributed elsewhere to what came before `next_numbers`. If nothing else
+/// comes of that from here, whoever believes these vnodes here must not wait for it.
+void JobTraffic::announce_contributed(const Surroundings& around,
+                                      const std::map<VnodeId, std::uint64_t>& next_numbers,
+                                      JobOutbox& out) {
+  std::size_t left = kAnnouncedMax;
+  for (const auto& [target, next] : next_numbers) {
+    if (next == 0 || !router_.map().contains(target)) continue;
+    if (left-- == 0) return;
+    give(around, std::nullopt, {{target, next - 1}, {}, {}, true}, out);
+  }
+}
+
+void JobTraffic::give(const Surroundings& around, std::optional<ProcessorId> from,
+                      collectives::ReductionToken token, JobOutbox& out) {
+  const collectives::ReductionId id = token.id;
   reduce(
       around, id,
       [&](const collectives::Reduction::Situation& situation,
           collectives::Reduction::Outbox& reduced) {
-        reduction_.on_token(around.now, sender, std::move(m), situation, reduced);
+        reduction_.on_token(around.now, from, std::move(token), situation, reduced);
       },
       out);
 }
 
 void JobTraffic::reconsider_reductions(const Surroundings& around, JobOutbox& out) {
-  for (const collectives::ReductionId id : reduction_.held()) {
+  for (const collectives::ReductionId id : reduction_.affected(around.now)) {
     reduce(
         around, id,
         [&](const collectives::Reduction::Situation& situation,

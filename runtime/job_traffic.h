@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -88,6 +89,10 @@ class JobTraffic {
   void handle(const Surroundings& around, ProcessorId from, collectives::ReductionToken m,
               JobOutbox& out);
   void spread(const Surroundings& around, collectives::TreeCopy copy, JobOutbox& out);
+  void give(const Surroundings& around, std::optional<ProcessorId> from,
+            collectives::ReductionToken token, JobOutbox& out);
+  void announce_contributed(const Surroundings& around,
+                            const std::map<VnodeId, std::uint64_t>& next_numbers, JobOutbox& out);
   void reconsider_reductions(const Surroundings& around, JobOutbox& out);
   /// Calls `step(situation, reduction outbox)` for the reduction and carries out what it wants.
   template <class Step>

@@ -23,7 +23,8 @@ constexpr Instant kStart{};
 /// kSelf holds v50-v51 and has two children with v60-v61 and v70-v71 below them. kParent owns v0,
 /// the target.
 struct Harness {
-  explicit Harness(const ReductionOptions& options = {}) : reduction(kSelf, options) {
+  explicit Harness(const ReductionOptions& options = {.wait_min = 200ms})
+      : reduction(kSelf, options) {
     tree.id.root = kParent;
     tree.parent = kParent;
     tree.children = {{kLeft, processors(6, 6)}, {kRight, processors(7, 7)}};
@@ -66,6 +67,11 @@ struct Harness {
 ReductionToken complete(ReductionToken token) {
   token.complete = true;
   return token;
+}
+
+/// What somebody sends who has nothing to pass on.
+ReductionToken nothing(std::uint64_t number = kId.number) {
+  return {{kId.target, number}, {}, {}, true};
 }
 
 ReductionToken everything() {
@@ -301,15 +307,143 @@ TEST_CASE("a first token that overlaps itself goes on and leaves nothing behind"
   const Items out = h.token(kLeft, token);
 
   CHECK(out == Items{Reduction::Report{Anomaly{Anomaly::Kind::kOverlap, kId, vnodes(60, 61)}},
-                     Reduction::Report{Reduction::ToTarget{token}}});
+                     Reduction::Report{Reduction::ToTarget{token}},
+                     Box::Send{kParent, nothing()}});  // it need not wait
   CHECK(h.reduction.held().empty());
 }
 
-TEST_CASE("a token without any contribution changes nothing") {
+TEST_CASE("a child that says that it has nothing is not waited for") {
   Harness h;
+  h.local(sum_token(vnodes(50, 51), 1));
+  CHECK(h.token(kLeft, nothing()).empty());
 
-  CHECK(h.token(kLeft, sum_token({}, 2)).empty());
+  CHECK(h.token(kRight, sum_token(vnodes(70, 71), 3)) ==
+        sent(complete(sum_token(vnodes(50, 51).united(vnodes(70, 71)), 4))));
+}
+
+TEST_CASE("that nothing will come may be said before anything comes, and of any operation") {
+  Harness h;
+  ReductionToken none = nothing();
+  none.kind = {ReduceOp::kMax, ReduceType::kFloat, true};  // the sender does not know better
+  h.token(kLeft, none);
+  h.token(kRight, none);
+
+  CHECK(h.local(sum_token(vnodes(50, 51), 1)) == sent(complete(sum_token(vnodes(50, 51), 1))));
+}
+
+TEST_CASE("the time runs from the first contribution, not from the first that had none") {
+  Harness h;
+  CHECK(h.token(kLeft, nothing()) == armed(kStart + 200ms));
+  h.now += 150ms;
+  CHECK(h.local(sum_token(vnodes(50, 51), 1)).empty());
+  h.now = kStart + 200ms;
+  CHECK(h.timer() == armed(kStart + 350ms));
+  h.token(kRight, sum_token(vnodes(70, 71), 3));
+
+  CHECK(h.reduction.skew() == 50ms);
+}
+
+TEST_CASE("a processor below which nobody has anything says so to its parent, once") {
+  Harness h;
+  h.own = {};
+  CHECK(h.token(kLeft, nothing()) == armed(kStart + 200ms));
+
+  CHECK(h.token(kRight, nothing()) == sent(nothing()));
+
+  CHECK(h.token(kRight, nothing()).empty());
   CHECK(h.reduction.held().empty());
+  CHECK(h.reduction.skew() == Duration::zero());
+}
+
+TEST_CASE("nothing is said to nobody: at the root an empty token ends") {
+  Harness h;
+  h.own = {};
+  h.target_owner = kSelf;
+  h.tree.parent.reset();
+  h.token(kLeft, nothing());
+
+  CHECK(h.token(kRight, nothing()) == Items{Box::Arm{kId, std::nullopt}});
+}
+
+TEST_CASE("[Saito08 G16 d] a new parent is told what it need not wait for, once") {
+  Harness h;
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+  h.local(sum_token(vnodes(50, 51), 1, 4));
+  h.local(sum_token(vnodes(50, 51), 1, 5));
+  CHECK(h.reduction.affected(h.now) == std::vector<ReductionId>{{VnodeId{0}, 5}});
+  CHECK(h.situation_changed().empty());  // the parent is the same
+
+  h.tree.parent = kRight;
+
+  CHECK(h.situation_changed() ==
+        Items{Box::Send{kRight, nothing(4)}, Box::Send{kRight, nothing(5)}});
+  CHECK(h.situation_changed().empty());
+}
+
+TEST_CASE("a new parent is told before it gets the next token, whoever notices it first") {
+  Harness h;
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+  h.local(sum_token(vnodes(50, 51), 1, 4));
+  h.tree.parent = kRight;
+
+  CHECK(h.local(sum_token(vnodes(50, 51), 1, 5)) ==
+        Items{Box::Send{kRight, nothing(4)},
+              Box::Send{kRight, complete(sum_token(vnodes(50, 51), 1, 5))}});
+}
+
+TEST_CASE("a parent found after something went to the target is told of it") {
+  Harness h;
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+  h.tree.parent.reset();
+  h.local(sum_token(vnodes(50, 51), 1));
+  CHECK(h.situation_changed().empty());
+
+  h.tree.parent = kParent;
+
+  CHECK(h.situation_changed() == Items{Box::Send{kParent, nothing()}});
+}
+
+TEST_CASE("of what was passed on long ago, or beyond the limit, a new parent is not told") {
+  Harness h({.answers_max = 2});
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+  for (const std::uint64_t number : {4, 5, 6}) h.local(sum_token(vnodes(50, 51), 1, number));
+  h.tree.parent = kRight;
+  CHECK(h.situation_changed() ==
+        Items{Box::Send{kRight, nothing(5)}, Box::Send{kRight, nothing(6)}});
+
+  h.now += 2s;
+  CHECK(h.reduction.affected(h.now).size() == 1);
+  h.now += 1ms;
+  CHECK(h.reduction.affected(h.now).empty());
+  h.tree.parent = kLeft;
+  CHECK(h.situation_changed().empty());
+}
+
+TEST_CASE("[Saito08 G16 d] vnodes that contributed before they moved here are not waited for") {
+  Harness h;
+  h.reduction.on_arrived(VnodeId{51}, {{kId.target, kId.number + 1}});
+  h.token(kLeft, sum_token(vnodes(60, 61), 2));
+  h.token(kRight, sum_token(vnodes(70, 71), 3));
+
+  const auto rest = vnodes(50, 50).united(vnodes(60, 61)).united(vnodes(70, 71));
+  CHECK(h.local(sum_token(vnodes(50, 50), 1)) == sent(complete(sum_token(rest, 6))));
+  h.local(sum_token(vnodes(50, 50), 1, 1));
+  CHECK(h.reduction.held().size() == 1);  // to this one v51 contributes here
+}
+
+TEST_CASE("if only such vnodes are below, the parent is told that nothing will come") {
+  Harness h;
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+  for (const VnodeId vnode : h.own.ids()) {
+    h.reduction.on_arrived(vnode, {{kId.target, kId.number + 1}});
+  }
+
+  CHECK(h.local(nothing()) == Items{Box::Send{kParent, nothing()}});
 }
 
 TEST_CASE("a contribution to another operation under the same number goes on apart") {
@@ -369,7 +503,7 @@ TEST_CASE("limits: too many or too large reductions are passed on at once, and s
 }
 
 TEST_CASE("limits: a reduction that was forgotten is held and passed on as a new one") {
-  Harness h({.targets_max = 1});
+  Harness h({.wait_min = 200ms, .targets_max = 1});
   h.tree.children.clear();
   h.child_vnodes.clear();
   ReductionToken other = sum_token(vnodes(50, 51), 1);
