@@ -20,7 +20,7 @@ struct PointToPoint {
   VnodeId to;
   std::uint64_t seq = 0;
   std::uint32_t tag = 0;
-  bool more = false;  ///< The same message goes on in piece `seq + 1`.
+  std::uint64_t rest = 0;  ///< Bytes of the same message in the pieces that follow.
   Payload payload;
   friend bool operator==(const PointToPoint&, const PointToPoint&) = default;
 };

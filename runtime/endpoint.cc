@@ -18,14 +18,15 @@ using collectives::ReductionToken;
 /// What one AppReleased carries at most, unless a single vnode has more.
 constexpr std::size_t kReleasedBytes = std::size_t{64} << 20U;
 
-/// Calls `emit(piece, more)` for consecutive pieces of at most `limit` bytes; at least once.
+/// Calls `emit(piece, rest)` for consecutive pieces of at most `limit` bytes; at least once.
+/// `rest`: the bytes behind the piece.
 template <class Emit>
 void cut(const Payload& whole, std::size_t limit, Emit emit) {
   std::size_t offset = 0;
   do {
     const std::size_t size = std::min(limit, whole.size() - offset);
-    emit(whole.slice(offset, size), offset + size < whole.size());
     offset += size;
+    emit(whole.slice(offset - size, size), std::uint64_t{whole.size() - offset});
   } while (offset < whole.size());
 }
 
@@ -174,8 +175,8 @@ Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload
   const std::size_t limit =
       is_near ? std::max<std::size_t>(payload.size(), 1) : config_.piece_bytes;
   Holdings::Outcome outcome;
-  cut(payload, limit, [&](Payload piece, bool more) {
-    PointToPoint message{from, to, seq++, tag, more, std::move(piece)};
+  cut(payload, limit, [&](Payload piece, std::uint64_t rest) {
+    PointToPoint message{from, to, seq++, tag, rest, std::move(piece)};
     if (is_near) {
       holdings_.deliver(message, outcome);
     } else {
@@ -188,9 +189,9 @@ Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload
 
 void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
   std::uint64_t& next = holdings_.bundle(piece.root).broadcasts;
-  cut(payload, config_.piece_bytes, [&](Payload part, bool more) {
+  cut(payload, config_.piece_bytes, [&](Payload part, std::uint64_t rest) {
     piece.number = next++;
-    piece.more = more;
+    piece.more = rest > 0;
     piece.payload = std::move(part);
     outputs_.push_back(AppBroadcast{piece});
   });
@@ -226,7 +227,7 @@ Result<Endpoint::Contribution> Endpoint::contribute(VnodeId vnode, VnodeId targe
   limit = std::max(limit - limit % std::max<std::size_t>(element, 1), element);
   std::uint64_t& next = holdings_.bundle(vnode).reductions[target];
   Contribution contribution{next, 0};
-  cut(part.value, std::max<std::size_t>(limit, 1), [&](Payload piece, bool) {
+  cut(part.value, std::max<std::size_t>(limit, 1), [&](Payload piece, std::uint64_t) {
     emit_contribution(vnode, {target, next++}, {part.kind, std::move(piece), 0});
     ++contribution.pieces;
   });

@@ -24,6 +24,7 @@ struct EndpointConfig {
   std::uint64_t ack_deliveries = 64;                        ///< Acknowledge after so many, or
   std::uint64_t ack_bytes = std::uint64_t{256} << 10U;      ///< after so many bytes.
   std::uint64_t vnode_bytes_max = std::uint64_t{1} << 30U;  ///< Not received, per vnode [limit].
+  PayloadRoom room = {};  ///< For long messages; by itself the heap.
 };
 
 /// The application's side of one attachment to a daemon, without I/O: it owns the truth of every
@@ -53,7 +54,7 @@ class Endpoint {
   };
 
   explicit Endpoint(const EndpointConfig& config = {})
-      : config_(config), holdings_(config.vnode_bytes_max) {}
+      : config_(config), holdings_(config.vnode_bytes_max, config.room) {}
 
   // Inputs.
   void on_message(ToApplication message);
@@ -112,7 +113,6 @@ class Endpoint {
   [[nodiscard]] std::optional<AppRefused> take_refusal() { return std::exchange(refused_, {}); }
   [[nodiscard]] const Holdings::Counters& counters() const { return holdings_.counters(); }
   void check_invariants() const;
-
   /// The values of a user-defined reduction in vnode order. Empty if `reduced` is not their
   /// message.
   [[nodiscard]] static std::vector<Payload> split_user_values(const Payload& reduced);

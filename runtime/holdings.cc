@@ -1,6 +1,7 @@
 #include "runtime/holdings.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,6 +15,10 @@ namespace {
 /// Counted for every message beside its bytes, so that empty ones have a limit too.
 constexpr std::size_t kMessageOverhead = 64;
 
+/// A message that is announced to be longer gets its room in steps: so much, then four times what
+/// has come, so that an announcement costs nothing.
+constexpr std::size_t kRoomStep = std::size_t{64} << 20U;
+
 /// What the two kinds of ordered pieces have in common.
 struct Piece {
   std::uint64_t number = 0;
@@ -22,7 +27,8 @@ struct Piece {
 };
 
 Piece piece_of(const Delivery& delivery) {
-  if (const auto* p = std::get_if<PointToPoint>(&delivery)) return {p->seq, p->more, &p->payload};
+  if (const auto* p = std::get_if<PointToPoint>(&delivery))
+    return {p->seq, p->rest > 0, &p->payload};
   const auto* b = std::get_if<BroadcastDelivery>(&delivery);
   static const Payload kNothing;
   if (b == nullptr) return {0, false, &kNothing};  // A peer's fault: no stream has such pieces.
@@ -180,15 +186,19 @@ void Holdings::accept(Slot& slot, Stream& stream, const Delivery& delivery, Outc
 /// Takes the piece that is next in its stream; its bytes are charged already.
 void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery, Outcome& outcome) {
   const Piece piece = piece_of(delivery);
+  const auto* p = std::get_if<PointToPoint>(&delivery);
   ++stream.next;
-  if (piece.more) {
+  if (p != nullptr && (piece.more || !stream.begun.empty())) {
+    grow(slot, stream, *p);
+  } else if (piece.more) {
     stream.begun.push_back(*piece.payload);
-    return;
   }
+  if (piece.more) return;
   Message message;
   message.payload = assemble(stream, delivery);
   stream.begun.clear();
-  if (const auto* p = std::get_if<PointToPoint>(&delivery)) {
+  if (p != nullptr) {
+    slot.second.growing.erase(p->from);
     message.from = p->from;
     message.tag = p->tag;
   } else {
@@ -208,11 +218,37 @@ void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery, Outc
   put(slot.first, std::move(message), outcome);
 }
 
+/// Puts the piece behind what its stream has begun: while it is in the processor's cache, and so
+/// that its own memory is free again.
+void Holdings::grow(Slot& slot, Stream& stream, const PointToPoint& piece) {
+  Growing& growing = slot.second.growing[piece.from];
+  const auto append = [&growing](const Payload& bytes) {
+    if (!bytes.empty()) {
+      std::memcpy(growing.room.get() + growing.size, bytes.bytes().data(), bytes.size());
+    }
+    growing.size += bytes.size();
+  };
+  std::size_t size = piece.payload.size();
+  for (const Payload& begun : stream.begun) size += begun.size();
+  if (size > growing.capacity) {
+    const std::size_t step = std::max(kRoomStep, 4 * size);
+    growing = {nullptr, 0, size + std::min<std::uint64_t>(piece.rest, step)};
+    if (room_) growing.room = room_(growing.capacity);
+    if (!growing.room) {
+      growing.room = std::make_shared_for_overwrite<std::byte[]>(growing.capacity);
+    }
+    for (const Payload& begun : stream.begun) append(begun);
+  }
+  append(piece.payload);
+  stream.begun = {Payload(growing.room, {growing.room.get(), growing.size})};
+}
+
 /// All pieces of the message that `last` completes. Broadcast ones are put together once for all
 /// vnodes of a delivery.
 Payload Holdings::assemble(Stream& stream, const Delivery& last) {
   const Piece piece = piece_of(last);
   if (stream.begun.empty()) return *piece.payload;
+  if (std::holds_alternative<PointToPoint>(last)) return stream.begun.front();
   const auto* broadcast = std::get_if<BroadcastDelivery>(&last);
   if (broadcast != nullptr) {
     const auto known = assembled_.find({broadcast->piece.root, piece.number});

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,6 +17,9 @@
 #include "runtime/delivery.h"
 
 namespace phx::runtime {
+
+/// Memory for so many bytes of a long message, without content.
+using PayloadRoom = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
 
 /// The vnodes one application process holds, or is about to hold: their mailboxes, duplicate
 /// filters, reorder buffers and counters. Everything here moves with its vnode.
@@ -54,7 +59,9 @@ class Holdings {
   };
 
   /// `vnode_bytes_max`: a vnode whose messages take more than this is reported as misuse [limit].
-  explicit Holdings(std::uint64_t vnode_bytes_max) : vnode_bytes_max_(vnode_bytes_max) {}
+  /// `room`: by itself the heap.
+  explicit Holdings(std::uint64_t vnode_bytes_max, PayloadRoom room = {})
+      : vnode_bytes_max_(vnode_bytes_max), room_(std::move(room)) {}
 
   // Inputs.
   /// Of the whole job.
@@ -88,10 +95,18 @@ class Holdings {
     std::uint64_t arrival;
     Message message;
   };
+  /// A long message that is put together as its pieces come.
+  struct Growing {
+    std::shared_ptr<std::byte[]> room;
+    std::size_t size = 0;
+    std::size_t capacity = 0;
+  };
   struct Vnode {
     VnodeBundle bundle;           ///< Without what the next two members stand for.
     std::deque<Waiting> mailbox;  ///< Ascending arrivals.
     std::map<std::uint64_t, collectives::Accumulator> as_target;
+    /// Per sender: the room of what its stream has begun.
+    std::map<VnodeId, Growing> growing;
     std::uint64_t bytes = 0;  ///< Of the messages and pieces that wait here.
   };
   using Slot = std::map<VnodeId, Vnode>::value_type;
@@ -101,11 +116,13 @@ class Holdings {
   void contribute_to(Slot& slot, const collectives::ReductionToken& token, Outcome& outcome);
   void accept(Slot& slot, Stream& stream, const Delivery& piece, Outcome& outcome);
   void append(Slot& slot, Stream& stream, const Delivery& piece, Outcome& outcome);
+  void grow(Slot& slot, Stream& stream, const PointToPoint& piece);
   [[nodiscard]] Payload assemble(Stream& stream, const Delivery& last);
   void charge(Slot& slot, std::size_t bytes, Outcome& outcome);
   void serve(const BroadcastDelivery& delivery, Outcome& outcome);
 
   std::uint64_t vnode_bytes_max_;
+  PayloadRoom room_;
   std::uint64_t total_ = 0;
   std::map<VnodeId, Vnode> vnodes_;  ///< Of both sets below.
   VnodeSet held_;

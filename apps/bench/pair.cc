@@ -1,6 +1,8 @@
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <stdexcept>
@@ -78,6 +80,14 @@ class Ways {
   std::vector<std::byte> buffer_;
 };
 
+/// As BenchMesh does with daemons: this process stands for a processor.
+void bind_to_cpu(long index) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(index % std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L)), &set);
+  ::sched_setaffinity(0, sizeof(set), &set);
+}
+
 phx::Payload bytes_of(std::size_t size) {
   return phx::encode(phx::Bytes(size, std::byte{42}));
 }
@@ -124,6 +134,7 @@ void pair_embedded() {
   std::array<int, 2> pipe{};
   if (::pipe(pipe.data()) != 0) throw std::runtime_error("no pipe");
   const pid_t other = ::fork();  // before there are threads
+  bind_to_cpu(other == 0 ? 1 : 0);
   phx::Options options;
   if (other == 0) {
     ::close(pipe[1]);

@@ -51,6 +51,10 @@ class BenchMesh {
                                  bool balance = true) const;
   /// Starts one more daemon, and returns the time at which that began.
   [[nodiscard]] Result<double> add_one() const;
+  /// Binds the daemons, and so what they start, to the CPUs in turn: each stands for a processor.
+  /// Without this the system often runs two processes that talk on one CPU, and plain TCP is a
+  /// change of context there.
+  void bind_to_cpus() const;
   [[nodiscard]] double start_seconds() const { return start_seconds_; }
   /// Of all daemons since their start: seconds of CPU.
   [[nodiscard]] double cpu_seconds() const;

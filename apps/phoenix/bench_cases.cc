@@ -53,6 +53,7 @@ std::vector<Figure> pair_figures(const Said& said, const std::string& who) {
 Figures measure_pair() {
   const auto mesh = BenchMesh::start(2);
   if (!mesh.ok()) return mesh.error();
+  mesh.value().bind_to_cpus();
   const auto said = mesh.value().run(2, {"pair"});
   if (!said.ok()) return said.error();
   return pair_figures(said.value(), "two daemons");

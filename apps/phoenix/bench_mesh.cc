@@ -1,3 +1,4 @@
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -103,6 +104,19 @@ Result<double> BenchMesh::add_one() const {
       launch(session.value().dir, std::vector<Place>(1), {daemons.front().endpoint}, options);
   if (!members.ok()) return members.error();
   return begin;
+}
+
+void BenchMesh::bind_to_cpus() const {
+  const auto dir = MeshDir::open(name_);
+  if (!dir.ok()) return;
+  const auto cpus = static_cast<std::size_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
+  std::size_t next = 0;
+  for (const auto& daemon : dir.value().daemons()) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(next++ % cpus, &set);
+    ::sched_setaffinity(static_cast<pid_t>(daemon.process), sizeof(set), &set);
+  }
 }
 
 double BenchMesh::cpu_seconds() const {

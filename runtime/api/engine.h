@@ -44,10 +44,14 @@ class Engine {
   template <class F>
   auto call(F f) {
     const std::unique_lock lock(mutex_);
+    look();
     check_alive();
     struct Sending {
       Engine& engine;
-      ~Sending() { engine.exchange(); }
+      ~Sending() {
+        engine.send();
+        engine.wake_others();  // a message to a vnode held here goes no further
+      }
     };
     const Sending sending{*this};
     return f(endpoint_);
@@ -59,16 +63,13 @@ class Engine {
       -> std::decay_t<decltype(f(std::declval<Endpoint&>()))> {
     std::unique_lock lock(mutex_);
     Wait wait(patience);
+    look();
     while (true) {
-      exchange();
-      if (auto result = f(endpoint_)) {
-        exchange();
+      auto result = f(endpoint_);
+      if (result || !pause(lock, wait)) {
+        send();
         end(wait);
         return result;
-      }
-      if (!pause(lock, wait)) {
-        end(wait);
-        return {};
       }
     }
   }
@@ -100,13 +101,18 @@ class Engine {
     const Patience& patience;
     SteadyTime begin;
     std::optional<SteadyTime> deadline;
-    bool reported = false;  ///< The daemon knows what we wait for.
+    bool has_looked = false;  ///< At least once at what has come in.
+    bool reported = false;    ///< The daemon knows what we wait for.
   };
 
   void check_alive() const;
   void close_link();
+  void look();
+  void send();
   bool exchange();
   bool receive();
+  void queue_outputs();
+  void wake_others();
   bool pause(std::unique_lock<std::mutex>& lock, Wait& wait);
   void end(Wait& wait);
   void connect();
@@ -118,8 +124,12 @@ class Engine {
   mutable std::mutex mutex_;
   std::condition_variable came_in_;
   bool is_polled_ = false;  ///< A thread waits at the socket.
+  SteadyTime looked_at_;    ///< When we read last.
   local::LocalLink link_;
   runtime::Endpoint endpoint_;
+  /// Ends the wait at the socket: another thread has put into the endpoint what may be waited for.
+  tcp::Descriptor wake_;
+  bool is_woken_ = false;  ///< It was used in this wait.
   std::optional<Error> lost_;  ///< Why the connection is gone.
   ProcessorId processor_;
 };

@@ -12,11 +12,13 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <utility>
 
 #include "overlay/base/check.h"
-#include "runtime/local/unsent_bytes.h"
+#include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/outgoing.h"
 #include "runtime/wire/codec.h"
 #include "runtime/wire/framing.h"
 
@@ -33,6 +35,9 @@ Error lost(int error) {
                     : std::string("the connection to the daemon failed: ") + std::strerror(error)};
 }
 
+/// So much is made ready for writing ahead of the system call. Memory is lent no sooner.
+constexpr std::size_t kReadyBytes = std::size_t{512} << 10U;
+
 /// A piece of a long message should leave with one system call. The system may give less.
 constexpr int kSendBufferBytes = 1 << 20;
 
@@ -48,7 +53,11 @@ bool would_block(int error) {
 }  // namespace
 
 struct LocalLink::State {
-  explicit State(int connected) : socket(connected), joint(kReadBytes) {}
+  explicit State(int connected, std::shared_ptr<tcp::Exchange> exchange = nullptr)
+      : socket(connected),
+        loans(exchange ? tcp::Loans(wire::Family::kToDaemon, std::move(exchange))
+                       : tcp::Loans(wire::Family::kToDaemon, connected)),
+        joint(kReadBytes) {}
   ~State() {
     if (socket >= 0) ::close(socket);
   }
@@ -57,15 +66,21 @@ struct LocalLink::State {
 
   const int socket;
   bool is_open = true;
-  UnsentBytes unsent;
+  std::deque<wire::Encoded> queued;
+  std::size_t queued_bytes = 0;
+  bool is_starving = false;
+  tcp::Outgoing unsent;  ///< Behind them: what is queued.
   wire::Encoder encoder;
   wire::Decoder decoder;
-  wire::FrameReader frames{wire::Family::kToApplication};
+  tcp::Loans loans;
+  wire::FrameReader frames{wire::Family::kToApplication, {.references = true}};
   Bytes joint;  ///< Where short frames land together.
 };
 
 LocalLink::LocalLink() = default;
-LocalLink::LocalLink(int socket) : state_(std::make_unique<State>(socket)) {
+LocalLink::LocalLink(int socket) : LocalLink(socket, nullptr) {}
+LocalLink::LocalLink(int socket, std::shared_ptr<tcp::Exchange> exchange)
+    : state_(std::make_unique<State>(socket, std::move(exchange))) {
   prepare(socket);
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
 }
@@ -80,25 +95,25 @@ Result<LocalLink> LocalLink::connect(const std::string& path) {
     return Error{ErrorCode::kBadInput, "the name of the daemon's socket is too long: " + path};
   }
   std::copy(path.begin(), path.end(), std::begin(address.sun_path));
-  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  LocalLink link;
-  if (socket >= 0) link.state_ = std::make_unique<State>(socket);
+  tcp::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   // Still blocking: a full queue of the listener means to wait.
-  if (socket < 0 ||
-      ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+  if (!socket.is_open() ||
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     const int error = errno;
     const ErrorCode code = error == EACCES ? ErrorCode::kDenied : ErrorCode::kUnavailable;
     return Error{code, "there is no daemon at " + path + ": " + std::strerror(error)};
   }
-  prepare(socket);
-  return link;
+  return LocalLink(socket.release());
 }
 
 bool LocalLink::is_open() const {
   return state_ && state_->is_open;
 }
 std::size_t LocalLink::unsent() const {
-  return is_open() ? state_->unsent.size() : 0;
+  return is_open() ? state_->unsent.bytes() + state_->queued_bytes : 0;
+}
+bool LocalLink::is_starving() const {
+  return is_open() && state_->is_starving;
 }
 
 void LocalLink::close() {
@@ -122,7 +137,11 @@ void LocalLink::finish(Duration at_most) {
 
 void LocalLink::queue(const runtime::ToDaemon& message) {
   if (!is_open()) return;
-  wire::Encoded encoded = state_->encoder.encode(message);
+  state_->queued.push_back(state_->encoder.encode(message));
+  state_->queued_bytes += state_->queued.back().size();
+}
+
+void LocalLink::put(wire::Encoded&& encoded) {
   state_->unsent.add(std::move(encoded.head));
   for (const Payload& payload : encoded.tail) state_->unsent.add(payload);
 }
@@ -139,17 +158,35 @@ Status LocalLink::pump(std::vector<runtime::ToApplication>& received) {
   return status;
 }
 
+/// Makes the next messages ready. Memory that is not to be had is waited for once; then the bytes
+/// go through the socket.
+void LocalLink::refill() {
+  bool may_wait = !std::exchange(state_->is_starving, false);
+  while (!state_->queued.empty() && state_->unsent.bytes() < kReadyBytes) {
+    wire::Encoded& next = state_->queued.front();
+    const std::size_t size = next.size();
+    state_->is_starving = may_wait && state_->loans.is_worth_waiting(next);
+    if (!state_->is_starving) state_->loans.apply(next);
+    for (wire::Encoded& control : state_->loans.take_controls()) put(std::move(control));
+    if (state_->is_starving) return;
+    put(std::move(next));
+    state_->queued.pop_front();
+    state_->queued_bytes -= size;
+    may_wait = true;
+  }
+}
+
+Status LocalLink::flush() {
+  return is_open() ? write() : Error{ErrorCode::kUnavailable, "not connected to a daemon"};
+}
+
 Status LocalLink::write() {
-  while (state_->unsent.size() > 0) {
-    std::vector<iovec> parts = state_->unsent.front();
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
-    const ssize_t size = ::sendmsg(state_->socket, &message, MSG_NOSIGNAL);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && would_block(errno)) break;
-    if (size < 0) return lost(errno);
-    state_->unsent.pop(static_cast<std::size_t>(size));
+  while (true) {
+    refill();
+    if (state_->unsent.bytes() == 0) break;
+    const int error = state_->unsent.write_to(state_->socket);
+    if (error != 0 && would_block(error)) break;
+    if (error != 0) return lost(error);
   }
   return success();
 }
@@ -177,16 +214,31 @@ Status LocalLink::take(std::size_t in_place, std::size_t joint,
   Status status = frames.advance(in_place);
   std::span<const std::byte> rest(state_->joint.data(), joint);
   while (status.ok()) {
-    if (frames.is_complete()) {
-      auto message = state_->decoder.to_application(frames.header(), frames.take_payload());
-      if (!message.ok()) return message.error();
-      received.push_back(std::move(message).value());
-      frames.next();
-    }
-    if (rest.empty()) break;
+    if (frames.is_complete()) status = hand_on(received);
+    if (rest.empty() || !status.ok()) break;
     status = frames.consume(rest);
   }
   return status;
+}
+
+Status LocalLink::hand_on(std::vector<runtime::ToApplication>& received) {
+  wire::FrameReader& frames = state_->frames;
+  Payload payload = frames.take_payload();
+  if (frames.is_reference() && frames.header().empty()) {
+    if (Status status = state_->loans.on_control(payload); !status.ok()) return status;
+    for (wire::Encoded& control : state_->loans.take_controls()) put(std::move(control));
+  } else {
+    if (frames.is_reference()) {
+      auto lent = state_->loans.resolve(payload);
+      if (!lent.ok()) return lent.error();
+      payload = std::move(lent).value();
+    }
+    auto message = state_->decoder.to_application(frames.header(), std::move(payload));
+    if (!message.ok()) return message.error();
+    received.push_back(std::move(message).value());
+  }
+  frames.next();
+  return success();
 }
 
 int LocalLink::descriptor() const {
@@ -194,11 +246,14 @@ int LocalLink::descriptor() const {
   return state_->socket;
 }
 
-void LocalLink::wait(int descriptor, bool also_for_room, Duration at_most) {
-  pollfd watched{descriptor, static_cast<short>(POLLIN | (also_for_room ? POLLOUT : 0)), 0};
+bool LocalLink::wait(int descriptor, bool also_for_room, Duration at_most, int wake) {
+  std::array<pollfd, 2> watched{
+      pollfd{descriptor, static_cast<short>(POLLIN | (also_for_room ? POLLOUT : 0)), 0},
+      pollfd{wake, POLLIN, 0}};
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  ::poll(&watched, 1, static_cast<int>(std::clamp<std::int64_t>(ms, 0, kMost)));
+  return ::poll(watched.data(), wake < 0 ? 1 : 2,
+                static_cast<int>(std::clamp<std::int64_t>(ms, 0, kMost))) > 0;
 }
 
 }  // namespace phx::local

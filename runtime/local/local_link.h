@@ -8,6 +8,7 @@
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
 #include "runtime/local_messages.h"
+#include "runtime/tcp/loans.h"
 
 namespace phx::local {
 
@@ -22,6 +23,8 @@ class LocalLink {
   LocalLink();
   /// Takes over a connected stream socket.
   explicit LocalLink(int socket);
+  /// The same, to a daemon inside this process: payloads change hands at `exchange`.
+  LocalLink(int socket, std::shared_ptr<tcp::Exchange> exchange);
   ~LocalLink();
   LocalLink(LocalLink&&) noexcept;
   LocalLink& operator=(LocalLink&&) noexcept;
@@ -34,15 +37,21 @@ class LocalLink {
   /// Writes and reads what is possible without waiting, and adds what came in to `received`.
   /// Errors close the link (kUnavailable: by the daemon; kBadInput: not our protocol).
   [[nodiscard]] Status pump(std::vector<runtime::ToApplication>& received);
+  /// Only writes; what came in before an error is left for pump(), which says what is wrong.
+  [[nodiscard]] Status flush();
   /// Valid until the link is destroyed, also when the connection is lost. REQUIRES a link that was
   /// connected.
   [[nodiscard]] int descriptor() const;
   /// Waits until there is something to read at `descriptor`, or also for room to write, or for its
-  /// end; at most so long.
-  static void wait(int descriptor, bool also_for_room, Duration at_most);
+  /// end; or until there is something to read at `wake`; at most so long. Whether there is.
+  static bool wait(int descriptor, bool also_for_room, Duration at_most, int wake = -1);
 
   /// Bytes queued and not yet written.
   [[nodiscard]] std::size_t unsent() const;
+  /// All that could be written is; the rest waits for the daemon to give memory back, for which
+  /// there is no signal: pump() again after kRetry.
+  [[nodiscard]] bool is_starving() const;
+  static constexpr Duration kRetry = 1ms;
   /// Closes in good order: after the daemon has read everything, and closed its end, too. Takes at
   /// most so long; what still comes in is lost.
   void finish(Duration at_most);
@@ -52,9 +61,12 @@ class LocalLink {
   [[nodiscard]] bool is_open() const;
   void close();
   [[nodiscard]] Status write();
+  void refill();
   [[nodiscard]] Status read(std::vector<runtime::ToApplication>& received);
   [[nodiscard]] Status take(std::size_t in_place, std::size_t joint,
                             std::vector<runtime::ToApplication>& received);
+  [[nodiscard]] Status hand_on(std::vector<runtime::ToApplication>& received);
+  void put(wire::Encoded&& encoded);
 
   std::unique_ptr<State> state_;
 };

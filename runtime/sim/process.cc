@@ -42,7 +42,7 @@ void Process::on_message_unfiltered(const runtime::ToApplication& message) {
   const auto* delivered = std::get_if<runtime::AppDeliver>(&message);
   if (delivered == nullptr) return;
   const auto* again = std::get_if<runtime::PointToPoint>(&delivered->delivery);
-  if (again != nullptr && !again->more) {
+  if (again != nullptr && again->rest == 0) {
     workload_.ledger().received(again->to, again->from, false, again->payload);
   }
 }

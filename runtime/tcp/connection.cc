@@ -28,9 +28,11 @@ bool would_block(const std::error_code& code) {
 
 }  // namespace
 
-Connection::Connection(Socket socket, wire::Family family, ReadBuffer& shared, Handlers handlers)
+Connection::Connection(Socket socket, wire::Family family, ReadBuffer& shared, Handlers handlers,
+                       PayloadWays ways)
     : socket_(std::move(socket)),
-      reader_(family),
+      loans_(std::move(ways.loans)),
+      reader_(family, {.references = loans_ != nullptr}, std::move(ways.memory)),
       shared_(shared),
       handlers_(std::move(handlers)),
       timer_(socket_.get_executor()) {
@@ -45,20 +47,32 @@ void Connection::send(wire::Encoded&& encoded) {
     return become_closed({ErrorCode::kLimit, "a message of " + std::to_string(encoded.size()) +
                                                  " bytes is too large to be sent"});
   }
+  if (loans_) {
+    loans_->apply(encoded);
+    put_controls();
+  }
+  put(std::move(encoded));
+}
+
+void Connection::put(wire::Encoded&& encoded) {
   queue_.add(std::move(encoded.head));
   for (const Payload& payload : encoded.tail) queue_.add(payload);
+}
+
+void Connection::put_controls() {
+  for (wire::Encoded& control : loans_->take_controls()) put(std::move(control));
 }
 
 void Connection::flush() {
   if (awaits_writing_ || state_ == State::kLingering || state_ == State::kClosed) return;
   std::size_t written = 0;
   while (!queue_.empty() && written < kBytesInARow) {
-    std::error_code error;
-    const std::size_t size = socket_.write_some(queue_.front(), error);
+    const std::size_t before = queue_.bytes();
+    const std::error_code error(queue_.write_to(socket_.native_handle()),
+                                asio::error::get_system_category());
     if (error && !would_block(error)) return become_closed(lost(error));
     if (error) break;
-    queue_.pop(size);
-    written += size;
+    written += before - queue_.bytes();
   }
   if (!queue_.empty()) {
     wait_writable();
@@ -142,8 +156,21 @@ Status Connection::take(std::size_t size, std::size_t direct) {
 Status Connection::hand_on() {
   if (!reader_.is_complete() || state_ != State::kOpen) return success();
   Payload payload = reader_.take_payload();
-  Status status = handlers_.on_frame(reader_.header(), std::move(payload));
+  Status status = reader_.is_reference() ? on_reference(payload)
+                                         : handlers_.on_frame(reader_.header(), std::move(payload));
   reader_.next();
+  return status;
+}
+
+Status Connection::on_reference(const Payload& reference) {
+  if (!reader_.header().empty()) {
+    auto payload = loans_->resolve(reference);
+    if (!payload.ok()) return payload.error();
+    return handlers_.on_frame(reader_.header(), std::move(payload).value());
+  }
+  const Status status = loans_->on_control(reference);
+  put_controls();
+  flush();
   return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
+#include "runtime/tcp/loans.h"
 #include "runtime/tcp/outgoing.h"
 #include "runtime/wire/codec.h"
 #include "runtime/wire/framing.h"
@@ -20,6 +21,12 @@ namespace phx::tcp {
 /// connections of a thread: an idle connection costs no buffer.
 using ReadBuffer = std::vector<std::byte>;
 inline constexpr std::size_t kReadBufferBytes = std::size_t{128} << 10U;
+
+/// How long payloads of a connection come and go; by itself through the socket, to the heap.
+struct PayloadWays {
+  wire::PayloadMemory memory = {};
+  std::unique_ptr<Loans> loans = {};
+};
 
 /// One stream of frames in both directions, over TCP or a UNIX socket, once both sides know each
 /// other. Reads the payload of a long frame straight to where it will stay, and many short frames
@@ -49,7 +56,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static constexpr Duration kDrainTimeout = 3s;
 
   /// `family`: of what the peer sends.
-  Connection(Socket socket, wire::Family family, ReadBuffer& shared, Handlers handlers);
+  Connection(Socket socket, wire::Family family, ReadBuffer& shared, Handlers handlers,
+             PayloadWays ways = {});
 
   /// Begins to read.
   void start() { wait_readable(); }
@@ -68,6 +76,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   [[nodiscard]] bool is_open() const { return state_ == State::kOpen; }
   [[nodiscard]] std::size_t queued_bytes() const { return queue_.bytes(); }
+  /// See Loans::pool().
+  [[nodiscard]] std::shared_ptr<BlockPool> pool() const {
+    return loans_ ? loans_->pool() : nullptr;
+  }
 
  private:
   /// kOpen -> kDraining -> kLingering (our end is shut down) -> kClosed; any -> kClosed.
@@ -79,6 +91,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool read_once();
   [[nodiscard]] Status take(std::size_t size, std::size_t direct);
   [[nodiscard]] Status hand_on();
+  [[nodiscard]] Status on_reference(const Payload& reference);
+  void put(wire::Encoded&& encoded);
+  void put_controls();
   void discard();
   void report_part(bool is_within_frame);
   void wait_writable();
@@ -86,6 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void become_closed(const Error& error);
 
   Socket socket_;
+  std::unique_ptr<Loans> loans_;
   wire::FrameReader reader_;
   ReadBuffer& shared_;
   Handlers handlers_;

@@ -107,7 +107,7 @@ Status TcpDriver::Core::open_doors() {
   if (!options_.socket_path.empty()) {
     auto local = LocalListener::open(
         io_.get_executor(), options_.socket_path,
-        {.on_accepted = [this](LocalListener::Socket socket) { adopt(std::move(socket)); },
+        {.on_accepted = [this](LocalListener::Socket socket) { adopt(std::move(socket), nullptr); },
          .on_rejected = [this](const Error& error) { on_rejected(error, "local"); }});
     if (!local.ok()) return local.error();
     local_listener_ = std::move(local).value();

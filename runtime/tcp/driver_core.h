@@ -45,7 +45,8 @@ class TcpDriver::Core {
   void obey_signals();
   void drain();
   void halt();
-  void adopt(LocalListener::Socket application);
+  /// `exchange`: for an application inside this process; else none.
+  void adopt(LocalListener::Socket application, std::shared_ptr<Exchange> exchange);
 
   [[nodiscard]] asio::io_context& io() { return io_; }
   [[nodiscard]] ProcessorId self() const { return daemon_->self(); }
@@ -86,7 +87,8 @@ class TcpDriver::Core {
   [[nodiscard]] asio::awaitable<void> dial_peer(ProcessorId peer,
                                                 std::vector<std::string> addresses);
   [[nodiscard]] ConnectionPtr connect(Connection::Socket socket, wire::Family family,
-                                      Connection::Handlers handlers);
+                                      Connection::Handlers handlers, PayloadWays ways = {});
+  [[nodiscard]] std::shared_ptr<std::byte[]> memory_for(std::size_t bytes) const;
   /// One of the connections that are not in their maps any more has ended.
   void on_drained();
   template <class Connections, class Id>
@@ -105,6 +107,8 @@ class TcpDriver::Core {
   std::uint64_t incarnation_;  ///< Of this process.
   std::unique_ptr<runtime::Daemon> daemon_;
   ReadBuffer read_buffer_;
+  /// Of the application that got the last long payload: the next one will most likely be for it.
+  std::weak_ptr<BlockPool> pool_;
   wire::Encoder encoder_;
   wire::Decoder decoder_;
   Rejections rejections_;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <cstdlib>
 #include <utility>
 
 #include "runtime/tcp/driver_core.h"
@@ -14,18 +13,6 @@ using Header = std::span<const std::byte>;
 
 namespace {
 
-/// A long message is put together in fresh memory, and most of its time went to page faults there.
-/// With this the C library asks for large pages: 64 MiB arrive more than twice as fast. Anybody
-/// who sets the variable, for the daemon or with `phoenix run -x`, has the last word.
-constexpr const char* kLargePages = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
-
-void add_large_pages(std::vector<std::string>& environment) {
-  const bool is_set = std::any_of(
-      environment.begin(), environment.end(),
-      [](const std::string& variable) { return variable.starts_with("GLIBC_TUNABLES="); });
-  if (!is_set && std::getenv("GLIBC_TUNABLES") == nullptr) environment.push_back(kLargePages);
-}
-
 /// How often a long frame on its way is reported as a sign of life.
 constexpr Duration kActivityPeriod = 100ms;
 
@@ -33,9 +20,17 @@ constexpr Duration kActivityPeriod = 100ms;
 
 TcpDriver::Core::ConnectionPtr TcpDriver::Core::connect(Connection::Socket socket,
                                                         wire::Family family,
-                                                        Connection::Handlers handlers) {
+                                                        Connection::Handlers handlers,
+                                                        PayloadWays ways) {
   handlers.on_batch_end = [this] { end_batch(); };
-  return std::make_shared<Connection>(std::move(socket), family, read_buffer_, std::move(handlers));
+  return std::make_shared<Connection>(std::move(socket), family, read_buffer_, std::move(handlers),
+                                      std::move(ways));
+}
+
+std::shared_ptr<std::byte[]> TcpDriver::Core::memory_for(std::size_t bytes) const {
+  if (bytes < Loans::kLongBytes || bytes > SharedMapping::kBlockBytes) return nullptr;
+  const auto pool = pool_.lock();
+  return pool ? pool->take() : nullptr;
 }
 
 void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, bool dialled) {
@@ -64,18 +59,22 @@ void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, b
              if (steady_now() - told_at < kActivityPeriod) return;
              told_at = steady_now();
              step([&](runtime::Daemon& d, Instant now) { d.on_link_activity(now, link); });
-           }});
+           }},
+      {.memory = [this](std::size_t bytes) { return memory_for(bytes); }});
   links_[link] = connection;
   step([&](runtime::Daemon& daemon, Instant now) { daemon.on_link_up(now, link, dialled); });
   connection->start();
 }
 
-void TcpDriver::Core::adopt(LocalListener::Socket socket) {
+void TcpDriver::Core::adopt(LocalListener::Socket socket, std::shared_ptr<Exchange> exchange) {
   if (stop_) return;
   if (applications_.size() >= kApplicationsMax) {
     return on_rejected({ErrorCode::kLimit, "too many applications are attached"}, "local");
   }
   const ApplicationId id{++last_application_};
+  constexpr auto kFamily = wire::Family::kToApplication;
+  auto loans = exchange ? std::make_unique<Loans>(kFamily, std::move(exchange))
+                        : std::make_unique<Loans>(kFamily, socket.native_handle());
   const auto connection = connect(
       std::move(socket), wire::Family::kToDaemon,
       {.on_frame = [this, id](Header header, Payload payload) -> Status {
@@ -93,7 +92,8 @@ void TcpDriver::Core::adopt(LocalListener::Socket socket) {
              if (applications_.erase(id) == 0) return on_drained();
              if (why.code != ErrorCode::kUnavailable) on_rejected(why, "local");
              step([&](runtime::Daemon& daemon, Instant now) { daemon.on_app_down(now, id); });
-           }});
+           }},
+      {.memory = {}, .loans = std::move(loans)});
   applications_[id] = connection;
   connection->pause_reading(is_congested_);
   connection->start();
@@ -199,7 +199,9 @@ void TcpDriver::Core::handle(runtime::Transmit& effect) {
 
 void TcpDriver::Core::handle(runtime::ToApp& effect) {
   const auto found = applications_.find(effect.application);
-  if (found != applications_.end()) queue(found->second, encoder_.encode(effect.message));
+  if (found == applications_.end()) return;
+  queue(found->second, encoder_.encode(effect.message));
+  if (const auto& pool = found->second->pool()) pool_ = pool;
 }
 
 void TcpDriver::Core::handle(runtime::DropApp& effect) {
@@ -222,7 +224,6 @@ void TcpDriver::Core::handle(runtime::Spawn& effect) {
   SpawnRequest request{.command = std::move(effect.spec.command),
                        .environment = std::move(effect.spec.environment),
                        .directory = std::move(effect.spec.directory)};
-  add_large_pages(request.environment);
   request.environment.push_back("PHOENIX_SOCKET=" + options_.socket_path);
   request.environment.push_back("PHOENIX_JOB=" + std::to_string(effect.job.value));
   request.environment.push_back("PHOENIX_PROCESSOR=" + std::to_string(self().value));

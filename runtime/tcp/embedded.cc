@@ -70,14 +70,15 @@ EmbeddedDaemon::~EmbeddedDaemon() {
   leave(2s);
 }
 
-Result<Descriptor> EmbeddedDaemon::attach() {
+Result<EmbeddedDaemon::Attachment> EmbeddedDaemon::attach() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return Error{ErrorCode::kLimit,
                  std::string("no connection to the daemon inside: ") + std::strerror(errno)};
   }
-  driver_->adopt(Descriptor(ends[0]));
-  return Descriptor(ends[1]);
+  auto exchange = std::make_shared<Exchange>();
+  driver_->adopt(Descriptor(ends[0]), exchange);
+  return Attachment{Descriptor(ends[1]), std::move(exchange)};
 }
 
 void EmbeddedDaemon::leave(Duration patience) {

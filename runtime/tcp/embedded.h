@@ -7,6 +7,7 @@
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
 #include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/loans.h"
 #include "runtime/tcp/tcp_driver.h"
 
 namespace phx::tcp {
@@ -27,9 +28,14 @@ class EmbeddedDaemon {
   /// leave(2s), unless that was done.
   ~EmbeddedDaemon();
 
-  /// A new attachment: the application's end of a fresh socket pair, blocking mode. kLimit: no more
-  /// descriptors.
-  [[nodiscard]] Result<Descriptor> attach();
+  /// The application's end of a fresh socket pair, in blocking mode, and where payloads change
+  /// hands.
+  struct Attachment {
+    Descriptor socket;
+    std::shared_ptr<Exchange> exchange;
+  };
+  /// kLimit: no more descriptors.
+  [[nodiscard]] Result<Attachment> attach();
   /// Leaves the mesh in good order; at once, if that takes longer than `patience`.
   void leave(Duration patience);
 

@@ -1,5 +1,8 @@
 #include "runtime/tcp/outgoing.h"
 
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "overlay/base/check.h"
@@ -38,12 +41,27 @@ Outgoing::Gathered Outgoing::front() const {
   Gathered gathered;
   std::size_t skip = written_;
   for (const Chunk& chunk : chunks_) {
-    if (gathered.count == kBuffersMax) break;
+    if (gathered.count == kPartsMax) break;
     const auto rest = chunk.view().subspan(skip);
-    gathered.buffers[gathered.count++] = asio::const_buffer(rest.data(), rest.size());
+    // The system call only reads; its type is older than const.
+    gathered.parts[gathered.count++] = {const_cast<std::byte*>(rest.data()), rest.size()};
     skip = 0;
   }
   return gathered;
+}
+
+int Outgoing::write_to(int socket) {
+  Gathered gathered = front();
+  msghdr message{};
+  message.msg_iov = gathered.parts.data();
+  message.msg_iovlen = gathered.count;
+  ssize_t size = -1;
+  do {
+    size = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  } while (size < 0 && errno == EINTR);
+  if (size < 0) return errno;
+  pop(static_cast<std::size_t>(size));
+  return 0;
 }
 
 void Outgoing::pop(std::size_t size) {

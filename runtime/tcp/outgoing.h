@@ -1,7 +1,8 @@
 #pragma once
 
+#include <sys/uio.h>
+
 #include <array>
-#include <asio/buffer.hpp>
 #include <cstddef>
 #include <deque>
 #include <span>
@@ -11,24 +12,20 @@
 namespace phx::tcp {
 
 /// The bytes waiting to be written to one connection, in order, without a copy of any payload worth
-/// sharing: small pieces are joined, so that one system call carries many small frames. Plain
-/// bookkeeping, no I/O.
+/// sharing: small pieces are joined, so that one system call carries many small frames.
 class Outgoing {
  public:
   /// Pieces up to this size are copied into the current chunk: cheaper than an entry of their own.
   static constexpr std::size_t kJoinBytes = 2048;
   static constexpr std::size_t kChunkBytes = std::size_t{32} << 10U;
-  /// As many as Asio hands to one system call.
-  static constexpr std::size_t kBuffersMax = 64;
+  /// Of one system call.
+  static constexpr std::size_t kPartsMax = 64;
 
   /// Views into the queue, valid until it changes.
   struct Gathered {
-    std::array<asio::const_buffer, kBuffersMax> buffers;
+    std::array<iovec, kPartsMax> parts;
     std::size_t count = 0;
-    [[nodiscard]] const asio::const_buffer* begin() const { return buffers.data(); }
-    [[nodiscard]] const asio::const_buffer* end() const { return buffers.data() + count; }
-    using value_type = asio::const_buffer;
-    using const_iterator = const asio::const_buffer*;
+    [[nodiscard]] std::span<const iovec> view() const { return std::span(parts).first(count); }
   };
 
   void add(Bytes&& bytes);
@@ -37,6 +34,9 @@ class Outgoing {
   [[nodiscard]] bool empty() const { return bytes_ == 0; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] Gathered front() const;
+  /// Writes what `socket` takes now, with one system call. Returns 0, or why it is not all written
+  /// (errno: EAGAIN, if the socket is full).
+  [[nodiscard]] int write_to(int socket);
   /// The first `size` bytes are written. REQUIRES size <= bytes().
   void pop(std::size_t size);
   void clear();

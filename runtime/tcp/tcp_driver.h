@@ -15,6 +15,8 @@
 
 namespace phx::tcp {
 
+class Exchange;
+
 struct DriverOptions {
   MeshKey key{};
   /// Numeric address; port 0: any free one. Empty: nobody can connect (a mesh of one).
@@ -53,8 +55,9 @@ class TcpDriver {
   void drain();
   /// Ends at once, as a crash would look to the others; run() returns with code 130.
   void halt();
-  /// Takes one end of a socket pair; the application at the other end speaks the local protocol.
-  void adopt(Descriptor application);
+  /// Takes one end of a socket pair; the application at the other end, a part of this process,
+  /// speaks the local protocol, and payloads change hands at `exchange`.
+  void adopt(Descriptor application, std::shared_ptr<Exchange> exchange);
 
   [[nodiscard]] ProcessorId self() const;
   /// As the others know them; empty if there is no listener.

@@ -98,6 +98,18 @@ bool is_within(const Encoded& message, const Limits& limits) {
   return read_prefix(prefix, family, limits).ok();
 }
 
+void replace_payload(Encoded& message, Payload reference) {
+  const auto bytes = std::span(message.head).first<kPrefixBytes>();
+  const auto family = static_cast<Family>(std::to_integer<std::uint8_t>(bytes[1]));
+  const Result<Prefix> read = read_prefix(bytes, family, {});
+  PHX_CHECK(read.ok());
+  Prefix prefix = read.value();
+  prefix.payload_size = prefix_number(reference.size());
+  prefix.is_reference = true;
+  write_prefix(prefix, message.head);
+  message.tail = {std::move(reference)};
+}
+
 struct Encoder::State {
   Workshop workshop;
 };

@@ -28,6 +28,9 @@ struct Encoded {
 /// the receiver would close the connection.
 [[nodiscard]] bool is_within(const Encoded& message, const Limits& limits);
 
+/// The receiver gets `reference` and is told that it is one [framing.h].
+void replace_payload(Encoded& message, Payload reference);
+
 /// Makes bytes of messages. Keeps its working memory, so one per connection is best.
 /// Texts longer than kTextMax are cut. Not thread-safe.
 class Encoder {

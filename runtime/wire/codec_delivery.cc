@@ -3,12 +3,12 @@
 namespace phx::wire {
 
 void write(const runtime::PointToPoint& in, pb::PointToPoint& out, Sink& sink) {
-  const auto& [from, to, seq, tag, more, payload] = in;
+  const auto& [from, to, seq, tag, rest, payload] = in;
   out.set_from(from.value);
   out.set_to(to.value);
   out.set_seq(seq);
   out.set_tag(tag);
-  out.set_more(more);
+  out.set_rest(rest);
   out.set_payload_size(sink.payload(payload));
 }
 
@@ -17,7 +17,7 @@ runtime::PointToPoint read(const pb::PointToPoint& in, Source& source) {
           .to = source.vnode(in.to(), "PointToPoint.to"),
           .seq = in.seq(),
           .tag = in.tag(),
-          .more = in.more(),
+          .rest = in.rest(),
           .payload = source.payload(in.payload_size(), "PointToPoint.payload")};
 }
 

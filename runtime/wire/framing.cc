@@ -23,6 +23,9 @@ constexpr std::size_t kPayloadSizeAt = 8;
 constexpr std::size_t kPrefixCheckAt = 12;
 constexpr std::size_t kHeaderCheckAt = 14;
 
+/// In the byte of the family: the payload is a reference.
+constexpr std::uint8_t kReferenceBit = 0x80;
+
 /// A header is given room in steps: so much, then twice what has arrived.
 constexpr std::size_t kHeaderStep = std::size_t{64} << 10U;
 /// Room kept for the next header.
@@ -63,7 +66,8 @@ std::uint16_t check_of(std::span<const std::byte> bytes) {
 void write_prefix(const Prefix& prefix, std::span<std::byte> to) {
   PHX_CHECK(to.size() >= kPrefixBytes);
   to[0] = kMagic;
-  to[kFamilyAt] = static_cast<std::byte>(prefix.family);
+  const auto reference = static_cast<std::uint8_t>(prefix.is_reference ? kReferenceBit : 0U);
+  to[kFamilyAt] = static_cast<std::byte>(prefix.family) | std::byte{reference};
   put(to, kVersionAt, prefix.version);
   put(to, kHeaderSizeAt, prefix.header_size);
   put(to, kPayloadSizeAt, prefix.payload_size);
@@ -83,7 +87,9 @@ Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes, Famil
                                              std::to_string(version) + ", this one " +
                                              std::to_string(kWireVersion)};
   }
-  const auto family = std::to_integer<std::uint8_t>(bytes[kFamilyAt]);
+  const auto family_byte = std::to_integer<std::uint8_t>(bytes[kFamilyAt]);
+  const bool is_reference = (family_byte & kReferenceBit) != 0;
+  const auto family = limits.references ? family_byte & ~unsigned{kReferenceBit} : family_byte;
   if (family != static_cast<std::uint8_t>(expected)) {
     return Error{ErrorCode::kBadInput, "message of family " + std::to_string(family) +
                                            " on a connection of family " +
@@ -93,7 +99,8 @@ Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes, Famil
                       .version = version,
                       .header_size = get<std::uint32_t>(bytes, kHeaderSizeAt),
                       .payload_size = get<std::uint32_t>(bytes, kPayloadSizeAt),
-                      .header_check = get<std::uint16_t>(bytes, kHeaderCheckAt)};
+                      .header_check = get<std::uint16_t>(bytes, kHeaderCheckAt),
+                      .is_reference = is_reference};
   if (prefix.header_size > limits.header_max) {
     return too_large("a header", prefix.header_size, limits.header_max);
   }
@@ -103,7 +110,8 @@ Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes, Famil
   return prefix;
 }
 
-FrameReader::FrameReader(Family expected, Limits limits) : expected_(expected), limits_(limits) {}
+FrameReader::FrameReader(Family expected, Limits limits, PayloadMemory memory)
+    : expected_(expected), limits_(limits), memory_(std::move(memory)) {}
 
 std::span<std::byte> FrameReader::space() {
   switch (stage_) {
@@ -207,7 +215,8 @@ void FrameReader::begin_payload() {
   if (prefix_.payload_size == 0) return;
   stage_ = Stage::kPayload;
   payload_capacity_ = std::min<std::size_t>(prefix_.payload_size, kPayloadStep);
-  payload_ = std::make_shared_for_overwrite<std::byte[]>(payload_capacity_);
+  if (memory_ && payload_capacity_ == prefix_.payload_size) payload_ = memory_(payload_capacity_);
+  if (!payload_) payload_ = std::make_shared_for_overwrite<std::byte[]>(payload_capacity_);
 }
 
 void FrameReader::grow_payload() {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -29,6 +30,8 @@ struct Limits {
   std::uint32_t header_max = std::uint32_t{64} << 20U;
   /// Messages of applications travel in small pieces; the states of moving vnodes do not.
   std::uint32_t payload_max = std::uint32_t{1} << 30U;
+  /// Whether the payload may be a reference: only between two processes of one machine.
+  bool references = false;
 };
 
 /// In front of every message: fixed size, little-endian [README.md "Bytes"].
@@ -39,6 +42,8 @@ struct Prefix {
   std::uint32_t header_size = 0;
   std::uint32_t payload_size = 0;
   std::uint16_t header_check = 0;  ///< check_of() the header.
+  /// The payload is not the message's own, but tells where that lies.
+  bool is_reference = false;
   friend bool operator==(const Prefix&, const Prefix&) = default;
 };
 
@@ -46,9 +51,13 @@ struct Prefix {
 [[nodiscard]] std::uint16_t check_of(std::span<const std::byte> bytes);
 /// Writes kPrefixBytes to the front of `to`. REQUIRES that many.
 void write_prefix(const Prefix& prefix, std::span<std::byte> to);
-/// kBadInput: not our bytes, or damaged; kBadVersion; kLimit: header or payload too large.
+/// kBadInput: not our bytes, or damaged, or a reference where none is expected; kBadVersion;
+/// kLimit: header or payload too large.
 [[nodiscard]] Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes,
                                          Family expected, const Limits& limits);
+
+/// Room for a payload of so many bytes; null: the reader finds some itself.
+using PayloadMemory = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
 
 /// Takes messages of one family out of a stream of bytes. It does no I/O: it says where the next
 /// bytes belong. A driver either reads straight into space() (long payloads are never copied) or
@@ -58,7 +67,7 @@ void write_prefix(const Prefix& prefix, std::span<std::byte> to);
 /// arrived, not what was announced; after an error the reader stays in it.
 class FrameReader {
  public:
-  explicit FrameReader(Family expected, Limits limits = {});
+  explicit FrameReader(Family expected, Limits limits = {}, PayloadMemory memory = {});
 
   /// Where the next bytes of this message belong. Empty if is_complete() or after an error. Valid
   /// until the next call of advance(), consume() or next().
@@ -76,6 +85,8 @@ class FrameReader {
   [[nodiscard]] std::span<const std::byte> header() const;
   /// May be taken once. REQUIRES is_complete().
   [[nodiscard]] Payload take_payload();
+  /// What take_payload() gives is a reference. REQUIRES is_complete().
+  [[nodiscard]] bool is_reference() const { return prefix_.is_reference; }
   /// REQUIRES is_complete().
   void next();
 
@@ -95,6 +106,7 @@ class FrameReader {
 
   Family expected_;
   Limits limits_;
+  PayloadMemory memory_;
   Stage stage_ = Stage::kPrefix;
   std::size_t filled_ = 0;  ///< Bytes of the current part.
   std::array<std::byte, kPrefixBytes> prefix_bytes_{};

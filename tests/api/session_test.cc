@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <numeric>
+#include <thread>
 
 #include "runtime/api/objects.h"
 
@@ -63,6 +64,21 @@ TEST_CASE("a time-out says what was waited for, and what is there instead") {
     CHECK(failure.vnode() == std::uint64_t{3});
     CHECK(failure.operation() == "recv");
   }
+}
+
+TEST_CASE("what one thread reads wakes the thread that waits for it") {
+  Alone alone(2, kForever);
+  std::thread waiting([&] { CHECK(alone.job.recv<int>({.at = 1, .tag = 1}) == 5); });
+
+  // Each of these reads what has come in, and some of it is for the other thread.
+  for (int i = 0; i < 200; ++i) CHECK_FALSE(alone.job.try_recv({.tag = 2}).has_value());
+  alone.job.cast(0, 3, 2);
+  alone.job.send(0, 1, 5, 1);
+  for (int i = 0; i < 200; ++i) {
+    static_cast<void>(alone.job.try_recv({.tag = 2, .kind = Kind::kBroadcast}));
+  }
+
+  waiting.join();
 }
 
 TEST_CASE("wrong use is told at once") {

@@ -100,6 +100,40 @@ TEST_CASE("an empty message is a message") {
   CHECK(to.received(v1) == Texts{""});
 }
 
+TEST_CASE("a long message is put together in one room, which the application may give") {
+  std::vector<std::size_t> rooms;
+  Endpoint endpoint({.piece_bytes = 8, .room = [&](std::size_t bytes) {
+                       rooms.push_back(bytes);
+                       return std::make_shared<std::byte[]>(bytes);
+                     }});
+  endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
+  endpoint.on_message(AppGrant{{{v1, 1, {}, {}}}});
+  static_cast<void>(endpoint.begin_safe_point());
+  endpoint.finish_safe_point({});
+  Bytes piece = {std::byte{'a'}, std::byte{'b'}};
+
+  endpoint.on_message(AppDeliver{1, PointToPoint{v0, v1, 0, 7, 3, Payload(piece)}});
+  // It is copied at once: its own memory may be lent only.
+  endpoint.on_message(AppDeliver{2, PointToPoint{v0, v1, 2, 7, 0, text("e")}});
+  endpoint.on_message(AppDeliver{3, PointToPoint{v0, v1, 1, 7, 1, text("cd")}});
+
+  CHECK(rooms == std::vector<std::size_t>{5});
+  CHECK(endpoint.take({.at = v1})->second.payload == text("abcde"));
+  endpoint.check_invariants();
+}
+
+TEST_CASE("a message that is longer than announced, or announced too long, is taken all the same") {
+  Harness h{{v1}};
+
+  h.deliver(PointToPoint{v0, v1, 0, 7, 1, text("ab")});
+  h.deliver(PointToPoint{v0, v1, 1, 7, 2, text("longer than that")});
+  h.deliver(PointToPoint{v0, v1, 2, 7, 0, text("!")});
+  h.deliver(PointToPoint{v0, v1, 3, 7, ~std::uint64_t{0}, text("x")});
+  h.deliver(PointToPoint{v0, v1, 4, 7, 0, text("y")});
+
+  CHECK(h.received(v1) == Texts{"ablonger than that!", "xy"});
+}
+
 TEST_CASE("pieces that overtook others wait, and repeated ones are dropped") {
   Harness h{{v1}};
 

@@ -146,7 +146,7 @@ PointToPoint RandomMessages::point_to_point() {
           .to = vnode(),
           .seq = number(),
           .tag = number32(),
-          .more = flip(),
+          .rest = number(),
           .payload = payload()};
 }
 

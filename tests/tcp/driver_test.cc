@@ -227,13 +227,13 @@ TEST_CASE("an embedded daemon speaks the local protocol over a socket pair") {
   wire::Encoder encoder;
   const wire::Encoded attach =
       encoder.encode(runtime::ToDaemon(runtime::AppAttach{.job = {}, .vnodes = 8, .process = 1}));
-  REQUIRE(::write(end.value().get(), attach.head.data(), attach.head.size()) ==
+  REQUIRE(::write(end.value().socket.get(), attach.head.data(), attach.head.size()) ==
           static_cast<ssize_t>(attach.head.size()));
 
   wire::FrameReader reader(wire::Family::kToApplication);
   while (!reader.is_complete()) {
     const auto space = reader.space();
-    const ssize_t size = ::read(end.value().get(), space.data(), space.size());
+    const ssize_t size = ::read(end.value().socket.get(), space.data(), space.size());
     REQUIRE(size > 0);
     REQUIRE(reader.advance(static_cast<std::size_t>(size)).ok());
   }
@@ -253,10 +253,10 @@ TEST_CASE("garbage on the local socket ends that attachment only") {
   auto bad = embedded.value()->attach();
   REQUIRE(bad.ok());
   const std::string garbage(100, 'x');
-  REQUIRE(::write(bad.value().get(), garbage.data(), garbage.size()) == 100);
+  REQUIRE(::write(bad.value().socket.get(), garbage.data(), garbage.size()) == 100);
 
   char byte = 0;
-  CHECK(::read(bad.value().get(), &byte, 1) <= 0);
+  CHECK(::read(bad.value().socket.get(), &byte, 1) <= 0);
   CHECK(embedded.value()->attach().ok());
 }
 

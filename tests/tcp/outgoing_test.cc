@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -42,9 +43,9 @@ TEST_CASE("whatever sizes come and go, the bytes leave in order") {
         while (wanted > 0) {
           const Outgoing::Gathered front = queue.front();
           std::size_t taken = 0;
-          for (const asio::const_buffer& buffer : front) {
-            const std::size_t part = std::min(buffer.size(), wanted - taken);
-            const auto* begin = static_cast<const std::byte*>(buffer.data());
+          for (const iovec& one : front.view()) {
+            const std::size_t part = std::min(one.iov_len, wanted - taken);
+            const auto* begin = static_cast<const std::byte*>(one.iov_base);
             out.insert(out.end(), begin, begin + part);
             taken += part;
           }
@@ -68,15 +69,15 @@ TEST_CASE("a long payload is not copied, and short ones share one buffer") {
 
   const Outgoing::Gathered front = queue.front();
   REQUIRE(front.count == 2);
-  CHECK(front.buffers[0].size() == 70);
-  CHECK(front.buffers[1].data() == payload.bytes().data());
+  CHECK(front.parts[0].iov_len == 70);
+  CHECK(front.parts[1].iov_base == payload.bytes().data());
 }
 
-TEST_CASE("one gathering has no more buffers than one system call takes") {
+TEST_CASE("one gathering has no more parts than one system call takes") {
   Outgoing queue;
   for (int i = 0; i < 100; ++i) queue.add(Payload(bytes_of(5000, 1)));
 
-  CHECK(queue.front().count == Outgoing::kBuffersMax);
+  CHECK(queue.front().count == Outgoing::kPartsMax);
   CHECK(queue.bytes() == 500000);
 }
 

@@ -11,7 +11,7 @@ runtime::PointToPoint point_to_point() {
           .to = VnodeId{4211},
           .seq = 12345,
           .tag = 3,
-          .more = false,
+          .rest = 0,
           .payload = Payload::copy_of("sixteen bytes ..")};
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("the worked example of the document is what is written") {
                                     .to = VnodeId{300},
                                     .seq = 9,
                                     .tag = 1,
-                                    .more = false,
+                                    .rest = 0,
                                     .payload = Payload::copy_of("hi")};
   Encoder encoder;
 
@@ -187,7 +187,7 @@ TEST_CASE("a frame has a number exactly if it has an envelope") {
 TEST_CASE("what is beyond the receiver's limits is known before it is sent") {
   Encoder encoder;
   const Encoded encoded = encoder.encode(ToDaemon{runtime::AppSend{
-      {.from = {}, .to = {}, .seq = 0, .tag = 0, .more = false, .payload = Payload(Bytes(1000))}}});
+      {.from = {}, .to = {}, .seq = 0, .tag = 0, .rest = 0, .payload = Payload(Bytes(1000))}}});
 
   CHECK(is_within(encoded, {}));
   CHECK(is_within(encoded, {.header_max = 100, .payload_max = 1000}));

@@ -175,6 +175,41 @@ TEST_CASE("a message of another family and a stream of another protocol are refu
   CHECK_FALSE(feed(protocol, bytes_of("GET / HTTP/1.1\r\nHost: x\r\n\r\n")).ok());
 }
 
+TEST_CASE("references are told from payloads, and refused where none are expected") {
+  Bytes message(kPrefixBytes);
+  write_prefix({.family = Family::kToDaemon,
+                .payload_size = 2,
+                .header_check = check_of({}),
+                .is_reference = true},
+               message);
+  message.resize(message.size() + 2, std::byte{5});
+  FrameReader willing(Family::kToDaemon, {.references = true});
+  FrameReader unwilling(Family::kToDaemon);
+
+  REQUIRE(feed(willing, message).ok());
+  CHECK(willing.is_complete());
+  CHECK(willing.is_reference());
+  CHECK(willing.take_payload() == Payload(Bytes(2, std::byte{5})));
+  CHECK(feed(unwilling, message).error().code == ErrorCode::kBadInput);
+  willing.next();
+  REQUIRE(feed(willing, framed({}, Bytes(2), Family::kToDaemon)).ok());
+  CHECK_FALSE(willing.is_reference());
+}
+
+TEST_CASE("a payload goes where the owner of the reader wants it, if it does") {
+  std::shared_ptr<std::byte[]> given;
+  FrameReader reader(Family::kFrame, {}, [&](std::size_t size) {
+    if (size > 10) given = std::make_shared<std::byte[]>(size);
+    return size > 10 ? given : nullptr;
+  });
+
+  REQUIRE(feed(reader, framed({}, Bytes(20, std::byte{1}))).ok());
+  CHECK(reader.take_payload().bytes().data() == given.get());
+  reader.next();
+  REQUIRE(feed(reader, framed({}, Bytes(10, std::byte{2}))).ok());
+  CHECK(reader.take_payload() == Payload(Bytes(10, std::byte{2})));
+}
+
 TEST_CASE("after an error the reader stays in it and takes nothing") {
   FrameReader reader(Family::kFrame);
   REQUIRE_FALSE(feed(reader, bytes_of("0123456789abcdef")).ok());
