@@ -23,7 +23,8 @@ struct ChannelOptions {
   Duration peer_timeout = 5s;      ///< Without success for so long: Unreachable.
   std::uint32_t refusals = 2;      ///< So many refused dials in a row: Unreachable.
   std::uint32_t violations = 3;    ///< So many broken rules: Unreachable.
-  /// Above it congested() holds; 4 x this: Unreachable, for it must end somewhere [limit].
+  /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
+  /// peer is given up for lack of progress only [limit].
   std::uint64_t queued_bytes_high = std::uint64_t{256} << 20U;
   Duration linger = 1s;  ///< So long the links of a forgotten peer live on, to carry last words.
 };
@@ -31,14 +32,15 @@ struct ChannelOptions {
 /// What happened so far, for `phoenix status`.
 struct ChannelCounters {
   std::uint64_t dials = 0;
-  std::uint64_t links = 0;       ///< That came up.
-  std::uint64_t crossed = 0;     ///< Hung up because there was another one to the same peer.
-  std::uint64_t stalls = 0;      ///< Given up because nothing was acknowledged.
-  std::uint64_t resent = 0;      ///< Envelopes sent again, on another link.
-  std::uint64_t duplicates = 0;  ///< Envelopes that came again, and were dropped.
-  std::uint64_t violations = 0;  ///< Frames that broke the rules of the stream.
-  std::uint64_t strangers = 0;   ///< Links of processors that are not members any more.
-  std::uint64_t to_gone = 0;     ///< Envelopes for processors that are not members any more.
+  std::uint64_t links = 0;        ///< That came up.
+  std::uint64_t crossed = 0;      ///< Hung up because there was another one to the same peer.
+  std::uint64_t stalls = 0;       ///< Given up because nothing was acknowledged.
+  std::uint64_t resent = 0;       ///< Envelopes sent again, on another link.
+  std::uint64_t duplicates = 0;   ///< Envelopes that came again, and were dropped.
+  std::uint64_t violations = 0;   ///< Frames that broke the rules of the stream.
+  std::uint64_t long_queues = 0;  ///< Times that a queue came to 4 x `queued_bytes_high`.
+  std::uint64_t strangers = 0;    ///< Links of processors that are not members any more.
+  std::uint64_t to_gone = 0;      ///< Envelopes for processors that are not members any more.
 };
 
 }  // namespace phx::runtime

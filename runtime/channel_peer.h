@@ -42,6 +42,8 @@ struct ChannelPeer {
   Instant heard_at;     ///< The last sign of life, or when watching began.
   Instant progress_at;  ///< The last acknowledgement, or when there was something to send.
 
+  bool has_long_queue = false;  ///< Noted, and not short since.
+
   std::uint64_t owed_frames = 0;  ///< Envelopes received and not yet acknowledged.
   std::uint64_t owed_bytes = 0;
   Instant owed_since;

@@ -30,11 +30,15 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
   peer.stream.push(std::move(envelope));
   pump(peer);
   if (!peer.link) dial_soon(now, peer);
-  if (peer.stream.kept_bytes() <= options_.queued_bytes_high) return;
-  congested_.insert(peer.id);
-  if (peer.stream.kept_bytes() > 4 * options_.queued_bytes_high && !peer.is_reported) {
-    report(now, peer, Departure::kSilent, "does not take what is sent to it");
-  }
+  const std::uint64_t bytes = peer.stream.kept_bytes();
+  if (bytes > options_.queued_bytes_high) congested_.insert(peer.id);
+  // A long queue to a peer that makes progress is legal; to another one, kGiveUp sees to it.
+  if (bytes <= 4 * options_.queued_bytes_high || peer.has_long_queue) return;
+  peer.has_long_queue = true;
+  ++counters_.long_queues;
+  outputs_.emplace_back(
+      Note{Note::Level::kWarn, "queue-long",
+           "peer=" + to_string(peer.id) + " queued_bytes=" + std::to_string(bytes)});
 }
 
 /// Puts on the link what was not yet sent on it.
@@ -104,7 +108,10 @@ bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t r
     peer.dial_pause = Duration::zero();
     peer.refusals = 0;
     peer.trouble.clear();
-    if (peer.stream.kept_bytes() <= options_.queued_bytes_high) congested_.erase(peer.id);
+    if (peer.stream.kept_bytes() <= options_.queued_bytes_high) {
+      congested_.erase(peer.id);
+      peer.has_long_queue = false;
+    }
   }
   if (peer.is_reported && (is_progress || peer.stream.all_acknowledged())) {
     peer.is_reported = false;

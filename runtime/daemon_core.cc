@@ -433,10 +433,15 @@ ProcessorStatus Daemon::Core::status() const {
   result.trees = trees.size();
   result.jobs = jobs.status(around());
   const ChannelCounters& links = channels.counters();
-  result.counters = {{"dials", links.dials},           {"links-made", links.links},
-                     {"links-stalled", links.stalls},  {"envelopes-resent", links.resent},
-                     {"duplicates", links.duplicates}, {"violations", links.violations},
-                     {"strangers", links.strangers},   {"dropped", jobs.dropped()}};
+  result.counters = {{"dials", links.dials},
+                     {"links-made", links.links},
+                     {"links-stalled", links.stalls},
+                     {"envelopes-resent", links.resent},
+                     {"duplicates", links.duplicates},
+                     {"violations", links.violations},
+                     {"long-queues", links.long_queues},
+                     {"strangers", links.strangers},
+                     {"dropped", jobs.dropped()}};
   return result;
 }
 

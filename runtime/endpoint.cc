@@ -6,6 +6,7 @@
 
 #include "collectives/reduce_op.h"
 #include "overlay/base/check.h"
+#include "runtime/parcels.h"
 
 namespace phx::runtime {
 namespace {
@@ -298,6 +299,11 @@ void Endpoint::emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundle
   AppReleased released{received_, {}};
   std::size_t bytes = 0;
   for (auto& [vnode, bundle] : bundles) {
+    // More would not even get to the daemon.
+    if (std::string why = why_immovable(vnode, bundle); !why.empty()) {
+      abort(1, std::move(why));
+      return;
+    }
     const std::size_t size = payload_bytes(bundle);
     if (bytes > 0 && bytes + size > kReleasedBytes) {
       outputs_.push_back(std::exchange(released, {received_, {}}));

@@ -5,6 +5,7 @@
 
 #include "collectives/broadcast.h"
 #include "overlay/base/overloaded.h"
+#include "runtime/parcels.h"
 
 namespace phx::runtime {
 namespace {
@@ -61,6 +62,10 @@ void JobTraffic::on_app(const Surroundings& around, AppContribute message, JobOu
 }
 
 void JobTraffic::on_app(const Surroundings& around, AppReleased message, JobOutbox& out) {
+  for (const auto& [vnode, bundle] : message.vnodes) {
+    if (immovable_.empty()) immovable_ = why_immovable(vnode, bundle);
+  }
+  if (!immovable_.empty()) return;  // the job ends
   mover_.on_released(std::move(message), router_, standing(around), out);
   reconsider_reductions(around, out);
 }
@@ -153,6 +158,7 @@ void JobTraffic::spread(const Surroundings& around, collectives::TreeCopy copy, 
              CollectiveMessage{job_, collectives::TreeCopy{copy.tree, copy.hops_left - 1,
                                                            std::move(child.vnodes), copy.piece}});
   }
+  if (!plan.unknown.empty()) ++unknown_;
   std::vector<collectives::Tokens> rest;
   if (!plan.deliver.empty()) rest.push_back({std::move(plan.deliver), 0});
   for (auto& group : plan.rest) rest.push_back({std::move(group.vnodes), 0});
@@ -217,7 +223,10 @@ void JobTraffic::reduce(const Surroundings& around, collectives::ReductionId id,
 
 void JobTraffic::handle(const Surroundings& around, ProcessorId from, collectives::ReductionToken m,
                         JobOutbox& out) {
-  if (!router_.map().contains(m.id.target)) return;
+  if (!router_.map().contains(m.id.target)) {
+    ++unknown_;
+    return;
+  }
   const ProcessorId owner = router_.map().owner(m.id.target).first;
   out.report(UseTree{{owner, TreeKind::kLatency}});
   give(around, from == self_ ? std::nullopt : std::optional(from), std::move(m), out);
@@ -303,6 +312,7 @@ std::string JobTraffic::waiting(const Surroundings& around) const {
 }
 
 std::string JobTraffic::limit_reached() const {
+  if (!immovable_.empty()) return immovable_;
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
   if (router_.undelivered_bytes() > config_.undelivered_bytes_max) {
     return "its application at " + to_string(self_) +

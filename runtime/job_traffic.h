@@ -78,6 +78,8 @@ class JobTraffic {
   }
   /// Not empty: a limit was reached, the job cannot go on.
   [[nodiscard]] std::string limit_reached() const;
+  /// Times that something was for vnodes which the job does not have, and was dropped.
+  [[nodiscard]] std::uint64_t unknown() const { return unknown_ + router_.unknown(); }
   void check_invariants() const;
 
  private:
@@ -107,6 +109,8 @@ class JobTraffic {
   bool ending_ = false;
   ProcessorSet ready_;
   collectives::Reduction reduction_;
+  std::uint64_t unknown_ = 0;  ///< Parts of collectives for vnodes that the job does not have.
+  std::string immovable_;  ///< Why a vnode that was released cannot move; empty: none.
 };
 
 }  // namespace phx::runtime

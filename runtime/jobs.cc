@@ -81,6 +81,7 @@ void Jobs::settle(const Surroundings& around, JobId job, JobOutbox& out) {
   ends_[job] = *life.ended();
   if (ends_.size() > kEndsMax) ends_.erase(ends_.begin());
   over_.insert(job);
+  dropped_ += entry->traffic.unknown();
   jobs_.erase(job);
 }
 

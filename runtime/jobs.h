@@ -61,7 +61,12 @@ class Jobs {
   /// For a newcomer: jobs that are not over, their maps and homes.
   void describe(JoinReply& reply) const;
   [[nodiscard]] VnodeSet owned(JobId job) const;
-  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+  /// Messages for jobs that are over or not announced, or for vnodes that a job does not have.
+  [[nodiscard]] std::uint64_t dropped() const {
+    std::uint64_t sum = dropped_;
+    for (const auto& [job, entry] : jobs_) sum += entry->traffic.unknown();
+    return sum;
+  }
   void check_invariants() const;
 
  private:
@@ -109,7 +114,7 @@ class Jobs {
   IntervalSet<JobId> over_;
   std::map<JobId, JobEnd> ends_;  ///< How the last jobs ended, for tools that lost their daemon.
   ProcessorId coordinator_;       ///< That knows what this processor holds.
-  std::uint64_t dropped_ = 0;     ///< Messages for jobs that are over, or that nobody announces.
+  std::uint64_t dropped_ = 0;     ///< See dropped(), without what the jobs here count.
 
   struct Asked {
     JobSpec spec;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/parcels.h"
+
 namespace phx::runtime {
 namespace {
 
@@ -237,7 +239,9 @@ void Mover::migrate(std::vector<VnodeParcel> parcels, ProcessorId to, const Stan
   }
   note(out, Note::Level::kInfo, "vnodes-moved",
        to_string(job_) + " v" + to_string(moved) + " to=" + to_string(to));
-  out.send(to, Migrate{job_, std::move(parcels)});
+  for (auto& portion : in_portions(std::move(parcels))) {
+    out.send(to, Migrate{job_, std::move(portion)});
+  }
   for (const ProcessorId member : standing.members.ids()) {
     if (member != to) out.send(member, routes);
   }

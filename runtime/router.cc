@@ -7,6 +7,7 @@
 #include "collectives/broadcast.h"
 #include "overlay/base/check.h"
 #include "overlay/base/overloaded.h"
+#include "runtime/parcels.h"
 
 namespace phx::runtime {
 namespace {
@@ -62,7 +63,10 @@ void Router::deliver(Delivery delivery, JobOutbox& out) {
 
 void Router::route(VnodeMessage message, JobOutbox& out) {
   const VnodeId target = target_of(message);
-  if (!map_.contains(target)) return;
+  if (!map_.contains(target)) {
+    ++unknown_;
+    return;
+  }
   const Way taken = way(target, message.followed);
   switch (taken.kind) {
     case Way::Kind::kHere:
@@ -86,6 +90,7 @@ void Router::serve(const collectives::BroadcastPiece& piece,
   VnodeSet here;
   std::vector<collectives::OwnerGroup> onward;
   for (const collectives::Tokens& part : tokens) {
+    if (!part.vnodes.empty() && !map_.contains(part.vnodes.ranges().back().last)) ++unknown_;
     here = here.united(part.vnodes.common(held_));
     for (auto& group : map_.groups(part.vnodes.minus(held_))) {
       if (group.owner != self_ && group.epoch > part.epoch) {
@@ -140,8 +145,9 @@ void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
       parcel.undelivered.push_back(std::move(parked.delivery));
     }
   }
-  if (parcels.empty()) return;
-  out.report(Effect{ToApp{port_->application(), AppGrant{std::move(parcels)}}});
+  for (auto& portion : in_portions(std::move(parcels))) {
+    out.report(Effect{ToApp{port_->application(), AppGrant{std::move(portion)}}});
+  }
 }
 
 void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {

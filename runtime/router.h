@@ -60,6 +60,8 @@ class Router {
   /// REQUIRES is_attached().
   [[nodiscard]] ApplicationId application() const { return port_->application(); }
   [[nodiscard]] std::uint64_t parked() const { return parked_count_; }
+  /// Times that something was for vnodes which the job does not have, and was dropped.
+  [[nodiscard]] std::uint64_t unknown() const { return unknown_; }
   [[nodiscard]] std::uint64_t parked_bytes() const { return parked_bytes_; }
   [[nodiscard]] std::uint64_t undelivered_bytes() const { return port_ ? port_->bytes() : 0; }
   void check_invariants() const;
@@ -92,6 +94,7 @@ class Router {
   std::map<VnodeId, std::vector<Parked>> parked_;
   std::uint64_t parked_count_ = 0;
   std::uint64_t parked_bytes_ = 0;
+  std::uint64_t unknown_ = 0;
 };
 
 }  // namespace phx::runtime

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "overlay/base/check.h"
+#include "runtime/parcels.h"
 
 namespace phx::runtime {
 namespace {
@@ -21,9 +22,6 @@ std::uint64_t bytes_of(const collectives::ReductionToken& token) {
 std::uint64_t bytes_of(const PointToPoint& message) {
   return kSmall + message.payload.size();
 }
-std::uint64_t bytes_of(const BroadcastDelivery& delivery) {
-  return kSmall + 16 * delivery.to.ranges().size() + delivery.piece.payload.size();
-}
 std::uint64_t bytes_of(const collectives::TreeCopy& copy) {
   return kSmall + 16 * copy.vnodes.ranges().size() + copy.piece.payload.size();
 }
@@ -34,23 +32,6 @@ std::uint64_t bytes_of(const collectives::FallbackCopy& copy) {
 template <class... Parts>
 std::uint64_t bytes_of(const std::variant<Parts...>& any) {
   return std::visit([](const auto& part) { return bytes_of(part); }, any);
-}
-
-std::uint64_t bytes_of(const VnodeBundle::Inbound& inbound) {
-  std::uint64_t bytes = kSmall;
-  for (const Payload& piece : inbound.begun) bytes += piece.size();
-  for (const auto& [seq, delivery] : inbound.early) bytes += bytes_of(delivery);
-  return bytes;
-}
-
-std::uint64_t bytes_of(const VnodeParcel& parcel) {
-  const VnodeBundle& bundle = parcel.bundle;
-  std::uint64_t bytes = kSmall + (bundle.state ? bundle.state->size() : 0);
-  for (const Message& message : bundle.mailbox) bytes += kSmall + message.payload.size();
-  for (const auto& [from, inbound] : bundle.from_vnodes) bytes += bytes_of(inbound);
-  for (const auto& [root, inbound] : bundle.from_roots) bytes += bytes_of(inbound);
-  for (const Delivery& delivery : parcel.undelivered) bytes += bytes_of(delivery);
-  return bytes + 16 * (bundle.sent.size() + bundle.reductions.size());
 }
 
 std::uint64_t bytes_of(const View& view) {
@@ -69,7 +50,7 @@ struct Extra {
   std::uint64_t operator()(const OfferCancel& m) const { return kSmall * m.vnodes.size(); }
   std::uint64_t operator()(const Migrate& m) const {
     std::uint64_t bytes = 0;
-    for (const VnodeParcel& parcel : m.parcels) bytes += bytes_of(parcel);
+    for (const VnodeParcel& parcel : m.parcels) bytes += approximate_bytes(parcel);
     return bytes;
   }
   std::uint64_t operator()(const VnodeMessage& m) const { return bytes_of(m.delivery); }

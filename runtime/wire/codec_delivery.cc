@@ -1,6 +1,12 @@
 #include "runtime/wire/codec_delivery.h"
 
+#include "runtime/parcels.h"
+
 namespace phx::wire {
+
+// Whatever may move fits into one frame, and its lists are taken.
+static_assert(runtime::kVnodeBytesMax <= Limits{}.payload_max);
+static_assert(runtime::kVnodeEntriesMax <= kListMax);
 
 void write(const runtime::PointToPoint& in, pb::PointToPoint& out, Sink& sink) {
   const auto& [from, to, seq, tag, rest, payload] = in;

@@ -8,74 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/channel_harness.h"
 #include "tests/support/link_net.h"
 
 namespace phx::runtime {
 namespace {
 
-constexpr ProcessorId kSelf{5};
-constexpr ProcessorId kLow{2};   // a peer with a smaller id
-constexpr ProcessorId kHigh{9};  // a peer with a greater id
-
-Envelope word(std::uint64_t number) {
-  return StatusQuestion{number};
-}
-
-/// One Channels whose links and peers are played by the test.
-struct Harness {
-  explicit Harness(const ChannelOptions& options = {}) : channels(kSelf, ProcessorSet{}, options) {}
-
-  using Outputs = std::vector<Channels::Output>;
-  void send(ProcessorId peer, std::uint64_t number) { channels.send(now, peer, word(number)); }
-  void up(LinkId link, bool dialled) { channels.on_link_up(now, link, dialled); }
-  void frame(LinkId link, std::uint64_t seq, std::uint64_t received) {
-    Frame frame{seq, received, std::nullopt};
-    if (seq > 0) frame.envelope = word(seq);
-    channels.on_frame(now, link, std::move(frame));
-  }
-  /// A link on which both have said that they have nothing yet.
-  LinkId ready(ProcessorId peer, std::uint64_t incarnation, bool dialled) {
-    const LinkId link{peer, incarnation};
-    up(link, dialled);
-    frame(link, 0, 0);
-    take();
-    return link;
-  }
-  void pass(Duration duration) {
-    const Instant end = now + duration;
-    while (channels.next_deadline() && *channels.next_deadline() <= end) {
-      now = std::max(now, *channels.next_deadline());
-      channels.on_deadline(now);
-    }
-    now = end;
-  }
-  Outputs take() {
-    channels.check_invariants();
-    return channels.take_outputs();
-  }
-  template <class Kind>
-  std::vector<Kind> take_only() {
-    std::vector<Kind> found;
-    for (auto& output : take()) {
-      if (auto* kind = std::get_if<Kind>(&output)) found.push_back(std::move(*kind));
-    }
-    return found;
-  }
-  /// "link:seq/received" of every frame sent.
-  std::vector<std::string> take_frames() {
-    std::vector<std::string> texts;
-    for (const Transmit& transmit : take_only<Transmit>()) {
-      texts.push_back(std::to_string(transmit.link.incarnation) + ':' +
-                      std::to_string(transmit.frame.seq) + '/' +
-                      std::to_string(transmit.frame.received));
-    }
-    return texts;
-  }
-
-  Instant now;
-  Channels channels;
-};
-
+using support::kHigh;
+using support::kLow;
+using support::kSelf;
+using support::word;
+using Harness = support::ChannelHarness;
 using Texts = std::vector<std::string>;
 
 }  // namespace
@@ -435,23 +378,6 @@ TEST_CASE("a forgotten peer's link lives on for its last words, then it is a str
   CHECK(answers[0].frame == Frame{2, 0, Fenced{7, "gone"}});  // the next number it expects
   h.pass(1s);
   CHECK(h.take_only<Hangup>().size() == 1);
-}
-
-TEST_CASE("who takes nothing congests first and is reported at four times the limit") {
-  ChannelOptions options;
-  options.queued_bytes_high = 1000;
-  Harness h(options);
-
-  while (h.channels.queued_bytes(kHigh) <= 1000) h.send(kHigh, 1);
-  CHECK(h.channels.congested());
-  CHECK(h.take_only<Channels::Unreachable>().empty());
-  while (h.channels.queued_bytes(kHigh) <= 4000) h.send(kHigh, 1);
-  CHECK(h.take_only<Channels::Unreachable>().size() == 1);
-  h.up({kHigh, 1}, false);
-  h.frame({kHigh, 1}, 0, 0);
-  h.frame({kHigh, 1}, 0, 60);
-
-  CHECK(!h.channels.congested());
 }
 
 namespace {

@@ -415,6 +415,26 @@ TEST_CASE("a vnode that does not receive what it gets ends the job at the limit"
   CHECK(ends[0].reason == "v0 has more than 1000 bytes of messages that it does not receive");
 }
 
+TEST_CASE("limits: a vnode that is too large to move aborts the job with a sentence") {
+  Harness h({});
+  AppGrant grant{{{v1, 1, {}, {}}}};
+  Message message;
+  message.payload = Payload(Bytes(std::size_t{1} << 20U));
+  grant.parcels[0].bundle.mailbox.assign(1300, message);
+  h.endpoint.on_message(std::move(grant));
+  static_cast<void>(h.endpoint.begin_safe_point());
+  h.endpoint.finish_safe_point({});
+  h.endpoint.on_message(AppRelease{{v1}});
+
+  static_cast<void>(h.endpoint.begin_safe_point());
+  h.endpoint.finish_safe_point({});
+
+  const auto said = h.sent<AppFinish>();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].abort);
+  CHECK(said[0].reason.find("v1 cannot move: its state and messages take 1300 MiB") == 0);
+}
+
 TEST_CASE("after the end of the job commands fail with its reason") {
   Harness h{{v0}};
 

@@ -91,6 +91,34 @@ TEST_CASE("nothing is released before the receiver has accepted, and a refusal f
   CHECK(h.router.held() == range(0, 11));
 }
 
+TEST_CASE("vnodes with much to carry travel in several messages, and all hear of them at once") {
+  Harness h(kSelf);
+  h.mover.on_pull(kOther, {kJob, 4, {}}, h.router, h.standing, h.out);
+  const auto offers = h.sent<Offer>();
+  h.mover.on_offer_reply(kOther, {kJob, offers[0].second.offer, true, ""}, h.router, h.standing,
+                         h.out);
+  static_cast<void>(h.out.take());
+  AppReleased released = h.released(range(8, 11));
+  const Payload megabyte(Bytes(std::size_t{1} << 20U));
+  for (auto& [vnode, bundle] : released.vnodes) bundle.mailbox.resize(30);
+  for (auto& [vnode, bundle] : released.vnodes) {
+    for (Message& message : bundle.mailbox) message.payload = megabyte;
+  }
+
+  h.mover.on_released(std::move(released), h.router, h.standing, h.out);
+  std::vector<std::size_t> parcels;
+  std::size_t routes = 0;
+  for (const auto& item : h.out.take()) {
+    const auto* send = std::get_if<JobOutbox::Send>(&item);
+    if (send == nullptr) continue;
+    if (const auto* m = std::get_if<Migrate>(&send->message)) parcels.push_back(m->parcels.size());
+    if (std::holds_alternative<Routes>(send->message)) ++routes;
+  }
+
+  CHECK(parcels == std::vector<std::size_t>{2, 2});
+  CHECK(routes == 1);  // to the third one; the receiver sees for itself
+}
+
 TEST_CASE("accepted vnodes go when the application has released them, and all hear of it") {
   Harness h(kSelf);
   h.mover.on_pull(kOther, {kJob, 4, {}}, h.router, h.standing, h.out);

@@ -165,6 +165,24 @@ TEST_CASE("a stale parcel is ignored") {
   h.router.check_invariants();
 }
 
+TEST_CASE("vnodes with much to carry are granted in several messages") {
+  JobOutbox out;
+  Router router{kSelf, kJob, VnodeMap(4, {kOther})};
+  std::vector<VnodeParcel> parcels;
+  for (std::uint64_t v = 0; v < 3; ++v) {
+    parcels.push_back({VnodeId{v}, 2, {}, {}});
+    parcels.back().bundle.state = Payload(Bytes(std::size_t{30} << 20U));
+  }
+  router.on_parcels(std::move(parcels), out);
+
+  Harness h;
+  router.on_attached(kApp, h.out);
+
+  const auto grants = h.handed<AppGrant>();
+  REQUIRE(grants.size() == 2);
+  CHECK(grants[0].parcels.size() == 2);
+}
+
 TEST_CASE("after the application's end its vnodes swallow what is addressed to them") {
   Harness h;
   h.route(2, 2);

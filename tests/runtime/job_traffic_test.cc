@@ -1,0 +1,155 @@
+#include "runtime/job_traffic.h"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+#include <vector>
+
+namespace phx::runtime {
+namespace {
+
+constexpr ProcessorId kSelf{1}, kOther{2};
+constexpr JobId kJob{7};
+constexpr ApplicationId kApp{3};
+constexpr TreeId kTree{kOther, TreeKind::kLatency};
+constexpr VnodeId kTarget{11};
+
+VnodeSet range(std::uint64_t first, std::uint64_t last) {
+  return VnodeSet::range(VnodeId{first}, VnodeId{last});
+}
+
+/// A job of 12 vnodes: 0-5 are here, 6-11 at kOther, in whose tree this processor is a leaf.
+struct Harness {
+  Harness() : trees(kSelf, {}, 1), traffic(kSelf, start(), {}) {
+    overlay::TreeForest::Outbox grown;
+    trees.on_members(now, members, grown);
+    trees.on_message(now, kOther, overlay::TreeOpen{kTree, kNobody, {}, 1}, grown);
+    std::uint64_t attachment = 0;
+    for (const auto& item : grown.items()) {
+      const auto* send = std::get_if<overlay::TreeForest::Outbox::Send>(&item);
+      const auto* attach = send ? std::get_if<overlay::Attach>(&send->message) : nullptr;
+      if (attach != nullptr) attachment = attach->attachment;
+    }
+    const overlay::TreeAdvert root{kTree, true, {}, {1, {}}, 0, kNobody};
+    trees.on_message(now, kOther, overlay::AttachReply{attachment, true, root, {}}, grown);
+    REQUIRE(trees.view(kTree)->parent == kOther);
+    traffic.on_attached(around(), kApp, out);
+    static_cast<void>(out.take());
+  }
+  static JobStart start() {
+    JobStart start;
+    start.job = kJob;
+    start.spec.vnodes = 12;
+    start.home = kSelf;
+    start.processors = {kSelf, kOther};
+    return start;
+  }
+  [[nodiscard]] Surroundings around() const {
+    return {now, trees, view, members, members, kSelf, false};
+  }
+  /// Everything sent to processors since the last call.
+  template <class M>
+  std::vector<std::pair<ProcessorId, M>> sent() {
+    std::vector<std::pair<ProcessorId, M>> result;
+    for (auto& item : out.take()) {
+      auto* send = std::get_if<JobOutbox::Send>(&item);
+      auto* m = send != nullptr ? std::get_if<M>(&send->message) : nullptr;
+      if (m != nullptr) result.push_back({send->to, std::move(*m)});
+    }
+    return result;
+  }
+
+  Instant now{};
+  ProcessorSet members{kSelf, kOther};
+  View view;
+  overlay::TreeForest trees;
+  JobTraffic traffic;
+  JobOutbox out;
+};
+
+collectives::ReductionToken token(const VnodeSet& covered, std::uint64_t number) {
+  const std::int64_t value = 1;
+  const Payload bytes = Payload::copy_of(std::as_bytes(std::span(&value, 1)));
+  return {{kTarget, number}, {}, {{covered, bytes}}, false};
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/job_traffic");
+
+TEST_CASE("[Saito08 G16 d] a vnode that gave elsewhere before it moved in is not waited for here") {
+  Harness h;
+  VnodeParcel parcel{VnodeId{7}, 2, {}, {}};
+  parcel.bundle.reductions[kTarget] = 5;
+  h.traffic.on_message(h.around(), kOther, Migrate{kJob, {parcel}}, h.out);
+  CHECK(h.sent<CollectiveMessage>().empty());  // v0-v5 have yet to contribute to number 4
+
+  h.traffic.on_app(h.around(), AppContribute{token(range(0, 5), 4)}, h.out);
+  CHECK(h.sent<CollectiveMessage>().size() == 1);
+  h.traffic.on_app(h.around(), AppContribute{token(range(0, 5), 5)}, h.out);
+  CHECK(h.sent<CollectiveMessage>().empty());  // to this one it contributes here
+}
+
+TEST_CASE("[Saito08 G16 d] if nobody else is here, the parent hears of it at once") {
+  Harness h;
+  AppReleased all{0, {}};
+  for (const VnodeId vnode : range(0, 5).ids()) all.vnodes.push_back({vnode, {}});
+  h.traffic.on_app(h.around(), std::move(all), h.out);
+  static_cast<void>(h.out.take());
+  h.traffic.on_message(h.around(), kOther, Routes{kJob, {{range(0, 5), kOther, 2}}}, h.out);
+  VnodeParcel parcel{VnodeId{6}, 2, {}, {}};
+  parcel.bundle.reductions[kTarget] = 3;
+
+  h.traffic.on_message(h.around(), kOther, Migrate{kJob, {parcel}}, h.out);
+
+  const auto said = h.sent<CollectiveMessage>();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].first == kOther);
+  CHECK(said[0].second.message ==
+        collectives::Message{collectives::ReductionToken{{kTarget, 2}, {}, {}, true}});
+}
+
+TEST_CASE("limits: a vnode that is too large to move ends the job with a sentence") {
+  Harness h;
+  Message message;
+  message.payload = Payload(Bytes(std::size_t{1} << 20U));
+  AppReleased released{0, {{VnodeId{3}, {}}, {VnodeId{4}, {}}}};
+  released.vnodes[1].second.mailbox.assign(2000, message);
+  CHECK(h.traffic.limit_reached().empty());
+
+  h.traffic.on_app(h.around(), std::move(released), h.out);
+
+  CHECK(h.traffic.limit_reached().find("v4 cannot move: its state and messages take 2000 MiB") ==
+        0);
+  CHECK(h.traffic.router().held() == range(0, 5));  // nothing was taken away
+}
+
+TEST_CASE("what is for vnodes that the job does not have is counted, and the rest is served") {
+  Harness h;
+  collectives::TreeCopy copy;
+  copy.tree = kTree;
+  copy.vnodes = range(5, 5).united(range(12, 20));
+  h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, copy}, h.out);
+  CHECK(h.traffic.unknown() == 1);
+  CHECK(h.traffic.router().undelivered_bytes() > 0);
+
+  collectives::FallbackCopy fallback;
+  fallback.mine = {{range(12, 12), 1}};
+  h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, fallback}, h.out);
+  CHECK(h.traffic.unknown() == 2);
+
+  collectives::ReductionToken strange = token(range(0, 5), 0);
+  strange.id.target = VnodeId{12};
+  h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, strange}, h.out);
+  CHECK(h.traffic.unknown() == 3);
+  h.traffic.on_message(h.around(), kOther, VnodeMessage{kJob, 0, strange}, h.out);
+  CHECK(h.traffic.unknown() == 4);
+
+  copy.vnodes = range(5, 5);
+  h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, copy}, h.out);
+  CHECK(h.traffic.unknown() == 4);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime

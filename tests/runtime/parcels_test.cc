@@ -1,0 +1,96 @@
+#include "runtime/parcels.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/stream.h"
+
+namespace phx::runtime {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+
+/// A mailbox of `count` messages that share the bytes of one.
+std::vector<Message> messages(std::size_t count, std::uint64_t bytes) {
+  Message message;
+  message.payload = Payload(Bytes(static_cast<std::size_t>(bytes)));
+  return std::vector<Message>(count, message);
+}
+
+VnodeParcel parcel(std::uint64_t vnode, std::uint64_t state_bytes) {
+  VnodeParcel parcel{VnodeId{vnode}, 1, {}, {}};
+  parcel.bundle.state = Payload(Bytes(static_cast<std::size_t>(state_bytes)));
+  return parcel;
+}
+
+std::vector<std::vector<std::uint64_t>> numbers(
+    const std::vector<std::vector<VnodeParcel>>& portions) {
+  std::vector<std::vector<std::uint64_t>> result;
+  for (const auto& portion : portions) {
+    result.emplace_back();
+    for (const VnodeParcel& p : portion) result.back().push_back(p.vnode.value);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/parcels");
+
+TEST_CASE("every payload of a vnode counts") {
+  const Payload kilobyte(Bytes(1024));
+  const PointToPoint piece{VnodeId{1}, VnodeId{2}, 3, 0, false, kilobyte};
+  VnodeParcel full{VnodeId{2}, 1, {}, {}};
+  const std::uint64_t empty = approximate_bytes(full);
+  full.bundle.state = kilobyte;
+  full.bundle.mailbox = messages(1, 1024);
+  full.bundle.from_vnodes[VnodeId{1}] = {0, {kilobyte}, {{4, piece}}};
+  BroadcastDelivery broadcast;
+  broadcast.piece.payload = kilobyte;
+  full.bundle.from_roots[VnodeId{1}] = {0, {}, {{4, broadcast}}};
+  full.bundle.as_target[7].parts.push_back({VnodeSet{VnodeId{1}}, kilobyte});
+  full.undelivered = {piece, collectives::ReductionToken{{}, {}, {{{}, kilobyte}}, false}};
+
+  CHECK(approximate_bytes(full) >= empty + 8 * 1024);
+  CHECK(approximate_bytes(full) < empty + 9 * 1024);
+  CHECK(approximate_bytes(Envelope{Migrate{JobId{1}, {full}}}) >= approximate_bytes(full));
+}
+
+TEST_CASE("limits: a vnode with more than a frame holds is named, with its size") {
+  VnodeBundle bundle;
+  bundle.mailbox = messages(1023, kMiB);
+  CHECK(why_immovable(VnodeId{5}, bundle).empty());
+
+  bundle.mailbox = messages(1300, kMiB);
+
+  CHECK(why_immovable(VnodeId{5}, bundle) ==
+        "v5 cannot move: its state and messages take 1300 MiB, and at most 1024 MiB can move; cut "
+        "it into more vnodes");
+}
+
+TEST_CASE("limits: a vnode with more messages than a list holds is named, too") {
+  VnodeBundle bundle;
+  std::vector<Payload>& begun = bundle.from_vnodes[VnodeId{1}].begun;
+  begun.resize(kVnodeEntriesMax);
+  CHECK(why_immovable(VnodeId{5}, bundle).empty());
+
+  begun.resize(kVnodeEntriesMax + 1);
+
+  CHECK(why_immovable(VnodeId{5}, bundle) ==
+        "v5 cannot move: it has 1048577 messages or counters of one kind, and at most 1048576 can "
+        "move; receive more often");
+}
+
+TEST_CASE("small vnodes travel together, up to 64 MiB, and a larger one by itself") {
+  std::vector<VnodeParcel> parcels;
+  const std::vector<std::uint64_t> sizes{20, 20, 20, 20, 100, 1, 1};
+  for (std::size_t i = 0; i < sizes.size(); ++i) parcels.push_back(parcel(i, sizes[i] * kMiB));
+
+  const auto portions = in_portions(std::move(parcels));
+
+  CHECK(numbers(portions) == std::vector<std::vector<std::uint64_t>>{{0, 1, 2}, {3}, {4}, {5, 6}});
+  CHECK(in_portions({}).empty());
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime
