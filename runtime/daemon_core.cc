@@ -233,6 +233,9 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
 void Daemon::Core::on_flush(ProcessorId from, bool answer) {
   if (answer) {
     flushing.erase(from);
+    // Who acknowledges this knows what was taken from it. Else, with a link that breaks now, it
+    // would get back what was passed on here, when it sees this processor out of the view.
+    send(from, Heartbeat{});
   } else {
     send(from, Flush{true});
   }
