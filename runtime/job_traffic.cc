@@ -78,7 +78,12 @@ void JobTraffic::on_app(const Surroundings& around, const AppAck& message, JobOu
 
 void JobTraffic::on_app(const Surroundings& around, const AppAssume& message, JobOutbox& out) {
   (void)around;
-  mover_.assume(message.vnodes, router_, out);
+  const VnodeSet strange = message.vnodes.minus(router_.map().all());
+  if (!strange.empty() && router_.is_attached()) {
+    const std::string why = "the job has " + std::to_string(router_.map().vnodes()) + " vnodes";
+    out.report(Effect{ToApp{router_.application(), AppRefused{strange, why}}});
+  }
+  mover_.assume(message.vnodes.minus(strange), router_, out);
 }
 
 void JobTraffic::on_finished(const Surroundings& around, JobOutbox& out) {

@@ -111,24 +111,42 @@ void write_streams(const Streams& streams, Numbers64* counters, StreamPieces* pi
   }
 }
 
-void read_pieces(const pb::VnodeBundle::Pieces& in, runtime::VnodeBundle::Inbound& stream,
-                 Source& source) {
+/// Whether `early` is piece `number` of the stream that comes from `from`.
+using IsPiece = bool (*)(const runtime::Delivery& early, VnodeId from, std::uint64_t number);
+
+bool is_message_piece(const runtime::Delivery& early, VnodeId from, std::uint64_t number) {
+  const auto* piece = std::get_if<runtime::PointToPoint>(&early);
+  return piece != nullptr && piece->from == from && piece->seq == number;
+}
+
+bool is_broadcast_piece(const runtime::Delivery& early, VnodeId from, std::uint64_t number) {
+  const auto* delivery = std::get_if<runtime::BroadcastDelivery>(&early);
+  return delivery != nullptr && delivery->piece.root == from && delivery->piece.number == number;
+}
+
+/// Refuses what no honest peer sends: its endpoint would work on with it.
+void read_pieces(const pb::VnodeBundle::Pieces& in, IsPiece is_piece,
+                 runtime::VnodeBundle::Inbound& stream, Source& source) {
   source.require(static_cast<std::size_t>(in.begun_sizes_size()) <= kListMax, "Inbound.begun");
   if (!source.ok()) return;
   stream.begun.reserve(static_cast<std::size_t>(in.begun_sizes_size()));
   for (const std::uint64_t size : in.begun_sizes()) {
     stream.begun.push_back(source.payload(size, "Inbound.begun"));
   }
+  source.require(static_cast<std::size_t>(in.early_size()) <= kListMax, "Inbound.early");
+  std::uint64_t last = stream.next;  // the piece with this number would not be early
   for (const pb::VnodeBundle::Early& early : in.early()) {
-    source.require(stream.early.empty() || stream.early.rbegin()->first < early.number(),
-                   "Inbound.early");
+    runtime::Delivery delivery = read(early.delivery(), source);
+    source.require(early.number() > last, "Inbound.early.number");
+    source.require(is_piece(delivery, VnodeId{in.from()}, early.number()), "Inbound.early");
     if (!source.ok()) return;
-    stream.early.emplace_hint(stream.early.end(), early.number(), read(early.delivery(), source));
+    last = early.number();
+    stream.early.emplace_hint(stream.early.end(), last, std::move(delivery));
   }
 }
 
-Streams read_streams(const Numbers64& counters, const StreamPieces& pieces, Source& source,
-                     const char* field) {
+Streams read_streams(const Numbers64& counters, const StreamPieces& pieces, IsPiece is_piece,
+                     Source& source, const char* field) {
   Streams streams;
   for (const auto& counter : read_counters(counters, source, field)) {
     streams.emplace_hint(streams.end(), counter.first,
@@ -139,7 +157,7 @@ Streams read_streams(const Numbers64& counters, const StreamPieces& pieces, Sour
     while (searched != streams.end() && searched->first.value < in.from()) ++searched;
     source.require(searched != streams.end() && searched->first.value == in.from(), field);
     if (!source.ok()) break;
-    read_pieces(in, searched->second, source);
+    read_pieces(in, is_piece, searched->second, source);
     ++searched;
   }
   return streams;
@@ -164,6 +182,7 @@ void write_as_target(const AsTarget& as_target, Entries<pb::VnodeBundle::Pending
 
 AsTarget read_as_target(const Entries<pb::VnodeBundle::Pending>& entries, Source& source) {
   AsTarget as_target;
+  source.require(static_cast<std::size_t>(entries.size()) <= kListMax, "VnodeBundle.as_target");
   for (const pb::VnodeBundle::Pending& in : entries) {
     source.require(as_target.empty() || as_target.rbegin()->first < in.number(),
                    "VnodeBundle.as_target");
@@ -198,10 +217,10 @@ runtime::VnodeBundle read(const pb::VnodeBundle& in, Source& source) {
   if (in.has_state()) out.state = source.payload(in.state_size(), "VnodeBundle.state");
   out.mailbox = read_list(in.mailbox(), source, "VnodeBundle.mailbox");
   out.sent = read_counters(in.sent(), source, "VnodeBundle.sent");
-  out.from_vnodes =
-      read_streams(in.from_vnodes(), in.vnode_pieces(), source, "VnodeBundle.from_vnodes");
-  out.from_roots =
-      read_streams(in.from_roots(), in.root_pieces(), source, "VnodeBundle.from_roots");
+  out.from_vnodes = read_streams(in.from_vnodes(), in.vnode_pieces(), is_message_piece, source,
+                                 "VnodeBundle.from_vnodes");
+  out.from_roots = read_streams(in.from_roots(), in.root_pieces(), is_broadcast_piece, source,
+                                "VnodeBundle.from_roots");
   out.broadcasts = in.broadcasts();
   out.reductions = read_counters(in.reductions(), source, "VnodeBundle.reductions");
   out.as_target = read_as_target(in.as_target(), source);

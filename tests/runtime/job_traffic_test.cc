@@ -150,6 +150,27 @@ TEST_CASE("what is for vnodes that the job does not have is counted, and the res
   CHECK(h.traffic.unknown() == 4);
 }
 
+TEST_CASE(
+    "assuming vnodes that the job does not have is refused with the reason, the rest goes on") {
+  Harness h;
+  h.traffic.on_app(h.around(), AppAssume{range(11, 14)}, h.out);
+
+  std::vector<AppRefused> refusals;
+  std::vector<Pull> pulls;
+  for (auto& item : h.out.take()) {
+    if (auto* send = std::get_if<JobOutbox::Send>(&item)) {
+      if (auto* pull = std::get_if<Pull>(&send->message)) pulls.push_back(*pull);
+    }
+    auto* event = std::get_if<std::variant<Effect, UseTree>>(&item);
+    auto* effect = event != nullptr ? std::get_if<Effect>(event) : nullptr;
+    auto* to_app = effect != nullptr ? std::get_if<ToApp>(effect) : nullptr;
+    if (to_app != nullptr) refusals.push_back(std::get<AppRefused>(to_app->message));
+  }
+  CHECK(refusals == std::vector<AppRefused>{{range(12, 14), "the job has 12 vnodes"}});
+  REQUIRE(pulls.size() == 1);
+  CHECK(pulls[0].exactly == range(11, 11));
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::runtime

@@ -168,14 +168,25 @@ std::map<VnodeId, std::uint64_t> RandomMessages::counters() {
   return made;
 }
 
-std::map<VnodeId, VnodeBundle::Inbound> RandomMessages::streams() {
+std::map<VnodeId, VnodeBundle::Inbound> RandomMessages::streams(bool are_of_broadcasts) {
   std::map<VnodeId, VnodeBundle::Inbound> made;
   for (std::size_t left = few(); left > 0; --left) {
-    VnodeBundle::Inbound& stream = made[vnode()];
-    stream.next = number();
+    const VnodeId from = vnode();
+    VnodeBundle::Inbound& stream = made[from];
+    stream = {number(), {}, {}};
     if (flip()) continue;
     stream.begun = list([this] { return payload(); });
-    for (std::size_t early = few(); early > 0; --early) stream.early[number()] = delivery();
+    for (std::size_t early = few(); early > 0; --early) {
+      const std::uint64_t after = number();
+      if (after <= stream.next) continue;
+      BroadcastDelivery broadcast{vnodes(), piece()};
+      broadcast.piece.root = from;
+      broadcast.piece.number = after;
+      PointToPoint message = point_to_point();
+      message.from = from;
+      message.seq = after;
+      stream.early[after] = are_of_broadcasts ? Delivery(broadcast) : Delivery(message);
+    }
   }
   return made;
 }
@@ -187,8 +198,8 @@ VnodeBundle RandomMessages::bundle() {
     return Message{choice(Message::Kind::kAllreduced), vnode(), number(), number32(), payload()};
   });
   made.sent = counters();
-  made.from_vnodes = streams();
-  made.from_roots = streams();
+  made.from_vnodes = streams(false);
+  made.from_roots = streams(true);
   made.broadcasts = number();
   made.reductions = counters();
   for (std::size_t left = few(); left > 0; --left) {

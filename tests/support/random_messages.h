@@ -70,7 +70,7 @@ class RandomMessages {
   [[nodiscard]] runtime::PointToPoint point_to_point();
   [[nodiscard]] runtime::Delivery delivery();
   [[nodiscard]] std::map<VnodeId, std::uint64_t> counters();
-  [[nodiscard]] std::map<VnodeId, runtime::VnodeBundle::Inbound> streams();
+  [[nodiscard]] std::map<VnodeId, runtime::VnodeBundle::Inbound> streams(bool are_of_broadcasts);
   [[nodiscard]] runtime::VnodeBundle bundle();
   [[nodiscard]] runtime::VnodeParcel parcel();
   [[nodiscard]] runtime::Member member(ProcessorId id);

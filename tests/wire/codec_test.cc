@@ -174,6 +174,55 @@ TEST_CASE("a vnode id beyond the limit is refused, and the error names the field
   CHECK(decoded.error().what.find("PointToPoint.to") != std::string::npos);
 }
 
+namespace {
+
+/// Whether a vnode that moves with this in its stream from v1 is taken, and from broadcasts of v1.
+struct Taken {
+  bool as_message = false;
+  bool as_broadcast = false;
+  friend bool operator==(const Taken&, const Taken&) = default;
+};
+
+Taken taken(std::uint64_t next, std::uint64_t number, const runtime::Delivery& early) {
+  const auto is_taken = [&](bool is_broadcast) {
+    runtime::VnodeParcel parcel{VnodeId{2}, 1, {}, {}};
+    auto& streams = is_broadcast ? parcel.bundle.from_roots : parcel.bundle.from_vnodes;
+    streams[VnodeId{1}] = {next, {}, {{number, early}}};
+    Encoder encoder;
+    Decoder decoder;
+    const Encoded encoded = encoder.encode(Frame{1, 0, runtime::Migrate{JobId{1}, {parcel}}});
+    const auto frame = decoder.frame(header_of(encoded), payload_of(encoded));
+    if (!frame.ok()) CHECK(frame.error().what.find("Inbound.early") != std::string::npos);
+    return frame.ok();
+  };
+  return {is_taken(false), is_taken(true)};
+}
+
+}  // namespace
+
+TEST_CASE("pieces that no honest peer has in a stream are refused: kind, sender and number") {
+  runtime::PointToPoint message;
+  message.from = VnodeId{1};
+  message.to = VnodeId{2};
+  message.seq = 7;
+  runtime::BroadcastDelivery broadcast{VnodeSet{VnodeId{2}}, {}};
+  broadcast.piece.root = VnodeId{1};
+  broadcast.piece.number = 7;
+
+  CHECK(taken(5, 7, message) == Taken{true, false});
+  CHECK(taken(5, 7, broadcast) == Taken{false, true});
+  CHECK(taken(5, 7, collectives::ReductionToken{{VnodeId{1}, 7}, {}, {}, false}) == Taken{});
+  CHECK(taken(6, 7, message) == Taken{true, false});
+  CHECK(taken(7, 7, message) == Taken{});  // it would not be early
+  CHECK(taken(7, 7, broadcast) == Taken{});
+  CHECK(taken(5, 8, message) == Taken{});
+  CHECK(taken(5, 8, broadcast) == Taken{});
+  message.from = VnodeId{3};
+  broadcast.piece.root = VnodeId{3};
+  CHECK(taken(5, 7, message) == Taken{});
+  CHECK(taken(5, 7, broadcast) == Taken{});
+}
+
 TEST_CASE("a frame has a number exactly if it has an envelope") {
   Encoder encoder;
   Decoder decoder;
