@@ -105,12 +105,12 @@ class Endpoint {
   [[nodiscard]] const VnodeSet& next_arrivals() const { return holdings_.arriving(); }
   /// Wanted back; packed at the next safe point.
   [[nodiscard]] const VnodeSet& departing() const { return departing_; }
-  /// How many waiting messages match.
   [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
   [[nodiscard]] bool retired() const { return retired_; }
   [[nodiscard]] const std::optional<AppEnd>& ended() const { return ended_; }
-  /// The last refusal of an assume(), once.
-  [[nodiscard]] std::optional<AppRefused> take_refusal() { return std::exchange(refused_, {}); }
+  /// Of assume(); take_refusals() gives each once.
+  [[nodiscard]] bool is_refused() const { return !refusals_.empty(); }
+  [[nodiscard]] std::vector<AppRefused> take_refusals() { return std::exchange(refusals_, {}); }
   [[nodiscard]] const Holdings::Counters& counters() const { return holdings_.counters(); }
   void check_invariants() const;
   /// The values of a user-defined reduction in vnode order. Empty if `reduced` is not their
@@ -122,7 +122,7 @@ class Endpoint {
   void handle(AppGrant& m);
   void handle(AppDeliver& m);
   void handle(const AppRelease& m);
-  void handle(AppRefused& m) { refused_ = std::move(m); }
+  void handle(AppRefused& m) { refusals_.push_back(std::move(m)); }
   void handle(const AppRetire&) { retired_ = true; }
   void handle(AppEnd& m);
   void settle(Holdings::Outcome& outcome);
@@ -144,7 +144,7 @@ class Endpoint {
   std::uint64_t unacknowledged_bytes_ = 0;
   bool retired_ = false;
   std::optional<AppEnd> ended_;
-  std::optional<AppRefused> refused_;
+  std::vector<AppRefused> refusals_;
 };
 
 }  // namespace phx::runtime

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/wire/codec.h"
+
 namespace phx {
 namespace {
 
@@ -86,6 +88,10 @@ Engine::Engine(const Options& options)
   fill(options_.key_file, "PHOENIX_KEY_FILE");
   fill(options_.listen, "PHOENIX_LISTEN");
   if (options_.vnodes == 0) options_.vnodes = number_of("PHOENIX_VNODES");
+  if (options_.vnodes > wire::kVnodeIdEnd) {
+    throw Failure(ErrorCode::kBadInput, std::to_string(options_.vnodes) + " vnodes: a job has " +
+                                            std::to_string(wire::kVnodeIdEnd) + " at most");
+  }
   if (options_.socket.empty()) {
     embed();
   } else {

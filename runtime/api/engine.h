@@ -129,7 +129,7 @@ class Engine {
   runtime::Endpoint endpoint_;
   /// Ends the wait at the socket: another thread has put into the endpoint what may be waited for.
   tcp::Descriptor wake_;
-  bool is_woken_ = false;  ///< It was used in this wait.
+  bool is_woken_ = false;      ///< It was used in this wait.
   std::optional<Error> lost_;  ///< Why the connection is gone.
   ProcessorId processor_;
 };

@@ -4,6 +4,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/result.h"
@@ -12,7 +14,8 @@ namespace phx {
 
 /// What calls of the library throw. what() is one sentence for a person; the rest is for programs:
 /// kTimeout (a wait took too long), kAborted (the job is over), kUnavailable (the daemon is gone or
-/// there is none), kBadInput (wrong use: a vnode not held, a type that does not fit the bytes).
+/// there is none), kBadInput (wrong use: a vnode not held, a type that does not fit the bytes),
+/// kDenied (vnodes asked for by assume() are held by others), kLimit (too much of something).
 class Failure : public std::runtime_error {
  public:
   Failure(ErrorCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
@@ -22,7 +25,11 @@ class Failure : public std::runtime_error {
   /// The processor on which it happened; nobody before the session is attached.
   [[nodiscard]] ProcessorId processor() const { return processor_; }
   /// The vnode that the call was made for, if it was made for one.
-  [[nodiscard]] std::optional<std::uint64_t> vnode() const { return vnode_; }
+  [[nodiscard]] std::optional<std::uint64_t> vnode() const {
+    return vnodes_.empty() ? std::nullopt : std::optional(vnodes_.front());
+  }
+  /// All that it is about: of a refused assume() those that were refused.
+  [[nodiscard]] const std::vector<std::uint64_t>& vnodes() const { return vnodes_; }
   /// The call, as in "recv"; empty if it was none in particular.
   [[nodiscard]] const std::string& operation() const { return operation_; }
 
@@ -31,15 +38,21 @@ class Failure : public std::runtime_error {
                            ProcessorId processor) const {
     Failure failure = *this;
     failure.operation_ = std::move(operation);
-    failure.vnode_ = vnode;
+    if (vnode) failure.vnodes_ = {*vnode};
     failure.processor_ = processor;
+    return failure;
+  }
+  /// The same failure about these vnodes.
+  [[nodiscard]] Failure about(std::vector<std::uint64_t> vnodes) const {
+    Failure failure = *this;
+    failure.vnodes_ = std::move(vnodes);
     return failure;
   }
 
  private:
   ErrorCode code_;
   ProcessorId processor_;
-  std::optional<std::uint64_t> vnode_;
+  std::vector<std::uint64_t> vnodes_;
   std::string operation_;
 };
 

@@ -45,8 +45,14 @@ class Objects {
   [[nodiscard]] auto end() { return objects_.end(); }
   [[nodiscard]] std::size_t size() const { return objects_.size(); }
   [[nodiscard]] bool contains(Vnode v) const { return objects_.contains(v); }
-  /// REQUIRES that `v` is held here.
-  [[nodiscard]] T& operator[](Vnode v) { return objects_.at(v); }
+  /// Throws Failure (kBadInput) if `v` is not held here.
+  [[nodiscard]] T& operator[](Vnode v) {
+    const auto at = objects_.find(v);
+    if (at != objects_.end()) return at->second;
+    throw Failure(ErrorCode::kBadInput, "there is no object of v" + std::to_string(v) +
+                                            " here: it is not held by this process, or has not "
+                                            "arrived at a safe point");
+  }
 
  private:
   static T made_by_default(Vnode v) {

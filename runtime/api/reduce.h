@@ -102,6 +102,9 @@ template <class T, class Op>
 [[nodiscard]] Reduction reduction(Op op, bool to_all) {
   using E = Element<T>;
   if constexpr (std::is_same_v<Op, collectives::ReduceOp>) {
+    if (op == collectives::ReduceOp::kUser) {
+      throw Failure(ErrorCode::kBadInput, "for an operator of your own give the function itself");
+    }
     return {{op, reduce_type<E>(), to_all}, sizeof(E), {}};
   } else {
     const collectives::ReductionKind kind{collectives::ReduceOp::kUser,

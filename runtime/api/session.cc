@@ -13,9 +13,21 @@ using runtime::Endpoint;
 /// Results of allreduce() come from here.
 constexpr Vnode kAllTarget = 0;
 
-VnodeSet set_of(const std::vector<Vnode>& vnodes) {
+/// What a process can leave with; an abort is no success.
+constexpr int kExitCodeMax = 255;
+/// Of a reason to abort; the wire takes more, but a person reads it.
+constexpr std::size_t kReasonMax = std::size_t{4} << 10U;
+
+/// Of vnodes of the job only.
+Result<VnodeSet> set_of(const Endpoint& endpoint, const std::vector<Vnode>& vnodes) {
   VnodeSet set;
-  for (const Vnode v : vnodes) set.insert(VnodeId{v});
+  for (const Vnode v : vnodes) {
+    if (v >= endpoint.vnodes()) {
+      return Error{ErrorCode::kBadInput, "there is no " + to_string(VnodeId{v}) + ": the job has " +
+                                             std::to_string(endpoint.vnodes()) + " vnodes"};
+    }
+    set.insert(VnodeId{v});
+  }
   return set;
 }
 
@@ -82,6 +94,14 @@ void Session::send_bytes(Vnode from, Vnode to, const Payload& payload, Tag tag) 
 }
 
 void Session::cast_bytes(Vnode root, const Payload& payload, Tag tag) {
+  if (tag == kCollectiveTag) {
+    check(*core_, Error{ErrorCode::kBadInput, "the highest tag is taken: broadcast() uses it"},
+          "cast", root);
+  }
+  cast_any(root, payload, tag);
+}
+
+void Session::cast_any(Vnode root, const Payload& payload, Tag tag) {
   const Status status = core_->engine.call(
       [&](Endpoint& endpoint) { return endpoint.broadcast(VnodeId{root}, tag, payload); });
   check(*core_, status, "broadcast", root);
@@ -121,7 +141,7 @@ Ticket Session::contribute_bytes(Vnode vnode, Vnode target, const Reduction& red
 
 /// All at once, so that the contributions of this process leave as one.
 std::vector<Ticket> Session::contribute_all(Vnode target, const Reduction& reduction,
-                                            const Values& values) {
+                                            const VnodeValues& values) {
   std::vector<Ticket> tickets;
   Status status = success();
   core_->engine.call([&](Endpoint& endpoint) {
@@ -139,7 +159,7 @@ std::vector<Ticket> Session::contribute_all(Vnode target, const Reduction& reduc
   return tickets;
 }
 
-Payload Session::allreduce_bytes(const Reduction& reduction, const Values& values) {
+Payload Session::allreduce_bytes(const Reduction& reduction, const VnodeValues& values) {
   const auto tickets = contribute_all(kAllTarget, reduction, values);
   if (tickets.empty()) {
     throw Failure(ErrorCode::kBadInput, "allreduce: this process holds no vnode; see safe_point()");
@@ -155,7 +175,7 @@ Payload Session::allreduce_bytes(const Reduction& reduction, const Values& value
 }
 
 std::optional<Payload> Session::reduce_bytes(Vnode target, const Reduction& reduction,
-                                             const Values& values) {
+                                             const VnodeValues& values) {
   const auto tickets = contribute_all(target, reduction, values);
   if (!holds(target)) return std::nullopt;
   if (reduction.fold) return core_->fold(tickets.front(), reduction, "reduce");
@@ -177,22 +197,21 @@ bool Session::local_safe_point() {
 }
 
 std::optional<Message> Session::next(std::optional<Duration> timeout) {
-  enum class Woken { kMessage, kMove, kOver };
+  enum class Woken { kMessage, kMove, kOver, kRefused };
   const auto begin = std::chrono::steady_clock::now();
   std::optional<Message> message;
+  std::optional<Failure> refusal;
   Duration left = timeout.value_or(core_->engine.options().timeout);
   const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
     if (Steps::is_move_due(endpoint)) return Woken::kMove;
-    if (auto taken = endpoint.take({})) {
-      auto& [to, m] = *taken;
-      message = Message{to.value, m.from.value, m.tag, m.kind, m.number, std::move(m.payload)};
-      return Woken::kMessage;
-    }
+    if ((refusal = core_->steps.take_refusal(endpoint))) return Woken::kRefused;
+    if ((message = core_->take_from(endpoint, {.kind = {}}))) return Woken::kMessage;
     if (Steps::is_over(endpoint)) return Woken::kOver;
     return std::nullopt;
   };
   while (true) {
     const auto woken = core_->engine.await({left, [] { return std::string("any message"); }}, look);
+    if (refusal) throw Failure(*refusal);
     if (woken != Woken::kMove) return message;
     core_->steps.move();
     if (timeout) {
@@ -222,11 +241,27 @@ void Session::add_state(VnodeState state) {
 }
 
 void Session::assume(const std::vector<Vnode>& vnodes) {
-  core_->engine.call([&](Endpoint& endpoint) { endpoint.assume(set_of(vnodes)); });
+  const Status status = core_->engine.call([&](Endpoint& endpoint) -> Status {
+    const auto set = set_of(endpoint, vnodes);
+    if (!set.ok()) return set.error();
+    endpoint.assume(set.value());
+    return success();
+  });
+  check(*core_, status, "assume", vnodes.empty() ? 0 : vnodes.front());
 }
 
 void Session::release(const std::vector<Vnode>& vnodes) {
-  core_->engine.call([&](Endpoint& endpoint) { endpoint.release(set_of(vnodes)); });
+  const Status status = core_->engine.call([&](Endpoint& endpoint) -> Status {
+    const auto set = set_of(endpoint, vnodes);
+    if (!set.ok()) return set.error();
+    const VnodeSet others = set.value().minus(endpoint.held());
+    if (!others.empty()) {
+      return Error{ErrorCode::kBadInput, "v" + to_string(others) + is_not_held(endpoint)};
+    }
+    endpoint.release(set.value());
+    return success();
+  });
+  check(*core_, status, "release", vnodes.empty() ? 0 : vnodes.front());
 }
 
 void Session::finish() {
@@ -236,7 +271,10 @@ void Session::finish() {
 
 void Session::abort(int code, const std::string& reason) {
   if (core_->is_finished.exchange(true)) return;
-  core_->engine.close([&](Endpoint& endpoint) { endpoint.abort(code, reason); });
+  const int shown = code > 0 && code <= kExitCodeMax ? code : 1;
+  const std::string text =
+      reason.size() <= kReasonMax ? reason : reason.substr(0, kReasonMax) + " ...";
+  core_->engine.close([&](Endpoint& endpoint) { endpoint.abort(shown, text); });
 }
 
 }  // namespace phx

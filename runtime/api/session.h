@@ -73,7 +73,7 @@ class Session {
   /// Calls `make()` where `root` is held; everybody gets the value.
   template <class Make>
   auto broadcast(Vnode root, Make make) -> std::remove_cvref_t<decltype(make())> {
-    if (holds(root)) cast(root, make(), kCollectiveTag);
+    if (holds(root)) cast_any(root, encode(make()), kCollectiveTag);
     return decode<std::remove_cvref_t<decltype(make())>>(await_cast(root));
   }
   /// Combines `of(v)` of all vnodes v (or `of` itself for each, if it is no function). `op`: sum,
@@ -93,8 +93,8 @@ class Session {
   /// Returns when every vnode has called it.
   void barrier();
   /// One vnode's part of a reduction, for programs that are not in step: the result arrives as a
-  /// message of kind kReduced at `target`, or of kAllreduced at every vnode if `to_all`. Built-in
-  /// operators only.
+  /// message of kind kReduced at `target`, or of kAllreduced at every vnode if `to_all`. For the
+  /// built-in operators.
   template <class T>
   Ticket contribute(Vnode vnode, Vnode target, collectives::ReduceOp op, const T& value,
                     bool to_all) {
@@ -120,28 +120,28 @@ class Session {
   /// How the state of vnodes moves; objects.h has the comfortable way. Several may be added, in the
   /// same order everywhere and before the first safe point.
   void add_state(VnodeState state);
-  /// Low-level: ask for vnodes, wherever they are; give up some unasked. Done at safe points.
+  /// Low-level: ask for vnodes that nobody holds; give up some unasked. Both take effect at safe
+  /// points. What others hold is refused: the next safe point or next() throws Failure (kDenied).
   void assume(const std::vector<Vnode>& vnodes);
   void release(const std::vector<Vnode>& vnodes);
 
   // --- The end. ---
   /// This process is done with the job. No call but over() afterwards.
   void finish();
-  /// Ends the job everywhere, for this reason.
+  /// Ends the job everywhere, for this reason. `code`: 1 to 255; anything else counts as 1.
   void abort(int code, const std::string& reason);
 
  private:
   static constexpr Tag kCollectiveTag = 0xffffffff;
-  using Values = VnodeValues;
-
+  void cast_any(Vnode root, const Payload& payload, Tag tag);
   Payload await_cast(Vnode root);
-  Payload allreduce_bytes(const Reduction& reduction, const Values& values);
+  Payload allreduce_bytes(const Reduction& reduction, const VnodeValues& values);
   std::optional<Payload> reduce_bytes(Vnode target, const Reduction& reduction,
-                                      const Values& values);
+                                      const VnodeValues& values);
   Ticket contribute_bytes(Vnode vnode, Vnode target, const Reduction& reduction,
                           const Payload& value);
   std::vector<Ticket> contribute_all(Vnode target, const Reduction& reduction,
-                                     const Values& values);
+                                     const VnodeValues& values);
 
   std::unique_ptr<SessionCore> core_;
   int exceptions_;  ///< On their way when the session began.

@@ -14,9 +14,20 @@ runtime::Endpoint::Selector selector_of(const Wanted& wanted) {
   return selector;
 }
 
-Message message_of(std::pair<VnodeId, runtime::Message>&& taken) {
-  runtime::Message& m = taken.second;
-  return {taken.first.value, m.from.value, m.tag, m.kind, m.number, std::move(m.payload)};
+/// Throws what is wrong with `wanted`: such a message would never come.
+void check(const runtime::Endpoint& endpoint, const Wanted& wanted, const char* operation,
+           ProcessorId here) {
+  std::string what;
+  if (wanted.at && !endpoint.held().contains(VnodeId{*wanted.at})) {
+    what = to_string(VnodeId{*wanted.at}) + is_not_held(endpoint);
+  } else if (wanted.from && *wanted.from >= endpoint.vnodes()) {
+    what = "there is no " + to_string(VnodeId{*wanted.from}) + ": the job has " +
+           std::to_string(endpoint.vnodes()) + " vnodes";
+  } else {
+    return;
+  }
+  throw Failure(ErrorCode::kBadInput, std::string(operation) + ": " + what)
+      .in(operation, wanted.at, here);
 }
 
 /// "recv by v3 of tag 7 from any vnode".
@@ -42,28 +53,32 @@ std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted) {
 
 }  // namespace
 
+std::optional<Message> SessionCore::take_from(runtime::Endpoint& endpoint, const Wanted& wanted) {
+  if (!wanted.kind || *wanted.kind == Kind::kAllreduced) steps.set_aside(endpoint);
+  auto taken = endpoint.take(selector_of(wanted));
+  if (!taken) return std::nullopt;
+  auto& [to, m] = *taken;
+  return Message{to.value, m.from.value, m.tag, m.kind, m.number, std::move(m.payload)};
+}
+
 std::optional<Message> SessionCore::take(const Wanted& wanted) {
   // A failure of the connection shows here only when there is nothing left to take.
-  const auto look = [&](runtime::Endpoint& endpoint) { return endpoint.take(selector_of(wanted)); };
-  auto taken = engine.await({Duration::zero(), [] { return std::string(); }}, look);
-  if (!taken) return std::nullopt;
-  return message_of(std::move(*taken));
+  const auto look = [&](runtime::Endpoint& endpoint) {
+    check(endpoint, wanted, "try_recv", engine.processor());
+    return take_from(endpoint, wanted);
+  };
+  return engine.await({Duration::zero(), [] { return std::string(); }}, look);
 }
 
 Message SessionCore::receive(const Wanted& wanted, const char* operation) {
   const Duration timeout = wanted.timeout.value_or(engine.options().timeout);
   const auto what = [&] { return describe(wanted, operation); };
   const auto look = [&](runtime::Endpoint& endpoint) {
-    if (wanted.at && !endpoint.held().contains(VnodeId{*wanted.at})) {
-      throw Failure(ErrorCode::kBadInput,
-                    std::string(operation) + ": v" + std::to_string(*wanted.at) +
-                        " is not held by this process, which holds " + to_string(endpoint.held()))
-          .in(operation, wanted.at, engine.processor());
-    }
-    return endpoint.take(selector_of(wanted));
+    check(endpoint, wanted, operation, engine.processor());
+    return take_from(endpoint, wanted);
   };
   auto taken = engine.await({timeout, what}, look);
-  if (taken) return message_of(std::move(*taken));
+  if (taken) return std::move(*taken);
   const std::string waiting =
       engine.query([&](const runtime::Endpoint& endpoint) { return others(endpoint, wanted); });
   throw Failure(ErrorCode::kTimeout, what() + ": nothing for " + spell(timeout) + "; " + waiting)

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <optional>
+#include <string>
 
 #include "runtime/api/engine.h"
 #include "runtime/api/message.h"
@@ -10,6 +11,12 @@
 
 namespace phx {
 
+/// The end of a sentence about vnodes that this process should hold.
+[[nodiscard]] inline std::string is_not_held(const runtime::Endpoint& endpoint) {
+  return " is not held by this process, which holds " +
+         (endpoint.held().empty() ? "nothing" : to_string(endpoint.held()));
+}
+
 /// What a Session consists of. Thread rule: as of Session.
 class SessionCore {
  public:
@@ -17,8 +24,10 @@ class SessionCore {
 
   /// The oldest matching message, waiting for it. Throws Failure (kTimeout) after the time-out.
   [[nodiscard]] Message receive(const Wanted& wanted, const char* operation);
-  /// The same message if it is there.
+  /// The same message if it is there. Results of the library's own votes are never taken.
   [[nodiscard]] std::optional<Message> take(const Wanted& wanted);
+  /// The same in a look at the endpoint [engine.h].
+  [[nodiscard]] std::optional<Message> take_from(runtime::Endpoint& endpoint, const Wanted& wanted);
   /// The result that `ticket` entitles `at` to. `kind`: kReduced or kAllreduced.
   [[nodiscard]] Payload result(const Ticket& ticket, Vnode at, Kind kind, const char* operation);
   /// Folds what arrived at the target of a user-defined reduction; makes it known to all if asked.

@@ -7,6 +7,7 @@
 #include "runtime/api/reader.h"
 #include "runtime/api/values.h"
 #include "runtime/api/writer.h"
+#include "runtime/parcels.h"
 
 namespace phx {
 namespace {
@@ -25,6 +26,16 @@ T checked(Result<T> result) {
   return std::move(result).value();
 }
 
+Failure too_large(VnodeId vnode, std::size_t bytes) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+  return Failure(ErrorCode::kLimit, "safe point: the state of " + to_string(vnode) + " has " +
+                                        std::to_string((bytes + kMiB - 1) / kMiB) +
+                                        " MiB, and at most " +
+                                        std::to_string(runtime::kVnodeBytesMax / kMiB) +
+                                        " MiB can move; cut the work into more vnodes")
+      .about({vnode.value});
+}
+
 }  // namespace
 
 bool Steps::is_over(const Endpoint& endpoint) {
@@ -34,13 +45,13 @@ bool Steps::is_over(const Endpoint& endpoint) {
 
 bool Steps::pass() {
   if (engine_.query(&is_over)) return false;
+  throw_refusal();
   if (!in_step_) return gather();
   ++passed_;
-  if (!vote_.empty()) {
-    Ballot result;
-    if (collect(vote_, result, false) == Woken::kOver) return false;
-    if (result.wants_to_move != 0) return gather();
-    begin_round(result);
+  if (is_voting_) {
+    if (collect(false) == Woken::kOver) return false;
+    if (result_.wants_to_move != 0) return gather();
+    begin_round();
   }
   if (left_ > 0) {
     --left_;
@@ -49,7 +60,7 @@ bool Steps::pass() {
   const bool wants_to_move =
       engine_.query([](const Endpoint& endpoint) { return is_move_due(endpoint); });
   const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
-  cast(held, {wants_to_move ? 1U : 0U, step_us()}, vote_);
+  cast(held, {wants_to_move ? 1U : 0U, step_us()});
   return true;
 }
 
@@ -59,49 +70,56 @@ bool Steps::gather() {
   in_step_ = false;
   const std::uint64_t pace = step_us();
   VnodeSet taking_part;
-  Contributed contributed;
-  Ballot result;
+  is_voting_ = false;
   Woken woken = Woken::kMove;
   while (woken == Woken::kMove) {
     move(taking_part);
     const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
-    cast(held.minus(taking_part), {0, pace}, contributed);
+    cast(held.minus(taking_part), {0, pace});
     taking_part = held;
-    woken = collect(contributed, result, true);
+    woken = collect(true);
+    if (woken == Woken::kRefused) throw_refusal();
   }
   if (woken == Woken::kOver) return false;
-  begin_round(result);
+  begin_round();
   in_step_ = true;
   return true;
 }
 
-void Steps::cast(const VnodeSet& vnodes, const Ballot& ballot, Contributed& contributed) {
+void Steps::cast(const VnodeSet& vnodes, const Ballot& ballot) {
+  if (vnodes.empty()) return;
+  is_voting_ = true;
   const Payload value = encode(ballot);
   engine_.call([&](Endpoint& endpoint) {
     for (const VnodeId vnode : vnodes.ids()) {
       const auto made = checked(endpoint.contribute(vnode, kTarget, {kGreatest, value, 0}));
-      contributed.emplace_back(vnode, made.first);
+      vote_.emplace_back(vnode, made.first);
     }
   });
 }
 
-/// Takes the results of `contributed`, which are all the same. Empty: waits for arrivals.
-Steps::Woken Steps::collect(Contributed& contributed, Ballot& result, bool movable) {
-  bool any = !contributed.empty();
+void Steps::set_aside(Endpoint& endpoint) {
+  while (!vote_.empty()) {
+    const auto [vnode, number] = vote_.back();
+    const auto taken = endpoint.take({.at = vnode,
+                                      .kind = runtime::Message::Kind::kAllreduced,
+                                      .from = kTarget,
+                                      .number = number});
+    if (!taken) return;
+    result_ = decode<Ballot>(taken->second.payload);
+    vote_.pop_back();
+  }
+}
+
+/// Waits for the results of the vote, which are all the same. If this process takes no part: for
+/// arrivals.
+Steps::Woken Steps::collect(bool movable) {
   const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
-    while (!contributed.empty()) {
-      const auto [vnode, number] = contributed.back();
-      const auto taken = endpoint.take({.at = vnode,
-                                        .kind = runtime::Message::Kind::kAllreduced,
-                                        .from = kTarget,
-                                        .number = number});
-      if (!taken) break;
-      result = decode<Ballot>(taken->second.payload);
-      contributed.pop_back();
-    }
+    set_aside(endpoint);
     if (movable && !endpoint.next_arrivals().empty()) return Woken::kMove;
-    if (any && contributed.empty()) return Woken::kDone;
+    if (is_voting_ && vote_.empty()) return Woken::kDone;
     if (is_over(endpoint)) return Woken::kOver;
+    if (!is_voting_ && endpoint.is_refused()) return Woken::kRefused;
     return std::nullopt;
   };
   const Duration timeout = engine_.options().timeout;
@@ -113,9 +131,10 @@ Steps::Woken Steps::collect(Contributed& contributed, Ballot& result, bool movab
   return *woken;
 }
 
-void Steps::begin_round(const Ballot& result) {
+void Steps::begin_round() {
+  is_voting_ = false;
   const auto period_us = static_cast<std::uint64_t>(kVotePeriod / 1us);
-  left_ = std::min(period_us / std::max<std::uint64_t>(result.step_us, 1), kStepsBetweenVotesMax);
+  left_ = std::min(period_us / std::max<std::uint64_t>(result_.step_us, 1), kStepsBetweenVotesMax);
   passed_ = 0;
   round_begin_ = std::chrono::steady_clock::now();
 }
@@ -127,12 +146,14 @@ std::uint64_t Steps::step_us() const {
 }
 
 bool Steps::pass_alone() {
+  throw_refusal();
   while (true) {
     move();
     const auto look = [](Endpoint& endpoint) -> std::optional<Woken> {
       if (!endpoint.held().empty()) return Woken::kDone;
       if (!endpoint.next_arrivals().empty()) return Woken::kMove;
       if (is_over(endpoint)) return Woken::kOver;
+      if (endpoint.is_refused()) return Woken::kRefused;
       return std::nullopt;
     };
     const Duration timeout = engine_.options().timeout;
@@ -140,7 +161,8 @@ bool Steps::pass_alone() {
     if (!woken) {
       throw Failure(ErrorCode::kTimeout, "safe point: no vnode for " + spell(timeout));
     }
-    if (*woken != Woken::kMove) return *woken == Woken::kDone;
+    if (*woken == Woken::kRefused) throw_refusal();
+    if (*woken == Woken::kDone || *woken == Woken::kOver) return *woken == Woken::kDone;
   }
 }
 
@@ -152,7 +174,35 @@ void Steps::move(const VnodeSet& staying) {
   if (!states_.empty()) {
     for (const VnodeId vnode : point.departing.ids()) packed[vnode] = pack(vnode);
   }
+  const auto large = std::ranges::find_if(
+      packed, [](const auto& entry) { return entry.second.size() > runtime::kVnodeBytesMax; });
+  std::optional<Failure> failure;
+  if (large != packed.end()) failure = too_large(large->first, large->second.size());
+  // Ends the job if one is too large, for this reason.
   engine_.call([&](Endpoint& endpoint) { endpoint.finish_safe_point(std::move(packed)); });
+  if (failure) throw Failure(*failure).in("safe point", failure->vnode(), engine_.processor());
+}
+
+std::optional<Failure> Steps::take_refusal(Endpoint& endpoint) const {
+  const auto refusals = endpoint.take_refusals();
+  if (refusals.empty()) return std::nullopt;
+  std::string text = "assume:";
+  VnodeSet all;
+  for (const auto& refusal : refusals) {
+    text += (all.empty() ? " v" : "; v") + to_string(refusal.vnodes) + " refused, " + refusal.why;
+    all = all.united(refusal.vnodes);
+  }
+  std::vector<Vnode> vnodes;
+  for (const VnodeId v : all.ids()) vnodes.push_back(v.value);
+  return Failure(ErrorCode::kDenied, text + "; ask again after their release")
+      .in("assume", {}, engine_.processor())
+      .about(std::move(vnodes));
+}
+
+void Steps::throw_refusal() {
+  if (!engine_.query([](const Endpoint& endpoint) { return endpoint.is_refused(); })) return;
+  const auto refusal = engine_.call([&](Endpoint& endpoint) { return take_refusal(endpoint); });
+  if (refusal) throw Failure(*refusal);
 }
 
 Payload Steps::pack(VnodeId vnode) const {

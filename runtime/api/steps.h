@@ -36,11 +36,17 @@ class Steps {
   explicit Steps(Engine& engine) : engine_(engine) {}
 
   void add_state(VnodeState state) { states_.push_back(std::move(state)); }
-  /// A safe point of a program in step. False: over.
+  /// A safe point of a program in step. False: over. Throws Failure (kDenied) for a refusal, before
+  /// anything else: then the safe point has not begun.
   [[nodiscard]] bool pass();
-  /// A safe point of this process alone; waits while it holds nothing. False: over.
+  /// A safe point of this process alone; waits while it holds nothing. False: over. Throws as
+  /// above.
   [[nodiscard]] bool pass_alone();
-  /// Lets go and takes in what is due, but for `staying`.
+  /// Takes the results of the vote that is under way out of the mailboxes, so that nobody else
+  /// receives them. Called with the endpoint, that is, with the engine's mutex.
+  void set_aside(runtime::Endpoint& endpoint);
+  /// Lets go and takes in what is due, but for `staying`. Throws Failure (kLimit) for a state too
+  /// large to move; then the job ends.
   void move(const VnodeSet& staying = {});
   /// Something is to be let go or taken in.
   [[nodiscard]] static bool is_move_due(const runtime::Endpoint& endpoint) {
@@ -48,6 +54,8 @@ class Steps {
   }
   /// The process will never hold anything again.
   [[nodiscard]] static bool is_over(const runtime::Endpoint& endpoint);
+  /// What assume() was refused, if it was, once.
+  [[nodiscard]] std::optional<Failure> take_refusal(runtime::Endpoint& endpoint) const;
 
  private:
   /// All vnodes have the same of it, by a maximum over all contributions.
@@ -56,12 +64,13 @@ class Steps {
     std::uint64_t step_us = 0;  ///< How long a step takes.
   };
   using Contributed = std::vector<std::pair<VnodeId, std::uint64_t>>;
-  enum class Woken { kDone, kMove, kOver };
+  enum class Woken { kDone, kMove, kOver, kRefused };
 
   [[nodiscard]] bool gather();
-  void cast(const VnodeSet& vnodes, const Ballot& ballot, Contributed& contributed);
-  [[nodiscard]] Woken collect(Contributed& contributed, Ballot& result, bool movable);
-  void begin_round(const Ballot& result);
+  void cast(const VnodeSet& vnodes, const Ballot& ballot);
+  [[nodiscard]] Woken collect(bool movable);
+  void begin_round();
+  void throw_refusal();
   [[nodiscard]] std::uint64_t step_us() const;
   [[nodiscard]] Payload pack(VnodeId vnode) const;
   void unpack(VnodeId vnode, const std::optional<Payload>& packed) const;
@@ -69,7 +78,9 @@ class Steps {
   Engine& engine_;
   std::vector<VnodeState> states_;
   bool in_step_ = false;      ///< Not before the first gathering, nor while there is one.
-  Contributed vote_;          ///< The vote that is under way.
+  bool is_voting_ = false;    ///< A vote is under way.
+  Contributed vote_;          ///< Its results that have not come [the engine's mutex].
+  Ballot result_;             ///< One that has come [the engine's mutex].
   std::uint64_t left_ = 0;    ///< Safe points before the next vote.
   std::uint64_t passed_ = 0;  ///< Safe points since `round_begin_`.
   std::chrono::steady_clock::time_point round_begin_;

@@ -275,7 +275,7 @@ void Process::pass_safe_point() {
 void Process::adopt_orphans(Instant now) {
   constexpr Duration kPatience = 50ms;
   constexpr double kWilling = 0.1;
-  (void)endpoint_.take_refusal();
+  (void)endpoint_.take_refusals();
   if (workload_.orphans().empty() || endpoint_.retired()) return;
   if (now - adopted_at_ < kPatience || !rng_.chance(kWilling)) return;
   adopted_at_ = now;

@@ -148,6 +148,56 @@ TEST_CASE("a message-driven program loses nothing while its vnodes spread over p
   CHECK(processes >= 1);
 }
 
+TEST_CASE(
+    "what one process releases another may assume, and before that it is refused and told why") {
+  const KeyFile key;
+  Session first({.key_file = key.path(), .vnodes = 1, .timeout = 60s});
+  Objects<Walker> here(first);
+  REQUIRE(first.local_safe_point());
+  here[0].heard = 7;
+  Session second({.join = first.endpoints().front(), .key_file = key.path(), .timeout = 60s});
+  Objects<Walker> there(second);
+  const auto expect_refusal = [&](const auto& call) {
+    second.assume({0});
+    try {
+      call();
+      FAIL("not refused");
+    } catch (const Failure& refusal) {
+      CHECK(std::string(refusal.what()) ==
+            "assume: v0 refused, held by p1; ask again after their release");
+      CHECK(refusal.code() == ErrorCode::kDenied);
+      CHECK(refusal.vnodes() == std::vector<Vnode>{0});
+      CHECK(refusal.processor() == second.processor());
+    }
+  };
+
+  expect_refusal([&] { static_cast<void>(second.local_safe_point()); });
+  expect_refusal([&] { static_cast<void>(second.next()); });
+  expect_refusal([&] { static_cast<void>(second.safe_point()); });
+  CHECK_THROWS_WITH_AS(second.assume({0, 1}), "assume: there is no v1: the job has 1 vnodes",
+                       Failure);
+  CHECK_THROWS_WITH_AS(second.release({0}),
+                       "release: v0 is not held by this process, which holds nothing", Failure);
+  first.release({0});
+  CHECK(first.holds(0));  // until its safe point
+  CHECK_FALSE(first.next(0s).has_value());
+  CHECK(first.held().empty());
+  // The daemon next door may be asked before it has read that the vnode is free.
+  bool is_here = false;
+  for (int attempts = 0; attempts < 1000 && !is_here; ++attempts) {
+    second.assume({0});
+    try {
+      is_here = second.local_safe_point();
+    } catch (const Failure& refusal) {
+      REQUIRE(refusal.code() == ErrorCode::kDenied);
+    }
+  }
+
+  REQUIRE(is_here);
+  CHECK(there[0].heard == 7);
+  CHECK_THROWS_AS(static_cast<void>(here[0]), Failure);
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx

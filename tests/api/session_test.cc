@@ -92,6 +92,66 @@ TEST_CASE("wrong use is told at once") {
   CHECK_THROWS_AS(Session({.socket = "/nowhere/phoenix.sock"}), Failure);
 }
 
+TEST_CASE("what can never be is refused, instead of waited for") {
+  Alone alone(2);
+  Session& job = alone.job;
+  constexpr Vnode kFar = Vnode{1} << 40U;
+
+  CHECK_THROWS_WITH_AS(static_cast<void>(job.recv({.from = 2})),
+                       "recv: there is no v2: the job has 2 vnodes", Failure);
+  CHECK_THROWS_WITH_AS(static_cast<void>(job.try_recv({.at = 2})),
+                       "try_recv: v2 is not held by this process, which holds 0-1", Failure);
+  CHECK_THROWS_AS(job.send(0, kFar, 1), Failure);
+  CHECK_THROWS_AS(job.cast(kFar, 1), Failure);
+  CHECK_THROWS_AS(static_cast<void>(job.broadcast(kFar, [] { return 1; })), Failure);
+  CHECK_THROWS_AS(static_cast<void>(job.reduce(kFar, sum, 1)), Failure);
+  CHECK_THROWS_AS(job.assume({kFar}), Failure);
+  CHECK_THROWS_AS(job.release({kFar}), Failure);
+  CHECK_THROWS_WITH_AS(job.cast(0, 1, 0xffffffff),
+                       "cast: the highest tag is taken: broadcast() uses it", Failure);
+  CHECK_THROWS_AS(job.contribute(0, 1, collectives::ReduceOp::kUser, 1, true), Failure);
+  CHECK_THROWS_AS(job.contribute(0, 2, sum, 1, true), Failure);
+  CHECK_THROWS_WITH_AS(Session({.vnodes = (Vnode{1} << 24U) + 1}),
+                       "16777217 vnodes: a job has 16777216 at most", Failure);
+  CHECK(job.allreduce(sum, 1) == 2);  // nothing of this did harm
+}
+
+TEST_CASE("a program in step does not receive the votes of the library") {
+  Alone alone(3, 60s);
+  const Wanted anything{.kind = {}, .timeout = 30ms};
+  const Wanted result{.kind = Kind::kAllreduced, .timeout = 30ms};
+
+  for (int step = 0; step < 10; ++step) {
+    REQUIRE(alone.job.safe_point());
+    CHECK_THROWS_AS(static_cast<void>(alone.job.recv(step % 2 == 0 ? anything : result)), Failure);
+  }
+  for (const Vnode v : alone.job.held()) {
+    static_cast<void>(alone.job.contribute(v, 0, sum, 1, true));
+  }
+  REQUIRE(alone.job.safe_point());
+
+  for (int v = 0; v < 3; ++v) CHECK(alone.job.recv({.kind = Kind::kAllreduced}).as<int>() == 3);
+}
+
+TEST_CASE("a state too large to move is a failure at the safe point, and ends the job") {
+  constexpr std::size_t kBytes = (std::size_t{1} << 30U) + 1;
+  Session job({.vnodes = 2, .timeout = 20s});
+  // Never touched, so it occupies nothing.
+  const std::shared_ptr<std::byte[]> room(new std::byte[kBytes]);
+  job.add_state({[&](Vnode) {
+                   return Payload(room, {room.get(), kBytes});
+                 },
+                 [](Vnode, const std::optional<Payload>&) {}});
+  REQUIRE(job.local_safe_point());
+  job.release({1});
+
+  CHECK_THROWS_WITH_AS(static_cast<void>(job.local_safe_point()),
+                       "safe point: the state of v1 has 1025 MiB, and at most 1024 MiB can move; "
+                       "cut the work into more vnodes",
+                       Failure);
+  CHECK_THROWS_AS(static_cast<void>(job.recv()), Failure);
+}
+
 TEST_CASE("broadcasts reach every vnode, called for by all or sent by one") {
   Alone alone(3);
   const std::vector<int> table(100'000, 7);
