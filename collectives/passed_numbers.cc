@@ -47,14 +47,13 @@ const PassedNumbers::Passing* PassedNumbers::last(VnodeId target) const {
   return at == targets_.end() ? nullptr : &at->second.last;
 }
 
-std::vector<ReductionId> PassedNumbers::since(Instant from) const {
-  std::vector<ReductionId> ids;
+std::vector<VnodeId> PassedNumbers::targets_since(Instant from) const {
+  std::vector<VnodeId> targets;
   for (auto at = by_use_.rbegin(); at != by_use_.rend(); ++at) {
-    const Target& target = targets_.at(at->second);
-    if (target.last.at < from) break;
-    ids.push_back({at->second, target.last_number});
+    if (targets_.at(at->second).last.at < from) break;
+    targets.push_back(at->second);
   }
-  return ids;
+  return targets;
 }
 
 std::vector<ReductionId> PassedNumbers::greatest(VnodeId target, std::uint64_t count) const {

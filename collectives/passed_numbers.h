@@ -42,8 +42,8 @@ class PassedNumbers {
   [[nodiscard]] std::optional<Instant> first_token(const ReductionId& id) const;
   /// The passing that was last towards `target`; null: none is known.
   [[nodiscard]] const Passing* last(VnodeId target) const;
-  /// Per target to which something was passed at or after `from`: the number passed last.
-  [[nodiscard]] std::vector<ReductionId> since(Instant from) const;
+  /// Targets to which something was passed at or after `from`, the latest first.
+  [[nodiscard]] std::vector<VnodeId> targets_since(Instant from) const;
   /// The greatest numbers passed towards `target`, at most `count`, ascending.
   [[nodiscard]] std::vector<ReductionId> greatest(VnodeId target, std::uint64_t count) const;
   [[nodiscard]] std::size_t targets() const { return targets_.size(); }

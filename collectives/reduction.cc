@@ -62,7 +62,6 @@ Reduction::HeldMap::iterator Reduction::hold(Instant now, const ReductionToken& 
 
 void Reduction::on_situation(Instant now, const ReductionId& id, const Situation& situation,
                              Outbox& out) {
-  answer(now, id.target, parent(situation), out);
   const auto at = held_.find(id);
   if (at == held_.end()) return;
   if (situation.leaving || has_all(id, at->second, situation)) pass(now, at, situation, out);
@@ -84,13 +83,6 @@ std::vector<ReductionId> Reduction::held() const {
   std::vector<ReductionId> ids;
   ids.reserve(held_.size());
   for (const auto& [id, held] : held_) ids.push_back(id);
-  return ids;
-}
-
-std::vector<ReductionId> Reduction::affected(Instant now) const {
-  std::vector<ReductionId> ids = held();
-  const std::vector<ReductionId> passed = passed_.since(now - options_.wait_max);
-  ids.insert(ids.end(), passed.begin(), passed.end());
   return ids;
 }
 
@@ -118,10 +110,11 @@ Duration Reduction::wait(const Situation& situation) const {
   return std::min(std::max({options_.wait_min, far, skewed}), options_.wait_max);
 }
 
-std::optional<ProcessorId> Reduction::parent(const Situation& situation) const {
-  if (situation.tree == nullptr || situation.target_owner == self_) return std::nullopt;
-  if (situation.tree->parent == self_) return std::nullopt;  // a tree may be wrong in every way
-  return situation.tree->parent;
+std::optional<ProcessorId> Reduction::parent(std::optional<ProcessorId> target_owner,
+                                             const TreeView* tree) const {
+  if (tree == nullptr || target_owner == self_) return std::nullopt;
+  if (tree->parent == self_) return std::nullopt;  // a tree may be wrong in every way
+  return tree->parent;
 }
 
 bool Reduction::has_all(const ReductionId& id, const Held& held, const Situation& situation) const {
@@ -183,7 +176,7 @@ void Reduction::pass(Instant now, HeldMap::iterator at, const Situation& situati
   const ReductionId id = at->first;
   held_.erase(at);
   held_bytes_ -= held.sum.bytes();
-  const std::optional<ProcessorId> above = parent(situation);
+  const std::optional<ProcessorId> above = parent(situation.target_owner, situation.tree);
   answer(now, id.target, above, out);
   passed_.insert(id, {held.since, now, above});
   if (held.armed) out.disarm(id);

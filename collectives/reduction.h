@@ -12,6 +12,7 @@
 #include "collectives/contributed_elsewhere.h"
 #include "collectives/messages.h"
 #include "collectives/passed_numbers.h"
+#include "collectives/reduction_options.h"
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/outbox.h"
@@ -19,23 +20,6 @@
 #include "overlay/base/tree_view.h"
 
 namespace phx::collectives {
-
-struct ReductionOptions {
-  /// How long a processor waits at least for its children and its own vnodes.
-  Duration wait_min = 50ms;
-  /// It waits at least this many times its round trip to the root of the tree [Saito08 E2, G16 d].
-  std::int64_t distance_factor = 4;
-  /// It never waits longer, however far the root and however late the callers.
-  Duration wait_max = 2s;
-  /// Reductions waited for at once, and bytes of values in them [limits]. What exceeds them is
-  /// passed on at once, which is always safe.
-  std::size_t held_max = 10'000;
-  std::uint64_t held_bytes_max = std::uint64_t{256} << 20U;
-  /// Targets whose passed reductions are remembered [limit]; the least recently used goes.
-  std::size_t targets_max = 4096;
-  /// Reductions per target of which a new parent is told [limit].
-  std::uint64_t answers_max = 16;
-};
 
 /// One processor's part of all reductions of ONE job: it holds contributions on their way up the
 /// tree until everybody below it has contributed, combines them, and passes them on. A machine
@@ -94,17 +78,24 @@ class Reduction {
   /// A token from processor `from`, or from an application process here (empty).
   void on_token(Instant now, std::optional<ProcessorId> from, ReductionToken token,
                 const Situation& situation, Outbox& out);
-  /// Tree or ownership changed: what is held may be complete now, and a new parent need not wait
-  /// for what went to the old one [Saito08 G16 d]. To be called for all of affected(); with
-  /// `leaving` set it passes everything on.
+  /// Tree or ownership changed: what is held may be complete now. To be called for all of held();
+  /// with `leaving` set it passes everything on.
   void on_situation(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
+  /// The same: a new parent need not wait for what went to the old one [Saito08 G16 d]. To be
+  /// called for all of targets_lately(), with what a Situation has of these names.
+  void on_situation(Instant now, VnodeId target, std::optional<ProcessorId> target_owner,
+                    const TreeView* tree, Outbox& out) {
+    answer(now, target, parent(target_owner, tree), out);
+  }
   /// Passes on what is there, if it is time.
   void on_timer(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
 
   // Queries.
   [[nodiscard]] std::vector<ReductionId> held() const;
-  /// Those held, and those passed on so lately that somebody may still wait for them.
-  [[nodiscard]] std::vector<ReductionId> affected(Instant now) const;
+  /// To which something was passed on so lately that somebody may still wait for it.
+  [[nodiscard]] std::vector<VnodeId> targets_lately(Instant now) const {
+    return passed_.targets_since(now - options_.wait_max);
+  }
   /// Anomalies reported so far.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
   /// The longest wait between first and last contribution seen lately; waits last 5/4 of it.
@@ -124,7 +115,8 @@ class Reduction {
 
   [[nodiscard]] Duration wait(const Situation& situation) const;
   /// Where tokens go; empty: to the target.
-  [[nodiscard]] std::optional<ProcessorId> parent(const Situation& situation) const;
+  [[nodiscard]] std::optional<ProcessorId> parent(std::optional<ProcessorId> target_owner,
+                                                  const TreeView* tree) const;
   [[nodiscard]] bool has_all(const ReductionId& id, const Held& held,
                              const Situation& situation) const;
   [[nodiscard]] HeldMap::iterator hold(Instant now, const ReductionToken& token, bool is_empty,

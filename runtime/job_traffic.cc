@@ -201,6 +201,10 @@ void JobTraffic::reduce(const Surroundings& around, collectives::ReductionId id,
   }
   collectives::Reduction::Outbox reduced;
   step(situation, reduced);
+  carry_out(reduced, out);
+}
+
+void JobTraffic::carry_out(collectives::Reduction::Outbox& reduced, JobOutbox& out) {
   for (auto& item : reduced.take()) {
     std::visit(
         Overloaded{[&](collectives::Reduction::Outbox::Send& m) {
@@ -263,7 +267,7 @@ void JobTraffic::give(const Surroundings& around, std::optional<ProcessorId> fro
 }
 
 void JobTraffic::reconsider_reductions(const Surroundings& around, JobOutbox& out) {
-  for (const collectives::ReductionId id : reduction_.affected(around.now)) {
+  for (const collectives::ReductionId id : reduction_.held()) {
     reduce(
         around, id,
         [&](const collectives::Reduction::Situation& situation,
@@ -272,6 +276,13 @@ void JobTraffic::reconsider_reductions(const Surroundings& around, JobOutbox& ou
         },
         out);
   }
+  collectives::Reduction::Outbox answers;
+  for (const VnodeId target : reduction_.targets_lately(around.now)) {
+    const ProcessorId owner = router_.map().owner(target).first;
+    const TreeView* tree = around.trees.view({owner, TreeKind::kLatency});
+    reduction_.on_situation(around.now, target, owner, tree, answers);
+  }
+  carry_out(answers, out);
 }
 
 void JobTraffic::on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out) {

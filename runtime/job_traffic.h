@@ -96,6 +96,7 @@ class JobTraffic {
   void announce_contributed(const Surroundings& around,
                             const std::map<VnodeId, std::uint64_t>& next_numbers, JobOutbox& out);
   void reconsider_reductions(const Surroundings& around, JobOutbox& out);
+  void carry_out(collectives::Reduction::Outbox& reduced, JobOutbox& out);
   /// Calls `step(situation, reduction outbox)` for the reduction and carries out what it wants.
   template <class Step>
   void reduce(const Surroundings& around, collectives::ReductionId id, Step step, JobOutbox& out);
@@ -110,7 +111,7 @@ class JobTraffic {
   ProcessorSet ready_;
   collectives::Reduction reduction_;
   std::uint64_t unknown_ = 0;  ///< Parts of collectives for vnodes that the job does not have.
-  std::string immovable_;  ///< Why a vnode that was released cannot move; empty: none.
+  std::string immovable_;      ///< Why a vnode that was released cannot move; empty: none.
 };
 
 }  // namespace phx::runtime

@@ -83,8 +83,8 @@ TEST_CASE("targets to which something was passed lately") {
   passed.insert({VnodeId{2}, 6}, first_token_at(kStart + 1ms));
   passed.insert({VnodeId{3}, 7}, first_token_at(kStart + 2ms));
 
-  CHECK(passed.since(kStart + 1ms) == std::vector<ReductionId>{{VnodeId{3}, 7}, {VnodeId{2}, 6}});
-  CHECK(passed.since(kStart + 3ms).empty());
+  CHECK(passed.targets_since(kStart + 1ms) == std::vector<VnodeId>{VnodeId{3}, VnodeId{2}});
+  CHECK(passed.targets_since(kStart + 3ms).empty());
 }
 
 TEST_CASE("the greatest numbers of a target") {

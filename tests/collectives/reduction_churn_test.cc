@@ -111,9 +111,15 @@ class Network {
   }
   /// The owner of a Reduction calls this when something changed.
   void look_again(ProcessorId at) {
-    for (const ReductionId& id : place(at).reduction.affected(now_)) {
+    Reduction& reduction = place(at).reduction;
+    for (const ReductionId& id : reduction.held()) {
       Reduction::Outbox out;
-      place(at).reduction.on_situation(now_, id, situation(at), out);
+      reduction.on_situation(now_, id, situation(at), out);
+      execute(at, std::move(out));
+    }
+    for (const VnodeId target : reduction.targets_lately(now_)) {
+      Reduction::Outbox out;
+      reduction.on_situation(now_, target, place(at).target_owner, &place(at).tree, out);
       execute(at, std::move(out));
     }
   }

@@ -44,6 +44,9 @@ struct Harness {
   Items situation_changed() {
     Box out;
     reduction.on_situation(now, kId, situation(), out);
+    for (const VnodeId target : reduction.targets_lately(now)) {
+      reduction.on_situation(now, target, target_owner, has_tree ? &tree : nullptr, out);
+    }
     reduction.check_invariants();
     return out.take();
   }
@@ -371,7 +374,7 @@ TEST_CASE("[Saito08 G16 d] a new parent is told what it need not wait for, once"
   h.child_vnodes.clear();
   h.local(sum_token(vnodes(50, 51), 1, 4));
   h.local(sum_token(vnodes(50, 51), 1, 5));
-  CHECK(h.reduction.affected(h.now) == std::vector<ReductionId>{{VnodeId{0}, 5}});
+  CHECK(h.reduction.targets_lately(h.now) == std::vector<VnodeId>{kId.target});
   CHECK(h.situation_changed().empty());  // the parent is the same
 
   h.tree.parent = kRight;
@@ -416,9 +419,9 @@ TEST_CASE("of what was passed on long ago, or beyond the limit, a new parent is 
         Items{Box::Send{kRight, nothing(5)}, Box::Send{kRight, nothing(6)}});
 
   h.now += 2s;
-  CHECK(h.reduction.affected(h.now).size() == 1);
+  CHECK(h.reduction.targets_lately(h.now).size() == 1);
   h.now += 1ms;
-  CHECK(h.reduction.affected(h.now).empty());
+  CHECK(h.reduction.targets_lately(h.now).empty());
   h.tree.parent = kLeft;
   CHECK(h.situation_changed().empty());
 }
