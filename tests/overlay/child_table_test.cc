@@ -39,6 +39,19 @@ TEST_CASE("a child is always below itself, whatever it says") {
   CHECK(table.below() == ProcessorSet{kFirst});
 }
 
+TEST_CASE(
+    "a later attachment of a child replaces the earlier one, the same or an older one does not") {
+  ChildTable table;
+  CHECK(table.attach(kFirst, attach(0, {})));  // any number may be the first
+  CHECK(table.attach(kSecond, attach(1, {})));
+  CHECK(table.attach(kFirst, attach(2, {ProcessorId{7}})));
+  CHECK(table.children().at(0) == TreeChild{kFirst, {kFirst, ProcessorId{7}}});
+
+  CHECK_FALSE(table.attach(kFirst, attach(2, {})));
+  CHECK_FALSE(table.attach(kFirst, attach(1, {})));
+  CHECK(table.children().at(0) == TreeChild{kFirst, {kFirst, ProcessorId{7}}});
+}
+
 TEST_CASE("changes of an older attachment, or older ones, are dropped [Saito08 G8]") {
   ChildTable table;
   table.attach(kFirst, attach(5, {kFirst}));

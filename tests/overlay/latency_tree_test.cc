@@ -148,6 +148,22 @@ TEST_CASE("[Saito08 L1] no move to a farther one, nor to one that is farther fro
   CHECK(bench.sent<Attach>().empty());
 }
 
+TEST_CASE(
+    "for a much shorter edge the way to the root may get longer, by a quarter of the old edge") {
+  Bench bench;
+  bench.hang_below(kFar, 10ms, 20ms);
+  bench.measure(kNear, 1ms);
+  TreeAdvert deeper = place(50ms);
+  deeper.label.feasible = 5ms;  // was nearer once, so that the label is no hindrance
+
+  bench.probed(kNear, deeper);
+  CHECK(bench.sent<Attach>().empty());
+  deeper.distance = 33ms;
+  bench.probed(kNear, deeper);
+
+  CHECK(bench.sent<Attach>().at(0).first == kNear);
+}
+
 TEST_CASE("[Saito08 G19] a round trip that is shorter by less than a tenth is no reason") {
   Bench bench;
   bench.hang_below(kFar, 10ms, 20ms);
@@ -198,6 +214,30 @@ TEST_CASE("[Saito08 G5 R1] a larger sequence number replaces the label, a smalle
 
   bench.receive(kFar, Update{place(1ms)});
   CHECK(bench.tree.view().distance_to_root >= 51ms);
+}
+
+TEST_CASE("a parent of an earlier life of the tree is refused by who knows of the later one") {
+  Bench bench;
+  bench.tree.join(bench.horizon(), 5, kNear, bench.out);
+
+  bench.accept(place(20ms));  // of seq 1
+
+  CHECK(bench.tree.parent() == std::nullopt);
+  CHECK(bench.sent<Detach>().at(0).first == kNear);
+}
+
+TEST_CASE("[Saito08 G5 R1] an announcement heard again, or an older one, does not raise a label") {
+  for (const std::uint64_t seq : {0, 1}) {
+    CAPTURE(seq);
+    Bench bench;
+    bench.hang_below(kNear, 20ms, 1ms);
+    const Label before = bench.tree.label();
+    bench.receive(kNear, Bye{kTree, kFar, place(10ms)});
+
+    bench.tree.join(bench.horizon(), seq, kFar, bench.out);
+
+    CHECK(bench.tree.label() == before);
+  }
 }
 
 TEST_CASE(
@@ -411,6 +451,8 @@ TEST_CASE("below a crowded parent some move below siblings, if the way stays sho
 
   bench.probed(ProcessorId{5}, place(1050us));
   CHECK(bench.sent<Attach>().empty());
+  for (int i = 0; i < 20; ++i) bench.probed(ProcessorId{4}, place(1050us, 16));
+  CHECK(bench.sent<Attach>().empty());  // it has as many as it should
   for (int i = 0; i < 20 && bench.tree.is_settled(); ++i) {
     bench.probed(ProcessorId{4}, place(1050us));
   }

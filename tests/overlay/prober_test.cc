@@ -156,6 +156,36 @@ TEST_CASE("a suggestion after the end starts a look, and their number is limited
   CHECK(started == 2);
 }
 
+TEST_CASE("limits: of too many suggestions the oldest is forgotten") {
+  Bench bench({.candidates = 1, .nearest = 0, .suggestions = 1});
+  bench.members(100);
+  for (const std::uint32_t id : {50, 51, 52}) {
+    Prober::Outbox out;
+    bench.prober.suggest(bench.now, ProcessorId{id}, out);
+    bench.take(out);
+  }
+
+  bench.until_silent();
+
+  CHECK(std::count(bench.pings.begin(), bench.pings.end(), ProcessorId{50}) == 0);
+  CHECK(std::count(bench.pings.begin(), bench.pings.end(), ProcessorId{51}) > 0);
+  CHECK(std::count(bench.pings.begin(), bench.pings.end(), ProcessorId{52}) > 0);
+}
+
+TEST_CASE("stopped in the middle of an exchange it has no timer left") {
+  Bench bench;
+  bench.members(10);
+  bench.fire(Prober::Timer::kRound);
+  REQUIRE(bench.timers[Prober::Timer::kLost]);
+
+  Prober::Outbox out;
+  bench.prober.stop(out);
+  bench.take(out);
+
+  CHECK(!bench.timers[Prober::Timer::kLost]);
+  CHECK(!bench.timers[Prober::Timer::kRound]);
+}
+
 TEST_CASE("a peer that does not answer is passed over") {
   Bench bench;
   bench.members(3);

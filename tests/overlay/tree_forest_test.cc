@@ -155,6 +155,28 @@ TEST_CASE("old news of a closed tree does not bring it back") {
   CHECK(bench.forest.size() == 1);
 }
 
+TEST_CASE(
+    "what a probed peer says of the next life of a closed tree is news, of an earlier one not") {
+  Bench bench;
+  bench.receive(kPeer, TreeOpen{tree_of(kPeer), kNobody, {}, 1});
+  bench.receive(kPeer, TreeClose{tree_of(kPeer), 4});
+  const auto sizes_after = [&](std::uint64_t seq) {
+    bench.members(kLive.united({ProcessorId{static_cast<std::uint32_t>(10 + seq)}}));
+    bench.out = {};
+    bench.now += 2s;
+    bench.fire(TreeForest::Timer::Kind::kProbeRound);
+    const TreeAdvert advert{tree_of(kPeer), true, 1ms, {seq, 1ms}, 0, kPeer};
+    for (auto probes = bench.sent<Probe>(); !probes.empty(); probes = bench.sent<Probe>()) {
+      bench.now += 1ms;
+      bench.receive(probes[0].first, ProbeReply{probes[0].second.seq, {advert}, {}});
+    }
+    return bench.forest.size();
+  };
+
+  CHECK(sizes_after(4) == 0);
+  CHECK(sizes_after(5) == 1);
+}
+
 TEST_CASE("a newcomer is told of the own tree, or that it is closed") {
   Bench bench;
   bench.forest.use(bench.now, tree_of(kSelf), bench.out);
