@@ -1,12 +1,14 @@
 #include "apps/demos/raster.h"
 
 #include <png.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -95,6 +97,15 @@ Raster read_grid(const std::string& path, std::istream& in) {
   return raster;
 }
 
+/// Where a file is written before it takes its name at once: another job may read the old one.
+std::string unfinished(const std::string& path) {
+  return path + "." + std::to_string(::getpid());
+}
+
+void finish(const std::string& path) {
+  if (std::rename(unfinished(path).c_str(), path.c_str()) != 0) fail(path, "cannot be written");
+}
+
 }  // namespace
 
 Raster read_raster(const std::string& path) {
@@ -129,13 +140,15 @@ void write_png(const std::string& path, const Raster& raster) {
   image.width = static_cast<png_uint_32>(raster.width);
   image.height = static_cast<png_uint_32>(raster.height);
   image.format = PNG_FORMAT_RGB;
-  if (png_image_write_to_file(&image, path.c_str(), 0, rgb.data(), 0, nullptr) == 0) {
+  const std::string file = unfinished(path);
+  if (png_image_write_to_file(&image, file.c_str(), 0, rgb.data(), 0, nullptr) == 0) {
     fail(path, image.message);
   }
+  finish(path);
 }
 
 void write_sample(const std::string& path, std::size_t width, std::size_t height) {
-  std::ofstream out(path, std::ios::binary);
+  std::ofstream out(unfinished(path), std::ios::binary);
   out << "P5\n# a plate with hot and cold spots\n" << width << ' ' << height << "\n255\n";
   for (std::size_t y = 0; y < height; ++y) {
     for (std::size_t x = 0; x < width; ++x) {
@@ -147,7 +160,9 @@ void write_sample(const std::string& path, std::size_t width, std::size_t height
       out.put(static_cast<char>(std::lround(255.0 * value)));
     }
   }
+  out.close();
   if (!out) fail(path, "cannot be written");
+  finish(path);
 }
 
 }  // namespace demos
