@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,17 +18,13 @@
 #include "apps/phoenix/chart.h"
 #include "apps/phoenix/child.h"
 #include "apps/phoenix/demo.h"
+#include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
 
 namespace phx::app {
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int) {
-  interrupted = 1;
-}
 
 double clock_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -74,7 +69,7 @@ class Show {
   /// Follows the job to its end, and the changes that are under way to theirs. The job's exit
   /// code, or -1 if a person interrupted it.
   int follow(Child& job) {
-    while (interrupted == 0 && (job.exit_code() < 0 || is_changing())) {
+    while (Interrupts::count() == 0 && (job.exit_code() < 0 || is_changing())) {
       std::vector<pollfd> watched;
       if (job.exit_code() < 0) watched.push_back({job.descriptor(), POLLIN, 0});
       for (const Change& change : changes_) {
@@ -87,7 +82,7 @@ class Show {
       }
     }
     if (is_terminal_) std::printf("\r\033[K");
-    return interrupted != 0 ? -1 : job.exit_code();
+    return Interrupts::count() != 0 ? -1 : job.exit_code();
   }
 
   /// The table and the chart. False: something was not as it must be.
@@ -263,7 +258,7 @@ int run_show(const ElasticOptions& options, const std::string& mesh,
   if (!job.ok()) return fail(job.error().what);
   Show show(options, changes_of(options, mesh, members));
   const int code = show.follow(job.value());
-  if (code < 0) return fail("interrupted");
+  if (code < 0) return fail("interrupted", kInterrupted);
   const bool is_well = show.report();
   if (code == 0 && is_well) return kOk;
   return fail("the demo FAILED: " +
@@ -276,9 +271,7 @@ int demo_elastic(const ElasticOptions& options) {
   if (options.change > options.processors) {
     return fail("--change must not be greater than --processors", kUsage);
   }
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+  const Interrupts interrupts;
   const std::string mesh = "elastic-" + std::to_string(::getpid());
   std::printf("A mesh of %u local daemons runs a job of %llu vnodes; %u join, %u are drained.\n",
               options.processors, static_cast<unsigned long long>(options.vnodes), options.change,
@@ -287,8 +280,8 @@ int demo_elastic(const ElasticOptions& options) {
   LaunchOptions quietly;
   quietly.quiet = true;
   const auto members = start_mesh(mesh, std::vector<Place>(options.processors), quietly);
-  const int code =
-      members.ok() ? run_show(options, mesh, members.value()) : fail(members.error().what);
+  if (!members.ok()) return fail(members.error().what);
+  const int code = run_show(options, mesh, members.value());
   const Status ended = end_mesh(mesh);
   return ended.ok() ? code : fail(ended.error().what);
 }

@@ -38,7 +38,9 @@ int kill_job(const KillOptions& options) {
   const std::string digits = options.job.substr(options.job.starts_with('j') ? 1 : 0);
   char* end = nullptr;
   const unsigned long number = std::strtoul(digits.c_str(), &end, 10);
-  if (digits.empty() || *end != '\0') return fail("'" + options.job + "' is no job", kUsage);
+  if (digits.empty() || *end != '\0') {
+    return fail("'" + options.job + "' is no job, which would be j2 or 2; see phoenix ps", kUsage);
+  }
   const auto done = ask<runtime::Done>(
       session.value(),
       runtime::SignalRequest{JobId{static_cast<std::uint32_t>(number)}, options.signal}, 5s);

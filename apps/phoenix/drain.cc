@@ -52,12 +52,7 @@ int drain(const DrainOptions& options) {
   const auto processors = find_processors(status.value().view, options.names);
   if (!processors.ok()) return fail(processors.error().what, kUsage);
   // Speak through one that stays, so that the connection outlives the drain.
-  std::vector<std::string> staying;
-  for (const auto& [id, member] : status.value().view.members) {
-    const auto& all = processors.value();
-    const bool stays = std::find(all.begin(), all.end(), id) == all.end() && !member.leaving;
-    if (stays && !member.endpoints.empty()) staying.push_back(member.endpoints.front());
-  }
+  const auto staying = staying_endpoints(status.value().view, processors.value());
   if (staying.empty()) {
     return fail("that would leave no processor; to end the mesh, use phoenix down", kUsage);
   }
@@ -107,6 +102,10 @@ void add_drain(CLI::App& tool, Action& chosen) {
   verb->add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
   verb->add_option("--timeout", options->timeout_s, "Give up watching after so many seconds")
       ->check(CLI::NonNegativeNumber);
+  verb->footer(
+      "The vnodes go to the processors that stay; the daemons end when nothing needs them any "
+      "more.\n"
+      "Ctrl-C ends the watching only: the drain goes on.");
   verb->callback([options, &chosen] { chosen = [options] { return drain(*options); }; });
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "overlay/base/ids.h"
@@ -23,9 +24,9 @@ class JobOutput {
   /// Makes the folder. Fails if it cannot be written to.
   [[nodiscard]] static Result<JobOutput> make(Options options);
 
-  /// False: the bytes could not be written (disk full, pipe closed).
-  [[nodiscard]] bool write(const runtime::Output& output);
-  /// Writes lines that have no end yet.
+  /// What cannot be written (disk full, pipe closed) is lost, which is said once on stderr.
+  void write(const runtime::Output& output);
+  /// Writes lines that have no end yet. False: something was lost.
   [[nodiscard]] bool finish();
 
  private:
@@ -35,12 +36,15 @@ class JobOutput {
   };
 
   explicit JobOutput(Options options) : options_(std::move(options)) {}
-  [[nodiscard]] bool write_line(const Stream& stream, std::string_view line);
-  [[nodiscard]] bool write_file(const Stream& stream, std::string_view text);
+  void write_line(const Stream& stream, std::string_view line);
+  void write_file(const Stream& stream, std::string_view text);
+  void flush(const Stream& stream);
+  void lose(const std::string& where);
 
   Options options_;
   std::map<Stream, std::string> begun_;  ///< Lines without an end.
   std::map<Stream, std::unique_ptr<std::FILE, Closer>> files_;
+  bool is_lost_ = false;  ///< Some of it.
 };
 
 }  // namespace phx::app

@@ -14,12 +14,15 @@
 #include <sstream>
 #include <system_error>
 
+#include "apps/phoenix/interrupts.h"
+
 namespace phx::app {
 namespace fs = std::filesystem;
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 constexpr auto kStartTimeout = std::chrono::seconds(30);
+constexpr std::int64_t kLookEveryMs = 200;  // For an interrupt that came between two waits.
 
 /// A daemon that has been started and has not yet said that it is a member.
 struct Starting {
@@ -136,6 +139,15 @@ void clean_up(Starting& starting) {
   fs::remove(starting.log, failure);
 }
 
+/// None of them will be waited for any more; they leave when they find that nobody listens.
+void give_up(std::vector<Starting>& running) {
+  for (Starting& one : running) {
+    ::kill(one.process, SIGTERM);
+    clean_up(one);
+  }
+  running.clear();
+}
+
 /// Waits until one of `running` is a member, and takes it out.
 Result<Launched> wait_for_one(std::vector<Starting>& running, SteadyClock::time_point deadline) {
   while (true) {
@@ -143,16 +155,17 @@ Result<Launched> wait_for_one(std::vector<Starting>& running, SteadyClock::time_
     for (const Starting& one : running) polled.push_back({one.ready, POLLIN, 0});
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now());
-    const int found = ::poll(polled.data(), polled.size(),
-                             static_cast<int>(std::max<std::int64_t>(0, left.count())));
+    if (Interrupts::take() != 0) {
+      give_up(running);
+      return Error{ErrorCode::kAborted, "interrupted"};
+    }
+    const auto wait = std::clamp<std::int64_t>(left.count(), 0, kLookEveryMs);
+    const int found = ::poll(polled.data(), polled.size(), static_cast<int>(wait));
     if (found < 0 && errno == EINTR) continue;
+    if (found <= 0 && left.count() > 0) continue;
     if (found <= 0) {
-      for (Starting& one : running) {
-        ::kill(one.process, SIGTERM);
-        clean_up(one);
-      }
-      const Place& place = running.front().place;
-      running.clear();
+      const Place place = running.front().place;
+      give_up(running);
       return Error{ErrorCode::kTimeout,
                    "the daemon " + (place.host.empty() ? "here" : "on " + place.host) +
                        " has not become a member in time; can it reach the others?"};
@@ -212,6 +225,7 @@ Result<std::vector<Launched>> launch(const MeshDir& dir, const std::vector<Place
     }
   }
   while (!running.empty()) {
+    // Also after a failure: those that have been started may become members.
     const Result<Launched> member = wait_for_one(running, SteadyClock::now() + kStartTimeout);
     if (member.ok()) members.push_back(member.value());
   }

@@ -24,18 +24,20 @@ fs::path base() {
   return "/tmp/phoenix-" + std::to_string(::geteuid());
 }
 
-/// Makes `path` a folder of mode 0700 that belongs to this user.
-Status make_private(const fs::path& path) {
+Status make_folder(const fs::path& path) {
   std::error_code failure;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), failure);
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Error{ErrorCode::kDenied, "cannot make " + path.string() + ": " +
-                                         std::generic_category().message(errno) +
-                                         "; set PHOENIX_DIR to a folder of yours"};
-  }
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return success();
+  return Error{ErrorCode::kDenied, "cannot make " + path.string() + ": " +
+                                       std::generic_category().message(errno) +
+                                       "; set PHOENIX_DIR to a folder of yours"};
+}
+
+/// That `path` is a folder of mode 0700 that belongs to this user, or nothing.
+Status check_private(const fs::path& path) {
   struct stat found {};
-  if (::lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
-      found.st_uid != ::geteuid() || (found.st_mode & 077U) != 0) {
+  if (::lstat(path.c_str(), &found) != 0 && errno == ENOENT) return success();
+  if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 077U) != 0) {
     return Error{ErrorCode::kDenied, path.string() +
                                          " is not a folder that only you can open (mode 0700); "
                                          "remove it, or set PHOENIX_DIR to another one"};
@@ -59,9 +61,18 @@ Result<MeshDir> MeshDir::open(const std::string& name) {
     return Error{ErrorCode::kBadInput,
                  "'" + name + "' is no name for a mesh: up to 64 letters, digits, - _ ."};
   }
-  if (const Status made = make_private(base()); !made.ok()) return made.error();
-  if (const Status made = make_private(base() / name); !made.ok()) return made.error();
+  for (const fs::path& path : {base(), base() / name}) {
+    if (const Status checked = check_private(path); !checked.ok()) return checked.error();
+  }
   return MeshDir(name, base() / name);
+}
+
+Result<MeshDir> MeshDir::make(const std::string& name) {
+  if (const auto before = open(name); !before.ok()) return before;
+  for (const fs::path& path : {base(), base() / name}) {
+    if (const Status made = make_folder(path); !made.ok()) return made.error();
+  }
+  return open(name);
 }
 
 std::vector<std::string> MeshDir::names() {

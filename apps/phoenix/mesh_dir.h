@@ -20,9 +20,12 @@ class MeshDir {
     long process = 0;
   };
 
-  /// Fails (kDenied) if the folder exists and belongs to somebody else, (kBadInput) for a name that
-  /// is not made of letters, digits, '-', '_' and '.'.
+  /// Makes nothing: a mesh that never was has no key. Fails (kDenied) if the folder exists and
+  /// belongs to somebody else, (kBadInput) for a name that is not made of letters, digits, '-', '_'
+  /// and '.'.
   [[nodiscard]] static Result<MeshDir> open(const std::string& name);
+  /// The same, and makes the folder.
+  [[nodiscard]] static Result<MeshDir> make(const std::string& name);
   /// The names of all meshes with a key.
   [[nodiscard]] static std::vector<std::string> names();
 

@@ -1,14 +1,15 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <thread>
 
+#include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/job_output.h"
 #include "apps/phoenix/run.h"
 #include "apps/phoenix/session.h"
@@ -21,24 +22,6 @@ namespace {
 constexpr std::uint32_t kPrivateDaemons = 4;
 constexpr auto kSearchTimeout = std::chrono::seconds(15);
 
-std::atomic<int> signal_taken{0};   // The last one, 0 when dealt with.
-std::atomic<int> signals_taken{0};  // How many there were.
-void on_signal(int number) {
-  signal_taken = number;
-  ++signals_taken;
-}
-
-/// Takes the signals that a person or a batch system sends, as long as it lives.
-class SignalGuard {
- public:
-  SignalGuard() {
-    struct sigaction action {};
-    action.sa_handler = on_signal;  // Without SA_RESTART: a wait ends.
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
-    ::signal(SIGPIPE, SIG_IGN);
-  }
-};
-
 runtime::JobSpec make_spec(const RunOptions& options) {
   runtime::JobSpec spec;
   spec.vnodes = options.vnodes;
@@ -47,6 +30,11 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   spec.balance = !options.no_balance;
   spec.attach_timeout = std::chrono::seconds(options.attach_timeout_s);
   spec.environment = options.environment;
+  for (std::string& variable : spec.environment) {
+    if (variable.find('=') != std::string::npos) continue;
+    const char* value = std::getenv(variable.c_str());
+    variable += std::string("=") + (value == nullptr ? "" : value);
+  }
   std::error_code failure;
   const std::filesystem::path here = std::filesystem::current_path(failure);
   spec.directory = here;
@@ -54,7 +42,9 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   if (spec.name.empty()) spec.name = std::filesystem::path(spec.command.front()).filename();
   // A path is made absolute, since daemons run elsewhere; a bare name is looked up at each one.
   std::string& program = spec.command.front();
-  if (program.find('/') != std::string::npos) program = std::filesystem::absolute(program, failure);
+  if (program.find('/') != std::string::npos) {
+    program = std::filesystem::absolute(program, failure).lexically_normal();
+  }
   return spec;
 }
 
@@ -66,7 +56,10 @@ class Follower {
 
   int follow() {
     while (true) {
-      if (const int number = signal_taken.exchange(0); number != 0) pass_on(number);
+      if (const int number = job_ ? Interrupts::take() : 0; number != 0) pass_on(number);
+      if (!job_ && Interrupts::count() > 1) {
+        return fail("interrupted before the job had a number; see phoenix ps", kInterrupted);
+      }
       Result<runtime::ClientReply> reply = session_.client.receive(100ms);
       if (!reply.ok()) {
         if (reply.error().code == ErrorCode::kTimeout) continue;
@@ -74,8 +67,8 @@ class Follower {
         continue;
       }
       if (const auto code = take(reply.value())) {
-        const bool well = output_.finish() && !lost_output_;
-        return well ? *code : fail("the output of the job could not be written", kFailed);
+        const bool is_complete = output_.finish();
+        return is_complete || *code != kOk ? *code : fail("the job's output is not complete");
       }
     }
   }
@@ -84,8 +77,7 @@ class Follower {
   /// The first signal goes to the processes, so that they can end by themselves; the next ends
   /// the job.
   void pass_on(int number) {
-    if (!job_) return;
-    const bool asks = signals_taken == 1 && number == SIGINT;
+    const bool asks = Interrupts::count() == 1 && number == SIGINT;
     std::fprintf(stderr, "phoenix: %s\n",
                  asks ? "interrupt passed on to the job; once more ends it" : "ending the job");
     const Status sent = session_.client.send(runtime::SignalRequest{*job_, asks ? number : 0});
@@ -98,7 +90,7 @@ class Follower {
       give_up_.reset();
     }
     if (const auto* m = std::get_if<runtime::RunOutput>(&reply)) {
-      lost_output_ = !output_.write(m->output) || lost_output_;
+      output_.write(m->output);
     }
     if (const auto* m = std::get_if<runtime::RunMoved>(&reply)) return move(*m);
     if (const auto* m = std::get_if<runtime::RunEnded>(&reply)) {
@@ -138,13 +130,12 @@ class Follower {
   JobOutput output_;
   std::optional<JobId> job_;
   std::optional<std::chrono::steady_clock::time_point> give_up_;  ///< Searching since a loss.
-  bool lost_output_ = false;
 };
 
 int run_in(const std::string& mesh, const RunOptions& options) {
   auto output = JobOutput::make({!options.no_tags, options.output_folder});
   if (!output.ok()) return fail(output.error().what, kUsage);
-  auto session = connect(mesh);
+  auto session = connect_to_staying(mesh);
   if (!session.ok()) return fail(session.error().what);
   const Status sent = session.value().client.send(runtime::RunRequest{make_spec(options)});
   if (!sent.ok()) return fail(sent.error().what);
@@ -154,7 +145,7 @@ int run_in(const std::string& mesh, const RunOptions& options) {
 }  // namespace
 
 int run_job(const RunOptions& options) {
-  const SignalGuard signals;
+  const Interrupts interrupts;
   const auto dir = MeshDir::open(options.mesh);
   if (!dir.ok()) return fail(dir.error().what, kUsage);
   if (dir.value().has_key()) return run_in(options.mesh, options);
@@ -163,7 +154,11 @@ int run_job(const RunOptions& options) {
   const std::string name = "run-" + std::to_string(::getpid());
   const std::uint32_t count = options.processors > 0 ? options.processors : kPrivateDaemons;
   const auto members = start_mesh(name, std::vector<Place>(count), {});
-  const int code = members.ok() ? run_in(name, options) : fail(members.error().what);
+  if (!members.ok()) {
+    const bool is_interrupted = members.error().code == ErrorCode::kAborted;
+    return fail(members.error().what, is_interrupted ? kInterrupted : kFailed);
+  }
+  const int code = run_in(name, options);
   const Status ended = end_mesh(name);
   return ended.ok() ? code : fail(ended.error().what);
 }
@@ -177,7 +172,8 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_option("--on", options->processors, "On at most so many processors (default: all)");
   verb->add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
   verb->add_option("--name", options->name, "Name of the job (default: the program's)");
-  verb->add_option("-x,--env", options->environment, "NAME=VALUE for the processes");
+  verb->add_option("-x,--env", options->environment,
+                   "NAME=VALUE for the processes; NAME alone: its value here");
   verb->add_option("--output-dir", options->output_folder,
                    "Write the output of each process to a file there");
   verb->add_option("--attach-timeout", options->attach_timeout_s,

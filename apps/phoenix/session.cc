@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <thread>
 #include <utility>
 
 #include "runtime/tcp/key.h"
@@ -10,6 +11,12 @@ namespace phx::app {
 namespace {
 
 constexpr Duration kStatusTimeout = 5s;
+constexpr int kTriesMax = 20;
+constexpr auto kPause = std::chrono::milliseconds(50);
+
+bool is_lost(const Error& error) {
+  return error.code == ErrorCode::kUnavailable;
+}
 
 std::string other_meshes(const std::string& name) {
   std::string list;
@@ -51,7 +58,16 @@ Result<Session> connect(const std::string& name) {
 }
 
 Result<runtime::StatusReply> ask_status(Session& session, bool ask_all) {
-  auto reply = ask<runtime::StatusReply>(session, runtime::StatusRequest{ask_all}, kStatusTimeout);
+  const runtime::StatusRequest request{ask_all};
+  auto reply = ask<runtime::StatusReply>(session, request, kStatusTimeout);
+  for (int tries = 0; !reply.ok() && is_lost(reply.error()) && tries < kTriesMax; ++tries) {
+    // It was just leaving: another one knows.
+    std::this_thread::sleep_for(kPause);
+    auto next = connect(session.dir.name());
+    if (!next.ok()) return next.error();
+    session = std::move(next).value();
+    reply = ask<runtime::StatusReply>(session, request, kStatusTimeout);
+  }
   if (!reply.ok()) return reply;
   std::vector<std::string> endpoints;
   for (const auto& [id, member] : reply.value().view.members) {
@@ -59,6 +75,27 @@ Result<runtime::StatusReply> ask_status(Session& session, bool ask_all) {
   }
   session.dir.remember_endpoints(endpoints);
   return reply;
+}
+
+std::vector<std::string> staying_endpoints(const runtime::View& view,
+                                           const std::vector<ProcessorId>& without) {
+  std::vector<std::string> endpoints;
+  for (const auto& [id, member] : view.members) {
+    const bool stays = !member.leaving && std::ranges::find(without, id) == without.end();
+    if (stays && !member.endpoints.empty()) endpoints.push_back(member.endpoints.front());
+  }
+  return endpoints;
+}
+
+Result<Session> connect_to_staying(const std::string& name) {
+  auto session = connect(name);
+  if (!session.ok()) return session;
+  const auto status = ask_status(session.value(), /*ask_all=*/false);
+  if (!status.ok()) return status.error();
+  const runtime::View& view = status.value().view;
+  const auto at = view.members.find(session.value().client.daemon());
+  if (at != view.members.end() && !at->second.leaving) return session;
+  return connect_to(name, staying_endpoints(view, {}));
 }
 
 Result<std::vector<ProcessorId>> find_processors(const runtime::View& view,

@@ -23,7 +23,15 @@ struct Session {
 [[nodiscard]] Result<Session> connect_to(const std::string& name,
                                          const std::vector<std::string>& endpoints);
 
-/// Asks for the state of the whole mesh, and remembers where its daemons are.
+/// The same, but for a daemon that is not leaving: for what takes a while.
+[[nodiscard]] Result<Session> connect_to_staying(const std::string& name);
+
+/// Where those members are who are neither leaving nor among `without`.
+[[nodiscard]] std::vector<std::string> staying_endpoints(const runtime::View& view,
+                                                         const std::vector<ProcessorId>& without);
+
+/// Asks for the state of the whole mesh, and remembers where its daemons are. Goes over to another
+/// daemon if this one has just left.
 [[nodiscard]] Result<runtime::StatusReply> ask_status(Session& session, bool ask_all = true);
 
 /// Sends `request` and waits for the answer of type `Answer`; a Done with an error is an error.

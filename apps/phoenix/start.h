@@ -9,6 +9,7 @@
 namespace phx::app {
 
 /// Founds the mesh `name` with a fresh key and one daemon per place. kBusy if it runs already.
+/// kAborted: interrupted [interrupts.h], and taken down again.
 [[nodiscard]] Result<std::vector<Launched>> start_mesh(const std::string& name,
                                                        const std::vector<Place>& places,
                                                        const LaunchOptions& options);

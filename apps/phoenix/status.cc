@@ -159,7 +159,8 @@ int show_once(const StatusOptions& options, Session& session) {
   if (!reply.ok()) return fail(reply.error().what);
   std::string text;
   if (options.json) {
-    text = to_json(reply.value()).dump(2) + "\n";
+    // Watched by a program: one line each time.
+    text = to_json(reply.value()).dump(options.watch ? -1 : 2) + "\n";
   } else if (options.jobs_only) {
     text = job_table(reply.value());
   } else {
@@ -196,7 +197,8 @@ void add_status(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* verb = tool.add_subcommand("status", "Show processors, jobs and vnodes of a mesh");
   add_options(*verb, *options);
-  verb->add_flag("-w,--watch", options->watch, "Show it again every second until Ctrl-C");
+  verb->add_flag("-w,--watch", options->watch,
+                 "Show it again every second until Ctrl-C; with --json a line each time");
   verb->callback([options, &chosen] { chosen = [options] { return show(*options); }; });
 }
 

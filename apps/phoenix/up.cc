@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
+#include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/launch.h"
 #include "apps/phoenix/mesh_dir.h"
 #include "apps/phoenix/session.h"
@@ -10,6 +12,8 @@
 
 namespace phx::app {
 namespace {
+
+constexpr std::size_t kSeedsMax = 3;
 
 /// What `phoenix up` and `phoenix add` have in common.
 struct StartOptions {
@@ -68,11 +72,16 @@ int report(const StartOptions& options, const std::vector<Launched>& members, co
   return kOk;
 }
 
+int fail_to_start(const Error& error) {
+  return fail(error.what, error.code == ErrorCode::kAborted ? kInterrupted : kFailed);
+}
+
 int up(const StartOptions& options) {
   const auto places = places_of(options);
   if (!places.ok()) return fail(places.error().what, kUsage);
+  const Interrupts interrupts;
   const auto members = start_mesh(options.mesh, places.value(), options.launch);
-  if (!members.ok()) return fail(members.error().what);
+  if (!members.ok()) return fail_to_start(members.error());
   return report(options, members.value(), "started");
 }
 
@@ -83,13 +92,11 @@ int add(const StartOptions& options) {
   if (!session.ok()) return fail(session.error().what);
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return fail(status.error().what);
-  std::vector<std::string> seeds;
-  for (const auto& [id, member] : status.value().view.members) {
-    if (!member.leaving && !member.endpoints.empty()) seeds.push_back(member.endpoints.front());
-    if (seeds.size() == 3) break;
-  }
+  std::vector<std::string> seeds = staying_endpoints(status.value().view, {});
+  seeds.resize(std::min(seeds.size(), kSeedsMax));
+  const Interrupts interrupts;
   const auto members = launch(session.value().dir, places.value(), seeds, options.launch);
-  if (!members.ok()) return fail(members.error().what);
+  if (!members.ok()) return fail_to_start(members.error());
   return report(options, members.value(), "added");
 }
 
@@ -97,9 +104,10 @@ int add(const StartOptions& options) {
 
 Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vector<Place>& places,
                                          const LaunchOptions& options) {
-  const auto dir = MeshDir::open(name);
+  const auto dir = MeshDir::make(name);
   if (!dir.ok()) return dir.error();
-  if (dir.value().has_key()) {
+  const bool is_new = !dir.value().has_key();
+  if (!is_new) {
     auto running = connect(name);
     if (running.ok()) {
       return Error{ErrorCode::kBusy, "mesh '" + name +
@@ -112,6 +120,14 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
     if (!key.ok()) return key.error();
   }
   auto members = launch(dir.value(), places, {}, options);
+  const bool is_interrupted = !members.ok() && members.error().code == ErrorCode::kAborted;
+  const bool is_empty = !members.ok() && dir.value().daemons().empty();
+  if (is_interrupted || (is_new && is_empty)) {
+    // Nobody wants half a mesh, nor a key without one.
+    const Status ended = end_mesh(name);
+    if (!ended.ok()) return ended.error();
+  }
+  if (is_interrupted) return Error{ErrorCode::kAborted, "interrupted; what had started is ended"};
   if (!members.ok()) return members;
   std::vector<std::string> endpoints;
   for (const Launched& one : members.value()) endpoints.push_back(one.endpoint);

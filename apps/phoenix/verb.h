@@ -9,8 +9,9 @@ namespace phx::app {
 /// Exit codes of the tool (a job's own code is passed on by `phoenix run`).
 enum ExitCode : int {
   kOk = 0,
-  kFailed = 1,  ///< Something could not be done, or a result was wrong.
-  kUsage = 2,   ///< The command line, a file or the set-up is wrong.
+  kFailed = 1,         ///< Something could not be done, or a result was wrong.
+  kUsage = 2,          ///< The command line, a file or the set-up is wrong.
+  kInterrupted = 130,  ///< By Ctrl-C or the like.
 };
 
 /// What a verb's options say to do; returns the exit code.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,11 +16,13 @@ constexpr int kNoProcess = 2;
 
 /// The rest of the first process's life.
 [[noreturn]] void relay(int ready, pid_t background) {
+  std::signal(SIGPIPE, SIG_IGN);
   std::array<char, 512> buffer{};
   bool said = false;
   ssize_t got = 0;
   while ((got = ::read(ready, buffer.data(), buffer.size())) > 0) {
     said = ::write(STDOUT_FILENO, buffer.data(), static_cast<std::size_t>(got)) == got || said;
+    if (!said) ::kill(background, SIGTERM);  // Nobody waits for it any more.
   }
   if (said) ::_exit(0);
   int status = 0;

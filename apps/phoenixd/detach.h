@@ -9,8 +9,8 @@ struct Background {
 
 /// Goes into the background: the calling process stays, passes on the line that the background
 /// process writes to `ready_fd` to standard output, and exits (0, or the other's exit code if that
-/// ends without a line). Returns in the background process, in a session of its own.
-/// REQUIRES a process with one thread.
+/// ends without a line; if nobody reads the line, the other is asked to leave). Returns in the
+/// background process, in a session of its own. REQUIRES a process with one thread.
 [[nodiscard]] Background detach();
 
 /// Lets go of the terminal: standard input, output and error are /dev/null from now on.

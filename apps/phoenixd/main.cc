@@ -36,13 +36,13 @@ void allow_many_descriptors() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void announce(int fd, ProcessorId id, const std::string& endpoint) {
-  if (fd < 0) return;
+/// Tells whoever started us. False: nobody listens any more.
+bool announce(int fd, ProcessorId id, const std::string& endpoint) {
+  if (fd < 0) return true;
   const std::string line = std::to_string(id.value) + " " + endpoint + "\n";
-  if (::write(fd, line.data(), line.size()) < 0) {
-    std::cerr << "phoenixd: nobody reads descriptor " << fd << " of --ready-fd\n";
-  }
+  const bool is_heard = ::write(fd, line.data(), line.size()) >= 0;
   ::close(fd);
+  return is_heard;
 }
 
 int run(const Options& options) {
@@ -58,7 +58,10 @@ int run(const Options& options) {
       options.mesh_dir,
       {.id = driver.self(), .name = options.driver.name, .endpoints = driver.endpoints()});
   if (!state.ok()) return complain(state.error().what, kBadConfiguration);
-  announce(options.ready_fd, driver.self(), driver.endpoints().front());
+  if (!announce(options.ready_fd, driver.self(), driver.endpoints().front())) {
+    std::cerr << "phoenixd: whoever started this daemon is gone: it leaves\n";
+    std::raise(SIGTERM);
+  }
   if (options.detached) let_go_of_terminal();
   const runtime::Stop stop = driver.run();
   return stop.code == 0 ? 0 : complain(stop.reason, stop.code);

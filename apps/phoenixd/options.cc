@@ -170,6 +170,7 @@ Result<Options> checked(Arguments arguments) {
 
 std::variant<Options, ExitAtOnce> read_options(int argc, char** argv) {
   CLI::App app{"The Phoenix daemon: one processor of a mesh. Usually started by `phoenix up`."};
+  app.set_version_flag("--version", "phoenixd " PHX_VERSION);
   Arguments arguments;
   declare(app, arguments);
   try {

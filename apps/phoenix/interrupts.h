@@ -1,0 +1,22 @@
+#pragma once
+
+namespace phx::app {
+
+/// While one lives, signals by which a person or a batch system ends programs (SIGINT, SIGTERM,
+/// SIGHUP, unless nohup ignores it) are taken: waits end early, and whoever waited looks here.
+/// SIGPIPE is ignored for good.
+/// One at a time.
+class Interrupts {
+ public:
+  Interrupts();
+  ~Interrupts();
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  /// The last signal not asked for yet; 0: none.
+  [[nodiscard]] static int take();
+  /// How many there were since the program began.
+  [[nodiscard]] static int count();
+};
+
+}  // namespace phx::app
