@@ -1,11 +1,13 @@
 # Read by the tests of this folder: real daemons, real sockets, real time. Each test has a folder and
 # a mesh of its own, waits for events instead of sleeping, and takes everything down at its end.
 #
-#   $1 of every test: the folder with the programs phoenix and phoenixd; $2: the folder of the demos
+#   $1 of every test: the folder with the programs phoenix and phoenixd; $2: the folder of the demos;
+#   $3: the folder of the application travel
 
 set -u
 bin=$(cd "$1" && pwd)
 demos=$(cd "$2" && pwd)
+travel=$(cd "$3" && pwd)/travel
 phoenix=$bin/phoenix
 work=$(mktemp -d /tmp/phoenix-e2e-XXXXXX)
 export PHOENIX_DIR=$work/dir
@@ -74,3 +76,28 @@ has_processors() { [ "$(processors)" -eq "$1" ]; }
 holds_some() { "$phoenix" status | grep "^p$1 " | grep -q 'j[0-9]*:'; }
 process_of() { sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$PHOENIX_DIR/default/p$1.json"; }
 endpoint_of() { sed -n 's/.*"endpoint": "\([^"]*\)".*/\1/p' "$PHOENIX_DIR/default/p$1.json"; }
+oldest() { "$phoenix" status | sed -n 's/^p\([0-9]*\) .*/\1/p' | head -n 1; }
+no_daemon() { ! pgrep -f "[m]esh-dir $PHOENIX_DIR" >/dev/null; }
+
+# under_change NAME COMMAND...: two processors join, the two oldest are drained, again and again until
+# the command ends, whose output goes to NAME.out.
+under_change() {
+  name=$1
+  shift
+  "$@" >"$work/$name.out" 2>&1 &
+  job=$!
+  changes=0
+  while kill -0 "$job" 2>/dev/null; do
+    check "$name: two join" "$phoenix" add --local 2 -q
+    leaver=$(oldest)
+    check "$name: the oldest is drained" "$phoenix" drain "p$leaver"
+    leaver=$(oldest)
+    check "$name: and the next" "$phoenix" drain "p$leaver"
+    changes=$((changes + 1))
+  done
+  wait "$job"
+  code=$?
+  [ "$code" -eq 0 ] || cat "$work/$name.out"
+  check "$name ended well, after $changes changes" test "$code" -eq 0
+  check "$name changed at least once" test "$changes" -ge 1
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Ctrl-C at whatever moment leaves a mesh that can be asked and ended, or none; and no process.
+. "$(dirname "$0")/lib.sh"
+
+cd "$work" || exit 1
+# interrupted AFTER COMMAND...: runs it, and interrupts it after so many seconds.
+interrupted() {
+  after=$1
+  shift
+  env --default-signal=INT "$@" >"$work/interrupted.out" 2>&1 &
+  running=$!
+  sleep "$after"
+  kill -INT "$running" 2>/dev/null
+  wait "$running"
+}
+# Whether status and down do what they should, however little or much there is.
+is_usable() {
+  if [ -e "$PHOENIX_DIR/default/key" ]; then
+    "$phoenix" status && "$phoenix" down
+  else
+    fails_with "phoenix up" "$phoenix" status
+  fi
+}
+
+for after in 0 0.005 0.01 0.02 0.03 0.05 0.08 0.12 0.2 0.5; do
+  interrupted "$after" "$phoenix" up --local 8 -q
+  check "a start interrupted after $after s leaves all or nothing" is_usable
+  await "no daemon is left after $after s" no_daemon
+done
+
+check "a mesh starts" "$phoenix" up --local 3 -q
+for after in 0 0.01 0.02 0.05 0.1; do
+  interrupted "$after" "$phoenix" add --local 4 -q
+  check "an addition interrupted after $after s leaves a mesh" "$phoenix" status
+  interrupted "$after" "$phoenix" run -n 6 -- "$demos/heat" --steps 100000
+  await "a job interrupted after $after s ends" sh -c "$phoenix ps | grep -q 'no jobs'"
+done
+check "it works" "$phoenix" run -n 6 -- "$demos/heat" --steps 10
+
+for after in 0 0.01 0.02 0.05; do
+  "$phoenix" run -n 12 -- "$demos/heat" --steps 400 >"$work/heat.out" 2>&1 &
+  job=$!
+  await "the job runs" sh -c "$phoenix ps | grep -q heat"
+  leaver=$(oldest)
+  interrupted "$after" "$phoenix" drain "p$leaver"
+  wait "$job"
+  check "a drain interrupted after $after s does the job no harm" test $? -eq 0
+  check "and may be repeated" sh -c "$phoenix drain p$leaver || ! $phoenix status | grep -q '^p$leaver '"
+  check "one joins" "$phoenix" add --local 1 -q
+done
+check "the mesh ends" "$phoenix" down
+await "no daemon is left" no_daemon
+
+for after in 0.01 0.05 0.1 0.3; do
+  interrupted "$after" "$phoenix" run -n 4 -- "$demos/heat" --steps 100000
+  check "a private mesh is gone, interrupted after $after s" \
+    sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q run-"
+  await "no daemon is left" no_daemon
+done

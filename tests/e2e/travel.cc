@@ -1,0 +1,154 @@
+/// An application for the tests of this folder: tokens hop from vnode to vnode while vnodes move.
+/// Every message is counted and numbered, so one that is lost, doubled or out of order shows.
+///   travel run|next HOPS   every vnode's token makes so many hops; a handler, or a loop
+///   travel take            two processes, of which one hands its vnode over to the other by hand
+#include <phoenix.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+enum : phx::Tag { kToken, kHome, kCount, kEnd };
+
+/// What a message carries.
+struct Token {
+  std::uint64_t number = 0;  ///< Of the messages of this sender to this receiver.
+  std::uint64_t value = 0;   ///< Hops left; of kCount: tokens that passed.
+};
+
+/// What belongs to one vnode.
+struct Stop {
+  std::map<phx::Vnode, std::uint64_t> sent;
+  std::map<phx::Vnode, std::uint64_t> received;
+  std::uint64_t passed = 0;
+  std::uint64_t home = 0;     ///< At v0: tokens that are done.
+  std::uint64_t counts = 0;   ///< At v0: answers.
+  std::uint64_t counted = 0;  ///< At v0: their sum.
+  bool has_begun = false;
+  void state(auto& io) { io(sent, received, passed, home, counts, counted, has_begun); }
+};
+
+class Travel {
+ public:
+  Travel(phx::Session& job, std::uint64_t hops) : job_(job), hops_(hops), stops_(job) {}
+
+  /// False: the end.
+  bool handle(const phx::Message& message) {
+    const phx::Vnode at = message.to;
+    Stop& stop = stops_[at];
+    if (message.kind == phx::Kind::kBroadcast) {
+      if (message.tag == kEnd) return false;
+      if (message.tag == kCount) send(at, 0, kCount, stop.passed);
+      if (message.tag == kToken) send(at, next_of(at, hops_), kToken, hops_);
+      return true;
+    }
+    const auto token = message.as<Token>();
+    if (token.number != stop.received[message.from]++) {
+      throw std::runtime_error("a message is lost, doubled, or out of order");
+    }
+    if (message.tag == kToken) pass_on(at, stop, token.value);
+    if (message.tag == kHome && ++stop.home == job_.vnodes()) job_.cast(at, 0, kCount);
+    if (message.tag == kCount) count(at, stop, token.value);
+    return true;
+  }
+  /// Whoever holds v0 first starts all tokens.
+  void begin() {
+    if (!stops_.contains(0) || std::exchange(stops_[0].has_begun, true)) return;
+    job_.cast(0, 0, kToken);
+  }
+
+ private:
+  phx::Vnode next_of(phx::Vnode at, std::uint64_t hop) const {
+    return (at * 7 + hop) % job_.vnodes();
+  }
+  void send(phx::Vnode from, phx::Vnode to, phx::Tag tag, std::uint64_t value) {
+    job_.send(from, to, Token{stops_[from].sent[to]++, value}, tag);
+  }
+  void pass_on(phx::Vnode at, Stop& stop, std::uint64_t left) {
+    ++stop.passed;
+    if (left == 1) {
+      send(at, 0, kHome, 0);
+    } else {
+      send(at, next_of(at, left - 1), kToken, left - 1);
+    }
+  }
+  void count(phx::Vnode at, Stop& stop, std::uint64_t passed) {
+    stop.counted += passed;
+    if (++stop.counts < job_.vnodes()) return;
+    const bool is_right = stop.counted == job_.vnodes() * hops_;
+    std::printf("travel: %llu hops: %s\n", static_cast<unsigned long long>(stop.counted),
+                is_right ? "every one counted" : "WRONG");
+    std::fflush(stdout);
+    if (!is_right) job_.abort(1, "hops are lost or doubled");
+    if (is_right) job_.cast(at, 0, kEnd);
+  }
+
+  phx::Session& job_;
+  std::uint64_t hops_;
+  phx::Objects<Stop> stops_;
+};
+
+void run(phx::Session& job, std::uint64_t hops) {
+  Travel travel(job, hops);
+  if (!job.local_safe_point()) return;
+  travel.begin();
+  job.run([&](const phx::Message& message) {
+    if (!travel.handle(message)) job.stop();
+  });
+}
+
+void next(phx::Session& job, std::uint64_t hops) {
+  Travel travel(job, hops);
+  while (!job.over()) {
+    while (const auto message = job.next(phx::Duration::zero())) {
+      if (!travel.handle(*message)) return;
+    }
+    travel.begin();
+  }
+}
+
+void take(phx::Session& job) {
+  phx::Objects<std::string> objects(job, [](phx::Vnode v) { return "from v" + std::to_string(v); });
+  if (!job.local_safe_point()) return;
+  if (job.holds(0)) {
+    objects[0] += ", handed over";
+    job.release({0});
+    if (!job.local_safe_point()) return;  // holds nothing: until the job is over
+    throw std::runtime_error("got a vnode that it had not asked for");
+  }
+  int refusals = 0;
+  while (!job.holds(0)) {
+    job.assume({0});
+    try {
+      if (!job.local_safe_point()) throw std::runtime_error("retired");
+    } catch (const phx::Failure& refusal) {
+      if (refusal.code() != phx::ErrorCode::kDenied) throw;
+      ++refusals;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::printf("travel: %s, after %s refusals\n", objects[0].c_str(), refusals == 0 ? "no" : "some");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  const std::uint64_t hops = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
+  try {
+    phx::Session job;
+    if (mode == "run") run(job, hops);
+    if (mode == "next") next(job, hops);
+    if (mode == "take") take(job);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "travel: %s\n", error.what());
+    return 1;
+  }
+}

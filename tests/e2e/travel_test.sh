@@ -1,0 +1,14 @@
+#!/bin/sh
+# Message-driven programs between daemons that come and go: no message is lost, doubled or out of
+# order; and vnodes that a program hands over by hand.
+. "$(dirname "$0")/lib.sh"
+
+cd "$work" || exit 1
+check "a mesh starts" "$phoenix" up --local 3 -q
+under_change run "$phoenix" run -n 24 -- "$travel" run 20000
+check "every hop of the handler is counted" grep -q "480000 hops: every one counted" run.out
+under_change next "$phoenix" run -n 24 -- "$travel" next 2000
+check "every hop of the loop is counted" grep -q "48000 hops: every one counted" next.out
+"$phoenix" run -n 2 --on 2 --no-balance -- "$travel" take >take.out 2>&1
+check "a vnode is handed over by hand" grep -q "from v0, handed over" take.out
+check "the mesh ends" "$phoenix" down

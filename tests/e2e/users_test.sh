@@ -1,0 +1,46 @@
+#!/bin/sh
+# Meshes side by side, of one user and of two: none sees the other. What is read makes nothing.
+. "$(dirname "$0")/lib.sh"
+
+cd "$work" || exit 1
+check "asking makes no folder" sh -c "! $phoenix status && ! $phoenix ps --mesh other && ! test -e $PHOENIX_DIR"
+check "one mesh starts" "$phoenix" up --local 2 -q
+check "another one of the same user too" "$phoenix" up --local 3 -q --mesh other
+check "the first has its own processors" has_processors 2
+check "and the other its own" sh -c "$phoenix status --mesh other | grep -q '3 processors'"
+"$phoenix" run -n 6 --mesh other -- "$demos/heat" --steps 100000 >"$work/other.out" 2>&1 &
+job=$!
+await "the other runs a job" sh -c "$phoenix ps --mesh other | grep -q heat"
+check "which the first does not know" sh -c "$phoenix ps | grep -q 'no jobs'"
+check "a daemon of one is not let into the other" fails_with "key" \
+  "$bin/phoenixd" --mesh-dir "$PHOENIX_DIR/other" --join "$(endpoint_of 1)"
+check "an unknown mesh is an error that names the others" fails_with "default, other" \
+  "$phoenix" status --mesh nothing
+check "the first ends" "$phoenix" down
+check "the other does not" sh -c "$phoenix status --mesh other | grep -q '3 processors'"
+check "its job ends when asked" "$phoenix" kill --mesh other j1
+wait "$job"
+check "and says why" grep -q "ended by request" other.out
+check "the other ends" "$phoenix" down --mesh other
+await "no daemon is left" no_daemon
+
+nobody="setpriv --reuid 65534 --regid 65534 --clear-groups env -u PHOENIX_DIR XDG_RUNTIME_DIR=$work/nobody"
+mkdir -m 700 "$work/nobody"
+chmod 711 "$work"
+if [ "$(id -u)" -ne 0 ] || ! chown 65534:65534 "$work/nobody" || ! $nobody test -x "$phoenix"; then
+  echo "skipped: no second user who can run $phoenix"
+  exit 0
+fi
+key=$PHOENIX_DIR/default/key
+check "a mesh of the first user starts" "$phoenix" up --local 2 -q
+check "the second user does not see it" fails_with "no mesh 'default' runs here" $nobody "$phoenix" status
+check "nor reads its key" fails_with "Permission denied" $nobody cat "$key"
+check "nor looks into its folder" fails_with "only you can open" \
+  $nobody env PHOENIX_DIR="$PHOENIX_DIR" "$phoenix" status
+check "and has a mesh of the same name" $nobody "$phoenix" up --local 3 -q
+check "with its own processors" sh -c "$nobody $phoenix status | grep -q '3 processors'"
+check "the first keeps its own" has_processors 2
+cd "$work/nobody" || exit 1
+check "the second user runs a job" $nobody "$phoenix" run -n 6 -- "$demos/heat" --steps 10
+check "the second user's mesh ends" $nobody "$phoenix" down
+check "the first user's does not" has_processors 2
