@@ -53,6 +53,18 @@ TEST_CASE("the nearest come first, and only measured ones come") {
   CHECK(links.knows_near());
 }
 
+TEST_CASE("near is who is half as far as the farthest, or nearer") {
+  LinkStats links;
+  for (int i = 0; i < 3; ++i) {
+    links.add(kPeer, 20ms);
+    links.add(kOther, 10ms);
+    links.add(ProcessorId{4}, 10ms + 1ns);
+  }
+
+  CHECK(links.is_near(kOther));
+  CHECK_FALSE(links.is_near(ProcessorId{4}));
+}
+
 TEST_CASE("nobody is near while all are equally far") {
   LinkStats links;
   CHECK_FALSE(links.knows_near());

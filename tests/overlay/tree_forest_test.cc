@@ -155,6 +155,22 @@ TEST_CASE("old news of a closed tree does not bring it back") {
   CHECK(bench.forest.size() == 1);
 }
 
+TEST_CASE("who is accepted in a tree that it dropped meanwhile detaches, who is refused does not") {
+  Bench bench;
+  AttachReply reply{7, true, {}, {}};
+  reply.advert.tree = tree_of(kPeer);
+
+  bench.receive(ProcessorId{3}, reply);
+  const auto detached = bench.sent<Detach>();
+  REQUIRE(detached.size() == 1);
+  CHECK(detached[0].first == ProcessorId{3});
+  CHECK(detached[0].second == Detach{tree_of(kPeer), 7});
+
+  reply.accepted = false;
+  bench.receive(ProcessorId{3}, reply);
+  CHECK(bench.out.empty());
+}
+
 TEST_CASE(
     "what a probed peer says of the next life of a closed tree is news, of an earlier one not") {
   Bench bench;
