@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -77,25 +77,20 @@ int report(phx::Session& job, Strip& strip, const Settings& settings, double cha
   for (std::uint64_t step = 0; step < strip.step; ++step) relax(strip.start, next);
   const bool is_equal = result == strip.start;
   demos::write_png(settings.output, result);
-  std::printf("heat: %zu x %zu cells, %llu vnodes, %llu steps, last change %.2g: %s; see %s\n",
-              result.width, result.height, static_cast<unsigned long long>(job.vnodes()),
-              static_cast<unsigned long long>(strip.step), change,
-              is_equal ? "equal to the sequential run bit for bit" : "WRONG",
-              settings.output.c_str());
+  demos::say("heat: %zu x %zu cells, %zu vnodes, %zu steps, last change %.2g: %s; see %s",
+             result.width, result.height, std::size_t{job.vnodes()}, std::size_t{strip.step},
+             change, is_equal ? "equal to the sequential run bit for bit" : "WRONG",
+             settings.output.c_str());
   return is_equal ? 0 : 1;
 }
 
 Raster read_start(const Settings& settings, std::uint64_t vnodes) {
-  std::string path = settings.input;
-  if (path.empty()) {
-    path = settings.output + ".start.pgm";
-    demos::write_sample(path, settings.size, settings.size);
-  }
+  const std::string path = settings.input.empty()
+                               ? demos::write_sample(settings.output + ".start.pgm", settings.size)
+                               : settings.input;
   Raster plate = demos::read_raster(path);
-  if (plate.width < 3 || plate.height < vnodes + 2) {
-    throw std::runtime_error(path + " has too few rows for so many vnodes");
-  }
-  return plate;
+  if (plate.width >= 3 && plate.height >= vnodes + 2) return plate;
+  throw std::runtime_error(path + " has too few rows for so many vnodes");
 }
 
 int heat(phx::Session& job, const Settings& settings) {
@@ -121,11 +116,8 @@ int heat(phx::Session& job, const Settings& settings) {
     }
     const double change =
         job.allreduce(phx::max, [&](phx::Vnode v) { return relax(strips[v].now, next); });
-    const std::uint64_t step = strips.begin()->second.step;
-    if (step % 500 == 0 && job.holds(0)) {
-      std::printf("step %llu: change %.2g\n", static_cast<unsigned long long>(step), change);
-      std::fflush(stdout);
-    }
+    const std::size_t step = strips.begin()->second.step;
+    if (step % 500 == 0 && job.holds(0)) demos::say("step %zu: change %.2g", step, change);
     if (change < settings.tolerance || step == settings.steps) {
       for (auto& [v, strip] : strips) job.send(v, 0, strip.inner_rows(), kResult);
       return job.holds(0) ? report(job, strips[0], settings, change) : 0;

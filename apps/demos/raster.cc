@@ -147,13 +147,13 @@ void write_png(const std::string& path, const Raster& raster) {
   finish(path);
 }
 
-void write_sample(const std::string& path, std::size_t width, std::size_t height) {
+std::string write_sample(const std::string& path, std::size_t size) {
   std::ofstream out(unfinished(path), std::ios::binary);
-  out << "P5\n# a plate with hot and cold spots\n" << width << ' ' << height << "\n255\n";
-  for (std::size_t y = 0; y < height; ++y) {
-    for (std::size_t x = 0; x < width; ++x) {
-      const double u = static_cast<double>(x) / static_cast<double>(width);
-      const double v = static_cast<double>(y) / static_cast<double>(height);
+  out << "P5\n# a plate with hot and cold spots\n" << size << ' ' << size << "\n255\n";
+  for (std::size_t y = 0; y < size; ++y) {
+    for (std::size_t x = 0; x < size; ++x) {
+      const double u = static_cast<double>(x) / static_cast<double>(size);
+      const double v = static_cast<double>(y) / static_cast<double>(size);
       const double hot = std::exp(-40.0 * ((u - 0.3) * (u - 0.3) + (v - 0.4) * (v - 0.4)));
       const double cold = std::exp(-60.0 * ((u - 0.7) * (u - 0.7) + (v - 0.6) * (v - 0.6)));
       const double value = y == 0 ? 1.0 : std::clamp(0.4 + 0.6 * hot - 0.4 * cold, 0.0, 1.0);
@@ -163,6 +163,7 @@ void write_sample(const std::string& path, std::size_t width, std::size_t height
   out.close();
   if (!out) fail(path, "cannot be written");
   finish(path);
+  return path;
 }
 
 }  // namespace demos

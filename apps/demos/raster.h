@@ -25,8 +25,8 @@ struct Raster {
 /// Writes an image from blue (the least value) over white to red (the greatest). Throws.
 void write_png(const std::string& path, const Raster& raster);
 
-/// A plate with hot and cold spots and a hot edge, for those who bring none. Written as a PGM
-/// image.
-void write_sample(const std::string& path, std::size_t width, std::size_t height);
+/// A square plate with hot and cold spots and a hot edge, for those who bring none, as a PGM image.
+/// Returns its path.
+std::string write_sample(const std::string& path, std::size_t size);
 
 }  // namespace demos

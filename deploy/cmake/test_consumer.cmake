@@ -1,5 +1,5 @@
 # The test consumer.find_package: installs this build into a fresh prefix, then configures, builds and
-# runs tests/consumer against the installation alone.
+# runs tests/consumer and the programs in README.md against the installation alone.
 #   cmake -DBUILD=... -DCONSUMER=... -DWORK=... -DCOMPILER=... -DFLAGS=... -P test_consumer.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -9,7 +9,23 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
-run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G Ninja
+cmake_path(SET page NORMALIZE ${CONSUMER}/../..)
+cmake_path(APPEND page README.md)
+file(READ ${page} text)
+set(number 1)
+string(FIND "${text}" "```cpp\n" begin)
+while(begin GREATER_EQUAL 0)
+  math(EXPR begin "${begin} + 7")
+  string(SUBSTRING "${text}" ${begin} -1 text)
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} program)
+  file(WRITE ${WORK}/readme/program_${number}.cc "${program}")
+  math(EXPR number "${number} + 1")
+  math(EXPR end "${end} + 3")
+  string(SUBSTRING "${text}" ${end} -1 text)
+  string(FIND "${text}" "```cpp\n" begin)
+endwhile()
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G Ninja -DREADME=${WORK}/readme
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/build --output-on-failure --no-tests=error)
