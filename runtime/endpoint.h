@@ -98,7 +98,6 @@ class Endpoint {
 
   // Queries. References are valid until the next input or command.
   [[nodiscard]] const std::optional<AppAttached>& attached() const { return attached_; }
-  /// Of the whole job; 0 before attached().
   [[nodiscard]] std::uint64_t vnodes() const { return attached_ ? attached_->vnodes : 0; }
   [[nodiscard]] const VnodeSet& held() const { return holdings_.held(); }
   /// Granted; installed at the next safe point.
@@ -112,6 +111,7 @@ class Endpoint {
   [[nodiscard]] bool is_refused() const { return !refusals_.empty(); }
   [[nodiscard]] std::vector<AppRefused> take_refusals() { return std::exchange(refusals_, {}); }
   [[nodiscard]] const Holdings::Counters& counters() const { return holdings_.counters(); }
+  [[nodiscard]] std::uint64_t arrivals() const { return holdings_.arrivals(); }
   void check_invariants() const;
   /// The values of a user-defined reduction in vnode order. Empty if `reduced` is not their
   /// message.

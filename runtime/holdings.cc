@@ -232,7 +232,9 @@ void Holdings::grow(Slot& slot, Stream& stream, const PointToPoint& piece) {
   for (const Payload& begun : stream.begun) size += begun.size();
   if (size > growing.capacity) {
     const std::size_t step = std::max(kRoomStep, 4 * size);
-    growing = {nullptr, 0, size + std::min<std::uint64_t>(piece.rest, step)};
+    std::size_t more = std::min<std::uint64_t>(piece.rest, step);
+    if (growing.room) more = std::max(more, size);  // what was announced was wrong
+    growing = {nullptr, 0, size + more};
     if (room_) growing.room = room_(growing.capacity);
     if (!growing.room) {
       growing.room = std::make_shared_for_overwrite<std::byte[]>(growing.capacity);
@@ -249,11 +251,9 @@ Payload Holdings::assemble(Stream& stream, const Delivery& last) {
   const Piece piece = piece_of(last);
   if (stream.begun.empty()) return *piece.payload;
   if (std::holds_alternative<PointToPoint>(last)) return stream.begun.front();
-  const auto* broadcast = std::get_if<BroadcastDelivery>(&last);
-  if (broadcast != nullptr) {
-    const auto known = assembled_.find({broadcast->piece.root, piece.number});
-    if (known != assembled_.end()) return known->second;
-  }
+  const VnodeId root = std::get<BroadcastDelivery>(last).piece.root;
+  const auto known = assembled_.find({root, piece.number});
+  if (known != assembled_.end()) return known->second;
   Bytes bytes;
   std::size_t size = piece.payload->size();
   for (const Payload& begun : stream.begun) size += begun.size();
@@ -263,7 +263,7 @@ Payload Holdings::assemble(Stream& stream, const Delivery& last) {
   }
   bytes.insert(bytes.end(), piece.payload->bytes().begin(), piece.payload->bytes().end());
   Payload whole(std::move(bytes));
-  if (broadcast != nullptr) assembled_[{broadcast->piece.root, piece.number}] = whole;
+  assembled_[{root, piece.number}] = whole;
   return whole;
 }
 

@@ -88,6 +88,8 @@ class Holdings {
   [[nodiscard]] bool has(VnodeId vnode) const { return vnodes_.contains(vnode); }
   [[nodiscard]] std::size_t count(const Selector& wanted) const;
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  /// Of messages that were put into mailboxes.
+  [[nodiscard]] std::uint64_t arrivals() const { return arrivals_; }
   void check_invariants() const;
 
  private:

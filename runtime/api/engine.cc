@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -35,10 +36,15 @@ T checked(Result<T> result) {
 std::shared_ptr<std::byte[]> large_pages(std::size_t bytes) {
   constexpr std::size_t kPage = std::size_t{2} << 20U;
   if (bytes < kPage) return nullptr;
-  void* room = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
-  if (room == nullptr) return nullptr;
+  // One page more than needed, to begin at a page's border.
+  const std::size_t mapped = (bytes + 2 * kPage - 1) / kPage * kPage;
+  void* all = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  void* room = all;
+  std::size_t space = mapped;
+  std::align(kPage, bytes, room, space);
   ::madvise(room, bytes, MADV_HUGEPAGE);  // the system may refuse: then the pages are small
-  return {static_cast<std::byte*>(room), [](std::byte* unused) { std::free(unused); }};
+  return {static_cast<std::byte*>(room), [all, mapped](std::byte*) { ::munmap(all, mapped); }};
 }
 
 runtime::EndpointConfig endpoint_config() {
@@ -80,6 +86,7 @@ Engine::Engine(const Options& options)
     : options_(options),
       endpoint_(endpoint_config()),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!wake_.is_open()) throw Failure(ErrorCode::kLimit, "this process has no descriptors left");
   const auto fill = [](std::string& option, const char* name) {
     if (option.empty()) option = environment(name);
   };
@@ -120,7 +127,7 @@ void Engine::embed() {
   if (!options_.join.empty()) inside.join = {options_.join};
   embedded_ = checked(tcp::EmbeddedDaemon::start(inside, {.level = "error", .file = ""}));
   auto attachment = checked(embedded_->attach());
-  link_ = local::LocalLink(attachment.socket.release(), std::move(attachment.exchange));
+  link_ = local::LocalLink(attachment.socket.release(), std::move(attachment.handover));
 }
 
 Engine::~Engine() = default;
@@ -151,11 +158,12 @@ void Engine::queue_outputs() {
 }
 
 /// Everything out. Reads only if the daemon takes no more before it is read. Called with the mutex.
-void Engine::send() {
-  if (lost_) return;
+/// Whether something came in.
+bool Engine::send() {
+  if (lost_) return false;
   queue_outputs();
-  if (link_.unsent() == 0) return;
-  if (!link_.flush().ok() || link_.unsent() > 0) exchange();
+  if (link_.unsent() == 0 || (link_.flush().ok() && link_.unsent() == 0)) return false;
+  return exchange();
 }
 
 /// Everything out and in that is possible now; everything out in any case. Called with the mutex.
@@ -195,8 +203,8 @@ void Engine::wake_others() {
 /// Waits for something to come in. False: the time is up.
 bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
   check_alive();
-  send();
-  const SteadyTime now = std::chrono::steady_clock::now();
+  if (send()) return true;  // It may be what is waited for.
+  SteadyTime now = std::chrono::steady_clock::now();
   if (wait.deadline && now >= *wait.deadline) {
     if (std::exchange(wait.has_looked, true)) return false;
     receive();
@@ -206,7 +214,8 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
     wait.reported = true;
     endpoint_.acknowledge();
     endpoint_.waiting(wait.patience.what());
-    if (exchange()) return true;  // It may be what is waited for.
+    if (exchange()) return true;
+    now = std::chrono::steady_clock::now();
   }
   const SteadyTime next_report = wait.begin + kNoticeable;
   SteadyTime until = wait.reported ? now + kNoticeable * 60 : std::max(next_report, now);

@@ -48,9 +48,11 @@ class Engine {
     check_alive();
     struct Sending {
       Engine& engine;
+      const std::uint64_t arrivals = engine.endpoint_.arrivals();
       ~Sending() {
         engine.send();
-        engine.wake_others();  // a message to a vnode held here goes no further
+        // A message to a vnode held here goes no further.
+        if (engine.endpoint_.arrivals() != arrivals) engine.wake_others();
       }
     };
     const Sending sending{*this};
@@ -108,7 +110,7 @@ class Engine {
   void check_alive() const;
   void close_link();
   void look();
-  void send();
+  bool send();
   bool exchange();
   bool receive();
   void queue_outputs();

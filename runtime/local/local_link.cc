@@ -14,6 +14,7 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "overlay/base/check.h"
@@ -53,9 +54,9 @@ bool would_block(int error) {
 }  // namespace
 
 struct LocalLink::State {
-  explicit State(int connected, std::shared_ptr<tcp::Exchange> exchange = nullptr)
+  explicit State(int connected, std::shared_ptr<tcp::Handover> handover = nullptr)
       : socket(connected),
-        loans(exchange ? tcp::Loans(wire::Family::kToDaemon, std::move(exchange))
+        loans(handover ? tcp::Loans(wire::Family::kToDaemon, std::move(handover))
                        : tcp::Loans(wire::Family::kToDaemon, connected)),
         joint(kReadBytes) {}
   ~State() {
@@ -68,7 +69,9 @@ struct LocalLink::State {
   bool is_open = true;
   std::deque<wire::Encoded> queued;
   std::size_t queued_bytes = 0;
-  bool is_starving = false;
+  /// When memory was first found missing for the first of them.
+  std::optional<std::chrono::steady_clock::time_point> starving_since;
+  bool has_given_up = false;
   tcp::Outgoing unsent;  ///< Behind them: what is queued.
   wire::Encoder encoder;
   wire::Decoder decoder;
@@ -79,8 +82,8 @@ struct LocalLink::State {
 
 LocalLink::LocalLink() = default;
 LocalLink::LocalLink(int socket) : LocalLink(socket, nullptr) {}
-LocalLink::LocalLink(int socket, std::shared_ptr<tcp::Exchange> exchange)
-    : state_(std::make_unique<State>(socket, std::move(exchange))) {
+LocalLink::LocalLink(int socket, std::shared_ptr<tcp::Handover> handover)
+    : state_(std::make_unique<State>(socket, std::move(handover))) {
   prepare(socket);
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
 }
@@ -113,7 +116,7 @@ std::size_t LocalLink::unsent() const {
   return is_open() ? state_->unsent.bytes() + state_->queued_bytes : 0;
 }
 bool LocalLink::is_starving() const {
-  return is_open() && state_->is_starving;
+  return is_open() && state_->starving_since && state_->unsent.empty();
 }
 
 void LocalLink::close() {
@@ -158,21 +161,27 @@ Status LocalLink::pump(std::vector<runtime::ToApplication>& received) {
   return status;
 }
 
-/// Makes the next messages ready. Memory that is not to be had is waited for once; then the bytes
-/// go through the socket.
+/// Makes the next messages ready. Memory that is not to be had is waited for, but not for long, and
+/// not again before some was had.
 void LocalLink::refill() {
-  bool may_wait = !std::exchange(state_->is_starving, false);
-  while (!state_->queued.empty() && state_->unsent.bytes() < kReadyBytes) {
-    wire::Encoded& next = state_->queued.front();
+  State& state = *state_;
+  while (!state.queued.empty() && state.unsent.bytes() < kReadyBytes) {
+    wire::Encoded& next = state.queued.front();
     const std::size_t size = next.size();
-    state_->is_starving = may_wait && state_->loans.is_worth_waiting(next);
-    if (!state_->is_starving) state_->loans.apply(next);
-    for (wire::Encoded& control : state_->loans.take_controls()) put(std::move(control));
-    if (state_->is_starving) return;
+    const bool is_worth_waiting = !state.has_given_up && state.loans.is_worth_waiting(next);
+    if (is_worth_waiting) {
+      const auto now = std::chrono::steady_clock::now();
+      if (!state.starving_since) state.starving_since = now;
+      state.has_given_up = now - *state.starving_since >= kRetry;
+    }
+    const bool must_wait = is_worth_waiting && !state.has_given_up;
+    if (!must_wait && state.loans.apply(next)) state.has_given_up = false;
+    for (wire::Encoded& control : state.loans.take_controls()) put(std::move(control));
+    if (must_wait) return;
+    state.starving_since.reset();
     put(std::move(next));
-    state_->queued.pop_front();
-    state_->queued_bytes -= size;
-    may_wait = true;
+    state.queued.pop_front();
+    state.queued_bytes -= size;
   }
 }
 

@@ -23,8 +23,8 @@ class LocalLink {
   LocalLink();
   /// Takes over a connected stream socket.
   explicit LocalLink(int socket);
-  /// The same, to a daemon inside this process: payloads change hands at `exchange`.
-  LocalLink(int socket, std::shared_ptr<tcp::Exchange> exchange);
+  /// The same, to a daemon inside this process: payloads change hands at `handover`.
+  LocalLink(int socket, std::shared_ptr<tcp::Handover> handover);
   ~LocalLink();
   LocalLink(LocalLink&&) noexcept;
   LocalLink& operator=(LocalLink&&) noexcept;
@@ -49,7 +49,7 @@ class LocalLink {
   /// Bytes queued and not yet written.
   [[nodiscard]] std::size_t unsent() const;
   /// All that could be written is; the rest waits for the daemon to give memory back, for which
-  /// there is no signal: pump() again after kRetry.
+  /// there is no signal: pump() again after kRetry. If there is none then, it goes without.
   [[nodiscard]] bool is_starving() const;
   static constexpr Duration kRetry = 1ms;
   /// Closes in good order: after the daemon has read everything, and closed its end, too. Takes at

@@ -42,7 +42,7 @@ Connection::Connection(Socket socket, wire::Family family, ReadBuffer& shared, H
 }
 
 void Connection::send(wire::Encoded&& encoded) {
-  if (state_ != State::kOpen) return;
+  if (state_ != State::kOpen || is_mute_) return;
   if (!wire::is_within(encoded, {})) {
     return become_closed({ErrorCode::kLimit, "a message of " + std::to_string(encoded.size()) +
                                                  " bytes is too large to be sent"});
@@ -70,7 +70,7 @@ void Connection::flush() {
     const std::size_t before = queue_.bytes();
     const std::error_code error(queue_.write_to(socket_.native_handle()),
                                 asio::error::get_system_category());
-    if (error && !would_block(error)) return become_closed(lost(error));
+    if (error && !would_block(error)) return on_write_error(lost(error));
     if (error) break;
     written += before - queue_.bytes();
   }
@@ -79,6 +79,14 @@ void Connection::flush() {
   } else if (state_ == State::kDraining) {
     become_lingering();
   }
+}
+
+/// What the peer has sent before it closed counts: the end is reported when it was read.
+void Connection::on_write_error(const Error& error) {
+  if (state_ != State::kOpen) return become_closed(error);
+  is_mute_ = true;
+  queue_.clear();
+  wait_readable();
 }
 
 void Connection::wait_writable() {
@@ -115,6 +123,7 @@ void Connection::on_readable() {
     if (paused_) return;
     int reads = 1;
     while (read_once() && reads < kReadsInARow) ++reads;
+    flush();  // answers of the loans
     handlers_.on_batch_end();
     report_part(reader_.space().size() >= kBeginningBytes);
   } else {
@@ -170,7 +179,6 @@ Status Connection::on_reference(const Payload& reference) {
   }
   const Status status = loans_->on_control(reference);
   put_controls();
-  flush();
   return status;
 }
 

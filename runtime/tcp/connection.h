@@ -77,9 +77,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool is_open() const { return state_ == State::kOpen; }
   [[nodiscard]] std::size_t queued_bytes() const { return queue_.bytes(); }
   /// See Loans::pool().
-  [[nodiscard]] std::shared_ptr<BlockPool> pool() const {
-    return loans_ ? loans_->pool() : nullptr;
-  }
+  [[nodiscard]] std::shared_ptr<BlockPool> pool() { return loans_ ? loans_->pool() : nullptr; }
 
  private:
   /// kOpen -> kDraining -> kLingering (our end is shut down) -> kClosed; any -> kClosed.
@@ -96,6 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void put_controls();
   void discard();
   void report_part(bool is_within_frame);
+  void on_write_error(const Error& error);
   void wait_writable();
   void become_lingering();
   void become_closed(const Error& error);
@@ -112,6 +111,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool paused_ = false;
   bool awaits_reading_ = false;
   bool awaits_writing_ = false;
+  bool is_mute_ = false;  ///< The peer takes nothing any more; what it has sent is still read.
 };
 
 }  // namespace phx::tcp

@@ -45,8 +45,8 @@ class TcpDriver::Core {
   void obey_signals();
   void drain();
   void halt();
-  /// `exchange`: for an application inside this process; else none.
-  void adopt(LocalListener::Socket application, std::shared_ptr<Exchange> exchange);
+  /// `handover`: for an application inside this process; else none.
+  void adopt(LocalListener::Socket application, std::shared_ptr<Handover> handover);
 
   [[nodiscard]] asio::io_context& io() { return io_; }
   [[nodiscard]] ProcessorId self() const { return daemon_->self(); }

@@ -66,14 +66,14 @@ void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, b
   connection->start();
 }
 
-void TcpDriver::Core::adopt(LocalListener::Socket socket, std::shared_ptr<Exchange> exchange) {
+void TcpDriver::Core::adopt(LocalListener::Socket socket, std::shared_ptr<Handover> handover) {
   if (stop_) return;
   if (applications_.size() >= kApplicationsMax) {
     return on_rejected({ErrorCode::kLimit, "too many applications are attached"}, "local");
   }
   const ApplicationId id{++last_application_};
   constexpr auto kFamily = wire::Family::kToApplication;
-  auto loans = exchange ? std::make_unique<Loans>(kFamily, std::move(exchange))
+  auto loans = handover ? std::make_unique<Loans>(kFamily, std::move(handover))
                         : std::make_unique<Loans>(kFamily, socket.native_handle());
   const auto connection = connect(
       std::move(socket), wire::Family::kToDaemon,
@@ -200,8 +200,9 @@ void TcpDriver::Core::handle(runtime::Transmit& effect) {
 void TcpDriver::Core::handle(runtime::ToApp& effect) {
   const auto found = applications_.find(effect.application);
   if (found == applications_.end()) return;
-  queue(found->second, encoder_.encode(effect.message));
-  if (const auto& pool = found->second->pool()) pool_ = pool;
+  wire::Encoded encoded = encoder_.encode(effect.message);
+  if (encoded.payload_size() >= Loans::kLongBytes) pool_ = found->second->pool();
+  queue(found->second, std::move(encoded));
 }
 
 void TcpDriver::Core::handle(runtime::DropApp& effect) {

@@ -76,9 +76,9 @@ Result<EmbeddedDaemon::Attachment> EmbeddedDaemon::attach() {
     return Error{ErrorCode::kLimit,
                  std::string("no connection to the daemon inside: ") + std::strerror(errno)};
   }
-  auto exchange = std::make_shared<Exchange>();
-  driver_->adopt(Descriptor(ends[0]), exchange);
-  return Attachment{Descriptor(ends[1]), std::move(exchange)};
+  auto handover = std::make_shared<Handover>();
+  driver_->adopt(Descriptor(ends[0]), handover);
+  return Attachment{Descriptor(ends[1]), std::move(handover)};
 }
 
 void EmbeddedDaemon::leave(Duration patience) {

@@ -32,7 +32,7 @@ class EmbeddedDaemon {
   /// hands.
   struct Attachment {
     Descriptor socket;
-    std::shared_ptr<Exchange> exchange;
+    std::shared_ptr<Handover> handover;
   };
   /// kLimit: no more descriptors.
   [[nodiscard]] Result<Attachment> attach();

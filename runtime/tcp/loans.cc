@@ -14,7 +14,7 @@ struct Loans::Reference {
     kPool = 1,      ///< Control: `number` is the descriptor of the sender's pool.
     kAccepted = 2,  ///< Control: the receiver's pool was opened.
     kBlock = 3,     ///< `size` bytes at `offset` of block `number` of the sender's pool.
-    kHanded = 4,    ///< Entry `number` of the exchange.
+    kHanded = 4,    ///< Entry `number` of the handover.
   };
   Kind kind = Kind::kPool;
   std::uint32_t size = 0;
@@ -38,20 +38,28 @@ struct Loans::Reference {
   }
 };
 
-std::uint64_t Exchange::put(const Payload& payload) {
+std::optional<std::uint64_t> Handover::put(const Payload& payload) {
   const std::scoped_lock lock(mutex_);
+  if (bytes_ >= kBytesMax) return std::nullopt;
+  bytes_ += payload.size();
   waiting_.emplace(++last_, payload);
   return last_;
 }
 
-Result<Payload> Exchange::take(std::uint64_t number) {
+bool Handover::is_full() const {
+  const std::scoped_lock lock(mutex_);
+  return bytes_ >= kBytesMax;
+}
+
+Result<Payload> Handover::take(std::uint64_t number) {
   const std::scoped_lock lock(mutex_);
   const auto found = waiting_.find(number);
   if (found == waiting_.end()) {
-    return Error{ErrorCode::kBadInput, "a payload that nobody has put into the exchange"};
+    return Error{ErrorCode::kBadInput, "a payload that nobody has put into the handover"};
   }
   Payload payload = std::move(found->second);
   waiting_.erase(found);
+  bytes_ -= payload.size();
   return payload;
 }
 
@@ -77,28 +85,33 @@ void Loans::open_pool() {
   if (pool_ || is_refused_) return;
   pool_ = BlockPool::create();
   is_refused_ = pool_ == nullptr;
-  if (!pool_ || exchange_) return;
+  if (!pool_ || handover_) return;  // within a process it is for the readers of links alone
   say({.kind = Reference::Kind::kPool, .number = static_cast<std::uint64_t>(pool_->descriptor())});
 }
 
 bool Loans::is_lendable(const wire::Encoded& message) const {
   if (message.tail.size() != 1) return false;
   const std::size_t size = message.tail.front().size();
-  if (size < kLongBytes) return false;
-  // A message that is too long will be refused as it is.
-  return exchange_ ? wire::is_within(message, {}) : size <= SharedMapping::kBlockBytes;
+  if (size < kLongBytes || (!handover_ && size > SharedMapping::kBlockBytes)) return false;
+  return wire::is_within(message, {});  // else it will be refused as it is
 }
 
-void Loans::apply(wire::Encoded& message) {
-  if (!is_lendable(message)) return;
-  open_pool();
-  if (const auto reference = lend(message.tail.front())) {
-    wire::replace_payload(message, reference->payload());
-  }
+const std::shared_ptr<BlockPool>& Loans::pool() {
+  if (handover_) open_pool();
+  return pool_;
+}
+
+bool Loans::apply(wire::Encoded& message) {
+  if (!is_lendable(message)) return false;
+  if (!handover_) open_pool();
+  const auto reference = lend(message.tail.front());
+  if (reference) wire::replace_payload(message, reference->payload());
+  return reference.has_value();
 }
 
 bool Loans::is_worth_waiting(const wire::Encoded& message) {
-  if (exchange_ || !is_lendable(message)) return false;
+  if (!is_lendable(message)) return false;
+  if (handover_) return handover_->is_full();
   open_pool();
   if (!pool_) return false;
   return !is_accepted_ || (!pool_->find(message.tail.front()) && !pool_->take());
@@ -106,7 +119,11 @@ bool Loans::is_worth_waiting(const wire::Encoded& message) {
 
 std::optional<Loans::Reference> Loans::lend(const Payload& payload) {
   using Kind = Reference::Kind;
-  if (exchange_) return Reference{.kind = Kind::kHanded, .number = exchange_->put(payload)};
+  if (handover_) {
+    const auto number = handover_->put(payload);
+    if (!number) return std::nullopt;
+    return Reference{.kind = Kind::kHanded, .number = *number};
+  }
   if (!is_accepted_) return std::nullopt;
   auto place = pool_->find(payload);
   std::shared_ptr<std::byte[]> block;
@@ -127,7 +144,7 @@ Result<Payload> Loans::resolve(const Payload& payload) {
   const auto reference = Reference::of(payload);
   if (!reference.ok()) return reference.error();
   const auto& [kind, size, offset, reserved, number] = reference.value();
-  if (kind == Reference::Kind::kHanded && exchange_) return exchange_->take(number);
+  if (kind == Reference::Kind::kHanded && handover_) return handover_->take(number);
   if (kind == Reference::Kind::kBlock && borrowed_ && number < SharedMapping::kBlocks) {
     return borrowed_->take({static_cast<std::uint32_t>(number), offset}, size);
   }
@@ -141,8 +158,9 @@ Status Loans::on_control(const Payload& payload) {
     is_accepted_ = true;
     return success();
   }
-  if (reference.value().kind == Reference::Kind::kPool && !borrowed_ && peer_ > 0) {
-    borrowed_ = BorrowedBlocks::open(peer_, static_cast<int>(reference.value().number));
+  if (reference.value().kind == Reference::Kind::kPool && !borrowed_) {
+    const auto descriptor = static_cast<int>(reference.value().number);
+    if (peer_ > 0) borrowed_ = BorrowedBlocks::open(peer_, descriptor);
     if (borrowed_) say({.kind = Reference::Kind::kAccepted});
     return success();  // if it cannot be opened, the other end goes on without
   }

@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "overlay/base/payload.h"
@@ -17,16 +19,21 @@
 namespace phx::tcp {
 
 /// Payloads on their way between two threads of one process. Thread rule: any thread.
-class Exchange {
+class Handover {
  public:
-  /// The number under which it waits.
-  [[nodiscard]] std::uint64_t put(const Payload& payload);
+  /// What may wait, so that the socket's own limit still slows a sender down [limit].
+  static constexpr std::size_t kBytesMax = SharedMapping::kBlocks * SharedMapping::kBlockBytes;
+
+  /// The number under which it waits; nothing if too much waits already.
+  [[nodiscard]] std::optional<std::uint64_t> put(const Payload& payload);
+  [[nodiscard]] bool is_full() const;
   /// kBadInput: there is none.
   [[nodiscard]] Result<Payload> take(std::uint64_t number);
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::uint64_t, Payload> waiting_;
+  std::size_t bytes_ = 0;
   std::uint64_t last_ = 0;
 };
 
@@ -42,12 +49,12 @@ class Loans {
 
   /// `family`: of what this end sends; `socket`: connected to the other process.
   Loans(wire::Family family, int socket);
-  Loans(wire::Family family, std::shared_ptr<Exchange> exchange)
-      : family_(family), exchange_(std::move(exchange)) {}
+  Loans(wire::Family family, std::shared_ptr<Handover> handover)
+      : family_(family), handover_(std::move(handover)) {}
 
   /// Replaces the payload of a message that is to be sent by a reference, if that is worth it and
-  /// possible now.
-  void apply(wire::Encoded& message);
+  /// possible now; whether it was.
+  bool apply(wire::Encoded& message);
   /// It would be worth it, and could be possible soon: when a block comes back, or the answer of
   /// the other end arrives. Asks for that answer.
   [[nodiscard]] bool is_worth_waiting(const wire::Encoded& message);
@@ -57,8 +64,8 @@ class Loans {
   [[nodiscard]] Status on_control(const Payload& reference);
   /// What is to be sent to the other end's Loans, in front of everything else.
   [[nodiscard]] std::vector<wire::Encoded> take_controls() { return std::exchange(controls_, {}); }
-  /// Where payloads that will probably be lent should be put; null before the first long one.
-  [[nodiscard]] const std::shared_ptr<BlockPool>& pool() const { return pool_; }
+  /// Where payloads that will probably be lent should be put; null if there is no such place.
+  [[nodiscard]] const std::shared_ptr<BlockPool>& pool();
 
  private:
   struct Reference;
@@ -68,7 +75,7 @@ class Loans {
   [[nodiscard]] std::optional<Reference> lend(const Payload& payload);
 
   wire::Family family_;
-  std::shared_ptr<Exchange> exchange_;
+  std::shared_ptr<Handover> handover_;
   pid_t peer_ = 0;                   ///< The other process; 0: unknown.
   std::shared_ptr<BlockPool> pool_;  ///< Ours.
   bool is_refused_ = false;          ///< No pool is to be had.

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <functional>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -87,6 +86,9 @@ std::optional<BlockPool::Place> BlockPool::find(const Payload& payload) const {
                static_cast<std::uint32_t>(distance % SharedMapping::kBlockBytes)};
 }
 
+BorrowedBlocks::BorrowedBlocks(std::unique_ptr<SharedMapping> mapping)
+    : mapping_(std::move(mapping)), borrower_(::getpid()) {}
+
 std::shared_ptr<BorrowedBlocks> BorrowedBlocks::open(pid_t process, int descriptor) {
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
   const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
@@ -107,6 +109,8 @@ Result<Payload> BorrowedBlocks::take(BlockPool::Place place, std::size_t size) {
   }
   const std::byte* begin = mapping_->block(place.block) + place.offset;
   std::shared_ptr<const void> owner(begin, [self = shared_from_this(), place](const void*) {
+    // In a child that has inherited the payload the loan is not its own.
+    if (::getpid() != self->borrower_) return;
     self->mapping_->loans(place.block).fetch_sub(1, std::memory_order_release);
   });
   return Payload(std::move(owner), {begin, size});

@@ -85,8 +85,10 @@ class BorrowedBlocks : public std::enable_shared_from_this<BorrowedBlocks> {
   [[nodiscard]] Result<Payload> take(BlockPool::Place place, std::size_t size);
 
  private:
-  explicit BorrowedBlocks(std::unique_ptr<SharedMapping> mapping) : mapping_(std::move(mapping)) {}
+  explicit BorrowedBlocks(std::unique_ptr<SharedMapping> mapping);
+
   std::unique_ptr<SharedMapping> mapping_;
+  pid_t borrower_;  ///< This process.
 };
 
 }  // namespace phx::tcp

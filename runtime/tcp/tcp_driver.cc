@@ -35,17 +35,17 @@ void TcpDriver::halt() {
   asio::post(core_->io(), [this] { core_->halt(); });
 }
 
-void TcpDriver::adopt(Descriptor application, std::shared_ptr<Exchange> exchange) {
+void TcpDriver::adopt(Descriptor application, std::shared_ptr<Handover> handover) {
   // The function object must be copyable, a descriptor is not.
   auto shared = std::make_shared<Descriptor>(std::move(application));
-  asio::post(core_->io(), [this, shared, exchange = std::move(exchange)] {
+  asio::post(core_->io(), [this, shared, handover = std::move(handover)] {
     close_on_exec(shared->get());
     LocalListener::Socket socket(core_->io());
     std::error_code error;
     socket.assign(asio::local::stream_protocol(), shared->get(), error);
     if (error) return;
     [[maybe_unused]] const int taken = shared->release();
-    core_->adopt(std::move(socket), exchange);
+    core_->adopt(std::move(socket), handover);
   });
 }
 

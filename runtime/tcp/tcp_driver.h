@@ -15,7 +15,7 @@
 
 namespace phx::tcp {
 
-class Exchange;
+class Handover;
 
 struct DriverOptions {
   MeshKey key{};
@@ -56,8 +56,8 @@ class TcpDriver {
   /// Ends at once, as a crash would look to the others; run() returns with code 130.
   void halt();
   /// Takes one end of a socket pair; the application at the other end, a part of this process,
-  /// speaks the local protocol, and payloads change hands at `exchange`.
-  void adopt(Descriptor application, std::shared_ptr<Exchange> exchange);
+  /// speaks the local protocol, and payloads change hands at `handover`.
+  void adopt(Descriptor application, std::shared_ptr<Handover> handover);
 
   [[nodiscard]] ProcessorId self() const;
   /// As the others know them; empty if there is no listener.

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "runtime/tcp/loans.h"
 #include "runtime/wire/codec.h"
 
 namespace phx::local {
@@ -30,6 +32,8 @@ class DaemonEnd {
     write(encoded.head);
     for (const Payload& payload : encoded.tail) write(payload.bytes());
   }
+  /// From now on it takes long payloads past the socket.
+  void lend() { loans_.emplace(wire::Family::kToApplication, socket_); }
   void write(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const ssize_t size = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -44,7 +48,23 @@ class DaemonEnd {
       REQUIRE(size > 0);
       REQUIRE(frames_.advance(static_cast<std::size_t>(size)).ok());
     }
-    auto message = decoder_.to_daemon(frames_.header(), frames_.take_payload());
+    Payload payload = frames_.take_payload();
+    if (frames_.is_reference() && frames_.header().empty()) {
+      REQUIRE(loans_->on_control(payload).ok());
+      for (const wire::Encoded& control : loans_->take_controls()) {
+        write(control.head);
+        write(control.tail.at(0).bytes());
+      }
+      frames_.next();
+      return read();
+    }
+    if (frames_.is_reference()) {
+      ++references;
+      auto lent = loans_->resolve(payload);
+      REQUIRE(lent.ok());
+      payload = std::move(lent).value();
+    }
+    auto message = decoder_.to_daemon(frames_.header(), std::move(payload));
     REQUIRE(message.ok());
     frames_.next();
     return std::move(message).value();
@@ -54,11 +74,14 @@ class DaemonEnd {
     socket_ = -1;
   }
 
+  std::size_t references = 0;  ///< Messages that came as such.
+
  private:
   int socket_;
   wire::Encoder encoder_;
   wire::Decoder decoder_;
-  wire::FrameReader frames_{wire::Family::kToDaemon};
+  wire::FrameReader frames_{wire::Family::kToDaemon, {.references = true}};
+  std::optional<tcp::Loans> loans_;
 };
 
 struct Pair {
@@ -84,7 +107,7 @@ struct Pair {
 };
 
 PointToPoint message(std::uint64_t seq, std::size_t size) {
-  return {VnodeId{1}, VnodeId{2}, seq, 3, false, Payload(Bytes(size, std::byte{'m'}))};
+  return {VnodeId{1}, VnodeId{2}, seq, 3, 0, Payload(Bytes(size, std::byte{'m'}))};
 }
 
 }  // namespace
@@ -123,6 +146,43 @@ TEST_CASE("two sides that both write much do not block each other") {
   daemon.join();
 
   CHECK(std::get<AppDeliver>(pair.received[0]).delivery == runtime::Delivery(message(1, kBig)));
+}
+
+TEST_CASE("long payloads go past the socket, in order with all others, and come back") {
+  constexpr std::uint64_t kCount = 300;  // more than there are blocks
+  constexpr std::size_t kLong = std::size_t{256} << 10U;
+  Pair pair;
+  pair.daemon.lend();
+  std::thread daemon([&] {
+    for (std::uint64_t seq = 0; seq < kCount; ++seq) {
+      const auto got = std::get<AppSend>(pair.daemon.read()).message;
+      CHECK(got == message(seq, seq % 3 == 0 ? 10 : kLong));
+    }
+  });
+
+  for (std::uint64_t seq = 0; seq < kCount; ++seq) {
+    pair.link.queue(AppSend{message(seq, seq % 3 == 0 ? 10 : kLong)});
+  }
+  while (pair.link.unsent() > 0) {
+    REQUIRE(pair.link.pump(pair.received).ok());
+    const bool starving = pair.link.is_starving();
+    LocalLink::wait(pair.link.descriptor(), !starving, starving ? LocalLink::kRetry : 10s);
+  }
+  daemon.join();
+
+  CHECK(pair.daemon.references > 0);
+}
+
+TEST_CASE("without memory a long payload waits for a moment, then goes through the socket") {
+  Pair pair;  // its daemon does not answer offers
+  pair.link.queue(AppSend{message(1, 100'000)});
+  REQUIRE(pair.link.pump(pair.received).ok());
+
+  CHECK(pair.link.is_starving());
+  CHECK(pair.link.unsent() > 100'000);
+  while (pair.link.unsent() > 0) REQUIRE(pair.link.pump(pair.received).ok());
+
+  CHECK_FALSE(pair.link.is_starving());
 }
 
 TEST_CASE("what the daemon said before it closed arrives before the error") {

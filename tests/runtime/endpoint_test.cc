@@ -122,6 +122,23 @@ TEST_CASE("a long message is put together in one room, which the application may
   endpoint.check_invariants();
 }
 
+TEST_CASE("wrong announcements do not make a long message cost more than twice its copy") {
+  std::size_t given = 0;
+  Endpoint endpoint({.room = [&](std::size_t bytes) {
+    given += bytes;
+    return std::make_shared<std::byte[]>(bytes);
+  }});
+  endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
+  endpoint.on_message(AppGrant{{{v1, 1, {}, {}}}});
+  const Payload piece(Bytes(1000));
+
+  for (std::uint64_t seq = 0; seq < 100; ++seq) {
+    endpoint.on_message(AppDeliver{seq + 1, PointToPoint{v0, v1, seq, 7, 1, piece}});
+  }
+
+  CHECK(given < 4 * 100 * piece.size());
+}
+
 TEST_CASE("a message that is longer than announced, or announced too long, is taken all the same") {
   Harness h{{v1}};
 

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <asio/local/connect_pair.hpp>
+#include <asio/local/stream_protocol.hpp>
 #include <asio/write.hpp>
 #include <optional>
 #include <string>
@@ -209,6 +211,24 @@ TEST_CASE("writing to a peer that is gone ends the connection, not the process")
   }
 
   REQUIRE(h.loop.until([&] { return h.end.closed.has_value(); }));
+}
+
+TEST_CASE("what the peer has sent before it closed is read, also if writing to it fails first") {
+  test::Loop loop;
+  asio::local::stream_protocol::socket near(loop.io);
+  asio::local::stream_protocol::socket far(loop.io);
+  asio::local::connect_pair(near, far);
+  ReadBuffer buffer;
+  End end(std::move(near), buffer);
+  for (std::uint64_t i = 0; i < 2; ++i) asio::write(far, asio::buffer(frame(i, {}).head));
+  far.close();
+
+  end.connection->send(frame(9, payload_of(100, 9)));
+  end.connection->flush();  // fails: nobody is there any more
+
+  REQUIRE(loop.until([&] { return end.closed.has_value(); }));
+  CHECK(end.received.size() == 2);
+  CHECK(end.connection->queued_bytes() == 0);
 }
 
 TEST_CASE("garbage, damage and oversize end the connection before anything is handed on") {

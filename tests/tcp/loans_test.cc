@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/endpoint.h"
 #include "runtime/wire/codec.h"
 
 namespace phx::tcp {
@@ -154,9 +156,9 @@ TEST_CASE("what lies in the pool already is lent where it lies, and stays while 
 }
 
 TEST_CASE("within a process the payload itself changes hands, however long") {
-  const auto exchange = std::make_shared<Exchange>();
-  Loans app(Family::kToDaemon, exchange);
-  Loans daemon(Family::kToApplication, exchange);
+  const auto handover = std::make_shared<Handover>();
+  Loans app(Family::kToDaemon, handover);
+  Loans daemon(Family::kToApplication, handover);
   const Payload payload(Bytes(1'000'000, std::byte{1}));
   wire::Encoder encoder;
   auto encoded = encoder.encode(
@@ -199,9 +201,66 @@ TEST_CASE("an offer that cannot be opened is not answered, and the link goes on 
   CHECK_FALSE(pass(pair.message(Loans::kLongBytes), Family::kToDaemon).is_reference);
 }
 
+TEST_CASE("an offer of somebody unknown is not answered either") {
+  Pair pair;
+  static_cast<void>(pair.message(Loans::kLongBytes));
+  const auto offer = pair.app.take_controls();
+  Loans stranger(Family::kToApplication, -1);  // as if of another namespace: no process id
+
+  CHECK(stranger.on_control(reference_of(offer.at(0))).ok());
+
+  CHECK(stranger.take_controls().empty());
+}
+
+TEST_CASE("what waits for the other thread has a limit, and then goes through the socket") {
+  const auto handover = std::make_shared<Handover>();
+  Loans app(Family::kToDaemon, handover);
+  Loans daemon(Family::kToApplication, handover);
+  const Payload payload(Bytes(Handover::kBytesMax / 4));
+  wire::Encoder encoder;
+  const auto encoded = [&] {
+    return encoder.encode(
+        runtime::ToDaemon(runtime::AppSend{{VnodeId{1}, VnodeId{2}, 0, 0, 0, payload}}));
+  };
+  std::vector<wire::Encoded> sent;
+  for (int i = 0; i < 4; ++i) {
+    sent.push_back(encoded());
+    REQUIRE(app.apply(sent.back()));
+  }
+
+  auto fifth = encoded();
+  CHECK(app.is_worth_waiting(fifth));
+  CHECK_FALSE(app.apply(fifth));
+  REQUIRE(daemon.resolve(reference_of(sent[2])).ok());
+  CHECK_FALSE(app.is_worth_waiting(fifth));
+  CHECK(app.apply(fifth));
+}
+
+TEST_CASE("a child that inherits what was lent does not give it back") {
+  Pair pair;
+  pair.agree();
+  std::optional<Payload> lent = pair.resolved(pair.message(Loans::kLongBytes, std::byte{4}));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    lent.reset();
+    ::_exit(0);
+  }
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+
+  std::vector<std::shared_ptr<std::byte[]>> taken;
+  while (auto block = pair.app.pool()->take()) taken.push_back(std::move(block));
+
+  CHECK(taken.size() == SharedMapping::kBlocks - 1);
+  CHECK(*lent == Payload(Bytes(Loans::kLongBytes, std::byte{4})));
+}
+
+TEST_CASE("one piece of a long message fits into a block") {
+  CHECK(runtime::EndpointConfig().piece_bytes <= SharedMapping::kBlockBytes);
+  CHECK(runtime::EndpointConfig().piece_bytes >= Loans::kLongBytes);
+}
+
 TEST_CASE("a pool outlives its owner's interest while something of it is on loan") {
   std::optional<Payload> lent;
-  Pair pair;
   {
     Pair inner;
     inner.agree();
