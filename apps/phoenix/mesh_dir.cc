@@ -37,10 +37,16 @@ Status make_folder(const fs::path& path) {
 Status check_private(const fs::path& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0 && errno == ENOENT) return success();
-  if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 077U) != 0) {
-    return Error{ErrorCode::kDenied, path.string() +
-                                         " is not a folder that only you can open (mode 0700); "
-                                         "remove it, or set PHOENIX_DIR to another one"};
+  std::string wrong;
+  if (!S_ISDIR(found.st_mode)) {
+    wrong = " is no folder: remove it";
+  } else if (found.st_uid != ::geteuid()) {
+    wrong = " belongs to somebody else: remove it";
+  } else if ((found.st_mode & 077U) != 0) {
+    wrong = " can be opened by others: chmod 700 " + path.string();
+  }
+  if (!wrong.empty()) {
+    return Error{ErrorCode::kDenied, path.string() + wrong + ", or set PHOENIX_DIR to another one"};
   }
   return success();
 }

@@ -170,6 +170,9 @@ Result<Options> checked(Arguments arguments) {
 
 std::variant<Options, ExitAtOnce> read_options(int argc, char** argv) {
   CLI::App app{"The Phoenix daemon: one processor of a mesh. Usually started by `phoenix up`."};
+  app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
+    return "phoenixd: " + std::string(error.what()) + "; see phoenixd --help\n";
+  });
   app.set_version_flag("--version", "phoenixd " PHX_VERSION);
   Arguments arguments;
   declare(app, arguments);

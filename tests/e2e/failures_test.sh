@@ -8,6 +8,7 @@ check "a mesh starts" "$phoenix" up --local 4 -q --daemon-option=--peer-timeout=
 
 check "an exit code is passed on" sh -c "$phoenix run -n 4 -- /bin/sh -c 'exit 7'; test \$? -eq 7"
 check "a signal is named" fails_with "killed by signal 11" "$phoenix" run -n 4 -- /bin/sh -c 'kill -SEGV $$'
+check "a program that is not executable is named" fails_with "chmod +x" "$phoenix" run -n 4 -- /etc/passwd
 check "a missing program is named" fails_with "/nonexistent" "$phoenix" run -n 4 -- /nonexistent
 check "a program that never attaches is named" \
   fails_with "phx::Session" "$phoenix" run -n 4 --attach-timeout 1 -- sleep 1000
@@ -16,6 +17,25 @@ check "no such job" fails_with "no job" "$phoenix" kill j99
 check "all at once cannot be drained" fails_with "phoenix down" "$phoenix" drain p1 p2 p3 p4
 check "a taken port is named" fails_with "port taken" \
   "$bin/phoenixd" --mesh-dir "$PHOENIX_DIR/default" --listen "$(endpoint_of 1)"
+check "an option that daemons do not have is named" fails_with "--nonsense" \
+  "$phoenix" up -q --mesh other --local 1 --daemon-option=--nonsense
+check "and leaves nothing behind" sh -c "! test -e $PHOENIX_DIR/other"
+check "a verb that does not exist is named" fails_with "no 'statsu'" "$phoenix" statsu
+check "a folder that others can open is refused" fails_with "chmod 700" \
+  sh -c "mkdir -m 755 $work/open && PHOENIX_DIR=$work/open $phoenix status"
+
+# Output that cannot be written is told, and not taken for success.
+check "a full standard output is told" \
+  fails_with "standard output: No space" sh -c "$phoenix run -n 4 -- echo hello >/dev/full"
+check "a folder for output that cannot be made is told" \
+  fails_with "cannot make the folder" "$phoenix" run -n 4 --output-dir /dev/full/x -- echo hello
+mkdir "$work/small"
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev/null; then
+  check "a full disk is told" fails_with "p1.out: No space" "$phoenix" run -n 1 --on 1 \
+    --output-dir "$work/small/out" -- sh -c 'head -c 300000 /dev/zero | tr "\0" x'
+  umount "$work/small"
+fi
+
 chmod 644 "$PHOENIX_DIR/default/key"
 check "a key that others can read is refused" fails_with "chmod 600" "$phoenix" status
 chmod 600 "$PHOENIX_DIR/default/key"

@@ -35,7 +35,7 @@ key=$PHOENIX_DIR/default/key
 check "a mesh of the first user starts" "$phoenix" up --local 2 -q
 check "the second user does not see it" fails_with "no mesh 'default' runs here" $nobody "$phoenix" status
 check "nor reads its key" fails_with "Permission denied" $nobody cat "$key"
-check "nor looks into its folder" fails_with "only you can open" \
+check "nor looks into its folder" fails_with "belongs to somebody else" \
   $nobody env PHOENIX_DIR="$PHOENIX_DIR" "$phoenix" status
 check "and has a mesh of the same name" $nobody "$phoenix" up --local 3 -q
 check "with its own processors" sh -c "$nobody $phoenix status | grep -q '3 processors'"
