@@ -109,6 +109,23 @@ TEST_CASE("[Saito08 G16 d] if nobody else is here, the parent hears of it at onc
         collectives::Message{collectives::ReductionToken{{kTarget, 2}, {}, {}, true}});
 }
 
+TEST_CASE("when the time of a reduction is up, what is there is passed on") {
+  Harness h;
+  h.traffic.on_app(h.around(), AppContribute{token(range(0, 3), 0)}, h.out);
+  CHECK(h.sent<CollectiveMessage>().empty());  // v4 and v5 are waited for
+  const JobTimer timer{JobTimer::Kind::kReduction, kJob, {kTarget, 0}};
+
+  h.traffic.on_timer(h.around(), timer, h.out);
+  CHECK(h.sent<CollectiveMessage>().empty());  // too early
+  h.now += 2s;
+  h.traffic.on_timer(h.around(), timer, h.out);
+
+  const auto passed = h.sent<CollectiveMessage>();
+  REQUIRE(passed.size() == 1);
+  CHECK(passed[0].first == kOther);
+  CHECK(passed[0].second.message == collectives::Message{token(range(0, 3), 0)});
+}
+
 TEST_CASE("limits: a vnode that is too large to move ends the job with a sentence") {
   Harness h;
   Message message;
