@@ -136,7 +136,10 @@ void Engine::attach() {
   // A daemon inside has no job but the one of its mesh.
   const auto job = embedded_ ? 0 : static_cast<JobId::rep>(number_of("PHOENIX_JOB"));
   const auto process = static_cast<std::int64_t>(::getpid());
-  endpoint_.attach({JobId{job}, std::max<std::uint64_t>(options_.vnodes, 1), process});
+  // Who joins a mesh wants to take part in its job; who begins one has one vnode at least.
+  const bool may_begin = options_.join.empty() || options_.vnodes > 0;
+  const std::uint64_t vnodes = may_begin ? std::max<std::uint64_t>(options_.vnodes, 1) : 0;
+  endpoint_.attach({JobId{job}, vnodes, process});
   const auto attached = await({options_.attach_timeout, [] { return std::string("attaching"); }},
                               [](Endpoint& endpoint) { return endpoint.attached(); });
   if (!attached) {
@@ -144,7 +147,10 @@ void Engine::attach() {
                   "attaching to the daemon: no answer for " + spell(options_.attach_timeout));
   }
   if (!attached->refusal.empty()) {
-    throw Failure(ErrorCode::kDenied, "the daemon refuses this process: " + attached->refusal);
+    const std::string advice =
+        may_begin ? "" : "; the job at " + options_.join + " is over, or has not begun";
+    throw Failure(ErrorCode::kDenied,
+                  "the daemon refuses this process: " + attached->refusal + advice);
   }
   processor_ = attached->processor;
 }

@@ -113,7 +113,7 @@ class Session {
   /// Calls `handler` for every next() until stop() or the end.
   void run(const std::function<void(Message&)>& handler);
   void stop();
-  /// The job has ended, or this process will get no vnodes any more.
+  /// The job has ended well (a bad end is thrown by other calls), or no vnode will come any more.
   [[nodiscard]] bool over() const;
 
   // --- State of vnodes. ---

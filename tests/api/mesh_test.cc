@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <deque>
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/api/phoenix.h"
@@ -84,7 +86,7 @@ TEST_CASE("a program in step goes on while processes join, and every vnode has s
       program(job);
       arrived_later += job.held().size();
     } catch (const Failure& failure) {
-      MESSAGE(failure.what());
+      MESSAGE(std::string(failure.what()));
     }
   };
 
@@ -100,7 +102,8 @@ TEST_CASE("a program in step goes on while processes join, and every vnode has s
 
 TEST_CASE("a message-driven program loses nothing while its vnodes spread over processes") {
   constexpr std::uint64_t kVnodes = 16;
-  constexpr std::uint64_t kHops = 300;
+  constexpr std::uint64_t kHops = 300;  // and more, until every process takes part
+  constexpr int kProcesses = 3;
   enum : Tag { kToken, kHome };
   const KeyFile key;
   std::atomic<std::uint64_t> home{0};
@@ -111,41 +114,42 @@ TEST_CASE("a message-driven program loses nothing while its vnodes spread over p
       job.send(v, (v + 1) % kVnodes, kHops, kToken);
       return Walker{};
     });
-    std::uint64_t handled = 0;
+    bool takes_part = false;
     job.run([&](Message& message) {
-      ++handled;
+      if (!std::exchange(takes_part, true)) ++processes;
       if (message.kind == Kind::kBroadcast) return job.stop();
       const auto left = message.as<std::uint64_t>();
       walkers[message.to].heard += 1;
       if (message.tag == kHome) {
         if (++home == kVnodes) job.cast(message.to, true);
-      } else if (left == 0) {
+      } else if (left == 0 && processes == kProcesses) {
         job.send(message.to, 0, left, kHome);
       } else {
-        job.send(message.to, (message.to * 5 + left) % kVnodes, left - 1, kToken);
+        const std::uint64_t next = left == 0 ? 0 : left - 1;
+        job.send(message.to, (message.to * 5 + left + 1) % kVnodes, next, kToken);
       }
     });
-    if (handled > 0) ++processes;
   };
   Session first({.key_file = key.path(), .vnodes = kVnodes, .timeout = 60s});
-  const std::string where = first.endpoints().front();
-  const auto join = [&] {
-    try {
-      Session job({.join = where, .key_file = key.path(), .timeout = 60s});
-      program(job);
-    } catch (const Failure& failure) {
-      MESSAGE(failure.what());
-    }
-  };
+  std::deque<Session> joined;  // before the work begins, so that there is some left for them
+  for (int i = 1; i < kProcesses; ++i) {
+    joined.emplace_back(
+        Options{.join = first.endpoints().front(), .key_file = key.path(), .timeout = 60s});
+  }
 
   std::vector<std::thread> others;
-  for (int i = 0; i < 2; ++i) others.emplace_back(join);
+  for (Session& job : joined) {
+    others.emplace_back([&] {
+      program(job);
+      job.finish();
+    });
+  }
   program(first);
   first.finish();
   for (std::thread& other : others) other.join();
 
   CHECK(home == kVnodes);
-  CHECK(processes >= 1);
+  CHECK(processes == kProcesses);
 }
 
 TEST_CASE(
@@ -196,6 +200,44 @@ TEST_CASE(
   REQUIRE(is_here);
   CHECK(there[0].heard == 7);
   CHECK_THROWS_AS(static_cast<void>(here[0]), Failure);
+}
+
+TEST_CASE("who joins when the job is over does not begin another one") {
+  const KeyFile key;
+  Session first({.key_file = key.path(), .vnodes = 2, .timeout = 60s});
+  REQUIRE(first.local_safe_point());
+  const std::string where = first.endpoints().front();
+  first.finish();
+
+  try {
+    const Session late({.join = where, .key_file = key.path(), .timeout = 60s});
+    FAIL("has joined");
+  } catch (const Failure& failure) {
+    const std::string what = failure.what();
+    CHECK(failure.code() == ErrorCode::kDenied);
+    CHECK(what.ends_with("the job at " + where + " is over, or has not begun"));
+  }
+}
+
+TEST_CASE("an abort ends the job elsewhere, and with as much of the reason as fits") {
+  const KeyFile key;
+  Session first({.key_file = key.path(), .vnodes = 2, .timeout = 60s});
+  Session second({.join = first.endpoints().front(), .key_file = key.path(), .timeout = 60s});
+
+  first.abort(0, std::string(1'000'000, 'x'));
+
+  try {
+    static_cast<void>(second.recv());
+    FAIL("goes on");
+  } catch (const Failure& failure) {
+    const std::string what = failure.what();
+    CHECK(failure.code() == ErrorCode::kAborted);
+    CHECK(what.find("asked for the end: xxx") != std::string::npos);
+    CHECK(what.ends_with("x ..."));
+    CHECK(what.size() < 5000);
+  }
+  CHECK_THROWS_AS(static_cast<void>(second.next()), Failure);
+  CHECK_FALSE(second.over());  // That would be a good end.
 }
 
 TEST_SUITE_END();
