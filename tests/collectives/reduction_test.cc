@@ -419,11 +419,12 @@ TEST_CASE("of what was passed on long ago, or beyond the limit, a new parent is 
         Items{Box::Send{kRight, nothing(5)}, Box::Send{kRight, nothing(6)}});
 
   h.now += 2s;
-  CHECK(h.reduction.targets_lately(h.now).size() == 1);
+  h.tree.parent = kLeft;
+  CHECK(h.situation_changed().size() == 2);
   h.now += 1ms;
   CHECK(h.reduction.targets_lately(h.now).empty());
-  h.tree.parent = kLeft;
-  CHECK(h.situation_changed().empty());
+  h.tree.parent = kRight;
+  CHECK(h.local(sum_token(vnodes(50, 51), 1, 7)).size() == 1);  // itself, and no answers
 }
 
 TEST_CASE("[Saito08 G16 d] vnodes that contributed before they moved here are not waited for") {
