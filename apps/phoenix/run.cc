@@ -20,6 +20,7 @@ namespace phx::app {
 namespace {
 
 constexpr std::uint32_t kPrivateDaemons = 4;
+constexpr int kRefusalsMax = 3;
 constexpr auto kSearchTimeout = std::chrono::seconds(15);
 
 runtime::JobSpec make_spec(const RunOptions& options) {
@@ -48,13 +49,16 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   return spec;
 }
 
-/// Follows one job from here to its end.
+/// Starts one job and follows it from here to its end.
 class Follower {
  public:
-  Follower(Session session, JobOutput output)
-      : session_(std::move(session)), output_(std::move(output)) {}
+  Follower(Session session, runtime::RunRequest request, JobOutput output)
+      : session_(std::move(session)), request_(std::move(request)), output_(std::move(output)) {}
 
-  int follow() {
+  int run() {
+    if (const Status sent = session_.client.send(request_); !sent.ok()) {
+      if (const auto code = ask_another(sent.error().what)) return *code;
+    }
     while (true) {
       if (const int number = job_ ? Interrupts::take() : 0; number != 0) pass_on(number);
       if (!job_ && Interrupts::count() > 1) {
@@ -98,9 +102,23 @@ class Follower {
       return m->code;
     }
     if (const auto* m = std::get_if<runtime::Done>(&reply); m != nullptr && !m->error.empty()) {
-      return fail(m->error);
+      return job_ ? fail(m->error) : ask_another(m->error);
     }
     return std::nullopt;
+  }
+
+  /// The daemon has not begun the job; it may just be leaving.
+  std::optional<int> ask_another(const std::string& why) {
+    const auto refusing = session_.client.daemon();
+    for (; refusals_ < kRefusalsMax; ++refusals_) {
+      auto next = connect_to_staying(session_.dir.name(), {refusing});
+      if (!next.ok()) break;
+      session_ = std::move(next).value();
+      if (!session_.client.send(request_).ok()) continue;
+      ++refusals_;
+      return std::nullopt;
+    }
+    return fail(why);
   }
 
   /// The daemon went away without a word: the others learn soon what became of the job.
@@ -111,23 +129,30 @@ class Follower {
     if (now > *give_up_) return fail("lost " + lost + ", which looked after the job: " + loss.what);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     auto next = connect(session_.dir.name());
-    if (!job_ || !next.ok()) return fail("lost " + lost + ": " + loss.what);
+    if (!job_) {
+      return fail("lost " + lost + " before it told whether the job has begun (" + loss.what +
+                  "); see phoenix ps");
+    }
+    if (!next.ok()) return fail("lost " + lost + ": " + loss.what);
     session_ = std::move(next).value();
-    const Status sent = session_.client.send(runtime::FollowRequest{*job_});
-    return sent.ok() ? std::nullopt : std::optional(fail(sent.error().what));
+    // If this is lost too, the next look at the connection tells.
+    static_cast<void>(session_.client.send(runtime::FollowRequest{*job_}));
+    return std::nullopt;
   }
 
   std::optional<int> move(const runtime::RunMoved& moved) {
+    job_ = moved.job;
     auto next = connect_to(session_.dir.name(), moved.endpoints);
     if (!next.ok()) return find_again(next.error());
     session_ = std::move(next).value();
     const Status sent = session_.client.send(runtime::FollowRequest{moved.job});
-    if (!sent.ok()) return fail(sent.error().what);
-    return std::nullopt;
+    return sent.ok() ? std::nullopt : find_again(sent.error());
   }
 
   Session session_;
+  runtime::RunRequest request_;
   JobOutput output_;
+  int refusals_ = 0;
   std::optional<JobId> job_;
   std::optional<std::chrono::steady_clock::time_point> give_up_;  ///< Searching since a loss.
 };
@@ -137,9 +162,8 @@ int run_in(const std::string& mesh, const RunOptions& options) {
   if (!output.ok()) return fail(output.error().what, kUsage);
   auto session = connect_to_staying(mesh);
   if (!session.ok()) return fail(session.error().what);
-  const Status sent = session.value().client.send(runtime::RunRequest{make_spec(options)});
-  if (!sent.ok()) return fail(sent.error().what);
-  return Follower(std::move(session).value(), std::move(output).value()).follow();
+  Follower follower(std::move(session).value(), {make_spec(options)}, std::move(output).value());
+  return follower.run();
 }
 
 }  // namespace

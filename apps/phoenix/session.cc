@@ -87,15 +87,18 @@ std::vector<std::string> staying_endpoints(const runtime::View& view,
   return endpoints;
 }
 
-Result<Session> connect_to_staying(const std::string& name) {
+Result<Session> connect_to_staying(const std::string& name,
+                                   const std::vector<ProcessorId>& without) {
   auto session = connect(name);
   if (!session.ok()) return session;
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return status.error();
-  const runtime::View& view = status.value().view;
-  const auto at = view.members.find(session.value().client.daemon());
-  if (at != view.members.end() && !at->second.leaving) return session;
-  return connect_to(name, staying_endpoints(view, {}));
+  const auto staying = staying_endpoints(status.value().view, without);
+  const auto& members = status.value().view.members;
+  const auto at = members.find(session.value().client.daemon());
+  const bool stays = at != members.end() && !at->second.endpoints.empty() &&
+                     std::ranges::find(staying, at->second.endpoints.front()) != staying.end();
+  return stays ? std::move(session) : connect_to(name, staying);
 }
 
 Result<std::vector<ProcessorId>> find_processors(const runtime::View& view,

@@ -23,8 +23,9 @@ struct Session {
 [[nodiscard]] Result<Session> connect_to(const std::string& name,
                                          const std::vector<std::string>& endpoints);
 
-/// The same, but for a daemon that is not leaving: for what takes a while.
-[[nodiscard]] Result<Session> connect_to_staying(const std::string& name);
+/// The same, but to a daemon that is neither leaving nor among `without`: for what takes a while.
+[[nodiscard]] Result<Session> connect_to_staying(const std::string& name,
+                                                 const std::vector<ProcessorId>& without = {});
 
 /// Where those members are who are neither leaving nor among `without`.
 [[nodiscard]] std::vector<std::string> staying_endpoints(const runtime::View& view,
