@@ -67,7 +67,8 @@ class Follower {
       Result<runtime::ClientReply> reply = session_.client.receive(100ms);
       if (!reply.ok()) {
         if (reply.error().code == ErrorCode::kTimeout) continue;
-        if (const auto code = find_again(reply.error())) return *code;
+        const Error& loss = reply.error();
+        if (const auto code = job_ ? find_again(loss) : ask_another(loss.what)) return *code;
         continue;
       }
       if (const auto code = take(reply.value())) {
@@ -107,7 +108,8 @@ class Follower {
     return std::nullopt;
   }
 
-  /// The daemon has not begun the job; it may just be leaving.
+  /// The daemon has not begun the job; it may just be leaving. If it has died, so has the job,
+  /// whose home it would be.
   std::optional<int> ask_another(const std::string& why) {
     const auto refusing = session_.client.daemon();
     for (; refusals_ < kRefusalsMax; ++refusals_) {
@@ -118,7 +120,7 @@ class Follower {
       ++refusals_;
       return std::nullopt;
     }
-    return fail(why);
+    return fail("the job was not begun: " + why);
   }
 
   /// The daemon went away without a word: the others learn soon what became of the job.
@@ -129,10 +131,6 @@ class Follower {
     if (now > *give_up_) return fail("lost " + lost + ", which looked after the job: " + loss.what);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     auto next = connect(session_.dir.name());
-    if (!job_) {
-      return fail("lost " + lost + " before it told whether the job has begun (" + loss.what +
-                  "); see phoenix ps");
-    }
     if (!next.ok()) return fail("lost " + lost + ": " + loss.what);
     session_ = std::move(next).value();
     // If this is lost too, the next look at the connection tells.
