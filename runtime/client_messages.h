@@ -59,6 +59,7 @@ struct JoinReply {
   std::vector<JobStart> jobs;
   std::vector<Routes> routes;
   std::vector<JobHome> homes;
+  IntervalSet<JobId> over;  ///< Jobs that are over: what still comes for them is late.
   friend bool operator==(const JoinReply&, const JoinReply&) = default;
 };
 struct StatusReply {

@@ -154,7 +154,7 @@ void Daemon::on_client_down(Instant now, ClientId client) {
 
 void Daemon::drain(Instant now) {
   core_->now = now;
-  core_->drain();
+  core_->has_to_stop = true;
   core_->settle();
 }
 

@@ -61,7 +61,7 @@ class Daemon {
   void on_client_message(Instant now, ClientId client, ClientRequest request);
   void on_client_down(Instant now, ClientId client);
 
-  /// Begins to leave the mesh in good order (SIGTERM, or asked by a tool). Ends with Stop.
+  /// Leaves the mesh in good order (SIGTERM) as soon as another one stays. Ends with Stop.
   void drain(Instant now);
 
   /// Does nothing if nothing is due: drivers may wake early.

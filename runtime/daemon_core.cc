@@ -10,11 +10,6 @@
 namespace phx::runtime {
 namespace {
 
-constexpr Duration kOutGrace = 5s;
-/// Those who know that this processor is out do not acknowledge any more: how long it waits for the
-/// others. What matters was acknowledged before it asked to be taken out.
-constexpr Duration kRemovedGrace = 250ms;
-
 ProcessorSet ids_of(const View& view, bool with_leaving) {
   ProcessorSet ids;
   for (const auto& [id, member] : view.members) {
@@ -28,12 +23,6 @@ ProcessorSet gone_before(const View& view) {
   if (view.next_processor <= 1) return {};
   const auto given = ProcessorSet::range(ProcessorId{1}, ProcessorId{view.next_processor - 1});
   return given.minus(ids_of(view, true));
-}
-
-/// What must reach somebody, whoever that is by now: messages and parts of collectives.
-bool carries_tokens(const Envelope& envelope) {
-  return std::holds_alternative<VnodeMessage>(envelope) ||
-         std::holds_alternative<CollectiveMessage>(envelope);
 }
 
 /// Its tokens have not followed any owner: the one they were sent to is gone.
@@ -62,6 +51,11 @@ MembershipOptions membership_options(const DaemonConfig& config) {
 
 }  // namespace
 
+bool carries_tokens(const Envelope& envelope) {
+  return std::holds_alternative<VnodeMessage>(envelope) ||
+         std::holds_alternative<CollectiveMessage>(envelope);
+}
+
 Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
     : self(birth.self),
       config(wanted),
@@ -72,6 +66,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       tools(birth.self, wanted.status_timeout),
       members(ids_of(birth.snapshot.view, true)),
       staying(ids_of(birth.snapshot.view, false)) {
+  jobs.on_birth(birth.snapshot.over);
   for (JobStart& start : birth.snapshot.jobs) inbox.emplace_back(self, std::move(start));
   for (Routes& routes : birth.snapshot.routes) inbox.emplace_back(self, std::move(routes));
   for (JobHome& home : birth.snapshot.homes) inbox.emplace_back(self, std::move(home));
@@ -95,7 +90,10 @@ void Daemon::Core::send(ProcessorId to, Envelope envelope) {
   // Who learned of an owner's leaving without learning of its last moves asks the coordinator,
   // which hears of every move.
   const bool is_gone = !members.contains(to) && to.value < membership.view().next_processor;
-  if (is_gone && to != self && carries_tokens(envelope)) to = membership.coordinator();
+  if (carries_tokens(envelope)) {
+    if (is_gone && to != self) to = membership.coordinator();
+    if (to != self) jobs.on_passed_on(now, envelope, to);
+  }
   if (to == self) {
     inbox.emplace_back(self, std::move(envelope));
   } else if (to != kNobody) {
@@ -155,6 +153,7 @@ void Daemon::Core::absorb(Membership::Outbox& out) {
   absorb_items(out, [&](auto& event) {
     std::visit(Overloaded{[&](const Membership::ViewInstalled& m) { on_view(m); },
                           [&](const Membership::Admission& m) { on_admission(m.admitted); },
+                          [&](const Membership::StayOn& m) { on_stay(m.why); },
                           [&](const Membership::FencedOut& m) {
                             note(Note::Level::kError, "fenced", m.why);
                             with_jobs([&](const Surroundings& surroundings, JobOutbox& jobs_out) {
@@ -186,6 +185,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
       returned.insert(returned.end(), std::move_iterator(unconfirmed.begin()),
                       std::move_iterator(unconfirmed.end()));
   }
+  consider_leaving();
   overlay::TreeForest::Outbox tree_changes;
   if (phase == Phase::kMember) trees.on_members(now, staying, tree_changes);
   absorb(tree_changes);
@@ -202,6 +202,8 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   Tools::Outbox tool_answers;
   tools.on_view(view, tool_answers);
   absorb(tool_answers);
+  if (!membership.is_coordinator()) return;
+  for (const auto& [from, request] : std::exchange(job_requests, {})) on_job_request(from, request);
 }
 
 void Daemon::Core::on_admission(const Admitted& admitted) {
@@ -217,7 +219,12 @@ void Daemon::Core::on_admission(const Admitted& admitted) {
 }
 
 void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
-  if (!membership.is_coordinator()) return;  // The asker asks again when it sees the new view.
+  if (!membership.is_coordinator()) {
+    // The asker knows already who leads from the next view on, or it asks again when it does.
+    constexpr std::size_t kRequestsMax = 1000;
+    if (job_requests.size() < kRequestsMax) job_requests.emplace_back(from, request);
+    return;
+  }
   JobStart start;
   start.job = membership.take_job_id();
   start.spec = request.spec;
@@ -227,18 +234,16 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   const std::uint32_t most = request.spec.processors_max;
   if (most > 0 && start.processors.size() > most) start.processors.resize(most);
   if (start.spec.command.empty()) start.processors = {from};
-  for (const ProcessorId member : members.ids()) send(member, start);
+  send(from, std::move(start));
 }
 
-void Daemon::Core::on_flush(ProcessorId from, bool answer) {
-  if (answer) {
-    flushing.erase(from);
-    // Who acknowledges this knows what was taken from it. Else, with a link that breaks now, it
-    // would get back what was passed on here, when it sees this processor out of the view.
-    send(from, Heartbeat{});
-  } else {
-    send(from, Flush{true});
-  }
+void Daemon::Core::on_job_start(ProcessorId from, const JobStart& start) {
+  // A number by somebody who is being replaced could be given again.
+  if (start.home == self && !membership.may_number(from)) return;
+  membership.note_job(start.job);
+  with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+    jobs.on_start(surroundings, from, start, out);
+  });
 }
 
 template <class M>
@@ -260,16 +265,20 @@ void Daemon::Core::on(ProcessorId from, M message) {
   }
 }
 
+void Daemon::Core::on_fenced(ProcessorId from, const Fenced& fence) {
+  if (phase == Phase::kOut && !members.contains(self)) {
+    static_cast<void>(
+        channels.forget(now, from));  // It knows, so the last word is not needed there.
+  } else {
+    on(from, fence);
+  }
+}
+
 void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
   std::visit(Overloaded{[](Heartbeat&) {},  // Its acknowledgement is the answer.
                         [&](Flush& m) { on_flush(from, m.answer); },
                         [&](JobRequest& m) { on_job_request(from, m); },
-                        [&](JobStart& m) {
-                          membership.note_job(m.job);
-                          with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
-                            jobs.on_start(surroundings, m, out);
-                          });
-                        },
+                        [&](JobStart& m) { on_job_start(from, m); },
                         [&](JobEnd& m) {
                           with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
                             jobs.on_end(surroundings, m, out);
@@ -283,7 +292,9 @@ void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
                           tools.on_answer(from, m, membership.view(), out);
                           absorb(out);
                         },
-                        [&](DrainOrder&) { drain(); }, [&](DownOrder&) { end_mesh(); },
+                        [&](DrainOrder&) { on_ordered_to_leave(from); },
+                        [&](LeaveRefused& m) { m.who == self ? on(from, m) : on_leave_refused(m); },
+                        [&](DownOrder&) { end_mesh(); }, [&](Fenced& m) { on_fenced(from, m); },
                         [&](auto& m) { on(from, std::move(m)); }},
              envelope);
 }
@@ -360,72 +371,6 @@ void Daemon::Core::fire(const Timer& timer) {
                  [&](OwnTimer) { stop(0, {}); },
              },
              timer);
-}
-
-void Daemon::Core::drain() {
-  if (phase != Phase::kMember) return;
-  if (staying.minus(ProcessorSet{self}).empty()) {
-    note(Note::Level::kInfo, "last-processor-leaves", "");
-    end_mesh();
-    return;
-  }
-  phase = Phase::kDraining;
-  overlay::TreeForest::Outbox goodbyes;
-  trees.leave(now, goodbyes);
-  absorb(goodbyes);
-  Membership::Outbox out;
-  membership.leave(now, /*flushed=*/false, out);
-  absorb(out);
-  with_jobs([&](const Surroundings& surroundings, JobOutbox& jobs_out) {
-    jobs.on_leaving(surroundings, jobs_out);
-  });
-}
-
-void Daemon::Core::advance() {
-  if (phase == Phase::kDraining && jobs.is_empty() && !staying.contains(self)) {
-    phase = Phase::kFlushing;
-    flushing = members.minus(ProcessorSet{self});
-    for (const ProcessorId member : flushing.ids()) send(member, Flush{});
-  }
-  if (phase == Phase::kFlushing && flushing.common(members).empty()) phase = Phase::kSettling;
-  if (phase == Phase::kSettling && channels.all_acknowledged()) {
-    phase = Phase::kOut;
-    timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);
-    Membership::Outbox out;
-    membership.leave(now, /*flushed=*/true, out);
-    absorb(out);
-  }
-  const bool is_out = phase == Phase::kOut && !members.contains(self);
-  if (!is_out || !jobs.is_empty()) return;
-  if (channels.all_acknowledged()) return stop(0, {});
-  if (!std::exchange(is_removed, true)) {
-    timers.arm(Timer{OwnTimer::kStop}, now + kRemovedGrace);
-  }
-}
-
-void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
-  if (phase != Phase::kOut || !frame.envelope) return;
-  if (!refused.contains(from) && !carries_tokens(*frame.envelope)) return;
-  refused.insert(from);
-  frame.seq = 0;
-  frame.envelope.reset();
-}
-
-void Daemon::Core::end_mesh() {
-  if (phase >= Phase::kOut) return;
-  phase = Phase::kOut;
-  members = {};
-  staying = {};
-  with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
-    jobs.end_all(surroundings, "the mesh was taken down", out);
-  });
-  timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);
-}
-
-void Daemon::Core::stop(std::int32_t code, std::string reason) {
-  if (phase == Phase::kStopped) return;
-  phase = Phase::kStopped;
-  effect(Stop{code, std::move(reason)});
 }
 
 ProcessorStatus Daemon::Core::status() const {

@@ -51,11 +51,19 @@ struct Daemon::Core {
   void on(ProcessorId from, M message);  ///< Specialised by the kind of message.
   void on_view(const Membership::ViewInstalled& change);
   void on_admission(const Admitted& admitted);
-  void on_flush(ProcessorId from, bool answer);
   void on_job_request(ProcessorId from, const JobRequest& request);
+  void on_job_start(ProcessorId from, const JobStart& start);
 
-  // Own leaving.
+  // Own leaving: daemon_leaving.cc.
+  /// Asks to be marked as leaving; whoever is alone ends.
   void drain();
+  void on_ordered_to_leave(ProcessorId from);
+  void on_stay(const std::string& why);
+  void on_leave_refused(const LeaveRefused& refusal);
+  void on_flush(ProcessorId from, bool answer);
+  void consider_leaving();  ///< To be called with every view.
+  void become_draining();
+  void on_fenced(ProcessorId from, const Fenced& fence);
   void advance();
   void stop(std::int32_t code, std::string reason);
   void end_mesh();
@@ -88,16 +96,25 @@ struct Daemon::Core {
   Jobs jobs;
   Tools tools;
   Phase phase = Phase::kMember;
-  bool is_removed = false;                             ///< Out of the view, and without jobs.
-  ProcessorSet members;                                ///< The ids of the view.
-  ProcessorSet staying;                                ///< Those that do not leave.
-  ProcessorSet refused;                                ///< In kOut: nothing is taken from them.
-  ProcessorSet flushing;                               ///< In kFlushing: have not answered yet.
+  bool has_to_stop = false;   ///< Was told to end: leaves as soon as it may.
+  ViewNumber asked_in = 0;    ///< The view in which it asked for that last.
+  bool is_removed = false;    ///< Out of the view, and without jobs.
+  ProcessorSet members;       ///< The ids of the view.
+  ProcessorSet staying;       ///< Those that do not leave.
+  ProcessorSet refused;       ///< In kOut: nothing is taken from them.
+  ProcessorSet flushing;      ///< In kFlushing: have not answered yet.
+  ProcessorSet flush_askers;  ///< Leavers whose leaving is not known here yet.
+  ProcessorSet orderers;      ///< Told this processor to leave, and hear of a refusal.
   std::deque<std::pair<ProcessorId, Envelope>> inbox;  ///< To be handled in this step.
   std::vector<Effect> effects;
   Deadlines<Timer> timers;
+  /// Came before this processor was in office [limit].
+  std::deque<std::pair<ProcessorId, JobRequest>> job_requests;
   std::uint64_t next_admission = 1;
   std::map<std::uint64_t, ClientId> admissions;  ///< Newcomers that wait for their number.
 };
+
+/// What must reach somebody, whoever that is by now: messages and parts of collectives.
+[[nodiscard]] bool carries_tokens(const Envelope& envelope);
 
 }  // namespace phx::runtime

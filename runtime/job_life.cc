@@ -81,15 +81,25 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
 
 void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out) {
   stage_ = stage;
-  JobStage message{id(), stage, std::move(exit)};
-  stages_[self_] = message;
-  if (home_ == self_) {
-    unannounced_.insert(self_);
-    out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
-    decide(around, out);
-  } else {
-    out.send(home_, std::move(message));
+  stages_[self_] = {id(), stage, std::move(exit), ++changes_};
+  report_stage(around, out);
+}
+
+void JobLife::report_stage(const Surroundings& around, JobOutbox& out) {
+  if (home_ != self_) {
+    out.send(home_, stages_.at(self_));
+    return;
   }
+  unannounced_.insert(self_);
+  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
+  decide(around, out);
+}
+
+/// Statements come on several ways; the processor concerned has numbered them.
+void JobLife::learn(const Surroundings& around, ProcessorId processor, const JobStage& stage) {
+  if (processor == self_ || is_gone(around, processor)) return;
+  const auto found = stages_.find(processor);
+  if (found == stages_.end() || found->second.change < stage.change) stages_[processor] = stage;
 }
 
 void JobLife::on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out) {
@@ -124,17 +134,9 @@ void JobLife::on_exit(const Surroundings& around, Exit exit, JobOutbox& out) {
 
 void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage stage,
                        JobOutbox& out) {
-  if (home_ != self_) {
-    stages_[from] = stage;
-    if (from != home_) out.send(home_, std::move(stage));
-    return;
-  }
-  if (!around.members.contains(from)) return;
-  if (stage.stage == Stage::kNone) {
-    stages_.erase(from);
-  } else {
-    stages_[from] = std::move(stage);
-  }
+  learn(around, from, stage);
+  // Who tells a former home will hear of the new one, and tell that.
+  if (home_ != self_ || is_gone(around, from)) return;
   unannounced_.insert(from);
   out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
   decide(around, out);
@@ -164,8 +166,7 @@ void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
   JobHome statement{id(), home_, moves_, {}};
   for (const ProcessorId processor : unannounced_.ids()) {
     const auto found = stages_.find(processor);
-    statement.stages[processor] =
-        found != stages_.end() ? found->second : JobStage{id(), Stage::kNone, {}};
+    if (found != stages_.end()) statement.stages.insert(*found);
   }
   unannounced_ = {};
   for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
@@ -178,25 +179,26 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
   const bool moved = home.moves > moves_;
   moves_ = home.moves;
   home_ = home.home;
-  for (const auto& [processor, stage] : home.stages) {
-    if (processor == self_ || is_gone(around, processor)) continue;
-    if (stage.stage == Stage::kNone) {
-      stages_.erase(processor);
-    } else {
-      stages_[processor] = stage;
-    }
-  }
-  if (!moved) return;
-  if (stage_ != Stage::kNone || stages_.contains(self_))
-    become(around, stage_, stages_[self_].exit, out);
-  if (home_ != self_) {
-    for (Output& output : output_) out.send(home_, std::move(output));
-    output_.clear();
-    output_bytes_ = 0;
+  for (const auto& [processor, stage] : home.stages) learn(around, processor, stage);
+  if (!moved || ended_) return;
+  if (is_gone(around, home_)) {
+    end(around, 1, to_string(home_) + " is gone, which was to look after the job", out);
     return;
   }
+  if (home_ != self_) give_output_away(out);
+  if (stages_.contains(self_)) report_stage(around, out);
+  if (home_ != self_) return;
   note(out, Note::Level::kInfo, "job-home", to_string(id()));
-  out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + kFollowTimeout);
+  if (!start_.spec.command.empty()) {
+    out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + kFollowTimeout);
+  }
+  decide(around, out);
+}
+
+void JobLife::give_output_away(JobOutbox& out) {
+  for (Output& output : output_) out.send(home_, std::move(output));
+  output_.clear();
+  output_bytes_ = 0;
 }
 
 void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
@@ -210,9 +212,7 @@ void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
   for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
     out.send(member, home_statement());
   }
-  for (Output& output : output_) out.send(home_, std::move(output));
-  output_.clear();
-  output_bytes_ = 0;
+  give_output_away(out);
   unannounced_ = {};
   if (!follower_) return;
   const auto found = around.view.members.find(home_);
@@ -246,6 +246,11 @@ void JobLife::on_follower(const Surroundings& around, ClientId client, JobOutbox
     const auto endpoints =
         found == around.view.members.end() ? std::vector<std::string>{} : found->second.endpoints;
     out.report(Effect{Reply{client, RunMoved{id(), endpoints}}});
+    out.report(Effect{DropClient{client}});
+    return;
+  }
+  if (follower_ && follower_ != client) {
+    out.report(Effect{Reply{client, Done{"another tool follows " + to_string(id()) + " already"}}});
     out.report(Effect{DropClient{client}});
     return;
   }
@@ -301,32 +306,23 @@ void JobLife::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& o
 
 void JobLife::tell_followers(JobOutbox& out) {
   if (!ended_ || !follower_) return;
-  out.report(Effect{Reply{*follower_, RunEnded{id(), ended_->code, ended_->reason, stages_}}});
+  RunEnded reply{id(), ended_->code, ended_->reason, stages_};
+  std::erase_if(reply.stages, [](const auto& entry) { return entry.second.stage == Stage::kNone; });
+  out.report(Effect{Reply{*follower_, std::move(reply)}});
   out.report(Effect{DropClient{*follower_}});
   follower_.reset();
 }
 
-void JobLife::on_joined(const Surroundings& around, const std::vector<Member>& joined,
-                        JobOutbox& out) {
-  (void)around;
-  if (home_ != self_) return;
-  for (const Member& member : joined) {
-    if (member.id != self_) out.send(member.id, home_statement());
-  }
-}
-
 void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
-                      const VnodeSet& held_there, JobOutbox& out) {
-  if (ended_) return;
-  const bool died = gone.why != Departure::kLeft;
-  const bool was_home = home_ == gone.id;
+                      const std::string& lost, JobOutbox& out) {
   stages_.erase(gone.id);
-  if (home_ == self_) unannounced_.insert(gone.id);
-  if (died && (was_home || !held_there.empty())) {
-    std::string what = to_string(gone.id) + " is gone (" + gone.detail + ")";
-    what += held_there.empty() ? ", which looked after the job"
-                               : ", and with it v" + to_string(held_there);
-    end(around, 1, std::move(what), out);
+  if (ended_) return;
+  const bool was_home = home_ == gone.id;
+  if (gone.why != Departure::kLeft && (was_home || !lost.empty())) {
+    end(around, 1,
+        to_string(gone.id) + " is gone (" + gone.detail + ")" +
+            (lost.empty() ? ", which looked after the job" : ", and with it " + lost),
+        out);
     return;
   }
   if (home_ == self_) decide(around, out);

@@ -35,8 +35,8 @@ class JobLife {
   void on_home(const Surroundings& around, const JobHome& home, JobOutbox& out);
   void on_signal(const JobSignal& signal, JobOutbox& out);
   void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
-  void on_joined(const Surroundings& around, const std::vector<Member>& joined, JobOutbox& out);
-  void on_gone(const Surroundings& around, const ViewChange::Gone& gone, const VnodeSet& held_there,
+  /// `lost`: what went with it, for people; empty: nothing that matters.
+  void on_gone(const Surroundings& around, const ViewChange::Gone& gone, const std::string& lost,
                JobOutbox& out);
 
   // Inputs: tools, timers.
@@ -75,6 +75,10 @@ class JobLife {
  private:
   [[nodiscard]] bool is_chosen(const Surroundings& around) const;
   void become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out);
+  /// Tells the home the stage of the process here.
+  void report_stage(const Surroundings& around, JobOutbox& out);
+  void learn(const Surroundings& around, ProcessorId processor, const JobStage& stage);
+  void give_output_away(JobOutbox& out);
   void decide(const Surroundings& around, JobOutbox& out);
   void announce_stages(const Surroundings& around, JobOutbox& out);
   [[nodiscard]] std::string describe(const Surroundings& around, ProcessorId processor) const;
@@ -86,6 +90,7 @@ class JobLife {
   ProcessorId home_;
   std::uint64_t moves_ = 0;  ///< How often the home has moved.
   Stage stage_ = Stage::kNone;
+  std::uint64_t changes_ = 0;  ///< Of the stage here.
   std::optional<ApplicationId> application_;
   bool has_process_ = false;  ///< The daemon started it (else it attached by itself).
   bool is_retired_ = false;

@@ -77,13 +77,7 @@ void JobTraffic::on_app(const Surroundings& around, const AppAck& message, JobOu
 }
 
 void JobTraffic::on_app(const Surroundings& around, const AppAssume& message, JobOutbox& out) {
-  (void)around;
-  const VnodeSet strange = message.vnodes.minus(router_.map().all());
-  if (!strange.empty() && router_.is_attached()) {
-    const std::string why = "the job has " + std::to_string(router_.map().vnodes()) + " vnodes";
-    out.report(Effect{ToApp{router_.application(), AppRefused{strange, why}}});
-  }
-  mover_.assume(message.vnodes.minus(strange), router_, out);
+  mover_.assume(message.vnodes, router_, standing(around), out);
 }
 
 void JobTraffic::on_finished(const Surroundings& around, JobOutbox& out) {
@@ -116,8 +110,7 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const 
 
 void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const OfferCancel& m,
                             JobOutbox& out) {
-  (void)around;
-  mover_.on_offer_cancel(from, m, router_, out);
+  mover_.on_offer_cancel(from, m, router_, standing(around), out);
 }
 
 void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrate m,
@@ -314,8 +307,13 @@ void JobTraffic::on_standing(const Surroundings& around, ProcessorSet ready, boo
 
 void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
   mover_.on_news();
+  mover_.refuse_all("this processor leaves", router_, out);
   mover_.balance(around.now, router_, standing(around), out);
   reconsider_reductions(around, out);
+}
+
+void JobTraffic::on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out) {
+  mover_.on_gone(gone, router_, standing(around), out);
 }
 
 bool JobTraffic::is_empty() const {

@@ -65,7 +65,7 @@ class JobTraffic {
   /// Processors whose application takes part, and whether the job is about to end.
   void on_standing(const Surroundings& around, ProcessorSet ready, bool ending, JobOutbox& out);
   void on_leaving(const Surroundings& around, JobOutbox& out);
-  void on_gone(ProcessorId gone) { mover_.on_gone(gone); }
+  void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
 
   // Queries.
   [[nodiscard]] const Router& router() const { return router_; }

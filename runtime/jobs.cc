@@ -7,58 +7,104 @@
 
 namespace phx::runtime {
 
+Jobs::Jobs(ProcessorId self, const DaemonConfig& config)
+    : self_(self),
+      config_(config),
+      early_({.messages = config.early_messages_max, .bytes = config.parked_bytes_max}) {}
+
 Jobs::Entry* Jobs::find(JobId job) {
   const auto found = jobs_.find(job);
   return found == jobs_.end() ? nullptr : found->second.get();
 }
 
-void Jobs::on_start(const Surroundings& around, const JobStart& start, JobOutbox& out) {
+void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
+                    JobOutbox& out) {
   const JobId job = start.job;
-  if (find(job) != nullptr || over_.contains(job) || start.spec.vnodes == 0) return;
+  if (find(job) != nullptr || history_.contains(job) || start.spec.vnodes == 0) return;
+  const bool is_dead = from == start.home && from != self_ && !around.members.contains(from) &&
+                       from.value < around.view.next_processor;
+  if (is_dead || (start.home == self_ && !announce(around, start, out))) {
+    // Whom its home had told before it died ends it; or whoever had asked for it is not there.
+    history_.add(IntervalSet<JobId>{job});
+    early_.take(job);
+    return;
+  }
   auto& entry = *jobs_.emplace(job, std::make_unique<Entry>(self_, start, config_)).first->second;
   note(out, Note::Level::kInfo, "job-started",
        to_string(job) + " vnodes=" + std::to_string(start.spec.vnodes) +
            " home=" + to_string(start.home));
   if (start.home == self_) {
-    auto asked = asked_.extract(start.request);
-    if (asked.empty()) {
-      entry.life.end(around, 1, "announced twice", out);
-    } else {
-      if (asked.mapped().client) entry.life.on_follower(around, *asked.mapped().client, out);
-      for (const ApplicationId application : asked.mapped().applications) {
-        attach(around, application, {job, start.spec.vnodes, 0}, out);
-      }
+    const auto asked = asked_.extract(start.request);
+    if (asked.mapped().client) entry.life.on_follower(around, *asked.mapped().client, out);
+    for (const ApplicationId application : asked.mapped().applications) {
+      attach(around, application, {job, start.spec.vnodes, 0}, out);
     }
   }
   entry.life.consider_start(around, out);
-  auto early = early_.extract(job);
-  if (!early.empty()) {
-    early_count_ -= early.mapped().size();
-    for (Early& one : early.mapped()) {
-      std::visit([&](auto& m) { dispatch(around, one.from, entry, std::move(m), out); },
-                 one.message);
-    }
+  for (JobBacklog::One& one : early_.take(job)) {
+    on_message(around, one.from, std::move(one.message), out);
   }
   settle(around, job, out);
 }
 
+bool Jobs::announce(const Surroundings& around, const JobStart& start, JobOutbox& out) {
+  const auto asked = asked_.find(start.request);
+  if (asked == asked_.end()) return false;
+  const bool is_wanted = asked->second.client || !asked->second.applications.empty();
+  if (!is_wanted) {
+    asked_.erase(asked);
+    return false;
+  }
+  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, start);
+  }
+  return true;
+}
+
+void Jobs::introduce(const Entry& entry, const ProcessorSet& to, JobOutbox& out) {
+  for (const ProcessorId member : to.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, entry.life.start());
+    out.send(member, Routes{entry.life.id(), entry.traffic.router().map().routes()});
+    out.send(member, entry.life.home_statement());
+  }
+}
+
 void Jobs::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out) {
   Entry* entry = find(end.job);
-  if (entry == nullptr) {
-    // Over before it was announced here, or long ago.
-    over_.insert(end.job);
-    const auto early = early_.extract(end.job);
-    if (!early.empty()) early_count_ -= early.mapped().size();
-    return;
+  const bool is_news = entry != nullptr ? !entry->life.ended() : !history_.contains(end.job);
+  if (entry != nullptr) {
+    entry->life.on_end(around, end, out);
+  } else if (is_news) {
+    // Over before it was announced here.
+    history_.add(end);
+    early_.take(end.job);
   }
-  const bool is_news = !entry->life.ended();
-  entry->life.on_end(around, end, out);
   if (is_news && around.coordinator == self_) {
     for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
       out.send(member, end);
     }
   }
   settle(around, end.job, out);
+}
+
+void Jobs::on_unknown(const Surroundings& around, ProcessorId from, JobMessage message,
+                      JobOutbox& out) {
+  const JobId job = std::visit([](const auto& m) { return m.job; }, message);
+  if (history_.contains(job)) {
+    ++dropped_;
+    // A member that takes it for alive: its end was lost with the coordinator before.
+    const JobEnd* end = history_.end(job);
+    const bool asks = std::holds_alternative<Routes>(message);
+    if (asks && end != nullptr && around.coordinator == self_) out.send(from, *end);
+    return;
+  }
+  if (early_.keep(job, from, std::move(message))) return;
+  const JobEnd end{
+      job, 1, "more than can be kept came to " + to_string(self_) + " before it heard of the job"};
+  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, end);
+  }
+  on_end(around, end, out);
 }
 
 void Jobs::settle(const Surroundings& around, JobId job, JobOutbox& out) {
@@ -77,46 +123,65 @@ void Jobs::settle(const Surroundings& around, JobId job, JobOutbox& out) {
     return;
   }
   if (life.is_running()) return;
-  constexpr std::size_t kEndsMax = 100;
-  ends_[job] = *life.ended();
-  if (ends_.size() > kEndsMax) ends_.erase(ends_.begin());
-  over_.insert(job);
   dropped_ += entry->traffic.unknown();
+  history_.add(*life.ended());
   jobs_.erase(job);
 }
 
-void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobStage m,
-                    JobOutbox& out) {
-  entry.life.on_stage(around, from, std::move(m), out);
+void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage message,
+                      JobOutbox& out) {
+  const JobId job = std::visit([](const auto& m) { return m.job; }, message);
+  Entry* entry = find(job);
+  if (entry == nullptr) {
+    on_unknown(around, from, std::move(message), out);
+    return;
+  }
+  const bool is_traffic = std::holds_alternative<VnodeMessage>(message) ||
+                          std::holds_alternative<CollectiveMessage>(message);
+  if ((is_traffic || std::holds_alternative<Migrate>(message)) && from != self_) {
+    entry->passed[from] = around.now;
+  }
+  dispatch(around, from, *entry, std::move(message), out);
+  // Plain traffic changes who should hold what only while this processor empties itself.
+  if (!is_traffic || around.leaving || entry->traffic.is_over_limit()) settle(around, job, out);
 }
 
-void Jobs::dispatch(const Surroundings& around, ProcessorId, Entry& entry, JobHome m,
+void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobMessage message,
                     JobOutbox& out) {
-  entry.life.on_home(around, m, out);
+  std::visit(Overloaded{
+                 [&](JobStage& m) { entry.life.on_stage(around, from, std::move(m), out); },
+                 [&](JobHome& m) { on_home(around, entry, m, out); },
+                 [&](Output& m) { entry.life.on_output(around, std::move(m), out); },
+                 [&](JobSignal& m) { entry.life.on_signal(m, out); },
+                 [&](auto& m) { entry.traffic.on_message(around, from, std::move(m), out); },
+             },
+             message);
+}
+
+void Jobs::on_home(const Surroundings& around, Entry& entry, const JobHome& home, JobOutbox& out) {
+  const bool was_home = entry.life.home() == self_;
+  entry.life.on_home(around, home, out);
+  // A newcomer may have missed the old home as well as this one.
+  const bool is_home = entry.life.home() == self_ && !entry.life.ended();
+  if (is_home && !was_home) introduce(entry, around.members, out);
   entry.life.consider_start(around, out);
-}
-
-void Jobs::dispatch(const Surroundings& around, ProcessorId, Entry& entry, Output m,
-                    JobOutbox& out) {
-  entry.life.on_output(around, std::move(m), out);
-}
-
-void Jobs::dispatch(const Surroundings& around, ProcessorId, Entry& entry, JobSignal m,
-                    JobOutbox& out) {
-  (void)around;
-  entry.life.on_signal(m, out);
 }
 
 void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined,
                    const std::vector<ViewChange::Gone>& gone, JobOutbox& out) {
+  ProcessorSet newcomers;
+  for (const Member& member : joined) {
+    if (!member.leaving) newcomers.insert(member.id);
+  }
   std::vector<JobId> ids;
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
   for (const JobId job : ids) {
     Entry& entry = *jobs_.at(job);
-    entry.life.on_joined(around, joined, out);
+    if (entry.life.home() == self_ && !entry.life.ended()) introduce(entry, newcomers, out);
     for (const auto& one : gone) {
-      entry.life.on_gone(around, one, entry.traffic.router().map().owned_by(one.id), out);
-      entry.traffic.on_gone(one.id);
+      entry.life.on_gone(around, one, lost_with(around, entry, one.id), out);
+      entry.traffic.on_gone(around, one.id, out);
+      entry.passed.erase(one.id);
     }
     entry.life.consider_start(around, out);
     settle(around, job, out);
@@ -125,6 +190,26 @@ void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined
   for (auto& [request, asked] : asked_) {
     if (asked.asked != around.coordinator) request_job(around, request, out);
   }
+}
+
+void Jobs::on_passed_on(Instant now, const Envelope& envelope, ProcessorId peer) {
+  const auto* message = std::get_if<VnodeMessage>(&envelope);
+  const auto* collective = std::get_if<CollectiveMessage>(&envelope);
+  if (message == nullptr && collective == nullptr) return;
+  Entry* entry = find(message != nullptr ? message->job : collective->job);
+  if (entry != nullptr) entry->passed[peer] = now;
+}
+
+/// A processor that held no vnodes may have had messages all the same, on their way to others; but
+/// not for long, since what cannot be passed on for peer_timeout is the death of somebody else.
+std::string Jobs::lost_with(const Surroundings& around, const Entry& entry,
+                            ProcessorId gone) const {
+  const VnodeSet held = entry.traffic.router().map().owned_by(gone);
+  if (!held.empty()) return "v" + to_string(held);
+  const auto passed = entry.passed.find(gone);
+  const bool is_recent =
+      passed != entry.passed.end() && around.now - passed->second < 3 * config_.peer_timeout;
+  return is_recent ? "messages that it was passing on" : "";
 }
 
 void Jobs::report_holdings(const Surroundings& around, JobOutbox& out) {
@@ -136,7 +221,8 @@ void Jobs::report_holdings(const Surroundings& around, JobOutbox& out) {
     for (auto& group : map.groups(map.owned_by(self_))) {
       routes.routes.push_back({std::move(group.vnodes), self_, group.epoch});
     }
-    if (!routes.routes.empty()) out.send(coordinator_, std::move(routes));
+    // Empty or not, for the answer: the coordinator knows of jobs that are over.
+    out.send(coordinator_, std::move(routes));
   }
 }
 
@@ -163,90 +249,6 @@ void Jobs::on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox
   }
 }
 
-void Jobs::attach(const Surroundings& around, ApplicationId application, const AppAttach& m,
-                  JobOutbox& out) {
-  JobId job = m.job;
-  if (job == JobId{} && !jobs_.empty()) job = jobs_.begin()->first;
-  const bool is_possible = m.vnodes > 0 && m.vnodes <= config_.vnodes_max && !around.leaving;
-  if (job == JobId{} && !is_possible) {
-    out.report(
-        Effect{ToApp{application, AppAttached{job, self_, 0, "no job, and none can start"}}});
-    out.report(Effect{DropApp{application}});
-    return;
-  }
-  if (job == JobId{}) {  // Embedded, and nothing runs yet: the mesh's first job is this one's.
-    const std::uint64_t request = next_request_++;
-    JobSpec spec;
-    spec.vnodes = m.vnodes;
-    spec.name = "embedded";
-    asked_[request] = {std::move(spec), std::nullopt, {application}, kNobody};
-    request_job(around, request, out);
-    return;
-  }
-  Entry* entry = find(job);
-  std::string refusal;
-  if (entry == nullptr) refusal = to_string(job) + " does not run here";
-  if (entry != nullptr && entry->life.application()) refusal = "another process has attached";
-  if (entry != nullptr && entry->life.ended()) refusal = to_string(job) + " is over";
-  if (!refusal.empty()) {
-    out.report(Effect{ToApp{application, AppAttached{job, self_, 0, refusal}}});
-    out.report(Effect{DropApp{application}});
-    return;
-  }
-  applications_[application] = job;
-  entry->life.on_attached(around, application, out);
-  entry->traffic.on_attached(around, application, out);
-  settle(around, job, out);
-}
-
-void Jobs::on_app_message(const Surroundings& around, ApplicationId application, ToDaemon message,
-                          JobOutbox& out) {
-  if (const auto* m = std::get_if<AppAttach>(&message)) {
-    if (!applications_.contains(application)) attach(around, application, *m, out);
-    return;
-  }
-  const auto found = applications_.find(application);
-  Entry* entry = found == applications_.end() ? nullptr : find(found->second);
-  // Whoever is done has nothing more to say, but that all must end.
-  const bool is_late = entry != nullptr && entry->traffic.router().is_finished() &&
-                       !std::holds_alternative<AppFinish>(message);
-  if (entry == nullptr || entry->life.ended() || is_late) {
-    ++dropped_;
-    return;
-  }
-  const JobId job = found->second;
-  bool flows = false;  // Plain traffic changes nothing that settle() looks at.
-  std::visit(Overloaded{
-                 [](AppAttach&) {},
-                 [&](AppFinish& m) {
-                   entry->life.on_finish(around, m, out);
-                   if (!m.abort) entry->traffic.on_finished(around, out);
-                 },
-                 [&](AppWaiting& m) { entry->life.on_waiting(std::move(m.what)); },
-                 [&](auto& m) {
-                   flows = !std::is_same_v<std::decay_t<decltype(m)>, AppReleased>;
-                   entry->traffic.on_app(around, std::move(m), out);
-                 },
-             },
-             message);
-  if (!flows) settle(around, job, out);
-}
-
-void Jobs::on_app_down(const Surroundings& around, ApplicationId application, JobOutbox& out) {
-  for (auto& [request, asked] : asked_) std::erase(asked.applications, application);
-  const auto found = applications_.extract(application);
-  if (found.empty()) return;
-  Entry* entry = find(found.mapped());
-  // A process the daemon started is known to have ended by its exit, which comes anyway.
-  const bool embedded = entry != nullptr && entry->life.start().spec.command.empty();
-  if (!embedded || !entry->life.is_running()) return;
-  const bool done =
-      entry->life.stage() == Stage::kFinished || entry->life.ended() || around.leaving;
-  Exit exit{done ? 0 : 1, 0, done, done ? "" : "it closed the connection to its daemon"};
-  entry->life.on_exit(around, std::move(exit), out);
-  settle(around, found.mapped(), out);
-}
-
 void Jobs::on_process_ended(const Surroundings& around, JobId job, const Exit& exit,
                             JobOutbox& out) {
   Entry* entry = find(job);
@@ -260,75 +262,6 @@ void Jobs::on_process_ended(const Surroundings& around, JobId job, const Exit& e
 void Jobs::on_output(const Surroundings& around, Output output, JobOutbox& out) {
   Entry* entry = find(output.job);
   if (entry != nullptr) entry->life.on_output(around, std::move(output), out);
-}
-
-void Jobs::run(const Surroundings& around, ClientId client, JobSpec spec, JobOutbox& out) {
-  std::string refusal;
-  if (spec.vnodes == 0) refusal = "a job needs at least one vnode";
-  if (spec.vnodes > config_.vnodes_max) {
-    refusal = "at most " + std::to_string(config_.vnodes_max) + " vnodes per job";
-  }
-  if (spec.command.empty()) refusal = "no command given";
-  if (jobs_.size() >= config_.jobs_max) refusal = "too many jobs at once";
-  if (around.leaving) refusal = to_string(self_) + " is leaving the mesh; ask another processor";
-  if (!refusal.empty()) {
-    out.report(Effect{Reply{client, Done{refusal}}});
-    out.report(Effect{DropClient{client}});
-    return;
-  }
-  const std::uint64_t request = next_request_++;
-  asked_[request] = {std::move(spec), client, {}, kNobody};
-  request_job(around, request, out);
-}
-
-void Jobs::request_job(const Surroundings& around, std::uint64_t request, JobOutbox& out) {
-  Asked& asked = asked_.at(request);
-  asked.asked = around.coordinator;
-  out.send(around.coordinator, JobRequest{request, asked.spec});
-}
-
-void Jobs::follow(const Surroundings& around, ClientId client, JobId job, JobOutbox& out) {
-  Entry* entry = find(job);
-  const auto end = ends_.find(job);
-  if (entry == nullptr) {
-    if (end != ends_.end()) {
-      out.report(Effect{Reply{client, RunEnded{job, end->second.code, end->second.reason, {}}}});
-    } else {
-      out.report(Effect{Reply{client, Done{"no job " + std::to_string(job.value)}}});
-    }
-    out.report(Effect{DropClient{client}});
-    return;
-  }
-  entry->life.on_follower(around, client, out);
-  settle(around, job, out);
-}
-
-void Jobs::signal(const Surroundings& around, ClientId client, const SignalRequest& request,
-                  JobOutbox& out) {
-  constexpr std::int32_t kTerminated = 143;
-  Entry* entry = find(request.job);
-  Done done;
-  if (entry == nullptr || entry->life.ended()) {
-    done.error = "no job " + std::to_string(request.job.value) + "; see phoenix ps";
-  } else if (request.signal == 0) {
-    entry->life.end(around, kTerminated, "ended by request", out);
-    settle(around, request.job, out);
-  } else {
-    entry->life.on_signal({request.job, request.signal}, out);
-    for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-      out.send(member, JobSignal{request.job, request.signal});
-    }
-  }
-  out.report(Effect{Reply{client, std::move(done)}});
-}
-
-void Jobs::on_client_down(const Surroundings& around, ClientId client, JobOutbox& out) {
-  std::vector<JobId> ids;
-  for (const auto& [job, entry] : jobs_) ids.push_back(job);
-  for (const JobId job : ids) {
-    jobs_.at(job)->life.on_follower_down(around, client, out);
-    settle(around, job, out);
-  }
 }
 
 void Jobs::end_all(const Surroundings& around, const std::string& reason, JobOutbox& out) {
@@ -377,6 +310,7 @@ void Jobs::describe(JoinReply& reply) const {
     reply.routes.push_back({job, entry->traffic.router().map().routes()});
     reply.homes.push_back(entry->life.home_statement());
   }
+  reply.over = history_.over();
 }
 
 VnodeSet Jobs::owned(JobId job) const {
@@ -386,7 +320,7 @@ VnodeSet Jobs::owned(JobId job) const {
 
 void Jobs::check_invariants() const {
   for (const auto& [job, entry] : jobs_) {
-    PHX_CHECK(!over_.contains(job));
+    PHX_CHECK(!history_.contains(job));
     entry->traffic.check_invariants();
   }
 }

@@ -5,15 +5,15 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "runtime/client_messages.h"
 #include "runtime/config.h"
+#include "runtime/job_backlog.h"
+#include "runtime/job_history.h"
 #include "runtime/job_life.h"
 #include "runtime/job_outbox.h"
 #include "runtime/job_traffic.h"
@@ -24,18 +24,21 @@ namespace phx::runtime {
 /// not been announced here yet, and remembers which jobs are over. Not thread-safe.
 class Jobs {
  public:
-  Jobs(ProcessorId self, const DaemonConfig& config) : self_(self), config_(config) {}
+  Jobs(ProcessorId self, const DaemonConfig& config);
 
   // Inputs: announcements and messages of other processors.
-  void on_start(const Surroundings& around, const JobStart& start, JobOutbox& out);
+  /// What was over when this processor was born.
+  void on_birth(const IntervalSet<JobId>& over) { history_.add(over); }
+  void on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
+                JobOutbox& out);
   void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
-  /// `m` is one of the messages that carry a `job`.
-  template <class M>
-  void on_message(const Surroundings& around, ProcessorId from, M m, JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
   void on_view(const Surroundings& around, const std::vector<Member>& joined,
                const std::vector<ViewChange::Gone>& gone, JobOutbox& out);
   void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
   void on_leaving(const Surroundings& around, JobOutbox& out);
+  /// A message of a job, on its way to `peer`.
+  void on_passed_on(Instant now, const Envelope& envelope, ProcessorId peer);
   void on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out);
 
   // Inputs: applications and processes here.
@@ -75,31 +78,25 @@ class Jobs {
         : life(self, start, config), traffic(self, start, config) {}
     JobLife life;
     JobTraffic traffic;
+    /// When messages of vnodes, or vnodes, last went to or came from these.
+    std::map<ProcessorId, Instant> passed;
   };
-  using JobMessage =
-      std::variant<Routes, Pull, Offer, OfferReply, OfferCancel, Migrate, VnodeMessage,
-                   CollectiveMessage, JobStage, JobHome, Output, JobSignal>;
-  struct Early {
-    ProcessorId from;
-    JobMessage message;
-  };
-
-  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobStage m,
+  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobMessage message,
                 JobOutbox& out);
-  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobHome m,
-                JobOutbox& out);
-  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, Output m,
-                JobOutbox& out);
-  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobSignal m,
-                JobOutbox& out);
-  template <class M>
-  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, M m, JobOutbox& out) {
-    entry.traffic.on_message(around, from, std::move(m), out);
-  }
+  void on_home(const Surroundings& around, Entry& entry, const JobHome& home, JobOutbox& out);
+  /// A number came for a job that was asked for here: tells everybody, if somebody still waits.
+  [[nodiscard]] bool announce(const Surroundings& around, const JobStart& start, JobOutbox& out);
+  /// At the home: to those who have not heard of the job, perhaps.
+  void introduce(const Entry& entry, const ProcessorSet& to, JobOutbox& out);
+  /// Not announced here (yet), or over.
+  void on_unknown(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
+  [[nodiscard]] std::string lost_with(const Surroundings& around, const Entry& entry,
+                                      ProcessorId gone) const;
   /// To a new coordinator: it must know all owners, for those who ask a processor that is gone.
   void report_holdings(const Surroundings& around, JobOutbox& out);
   void attach(const Surroundings& around, ApplicationId application, const AppAttach& m,
               JobOutbox& out);
+  void refuse(ApplicationId application, std::string why, JobOutbox& out) const;
   void request_job(const Surroundings& around, std::uint64_t request, JobOutbox& out);
   /// After every input to a job: what follows from it.
   void settle(const Surroundings& around, JobId job, JobOutbox& out);
@@ -109,12 +106,10 @@ class Jobs {
   DaemonConfig config_;
   std::map<JobId, std::unique_ptr<Entry>> jobs_;
   std::map<ApplicationId, JobId> applications_;
-  std::map<JobId, std::vector<Early>> early_;  ///< For jobs not announced here yet.
-  std::uint64_t early_count_ = 0;
-  IntervalSet<JobId> over_;
-  std::map<JobId, JobEnd> ends_;  ///< How the last jobs ended, for tools that lost their daemon.
-  ProcessorId coordinator_;       ///< That knows what this processor holds.
-  std::uint64_t dropped_ = 0;     ///< See dropped(), without what the jobs here count.
+  JobBacklog early_;
+  JobHistory history_;
+  ProcessorId coordinator_;    ///< That knows what this processor holds.
+  std::uint64_t dropped_ = 0;  ///< See dropped(), without what the jobs here count.
 
   struct Asked {
     JobSpec spec;
@@ -125,26 +120,5 @@ class Jobs {
   std::uint64_t next_request_ = 1;
   std::map<std::uint64_t, Asked> asked_;
 };
-
-template <class M>
-void Jobs::on_message(const Surroundings& around, ProcessorId from, M m, JobOutbox& out) {
-  constexpr std::uint64_t kEarlyMax = 100'000;
-  const JobId job = m.job;
-  Entry* entry = find(job);
-  if (entry != nullptr) {
-    dispatch(around, from, *entry, std::move(m), out);
-    // Plain traffic changes who should hold what only while this processor empties itself.
-    constexpr bool kIsTraffic =
-        std::is_same_v<M, VnodeMessage> || std::is_same_v<M, CollectiveMessage>;
-    if (!kIsTraffic || around.leaving || entry->traffic.is_over_limit()) settle(around, job, out);
-    return;
-  }
-  if (over_.contains(job) || early_count_ >= kEarlyMax) {
-    ++dropped_;
-    return;
-  }
-  ++early_count_;
-  early_[job].push_back({from, std::move(m)});
-}
 
 }  // namespace phx::runtime

@@ -56,11 +56,11 @@ void Membership::trust(Instant now, ProcessorId peer, Outbox& out) {
 }
 
 void Membership::note_job(JobId job) {
-  view_.next_job = std::max(view_.next_job, job.value + 1);
+  if (job.value < kIdEnd) view_.next_job = std::max(view_.next_job, job.value + 1);
 }
 
 JobId Membership::take_job_id() {
-  PHX_CHECK(is_coordinator());
+  PHX_CHECK(is_coordinator() && view_.next_job < kIdEnd);
   return JobId{view_.next_job++};
 }
 
@@ -68,7 +68,7 @@ JobId Membership::take_job_id() {
 
 void Membership::on_message(Instant now, ProcessorId from, const ViewChange& message, Outbox& out) {
   const bool is_from_gone = !contains(from) && from.value < view_.next_processor;
-  if (is_over_ || is_from_gone || message.number <= view_.number) return;
+  if (is_over_ || is_from_gone || message.number <= view_.number || !is_sound(message)) return;
   held_.try_emplace(message.number, from, message);
   apply_held(out);
   // A repair by the whole view follows (on_timer), so the latest may go.
@@ -96,6 +96,15 @@ void Membership::on_message(Instant /*now*/, ProcessorId /*from*/, const Admitte
   if (message.refusal.empty() && !contains(message.id)) return;
   admissions_.erase(wish);
   out.report(Admission{message});
+}
+
+void Membership::on_message(Instant now, ProcessorId from, const LeaveRefused& message,
+                            Outbox& out) {
+  const bool is_asked = leave_ && !leave_->flushed && message.who == self_;
+  if (is_over_ || !is_asked || from != coordinator()) return;
+  leave_.reset();
+  out.report(StayOn{message.why});
+  settle(now, out);
 }
 
 void Membership::on_message(Instant now, ProcessorId from, const Suspect& message, Outbox& out) {
@@ -130,7 +139,7 @@ void Membership::on_message(Instant now, ProcessorId from, const ViewQuery& /*me
 }
 
 void Membership::on_message(Instant now, ProcessorId from, const ViewReport& message, Outbox& out) {
-  if (is_over_) return;
+  if (is_over_ || !is_sound(message.view)) return;
   if (takeover_) {
     takeover_->on_report(from, message.view);
   } else if (is_coordinator() && contains(from) && message.view.number < view_.number) {
@@ -143,7 +152,7 @@ void Membership::on_message(Instant now, ProcessorId from, const ViewInstall& me
                             Outbox& out) {
   const View& next = message.view;
   if (is_over_ || next.number <= view_.number) return;
-  if (next.members.empty() || next.members.begin()->first != from) return;
+  if (!is_sound(next) || next.members.begin()->first != from) return;
   if (promised_ && from < *promised_) return;
   if (!next.members.contains(self_)) {
     is_over_ = true;
@@ -202,6 +211,10 @@ void Membership::handle(ProcessorId from, const Admit& wish, Outbox& out) {
                     0});
     return;
   }
+  if (view_.next_processor >= kIdEnd) {
+    answer(Admitted{0, kNobody, "the mesh has no numbers left for processors; start a new one", 0});
+    return;
+  }
   Member member = wish.newcomer;
   member.id = ProcessorId{view_.next_processor};
   member.leaving = false;
@@ -214,6 +227,8 @@ void Membership::handle(ProcessorId from, const Leave& wish, Outbox& out) {
   if (found == view_.members.end()) return;
   if (wish.flushed) {
     publish(ViewChange{0, {}, {Gone{from, Departure::kLeft, {}}}}, out);
+  } else if (live_ == ProcessorSet{from}) {
+    refuse_leave(from, out);
   } else if (!found->second.leaving) {
     Member member = found->second;
     member.leaving = true;
@@ -221,10 +236,25 @@ void Membership::handle(ProcessorId from, const Leave& wish, Outbox& out) {
   }
 }
 
+/// Whoever leaves must have somebody to give everything to, so the last one that stays is told to.
+/// All who were let go before it can count on it.
+void Membership::refuse_leave(ProcessorId from, Outbox& out) {
+  const std::string why = to_string(from) +
+                          " is the last processor that does not leave; "
+                          "to end the mesh, use phoenix down";
+  if (from != self_) {
+    out.send(from, LeaveRefused{from, why});
+    return;
+  }
+  leave_.reset();
+  out.report(StayOn{why});
+}
+
 /// Numbers the change and tells everybody: also who leaves by its own wish, but not newcomers
 /// (they start from a view that has it).
 void Membership::publish(ViewChange change, Outbox& out) {
   change.number = view_.number + 1;
+  change.next_job = view_.next_job;
   const bool is_farewell = !change.gone.empty() && change.gone.front().why == Departure::kLeft;
   for (const auto& [id, member] : view_.members) {
     const bool is_dead = is_gone_by(change, id) && !is_farewell;

@@ -14,20 +14,11 @@
 #include "overlay/base/outbox.h"
 #include "overlay/base/time.h"
 #include "runtime/failure_detector.h"
+#include "runtime/membership_options.h"
 #include "runtime/messages.h"
 #include "runtime/takeover.h"
 
 namespace phx::runtime {
-
-struct MembershipOptions {
-  Duration retry_period = 2s;    ///< Wishes that were not answered are repeated.
-  Duration report_memory = 30s;  ///< A suspicion by others counts for so long.
-  std::uint32_t reports = 3;     ///< So many of them decide, whatever the coordinator sees.
-  std::uint32_t monitored = 2;   ///< Successors in the ring of ids that each processor watches.
-  std::uint32_t id_gap = 256;    ///< Ids left out after a coordinator's death: see Takeover.
-  std::uint32_t members_max = 10000;  ///< [limit]
-  std::uint32_t held_max = 1000;      ///< Requests or changes that came too early [limit].
-};
 
 /// One processor's part in agreeing who belongs to the mesh. The member with the lowest id, the
 /// coordinator, numbers all changes; when it dies the next one asks everybody for the last view
@@ -55,7 +46,12 @@ class Membership {
     std::string why;
     friend bool operator==(const FencedOut&, const FencedOut&) = default;
   };
-  using Event = std::variant<ViewInstalled, Admission, FencedOut>;
+  /// leave() asked in vain: this processor stays a member.
+  struct StayOn {
+    std::string why;
+    friend bool operator==(const StayOn&, const StayOn&) = default;
+  };
+  using Event = std::variant<ViewInstalled, Admission, FencedOut, StayOn>;
   using Outbox = phx::Outbox<Envelope, Timer, Event>;
 
   /// `initial` contains `self`.
@@ -65,7 +61,7 @@ class Membership {
   void start(Instant now, Outbox& out);
   /// A newcomer asked this processor. Answered by Admission with the same `request`.
   void admit(Instant now, const Member& newcomer, std::uint64_t request, Outbox& out);
-  /// This processor wants to leave: gets marked; with `flushed`, gets out.
+  /// This processor wants to leave: gets marked, or StayOn; with `flushed`, gets out.
   void leave(Instant now, bool flushed, Outbox& out);
   /// This processor's own channel to `accused` failed.
   void suspect(Instant now, ProcessorId accused, Departure why, std::string detail, Outbox& out);
@@ -75,6 +71,7 @@ class Membership {
   void on_message(Instant now, ProcessorId from, const Admit& message, Outbox& out);
   void on_message(Instant now, ProcessorId from, const Admitted& message, Outbox& out);
   void on_message(Instant now, ProcessorId from, const Leave& message, Outbox& out);
+  void on_message(Instant now, ProcessorId from, const LeaveRefused& message, Outbox& out);
   void on_message(Instant now, ProcessorId from, const Suspect& message, Outbox& out);
   void on_message(Instant now, ProcessorId from, const ViewQuery& message, Outbox& out);
   void on_message(Instant now, ProcessorId from, const ViewReport& message, Outbox& out);
@@ -92,6 +89,10 @@ class Membership {
   /// The lowest id of the view; kNobody once everybody has left.
   [[nodiscard]] ProcessorId coordinator() const;
   [[nodiscard]] bool is_coordinator() const { return coordinator() == self_ && !is_over_; }
+  /// Numbers that `from` gives count: it is the coordinator, and nobody takes over from it.
+  [[nodiscard]] bool may_number(ProcessorId from) const {
+    return coordinator() == from && !promised_;
+  }
   /// Members that do not leave.
   [[nodiscard]] const ProcessorSet& live() const { return live_; }
   /// Whom this processor must observe, and report by suspect().
@@ -108,6 +109,7 @@ class Membership {
   void handle(ProcessorId from, const Admit& wish, Outbox& out);
   void handle(ProcessorId from, const Leave& wish, Outbox& out);
   void hold(Request request);
+  void refuse_leave(ProcessorId from, Outbox& out);
   void publish(ViewChange change, Outbox& out);
   void apply(const ViewChange& change, Outbox& out);
   void apply_held(Outbox& out);

@@ -12,101 +12,9 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/messages.h"
 #include "runtime/delivery.h"
+#include "runtime/member_messages.h"
 
 namespace phx::runtime {
-
-// --- Membership ------------------------------------------------------------------------------
-
-/// A processor as the members know it.
-struct Member {
-  ProcessorId id;
-  std::uint64_t incarnation = 0;       ///< Random, chosen by the process: tells two lives apart.
-  std::vector<std::string> endpoints;  ///< "address:port", the preferred one first.
-  std::string name;                    ///< The machine's name, for people.
-  bool leaving = false;                ///< Drains: gets no vnodes, no children, no new jobs.
-  friend bool operator==(const Member&, const Member&) = default;
-};
-
-/// The membership: agreed, totally ordered by `number`.
-struct View {
-  ViewNumber number = 0;
-  std::map<ProcessorId, Member> members;
-  std::uint32_t next_processor = 1;  ///< The id the next newcomer gets.
-  std::uint32_t next_job = 1;        ///< The id the next job gets.
-  friend bool operator==(const View&, const View&) = default;
-};
-
-/// Why a processor is no longer a member.
-enum class Departure : std::uint8_t { kLeft, kConnectionLost, kUnreachable, kSilent };
-
-/// From the coordinator (the lowest id): view `number` is view `number - 1` with this change.
-struct ViewChange {
-  ViewNumber number = 0;
-  std::vector<Member> joined;  ///< Also used to change a member (`leaving`).
-  struct Gone {
-    ProcessorId id;
-    Departure why = Departure::kLeft;
-    std::string detail;
-    friend bool operator==(const Gone&, const Gone&) = default;
-  };
-  std::vector<Gone> gone;
-  friend bool operator==(const ViewChange&, const ViewChange&) = default;
-};
-/// A member passes a newcomer's wish to the coordinator, which answers the member by `Admitted`.
-struct Admit {
-  Member newcomer;            ///< Its id is 0.
-  std::uint64_t request = 0;  ///< The member's own number of this wish.
-  friend bool operator==(const Admit&, const Admit&) = default;
-};
-struct Admitted {
-  std::uint64_t request = 0;
-  ProcessorId id;  ///< 0: refused, see `refusal`.
-  std::string refusal;
-  ViewNumber view = 0;  ///< The first view with the newcomer in it.
-  friend bool operator==(const Admitted&, const Admitted&) = default;
-};
-/// To the coordinator: mark me as leaving; or, if `flushed`, take me out.
-struct Leave {
-  bool flushed = false;
-  friend bool operator==(const Leave&, const Leave&) = default;
-};
-/// To the coordinator: `accused` does not answer me.
-struct Suspect {
-  ProcessorId accused;
-  Departure why = Departure::kSilent;
-  std::string detail;
-  friend bool operator==(const Suspect&, const Suspect&) = default;
-};
-/// From the next coordinator to all when the old one died: what was the last view you saw?
-struct ViewQuery {
-  friend bool operator==(const ViewQuery&, const ViewQuery&) = default;
-};
-struct ViewReport {
-  View view;
-  friend bool operator==(const ViewReport&, const ViewReport&) = default;
-};
-/// A whole view, after a change of coordinator.
-struct ViewInstall {
-  View view;
-  std::vector<ViewChange::Gone> gone;
-  friend bool operator==(const ViewInstall&, const ViewInstall&) = default;
-};
-/// "You are not a member any more": the receiver was declared dead and must not go on.
-struct Fenced {
-  ViewNumber view = 0;
-  std::string why;
-  friend bool operator==(const Fenced&, const Fenced&) = default;
-};
-/// Keeps a quiet link observed; answered by `Heartbeat{.answer = true}`.
-struct Heartbeat {
-  bool answer = false;
-  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
-};
-/// From a leaver: everything I sent you before is processed once you answer; send me no more.
-struct Flush {
-  bool answer = false;
-  friend bool operator==(const Flush&, const Flush&) = default;
-};
 
 // --- Vnodes ----------------------------------------------------------------------------------
 
@@ -190,28 +98,30 @@ struct Exit {
   std::string detail;       ///< E.g. why it could not be started.
   friend bool operator==(const Exit&, const Exit&) = default;
 };
-/// To the coordinator: number this job, announce it. Answered to `home` by the `JobStart`.
+/// To the coordinator: number this job. Answered by a JobStart.
 struct JobRequest {
   std::uint64_t request = 0;
   JobSpec spec;
   friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
-/// From the coordinator to all; also part of what a newcomer gets.
+/// From the coordinator to the home that asked; then, since the home wants the job still, from
+/// there to all. Also part of what a newcomer gets.
 struct JobStart {
   JobId job;
   JobSpec spec;
-  ProcessorId home;                     ///< Collects output and exits, and decides the end.
+  ProcessorId home;                     ///< Announces, collects output and exits, decides the end.
   std::uint64_t request = 0;            ///< Of the home's JobRequest.
   std::vector<ProcessorId> processors;  ///< Start with equal shares of the vnodes, in this order.
   friend bool operator==(const JobStart&, const JobStart&) = default;
 };
 /// The stages an application process goes through at one processor.
 enum class Stage : std::uint8_t { kNone, kStarting, kAttached, kFinished, kExited };
-/// To all members: the job's process at the sender is now in this stage.
+/// To the home: the job's process at the sender is now in this stage.
 struct JobStage {
   JobId job;
   Stage stage = Stage::kNone;
-  Exit exit;  ///< With kExited.
+  Exit exit;                 ///< With kExited.
+  std::uint64_t change = 0;  ///< Counts the sender's stages: the latest one holds.
   friend bool operator==(const JobStage&, const JobStage&) = default;
 };
 /// From anybody to all: the job is over. The first reason that arrives is kept.
@@ -295,10 +205,10 @@ struct DownOrder {
 /// Everything one daemon says to another.
 using Envelope =
     std::variant<ViewChange, Admit, Admitted, Leave, Suspect, ViewQuery, ViewReport, ViewInstall,
-                 Fenced, Heartbeat, Flush, Routes, Pull, Offer, OfferReply, OfferCancel, Migrate,
-                 VnodeMessage, CollectiveMessage, overlay::Message, JobRequest, JobStart, JobStage,
-                 JobEnd, Output, JobHome, JobSignal, StatusQuestion, StatusAnswer, DrainOrder,
-                 DownOrder>;
+                 Fenced, Heartbeat, LeaveRefused, Flush, Routes, Pull, Offer, OfferReply,
+                 OfferCancel, Migrate, VnodeMessage, CollectiveMessage, overlay::Message,
+                 JobRequest, JobStart, JobStage, JobEnd, Output, JobHome, JobSignal, StatusQuestion,
+                 StatusAnswer, DrainOrder, DownOrder>;
 
 /// What crosses a link. Envelopes between two processors are numbered 1, 2, ... for the lifetime
 /// of both, across links; `received` says up to where the sender has got the other direction.

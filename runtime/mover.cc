@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "runtime/parcels.h"
 
@@ -150,10 +151,12 @@ void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
   if (standing.ending) reply = {job_, offer.offer, false, "job ends"};
   if (!router.is_attached()) reply = {job_, offer.offer, false, "no application"};
   if (total(offer.vnodes) == 0) reply = {job_, offer.offer, false, "nothing offered"};
-  if (reply.accepted) {
-    VnodeSet& expected = incoming_[{from, offer.offer}];
-    for (const auto& group : offer.vnodes) expected = expected.united(group.vnodes);
+  VnodeSet expected;
+  for (const auto& group : offer.vnodes) expected = expected.united(group.vnodes);
+  if (!router.map().all().contains_all(expected)) {
+    reply = {job_, offer.offer, false, "no such vnodes"};
   }
+  if (reply.accepted) incoming_[{from, offer.offer}] = std::move(expected);
   out.send(from, std::move(reply));
 }
 
@@ -175,26 +178,30 @@ void Mover::on_offer_reply(ProcessorId from, const OfferReply& reply, Router& ro
 }
 
 void Mover::on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const Router& router,
-                            JobOutbox& out) {
+                            const Standing& standing, JobOutbox& out) {
   VnodeSet withdrawn;
   for (const auto& group : cancel.vnodes) withdrawn = withdrawn.united(group.vnodes);
   for (auto at = incoming_.begin(); at != incoming_.end();) {
     if (at->first.first == from) at->second = at->second.minus(withdrawn);
     at = at->second.empty() ? incoming_.erase(at) : std::next(at);
   }
-  const VnodeSet refused = assuming_.common(withdrawn);
-  assuming_ = assuming_.minus(refused);
-  if (refused.empty() || !router.is_attached()) return;
-  out.report(
-      Effect{ToApp{router.application(), AppRefused{refused, "held by " + to_string(from)}}});
+  VnodeSet& asked = assuming_[from];
+  const VnodeSet refused = asked.common(withdrawn);
+  asked = asked.minus(refused);
+  ask(refused, from, "held by " + to_string(from), router, standing, out);
+  std::erase_if(assuming_, [](const auto& entry) { return entry.second.empty(); });
 }
 
-void Mover::on_gone(ProcessorId gone) {
+void Mover::on_gone(ProcessorId gone, const Router& router, const Standing& standing,
+                    JobOutbox& out) {
   for (const auto& [id, offer] : outgoing_) {
     if (offer.to == gone && offer.accepted) withdrawn_ = withdrawn_.united(offer.vnodes);
   }
   std::erase_if(outgoing_, [gone](const auto& entry) { return entry.second.to == gone; });
   std::erase_if(incoming_, [gone](const auto& entry) { return entry.first.first == gone; });
+  const auto unanswered = assuming_.extract(gone);
+  if (unanswered.empty()) return;
+  ask(unanswered.mapped(), gone, to_string(gone) + " is gone", router, standing, out);
 }
 
 void Mover::on_released(AppReleased released, Router& router, const Standing& standing,
@@ -254,18 +261,50 @@ void Mover::on_migrate(ProcessorId from, Migrate migrate, Router& router, JobOut
     if (at->first.first == from) at->second = at->second.minus(arrived);
     at = at->second.empty() ? incoming_.erase(at) : std::next(at);
   }
-  assuming_ = assuming_.minus(arrived);
+  for (auto& [owner, vnodes] : assuming_) vnodes = vnodes.minus(arrived);
+  std::erase_if(assuming_, [](const auto& entry) { return entry.second.empty(); });
   attempts_ = 0;
   router.on_parcels(std::move(migrate.parcels), out);
 }
 
-void Mover::assume(const VnodeSet& vnodes, Router& router, JobOutbox& out) {
-  const VnodeSet granted = router.grant_kept(vnodes.minus(promised()), out);
-  const VnodeSet missing = vnodes.minus(granted).minus(router.held());
-  assuming_ = assuming_.united(missing);
-  for (const auto& group : router.map().groups(missing)) {
+void Mover::assume(const VnodeSet& vnodes, Router& router, const Standing& standing,
+                   JobOutbox& out) {
+  refuse(vnodes.minus(router.map().all()),
+         "the job has " + std::to_string(router.map().vnodes()) + " vnodes", router, out);
+  VnodeSet missing = vnodes.common(router.map().all()).minus(router.held());
+  if (standing.leaving || standing.ending) {
+    refuse(missing, standing.leaving ? "this processor leaves" : "the job ends", router, out);
+    return;
+  }
+  missing = missing.minus(router.grant_kept(missing.minus(promised()), out));
+  for (const auto& [owner, asked] : assuming_) missing = missing.minus(asked);
+  ask(missing, self_, "promised to another processor", router, standing, out);
+}
+
+/// Routes grow newer, so this comes to an end: at a refusal by the last owner heard of.
+void Mover::ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& why,
+                const Router& router, const Standing& standing, JobOutbox& out) {
+  for (const auto& group : router.map().groups(vnodes)) {
+    const bool is_known = standing.members.contains(group.owner);
+    if (group.owner == refuser || !is_known) {
+      refuse(group.vnodes, group.owner == refuser ? why : to_string(group.owner) + " is gone",
+             router, out);
+      continue;
+    }
+    VnodeSet& asked = assuming_[group.owner];
+    asked = asked.united(group.vnodes);
     out.send(group.owner, Pull{job_, 0, group.vnodes});
   }
+}
+
+void Mover::refuse(const VnodeSet& vnodes, const std::string& why, const Router& router,
+                   JobOutbox& out) {
+  if (vnodes.empty() || !router.is_attached()) return;
+  out.report(Effect{ToApp{router.application(), AppRefused{vnodes, why}}});
+}
+
+void Mover::refuse_all(const std::string& why, const Router& router, JobOutbox& out) {
+  for (const auto& [owner, vnodes] : std::exchange(assuming_, {})) refuse(vnodes, why, router, out);
 }
 
 void Mover::cancel_all(JobOutbox& out) {

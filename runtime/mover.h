@@ -33,8 +33,10 @@ class Mover {
   // Commands.
   /// Asks for vnodes if this processor has less than its share; gives all away if it leaves.
   void balance(Instant now, Router& router, const Standing& standing, JobOutbox& out);
-  /// The application wants to hold these (low-level).
-  void assume(const VnodeSet& vnodes, Router& router, JobOutbox& out);
+  /// The application wants to hold these (low-level). It gets each, or a refusal of it.
+  void assume(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out);
+  /// ... but this processor takes none any more, for this reason.
+  void refuse_all(const std::string& why, const Router& router, JobOutbox& out);
   /// The application is done: offers that wait for it are withdrawn.
   void cancel_all(JobOutbox& out);
 
@@ -47,11 +49,11 @@ class Mover {
   void on_offer_reply(ProcessorId from, const OfferReply& reply, Router& router,
                       const Standing& standing, JobOutbox& out);
   void on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const Router& router,
-                       JobOutbox& out);
+                       const Standing& standing, JobOutbox& out);
   void on_released(AppReleased released, Router& router, const Standing& standing, JobOutbox& out);
   void on_migrate(ProcessorId from, Migrate migrate, Router& router, JobOutbox& out);
   /// It is no member any more: neither it nor this processor waits for the other.
-  void on_gone(ProcessorId gone);
+  void on_gone(ProcessorId gone, const Router& router, const Standing& standing, JobOutbox& out);
   /// Something changed that makes another attempt worth while at once.
   void on_news() {
     attempts_ = 0;
@@ -77,6 +79,10 @@ class Mover {
   void offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out);
   void migrate(std::vector<VnodeParcel> parcels, ProcessorId to, const Standing& standing,
                JobOutbox& out);
+  /// Asks the owners of these, which the application wants, but not `refuser` again.
+  void ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& why,
+           const Router& router, const Standing& standing, JobOutbox& out);
+  void refuse(const VnodeSet& vnodes, const std::string& why, const Router& router, JobOutbox& out);
   void retry_later(Instant now, JobOutbox& out);
   [[nodiscard]] VnodeSet promised() const;
 
@@ -87,9 +93,9 @@ class Mover {
   std::uint64_t next_offer_ = 1;
   std::map<std::uint64_t, Outgoing> outgoing_;
   std::map<std::pair<ProcessorId, std::uint64_t>, VnodeSet> incoming_;  ///< Accepted, not arrived.
-  bool asked_ = false;   ///< A round of Pulls is out, and its timer runs.
-  VnodeSet withdrawn_;   ///< The application was told to release these for one who is gone.
-  VnodeSet assuming_;  ///< Asked for by the application, not yet here.
+  bool asked_ = false;  ///< A round of Pulls is out, and its timer runs.
+  VnodeSet withdrawn_;  ///< The application was told to release these for one who is gone.
+  std::map<ProcessorId, VnodeSet> assuming_;  ///< Wanted by the application; and who was asked.
 };
 
 }  // namespace phx::runtime

@@ -152,7 +152,7 @@ void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
 
 void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
   std::erase_if(parcels, [&](const VnodeParcel& parcel) {
-    return !map_.contains(parcel.vnode) || map_.owner(parcel.vnode).second > parcel.epoch;
+    return !map_.contains(parcel.vnode) || map_.owner(parcel.vnode).second >= parcel.epoch;
   });
   for (const VnodeParcel& parcel : parcels) {
     map_.learn({VnodeSet{parcel.vnode}, self_, parcel.epoch});

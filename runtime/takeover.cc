@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/view_change.h"
+
 namespace phx::runtime {
 
 std::vector<ProcessorId> Takeover::take_unasked(const FailureDetector& detector) {
@@ -30,10 +32,15 @@ void Takeover::on_report(ProcessorId from, const View& view) {
 ViewInstall Takeover::result(const FailureDetector& detector, std::uint32_t id_gap) const {
   ViewInstall install{best_, {}};
   ++install.view.number;
-  // Two may take over at once, and one of them in vain: their new ids must differ as well.
+  // Two may take over at once, and one of them in vain: their new numbers must differ as well.
   const auto rank = static_cast<std::uint32_t>(
       std::distance(best_.members.begin(), best_.members.lower_bound(self_)));
-  install.view.next_processor += id_gap * std::max(rank, 1U);
+  const std::uint64_t gap = std::uint64_t{id_gap} * std::max(rank, 1U);
+  const auto skip = [gap](std::uint32_t& next) {
+    next = static_cast<std::uint32_t>(std::min<std::uint64_t>(next + gap, kIdEnd));
+  };
+  skip(install.view.next_processor);
+  skip(install.view.next_job);
   for (const auto& [id, gone] : detector.suspected()) {
     install.view.members.erase(id);
     install.gone.push_back(gone);

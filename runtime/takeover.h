@@ -36,9 +36,9 @@ class Takeover {
   }
   /// The best view says that `self` is no member.
   [[nodiscard]] bool is_fenced() const { return !best_.members.contains(self_); }
-  /// The view that follows the best one: without those suspected, and with `id_gap` ids left out
-  /// for each lower member, because the dead coordinator, or another that tries to take over, may
-  /// have given them to processors that nobody here knows.
+  /// The view that follows the best one: without those suspected, and with `id_gap` numbers left
+  /// out for each lower member, because the dead coordinator, or another that tries to take over,
+  /// may have given them to processors and jobs that nobody here knows.
   [[nodiscard]] ViewInstall result(const FailureDetector& detector, std::uint32_t id_gap) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "runtime/tools.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -141,6 +142,18 @@ bool Tools::report_drain(const Question& question, const View& view, Outbox& out
 
 void Tools::on_client_down(ClientId client) {
   std::erase_if(questions_, [&](const auto& entry) { return entry.second.client == client; });
+}
+
+void Tools::on_refused(const LeaveRefused& refused, Outbox& out) {
+  for (auto at = questions_.begin(); at != questions_.end();) {
+    const auto& drained = at->second.drained;
+    const bool concerns = std::find(drained.begin(), drained.end(), refused.who) != drained.end();
+    if (concerns) {
+      refuse(at->second.client, refused.why, out);
+      out.disarm(Timer{at->first});
+    }
+    at = concerns ? questions_.erase(at) : std::next(at);
+  }
 }
 
 void Tools::on_view(const View& view, Outbox& out) {

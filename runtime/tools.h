@@ -40,6 +40,8 @@ class Tools {
   void on_timer(Instant now, const Timer& timer, const View& view, const ProcessorStatus& own,
                 Outbox& out);
   void on_client_down(ClientId client);
+  /// A processor that was to be drained stays.
+  void on_refused(const LeaveRefused& refused, Outbox& out);
   /// The membership changed: drains may be done, and nobody waits for the dead.
   void on_view(const View& view, Outbox& out);
 

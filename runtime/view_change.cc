@@ -13,11 +13,23 @@ ProcessorId coordinator_of(const View& view) {
 void apply_change(View& view, const ViewChange& change) {
   PHX_CHECK(change.number == view.number + 1);
   view.number = change.number;
+  view.next_job = std::max(view.next_job, change.next_job);
   for (const Member& member : change.joined) {
     view.members[member.id] = member;
     view.next_processor = std::max(view.next_processor, member.id.value + 1);
   }
   for (const ViewChange::Gone& gone : change.gone) view.members.erase(gone.id);
+}
+
+bool is_sound(const ViewChange& change) {
+  return std::ranges::all_of(change.joined, [](const Member& member) {
+    return member.id != kNobody && member.id.value < kIdEnd;
+  });
+}
+
+bool is_sound(const View& view) {
+  return !view.members.empty() && view.members.begin()->first != kNobody &&
+         view.members.rbegin()->first.value < view.next_processor;
 }
 
 bool is_gone_by(const ViewChange& change, ProcessorId id) {

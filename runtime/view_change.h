@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "overlay/base/ids.h"
@@ -17,6 +18,11 @@ void apply_change(View& view, const ViewChange& change);
 /// `from` may say `change`: it is the coordinator, or becomes it by this very change (then it
 /// repeats the last words of its predecessor, which may not have reached everybody).
 [[nodiscard]] bool may_change(ProcessorId from, const View& view, const ViewChange& change);
+/// Above every id that can be given.
+inline constexpr std::uint32_t kIdEnd = ~std::uint32_t{0};
+/// What a peer says makes sense: ids that can have been given, below those that come next.
+[[nodiscard]] bool is_sound(const ViewChange& change);
+[[nodiscard]] bool is_sound(const View& view);
 /// The change names `id` as gone.
 [[nodiscard]] bool is_gone_by(const ViewChange& change, ProcessorId id);
 /// The change from `before` to `after`, however many views lie between. Why somebody is gone is

@@ -21,6 +21,7 @@ struct SimOptions {
   std::string seeds = "0";
   std::string topology;
   bool trace = false;
+  bool wire = false;
 };
 
 /// First and last seed of "7" or "0..999".
@@ -60,7 +61,7 @@ int run_script(const SimOptions& options) {
                 kUsage);
   }
   const sim::ScenarioFile file = sim::split_scenario(*text);
-  const auto outcome = sim::run_scenario(file.script);
+  const auto outcome = sim::run_scenario(file.script, options.wire);
   if (!outcome.ok()) return fail(options.scenario + ": " + outcome.error().what, kUsage);
   if (options.trace) print_lines(outcome.value().transcript);
   for (const std::string& violation : outcome.value().violations) {
@@ -127,6 +128,7 @@ int run_seeds(const SimOptions& options, sim::ChurnOptions run, bool with_deaths
     run.topology = std::move(topology).value();
   }
   run.keeps_lines = options.trace;
+  run.wire = options.wire;
   Totals totals;
   for (std::uint64_t seed = seeds->first; seed <= seeds->second; ++seed) {
     report(options, seed, with_deaths ? sim::run_deaths(seed, run) : sim::run_churn(seed, run),
@@ -168,6 +170,13 @@ void add_sim(CLI::App& tool, Action& chosen) {
   verb->add_option("--topology", options->topology,
                    "The network, as a topology file; see runtime/sim/README.md");
   verb->add_flag("--trace", options->trace, "Print everything that happens");
+  verb->add_flag("--wire", options->wire, "Turn all messages into bytes and back on their way");
+  verb->footer(
+      "A seed decides everything, so a run that went wrong can be looked at again:\n"
+      "  phoenix sim --scenario churn --seeds 0..999\n"
+      "  phoenix sim --scenario churn --seed 417 --trace\n"
+      "A scenario file is a script, a line ----, and the transcript that --trace prints.\n"
+      "Exit code 0: no violation; 1: violations, each with its seed; 2: misuse.");
   verb->callback([options, &chosen] { chosen = [options] { return simulate(*options); }; });
 }
 

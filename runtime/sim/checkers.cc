@@ -38,12 +38,23 @@ void Checkers::check_view(MachineId machine, const runtime::Daemon& daemon) {
   constexpr std::uint64_t kSample = 16;
   const bool is_skipped =
       view.members.size() > kLarge && (view.number + machine.value) % kSample != 0;
-  if (!options_.agreement || is_skipped) return;
-  const auto [known, is_new] = views_.try_emplace(view.number, view.members);
-  if (!is_new && known->second != view.members) {
+  if (is_skipped) return;
+  std::vector<Variant>& variants = views_[view.number];
+  Variant* own = nullptr;
+  for (Variant& variant : variants) {
+    if (variant.members == view.members) {
+      own = &variant;
+      continue;
+    }
+    const auto other = std::find_if(variant.holders.begin(), variant.holders.end(),
+                                    [&](MachineId id) { return machines_[id.value].is_running(); });
+    if (other == variant.holders.end()) continue;
     violations_.add(to_string(daemon.self()) + " has other members in view " +
-                    std::to_string(view.number) + " than somebody else");
+                    std::to_string(view.number) + " than " +
+                    to_string(machines_[other->value].daemon()->self()));
   }
+  if (own == nullptr) own = &variants.emplace_back(Variant{view.members, {}});
+  own->holders.insert(machine);
 }
 
 void Checkers::check_owners() {

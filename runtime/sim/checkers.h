@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "overlay/base/ids.h"
 #include "runtime/daemon.h"
@@ -21,7 +22,6 @@ namespace phx::sim {
 class Checkers {
  public:
   struct Options {
-    bool agreement = true;  ///< Off while a partition may have split the mesh.
     /// Steps between two looks at all owners; in large meshes more, for a look costs the square.
     std::uint64_t owners_every = 64;
     std::uint64_t invariants_every = 16;  ///< Steps of one daemon between two looks inside it.
@@ -37,8 +37,6 @@ class Checkers {
   /// A job to watch the owners of.
   void watch(JobId job) { jobs_.insert(job); }
   void forget(JobId job) { jobs_.erase(job); }
-  /// No view is agreed on any more: a partition begins.
-  void expect_disagreement() { options_.agreement = false; }
 
   // At the end, when nothing is supposed to be under way.
   /// All running daemons have the same members; every vnode of `job` has one owner.
@@ -51,6 +49,13 @@ class Checkers {
     std::uint64_t steps = 0;
   };
 
+  /// The members of a view, as these machines had it. A view that its coordinator did not live to
+  /// tell to any who stay may be made once more, differently.
+  struct Variant {
+    std::map<ProcessorId, runtime::Member> members;
+    std::set<MachineId> holders;
+  };
+
   [[nodiscard]] std::uint64_t owners_period() const;
   void check_view(MachineId machine, const runtime::Daemon& daemon);
   void check_owners();
@@ -60,8 +65,7 @@ class Checkers {
   const Network& network_;
   Violations& violations_;
   std::map<MachineId, Seen> seen_;
-  /// The members of every view that anybody had.
-  std::map<ViewNumber, std::map<ProcessorId, runtime::Member>> views_;
+  std::map<ViewNumber, std::vector<Variant>> views_;
   std::set<JobId> jobs_;
   std::uint64_t steps_ = 0;
 };

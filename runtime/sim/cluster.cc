@@ -64,6 +64,9 @@ SimDriver::Outside Cluster::make_outside() {
     agenda_.schedule_in(kClientDelay, [this, at, client] { on_client_dropped(at, client); });
   };
   outside.on_stopped = [this](MachineId at, const runtime::Stop& stop) { on_stopped(at, stop); };
+  outside.on_damage = [this](MachineId at, const std::string& what) {
+    violations_.add("the wire at " + name_of(at) + ": " + what);
+  };
   outside.on_step = [this](MachineId at) { checkers_.on_step(at); };
   outside.resolve = [](const std::vector<std::string>& endpoints) -> std::optional<MachineId> {
     if (endpoints.empty() || !endpoints[0].starts_with(kEndpointPrefix)) return std::nullopt;
@@ -142,8 +145,19 @@ void Cluster::drain(MachineId machine) {
   machines_[machine.value].drain();
 }
 
+void Cluster::order_drain(MachineId at, MachineId machine) {
+  if (!machines_[machine.value].is_running()) return;
+  const ProcessorId processor = machines_[machine.value].daemon()->self();
+  note(at, "drain-ordered", to_string(processor));
+  leaving_.insert(machine);
+  const ClientId client = machines_[at.value].connect_client();
+  orders_[{at, client}] = machine;
+  request(at, client, runtime::DrainRequest{{processor}});
+}
+
 void Cluster::kill(MachineId machine, bool lost) {
   note(machine, lost ? "machine-lost" : "killed", {});
+  dead_.insert(name_of(machine));
   machines_[machine.value].kill();
   network_.kill(machine, lost);
   drop_clients(machine);
@@ -156,7 +170,6 @@ void Cluster::freeze(MachineId machine, Duration duration) {
 }
 
 void Cluster::cut_off(std::set<MachineId> side) {
-  checkers_.expect_disagreement();
   note({}, "cut-off", std::to_string(side.size()) + " machines");
   network_.cut_off(std::move(side));
 }
@@ -193,6 +206,13 @@ void Cluster::on_reply(MachineId at, ClientId client, runtime::ClientReply reply
     on_join_reply(machine, *joined);
     return;
   }
+  if (const auto order = orders_.find(from); order != orders_.end()) {
+    const auto* refused = std::get_if<runtime::Done>(&reply);
+    if (refused == nullptr) return;
+    note(at, "drain-refused", refused->error);
+    leaving_.erase(order->second);
+    return;
+  }
   const auto follower = followers_.find(from);
   if (follower != followers_.end()) on_tool_reply(follower->second, from, std::move(reply));
 }
@@ -209,9 +229,27 @@ void Cluster::on_client_dropped(MachineId at, ClientId client) {
   if (tool.job == JobId{}) {
     start_tool(follower.mapped());  // It was not accepted there; elsewhere, perhaps.
   } else {
-    tool.result = JobResult{tool.job, -1, "the tool lost its daemon"};
     note({}, "tool-lost", to_string(tool.job));
+    find_again(follower.mapped());
   }
+}
+
+/// The daemon of a tool went away without a word: the others learn soon what became of the job.
+void Cluster::find_again(std::size_t index) {
+  Tool& tool = tools_[index];
+  const auto member = pick_member();
+  if (!member) {
+    tool.result = JobResult{tool.job, -1, "the tool lost its daemon"};
+    checkers_.forget(tool.job);
+    return;
+  }
+  agenda_.schedule_in(kAskAgain, [this, index, at = *member] { follow(index, at); });
+}
+
+void Cluster::follow(std::size_t index, MachineId at) {
+  const ClientId client = machines_[at.value].connect_client();
+  followers_[{at, client}] = index;
+  request(at, client, runtime::FollowRequest{tools_[index].job});
 }
 
 void Cluster::drop_clients(MachineId at) {
@@ -269,11 +307,8 @@ void Cluster::on_tool_reply(std::size_t index, Client client, runtime::ClientRep
                  },
                  [&](const runtime::RunMoved& m) {
                    followers_.erase(client);
-                   const auto home = outside_.resolve(m.endpoints);
-                   PHX_CHECK(home.has_value());
-                   const ClientId next = machines_[home->value].connect_client();
-                   followers_[{*home, next}] = index;
-                   request(*home, next, runtime::FollowRequest{m.job});
+                   if (const auto home = outside_.resolve(m.endpoints)) return follow(index, *home);
+                   find_again(index);
                  },
                  [&](const runtime::Done& m) {
                    if (tool.job == JobId{}) return;  // Refused; the connection closes now.

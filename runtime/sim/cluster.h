@@ -50,6 +50,8 @@ class Cluster {
   /// All machines that the topology counts.
   void add_all();
   void drain(MachineId machine);
+  /// A tool asks the daemon at `at` to have `machine` drained.
+  void order_drain(MachineId at, MachineId machine);
   /// The daemon ends at once; `lost`: the whole machine does, so that nobody hears of it.
   void kill(MachineId machine, bool lost);
   void freeze(MachineId machine, Duration duration);
@@ -86,6 +88,8 @@ class Cluster {
   [[nodiscard]] std::optional<MachineId> find(ProcessorId processor) const;
   /// The first words of the reasons for which daemons ended jobs: the processors blamed.
   [[nodiscard]] const std::set<std::string>& blamed() const { return blamed_; }
+  /// A processor of this name was killed, or its machine lost.
+  [[nodiscard]] bool has_died(const std::string& name) const { return dead_.contains(name); }
   [[nodiscard]] bool is_joining() const { return !joining_.empty(); }
   /// For a stalled run: what every daemon says it waits for.
   [[nodiscard]] std::string describe() const;
@@ -108,6 +112,8 @@ class Cluster {
   void on_client_dropped(MachineId at, ClientId client);
   void request(MachineId at, ClientId client, runtime::ClientRequest request);
   void start_tool(std::size_t tool);
+  void find_again(std::size_t tool);
+  void follow(std::size_t tool, MachineId at);
   void on_stopped(MachineId at, const runtime::Stop& stop);
   void drop_clients(MachineId at);
   [[nodiscard]] std::string name_of(MachineId machine) const;
@@ -127,8 +133,10 @@ class Cluster {
   std::set<MachineId> leaving_;
   std::map<Client, MachineId> newcomers_;  ///< Who asks through this connection.
   std::map<Client, std::size_t> followers_;
+  std::map<Client, MachineId> orders_;  ///< Whom a tool wants to be drained.
   std::deque<Tool> tools_;
   std::set<std::string> blamed_;
+  std::set<std::string> dead_;
 };
 
 }  // namespace phx::sim

@@ -15,6 +15,7 @@ FaultOptions FaultOptions::churn() {
   options.spikes = 500ms;
   options.slow_downs = 700ms;
   options.freezes = 900ms;
+  options.partitions = 2s;
   return options;
 }
 

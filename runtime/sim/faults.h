@@ -21,7 +21,7 @@ struct FaultOptions {
   Duration freezes{};     ///< Daemons do nothing for a while, too short to be declared dead.
   Duration kills{};       ///< Daemons die.
   Duration losses{};      ///< Whole machines vanish.
-  Duration partitions{};  ///< A part of the machines is cut off for a while.
+  Duration partitions{};  ///< A part of the machines is cut off for a while, too short for a death.
   std::uint32_t members_min = 2;
   std::uint32_t members_max = 32;
 

@@ -126,6 +126,7 @@ std::string Scenario::on_cluster(const Statement& statement) {
   }
   options.topology = Topology::uniform(sites, link);
   options.keeps_lines = true;
+  options.machine.wire = wire_;
   cluster_ = std::make_unique<Cluster>(std::move(options));
   cluster_->add_all();
   return {};
@@ -188,14 +189,18 @@ std::string Scenario::befall(const std::string& verb, ProcessorId id, const Stat
   if (!read(statement, "for", length) || !read(statement, "count", count)) {
     return "cannot read for= or count=";
   }
-  return at(statement, [this, verb, id, length, count] {
+  const auto via = statement.values.find("via");
+  const auto asked = via == statement.values.end() ? std::nullopt : processor(via->second);
+  return at(statement, [this, verb, id, length, count, asked] {
     const auto machine = cluster_->find(id);
     if (!machine || !cluster_->machine(*machine).is_running()) {
       cluster_->violations().add("script: no " + to_string(id) + " to " + verb);
       return;
     }
     Process* process = cluster_->machine(*machine).process();
-    if (verb == "drain") cluster_->drain(*machine);
+    const auto daemon = asked ? cluster_->find(*asked) : std::nullopt;
+    if (verb == "drain" && daemon) cluster_->order_drain(*daemon, *machine);
+    if (verb == "drain" && !daemon) cluster_->drain(*machine);
     if (verb == "kill" || verb == "lose") cluster_->kill(*machine, verb == "lose");
     if (verb == "freeze") cluster_->freeze(*machine, length);
     if (verb == "release" && process != nullptr) {
@@ -272,12 +277,12 @@ ScenarioOutcome Scenario::finish() {
   return outcome;
 }
 
-Result<ScenarioOutcome> run_scenario(std::string_view script) {
+Result<ScenarioOutcome> run_scenario(std::string_view script, bool wire) {
   std::string code;
   for (const std::string& line : split(script, "\n")) {
     code.append(line.substr(0, line.find('#'))).append(1, ';');
   }
-  Scenario scenario;
+  Scenario scenario(wire);
   for (const std::string& text : split(code, ";")) {
     const Scenario::Statement statement = parse_statement(text);
     if (statement.words.empty() && statement.values.empty()) continue;

@@ -29,11 +29,14 @@ struct ScenarioOutcome {
   std::vector<std::string> violations;
 };
 /// kBadInput: names the statement and what is wrong with it.
-[[nodiscard]] Result<ScenarioOutcome> run_scenario(std::string_view script);
+/// `wire`: messages become bytes and are read back, which changes nothing in the transcript.
+[[nodiscard]] Result<ScenarioOutcome> run_scenario(std::string_view script, bool wire = false);
 
 /// Runs the statements of one script. Not thread-safe.
 class Scenario {
  public:
+  explicit Scenario(bool wire) : wire_(wire) {}
+
   /// Words of one statement: bare ones in order, and `key=value` ones.
   struct Statement {
     std::vector<std::string> words;
@@ -59,6 +62,7 @@ class Scenario {
   /// Does it now, or later if the statement says `at=+5ms`.
   std::string at(const Statement& statement, std::function<void()> action);
 
+  bool wire_;
   std::unique_ptr<Cluster> cluster_;
   Workload* job_ = nullptr;
   std::vector<std::string> shown_;  ///< Names whose lines are kept; empty: all.

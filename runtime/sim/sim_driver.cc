@@ -19,7 +19,17 @@ SimDriver::SimDriver(MachineId machine, Agenda& agenda, Network& network, const 
       outside_(outside),
       options_(options),
       rng_(rng),
-      saboteur_(options.fault) {}
+      saboteur_(options.fault) {
+  if (options.wire) wire_.emplace();
+}
+
+template <class M>
+void SimDriver::pass_wire(M& message) {
+  if (!wire_) return;
+  Result<M> read = wire_->pass(message);
+  if (!read.ok()) return outside_.on_damage(machine_, read.error().what);
+  message = std::move(read).value();
+}
 
 void SimDriver::start(runtime::Birth birth, const runtime::DaemonConfig& config) {
   PHX_CHECK(!daemon_ && !is_stopped_);
@@ -71,11 +81,13 @@ void SimDriver::execute(runtime::Effect& effect) {
           [&](const runtime::Hangup& e) { network_.hang_up(machine_, e.link); },
           [&](runtime::Transmit& e) {
             saboteur_.on_sent(e.link, e.frame);
+            pass_wire(e.frame);
             network_.transmit(machine_, e.link, std::move(e.frame));
           },
           [&](runtime::ToApp& e) {
             const auto found = seats_.find(e.application);
             if (found == seats_.end()) return;
+            pass_wire(e.message);
             found->second.to_application.push_back(std::move(e.message));
             agenda_.schedule_in(options_.local_delay, [this, application = e.application] {
               on_local_to_application(application);
@@ -229,6 +241,7 @@ void SimDriver::on_turn(ApplicationId application) {
 void SimDriver::send_local(ApplicationId application, Seat& seat) {
   for (runtime::ToDaemon& message : seat.process->take_outputs()) {
     saboteur_.on_local(message);
+    pass_wire(message);
     seat.to_daemon.push_back(std::move(message));
     agenda_.schedule_in(options_.local_delay,
                         [this, application] { on_local_to_daemon(application); });

@@ -15,6 +15,7 @@
 #include "runtime/sim/network.h"
 #include "runtime/sim/planted.h"
 #include "runtime/sim/process.h"
+#include "runtime/sim/wire_hop.h"
 
 namespace phx::sim {
 
@@ -24,6 +25,7 @@ struct MachineOptions {
   Duration spawn_delay = 20ms;  ///< Until a started process attaches.
   Duration late_timers_max{};   ///< Timers fire up to so much too late.
   PlantedFault fault = PlantedFault::kNone;
+  bool wire = false;  ///< Messages become bytes and are read back.
 };
 
 /// Drives one real Daemon, and the application processes at its machine, in virtual time: what
@@ -36,6 +38,8 @@ class SimDriver {
     std::function<void(MachineId, ClientId, runtime::ClientReply)> on_reply;
     std::function<void(MachineId, ClientId)> on_client_dropped;
     std::function<void(MachineId, const runtime::Stop&)> on_stopped;
+    /// A message did not come out of the wire as it went in.
+    std::function<void(MachineId, const std::string&)> on_damage;
     /// After every input to the daemon.
     std::function<void(MachineId)> on_step;
     /// Where `endpoints` lead; nobody knows: none.
@@ -100,6 +104,9 @@ class SimDriver {
   void on_local_to_daemon(ApplicationId application);
   void on_local_to_application(ApplicationId application);
   void send_local(ApplicationId application, Seat& seat);
+  /// Replaces `message` by what the other end would read; does nothing without `wire`.
+  template <class M>
+  void pass_wire(M& message);
   /// By value: the process that says how it ended goes away in here.
   void end_process(ApplicationId application, runtime::Exit exit);
 
@@ -110,6 +117,7 @@ class SimDriver {
   MachineOptions options_;
   Rng rng_;
   Saboteur saboteur_;
+  std::optional<WireHop> wire_;
   std::unique_ptr<runtime::Daemon> daemon_;
   bool is_stopped_ = false;
   bool is_executing_ = false;

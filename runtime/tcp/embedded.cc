@@ -60,6 +60,7 @@ DriverOptions EmbeddedDaemon::alone() {
   DriverOptions options;
   options.key = fresh_nonce();
   options.listen.reset();
+  options.config.embedded = true;
   return options;
 }
 

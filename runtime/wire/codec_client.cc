@@ -41,7 +41,7 @@ void add(const runtime::DownRequest& /*in*/, pb::ClientRequest& out, Sink& /*sin
 // One per alternative of ClientReply, in its order.
 
 void add(const runtime::JoinReply& in, pb::ClientReply& out, Sink& sink) {
-  const auto& [refusal, id, view, jobs, routes, homes] = in;
+  const auto& [refusal, id, view, jobs, routes, homes, over] = in;
   pb::JoinReply& reply = *out.mutable_join();
   write_text(refusal, reply.mutable_refusal());
   reply.set_id(id.value);
@@ -49,6 +49,7 @@ void add(const runtime::JoinReply& in, pb::ClientReply& out, Sink& sink) {
   write_list(jobs, reply.mutable_jobs(), sink);
   write_list(routes, reply.mutable_routes(), sink);
   write_list(homes, reply.mutable_homes(), sink);
+  write_set(over, reply.mutable_over());
 }
 void add(const runtime::StatusReply& in, pb::ClientReply& out, Sink& sink) {
   const auto& [view, coordinator, processors, silent] = in;
@@ -101,7 +102,8 @@ runtime::JoinReply read_join(const pb::JoinReply& in, Source& source) {
           .view = read(in.view(), source),
           .jobs = read_list(in.jobs(), source, "JoinReply.jobs"),
           .routes = read_list(in.routes(), source, "JoinReply.routes"),
-          .homes = read_list(in.homes(), source, "JoinReply.homes")};
+          .homes = read_list(in.homes(), source, "JoinReply.homes"),
+          .over = read_jobs(in.over(), source, "JoinReply.over")};
 }
 
 runtime::StatusReply read_status(const pb::StatusReply& in, Source& source) {

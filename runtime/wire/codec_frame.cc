@@ -42,9 +42,14 @@ void add(const runtime::Fenced& in, pb::Frame& out, Sink& /*sink*/) {
   out.mutable_fenced()->set_view(view);
   write_text(why, out.mutable_fenced()->mutable_why());
 }
-void add(const runtime::Heartbeat& in, pb::Frame& out, Sink& /*sink*/) {
-  const auto& [answer] = in;
-  out.mutable_heartbeat()->set_answer(answer);
+void add(const runtime::Heartbeat& /*in*/, pb::Frame& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::Heartbeat>);
+  out.mutable_heartbeat();
+}
+void add(const runtime::LeaveRefused& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [who, why] = in;
+  out.mutable_leave_refused()->set_who(who.value);
+  write_text(why, out.mutable_leave_refused()->mutable_why());
 }
 void add(const runtime::Flush& in, pb::Frame& out, Sink& /*sink*/) {
   const auto& [answer] = in;
@@ -172,6 +177,9 @@ runtime::Envelope read_member_envelope(const pb::Frame& in, Source& source) {
       return read(in.view_install(), source);
     case pb::Frame::kFenced:
       return runtime::Fenced{in.fenced().view(), source.text(in.fenced().why(), "Fenced.why")};
+    case pb::Frame::kLeaveRefused:
+      return runtime::LeaveRefused{ProcessorId{in.leave_refused().who()},
+                                   source.text(in.leave_refused().why(), "LeaveRefused.why")};
     case pb::Frame::kFlush:
       return runtime::Flush{in.flush().answer()};
     default:
@@ -182,7 +190,7 @@ runtime::Envelope read_member_envelope(const pb::Frame& in, Source& source) {
 }
 
 std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::Envelope> == 31, "a new one needs a case here");
+  static_assert(std::variant_size_v<runtime::Envelope> == 32, "a new one needs a case here");
   switch (in.envelope_case()) {
     case pb::Frame::kVnodeMessage:
       return read(in.vnode_message(), source);
@@ -191,7 +199,7 @@ std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& sour
     case pb::Frame::kOverlayMessage:
       return read(in.overlay_message(), source);
     case pb::Frame::kHeartbeat:
-      return runtime::Heartbeat{in.heartbeat().answer()};
+      return runtime::Heartbeat{};
     case pb::Frame::kRoutes:
       return read(in.routes(), source);
     case pb::Frame::kPull:
@@ -213,6 +221,7 @@ std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& sour
     case pb::Frame::kViewReport:
     case pb::Frame::kViewInstall:
     case pb::Frame::kFenced:
+    case pb::Frame::kLeaveRefused:
     case pb::Frame::kFlush:
       return read_member_envelope(in, source);
     case pb::Frame::kJobRequest:

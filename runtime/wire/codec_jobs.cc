@@ -86,10 +86,11 @@ void write_exit(const runtime::Exit& in, pb::Exit* out) {
 }  // namespace
 
 void write(const runtime::JobStage& in, pb::JobStage& out, Sink& /*sink*/) {
-  const auto& [job, stage, exit] = in;
+  const auto& [job, stage, exit, change] = in;
   out.set_job(job.value);
   out.set_stage(static_cast<pb::Stage>(stage));
   write_exit(exit, out.mutable_exit());
+  out.set_change(change);
 }
 
 runtime::JobStage read(const pb::JobStage& in, Source& source) {
@@ -99,7 +100,8 @@ runtime::JobStage read(const pb::JobStage& in, Source& source) {
           .exit = {.code = exit.code(),
                    .signal = exit.signal(),
                    .finished = exit.finished(),
-                   .detail = source.text(exit.detail(), "Exit.detail")}};
+                   .detail = source.text(exit.detail(), "Exit.detail")},
+          .change = in.change()};
 }
 
 void write(const runtime::JobEnd& in, pb::JobEnd& out, Sink& /*sink*/) {

@@ -57,16 +57,18 @@ runtime::ViewChange::Gone read(const pb::Gone& in, Source& source) {
 }
 
 void write(const runtime::ViewChange& in, pb::ViewChange& out, Sink& sink) {
-  const auto& [number, joined, gone] = in;
+  const auto& [number, joined, gone, next_job] = in;
   out.set_number(number);
   write_list(joined, out.mutable_joined(), sink);
   write_list(gone, out.mutable_gone(), sink);
+  out.set_next_job(next_job);
 }
 
 runtime::ViewChange read(const pb::ViewChange& in, Source& source) {
   return {.number = in.number(),
           .joined = read_list(in.joined(), source, "ViewChange.joined"),
-          .gone = read_list(in.gone(), source, "ViewChange.gone")};
+          .gone = read_list(in.gone(), source, "ViewChange.gone"),
+          .next_job = in.next_job()};
 }
 
 void write(const runtime::Admit& in, pb::Admit& out, Sink& sink) {

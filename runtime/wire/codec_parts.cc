@@ -6,6 +6,8 @@
 namespace phx::wire {
 namespace {
 
+constexpr std::uint64_t kId32End = std::uint64_t{std::numeric_limits<std::uint32_t>::max()} + 1;
+
 template <class Id>
 void write_ranges(const IntervalSet<Id>& set, Numbers64* out) {
   out->Reserve(static_cast<int>(2 * set.ranges().size()));
@@ -130,14 +132,20 @@ void write_set(const VnodeSet& set, Numbers64* out) {
 void write_set(const ProcessorSet& set, Numbers64* out) {
   write_ranges(set, out);
 }
+void write_set(const IntervalSet<JobId>& set, Numbers64* out) {
+  write_ranges(set, out);
+}
 
 VnodeSet read_vnodes(const Numbers64& in, Source& source, const char* field) {
   return read_ranges<VnodeId>(in, kVnodeIdEnd, source, field);
 }
 
 ProcessorSet read_processors(const Numbers64& in, Source& source, const char* field) {
-  constexpr std::uint64_t kEnd = std::uint64_t{std::numeric_limits<std::uint32_t>::max()} + 1;
-  return read_ranges<ProcessorId>(in, kEnd, source, field);
+  return read_ranges<ProcessorId>(in, kId32End, source, field);
+}
+
+IntervalSet<JobId> read_jobs(const Numbers64& in, Source& source, const char* field) {
+  return read_ranges<JobId>(in, kId32End, source, field);
 }
 
 Counters read_counters(const Numbers64& in, Source& source, const char* field) {

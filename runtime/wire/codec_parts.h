@@ -84,8 +84,10 @@ void write_ids(const std::vector<ProcessorId>& ids, Numbers32* out);
                                                 const char* field);
 void write_set(const VnodeSet& set, Numbers64* out);
 void write_set(const ProcessorSet& set, Numbers64* out);
+void write_set(const IntervalSet<JobId>& set, Numbers64* out);
 [[nodiscard]] VnodeSet read_vnodes(const Numbers64& in, Source& source, const char* field);
 [[nodiscard]] ProcessorSet read_processors(const Numbers64& in, Source& source, const char* field);
+[[nodiscard]] IntervalSet<JobId> read_jobs(const Numbers64& in, Source& source, const char* field);
 
 using Counters = std::map<VnodeId, std::uint64_t>;
 /// `number_of` takes a value of the map and returns the number to write.

@@ -6,74 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/member_harness.h"
 #include "tests/support/member_net.h"
 
 namespace phx::runtime {
 namespace {
 
+using support::gone_change;
 using support::MemberNet;
+using support::newcomer;
+using support::p;
+using support::view_of;
+using Harness = support::MemberHarness;
 using Box = Membership::Outbox;
-
-constexpr ProcessorId p(std::uint32_t value) {
-  return ProcessorId{value};
-}
-
-View view_of(std::uint32_t members) {
-  View view;
-  view.number = 10;
-  for (std::uint32_t i = 1; i <= members; ++i) {
-    view.members[p(i)] = Member{p(i), 100 + i, {"127.0.0.1:" + std::to_string(i)}, "m", false};
-  }
-  view.next_processor = members + 1;
-  return view;
-}
-
-/// One machine among members p1, p2, ...
-struct Harness {
-  Harness(std::uint32_t self, std::uint32_t members, const MembershipOptions& options = {})
-      : machine(p(self), view_of(members), options) {}
-  template <class M>
-  void message(std::uint32_t from, const M& m) {
-    machine.on_message(now, p(from), m, out);
-    machine.check_invariants();
-  }
-  void suspect(std::uint32_t accused, Departure why = Departure::kSilent) {
-    machine.suspect(now, p(accused), why, "test", out);
-    machine.check_invariants();
-  }
-  /// Messages of this kind since the last take, as (to, message).
-  template <class M>
-  std::vector<std::pair<ProcessorId, M>> take() {
-    std::vector<std::pair<ProcessorId, M>> found;
-    for (auto& item : out.take()) {
-      auto* send = std::get_if<Box::Send>(&item);
-      if (send == nullptr) continue;
-      if (auto* m = std::get_if<M>(&send->message)) found.emplace_back(send->to, std::move(*m));
-    }
-    return found;
-  }
-  template <class E>
-  std::vector<E> take_events() {
-    std::vector<E> found;
-    for (auto& item : out.take()) {
-      auto* event = std::get_if<Membership::Event>(&item);
-      if (event == nullptr) continue;
-      if (auto* e = std::get_if<E>(event)) found.push_back(std::move(*e));
-    }
-    return found;
-  }
-
-  Instant now;
-  Box out;
-  Membership machine;
-};
-
-Member newcomer(std::uint64_t incarnation) {
-  return Member{kNobody, incarnation, {"127.0.0.1:9"}, "new", false};
-}
-ViewChange gone_change(ViewNumber number, std::uint32_t id, Departure why) {
-  return ViewChange{number, {}, {{p(id), why, "x"}}};
-}
 
 }  // namespace
 

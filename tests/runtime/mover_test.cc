@@ -15,6 +15,8 @@ VnodeSet range(std::uint64_t first, std::uint64_t last) {
   return VnodeSet::range(VnodeId{first}, VnodeId{last});
 }
 
+using Refusals = std::vector<std::pair<VnodeSet, std::string>>;
+
 /// The mover of a job of 12 vnodes that are all at `owner`.
 struct Harness {
   explicit Harness(ProcessorId owner) : router(kSelf, kJob, VnodeMap(12, {owner})) {
@@ -30,6 +32,18 @@ struct Harness {
       auto* send = std::get_if<JobOutbox::Send>(&item);
       auto* m = send != nullptr ? std::get_if<M>(&send->message) : nullptr;
       if (m != nullptr) result.push_back({send->to, *m});
+    }
+    return result;
+  }
+  /// What the application was refused since the last take.
+  Refusals refusals() {
+    Refusals result;
+    for (auto& item : out.take()) {
+      const auto* event = std::get_if<std::variant<Effect, UseTree>>(&item);
+      const auto* effect = event != nullptr ? std::get_if<Effect>(event) : nullptr;
+      const auto* to_app = effect != nullptr ? std::get_if<ToApp>(effect) : nullptr;
+      const auto* m = to_app != nullptr ? std::get_if<AppRefused>(&to_app->message) : nullptr;
+      if (m != nullptr) result.emplace_back(m->vnodes, m->why);
     }
     return result;
   }
@@ -202,6 +216,68 @@ TEST_CASE("vnodes kept without an application are handed over at once [Taura03 a
 
   CHECK(h.sent<Migrate>().size() == 1);
   CHECK(h.router.map().owned_by(kOther) == range(2, 3));
+}
+
+TEST_CASE("every vnode asked for is granted, or refused with a reason [Taura03 assume]") {
+  const VnodeSet wanted = range(2, 3);
+  Harness h(kOther);
+
+  h.mover.assume(range(12, 13), h.router, h.standing, h.out);
+  CHECK(h.refusals() == Refusals{{range(12, 13), "the job has 12 vnodes"}});
+
+  h.mover.assume(wanted, h.router, h.standing, h.out);
+  CHECK(h.sent<Pull>().size() == 1);
+  h.mover.on_offer_cancel(kOther, {kJob, {{wanted, 0}}}, h.router, h.standing, h.out);
+  CHECK(h.refusals() == Refusals{{wanted, "held by p2"}});
+
+  h.mover.assume(wanted, h.router, h.standing, h.out);
+  static_cast<void>(h.out.take());
+  h.standing.members.erase(kOther);
+  h.mover.on_gone(kOther, h.router, h.standing, h.out);
+  CHECK(h.refusals() == Refusals{{wanted, "p2 is gone"}});
+
+  h.mover.assume(wanted, h.router, h.standing, h.out);
+  CHECK(h.refusals() == Refusals{{wanted, "p2 is gone"}});
+
+  h.standing.leaving = true;
+  h.mover.assume(wanted, h.router, h.standing, h.out);
+  CHECK(h.refusals() == Refusals{{wanted, "this processor leaves"}});
+}
+
+TEST_CASE("an answer that the application waits for is not waited for by a leaver") {
+  Harness h(kOther);
+  h.mover.assume(range(2, 3), h.router, h.standing, h.out);
+  static_cast<void>(h.out.take());
+
+  h.mover.refuse_all("this processor leaves", h.router, h.out);
+
+  CHECK(h.refusals() == Refusals{{range(2, 3), "this processor leaves"}});
+  h.mover.on_offer_cancel(kOther, {kJob, {{range(2, 3), 0}}}, h.router, h.standing, h.out);
+  CHECK(h.refusals().empty());
+}
+
+TEST_CASE("a vnode that has moved on is asked for where it is now") {
+  Harness h(kOther);
+  h.mover.assume(range(2, 3), h.router, h.standing, h.out);
+  h.router.on_routes({{range(2, 3), kThird, 2}}, h.out);
+  static_cast<void>(h.out.take());
+
+  h.mover.on_offer_cancel(kOther, {kJob, {{range(2, 3), 0}}}, h.router, h.standing, h.out);
+
+  const auto pulls = h.sent<Pull>();
+  REQUIRE(pulls.size() == 1);
+  CHECK(pulls[0].first == kThird);
+}
+
+TEST_CASE("an offer of vnodes that do not exist is refused, and not waited for") {
+  Harness h(kOther);
+
+  h.mover.on_offer(kOther, {kJob, 1, {{range(10, 12), 2}}}, h.router, h.standing, h.out);
+
+  CHECK(h.mover.is_quiet());
+  const auto replies = h.sent<OfferReply>();
+  REQUIRE(replies.size() == 1);
+  CHECK_FALSE(replies[0].second.accepted);
 }
 
 TEST_CASE("once the application is done nothing moves any more") {

@@ -155,6 +155,16 @@ TEST_CASE("a broadcast serves each vnode here, parked or elsewhere: once") {
   CHECK(h.router.undelivered_bytes() > 0);
 }
 
+TEST_CASE("a parcel that claims the epoch of another owner is ignored") {
+  Harness h;
+  h.router.on_routes({{VnodeSet{VnodeId{2}}, kThird, 5}}, h.out);
+
+  h.router.on_parcels({{VnodeId{2}, 5, {}, {}}}, h.out);
+
+  CHECK(h.router.map().owner(VnodeId{2}) == VnodeMap::Owner{kThird, 5});
+  CHECK(!h.router.held().contains(VnodeId{2}));
+}
+
 TEST_CASE("a stale parcel is ignored") {
   Harness h;
   static_cast<void>(h.release_v1(0));

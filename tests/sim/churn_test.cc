@@ -76,6 +76,16 @@ TEST_CASE("the same seed leads to the same run, another one to another") {
   CHECK(once.hash != other.hash);
 }
 
+TEST_CASE("a run through the bytes of the wire is the same run") {
+  ChurnOptions options = ChurnOptions::small();
+  const Outcome plain = run_churn(7, options);
+  options.wire = true;
+  const Outcome wired = run_churn(7, options);
+
+  CHECK(found(wired) == "");
+  CHECK(wired.hash == plain.hash);
+}
+
 TEST_CASE("the checkers find a missing duplicate filter") {
   CHECK(first_found(PlantedFault::kNoDuplicateFilter, 200) != 0);
 }

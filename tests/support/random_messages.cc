@@ -48,6 +48,12 @@ ProcessorSet RandomMessages::processor_set() {
   return made;
 }
 
+IntervalSet<JobId> RandomMessages::jobs() {
+  IntervalSet<JobId> made;
+  for (std::size_t left = few(); left > 0; --left) made.insert(job());
+  return made;
+}
+
 TreeId RandomMessages::tree() {
   return {.root = processor(), .kind = choice(TreeKind::kBandwidth)};
 }
@@ -259,7 +265,8 @@ JobStart RandomMessages::job_start() {
 JobStage RandomMessages::job_stage() {
   return {.job = job(),
           .stage = choice(Stage::kExited),
-          .exit = {.code = code(), .signal = code(), .finished = flip(), .detail = text()}};
+          .exit = {.code = code(), .signal = code(), .finished = flip(), .detail = text()},
+          .change = number()};
 }
 
 RandomMessages::Stages RandomMessages::stages() {

@@ -44,6 +44,7 @@ class RandomMessages {
   [[nodiscard]] Payload payload();
   [[nodiscard]] VnodeSet vnodes();
   [[nodiscard]] ProcessorSet processor_set();
+  [[nodiscard]] IntervalSet<JobId> jobs();
   [[nodiscard]] TreeId tree();
   template <class Make>
   [[nodiscard]] auto list(Make make) {

@@ -9,7 +9,7 @@ Envelope RandomMessages::member_envelope(std::size_t kind) {
   const auto departures = [this] { return list([this] { return gone(); }); };
   switch (kind) {
     case 0:
-      return ViewChange{number(), members(), departures()};
+      return ViewChange{number(), members(), departures(), number32()};
     case 1:
       return Admit{member(processor()), number()};
     case 2:
@@ -27,7 +27,9 @@ Envelope RandomMessages::member_envelope(std::size_t kind) {
     case 8:
       return Fenced{number(), text()};
     case 9:
-      return Heartbeat{flip()};
+      return Heartbeat{};
+    case 10:
+      return LeaveRefused{processor(), text()};
     default:
       return Flush{flip()};
   }
@@ -36,22 +38,22 @@ Envelope RandomMessages::member_envelope(std::size_t kind) {
 Envelope RandomMessages::vnode_envelope(std::size_t kind) {
   const auto some_tokens = [this] { return list([this] { return tokens(); }); };
   switch (kind) {
-    case 11:
-      return routes();
     case 12:
-      return Pull{job(), number(), vnodes()};
+      return routes();
     case 13:
-      return Offer{job(), number(), some_tokens()};
+      return Pull{job(), number(), vnodes()};
     case 14:
-      return OfferReply{job(), number(), flip(), text()};
+      return Offer{job(), number(), some_tokens()};
     case 15:
-      return OfferCancel{job(), some_tokens()};
+      return OfferReply{job(), number(), flip(), text()};
     case 16:
-      return Migrate{job(), list([this] { return parcel(); })};
+      return OfferCancel{job(), some_tokens()};
     case 17:
+      return Migrate{job(), list([this] { return parcel(); })};
+    case 18:
       if (flip()) return VnodeMessage{job(), number(), reduction()};
       return VnodeMessage{job(), number(), point_to_point()};
-    case 18:
+    case 19:
       return CollectiveMessage{job(), collective()};
     default:
       return overlay_message();
@@ -60,25 +62,25 @@ Envelope RandomMessages::vnode_envelope(std::size_t kind) {
 
 Envelope RandomMessages::job_envelope(std::size_t kind) {
   switch (kind) {
-    case 20:
-      return JobRequest{number(), spec()};
     case 21:
-      return job_start();
+      return JobRequest{number(), spec()};
     case 22:
-      return job_stage();
+      return job_start();
     case 23:
-      return JobEnd{job(), code(), text()};
+      return job_stage();
     case 24:
-      return output();
+      return JobEnd{job(), code(), text()};
     case 25:
-      return job_home();
+      return output();
     case 26:
-      return JobSignal{job(), code()};
+      return job_home();
     case 27:
-      return StatusQuestion{number()};
+      return JobSignal{job(), code()};
     case 28:
-      return StatusAnswer{number(), status()};
+      return StatusQuestion{number()};
     case 29:
+      return StatusAnswer{number(), status()};
+    case 30:
       return DrainOrder{};
     default:
       return DownOrder{};
@@ -86,11 +88,11 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
 }
 
 Frame RandomMessages::frame(std::size_t kind) {
-  static_assert(std::variant_size_v<Envelope> == 31, "a new one must be made here");
+  static_assert(std::variant_size_v<Envelope> == 32, "a new one must be made here");
   if (kind >= std::variant_size_v<Envelope>) return Frame{0, number(), std::nullopt};
   const std::uint64_t seq = number() | 1U;  // never 0
-  if (kind < 11) return Frame{seq, number(), member_envelope(kind)};
-  if (kind < 20) return Frame{seq, number(), vnode_envelope(kind)};
+  if (kind < 12) return Frame{seq, number(), member_envelope(kind)};
+  if (kind < 21) return Frame{seq, number(), vnode_envelope(kind)};
   return Frame{seq, number(), job_envelope(kind)};
 }
 
@@ -170,7 +172,8 @@ ClientReply RandomMessages::client_reply(std::size_t kind) {
                        view(),
                        list([this] { return job_start(); }),
                        list([this] { return routes(); }),
-                       list([this] { return job_home(); })};
+                       list([this] { return job_home(); }),
+                       jobs()};
     case 1:
       return StatusReply{view(), processor(), list([this] { return status(); }), processors()};
     case 2:

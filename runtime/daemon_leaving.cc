@@ -1,0 +1,136 @@
+#include <utility>
+
+#include "runtime/daemon_core.h"
+
+// How a processor leaves [runtime/README.md, "Leaving"].
+namespace phx::runtime {
+namespace {
+
+constexpr Duration kOutGrace = 5s;
+/// Those who know that this processor is out do not acknowledge any more: how long it waits for the
+/// others. What matters was acknowledged before it asked to be taken out.
+constexpr Duration kRemovedGrace = 250ms;
+
+}  // namespace
+
+void Daemon::Core::drain() {
+  if (phase != Phase::kMember) return;
+  if (members == ProcessorSet{self}) {
+    note(Note::Level::kInfo, "last-processor-leaves", "");
+    end_mesh();
+    return;
+  }
+  Membership::Outbox out;
+  membership.leave(now, /*flushed=*/false, out);
+  absorb(out);
+}
+
+void Daemon::Core::on_ordered_to_leave(ProcessorId from) {
+  orderers.insert(from);
+  drain();
+}
+
+void Daemon::Core::on_stay(const std::string& why) {
+  note(Note::Level::kWarn, "stays", why);
+  on_leave_refused({self, why});
+  for (const ProcessorId orderer : std::exchange(orderers, {}).ids()) {
+    send(orderer, LeaveRefused{self, why});
+  }
+}
+
+void Daemon::Core::on_leave_refused(const LeaveRefused& refusal) {
+  Tools::Outbox out;
+  tools.on_refused(refusal, out);
+  absorb(out);
+}
+
+void Daemon::Core::consider_leaving() {
+  if (phase == Phase::kMember && members.contains(self) && !staying.contains(self)) {
+    become_draining();
+  }
+  for (const ProcessorId asker : flush_askers.minus(staying).ids()) {
+    send(asker, Flush{true});
+    flush_askers.erase(asker);
+  }
+  if (staying.empty() && !members.empty()) {
+    with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+      jobs.end_all(surroundings, "all processors that are left leave the mesh", out);
+    });
+  }
+}
+
+void Daemon::Core::become_draining() {
+  phase = Phase::kDraining;
+  orderers = {};
+  overlay::TreeForest::Outbox goodbyes;
+  trees.leave(now, goodbyes);
+  absorb(goodbyes);
+}
+
+void Daemon::Core::on_flush(ProcessorId from, bool answer) {
+  if (answer) {
+    flushing.erase(from);
+    // Who acknowledges this knows what was taken from it. Else, with a link that breaks now, it
+    // would get back what was passed on here, when it sees this processor out of the view.
+    send(from, Heartbeat{});
+  } else if (staying.contains(from)) {
+    flush_askers.insert(
+        from);  // Its leaving is not known here yet: it could still be given things.
+  } else {
+    send(from, Flush{true});
+  }
+}
+
+void Daemon::Core::advance() {
+  // Once per view, since only another view can make the answer another one.
+  const ViewNumber view = membership.view().number;
+  if (has_to_stop && std::exchange(asked_in, view) != view) drain();
+  if (phase == Phase::kDraining && jobs.is_empty()) {
+    phase = Phase::kFlushing;
+    flushing = members.minus(ProcessorSet{self});
+    for (const ProcessorId member : flushing.ids()) send(member, Flush{});
+  }
+  if (phase == Phase::kFlushing && flushing.common(members).empty()) phase = Phase::kSettling;
+  if (phase == Phase::kSettling && jobs.is_empty() && channels.all_acknowledged()) {
+    phase = Phase::kOut;
+    timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);
+    Membership::Outbox out;
+    membership.leave(now, /*flushed=*/true, out);
+    absorb(out);
+  }
+  const bool is_out = phase == Phase::kOut && !members.contains(self);
+  if (!is_out || !jobs.is_empty()) return;
+  if (channels.all_acknowledged()) return stop(0, {});
+  // A coordinator's last word is the view without itself: who does not get it takes it for dead.
+  const bool was_coordinator = !members.empty() && self < members.front();
+  if (!was_coordinator && !std::exchange(is_removed, true)) {
+    timers.arm(Timer{OwnTimer::kStop}, now + kRemovedGrace);
+  }
+}
+
+void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
+  if (phase != Phase::kOut || !frame.envelope) return;
+  if (!refused.contains(from) && !carries_tokens(*frame.envelope)) return;
+  refused.insert(from);
+  frame.seq = 0;
+  frame.envelope.reset();
+}
+
+void Daemon::Core::end_mesh() {
+  if (phase >= Phase::kOut) return;
+  phase = Phase::kOut;
+  members = {};
+  staying = {};
+  with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+    jobs.end_all(surroundings, "the mesh was taken down", out);
+  });
+  timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);
+}
+
+void Daemon::Core::stop(std::int32_t code, std::string reason) {
+  if (phase == Phase::kStopped) return;
+  phase = Phase::kStopped;
+  effect(Stop{code, std::move(reason)});
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "overlay/base/ids.h"
+
+// What daemons say to each other about who belongs to the mesh.
+namespace phx::runtime {
+
+/// A processor as the members know it.
+struct Member {
+  ProcessorId id;
+  std::uint64_t incarnation = 0;       ///< Random, chosen by the process: tells two lives apart.
+  std::vector<std::string> endpoints;  ///< "address:port", the preferred one first.
+  std::string name;                    ///< The machine's name, for people.
+  bool leaving = false;                ///< Drains: gets no vnodes, no children, no new jobs.
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+/// The membership: agreed, totally ordered by `number`.
+struct View {
+  ViewNumber number = 0;
+  std::map<ProcessorId, Member> members;
+  std::uint32_t next_processor = 1;  ///< The id the next newcomer gets.
+  std::uint32_t next_job = 1;        ///< The id the next job gets.
+  friend bool operator==(const View&, const View&) = default;
+};
+
+/// Why a processor is no longer a member.
+enum class Departure : std::uint8_t { kLeft, kConnectionLost, kUnreachable, kSilent };
+
+/// From the coordinator (the lowest id): view `number` is view `number - 1` with this change.
+struct ViewChange {
+  ViewNumber number = 0;
+  std::vector<Member> joined;  ///< Also used to change a member (`leaving`).
+  struct Gone {
+    ProcessorId id;
+    Departure why = Departure::kLeft;
+    std::string detail;
+    friend bool operator==(const Gone&, const Gone&) = default;
+  };
+  std::vector<Gone> gone;
+  std::uint32_t next_job = 1;  ///< Of the view: numbers given since the one before are below it.
+  friend bool operator==(const ViewChange&, const ViewChange&) = default;
+};
+/// A member passes a newcomer's wish to the coordinator, which answers the member by `Admitted`.
+struct Admit {
+  Member newcomer;            ///< Its id is 0.
+  std::uint64_t request = 0;  ///< The member's own number of this wish.
+  friend bool operator==(const Admit&, const Admit&) = default;
+};
+struct Admitted {
+  std::uint64_t request = 0;
+  ProcessorId id;  ///< 0: refused, see `refusal`.
+  std::string refusal;
+  ViewNumber view = 0;  ///< The first view with the newcomer in it.
+  friend bool operator==(const Admitted&, const Admitted&) = default;
+};
+/// To the coordinator: mark me as leaving; or, if `flushed`, take me out.
+struct Leave {
+  bool flushed = false;
+  friend bool operator==(const Leave&, const Leave&) = default;
+};
+/// To the coordinator: `accused` does not answer me.
+struct Suspect {
+  ProcessorId accused;
+  Departure why = Departure::kSilent;
+  std::string detail;
+  friend bool operator==(const Suspect&, const Suspect&) = default;
+};
+/// From the next coordinator to all when the old one died: what was the last view you saw?
+struct ViewQuery {
+  friend bool operator==(const ViewQuery&, const ViewQuery&) = default;
+};
+struct ViewReport {
+  View view;
+  friend bool operator==(const ViewReport&, const ViewReport&) = default;
+};
+/// A whole view, after a change of coordinator.
+struct ViewInstall {
+  View view;
+  std::vector<ViewChange::Gone> gone;
+  friend bool operator==(const ViewInstall&, const ViewInstall&) = default;
+};
+/// "You are not a member any more": the receiver was declared dead and must not go on.
+struct Fenced {
+  ViewNumber view = 0;
+  std::string why;
+  friend bool operator==(const Fenced&, const Fenced&) = default;
+};
+/// Keeps a quiet link observed; its acknowledgement is the answer.
+struct Heartbeat {
+  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
+};
+/// `who` was not marked as leaving, or will not ask for it. From the coordinator to `who`, and from
+/// there to those who ordered it.
+struct LeaveRefused {
+  ProcessorId who;
+  std::string why;  ///< One sentence for a person.
+  friend bool operator==(const LeaveRefused&, const LeaveRefused&) = default;
+};
+/// From a leaver: everything I sent you before is processed once you answer; send me no more.
+/// Answered by those who know that the asker leaves.
+struct Flush {
+  bool answer = false;
+  friend bool operator==(const Flush&, const Flush&) = default;
+};
+
+}  // namespace phx::runtime

@@ -1,0 +1,112 @@
+#include "runtime/daemon_core.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/daemon_net.h"
+
+namespace phx::runtime {
+namespace {
+
+using support::DaemonNet;
+
+constexpr ProcessorId kFirst{1}, kSecond{2}, kThird{3};
+
+std::string refused_stay(const char* who) {
+  return std::string(who) +
+         " is the last processor that does not leave; to end the mesh, use phoenix down";
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/daemon_core");
+
+TEST_CASE("of the last two that are drained at once one goes, and the other stays and says so") {
+  DaemonNet net(2);
+  net.hold(kFirst, kSecond);  // so that neither knows of the other's drain
+  net.hold(kSecond, kFirst);
+
+  net.ask(kFirst, DrainRequest{{kFirst}});
+  net.ask(kSecond, DrainRequest{{kSecond}});
+  net.release(kFirst, kSecond);
+  net.release(kSecond, kFirst);
+  net.run_for(2s);
+
+  CHECK(net.has_stopped(kFirst));
+  CHECK(!net.has_stopped(kSecond));
+  REQUIRE(net.replies<Done>().size() == 1);
+  CHECK(net.replies<Done>()[0].error == refused_stay("p2"));
+  CHECK(net.daemon(kSecond).view().members.size() == 1);
+}
+
+TEST_CASE("who ordered the drain of another one hears that it stays") {
+  DaemonNet net(2);
+  net.hold(kSecond, kFirst);
+  net.ask(kFirst, DrainRequest{{kSecond}});
+  net.ask(kFirst, DrainRequest{{kFirst}});
+
+  net.release(kSecond, kFirst);
+  net.run_for(2s);
+
+  REQUIRE(net.replies<Done>().size() == 1);
+  CHECK(net.replies<Done>()[0].error == refused_stay("p2"));
+  CHECK(net.has_stopped(kFirst));
+  CHECK(!net.has_stopped(kSecond));
+}
+
+TEST_CASE("a daemon told to end stays while others count on it, and ends when it is alone") {
+  DaemonNet net(2);
+  net.hold(kFirst, kSecond);
+  net.daemon(kFirst).drain(net.now());
+  net.daemon(kSecond).drain(net.now());
+  net.run();
+  CHECK(!net.has_stopped(kSecond));
+
+  net.release(kFirst, kSecond);
+  net.run_for(6s);
+
+  CHECK(net.has_stopped(kFirst));
+  CHECK(net.has_stopped(kSecond));
+}
+
+TEST_CASE("a flush is answered by those who know that the asker leaves") {
+  DaemonNet net(3);
+  std::vector<ProcessorId> answered;
+  net.watch([&](ProcessorId from, ProcessorId, const Envelope& envelope) {
+    const auto* flush = std::get_if<Flush>(&envelope);
+    if (flush != nullptr && flush->answer) answered.push_back(from);
+  });
+  net.hold(kFirst, kThird);  // the view that says so
+
+  net.daemon(kSecond).drain(net.now());
+  net.run();
+  CHECK(answered == std::vector{kFirst});
+
+  net.release(kFirst, kThird);
+  CHECK(answered == std::vector{kFirst, kThird});
+}
+
+TEST_CASE("when those who stay die, the jobs of those who leave end with a sentence") {
+  DaemonNet net(3);
+  RunRequest request;
+  request.spec.vnodes = 1;
+  request.spec.processors_max = 1;
+  request.spec.command = {"program"};
+  net.ask(kFirst, request);
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  net.attach(kFirst, job);
+  for (const ProcessorId id : {kFirst, kSecond}) net.daemon(id).drain(net.now());
+  net.run();
+
+  net.kill(kThird);
+  net.run_for(10s);
+
+  REQUIRE(net.replies<RunEnded>().size() == 1);
+  CHECK(net.replies<RunEnded>()[0].reason == "all processors that are left leave the mesh");
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime

@@ -1,0 +1,180 @@
+#include "runtime/job_life.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace phx::runtime {
+namespace {
+
+constexpr ProcessorId kHome{1}, kOther{2}, kThird{3};
+constexpr JobId kJob{7};
+
+/// One job's life at `self`, in a mesh of three where everybody has been told to start it.
+struct Harness {
+  explicit Harness(ProcessorId at) : self(at), trees(at, {}, 1), life(at, start(), {}) {
+    for (const ProcessorId id : {kHome, kOther, kThird}) {
+      view.members[id] = {id, id.value, {to_string(id)}, {}, false};
+      members.insert(id);
+      staying.insert(id);
+    }
+    view.next_processor = 4;
+  }
+  static JobStart start() {
+    JobSpec spec;
+    spec.vnodes = 6;
+    spec.command = {"program"};
+    return {kJob, spec, kHome, 1, {kHome, kOther, kThird}};
+  }
+  Surroundings around() {
+    return {now, trees, view, members, staying, kHome, !staying.contains(self)};
+  }
+  void leaves(ProcessorId id) { staying.erase(id); }
+  void dies(ProcessorId id) {
+    view.members.erase(id);
+    members.erase(id);
+    staying.erase(id);
+    life.on_gone(around(), {id, Departure::kSilent, "test"}, {}, out);
+  }
+  void is_at(ProcessorId id, Stage stage, std::uint64_t change) {
+    life.on_stage(around(), id, {kJob, stage, {}, change}, out);
+  }
+  /// Messages of this kind since the last take, as (to, message).
+  template <class M>
+  std::vector<std::pair<ProcessorId, M>> sent() {
+    std::vector<std::pair<ProcessorId, M>> found;
+    for (auto& item : out.take()) {
+      const auto* send = std::get_if<JobOutbox::Send>(&item);
+      const auto* m = send == nullptr ? nullptr : std::get_if<M>(&send->message);
+      if (m != nullptr) found.emplace_back(send->to, *m);
+    }
+    return found;
+  }
+
+  Instant now;
+  ProcessorId self;
+  View view;
+  ProcessorSet members, staying;
+  overlay::TreeForest trees;
+  JobOutbox out;
+  JobLife life;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/job_life");
+
+TEST_CASE(
+    "a process is started, attaches, finishes and exits, and the home hears of each stage once") {
+  Harness h(kOther);
+
+  h.life.consider_start(h.around(), h.out);
+  h.life.on_attached(h.around(), ApplicationId{1}, h.out);
+  h.life.on_finish(h.around(), {}, h.out);
+  h.life.on_exit(h.around(), {}, h.out);
+
+  std::vector<Stage> stages;
+  std::uint64_t last = 0;
+  for (const auto& [to, m] : h.sent<JobStage>()) {
+    CHECK(to == kHome);
+    CHECK(m.change > std::exchange(last, m.change));
+    stages.push_back(m.stage);
+  }
+  CHECK(stages ==
+        std::vector{Stage::kStarting, Stage::kAttached, Stage::kFinished, Stage::kExited});
+}
+
+TEST_CASE("the home ends the job well when all have exited, and badly when one failed") {
+  Harness h(kHome);
+  for (const ProcessorId id : {kOther, kThird}) h.is_at(id, Stage::kExited, 1);
+  CHECK(!h.life.ended());
+  h.life.on_exit(h.around(), {}, h.out);
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->reason.empty());
+
+  Harness bad(kHome);
+  bad.life.on_stage(bad.around(), kOther, {kJob, Stage::kExited, {3, 0, false, ""}, 1}, bad.out);
+  REQUIRE(bad.life.ended());
+  CHECK(bad.life.ended()->code == 3);
+  CHECK(bad.life.ended()->reason == "the application at p2 ended with exit code 3");
+}
+
+TEST_CASE("an older stage does not replace a newer one, whatever way it comes") {
+  Harness h(kThird);
+  h.is_at(kOther, Stage::kAttached, 2);
+  const JobHome late{kJob, kHome, 0, {{kOther, {kJob, Stage::kStarting, {}, 1}}}};
+
+  h.life.on_home(h.around(), late, h.out);
+
+  CHECK(h.life.ready() == ProcessorSet{kOther});
+}
+
+TEST_CASE("a home that leaves hands its duty to a ready one that stays, and tells everybody") {
+  Harness h(kHome);
+  h.is_at(kThird, Stage::kAttached, 1);
+  h.leaves(kHome);
+  static_cast<void>(h.out.take());
+
+  h.life.pass_home_on(h.around(), h.out);
+
+  const auto said = h.sent<JobHome>();
+  REQUIRE(said.size() == 2);
+  for (const auto& [to, m] : said) CHECK((m.home == kThird && m.moves == 1));
+}
+
+TEST_CASE("a leaver to whom the duty is handed hands it on") {
+  Harness h(kThird);
+  h.leaves(kThird);
+  h.life.on_home(h.around(), {kJob, kThird, 1, {}}, h.out);
+  CHECK(h.life.home() == kThird);
+  h.leaves(kHome);
+
+  h.life.pass_home_on(h.around(), h.out);
+
+  CHECK(h.life.home() == kOther);
+  for (const auto& [to, m] : h.sent<JobHome>()) CHECK((m.home == kOther && m.moves == 2));
+}
+
+TEST_CASE("a job whose new home is dead already ends everywhere, and says why") {
+  Harness h(kOther);
+  h.dies(kThird);
+
+  h.life.on_home(h.around(), {kJob, kThird, 1, {}}, h.out);
+
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->reason == "p3 is gone, which was to look after the job");
+  CHECK(h.sent<JobEnd>().size() == 1);
+}
+
+TEST_CASE("a process tells a new home its stage again") {
+  Harness h(kOther);
+  h.life.consider_start(h.around(), h.out);
+  static_cast<void>(h.out.take());
+
+  h.life.on_home(h.around(), {kJob, kThird, 1, {}}, h.out);
+
+  const auto said = h.sent<JobStage>();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].first == kThird);
+  CHECK(said[0].second.stage == Stage::kStarting);
+}
+
+TEST_CASE("a job ends when its home dies, and when vnodes or messages die with a processor") {
+  Harness h(kOther);
+  h.dies(kThird);
+  CHECK(!h.life.ended());  // it had nothing of the job
+  h.dies(kHome);
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->reason == "p1 is gone (test), which looked after the job");
+
+  Harness other(kOther);
+  other.life.on_gone(other.around(), {kThird, Departure::kSilent, "test"}, "v4-5", other.out);
+  REQUIRE(other.life.ended());
+  CHECK(other.life.ended()->reason == "p3 is gone (test), and with it v4-5");
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime

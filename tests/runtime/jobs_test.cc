@@ -1,0 +1,166 @@
+#include "runtime/jobs.h"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+#include <vector>
+
+#include "tests/support/daemon_net.h"
+
+namespace phx::runtime {
+namespace {
+
+using support::DaemonNet;
+
+constexpr ProcessorId kFirst{1}, kHome{2}, kThird{3}, kFourth{4};
+
+RunRequest job_of(std::uint64_t vnodes) {
+  RunRequest request;
+  request.spec.vnodes = vnodes;
+  request.spec.command = {"program"};
+  return request;
+}
+
+std::size_t jobs_at(DaemonNet& net, ProcessorId at) {
+  return net.daemon(at).status().jobs.size();
+}
+
+/// Who announces jobs to whom.
+using Announced = std::vector<std::pair<ProcessorId, ProcessorId>>;
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/jobs");
+
+TEST_CASE("the coordinator gives a number to the home, and the home announces the job") {
+  DaemonNet net(3);
+  Announced announced;
+  net.watch([&](ProcessorId from, ProcessorId to, const Envelope& envelope) {
+    if (std::holds_alternative<JobStart>(envelope)) announced.emplace_back(from, to);
+  });
+
+  net.ask(kHome, job_of(6));
+
+  CHECK(announced == Announced{{kFirst, kHome}, {kHome, kFirst}, {kHome, kThird}});
+  REQUIRE(net.replies<RunStarted>().size() == 1);
+  const JobId job = net.replies<RunStarted>()[0].job;
+  for (const ProcessorId id : {kFirst, kHome, kThird}) {
+    CHECK(net.started(id) == std::vector<JobId>{job});
+    CHECK(net.daemon(id).owned(job).size() == 2);
+  }
+}
+
+TEST_CASE("a coordinator that dies with the number on its way leaves no half of a job") {
+  DaemonNet net(4);
+  net.hold(kFirst, kHome);
+  net.ask(kHome, job_of(8));
+
+  net.kill(kFirst);
+  net.run_for(2s);
+
+  REQUIRE(net.replies<RunStarted>().size() == 1);
+  const JobId job = net.replies<RunStarted>()[0].job;
+  for (const ProcessorId id : {kHome, kThird, kFourth}) {
+    CHECK(net.started(id) == std::vector<JobId>{job});
+  }
+  CHECK(job.value > 1);  // the lost number is not given again
+}
+
+TEST_CASE("a home that dies while it announces takes the job with it everywhere") {
+  DaemonNet net(4);
+  net.hold(kHome, kFourth);
+  net.ask(kHome, job_of(8));
+  CHECK(jobs_at(net, kThird) == 1);
+  CHECK(jobs_at(net, kFourth) == 0);
+
+  net.kill(kHome);
+  net.run_for(10s);
+
+  for (const ProcessorId id : {kFirst, kThird, kFourth}) {
+    for (const JobStatus& job : net.daemon(id).status().jobs) {
+      CHECK(job.home == kHome);
+      CHECK(job.stage == Stage::kStarting);  // told to end, and its process has not yet
+    }
+  }
+  CHECK(net.started(kFourth).empty());
+}
+
+TEST_CASE("a job nobody waits for any more is not announced") {
+  DaemonNet net(3);
+  net.hold(kFirst, kHome);
+  const ClientId tool = net.ask(kHome, job_of(6));
+  net.daemon(kHome).on_client_down(net.now(), tool);
+
+  net.release(kFirst, kHome);
+
+  for (const ProcessorId id : {kFirst, kHome, kThird}) CHECK(net.started(id).empty());
+}
+
+TEST_CASE("a second tool that wants to follow is refused, and the first one goes on") {
+  DaemonNet net(2);
+  net.ask(kHome, job_of(2));
+  const JobId job = net.replies<RunStarted>().at(0).job;
+
+  net.ask(kHome, FollowRequest{job});
+
+  REQUIRE(net.replies<Done>().size() == 1);
+  CHECK(net.replies<Done>()[0].error == "another tool follows j1 already");
+  net.daemon(kHome).on_output(net.now(), job, false, Payload::copy_of("text"));
+  net.run();
+  CHECK(net.replies<RunOutput>().size() == 1);
+}
+
+TEST_CASE("what comes before its job is announced waits for it") {
+  DaemonNet net(4);
+  net.hold(kHome, kFourth);
+  net.ask(kHome, job_of(4));
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  net.attach(kThird, job);
+  net.daemon(kThird).on_app_message(
+      net.now(), ApplicationId{1},
+      AppSend{{VnodeId{2}, VnodeId{3}, 0, 7, false, Payload::copy_of("early")}});
+  net.run();
+
+  net.release(kHome, kFourth);
+  net.attach(kFourth, job);
+
+  const auto grants = net.heard_by_application<AppGrant>(kFourth);
+  REQUIRE(grants.size() == 1);
+  REQUIRE(grants[0].parcels.size() == 1);
+  CHECK(grants[0].parcels[0].undelivered.size() == 1);
+}
+
+TEST_CASE("more than can be kept for a job not announced yet ends it, and says where") {
+  DaemonConfig config;
+  config.parked_bytes_max = 1000;
+  DaemonNet net(4, config);
+  net.hold(kHome, kFourth);
+  net.ask(kHome, job_of(4));
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  net.attach(kThird, job);
+
+  net.daemon(kThird).on_app_message(
+      net.now(), ApplicationId{1},
+      AppSend{{VnodeId{2}, VnodeId{3}, 0, 7, false, Payload(Bytes(2000))}});
+  net.run();
+
+  REQUIRE(net.replies<RunEnded>().size() == 1);
+  CHECK(net.replies<RunEnded>()[0].reason ==
+        "more than can be kept came to p4 before it heard of the job");
+  net.release(kHome, kFourth);
+  CHECK(net.started(kFourth).empty());
+}
+
+TEST_CASE("a process that comes without a job is refused by a daemon of its own") {
+  DaemonNet net(1);
+
+  net.attach(kFirst, JobId{});
+
+  const auto answers = net.heard_by_application<AppAttached>(kFirst);
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].refusal == "started without a job: run it by phoenix run, or without a daemon");
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime
