@@ -118,10 +118,12 @@ void take(phx::Session& job) {
   if (!job.local_safe_point()) return;
   if (job.holds(0)) {
     objects[0] += ", handed over";
+    job.send(0, 1, 0);
     job.release({0});
     if (!job.local_safe_point()) return;  // holds nothing: until the job is over
     throw std::runtime_error("got a vnode that it had not asked for");
   }
+  static_cast<void>(job.recv({.at = 1}));  // else it could be taken before it was ever held
   int refusals = 0;
   while (!job.holds(0)) {
     job.assume({0});
