@@ -9,8 +9,8 @@ step setup "Installing what is missing of the Debian packages" deploy/setup.sh
 step configure "Configuring the release build in build/release" cmake --preset release
 step build "Building phoenixd, phoenix and the demos" \
      cmake --build --preset release --target phx_programs
-echo "==> Running: build/release/bin/phoenix demo elastic"
+echo "==> Running: build/release/bin/phoenix demo elastic --output build"
 echo "    8 daemons, 64 virtual nodes; 4 processors join at 3 s, 4 leave at 6 s."
-build/release/bin/phoenix demo elastic
+build/release/bin/phoenix demo elastic --output build
 echo
 echo "Quick start finished in $(($(date +%s) - began)) s. Next: build/release/bin/phoenix --help, and README.md"

@@ -148,7 +148,7 @@ double BenchMesh::resident_bytes() const {
 }
 
 Result<Said> run_embedded(const std::vector<std::string>& arguments) {
-  const auto dir = MeshDir::open(fresh_name());
+  const auto dir = MeshDir::make(fresh_name());
   if (!dir.ok()) return dir.error();
   const auto key = tcp::create_key(dir.value().key_file());
   if (!key.ok()) return key.error();

@@ -21,3 +21,10 @@ check "elastic verifies everything" "$phoenix" demo elastic --processors 3 --cha
 check "and draws charts" test -s charts/phoenix-elastic.svg -a -s charts/phoenix-elastic.png
 check "its mesh is gone" sh -c "! ls $PHOENIX_DIR | grep -q elastic-"
 check "a demo that does not exist is an error" sh -c "! $phoenix demo nothing"
+
+# Whether figures are good is for a quiet machine to say; here, that there are some.
+for one in pair embedded moves; do
+  check "bench measures '$one'" sh -c "'$phoenix' bench --only $one --json > bench-$one.json"
+  check "with figures" grep -q '"value"' "bench-$one.json"
+done
+check "and leaves nothing behind" sh -c "! ls $PHOENIX_DIR | grep -q bench-"
