@@ -131,24 +131,30 @@ TEST_CASE("what comes before its job is announced waits for it") {
 }
 
 TEST_CASE("more than can be kept for a job not announced yet ends it, and says where") {
-  DaemonConfig config;
-  config.parked_bytes_max = 1000;
-  DaemonNet net(4, config);
-  net.hold(kHome, kFourth);
-  net.ask(kHome, job_of(4));
-  const JobId job = net.replies<RunStarted>().at(0).job;
-  net.attach(kThird, job);
+  for (const bool limits_bytes : {false, true}) {
+    CAPTURE(limits_bytes);
+    DaemonConfig config;
+    if (limits_bytes) config.parked_bytes_max = 1000;
+    if (!limits_bytes) config.early_messages_max = 1;
+    DaemonNet net(4, config);
+    net.hold(kHome, kFourth);
+    net.ask(kHome, job_of(4));
+    const JobId job = net.replies<RunStarted>().at(0).job;
+    net.attach(kThird, job);
 
-  net.daemon(kThird).on_app_message(
-      net.now(), ApplicationId{1},
-      AppSend{{VnodeId{2}, VnodeId{3}, 0, 7, false, Payload(Bytes(2000))}});
-  net.run();
+    for (std::uint64_t piece = 0; piece < 2; ++piece) {
+      net.daemon(kThird).on_app_message(
+          net.now(), ApplicationId{1},
+          AppSend{{VnodeId{2}, VnodeId{3}, piece, 7, false, Payload(Bytes(2000))}});
+    }
+    net.run();
 
-  REQUIRE(net.replies<RunEnded>().size() == 1);
-  CHECK(net.replies<RunEnded>()[0].reason ==
-        "more than can be kept came to p4 before it heard of the job");
-  net.release(kHome, kFourth);
-  CHECK(net.started(kFourth).empty());
+    REQUIRE(net.replies<RunEnded>().size() == 1);
+    CHECK(net.replies<RunEnded>()[0].reason ==
+          "more than can be kept came to p4 before it heard of the job");
+    net.release(kHome, kFourth);
+    CHECK(net.started(kFourth).empty());
+  }
 }
 
 TEST_CASE("a process that comes without a job is refused by a daemon of its own") {
