@@ -44,30 +44,69 @@ void await_processes(const MeshDir& dir, const std::vector<ProcessorId>& process
   }
 }
 
-int drain(const DrainOptions& options) {
+/// A drain that has begun: the connection that tells of it, and who leaves.
+struct Begun {
+  Session session;
+  std::vector<ProcessorId> processors;
+};
+
+Result<Begun> begin_drain(const DrainOptions& options) {
   auto session = connect(options.mesh);
-  if (!session.ok()) return fail(session.error().what);
+  if (!session.ok()) return session.error();
   const auto status = ask_status(session.value(), /*ask_all=*/false);
-  if (!status.ok()) return fail(status.error().what);
+  if (!status.ok()) return status.error();
   const auto processors = find_processors(status.value().view, options.names);
-  if (!processors.ok()) return fail(processors.error().what, kUsage);
+  if (!processors.ok()) return Error{ErrorCode::kBadInput, processors.error().what};
   // Speak through one that stays, so that the connection outlives the drain.
   const auto staying = staying_endpoints(status.value().view, processors.value());
   if (staying.empty()) {
-    return fail("that would leave no processor; to end the mesh, use phoenix down", kUsage);
+    return Error{ErrorCode::kBadInput,
+                 "that would leave no processor; to end the mesh, use phoenix down"};
   }
   session = connect_to(options.mesh, staying);
-  if (!session.ok()) return fail(session.error().what);
-  if (const Status sent = session.value().client.send(runtime::DrainRequest{processors.value()});
-      !sent.ok()) {
-    return fail(sent.error().what);
+  if (!session.ok()) return session.error();
+  const Status sent = session.value().client.send(runtime::DrainRequest{processors.value()});
+  if (!sent.ok()) return sent.error();
+  return Begun{std::move(session).value(), processors.value()};
+}
+
+/// As far as another daemon than the one that has told until now can say.
+bool have_left(const std::string& mesh, const std::vector<ProcessorId>& processors) {
+  auto session = connect(mesh);
+  if (!session.ok()) return false;
+  const auto status = ask_status(session.value(), /*ask_all=*/false);
+  if (!status.ok()) return false;
+  const auto& members = status.value().view.members;
+  return std::none_of(processors.begin(), processors.end(),
+                      [&](ProcessorId p) { return members.contains(p); });
+}
+
+int drain(const DrainOptions& options) {
+  auto begun = begin_drain(options);
+  // A daemon that is asked may be leaving just now: then another one knows.
+  constexpr int kRetries = 3;
+  for (int i = 0; i < kRetries && !begun.ok(); ++i) {
+    if (begun.error().code == ErrorCode::kBadInput) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    begun = begin_drain(options);
   }
+  if (!begun.ok()) {
+    const bool is_misuse = begun.error().code == ErrorCode::kBadInput;
+    return fail(begun.error().what, is_misuse ? kUsage : kFailed);
+  }
+  auto& [session, processors] = begun.value();
   const bool talks = ::isatty(2) != 0;
   const auto begin = std::chrono::steady_clock::now();
   auto told = begin;
   while (true) {
-    auto reply = session.value().client.receive(5s);
-    if (!reply.ok()) return fail("the drain goes on, but nobody tells: " + reply.error().what);
+    auto reply = session.client.receive(5s);
+    if (!reply.ok()) {
+      if (have_left(options.mesh, processors)) break;
+      auto again = begin_drain(options);
+      if (!again.ok()) return fail(again.error().what);
+      session = std::move(again.value().session);
+      continue;
+    }
     if (const auto* done = std::get_if<runtime::Done>(&reply.value())) return fail(done->error);
     const auto* progress = std::get_if<runtime::DrainProgress>(&reply.value());
     if (progress == nullptr) continue;
@@ -82,9 +121,9 @@ int drain(const DrainOptions& options) {
       told = now;
     }
   }
-  await_processes(session.value().dir, processors.value());
+  await_processes(session.dir, processors);
   std::printf("%sdrained:", talks && told != begin ? "\r\033[K" : "");
-  for (const ProcessorId processor : processors.value()) {
+  for (const ProcessorId processor : processors) {
     std::printf(" %s", to_string(processor).c_str());
   }
   std::printf("\n");
