@@ -63,6 +63,12 @@ void Channels::confirm(ChannelPeer& peer) {
   peer.owed_frames = peer.owed_bytes = 0;
 }
 
+void Channels::confirm_all() {
+  for (auto& [id, peer] : peers_) {
+    if (peer.owed_frames > 0) confirm(peer);
+  }
+}
+
 // --- Receiving -----------------------------------------------------------------------------------
 
 void Channels::on_frame(Instant now, LinkId link, Frame frame) {

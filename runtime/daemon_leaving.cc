@@ -91,6 +91,8 @@ void Daemon::Core::advance() {
     for (const ProcessorId member : flushing.ids()) send(member, Flush{});
   }
   if (phase == Phase::kFlushing && flushing.common(members).empty()) phase = Phase::kSettling;
+  // Others go on: what they announce comes here, too, until this processor is out.
+  if (phase == Phase::kSettling || phase == Phase::kOut) channels.confirm_all();
   if (phase == Phase::kSettling && jobs.is_empty() && channels.all_acknowledged()) {
     phase = Phase::kOut;
     timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);

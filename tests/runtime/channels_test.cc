@@ -123,6 +123,23 @@ TEST_CASE("confirmations ride on frames, or go alone after 32 frames or 20 ms") 
   CHECK(h.take_frames() == Texts{"1:0/34"});
 }
 
+TEST_CASE("who leaves confirms at once, however often something comes") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  for (std::uint64_t seq = 1; seq <= 10; ++seq) {
+    h.frame(link, seq, 0);
+    CHECK_FALSE(h.channels.all_acknowledged());
+
+    h.channels.confirm_all();
+
+    CHECK(h.channels.all_acknowledged());
+    CHECK(h.take_frames() == Texts{"1:0/" + std::to_string(seq)});
+    h.pass(5ms);
+  }
+  h.channels.confirm_all();
+  CHECK(h.take_frames().empty());
+}
+
 TEST_CASE("confirms at once after 256 KB") {
   Harness h;
   const LinkId link = h.ready(kHigh, 1, true);
