@@ -221,7 +221,7 @@ void Daemon::Core::on_admission(const Admitted& admitted) {
 void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   if (!membership.is_coordinator()) {
     // The asker knows already who leads from the next view on, or it asks again when it does.
-    constexpr std::size_t kRequestsMax = 1000;
+    constexpr std::size_t kRequestsMax = 100'000;
     if (job_requests.size() < kRequestsMax) job_requests.emplace_back(from, request);
     return;
   }
@@ -244,6 +244,7 @@ void Daemon::Core::on_job_start(ProcessorId from, const JobStart& start) {
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_start(surroundings, from, start, out);
   });
+  end_jobs_if_nobody_stays();
 }
 
 template <class M>

@@ -61,7 +61,8 @@ struct Daemon::Core {
   void on_stay(const std::string& why);
   void on_leave_refused(const LeaveRefused& refusal);
   void on_flush(ProcessorId from, bool answer);
-  void consider_leaving();  ///< To be called with every view.
+  void consider_leaving();
+  void end_jobs_if_nobody_stays();  ///< To be called with every view.
   void become_draining();
   void on_fenced(ProcessorId from, const Fenced& fence);
   void advance();

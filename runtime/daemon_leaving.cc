@@ -52,11 +52,14 @@ void Daemon::Core::consider_leaving() {
     send(asker, Flush{true});
     flush_askers.erase(asker);
   }
-  if (staying.empty() && !members.empty()) {
-    with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
-      jobs.end_all(surroundings, "all processors that are left leave the mesh", out);
-    });
-  }
+  end_jobs_if_nobody_stays();
+}
+
+void Daemon::Core::end_jobs_if_nobody_stays() {
+  if (!staying.empty() || members.empty()) return;
+  with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+    jobs.end_all(surroundings, "all processors that are left leave the mesh", out);
+  });
 }
 
 void Daemon::Core::become_draining() {

@@ -71,7 +71,15 @@ bool JobLife::is_chosen(const Surroundings& around) const {
 }
 
 void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
-  if (stage_ != Stage::kNone || around.leaving || is_ending()) return;
+  if (stage_ != Stage::kNone) return;
+  if (around.leaving) {
+    // Chosen before it was known to leave: nobody must wait for its process.
+    const auto self = stages_.find(self_);
+    const bool is_expected = self != stages_.end() && self->second.stage == Stage::kStarting;
+    if (is_expected && !ended_) become(around, Stage::kNone, {}, out);
+    return;
+  }
+  if (is_ending()) return;
   if (start_.spec.command.empty() || !is_chosen(around)) return;
   has_process_ = true;
   become(around, Stage::kStarting, {}, out);

@@ -56,7 +56,10 @@ void Membership::trust(Instant now, ProcessorId peer, Outbox& out) {
 }
 
 void Membership::note_job(JobId job) {
-  if (job.value < kIdEnd) view_.next_job = std::max(view_.next_job, job.value + 1);
+  // A number far beyond what was given so far is no coordinator's: nothing must use up the numbers.
+  constexpr JobId::rep kLeapMax = JobId::rep{1} << 24U;
+  if (job.value < view_.next_job || job.value - view_.next_job >= kLeapMax) return;
+  view_.next_job = std::min(job.value + 1, kIdEnd - 1);
 }
 
 JobId Membership::take_job_id() {

@@ -140,14 +140,15 @@ void Router::on_routes(const std::vector<Route>& routes, JobOutbox& out) {
 
 void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
   held_ = held_.united(vnodes_of(parcels));
-  for (VnodeParcel& parcel : parcels) {
-    for (Parked& parked : unpark(parcel.vnode)) {
-      parcel.undelivered.push_back(std::move(parked.delivery));
-    }
+  // However much was parked, it has no part in the limits of a parcel.
+  std::vector<Delivery> waiting;
+  for (const VnodeParcel& parcel : parcels) {
+    for (Parked& parked : unpark(parcel.vnode)) waiting.push_back(std::move(parked.delivery));
   }
   for (auto& portion : in_portions(std::move(parcels))) {
     out.report(Effect{ToApp{port_->application(), AppGrant{std::move(portion)}}});
   }
+  for (Delivery& delivery : waiting) deliver(std::move(delivery), out);
 }
 
 void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {

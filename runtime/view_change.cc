@@ -54,10 +54,11 @@ ViewChange difference(const View& before, const View& after,
   for (const auto& [id, member] : before.members) {
     if (after.members.contains(id)) continue;
     const auto reason = std::ranges::find(reasons, id, &ViewChange::Gone::id);
-    result.gone.push_back(
-        reason != reasons.end()
-            ? *reason
-            : ViewChange::Gone{id, Departure::kUnreachable, "gone in a view that was missed here"});
+    // If a leaver has died after all, those who saw it say what follows.
+    const auto why = member.leaving ? Departure::kLeft : Departure::kUnreachable;
+    result.gone.push_back(reason != reasons.end()
+                              ? *reason
+                              : ViewChange::Gone{id, why, "gone in a view that was missed here"});
   }
   return result;
 }

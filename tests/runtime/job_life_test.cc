@@ -66,6 +66,19 @@ struct Harness {
 
 TEST_SUITE_BEGIN("runtime/job_life");
 
+TEST_CASE("a leaver that was chosen says that it starts nothing, so that nobody waits for it") {
+  Harness h(kOther);
+  h.leaves(kOther);
+
+  h.life.consider_start(h.around(), h.out);
+  h.life.consider_start(h.around(), h.out);
+
+  const auto stages = h.sent<JobStage>();
+  REQUIRE(stages.size() == 1);
+  CHECK(stages[0].first == kHome);
+  CHECK(stages[0].second.stage == Stage::kNone);
+}
+
 TEST_CASE(
     "a process is started, attaches, finishes and exits, and the home hears of each stage once") {
   Harness h(kOther);
