@@ -89,7 +89,7 @@ TEST_CASE("targets to which something was passed lately") {
 
 TEST_CASE("the greatest numbers of a target") {
   PassedNumbers passed(4);
-  for (const std::uint64_t number : {9, 1, 2, 3}) {
+  for (const std::uint64_t number : {9U, 1U, 2U, 3U}) {
     passed.insert({kTarget, number}, first_token_at(kStart));
   }
 

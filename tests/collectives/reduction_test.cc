@@ -413,7 +413,7 @@ TEST_CASE("of what was passed on long ago, or beyond the limit, a new parent is 
   Harness h({.answers_max = 2});
   h.tree.children.clear();
   h.child_vnodes.clear();
-  for (const std::uint64_t number : {4, 5, 6}) h.local(sum_token(vnodes(50, 51), 1, number));
+  for (const std::uint64_t number : {4U, 5U, 6U}) h.local(sum_token(vnodes(50, 51), 1, number));
   h.tree.parent = kRight;
   CHECK(h.situation_changed() ==
         Items{Box::Send{kRight, nothing(5)}, Box::Send{kRight, nothing(6)}});

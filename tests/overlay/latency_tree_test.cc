@@ -227,7 +227,7 @@ TEST_CASE("a parent of an earlier life of the tree is refused by who knows of th
 }
 
 TEST_CASE("[Saito08 G5 R1] an announcement heard again, or an older one, does not raise a label") {
-  for (const std::uint64_t seq : {0, 1}) {
+  for (const std::uint64_t seq : {0U, 1U}) {
     CAPTURE(seq);
     Bench bench;
     bench.hang_below(kNear, 20ms, 1ms);

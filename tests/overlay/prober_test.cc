@@ -159,7 +159,7 @@ TEST_CASE("a suggestion after the end starts a look, and their number is limited
 TEST_CASE("limits: of too many suggestions the oldest is forgotten") {
   Bench bench({.candidates = 1, .nearest = 0, .suggestions = 1});
   bench.members(100);
-  for (const std::uint32_t id : {50, 51, 52}) {
+  for (const std::uint32_t id : {50U, 51U, 52U}) {
     Prober::Outbox out;
     bench.prober.suggest(bench.now, ProcessorId{id}, out);
     bench.take(out);
