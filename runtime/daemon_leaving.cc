@@ -77,8 +77,8 @@ void Daemon::Core::on_flush(ProcessorId from, bool answer) {
     // would get back what was passed on here, when it sees this processor out of the view.
     send(from, Heartbeat{});
   } else if (staying.contains(from)) {
-    flush_askers.insert(
-        from);  // Its leaving is not known here yet: it could still be given things.
+    // Its leaving is not known here yet: it could still be given things.
+    flush_askers.insert(from);
   } else {
     send(from, Flush{true});
   }
