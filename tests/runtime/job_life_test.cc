@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/job_items.h"
+
 namespace phx::runtime {
 namespace {
 
@@ -44,13 +46,7 @@ struct Harness {
   /// Messages of this kind since the last take, as (to, message).
   template <class M>
   std::vector<std::pair<ProcessorId, M>> sent() {
-    std::vector<std::pair<ProcessorId, M>> found;
-    for (auto& item : out.take()) {
-      const auto* send = std::get_if<JobOutbox::Send>(&item);
-      const auto* m = send == nullptr ? nullptr : std::get_if<M>(&send->message);
-      if (m != nullptr) found.emplace_back(send->to, *m);
-    }
-    return found;
+    return support::sent<M>(out.take());
   }
 
   Instant now;

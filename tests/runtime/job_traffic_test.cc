@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/job_items.h"
+
 namespace phx::runtime {
 namespace {
 
@@ -50,13 +52,7 @@ struct Harness {
   /// Everything sent to processors since the last call.
   template <class M>
   std::vector<std::pair<ProcessorId, M>> sent() {
-    std::vector<std::pair<ProcessorId, M>> result;
-    for (auto& item : out.take()) {
-      auto* send = std::get_if<JobOutbox::Send>(&item);
-      auto* m = send != nullptr ? std::get_if<M>(&send->message) : nullptr;
-      if (m != nullptr) result.push_back({send->to, std::move(*m)});
-    }
-    return result;
+    return support::sent<M>(out.take());
   }
 
   Instant now{};
@@ -172,20 +168,12 @@ TEST_CASE(
   Harness h;
   h.traffic.on_app(h.around(), AppAssume{range(11, 14)}, h.out);
 
-  std::vector<AppRefused> refusals;
-  std::vector<Pull> pulls;
-  for (auto& item : h.out.take()) {
-    if (auto* send = std::get_if<JobOutbox::Send>(&item)) {
-      if (auto* pull = std::get_if<Pull>(&send->message)) pulls.push_back(*pull);
-    }
-    auto* event = std::get_if<std::variant<Effect, UseTree>>(&item);
-    auto* effect = event != nullptr ? std::get_if<Effect>(event) : nullptr;
-    auto* to_app = effect != nullptr ? std::get_if<ToApp>(effect) : nullptr;
-    if (to_app != nullptr) refusals.push_back(std::get<AppRefused>(to_app->message));
-  }
+  const auto items = h.out.take();
+  const auto refusals = support::handed<AppRefused>(items);
+  const auto pulls = support::sent<Pull>(items);
   CHECK(refusals == std::vector<AppRefused>{{range(12, 14), "the job has 12 vnodes"}});
   REQUIRE(pulls.size() == 1);
-  CHECK(pulls[0].exactly == range(11, 11));
+  CHECK(pulls[0].second.exactly == range(11, 11));
 }
 
 TEST_SUITE_END();

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/job_items.h"
+
 TEST_SUITE_BEGIN("runtime/mover");
 
 namespace phx::runtime {
@@ -25,27 +27,24 @@ struct Harness {
     standing.ready = {kSelf, kOther, kThird};
     standing.members = {kOther, kThird};
   }
+  /// Messages of this kind since the last take, as (to, message).
   template <class M>
   std::vector<std::pair<ProcessorId, M>> sent() {
-    std::vector<std::pair<ProcessorId, M>> result;
-    for (auto& item : out.take()) {
-      auto* send = std::get_if<JobOutbox::Send>(&item);
-      auto* m = send != nullptr ? std::get_if<M>(&send->message) : nullptr;
-      if (m != nullptr) result.push_back({send->to, *m});
-    }
-    return result;
+    return support::sent<M>(out.take());
   }
   /// What the application was refused since the last take.
   Refusals refusals() {
     Refusals result;
-    for (auto& item : out.take()) {
-      const auto* event = std::get_if<std::variant<Effect, UseTree>>(&item);
-      const auto* effect = event != nullptr ? std::get_if<Effect>(event) : nullptr;
-      const auto* to_app = effect != nullptr ? std::get_if<ToApp>(effect) : nullptr;
-      const auto* m = to_app != nullptr ? std::get_if<AppRefused>(&to_app->message) : nullptr;
-      if (m != nullptr) result.emplace_back(m->vnodes, m->why);
-    }
+    for (auto& m : support::handed<AppRefused>(out.take())) result.emplace_back(m.vnodes, m.why);
     return result;
+  }
+  /// Has accepted v8-v11 for kOther, and told the application to release them.
+  void promise_four() {
+    mover.on_pull(kOther, {kJob, 4, {}}, router, standing, out);
+    const auto offers = sent<Offer>();
+    REQUIRE(offers.size() == 1);
+    mover.on_offer_reply(kOther, {kJob, offers[0].second.offer, true, ""}, router, standing, out);
+    static_cast<void>(out.take());
   }
   AppReleased released(const VnodeSet& vnodes) {
     AppReleased message;
@@ -107,11 +106,7 @@ TEST_CASE("nothing is released before the receiver has accepted, and a refusal f
 
 TEST_CASE("vnodes with much to carry travel in several messages, and all hear of them at once") {
   Harness h(kSelf);
-  h.mover.on_pull(kOther, {kJob, 4, {}}, h.router, h.standing, h.out);
-  const auto offers = h.sent<Offer>();
-  h.mover.on_offer_reply(kOther, {kJob, offers[0].second.offer, true, ""}, h.router, h.standing,
-                         h.out);
-  static_cast<void>(h.out.take());
+  h.promise_four();
   AppReleased released = h.released(range(8, 11));
   const Payload megabyte(Bytes(std::size_t{1} << 20U));
   for (auto& [vnode, bundle] : released.vnodes) bundle.mailbox.resize(30);
@@ -120,40 +115,28 @@ TEST_CASE("vnodes with much to carry travel in several messages, and all hear of
   }
 
   h.mover.on_released(std::move(released), h.router, h.standing, h.out);
-  std::vector<std::size_t> parcels;
-  std::size_t routes = 0;
-  for (const auto& item : h.out.take()) {
-    const auto* send = std::get_if<JobOutbox::Send>(&item);
-    if (send == nullptr) continue;
-    if (const auto* m = std::get_if<Migrate>(&send->message)) parcels.push_back(m->parcels.size());
-    if (std::holds_alternative<Routes>(send->message)) ++routes;
-  }
+  const auto items = h.out.take();
 
-  CHECK(parcels == std::vector<std::size_t>{2, 2});
-  CHECK(routes == 1);  // to the third one; the receiver sees for itself
+  const auto migrates = support::sent<Migrate>(items);
+  REQUIRE(migrates.size() == 2);
+  for (const auto& [to, m] : migrates) CHECK(m.parcels.size() == 2);
+  CHECK(support::sent<Routes>(items).size() == 1);  // to the third one; the receiver sees it
 }
 
 TEST_CASE("accepted vnodes go when the application has released them, and all hear of it") {
   Harness h(kSelf);
-  h.mover.on_pull(kOther, {kJob, 4, {}}, h.router, h.standing, h.out);
-  const auto offers = h.sent<Offer>();
-  h.mover.on_offer_reply(kOther, {kJob, offers[0].second.offer, true, ""}, h.router, h.standing,
-                         h.out);
-  static_cast<void>(h.out.take());
+  h.promise_four();
   CHECK(h.mover.waiting(h.router, h.standing).find("safe point") != std::string::npos);
 
   h.mover.on_released(h.released(range(8, 11)), h.router, h.standing, h.out);
-  std::size_t parcels = 0;
-  std::size_t routes = 0;
-  for (const auto& item : h.out.take()) {
-    const auto* send = std::get_if<JobOutbox::Send>(&item);
-    if (send == nullptr) continue;
-    if (const auto* m = std::get_if<Migrate>(&send->message)) parcels += m->parcels.size();
-    if (std::holds_alternative<Routes>(send->message)) ++routes;
-  }
+  const auto items = h.out.take();
 
-  CHECK(parcels == 4);
-  CHECK(routes == 1);  // The receiver knows by the parcels, the third by this.
+  const auto migrates = support::sent<Migrate>(items);
+  REQUIRE(migrates.size() == 1);
+  CHECK(migrates[0].second.parcels.size() == 4);
+  const auto routes = support::sent<Routes>(items);
+  REQUIRE(routes.size() == 1);
+  CHECK(routes[0].first == kThird);  // the receiver knows by the parcels
   CHECK(h.router.held() == range(0, 7));
   CHECK(h.mover.is_quiet());
 }
@@ -202,17 +185,15 @@ TEST_CASE("vnodes kept without an application are handed over at once [Taura03 a
   h.router.keep(h.released(range(2, 3)));
 
   h.mover.on_pull(kOther, {kJob, 0, range(2, 5)}, h.router, h.standing, h.out);
-  std::size_t refused = 0;
-  std::uint64_t offer = 0;
-  for (const auto& item : h.out.take()) {
-    const auto* send = std::get_if<JobOutbox::Send>(&item);
-    if (send == nullptr) continue;
-    if (const auto* m = std::get_if<OfferCancel>(&send->message))
-      refused += m->vnodes[0].vnodes.size();
-    if (const auto* m = std::get_if<Offer>(&send->message)) offer = m->offer;
-  }
-  CHECK(refused == 2);
-  h.mover.on_offer_reply(kOther, {kJob, offer, true, ""}, h.router, h.standing, h.out);
+  const auto items = h.out.take();
+
+  const auto refused = support::sent<OfferCancel>(items);
+  REQUIRE(refused.size() == 1);
+  CHECK(refused[0].second.vnodes[0].vnodes == range(4, 5));
+  const auto offers = support::sent<Offer>(items);
+  REQUIRE(offers.size() == 1);
+  h.mover.on_offer_reply(kOther, {kJob, offers[0].second.offer, true, ""}, h.router, h.standing,
+                         h.out);
 
   CHECK(h.sent<Migrate>().size() == 1);
   CHECK(h.router.map().owned_by(kOther) == range(2, 3));

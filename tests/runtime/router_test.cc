@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/job_items.h"
+
 TEST_SUITE_BEGIN("runtime/router");
 
 namespace phx::runtime {
@@ -21,33 +23,12 @@ struct Harness {
   /// Everything sent to processors since the last call.
   template <class M>
   std::vector<std::pair<ProcessorId, M>> sent() {
-    std::vector<std::pair<ProcessorId, M>> result;
-    for (auto& item : out.take()) {
-      if (auto* send = std::get_if<JobOutbox::Send>(&item)) {
-        if (auto* m = std::get_if<M>(&send->message)) result.push_back({send->to, *m});
-      }
-    }
-    return result;
+    return support::sent<M>(out.take());
   }
   /// Everything of one kind handed to the application since the last call.
   template <class M>
   std::vector<M> handed() {
-    std::vector<M> result;
-    for (const ToApplication& message : all_handed()) {
-      if (auto* m = std::get_if<M>(&message)) result.push_back(*m);
-    }
-    return result;
-  }
-  std::vector<ToApplication> all_handed() {
-    std::vector<ToApplication> result;
-    for (auto& item : out.take()) {
-      auto* event = std::get_if<std::variant<Effect, UseTree>>(&item);
-      if (event == nullptr) continue;
-      auto* effect = std::get_if<Effect>(event);
-      auto* to_app = effect != nullptr ? std::get_if<ToApp>(effect) : nullptr;
-      if (to_app != nullptr) result.push_back(to_app->message);
-    }
-    return result;
+    return support::handed<M>(out.take());
   }
   void route(std::uint64_t to, Epoch followed, std::uint64_t seq = 0) {
     router.route({kJob, followed, PointToPoint{VnodeId{9}, VnodeId{to}, seq, 0, false, {}}}, out);
@@ -80,7 +61,7 @@ TEST_CASE("a message that followed ownership to here waits for the parcel [Saito
   h.route(2, /*followed=*/2);  // "Named owner at epoch 2", and the parcel is still under way.
   CHECK(h.router.parked() == 1);
   h.router.on_parcels({{VnodeId{2}, 2, {}, {}}}, h.out);
-  const auto handed = h.all_handed();
+  const auto handed = support::handed(h.out.take());
 
   REQUIRE(handed.size() == 2);
   CHECK(std::get<AppGrant>(handed[0]).parcels[0].vnode == VnodeId{2});
