@@ -14,12 +14,6 @@ std::uint64_t fair_share(const VnodeMap& map, std::uint64_t ready) {
   return map.vnodes() / std::max<std::uint64_t>(1, ready);
 }
 
-std::uint64_t total(const std::vector<collectives::Tokens>& groups) {
-  std::uint64_t sum = 0;
-  for (const auto& group : groups) sum += group.vnodes.size();
-  return sum;
-}
-
 }  // namespace
 
 Mover::Mover(ProcessorId self, JobId job, Duration balance_period)
@@ -146,18 +140,21 @@ void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const St
 
 void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
                      const Standing& standing, JobOutbox& out) {
-  OfferReply reply{job_, offer.offer, true, {}};
-  if (standing.leaving) reply = {job_, offer.offer, false, "leaving"};
-  if (standing.ending) reply = {job_, offer.offer, false, "job ends"};
-  if (!router.is_attached()) reply = {job_, offer.offer, false, "no application"};
-  if (total(offer.vnodes) == 0) reply = {job_, offer.offer, false, "nothing offered"};
-  VnodeSet expected;
-  for (const auto& group : offer.vnodes) expected = expected.united(group.vnodes);
-  if (!router.map().all().contains_all(expected)) {
-    reply = {job_, offer.offer, false, "no such vnodes"};
+  VnodeSet offered;
+  for (const auto& group : offer.vnodes) offered = offered.united(group.vnodes);
+  std::string why;
+  if (offered.empty()) why = "nothing offered";
+  if (!router.map().all().contains_all(offered)) why = "no such vnodes";
+  if (!router.is_attached()) why = "no application";
+  if (standing.ending) why = "the job ends";
+  if (standing.leaving) why = "this processor leaves";
+  out.send(from, OfferReply{job_, offer.offer, why.empty(), why});
+  if (why.empty()) {
+    incoming_[{from, offer.offer}] = std::move(offered);
+    return;
   }
-  if (reply.accepted) incoming_[{from, offer.offer}] = std::move(expected);
-  out.send(from, std::move(reply));
+  // What the application asked for there does not come: the giver keeps it now.
+  refuse(stop_assuming(from, offered), why, router, out);
 }
 
 void Mover::on_offer_reply(ProcessorId from, const OfferReply& reply, Router& router,
@@ -185,11 +182,16 @@ void Mover::on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const R
     if (at->first.first == from) at->second = at->second.minus(withdrawn);
     at = at->second.empty() ? incoming_.erase(at) : std::next(at);
   }
-  VnodeSet& asked = assuming_[from];
-  const VnodeSet refused = asked.common(withdrawn);
-  asked = asked.minus(refused);
-  ask(refused, from, "held by " + to_string(from), router, standing, out);
-  std::erase_if(assuming_, [](const auto& entry) { return entry.second.empty(); });
+  ask(stop_assuming(from, withdrawn), from, "held by " + to_string(from), router, standing, out);
+}
+
+VnodeSet Mover::stop_assuming(ProcessorId asked, const VnodeSet& vnodes) {
+  const auto found = assuming_.find(asked);
+  if (found == assuming_.end()) return {};
+  VnodeSet stopped = found->second.common(vnodes);
+  found->second = found->second.minus(stopped);
+  if (found->second.empty()) assuming_.erase(found);
+  return stopped;
 }
 
 void Mover::on_gone(ProcessorId gone, const Router& router, const Standing& standing,

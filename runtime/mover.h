@@ -82,6 +82,8 @@ class Mover {
   /// Asks the owners of these, which the application wants, but not `refuser` again.
   void ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& why,
            const Router& router, const Standing& standing, JobOutbox& out);
+  /// Those of `vnodes` that `asked` was asked for; they are not waited for any more.
+  [[nodiscard]] VnodeSet stop_assuming(ProcessorId asked, const VnodeSet& vnodes);
   void refuse(const VnodeSet& vnodes, const std::string& why, const Router& router, JobOutbox& out);
   void retry_later(Instant now, JobOutbox& out);
   [[nodiscard]] VnodeSet promised() const;

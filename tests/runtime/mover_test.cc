@@ -237,6 +237,24 @@ TEST_CASE("an answer that the application waits for is not waited for by a leave
   CHECK(h.refusals().empty());
 }
 
+TEST_CASE("who asked for vnodes that are offered when the job ends is told that they do not come") {
+  Harness h(kOther);
+  h.mover.assume(range(2, 4), h.router, h.standing, h.out);
+  static_cast<void>(h.out.take());
+  h.standing.ending = true;
+
+  h.mover.on_offer(kOther, {kJob, 1, {{range(3, 5), 2}}}, h.router, h.standing, h.out);
+  const auto items = h.out.take();
+
+  const auto replies = support::sent<OfferReply>(items);
+  REQUIRE(replies.size() == 1);
+  CHECK_FALSE(replies[0].second.accepted);
+  CHECK(support::handed<AppRefused>(items) ==
+        std::vector<AppRefused>{{range(3, 4), "the job ends"}});
+  h.mover.refuse_all("this processor leaves", h.router, h.out);
+  CHECK(h.refusals() == Refusals{{range(2, 2), "this processor leaves"}});
+}
+
 TEST_CASE("a vnode that has moved on is asked for where it is now") {
   Harness h(kOther);
   h.mover.assume(range(2, 3), h.router, h.standing, h.out);
