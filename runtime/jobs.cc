@@ -64,7 +64,8 @@ bool Jobs::announce(const Surroundings& around, const JobStart& start, JobOutbox
 void Jobs::introduce(const Entry& entry, const ProcessorSet& to, JobOutbox& out) {
   for (const ProcessorId member : to.minus(ProcessorSet{self_}).ids()) {
     out.send(member, entry.life.start());
-    out.send(member, Routes{entry.life.id(), entry.traffic.router().map().routes()});
+    const VnodeMap& map = entry.traffic.router().map();
+    out.send(member, Routes{entry.life.id(), map.routes(map.all())});
     out.send(member, entry.life.home_statement());
   }
 }
@@ -216,13 +217,9 @@ void Jobs::report_holdings(const Surroundings& around, JobOutbox& out) {
   coordinator_ = around.coordinator;
   if (coordinator_ == self_) return;
   for (const auto& [job, entry] : jobs_) {
-    Routes routes{job, {}};
     const VnodeMap& map = entry->traffic.router().map();
-    for (auto& group : map.groups(map.owned_by(self_))) {
-      routes.routes.push_back({std::move(group.vnodes), self_, group.epoch});
-    }
     // Empty or not, for the answer: the coordinator knows of jobs that are over.
-    out.send(coordinator_, std::move(routes));
+    out.send(coordinator_, Routes{job, map.routes(map.owned_by(self_))});
   }
 }
 
@@ -307,7 +304,8 @@ void Jobs::describe(JoinReply& reply) const {
   for (const auto& [job, entry] : jobs_) {
     if (entry->life.ended()) continue;
     reply.jobs.push_back(entry->life.start());
-    reply.routes.push_back({job, entry->traffic.router().map().routes()});
+    const VnodeMap& map = entry->traffic.router().map();
+    reply.routes.push_back({job, map.routes(map.all())});
     reply.homes.push_back(entry->life.home_statement());
   }
   reply.over = history_.over();

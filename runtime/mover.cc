@@ -124,6 +124,9 @@ void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const St
     for (const auto& [id, offered] : outgoing_) {
       if (offered.to == from) refused = refused.minus(offered.vnodes);
     }
+    // Who asks here may not have heard of a move; told of it first, it asks the owner.
+    const VnodeSet elsewhere = refused.minus(router.map().owned_by(self_));
+    if (!elsewhere.empty()) out.send(from, Routes{job_, router.map().routes(elsewhere)});
     if (!refused.empty()) out.send(from, OfferCancel{job_, {{refused, 0}}});
     if (!given.empty()) offer(given, from, router, out);
     return;

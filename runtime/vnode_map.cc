@@ -113,9 +113,9 @@ std::map<ProcessorId, std::uint64_t> VnodeMap::loads() const {
   return result;
 }
 
-std::vector<Route> VnodeMap::routes() const {
+std::vector<Route> VnodeMap::routes(const VnodeSet& wanted) const {
   std::vector<Route> result;
-  for (auto& group : groups(all())) {
+  for (auto& group : groups(wanted)) {
     result.push_back({std::move(group.vnodes), group.owner, group.epoch});
   }
   return result;

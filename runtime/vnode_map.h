@@ -37,8 +37,8 @@ class VnodeMap {
   [[nodiscard]] VnodeSet owned_by_any(const ProcessorSet& processors) const;
   /// How many vnodes each processor owns; processors without any are left out.
   [[nodiscard]] std::map<ProcessorId, std::uint64_t> loads() const;
-  /// The whole map, for a newcomer.
-  [[nodiscard]] std::vector<Route> routes() const;
+  /// What is known of `wanted`, for others.
+  [[nodiscard]] std::vector<Route> routes(const VnodeSet& wanted) const;
   [[nodiscard]] VnodeSet all() const;
   void check_invariants() const;
 

@@ -268,6 +268,29 @@ TEST_CASE("a vnode that has moved on is asked for where it is now") {
   CHECK(pulls[0].first == kThird);
 }
 
+TEST_CASE("a former owner says where the vnodes are now, so that their owner is asked") {
+  Harness former(kSelf);
+  former.router.keep(former.released(range(2, 3)));
+  static_cast<void>(former.router.give_kept(range(2, 3), kThird));
+  Harness asker(kOther);  // kOther is the former owner seen from here
+  asker.mover.assume(range(1, 3), asker.router, asker.standing, asker.out);
+  static_cast<void>(asker.out.take());
+
+  former.mover.on_pull(kOther, {kJob, 0, range(1, 3)}, former.router, former.standing, former.out);
+  for (auto& item : former.out.take()) {
+    auto& message = std::get<JobOutbox::Send>(item).message;
+    if (const auto* m = std::get_if<Routes>(&message)) asker.router.on_routes(m->routes, asker.out);
+    if (const auto* m = std::get_if<OfferCancel>(&message)) {
+      asker.mover.on_offer_cancel(kOther, *m, asker.router, asker.standing, asker.out);
+    }
+  }
+  const auto items = asker.out.take();
+
+  CHECK(support::handed<AppRefused>(items) == std::vector<AppRefused>{{range(1, 1), "held by p2"}});
+  CHECK(support::sent<Pull>(items) ==
+        std::vector<std::pair<ProcessorId, Pull>>{{kThird, {kJob, 0, range(2, 3)}}});
+}
+
 TEST_CASE("an offer of vnodes that do not exist is refused, and not waited for") {
   Harness h(kOther);
 
