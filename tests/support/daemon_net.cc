@@ -1,0 +1,124 @@
+#include "tests/support/daemon_net.h"
+
+#include <algorithm>
+
+#include "overlay/base/overloaded.h"
+
+namespace phx::support {
+
+DaemonNet::DaemonNet(std::uint32_t members, runtime::DaemonConfig config, std::uint32_t next_job) {
+  runtime::View view;
+  view.number = 1;
+  view.next_job = next_job;
+  view.next_processor = members + 1;
+  for (std::uint32_t i = 1; i <= members; ++i) {
+    const ProcessorId id{i};
+    view.members[id] = {id, 1000 + i, {to_string(id)}, {}, false};
+  }
+  for (const auto& [id, member] : view.members) {
+    runtime::Birth birth;
+    birth.self = birth.snapshot.id = id;
+    birth.snapshot.view = view;
+    ones_[id].daemon = std::make_unique<runtime::Daemon>(birth, config, id.value);
+  }
+  for (auto& [id, one] : ones_) one.daemon->start(now_);
+  run_for(1s);
+}
+
+void DaemonNet::run_for(Duration duration) {
+  const Instant end = now_ + duration;
+  for (carry_all(); now_ < end; carry_all()) {
+    Instant next = end;
+    for (auto& [id, one] : ones_) {
+      if (one.lives) next = std::min(next, one.daemon->next_deadline().value_or(end));
+    }
+    now_ = std::max(now_, next);
+    for (auto& [id, one] : ones_) {
+      if (one.lives) one.daemon->on_deadline(now_);
+    }
+  }
+}
+
+void DaemonNet::release(ProcessorId from, ProcessorId to) {
+  auto lane = held_.extract({from, to});
+  for (auto& [incarnation, frame] : lane.mapped()) deliver(from, to, incarnation, frame);
+  run();
+}
+
+void DaemonNet::kill(ProcessorId id) {
+  ones_.at(id).lives = false;
+  std::erase_if(held_, [id](const auto& lane) { return lane.first.first == id; });
+  for (auto at = open_.begin(); at != open_.end();) {
+    const auto [incarnation, ends] = *at;
+    const bool is_end = ends.first == id || ends.second == id;
+    const ProcessorId other = ends.first == id ? ends.second : ends.first;
+    at = is_end ? open_.erase(at) : std::next(at);
+    if (is_end && ones_.at(other).lives) daemon(other).on_link_down(now_, {id, incarnation});
+  }
+}
+
+ClientId DaemonNet::ask(ProcessorId at, runtime::ClientRequest request) {
+  const ClientId client{++clients_};
+  daemon(at).on_client_message(now_, client, std::move(request));
+  run();
+  return client;
+}
+
+void DaemonNet::carry_all() {
+  for (bool any = true; any;) {
+    any = false;
+    for (auto& [id, one] : ones_) {
+      for (runtime::Effect& effect : one.daemon->take_effects()) {
+        if (one.lives) carry(id, one, effect);
+        any = true;
+      }
+    }
+  }
+}
+
+void DaemonNet::carry(ProcessorId from, One& one, runtime::Effect& effect) {
+  std::visit(
+      Overloaded{[&](const runtime::Dial& m) { dial(from, m.peer); },
+                 [&](runtime::Transmit& m) { transmit(from, m); },
+                 [&](const runtime::Hangup& m) { hang_up(from, m.link); },
+                 [&](runtime::ToApp& m) { one.to_application.push_back(std::move(m.message)); },
+                 [&](runtime::Reply& m) { replies_.push_back(std::move(m.reply)); },
+                 [&](const runtime::Spawn& m) { one.started.push_back(m.job); },
+                 [&](const runtime::Stop&) {
+                   one.has_stopped = true;
+                   kill(from);
+                 },
+                 [](const auto&) {}},
+      effect);
+}
+
+void DaemonNet::dial(ProcessorId from, ProcessorId to) {
+  if (!ones_.at(to).lives) {
+    return daemon(from).on_dial_failed(now_, to, true, "connection refused");
+  }
+  open_[++links_] = {from, to};
+  daemon(from).on_link_up(now_, {to, links_}, true);
+  daemon(to).on_link_up(now_, {from, links_}, false);
+}
+
+void DaemonNet::transmit(ProcessorId from, runtime::Transmit& m) {
+  const ProcessorId to = m.link.peer;
+  if (step_ && m.frame.envelope) step_(from, to, *m.frame.envelope);
+  const auto lane = held_.find({from, to});
+  if (lane == held_.end()) return deliver(from, to, m.link.incarnation, m.frame);
+  lane->second.emplace_back(m.link.incarnation, std::move(m.frame));
+}
+
+void DaemonNet::deliver(ProcessorId from, ProcessorId to, std::uint64_t link,
+                        runtime::Frame& frame) {
+  if (open_.contains(link) && ones_.at(to).lives) {
+    daemon(to).on_frame(now_, {from, link}, std::move(frame));
+  }
+}
+
+void DaemonNet::hang_up(ProcessorId from, LinkId link) {
+  if (open_.erase(link.incarnation) == 0 || !ones_.at(link.peer).lives) return;
+  daemon(link.peer).on_link_down(now_, {from, link.incarnation});
+}
+
+}  // namespace phx::support
