@@ -20,6 +20,10 @@ Jobs::Entry* Jobs::find(JobId job) {
 void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
                     JobOutbox& out) {
   const JobId job = start.job;
+  if (job == JobId{}) {
+    if (start.home == self_) refuse_request(start.request, out);
+    return;
+  }
   if (find(job) != nullptr || history_.contains(job) || start.spec.vnodes == 0) return;
   const bool is_dead = from == start.home && from != self_ && !around.members.contains(from) &&
                        from.value < around.view.next_processor;

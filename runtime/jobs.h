@@ -97,6 +97,9 @@ class Jobs {
   void attach(const Surroundings& around, ApplicationId application, const AppAttach& m,
               JobOutbox& out);
   void refuse(ApplicationId application, std::string why, JobOutbox& out) const;
+  void refuse(ClientId client, std::string why, JobOutbox& out) const;
+  /// There is no number for the job that was asked for here.
+  void refuse_request(std::uint64_t request, JobOutbox& out);
   void request_job(const Surroundings& around, std::uint64_t request, JobOutbox& out);
   /// After every input to a job: what follows from it.
   void settle(const Surroundings& around, JobId job, JobOutbox& out);

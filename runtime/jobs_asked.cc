@@ -11,6 +11,22 @@ void Jobs::refuse(ApplicationId application, std::string why, JobOutbox& out) co
   out.report(Effect{DropApp{application}});
 }
 
+void Jobs::refuse(ClientId client, std::string why, JobOutbox& out) const {
+  out.report(Effect{Reply{client, Done{std::move(why)}}});
+  out.report(Effect{DropClient{client}});
+}
+
+void Jobs::refuse_request(std::uint64_t request, JobOutbox& out) {
+  const auto asked = asked_.extract(request);
+  if (asked.empty()) return;
+  constexpr const char* kWhy =
+      "all numbers of jobs are used up in this mesh; use phoenix down, and phoenix up again";
+  if (asked.mapped().client) refuse(*asked.mapped().client, kWhy, out);
+  for (const ApplicationId application : asked.mapped().applications) {
+    refuse(application, kWhy, out);
+  }
+}
+
 void Jobs::attach(const Surroundings& around, ApplicationId application, const AppAttach& m,
                   JobOutbox& out) {
   JobId job = m.job;
@@ -105,11 +121,7 @@ void Jobs::run(const Surroundings& around, ClientId client, JobSpec spec, JobOut
   if (spec.command.empty()) refusal = "no command given";
   if (jobs_.size() >= config_.jobs_max) refusal = "too many jobs at once";
   if (around.leaving) refusal = to_string(self_) + " is leaving the mesh; ask another processor";
-  if (!refusal.empty()) {
-    out.report(Effect{Reply{client, Done{refusal}}});
-    out.report(Effect{DropClient{client}});
-    return;
-  }
+  if (!refusal.empty()) return refuse(client, std::move(refusal), out);
   const std::uint64_t request = next_request_++;
   asked_[request] = {std::move(spec), client, {}, kNobody};
   request_job(around, request, out);
@@ -127,10 +139,10 @@ void Jobs::follow(const Surroundings& around, ClientId client, JobId job, JobOut
     const JobEnd* end = history_.end(job);
     if (end != nullptr) {
       out.report(Effect{Reply{client, RunEnded{job, end->code, end->reason, {}}}});
+      out.report(Effect{DropClient{client}});
     } else {
-      out.report(Effect{Reply{client, Done{"no job " + std::to_string(job.value)}}});
+      refuse(client, "no job " + std::to_string(job.value), out);
     }
-    out.report(Effect{DropClient{client}});
     return;
   }
   entry->life.on_follower(around, client, out);

@@ -58,13 +58,13 @@ void Membership::trust(Instant now, ProcessorId peer, Outbox& out) {
 void Membership::note_job(JobId job) {
   // A number far beyond what was given so far is no coordinator's: nothing must use up the numbers.
   constexpr JobId::rep kLeapMax = JobId::rep{1} << 24U;
-  if (job.value < view_.next_job || job.value - view_.next_job >= kLeapMax) return;
-  view_.next_job = std::min(job.value + 1, kIdEnd - 1);
+  const bool is_given = job.value >= view_.next_job && job.value < kIdEnd;
+  if (is_given && job.value - view_.next_job < kLeapMax) view_.next_job = job.value + 1;
 }
 
 JobId Membership::take_job_id() {
-  PHX_CHECK(is_coordinator() && view_.next_job < kIdEnd);
-  return JobId{view_.next_job++};
+  PHX_CHECK(is_coordinator());
+  return view_.next_job < kIdEnd ? JobId{view_.next_job++} : JobId{};
 }
 
 // --- Messages ------------------------------------------------------------------------------------

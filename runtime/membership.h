@@ -80,7 +80,7 @@ class Membership {
   void on_timer(Instant now, Timer timer, Outbox& out);
   /// A job of this number exists.
   void note_job(JobId job);
-  /// The number of a new job. REQUIRES is_coordinator().
+  /// The number of a new job; 0: all are used up. REQUIRES is_coordinator().
   [[nodiscard]] JobId take_job_id();
 
   // Queries. References are valid until the next input.

@@ -107,7 +107,7 @@ struct JobRequest {
 /// From the coordinator to the home that asked; then, since the home wants the job still, from
 /// there to all. Also part of what a newcomer gets.
 struct JobStart {
-  JobId job;
+  JobId job;  ///< 0, from the coordinator: all numbers are used up.
   JobSpec spec;
   ProcessorId home;                     ///< Announces, collects output and exits, decides the end.
   std::uint64_t request = 0;            ///< Of the home's JobRequest.

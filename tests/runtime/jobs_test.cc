@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/view_change.h"
 #include "tests/support/daemon_net.h"
 
 namespace phx::runtime {
@@ -94,6 +95,36 @@ TEST_CASE("a job nobody waits for any more is not announced") {
   net.release(kFirst, kHome);
 
   for (const ProcessorId id : {kFirst, kHome, kThird}) CHECK(net.started(id).empty());
+}
+
+TEST_CASE("when all numbers of jobs are used up a job is refused, and the others go on") {
+  DaemonNet net(2, {}, kIdEnd - 1);
+  net.ask(kHome, job_of(2));
+  REQUIRE(net.replies<RunStarted>().size() == 1);
+
+  net.ask(kHome, job_of(2));
+  net.ask(kFirst, job_of(2));
+
+  REQUIRE(net.replies<Done>().size() == 2);
+  for (const Done& refusal : net.replies<Done>()) {
+    CHECK(refusal.error ==
+          "all numbers of jobs are used up in this mesh; use phoenix down, and phoenix up again");
+  }
+  CHECK(jobs_at(net, kFirst) == 1);
+  CHECK(jobs_at(net, kHome) == 1);
+}
+
+TEST_CASE("a process that begins a job of its own is refused, too, when no number is left") {
+  DaemonConfig config;
+  config.embedded = true;
+  DaemonNet net(1, config, kIdEnd);
+
+  net.daemon(kFirst).on_app_message(net.now(), ApplicationId{1}, AppAttach{{}, 3, 1});
+  net.run();
+
+  const auto answers = net.heard_by_application<AppAttached>(kFirst);
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].refusal.find("all numbers of jobs are used up") == 0);
 }
 
 TEST_CASE("a second tool that wants to follow is refused, and the first one goes on") {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "runtime/view_change.h"
 #include "tests/support/member_harness.h"
 
 namespace phx::runtime {
@@ -65,6 +66,18 @@ TEST_CASE("a change says how far the numbers of jobs have come") {
   const auto changes = h.take<ViewChange>();
   REQUIRE(!changes.empty());
   CHECK(changes[0].second.next_job == 2);
+}
+
+TEST_CASE("when all numbers of jobs are used up there is none, and none is given twice") {
+  View view = view_of(2);
+  view.next_job = kIdEnd - 2;
+  Harness h(view);
+  CHECK(h.machine.take_job_id() == JobId{kIdEnd - 2});
+  h.machine.note_job(JobId{kIdEnd});  // nobody can have been given that one
+  h.machine.note_job(JobId{kIdEnd - 1});
+
+  CHECK(h.machine.take_job_id() == JobId{});
+  CHECK(h.machine.take_job_id() == JobId{});
 }
 
 TEST_SUITE_END();

@@ -30,6 +30,8 @@ struct MemberHarness {
   MemberHarness(std::uint32_t self, std::uint32_t members,
                 const runtime::MembershipOptions& options = {})
       : machine(p(self), view_of(members), options) {}
+  /// p1 in this view.
+  explicit MemberHarness(const runtime::View& view) : machine(p(1), view, {}) {}
   template <class M>
   void message(std::uint32_t from, const M& m) {
     machine.on_message(now, p(from), m, out);
