@@ -305,6 +305,12 @@ void JobTraffic::on_standing(const Surroundings& around, ProcessorSet ready, boo
   if (balance_ || around.leaving) mover_.balance(around.now, router_, standing(around), out);
 }
 
+void JobTraffic::on_joined(const ProcessorSet& newcomers, JobOutbox& out) const {
+  const Routes routes{job_, router_.given()};
+  if (routes.routes.empty()) return;
+  for (const ProcessorId newcomer : newcomers.ids()) out.send(newcomer, routes);
+}
+
 void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
   mover_.on_news();
   mover_.refuse_all("this processor leaves", router_, out);

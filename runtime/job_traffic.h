@@ -64,6 +64,8 @@ class JobTraffic {
   void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
   /// Processors whose application takes part, and whether the job is about to end.
   void on_standing(const Surroundings& around, ProcessorSet ready, bool ending, JobOutbox& out);
+  /// They may have been let in by somebody who had not heard of the last moves.
+  void on_joined(const ProcessorSet& newcomers, JobOutbox& out) const;
   void on_leaving(const Surroundings& around, JobOutbox& out);
   void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
 

@@ -182,6 +182,7 @@ void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
   for (const JobId job : ids) {
     Entry& entry = *jobs_.at(job);
+    if (!entry.life.ended()) entry.traffic.on_joined(newcomers, out);
     if (entry.life.home() == self_ && !entry.life.ended()) introduce(entry, newcomers, out);
     for (const auto& one : gone) {
       entry.life.on_gone(around, one, lost_with(around, entry, one.id), out);

@@ -65,7 +65,8 @@ void Mover::pull_share(Router& router, const Standing& standing, JobOutbox& out)
   std::uint64_t missing = fair - (router.map().owned_by(self_).size() + incoming());
   std::vector<std::pair<std::uint64_t, ProcessorId>> donors;
   for (const auto& [processor, load] : router.map().loads()) {
-    if (processor != self_ && load > fair) donors.push_back({load, processor});
+    const bool can_give = standing.members.contains(processor) && load > fair;
+    if (can_give) donors.push_back({load, processor});
   }
   std::sort(donors.begin(), donors.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;

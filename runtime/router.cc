@@ -158,6 +158,7 @@ void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
   for (const VnodeParcel& parcel : parcels) {
     map_.learn({VnodeSet{parcel.vnode}, self_, parcel.epoch});
   }
+  given_ = given_.minus(vnodes_of(parcels));
   if (finished_) return;
   if (port_) {
     install(std::move(parcels), out);
@@ -195,6 +196,7 @@ void Router::remember_given(const std::vector<VnodeParcel>& parcels, ProcessorId
   for (const VnodeParcel& parcel : parcels) {
     map_.learn({VnodeSet{parcel.vnode}, to, parcel.epoch});
   }
+  given_ = given_.united(vnodes_of(parcels));
 }
 
 std::vector<VnodeParcel> Router::give_kept(const VnodeSet& vnodes, ProcessorId to) {
@@ -256,6 +258,7 @@ void Router::check_invariants() const {
   }
   PHX_CHECK(bytes == parked_bytes_);
   for (const auto& [vnode, parcel] : kept_) PHX_CHECK(map_.owner(vnode).first == self_);
+  PHX_CHECK(map_.owned_by(self_).common(given_).empty());
 }
 
 }  // namespace phx::runtime

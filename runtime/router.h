@@ -55,6 +55,8 @@ class Router {
   [[nodiscard]] const VnodeMap& map() const { return map_; }
   [[nodiscard]] const VnodeSet& held() const { return held_; }
   [[nodiscard]] VnodeSet kept() const { return map_.owned_by(self_).minus(held_); }
+  /// Where the vnodes are that this processor gave away and has not got back.
+  [[nodiscard]] std::vector<Route> given() const { return map_.routes(given_); }
   [[nodiscard]] bool is_attached() const { return port_.has_value(); }
   [[nodiscard]] bool is_finished() const { return finished_; }
   /// REQUIRES is_attached().
@@ -88,6 +90,7 @@ class Router {
   JobId job_;
   VnodeMap map_;
   VnodeSet held_;
+  VnodeSet given_;  ///< Had been owned here, and are not.
   std::optional<AppPort> port_;
   bool finished_ = false;
   std::map<VnodeId, VnodeParcel> kept_;  ///< Only kept vnodes that have a past.

@@ -26,8 +26,8 @@ std::size_t jobs_at(DaemonNet& net, ProcessorId at) {
   return net.daemon(at).status().jobs.size();
 }
 
-/// Who announces jobs to whom.
-using Announced = std::vector<std::pair<ProcessorId, ProcessorId>>;
+/// Who said something to whom.
+using Said = std::vector<std::pair<ProcessorId, ProcessorId>>;
 
 }  // namespace
 
@@ -35,14 +35,14 @@ TEST_SUITE_BEGIN("runtime/jobs");
 
 TEST_CASE("the coordinator gives a number to the home, and the home announces the job") {
   DaemonNet net(3);
-  Announced announced;
+  Said announced;
   net.watch([&](ProcessorId from, ProcessorId to, const Envelope& envelope) {
     if (std::holds_alternative<JobStart>(envelope)) announced.emplace_back(from, to);
   });
 
   net.ask(kHome, job_of(6));
 
-  CHECK(announced == Announced{{kFirst, kHome}, {kHome, kFirst}, {kHome, kThird}});
+  CHECK(announced == Said{{kFirst, kHome}, {kHome, kFirst}, {kHome, kThird}});
   REQUIRE(net.replies<RunStarted>().size() == 1);
   const JobId job = net.replies<RunStarted>()[0].job;
   for (const ProcessorId id : {kFirst, kHome, kThird}) {
@@ -159,6 +159,36 @@ TEST_CASE("what comes before its job is announced waits for it") {
   REQUIRE(grants.size() == 1);
   REQUIRE(grants[0].parcels.size() == 1);
   CHECK(net.heard_by_application<AppDeliver>(kFourth).size() == 1);
+}
+
+TEST_CASE("a newcomer hears of moves that crossed its join from those who gave") {
+  DaemonNet net(4);
+  RunRequest request = job_of(8);
+  request.spec.balance = false;
+  net.ask(kHome, request);
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  net.attach(kFourth, job);
+  net.hold(kFirst, kThird);  // the view with the newcomer
+  net.hold(kThird, kFirst);  // whose map the newcomer gets
+  net.hold(kThird, kHome);   // which introduces the job to the newcomer
+  net.daemon(kFourth).on_app_message(net.now(), ApplicationId{1}, AppAssume{VnodeSet{VnodeId{4}}});
+  net.run();
+  REQUIRE(net.daemon(kFourth).owned(job).contains(VnodeId{4}));
+
+  const ProcessorId newcomer = net.join(kFirst);
+  net.release(kThird, kFirst);
+  net.release(kThird, kHome);
+  net.release(kFirst, kThird);
+  net.attach(newcomer, job);
+  Said sent;
+  net.watch([&](ProcessorId from, ProcessorId to, const Envelope& envelope) {
+    if (std::holds_alternative<VnodeMessage>(envelope)) sent.emplace_back(from, to);
+  });
+  net.daemon(newcomer).on_app_message(net.now(), ApplicationId{1},
+                                      AppSend{{VnodeId{0}, VnodeId{4}, 0, 7, false, {}}});
+  net.run();
+
+  CHECK(sent == Said{{newcomer, kFourth}});
 }
 
 TEST_CASE("more than can be kept for a job not announced yet ends it, and says where") {

@@ -69,6 +69,15 @@ TEST_CASE("a processor short of its share asks the one with most") {
   CHECK(pulls[0].second.count == 4);
 }
 
+TEST_CASE("a processor that is no member is not asked") {
+  Harness h(kOther);
+  h.standing.members.erase(kOther);
+
+  h.mover.balance(kStart, h.router, h.standing, h.out);
+
+  CHECK(h.sent<Pull>().empty());
+}
+
 TEST_CASE("a donor keeps its share, however much it is asked for") {
   Harness h(kSelf);
 

@@ -98,6 +98,18 @@ TEST_CASE("a former holder forwards with the epoch it gave the vnode away at") {
   CHECK(sent[0].second.followed == 2);
 }
 
+TEST_CASE("what was given away and has not come back can be told to others, as it is known now") {
+  Harness h;
+  static_cast<void>(h.router.release({0, {{VnodeId{0}, {}}, {VnodeId{1}, {}}}}, kOther));
+  h.router.on_routes({{VnodeSet{VnodeId{1}}, kThird, 3}}, h.out);
+  CHECK(h.router.given() ==
+        std::vector<Route>{{VnodeSet{VnodeId{0}}, kOther, 2}, {VnodeSet{VnodeId{1}}, kThird, 3}});
+
+  h.router.on_parcels({{VnodeId{0}, 3, {}, {}}}, h.out);
+
+  CHECK(h.router.given() == std::vector<Route>{{VnodeSet{VnodeId{1}}, kThird, 3}});
+}
+
 TEST_CASE("a newer route sends parked messages on their way") {
   Harness h;
   h.route(2, 2);

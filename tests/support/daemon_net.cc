@@ -1,6 +1,7 @@
 #include "tests/support/daemon_net.h"
 
 #include <algorithm>
+#include <string>
 
 #include "overlay/base/overloaded.h"
 
@@ -57,6 +58,20 @@ void DaemonNet::kill(ProcessorId id) {
   }
 }
 
+ProcessorId DaemonNet::join(ProcessorId contact) {
+  const std::size_t before = replies<runtime::JoinReply>().size();
+  const std::string name = "newcomer " + std::to_string(before + 1);
+  ask(contact, runtime::JoinRequest{{kNobody, before + 1, {name}, {}, false}});
+  runtime::Birth birth;
+  birth.snapshot = replies<runtime::JoinReply>().at(before);
+  birth.self = birth.snapshot.id;
+  One& one = ones_[birth.self];
+  one.daemon = std::make_unique<runtime::Daemon>(birth, runtime::DaemonConfig{}, birth.self.value);
+  one.daemon->start(now_);
+  run();
+  return birth.self;
+}
+
 ClientId DaemonNet::ask(ProcessorId at, runtime::ClientRequest request) {
   const ClientId client{++clients_};
   daemon(at).on_client_message(now_, client, std::move(request));
@@ -93,7 +108,9 @@ void DaemonNet::carry(ProcessorId from, One& one, runtime::Effect& effect) {
 }
 
 void DaemonNet::dial(ProcessorId from, ProcessorId to) {
-  if (!ones_.at(to).lives) {
+  const auto callee = ones_.find(to);
+  if (callee == ones_.end()) return daemon(from).on_dial_failed(now_, to, false, "not born yet");
+  if (!callee->second.lives) {
     return daemon(from).on_dial_failed(now_, to, true, "connection refused");
   }
   open_[++links_] = {from, to};

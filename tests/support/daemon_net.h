@@ -30,6 +30,8 @@ class DaemonNet {
   void release(ProcessorId from, ProcessorId to);
   /// What it has sent and is held back does not arrive any more.
   void kill(ProcessorId id);
+  /// A newcomer, which `contact` lets in.
+  ProcessorId join(ProcessorId contact);
   /// Calls `step` at every envelope that is sent.
   using Step = std::function<void(ProcessorId from, ProcessorId to, const runtime::Envelope&)>;
   void watch(Step step) { step_ = std::move(step); }
