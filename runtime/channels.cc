@@ -343,8 +343,14 @@ std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
 
 void Channels::on_stranger_frame(LinkId link, const Frame& frame) {
   std::optional<std::uint64_t>& received = strangers_.at(link);
+  if (frame.envelope) {
+    // Nobody takes it, and nobody must wait for that: a leaver's last word may have come here
+    // from another one before.
+    outputs_.emplace_back(Transmit{link, Frame{0, frame.seq, std::nullopt}});
+    return;
+  }
   // Only a statement tells with which number the stranger will take an answer.
-  if (received || frame.seq != 0 || frame.envelope) return;
+  if (received || frame.seq != 0) return;
   received = frame.received;
   outputs_.emplace_back(Stranger{link.peer, link});
 }

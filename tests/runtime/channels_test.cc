@@ -371,6 +371,18 @@ TEST_CASE("an idle link needs no timer, and its loss no dial") {
   CHECK(h.take_only<Channels::Connect>().empty());
 }
 
+TEST_CASE("who is forgotten already need not wait until its last words are confirmed") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  h.frame(link, 1, 0);
+  h.channels.forget(h.now, kHigh);
+  CHECK(h.take_frames() == Texts{"1:0/1"});
+
+  h.frame(link, 2, 0);
+
+  CHECK(h.take_frames() == Texts{"1:0/2"});
+}
+
 TEST_CASE("a forgotten peer's link lives on for its last words, then it is a stranger") {
   Harness h;
   const LinkId link = h.ready(kHigh, 1, true);
