@@ -276,6 +276,7 @@ void Daemon::Core::on_fenced(ProcessorId from, const Fenced& fence) {
 }
 
 void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
+  if (carries_tokens(envelope)) on_taken(from);
   std::visit(Overloaded{[](Heartbeat&) {},  // Its acknowledgement is the answer.
                         [&](Flush& m) { on_flush(from, m.answer); },
                         [&](JobRequest& m) { on_job_request(from, m); },

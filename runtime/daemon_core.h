@@ -22,7 +22,8 @@ namespace phx::runtime {
 /// The inside of Daemon: the machines, and the wires between them. It owns no protocol state but
 /// the phases of this processor's own leaving [runtime/README.md, "Leaving"].
 struct Daemon::Core {
-  /// What this processor does about its own membership. Only ever moves down this list.
+  /// What this processor does about its own membership. Only ever moves down this list, but for
+  /// who settles and gets something in hands again: it goes back to kFlushing.
   enum class Phase {
     kMember,    ///< Takes part.
     kDraining,  ///< Marked as leaving; gives its vnodes away.
@@ -61,6 +62,8 @@ struct Daemon::Core {
   void on_stay(const std::string& why);
   void on_leave_refused(const LeaveRefused& refusal);
   void on_flush(ProcessorId from, bool answer);
+  /// `from` sent something that counts once; it is passed on here.
+  void on_taken(ProcessorId from);
   void consider_leaving();
   void end_jobs_if_nobody_stays();  ///< To be called with every view.
   void become_draining();

@@ -84,6 +84,15 @@ void Daemon::Core::on_flush(ProcessorId from, bool answer) {
   }
 }
 
+void Daemon::Core::on_taken(ProcessorId from) {
+  if (phase < Phase::kDraining || phase > Phase::kSettling) return;
+  // Who will answer a Flush hears of all with that: not who joined since then, for example.
+  const bool hears_later =
+      phase == Phase::kDraining ? members.contains(from) : flushing.contains(from);
+  if (from != self && !hears_later) send(from, Heartbeat{});
+  if (phase == Phase::kSettling) phase = Phase::kFlushing;
+}
+
 void Daemon::Core::advance() {
   // Once per view, since only another view can make the answer another one.
   const ViewNumber view = membership.view().number;

@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "runtime/daemon.h"
+#include "tests/support/daemon_net.h"
 
 namespace phx::runtime {
 namespace {
+
+using support::DaemonNet;
 
 constexpr ProcessorId kCoordinator{1}, kSender{2}, kLeaver{3};
 
@@ -132,6 +135,46 @@ TEST_CASE("[Saito08 G16 b] a leaver goes only when all know what it took from th
   });
   trio.lose_nothing();
   trio.run_for(5s);  // the link is given up after 2 s, and made anew
+  CHECK(has_gone);
+}
+
+// The newcomer was told who the owner was before, and joins too late to be asked to flush.
+TEST_CASE("[Saito08 G16 b] a leaver goes only when a newcomer knows what it took from it, too") {
+  constexpr ProcessorId kReceiver{4};
+  DaemonNet net(4);
+  RunRequest request;
+  request.spec.vnodes = 4;
+  request.spec.command = {"program"};
+  net.ask(kSender, request);
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  for (const ProcessorId id : {kLeaver, kReceiver}) net.attach(id, job);
+  net.hold(kLeaver, kSender);  // where its vnode has gone; and the flush
+  net.daemon(kLeaver).drain(net.now());
+  net.run();
+  const VnodeId moved{2};
+  REQUIRE(net.heard_by_application<AppRelease>(kLeaver).size() == 1);
+  net.say(kLeaver, AppReleased{0, {{moved, {}}}});
+  net.daemon(kLeaver).on_process_ended(net.now(), job, Exit{0, 0, true, {}});
+  net.run();
+  net.hold(kCoordinator, kLeaver);  // the view that lets the newcomer in
+  const ProcessorId newcomer = net.join(kSender);
+  net.attach(newcomer, job);
+  bool has_gone = false;
+  bool has_passed_on = false;
+  net.watch([&](ProcessorId from, ProcessorId to, const Envelope& envelope) {
+    const bool is_message = std::holds_alternative<VnodeMessage>(envelope);
+    if (from == newcomer && to == kLeaver && is_message) net.hold(kLeaver, newcomer);
+    has_passed_on = has_passed_on || (from == kLeaver && is_message);
+    has_gone = has_gone || (from == kLeaver && is_farewell(envelope));
+  });
+
+  net.say(newcomer, AppSend{{VnodeId{0}, moved, 1, 0, 0, {}}});
+  net.release(kLeaver, kSender, 1s);
+  CHECK(has_passed_on);
+  REQUIRE(!has_gone);
+
+  net.release(kLeaver, newcomer);
+  net.release(kCoordinator, kLeaver);
   CHECK(has_gone);
 }
 

@@ -40,10 +40,10 @@ void DaemonNet::run_for(Duration duration) {
   }
 }
 
-void DaemonNet::release(ProcessorId from, ProcessorId to) {
+void DaemonNet::release(ProcessorId from, ProcessorId to, Duration then) {
   auto lane = held_.extract({from, to});
   for (auto& [incarnation, frame] : lane.mapped()) deliver(from, to, incarnation, frame);
-  run();
+  run_for(then);
 }
 
 void DaemonNet::kill(ProcessorId id) {

@@ -27,7 +27,7 @@ class DaemonNet {
 
   // What the network does.
   void hold(ProcessorId from, ProcessorId to) { held_[{from, to}]; }
-  void release(ProcessorId from, ProcessorId to);
+  void release(ProcessorId from, ProcessorId to, Duration then = 100ms);
   /// What it has sent and is held back does not arrive any more.
   void kill(ProcessorId id);
   /// A newcomer, which `contact` lets in.
@@ -47,8 +47,10 @@ class DaemonNet {
     }
     return found;
   }
-  void attach(ProcessorId at, JobId job) {
-    daemon(at).on_app_message(now_, ApplicationId{1}, runtime::AppAttach{job, 0, 1});
+  void attach(ProcessorId at, JobId job) { say(at, runtime::AppAttach{job, 0, 1}); }
+  /// The application at this processor does.
+  void say(ProcessorId at, runtime::ToDaemon message) {
+    daemon(at).on_app_message(now_, ApplicationId{1}, std::move(message));
     run();
   }
   template <class M>
