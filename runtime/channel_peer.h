@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,9 @@
 #include "runtime/stream.h"
 
 namespace phx::runtime {
+
+/// For each peer the number of an envelope to it.
+using ChannelMarks = std::map<ProcessorId, std::uint64_t>;
 
 /// What Channels know of one connection to a peer.
 struct ChannelLink {

@@ -388,6 +388,19 @@ bool Channels::all_acknowledged() const {
   });
 }
 
+ChannelMarks Channels::marks() const {
+  ChannelMarks marks;
+  for (const auto& [id, peer] : peers_) marks[id] = peer.stream.last_sent();
+  return marks;
+}
+
+bool Channels::has_acknowledged(const ChannelMarks& marks) const {
+  return std::ranges::all_of(marks, [&](const auto& mark) {
+    const auto found = peers_.find(mark.first);
+    return found == peers_.end() || found->second.stream.acknowledged() >= mark.second;
+  });
+}
+
 std::uint64_t Channels::links_up() const {
   return static_cast<std::uint64_t>(
       std::ranges::count_if(peers_, [](const auto& entry) { return entry.second.is_up; }));

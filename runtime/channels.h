@@ -70,8 +70,7 @@ class Channels {
   void on_link_down(Instant now, LinkId link);
   void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
   void on_frame(Instant now, LinkId link, Frame frame);
-  /// Part of a large frame went out or came in. A driver calls it, so that a slow line is not
-  /// taken for a dead one; at most every 100 ms or so.
+  /// Part of a large frame went out or came in: a slow line is no dead one. Every 100 ms or so.
   void on_activity(Instant now, LinkId link);
   /// From now on exactly these peers are observed also while there is nothing to send.
   void watch(Instant now, const ProcessorSet& peers);
@@ -80,10 +79,8 @@ class Channels {
   std::vector<Envelope> forget(Instant now, ProcessorId peer);
   /// The last word to a stranger.
   void refuse(Instant now, LinkId link, Fenced fenced);
-  /// Acknowledges at once whatever is owed: for the end of a drain, which would wait for a quiet
-  /// moment else.
+  /// Acknowledges what is owed: the end of a drain would wait for a quiet moment else.
   void confirm_all();
-  /// Does nothing if nothing is due.
   void on_deadline(Instant now);
 
   // Queries.
@@ -96,6 +93,9 @@ class Channels {
   [[nodiscard]] bool congested() const { return !congested_.empty(); }
   /// Everything sent has arrived, and every arrival was confirmed: for the end of a drain.
   [[nodiscard]] bool all_acknowledged() const;
+  /// The number of the last envelope to each peer; whether all arrived, but at forgotten ones.
+  [[nodiscard]] ChannelMarks marks() const;
+  [[nodiscard]] bool has_acknowledged(const ChannelMarks& marks) const;
   [[nodiscard]] std::uint64_t links_up() const;
   [[nodiscard]] const ChannelCounters& counters() const { return counters_; }
   /// Aborts if an invariant is broken.

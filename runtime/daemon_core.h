@@ -28,7 +28,7 @@ struct Daemon::Core {
     kMember,    ///< Takes part.
     kDraining,  ///< Marked as leaving; gives its vnodes away.
     kFlushing,  ///< Has nothing left; asks everybody to send nothing more.
-    kSettling,  ///< Waits until what it sent has arrived.
+    kSettling,  ///< Waits until what it sent up to here has arrived.
     kOut,       ///< Asked to be taken out of the view, or is out: only what is queued goes out.
     kStopped,   ///< Takes no input any more.
   };
@@ -107,6 +107,7 @@ struct Daemon::Core {
   ProcessorSet staying;       ///< Those that do not leave.
   ProcessorSet refused;       ///< In kOut: nothing is taken from them.
   ProcessorSet flushing;      ///< In kFlushing: have not answered yet.
+  ChannelMarks awaited;       ///< In kSettling: what must have arrived.
   ProcessorSet flush_askers;  ///< Leavers whose leaving is not known here yet.
   ProcessorSet orderers;      ///< Told this processor to leave, and hear of a refusal.
   std::deque<std::pair<ProcessorId, Envelope>> inbox;  ///< To be handled in this step.

@@ -102,10 +102,15 @@ void Daemon::Core::advance() {
     flushing = members.minus(ProcessorSet{self});
     for (const ProcessorId member : flushing.ids()) send(member, Flush{});
   }
-  if (phase == Phase::kFlushing && flushing.common(members).empty()) phase = Phase::kSettling;
+  if (phase == Phase::kSettling && !jobs.is_empty()) phase = Phase::kFlushing;
+  if (phase == Phase::kFlushing && jobs.is_empty() && flushing.common(members).empty()) {
+    phase = Phase::kSettling;
+    // What a coordinator is asked meanwhile has no end, and the next one can be asked as well.
+    awaited = channels.marks();
+  }
   // Others go on: what they announce comes here, too, until this processor is out.
   if (phase == Phase::kSettling || phase == Phase::kOut) channels.confirm_all();
-  if (phase == Phase::kSettling && jobs.is_empty() && channels.all_acknowledged()) {
+  if (phase == Phase::kSettling && channels.has_acknowledged(awaited)) {
     phase = Phase::kOut;
     timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);
     Membership::Outbox out;

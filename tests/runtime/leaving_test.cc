@@ -178,6 +178,28 @@ TEST_CASE("[Saito08 G16 b] a leaver goes only when a newcomer knows what it took
   CHECK(has_gone);
 }
 
+// Each request brings an answer that is not acknowledged before 20 ms, or the next request.
+TEST_CASE("a coordinator goes while others never cease to ask it for jobs") {
+  DaemonNet net(3);
+  RunRequest request;
+  request.spec.vnodes = 1;
+  request.spec.command = {"program"};
+  net.hold(kLeaver, kCoordinator);  // so that its answer to the flush is the last one
+  net.daemon(kCoordinator).drain(net.now());
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const ClientId client{i};
+    net.daemon(kSender).on_client_message(net.now(), client, request);
+    net.daemon(kSender).on_client_down(net.now(), client);  // so that nothing starts
+
+    net.run_for(10ms);
+
+    if (i == 3) net.release(kLeaver, kCoordinator, 0ms);
+  }
+
+  CHECK(!net.daemon(kSender).view().members.contains(kCoordinator));
+  CHECK(net.has_stopped(kCoordinator));
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::runtime
