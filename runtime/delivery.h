@@ -73,12 +73,12 @@ struct VnodeBundle {
   friend bool operator==(const VnodeBundle&, const VnodeBundle&) = default;
 };
 
-/// A vnode on its way: at any instant it has one owner, or is in exactly one of these.
+/// A vnode on its way: at any instant it has one owner, or is in exactly one of these. What waits
+/// for the vnode is no part of it: that follows as messages, however much it is.
 struct VnodeParcel {
   VnodeId vnode;
   Epoch epoch = 0;  ///< At which the receiver will own it.
   VnodeBundle bundle;
-  std::vector<Delivery> undelivered;  ///< Came after the last one the old holder took.
   friend bool operator==(const VnodeParcel&, const VnodeParcel&) = default;
 };
 

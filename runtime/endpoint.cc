@@ -98,9 +98,7 @@ void Endpoint::handle(AppAttached& m) {
 }
 
 void Endpoint::handle(AppGrant& m) {
-  Holdings::Outcome outcome;
-  for (VnodeParcel& parcel : m.parcels) holdings_.add(std::move(parcel), outcome);
-  settle(outcome);
+  for (VnodeParcel& parcel : m.parcels) holdings_.add(std::move(parcel));
 }
 
 void Endpoint::handle(AppDeliver& m) {

@@ -67,13 +67,12 @@ std::size_t size_of(const VnodeBundle& bundle) {
 
 }  // namespace
 
-void Holdings::add(VnodeParcel parcel, Outcome& outcome) {
+void Holdings::add(VnodeParcel parcel) {
   if (vnodes_.contains(parcel.vnode)) {
     ++counters_.duplicates;
     return;
   }
-  Slot& slot = *vnodes_.try_emplace(parcel.vnode).first;
-  Vnode& vnode = slot.second;
+  Vnode& vnode = vnodes_[parcel.vnode];
   vnode.bundle = std::move(parcel.bundle);
   vnode.bytes = size_of(vnode.bundle);
   for (Message& message : vnode.bundle.mailbox) {
@@ -85,8 +84,6 @@ void Holdings::add(VnodeParcel parcel, Outcome& outcome) {
   }
   vnode.bundle.as_target.clear();
   arriving_.insert(parcel.vnode);
-  for (const Delivery& delivery : parcel.undelivered) deliver_to(slot, delivery, outcome);
-  assembled_.clear();
 }
 
 void Holdings::install() {

@@ -67,7 +67,7 @@ class Holdings {
   /// Of the whole job.
   void set_total(std::uint64_t vnodes) { total_ = vnodes; }
   /// Takes a vnode in; its messages are not given out before install().
-  void add(VnodeParcel parcel, Outcome& outcome);
+  void add(VnodeParcel parcel);
   void deliver(const Delivery& delivery, Outcome& outcome);
 
   // Commands.

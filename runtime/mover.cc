@@ -175,7 +175,7 @@ void Mover::on_offer_reply(ProcessorId from, const OfferReply& reply, Router& ro
   found->second.vnodes = held;
   if (held.empty()) outgoing_.erase(found);
   if (!held.empty()) out.report(Effect{ToApp{router.application(), AppRelease{held}}});
-  migrate(std::move(parcels), from, standing, out);
+  migrate(std::move(parcels), from, router, standing, out);
 }
 
 void Mover::on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const Router& router,
@@ -227,7 +227,7 @@ void Mover::on_released(AppReleased released, Router& router, const Standing& st
   }
   std::erase_if(outgoing_, [](const auto& entry) { return entry.second.vnodes.empty(); });
   for (auto& [to, part] : by_receiver) {
-    migrate(router.release(std::move(part), to), to, standing, out);
+    migrate(router.release(std::move(part), to), to, router, standing, out);
   }
   if (kept.vnodes.empty()) return;
   VnodeSet stay;
@@ -239,8 +239,8 @@ void Mover::on_released(AppReleased released, Router& router, const Standing& st
   withdrawn_ = withdrawn_.minus(stay);
 }
 
-void Mover::migrate(std::vector<VnodeParcel> parcels, ProcessorId to, const Standing& standing,
-                    JobOutbox& out) {
+void Mover::migrate(std::vector<VnodeParcel> parcels, ProcessorId to, Router& router,
+                    const Standing& standing, JobOutbox& out) {
   if (parcels.empty()) return;
   std::map<Epoch, VnodeSet> epochs;
   for (const VnodeParcel& parcel : parcels) epochs[parcel.epoch].insert(parcel.vnode);
@@ -255,6 +255,7 @@ void Mover::migrate(std::vector<VnodeParcel> parcels, ProcessorId to, const Stan
   for (auto& portion : in_portions(std::move(parcels))) {
     out.send(to, Migrate{job_, std::move(portion)});
   }
+  router.reroute(moved, out);
   for (const ProcessorId member : standing.members.ids()) {
     if (member != to) out.send(member, routes);
   }

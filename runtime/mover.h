@@ -77,8 +77,8 @@ class Mover {
   void pull_share(Router& router, const Standing& standing, JobOutbox& out);
   void push_all(Router& router, const Standing& standing, JobOutbox& out);
   void offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out);
-  void migrate(std::vector<VnodeParcel> parcels, ProcessorId to, const Standing& standing,
-               JobOutbox& out);
+  void migrate(std::vector<VnodeParcel> parcels, ProcessorId to, Router& router,
+               const Standing& standing, JobOutbox& out);
   /// Asks the owners of these, which the application wants, but not `refuser` again.
   void ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& why,
            const Router& router, const Standing& standing, JobOutbox& out);

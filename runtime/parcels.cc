@@ -59,11 +59,7 @@ std::uint64_t approximate_bytes(const VnodeBundle& bundle) {
 }
 
 std::uint64_t approximate_bytes(const VnodeParcel& parcel) {
-  std::uint64_t bytes = kSmall + approximate_bytes(parcel.bundle);
-  for (const Delivery& delivery : parcel.undelivered) {
-    bytes += std::visit(DeliveryBytes{}, delivery);
-  }
-  return bytes;
+  return kSmall + approximate_bytes(parcel.bundle);
 }
 
 std::string why_immovable(VnodeId vnode, const VnodeBundle& bundle) {

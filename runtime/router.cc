@@ -108,8 +108,15 @@ void Router::serve(const collectives::BroadcastPiece& piece,
   }
 }
 
-void Router::reroute(VnodeId vnode, JobOutbox& out) {
-  for (Parked& parked : unpark(vnode)) {
+void Router::reroute(const VnodeSet& vnodes, JobOutbox& out) {
+  if (vnodes.empty()) return;
+  std::vector<Parked> waiting;
+  for (auto at = parked_.begin(); at != parked_.end();) {
+    const VnodeId vnode = (at++)->first;
+    if (!vnodes.contains(vnode)) continue;
+    for (Parked& parked : unpark(vnode)) waiting.push_back(std::move(parked));
+  }
+  for (Parked& parked : waiting) {
     std::visit(Overloaded{
                    [&](BroadcastDelivery& m) {
                      serve(m.piece, {{std::move(m.to), parked.followed}}, out);
@@ -130,17 +137,11 @@ void Router::on_routes(const std::vector<Route>& routes, JobOutbox& out) {
     // Nobody but this processor can know better about what it holds.
     changed = changed.united(map_.learn({route.vnodes.minus(held_), route.owner, route.epoch}));
   }
-  if (parked_.empty() || changed.empty()) return;
-  std::vector<VnodeId> waiting;
-  for (const auto& [vnode, parked] : parked_) {
-    if (changed.contains(vnode)) waiting.push_back(vnode);
-  }
-  for (const VnodeId vnode : waiting) reroute(vnode, out);
+  reroute(changed, out);
 }
 
 void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
   held_ = held_.united(vnodes_of(parcels));
-  // However much was parked, it has no part in the limits of a parcel.
   std::vector<Delivery> waiting;
   for (const VnodeParcel& parcel : parcels) {
     for (Parked& parked : unpark(parcel.vnode)) waiting.push_back(std::move(parked.delivery));
@@ -203,9 +204,6 @@ std::vector<VnodeParcel> Router::give_kept(const VnodeSet& vnodes, ProcessorId t
   std::vector<VnodeParcel> parcels;
   for (const VnodeId vnode : vnodes.common(kept()).ids()) {
     parcels.push_back(kept_parcel(vnode, map_.owner(vnode).second + 1));
-    for (Parked& parked : unpark(vnode)) {
-      parcels.back().undelivered.push_back(std::move(parked.delivery));
-    }
   }
   remember_given(parcels, to);
   return parcels;
@@ -216,12 +214,15 @@ void Router::keep(AppReleased released) {
   VnodeSet vnodes;
   for (const auto& [vnode, bundle] : released.vnodes) vnodes.insert(vnode);
   vnodes = vnodes.common(held_);
-  auto crossed = port_->delivered_after(released.received, vnodes);
-  for (auto& [vnode, bundle] : released.vnodes) {
-    if (!vnodes.contains(vnode)) continue;
-    kept_[vnode] = {vnode, map_.owner(vnode).second, std::move(bundle), std::move(crossed[vnode])};
-  }
   held_ = held_.minus(vnodes);
+  for (auto& [vnode, bundle] : released.vnodes) {
+    if (vnodes.contains(vnode)) kept_[vnode] = {vnode, map_.owner(vnode).second, std::move(bundle)};
+  }
+  for (auto& [vnode, crossed] : port_->delivered_after(released.received, vnodes)) {
+    for (Delivery& delivery : crossed) {
+      park(vnode, std::move(delivery), map_.owner(vnode).second);
+    }
+  }
 }
 
 std::vector<VnodeParcel> Router::release(AppReleased released, ProcessorId to) {

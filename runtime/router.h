@@ -42,11 +42,14 @@ class Router {
   void serve(const collectives::BroadcastPiece& piece,
              const std::vector<collectives::Tokens>& tokens, JobOutbox& out);
   void deliver(Delivery delivery, JobOutbox& out);
-  /// Takes released vnodes from the application and makes parcels for `to` of them.
+  /// Takes released vnodes from the application and makes parcels for `to` of them, as give_kept().
   [[nodiscard]] std::vector<VnodeParcel> release(AppReleased released, ProcessorId to);
   /// The application holds these no more, but nobody else does yet: the daemon keeps them.
   void keep(AppReleased released);
-  /// Parcels for `to` of kept vnodes; those that are not kept are left out.
+  /// Sends on what waits here for vnodes that have another owner now.
+  void reroute(const VnodeSet& vnodes, JobOutbox& out);
+  /// Parcels for `to` of kept vnodes; those that are not kept are left out. To be followed by
+  /// reroute(), when the parcels are sent.
   [[nodiscard]] std::vector<VnodeParcel> give_kept(const VnodeSet& vnodes, ProcessorId to);
   /// Grants kept vnodes to the application (assume). Returns those granted.
   VnodeSet grant_kept(const VnodeSet& vnodes, JobOutbox& out);
@@ -81,7 +84,6 @@ class Router {
   [[nodiscard]] Way way(VnodeId vnode, Epoch followed) const;
   void park(VnodeId vnode, Delivery delivery, Epoch followed);
   [[nodiscard]] std::vector<Parked> unpark(VnodeId vnode);
-  void reroute(VnodeId vnode, JobOutbox& out);
   void install(std::vector<VnodeParcel> parcels, JobOutbox& out);
   [[nodiscard]] VnodeParcel kept_parcel(VnodeId vnode, Epoch epoch);
   void remember_given(const std::vector<VnodeParcel>& parcels, ProcessorId to);

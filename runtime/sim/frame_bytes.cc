@@ -55,7 +55,6 @@ std::uint64_t bytes_of(const runtime::VnodeParcel& parcel) {
   const runtime::VnodeBundle& bundle = parcel.bundle;
   std::uint64_t sum = kHeader + (bundle.state ? bundle.state->size() : 0);
   for (const auto& message : bundle.mailbox) sum += kHeader + message.payload.size();
-  for (const auto& delivery : parcel.undelivered) sum += bytes_of(delivery);
   for (const auto& [number, pending] : bundle.as_target) {
     for (const auto& part : pending.parts) sum += bytes_of(part.covered) + part.value.size();
   }

@@ -228,18 +228,16 @@ runtime::VnodeBundle read(const pb::VnodeBundle& in, Source& source) {
 }
 
 void write(const runtime::VnodeParcel& in, pb::VnodeParcel& out, Sink& sink) {
-  const auto& [vnode, epoch, bundle, undelivered] = in;
+  const auto& [vnode, epoch, bundle] = in;
   out.set_vnode(vnode.value);
   out.set_epoch(epoch);
   write(bundle, *out.mutable_bundle(), sink);
-  write_list(undelivered, out.mutable_undelivered(), sink);
 }
 
 runtime::VnodeParcel read(const pb::VnodeParcel& in, Source& source) {
   return {.vnode = source.vnode(in.vnode(), "VnodeParcel.vnode"),
           .epoch = in.epoch(),
-          .bundle = read(in.bundle(), source),
-          .undelivered = read_list(in.undelivered(), source, "VnodeParcel.undelivered")};
+          .bundle = read(in.bundle(), source)};
 }
 
 }  // namespace phx::wire

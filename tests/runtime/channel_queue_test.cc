@@ -70,7 +70,7 @@ Envelope large(std::uint64_t mebibytes) {
   const Payload state(Bytes(std::size_t{1} << 20U));
   Migrate migrate;
   for (std::uint64_t v = 0; v < mebibytes; ++v) {
-    migrate.parcels.push_back({VnodeId{v}, 1, {}, {}});
+    migrate.parcels.push_back({VnodeId{v}, 1, {}});
     migrate.parcels.back().bundle.state = state;
   }
   return migrate;

@@ -30,7 +30,7 @@ class Mesh {
       processes_[i].inbox.push_back(AppAttached{JobId{1}, ProcessorId{1}, kVnodes, ""});
     }
     for (std::uint64_t v = 0; v < kVnodes; ++v) {
-      grant(rng_.below(kProcesses), {VnodeId{v}, 0, {}, {}});
+      grant(rng_.below(kProcesses), {VnodeId{v}, 0, {}});
     }
   }
 
@@ -147,26 +147,21 @@ class Mesh {
 
   void on_released(std::size_t i, AppReleased& released) {
     for (auto& [vnode, bundle] : released.vnodes) {
-      VnodeParcel parcel{vnode, ++moves_, std::move(bundle), {}};
       for (const AppDeliver& m : processes_[i].kept) {
-        if (m.seq <= released.received) continue;
-        std::visit(
-            Overloaded{[&, v = vnode](const PointToPoint& p) {
-                         if (p.to == v) parcel.undelivered.push_back(p);
-                       },
-                       [&, v = vnode](const BroadcastDelivery& b) {
-                         if (b.to.contains(v)) {
-                           parcel.undelivered.push_back(BroadcastDelivery{VnodeSet{v}, b.piece});
-                         }
-                       },
-                       [&, v = vnode](const collectives::ReductionToken& t) {
-                         if (t.id.target == v) parcel.undelivered.push_back(t);
-                       }},
-            m.delivery);
+        const bool crossed = m.seq > released.received && is_for(m.delivery, vnode);
+        if (crossed) flying_.push_back({m.delivery, VnodeSet{vnode}});
       }
-      grant(moving_.at(vnode), std::move(parcel));
+      grant(moving_.at(vnode), {vnode, ++moves_, std::move(bundle)});
       moving_.erase(vnode);
     }
+  }
+
+  static bool is_for(const Delivery& delivery, VnodeId vnode) {
+    return std::visit(
+        Overloaded{[&](const PointToPoint& m) { return m.to == vnode; },
+                   [&](const BroadcastDelivery& m) { return m.to.contains(vnode); },
+                   [&](const collectives::ReductionToken& m) { return m.id.target == vnode; }},
+        delivery);
   }
 
   void deliver_some() {

@@ -43,7 +43,7 @@ struct Harness {
 
   void grant(const VnodeSet& vnodes) {
     AppGrant grant;
-    for (const VnodeId v : vnodes.ids()) grant.parcels.push_back({v, 1, {}, {}});
+    for (const VnodeId v : vnodes.ids()) grant.parcels.push_back({v, 1, {}});
     endpoint.on_message(grant);
   }
   void deliver(Delivery delivery) { endpoint.on_message(AppDeliver{++seq, std::move(delivery)}); }
@@ -107,7 +107,7 @@ TEST_CASE("a long message is put together in one room, which the application may
                        return std::make_shared<std::byte[]>(bytes);
                      }});
   endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
-  endpoint.on_message(AppGrant{{{v1, 1, {}, {}}}});
+  endpoint.on_message(AppGrant{{{v1, 1, {}}}});
   static_cast<void>(endpoint.begin_safe_point());
   endpoint.finish_safe_point({});
   Bytes piece = {std::byte{'a'}, std::byte{'b'}};
@@ -129,7 +129,7 @@ TEST_CASE("wrong announcements do not make a long message cost more than twice i
     return std::make_shared<std::byte[]>(bytes);
   }});
   endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
-  endpoint.on_message(AppGrant{{{v1, 1, {}, {}}}});
+  endpoint.on_message(AppGrant{{{v1, 1, {}}}});
   const Payload piece(Bytes(1000));
 
   for (std::uint64_t seq = 0; seq < 100; ++seq) {
@@ -355,10 +355,8 @@ TEST_CASE("a vnode takes its mailbox, filters and counters along") {
   REQUIRE(released.size() == 1);
   CHECK(released[0].received == 2);
   CHECK(a.endpoint.held() == VnodeSet{v1});
-  b.endpoint.on_message(AppGrant{{{v0,
-                                   2,
-                                   std::move(released[0].vnodes.at(0).second),
-                                   {PointToPoint{v3, v0, 1, 0, false, text("came after")}}}}});
+  b.endpoint.on_message(AppGrant{{{v0, 2, std::move(released[0].vnodes.at(0).second)}}});
+  b.deliver(PointToPoint{v3, v0, 1, 0, false, text("came after")});
   CHECK(b.received(v0).empty());
   const auto arrival = b.endpoint.begin_safe_point();
   b.endpoint.finish_safe_point({});
@@ -390,7 +388,7 @@ TEST_CASE("a vnode wanted back before its installation passes through untouched"
   Harness h{{v0}};
   VnodeBundle bundle;
   bundle.state = text("state");
-  h.endpoint.on_message(AppGrant{{{v1, 3, bundle, {}}}});
+  h.endpoint.on_message(AppGrant{{{v1, 3, bundle}}});
 
   h.endpoint.on_message(AppRelease{{v1}});
 
@@ -419,7 +417,7 @@ TEST_CASE("acknowledges every so many deliveries, every so many bytes, and when 
 TEST_CASE("a vnode that does not receive what it gets ends the job at the limit") {
   Endpoint endpoint({.vnode_bytes_max = 1000});
   endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
-  endpoint.on_message(AppGrant{{{v0, 1, {}, {}}}});
+  endpoint.on_message(AppGrant{{{v0, 1, {}}}});
   for (std::uint64_t i = 0; i < 20; ++i) {
     endpoint.on_message(AppDeliver{i + 1, PointToPoint{v1, v0, i, 0, false, text("some bytes")}});
   }
@@ -434,7 +432,7 @@ TEST_CASE("a vnode that does not receive what it gets ends the job at the limit"
 
 TEST_CASE("limits: a vnode that is too large to move aborts the job with a sentence") {
   Harness h({});
-  AppGrant grant{{{v1, 1, {}, {}}}};
+  AppGrant grant{{{v1, 1, {}}}};
   Message message;
   message.payload = Payload(Bytes(std::size_t{1} << 20U));
   grant.parcels[0].bundle.mailbox.assign(1300, message);

@@ -75,7 +75,7 @@ TEST_SUITE_BEGIN("runtime/job_traffic");
 
 TEST_CASE("[Saito08 G16 d] a vnode that gave elsewhere before it moved in is not waited for here") {
   Harness h;
-  VnodeParcel parcel{VnodeId{7}, 2, {}, {}};
+  VnodeParcel parcel{VnodeId{7}, 2, {}};
   parcel.bundle.reductions[kTarget] = 5;
   h.traffic.on_message(h.around(), kOther, Migrate{kJob, {parcel}}, h.out);
   CHECK(h.sent<CollectiveMessage>().empty());  // v0-v5 have yet to contribute to number 4
@@ -93,7 +93,7 @@ TEST_CASE("[Saito08 G16 d] if nobody else is here, the parent hears of it at onc
   h.traffic.on_app(h.around(), std::move(all), h.out);
   static_cast<void>(h.out.take());
   h.traffic.on_message(h.around(), kOther, Routes{kJob, {{range(0, 5), kOther, 2}}}, h.out);
-  VnodeParcel parcel{VnodeId{6}, 2, {}, {}};
+  VnodeParcel parcel{VnodeId{6}, 2, {}};
   parcel.bundle.reductions[kTarget] = 3;
 
   h.traffic.on_message(h.around(), kOther, Migrate{kJob, {parcel}}, h.out);

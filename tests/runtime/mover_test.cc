@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "runtime/parcels.h"
 #include "tests/support/job_items.h"
 
 TEST_SUITE_BEGIN("runtime/mover");
@@ -184,8 +187,7 @@ TEST_CASE("what is on its way counts, so nobody asks twice") {
 
   CHECK(h.sent<Pull>().empty());
   CHECK(h.mover.incoming() == 4);
-  h.mover.on_migrate(kOther, {kJob, {{VnodeId{0}, 2, {}, {}}, {VnodeId{1}, 2, {}, {}}}}, h.router,
-                     h.out);
+  h.mover.on_migrate(kOther, {kJob, {{VnodeId{0}, 2, {}}, {VnodeId{1}, 2, {}}}}, h.router, h.out);
   CHECK(h.mover.incoming() == 2);
 }
 
@@ -206,6 +208,39 @@ TEST_CASE("vnodes kept without an application are handed over at once [Taura03 a
 
   CHECK(h.sent<Migrate>().size() == 1);
   CHECK(h.router.map().owned_by(kOther) == range(2, 3));
+}
+
+TEST_CASE("limits: however much waits for a vnode, it follows the vnode, and is no part of it") {
+  Harness h(kSelf);
+  h.router.keep(h.released(range(2, 3)));
+  const Payload large(Bytes(std::size_t{64} << 20U));
+  constexpr std::uint64_t kPieces = 20;
+  for (std::uint64_t seq = 0; seq < kPieces; ++seq) {
+    h.router.route({kJob, 0, PointToPoint{VnodeId{0}, VnodeId{2}, seq, 0, 0, large}}, h.out);
+  }
+  REQUIRE(h.router.parked_bytes() > kVnodeBytesMax);
+
+  h.mover.on_pull(kOther, {kJob, 0, range(2, 3)}, h.router, h.standing, h.out);
+  static_cast<void>(h.out.take());
+  h.mover.on_offer_reply(kOther, {kJob, 1, true, ""}, h.router, h.standing, h.out);
+  const auto items = h.out.take();
+
+  const auto migrates = support::sent<Migrate>(items);
+  REQUIRE(migrates.size() == 1);
+  for (const VnodeParcel& parcel : migrates[0].second.parcels) {
+    CHECK(approximate_bytes(parcel) < kVnodeBytesMax);
+  }
+  const auto followed = support::sent<VnodeMessage>(items);
+  REQUIRE(followed.size() == kPieces);
+  for (std::uint64_t seq = 0; seq < kPieces; ++seq) {
+    CHECK(followed[seq].first == kOther);
+    CHECK(followed[seq].second.followed == 2);  // waits there for the vnode, at the latest
+    CHECK(std::get<PointToPoint>(followed[seq].second.delivery).seq == seq);
+  }
+  const auto is_send = [](const auto& item) { return item.index() == 0; };
+  const auto first = std::find_if(items.begin(), items.end(), is_send);
+  CHECK(std::holds_alternative<Migrate>(std::get<JobOutbox::Send>(*first).message));
+  CHECK(h.router.parked() == 0);
 }
 
 TEST_CASE("every vnode asked for is granted, or refused with a reason [Taura03 assume]") {

@@ -31,7 +31,10 @@ struct Harness {
     return support::handed<M>(out.take());
   }
   void route(std::uint64_t to, Epoch followed, std::uint64_t seq = 0) {
-    router.route({kJob, followed, PointToPoint{VnodeId{9}, VnodeId{to}, seq, 0, false, {}}}, out);
+    router.route({kJob, followed, piece(to, seq)}, out);
+  }
+  static PointToPoint piece(std::uint64_t to, std::uint64_t seq) {
+    return {VnodeId{9}, VnodeId{to}, seq, 0, 0, {}};
   }
   /// The application gives v1 up, having taken everything up to `received`.
   std::vector<VnodeParcel> release_v1(std::uint64_t received) {
@@ -60,7 +63,7 @@ TEST_CASE("a message that followed ownership to here waits for the parcel [Saito
 
   h.route(2, /*followed=*/2);  // "Named owner at epoch 2", and the parcel is still under way.
   CHECK(h.router.parked() == 1);
-  h.router.on_parcels({{VnodeId{2}, 2, {}, {}}}, h.out);
+  h.router.on_parcels({{VnodeId{2}, 2, {}}}, h.out);
   const auto handed = support::handed(h.out.take());
 
   REQUIRE(handed.size() == 2);
@@ -75,15 +78,41 @@ TEST_CASE("what crossed a release goes after the vnode, what was taken before do
   h.route(1, 0, 0);
   h.route(0, 0, 0);
   h.route(1, 0, 1);
+  static_cast<void>(h.out.take());
 
   const auto parcels = h.release_v1(/*received=*/1);
+  h.router.reroute(VnodeSet{VnodeId{1}}, h.out);
 
   REQUIRE(parcels.size() == 1);
   CHECK(parcels[0].epoch == 2);
-  REQUIRE(parcels[0].undelivered.size() == 1);
-  CHECK(std::get<PointToPoint>(parcels[0].undelivered[0]).seq == 1);
   CHECK(h.router.map().owner(VnodeId{1}) == VnodeMap::Owner{kOther, 2});
+  const auto sent = h.sent<VnodeMessage>();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].first == kOther);
+  CHECK(sent[0].second == VnodeMessage{kJob, 2, h.piece(1, 1)});
+  CHECK(h.router.parked() == 0);
   h.router.check_invariants();
+}
+
+TEST_CASE("what crossed a release is given back with the vnode, if the application wants it back") {
+  Harness h;
+  collectives::BroadcastPiece piece;
+  piece.root = VnodeId{0};
+  h.route(1, 0, 0);
+  h.router.serve(piece, {{h.router.held(), 0}}, h.out);
+  h.router.keep({/*received=*/1, {{VnodeId{1}, VnodeBundle{}}}});
+  CHECK(h.router.parked() == 1);
+  h.router.check_invariants();
+  static_cast<void>(h.out.take());
+
+  h.router.grant_kept(VnodeSet{VnodeId{1}}, h.out);
+
+  const auto handed = support::handed(h.out.take());
+  REQUIRE(handed.size() == 2);
+  CHECK(std::get<AppGrant>(handed[0]).parcels[0].vnode == VnodeId{1});
+  CHECK(std::get<AppDeliver>(handed[1]).delivery ==
+        Delivery{BroadcastDelivery{VnodeSet{VnodeId{1}}, piece}});
+  CHECK(h.router.parked() == 0);
 }
 
 TEST_CASE("a former holder forwards with the epoch it gave the vnode away at") {
@@ -105,7 +134,7 @@ TEST_CASE("what was given away and has not come back can be told to others, as i
   CHECK(h.router.given() ==
         std::vector<Route>{{VnodeSet{VnodeId{0}}, kOther, 2}, {VnodeSet{VnodeId{1}}, kThird, 3}});
 
-  h.router.on_parcels({{VnodeId{0}, 3, {}, {}}}, h.out);
+  h.router.on_parcels({{VnodeId{0}, 3, {}}}, h.out);
 
   CHECK(h.router.given() == std::vector<Route>{{VnodeSet{VnodeId{1}}, kThird, 3}});
 }
@@ -159,7 +188,7 @@ TEST_CASE("a parcel that claims the epoch of another owner is ignored") {
   Harness h;
   h.router.on_routes({{VnodeSet{VnodeId{2}}, kThird, 5}}, h.out);
 
-  h.router.on_parcels({{VnodeId{2}, 5, {}, {}}}, h.out);
+  h.router.on_parcels({{VnodeId{2}, 5, {}}}, h.out);
 
   CHECK(h.router.map().owner(VnodeId{2}) == VnodeMap::Owner{kThird, 5});
   CHECK(!h.router.held().contains(VnodeId{2}));
@@ -169,7 +198,7 @@ TEST_CASE("a stale parcel is ignored") {
   Harness h;
   static_cast<void>(h.release_v1(0));
 
-  h.router.on_parcels({{VnodeId{1}, 1, {}, {}}}, h.out);
+  h.router.on_parcels({{VnodeId{1}, 1, {}}}, h.out);
 
   CHECK_FALSE(h.router.held().contains(VnodeId{1}));
   h.router.check_invariants();
@@ -180,7 +209,7 @@ TEST_CASE("vnodes with much to carry are granted in several messages") {
   Router router{kSelf, kJob, VnodeMap(4, {kOther})};
   std::vector<VnodeParcel> parcels;
   for (std::uint64_t v = 0; v < 3; ++v) {
-    parcels.push_back({VnodeId{v}, 2, {}, {}});
+    parcels.push_back({VnodeId{v}, 2, {}});
     parcels.back().bundle.state = Payload(Bytes(std::size_t{30} << 20U));
   }
   router.on_parcels(std::move(parcels), out);

@@ -215,9 +215,7 @@ VnodeBundle RandomMessages::bundle() {
 }
 
 VnodeParcel RandomMessages::parcel() {
-  return {.vnode = vnode(), .epoch = number(), .bundle = bundle(), .undelivered = list([this] {
-                                                                     return delivery();
-                                                                   })};
+  return {.vnode = vnode(), .epoch = number(), .bundle = bundle()};
 }
 
 Member RandomMessages::member(ProcessorId id) {

@@ -116,7 +116,7 @@ TEST_CASE("payloads of a decoded message are slices of what was received") {
   Decoder decoder;
   runtime::Migrate migrate{JobId{1}, {}};
   for (std::uint64_t id = 0; id < 3; ++id) {
-    runtime::VnodeParcel parcel{.vnode = VnodeId{id}, .epoch = 2, .bundle = {}, .undelivered = {}};
+    runtime::VnodeParcel parcel{.vnode = VnodeId{id}, .epoch = 2, .bundle = {}};
     parcel.bundle.state = Payload::copy_of("state " + std::to_string(id));
     migrate.parcels.push_back(parcel);
   }
@@ -185,7 +185,7 @@ struct Taken {
 
 Taken taken(std::uint64_t next, std::uint64_t number, const runtime::Delivery& early) {
   const auto is_taken = [&](bool is_broadcast) {
-    runtime::VnodeParcel parcel{VnodeId{2}, 1, {}, {}};
+    runtime::VnodeParcel parcel{VnodeId{2}, 1, {}};
     auto& streams = is_broadcast ? parcel.bundle.from_roots : parcel.bundle.from_vnodes;
     streams[VnodeId{1}] = {next, {}, {{number, early}}};
     Encoder encoder;
