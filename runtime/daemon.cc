@@ -192,6 +192,10 @@ VnodeSet Daemon::owned(JobId job) const {
   return core_->jobs.owned(job);
 }
 
+std::vector<Route> Daemon::owners(JobId job) const {
+  return core_->jobs.owners(job);
+}
+
 void Daemon::check_invariants() const {
   core_->channels.check_invariants();
   core_->membership.check_invariants();

@@ -77,6 +77,8 @@ class Daemon {
   [[nodiscard]] ProcessorStatus status() const;
   /// The vnodes of `job` that this processor owns now (in transit ones are owned by nobody).
   [[nodiscard]] VnodeSet owned(JobId job) const;
+  /// Who owns the vnodes of `job`, as far as it is known here.
+  [[nodiscard]] std::vector<Route> owners(JobId job) const;
   /// Aborts if an invariant is broken. For tests and the simulator.
   void check_invariants() const;
 

@@ -316,6 +316,13 @@ void Jobs::describe(JoinReply& reply) const {
   reply.over = history_.over();
 }
 
+std::vector<Route> Jobs::owners(JobId job) const {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) return {};
+  const VnodeMap& map = found->second->traffic.router().map();
+  return map.routes(map.all());
+}
+
 VnodeSet Jobs::owned(JobId job) const {
   const auto found = jobs_.find(job);
   return found == jobs_.end() ? VnodeSet{} : found->second->traffic.router().map().owned_by(self_);

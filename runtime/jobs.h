@@ -64,6 +64,8 @@ class Jobs {
   /// For a newcomer: jobs that are not over, their maps and homes.
   void describe(JoinReply& reply) const;
   [[nodiscard]] VnodeSet owned(JobId job) const;
+  /// Of all its vnodes.
+  [[nodiscard]] std::vector<Route> owners(JobId job) const;
   /// Messages for jobs that are over or not announced, or for vnodes that a job does not have.
   [[nodiscard]] std::uint64_t dropped() const {
     std::uint64_t sum = dropped_;

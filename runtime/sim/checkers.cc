@@ -73,6 +73,28 @@ void Checkers::check_owners() {
   }
 }
 
+void Checkers::check_owners_known(JobId job) {
+  std::map<ProcessorId, VnodeSet> owned;
+  VnodeSet all;
+  ViewNumber latest = 0;
+  for (const SimDriver& driver : machines_) {
+    if (!driver.is_running()) continue;
+    const runtime::Daemon& daemon = *driver.daemon();
+    latest = std::max(latest, daemon.view().number);
+    all = all.united(owned[daemon.self()] = daemon.owned(job));
+  }
+  for (const SimDriver& driver : machines_) {
+    // Who has left, and still runs, hears no more.
+    if (!driver.is_running() || driver.daemon()->view().number < latest) continue;
+    for (const runtime::Route& route : driver.daemon()->owners(job)) {
+      const VnodeSet wrong = route.vnodes.common(all).minus(owned[route.owner]);
+      if (wrong.empty()) continue;
+      violations_.add(to_string(driver.daemon()->self()) + " takes " + to_string(route.owner) +
+                      " for the owner of v" + to_string(wrong) + " of " + to_string(job));
+    }
+  }
+}
+
 bool Checkers::do_views_agree() const {
   const runtime::View* first = nullptr;
   std::uint64_t running = 0;

@@ -38,6 +38,9 @@ class Checkers {
   void watch(JobId job) { jobs_.insert(job); }
   void forget(JobId job) { jobs_.erase(job); }
 
+  /// When `job` has just ended, and nothing of it moves: every member knows the owner of each
+  /// vnode.
+  void check_owners_known(JobId job);
   // At the end, when nothing is supposed to be under way.
   /// All running daemons have the same members; every vnode of `job` has one owner.
   void check_settled(JobId job, std::uint64_t vnodes);
