@@ -167,6 +167,7 @@ void Daemon::Core::absorb(Membership::Outbox& out) {
 }
 
 void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
+  if (mesh_ends) return;
   const View& view = membership.view();
   members = ids_of(view, true);
   staying = ids_of(view, false);
@@ -179,7 +180,10 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
     note(gone.why == Departure::kLeft ? Note::Level::kInfo : Note::Level::kWarn, "processor-gone",
          to_string(gone.id) + " view=" + std::to_string(view.number) +
              (gone.detail.empty() ? "" : " why=" + gone.detail));
-    if (gone.id == self) continue;
+    if (gone.id == self) {
+      members.erase(self);  // Who hears it by a fence knows no view without itself.
+      continue;
+    }
     auto unconfirmed = channels.forget(now, gone.id);
     if (gone.why == Departure::kLeft)
       returned.insert(returned.end(), std::move_iterator(unconfirmed.begin()),
@@ -315,7 +319,7 @@ void Daemon::Core::take_channel_outputs() {
             },
             [&](Channels::Received& m) { inbox.emplace_back(m.from, std::move(m.envelope)); },
             [&](Channels::Unreachable& m) {
-              if (phase == Phase::kOut) return;
+              if (!members.contains(self)) return;
               Membership::Outbox out;
               membership.suspect(now, m.peer, m.why, std::move(m.detail), out);
               absorb(out);
@@ -370,7 +374,7 @@ void Daemon::Core::fire(const Timer& timer) {
                    tools.on_timer(now, t, membership.view(), status(), out);
                    absorb(out);
                  },
-                 [&](OwnTimer) { stop(0, {}); },
+                 [&](OwnTimer) { on_stop_due(); },
              },
              timer);
 }

@@ -69,6 +69,8 @@ struct Daemon::Core {
   void become_draining();
   void on_fenced(ProcessorId from, const Fenced& fence);
   void advance();
+  void stop_when_heard();
+  void on_stop_due();
   void stop(std::int32_t code, std::string reason);
   void end_mesh();
   /// Who is out cannot pass anything on: such an envelope, and what follows it, is not taken, so
@@ -102,7 +104,8 @@ struct Daemon::Core {
   Phase phase = Phase::kMember;
   bool has_to_stop = false;   ///< Was told to end: leaves as soon as it may.
   ViewNumber asked_in = 0;    ///< The view in which it asked for that last.
-  bool is_removed = false;    ///< Out of the view, and without jobs.
+  bool is_removed = false;    ///< Out of the view, and without jobs: ends soon.
+  bool mesh_ends = false;     ///< All stop, so views do not matter any more.
   ProcessorSet members;       ///< The ids of the view.
   ProcessorSet staying;       ///< Those that do not leave.
   ProcessorSet refused;       ///< In kOut: nothing is taken from them.

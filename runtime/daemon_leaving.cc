@@ -6,9 +6,14 @@
 namespace phx::runtime {
 namespace {
 
-constexpr Duration kOutGrace = 5s;
-/// Those who know that this processor is out do not acknowledge any more: how long it waits for the
-/// others. What matters was acknowledged before it asked to be taken out.
+/// So many times `peer_timeout` a processor that asked to be taken out waits for that. A frozen
+/// coordinator is replaced after one; after two or three if the next one is frozen as well, or
+/// hears of it only from others; the rest is for those after it.
+constexpr int kOutPatience = 6;
+/// How long a coordinator waits until all have its last word, which is the view without itself:
+/// who does not get it takes it for dead. And how long the end of a mesh may take.
+constexpr Duration kLastWordGrace = 5s;
+/// Nobody needs the last words of others: what matters was acknowledged before they asked.
 constexpr Duration kRemovedGrace = 250ms;
 
 }  // namespace
@@ -112,38 +117,54 @@ void Daemon::Core::advance() {
   if (phase == Phase::kSettling || phase == Phase::kOut) channels.confirm_all();
   if (phase == Phase::kSettling && channels.has_acknowledged(awaited)) {
     phase = Phase::kOut;
-    timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);
+    timers.arm(Timer{OwnTimer::kStop}, now + kOutPatience * config.peer_timeout);
     Membership::Outbox out;
     membership.leave(now, /*flushed=*/true, out);
     absorb(out);
   }
-  const bool is_out = phase == Phase::kOut && !members.contains(self);
-  if (!is_out || !jobs.is_empty()) return;
+  if (phase == Phase::kOut && !members.contains(self) && jobs.is_empty()) stop_when_heard();
+}
+
+void Daemon::Core::stop_when_heard() {
   if (channels.all_acknowledged()) return stop(0, {});
-  // A coordinator's last word is the view without itself: who does not get it takes it for dead.
+  if (std::exchange(is_removed, true)) return;
   const bool was_coordinator = !members.empty() && self < members.front();
-  if (!was_coordinator && !std::exchange(is_removed, true)) {
-    timers.arm(Timer{OwnTimer::kStop}, now + kRemovedGrace);
+  timers.disarm(Timer{OwnTimer::kStop});
+  timers.arm(Timer{OwnTimer::kStop}, now + (was_coordinator ? kLastWordGrace : kRemovedGrace));
+}
+
+void Daemon::Core::on_stop_due() {
+  if (!members.contains(self)) {
+    const bool was_coordinator = !members.empty() && self < members.front();
+    return stop(0, was_coordinator ? "not all have confirmed the view without this processor" : "");
   }
+  const auto waited =
+      std::chrono::duration_cast<std::chrono::seconds>(kOutPatience * config.peer_timeout);
+  stop(3, "nobody took this processor out of the mesh within " + std::to_string(waited.count()) +
+              " s after it asked " + to_string(membership.coordinator()) +
+              " for it; the others will take it for dead");
 }
 
 void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
   if (phase != Phase::kOut || !frame.envelope) return;
   if (!refused.contains(from) && !carries_tokens(*frame.envelope)) return;
   refused.insert(from);
+  // But that it is out it must hear, whatever way.
+  if (const auto* fence = std::get_if<Fenced>(&*frame.envelope)) inbox.emplace_back(from, *fence);
   frame.seq = 0;
   frame.envelope.reset();
 }
 
 void Daemon::Core::end_mesh() {
-  if (phase >= Phase::kOut) return;
+  if (phase == Phase::kStopped || std::exchange(mesh_ends, true)) return;
   phase = Phase::kOut;
   members = {};
   staying = {};
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.end_all(surroundings, "the mesh was taken down", out);
   });
-  timers.arm(Timer{OwnTimer::kStop}, now + kOutGrace);
+  timers.disarm(Timer{OwnTimer::kStop});
+  timers.arm(Timer{OwnTimer::kStop}, now + kLastWordGrace);
 }
 
 void Daemon::Core::stop(std::int32_t code, std::string reason) {

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/daemon.h"
+#include "runtime/view_change.h"
 #include "tests/support/daemon_net.h"
 
 namespace phx::runtime {
@@ -198,6 +200,129 @@ TEST_CASE("a coordinator goes while others never cease to ask it for jobs") {
 
   CHECK(!net.daemon(kSender).view().members.contains(kCoordinator));
   CHECK(net.has_stopped(kCoordinator));
+}
+
+TEST_CASE("a leaver stays until it is taken out, also when two coordinators are frozen") {
+  constexpr ProcessorId kAsked{4}, kLast{5};
+  DaemonNet net(5);
+  std::optional<Departure> why;
+  net.watch([&](ProcessorId from, ProcessorId, const Envelope& envelope) {
+    const auto* change = std::get_if<ViewChange>(&envelope);
+    if (from == kLeaver && change != nullptr && is_gone_by(*change, kAsked)) {
+      why = change->gone.front().why;
+    }
+    if (from != kAsked || !is_farewell(envelope)) return;
+    for (const ProcessorId frozen : {ProcessorId{1}, ProcessorId{2}}) {
+      for (std::uint32_t to = 1; to <= 5; ++to) net.hold(frozen, ProcessorId{to});
+    }
+  });
+
+  net.daemon(kAsked).drain(net.now());
+  for (int i = 0; i < 200 && !net.has_stopped(kAsked); ++i) net.run();
+
+  REQUIRE(net.has_stopped(kAsked));
+  CHECK(net.stop(kAsked).code == 0);
+  CHECK(why == Departure::kLeft);
+  CHECK(net.daemon(kLast).view().members.size() == 2);
+}
+
+TEST_CASE("a leaver hears that it is out also from one whose last message it refused") {
+  constexpr ProcessorId kSecond{2};
+  DaemonNet net(2);
+  net.watch([&](ProcessorId from, ProcessorId, const Envelope& envelope) {
+    if (from == kSecond && is_farewell(envelope)) net.hold(kCoordinator, kSecond);
+  });
+  net.daemon(kSecond).drain(net.now());
+  net.run();
+  net.slip_in(kCoordinator, kSecond, VnodeMessage{});
+  net.release(kCoordinator, kSecond);  // the view without it, which follows the message
+  CHECK(!net.has_stopped(kSecond));
+
+  net.run_for(4s);
+
+  REQUIRE(net.has_stopped(kSecond));
+  CHECK(net.stop(kSecond).code == 0);
+}
+
+TEST_CASE("a leaver that waits to be taken out ends when the mesh is taken down") {
+  DaemonNet net(3);
+  net.watch([&](ProcessorId from, ProcessorId, const Envelope& envelope) {
+    if (from == kLeaver && is_farewell(envelope)) net.hold(kCoordinator, kLeaver);
+  });
+  net.daemon(kLeaver).drain(net.now());
+  net.run();
+  CHECK(!net.has_stopped(kLeaver));
+
+  net.ask(kSender, DownRequest{});
+  net.run_for(1s);
+
+  CHECK(net.has_stopped(kLeaver));
+}
+
+namespace {
+
+/// p2 has asked to be taken out when p1 freezes, so it does that itself; p4 does not hear it.
+struct LastWord {
+  LastWord() {
+    net.watch([this](ProcessorId from, ProcessorId, const Envelope& envelope) {
+      if (from != kAsked) return;
+      const auto* change = std::get_if<ViewChange>(&envelope);
+      if (change != nullptr && is_gone_by(*change, kAsked)) net.hold(kAsked, kDeaf);
+      if (!is_farewell(envelope)) return;
+      for (const ProcessorId id : {kAsked, kOther, kDeaf}) net.hold(kCoordinator, id);
+    });
+    net.daemon(kAsked).drain(net.now());
+    for (int i = 0; i < 100 && net.daemon(kOther).view().members.contains(kAsked); ++i) net.run();
+  }
+
+  static constexpr ProcessorId kAsked{2}, kOther{3}, kDeaf{4};
+  DaemonNet net{4};
+};
+
+}  // namespace
+
+TEST_CASE("a leaver that becomes coordinator meanwhile goes when all have its last word") {
+  LastWord it;
+  REQUIRE(!it.net.daemon(it.kOther).view().members.contains(it.kAsked));
+  CHECK(!it.net.has_stopped(it.kAsked));
+
+  it.net.release(it.kAsked, it.kDeaf);
+
+  REQUIRE(it.net.has_stopped(it.kAsked));
+  CHECK(it.net.stop(it.kAsked).reason == "");
+  CHECK(!it.net.daemon(it.kDeaf).view().members.contains(it.kAsked));
+}
+
+TEST_CASE("a coordinator that leaves does not wait for those who are silent for 5 s") {
+  LastWord it;
+  it.net.run_for(4s);
+  CHECK(!it.net.has_stopped(it.kAsked));
+
+  it.net.run_for(1s);
+
+  REQUIRE(it.net.has_stopped(it.kAsked));
+  CHECK(it.net.stop(it.kAsked).code == 0);
+  CHECK(it.net.stop(it.kAsked).reason == "not all have confirmed the view without this processor");
+}
+
+TEST_CASE("a leaver that nobody answers gives up after 30 s, and says why") {
+  constexpr ProcessorId kAsked{9};
+  DaemonNet net(9);
+  net.watch([&](ProcessorId from, ProcessorId, const Envelope& envelope) {
+    if (from != kAsked || !is_farewell(envelope)) return;
+    for (std::uint32_t other = 1; other < 9; ++other) net.hold(ProcessorId{other}, kAsked);
+  });
+  net.daemon(kAsked).drain(net.now());
+  net.run_for(29s);
+  CHECK(!net.has_stopped(kAsked));
+
+  net.run_for(2s);
+
+  REQUIRE(net.has_stopped(kAsked));
+  CHECK(net.stop(kAsked).code == 3);
+  CHECK(net.stop(kAsked).reason ==
+        "nobody took this processor out of the mesh within 30 s after it asked p1 for it; the "
+        "others will take it for dead");
 }
 
 TEST_SUITE_END();

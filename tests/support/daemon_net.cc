@@ -46,6 +46,15 @@ void DaemonNet::release(ProcessorId from, ProcessorId to, Duration then) {
   run_for(then);
 }
 
+void DaemonNet::slip_in(ProcessorId from, ProcessorId to, runtime::Envelope envelope) {
+  const auto link = std::ranges::find_if(open_, [&](const auto& entry) {
+    return entry.second == std::pair{from, to} || entry.second == std::pair{to, from};
+  });
+  runtime::Frame frame{delivered_[{from, to}] + 1, 0, std::move(envelope)};
+  daemon(to).on_frame(now_, {from, link->first}, std::move(frame));
+  run();
+}
+
 void DaemonNet::kill(ProcessorId id) {
   ones_.at(id).lives = false;
   std::erase_if(held_, [id](const auto& lane) { return lane.first.first == id; });
@@ -99,8 +108,8 @@ void DaemonNet::carry(ProcessorId from, One& one, runtime::Effect& effect) {
                  [&](runtime::ToApp& m) { one.to_application.push_back(std::move(m.message)); },
                  [&](runtime::Reply& m) { replies_.push_back(std::move(m.reply)); },
                  [&](const runtime::Spawn& m) { one.started.push_back(m.job); },
-                 [&](const runtime::Stop&) {
-                   one.has_stopped = true;
+                 [&](const runtime::Stop& m) {
+                   one.stop = m;
                    kill(from);
                  },
                  [](const auto&) {}},
@@ -129,6 +138,7 @@ void DaemonNet::transmit(ProcessorId from, runtime::Transmit& m) {
 void DaemonNet::deliver(ProcessorId from, ProcessorId to, std::uint64_t link,
                         runtime::Frame& frame) {
   if (open_.contains(link) && ones_.at(to).lives) {
+    if (frame.envelope) delivered_[{from, to}] = frame.seq;
     daemon(to).on_frame(now_, {from, link}, std::move(frame));
   }
 }

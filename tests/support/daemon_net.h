@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -28,6 +29,8 @@ class DaemonNet {
   // What the network does.
   void hold(ProcessorId from, ProcessorId to) { held_[{from, to}]; }
   void release(ProcessorId from, ProcessorId to, Duration then = 100ms);
+  /// Arrives at `to` as if `from` had sent it next.
+  void slip_in(ProcessorId from, ProcessorId to, runtime::Envelope envelope);
   /// What it has sent and is held back does not arrive any more.
   void kill(ProcessorId id);
   /// A newcomer, which `contact` lets in.
@@ -62,13 +65,15 @@ class DaemonNet {
     return found;
   }
   [[nodiscard]] const std::vector<JobId>& started(ProcessorId at) { return ones_.at(at).started; }
-  [[nodiscard]] bool has_stopped(ProcessorId at) { return ones_.at(at).has_stopped; }
+  [[nodiscard]] bool has_stopped(ProcessorId at) { return ones_.at(at).stop.has_value(); }
+  /// Why. REQUIRES has_stopped(at).
+  [[nodiscard]] const runtime::Stop& stop(ProcessorId at) { return ones_.at(at).stop.value(); }
 
  private:
   struct One {
     std::unique_ptr<runtime::Daemon> daemon;
     bool lives = true;
-    bool has_stopped = false;
+    std::optional<runtime::Stop> stop;
     std::vector<runtime::ToApplication> to_application;
     std::vector<JobId> started;
   };
@@ -86,6 +91,7 @@ class DaemonNet {
   std::uint64_t links_ = 0;
   std::map<std::uint64_t, std::pair<ProcessorId, ProcessorId>> open_;
   std::map<std::pair<ProcessorId, ProcessorId>, Lane> held_;
+  std::map<std::pair<ProcessorId, ProcessorId>, std::uint64_t> delivered_;  ///< The last number.
   std::vector<runtime::ClientReply> replies_;
   std::uint32_t clients_ = 0;
   Step step_;
