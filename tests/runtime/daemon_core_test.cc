@@ -107,6 +107,38 @@ TEST_CASE("when those who stay die, the jobs of those who leave end with a sente
   CHECK(net.replies<RunEnded>()[0].reason == "all processors that are left leave the mesh");
 }
 
+namespace {
+
+/// Why the job ends, if it does: p3 has given its only vnode to p2, lives `after` that, and dies.
+std::string end_by_death_of_giver(Duration after) {
+  DaemonNet net(3);
+  RunRequest request;
+  request.spec.vnodes = 3;
+  request.spec.balance = false;
+  request.spec.command = {"program"};
+  net.ask(kFirst, request);
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  net.attach(kSecond, job);
+  net.say(kSecond, AppAssume{VnodeSet{VnodeId{2}}});
+  REQUIRE(net.daemon(kSecond).owned(job).contains(VnodeId{2}));
+
+  net.run_for(after);
+  net.kill(kThird);
+  net.run_for(5s);
+
+  CHECK(net.daemon(kFirst).view().members.size() == 2);
+  const auto ends = net.replies<RunEnded>();
+  return ends.empty() ? "" : ends[0].reason;
+}
+
+}  // namespace
+
+TEST_CASE("a death ends a job that may have lost messages with it, for 15 s after the last one") {
+  CHECK(end_by_death_of_giver(14s) ==
+        "p3 is gone (connection refused), and with it messages that it was passing on");
+  CHECK(end_by_death_of_giver(15s) == "");
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::runtime
