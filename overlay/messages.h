@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <variant>
 #include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/one_of.h"
 #include "overlay/base/time.h"
 #include "overlay/base/tree_view.h"
 
@@ -113,7 +113,7 @@ struct Relabel {
 };
 
 /// What the trees of one mesh send between processors.
-using Message = std::variant<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach,
-                             Bye, Update, UpdateSet, Relabel>;
+using Message = OneOf<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach, Bye,
+                      Update, UpdateSet, Relabel>;
 
 }  // namespace phx::overlay

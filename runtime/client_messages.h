@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/one_of.h"
 #include "overlay/base/payload.h"
 #include "runtime/messages.h"
 
@@ -46,8 +46,8 @@ struct DrainRequest {
 struct DownRequest {
   friend bool operator==(const DownRequest&, const DownRequest&) = default;
 };
-using ClientRequest = std::variant<JoinRequest, StatusRequest, RunRequest, FollowRequest,
-                                   SignalRequest, DrainRequest, DownRequest>;
+using ClientRequest = OneOf<JoinRequest, StatusRequest, RunRequest, FollowRequest, SignalRequest,
+                            DrainRequest, DownRequest>;
 
 // --- A daemon to a tool --------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ struct Done {
   std::string error;
   friend bool operator==(const Done&, const Done&) = default;
 };
-using ClientReply = std::variant<JoinReply, StatusReply, RunStarted, RunOutput, RunEnded, RunMoved,
-                                 DrainProgress, Done>;
+using ClientReply =
+    OneOf<JoinReply, StatusReply, RunStarted, RunOutput, RunEnded, RunMoved, DrainProgress, Done>;
 
 }  // namespace phx::runtime

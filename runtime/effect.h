@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "overlay/base/ids.h"
+#include "overlay/base/one_of.h"
 #include "runtime/client_messages.h"
 #include "runtime/local_messages.h"
 #include "runtime/messages.h"
@@ -74,7 +74,7 @@ struct Stop {
   std::string reason;
 };
 
-using Effect = std::variant<Dial, Hangup, Transmit, ToApp, DropApp, Reply, DropClient, Spawn,
-                            SignalProcess, Note, Stop>;
+using Effect = OneOf<Dial, Hangup, Transmit, ToApp, DropApp, Reply, DropClient, Spawn,
+                     SignalProcess, Note, Stop>;
 
 }  // namespace phx::runtime

@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "collectives/messages.h"
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/one_of.h"
 #include "runtime/delivery.h"
 
 namespace phx::runtime {
@@ -66,8 +66,8 @@ struct AppWaiting {
   std::string what;
   friend bool operator==(const AppWaiting&, const AppWaiting&) = default;
 };
-using ToDaemon = std::variant<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
-                              AppAssume, AppFinish, AppWaiting>;
+using ToDaemon = OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
+                       AppAssume, AppFinish, AppWaiting>;
 
 // --- Daemon to application process -----------------------------------------------------------
 
@@ -112,6 +112,6 @@ struct AppEnd {
   friend bool operator==(const AppEnd&, const AppEnd&) = default;
 };
 using ToApplication =
-    std::variant<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd>;
+    OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd>;
 
 }  // namespace phx::runtime

@@ -10,6 +10,7 @@
 #include "collectives/messages.h"
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/one_of.h"
 #include "overlay/messages.h"
 #include "runtime/delivery.h"
 #include "runtime/member_messages.h"
@@ -204,11 +205,10 @@ struct DownOrder {
 
 /// Everything one daemon says to another.
 using Envelope =
-    std::variant<ViewChange, Admit, Admitted, Leave, Suspect, ViewQuery, ViewReport, ViewInstall,
-                 Fenced, Heartbeat, LeaveRefused, Flush, Routes, Pull, Offer, OfferReply,
-                 OfferCancel, Migrate, VnodeMessage, CollectiveMessage, overlay::Message,
-                 JobRequest, JobStart, JobStage, JobEnd, Output, JobHome, JobSignal, StatusQuestion,
-                 StatusAnswer, DrainOrder, DownOrder>;
+    OneOf<ViewChange, Admit, Admitted, Leave, Suspect, ViewQuery, ViewReport, ViewInstall, Fenced,
+          Heartbeat, LeaveRefused, Flush, Routes, Pull, Offer, OfferReply, OfferCancel, Migrate,
+          VnodeMessage, CollectiveMessage, overlay::Message, JobRequest, JobStart, JobStage, JobEnd,
+          Output, JobHome, JobSignal, StatusQuestion, StatusAnswer, DrainOrder, DownOrder>;
 
 /// What crosses a link. Envelopes between two processors are numbered 1, 2, ... for the lifetime
 /// of both, across links; `received` says up to where the sender has got the other direction.

@@ -28,10 +28,16 @@ class Outbox {
   };
   using Item = std::variant<Send, Arm, Event>;
 
-  void send(ProcessorId to, Message message) { items_.push_back(Send{to, std::move(message)}); }
-  void arm(Timer timer, Instant at) { items_.push_back(Arm{timer, at}); }
-  void disarm(Timer timer) { items_.push_back(Arm{timer, std::nullopt}); }
-  void report(Event event) { items_.push_back(std::move(event)); }
+  void send(ProcessorId to, Message message) {
+    items_.emplace_back(std::in_place_type<Send>, Send{to, std::move(message)});
+  }
+  void arm(Timer timer, Instant at) {
+    items_.emplace_back(std::in_place_type<Arm>, Arm{timer, at});
+  }
+  void disarm(Timer timer) {
+    items_.emplace_back(std::in_place_type<Arm>, Arm{timer, std::nullopt});
+  }
+  void report(Event event) { items_.emplace_back(std::in_place_type<Event>, std::move(event)); }
 
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
   [[nodiscard]] bool empty() const { return items_.empty(); }

@@ -144,7 +144,8 @@ void write_top(const runtime::ClientReply& in, pb::ClientReply& out, Sink& sink)
 }
 
 runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ClientRequest> == 7, "a new one needs a case here");
+  static_assert(std::variant_size_v<runtime::ClientRequest::Variant> == 7,
+                "a new one needs a case here");
   switch (in.request_case()) {
     case pb::ClientRequest::kJoin:
       return runtime::JoinRequest{read(in.join().newcomer(), source)};
@@ -168,7 +169,8 @@ runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
 }
 
 runtime::ClientReply read_top(const pb::ClientReply& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ClientReply> == 8, "a new one needs a case here");
+  static_assert(std::variant_size_v<runtime::ClientReply::Variant> == 8,
+                "a new one needs a case here");
   switch (in.reply_case()) {
     case pb::ClientReply::kJoin:
       return read_join(in.join(), source);

@@ -190,7 +190,8 @@ runtime::Envelope read_member_envelope(const pb::Frame& in, Source& source) {
 }
 
 std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::Envelope> == 32, "a new one needs a case here");
+  static_assert(std::variant_size_v<runtime::Envelope::Variant> == 32,
+                "a new one needs a case here");
   switch (in.envelope_case()) {
     case pb::Frame::kVnodeMessage:
       return read(in.vnode_message(), source);

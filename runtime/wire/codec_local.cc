@@ -128,7 +128,8 @@ void write_top(const runtime::ToApplication& in, pb::ToApplication& out, Sink& s
 }
 
 runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToDaemon> == 9, "a new one needs a case here");
+  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 9,
+                "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToDaemon::kSend:
       return runtime::AppSend{read(in.send().message(), source)};
@@ -157,7 +158,8 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
 }
 
 runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToApplication> == 7, "a new one needs a case here");
+  static_assert(std::variant_size_v<runtime::ToApplication::Variant> == 7,
+                "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToApplication::kDeliver:
       return runtime::AppDeliver{in.deliver().seq(), read(in.deliver().delivery(), source)};

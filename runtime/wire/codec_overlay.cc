@@ -158,7 +158,8 @@ void write_overlay(const overlay::Message& in, pb::OverlayMessage* out, Sink& si
 }
 
 overlay::Message read(const pb::OverlayMessage& in, Source& source) {
-  static_assert(std::variant_size_v<overlay::Message> == 11, "a new message needs a case here");
+  static_assert(std::variant_size_v<overlay::Message::Variant> == 11,
+                "a new message needs a case here");
   switch (in.message_case()) {
     case pb::OverlayMessage::kProbe:
       return overlay::Probe{in.probe().seq()};

@@ -8,6 +8,8 @@
 #include <variant>
 
 #include "overlay/base/ids.h"
+#include "overlay/base/one_of.h"
+#include "overlay/base/one_of_members.h"
 #include "overlay/base/outbox.h"
 #include "overlay/base/overloaded.h"
 #include "overlay/base/payload.h"
@@ -16,7 +18,12 @@
 #include "overlay/base/tree_view.h"
 
 namespace phx {
+
+template class OneOf<int, std::string, double>;
+
 namespace {
+
+using Thing = OneOf<int, std::string, double>;
 
 TEST_CASE("ids are written with the letter of their kind, and do not convert") {
   std::ostringstream text;
@@ -88,6 +95,21 @@ TEST_CASE("an outbox keeps the order of what is wanted, and gives it away once")
                                              0.5});
   CHECK(out.empty());
   CHECK(out.items().empty());
+}
+
+TEST_CASE("one of several types is copied, moved, compared and visited as a std::variant is") {
+  Thing thing = std::string(40, 'x');
+  Thing copy = thing;
+  const Thing moved = std::move(copy);
+  const Thing nothing;
+
+  CHECK(moved == thing);
+  CHECK(nothing == Thing{0});
+  CHECK(thing != Thing{std::string("y")});
+  CHECK(std::get<std::string>(moved) == std::string(40, 'x'));
+  thing = 2.5;
+  CHECK(std::get_if<std::string>(&thing) == nullptr);
+  CHECK(std::visit([](const auto& value) { return sizeof(value); }, thing) == sizeof(double));
 }
 
 TEST_CASE("a visitor is made of one callable per kind") {

@@ -76,7 +76,7 @@ overlay::TreeAdvert RandomMessages::advert() {
 }
 
 overlay::Message RandomMessages::overlay_message() {
-  static_assert(std::variant_size_v<overlay::Message> == 11);
+  static_assert(std::variant_size_v<overlay::Message::Variant> == 11);
   switch (rng_.below(11)) {
     case 0:
       return overlay::Probe{number()};

@@ -88,8 +88,8 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
 }
 
 Frame RandomMessages::frame(std::size_t kind) {
-  static_assert(std::variant_size_v<Envelope> == 32, "a new one must be made here");
-  if (kind >= std::variant_size_v<Envelope>) return Frame{0, number(), std::nullopt};
+  static_assert(std::variant_size_v<Envelope::Variant> == 32, "a new one must be made here");
+  if (kind >= std::variant_size_v<Envelope::Variant>) return Frame{0, number(), std::nullopt};
   const std::uint64_t seq = number() | 1U;  // never 0
   if (kind < 12) return Frame{seq, number(), member_envelope(kind)};
   if (kind < 21) return Frame{seq, number(), vnode_envelope(kind)};
@@ -97,7 +97,7 @@ Frame RandomMessages::frame(std::size_t kind) {
 }
 
 ToDaemon RandomMessages::to_daemon(std::size_t kind) {
-  static_assert(std::variant_size_v<ToDaemon> == 9, "a new one must be made here");
+  static_assert(std::variant_size_v<ToDaemon::Variant> == 9, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttach{job(), vnode().value, static_cast<std::int64_t>(number())};
@@ -121,7 +121,7 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
 }
 
 ToApplication RandomMessages::to_application(std::size_t kind) {
-  static_assert(std::variant_size_v<ToApplication> == 7, "a new one must be made here");
+  static_assert(std::variant_size_v<ToApplication::Variant> == 7, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttached{job(), processor(), vnode().value, text()};
@@ -141,7 +141,7 @@ ToApplication RandomMessages::to_application(std::size_t kind) {
 }
 
 ClientRequest RandomMessages::client_request(std::size_t kind) {
-  static_assert(std::variant_size_v<ClientRequest> == 7, "a new one must be made here");
+  static_assert(std::variant_size_v<ClientRequest::Variant> == 7, "a new one must be made here");
   switch (kind) {
     case 0:
       return JoinRequest{member(processor())};
@@ -161,7 +161,7 @@ ClientRequest RandomMessages::client_request(std::size_t kind) {
 }
 
 ClientReply RandomMessages::client_reply(std::size_t kind) {
-  static_assert(std::variant_size_v<ClientReply> == 8, "a new one must be made here");
+  static_assert(std::variant_size_v<ClientReply::Variant> == 8, "a new one must be made here");
   const auto progress = [this] {
     return DrainProgress::One{processor(), flip(), number(), text()};
   };

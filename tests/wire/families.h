@@ -19,7 +19,7 @@ template <>
 struct FamilyOf<runtime::Frame> {
   using Top = runtime::Frame;
   static constexpr Family kFamily = Family::kFrame;
-  static constexpr std::size_t kKinds = std::variant_size_v<runtime::Envelope> + 1;
+  static constexpr std::size_t kKinds = std::variant_size_v<runtime::Envelope::Variant> + 1;
   static auto decode(Decoder& decoder, Decoder::Header header, Payload payload) {
     return decoder.frame(header, std::move(payload));
   }
@@ -29,7 +29,7 @@ template <>
 struct FamilyOf<runtime::ToDaemon> {
   using Top = runtime::ToDaemon;
   static constexpr Family kFamily = Family::kToDaemon;
-  static constexpr std::size_t kKinds = std::variant_size_v<runtime::ToDaemon>;
+  static constexpr std::size_t kKinds = std::variant_size_v<runtime::ToDaemon::Variant>;
   static auto decode(Decoder& decoder, Decoder::Header header, Payload payload) {
     return decoder.to_daemon(header, std::move(payload));
   }
@@ -41,7 +41,7 @@ template <>
 struct FamilyOf<runtime::ToApplication> {
   using Top = runtime::ToApplication;
   static constexpr Family kFamily = Family::kToApplication;
-  static constexpr std::size_t kKinds = std::variant_size_v<runtime::ToApplication>;
+  static constexpr std::size_t kKinds = std::variant_size_v<runtime::ToApplication::Variant>;
   static auto decode(Decoder& decoder, Decoder::Header header, Payload payload) {
     return decoder.to_application(header, std::move(payload));
   }
@@ -53,7 +53,7 @@ template <>
 struct FamilyOf<runtime::ClientRequest> {
   using Top = runtime::ClientRequest;
   static constexpr Family kFamily = Family::kClientRequest;
-  static constexpr std::size_t kKinds = std::variant_size_v<runtime::ClientRequest>;
+  static constexpr std::size_t kKinds = std::variant_size_v<runtime::ClientRequest::Variant>;
   static auto decode(Decoder& decoder, Decoder::Header header, Payload payload) {
     return decoder.client_request(header, std::move(payload));
   }
@@ -65,7 +65,7 @@ template <>
 struct FamilyOf<runtime::ClientReply> {
   using Top = runtime::ClientReply;
   static constexpr Family kFamily = Family::kClientReply;
-  static constexpr std::size_t kKinds = std::variant_size_v<runtime::ClientReply>;
+  static constexpr std::size_t kKinds = std::variant_size_v<runtime::ClientReply::Variant>;
   static auto decode(Decoder& decoder, Decoder::Header header, Payload payload) {
     return decoder.client_reply(header, std::move(payload));
   }

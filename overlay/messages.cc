@@ -1,0 +1,12 @@
+#include "overlay/messages.h"
+
+#include "overlay/base/one_of_members.h"
+
+namespace phx {
+
+using namespace overlay;
+
+template class OneOf<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach, Bye,
+                     Update, UpdateSet, Relabel>;
+
+}  // namespace phx
