@@ -16,9 +16,6 @@ using collectives::ReduceOp;
 using collectives::ReductionId;
 using collectives::ReductionToken;
 
-/// What one AppReleased carries at most, unless a single vnode has more.
-constexpr std::size_t kReleasedBytes = std::size_t{64} << 20U;
-
 /// Calls `emit(piece, rest)` for consecutive pieces of at most `limit` bytes; at least once.
 /// `rest`: the bytes behind the piece.
 template <class Emit>
@@ -36,18 +33,6 @@ std::uint64_t payload_bytes(const Delivery& delivery) {
   if (const auto* b = std::get_if<BroadcastDelivery>(&delivery)) return b->piece.payload.size();
   std::uint64_t bytes = 0;
   for (const auto& part : std::get<ReductionToken>(delivery).parts) bytes += part.value.size();
-  return bytes;
-}
-
-std::size_t payload_bytes(const VnodeBundle& bundle) {
-  std::size_t bytes = bundle.state ? bundle.state->size() : 0;
-  for (const Message& message : bundle.mailbox) bytes += message.payload.size();
-  for (const auto* streams : {&bundle.from_vnodes, &bundle.from_roots}) {
-    for (const auto& [from, stream] : *streams) {
-      for (const Payload& begun : stream.begun) bytes += begun.size();
-      for (const auto& [number, early] : stream.early) bytes += payload_bytes(early);
-    }
-  }
   return bytes;
 }
 
@@ -295,15 +280,15 @@ void Endpoint::finish_safe_point(std::map<VnodeId, Payload> states) {
 /// In several messages if there is much of it, because frames have a limit.
 void Endpoint::emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundles) {
   AppReleased released{received_, {}};
-  std::size_t bytes = 0;
+  std::uint64_t bytes = 0;
   for (auto& [vnode, bundle] : bundles) {
     // More would not even get to the daemon.
     if (std::string why = why_immovable(vnode, bundle); !why.empty()) {
       abort(1, std::move(why));
       return;
     }
-    const std::size_t size = payload_bytes(bundle);
-    if (bytes > 0 && bytes + size > kReleasedBytes) {
+    const std::uint64_t size = approximate_bytes(bundle);
+    if (bytes > 0 && bytes + size > kParcelsBytes) {
       outputs_.push_back(std::exchange(released, {received_, {}}));
       bytes = 0;
     }

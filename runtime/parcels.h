@@ -13,7 +13,8 @@ namespace phx::runtime {
 /// What one vnode may carry when it moves [limits]: it travels in one frame. The wire takes that
 /// much; more would cost the link.
 inline constexpr std::uint64_t kVnodeBytesMax = std::uint64_t{1} << 30U;
-inline constexpr std::size_t kVnodeEntriesMax = std::size_t{1} << 20U;  ///< Of each list.
+inline constexpr std::uint64_t kVnodeHeaderMax = std::uint64_t{64} << 20U;  ///< All but contents.
+inline constexpr std::size_t kVnodeEntriesMax = std::size_t{1} << 20U;      ///< Of each list.
 /// Vnodes that move together share a message up to this size, so that no frame is longer than the
 /// largest vnode makes it.
 inline constexpr std::uint64_t kParcelsBytes = std::uint64_t{64} << 20U;

@@ -6,6 +6,7 @@ namespace phx::wire {
 
 // Whatever may move fits into one frame, and its lists are taken.
 static_assert(runtime::kVnodeBytesMax <= Limits{}.payload_max);
+static_assert(runtime::kVnodeHeaderMax <= Limits{}.header_max);
 static_assert(runtime::kVnodeEntriesMax <= kListMax);
 
 void write(const runtime::PointToPoint& in, pb::PointToPoint& out, Sink& sink) {

@@ -79,6 +79,22 @@ TEST_CASE("limits: a vnode with more messages than a list holds is named, too") 
         "move; receive more often");
 }
 
+TEST_CASE("limits: a vnode with lists that are too much together is named, too") {
+  VnodeBundle bundle;
+  const PointToPoint piece{VnodeId{1}, VnodeId{2}, 3, 0, false, {}};
+  for (std::uint64_t from = 0; from < 2; ++from) {
+    auto& early = bundle.from_vnodes[VnodeId{from}].early;
+    for (std::uint64_t seq = 1; seq <= 500'000; ++seq) early.emplace_hint(early.end(), seq, piece);
+  }
+  CHECK(why_immovable(VnodeId{5}, bundle).empty());
+
+  bundle.mailbox = messages(100'000, 0);
+
+  CHECK(why_immovable(VnodeId{5}, bundle) ==
+        "v5 cannot move: its messages and counters take 67 MiB besides their contents, and at most "
+        "64 MiB can move; receive more often");
+}
+
 TEST_CASE("small vnodes travel together, up to 64 MiB, and a larger one by itself") {
   std::vector<VnodeParcel> parcels;
   const std::vector<std::uint64_t> sizes{20, 20, 20, 20, 100, 1, 1};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/parcels.h"
 #include "tests/wire/families.h"
 
 namespace phx::wire {
@@ -231,6 +232,34 @@ TEST_CASE("a frame has a number exactly if it has an envelope") {
 
   CHECK_FALSE(decoder.frame(header_of(unnumbered), {}).ok());
   CHECK_FALSE(decoder.frame(header_of(empty), {}).ok());
+}
+
+TEST_CASE("a moving vnode takes no more of a header than it is reckoned to, by its large numbers") {
+  const VnodeId far{(std::uint64_t{1} << 24U) - 1};
+  const VnodeId farther{far.value - 1};
+  const std::uint64_t number = std::uint64_t{1} << 48U;
+  const std::uint32_t tag = 0xffff'ffff;
+  const VnodeSet covered = VnodeSet{VnodeId{1}}.united(VnodeSet{far});
+  std::array<runtime::VnodeBundle, 7> bundles;  // with one list each
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    bundles[0].mailbox.push_back({runtime::Message::Kind::kReduced, far, number, tag, {}});
+    bundles[1].sent[VnodeId{i << 16U}] = number;
+    bundles[2].reductions[VnodeId{i << 16U}] = number;
+    bundles[3].as_target[number + i].parts.push_back({covered, {}});
+    bundles[4].from_vnodes[far].begun.emplace_back();
+    bundles[5].from_vnodes[far].early[number + i] =
+        runtime::PointToPoint{far, farther, number + i, tag, number, {}};
+    bundles[6].from_roots[far].early[number + i] = runtime::BroadcastDelivery{
+        VnodeSet{farther}, {far, number + i, tag, collectives::Purpose::kAllreduce, true, {}}};
+  }
+
+  for (std::size_t list = 0; list < bundles.size(); ++list) {
+    CAPTURE(list);
+    Encoder encoder;
+    const runtime::VnodeParcel parcel{far, number, bundles[list]};
+    const Encoded encoded = encoder.encode(Frame{1, 0, runtime::Migrate{JobId{1}, {parcel}}});
+    CHECK(header_of(encoded).size() <= approximate_bytes(parcel));
+  }
 }
 
 TEST_CASE("what is beyond the receiver's limits is known before it is sent") {
