@@ -140,6 +140,24 @@ TEST_CASE("who leaves confirms at once, however often something comes") {
   CHECK(h.take_frames().empty());
 }
 
+TEST_CASE("a mark is reached whatever was sent after it, and by who is forgotten") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  h.ready(kLow, 2, true);
+  h.send(kHigh, 1);
+  h.send(kLow, 1);
+  const ChannelMarks marks = h.channels.marks();
+  h.send(kHigh, 2);
+  CHECK(!h.channels.has_acknowledged(marks));
+
+  h.frame(link, 0, 1);
+  CHECK(!h.channels.has_acknowledged(marks));
+  h.channels.forget(h.now, kLow);
+
+  CHECK(h.channels.has_acknowledged(marks));
+  CHECK(!h.channels.all_acknowledged());
+}
+
 TEST_CASE("confirms at once after 256 KB") {
   Harness h;
   const LinkId link = h.ready(kHigh, 1, true);
