@@ -20,7 +20,9 @@ struct ChurnOptions {
   PlantedFault planted = PlantedFault::kNone;
   Duration settles_within = 60s;  ///< After the faults have stopped [liveness].
   Duration stalls_after = 20s;    ///< Without any progress, also under faults.
-  bool wire = false;              ///< Messages become bytes and are read back.
+  /// No fault delays what is said, so every member knows all owners when the job has ended.
+  bool is_calm = false;
+  bool wire = false;  ///< Messages become bytes and are read back.
   bool keeps_lines = false;
   bool has_debug_notes = false;
 

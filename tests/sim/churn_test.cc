@@ -42,6 +42,19 @@ TEST_CASE("churn: nothing is lost, doubled or disordered while processors come a
   }
 }
 
+TEST_CASE("churn: who joins while vnodes move knows all owners in the end") {
+  ChurnOptions options = ChurnOptions::small();
+  options.faults = {.joins = 150ms, .drains = 200ms, .releases = 100ms, .members_max = 12};
+  options.wan_latency = 50ms;
+  options.is_calm = true;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    const Outcome outcome = run_churn(seed, options);
+    REQUIRE(found(outcome) == "");
+    CHECK(outcome.counters.moves > 0);
+  }
+}
+
 TEST_CASE("churn: 32 processors with 200 vnodes under full load") {
   for (std::uint64_t seed = 1001; seed <= 1003; ++seed) {
     CAPTURE(seed);
