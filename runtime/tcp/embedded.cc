@@ -1,7 +1,5 @@
 #include "runtime/tcp/embedded.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -11,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/tcp/blocked_signals.h"
 #include "runtime/tcp/handshake.h"
 
 namespace phx::tcp {
@@ -20,26 +19,6 @@ struct EmbeddedDaemon::Running {
   std::thread thread;
 };
 
-namespace {
-
-/// Signals are the application's: they must reach its own threads.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
-}  // namespace
-
 Result<std::unique_ptr<EmbeddedDaemon>> EmbeddedDaemon::start(const DriverOptions& options,
                                                               const LogOptions& log) {
   Result<LogSink> sink = LogSink::open(log);
@@ -47,7 +26,7 @@ Result<std::unique_ptr<EmbeddedDaemon>> EmbeddedDaemon::start(const DriverOption
   auto driver = TcpDriver::start(options, std::move(sink).value());
   if (!driver.ok()) return driver.error();
   auto running = std::make_unique<Running>();
-  const AllSignalsBlocked blocked;
+  const BlockedSignals blocked;  // they are the application's: its own threads must get them
   running->thread = std::thread([driver = driver.value().get(), running = running.get()] {
     static_cast<void>(driver->run());
     running->over.set_value();

@@ -14,17 +14,35 @@
 namespace phx::tcp {
 
 struct Processes::Child {
-  Child(const asio::any_io_executor& executor, Spawned&& spawned)
-      : process(spawned.process), ended(executor, spawned.ended.release()), escalation(executor) {}
+  Child(const asio::any_io_executor& executor, const SpawnRequest& wanted, Spawned&& spawned)
+      : request(wanted),
+        process(spawned.process),
+        ended(executor, spawned.ended.release()),
+        exec(std::move(spawned.exec)),
+        loading(executor),
+        escalation(executor) {}
 
+  SpawnRequest request;
   pid_t process;
   asio::posix::stream_descriptor ended;
+  Descriptor exec;
+  std::optional<int> exec_result;  ///< What exec_error() has given.
+  bool is_given_up = false;        ///< Its end has been reported, although it has not ended.
+  asio::steady_timer loading;      ///< Limits it.
   asio::steady_timer escalation;
   std::shared_ptr<OutputPipe> output;
   std::shared_ptr<OutputPipe> errors;
 
   /// To the whole group. The group exists as long as its leader has not been waited for.
   void kill(int signal) const { ::kill(-process, signal); }
+  [[nodiscard]] bool is_loading() {
+    if (!exec_result) exec_result = exec_error(exec);
+    return !exec_result;
+  }
+  void finish_output() const {
+    output->finish();
+    errors->finish();
+  }
 };
 
 namespace {
@@ -48,17 +66,27 @@ runtime::Exit wait_for(pid_t process) {
   return exit;
 }
 
+runtime::Exit never_ran(ExecFailure&& failure) {
+  runtime::Exit exit;
+  exit.code = failure.exit_code;
+  exit.detail = std::move(failure.what);
+  return exit;
+}
+
 }  // namespace
 
-Processes::Processes(asio::any_io_executor executor, Handlers handlers)
-    : executor_(std::move(executor)), handlers_(std::make_shared<Handlers>(std::move(handlers))) {}
+Processes::Processes(asio::any_io_executor executor, Handlers handlers, Duration loading_max)
+    : executor_(std::move(executor)),
+      handlers_(std::make_shared<Handlers>(std::move(handlers))),
+      loading_max_(loading_max) {}
 
 Processes::~Processes() {
   handlers_->on_output = nullptr;
   handlers_->on_ended = nullptr;
   for (const auto& [job, child] : children_) {
     child->kill(SIGKILL);
-    static_cast<void>(wait_for(child->process));
+    // A file server that does not answer may hold up even that.
+    if (!child->is_loading()) static_cast<void>(wait_for(child->process));
   }
 }
 
@@ -68,10 +96,9 @@ void Processes::start(JobId job, const SpawnRequest& request) {
                    request.command.empty() ? "the job has no command" : "it runs here already");
     return;
   }
-  int exit_code = 0;
-  Result<Spawned> spawned = spawn(request, exit_code);
+  Result<Spawned> spawned = spawn(request);
   if (!spawned.ok()) {
-    report_failure(job, exit_code, spawned.error().what);
+    report_failure(job, 125, spawned.error().what);
     return;
   }
   Spawned& process = spawned.value();
@@ -85,7 +112,7 @@ void Processes::start(JobId job, const SpawnRequest& request) {
   };
   auto output = reader(std::move(process.output), false);
   auto errors = reader(std::move(process.errors), true);
-  auto child = std::make_shared<Child>(executor_, std::move(process));
+  auto child = std::make_shared<Child>(executor_, request, std::move(process));
   child->output = std::move(output);
   child->errors = std::move(errors);
   children_[job] = child;
@@ -99,6 +126,10 @@ void Processes::watch(JobId job, const std::shared_ptr<Child>& child) {
                           [this, handlers = handlers_, job](const std::error_code& error) {
                             if (!error && handlers->on_ended) on_exit(job);
                           });
+  child->loading.expires_after(loading_max_);
+  child->loading.async_wait([this, handlers = handlers_, job](const std::error_code& error) {
+    if (!error && handlers->on_ended) on_loading_max(job);
+  });
 }
 
 void Processes::on_exit(JobId job) {
@@ -106,12 +137,27 @@ void Processes::on_exit(JobId job) {
   if (found == children_.end()) return;
   const std::shared_ptr<Child> child = found->second;
   child->kill(SIGKILL);  // what it started and left behind
-  child->output->finish();
-  child->errors->finish();
+  child->finish_output();
+  child->loading.cancel();
   child->escalation.cancel();
-  const runtime::Exit exit = wait_for(child->process);
+  runtime::Exit exit = wait_for(child->process);
+  const bool has_run = child->is_loading() || child->exec_result == 0;
+  if (!has_run) exit = never_ran(explain(child->request, *child->exec_result));
   children_.erase(job);
-  handlers_->on_ended(job, exit);
+  if (!child->is_given_up) handlers_->on_ended(job, exit);
+}
+
+/// If the program is still not loaded: its end is reported without waiting for it, because the kill
+/// may take as long as the file server.
+void Processes::on_loading_max(JobId job) {
+  const auto found = children_.find(job);
+  if (found == children_.end()) return;
+  const std::shared_ptr<Child> child = found->second;
+  if (!child->is_loading()) return;
+  child->kill(SIGKILL);
+  child->finish_output();
+  child->is_given_up = true;
+  handlers_->on_ended(job, never_ran(explain_limit(child->request, loading_max_)));
 }
 
 void Processes::report_failure(JobId job, int code, std::string why) {

@@ -26,14 +26,17 @@ class Processes {
     std::function<void(JobId, const runtime::Exit&)> on_ended;
   };
 
-  Processes(asio::any_io_executor executor, Handlers handlers);
+  /// How long loading a program may take: from a file server it may be slow, or hang for ever.
+  static constexpr Duration kLoadingMax = 30s;
+
+  Processes(asio::any_io_executor executor, Handlers handlers, Duration loading_max = kLoadingMax);
   /// Ends all that still run, at once, without reports.
   ~Processes();
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
 
   /// Never reports from within this call; a failure comes through on_ended like any end, with the
-  /// exit code a shell would give.
+  /// exit code a shell would give. So does a program that is not loaded in time; it is killed.
   void start(JobId job, const SpawnRequest& request);
   /// Sends `signal` to the process group; SIGKILL follows if it still runs `escalate_after` later.
   /// Nothing happens if there is no such process (any more).
@@ -46,10 +49,12 @@ class Processes {
   struct Child;
   void watch(JobId job, const std::shared_ptr<Child>& child);
   void on_exit(JobId job);
+  void on_loading_max(JobId job);
   void report_failure(JobId job, int code, std::string why);
 
   asio::any_io_executor executor_;
   std::shared_ptr<Handlers> handlers_;  ///< Shared with what is posted; emptied by the destructor.
+  Duration loading_max_;
   std::map<JobId, std::shared_ptr<Child>> children_;
   bool paused_ = false;
 };

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "overlay/base/check.h"
+#include "runtime/tcp/blocked_signals.h"
 
 namespace phx::tcp {
 namespace {
@@ -66,12 +67,12 @@ struct ChildPlan {
   int null = -1;
   int output = -1;
   int errors = -1;
-  int failure = -1;  ///< Gets errno if the program cannot be executed; closed by a success.
+  int exec = -1;  ///< Gets errno if the program cannot be executed; closed by a success.
   pid_t parent = 0;
 };
 
-[[noreturn]] void give_up(int failure, int code) {
-  [[maybe_unused]] const ssize_t written = ::write(failure, &code, sizeof(code));
+[[noreturn]] void give_up(int exec, int code) {
+  [[maybe_unused]] const ssize_t written = ::write(exec, &code, sizeof(code));
   ::_exit(127);
 }
 
@@ -80,22 +81,23 @@ struct ChildPlan {
   // No application outlives its daemon. The daemon may have died before this took effect.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.parent) ::_exit(127);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGCHLD, SIG_DFL);
+  // Not sooner: the daemon's handlers would tell the daemon that the signal was meant for it.
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (::dup2(plan.null, 0) < 0 || ::dup2(plan.output, 1) < 0 || ::dup2(plan.errors, 2) < 0) {
-    give_up(plan.failure, errno);
+    give_up(plan.exec, errno);
   }
   // Descriptors of libraries that forgot the flag, e.g. an application that embeds us.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   // A directory that does not exist here is no error: the daemon's own is the fallback.
   [[maybe_unused]] const int moved = plan.directory != nullptr ? ::chdir(plan.directory) : 0;
   ::execvpe(plan.argv.front(), plan.argv.data(), plan.environment.data());
-  give_up(plan.failure, errno);
+  give_up(plan.exec, errno);
 }
 
 int shell_code(int error) {
@@ -104,9 +106,13 @@ int shell_code(int error) {
   return not_executable ? 126 : 125;
 }
 
+std::string from(const SpawnRequest& request) {
+  return request.directory.empty() ? "" : " (from " + request.directory + ")";
+}
+
 std::string describe(const SpawnRequest& request, int error) {
   const std::string& program = request.command.front();
-  const std::string where = request.directory.empty() ? "" : " (from " + request.directory + ")";
+  const std::string where = from(request);
   if (error == ENOENT) {
     return program + " was not found on this processor" + where +
            "; give a path that exists on every processor, or run on fewer";
@@ -118,32 +124,23 @@ std::string describe(const SpawnRequest& request, int error) {
   return program + " could not be started" + where + ": " + std::strerror(error);
 }
 
-/// errno of the child's exec; 0 if it runs.
-int read_failure(int fd) {
-  int code = 0;
-  ssize_t size = 0;
-  do {
-    size = ::read(fd, &code, sizeof(code));
-  } while (size < 0 && errno == EINTR);
-  return size == static_cast<ssize_t>(sizeof(code)) ? code : 0;
-}
-
-void reap(pid_t process) {
-  while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
-  }
+pid_t fork_child(const ChildPlan& plan) {
+  const BlockedSignals blocked;
+  const pid_t child = ::fork();
+  if (child == 0) run_child(plan);
+  return child;
 }
 
 }  // namespace
 
-Result<Spawned> spawn(const SpawnRequest& request, int& exit_code) {
+Result<Spawned> spawn(const SpawnRequest& request) {
   PHX_CHECK(!request.command.empty());
-  exit_code = 125;
   Result<Pipe> output = make_pipe();
   if (!output.ok()) return output.error();
   Result<Pipe> errors = make_pipe();
   if (!errors.ok()) return errors.error();
-  Result<Pipe> failure = make_pipe();
-  if (!failure.ok()) return failure.error();
+  Result<Pipe> exec = make_pipe();
+  if (!exec.ok()) return exec.error();
   const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 
   std::vector<std::string> command = request.command;
@@ -154,30 +151,47 @@ Result<Spawned> spawn(const SpawnRequest& request, int& exit_code) {
                        .null = null.get(),
                        .output = output.value().write.get(),
                        .errors = errors.value().write.get(),
-                       .failure = failure.value().write.get(),
+                       .exec = exec.value().write.get(),
                        .parent = ::getpid()};
-  const pid_t child = ::fork();
-  if (child == 0) run_child(plan);
+  const pid_t child = fork_child(plan);
   if (child < 0) {
     return Error{ErrorCode::kLimit, std::string("no more processes: ") + std::strerror(errno)};
   }
   ::setpgid(child, child);  // both sides do it, so that neither can be too late
   Descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0U)));
-  failure.value().write.reset();
-  const int error = read_failure(failure.value().read.get());
-  if (error != 0 || !ended.is_open()) {
-    const std::string what =
-        error != 0 ? describe(request, error) : std::string("pidfd_open: ") + std::strerror(errno);
+  if (!ended.is_open()) {
+    const std::string what = std::string("pidfd_open: ") + std::strerror(errno);
     ::kill(child, SIGKILL);
-    reap(child);
-    exit_code = shell_code(error);
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
     return Error{ErrorCode::kUnavailable, what};
   }
-  for (const Descriptor* read : {&output.value().read, &errors.value().read}) {
-    ::fcntl(read->get(), F_SETFL, O_NONBLOCK);
+  for (const Result<Pipe>* pipe : {&output, &errors, &exec}) {
+    ::fcntl(pipe->value().read.get(), F_SETFL, O_NONBLOCK);
   }
   return Spawned{child, std::move(ended), std::move(output.value().read),
-                 std::move(errors.value().read)};
+                 std::move(errors.value().read), std::move(exec.value().read)};
+}
+
+std::optional<int> exec_error(const Descriptor& exec) {
+  int code = 0;
+  ssize_t size = 0;
+  do {
+    size = ::read(exec.get(), &code, sizeof(code));
+  } while (size < 0 && errno == EINTR);
+  if (size < 0 && errno == EAGAIN) return std::nullopt;
+  return size == static_cast<ssize_t>(sizeof(code)) ? code : 0;
+}
+
+ExecFailure explain(const SpawnRequest& request, int error) {
+  return {shell_code(error), describe(request, error)};
+}
+
+ExecFailure explain_limit(const SpawnRequest& request, Duration limit) {
+  return {shell_code(ETIMEDOUT),
+          request.command.front() + " could not be loaded within " + std::to_string(limit / 1ms) +
+              " ms on this processor" + from(request) +
+              " and was killed; does the file system that it lies on answer?"};
 }
 
 }  // namespace phx::tcp

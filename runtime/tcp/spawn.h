@@ -2,10 +2,12 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "overlay/base/result.h"
+#include "overlay/base/time.h"
 #include "runtime/tcp/descriptor.h"
 
 namespace phx::tcp {
@@ -17,17 +19,31 @@ struct SpawnRequest {
   std::string directory;                 ///< Falls back to this process's own.
 };
 
-/// A started process: leader of its own process group, standard input empty, its output in pipes
-/// (not blocking at this end). It gets SIGKILL when the thread that started it ends.
+/// A started process: leader of its own process group, standard input empty, pipes not blocking at
+/// this end. It gets SIGKILL when the thread that started it ends.
 struct Spawned {
   pid_t process = 0;
   Descriptor ended;   ///< Readable once the process has ended (pidfd).
   Descriptor output;  ///< What it writes to stdout.
   Descriptor errors;  ///< What it writes to stderr.
+  Descriptor exec;    ///< See exec_error().
 };
 
-/// Starts a process. Waits until its program runs or could not be executed. If it could not,
-/// `exit_code` is what a shell would give: 126 not executable, 127 not found, 125 anything else.
-[[nodiscard]] Result<Spawned> spawn(const SpawnRequest& request, int& exit_code);
+/// Starts a process. Does not wait until its program runs: loading that may take long, e.g. from a
+/// file server that does not answer.
+[[nodiscard]] Result<Spawned> spawn(const SpawnRequest& request);
+
+/// How the exec of a spawned process went: 0 if its program runs, errno if it could not be executed
+/// (then the process ends by itself). Nothing yet: it is still being loaded. Gives an errno once.
+[[nodiscard]] std::optional<int> exec_error(const Descriptor& exec);
+
+/// Why a program does not run.
+struct ExecFailure {
+  int exit_code = 0;  ///< What a shell would give: 126 not executable, 127 not found, 125 else.
+  std::string what;
+};
+[[nodiscard]] ExecFailure explain(const SpawnRequest& request, int error);
+/// The same of one that was still being loaded after `limit`, and was killed.
+[[nodiscard]] ExecFailure explain_limit(const SpawnRequest& request, Duration limit);
 
 }  // namespace phx::tcp

@@ -1,11 +1,14 @@
 #include "runtime/tcp/processes.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <asio/post.hpp>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -31,8 +34,31 @@ bool has_ended(int process) {
   return ::poll(&wanted, 1, kWatchdogMs) == 1;
 }
 
+/// A script that nobody can open, and so nobody can execute, before release(): as on a file server
+/// that does not answer.
+class SlowProgram {
+ public:
+  SlowProgram() : path_(folder_ / "slow") {
+    std::ofstream(path_) << "#!/bin/sh\necho loaded\n";
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
+    file_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    // The system tells us who wants to open it, by a signal that nobody minds.
+    REQUIRE(::fcntl(file_.get(), F_SETSIG, SIGURG) == 0);
+    REQUIRE(::fcntl(file_.get(), F_SETLEASE, F_WRLCK) == 0);
+  }
+  void release() { CHECK(::fcntl(file_.get(), F_SETLEASE, F_UNLCK) == 0); }
+  [[nodiscard]] SpawnRequest request() const {
+    return {.command = {path_}, .environment = {}, .directory = {}};
+  }
+
+ private:
+  test::Folder folder_;
+  std::string path_;
+  Descriptor file_;
+};
+
 struct Harness {
-  Harness()
+  explicit Harness(Duration loading_max = Processes::kLoadingMax)
       : processes(loop.io.get_executor(),
                   {.on_output =
                        [this](JobId, bool is_error, Payload bytes) {
@@ -40,7 +66,8 @@ struct Harness {
                          (is_error ? errors : output) += bytes.text();
                          pieces.push_back(std::string(bytes.text()));
                        },
-                   .on_ended = [this](JobId, const runtime::Exit& how) { exit = how; }}) {}
+                   .on_ended = [this](JobId, const runtime::Exit& how) { exit = how; }},
+                  loading_max) {}
 
   void shell(const std::string& script) {
     processes.start(kJob,
@@ -139,6 +166,61 @@ TEST_CASE("what cannot be started ends with the code of a shell and a sentence")
   h.exit.reset();
   h.processes.start(kJob, {.command = {}, .environment = {}, .directory = {}});
   CHECK(h.until_exit().code == 125);
+}
+
+TEST_CASE("nobody waits while a program is loaded") {
+  SlowProgram program;
+  Harness h;
+
+  h.processes.start(kJob, program.request());
+  bool was_served = false;
+  asio::post(h.loop.io, [&] { was_served = true; });
+  REQUIRE(h.loop.until([&] { return was_served; }));
+  CHECK(h.output.empty());
+  CHECK(!h.exit);
+
+  program.release();
+  CHECK(h.until_exit().code == 0);
+  CHECK(h.output == "loaded\n");
+}
+
+TEST_CASE("a program that is not loaded in time is killed and reported") {
+  SlowProgram program;
+  Harness h(20ms);
+
+  h.processes.start(kJob, program.request());
+
+  CHECK(h.until_exit().code == 125);
+  CHECK(h.exit->detail.find("could not be loaded within 20 ms") != std::string::npos);
+  CHECK(h.loop.until([&] { return h.processes.empty(); }));
+  CHECK(h.output.empty());
+}
+
+TEST_CASE("a program that is loaded in time may run as long as it likes") {
+  const test::Folder folder;
+  const std::string fifo = folder / "fifo";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  Harness h(0ms);
+
+  h.shell("echo loaded > " + fifo + "; read line < " + fifo + "; exit 5");
+  std::string word;
+  std::ifstream(fifo) >> word;
+  CHECK(word == "loaded");
+  h.loop.io.poll();  // its time is up
+  CHECK(!h.exit);
+
+  std::ofstream(fifo) << "go on\n";
+  CHECK(h.until_exit().code == 5);
+}
+
+TEST_CASE("a process that is still being loaded gets signals") {
+  SlowProgram program;
+  Harness h;
+  h.processes.start(kJob, program.request());
+
+  h.processes.signal(kJob, SIGTERM, kForever);
+
+  CHECK(h.until_exit().signal == SIGTERM);
 }
 
 TEST_CASE("a signal reaches the process, and one that ignores it is killed later") {
