@@ -25,8 +25,7 @@ class OneOf : public std::variant<Alternatives...> {
   OneOf& operator=(OneOf&& other) noexcept;
   ~OneOf();
 
-  [[nodiscard]] bool operator==(const OneOf& other) const
-      requires(std::equality_comparable<Alternatives>&&...);
+  [[nodiscard]] bool operator==(const OneOf& other) const;
 
  private:
   template <class T>

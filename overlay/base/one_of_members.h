@@ -27,8 +27,7 @@ template <class... Alternatives>
 OneOf<Alternatives...>::~OneOf() = default;
 
 template <class... Alternatives>
-bool OneOf<Alternatives...>::operator==(const OneOf& other) const
-    requires(std::equality_comparable<Alternatives>&&...) {
+bool OneOf<Alternatives...>::operator==(const OneOf& other) const {
   return static_cast<const Variant&>(*this) == static_cast<const Variant&>(other);
 }
 
