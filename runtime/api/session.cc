@@ -203,7 +203,7 @@ std::optional<Message> Session::next(std::optional<Duration> timeout) {
   std::optional<Failure> refusal;
   Duration left = timeout.value_or(core_->engine.options().timeout);
   const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
-    if (Steps::is_move_due(endpoint)) return Woken::kMove;
+    if (core_->steps.is_move_due(endpoint)) return Woken::kMove;
     if ((refusal = core_->steps.take_refusal(endpoint))) return Woken::kRefused;
     if ((message = core_->take_from(endpoint, {.kind = {}}))) return Woken::kMessage;
     if (Steps::is_over(endpoint)) return Woken::kOver;

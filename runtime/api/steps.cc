@@ -1,7 +1,6 @@
 #include "runtime/api/steps.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "runtime/api/reader.h"
@@ -58,7 +57,7 @@ bool Steps::pass() {
     return true;
   }
   const bool wants_to_move =
-      engine_.query([](const Endpoint& endpoint) { return is_move_due(endpoint); });
+      engine_.query([this](const Endpoint& endpoint) { return is_move_due(endpoint); });
   const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
   cast(held, {wants_to_move ? 1U : 0U, step_us()});
   return true;
@@ -67,10 +66,9 @@ bool Steps::pass() {
 /// A vnode may leave until it has taken part in the gathering's reduction, and takes part as soon
 /// as it has arrived. So when the reduction is complete, everybody is where it belongs.
 bool Steps::gather() {
-  in_step_ = false;
+  if (!gathering_) is_voting_ = in_step_ = false;
+  VnodeSet& taking_part = gathering_ ? *gathering_ : gathering_.emplace();
   const std::uint64_t pace = step_us();
-  VnodeSet taking_part;
-  is_voting_ = false;
   Woken woken = Woken::kMove;
   while (woken == Woken::kMove) {
     move(taking_part);
@@ -80,6 +78,7 @@ bool Steps::gather() {
     woken = collect(true);
     if (woken == Woken::kRefused) throw_refusal();
   }
+  gathering_.reset();
   if (woken == Woken::kOver) return false;
   begin_round();
   in_step_ = true;
@@ -167,12 +166,18 @@ bool Steps::pass_alone() {
 }
 
 void Steps::move(const VnodeSet& staying) {
-  const Endpoint::SafePoint point =
-      engine_.call([&](Endpoint& endpoint) { return endpoint.begin_safe_point(staying); });
-  for (const Endpoint::Arrival& arrival : point.arriving) unpack(arrival.vnode, arrival.state);
-  std::map<VnodeId, Payload> packed;
-  if (!states_.empty()) {
-    for (const VnodeId vnode : point.departing.ids()) packed[vnode] = pack(vnode);
+  if (!moving_) {
+    const auto begin = [&](Endpoint& endpoint) { return endpoint.begin_safe_point(staying); };
+    auto point = engine_.call(begin);
+    moving_.emplace().point = std::move(point);
+  }
+  const Endpoint::SafePoint& point = moving_->point;
+  for (; moving_->arrived < point.arriving.size(); ++moving_->arrived) {
+    unpack(point.arriving[moving_->arrived], *moving_);
+  }
+  std::map<VnodeId, Payload>& packed = moving_->packed;
+  for (const VnodeId vnode : point.departing.ids()) {
+    if (!states_.empty() && !packed.contains(vnode)) pack(vnode, *moving_);
   }
   const auto large = std::ranges::find_if(
       packed, [](const auto& entry) { return entry.second.size() > runtime::kVnodeBytesMax; });
@@ -180,6 +185,7 @@ void Steps::move(const VnodeSet& staying) {
   if (large != packed.end()) failure = too_large(large->first, large->second.size());
   // Ends the job if one is too large, for this reason.
   engine_.call([&](Endpoint& endpoint) { endpoint.finish_safe_point(std::move(packed)); });
+  moving_.reset();
   if (failure) throw Failure(*failure).in("safe point", failure->vnode(), engine_.processor());
 }
 
@@ -205,24 +211,38 @@ void Steps::throw_refusal() {
   if (refusal) throw Failure(*refusal);
 }
 
-Payload Steps::pack(VnodeId vnode) const {
-  if (states_.size() == 1) return states_.front().depart(vnode.value);
-  Writer out;
-  for (const VnodeState& state : states_) out(std::string(state.depart(vnode.value).text()));
-  return Payload(out.take());
+/// State by state, so that a callback that has returned is not called again for the vnode.
+void Steps::pack(VnodeId vnode, Moving& moving) const {
+  std::vector<Payload>& parts = moving.parts;
+  while (parts.size() < states_.size()) {
+    parts.push_back(states_[parts.size()].depart(vnode.value));
+  }
+  Payload& packed = moving.packed[vnode];
+  if (parts.size() == 1) {
+    packed = std::move(parts.front());
+  } else {
+    Writer out;
+    for (const Payload& part : parts) out(std::string(part.text()));
+    packed = Payload(out.take());
+  }
+  parts.clear();
 }
 
-void Steps::unpack(VnodeId vnode, const std::optional<Payload>& packed) const {
-  if (states_.size() == 1 || !packed) {
-    for (const VnodeState& state : states_) state.arrive(vnode.value, packed);
-    return;
+void Steps::unpack(const Endpoint::Arrival& arrival, Moving& moving) const {
+  const bool is_in_parts = states_.size() > 1 && arrival.state;
+  Reader in(is_in_parts ? arrival.state->bytes() : std::span<const std::byte>());
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    std::optional<Payload> state = arrival.state;
+    if (is_in_parts) {
+      std::string part;
+      in(part);
+      state = Payload::copy_of(part);
+    }
+    if (i < moving.arrived_states) continue;
+    states_[i].arrive(arrival.vnode.value, state);
+    ++moving.arrived_states;
   }
-  Reader in(packed->bytes());
-  for (const VnodeState& state : states_) {
-    std::string part;
-    in(part);
-    state.arrive(vnode.value, Payload::copy_of(part));
-  }
+  moving.arrived_states = 0;
 }
 
 }  // namespace phx

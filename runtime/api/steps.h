@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,7 +30,9 @@ namespace phx {
 ///                                                           = gathering
 ///
 /// Guarantees: when a gathering ends, no vnode is on its way, and none leaves before the next one.
-/// Thread rule: one thread at a time.
+/// A callback that throws interrupts the safe point: the exception passes through the call, and the
+/// next call goes on with the same callback, after those that have returned. Thread rule: one
+/// thread at a time.
 class Steps {
  public:
   static constexpr Duration kVotePeriod = 20ms;
@@ -49,8 +53,8 @@ class Steps {
   /// large to move; then the job ends.
   void move(const VnodeSet& staying = {});
   /// Something is to be let go or taken in.
-  [[nodiscard]] static bool is_move_due(const runtime::Endpoint& endpoint) {
-    return !endpoint.next_arrivals().empty() || !endpoint.departing().empty();
+  [[nodiscard]] bool is_move_due(const runtime::Endpoint& endpoint) const {
+    return moving_ || !endpoint.next_arrivals().empty() || !endpoint.departing().empty();
   }
   /// The process will never hold anything again.
   [[nodiscard]] static bool is_over(const runtime::Endpoint& endpoint);
@@ -65,6 +69,14 @@ class Steps {
   };
   using Contributed = std::vector<std::pair<VnodeId, std::uint64_t>>;
   enum class Woken { kDone, kMove, kOver, kRefused };
+  /// What has been done of a safe point between its beginning and its end.
+  struct Moving {
+    runtime::Endpoint::SafePoint point;
+    std::size_t arrived = 0;            ///< Of the arriving vnodes: so many, and
+    std::size_t arrived_states = 0;     ///< so many states of the next one.
+    std::map<VnodeId, Payload> packed;  ///< Of the departing vnodes: these, and
+    std::vector<Payload> parts;         ///< the first states of the next one.
+  };
 
   [[nodiscard]] bool gather();
   void cast(const VnodeSet& vnodes, const Ballot& ballot);
@@ -72,17 +84,19 @@ class Steps {
   void begin_round();
   void throw_refusal();
   [[nodiscard]] std::uint64_t step_us() const;
-  [[nodiscard]] Payload pack(VnodeId vnode) const;
-  void unpack(VnodeId vnode, const std::optional<Payload>& packed) const;
+  void pack(VnodeId vnode, Moving& moving) const;
+  void unpack(const runtime::Endpoint::Arrival& arrival, Moving& moving) const;
 
   Engine& engine_;
   std::vector<VnodeState> states_;
-  bool in_step_ = false;      ///< Not before the first gathering, nor while there is one.
-  bool is_voting_ = false;    ///< A vote is under way.
-  Contributed vote_;          ///< Its results that have not come [the engine's mutex].
-  Ballot result_;             ///< One that has come [the engine's mutex].
-  std::uint64_t left_ = 0;    ///< Safe points before the next vote.
-  std::uint64_t passed_ = 0;  ///< Safe points since `round_begin_`.
+  std::optional<Moving> moving_;       ///< A safe point that was begun and not finished.
+  std::optional<VnodeSet> gathering_;  ///< One that was begun and not finished: who takes part.
+  bool in_step_ = false;               ///< Not before the first gathering, nor while there is one.
+  bool is_voting_ = false;             ///< A vote is under way.
+  Contributed vote_;                   ///< Its results that have not come [the engine's mutex].
+  Ballot result_;                      ///< One that has come [the engine's mutex].
+  std::uint64_t left_ = 0;             ///< Safe points before the next vote.
+  std::uint64_t passed_ = 0;           ///< Safe points since `round_begin_`.
   std::chrono::steady_clock::time_point round_begin_;
 };
 

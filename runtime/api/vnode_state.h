@@ -8,7 +8,8 @@
 
 namespace phx {
 
-/// How a vnode's state leaves and enters this process; called in safe points, on their thread.
+/// How a vnode's state leaves and enters this process; called in safe points, on their thread. One
+/// that throws is called again at the next safe point.
 struct VnodeState {
   /// Packs the state of a vnode and forgets it.
   std::function<Payload(Vnode)> depart;

@@ -39,6 +39,16 @@ struct Walker {
   void state(auto& io) { io(step, heard, spread); }
 };
 
+/// Every attempt to go fails once, and every attempt to come.
+struct Shy {
+  std::vector<char> steps;  ///< One for each.
+  int attempts = 0;
+  void state(auto& io) {
+    if (++attempts % 2 == 1) throw attempts;
+    io(steps);
+  }
+};
+
 }  // namespace
 
 TEST_SUITE_BEGIN("api/mesh");
@@ -98,6 +108,52 @@ TEST_CASE("a program in step goes on while processes join, and every vnode has s
 
   CHECK(finished == kVnodes);
   CHECK(arrived_later > 0);
+}
+
+TEST_CASE("a program in step may repeat a safe point that a callback has interrupted") {
+  constexpr std::uint64_t kVnodes = 6;
+  const KeyFile key;
+  std::atomic<std::uint64_t> moved{0};
+  std::atomic<std::uint64_t> interrupted{0};
+  std::atomic<bool> has_begun{false};
+  const auto program = [&](Session& job) {
+    Objects<Shy> vnodes(job);
+    const auto pass = [&] {
+      while (true) {
+        try {
+          return job.safe_point();
+        } catch (int) {
+          ++interrupted;
+        }
+      }
+    };
+    while (pass()) {
+      has_begun = true;
+      has_begun.notify_all();
+      for (auto& [v, vnode] : vnodes) vnode.steps.push_back(0);
+      const auto step = vnodes.begin()->second.steps.size();
+      const auto step_of = [&](Vnode v) { return vnodes[v].steps.size(); };
+      if (job.allreduce(min, step_of) != step || job.allreduce(max, step_of) != step) {
+        throw Failure(ErrorCode::kBadInput, "a vnode is at another step");
+      }
+      const std::uint32_t here = job.processor().value;
+      if (job.allreduce(min, here) != job.allreduce(max, here)) break;
+    }
+    moved += vnodes.size();
+  };
+  Session first({.key_file = key.path(), .vnodes = kVnodes, .timeout = 60s});
+
+  std::thread other([&] {
+    has_begun.wait(false);  // so that vnodes have to move
+    Session job({.join = first.endpoints().front(), .key_file = key.path(), .timeout = 60s});
+    program(job);
+  });
+  program(first);
+  first.finish();
+  other.join();
+
+  CHECK(moved == kVnodes);
+  CHECK(interrupted >= 2);  // by one that went, and when it came
 }
 
 TEST_CASE("a message-driven program loses nothing while its vnodes spread over processes") {
