@@ -1,5 +1,6 @@
 #include "runtime/api/engine.h"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -249,6 +250,13 @@ void Engine::end(Wait& wait) {
   wait.reported = false;
   endpoint_.waiting("");
   exchange();
+}
+
+/// Nothing has come: somebody else may have to run so that something can. A program that asks again
+/// and again without waiting would take the processor of its daemon away for whole time slices.
+void Engine::give_way(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  ::sched_yield();
 }
 
 void Engine::check_alive() const {

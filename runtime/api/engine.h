@@ -71,6 +71,7 @@ class Engine {
       if (result || !pause(lock, wait)) {
         send();
         end(wait);
+        if (!result) give_way(lock);
         return result;
       }
     }
@@ -117,6 +118,7 @@ class Engine {
   void wake_others();
   bool pause(std::unique_lock<std::mutex>& lock, Wait& wait);
   void end(Wait& wait);
+  static void give_way(std::unique_lock<std::mutex>& lock);
   void connect();
   void embed();
   void attach();
