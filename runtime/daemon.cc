@@ -131,11 +131,8 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
                           });
                         },
                         [&](const DownRequest&) {
-                          for (const ProcessorId member : core_->members.ids()) {
-                            if (member != core_->self) core_->send(member, DownOrder{});
-                          }
                           core_->effect(Reply{client, Done{}});
-                          core_->end_mesh();
+                          core_->take_down();
                         }},
              request);
   core_->absorb(tools);

@@ -72,6 +72,7 @@ struct Daemon::Core {
   void stop_when_heard();
   void on_stop_due();
   void stop(std::int32_t code, std::string reason);
+  void take_down();
   void end_mesh();
   /// Who is out cannot pass anything on: such an envelope, and what follows it, is not taken, so
   /// that the sender gets it back when it sees the view without this processor.
@@ -110,7 +111,7 @@ struct Daemon::Core {
   ProcessorSet staying;       ///< Those that do not leave.
   ProcessorSet refused;       ///< In kOut: nothing is taken from them.
   ProcessorSet flushing;      ///< In kFlushing: have not answered yet.
-  ChannelMarks awaited;       ///< In kSettling: what must have arrived.
+  ChannelMarks awaited;       ///< In kSettling and when the mesh ends: what must have arrived.
   ProcessorSet flush_askers;  ///< Leavers whose leaving is not known here yet.
   ProcessorSet orderers;      ///< Told this processor to leave, and hear of a refusal.
   std::deque<std::pair<ProcessorId, Envelope>> inbox;  ///< To be handled in this step.

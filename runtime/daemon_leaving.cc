@@ -126,7 +126,9 @@ void Daemon::Core::advance() {
 }
 
 void Daemon::Core::stop_when_heard() {
-  if (channels.all_acknowledged()) return stop(0, {});
+  const bool is_heard =
+      mesh_ends ? channels.has_acknowledged(awaited) : channels.all_acknowledged();
+  if (is_heard) return stop(0, {});
   if (std::exchange(is_removed, true)) return;
   const bool was_coordinator = !members.empty() && self < members.front();
   timers.disarm(Timer{OwnTimer::kStop});
@@ -155,9 +157,19 @@ void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
   frame.envelope.reset();
 }
 
+void Daemon::Core::take_down() {
+  for (const ProcessorId member : members.minus(ProcessorSet{self}).ids()) {
+    send(member, DownOrder{});
+  }
+  const ChannelMarks orders = channels.marks();
+  end_mesh();
+  awaited = orders;
+}
+
 void Daemon::Core::end_mesh() {
   if (phase == Phase::kStopped || std::exchange(mesh_ends, true)) return;
   phase = Phase::kOut;
+  awaited = {};  // Those to whom something is on its way end as well.
   members = {};
   staying = {};
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
@@ -170,6 +182,7 @@ void Daemon::Core::end_mesh() {
 void Daemon::Core::stop(std::int32_t code, std::string reason) {
   if (phase == Phase::kStopped) return;
   phase = Phase::kStopped;
+  take_channel_outputs();  // Last acknowledgements, without which others would wait.
   effect(Stop{code, std::move(reason)});
 }
 

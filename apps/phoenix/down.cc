@@ -32,6 +32,18 @@ void wait_for_end(const MeshDir& dir) {
   }
 }
 
+/// The connection is closed when this returns: the daemon that answers lingers for it.
+Status ask_to_end(const std::string& name, const MeshDir& dir) {
+  auto session = connect(name);
+  if (session.ok()) {
+    const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, 5s);
+    if (!done.ok() && dir.daemons().empty()) return done.error();
+  } else if (!dir.has_key()) {
+    return session.error();
+  }
+  return success();
+}
+
 int kill_job(const KillOptions& options) {
   auto session = connect(options.mesh);
   if (!session.ok()) return fail(session.error().what);
@@ -54,13 +66,8 @@ int kill_job(const KillOptions& options) {
 Status end_mesh(const std::string& name) {
   auto dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
-  auto session = connect(name);
-  if (session.ok()) {
-    const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, 5s);
-    if (!done.ok() && dir.value().daemons().empty()) return done.error();
-  } else if (!dir.value().has_key()) {
-    return session.error();
-  }
+  const Status asked = ask_to_end(name, dir.value());
+  if (!asked.ok()) return asked.error();
   wait_for_end(dir.value());
   dir.value().remove();
   return success();

@@ -22,6 +22,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 constexpr auto kStartTimeout = std::chrono::seconds(30);
+constexpr auto kLastWordTimeout = std::chrono::seconds(5);
 constexpr std::int64_t kLookEveryMs = 200;  // For an interrupt that came between two waits.
 
 /// A daemon that has been started and has not yet said that it is a member.
@@ -139,10 +140,18 @@ void clean_up(Starting& starting) {
   fs::remove(starting.log, failure);
 }
 
-/// None of them will be waited for any more; they leave when they find that nobody listens.
+/// None of them is wanted any more. Some may be in the background already: they have said that they
+/// are members, or ended, when nobody holds the other end of the pipe; until then they write files.
 void give_up(std::vector<Starting>& running) {
+  for (const Starting& one : running) ::kill(one.process, SIGTERM);
+  const auto deadline = SteadyClock::now() + kLastWordTimeout;
   for (Starting& one : running) {
-    ::kill(one.process, SIGTERM);
+    pollfd polled{one.ready, POLLIN, 0};
+    char buffer[512];
+    while (SteadyClock::now() < deadline) {
+      if (::poll(&polled, 1, static_cast<int>(kLookEveryMs)) <= 0) continue;
+      if (::read(one.ready, buffer, sizeof buffer) <= 0) break;
+    }
     clean_up(one);
   }
   running.clear();

@@ -259,6 +259,18 @@ TEST_CASE("a leaver that waits to be taken out ends when the mesh is taken down"
   CHECK(net.has_stopped(kLeaver));
 }
 
+TEST_CASE("when the mesh is taken down nobody waits for what others that end will not take") {
+  DaemonNet net(3);
+  net.hold(kLeaver, kSender);
+  net.daemon(kLeaver).drain(net.now());
+  net.run();
+
+  net.ask(kCoordinator, DownRequest{});
+  net.run();
+
+  for (const ProcessorId id : {kCoordinator, kSender, kLeaver}) CHECK(net.has_stopped(id));
+}
+
 namespace {
 
 /// p2 has asked to be taken out when p1 freezes, so it does that itself; p4 does not hear it.
