@@ -129,7 +129,8 @@ void Daemon::Core::stop_when_heard() {
   const bool is_heard =
       mesh_ends ? channels.has_acknowledged(awaited) : channels.all_acknowledged();
   if (is_heard) return stop(0, {});
-  if (std::exchange(is_removed, true)) return;
+  // Orders to end may have to wait for a link to be made: then the time of end_mesh() holds.
+  if (mesh_ends || std::exchange(is_removed, true)) return;
   const bool was_coordinator = !members.empty() && self < members.front();
   timers.disarm(Timer{OwnTimer::kStop});
   timers.arm(Timer{OwnTimer::kStop}, now + (was_coordinator ? kLastWordGrace : kRemovedGrace));

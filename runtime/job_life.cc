@@ -89,7 +89,8 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
 
 void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out) {
   stage_ = stage;
-  stages_[self_] = {id(), stage, std::move(exit), ++changes_};
+  stages_[self_] = {id(), stage, std::move(exit), ++changes_, written_};
+  if (home_ == self_) outputs_[self_].written = written_;
   report_stage(around, out);
 }
 
@@ -107,7 +108,9 @@ void JobLife::report_stage(const Surroundings& around, JobOutbox& out) {
 void JobLife::learn(const Surroundings& around, ProcessorId processor, const JobStage& stage) {
   if (processor == self_ || is_gone(around, processor)) return;
   const auto found = stages_.find(processor);
-  if (found == stages_.end() || found->second.change < stage.change) stages_[processor] = stage;
+  if (found != stages_.end() && found->second.change >= stage.change) return;
+  stages_[processor] = stage;
+  if (home_ == self_) outputs_[processor].written = stage.written;
 }
 
 void JobLife::on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out) {
@@ -151,7 +154,7 @@ void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage st
 }
 
 void JobLife::decide(const Surroundings& around, JobOutbox& out) {
-  if (ended_) return;
+  if (ended_ || !is_followed() || !has_all_output()) return;
   bool anybody_left = false;
   bool anybody_exited = false;
   for (const auto& [processor, stage] : stages_) {
@@ -171,7 +174,7 @@ void JobLife::decide(const Surroundings& around, JobOutbox& out) {
 
 void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
   if (home_ != self_) return;
-  JobHome statement{id(), home_, moves_, {}};
+  JobHome statement{id(), home_, moves_, {}, {}};
   for (const ProcessorId processor : unannounced_.ids()) {
     const auto found = stages_.find(processor);
     if (found != stages_.end()) statement.stages.insert(*found);
@@ -193,6 +196,7 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
     end(around, 1, to_string(home_) + " is gone, which was to look after the job", out);
     return;
   }
+  if (home_ == self_) take_outputs_over(home.outputs);
   if (home_ != self_) give_output_away(out);
   if (stages_.contains(self_)) report_stage(around, out);
   if (home_ != self_) return;
@@ -201,6 +205,27 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
     out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + kFollowTimeout);
   }
   decide(around, out);
+}
+
+void JobLife::take_outputs_over(std::map<ProcessorId, OutputCount> outputs) {
+  outputs_ = std::move(outputs);
+  for (const auto& [processor, stage] : stages_) {
+    std::uint64_t& written = outputs_[processor].written;
+    written = std::max(written, stage.written);
+  }
+}
+
+bool JobLife::has_all_output() const {
+  return std::ranges::all_of(outputs_, [this](const auto& entry) {
+    return entry.second.come >= entry.second.written || died_.contains(entry.first);
+  });
+}
+
+void JobLife::drop_finished_count(const Surroundings& around, ProcessorId writer) {
+  const auto found = outputs_.find(writer);
+  if (found == outputs_.end() || !is_gone(around, writer)) return;
+  const OutputCount count = found->second;
+  if (count.come >= count.written || died_.contains(writer)) outputs_.erase(found);
 }
 
 void JobLife::give_output_away(JobOutbox& out) {
@@ -217,10 +242,12 @@ void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
   if (candidates.empty()) return;
   home_ = candidates.front();
   ++moves_;
+  for (const Output& output : output_) --outputs_[output.processor].come;
   for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
     out.send(member, home_statement());
   }
   give_output_away(out);
+  outputs_.clear();
   unannounced_ = {};
   if (!follower_) return;
   const auto found = around.view.members.find(home_);
@@ -230,12 +257,24 @@ void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
   follower_.reset();
 }
 
+void JobLife::on_written(const Surroundings& around, Output output, JobOutbox& out) {
+  ++written_;
+  on_output(around, std::move(output), out);
+}
+
 void JobLife::on_output(const Surroundings& around, Output output, JobOutbox& out) {
-  (void)around;
   if (home_ != self_) {
     out.send(home_, std::move(output));
     return;
   }
+  const ProcessorId writer = output.processor;
+  ++outputs_[writer].come;
+  drop_finished_count(around, writer);
+  pass_output_on(std::move(output), out);
+  decide(around, out);  // It may be what the end has waited for.
+}
+
+void JobLife::pass_output_on(Output output, JobOutbox& out) {
   if (follower_) {
     out.report(Effect{Reply{*follower_, RunOutput{std::move(output)}}});
     return;
@@ -268,6 +307,7 @@ void JobLife::on_follower(const Surroundings& around, ClientId client, JobOutbox
   for (Output& output : output_) out.report(Effect{Reply{client, RunOutput{std::move(output)}}});
   output_.clear();
   output_bytes_ = 0;
+  if (home_ == self_) decide(around, out);
   tell_followers(out);
 }
 
@@ -324,6 +364,9 @@ void JobLife::tell_followers(JobOutbox& out) {
 void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
                       const std::string& lost, JobOutbox& out) {
   stages_.erase(gone.id);
+  // What one has written that left in order is here or on its way; what others had, may be lost.
+  if (gone.why != Departure::kLeft) died_.insert(gone.id);
+  drop_finished_count(around, gone.id);
   if (ended_) return;
   const bool was_home = home_ == gone.id;
   if (gone.why != Departure::kLeft && (was_home || !lost.empty())) {
@@ -377,6 +420,9 @@ std::string JobLife::waiting() const {
   if (!app_waiting_.empty()) return app_waiting_;
   if (stage_ == Stage::kStarting) return "the application to attach";
   if (is_retired_ && is_running()) return "the application to end, as it was told";
+  if (home_ != self_ || is_running() || ended_) return {};
+  if (!is_followed()) return "the tool that started the job, to follow it to its new home";
+  if (!has_all_output()) return "output of the job's processes that is on its way here";
   return {};
 }
 

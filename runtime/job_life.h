@@ -27,11 +27,12 @@ class JobLife {
   void on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out);
   void on_finish(const Surroundings& around, const AppFinish& finish, JobOutbox& out);
   void on_exit(const Surroundings& around, Exit exit, JobOutbox& out);
-  void on_output(const Surroundings& around, Output output, JobOutbox& out);
+  void on_written(const Surroundings& around, Output output, JobOutbox& out);
   void on_waiting(std::string what) { app_waiting_ = std::move(what); }
 
   // Inputs: other processors.
   void on_stage(const Surroundings& around, ProcessorId from, JobStage stage, JobOutbox& out);
+  void on_output(const Surroundings& around, Output output, JobOutbox& out);
   void on_home(const Surroundings& around, const JobHome& home, JobOutbox& out);
   void on_signal(const JobSignal& signal, JobOutbox& out);
   void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
@@ -58,7 +59,7 @@ class JobLife {
   [[nodiscard]] JobId id() const { return start_.job; }
   [[nodiscard]] const JobStart& start() const { return start_; }
   [[nodiscard]] ProcessorId home() const { return home_; }
-  [[nodiscard]] JobHome home_statement() const { return {id(), home_, moves_, stages_}; }
+  [[nodiscard]] JobHome home_statement() const { return {id(), home_, moves_, stages_, outputs_}; }
   [[nodiscard]] Stage stage() const { return stage_; }
   [[nodiscard]] std::optional<ApplicationId> application() const { return application_; }
   [[nodiscard]] const std::optional<JobEnd>& ended() const { return ended_; }
@@ -78,7 +79,15 @@ class JobLife {
   /// Tells the home the stage of the process here.
   void report_stage(const Surroundings& around, JobOutbox& out);
   void learn(const Surroundings& around, ProcessorId processor, const JobStage& stage);
+  void pass_output_on(Output output, JobOutbox& out);
   void give_output_away(JobOutbox& out);
+  void take_outputs_over(std::map<ProcessorId, OutputCount> outputs);
+  /// At the home: the tool that shows the output is here, unless there is none.
+  [[nodiscard]] bool is_followed() const { return start_.spec.command.empty() || follower_; }
+  /// At the home: what processes had written before their stages has all come.
+  [[nodiscard]] bool has_all_output() const;
+  /// Many may come and go during one job.
+  void drop_finished_count(const Surroundings& around, ProcessorId writer);
   void decide(const Surroundings& around, JobOutbox& out);
   void announce_stages(const Surroundings& around, JobOutbox& out);
   [[nodiscard]] std::string describe(const Surroundings& around, ProcessorId processor) const;
@@ -102,6 +111,9 @@ class JobLife {
   std::optional<ClientId> follower_;        ///< At the home.
   std::deque<Output> output_;               ///< At the home, while nobody follows.
   std::uint64_t output_bytes_ = 0;
+  std::map<ProcessorId, OutputCount> outputs_;  ///< At the home.
+  ProcessorSet died_;
+  std::uint64_t written_ = 0;  ///< Outputs of the process here.
   std::optional<JobEnd> ended_;
 };
 

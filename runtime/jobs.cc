@@ -263,7 +263,7 @@ void Jobs::on_process_ended(const Surroundings& around, JobId job, const Exit& e
 
 void Jobs::on_output(const Surroundings& around, Output output, JobOutbox& out) {
   Entry* entry = find(output.job);
-  if (entry != nullptr) entry->life.on_output(around, std::move(output), out);
+  if (entry != nullptr) entry->life.on_written(around, std::move(output), out);
 }
 
 void Jobs::end_all(const Surroundings& around, const std::string& reason, JobOutbox& out) {

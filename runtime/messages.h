@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <string>
 #include <variant>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "overlay/base/one_of.h"
 #include "overlay/messages.h"
 #include "runtime/delivery.h"
+#include "runtime/job_messages.h"
 #include "runtime/member_messages.h"
 
 namespace phx::runtime {
@@ -75,132 +74,6 @@ struct CollectiveMessage {
   JobId job;
   collectives::Message message;
   friend bool operator==(const CollectiveMessage&, const CollectiveMessage&) = default;
-};
-
-// --- Jobs ------------------------------------------------------------------------------------
-
-/// What to run, the same everywhere. `command` empty: embedded applications attach by themselves.
-struct JobSpec {
-  std::uint64_t vnodes = 0;
-  std::vector<std::string> command;      ///< argv; the path is looked up at each processor.
-  std::vector<std::string> environment;  ///< "NAME=value", added to the daemon's own.
-  std::string directory;                 ///< Working directory; falls back to the daemon's.
-  std::string name;                      ///< For `phoenix ps`.
-  std::uint32_t processors_max = 0;      ///< 0: all, also those that join later.
-  bool balance = true;  ///< Fair shares; off: only assume/release of the application move vnodes.
-  Duration attach_timeout = 30s;  ///< An application that has not attached by then fails.
-  friend bool operator==(const JobSpec&, const JobSpec&) = default;
-};
-/// How an application process ended.
-struct Exit {
-  std::int32_t code = 0;    ///< Of a normal exit.
-  std::int32_t signal = 0;  ///< Not 0: killed by it.
-  bool finished = false;    ///< It had told the library that it was done.
-  std::string detail;       ///< E.g. why it could not be started.
-  friend bool operator==(const Exit&, const Exit&) = default;
-};
-/// To the coordinator: number this job. Answered by a JobStart.
-struct JobRequest {
-  std::uint64_t request = 0;
-  JobSpec spec;
-  friend bool operator==(const JobRequest&, const JobRequest&) = default;
-};
-/// From the coordinator to the home that asked; then, since the home wants the job still, from
-/// there to all. Also part of what a newcomer gets.
-struct JobStart {
-  JobId job;  ///< 0, from the coordinator: all numbers are used up.
-  JobSpec spec;
-  ProcessorId home;                     ///< Announces, collects output and exits, decides the end.
-  std::uint64_t request = 0;            ///< Of the home's JobRequest.
-  std::vector<ProcessorId> processors;  ///< Start with equal shares of the vnodes, in this order.
-  friend bool operator==(const JobStart&, const JobStart&) = default;
-};
-/// The stages an application process goes through at one processor.
-enum class Stage : std::uint8_t { kNone, kStarting, kAttached, kFinished, kExited };
-/// To the home: the job's process at the sender is now in this stage.
-struct JobStage {
-  JobId job;
-  Stage stage = Stage::kNone;
-  Exit exit;                 ///< With kExited.
-  std::uint64_t change = 0;  ///< Counts the sender's stages: the latest one holds.
-  friend bool operator==(const JobStage&, const JobStage&) = default;
-};
-/// From anybody to all: the job is over. The first reason that arrives is kept.
-struct JobEnd {
-  JobId job;
-  std::int32_t code = 0;
-  std::string reason;  ///< Empty: ended well. Else one sentence for the person who started it.
-  friend bool operator==(const JobEnd&, const JobEnd&) = default;
-};
-/// To the home: bytes an application process wrote.
-struct Output {
-  JobId job;
-  ProcessorId processor;
-  bool is_error = false;  ///< stderr
-  Payload bytes;
-  friend bool operator==(const Output&, const Output&) = default;
-};
-/// From a job's home to all: it is `home`, and these stages changed. A leaving home names its
-/// successor; `moves` counts that, so that an older statement is recognised.
-struct JobHome {
-  JobId job;
-  ProcessorId home;
-  std::uint64_t moves = 0;
-  std::map<ProcessorId, JobStage> stages;
-  friend bool operator==(const JobHome&, const JobHome&) = default;
-};
-/// Asks every application process of the job to take a signal (SIGINT, SIGTERM, ...).
-struct JobSignal {
-  JobId job;
-  std::int32_t signal = 0;
-  friend bool operator==(const JobSignal&, const JobSignal&) = default;
-};
-
-// --- Tools, passed on between daemons ----------------------------------------------------------
-
-/// One job as one daemon sees it.
-struct JobStatus {
-  JobId job;
-  std::string name;
-  ProcessorId home;
-  Stage stage = Stage::kNone;  ///< Of the process at this daemon.
-  VnodeSet held;               ///< By this daemon.
-  std::uint64_t vnodes = 0;    ///< Of the whole job.
-  std::uint64_t parked = 0;    ///< Deliveries that wait for a vnode to arrive.
-  std::string waiting;         ///< What the application or a move waits for; "" = nothing.
-  friend bool operator==(const JobStatus&, const JobStatus&) = default;
-};
-struct Counter {
-  std::string name;
-  std::uint64_t value = 0;
-  friend bool operator==(const Counter&, const Counter&) = default;
-};
-struct ProcessorStatus {
-  ProcessorId id;
-  ViewNumber view = 0;
-  std::uint64_t links = 0;
-  std::uint64_t trees = 0;
-  std::vector<JobStatus> jobs;
-  std::vector<Counter> counters;
-  friend bool operator==(const ProcessorStatus&, const ProcessorStatus&) = default;
-};
-/// How are you? Answered by StatusAnswer.
-struct StatusQuestion {
-  std::uint64_t request = 0;
-  friend bool operator==(const StatusQuestion&, const StatusQuestion&) = default;
-};
-struct StatusAnswer {
-  std::uint64_t request = 0;
-  ProcessorStatus status;
-  friend bool operator==(const StatusAnswer&, const StatusAnswer&) = default;
-};
-/// Leave the mesh in good order.
-struct DrainOrder {
-  friend bool operator==(const DrainOrder&, const DrainOrder&) = default;
-};
-/// The mesh ends: every daemon ends its jobs and itself.
-struct DownOrder {
-  friend bool operator==(const DownOrder&, const DownOrder&) = default;
 };
 
 /// Everything one daemon says to another.

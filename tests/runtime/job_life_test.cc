@@ -33,6 +33,7 @@ struct Harness {
   Surroundings around() {
     return {now, trees, view, members, staying, kHome, !staying.contains(self)};
   }
+  void is_followed() { life.on_follower(around(), ClientId{1}, out); }
   void leaves(ProcessorId id) { staying.erase(id); }
   void dies(ProcessorId id) {
     view.members.erase(id);
@@ -97,6 +98,7 @@ TEST_CASE(
 
 TEST_CASE("the home ends the job well when all have exited, and badly when one failed") {
   Harness h(kHome);
+  h.is_followed();
   for (const ProcessorId id : {kOther, kThird}) h.is_at(id, Stage::kExited, 1);
   CHECK(!h.life.ended());
   h.life.on_exit(h.around(), {}, h.out);
@@ -104,6 +106,7 @@ TEST_CASE("the home ends the job well when all have exited, and badly when one f
   CHECK(h.life.ended()->reason.empty());
 
   Harness bad(kHome);
+  bad.is_followed();
   bad.life.on_stage(bad.around(), kOther, {kJob, Stage::kExited, {3, 0, false, ""}, 1}, bad.out);
   REQUIRE(bad.life.ended());
   CHECK(bad.life.ended()->code == 3);
@@ -113,7 +116,7 @@ TEST_CASE("the home ends the job well when all have exited, and badly when one f
 TEST_CASE("an older stage does not replace a newer one, whatever way it comes") {
   Harness h(kThird);
   h.is_at(kOther, Stage::kAttached, 2);
-  const JobHome late{kJob, kHome, 0, {{kOther, {kJob, Stage::kStarting, {}, 1}}}};
+  const JobHome late{kJob, kHome, 0, {{kOther, {kJob, Stage::kStarting, {}, 1}}}, {}};
 
   h.life.on_home(h.around(), late, h.out);
 
@@ -136,7 +139,7 @@ TEST_CASE("a home that leaves hands its duty to a ready one that stays, and tell
 TEST_CASE("a leaver to whom the duty is handed hands it on") {
   Harness h(kThird);
   h.leaves(kThird);
-  h.life.on_home(h.around(), {kJob, kThird, 1, {}}, h.out);
+  h.life.on_home(h.around(), {kJob, kThird, 1, {}, {}}, h.out);
   CHECK(h.life.home() == kThird);
   h.leaves(kHome);
 
@@ -150,7 +153,7 @@ TEST_CASE("a job whose new home is dead already ends everywhere, and says why") 
   Harness h(kOther);
   h.dies(kThird);
 
-  h.life.on_home(h.around(), {kJob, kThird, 1, {}}, h.out);
+  h.life.on_home(h.around(), {kJob, kThird, 1, {}, {}}, h.out);
 
   REQUIRE(h.life.ended());
   CHECK(h.life.ended()->reason == "p3 is gone, which was to look after the job");
@@ -162,12 +165,91 @@ TEST_CASE("a process tells a new home its stage again") {
   h.life.consider_start(h.around(), h.out);
   static_cast<void>(h.out.take());
 
-  h.life.on_home(h.around(), {kJob, kThird, 1, {}}, h.out);
+  h.life.on_home(h.around(), {kJob, kThird, 1, {}, {}}, h.out);
 
   const auto said = h.sent<JobStage>();
   REQUIRE(said.size() == 1);
   CHECK(said[0].first == kThird);
   CHECK(said[0].second.stage == Stage::kStarting);
+}
+
+TEST_CASE("a job ends when all has come that its processes wrote, which may have gone a long way") {
+  Harness h(kHome);
+  h.is_followed();
+  h.is_at(kOther, Stage::kExited, 1);
+  h.life.on_stage(h.around(), kThird, {kJob, Stage::kExited, {3, 0, false, ""}, 1, 2}, h.out);
+  h.life.on_output(h.around(), {kJob, kThird, false, {}}, h.out);
+  CHECK(!h.life.ended());
+
+  h.life.on_output(h.around(), {kJob, kThird, true, {}}, h.out);
+
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->code == 3);
+  CHECK(h.life.waiting().empty());
+}
+
+TEST_CASE("a new home knows what has come to the old one, and waits for what is on its way") {
+  Harness old(kHome);
+  old.is_at(kThird, Stage::kAttached, 1);
+  old.is_at(kOther, Stage::kExited, 1);
+  for (int i = 0; i < 2; ++i) old.life.on_output(old.around(), {kJob, kThird, false, {}}, old.out);
+  old.life.on_exit(old.around(), {}, old.out);
+  old.leaves(kHome);
+  static_cast<void>(old.out.take());
+  old.life.pass_home_on(old.around(), old.out);
+  const std::vector<JobOutbox::Item> said = old.out.take();
+  const auto statements = support::sent<JobHome>(said);
+  const auto outputs = support::sent<Output>(said);  // that nobody had fetched
+  REQUIRE(statements.size() == 2);
+  CHECK(outputs.size() == 2);
+
+  Harness h(kThird);
+  h.life.consider_start(h.around(), h.out);
+  for (int i = 0; i < 3; ++i) h.life.on_written(h.around(), {kJob, kThird, false, {}}, h.out);
+  h.life.on_home(h.around(), statements[0].second, h.out);
+  h.life.on_exit(h.around(), {}, h.out);
+  CHECK(h.life.waiting() == "the tool that started the job, to follow it to its new home");
+  h.is_followed();
+  for (int i = 0; i < 3; ++i) {
+    CHECK(!h.life.ended());
+    CHECK(h.life.waiting() == "output of the job's processes that is on its way here");
+    h.life.on_output(h.around(), {kJob, kThird, false, {}}, h.out);
+  }
+
+  CHECK(h.life.ended());
+}
+
+TEST_CASE("a job whose tool is on its way to the new home ends there, after its output") {
+  Harness h(kThird);
+  h.is_at(kOther, Stage::kExited, 1);
+  h.life.consider_start(h.around(), h.out);
+  h.life.on_home(h.around(), {kJob, kThird, 1, {{kHome, {kJob, Stage::kExited, {}, 1, 0}}}, {}},
+                 h.out);
+  h.life.on_written(h.around(), {kJob, kThird, false, {}}, h.out);
+  h.life.on_exit(h.around(), {}, h.out);
+  CHECK(!h.life.ended());
+  static_cast<void>(h.out.take());
+
+  h.is_followed();
+
+  const std::vector<ClientReply> replies = support::replied(h.out.take());
+  REQUIRE(replies.size() == 3);
+  CHECK(std::holds_alternative<RunOutput>(replies[1]));
+  CHECK(std::holds_alternative<RunEnded>(replies[2]));
+}
+
+TEST_CASE("nobody waits for what a processor wrote that died") {
+  Harness h(kHome);
+  h.is_followed();
+  h.is_at(kOther, Stage::kExited, 1);
+  h.life.on_stage(h.around(), kThird, {kJob, Stage::kExited, {}, 1, 2}, h.out);
+  h.life.on_exit(h.around(), {}, h.out);
+  CHECK(!h.life.ended());
+
+  h.dies(kThird);
+
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->code == 0);
 }
 
 TEST_CASE("a job ends when its home dies, and when vnodes or messages die with a processor") {

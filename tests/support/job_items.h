@@ -23,6 +23,18 @@ std::vector<std::pair<ProcessorId, M>> sent(const JobItems& items) {
   return found;
 }
 
+/// All answers to tools.
+inline std::vector<runtime::ClientReply> replied(const JobItems& items) {
+  std::vector<runtime::ClientReply> found;
+  for (const auto& item : items) {
+    const auto* event = std::get_if<std::variant<runtime::Effect, runtime::UseTree>>(&item);
+    const auto* effect = event == nullptr ? nullptr : std::get_if<runtime::Effect>(event);
+    const auto* reply = effect == nullptr ? nullptr : std::get_if<runtime::Reply>(effect);
+    if (reply != nullptr) found.push_back(reply->reply);
+  }
+  return found;
+}
+
 /// All messages to applications.
 inline std::vector<runtime::ToApplication> handed(const JobItems& items) {
   std::vector<runtime::ToApplication> found;

@@ -264,7 +264,8 @@ JobStage RandomMessages::job_stage() {
   return {.job = job(),
           .stage = choice(Stage::kExited),
           .exit = {.code = code(), .signal = code(), .finished = flip(), .detail = text()},
-          .change = number()};
+          .change = number(),
+          .written = number()};
 }
 
 RandomMessages::Stages RandomMessages::stages() {
@@ -274,7 +275,10 @@ RandomMessages::Stages RandomMessages::stages() {
 }
 
 JobHome RandomMessages::job_home() {
-  return {.job = job(), .home = processor(), .moves = number(), .stages = stages()};
+  JobHome made = {
+      .job = job(), .home = processor(), .moves = number(), .stages = stages(), .outputs = {}};
+  for (std::size_t left = few(); left > 0; --left) made.outputs[processor()] = {number(), number()};
+  return made;
 }
 
 Output RandomMessages::output() {
