@@ -250,6 +250,7 @@ void Mover::migrate(std::vector<VnodeParcel> parcels, ProcessorId to, Router& ro
     moved = moved.united(vnodes);
     routes.routes.push_back({std::move(vnodes), to, epoch});
   }
+  withdrawn_ = withdrawn_.minus(moved);  // Somebody has them after all.
   note(out, Note::Level::kInfo, "vnodes-moved",
        to_string(job_) + " v" + to_string(moved) + " to=" + to_string(to));
   for (auto& portion : in_portions(std::move(parcels))) {

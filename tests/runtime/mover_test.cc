@@ -153,6 +153,30 @@ TEST_CASE("accepted vnodes go when the application has released them, and all he
   CHECK(h.mover.is_quiet());
 }
 
+TEST_CASE("what was withdrawn from one who died and went to another is not granted back later") {
+  Harness h(kSelf);
+  h.promise_four();
+  h.standing.members.erase(kOther);
+  h.standing.ready.erase(kOther);
+  h.mover.on_gone(kOther, h.router, h.standing, h.out);
+  h.mover.on_pull(kThird, {kJob, 4, {}}, h.router, h.standing, h.out);
+  const auto offers = h.sent<Offer>();
+  REQUIRE(offers.size() == 1);
+  REQUIRE(offers[0].second.vnodes[0].vnodes == range(8, 11));
+  h.mover.on_offer_reply(kThird, {kJob, offers[0].second.offer, true, ""}, h.router, h.standing,
+                         h.out);
+  h.mover.on_released(h.released(range(8, 11)), h.router, h.standing, h.out);
+  REQUIRE(h.router.held() == range(0, 7));
+
+  h.mover.on_migrate(kThird, {kJob, {{VnodeId{8}, 3, {}}}}, h.router, h.out);
+  REQUIRE(h.router.held() == range(0, 8));
+  static_cast<void>(h.out.take());
+  h.mover.on_released(h.released(range(8, 8)), h.router, h.standing, h.out);
+
+  CHECK(h.router.kept() == range(8, 8));
+  CHECK(support::handed<AppGrant>(h.out.take()).empty());
+}
+
 TEST_CASE("a leaver offers everything, evenly") {
   Harness h(kSelf);
   h.standing.leaving = true;
