@@ -214,7 +214,12 @@ void TcpDriver::Core::handle(runtime::Reply& effect) {
   if (found == clients_.end()) return;
   queue(found->second, encoder_.encode(effect.reply));
   if (found->second->queued_bytes() <= kClientQueueMax) return;
-  found->second->fail({ErrorCode::kLimit, "a tool does not read what it asked for"});
+  constexpr const char* kWhy =
+      "the tool does not read the job's output: more than 64 MiB wait for it; use --output-dir for "
+      "much output";
+  static_assert(kClientQueueMax == std::size_t{64} << 20U);
+  note(Level::kWarn, "tool-dropped", std::string("why=\"") + kWhy + "\"");
+  found->second->fail({ErrorCode::kUnavailable, kWhy});
 }
 
 void TcpDriver::Core::handle(runtime::DropClient& effect) {

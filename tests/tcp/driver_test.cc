@@ -8,6 +8,8 @@
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/write.hpp>
+#include <fstream>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
@@ -30,8 +32,8 @@ constexpr Duration kWatchdog = 30s;
 
 /// A daemon on a thread of its own.
 struct Daemon {
-  explicit Daemon(const DriverOptions& options) {
-    auto started = TcpDriver::start(options, {});
+  explicit Daemon(const DriverOptions& options, LogSink log = {}) {
+    auto started = TcpDriver::start(options, std::move(log));
     if (!started.ok()) MESSAGE(started.error().what);
     REQUIRE(started.ok());
     driver = std::move(started).value();
@@ -74,6 +76,11 @@ Reply answer(ToolClient& tool, const runtime::ClientRequest& request) {
   REQUIRE(reply.ok());
   REQUIRE(std::holds_alternative<Reply>(reply.value()));
   return std::get<Reply>(std::move(reply).value());
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Whether the other side closes the connection; the time limit only ends a hanging test.
@@ -216,6 +223,34 @@ TEST_CASE("an application of a job gets its socket, attaches, and its output com
 
   CHECK(output == "job=" + std::to_string(started.job.value) + "\n");
   CHECK(ended->code == 5);
+}
+
+TEST_CASE("limits: a tool that does not read is dropped with a line, and its job ends") {
+  const test::Folder folder;
+  auto log = LogSink::open({.level = "warn", .file = folder / "log"});
+  REQUIRE(log.ok());
+  DriverOptions options = options_of();
+  options.socket_path = folder / "app.sock";
+  Daemon first(options, std::move(log).value());
+  ToolClient lazy = tool_at(first.endpoint());
+  ToolClient other = tool_at(first.endpoint());
+  runtime::JobSpec spec;
+  spec.vnodes = 1;
+  spec.command = {"/bin/sh", "-c", "head -c 100000000 /dev/zero; exec sleep 1000"};
+  const auto started = answer<runtime::RunStarted>(lazy, runtime::RunRequest{spec});
+
+  const auto runs = [&] {
+    const auto status = answer<runtime::StatusReply>(other, runtime::StatusRequest{});
+    return !status.processors.at(0).jobs.empty();
+  };
+  while (runs()) std::this_thread::yield();
+
+  const auto end = answer<runtime::RunEnded>(other, runtime::FollowRequest{started.job});
+  CHECK(end.code == 129);
+  CHECK(end.reason == "the tool that followed it went away");
+  CHECK(text_of(folder / "log")
+            .find("tool-dropped why=\"the tool does not read the job's output: "
+                  "more than 64 MiB wait for it") != std::string::npos);
 }
 
 TEST_CASE("an embedded daemon speaks the local protocol over a socket pair") {
