@@ -25,7 +25,7 @@ struct ChannelOptions {
   std::uint32_t violations = 3;    ///< So many broken rules: Unreachable.
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].
-  std::uint64_t queued_bytes_high = std::uint64_t{256} << 20U;
+  std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
   Duration linger = 1s;  ///< So long the links of a forgotten peer live on, to carry last words.
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "overlay/base/time.h"
+#include "runtime/channel_options.h"
 
 namespace phx::runtime {
 
@@ -25,13 +26,16 @@ struct DaemonConfig {
   /// Messages kept for jobs that have not been announced here yet [limit]; their bytes are limited
   /// like those of parked ones.
   std::uint64_t early_messages_max = 100'000;
+  /// Requests for jobs kept by one who is not in office yet; further ones are counted [limit].
+  std::uint64_t early_job_requests_max = 100'000;
   /// Output bytes kept per job while no tool follows it; older ones are dropped [limit].
   std::uint64_t output_bytes_max = std::uint64_t{4} << 20U;
   /// Bytes queued to one peer above which applications are not read any more.
-  std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
+  std::uint64_t queued_bytes_high = ChannelOptions{}.queued_bytes_high;
   /// Lives inside an application: whoever attaches without a job begins one, or takes part in it.
   bool embedded = false;
-  /// Jobs at once [limit]; vnodes per job [limit]; members of the mesh [limit].
+  /// Jobs at once, those asked for here included [limit]; vnodes per job [limit]; members of the
+  /// mesh [limit].
   std::uint32_t jobs_max = 1000;
   std::uint64_t vnodes_max = std::uint64_t{1} << 24U;
   std::uint32_t members_max = 10000;

@@ -157,7 +157,7 @@ void Daemon::Core::absorb(Membership::Outbox& out) {
                           [&](const Membership::FencedOut& m) {
                             note(Note::Level::kError, "fenced", m.why);
                             with_jobs([&](const Surroundings& surroundings, JobOutbox& jobs_out) {
-                              jobs.end_all(surroundings, m.why, jobs_out);
+                              jobs.on_fenced(surroundings, m.why, jobs_out);
                             });
                             stop(3, m.why);
                           }},
@@ -225,8 +225,13 @@ void Daemon::Core::on_admission(const Admitted& admitted) {
 void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   if (!membership.is_coordinator()) {
     // The asker knows already who leads from the next view on, or it asks again when it does.
-    constexpr std::size_t kRequestsMax = 100'000;
-    if (job_requests.size() < kRequestsMax) job_requests.emplace_back(from, request);
+    if (job_requests.size() < config.early_job_requests_max) {
+      job_requests.emplace_back(from, request);
+    } else {
+      ++requests_dropped;
+      note(Note::Level::kWarn, "job-request-dropped",
+           "too many came too early; from=" + to_string(from));
+    }
     return;
   }
   JobStart start;
@@ -395,6 +400,7 @@ ProcessorStatus Daemon::Core::status() const {
                      {"violations", links.violations},
                      {"long-queues", links.long_queues},
                      {"strangers", links.strangers},
+                     {"job-requests-dropped", requests_dropped},
                      {"dropped", jobs.dropped()}};
   return result;
 }

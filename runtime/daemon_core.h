@@ -20,7 +20,8 @@
 namespace phx::runtime {
 
 /// The inside of Daemon: the machines, and the wires between them. It owns no protocol state but
-/// the phases of this processor's own leaving [runtime/README.md, "Leaving"].
+/// what this processor's own leaving needs [runtime/README.md, "Leaving"], newcomers that wait for
+/// their number, and requests for jobs that came too early.
 struct Daemon::Core {
   /// What this processor does about its own membership. Only ever moves down this list, but for
   /// who settles and gets something in hands again: it goes back to kFlushing.
@@ -119,6 +120,7 @@ struct Daemon::Core {
   Deadlines<Timer> timers;
   /// Came before this processor was in office [limit].
   std::deque<std::pair<ProcessorId, JobRequest>> job_requests;
+  std::uint64_t requests_dropped = 0;  ///< Came when there were too many of these.
   std::uint64_t next_admission = 1;
   std::map<std::uint64_t, ClientId> admissions;  ///< Newcomers that wait for their number.
 };

@@ -266,13 +266,28 @@ void Jobs::on_output(const Surroundings& around, Output output, JobOutbox& out) 
   if (entry != nullptr) entry->life.on_written(around, std::move(output), out);
 }
 
-void Jobs::end_all(const Surroundings& around, const std::string& reason, JobOutbox& out) {
+void Jobs::end_here(const Surroundings& around, JobId job, std::string reason, JobOutbox& out) {
   constexpr std::int32_t kTerminated = 143;
+  jobs_.at(job)->life.on_end(around, {job, kTerminated, std::move(reason)}, out);
+  settle(around, job, out);
+}
+
+void Jobs::end_all(const Surroundings& around, const std::string& reason, JobOutbox& out) {
+  std::vector<JobId> ids;
+  for (const auto& [job, entry] : jobs_) ids.push_back(job);
+  for (const JobId job : ids) end_here(around, job, reason, out);
+}
+
+void Jobs::on_fenced(const Surroundings& around, const std::string& why, JobOutbox& out) {
   std::vector<JobId> ids;
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
   for (const JobId job : ids) {
-    jobs_.at(job)->life.on_end(around, {job, kTerminated, reason}, out);
-    settle(around, job, out);
+    const Entry& entry = *jobs_.at(job);
+    const std::string lost = lost_with(around, entry, self_);
+    std::string reason = to_string(self_) + " is gone for the others (" + why + ")";
+    if (lost.empty() && entry.life.home() == self_) reason += ", which looked after the job";
+    if (!lost.empty()) reason += ", and with it " + lost;
+    end_here(around, job, std::move(reason), out);
   }
 }
 

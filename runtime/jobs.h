@@ -56,6 +56,8 @@ class Jobs {
   void on_client_down(const Surroundings& around, ClientId client, JobOutbox& out);
   /// Ends all jobs, for this reason.
   void end_all(const Surroundings& around, const std::string& reason, JobOutbox& out);
+  /// The others have declared this processor dead: ends all jobs here, and says what was lost.
+  void on_fenced(const Surroundings& around, const std::string& why, JobOutbox& out);
 
   // Queries.
   /// Nothing keeps a leaver here any more.
@@ -103,6 +105,8 @@ class Jobs {
   /// There is no number for the job that was asked for here.
   void refuse_request(std::uint64_t request, JobOutbox& out);
   void request_job(const Surroundings& around, std::uint64_t request, JobOutbox& out);
+  /// Ends the job here, and tells nobody else.
+  void end_here(const Surroundings& around, JobId job, std::string reason, JobOutbox& out);
   /// After every input to a job: what follows from it.
   void settle(const Surroundings& around, JobId job, JobOutbox& out);
   [[nodiscard]] Entry* find(JobId job);

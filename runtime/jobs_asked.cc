@@ -119,7 +119,7 @@ void Jobs::run(const Surroundings& around, ClientId client, JobSpec spec, JobOut
     refusal = "at most " + std::to_string(config_.vnodes_max) + " vnodes per job";
   }
   if (spec.command.empty()) refusal = "no command given";
-  if (jobs_.size() >= config_.jobs_max) refusal = "too many jobs at once";
+  if (jobs_.size() + asked_.size() >= config_.jobs_max) refusal = "too many jobs at once";
   if (around.leaving) refusal = to_string(self_) + " is leaving the mesh; ask another processor";
   if (!refusal.empty()) return refuse(client, std::move(refusal), out);
   const std::uint64_t request = next_request_++;

@@ -461,8 +461,8 @@ ProcessorSet Membership::gone() const {
 }
 
 Fenced Membership::fence() const {
-  return Fenced{view_.number, "the mesh has declared this processor gone (view " +
-                                  std::to_string(view_.number) + ")"};
+  return Fenced{view_.number, "the mesh has declared this processor gone in view " +
+                                  std::to_string(view_.number)};
 }
 
 void Membership::check_invariants() const {

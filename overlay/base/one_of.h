@@ -9,7 +9,7 @@ namespace phx {
 /// A std::variant that is used as one, for the large ones that many files handle: its construction,
 /// copies, moves, comparison and destruction are compiled once, not in each of these files. The
 /// source file of the header that names such a type includes one_of_members.h and says
-/// `template class phx::OneOf<...>;`.
+/// `template class phx::OneOf<...>;`, with the same list: else the linker misses OneOf<...>.
 template <class... Alternatives>
 class OneOf : public std::variant<Alternatives...> {
  public:

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,42 @@ TEST_CASE("when those who stay die, the jobs of those who leave end with a sente
 
   REQUIRE(net.replies<RunEnded>().size() == 1);
   CHECK(net.replies<RunEnded>()[0].reason == "all processors that are left leave the mesh");
+}
+
+TEST_CASE("who was declared dead tells its tools that it was, and what every job lost with it") {
+  DaemonNet net(3);
+  RunRequest request;
+  request.spec.command = {"program"};
+  request.spec.vnodes = 6;
+  net.ask(kSecond, request);
+  request.spec.vnodes = 2;
+  request.spec.processors_max = 1;  // so p2 looks after it, and holds nothing of it
+  net.ask(kSecond, request);
+  REQUIRE(net.replies<RunStarted>().size() == 2);
+
+  net.slip_in(kFirst, kSecond, Fenced{5, "declared gone in view 5"});
+
+  const auto ends = net.replies<RunEnded>();
+  REQUIRE(ends.size() == 2);
+  CHECK(ends[0].reason == "p2 is gone for the others (declared gone in view 5), and with it v2-3");
+  CHECK(ends[1].reason ==
+        "p2 is gone for the others (declared gone in view 5), which looked after the job");
+  CHECK(net.stop(kSecond).code == 3);
+}
+
+TEST_CASE("limits: a request for a job that comes too early is kept, or counted") {
+  for (const auto kept_at_most : {std::uint64_t{1}, std::uint64_t{0}}) {
+    CAPTURE(kept_at_most);
+    DaemonConfig config;
+    config.early_job_requests_max = kept_at_most;
+    DaemonNet net(2, config);
+
+    net.slip_in(kFirst, kSecond, JobRequest{1, {}});
+
+    const auto counters = net.daemon(kSecond).status().counters;
+    const Counter expected{"job-requests-dropped", 1 - kept_at_most};
+    CHECK(std::find(counters.begin(), counters.end(), expected) != counters.end());
+  }
 }
 
 namespace {

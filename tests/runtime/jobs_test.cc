@@ -97,6 +97,23 @@ TEST_CASE("a job nobody waits for any more is not announced") {
   for (const ProcessorId id : {kFirst, kHome, kThird}) CHECK(net.started(id).empty());
 }
 
+TEST_CASE("limits: a job that has no number yet counts as one of those that run at once") {
+  DaemonConfig config;
+  config.jobs_max = 2;
+  DaemonNet net(3, config);
+  net.ask(kHome, job_of(6));
+  net.hold(kFirst, kHome);  // the next number
+  net.ask(kHome, job_of(6));
+  REQUIRE(net.replies<Done>().empty());
+
+  net.ask(kHome, job_of(6));
+  REQUIRE(net.replies<Done>().size() == 1);
+  CHECK(net.replies<Done>()[0].error == "too many jobs at once");
+  net.release(kFirst, kHome);
+
+  CHECK(net.replies<RunStarted>().size() == 2);
+}
+
 TEST_CASE("when all numbers of jobs are used up a job is refused, and the others go on") {
   DaemonNet net(2, {}, kIdEnd - 1);
   net.ask(kHome, job_of(2));
