@@ -45,15 +45,21 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
                    "); if it is gone for good: phoenix down, then " + start};
 }
 
-Result<Session> connect(const std::string& name) {
+Result<Session> connect(const std::string& name, const std::vector<ProcessorId>& last) {
   const Result<MeshDir> dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
   std::vector<std::string> endpoints;
-  for (const auto& daemon : dir.value().daemons()) endpoints.push_back(daemon.endpoint);
+  std::vector<std::string> put_off;
+  for (const auto& daemon : dir.value().daemons()) {
+    const bool is_last = std::ranges::find(last, ProcessorId{daemon.id}) != last.end();
+    (is_last ? put_off : endpoints).push_back(daemon.endpoint);
+  }
   for (const std::string& endpoint : dir.value().known_endpoints()) {
-    const bool known = std::find(endpoints.begin(), endpoints.end(), endpoint) != endpoints.end();
+    const bool known = std::ranges::find(endpoints, endpoint) != endpoints.end() ||
+                       std::ranges::find(put_off, endpoint) != put_off.end();
     if (!known) endpoints.push_back(endpoint);
   }
+  endpoints.insert(endpoints.end(), put_off.begin(), put_off.end());
   return connect_to(name, endpoints);
 }
 
@@ -89,7 +95,7 @@ std::vector<std::string> staying_endpoints(const runtime::View& view,
 
 Result<Session> connect_to_staying(const std::string& name,
                                    const std::vector<ProcessorId>& without) {
-  auto session = connect(name);
+  auto session = connect(name, without);
   if (!session.ok()) return session;
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return status.error();

@@ -17,8 +17,10 @@ struct Session {
 };
 
 /// Connects to a daemon of the mesh `name`: those of this machine first, then others known. The
-/// error says what to do, e.g. that no mesh of this name runs.
-[[nodiscard]] Result<Session> connect(const std::string& name);
+/// error says what to do, e.g. that no mesh of this name runs. Those of `last` on this machine are
+/// tried after all others.
+[[nodiscard]] Result<Session> connect(const std::string& name,
+                                      const std::vector<ProcessorId>& last = {});
 /// Connects to the daemon at one of these addresses.
 [[nodiscard]] Result<Session> connect_to(const std::string& name,
                                          const std::vector<std::string>& endpoints);

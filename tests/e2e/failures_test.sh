@@ -92,3 +92,37 @@ kill -9 "$(process_of 1)"
 wait "$job"
 check "the job ends when its home, the coordinator, is killed" test $? -eq 1
 check "naming it" grep -q "p1 is gone" homeless.out
+
+# A home that hangs closes no connection: the tool must notice by itself.
+check "processors are added" "$phoenix" add --local 2 -q --daemon-option=--peer-timeout=3
+timeout 60 "$phoenix" run -n 12 -- "$demos/heat" --steps 100000 >"$work/hanging.out" 2>&1 &
+job=$!
+home=$(oldest)
+await "the job holds vnodes" holds_some "$home"
+frozen=$(process_of "$home")
+kill -STOP "$frozen"
+wait "$job"
+check "the job ends when its home, the coordinator, is frozen" test $? -eq 1
+check "naming it" grep -q "p$home is gone" hanging.out
+kill -CONT "$frozen"
+await "the frozen home ends itself" sh -c "! kill -0 $frozen"
+check "the mesh still works" "$phoenix" run -n 4 -- "$demos/heat" --steps 10
+
+# Nor does Ctrl-C depend on it. The mesh is to notice nothing here.
+check "the mesh ends" "$phoenix" down
+check "a patient mesh starts" "$phoenix" up --local 3 -q --daemon-option=--peer-timeout=100
+"$phoenix" run -n 12 -- "$demos/heat" --steps 100000 >"$work/mute.out" 2>&1 &
+job=$!
+await "the job holds vnodes" holds_some 1
+frozen=$(process_of 1)
+kill -STOP "$frozen"
+kill -INT "$job"
+await "the first Ctrl-C is taken" grep -q "once more ends it" mute.out
+kill -INT "$job"
+await "the second one ends the tool" sh -c "! kill -0 $job"
+kill -CONT "$frozen"
+wait "$job"
+check "which says so by its exit code" test $? -eq 130
+check "and names the home" grep -q "p1, which looks after the job, does not answer; p. ends it" mute.out
+await "no job is left" sh -c "$phoenix ps | grep -q 'no jobs'"
+await "no process is left" sh -c "! pgrep -f '[h]eat --steps 100000'"
