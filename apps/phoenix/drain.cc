@@ -44,30 +44,41 @@ void await_processes(const MeshDir& dir, const std::vector<ProcessorId>& process
   }
 }
 
-/// A drain that has begun: the connection that tells of it, and who leaves.
-struct Begun {
-  Session session;
-  std::vector<ProcessorId> processors;
-};
-
-Result<Begun> begin_drain(const DrainOptions& options) {
+/// Asks the mesh to drain. The names are looked up once, as who has left cannot be found any more:
+/// `processors` is filled if it is empty.
+Result<Session> begin_drain(const DrainOptions& options, std::vector<ProcessorId>& processors) {
   auto session = connect(options.mesh);
   if (!session.ok()) return session.error();
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return status.error();
-  const auto processors = find_processors(status.value().view, options.names);
-  if (!processors.ok()) return Error{ErrorCode::kBadInput, processors.error().what};
+  if (processors.empty()) {
+    auto found = find_processors(status.value().view, options.names);
+    if (!found.ok()) return Error{ErrorCode::kBadInput, found.error().what};
+    processors = std::move(found).value();
+  }
   // Speak through one that stays, so that the connection outlives the drain.
-  const auto staying = staying_endpoints(status.value().view, processors.value());
+  const auto staying = staying_endpoints(status.value().view, processors);
   if (staying.empty()) {
     return Error{ErrorCode::kBadInput,
                  "that would leave no processor; to end the mesh, use phoenix down"};
   }
   session = connect_to(options.mesh, staying);
   if (!session.ok()) return session.error();
-  const Status sent = session.value().client.send(runtime::DrainRequest{processors.value()});
+  const Status sent = session.value().client.send(runtime::DrainRequest{processors});
   if (!sent.ok()) return sent.error();
-  return Begun{std::move(session).value(), processors.value()};
+  return session;
+}
+
+/// A daemon that is asked may be leaving just now: then another one knows.
+Result<Session> begin_patiently(const DrainOptions& options, std::vector<ProcessorId>& processors) {
+  constexpr int kRetries = 3;
+  auto session = begin_drain(options, processors);
+  for (int i = 0; i < kRetries && !session.ok(); ++i) {
+    if (session.error().code == ErrorCode::kBadInput) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    session = begin_drain(options, processors);
+  }
+  return session;
 }
 
 /// As far as another daemon than the one that has told until now can say.
@@ -82,19 +93,13 @@ bool have_left(const std::string& mesh, const std::vector<ProcessorId>& processo
 }
 
 int drain(const DrainOptions& options) {
-  auto begun = begin_drain(options);
-  // A daemon that is asked may be leaving just now: then another one knows.
-  constexpr int kRetries = 3;
-  for (int i = 0; i < kRetries && !begun.ok(); ++i) {
-    if (begun.error().code == ErrorCode::kBadInput) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    begun = begin_drain(options);
-  }
+  std::vector<ProcessorId> processors;
+  auto begun = begin_patiently(options, processors);
   if (!begun.ok()) {
     const bool is_misuse = begun.error().code == ErrorCode::kBadInput;
     return fail(begun.error().what, is_misuse ? kUsage : kFailed);
   }
-  auto& [session, processors] = begun.value();
+  Session session = std::move(begun).value();
   const bool talks = ::isatty(2) != 0;
   const auto begin = std::chrono::steady_clock::now();
   auto told = begin;
@@ -102,9 +107,9 @@ int drain(const DrainOptions& options) {
     auto reply = session.client.receive(5s);
     if (!reply.ok()) {
       if (have_left(options.mesh, processors)) break;
-      auto again = begin_drain(options);
+      auto again = begin_patiently(options, processors);
       if (!again.ok()) return fail(again.error().what);
-      session = std::move(again.value().session);
+      session = std::move(again).value();
       continue;
     }
     if (const auto* done = std::get_if<runtime::Done>(&reply.value())) return fail(done->error);

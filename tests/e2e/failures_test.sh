@@ -126,3 +126,16 @@ check "which says so by its exit code" test $? -eq 130
 check "and names the home" grep -q "p1, which looks after the job, does not answer; p. ends it" mute.out
 await "no job is left" sh -c "$phoenix ps | grep -q 'no jobs'"
 await "no process is left" sh -c "! pgrep -f '[h]eat --steps 100000'"
+
+# Whoever tells of one drain may be taken out by another one.
+check "processors are added" "$phoenix" add --local 2 -q
+"$phoenix" run -n 12 -- "$demos/heat" --steps 1000 >"$work/drained.out" 2>&1 &
+job=$!
+await "the job holds vnodes" holds_some 3
+"$phoenix" drain p2 p3 >"$work/drain.out" 2>&1 &
+drain=$!
+check "one of two drains at once ends well" "$phoenix" drain p1
+wait "$drain"
+check "so does the other" test $? -eq 0
+wait "$job"
+check "and the job" test $? -eq 0
