@@ -169,7 +169,8 @@ void Steps::move(const VnodeSet& staying) {
   if (!moving_) {
     const auto begin = [&](Endpoint& endpoint) { return endpoint.begin_safe_point(staying); };
     auto point = engine_.call(begin);
-    moving_.emplace().point = std::move(point);
+    moving_ = Moving{};
+    moving_->point = std::move(point);
   }
   const Endpoint::SafePoint& point = moving_->point;
   for (; moving_->arrived < point.arriving.size(); ++moving_->arrived) {
