@@ -223,7 +223,8 @@ bool JobLife::has_all_output() const {
 
 void JobLife::drop_finished_count(const Surroundings& around, ProcessorId writer) {
   const auto found = outputs_.find(writer);
-  if (found == outputs_.end() || !is_gone(around, writer)) return;
+  // What still waits here for the tool may be handed on, and has to be counted again.
+  if (found == outputs_.end() || !is_gone(around, writer) || !output_.empty()) return;
   const OutputCount count = found->second;
   if (count.come >= count.written || died_.contains(writer)) outputs_.erase(found);
 }

@@ -238,6 +238,27 @@ TEST_CASE("a job whose tool is on its way to the new home ends there, after its 
   CHECK(std::holds_alternative<RunEnded>(replies[2]));
 }
 
+TEST_CASE("output that waits for the tool is handed on, and counted, also of one that has left") {
+  Harness h(kHome);
+  h.is_at(kThird, Stage::kAttached, 1);
+  for (const bool is_error : {false, true}) {
+    h.life.on_output(h.around(), {kJob, kOther, is_error, {}}, h.out);
+  }
+  h.life.on_stage(h.around(), kOther, {kJob, Stage::kNone, {}, 1, 2}, h.out);
+  h.view.members.erase(kOther);
+  h.members.erase(kOther);
+  h.staying.erase(kOther);
+  h.life.on_gone(h.around(), {kOther, Departure::kLeft, ""}, {}, h.out);
+  h.leaves(kHome);
+  static_cast<void>(h.out.take());
+
+  h.life.pass_home_on(h.around(), h.out);
+
+  const auto said = h.sent<JobHome>();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].second.outputs.at(kOther) == OutputCount{2, 0});
+}
+
 TEST_CASE("nobody waits for what a processor wrote that died") {
   Harness h(kHome);
   h.is_followed();

@@ -23,27 +23,30 @@ std::vector<std::pair<ProcessorId, M>> sent(const JobItems& items) {
   return found;
 }
 
-/// All answers to tools.
-inline std::vector<runtime::ClientReply> replied(const JobItems& items) {
-  std::vector<runtime::ClientReply> found;
+/// All effects of this kind.
+template <class E>
+std::vector<E> effects(const JobItems& items) {
+  std::vector<E> found;
   for (const auto& item : items) {
     const auto* event = std::get_if<std::variant<runtime::Effect, runtime::UseTree>>(&item);
     const auto* effect = event == nullptr ? nullptr : std::get_if<runtime::Effect>(event);
-    const auto* reply = effect == nullptr ? nullptr : std::get_if<runtime::Reply>(effect);
-    if (reply != nullptr) found.push_back(reply->reply);
+    const auto* e = effect == nullptr ? nullptr : std::get_if<E>(effect);
+    if (e != nullptr) found.push_back(*e);
   }
+  return found;
+}
+
+/// All answers to tools.
+inline std::vector<runtime::ClientReply> replied(const JobItems& items) {
+  std::vector<runtime::ClientReply> found;
+  for (const auto& effect : effects<runtime::Reply>(items)) found.push_back(effect.reply);
   return found;
 }
 
 /// All messages to applications.
 inline std::vector<runtime::ToApplication> handed(const JobItems& items) {
   std::vector<runtime::ToApplication> found;
-  for (const auto& item : items) {
-    const auto* event = std::get_if<std::variant<runtime::Effect, runtime::UseTree>>(&item);
-    const auto* effect = event == nullptr ? nullptr : std::get_if<runtime::Effect>(event);
-    const auto* to_app = effect == nullptr ? nullptr : std::get_if<runtime::ToApp>(effect);
-    if (to_app != nullptr) found.push_back(to_app->message);
-  }
+  for (const auto& effect : effects<runtime::ToApp>(items)) found.push_back(effect.message);
   return found;
 }
 
