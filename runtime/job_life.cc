@@ -17,11 +17,6 @@ bool takes_part(Stage stage) {
   return stage == Stage::kStarting || stage == Stage::kAttached;
 }
 
-/// Was a member once. What is said of it may be older than its leaving.
-bool is_gone(const Surroundings& around, ProcessorId processor) {
-  return !around.members.contains(processor) && processor.value < around.view.next_processor;
-}
-
 std::string describe(const Exit& exit) {
   std::string text = exit.signal != 0 ? "was killed by signal " + std::to_string(exit.signal)
                                       : "ended with exit code " + std::to_string(exit.code);
@@ -32,7 +27,11 @@ std::string describe(const Exit& exit) {
 }  // namespace
 
 JobLife::JobLife(ProcessorId self, JobStart start, const DaemonConfig& config)
-    : self_(self), start_(std::move(start)), config_(config), home_(start_.home) {
+    : self_(self),
+      start_(std::move(start)),
+      config_(config),
+      home_(start_.home),
+      output_(self, config.output_bytes_max) {
   for (const ProcessorId processor : start_.processors) {
     stages_[processor] = {start_.job, Stage::kStarting, {}};
   }
@@ -89,8 +88,8 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
 
 void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out) {
   stage_ = stage;
-  stages_[self_] = {id(), stage, std::move(exit), ++changes_, written_};
-  if (home_ == self_) outputs_[self_].written = written_;
+  stages_[self_] = {id(), stage, std::move(exit), ++changes_, output_.written()};
+  if (home_ == self_) output_.on_counted(self_, output_.written());
   report_stage(around, out);
 }
 
@@ -110,7 +109,7 @@ void JobLife::learn(const Surroundings& around, ProcessorId processor, const Job
   const auto found = stages_.find(processor);
   if (found != stages_.end() && found->second.change >= stage.change) return;
   stages_[processor] = stage;
-  if (home_ == self_) outputs_[processor].written = stage.written;
+  if (home_ == self_) output_.on_counted(processor, stage.written);
 }
 
 void JobLife::on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out) {
@@ -154,7 +153,7 @@ void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage st
 }
 
 void JobLife::decide(const Surroundings& around, JobOutbox& out) {
-  if (ended_ || !is_followed() || !has_all_output()) return;
+  if (ended_ || !is_followed() || !output_.has_all_come()) return;
   bool anybody_left = false;
   bool anybody_exited = false;
   for (const auto& [processor, stage] : stages_) {
@@ -196,8 +195,8 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
     end(around, 1, to_string(home_) + " is gone, which was to look after the job", out);
     return;
   }
-  if (home_ == self_) take_outputs_over(home.outputs);
-  if (home_ != self_) give_output_away(out);
+  if (home_ == self_) output_.become_home(home.outputs, stages_);
+  if (home_ != self_) output_.give_away(home_, out);
   if (stages_.contains(self_)) report_stage(around, out);
   if (home_ != self_) return;
   note(out, Note::Level::kInfo, "job-home", to_string(id()));
@@ -205,34 +204,6 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
     out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + kFollowTimeout);
   }
   decide(around, out);
-}
-
-void JobLife::take_outputs_over(std::map<ProcessorId, OutputCount> outputs) {
-  outputs_ = std::move(outputs);
-  for (const auto& [processor, stage] : stages_) {
-    std::uint64_t& written = outputs_[processor].written;
-    written = std::max(written, stage.written);
-  }
-}
-
-bool JobLife::has_all_output() const {
-  return std::ranges::all_of(outputs_, [this](const auto& entry) {
-    return entry.second.come >= entry.second.written || died_.contains(entry.first);
-  });
-}
-
-void JobLife::drop_finished_count(const Surroundings& around, ProcessorId writer) {
-  const auto found = outputs_.find(writer);
-  // What still waits here for the tool may be handed on, and has to be counted again.
-  if (found == outputs_.end() || !is_gone(around, writer) || !output_.empty()) return;
-  const OutputCount count = found->second;
-  if (count.come >= count.written || died_.contains(writer)) outputs_.erase(found);
-}
-
-void JobLife::give_output_away(JobOutbox& out) {
-  for (Output& output : output_) out.send(home_, std::move(output));
-  output_.clear();
-  output_bytes_ = 0;
 }
 
 void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
@@ -243,23 +214,23 @@ void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
   if (candidates.empty()) return;
   home_ = candidates.front();
   ++moves_;
-  for (const Output& output : output_) --outputs_[output.processor].come;
+  output_.uncount_kept();
   for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
     out.send(member, home_statement());
   }
-  give_output_away(out);
-  outputs_.clear();
+  output_.give_away(home_, out);
+  output_.forget_counts();
   unannounced_ = {};
-  if (!follower_) return;
+  if (!output_.tool()) return;
   const auto found = around.view.members.find(home_);
   PHX_CHECK(found != around.view.members.end());
-  out.report(Effect{Reply{*follower_, RunMoved{id(), found->second.endpoints}}});
-  out.report(Effect{DropClient{*follower_}});
-  follower_.reset();
+  out.report(Effect{Reply{*output_.tool(), RunMoved{id(), found->second.endpoints}}});
+  out.report(Effect{DropClient{*output_.tool()}});
+  output_.on_tool_gone();
 }
 
 void JobLife::on_written(const Surroundings& around, Output output, JobOutbox& out) {
-  ++written_;
+  output_.on_written();
   on_output(around, std::move(output), out);
 }
 
@@ -268,24 +239,8 @@ void JobLife::on_output(const Surroundings& around, Output output, JobOutbox& ou
     out.send(home_, std::move(output));
     return;
   }
-  const ProcessorId writer = output.processor;
-  ++outputs_[writer].come;
-  drop_finished_count(around, writer);
-  pass_output_on(std::move(output), out);
+  output_.on_come(around, std::move(output), out);
   decide(around, out);  // It may be what the end has waited for.
-}
-
-void JobLife::pass_output_on(Output output, JobOutbox& out) {
-  if (follower_) {
-    out.report(Effect{Reply{*follower_, RunOutput{std::move(output)}}});
-    return;
-  }
-  output_bytes_ += output.bytes.size();
-  output_.push_back(std::move(output));
-  while (output_bytes_ > config_.output_bytes_max) {
-    output_bytes_ -= output_.front().bytes.size();
-    output_.pop_front();
-  }
 }
 
 void JobLife::on_follower(const Surroundings& around, ClientId client, JobOutbox& out) {
@@ -297,24 +252,21 @@ void JobLife::on_follower(const Surroundings& around, ClientId client, JobOutbox
     out.report(Effect{DropClient{client}});
     return;
   }
-  if (follower_ && follower_ != client) {
+  if (output_.tool() && output_.tool() != client) {
     out.report(Effect{Reply{client, Done{"another tool follows " + to_string(id()) + " already"}}});
     out.report(Effect{DropClient{client}});
     return;
   }
-  follower_ = client;
   out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
   out.report(Effect{Reply{client, RunStarted{id()}}});
-  for (Output& output : output_) out.report(Effect{Reply{client, RunOutput{std::move(output)}}});
-  output_.clear();
-  output_bytes_ = 0;
+  output_.on_tool(client, out);
   if (home_ == self_) decide(around, out);
   tell_followers(out);
 }
 
 void JobLife::on_follower_down(const Surroundings& around, ClientId client, JobOutbox& out) {
-  if (follower_ != client) return;
-  follower_.reset();
+  if (output_.tool() != client) return;
+  output_.on_tool_gone();
   if (!ended_) end(around, kSignalExitBase + SIGHUP, "the tool that followed it went away", out);
 }
 
@@ -354,20 +306,18 @@ void JobLife::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& o
 }
 
 void JobLife::tell_followers(JobOutbox& out) {
-  if (!ended_ || !follower_) return;
+  if (!ended_ || !output_.tool()) return;
   RunEnded reply{id(), ended_->code, ended_->reason, stages_};
   std::erase_if(reply.stages, [](const auto& entry) { return entry.second.stage == Stage::kNone; });
-  out.report(Effect{Reply{*follower_, std::move(reply)}});
-  out.report(Effect{DropClient{*follower_}});
-  follower_.reset();
+  out.report(Effect{Reply{*output_.tool(), std::move(reply)}});
+  out.report(Effect{DropClient{*output_.tool()}});
+  output_.on_tool_gone();
 }
 
 void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
                       const std::string& lost, JobOutbox& out) {
   stages_.erase(gone.id);
-  // What one has written that left in order is here or on its way; what others had, may be lost.
-  if (gone.why != Departure::kLeft) died_.insert(gone.id);
-  drop_finished_count(around, gone.id);
+  output_.on_gone(around, gone);
   if (ended_) return;
   const bool was_home = home_ == gone.id;
   if (gone.why != Departure::kLeft && (was_home || !lost.empty())) {
@@ -394,7 +344,7 @@ void JobLife::on_timer(const Surroundings& around, const JobTimer& timer, JobOut
       }
       break;
     case JobTimer::Kind::kFollow:
-      if (home_ == self_ && !follower_) {
+      if (home_ == self_ && !output_.tool()) {
         end(around, kSignalExitBase + SIGHUP, "the tool that followed it did not come back", out);
       }
       break;
@@ -423,7 +373,7 @@ std::string JobLife::waiting() const {
   if (is_retired_ && is_running()) return "the application to end, as it was told";
   if (home_ != self_ || is_running() || ended_) return {};
   if (!is_followed()) return "the tool that started the job, to follow it to its new home";
-  if (!has_all_output()) return "output of the job's processes that is on its way here";
+  if (!output_.has_all_come()) return "output of the job's processes that is on its way here";
   return {};
 }
 

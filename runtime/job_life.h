@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "overlay/base/time.h"
 #include "runtime/config.h"
 #include "runtime/job_outbox.h"
+#include "runtime/job_output.h"
 #include "runtime/job_traffic.h"
 
 namespace phx::runtime {
@@ -59,7 +59,9 @@ class JobLife {
   [[nodiscard]] JobId id() const { return start_.job; }
   [[nodiscard]] const JobStart& start() const { return start_; }
   [[nodiscard]] ProcessorId home() const { return home_; }
-  [[nodiscard]] JobHome home_statement() const { return {id(), home_, moves_, stages_, outputs_}; }
+  [[nodiscard]] JobHome home_statement() const {
+    return {id(), home_, moves_, stages_, output_.counts()};
+  }
   [[nodiscard]] Stage stage() const { return stage_; }
   [[nodiscard]] std::optional<ApplicationId> application() const { return application_; }
   [[nodiscard]] const std::optional<JobEnd>& ended() const { return ended_; }
@@ -79,15 +81,8 @@ class JobLife {
   /// Tells the home the stage of the process here.
   void report_stage(const Surroundings& around, JobOutbox& out);
   void learn(const Surroundings& around, ProcessorId processor, const JobStage& stage);
-  void pass_output_on(Output output, JobOutbox& out);
-  void give_output_away(JobOutbox& out);
-  void take_outputs_over(std::map<ProcessorId, OutputCount> outputs);
   /// At the home: the tool that shows the output is here, unless there is none.
-  [[nodiscard]] bool is_followed() const { return start_.spec.command.empty() || follower_; }
-  /// At the home: what processes had written before their stages has all come.
-  [[nodiscard]] bool has_all_output() const;
-  /// Many may come and go during one job.
-  void drop_finished_count(const Surroundings& around, ProcessorId writer);
+  [[nodiscard]] bool is_followed() const { return start_.spec.command.empty() || output_.tool(); }
   void decide(const Surroundings& around, JobOutbox& out);
   void announce_stages(const Surroundings& around, JobOutbox& out);
   [[nodiscard]] std::string describe(const Surroundings& around, ProcessorId processor) const;
@@ -108,12 +103,7 @@ class JobLife {
   std::string app_waiting_;
   std::map<ProcessorId, JobStage> stages_;  ///< Of all processors, this one included.
   ProcessorSet unannounced_;                ///< At the home: changed since the last statement.
-  std::optional<ClientId> follower_;        ///< At the home.
-  std::deque<Output> output_;               ///< At the home, while nobody follows.
-  std::uint64_t output_bytes_ = 0;
-  std::map<ProcessorId, OutputCount> outputs_;  ///< At the home.
-  ProcessorSet died_;
-  std::uint64_t written_ = 0;  ///< Outputs of the process here.
+  JobOutput output_;
   std::optional<JobEnd> ended_;
 };
 

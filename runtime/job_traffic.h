@@ -29,6 +29,11 @@ struct Surroundings {
   bool leaving = false;  ///< This processor leaves.
 };
 
+/// Was a member once. What is said of it may be older than its leaving.
+[[nodiscard]] inline bool is_gone(const Surroundings& around, ProcessorId processor) {
+  return !around.members.contains(processor) && processor.value < around.view.next_processor;
+}
+
 /// What flows for one job at one processor: point-to-point messages, collectives over the trees,
 /// moves of vnodes. Joins the router, the mover and the reductions; the only thing it owns itself
 /// is that joint. Not thread-safe.
