@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/io_context.hpp>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/tcp/address.h"
 #include "runtime/tcp/connection.h"
 #include "runtime/tcp/greeting.h"
 #include "runtime/tcp/steady_now.h"
@@ -30,6 +32,7 @@ struct ToolClient::Link {
   std::shared_ptr<Connection> connection;
   int descriptor = -1;
   ProcessorId daemon;
+  std::string endpoint;
   std::deque<runtime::ClientReply> replies;
   std::optional<Error> over;  ///< Why nothing more will come.
 
@@ -41,6 +44,9 @@ struct ToolClient::Link {
   }
   void adopt(Dialled&& dialled) {
     daemon = dialled.peer.self;
+    std::error_code lost_already;
+    const auto place = dialled.socket.remote_endpoint(lost_already);
+    endpoint = to_string(Address{place.address().to_string(), place.port()});
     descriptor = dialled.socket.native_handle();
     connection = std::make_shared<Connection>(
         std::move(dialled.socket), wire::Family::kClientReply, buffer,
@@ -73,13 +79,16 @@ ToolClient& ToolClient::operator=(ToolClient&&) noexcept = default;
 ToolClient::~ToolClient() = default;
 
 Result<ToolClient> ToolClient::connect(const std::vector<std::string>& endpoints,
-                                       const MeshKey& key) {
+                                       const MeshKey& key, const std::function<void()>& on_slow) {
+  constexpr auto kSlow = 2s;
   auto link = std::make_unique<Link>();
   DialOutcome outcome;
   const Handshake::Identity tool{.role = Role::kClient, .self = {}, .expected = {}};
   asio::co_spawn(
-      link->io, dial(endpoints, key, tool),
+      link->io, dial_any(endpoints, key, tool),
       [&outcome](const std::exception_ptr&, DialOutcome done) { outcome = std::move(done); });
+  link->io.run_for(kSlow);
+  if (on_slow && !link->io.stopped()) on_slow();
   link->io.run();
   if (!outcome.reached) return with_advice(outcome.failure);
   link->adopt(std::move(*outcome.reached));
@@ -123,6 +132,10 @@ ProcessorId ToolClient::daemon() const {
   return link_->daemon;
 }
 
+const std::string& ToolClient::endpoint() const {
+  return link_->endpoint;
+}
+
 int ToolClient::descriptor() const {
   return link_->descriptor;
 }
@@ -136,6 +149,12 @@ Result<runtime::JoinReply> ask(const std::vector<std::string>& endpoints, const 
   const Status sent = client.value().send(runtime::JoinRequest{newcomer});
   if (!sent.ok()) return sent.error();
   Result<runtime::ClientReply> reply = client.value().receive(patience);
+  if (!reply.ok() && reply.error().code == ErrorCode::kTimeout) {
+    return Error{ErrorCode::kTimeout, to_string(client.value().daemon()) + " at " +
+                                          client.value().endpoint() +
+                                          " has not let this processor in: it hangs, or the " +
+                                          "coordinator does; see `phoenix status`"};
+  }
   if (!reply.ok()) return reply.error();
   auto* const join = std::get_if<runtime::JoinReply>(&reply.value());
   if (join == nullptr) return Error{ErrorCode::kBadInput, "the member gave a wrong answer"};
@@ -154,20 +173,21 @@ Result<runtime::JoinReply> join_mesh(const std::vector<std::string>& endpoints, 
                                      const runtime::Member& newcomer, Duration patience) {
   constexpr int kPauseMs = 100;
   const Instant until = steady_now() + patience;
-  while (true) {
-    Error last{ErrorCode::kBadInput, "no member to ask: give --join ADDRESS:PORT"};
-    for (const std::string& endpoint : endpoints) {
-      const Duration left = until - steady_now();
-      Result<runtime::JoinReply> reply = ask({endpoint}, key, newcomer, left);
+  std::vector<std::string> order = endpoints;
+  Error last{ErrorCode::kBadInput, "no member to ask: give --join ADDRESS:PORT"};
+  while (!order.empty()) {
+    // Each has the head start once: the first that lets us in may be leaving.
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      Result<runtime::JoinReply> reply = ask(order, key, newcomer, until - steady_now());
       if (reply.ok()) return reply;
       last = reply.error();
+      std::rotate(order.begin(), order.begin() + 1, order.end());
     }
-    if (!worth_another_try(last) || steady_now() >= until) {
-      last.what = "cannot join the mesh: " + last.what;
-      return last;
-    }
+    if (!worth_another_try(last) || steady_now() >= until) break;
     ::poll(nullptr, 0, kPauseMs);
   }
+  last.what = "cannot join the mesh: " + last.what;
+  return last;
 }
 
 }  // namespace phx::tcp

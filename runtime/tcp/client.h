@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,10 +16,13 @@ namespace phx::tcp {
 /// thread-safe: one thread at a time.
 class ToolClient {
  public:
-  /// Connects to the first of `endpoints` ("address:port") that lets us in; each gets 2 s to be
-  /// reached and 3 s for the handshake. Errors name the last endpoint and say what to do.
+  /// Connects to the first of `endpoints` ("address:port") that lets us in; each is tried 250 ms
+  /// after the one before, or when that has failed, and gets 2 s to be reached and 3 s for the
+  /// handshake. Errors name the endpoint that failed last and say what to do. `on_slow` is called
+  /// once if all this takes longer than 2 s.
   [[nodiscard]] static Result<ToolClient> connect(const std::vector<std::string>& endpoints,
-                                                  const MeshKey& key);
+                                                  const MeshKey& key,
+                                                  const std::function<void()>& on_slow = {});
   ToolClient(ToolClient&&) noexcept;
   ToolClient& operator=(ToolClient&&) noexcept;
   ToolClient(const ToolClient&) = delete;
@@ -33,6 +37,8 @@ class ToolClient {
   [[nodiscard]] Result<runtime::ClientReply> receive(Duration timeout);
   /// The daemon at the other end.
   [[nodiscard]] ProcessorId daemon() const;
+  /// Where it is: "address:port".
+  [[nodiscard]] const std::string& endpoint() const;
   /// Readable when receive() may have something to do; for poll(). Valid while this object lives.
   [[nodiscard]] int descriptor() const;
 
@@ -42,8 +48,8 @@ class ToolClient {
   std::unique_ptr<Link> link_;
 };
 
-/// Asks members of a mesh, one after the other and repeatedly for up to `patience`, to take
-/// `newcomer` in. The reply has no refusal.
+/// Asks the member of a mesh that answers first, and others if that one cannot, repeatedly for up
+/// to `patience`, to take `newcomer` in. The reply has no refusal.
 [[nodiscard]] Result<runtime::JoinReply> join_mesh(const std::vector<std::string>& endpoints,
                                                    const MeshKey& key,
                                                    const runtime::Member& newcomer,

@@ -1,7 +1,10 @@
 #include "runtime/tcp/greeting.h"
 
 #include <array>
+#include <asio/bind_cancellation_slot.hpp>
 #include <asio/buffer.hpp>
+#include <asio/cancellation_signal.hpp>
+#include <asio/co_spawn.hpp>
 #include <asio/connect.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/read.hpp>
@@ -9,10 +12,12 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
+#include <deque>
 #include <memory>
 #include <utility>
 
 #include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/steady_now.h"
 
 namespace phx::tcp {
 namespace {
@@ -154,6 +159,29 @@ asio::awaitable<void> dial_one(tcp::endpoint place, const MeshKey& key,
   outcome.failure.error = peer.error();
 }
 
+/// Attempts at several addresses at once; shared by them and whoever waits for the outcome.
+struct Attempts {
+  explicit Attempts(const asio::any_io_executor& executor) : ended(executor) {}
+
+  asio::steady_timer ended;  ///< Cancelled whenever one has.
+  std::deque<asio::cancellation_signal> signals;
+  std::size_t failures = 0;  ///< Not counted in the order yet.
+  bool all_refused = true;
+  DialOutcome outcome;
+
+  void on_end(DialOutcome&& one) {
+    ended.cancel();
+    if (outcome.reached) return;  // Too late: the connection is closed.
+    if (one.reached) {
+      outcome.reached = std::move(one.reached);
+      return;
+    }
+    ++failures;
+    all_refused = all_refused && one.failure.refused;
+    outcome.failure = std::move(one.failure);
+  }
+};
+
 }  // namespace
 
 asio::awaitable<Result<Hello>> greet(tcp::socket& socket, Handshake handshake, Duration timeout) {
@@ -185,6 +213,36 @@ asio::awaitable<DialOutcome> dial(std::vector<std::string> addresses, MeshKey ke
   }
   outcome.failure.refused = all_refused;
   co_return outcome;
+}
+
+asio::awaitable<DialOutcome> dial_any(std::vector<std::string> addresses, MeshKey key,
+                                      Handshake::Identity identity, DialOrder::Options options) {
+  const auto executor = co_await asio::this_coro::executor;
+  const auto attempts = std::make_shared<Attempts>(executor);
+  attempts->outcome.failure.error = {ErrorCode::kBadInput, "no address to connect to"};
+  attempts->all_refused = !addresses.empty();
+  DialOrder order(addresses.size(), options);
+  while (!attempts->outcome.reached && !order.is_over()) {
+    while (const auto next = order.begin(steady_now())) {
+      std::vector<std::string> one(1, addresses[*next]);
+      asio::co_spawn(
+          executor, dial(std::move(one), key, identity),
+          asio::bind_cancellation_slot(attempts->signals.emplace_back().slot(),
+                                       [attempts](const std::exception_ptr&, DialOutcome done) {
+                                         attempts->on_end(std::move(done));
+                                       }));
+    }
+    const auto due = order.next_deadline();
+    attempts->ended.expires_at(due ? asio::steady_timer::time_point(due->time_since_epoch())
+                                   : asio::steady_timer::time_point::max());
+    co_await attempts->ended.async_wait(kAwait);
+    for (; attempts->failures > 0; --attempts->failures) order.on_failed();
+  }
+  for (asio::cancellation_signal& signal : attempts->signals) {
+    signal.emit(asio::cancellation_type::terminal);
+  }
+  attempts->outcome.failure.refused = attempts->all_refused;
+  co_return std::move(attempts->outcome);
 }
 
 void tune(tcp::socket& socket) {

@@ -9,6 +9,7 @@
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
 #include "runtime/tcp/address.h"
+#include "runtime/tcp/dial_order.h"
 #include "runtime/tcp/handshake.h"
 
 namespace phx::tcp {
@@ -43,6 +44,11 @@ struct DialOutcome {
 };
 [[nodiscard]] asio::awaitable<DialOutcome> dial(std::vector<std::string> addresses, MeshKey key,
                                                 Handshake::Identity identity);
+/// The same with a head start for each address instead of turns: the first that leads to a proved
+/// peer is taken, the attempts at the others are ended. For whoever may talk to any of them.
+[[nodiscard]] asio::awaitable<DialOutcome> dial_any(std::vector<std::string> addresses, MeshKey key,
+                                                    Handshake::Identity identity,
+                                                    DialOrder::Options options = {});
 
 /// Low latency, and no descriptor for processes that are started later.
 void tune(asio::ip::tcp::socket& socket);

@@ -131,6 +131,61 @@ TEST_CASE("nobody at an address is a refusal, a bad address is none") {
   CHECK(!outcomes[1].failure.refused);
 }
 
+TEST_CASE("one that hangs costs its head start only, and is left alone then") {
+  Door door;
+  // As with a process that is stopped: the system accepts, and nobody says a word.
+  tcp::acceptor mute(door.loop.io, {asio::ip::address_v4::loopback(), 0});
+  const auto address_of = [](const auto& acceptor) {
+    return "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
+  };
+  std::optional<DialOutcome> outcome;
+
+  asio::co_spawn(door.loop.io,
+                 dial_any({address_of(mute), address_of(mute), to_string(door.listener->address())},
+                          test::key_of(1), kTool, {.head_start = 5ms}),
+                 [&](const std::exception_ptr&, DialOutcome done) { outcome = std::move(done); });
+
+  REQUIRE(door.loop.until([&] { return outcome.has_value(); }));
+  REQUIRE(outcome->reached);
+  CHECK(outcome->reached->peer.self == ProcessorId{7});
+  for (int i = 0; i < 2; ++i) {
+    tcp::socket dropped = mute.accept();
+    dropped.non_blocking(true);
+    CHECK(door.loop.until([&] {
+      std::error_code error;
+      std::array<std::byte, 64> bytes{};
+      while (!error) dropped.read_some(asio::buffer(bytes), error);
+      return error != asio::error::would_block;
+    }));
+  }
+}
+
+TEST_CASE("of several that fail, one is named, and all must have refused to be gone") {
+  Door door;
+  const std::string place = to_string(door.listener->address());
+  auto opened = Listener::open(door.loop.io.get_executor(), {"127.0.0.1", 0});
+  REQUIRE(opened.ok());
+  const std::string gone = to_string(opened.value()->address());
+  opened.value()->close();
+  std::vector<DialOutcome> outcomes;
+
+  for (const auto& places :
+       {std::vector{gone, gone}, std::vector{gone, place}, std::vector<std::string>{}}) {
+    asio::co_spawn(
+        door.loop.io, dial_any(places, test::key_of(2), kTool),
+        [&](const std::exception_ptr&, DialOutcome done) { outcomes.push_back(std::move(done)); });
+    const std::size_t wanted = outcomes.size() + 1;
+    REQUIRE(door.loop.until([&] { return outcomes.size() == wanted; }));
+  }
+
+  CHECK(outcomes[0].failure.refused);
+  CHECK(outcomes[0].failure.error.what.find(gone) != std::string::npos);
+  CHECK(!outcomes[1].failure.refused);
+  CHECK(outcomes[1].failure.error.code == ErrorCode::kDenied);
+  CHECK(!outcomes[2].failure.refused);
+  CHECK(outcomes[2].failure.error.code == ErrorCode::kBadInput);
+}
+
 TEST_CASE("garbage is closed without an answer") {
   Door door;
   tcp::socket socket = door.knock();
