@@ -67,14 +67,7 @@ await "the mesh knows" has_processors 3
 
 "$phoenix" run -n 6 -- "$demos/heat" --steps 100000 >"$work/frozen.out" 2>&1 &
 job=$!
-await "the job holds vnodes" holds_some 4
-frozen=$(process_of 4)
-kill -STOP "$frozen"
-wait "$job"
-check "the job of a frozen processor ends" test $? -eq 1
-check "naming processor and vnodes" grep -q "p4 is gone.*v4-5" frozen.out
-kill -CONT "$frozen"
-await "a processor that was declared dead ends itself" sh -c "! kill -0 $frozen"
+dies_frozen 4 frozen.out "p4 is gone.*v4-5"
 
 "$phoenix" run -n 4 -- "$demos/heat" --steps 100000 >"$work/interrupted.out" 2>&1 &
 job=$!
@@ -98,14 +91,7 @@ check "processors are added" "$phoenix" add --local 2 -q --daemon-option=--peer-
 timeout 60 "$phoenix" run -n 12 -- "$demos/heat" --steps 100000 >"$work/hanging.out" 2>&1 &
 job=$!
 home=$(oldest)
-await "the job holds vnodes" holds_some "$home"
-frozen=$(process_of "$home")
-kill -STOP "$frozen"
-wait "$job"
-check "the job ends when its home, the coordinator, is frozen" test $? -eq 1
-check "naming it" grep -q "p$home is gone" hanging.out
-kill -CONT "$frozen"
-await "the frozen home ends itself" sh -c "! kill -0 $frozen"
+dies_frozen "$home" hanging.out "p$home is gone"
 check "the mesh still works" "$phoenix" run -n 4 -- "$demos/heat" --steps 10
 
 # Nor does Ctrl-C depend on it. The mesh is to notice nothing here.
@@ -114,8 +100,7 @@ check "a patient mesh starts" "$phoenix" up --local 3 -q --daemon-option=--peer-
 "$phoenix" run -n 12 -- "$demos/heat" --steps 100000 >"$work/mute.out" 2>&1 &
 job=$!
 await "the job holds vnodes" holds_some 1
-frozen=$(process_of 1)
-kill -STOP "$frozen"
+freeze 1
 kill -INT "$job"
 await "the first Ctrl-C is taken" grep -q "once more ends it" mute.out
 kill -INT "$job"

@@ -77,7 +77,21 @@ holds_some() { "$phoenix" status | grep "^p$1 " | grep -q 'j[0-9]*:'; }
 process_of() { sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$PHOENIX_DIR/default/p$1.json"; }
 endpoint_of() { sed -n 's/.*"endpoint": "\([^"]*\)".*/\1/p' "$PHOENIX_DIR/default/p$1.json"; }
 oldest() { "$phoenix" status | sed -n 's/^p\([0-9]*\) .*/\1/p' | head -n 1; }
+# Stops processor $1 as it stands: its connections stay, and it does nothing. `kill -CONT "$frozen"` ends that.
+freeze() { frozen=$(process_of "$1"); kill -STOP "$frozen"; }
 no_daemon() { ! pgrep -f "[m]esh-dir $PHOENIX_DIR" >/dev/null; }
+
+# dies_frozen PROCESSOR OUTPUT TEXT: freezes a processor on which $job runs. The job must end with this
+# text in its output, and the processor end itself when it goes on.
+dies_frozen() {
+  await "the job holds vnodes on p$1" holds_some "$1"
+  freeze "$1"
+  wait "$job"
+  check "the job ends when p$1 is frozen" test $? -eq 1
+  check "naming what is lost" grep -q "$3" "$2"
+  kill -CONT "$frozen"
+  await "p$1, which was declared dead, ends itself" sh -c "! kill -0 $frozen"
+}
 
 # under_change NAME COMMAND...: two processors join, the two oldest are drained, again and again until
 # the command ends, whose output goes to NAME.out.
