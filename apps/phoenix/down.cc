@@ -7,11 +7,13 @@
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
+#include "apps/phoenix/waiting.h"
+#include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
 namespace {
 
-constexpr auto kDownTimeout = std::chrono::seconds(10);
+constexpr Duration kDownTimeout = 10s;
 
 struct KillOptions {
   std::string mesh = "default";
@@ -21,8 +23,12 @@ struct KillOptions {
 
 /// Waits until no daemon of this machine is left; those that do not end by themselves are killed.
 void wait_for_end(const MeshDir& dir) {
-  const auto deadline = std::chrono::steady_clock::now() + kDownTimeout;
-  while (!dir.daemons().empty() && std::chrono::steady_clock::now() < deadline) {
+  Waiting waiting(kDownTimeout, "kills it");
+  const Instant deadline = tcp::steady_now() + kDownTimeout;
+  for (auto left = dir.daemons(); !left.empty() && tcp::steady_now() < deadline;
+       left = dir.daemons()) {
+    waiting.look("p" + std::to_string(left.front().id) + " (process " +
+                 std::to_string(left.front().process) + ") to end");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   for (const auto& daemon : dir.daemons()) {

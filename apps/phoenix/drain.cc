@@ -7,6 +7,8 @@
 
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/verb.h"
+#include "apps/phoenix/waiting.h"
+#include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
 namespace {
@@ -36,10 +38,15 @@ void await_processes(const MeshDir& dir, const std::vector<ProcessorId>& process
     return std::any_of(processors.begin(), processors.end(),
                        [&](ProcessorId p) { return p.value == daemon.id; });
   };
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (std::chrono::steady_clock::now() < deadline) {
+  constexpr Duration kPatience = 5s;
+  Waiting waiting(kPatience);
+  const Instant deadline = tcp::steady_now() + kPatience;
+  while (tcp::steady_now() < deadline) {
     const auto daemons = dir.daemons();
-    if (std::none_of(daemons.begin(), daemons.end(), runs)) return;
+    const auto one = std::find_if(daemons.begin(), daemons.end(), runs);
+    if (one == daemons.end()) return;
+    waiting.look("p" + std::to_string(one->id) + " (process " + std::to_string(one->process) +
+                 "), which has left the mesh, to end");
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -104,7 +111,7 @@ int drain(const DrainOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   auto told = begin;
   while (true) {
-    auto reply = session.client.receive(5s);
+    auto reply = receive(session, 5s);
     if (!reply.ok()) {
       if (have_left(options.mesh, processors)) break;
       auto again = begin_patiently(options, processors);

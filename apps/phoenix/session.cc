@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/phoenix/waiting.h"
 #include "runtime/tcp/key.h"
 
 namespace phx::app {
@@ -26,6 +27,17 @@ std::string other_meshes(const std::string& name) {
   return list.empty() ? "" : " (other meshes of yours: " + list + ")";
 }
 
+/// Addresses for a person: three of them at most.
+std::string listed(const std::vector<std::string>& endpoints) {
+  constexpr std::size_t kListed = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(endpoints.size(), kListed); ++i) {
+    text += (i == 0 ? "" : ", ") + endpoints[i];
+  }
+  const std::size_t others = endpoints.size() - std::min(endpoints.size(), kListed);
+  return text + (others == 0 ? "" : " and " + std::to_string(others) + " more");
+}
+
 }  // namespace
 
 Result<Session> connect_to(const std::string& name, const std::vector<std::string>& endpoints) {
@@ -38,19 +50,24 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
   }
   const auto key = tcp::read_key(dir.value().key_file());
   if (!key.ok()) return key.error();
-  auto client = tcp::ToolClient::connect(endpoints, key.value());
+  const auto on_slow = [&] {
+    Waiting(kForever).look("a daemon of mesh '" + name + "' to answer at " + listed(endpoints),
+                           Waiting::kQuiet);
+  };
+  auto client = tcp::ToolClient::connect(endpoints, key.value(), on_slow);
   if (client.ok()) return Session{std::move(dir).value(), std::move(client).value()};
   return Error{ErrorCode::kUnavailable,
                "no daemon of mesh '" + name + "' answers (" + client.error().what +
                    "); if it is gone for good: phoenix down, then " + start};
 }
 
-Result<Session> connect(const std::string& name, const std::vector<ProcessorId>& last) {
+Result<Session> connect(const std::string& name, const Choice& choice) {
   const Result<MeshDir> dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
   std::vector<std::string> endpoints;
   std::vector<std::string> put_off;
   for (const auto& daemon : dir.value().daemons()) {
+    const auto& last = choice.last;
     const bool is_last = std::ranges::find(last, ProcessorId{daemon.id}) != last.end();
     (is_last ? put_off : endpoints).push_back(daemon.endpoint);
   }
@@ -60,7 +77,26 @@ Result<Session> connect(const std::string& name, const std::vector<ProcessorId>&
     if (!known) endpoints.push_back(endpoint);
   }
   endpoints.insert(endpoints.end(), put_off.begin(), put_off.end());
+  const bool leaves_out = std::erase(endpoints, choice.not_at) > 0;
+  if (leaves_out && endpoints.empty()) {
+    return Error{ErrorCode::kNotFound, "no other daemon of mesh '" + name + "' is known"};
+  }
   return connect_to(name, endpoints);
+}
+
+Result<runtime::ClientReply> receive(Session& session, Duration timeout) {
+  Waiting waiting(timeout);
+  const std::string who = to_string(session.client.daemon()) + " at " + session.client.endpoint();
+  auto reply = session.client.receive(std::min(timeout, Waiting::kQuiet));
+  const auto is_late = [&] { return !reply.ok() && reply.error().code == ErrorCode::kTimeout; };
+  if (is_late() && timeout > Waiting::kQuiet) {
+    waiting.look(who + " to answer", Waiting::kQuiet);
+    reply = session.client.receive(timeout - Waiting::kQuiet);
+  }
+  if (!is_late()) return reply;
+  return Error{ErrorCode::kTimeout, who + " has not answered within " +
+                                        std::to_string(timeout / 1s) +
+                                        " s; is it overloaded, or stopped? See phoenix status"};
 }
 
 Result<runtime::StatusReply> ask_status(Session& session, bool ask_all) {
@@ -95,7 +131,7 @@ std::vector<std::string> staying_endpoints(const runtime::View& view,
 
 Result<Session> connect_to_staying(const std::string& name,
                                    const std::vector<ProcessorId>& without) {
-  auto session = connect(name, without);
+  auto session = connect(name, {.last = without});
   if (!session.ok()) return session;
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return status.error();

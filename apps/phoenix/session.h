@@ -16,11 +16,16 @@ struct Session {
   tcp::ToolClient client;
 };
 
-/// Connects to a daemon of the mesh `name`: those of this machine first, then others known. The
-/// error says what to do, e.g. that no mesh of this name runs. Those of `last` on this machine are
-/// tried after all others.
-[[nodiscard]] Result<Session> connect(const std::string& name,
-                                      const std::vector<ProcessorId>& last = {});
+/// Whom to prefer, and whom to leave alone.
+struct Choice {
+  std::vector<ProcessorId> last =
+      {};                   ///< Those of them on this machine are tried after all others.
+  std::string not_at = {};  ///< This address is not tried.
+};
+
+/// Connects to the daemon of the mesh `name` that answers first: those of this machine are tried
+/// first, then others known. The error says what to do, e.g. that no mesh of this name runs.
+[[nodiscard]] Result<Session> connect(const std::string& name, const Choice& choice = {});
 /// Connects to the daemon at one of these addresses.
 [[nodiscard]] Result<Session> connect_to(const std::string& name,
                                          const std::vector<std::string>& endpoints);
@@ -37,12 +42,16 @@ struct Session {
 /// daemon if this one has just left.
 [[nodiscard]] Result<runtime::StatusReply> ask_status(Session& session, bool ask_all = true);
 
+/// What the daemon sends next, and says on stderr for whom it waits if that takes long. kTimeout:
+/// the error names the daemon and its place.
+[[nodiscard]] Result<runtime::ClientReply> receive(Session& session, Duration timeout);
+
 /// Sends `request` and waits for the answer of type `Answer`; a Done with an error is an error.
 template <class Answer>
 [[nodiscard]] Result<Answer> ask(Session& session, const runtime::ClientRequest& request,
                                  Duration timeout) {
   if (const Status sent = session.client.send(request); !sent.ok()) return sent.error();
-  Result<runtime::ClientReply> reply = session.client.receive(timeout);
+  Result<runtime::ClientReply> reply = receive(session, timeout);
   if (!reply.ok()) return reply.error();
   if (auto* answer = std::get_if<Answer>(&reply.value())) return std::move(*answer);
   if (const auto* done = std::get_if<runtime::Done>(&reply.value())) {

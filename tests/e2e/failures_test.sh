@@ -108,7 +108,7 @@ await "the second one ends the tool" sh -c "! kill -0 $job"
 kill -CONT "$frozen"
 wait "$job"
 check "which says so by its exit code" test $? -eq 130
-check "and names the home" grep -q "p1, which looks after the job, does not answer; p. ends it" mute.out
+check "and names the home" grep -q "p1 at .*, which looks after j1, does not answer; p. ends it" mute.out
 await "no job is left" sh -c "$phoenix ps | grep -q 'no jobs'"
 await "no process is left" sh -c "! pgrep -f '[h]eat --steps 100000'"
 
@@ -124,3 +124,19 @@ wait "$drain"
 check "so does the other" test $? -eq 0
 wait "$job"
 check "and the job" test $? -eq 0
+
+# With nobody else to ask, the tool says for whom it waits, and goes on with whoever answers again.
+check "the mesh ends" "$phoenix" down
+check "a mesh of one starts" "$phoenix" up --local 1 -q
+"$phoenix" run -n 2 -- "$demos/heat" --steps 100000 >"$work/alone.out" 2>&1 &
+job=$!
+await "the job holds vnodes" holds_some 1
+freeze 1
+await "the tool says for whom it waits" \
+  grep -q "waiting since .* for p1 at 127.*, which looks after j1, to answer .*gives up after 30 s" alone.out
+kill -CONT "$frozen"
+check "the job has not ended" sh -c "$phoenix ps | grep -q heat"
+kill -TERM "$job"
+wait "$job"
+check "it ends when it is told to" test $? -ne 0
+await "no process is left" sh -c "! pgrep -f '[h]eat --steps 100000'"

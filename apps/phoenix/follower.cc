@@ -1,0 +1,213 @@
+#include "apps/phoenix/follower.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+#include "apps/phoenix/interrupts.h"
+#include "apps/phoenix/verb.h"
+#include "runtime/tcp/steady_now.h"
+
+namespace phx::app {
+namespace {
+
+constexpr int kRefusalsMax = 3;
+constexpr Duration kSearch = 15s;
+constexpr Duration kLook = 100ms;
+constexpr Duration kPoke = 1s;
+constexpr Duration kMute = 3s;     ///< It does not answer.
+constexpr Duration kSuspect = 6s;  ///< Others are asked, every 3 s from then on.
+constexpr Duration kGiveUp = 30s;
+// Nothing takes longer between two looks, but that this tool was stopped itself: then it blames
+// nobody.
+constexpr Duration kStepMax = 10s;
+
+}  // namespace
+
+Follower::Follower(Session session, runtime::RunRequest request, JobOutput output)
+    : session_(std::move(session)),
+      request_(std::move(request)),
+      output_(std::move(output)),
+      looked_(tcp::steady_now()),
+      for_number_(kForever),
+      for_home_(kGiveUp),
+      for_news_(kSearch) {}
+
+int Follower::run() {
+  if (const Status sent = session_.client.send(request_); !sent.ok()) {
+    if (const auto code = ask_another(sent.error().what)) return *code;
+  }
+  while (true) {
+    if (const int number = job_ ? Interrupts::take() : 0; number != 0) pass_on(number);
+    if (!job_ && Interrupts::count() > 1) {
+      return fail("interrupted before the job had a number; see phoenix ps", kInterrupted);
+    }
+    Result<runtime::ClientReply> reply = session_.client.receive(kLook);
+    count_silence(reply.ok());
+    if (!reply.ok()) {
+      const Error& loss = reply.error();
+      const bool is_late = loss.code == ErrorCode::kTimeout;
+      if (const auto code = is_late ? on_silence() : on_loss(loss)) return *code;
+      continue;
+    }
+    if (const auto code = take(reply.value())) {
+      const bool is_complete = output_.finish();
+      return is_complete || *code != kOk ? *code : fail("the job's output is not complete");
+    }
+  }
+}
+
+/// The first signal goes to the processes, so that they can end by themselves; the next ends the
+/// job.
+void Follower::pass_on(int number) {
+  const bool asks = Interrupts::count() == 1 && number == SIGINT;
+  std::fprintf(stderr, "phoenix: %s\n",
+               asks ? "interrupt passed on to the job; once more ends it" : "ending the job");
+  if (!asks) ending_ = number;
+  const Status sent = session_.client.send(runtime::SignalRequest{*job_, asks ? number : 0});
+  if (!sent.ok()) std::fprintf(stderr, "phoenix: %s\n", sent.error().what.c_str());
+}
+
+std::string Follower::home() const {
+  return to_string(session_.client.daemon()) + " at " + session_.client.endpoint() + ", which " +
+         (job_ ? "looks after " + to_string(*job_) : "was asked to begin the job");
+}
+
+void Follower::count_silence(bool is_heard) {
+  const Instant now = tcp::steady_now();
+  silence_before_ = silence_;
+  silence_ = is_heard ? Duration{} : silence_ + std::min(now - looked_, kStepMax);
+  if (is_heard && silence_before_ >= Waiting::kQuiet) for_home_ = Waiting(kGiveUp);
+  looked_ = now;
+}
+
+/// Whether it has just become as long as `begin`, or longer by another `period`.
+bool Follower::silence_reaches(Duration begin, Duration period) const {
+  const auto times = [&](Duration silence) {
+    return silence < begin ? 0 : 1 + (silence - begin) / period;
+  };
+  return times(silence_) > times(silence_before_);
+}
+
+Follower::Code Follower::take(const runtime::ClientReply& reply) {
+  if (const auto* m = std::get_if<runtime::RunStarted>(&reply)) {
+    job_ = m->job;
+    give_up_.reset();
+  }
+  if (const auto* m = std::get_if<runtime::StatusReply>(&reply); m != nullptr && !job_) {
+    for_number_.look(to_string(m->coordinator) + ", the coordinator of the mesh, to give the job " +
+                     "that " + to_string(session_.client.daemon()) + " is to begin its number");
+  }
+  if (const auto* m = std::get_if<runtime::RunOutput>(&reply)) {
+    output_.write(m->output);
+  }
+  if (const auto* m = std::get_if<runtime::RunMoved>(&reply)) return move(*m);
+  if (const auto* m = std::get_if<runtime::RunEnded>(&reply)) {
+    if (!m->reason.empty()) fail(to_string(m->job) + ": " + m->reason);
+    return m->code;
+  }
+  if (const auto* m = std::get_if<runtime::Done>(&reply); m != nullptr && !m->error.empty()) {
+    return job_ ? fail(m->error) : ask_another(m->error);
+  }
+  return std::nullopt;
+}
+
+Follower::Code Follower::on_loss(const Error& loss) {
+  silence_ = {};
+  return job_ ? find_again(loss) : ask_another(loss.what);
+}
+
+/// Nothing has come. A daemon that hangs closes no connection; the others notice and end the job.
+Follower::Code Follower::on_silence() {
+  // If it is lost, the next look at the connection tells.
+  if (silence_reaches(kPoke, kPoke)) {
+    static_cast<void>(session_.client.send(runtime::StatusRequest{/*ask_all=*/false}));
+  }
+  if (job_ && ending_ != 0 && silence_ >= kMute) return end_elsewhere();
+  if (silence_ >= kGiveUp) return fail(home() + ", has not answered for 30 s; see phoenix status");
+  for_home_.look(home() + ", to answer", silence_);
+  return silence_reaches(kSuspect, kMute) ? ask_about_home() : std::nullopt;
+}
+
+/// If the daemon is a member no more, another one knows what became of the job.
+Follower::Code Follower::ask_about_home() {
+  const ProcessorId mute = session_.client.daemon();
+  auto next = connect(session_.dir.name(), {.not_at = session_.client.endpoint()});
+  if (!next.ok()) return std::nullopt;
+  const auto status = ask_status(next.value(), /*ask_all=*/false);
+  if (!status.ok() || status.value().view.members.contains(mute)) return std::nullopt;
+  const std::string why = to_string(mute) + " does not answer and is no longer in the mesh";
+  if (!job_) return on_loss({ErrorCode::kUnavailable, why});
+  std::fprintf(stderr, "phoenix: %s\n", why.c_str());
+  session_ = std::move(next).value();
+  silence_ = {};
+  static_cast<void>(session_.client.send(runtime::FollowRequest{*job_}));
+  return std::nullopt;
+}
+
+/// The job is to end, but the daemon that was told does not answer: any other can do it, too.
+int Follower::end_elsewhere() {
+  constexpr int kSignalled = 128;
+  std::string text = home() + ", does not answer; ";
+  auto next = connect(session_.dir.name(), {.not_at = session_.client.endpoint()});
+  const runtime::SignalRequest request{*job_, 0};
+  if (next.ok()) {
+    const auto done = ask<runtime::Done>(next.value(), request, 3s);
+    const std::string name = to_string(next.value().client.daemon());
+    const std::string error = done.ok() ? done.value().error : done.error().what;
+    text += error.empty() ? name + " ends it" : name + " says: " + error;
+  } else {
+    text += next.error().what;
+  }
+  return fail(text, kSignalled + ending_);
+}
+
+/// The daemon has not begun the job; it may just be leaving. If it has died, so has the job, whose
+/// home it would be.
+Follower::Code Follower::ask_another(const std::string& why) {
+  const auto refusing = session_.client.daemon();
+  for (; refusals_ < kRefusalsMax; ++refusals_) {
+    auto next = connect_to_staying(session_.dir.name(), {refusing});
+    if (!next.ok()) break;
+    session_ = std::move(next).value();
+    if (!session_.client.send(request_).ok()) continue;
+    ++refusals_;
+    return std::nullopt;
+  }
+  return fail("the job was not begun: " + why);
+}
+
+/// The daemon went away without a word: the others learn soon what became of the job.
+Follower::Code Follower::find_again(const Error& loss) {
+  const std::string lost = to_string(session_.client.daemon());
+  const Instant now = tcp::steady_now();
+  if (!give_up_) {
+    give_up_ = now + kSearch;
+    for_news_ = Waiting(kSearch);
+  }
+  if (now > *give_up_) return fail("lost " + lost + ", which looked after the job: " + loss.what);
+  for_news_.look("the other daemons to tell what became of " + to_string(*job_) + ", since " +
+                 lost + " is lost");
+  std::this_thread::sleep_for(kLook);
+  auto next = connect(session_.dir.name(), {.last = {session_.client.daemon()}});
+  if (!next.ok()) return fail("lost " + lost + ": " + loss.what);
+  session_ = std::move(next).value();
+  // If this is lost too, the next look at the connection tells.
+  static_cast<void>(session_.client.send(runtime::FollowRequest{*job_}));
+  return std::nullopt;
+}
+
+Follower::Code Follower::move(const runtime::RunMoved& moved) {
+  job_ = moved.job;
+  auto next = connect_to(session_.dir.name(), moved.endpoints);
+  if (!next.ok()) return find_again(next.error());
+  session_ = std::move(next).value();
+  const Status sent = session_.client.send(runtime::FollowRequest{moved.job});
+  return sent.ok() ? std::nullopt : find_again(sent.error());
+}
+
+}  // namespace phx::app

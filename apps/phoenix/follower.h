@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apps/phoenix/job_output.h"
+#include "apps/phoenix/session.h"
+#include "apps/phoenix/waiting.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/time.h"
+#include "runtime/client_messages.h"
+
+namespace phx::app {
+
+/// Starts one job and follows it from this terminal to its end, wherever its home goes. A daemon
+/// that hangs closes no connection: it is asked for a sign of life each second, so a job that says
+/// nothing for hours is no silence, and given up after 30 s [README.md "What the tool waits for"].
+class Follower {
+ public:
+  Follower(Session session, runtime::RunRequest request, JobOutput output);
+
+  /// Until the job is over, or lost: the exit code of the tool. REQUIRES an Interrupts to be there.
+  [[nodiscard]] int run();
+
+ private:
+  /// An exit code ends run().
+  using Code = std::optional<int>;
+
+  void pass_on(int number);
+  void count_silence(bool is_heard);
+  [[nodiscard]] bool silence_reaches(Duration begin, Duration period) const;
+
+  [[nodiscard]] Code take(const runtime::ClientReply& reply);
+  [[nodiscard]] Code on_loss(const Error& loss);
+  [[nodiscard]] Code on_silence();
+  [[nodiscard]] Code ask_about_home();
+  [[nodiscard]] int end_elsewhere();
+  [[nodiscard]] Code ask_another(const std::string& why);
+  [[nodiscard]] Code find_again(const Error& loss);
+  [[nodiscard]] Code move(const runtime::RunMoved& moved);
+  /// The daemon asked last, with its task and place, for a person.
+  [[nodiscard]] std::string home() const;
+
+  Session session_;
+  runtime::RunRequest request_;
+  JobOutput output_;
+  int refusals_ = 0;
+  int ending_ = 0;  ///< The signal that ended the job; 0: none.
+  std::optional<JobId> job_;
+  std::optional<Instant> give_up_;  ///< Searching since a loss.
+
+  Instant looked_;             ///< When the silence was counted last.
+  Duration silence_{};         ///< Nothing has come for so long.
+  Duration silence_before_{};  ///< By the count before.
+  Waiting for_number_;         ///< For the job to begin.
+  Waiting for_home_;           ///< For a sign of life.
+  Waiting for_news_;           ///< Of a job whose home is lost.
+};
+
+}  // namespace phx::app
