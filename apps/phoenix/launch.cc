@@ -1,9 +1,6 @@
 #include "apps/phoenix/launch.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +12,8 @@
 #include <system_error>
 
 #include "apps/phoenix/interrupts.h"
+#include "apps/phoenix/starting.h"
+#include "apps/phoenix/waiting.h"
 
 namespace phx::app {
 namespace fs = std::filesystem;
@@ -23,16 +22,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr auto kStartTimeout = std::chrono::seconds(30);
 constexpr auto kLastWordTimeout = std::chrono::seconds(5);
-constexpr std::int64_t kLookEveryMs = 200;  // For an interrupt that came between two waits.
-
-/// A daemon that has been started and has not yet said that it is a member.
-struct Starting {
-  Place place;
-  pid_t process = -1;
-  int ready = -1;    ///< Here it writes "ID ENDPOINT".
-  fs::path log;      ///< What it writes on stderr until then.
-  std::string said;  ///< Of the line so far.
-};
+constexpr int kLookEveryMs = 200;  // For an interrupt that came between two waits.
 
 std::vector<std::string> words(const std::string& text) {
   std::istringstream stream(text);
@@ -46,15 +36,6 @@ std::string quoted(const std::string& word) {
   std::string result = "'";
   for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
-}
-
-std::string last_line(const fs::path& file) {
-  std::ifstream stream(file);
-  std::string last;
-  for (std::string line; std::getline(stream, line);) {
-    if (!line.empty()) last = line;
-  }
-  return last;
 }
 
 /// The command that starts a daemon at `place`, as argv.
@@ -83,113 +64,99 @@ std::vector<std::string> command_for(const MeshDir& dir, const Place& place,
   return command;
 }
 
-Result<Starting> start(const MeshDir& dir, const Place& place, const std::vector<std::string>& join,
-                       const LaunchOptions& options) {
-  static std::uint32_t count = 0;
-  Starting starting{place, -1, -1, {}, {}};
-  starting.log =
-      dir.path() / ("start-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
-  const std::vector<std::string> command = command_for(dir, place, join, options);
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  int ready[2] = {-1, -1};
-  if (::pipe2(ready, O_CLOEXEC) != 0) {
-    return Error{ErrorCode::kUnavailable, "no pipe: " + std::generic_category().message(errno)};
+/// Those that are being started together, and what has become of the others.
+class Launch {
+ public:
+  Launch(const MeshDir& dir, const LaunchOptions& options) : dir_(dir), options_(options) {}
+
+  [[nodiscard]] std::size_t running() const { return running_.size(); }
+  [[nodiscard]] bool has_failed() const { return failed_.has_value(); }
+  [[nodiscard]] std::vector<Launched>& members() { return members_; }
+
+  void start(const Place& place, const std::vector<std::string>& join);
+  /// Until one has become a member, or anything has gone wrong.
+  void wait_for_one();
+  /// What has gone wrong, all of it. REQUIRES has_failed().
+  [[nodiscard]] Error error(std::size_t wanted) const;
+
+ private:
+  void fail(Error error);
+  void take(std::size_t at);
+  void give_up(Error why);
+
+  const MeshDir& dir_;
+  const LaunchOptions& options_;
+  std::vector<Starting> running_;
+  std::vector<Launched> members_;
+  std::optional<Error> failed_;
+};
+
+void Launch::fail(Error error) {
+  if (failed_) {
+    failed_->what += "; " + error.what;
+  } else {
+    failed_ = std::move(error);
   }
-  const std::string key = dir.key_file();
-  starting.process = ::fork();
-  if (starting.process == 0) {
-    const int input = ::open(place.host.empty() ? "/dev/null" : key.c_str(), O_RDONLY);
-    const int log = ::open(starting.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ::dup2(input, 0);
-    ::dup2(ready[1], 1);
-    ::dup2(log, 2);
-    ::execvp(argv[0], argv.data());
-    std::fprintf(stderr, "cannot run %s: %s\n", argv[0],
-                 std::generic_category().message(errno).c_str());
-    ::_exit(127);
-  }
-  ::close(ready[1]);
-  starting.ready = ready[0];
-  return starting;
 }
 
-/// Reads what there is. True when the daemon is a member; an error when it gave up.
-Result<bool> hear(Starting& starting, Launched& launched) {
-  char buffer[512];
-  const ssize_t got = ::read(starting.ready, buffer, sizeof buffer);
-  if (got > 0) starting.said.append(buffer, static_cast<std::size_t>(got));
-  const std::size_t end = starting.said.find('\n');
-  if (end != std::string::npos) {
-    std::istringstream line(starting.said.substr(0, end));
-    if (line >> launched.id >> launched.endpoint) return true;
-  }
-  if (got > 0) return false;
-  const std::string where = starting.place.host.empty() ? "here" : "on " + starting.place.host;
-  const std::string why = last_line(starting.log);
-  return Error{ErrorCode::kUnavailable, "the daemon " + where + " did not start: " +
-                                            (why.empty() ? "it ended without a word" : why)};
+void Launch::start(const Place& place, const std::vector<std::string>& join) {
+  Result<Starting> one = Starting::start(place, command_for(dir_, place, join, options_),
+                                         place.host.empty() ? "/dev/null" : dir_.key_file());
+  if (!one.ok()) return fail(one.error());
+  running_.push_back(std::move(one).value());
 }
 
-void clean_up(Starting& starting) {
-  ::close(starting.ready);
-  // The daemon has gone into the background by itself; this is its parent, or the remote shell.
-  ::waitpid(starting.process, nullptr, 0);
-  std::error_code failure;
-  fs::remove(starting.log, failure);
-}
-
-/// None of them is wanted any more. Some may be in the background already: they have said that they
-/// are members, or ended, when nobody holds the other end of the pipe; until then they write files.
-void give_up(std::vector<Starting>& running) {
-  for (const Starting& one : running) ::kill(one.process, SIGTERM);
+/// None of those that are being started is wanted any more.
+void Launch::give_up(Error why) {
+  fail(std::move(why));
+  for (const Starting& one : running_) one.ask_to_end();
   const auto deadline = SteadyClock::now() + kLastWordTimeout;
-  for (Starting& one : running) {
-    pollfd polled{one.ready, POLLIN, 0};
-    char buffer[512];
-    while (SteadyClock::now() < deadline) {
-      if (::poll(&polled, 1, static_cast<int>(kLookEveryMs)) <= 0) continue;
-      if (::read(one.ready, buffer, sizeof buffer) <= 0) break;
-    }
-    clean_up(one);
+  for (Starting& one : running_) {
+    if (!one.await_end(deadline)) failed_->what += "; " + one.name() + " has not ended";
   }
-  running.clear();
+  running_.clear();
 }
 
-/// Waits until one of `running` is a member, and takes it out.
-Result<Launched> wait_for_one(std::vector<Starting>& running, SteadyClock::time_point deadline) {
-  while (true) {
+void Launch::take(std::size_t at) {
+  Launched launched;
+  const Result<bool> heard = running_[at].hear(launched);
+  if (heard.ok() && !heard.value()) return;
+  running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(at));
+  if (!heard.ok()) return fail(heard.error());
+  members_.push_back(std::move(launched));
+}
+
+void Launch::wait_for_one() {
+  const std::size_t before = running_.size();
+  const auto deadline = SteadyClock::now() + kStartTimeout;
+  Waiting waiting(kStartTimeout);
+  while (running_.size() == before) {
+    std::string names = running_.front().name();
+    if (before > 1) names += " and " + std::to_string(before - 1) + " more";
+    if (Interrupts::take() != 0) return give_up({ErrorCode::kAborted, "interrupted"});
+    if (SteadyClock::now() >= deadline) {
+      return give_up(
+          {ErrorCode::kTimeout, "within " + std::to_string(kStartTimeout.count()) + " s " + names +
+                                    " did not become a member; can it reach the others?"});
+    }
+    waiting.look(names + " to become a member");
     std::vector<pollfd> polled;
-    for (const Starting& one : running) polled.push_back({one.ready, POLLIN, 0});
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now());
-    if (Interrupts::take() != 0) {
-      give_up(running);
-      return Error{ErrorCode::kAborted, "interrupted"};
-    }
-    const auto wait = std::clamp<std::int64_t>(left.count(), 0, kLookEveryMs);
-    const int found = ::poll(polled.data(), polled.size(), static_cast<int>(wait));
-    if (found < 0 && errno == EINTR) continue;
-    if (found <= 0 && left.count() > 0) continue;
-    if (found <= 0) {
-      const Place place = running.front().place;
-      give_up(running);
-      return Error{ErrorCode::kTimeout,
-                   "the daemon " + (place.host.empty() ? "here" : "on " + place.host) +
-                       " has not become a member in time; can it reach the others?"};
-    }
-    for (std::size_t i = 0; i < running.size(); ++i) {
-      if (polled[i].revents == 0) continue;
-      Launched launched;
-      const Result<bool> heard = hear(running[i], launched);
-      if (heard.ok() && !heard.value()) continue;
-      clean_up(running[i]);
-      running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
-      if (!heard.ok()) return heard.error();
-      return launched;
-    }
+    for (const Starting& one : running_) polled.push_back({one.descriptor(), POLLIN, 0});
+    if (::poll(polled.data(), polled.size(), kLookEveryMs) <= 0) continue;
+    const auto ready = std::find_if(polled.begin(), polled.end(),
+                                    [](const pollfd& one) { return one.revents != 0; });
+    take(static_cast<std::size_t>(ready - polled.begin()));
   }
+}
+
+Error Launch::error(std::size_t wanted) const {
+  Error error = *failed_;
+  error.what +=
+      " (" + std::to_string(members_.size()) + " of " + std::to_string(wanted) + " daemons started";
+  for (const Launched& one : members_)
+    error.what += (&one == &members_.front() ? ": p" : " p") + std::to_string(one.id);
+  error.what += ")";
+  return error;
 }
 
 }  // namespace
@@ -209,41 +176,26 @@ std::string program_path(const std::string& name) {
 Result<std::vector<Launched>> launch(const MeshDir& dir, const std::vector<Place>& places,
                                      std::vector<std::string> join, const LaunchOptions& options) {
   const bool talks = !options.quiet && ::isatty(2) != 0;
-  std::vector<Launched> members;
-  std::vector<Starting> running;
-  std::optional<Error> failed;
-  std::size_t next = 0;
-  while (!failed && members.size() < places.size()) {
-    // The founder must be there before anybody can join it.
+  Launch launch(dir, options);
+  for (auto next = places.begin(); next != places.end() || launch.running() > 0;) {
+    // The founder must be there before anybody can join it. After a failure nobody is started any
+    // more, but those that have been may become members.
     const std::size_t at_once = join.empty() ? 1 : options.at_once;
-    while (next < places.size() && running.size() < at_once) {
-      Result<Starting> one = start(dir, places[next++], join, options);
-      if (!one.ok()) return one.error();
-      running.push_back(std::move(one).value());
+    while (next != places.end() && launch.running() < at_once && !launch.has_failed()) {
+      launch.start(*next++, join);
     }
-    const Result<Launched> member = wait_for_one(running, SteadyClock::now() + kStartTimeout);
-    if (!member.ok()) {
-      failed = member.error();
-      break;
-    }
-    members.push_back(member.value());
-    if (join.empty()) join.push_back(member.value().endpoint);
-    if (talks) {
+    if (launch.has_failed()) next = places.end();
+    if (launch.running() == 0) continue;
+    launch.wait_for_one();
+    const std::vector<Launched>& members = launch.members();
+    if (join.empty() && !members.empty()) join.push_back(members.front().endpoint);
+    if (talks && !launch.has_failed()) {
       std::fprintf(stderr, "\r%zu of %zu daemons started", members.size(), places.size());
       if (members.size() == places.size()) std::fprintf(stderr, "\r\033[K");
     }
   }
-  while (!running.empty()) {
-    // Also after a failure: those that have been started may become members.
-    const Result<Launched> member = wait_for_one(running, SteadyClock::now() + kStartTimeout);
-    if (member.ok()) members.push_back(member.value());
-  }
-  if (failed) {
-    failed->what += " (" + std::to_string(members.size()) + " of " + std::to_string(places.size()) +
-                    " daemons started)";
-    return *failed;
-  }
-  return members;
+  if (launch.has_failed()) return launch.error(places.size());
+  return std::move(launch.members());
 }
 
 Result<std::vector<Place>> read_hosts(const std::string& file) {

@@ -33,8 +33,8 @@ struct Launched {
 
 /// Starts one daemon per place and waits until each is a member of the mesh of `dir`. Without
 /// `join` the first one founds the mesh and the others join it. Daemons that started stay if
-/// another failed; the error then names the failed one and what it said. kAborted: interrupted
-/// [interrupts.h].
+/// another failed; the error then names them, and each that failed with what it said; nothing goes
+/// on being started. kAborted: interrupted [interrupts.h].
 [[nodiscard]] Result<std::vector<Launched>> launch(const MeshDir& dir,
                                                    const std::vector<Place>& places,
                                                    std::vector<std::string> join,

@@ -8,11 +8,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace phx::phoenixd {
 namespace {
 
 constexpr int kNoProcess = 2;
+constexpr int kSignalled = 128;  ///< And the signal's number, as a shell gives it.
 
 /// The rest of the first process's life.
 [[noreturn]] void relay(int ready, pid_t background) {
@@ -27,7 +29,10 @@ constexpr int kNoProcess = 2;
   if (said) ::_exit(0);
   int status = 0;
   ::waitpid(background, &status, 0);
-  ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : kNoProcess);
+  if (WIFEXITED(status)) ::_exit(WEXITSTATUS(status));
+  std::fprintf(stderr, "phoenixd: killed by signal %d (%s)\n", WTERMSIG(status),
+               ::strsignal(WTERMSIG(status)));
+  ::_exit(kSignalled + WTERMSIG(status));
 }
 
 }  // namespace

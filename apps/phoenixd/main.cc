@@ -57,13 +57,17 @@ int run(const Options& options) {
   const auto state = StateFile::write(
       options.mesh_dir,
       {.id = driver.self(), .name = options.driver.name, .endpoints = driver.endpoints()});
-  if (!state.ok()) return complain(state.error().what, kBadConfiguration);
-  if (!announce(options.ready_fd, driver.self(), driver.endpoints().front())) {
+  if (!state.ok()) {
+    // Nobody here would find it; but it is a member already, and others count on it.
+    complain(state.error().what, kBadConfiguration);
+    std::raise(SIGTERM);
+  } else if (!announce(options.ready_fd, driver.self(), driver.endpoints().front())) {
     std::cerr << "phoenixd: whoever started this daemon is gone: it leaves\n";
     std::raise(SIGTERM);
   }
   if (options.detached) let_go_of_terminal();
   const runtime::Stop stop = driver.run();
+  if (!state.ok()) return kBadConfiguration;
   return stop.code == 0 ? 0 : complain(stop.reason, stop.code);
 }
 

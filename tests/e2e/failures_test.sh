@@ -34,7 +34,27 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev
   check "a full disk is told" fails_with "p1.out: No space" "$phoenix" run -n 1 --on 1 \
     --output-dir "$work/small/out" -- sh -c 'head -c 300000 /dev/zero | tr "\0" x'
   umount "$work/small"
+  # The folder of a mesh, with room for the files of one daemon and no more.
+  mount -t tmpfs -o size=64k,mode=700 tmpfs "$work/small"
+  check "a mesh starts there" env PHOENIX_DIR="$work/small" "$phoenix" up -q --local 1
+  head -c 300000 /dev/zero >"$work/small/fill" 2>/dev/null
+  check "a full disk is told by a daemon that is added" fails_with "No space left on device (0 of 1" \
+    env PHOENIX_DIR="$work/small" "$phoenix" add -q --local 1
+  check "which is no member then" sh -c \
+    "PHOENIX_DIR=$work/small $phoenix status | grep -q '1 processors'"
+  check "the mesh ends" env PHOENIX_DIR="$work/small" "$phoenix" down
+  umount "$work/small"
 fi
+
+# A start that fails says how, and where.
+printf '#!/bin/sh\nkill -9 $$\n' >killed
+printf '#!/bin/sh\nexit 3\n' >silent
+chmod +x killed silent
+check "a start that is killed is told" fails_with "on lab7 did not start: it was killed by signal 9" \
+  "$phoenix" add -q --remote-shell "$work/killed" lab7
+check "each that fails is named, with its exit code" \
+  fails_with "lab[78] did not start.*exit code 3.*lab[78] did not start.*(0 of 2" \
+  "$phoenix" add -q --remote-shell "$work/silent" lab7 lab8
 
 chmod 644 "$PHOENIX_DIR/default/key"
 check "a key that others can read is refused" fails_with "chmod 600" "$phoenix" status
