@@ -23,13 +23,15 @@ function(phx_register target sources headers uses system)
   endforeach()
 endfunction()
 
-# phx_library(target [SOURCES ...] HEADERS ... [INTERNAL headers] [USES phx targets] [SYSTEM include
+# phx_library(target [NOT_INSTALLED] [SOURCES ...] HEADERS ... [INTERNAL headers] [USES phx targets] [SYSTEM include
 # prefixes] [LINK third-party targets]). INTERNAL headers are those that include a third party: they
-# are for the target's own sources and tests, and are not installed. SYSTEM lists the first path component of what may be included in <>, beside
+# are for the target's own sources and tests, and are not installed. NOT_INSTALLED: nothing of it is;
+# no installed library may use it. SYSTEM lists the first path component of what may be included in <>, beside
 # the standard headers: asio, spdlog, google, openssl; "posix" stands for the headers of the system.
 # Asio is linked publicly, because its definitions must be the same wherever it is included.
 function(phx_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;INTERNAL;USES;SYSTEM;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NOT_INSTALLED" ""
+                        "SOURCES;HEADERS;INTERNAL;USES;SYSTEM;LINK")
   phx_check_arguments(${target})
   set(scope PUBLIC)
   set(kind STATIC)
@@ -53,7 +55,9 @@ function(phx_library target)
   endif()
   phx_register(${target} "${arg_SOURCES}" "${arg_HEADERS};${arg_INTERNAL}" "${arg_USES}"
                "${arg_SYSTEM}")
-  set_property(GLOBAL APPEND PROPERTY PHX_INSTALLED ${target})
+  if(NOT arg_NOT_INSTALLED)
+    set_property(GLOBAL APPEND PROPERTY PHX_INSTALLED ${target})
+  endif()
 endfunction()
 
 # phx_app(name SOURCES ... [HEADERS ...] [USES ...] [SYSTEM ...] [LINK ...] [DESTINATION folder]).
