@@ -48,6 +48,7 @@ std::vector<TreeChild> ChildTable::children() const {
   for (const auto& [child, entry] : entries_) order.push_back({entry.arrival, child});
   std::sort(order.rbegin(), order.rend());
   std::vector<TreeChild> children;
+  children.reserve(order.size());
   for (const auto& [arrival, child] : order) {
     children.push_back(TreeChild{child, entries_.at(child).below});
   }

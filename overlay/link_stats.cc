@@ -49,6 +49,7 @@ std::vector<ProcessorId> LinkStats::nearest(std::size_t count) const {
   std::sort(measured.begin(), measured.end());
   measured.resize(std::min(count, measured.size()));
   std::vector<ProcessorId> peers;
+  peers.reserve(measured.size());
   for (const auto& [round_trip, peer] : measured) peers.push_back(peer);
   return peers;
 }

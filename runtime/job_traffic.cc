@@ -137,8 +137,7 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId, VnodeMessag
 
 void JobTraffic::on_message(const Surroundings& around, ProcessorId from, CollectiveMessage m,
                             JobOutbox& out) {
-  std::visit([&](auto&& message) { handle(around, from, std::move(message), out); },
-             std::move(m.message));
+  std::visit([&](auto& message) { handle(around, from, std::move(message), out); }, m.message);
 }
 
 void JobTraffic::handle(const Surroundings& around, ProcessorId, collectives::TreeCopy m,

@@ -19,7 +19,7 @@ VnodeId target_of(const VnodeMessage& message) {
 }
 
 Delivery delivery_of(VnodeMessage message) {
-  return std::visit([](auto&& m) -> Delivery { return std::move(m); }, std::move(message.delivery));
+  return std::visit([](auto& m) -> Delivery { return std::move(m); }, message.delivery);
 }
 
 VnodeSet vnodes_of(const std::vector<VnodeParcel>& parcels) {
@@ -175,7 +175,7 @@ void Router::on_attached(ApplicationId application, JobOutbox& out) {
 
 VnodeSet Router::grant_kept(const VnodeSet& vnodes, JobOutbox& out) {
   if (!port_) return {};
-  const VnodeSet granted = vnodes.common(kept());
+  VnodeSet granted = vnodes.common(kept());
   std::vector<VnodeParcel> parcels;
   for (const VnodeId vnode : granted.ids()) {
     parcels.push_back(kept_parcel(vnode, map_.owner(vnode).second));

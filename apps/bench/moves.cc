@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-using std::chrono_literals::operator""ms;
+using namespace std::chrono_literals;
 
 constexpr auto kStep = 1ms;
 constexpr std::size_t kStateBytes = std::size_t{1} << 20U;
@@ -37,6 +37,16 @@ void join(phx::Session& job, std::uint64_t processors) {
   }
 }
 
+/// How long each vnode was still until `now`; `worst`: of those that stay where they are.
+void note_pauses(phx::Objects<Worker>& workers, double now, bool has_come, double& worst) {
+  for (auto& [v, worker] : workers) {
+    const double pause = now - worker.last;
+    if (v != 0) worst = std::max(worst, pause);
+    if (v == 0 && has_come) worker.pauses.push_back(pause);
+    worker.last = clock_s();
+  }
+}
+
 void moves(phx::Session& job) {
   phx::Objects<Worker> workers(job);
   std::vector<double> stayed;  // The worst pause of those that stay, of each of their rounds.
@@ -46,12 +56,7 @@ void moves(phx::Session& job) {
   bool has_asked = false;
   while (job.local_safe_point()) {
     const double now = clock_s();
-    for (auto& [v, worker] : workers) {
-      const double pause = now - worker.last;
-      if (v != 0) worst = std::max(worst, pause);
-      if (v == 0 && !had_it) worker.pauses.push_back(pause);
-      worker.last = clock_s();
-    }
+    note_pauses(workers, now, !had_it, worst);
     const bool has_it = workers.contains(0);
     if (has_it != had_it) {  // a round ends when vnode 0 comes or goes
       stayed.push_back(std::exchange(worst, 0));

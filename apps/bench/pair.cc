@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-using std::chrono_literals::operator""ms;
+using namespace std::chrono_literals;
 
 constexpr int kRounds = 9;  ///< Of each kind in turn; the best counts, for the rest is noise.
 constexpr int kTrips = 200;

@@ -129,7 +129,8 @@ class Elastic {
     const double span_s = account.last_s - account.sampled_s;
     const bool is_over = sums[kIsOver] > 0;
     if (span_s < settings_.sample_s && !is_over) return;
-    const double bytes = static_cast<double>(settings_.size * account.deliveries);
+    const double bytes =
+        static_cast<double>(settings_.size) * static_cast<double>(account.deliveries);
     say("elastic: t=%.3f rounds=%llu processors=%llu rate=%.1f", account.last_s - account.begin_s,
         static_cast<unsigned long long>(round + 1),
         static_cast<unsigned long long>(sums[kProcessors]), bytes / span_s / 1e6);

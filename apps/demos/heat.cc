@@ -93,6 +93,25 @@ Raster read_start(const Settings& settings, std::uint64_t vnodes) {
   throw std::runtime_error(path + " has too few rows for so many vnodes");
 }
 
+/// Each strip tells its neighbours what they need to know.
+void send_rims(phx::Session& job, phx::Objects<Strip>& strips) {
+  for (auto& [v, strip] : strips) {
+    if (v > 0) job.send(v, v - 1, strip.row(1), kFromBelow);
+    if (v + 1 < job.vnodes()) job.send(v, v + 1, strip.row(strip.now.height - 2), kFromAbove);
+  }
+}
+
+void take_rims(phx::Session& job, phx::Objects<Strip>& strips) {
+  for (auto& [v, strip] : strips) {
+    const auto fill = [&, at = v](std::span<double> row, phx::Vnode from, phx::Tag tag) {
+      std::ranges::copy(job.recv<Row>({.at = at, .from = from, .tag = tag}), row.begin());
+    };
+    if (v > 0) fill(strip.row(0), v - 1, kFromAbove);
+    if (v + 1 < job.vnodes()) fill(strip.row(strip.now.height - 1), v + 1, kFromBelow);
+    ++strip.step;
+  }
+}
+
 int heat(phx::Session& job, const Settings& settings) {
   phx::Objects<Strip> strips(job);
   const phx::Vnode vnodes = job.vnodes();
@@ -102,18 +121,8 @@ int heat(phx::Session& job, const Settings& settings) {
       const Raster plate = job.broadcast(0, [&] { return read_start(settings, vnodes); });
       for (auto& [v, strip] : strips) strip.cut(plate, v, vnodes);
     }
-    for (auto& [v, strip] : strips) {
-      if (v > 0) job.send(v, v - 1, strip.row(1), kFromBelow);
-      if (v + 1 < vnodes) job.send(v, v + 1, strip.row(strip.now.height - 2), kFromAbove);
-    }
-    for (auto& [v, strip] : strips) {
-      const auto fill = [&, at = v](std::span<double> row, phx::Vnode from, phx::Tag tag) {
-        std::ranges::copy(job.recv<Row>({.at = at, .from = from, .tag = tag}), row.begin());
-      };
-      if (v > 0) fill(strip.row(0), v - 1, kFromAbove);
-      if (v + 1 < vnodes) fill(strip.row(strip.now.height - 1), v + 1, kFromBelow);
-      ++strip.step;
-    }
+    send_rims(job, strips);
+    take_rims(job, strips);
     const double change =
         job.allreduce(phx::max, [&](phx::Vnode v) { return relax(strips[v].now, next); });
     const std::size_t step = strips.begin()->second.step;

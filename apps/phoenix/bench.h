@@ -45,6 +45,8 @@ class BenchMesh {
   ~BenchMesh();
   BenchMesh(BenchMesh&& other) noexcept;
   BenchMesh& operator=(BenchMesh&&) = delete;
+  BenchMesh(const BenchMesh&) = delete;
+  BenchMesh& operator=(const BenchMesh&) = delete;
 
   /// Runs phoenix-bench with these arguments as a job, and returns what it said.
   [[nodiscard]] Result<Said> run(std::uint64_t vnodes, const std::vector<std::string>& arguments,

@@ -127,7 +127,7 @@ Figures measure_moves() {
 }  // namespace
 
 const std::vector<BenchCase>& bench_cases() {
-  static const std::vector<BenchCase> cases = {
+  static const std::vector<BenchCase> kCases = {
       {"pair", "messages between applications on two daemons", measure_pair},
       {"embedded", "messages between processes with a daemon inside", measure_embedded},
       {"collectives", "broadcast and reduction on 16 daemons", measure_collectives},
@@ -135,7 +135,7 @@ const std::vector<BenchCase>& bench_cases() {
       {"join", "time until a newcomer works", measure_join},
       {"moves", "pauses while vnodes move", measure_moves},
   };
-  return cases;
+  return kCases;
 }
 
 }  // namespace phx::app

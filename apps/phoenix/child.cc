@@ -17,6 +17,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments) {
   std::vector<std::string> words{"phoenix"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   std::array<int, 2> ends{};

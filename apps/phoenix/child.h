@@ -18,6 +18,8 @@ class Child {
   [[nodiscard]] static Result<Child> start(const std::vector<std::string>& arguments);
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
   /// Ends the process if it still runs.
   ~Child();
 

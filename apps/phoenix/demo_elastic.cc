@@ -187,7 +187,7 @@ class Show {
     }
   }
 
-  bool draw() const {
+  [[nodiscard]] bool draw() const {
     Chart chart;
     chart.title = "Phoenix: broadcasts go on while processors come and go";
     chart.subtitle =

@@ -99,42 +99,62 @@ bool have_left(const std::string& mesh, const std::vector<ProcessorId>& processo
                       [&](ProcessorId p) { return members.contains(p); });
 }
 
+/// Follows one drain, and tells a person how far it is.
+class Watch {
+ public:
+  explicit Watch(double timeout_s) : timeout_s_(timeout_s) {}
+
+  /// True: all have left; an error: the drain is refused, or it takes too long.
+  Result<bool> take(const runtime::ClientReply& reply) {
+    if (const auto* done = std::get_if<runtime::Done>(&reply)) {
+      return Error{ErrorCode::kUnavailable, done->error};
+    }
+    const auto* progress = std::get_if<runtime::DrainProgress>(&reply);
+    if (progress == nullptr) return false;
+    const std::string left = describe(*progress);
+    if (left.empty()) return true;
+    const Instant now = tcp::steady_now();
+    if (timeout_s_ > 0 && now - begin_ > std::chrono::duration<double>(timeout_s_)) {
+      return Error{ErrorCode::kTimeout, "not gone in time, the drain goes on: " + left};
+    }
+    if (now - told_ > 2s) {
+      std::fprintf(stderr, "%s%s%s", talks_ ? "\r\033[K" : "", left.c_str(), talks_ ? "" : "\n");
+      told_ = now;
+    }
+    return false;
+  }
+  /// What clears the line of a terminal that it has written.
+  [[nodiscard]] const char* clearing() const { return talks_ && told_ != begin_ ? "\r\033[K" : ""; }
+
+ private:
+  double timeout_s_;
+  bool talks_ = ::isatty(2) != 0;
+  Instant begin_ = tcp::steady_now();
+  Instant told_ = begin_;
+};
+
 int drain(const DrainOptions& options) {
   std::vector<ProcessorId> processors;
-  auto begun = begin_patiently(options, processors);
-  if (!begun.ok()) {
-    const bool is_misuse = begun.error().code == ErrorCode::kBadInput;
-    return fail(begun.error().what, is_misuse ? kUsage : kFailed);
+  auto session = begin_patiently(options, processors);
+  if (!session.ok()) {
+    const bool is_misuse = session.error().code == ErrorCode::kBadInput;
+    return fail(session.error().what, is_misuse ? kUsage : kFailed);
   }
-  Session session = std::move(begun).value();
-  const bool talks = ::isatty(2) != 0;
-  const auto begin = std::chrono::steady_clock::now();
-  auto told = begin;
-  while (true) {
-    auto reply = receive(session, 5s);
-    if (!reply.ok()) {
-      if (have_left(options.mesh, processors)) break;
+  Watch watch(options.timeout_s);
+  for (bool is_over = false; !is_over;) {
+    const auto reply = receive(session.value(), 5s);
+    if (reply.ok()) {
+      const auto taken = watch.take(reply.value());
+      if (!taken.ok()) return fail(taken.error().what);
+      is_over = taken.value();
+    } else if (!(is_over = have_left(options.mesh, processors))) {
       auto again = begin_patiently(options, processors);
       if (!again.ok()) return fail(again.error().what);
-      session = std::move(again).value();
-      continue;
-    }
-    if (const auto* done = std::get_if<runtime::Done>(&reply.value())) return fail(done->error);
-    const auto* progress = std::get_if<runtime::DrainProgress>(&reply.value());
-    if (progress == nullptr) continue;
-    const std::string left = describe(*progress);
-    if (left.empty()) break;
-    const auto now = std::chrono::steady_clock::now();
-    if (options.timeout_s > 0 && now - begin > std::chrono::duration<double>(options.timeout_s)) {
-      return fail("not gone in time, the drain goes on: " + left);
-    }
-    if (now - told > std::chrono::seconds(2)) {
-      std::fprintf(stderr, "%s%s%s", talks ? "\r\033[K" : "", left.c_str(), talks ? "" : "\n");
-      told = now;
+      session = std::move(again);
     }
   }
-  await_processes(session.dir, processors);
-  std::printf("%sdrained:", talks && told != begin ? "\r\033[K" : "");
+  await_processes(session.value().dir, processors);
+  std::printf("%sdrained:", watch.clearing());
   for (const ProcessorId processor : processors) {
     std::printf(" %s", to_string(processor).c_str());
   }

@@ -141,6 +141,7 @@ void Launch::wait_for_one() {
     }
     waiting.look(names + " to become a member");
     std::vector<pollfd> polled;
+    polled.reserve(running_.size());
     for (const Starting& one : running_) polled.push_back({one.descriptor(), POLLIN, 0});
     if (::poll(polled.data(), polled.size(), kLookEveryMs) <= 0) continue;
     const auto ready = std::find_if(polled.begin(), polled.end(),

@@ -74,7 +74,7 @@ Result<MeshDir> MeshDir::open(const std::string& name) {
 }
 
 Result<MeshDir> MeshDir::make(const std::string& name) {
-  if (const auto before = open(name); !before.ok()) return before;
+  if (auto before = open(name); !before.ok()) return before;
   for (const fs::path& path : {base(), base() / name}) {
     if (const Status made = make_folder(path); !made.ok()) return made.error();
   }

@@ -36,6 +36,7 @@ std::string end_of(int status) {
 Result<Starting> Starting::start(Place place, const std::vector<std::string>& command,
                                  const std::string& input) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   std::array<int, 2> ends{-1, -1};

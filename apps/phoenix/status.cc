@@ -129,6 +129,16 @@ std::string job_table(const StatusReply& reply) {
   return table.text();
 }
 
+/// The vnodes of all jobs that one processor holds.
+std::string held_by(const ProcessorStatus& processor) {
+  std::string held;
+  for (const JobStatus& job : processor.jobs) {
+    if (job.held.empty()) continue;
+    held += (held.empty() ? "" : " ") + to_string(job.job) + ":" + to_string(job.held);
+  }
+  return held.empty() ? "-" : held;
+}
+
 std::string processor_table(const std::string& mesh, const StatusReply& reply) {
   std::string text = "mesh " + mesh + ": view " + std::to_string(reply.view.number) + ", " +
                      std::to_string(reply.view.members.size()) + " processors, coordinator " +
@@ -138,18 +148,18 @@ std::string processor_table(const std::string& mesh, const StatusReply& reply) {
   Table table({"PROCESSOR", "MACHINE", "ENDPOINT", "STATE", "LINKS", "TREES", "VNODES"});
   for (const auto& [id, member] : reply.view.members) {
     const auto answer = answers.find(id);
-    const bool answered = answer != answers.end();
-    std::string held;
-    if (answered) {
-      for (const JobStatus& job : answer->second->jobs) {
-        if (job.held.empty()) continue;
-        held += (held.empty() ? "" : " ") + to_string(job.job) + ":" + to_string(job.held);
-      }
+    const ProcessorStatus* status = answer == answers.end() ? nullptr : answer->second;
+    const char* state = status == nullptr ? "silent" : "up";
+    std::vector<std::string> cells = {to_string(id), member.name,
+                                      member.endpoints.empty() ? "-" : member.endpoints[0],
+                                      member.leaving ? "leaving" : state};
+    if (status == nullptr) {
+      cells.insert(cells.end(), 3, "-");
+    } else {
+      cells.insert(cells.end(), {std::to_string(status->links), std::to_string(status->trees),
+                                 held_by(*status)});
     }
-    table.add({to_string(id), member.name, member.endpoints.empty() ? "-" : member.endpoints[0],
-               member.leaving ? "leaving" : (answered ? "up" : "silent"),
-               answered ? std::to_string(answer->second->links) : "-",
-               answered ? std::to_string(answer->second->trees) : "-", held.empty() ? "-" : held});
+    table.add(std::move(cells));
   }
   return text + table.text() + "\n" + job_table(reply);
 }

@@ -46,6 +46,7 @@ class Engine {
     const std::unique_lock lock(mutex_);
     look();
     check_alive();
+    // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves this function.
     struct Sending {
       Engine& engine;
       const std::uint64_t arrivals = engine.endpoint_.arrivals();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -14,6 +16,7 @@
 namespace phx {
 
 /// The built-in operators: on numbers and, element by element, on vectors and arrays of numbers.
+// NOLINTBEGIN(readability-identifier-naming): words of the language that applications write.
 inline constexpr auto sum = collectives::ReduceOp::kSum;
 inline constexpr auto min = collectives::ReduceOp::kMin;
 inline constexpr auto max = collectives::ReduceOp::kMax;
@@ -24,6 +27,7 @@ inline constexpr auto logical_xor = collectives::ReduceOp::kLogicalXor;
 inline constexpr auto bit_and = collectives::ReduceOp::kBitAnd;
 inline constexpr auto bit_or = collectives::ReduceOp::kBitOr;
 inline constexpr auto bit_xor = collectives::ReduceOp::kBitXor;
+// NOLINTEND(readability-identifier-naming)
 
 /// What is combined, and how: made by reduction<T>().
 struct Reduction {
@@ -52,13 +56,13 @@ template <class E>
   using enum collectives::ReduceType;
   static_assert(std::is_arithmetic_v<E> && sizeof(E) <= 8,
                 "the built-in operators are for numbers");
-  if constexpr (std::is_floating_point_v<E>) {
-    return sizeof(E) == 4 ? kFloat : kDouble;
-  } else if constexpr (std::is_signed_v<E>) {
-    return sizeof(E) == 1 ? kInt8 : sizeof(E) == 2 ? kInt16 : sizeof(E) == 4 ? kInt32 : kInt64;
-  } else {
-    return sizeof(E) == 1 ? kUint8 : sizeof(E) == 2 ? kUint16 : sizeof(E) == 4 ? kUint32 : kUint64;
-  }
+  constexpr std::size_t kSize = std::bit_width(sizeof(E)) - 1;  // 1, 2, 4, 8 bytes
+  constexpr bool kIsFloating = std::is_floating_point_v<E>;
+  constexpr std::array kFloating = {kFloat, kDouble};
+  constexpr std::array kSigned = {kInt8, kInt16, kInt32, kInt64};
+  constexpr std::array kUnsigned = {kUint8, kUint16, kUint32, kUint64};
+  if constexpr (kIsFloating) return kFloating[kSize - 2];
+  return std::is_signed_v<E> ? kSigned[kSize] : kUnsigned[kSize];
 }
 
 /// Folds two arrays of elements E of the same length, element by element.

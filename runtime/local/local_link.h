@@ -28,6 +28,8 @@ class LocalLink {
   ~LocalLink();
   LocalLink(LocalLink&&) noexcept;
   LocalLink& operator=(LocalLink&&) noexcept;
+  LocalLink(const LocalLink&) = delete;
+  LocalLink& operator=(const LocalLink&) = delete;
 
   /// Connects to the socket at `path`. kUnavailable: nobody listens there; kDenied: not ours.
   [[nodiscard]] static Result<LocalLink> connect(const std::string& path);

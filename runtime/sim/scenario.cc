@@ -183,6 +183,10 @@ std::string Scenario::on_processor(const Statement& statement) {
   return befall(statement.words[0], *id, statement);
 }
 
+void release(Process* process, std::uint64_t count) {
+  if (process != nullptr) process->release(process->endpoint().held().last_ids(count));
+}
+
 std::string Scenario::befall(const std::string& verb, ProcessorId id, const Statement& statement) {
   Duration length = 500ms;
   std::uint64_t count = 1;
@@ -197,15 +201,12 @@ std::string Scenario::befall(const std::string& verb, ProcessorId id, const Stat
       cluster_->violations().add("script: no " + to_string(id) + " to " + verb);
       return;
     }
-    Process* process = cluster_->machine(*machine).process();
     const auto daemon = asked ? cluster_->find(*asked) : std::nullopt;
     if (verb == "drain" && daemon) cluster_->order_drain(*daemon, *machine);
     if (verb == "drain" && !daemon) cluster_->drain(*machine);
     if (verb == "kill" || verb == "lose") cluster_->kill(*machine, verb == "lose");
     if (verb == "freeze") cluster_->freeze(*machine, length);
-    if (verb == "release" && process != nullptr) {
-      process->release(process->endpoint().held().last_ids(count));
-    }
+    if (verb == "release") release(cluster_->machine(*machine).process(), count);
   });
 }
 

@@ -53,6 +53,11 @@ class Reader {
     std::string second;
     std::optional<Duration> latency;
     std::optional<std::uint64_t> bytes_per_second;
+
+    void set(Topology::Link& link) const {
+      if (latency) link.latency = *latency;
+      if (bytes_per_second) link.bytes_per_second = *bytes_per_second;
+    }
   };
 
   std::string on_site(const Words& words);
@@ -163,11 +168,8 @@ std::string Reader::apply(const PairLine& line) {
   for (std::size_t a = 0; a < count; ++a) {
     for (std::size_t b = 0; b < count; ++b) {
       if (a == b || !matches(line.first, a) || !matches(line.second, b)) continue;
-      for (Topology::Link* link :
-           {&topology.links[a * count + b], &topology.links[b * count + a]}) {
-        if (line.latency) link->latency = *line.latency;
-        if (line.bytes_per_second) link->bytes_per_second = *line.bytes_per_second;
-      }
+      line.set(topology.links[a * count + b]);
+      line.set(topology.links[b * count + a]);
     }
   }
   return {};

@@ -39,6 +39,8 @@ class Encoder {
   ~Encoder();
   Encoder(Encoder&&) noexcept;
   Encoder& operator=(Encoder&&) noexcept;
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
 
   [[nodiscard]] Encoded encode(const runtime::Frame& message);
   [[nodiscard]] Encoded encode(const runtime::ToDaemon& message);
@@ -61,6 +63,8 @@ class Decoder {
   ~Decoder();
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
 
   using Header = std::span<const std::byte>;
   [[nodiscard]] Result<runtime::Frame> frame(Header header, Payload payload);
