@@ -139,12 +139,20 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
   core_->settle();
 }
 
-void Daemon::on_client_down(Instant now, ClientId client) {
+void Daemon::on_client_took(Instant now, ClientId client) {
+  core_->now = now;
+  core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+    core_->jobs.on_client_took(around, client, out);
+  });
+  core_->settle();
+}
+
+void Daemon::on_client_down(Instant now, ClientId client, const std::string& why) {
   core_->now = now;
   core_->tools.on_client_down(client);
   std::erase_if(core_->admissions, [&](const auto& entry) { return entry.second == client; });
   core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
-    core_->jobs.on_client_down(around, client, out);
+    core_->jobs.on_client_down(around, client, why, out);
   });
   core_->settle();
 }

@@ -59,7 +59,11 @@ class Daemon {
 
   // Tools and newcomers.
   void on_client_message(Instant now, ClientId client, ClientRequest request);
-  void on_client_down(Instant now, ClientId client);
+  /// All that this tool was sent is out of the driver's hands: wanted soon after every Reply, or
+  /// batch of them; not while something of it waits for the tool to read.
+  void on_client_took(Instant now, ClientId client);
+  /// `why`: the driver gave it up for that; empty: it went away.
+  void on_client_down(Instant now, ClientId client, const std::string& why = {});
 
   /// Leaves the mesh in good order (SIGTERM) as soon as another one stays. Ends with Stop.
   void drain(Instant now);

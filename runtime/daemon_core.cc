@@ -229,6 +229,8 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
       job_requests.emplace_back(from, request);
     } else {
       ++requests_dropped;
+      send(from, JobRefused{request.request, "too many jobs are asked for while " +
+                                                 to_string(self) + " takes over; try again"});
       note(Note::Level::kWarn, "job-request-dropped",
            "too many came too early; from=" + to_string(from));
     }
@@ -236,6 +238,11 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   }
   JobStart start;
   start.job = membership.take_job_id();
+  if (start.job == JobId{}) {
+    return send(from, JobRefused{request.request,
+                                 "all numbers of jobs are used up in this mesh; use phoenix down, "
+                                 "and phoenix up again"});
+  }
   start.spec = request.spec;
   start.home = from;
   start.request = request.request;
@@ -290,6 +297,11 @@ void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
                         [&](Flush& m) { on_flush(from, m.answer); },
                         [&](JobRequest& m) { on_job_request(from, m); },
                         [&](JobStart& m) { on_job_start(from, m); },
+                        [&](JobRefused& m) {
+                          with_jobs([&](const Surroundings&, JobOutbox& out) {
+                            jobs.on_refused(from, m, out);
+                          });
+                        },
                         [&](JobEnd& m) {
                           with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
                             jobs.on_end(surroundings, m, out);

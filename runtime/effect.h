@@ -69,6 +69,13 @@ struct SignalProcess {
   Duration escalate_after = kForever;
   friend bool operator==(const SignalProcess&, const SignalProcess&) = default;
 };
+/// Read no more of what the job's process writes, until the opposite is said: it blocks once its
+/// pipes are full. All the same its output is read to the end when it has ended.
+struct HoldOutput {
+  JobId job;
+  bool hold = false;
+  friend bool operator==(const HoldOutput&, const HoldOutput&) = default;
+};
 /// A state change worth a log line: `event` in lower-case-hyphen form, `detail` as key=value.
 struct Note {
   enum class Level : std::uint8_t { kDebug, kInfo, kWarn, kError };
@@ -86,6 +93,6 @@ struct Stop {
 };
 
 using Effect = OneOf<Dial, Hangup, Transmit, ToApp, DropApp, Reply, DropClient, Spawn,
-                     SignalProcess, Note, Stop>;
+                     SignalProcess, HoldOutput, Note, Stop>;
 
 }  // namespace phx::runtime

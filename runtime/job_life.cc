@@ -10,7 +10,9 @@ namespace phx::runtime {
 namespace {
 
 constexpr Duration kAnnounceDelay = 10ms;
-constexpr Duration kFollowTimeout = 10s;
+/// A tool that is stopped while its job's home moves comes when it is continued.
+constexpr Duration kFollowTimeout = 1h;
+constexpr const char* kUnread = "the tool that follows the job, to read its output";
 constexpr std::int32_t kSignalExitBase = 128;  // The shells' convention.
 
 bool takes_part(Stage stage) {
@@ -31,7 +33,7 @@ JobLife::JobLife(ProcessorId self, JobStart start, const DaemonConfig& config)
       start_(std::move(start)),
       config_(config),
       home_(start_.home),
-      output_(self, config.output_bytes_max) {
+      output_(self, start_.job, config.output_bytes_max) {
   for (const ProcessorId processor : start_.processors) {
     stages_[processor] = {start_.job, Stage::kStarting, {}};
   }
@@ -153,7 +155,7 @@ void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage st
 }
 
 void JobLife::decide(const Surroundings& around, JobOutbox& out) {
-  if (ended_ || !is_followed() || !output_.has_all_come()) return;
+  if (ended_ || !is_followed() || !output_.has_all_come() || !output_.is_taken()) return;
   bool anybody_left = false;
   bool anybody_exited = false;
   for (const auto& [processor, stage] : stages_) {
@@ -195,7 +197,7 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
     end(around, 1, to_string(home_) + " is gone, which was to look after the job", out);
     return;
   }
-  if (home_ == self_) output_.become_home(home.outputs, stages_);
+  if (home_ == self_) output_.become_home(around, home.outputs, stages_, out);
   if (home_ != self_) output_.give_away(home_, out);
   if (stages_.contains(self_)) report_stage(around, out);
   if (home_ != self_) return;
@@ -207,7 +209,8 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
 }
 
 void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
-  if (home_ != self_ || ended_) return;
+  // What the tool has not taken would not reach it any more.
+  if (home_ != self_ || ended_ || !output_.is_taken()) return;
   ProcessorSet candidates = ready().common(around.staying);
   if (candidates.empty()) candidates = around.staying;
   candidates.erase(self_);
@@ -219,7 +222,7 @@ void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
     out.send(member, home_statement());
   }
   output_.give_away(home_, out);
-  output_.forget_counts();
+  output_.forget_writers();
   unannounced_ = {};
   if (!output_.tool()) return;
   const auto found = around.view.members.find(home_);
@@ -230,7 +233,8 @@ void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
 }
 
 void JobLife::on_written(const Surroundings& around, Output output, JobOutbox& out) {
-  output_.on_written();
+  if (ended_) return;  // Its tool has been told so, and shows nothing more.
+  output_.on_written(around, output, out);
   on_output(around, std::move(output), out);
 }
 
@@ -241,6 +245,10 @@ void JobLife::on_output(const Surroundings& around, Output output, JobOutbox& ou
   }
   output_.on_come(around, std::move(output), out);
   decide(around, out);  // It may be what the end has waited for.
+}
+
+void JobLife::on_taken(const Surroundings& around, const OutputTaken& taken, JobOutbox& out) {
+  output_.on_taken(around, taken.count, out);
 }
 
 void JobLife::on_follower(const Surroundings& around, ClientId client, JobOutbox& out) {
@@ -264,10 +272,20 @@ void JobLife::on_follower(const Surroundings& around, ClientId client, JobOutbox
   tell_followers(out);
 }
 
-void JobLife::on_follower_down(const Surroundings& around, ClientId client, JobOutbox& out) {
+bool JobLife::on_follower_took(const Surroundings& around, ClientId client, JobOutbox& out) {
+  if (output_.tool() != client) return false;
+  output_.on_tool_took(around, out);
+  decide(around, out);
+  return true;
+}
+
+void JobLife::on_follower_down(const Surroundings& around, ClientId client, const std::string& why,
+                               JobOutbox& out) {
   if (output_.tool() != client) return;
   output_.on_tool_gone();
-  if (!ended_) end(around, kSignalExitBase + SIGHUP, "the tool that followed it went away", out);
+  if (ended_) return;
+  end(around, kSignalExitBase + SIGHUP,
+      "the tool that followed it " + (why.empty() ? "went away" : "was dropped: " + why), out);
 }
 
 void JobLife::on_signal(const JobSignal& signal, JobOutbox& out) {
@@ -290,6 +308,7 @@ void JobLife::end(const Surroundings& around, std::int32_t code, std::string rea
 void JobLife::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out) {
   if (ended_) return;
   ended_ = end;
+  output_.on_over(out);
   note(out, end.reason.empty() ? Note::Level::kInfo : Note::Level::kWarn, "job-ended",
        to_string(id()) + " code=" + std::to_string(end.code) +
            (end.reason.empty() ? "" : " reason=" + end.reason));
@@ -336,7 +355,9 @@ void JobLife::on_timer(const Surroundings& around, const JobTimer& timer, JobOut
       announce_stages(around, out);
       break;
     case JobTimer::Kind::kAttach:
-      if (stage_ == Stage::kStarting) {
+      if (is_held_up()) {  // It may have had no chance yet.
+        out.arm(timer, around.now + start_.spec.attach_timeout);
+      } else if (stage_ == Stage::kStarting) {
         end(around, 1,
             "the application at " + describe(around, self_) +
                 " has not attached in time; does it create a phx::Session?",
@@ -368,12 +389,14 @@ void JobLife::consider_retire(const Surroundings& around, bool idle, JobOutbox& 
 }
 
 std::string JobLife::waiting() const {
+  if (is_held_up()) return kUnread;
   if (!app_waiting_.empty()) return app_waiting_;
   if (stage_ == Stage::kStarting) return "the application to attach";
   if (is_retired_ && is_running()) return "the application to end, as it was told";
   if (home_ != self_ || is_running() || ended_) return {};
   if (!is_followed()) return "the tool that started the job, to follow it to its new home";
   if (!output_.has_all_come()) return "output of the job's processes that is on its way here";
+  if (!output_.is_taken()) return kUnread;
   return {};
 }
 

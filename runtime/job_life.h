@@ -33,6 +33,7 @@ class JobLife {
   // Inputs: other processors.
   void on_stage(const Surroundings& around, ProcessorId from, JobStage stage, JobOutbox& out);
   void on_output(const Surroundings& around, Output output, JobOutbox& out);
+  void on_taken(const Surroundings& around, const OutputTaken& taken, JobOutbox& out);
   void on_home(const Surroundings& around, const JobHome& home, JobOutbox& out);
   void on_signal(const JobSignal& signal, JobOutbox& out);
   void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
@@ -42,7 +43,11 @@ class JobLife {
 
   // Inputs: tools, timers.
   void on_follower(const Surroundings& around, ClientId client, JobOutbox& out);
-  void on_follower_down(const Surroundings& around, ClientId client, JobOutbox& out);
+  /// It has taken all that it was sent. False: it does not follow this job.
+  bool on_follower_took(const Surroundings& around, ClientId client, JobOutbox& out);
+  /// `why`: the driver gave it up for that; empty: it went away.
+  void on_follower_down(const Surroundings& around, ClientId client, const std::string& why,
+                        JobOutbox& out);
   void on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out);
 
   // Commands.
@@ -73,6 +78,8 @@ class JobLife {
   [[nodiscard]] bool is_running() const {
     return stage_ != Stage::kNone && stage_ != Stage::kExited;
   }
+  /// Its process here cannot go on before the tool has read more.
+  [[nodiscard]] bool is_held_up() const { return output_.is_held_up(); }
   [[nodiscard]] std::string waiting() const;
 
  private:

@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "overlay/base/ids.h"
-#include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/time.h"
-#include "runtime/member_messages.h"
 
-// What daemons say to each other about jobs, and for tools.
+// What daemons say to each other about jobs.
 namespace phx::runtime {
 
 /// What to run, the same everywhere. `command` empty: embedded applications attach by themselves.
@@ -34,7 +32,7 @@ struct Exit {
   std::string detail;       ///< E.g. why it could not be started.
   friend bool operator==(const Exit&, const Exit&) = default;
 };
-/// To the coordinator: number this job. Answered by a JobStart.
+/// To the coordinator: number this job. Answered by a JobStart or JobRefused.
 struct JobRequest {
   std::uint64_t request = 0;
   JobSpec spec;
@@ -43,12 +41,18 @@ struct JobRequest {
 /// From the coordinator to the home that asked; then, since the home wants the job still, from
 /// there to all. Also part of what a newcomer gets.
 struct JobStart {
-  JobId job;  ///< 0, from the coordinator: all numbers are used up.
+  JobId job;
   JobSpec spec;
   ProcessorId home;                     ///< Announces, collects output and exits, decides the end.
   std::uint64_t request = 0;            ///< Of the home's JobRequest.
   std::vector<ProcessorId> processors;  ///< Start with equal shares of the vnodes, in this order.
   friend bool operator==(const JobStart&, const JobStart&) = default;
+};
+/// From the coordinator to the home that asked: there is no number for this job.
+struct JobRefused {
+  std::uint64_t request = 0;  ///< Of the home's JobRequest.
+  std::string why;
+  friend bool operator==(const JobRefused&, const JobRefused&) = default;
 };
 /// The stages an application process goes through at one processor.
 enum class Stage : std::uint8_t { kNone, kStarting, kAttached, kFinished, kExited };
@@ -76,6 +80,12 @@ struct Output {
   Payload bytes;
   friend bool operator==(const Output&, const Output&) = default;
 };
+/// From the home to a processor: the tool has taken so many outputs of the process there.
+struct OutputTaken {
+  JobId job;
+  std::uint64_t count = 0;
+  friend bool operator==(const OutputTaken&, const OutputTaken&) = default;
+};
 /// How many Outputs a process has written, as far as is known, and how many of them have come to a
 /// home of the job.
 struct OutputCount {
@@ -98,53 +108,6 @@ struct JobSignal {
   JobId job;
   std::int32_t signal = 0;
   friend bool operator==(const JobSignal&, const JobSignal&) = default;
-};
-
-// --- Tools, passed on between daemons ----------------------------------------------------------
-
-/// One job as one daemon sees it.
-struct JobStatus {
-  JobId job;
-  std::string name;
-  ProcessorId home;
-  Stage stage = Stage::kNone;  ///< Of the process at this daemon.
-  VnodeSet held;               ///< By this daemon.
-  std::uint64_t vnodes = 0;    ///< Of the whole job.
-  std::uint64_t parked = 0;    ///< Deliveries that wait for a vnode to arrive.
-  std::string waiting;         ///< What the application or a move waits for; "" = nothing.
-  friend bool operator==(const JobStatus&, const JobStatus&) = default;
-};
-struct Counter {
-  std::string name;
-  std::uint64_t value = 0;
-  friend bool operator==(const Counter&, const Counter&) = default;
-};
-struct ProcessorStatus {
-  ProcessorId id;
-  ViewNumber view = 0;
-  std::uint64_t links = 0;
-  std::uint64_t trees = 0;
-  std::vector<JobStatus> jobs;
-  std::vector<Counter> counters;
-  friend bool operator==(const ProcessorStatus&, const ProcessorStatus&) = default;
-};
-/// How are you? Answered by StatusAnswer.
-struct StatusQuestion {
-  std::uint64_t request = 0;
-  friend bool operator==(const StatusQuestion&, const StatusQuestion&) = default;
-};
-struct StatusAnswer {
-  std::uint64_t request = 0;
-  ProcessorStatus status;
-  friend bool operator==(const StatusAnswer&, const StatusAnswer&) = default;
-};
-/// Leave the mesh in good order.
-struct DrainOrder {
-  friend bool operator==(const DrainOrder&, const DrainOrder&) = default;
-};
-/// The mesh ends: every daemon ends its jobs and itself.
-struct DownOrder {
-  friend bool operator==(const DownOrder&, const DownOrder&) = default;
 };
 
 }  // namespace phx::runtime

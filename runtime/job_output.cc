@@ -5,57 +5,113 @@
 
 namespace phx::runtime {
 
-void JobOutput::on_come(const Surroundings& around, Output output, JobOutbox& out) {
-  const ProcessorId writer = output.processor;
-  ++counts_[writer].come;
-  drop_finished_count(around, writer);
-  pass_on(std::move(output), out);
+// --- Where a process runs ----------------------------------------------------------------------
+
+void JobOutput::on_written(const Surroundings& around, const Output& output, JobOutbox& out) {
+  ++written_;
+  untaken_.push_back(size(output));
+  untaken_bytes_ += untaken_.back();
+  regulate(around, out);
 }
 
-void JobOutput::pass_on(Output output, JobOutbox& out) {
-  if (tool_) {
-    out.report(Effect{Reply{*tool_, RunOutput{std::move(output)}}});
-    return;
+void JobOutput::on_taken(const Surroundings& around, std::uint64_t count, JobOutbox& out) {
+  // Homes count, and one may hear of an older count than the one before told.
+  while (!untaken_.empty() && written_ - untaken_.size() < count) {
+    untaken_bytes_ -= untaken_.front();
+    untaken_.pop_front();
   }
-  kept_bytes_ += output.bytes.size();
+  regulate(around, out);
+}
+
+void JobOutput::regulate(const Surroundings& around, JobOutbox& out) {
+  const std::uint64_t share = kWindowsBytes / std::max<std::uint64_t>(around.members.size(), 1);
+  const std::uint64_t window = std::clamp(share, kWindowMin, kWindowMax);
+  if (!is_held_up_ && untaken_bytes_ > window) hold_up(true, out);
+  if (is_held_up_ && untaken_bytes_ <= window / 2) hold_up(false, out);
+}
+
+void JobOutput::hold_up(bool is_held_up, JobOutbox& out) {
+  is_held_up_ = is_held_up;
+  out.report(Effect{HoldOutput{job_, is_held_up}});
+}
+
+void JobOutput::on_over(JobOutbox& out) {
+  if (is_held_up_) hold_up(false, out);
+}
+
+// --- At the home -------------------------------------------------------------------------------
+
+void JobOutput::on_come(const Surroundings& around, Output output, JobOutbox& out) {
+  const ProcessorId id = output.processor;
+  Writer& writer = writers_[id];
+  ++writer.count.come;
+  writer.untold_bytes += size(output);
+  drop_finished(around, id);
+  if (tool_) return give(std::move(output), out);
+  kept_bytes_ += size(output);
   kept_.push_back(std::move(output));
   while (kept_bytes_ > bytes_max_) {
-    kept_bytes_ -= kept_.front().bytes.size();
+    kept_bytes_ -= size(kept_.front());
     kept_.pop_front();
   }
 }
 
+void JobOutput::give(Output output, JobOutbox& out) {
+  is_given_ = true;
+  out.report(Effect{Reply{*tool_, RunOutput{std::move(output)}}});
+}
+
 void JobOutput::on_tool(ClientId tool, JobOutbox& out) {
   tool_ = tool;
-  for (Output& output : kept_) out.report(Effect{Reply{tool, RunOutput{std::move(output)}}});
+  for (Output& output : kept_) give(std::move(output), out);
   kept_.clear();
   kept_bytes_ = 0;
+}
+
+void JobOutput::on_tool_took(const Surroundings& around, JobOutbox& out) {
+  is_given_ = false;
+  for (auto& [id, writer] : writers_) {
+    if (writer.untold_bytes >= kTakenBytes) tell(around, id, writer, out);
+  }
+}
+
+void JobOutput::tell(const Surroundings& around, ProcessorId id, Writer& writer, JobOutbox& out) {
+  writer.untold_bytes = 0;
+  if (around.members.contains(id)) out.send(id, OutputTaken{job_, writer.count.come});
+}
+
+void JobOutput::on_tool_gone() {
+  tool_.reset();
+  is_given_ = false;
 }
 
 void JobOutput::on_gone(const Surroundings& around, const ViewChange::Gone& gone) {
   // What one has written that left in order is here or on its way; what others had, may be lost.
   if (gone.why != Departure::kLeft) died_.insert(gone.id);
-  drop_finished_count(around, gone.id);
+  drop_finished(around, gone.id);
 }
 
-void JobOutput::drop_finished_count(const Surroundings& around, ProcessorId writer) {
-  const auto found = counts_.find(writer);
+void JobOutput::drop_finished(const Surroundings& around, ProcessorId writer) {
+  const auto found = writers_.find(writer);
   // What still waits here for the tool may be handed on, and has to be counted again.
-  if (found == counts_.end() || !is_gone(around, writer) || !kept_.empty()) return;
-  const OutputCount count = found->second;
-  if (count.come >= count.written || died_.contains(writer)) counts_.erase(found);
+  if (found == writers_.end() || !is_gone(around, writer) || !kept_.empty()) return;
+  const OutputCount& count = found->second.count;
+  if (count.come >= count.written || died_.contains(writer)) writers_.erase(found);
 }
 
-void JobOutput::become_home(Counts counts, const std::map<ProcessorId, JobStage>& stages) {
-  counts_ = std::move(counts);
-  for (const auto& [processor, stage] : stages) {
-    std::uint64_t& written = counts_[processor].written;
+void JobOutput::become_home(const Surroundings& around, const Counts& counts,
+                            const std::map<ProcessorId, JobStage>& stages, JobOutbox& out) {
+  writers_.clear();
+  // What has come to homes before and was not given away again, the tool has taken.
+  for (const auto& [id, count] : counts) tell(around, id, writers_[id] = {count}, out);
+  for (const auto& [id, stage] : stages) {
+    std::uint64_t& written = writers_[id].count.written;
     written = std::max(written, stage.written);
   }
 }
 
 void JobOutput::uncount_kept() {
-  for (const Output& output : kept_) --counts_[output.processor].come;
+  for (const Output& output : kept_) --writers_[output.processor].count.come;
 }
 
 void JobOutput::give_away(ProcessorId home, JobOutbox& out) {
@@ -64,9 +120,16 @@ void JobOutput::give_away(ProcessorId home, JobOutbox& out) {
   kept_bytes_ = 0;
 }
 
+JobOutput::Counts JobOutput::counts() const {
+  Counts counts;
+  for (const auto& [id, writer] : writers_) counts.emplace_hint(counts.end(), id, writer.count);
+  return counts;
+}
+
 bool JobOutput::has_all_come() const {
-  return std::ranges::all_of(counts_, [this](const auto& entry) {
-    return entry.second.come >= entry.second.written || died_.contains(entry.first);
+  return std::ranges::all_of(writers_, [this](const auto& entry) {
+    const OutputCount& count = entry.second.count;
+    return count.come >= count.written || died_.contains(entry.first);
   });
 }
 

@@ -20,10 +20,6 @@ Jobs::Entry* Jobs::find(JobId job) {
 void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
                     JobOutbox& out) {
   const JobId job = start.job;
-  if (job == JobId{}) {
-    if (start.home == self_) refuse_request(start.request, out);
-    return;
-  }
   if (find(job) != nullptr || history_.contains(job) || start.spec.vnodes == 0) return;
   const bool is_dead = from == start.home && from != self_ && !around.members.contains(from) &&
                        from.value < around.view.next_processor;
@@ -157,6 +153,7 @@ void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry, 
                  [&](JobStage& m) { entry.life.on_stage(around, from, std::move(m), out); },
                  [&](JobHome& m) { on_home(around, entry, m, out); },
                  [&](Output& m) { entry.life.on_output(around, std::move(m), out); },
+                 [&](OutputTaken& m) { entry.life.on_taken(around, m, out); },
                  [&](JobSignal& m) { entry.life.on_signal(m, out); },
                  [&](auto& m) { entry.traffic.on_message(around, from, std::move(m), out); },
              },
@@ -313,7 +310,8 @@ std::vector<JobStatus> Jobs::status(const Surroundings& around) const {
     one.held = entry->traffic.router().map().owned_by(self_);
     one.vnodes = entry->life.start().spec.vnodes;
     one.parked = entry->traffic.router().parked();
-    one.waiting = entry->traffic.waiting(around);
+    // Who is held up reaches no safe point.
+    if (!entry->life.is_held_up()) one.waiting = entry->traffic.waiting(around);
     if (one.waiting.empty()) one.waiting = entry->life.waiting();
     result.push_back(std::move(one));
   }

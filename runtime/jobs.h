@@ -31,6 +31,8 @@ class Jobs {
   void on_birth(const IntervalSet<JobId>& over) { history_.add(over); }
   void on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
                 JobOutbox& out);
+  /// There is no number for a job that was asked for here.
+  void on_refused(ProcessorId from, const JobRefused& refused, JobOutbox& out);
   void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
   void on_message(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
   void on_view(const Surroundings& around, const std::vector<Member>& joined,
@@ -53,7 +55,10 @@ class Jobs {
   void follow(const Surroundings& around, ClientId client, JobId job, JobOutbox& out);
   void signal(const Surroundings& around, ClientId client, const SignalRequest& request,
               JobOutbox& out);
-  void on_client_down(const Surroundings& around, ClientId client, JobOutbox& out);
+  /// The tool has taken all that it was sent.
+  void on_client_took(const Surroundings& around, ClientId client, JobOutbox& out);
+  void on_client_down(const Surroundings& around, ClientId client, const std::string& why,
+                      JobOutbox& out);
   /// Ends all jobs, for this reason.
   void end_all(const Surroundings& around, const std::string& reason, JobOutbox& out);
   /// The others have declared this processor dead: ends all jobs here, and says what was lost.
@@ -102,8 +107,6 @@ class Jobs {
               JobOutbox& out);
   void refuse(ApplicationId application, std::string why, JobOutbox& out) const;
   void refuse(ClientId client, std::string why, JobOutbox& out) const;
-  /// There is no number for the job that was asked for here.
-  void refuse_request(std::uint64_t request, JobOutbox& out);
   void request_job(const Surroundings& around, std::uint64_t request, JobOutbox& out);
   /// Ends the job here, and tells nobody else.
   void end_here(const Surroundings& around, JobId job, std::string reason, JobOutbox& out);

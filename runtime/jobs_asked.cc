@@ -16,15 +16,15 @@ void Jobs::refuse(ClientId client, std::string why, JobOutbox& out) const {
   out.report(Effect{DropClient{client}});
 }
 
-void Jobs::refuse_request(std::uint64_t request, JobOutbox& out) {
-  const auto asked = asked_.extract(request);
-  if (asked.empty()) return;
-  constexpr const char* kWhy =
-      "all numbers of jobs are used up in this mesh; use phoenix down, and phoenix up again";
-  if (asked.mapped().client) refuse(*asked.mapped().client, kWhy, out);
-  for (const ApplicationId application : asked.mapped().applications) {
-    refuse(application, kWhy, out);
+void Jobs::on_refused(ProcessorId from, const JobRefused& refused, JobOutbox& out) {
+  const auto found = asked_.find(refused.request);
+  // Another one may have been asked since, who has not answered yet.
+  if (found == asked_.end() || found->second.asked != from) return;
+  if (found->second.client) refuse(*found->second.client, refused.why, out);
+  for (const ApplicationId application : found->second.applications) {
+    refuse(application, refused.why, out);
   }
+  asked_.erase(found);
 }
 
 void Jobs::attach(const Surroundings& around, ApplicationId application, const AppAttach& m,
@@ -168,14 +168,21 @@ void Jobs::signal(const Surroundings& around, ClientId client, const SignalReque
   out.report(Effect{Reply{client, std::move(done)}});
 }
 
-void Jobs::on_client_down(const Surroundings& around, ClientId client, JobOutbox& out) {
+void Jobs::on_client_took(const Surroundings& around, ClientId client, JobOutbox& out) {
+  for (const auto& [job, entry] : jobs_) {
+    if (entry->life.on_follower_took(around, client, out)) return settle(around, job, out);
+  }
+}
+
+void Jobs::on_client_down(const Surroundings& around, ClientId client, const std::string& why,
+                          JobOutbox& out) {
   for (auto& [request, asked] : asked_) {
     if (asked.client == client) asked.client.reset();
   }
   std::vector<JobId> ids;
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
   for (const JobId job : ids) {
-    jobs_.at(job)->life.on_follower_down(around, client, out);
+    jobs_.at(job)->life.on_follower_down(around, client, why, out);
     settle(around, job, out);
   }
 }

@@ -13,6 +13,7 @@
 #include "runtime/delivery.h"
 #include "runtime/job_messages.h"
 #include "runtime/member_messages.h"
+#include "runtime/status_messages.h"
 
 namespace phx::runtime {
 
@@ -80,8 +81,9 @@ struct CollectiveMessage {
 using Envelope =
     OneOf<ViewChange, Admit, Admitted, Leave, Suspect, ViewQuery, ViewReport, ViewInstall, Fenced,
           Heartbeat, LeaveRefused, Flush, Routes, Pull, Offer, OfferReply, OfferCancel, Migrate,
-          VnodeMessage, CollectiveMessage, overlay::Message, JobRequest, JobStart, JobStage, JobEnd,
-          Output, JobHome, JobSignal, StatusQuestion, StatusAnswer, DrainOrder, DownOrder>;
+          VnodeMessage, CollectiveMessage, overlay::Message, JobRequest, JobStart, JobRefused,
+          JobStage, JobEnd, Output, OutputTaken, JobHome, JobSignal, StatusQuestion, StatusAnswer,
+          DrainOrder, DownOrder>;
 
 /// What crosses a link. Envelopes between two processors are numbered 1, 2, ... for the lifetime
 /// of both, across links; `received` says up to where the sender has got the other direction.

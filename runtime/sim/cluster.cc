@@ -59,6 +59,7 @@ SimDriver::Outside Cluster::make_outside() {
     agenda_.schedule_in(kClientDelay, [this, at, client, reply = std::move(reply)] {
       on_reply(at, client, reply);
     });
+    return true;
   };
   outside.on_client_dropped = [this](MachineId at, ClientId client) {
     agenda_.schedule_in(kClientDelay, [this, at, client] { on_client_dropped(at, client); });

@@ -58,6 +58,7 @@ void SimDriver::execute_effects() {
     std::vector<runtime::Effect> effects = daemon_->take_effects();
     if (effects.empty()) break;
     for (runtime::Effect& effect : effects) execute(effect);
+    for (const ClientId client : std::exchange(took_, {})) on_client_took(client);
   }
   is_executing_ = false;
   if (!is_running()) return;
@@ -94,10 +95,14 @@ void SimDriver::execute(runtime::Effect& effect) {
             });
           },
           [&](const runtime::DropApp&) {},  // The application ends by itself.
-          [&](runtime::Reply& e) { outside_.on_reply(machine_, e.client, std::move(e.reply)); },
+          [&](runtime::Reply& e) {
+            const bool took = outside_.on_reply(machine_, e.client, std::move(e.reply));
+            if (took) took_.push_back(e.client);
+          },
           [&](const runtime::DropClient& e) { outside_.on_client_dropped(machine_, e.client); },
           [&](const runtime::Spawn& e) { spawn(e); },
           [&](const runtime::SignalProcess& e) { signal(e); },
+          [](const runtime::HoldOutput&) {},
           [&](const runtime::Note& e) { outside_.on_note(machine_, e); },
           [&](const runtime::Stop& e) {
             is_stopped_ = true;
@@ -171,6 +176,10 @@ void SimDriver::on_client_message(ClientId client, runtime::ClientRequest reques
   input([client, request = std::move(request)](Daemon& daemon, Instant now) mutable {
     daemon.on_client_message(now, client, std::move(request));
   });
+}
+
+void SimDriver::on_client_took(ClientId client) {
+  input([=](Daemon& daemon, Instant now) { daemon.on_client_took(now, client); });
 }
 
 void SimDriver::on_client_down(ClientId client) {

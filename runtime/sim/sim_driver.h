@@ -35,7 +35,8 @@ class SimDriver {
   /// What the rest of the simulation hears from the machines.
   struct Outside {
     std::function<void(MachineId, const runtime::Note&)> on_note;
-    std::function<void(MachineId, ClientId, runtime::ClientReply)> on_reply;
+    /// False: the tool does not read now; on_client_took() is to follow when it does.
+    std::function<bool(MachineId, ClientId, runtime::ClientReply)> on_reply;
     std::function<void(MachineId, ClientId)> on_client_dropped;
     std::function<void(MachineId, const runtime::Stop&)> on_stopped;
     /// A message did not come out of the wire as it went in.
@@ -63,6 +64,7 @@ class SimDriver {
   // Inputs from tools.
   [[nodiscard]] ClientId connect_client() { return ClientId{next_client_++}; }
   void on_client_message(ClientId client, runtime::ClientRequest request);
+  void on_client_took(ClientId client);
   void on_client_down(ClientId client);
 
   // What befalls the machine.
@@ -128,6 +130,7 @@ class SimDriver {
   std::vector<ApplicationId> held_back_;  ///< One per message that waits for the congestion to end.
   std::uint32_t next_application_ = 1;
   std::uint32_t next_client_ = 1;
+  std::vector<ClientId> took_;  ///< Have read what the effects being executed sent them.
 };
 
 }  // namespace phx::sim

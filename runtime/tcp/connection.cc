@@ -93,10 +93,14 @@ void Connection::wait_writable() {
   awaits_writing_ = true;
   socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const std::error_code& error) {
     self->awaits_writing_ = false;
-    if (error) return;
-    self->flush();
-    self->report_part(!self->queue_.empty());
+    if (!error) self->on_writable();
   });
+}
+
+void Connection::on_writable() {
+  flush();
+  report_part(!queue_.empty());
+  if (queue_.empty() && state_ == State::kOpen && handlers_.on_written) handlers_.on_written();
 }
 
 void Connection::report_part(bool is_within_frame) {

@@ -28,7 +28,8 @@ class TcpDriver::Core {
   /// Connected tools and attached applications at once [limits]; one more is turned away.
   static constexpr std::size_t kClientsMax = 256;
   static constexpr std::size_t kApplicationsMax = 1024;
-  /// Bytes waiting for a tool that does not read; beyond it the tool is dropped [limit].
+  /// Bytes waiting for a tool that does not read; beyond it the tool is dropped [limit]. Output of
+  /// a job does not come to that: its processes are held up (runtime/job_output.h).
   static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;
   /// How long run() lets connections drain after the daemon has ended.
   static constexpr Duration kStopTimeout = 3s;
@@ -64,6 +65,7 @@ class TcpDriver::Core {
   }
   void execute();
   void end_batch();
+  void report_taken();
   void rearm();
   void regulate();
 
@@ -77,6 +79,7 @@ class TcpDriver::Core {
   void handle(runtime::DropClient& effect);
   void handle(runtime::Spawn& effect);
   void handle(runtime::SignalProcess& effect);
+  void handle(runtime::HoldOutput& effect);
   void handle(runtime::Note& effect) { log_.note(effect); }
   void handle(runtime::Stop& effect);
 
@@ -118,6 +121,7 @@ class TcpDriver::Core {
   std::map<LinkId, ConnectionPtr> links_;
   std::map<ApplicationId, ConnectionPtr> applications_;
   std::map<ClientId, ConnectionPtr> clients_;
+  std::set<ClientId> answered_;  ///< Got replies that the daemon has not heard to be taken.
   std::set<ProcessorId> dialling_;
   std::uint64_t last_link_ = 0;  ///< Number of the last connection of each kind.
   std::uint32_t last_application_ = 0;

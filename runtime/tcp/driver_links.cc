@@ -101,24 +101,31 @@ void TcpDriver::Core::adopt(LocalListener::Socket socket, std::shared_ptr<Handov
 
 void TcpDriver::Core::add_client(asio::ip::tcp::socket socket) {
   const ClientId id{++last_client_};
-  const auto connection = connect(
-      std::move(socket), wire::Family::kClientRequest,
-      {.on_frame = [this, id](Header header, Payload payload) -> Status {
-         auto request = decoder_.client_request(header, std::move(payload));
-         if (!request.ok()) return request.error();
-         in_batch_ = true;
-         step([&](runtime::Daemon& daemon, Instant now) {
-           daemon.on_client_message(now, id, std::move(request).value());
-         });
-         return success();
-       },
-       .on_batch_end = {},
-       .on_closed =
-           [this, id](const Error& why) {
-             if (clients_.erase(id) == 0) return on_drained();
-             if (why.code != ErrorCode::kUnavailable) on_rejected(why, "tool");
-             step([&](runtime::Daemon& daemon, Instant now) { daemon.on_client_down(now, id); });
-           }});
+  const auto connection =
+      connect(std::move(socket), wire::Family::kClientRequest,
+              {.on_frame = [this, id](Header header, Payload payload) -> Status {
+                 auto request = decoder_.client_request(header, std::move(payload));
+                 if (!request.ok()) return request.error();
+                 in_batch_ = true;
+                 step([&](runtime::Daemon& daemon, Instant now) {
+                   daemon.on_client_message(now, id, std::move(request).value());
+                 });
+                 return success();
+               },
+               .on_batch_end = {},
+               .on_closed =
+                   [this, id](const Error& why) {
+                     if (clients_.erase(id) == 0) return on_drained();
+                     const bool is_dropped = why.code != ErrorCode::kUnavailable;
+                     const bool is_full = why.code == ErrorCode::kLimit;
+                     if (is_full) note(Level::kWarn, "tool-dropped", "why=\"" + why.what + "\"");
+                     if (is_dropped && !is_full) on_rejected(why, "tool");
+                     step([&](runtime::Daemon& daemon, Instant now) {
+                       daemon.on_client_down(now, id, is_dropped ? why.what : "");
+                     });
+                   },
+               .on_part = {},
+               .on_written = [this] { report_taken(); }});
   clients_[id] = connection;
   connection->start();
 }
@@ -136,6 +143,21 @@ void TcpDriver::Core::execute() {
 void TcpDriver::Core::end_batch() {
   in_batch_ = false;
   for (const ConnectionPtr& connection : std::exchange(unflushed_, {})) connection->flush();
+  report_taken();
+}
+
+/// Tells the daemon whose replies are out of our hands.
+void TcpDriver::Core::report_taken() {
+  std::vector<ClientId> taken;
+  std::erase_if(answered_, [&](ClientId id) {
+    const auto found = clients_.find(id);
+    const bool is_taken = found != clients_.end() && found->second->queued_bytes() == 0;
+    if (is_taken) taken.push_back(id);
+    return is_taken || found == clients_.end();
+  });
+  for (const ClientId id : taken) {
+    step([&](runtime::Daemon& daemon, Instant now) { daemon.on_client_took(now, id); });
+  }
 }
 
 void TcpDriver::Core::rearm() {
@@ -213,13 +235,10 @@ void TcpDriver::Core::handle(runtime::Reply& effect) {
   const auto found = clients_.find(effect.client);
   if (found == clients_.end()) return;
   queue(found->second, encoder_.encode(effect.reply));
+  answered_.insert(effect.client);
   if (found->second->queued_bytes() <= kClientQueueMax) return;
-  constexpr const char* kWhy =
-      "the tool does not read the job's output: more than 64 MiB wait for it; use --output-dir for "
-      "much output";
   static_assert(kClientQueueMax == std::size_t{64} << 20U);
-  note(Level::kWarn, "tool-dropped", std::string("why=\"") + kWhy + "\"");
-  found->second->fail({ErrorCode::kUnavailable, kWhy});
+  found->second->fail({ErrorCode::kLimit, "it did not read what it was sent: 64 MiB waited"});
 }
 
 void TcpDriver::Core::handle(runtime::DropClient& effect) {
@@ -239,6 +258,10 @@ void TcpDriver::Core::handle(runtime::Spawn& effect) {
 
 void TcpDriver::Core::handle(runtime::SignalProcess& effect) {
   processes_->signal(effect.job, effect.signal, effect.escalate_after);
+}
+
+void TcpDriver::Core::handle(runtime::HoldOutput& effect) {
+  processes_->pause_output(effect.job, effect.hold);
 }
 
 void TcpDriver::Core::handle(runtime::Stop& effect) {

@@ -32,12 +32,17 @@ struct Processes::Child {
   asio::steady_timer escalation;
   std::shared_ptr<OutputPipe> output;
   std::shared_ptr<OutputPipe> errors;
+  bool is_held = false;  ///< Its output is not read.
 
   /// To the whole group. The group exists as long as its leader has not been waited for.
   void kill(int signal) const { ::kill(-process, signal); }
   [[nodiscard]] bool is_loading() {
     if (!exec_result) exec_result = exec_error(exec);
     return !exec_result;
+  }
+  void pause_output(bool paused) const {
+    output->pause(paused);
+    errors->pause(paused);
   }
   void finish_output() const {
     output->finish();
@@ -116,8 +121,7 @@ void Processes::start(JobId job, const SpawnRequest& request) {
   child->output = std::move(output);
   child->errors = std::move(errors);
   children_[job] = child;
-  child->output->pause(paused_);
-  child->errors->pause(paused_);
+  child->pause_output(paused_);
   watch(job, child);
 }
 
@@ -189,9 +193,15 @@ void Processes::pause_output(bool paused) {
   if (paused_ == paused) return;
   paused_ = paused;
   for (const auto& [job, child] : children_) {
-    child->output->pause(paused);
-    child->errors->pause(paused);
+    child->pause_output(paused || child->is_held);
   }
+}
+
+void Processes::pause_output(JobId job, bool paused) {
+  const auto found = children_.find(job);
+  if (found == children_.end()) return;
+  found->second->is_held = paused;
+  found->second->pause_output(paused || paused_);
 }
 
 }  // namespace phx::tcp

@@ -41,8 +41,10 @@ class Processes {
   /// Sends `signal` to the process group; SIGKILL follows if it still runs `escalate_after` later.
   /// Nothing happens if there is no such process (any more).
   void signal(JobId job, int signal, Duration escalate_after);
-  /// Stops or resumes reading what the processes write.
+  /// Stops or resumes reading what the processes write, or what that of one job does: it is read
+  /// while neither is stopped.
   void pause_output(bool paused);
+  void pause_output(JobId job, bool paused);
   [[nodiscard]] bool empty() const { return children_.empty(); }
 
  private:

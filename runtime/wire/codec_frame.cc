@@ -88,6 +88,11 @@ void add(const runtime::JobRequest& in, pb::Frame& out, Sink& sink) {
 void add(const runtime::JobStart& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_job_start(), sink);
 }
+void add(const runtime::JobRefused& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [request, why] = in;
+  out.mutable_job_refused()->set_request(request);
+  write_text(why, out.mutable_job_refused()->mutable_why());
+}
 void add(const runtime::JobStage& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_job_stage(), sink);
 }
@@ -96,6 +101,11 @@ void add(const runtime::JobEnd& in, pb::Frame& out, Sink& sink) {
 }
 void add(const runtime::Output& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_output(), sink);
+}
+void add(const runtime::OutputTaken& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [job, count] = in;
+  out.mutable_output_taken()->set_job(job.value);
+  out.mutable_output_taken()->set_count(count);
 }
 void add(const runtime::JobHome& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_job_home(), sink);
@@ -130,12 +140,17 @@ runtime::Envelope read_job_envelope(const pb::Frame& in, Source& source) {
       return read(in.job_request(), source);
     case pb::Frame::kJobStart:
       return read(in.job_start(), source);
+    case pb::Frame::kJobRefused:
+      return runtime::JobRefused{in.job_refused().request(),
+                                 source.text(in.job_refused().why(), "JobRefused.why")};
     case pb::Frame::kJobStage:
       return read(in.job_stage(), source);
     case pb::Frame::kJobEnd:
       return read(in.job_end(), source);
     case pb::Frame::kOutput:
       return read(in.output(), source);
+    case pb::Frame::kOutputTaken:
+      return runtime::OutputTaken{JobId{in.output_taken().job()}, in.output_taken().count()};
     case pb::Frame::kJobHome:
       return read(in.job_home(), source);
     case pb::Frame::kJobSignal:
@@ -190,7 +205,7 @@ runtime::Envelope read_member_envelope(const pb::Frame& in, Source& source) {
 }
 
 std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::Envelope::Variant> == 32,
+  static_assert(std::variant_size_v<runtime::Envelope::Variant> == 34,
                 "a new one needs a case here");
   switch (in.envelope_case()) {
     case pb::Frame::kVnodeMessage:
@@ -227,9 +242,11 @@ std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& sour
       return read_member_envelope(in, source);
     case pb::Frame::kJobRequest:
     case pb::Frame::kJobStart:
+    case pb::Frame::kJobRefused:
     case pb::Frame::kJobStage:
     case pb::Frame::kJobEnd:
     case pb::Frame::kOutput:
+    case pb::Frame::kOutputTaken:
     case pb::Frame::kJobHome:
     case pb::Frame::kJobSignal:
     case pb::Frame::kStatusQuestion:

@@ -144,6 +144,31 @@ TEST_CASE("limits: a request for a job that comes too early is kept, or counted"
   }
 }
 
+TEST_CASE("limits: whose request for a job comes too early, and cannot be kept, is told so") {
+  DaemonConfig config;
+  config.early_job_requests_max = 0;
+  DaemonNet net(3, config);
+  net.watch([&](ProcessorId from, ProcessorId to, const Envelope& envelope) {
+    const auto* view = std::get_if<ViewChange>(&envelope);
+    const bool is_last = view != nullptr && !view->gone.empty();
+    if (is_last && from == kFirst && to == kSecond) net.hold(from, to);
+  });
+  net.daemon(kFirst).drain(net.now());
+  net.run();
+  RunRequest request;
+  request.spec.vnodes = 1;
+  request.spec.command = {"program"};
+
+  net.ask(kThird, request);
+
+  REQUIRE(net.replies<Done>().size() == 1);
+  CHECK(net.replies<Done>()[0].error ==
+        "too many jobs are asked for while p2 takes over; try again");
+  net.release(kFirst, kSecond);
+  net.ask(kThird, request);
+  CHECK(net.replies<RunStarted>().size() == 1);
+}
+
 namespace {
 
 /// Why the job ends, if it does: p3 has given its only vnode to p2, lives `after` that, and dies.

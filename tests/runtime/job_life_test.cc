@@ -34,6 +34,7 @@ struct Harness {
     return {now, trees, view, members, staying, kHome, !staying.contains(self)};
   }
   void is_followed() { life.on_follower(around(), ClientId{1}, out); }
+  void reads() { life.on_follower_took(around(), ClientId{1}, out); }
   void leaves(ProcessorId id) { staying.erase(id); }
   void dies(ProcessorId id) {
     view.members.erase(id);
@@ -182,6 +183,9 @@ TEST_CASE("a job ends when all has come that its processes wrote, which may have
   CHECK(!h.life.ended());
 
   h.life.on_output(h.around(), {kJob, kThird, true, {}}, h.out);
+  CHECK(h.life.waiting() == "the tool that follows the job, to read its output");
+  CHECK(!h.life.ended());
+  h.reads();
 
   REQUIRE(h.life.ended());
   CHECK(h.life.ended()->code == 3);
@@ -214,6 +218,7 @@ TEST_CASE("a new home knows what has come to the old one, and waits for what is 
     CHECK(!h.life.ended());
     CHECK(h.life.waiting() == "output of the job's processes that is on its way here");
     h.life.on_output(h.around(), {kJob, kThird, false, {}}, h.out);
+    h.reads();
   }
 
   CHECK(h.life.ended());
@@ -231,6 +236,7 @@ TEST_CASE("a job whose tool is on its way to the new home ends there, after its 
   static_cast<void>(h.out.take());
 
   h.is_followed();
+  h.reads();
 
   const std::vector<ClientReply> replies = support::replied(h.out.take());
   REQUIRE(replies.size() == 3);

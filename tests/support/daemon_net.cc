@@ -88,12 +88,22 @@ ClientId DaemonNet::ask(ProcessorId at, runtime::ClientRequest request) {
   return client;
 }
 
+void DaemonNet::tools_read(bool read) {
+  tools_read_ = read;
+  run();
+}
+
 void DaemonNet::carry_all() {
   for (bool any = true; any;) {
     any = false;
     for (auto& [id, one] : ones_) {
       for (runtime::Effect& effect : one.daemon->take_effects()) {
         if (one.lives) carry(id, one, effect);
+        any = true;
+      }
+      if (!tools_read_ || !one.lives) continue;
+      for (const ClientId client : std::exchange(one.answered, {})) {
+        one.daemon->on_client_took(now_, client);
         any = true;
       }
     }
@@ -106,7 +116,11 @@ void DaemonNet::carry(ProcessorId from, One& one, runtime::Effect& effect) {
                  [&](runtime::Transmit& m) { transmit(from, m); },
                  [&](const runtime::Hangup& m) { hang_up(from, m.link); },
                  [&](runtime::ToApp& m) { one.to_application.push_back(std::move(m.message)); },
-                 [&](runtime::Reply& m) { replies_.push_back(std::move(m.reply)); },
+                 [&](runtime::Reply& m) {
+                   replies_.push_back(std::move(m.reply));
+                   one.answered.insert(m.client);
+                 },
+                 [&](const runtime::HoldOutput& m) { one.held[m.job] = m.hold; },
                  [&](const runtime::Spawn& m) { one.started.push_back(m.job); },
                  [&](const runtime::Stop& m) {
                    one.stop = m;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -41,6 +42,8 @@ class DaemonNet {
 
   // Tools and applications.
   ClientId ask(ProcessorId at, runtime::ClientRequest request);
+  /// Tools read on, or not, whatever they are sent.
+  void tools_read(bool read);
   /// All replies of this kind, to any tool.
   template <class M>
   [[nodiscard]] std::vector<M> replies() const {
@@ -65,6 +68,8 @@ class DaemonNet {
     return found;
   }
   [[nodiscard]] const std::vector<JobId>& started(ProcessorId at) { return ones_.at(at).started; }
+  /// The output of the job's process there is not read.
+  [[nodiscard]] bool is_held(ProcessorId at, JobId job) { return ones_.at(at).held[job]; }
   [[nodiscard]] bool has_stopped(ProcessorId at) { return ones_.at(at).stop.has_value(); }
   /// Why. REQUIRES has_stopped(at).
   [[nodiscard]] const runtime::Stop& stop(ProcessorId at) { return ones_.at(at).stop.value(); }
@@ -76,6 +81,8 @@ class DaemonNet {
     std::optional<runtime::Stop> stop;
     std::vector<runtime::ToApplication> to_application;
     std::vector<JobId> started;
+    std::map<JobId, bool> held;   ///< The output of these is not read.
+    std::set<ClientId> answered;  ///< Have not taken what they were sent.
   };
   using Lane = std::deque<std::pair<std::uint64_t, runtime::Frame>>;
 
@@ -94,6 +101,7 @@ class DaemonNet {
   std::map<std::pair<ProcessorId, ProcessorId>, std::uint64_t> delivered_;  ///< The last number.
   std::vector<runtime::ClientReply> replies_;
   std::uint32_t clients_ = 0;
+  bool tools_read_ = true;
   Step step_;
 };
 

@@ -67,20 +67,24 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
     case 22:
       return job_start();
     case 23:
-      return job_stage();
+      return JobRefused{number(), text()};
     case 24:
-      return JobEnd{job(), code(), text()};
+      return job_stage();
     case 25:
-      return output();
+      return JobEnd{job(), code(), text()};
     case 26:
-      return job_home();
+      return output();
     case 27:
-      return JobSignal{job(), code()};
+      return OutputTaken{job(), number()};
     case 28:
-      return StatusQuestion{number()};
+      return job_home();
     case 29:
-      return StatusAnswer{number(), status()};
+      return JobSignal{job(), code()};
     case 30:
+      return StatusQuestion{number()};
+    case 31:
+      return StatusAnswer{number(), status()};
+    case 32:
       return DrainOrder{};
     default:
       return DownOrder{};
@@ -88,7 +92,7 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
 }
 
 Frame RandomMessages::frame(std::size_t kind) {
-  static_assert(std::variant_size_v<Envelope::Variant> == 32, "a new one must be made here");
+  static_assert(std::variant_size_v<Envelope::Variant> == 34, "a new one must be made here");
   if (kind >= std::variant_size_v<Envelope::Variant>) return Frame{0, number(), std::nullopt};
   const std::uint64_t seq = number() | 1U;  // never 0
   if (kind < 12) return Frame{seq, number(), member_envelope(kind)};

@@ -225,7 +225,40 @@ TEST_CASE("an application of a job gets its socket, attaches, and its output com
   CHECK(ended->code == 5);
 }
 
-TEST_CASE("limits: a tool that does not read is dropped with a line, and its job ends") {
+TEST_CASE("a process whose tool does not read waits for it, and then all of its output comes") {
+  const test::Folder folder;
+  DriverOptions options = options_of();
+  options.socket_path = folder / "app.sock";
+  Daemon first(options);
+  ToolClient lazy = tool_at(first.endpoint());
+  ToolClient other = tool_at(first.endpoint());
+  constexpr std::size_t kBytes = 100'000'000;
+  runtime::JobSpec spec;
+  spec.vnodes = 1;
+  spec.command = {"/bin/sh", "-c", "head -c " + std::to_string(kBytes) + " /dev/zero"};
+  static_cast<void>(answer<runtime::RunStarted>(lazy, runtime::RunRequest{spec}));
+  const auto waits = [&] {
+    const auto status = answer<runtime::StatusReply>(other, runtime::StatusRequest{});
+    const auto& jobs = status.processors.at(0).jobs;
+    return !jobs.empty() && jobs[0].waiting == "the tool that follows the job, to read its output";
+  };
+  while (!waits()) std::this_thread::yield();
+
+  std::size_t bytes = 0;
+  std::optional<runtime::RunEnded> ended;
+  while (!ended) {
+    auto reply = lazy.receive(kWatchdog);
+    REQUIRE(reply.ok());
+    const auto* piece = std::get_if<runtime::RunOutput>(&reply.value());
+    if (piece != nullptr) bytes += piece->output.bytes.size();
+    if (auto* end = std::get_if<runtime::RunEnded>(&reply.value())) ended = *end;
+  }
+
+  CHECK(bytes == kBytes);
+  CHECK(ended->reason.empty());
+}
+
+TEST_CASE("limits: a tool that asks and does not read is dropped with a line, and its job ends") {
   const test::Folder folder;
   auto log = LogSink::open({.level = "warn", .file = folder / "log"});
   REQUIRE(log.ok());
@@ -236,9 +269,18 @@ TEST_CASE("limits: a tool that does not read is dropped with a line, and its job
   ToolClient other = tool_at(first.endpoint());
   runtime::JobSpec spec;
   spec.vnodes = 1;
-  spec.command = {"/bin/sh", "-c", "head -c 100000000 /dev/zero; exec sleep 1000"};
+  spec.name = std::string(std::size_t{100} << 10U, 'n');  // part of each answer
+  spec.command = {"/bin/sh", "-c", "exec sleep 1000"};
   const auto started = answer<runtime::RunStarted>(lazy, runtime::RunRequest{spec});
 
+  wire::Encoder encoder;
+  const wire::Encoded question = encoder.encode(runtime::ClientRequest(runtime::StatusRequest{}));
+  std::vector<std::byte> questions;
+  for (int i = 0; i < 1000; ++i) {
+    questions.insert(questions.end(), question.head.begin(), question.head.end());
+  }
+  REQUIRE(::write(lazy.descriptor(), questions.data(), questions.size()) ==
+          static_cast<ssize_t>(questions.size()));
   const auto runs = [&] {
     const auto status = answer<runtime::StatusReply>(other, runtime::StatusRequest{});
     return !status.processors.at(0).jobs.empty();
@@ -247,10 +289,11 @@ TEST_CASE("limits: a tool that does not read is dropped with a line, and its job
 
   const auto end = answer<runtime::RunEnded>(other, runtime::FollowRequest{started.job});
   CHECK(end.code == 129);
-  CHECK(end.reason == "the tool that followed it went away");
+  CHECK(end.reason ==
+        "the tool that followed it was dropped: it did not read what it was sent: 64 MiB waited");
   CHECK(text_of(folder / "log")
-            .find("tool-dropped why=\"the tool does not read the job's output: "
-                  "more than 64 MiB wait for it") != std::string::npos);
+            .find("tool-dropped why=\"it did not read what it was sent: 64 MiB waited") !=
+        std::string::npos);
 }
 
 TEST_CASE("an embedded daemon speaks the local protocol over a socket pair") {

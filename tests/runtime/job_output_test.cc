@@ -1,0 +1,285 @@
+#include "runtime/job_output.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/daemon_net.h"
+#include "tests/support/job_items.h"
+
+namespace phx::runtime {
+namespace {
+
+using support::DaemonNet;
+
+constexpr ProcessorId kHome{1}, kWriter{2}, kThird{3};
+constexpr JobId kJob{7};
+constexpr std::size_t kPiece = std::size_t{16} << 10U;
+
+Output output_of(ProcessorId writer, std::size_t bytes) {
+  return {kJob, writer, false, Payload(Bytes(bytes))};
+}
+
+/// The output of one job at `self`, in a mesh of so many.
+struct Harness {
+  explicit Harness(ProcessorId self, std::uint32_t processors, std::uint64_t bytes_max = 1U << 30U)
+      : trees(self, {}, 1), output(self, kJob, bytes_max) {
+    members = ProcessorSet::range(ProcessorId{1}, ProcessorId{processors});
+    view.next_processor = processors + 1;
+  }
+  Surroundings around() { return {now, trees, view, members, members, kHome, false}; }
+  /// So many outputs are written here before the process is held up; at most `most`.
+  std::uint64_t writes(std::size_t bytes, std::uint64_t most) {
+    std::uint64_t written = 0;
+    for (; written < most && !output.is_held_up(); ++written) {
+      output.on_written(around(), output_of(kWriter, bytes), out);
+    }
+    return written;
+  }
+  void comes(std::size_t bytes) { output.on_come(around(), output_of(kWriter, bytes), out); }
+  /// What writers are told since the last look.
+  std::vector<std::uint64_t> told() {
+    std::vector<std::uint64_t> counts;
+    for (const auto& [to, m] : support::sent<OutputTaken>(out.take())) counts.push_back(m.count);
+    return counts;
+  }
+
+  Instant now;
+  View view;
+  ProcessorSet members;
+  overlay::TreeForest trees;
+  JobOutbox out;
+  JobOutput output;
+};
+
+/// Three daemons, and a tool that follows a job of p1, whose processes run.
+struct Trio {
+  explicit Trio(const DaemonConfig& config = {}) : net(3, config) {
+    RunRequest request;
+    request.spec.vnodes = 3;
+    request.spec.command = {"program"};
+    tool = net.ask(kHome, request);
+    job = net.replies<RunStarted>().at(0).job;
+  }
+  /// The process there writes until it is held up. Returns how often, at most `most`.
+  int writes(ProcessorId at, int most = 1000) {
+    int pieces = 0;
+    for (; pieces < most && !net.is_held(at, job); ++pieces) {
+      net.daemon(at).on_output(net.now(), job, false, Payload(Bytes(kPiece)));
+      net.run_for(1ms);
+    }
+    return pieces;
+  }
+  std::size_t shown() { return net.replies<RunOutput>().size(); }
+  std::string waiting(ProcessorId at) {
+    const auto jobs = net.daemon(at).status().jobs;
+    return jobs.empty() ? "no job" : jobs[0].waiting;
+  }
+  void exits(ProcessorId at) { net.daemon(at).on_process_ended(net.now(), job, {}); }
+
+  DaemonNet net;
+  ClientId tool;
+  JobId job;
+};
+
+const std::string kUnread = "the tool that follows the job, to read its output";
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/job_output");
+
+TEST_CASE("limits: a process is held up at a window of untaken output, and goes on below half") {
+  Harness h(kWriter, 32);
+  const std::uint64_t written = h.writes(kPiece, 1000);
+
+  CHECK(written == JobOutput::kWindowMax / (kPiece + JobOutput::kOutputBytes) + 1);
+  CHECK(support::effects<HoldOutput>(h.out.take()) == std::vector{HoldOutput{kJob, true}});
+  h.output.on_taken(h.around(), written / 4, h.out);
+  h.output.on_taken(h.around(), 1, h.out);  // older
+  CHECK(h.output.is_held_up());
+  h.output.on_taken(h.around(), written / 2 + 1, h.out);
+
+  CHECK(!h.output.is_held_up());
+  CHECK(support::effects<HoldOutput>(h.out.take()) == std::vector{HoldOutput{kJob, false}});
+}
+
+TEST_CASE("limits: the windows of many writers are smaller, and small outputs count as well") {
+  const auto window = [](std::uint32_t processors, std::size_t bytes) {
+    Harness h(kWriter, processors);
+    return h.writes(bytes, 100'000) * (bytes + JobOutput::kOutputBytes);
+  };
+
+  CHECK(window(128, 1000) / 1100 == (JobOutput::kWindowsBytes / 128) / 1100);
+  CHECK(window(10'000, 1000) / 1100 == JobOutput::kWindowMin / 1100);
+  CHECK(window(10'000, 0) == JobOutput::kWindowMin + JobOutput::kOutputBytes);
+}
+
+TEST_CASE(
+    "a writer hears what was taken often enough for the smallest window, and not more often") {
+  Harness h(kHome, 3);
+  h.output.on_tool(ClientId{1}, h.out);
+
+  h.comes(kPiece);
+  h.output.on_tool_took(h.around(), h.out);
+  CHECK(h.told().empty());
+  h.comes(kPiece);
+  CHECK(!h.output.is_taken());
+  CHECK(h.told().empty());
+  h.output.on_tool_took(h.around(), h.out);
+
+  CHECK(h.output.is_taken());
+  CHECK(h.told() == std::vector<std::uint64_t>{2});
+}
+
+TEST_CASE("what waits for a tool that is not here yet is not taken") {
+  Harness h(kHome, 3);
+  for (int i = 0; i < 8; ++i) h.comes(kPiece);
+  CHECK(h.told().empty());
+
+  h.output.on_tool(ClientId{1}, h.out);
+  CHECK(support::replied(h.out.take()).size() == 8);
+  h.output.on_tool_took(h.around(), h.out);
+
+  CHECK(h.told() == std::vector<std::uint64_t>{8});
+}
+
+TEST_CASE("limits: of what nobody fetches the oldest is dropped") {
+  Harness h(kHome, 3, 4 * (kPiece + JobOutput::kOutputBytes));
+  for (int i = 0; i < 6; ++i) h.comes(kPiece);
+
+  h.output.on_tool(ClientId{1}, h.out);
+
+  CHECK(support::replied(h.out.take()).size() == 4);
+}
+
+TEST_CASE("processes wait for a tool that does not read, and nothing is lost") {
+  Trio trio;
+  trio.net.tools_read(false);
+  const int first = trio.writes(kWriter);
+  const int own = trio.writes(kHome);
+  CHECK(trio.net.is_held(kWriter, trio.job));
+  CHECK(trio.net.is_held(kHome, trio.job));
+  CHECK(trio.waiting(kWriter) == kUnread);
+  CHECK(first == own);
+
+  trio.net.tools_read(true);
+  CHECK(!trio.net.is_held(kWriter, trio.job));
+  CHECK(!trio.net.is_held(kHome, trio.job));
+  CHECK(trio.waiting(kWriter) != kUnread);
+  const int more = trio.writes(kWriter, 500);  // far more than a window
+
+  CHECK(more == 500);
+  CHECK(trio.shown() == static_cast<std::size_t>(first + own + more));
+}
+
+TEST_CASE("a process that is held up before it attaches has its time when it goes on") {
+  Trio trio;
+  trio.net.tools_read(false);
+  trio.writes(kWriter);
+  for (const ProcessorId id : {kHome, kThird}) trio.net.attach(id, trio.job);
+  trio.net.run_for(100s);
+  CHECK(trio.net.replies<RunEnded>().empty());
+
+  trio.net.tools_read(true);
+  trio.net.run_for(100s);
+
+  REQUIRE(trio.net.replies<RunEnded>().size() == 1);
+  CHECK(trio.net.replies<RunEnded>()[0].reason.find("has not attached in time") !=
+        std::string::npos);
+}
+
+TEST_CASE("a job is not over before its tool has read all of it") {
+  Trio trio;
+  trio.net.tools_read(false);
+  trio.writes(kWriter, 3);
+  for (const ProcessorId id : {kHome, kWriter, kThird}) trio.exits(id);
+  trio.net.run();
+  CHECK(trio.net.replies<RunEnded>().empty());
+  CHECK(trio.waiting(kHome) == kUnread);
+
+  trio.net.tools_read(true);
+
+  CHECK(trio.shown() == 3);
+  REQUIRE(trio.net.replies<RunEnded>().size() == 1);
+  CHECK(trio.net.replies<RunEnded>()[0].code == 0);
+}
+
+TEST_CASE("a home that is to leave stays until its tool has read, and the next one goes on") {
+  Trio trio;
+  trio.net.attach(kWriter, trio.job);
+  trio.net.tools_read(false);
+  const int first = trio.writes(kWriter);
+  trio.net.daemon(kHome).drain(trio.net.now());
+  trio.net.run();
+  trio.net.daemon(kHome).on_process_ended(trio.net.now(), trio.job, {0, 15, false, ""});
+  trio.net.run_for(20s);
+  CHECK(trio.net.replies<RunMoved>().empty());
+  CHECK(trio.waiting(kHome) == kUnread);
+
+  trio.net.tools_read(true);
+  CHECK(trio.net.replies<RunMoved>().size() == 1);
+  CHECK(trio.net.has_stopped(kHome));
+  CHECK(!trio.net.is_held(kWriter, trio.job));
+  const int later = trio.writes(kThird);  // the tool is stopped on its way
+  CHECK(trio.net.is_held(kThird, trio.job));
+  trio.net.run_for(30min);
+  trio.net.ask(kWriter, FollowRequest{trio.job});
+
+  CHECK(!trio.net.is_held(kThird, trio.job));
+  CHECK(trio.shown() == static_cast<std::size_t>(first + later));
+}
+
+TEST_CASE("a writer that is to leave waits for the tool, and says so") {
+  Trio trio;
+  trio.net.attach(kWriter, trio.job);
+  trio.net.tools_read(false);
+  const int pieces = trio.writes(kWriter);
+  trio.net.daemon(kWriter).drain(trio.net.now());
+  trio.net.run_for(20s);
+  CHECK(!trio.net.has_stopped(kWriter));
+  CHECK(trio.waiting(kWriter) == kUnread);
+
+  trio.net.tools_read(true);
+
+  CHECK(!trio.net.is_held(kWriter, trio.job));
+  CHECK(trio.waiting(kWriter) != kUnread);  // it is up to the application now
+  CHECK(trio.shown() == static_cast<std::size_t>(pieces));
+}
+
+TEST_CASE("a job whose tool goes away holds nobody up, and says why it ends") {
+  for (const std::string why : {"", "it did not read"}) {
+    Trio trio;
+    trio.net.tools_read(false);
+    trio.writes(kWriter);
+
+    trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool, why);
+    trio.net.run();
+
+    CHECK(!trio.net.is_held(kWriter, trio.job));
+    CHECK(trio.writes(kWriter, 1000) == 1000);  // nobody reads it
+    for (const ProcessorId id : {kHome, kWriter, kThird}) trio.exits(id);
+    trio.net.ask(kThird, FollowRequest{trio.job});
+    REQUIRE(trio.net.replies<RunEnded>().size() == 1);
+    CHECK(trio.net.replies<RunEnded>()[0].reason ==
+          "the tool that followed it " +
+              (why.empty() ? std::string("went away") : "was dropped: " + why));
+  }
+}
+
+TEST_CASE("a job that is ended by somebody else does not wait for its tool to read") {
+  Trio trio;
+  trio.net.tools_read(false);
+  trio.writes(kWriter);
+
+  trio.net.ask(kThird, SignalRequest{trio.job, 0});
+
+  CHECK(!trio.net.is_held(kWriter, trio.job));
+  REQUIRE(trio.net.replies<RunEnded>().size() == 1);
+  CHECK(trio.net.replies<RunEnded>()[0].reason == "ended by request");
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime
