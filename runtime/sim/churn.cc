@@ -119,6 +119,10 @@ Outcome Run::churn() {
   if (job_->ledger().outstanding() > 0) {
     cluster_.violations().add("the job ended without " + job_->ledger().missing());
   }
+  if (job_->ledger().unshown() > 0) {
+    cluster_.violations().add("the tool has not shown " + std::to_string(job_->ledger().unshown()) +
+                              " outputs");
+  }
   settle();
   return finish();
 }

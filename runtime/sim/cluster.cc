@@ -56,6 +56,10 @@ SimDriver::Outside Cluster::make_outside() {
     note(at, n.event, n.detail);
   };
   outside.on_reply = [this](MachineId at, ClientId client, runtime::ClientReply reply) {
+    if (is_stopped({at, client})) {
+      unread_.add({at, client}, std::move(reply));
+      return false;
+    }
     agenda_.schedule_in(kClientDelay, [this, at, client, reply = std::move(reply)] {
       on_reply(at, client, reply);
     });
@@ -220,6 +224,7 @@ void Cluster::on_reply(MachineId at, ClientId client, runtime::ClientReply reply
 
 void Cluster::on_client_dropped(MachineId at, ClientId client) {
   const Client from{at, client};
+  if (is_stopped(from)) return unread_.close(from);
   if (const auto newcomer = newcomers_.extract(from); !newcomer.empty()) {
     ask_for_entry(newcomer.mapped());
   }
@@ -251,6 +256,32 @@ void Cluster::follow(std::size_t index, MachineId at) {
   const ClientId client = machines_[at.value].connect_client();
   followers_[{at, client}] = index;
   request(at, client, runtime::FollowRequest{tools_[index].job});
+}
+
+void Cluster::stop_tools(Duration duration) {
+  note({}, "tools-stopped",
+       "for=" + std::to_string(static_cast<std::int64_t>(to_ms(duration))) + "ms");
+  tools_go_on_at_ = std::max(tools_go_on_at_, agenda_.now() + duration);
+  agenda_.schedule(tools_go_on_at_, [this] { continue_tools(); });
+}
+
+bool Cluster::is_stopped(Client client) const {
+  return agenda_.now() < tools_go_on_at_ && followers_.contains(client);
+}
+
+void Cluster::continue_tools() {
+  if (agenda_.now() < tools_go_on_at_) return;
+  std::set<Client> took;
+  for (Unread::One& one : unread_.take()) {
+    const auto [at, client] = one.client;
+    if (!one.reply) {
+      on_client_dropped(at, client);
+      continue;
+    }
+    took.insert(one.client);
+    on_reply(at, client, std::move(*one.reply));
+  }
+  for (const auto& [at, client] : took) machines_[at.value].on_client_took(client);
 }
 
 void Cluster::drop_clients(MachineId at) {
@@ -292,33 +323,35 @@ void Cluster::start_tool(std::size_t tool) {
 
 void Cluster::on_tool_reply(std::size_t index, Client client, runtime::ClientReply reply) {
   Tool& tool = tools_[index];
-  std::visit(Overloaded{
-                 [&](const runtime::RunStarted& m) {
-                   if (tool.job == JobId{}) tool.workload->begin(agenda_.now());
-                   tool.job = m.job;
-                   checkers_.watch(m.job);
-                 },
-                 [&](const runtime::RunEnded& m) {
-                   tool.result = JobResult{m.job, m.code, m.reason};
-                   checkers_.forget(m.job);
-                   note({}, "job-over",
-                        to_string(m.job) + " code=" + std::to_string(m.code) +
-                            (m.reason.empty() ? "" : " why=" + m.reason));
-                   followers_.erase(client);
-                 },
-                 [&](const runtime::RunMoved& m) {
-                   followers_.erase(client);
-                   if (const auto home = outside_.resolve(m.endpoints)) return follow(index, *home);
-                   find_again(index);
-                 },
-                 [&](const runtime::Done& m) {
-                   if (tool.job == JobId{}) return;  // Refused; the connection closes now.
-                   tool.result = JobResult{tool.job, -1, m.error};
-                   note({}, "tool-refused", m.error);
-                 },
-                 [](const auto&) {},
-             },
-             reply);
+  std::visit(
+      Overloaded{
+          [&](const runtime::RunStarted& m) {
+            if (tool.job == JobId{}) tool.workload->begin(agenda_.now());
+            tool.job = m.job;
+            checkers_.watch(m.job);
+          },
+          [&](const runtime::RunOutput& m) { tool.workload->ledger().shown(m.output.bytes); },
+          [&](const runtime::RunEnded& m) {
+            tool.result = JobResult{m.job, m.code, m.reason};
+            checkers_.forget(m.job);
+            note({}, "job-over",
+                 to_string(m.job) + " code=" + std::to_string(m.code) +
+                     (m.reason.empty() ? "" : " why=" + m.reason));
+            followers_.erase(client);
+          },
+          [&](const runtime::RunMoved& m) {
+            followers_.erase(client);
+            if (const auto home = outside_.resolve(m.endpoints)) return follow(index, *home);
+            find_again(index);
+          },
+          [&](const runtime::Done& m) {
+            if (tool.job == JobId{}) return;  // Refused; the connection closes now.
+            tool.result = JobResult{tool.job, -1, m.error};
+            note({}, "tool-refused", m.error);
+          },
+          [](const auto&) {},
+      },
+      reply);
 }
 
 const std::optional<Cluster::JobResult>& Cluster::result(const Workload& job) const {

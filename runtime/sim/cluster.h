@@ -14,6 +14,7 @@
 #include "runtime/sim/network.h"
 #include "runtime/sim/sim_driver.h"
 #include "runtime/sim/transcript.h"
+#include "runtime/sim/unread.h"
 #include "runtime/sim/workload.h"
 
 namespace phx::sim {
@@ -65,6 +66,9 @@ class Cluster {
   [[nodiscard]] const std::optional<JobResult>& result(const Workload& job) const;
   [[nodiscard]] JobId id(const Workload& job) const;
 
+  /// All tools do nothing for so long, as after Ctrl-Z.
+  void stop_tools(Duration duration);
+
   // Time.
   void step();
   void run_for(Duration duration);
@@ -95,8 +99,6 @@ class Cluster {
   [[nodiscard]] std::string describe() const;
 
  private:
-  /// A client's connection, and what it is good for.
-  using Client = std::pair<MachineId, ClientId>;
   struct Tool {
     std::unique_ptr<Workload> workload;
     JobId job;
@@ -108,6 +110,9 @@ class Cluster {
   void ask_for_entry(MachineId newcomer);
   void on_reply(MachineId at, ClientId client, runtime::ClientReply reply);
   void on_join_reply(MachineId newcomer, const runtime::JoinReply& reply);
+  /// A tool is stopped whose connection this is.
+  [[nodiscard]] bool is_stopped(Client client) const;
+  void continue_tools();
   void on_tool_reply(std::size_t tool, Client client, runtime::ClientReply reply);
   void on_client_dropped(MachineId at, ClientId client);
   void request(MachineId at, ClientId client, runtime::ClientRequest request);
@@ -135,6 +140,8 @@ class Cluster {
   std::map<Client, std::size_t> followers_;
   std::map<Client, MachineId> orders_;  ///< Whom a tool wants to be drained.
   std::deque<Tool> tools_;
+  Instant tools_go_on_at_{};
+  Unread unread_;
   std::set<std::string> blamed_;
   std::set<std::string> dead_;
 };

@@ -35,6 +35,7 @@ void Faults::start() {
   repeat(options_.kills, &Faults::kill);
   repeat(options_.losses, &Faults::lose);
   repeat(options_.partitions, &Faults::cut_off);
+  repeat(options_.tool_stops, &Faults::stop_tools);
 }
 
 void Faults::stop() {
@@ -134,6 +135,10 @@ void Faults::lose() {
   if (staying.size() <= options_.members_min) return;
   ++deaths_;
   cluster_.kill(pick(staying), /*lost=*/true);
+}
+
+void Faults::stop_tools() {
+  cluster_.stop_tools(draw(3s));
 }
 
 void Faults::cut_off() {

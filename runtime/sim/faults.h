@@ -22,6 +22,7 @@ struct FaultOptions {
   Duration kills{};       ///< Daemons die.
   Duration losses{};      ///< Whole machines vanish.
   Duration partitions{};  ///< A part of the machines is cut off for a while, too short for a death.
+  Duration tool_stops{};  ///< Tools do nothing for a while.
   std::uint32_t members_min = 2;
   std::uint32_t members_max = 32;
 
@@ -56,6 +57,7 @@ class Faults {
   void kill();
   void lose();
   void cut_off();
+  void stop_tools();
   [[nodiscard]] MachineId pick(const std::vector<MachineId>& from);
   [[nodiscard]] Duration draw(Duration most);
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kVnodesMax = 4096;
 constexpr std::uint64_t kToAll = ~std::uint64_t{0};
+constexpr std::uint64_t kToTool = kToAll - 1;
 
 /// At the beginning of every payload; the bytes behind it repeat `fill`.
 struct Header {
@@ -133,6 +134,24 @@ void Ledger::packed(VnodeId vnode, MachineId at, std::uint64_t mark) {
 
 std::uint64_t Ledger::progress() const {
   return counters_.messages + counters_.broadcasts + counters_.results + counters_.moves;
+}
+
+Payload Ledger::write(MachineId writer, std::size_t size) {
+  const std::uint64_t number = outputs_[writer]++;
+  unshown_.emplace(writer.value, number);
+  return make({writer.value, kToTool, number, size});
+}
+
+/// In whatever order: what was on its way to a former home comes later.
+void Ledger::shown(const Payload& output) {
+  Header header;
+  PHX_CHECK(output.size() >= sizeof(header));
+  std::memcpy(&header, output.bytes().data(), sizeof(header));
+  ++counters_.outputs;
+  const bool is_whole = output.size() == header.size && is_filled(output, header);
+  if (unshown_.erase({header.from, header.number}) == 1 && is_whole) return;
+  violations_.add("output " + std::to_string(header.number) + " of m" +
+                  std::to_string(header.from) + " was shown twice, or damaged");
 }
 
 std::string Ledger::missing() const {

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectives/messages.h"
@@ -40,6 +42,7 @@ class Ledger {
     std::uint64_t messages = 0;    ///< Received, from vnode to vnode.
     std::uint64_t broadcasts = 0;  ///< Received, counted per vnode.
     std::uint64_t results = 0;     ///< Of reductions, counted per vnode that gets them.
+    std::uint64_t outputs = 0;     ///< Shown by the tool.
     std::uint64_t moves = 0;       ///< Vnodes installed after their first time.
   };
 
@@ -56,6 +59,10 @@ class Ledger {
   void awaits() { ++outstanding_; }
   void reduced(VnodeId at, std::uint64_t round, bool is_right);
 
+  // From a process to the tool.
+  [[nodiscard]] Payload write(MachineId writer, std::size_t size);
+  void shown(const Payload& output);
+
   // Moves. `mark` stands for the state's value.
   void installed(VnodeId vnode, MachineId at, std::optional<std::uint64_t> mark);
   void packed(VnodeId vnode, MachineId at, std::uint64_t mark);
@@ -63,6 +70,8 @@ class Ledger {
   // Queries.
   /// What was sent and has not been received everywhere.
   [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
+  /// What processes wrote and the tool has not shown.
+  [[nodiscard]] std::uint64_t unshown() const { return unshown_.size(); }
   /// Grows with everything that is received.
   [[nodiscard]] std::uint64_t progress() const;
   [[nodiscard]] std::optional<MachineId> holder(VnodeId vnode) const {
@@ -95,6 +104,8 @@ class Ledger {
   std::vector<Stream> streams_;
   std::vector<std::uint32_t> taken_broadcasts_;  ///< Per (root, receiver).
   std::uint64_t outstanding_ = 0;
+  std::map<MachineId, std::uint64_t> outputs_;                 ///< Written.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> unshown_;  ///< Machine and number.
   Counters counters_;
 };
 

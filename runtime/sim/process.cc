@@ -77,6 +77,9 @@ void Process::take_turn(Instant now) {
     exit_ = runtime::Exit{0, 0, true, {}};
     return;
   }
+  if (const std::size_t most = workload_.options().output_bytes; most > 0) {
+    written_ = workload_.ledger().write(at_, static_cast<std::size_t>(rng_.below(most)));
+  }
   receive();
   for (auto& [vnode, state] : states_) act(now, vnode, state);
   const bool is_needed = !endpoint_.next_arrivals().empty() || !endpoint_.departing().empty();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "overlay/base/ids.h"
@@ -31,6 +32,8 @@ class Process {
   void take_turn(Instant now);
 
   [[nodiscard]] std::vector<runtime::ToDaemon> take_outputs() { return endpoint_.take_outputs(); }
+  /// What it wrote in this turn, for its standard output.
+  [[nodiscard]] std::optional<Payload> take_written() { return std::exchange(written_, {}); }
   /// The process has ended, in this way, after what it has put out.
   [[nodiscard]] const std::optional<runtime::Exit>& exit() const { return exit_; }
   /// Until the next turn.
@@ -76,6 +79,7 @@ class Process {
   std::map<VnodeId, State> states_;
   VnodeSet released_;  ///< Asked for by release(), not yet packed.
   Instant adopted_at_{};
+  std::optional<Payload> written_;
   std::optional<runtime::Exit> exit_;
 };
 

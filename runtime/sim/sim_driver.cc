@@ -102,7 +102,10 @@ void SimDriver::execute(runtime::Effect& effect) {
           [&](const runtime::DropClient& e) { outside_.on_client_dropped(machine_, e.client); },
           [&](const runtime::Spawn& e) { spawn(e); },
           [&](const runtime::SignalProcess& e) { signal(e); },
-          [](const runtime::HoldOutput&) {},
+          [&](const runtime::HoldOutput& e) {
+            if (e.hold) held_.insert(e.job);
+            if (!e.hold) held_.erase(e.job);
+          },
           [&](const runtime::Note& e) { outside_.on_note(machine_, e); },
           [&](const runtime::Stop& e) {
             is_stopped_ = true;
@@ -232,7 +235,21 @@ void SimDriver::on_turn(ApplicationId application) {
   const auto found = seats_.find(application);
   if (found == seats_.end()) return;
   Seat& seat = found->second;
+  constexpr std::size_t kPipeBytes = std::size_t{64} << 10U;
+  if (seat.pipe_bytes >= kPipeBytes) {  // It is in write() until the daemon has read.
+    agenda_.schedule_in(seat.process->draw_pause(), [this, application] {
+      read_pipe(application, /*all=*/false);
+      on_turn(application);
+    });
+    return;
+  }
   seat.process->take_turn(agenda_.now());
+  if (auto written = seat.process->take_written()) {
+    seat.pipe_bytes += written->size();
+    seat.pipe.push_back(std::move(*written));
+    agenda_.schedule_in(options_.local_delay,
+                        [this, application] { read_pipe(application, /*all=*/false); });
+  }
   send_local(application, seat);
   if (seat.process->exit()) {
     // After what it sent, on the same connection.
@@ -245,6 +262,21 @@ void SimDriver::on_turn(ApplicationId application) {
     return;
   }
   agenda_.schedule_in(seat.process->draw_pause(), [this, application] { on_turn(application); });
+}
+
+void SimDriver::read_pipe(ApplicationId application, bool all) {
+  while (is_running()) {
+    const auto found = seats_.find(application);
+    if (found == seats_.end() || found->second.pipe.empty()) return;
+    Seat& seat = found->second;
+    if (!all && (held_.contains(seat.job) || daemon_->congested())) return;
+    Payload bytes = std::move(seat.pipe.front());
+    seat.pipe.pop_front();
+    seat.pipe_bytes -= bytes.size();
+    input([job = seat.job, bytes = std::move(bytes)](Daemon& daemon, Instant now) mutable {
+      daemon.on_output(now, job, false, std::move(bytes));
+    });
+  }
 }
 
 void SimDriver::send_local(ApplicationId application, Seat& seat) {
@@ -285,10 +317,12 @@ void SimDriver::on_local_to_application(ApplicationId application) {
 }
 
 void SimDriver::end_process(ApplicationId application, runtime::Exit exit) {
+  read_pipe(application, /*all=*/true);
   const auto found = seats_.find(application);
   if (found == seats_.end()) return;
   const JobId job = found->second.job;
   seats_.erase(found);
+  held_.erase(job);
   const auto hung_up = [=](Daemon& daemon, Instant now) { daemon.on_app_down(now, application); };
   const auto ended = [=](Daemon& daemon, Instant now) { daemon.on_process_ended(now, job, exit); };
   if (rng_.below(2) == 0) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,8 @@ class SimDriver {
     std::unique_ptr<Process> process;
     std::deque<runtime::ToDaemon> to_daemon;
     std::deque<runtime::ToApplication> to_application;
+    std::deque<Payload> pipe;  ///< Written, and not read by the daemon.
+    std::size_t pipe_bytes = 0;
   };
   using Input = std::function<void(runtime::Daemon&, Instant)>;
 
@@ -103,6 +106,8 @@ class SimDriver {
   void spawn(const runtime::Spawn& wanted);
   void signal(const runtime::SignalProcess& wanted);
   void on_turn(ApplicationId application);
+  /// Gives the daemon what the process has written; `all`: also while it is held up.
+  void read_pipe(ApplicationId application, bool all);
   void on_local_to_daemon(ApplicationId application);
   void on_local_to_application(ApplicationId application);
   void send_local(ApplicationId application, Seat& seat);
@@ -128,6 +133,7 @@ class SimDriver {
   std::vector<Input> frozen_;  ///< Came while frozen.
   std::map<ApplicationId, Seat> seats_;
   std::vector<ApplicationId> held_back_;  ///< One per message that waits for the congestion to end.
+  std::set<JobId> held_;                  ///< Whose output is not read.
   std::uint32_t next_application_ = 1;
   std::uint32_t next_client_ = 1;
   std::vector<ClientId> took_;  ///< Have read what the effects being executed sent them.

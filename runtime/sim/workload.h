@@ -27,6 +27,7 @@ struct WorkloadOptions {
   std::size_t message_bytes = 1024;  ///< Most are shorter, a few take several pieces.
   std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
   std::size_t piece_bytes = 4096;    ///< Of the endpoints.
+  std::size_t output_bytes = 0;      ///< A process writes less than this per turn; 0: nothing.
 
   Duration pause_min = 1ms;  ///< Between two turns of a process.
   Duration pause_max = 5ms;

@@ -145,6 +145,19 @@ TEST_CASE("what waits for a tool that is not here yet is not taken") {
   CHECK(h.told() == std::vector<std::uint64_t>{8});
 }
 
+TEST_CASE("a new home tells all writers what was taken before, and nobody who is gone") {
+  Harness h(kHome, 2);
+  h.view.next_processor = 9;
+  const JobOutput::Counts counts = {{kWriter, {5, 3}}, {ProcessorId{8}, {2, 1}}};
+
+  h.output.become_home(h.around(), counts, {{kWriter, {kJob, Stage::kAttached, {}, 1, 6}}}, h.out);
+
+  const auto said = support::sent<OutputTaken>(h.out.take());
+  CHECK(said == std::vector{std::pair{kWriter, OutputTaken{kJob, 3}}});
+  CHECK(h.output.counts().at(kWriter) == OutputCount{6, 3});
+  CHECK(!h.output.has_all_come());
+}
+
 TEST_CASE("limits: of what nobody fetches the oldest is dropped") {
   Harness h(kHome, 3, 4 * (kPiece + JobOutput::kOutputBytes));
   for (int i = 0; i < 6; ++i) h.comes(kPiece);

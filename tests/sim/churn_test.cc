@@ -55,6 +55,20 @@ TEST_CASE("churn: who joins while vnodes move knows all owners in the end") {
   }
 }
 
+TEST_CASE(
+    "churn: a tool that is stopped now and then shows all that was written, and no job ends") {
+  ChurnOptions options = ChurnOptions::small();
+  options.faults.tool_stops = 400ms;
+  options.workload.output_bytes = std::size_t{64} << 10U;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const Outcome outcome = run_churn(seed, options);
+    REQUIRE(found(outcome) == "");
+    CHECK(outcome.counters.outputs > 0);
+    CHECK(outcome.counters.moves > 0);
+  }
+}
+
 TEST_CASE("churn: 32 processors with 200 vnodes under full load") {
   for (std::uint64_t seed = 1001; seed <= 1003; ++seed) {
     CAPTURE(seed);
