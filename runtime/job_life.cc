@@ -155,7 +155,9 @@ void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage st
 }
 
 void JobLife::decide(const Surroundings& around, JobOutbox& out) {
-  if (ended_ || !is_followed() || !output_.has_all_come() || !output_.is_taken()) return;
+  if (ended_ || !is_followed() || !output_.is_taken()) return;
+  const bool is_lost = !output_.has_all_come();
+  if (is_lost && may_output_come(around)) return;
   bool anybody_left = false;
   bool anybody_exited = false;
   for (const auto& [processor, stage] : stages_) {
@@ -170,7 +172,15 @@ void JobLife::decide(const Surroundings& around, JobOutbox& out) {
     anybody_exited = anybody_exited || stage.stage == Stage::kExited;
     anybody_left = anybody_left || takes_part(stage.stage) || stage.stage == Stage::kFinished;
   }
-  if (anybody_exited && !anybody_left) end(around, 0, {}, out);
+  if (!anybody_exited || anybody_left) return;
+  const char* lost = "output is lost that a former home of the job was passing on when it died";
+  end(around, is_lost ? 1 : 0, is_lost ? lost : "", out);
+}
+
+/// What has not come with a stage is at former homes. These leave; when none is left, it is lost.
+bool JobLife::may_output_come(const Surroundings& around) const {
+  const ProcessorSet leavers = around.members.minus(around.staying).minus(ProcessorSet{self_});
+  return moves_ == 0 || !leavers.empty() || around.members.contains(home_before_);
 }
 
 void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
@@ -190,7 +200,7 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
   if (home.moves < moves_) return;
   const bool moved = home.moves > moves_;
   moves_ = home.moves;
-  home_ = home.home;
+  if (home_ != home.home) home_before_ = std::exchange(home_, home.home);
   for (const auto& [processor, stage] : home.stages) learn(around, processor, stage);
   if (!moved || ended_) return;
   if (is_gone(around, home_)) {

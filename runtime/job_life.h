@@ -91,6 +91,7 @@ class JobLife {
   /// At the home: the tool that shows the output is here, unless there is none.
   [[nodiscard]] bool is_followed() const { return start_.spec.command.empty() || output_.tool(); }
   void decide(const Surroundings& around, JobOutbox& out);
+  [[nodiscard]] bool may_output_come(const Surroundings& around) const;
   void announce_stages(const Surroundings& around, JobOutbox& out);
   [[nodiscard]] std::string describe(const Surroundings& around, ProcessorId processor) const;
   void tell_followers(JobOutbox& out);
@@ -99,6 +100,7 @@ class JobLife {
   JobStart start_;
   DaemonConfig config_;
   ProcessorId home_;
+  ProcessorId home_before_;  ///< As far as this processor has heard.
   std::uint64_t moves_ = 0;  ///< How often the home has moved.
   Stage stage_ = Stage::kNone;
   std::uint64_t changes_ = 0;  ///< Of the stage here.

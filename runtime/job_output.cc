@@ -122,7 +122,11 @@ void JobOutput::give_away(ProcessorId home, JobOutbox& out) {
 
 JobOutput::Counts JobOutput::counts() const {
   Counts counts;
-  for (const auto& [id, writer] : writers_) counts.emplace_hint(counts.end(), id, writer.count);
+  for (const auto& [id, writer] : writers_) {
+    // The next home may be too young to know who has died.
+    const std::uint64_t written = died_.contains(id) ? 0 : writer.count.written;
+    counts.emplace_hint(counts.end(), id, OutputCount{written, writer.count.come});
+  }
   return counts;
 }
 

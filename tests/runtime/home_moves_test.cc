@@ -1,0 +1,200 @@
+// The home of a job moves while everything else goes wrong.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "runtime/jobs.h"
+#include "tests/support/daemon_net.h"
+
+namespace phx::runtime {
+namespace {
+
+using support::DaemonNet;
+
+constexpr ProcessorId kFirst{1}, kHome{2}, kThird{3}, kFourth{4}, kFifth{5};
+
+/// A mesh with one job that was begun at p2, whose processes the test plays.
+struct Harness {
+  explicit Harness(std::uint32_t members, std::uint64_t vnodes, std::uint32_t processes = 0)
+      : net(members) {
+    RunRequest request;
+    request.spec.vnodes = vnodes;
+    request.spec.command = {"program"};
+    request.spec.processors_max = processes;
+    net.ask(kHome, request);
+    job = net.replies<RunStarted>().at(0).job;
+  }
+  void writes(ProcessorId at, const std::string& words) {
+    net.daemon(at).on_output(net.now(), job, /*is_error=*/false, Payload::copy_of(words));
+    net.run();
+  }
+  void ends(ProcessorId at) {
+    net.daemon(at).on_process_ended(net.now(), job, Exit{});
+    net.run();
+  }
+  /// Its application packs what it has when it is asked to, and its process ends.
+  void drains(ProcessorId at) {
+    net.daemon(at).drain(net.now());
+    net.run();
+    for (const AppRelease& m : net.heard_by_application<AppRelease>(at)) {
+      AppReleased released;
+      for (const VnodeId vnode : m.vnodes.ids()) released.vnodes.emplace_back(vnode, VnodeBundle{});
+      net.say(at, std::move(released));
+    }
+    ends(at);
+  }
+  void follows(ProcessorId at) { net.ask(at, FollowRequest{job}); }
+  [[nodiscard]] ProcessorId home(ProcessorId as_seen_by) {
+    for (const JobStatus& one : net.daemon(as_seen_by).status().jobs) {
+      if (one.job == job) return one.home;
+    }
+    return kNobody;
+  }
+  [[nodiscard]] std::vector<std::string> shown() const {
+    std::vector<std::string> lines;
+    for (const RunOutput& m : net.replies<RunOutput>()) {
+      const auto bytes = m.output.bytes.bytes();
+      lines.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    return lines;
+  }
+
+  DaemonNet net;
+  JobId job;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/home_moves");
+
+TEST_CASE("a tool that dies on its way to the new home ends the job, also with output on its way") {
+  Harness h(4, 4);
+  for (const ProcessorId id : {kThird, kFourth}) h.net.attach(id, h.job);
+  h.net.hold(kFourth, kHome);
+  h.writes(kFourth, "late");
+  h.drains(kHome);
+  REQUIRE(h.net.replies<RunMoved>().size() == 1);  // and nothing is heard of the tool again
+  CHECK(h.home(kFirst) == kThird);
+
+  h.net.attach(kFirst, h.job);
+  h.net.release(kFourth, kHome);
+  h.net.run_for(5s);
+  CHECK(h.net.heard_by_application<AppEnd>(kFourth).empty());
+  h.net.run_for(61min);
+
+  for (const ProcessorId id : {kThird, kFourth}) {
+    const auto ends = h.net.heard_by_application<AppEnd>(id);
+    REQUIRE(ends.size() == 1);
+    CHECK(ends[0].reason == "the tool that followed it did not come back");
+  }
+  for (const ProcessorId id : {kFirst, kHome, kThird, kFourth}) h.ends(id);
+  h.net.run_for(5s);
+  CHECK(h.net.has_stopped(kHome));
+  for (const ProcessorId id : {kFirst, kThird, kFourth}) {
+    CHECK(h.net.daemon(id).status().jobs.empty());
+  }
+}
+
+TEST_CASE("a home that moves three times within one round trip loses no output") {
+  Harness h(5, 4);
+  h.net.attach(kThird, h.job);
+  h.writes(kThird, "a");
+  for (const ProcessorId id : {kFirst, kHome, kThird, kFourth}) {
+    h.net.hold(id, kFifth);  // which has heard of nothing yet when all is over
+    h.net.hold(kFifth, id);
+  }
+  h.writes(kFifth, "b");
+  h.drains(kHome);
+  h.writes(kFirst, "c");
+  h.net.attach(kFourth, h.job);
+  h.drains(kThird);
+  h.writes(kFifth, "d");
+  h.net.attach(kFirst, h.job);
+  h.drains(kFourth);
+  CHECK(h.home(kFirst) == kFirst);
+  CHECK(h.home(kFifth) == kHome);
+
+  // It hears of the last move first, and what it wrote went to the first home.
+  for (const ProcessorId id : {kFourth, kThird, kFirst, kHome}) h.net.release(id, kFifth);
+  h.ends(kFifth);
+  for (const ProcessorId id : {kFirst, kFourth, kThird}) h.net.release(kFifth, id);
+  h.ends(kFirst);
+  h.follows(kThird);
+  h.follows(kFirst);
+  CHECK(h.net.replies<RunEnded>().empty());
+  h.net.release(kFifth, kHome);
+
+  REQUIRE(h.net.replies<RunEnded>().size() == 1);
+  CHECK(h.net.replies<RunEnded>()[0].code == 0);
+  CHECK(h.shown() == std::vector<std::string>{"a", "c", "b", "d"});
+  h.net.run_for(5s);
+  for (const ProcessorId id : {kHome, kThird, kFourth}) CHECK(h.net.has_stopped(id));
+  for (const ProcessorId id : {kFirst, kFifth}) CHECK(h.net.daemon(id).status().jobs.empty());
+}
+
+TEST_CASE("nobody waits for what a writer had sent to the home before, when it has died") {
+  Harness h(5, 2);
+  h.net.attach(kThird, h.job);
+  h.net.hold(kFourth, kHome);
+  h.writes(kFourth, "lost");
+  h.drains(kHome);
+  h.follows(kThird);
+  CHECK(h.home(kFourth) == kThird);
+  for (const ProcessorId id : {kFirst, kThird, kFifth, kFourth}) h.ends(id);
+  CHECK(h.net.replies<RunEnded>().empty());
+
+  h.net.kill(kFourth);
+  h.net.run_for(10s);
+
+  REQUIRE(h.net.replies<RunEnded>().size() == 1);
+  CHECK(h.net.replies<RunEnded>()[0].code == 0);
+}
+
+TEST_CASE("a job ends when output is lost that a former home was passing on when it died") {
+  Harness h(5, 2);
+  h.net.attach(kThird, h.job);
+  h.net.hold(kFourth, kHome);
+  h.writes(kFourth, "lost");
+  h.drains(kHome);
+  h.follows(kThird);
+  h.net.hold(kHome, kThird);
+  h.net.release(kFourth, kHome);
+  for (const ProcessorId id : {kFirst, kThird, kFifth, kFourth}) h.ends(id);
+  CHECK(h.net.replies<RunEnded>().empty());
+
+  h.net.kill(kHome);
+  h.net.run_for(20s);
+
+  REQUIRE(h.net.replies<RunEnded>().size() == 1);
+  CHECK(h.net.replies<RunEnded>()[0].code == 1);
+  CHECK(h.net.replies<RunEnded>()[0].reason ==
+        "output is lost that a former home of the job was passing on when it died");
+}
+
+TEST_CASE("a newcomer that becomes home does not wait for one that died before it joined") {
+  Harness h(5, 2);
+  h.net.attach(kFifth, h.job);
+  h.net.hold(kFourth, kHome);
+  h.writes(kFourth, "lost");
+  h.drains(kHome);
+  h.writes(kFifth, "kept, as the tool is on its way");
+  CHECK(h.home(kFourth) == kFifth);
+  h.ends(kFourth);
+  h.net.kill(kFourth);
+  h.net.run_for(10s);
+  const ProcessorId newcomer = h.net.join(kFirst);
+  h.net.attach(newcomer, h.job);
+
+  h.drains(kFifth);
+  CHECK(h.home(kFirst) == newcomer);
+  h.follows(newcomer);
+  for (const ProcessorId id : {kFirst, kThird, newcomer}) h.ends(id);
+
+  REQUIRE(h.net.replies<RunEnded>().size() == 1);
+  CHECK(h.net.replies<RunEnded>()[0].code == 0);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime
