@@ -77,7 +77,7 @@ void JobOutput::on_tool_took(const Surroundings& around, JobOutbox& out) {
 
 void JobOutput::tell(const Surroundings& around, ProcessorId id, Writer& writer, JobOutbox& out) {
   writer.untold_bytes = 0;
-  if (around.members.contains(id)) out.send(id, OutputTaken{job_, writer.count.come});
+  if (!is_gone(around, id)) out.send(id, OutputTaken{job_, writer.count.come});
 }
 
 void JobOutput::on_tool_gone() {

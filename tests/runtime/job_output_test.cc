@@ -133,6 +133,17 @@ TEST_CASE(
   CHECK(h.told() == std::vector<std::uint64_t>{2});
 }
 
+TEST_CASE("a writer whose joining is not known here yet is told like all others") {
+  Harness h(kHome, 1);
+  CHECK(!h.members.contains(kWriter));
+  h.output.on_tool(ClientId{1}, h.out);
+  for (int i = 0; i < 2; ++i) h.comes(kPiece);
+
+  h.output.on_tool_took(h.around(), h.out);
+
+  CHECK(h.told() == std::vector<std::uint64_t>{2});
+}
+
 TEST_CASE("what waits for a tool that is not here yet is not taken") {
   Harness h(kHome, 3);
   for (int i = 0; i < 8; ++i) h.comes(kPiece);
