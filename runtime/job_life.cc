@@ -356,7 +356,9 @@ void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
         out);
     return;
   }
-  if (home_ == self_) decide(around, out);
+  if (home_ != self_) return;
+  if (!may_output_come(around)) output_.on_lost(around, out);
+  decide(around, out);
 }
 
 void JobLife::on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out) {

@@ -77,7 +77,7 @@ void JobOutput::on_tool_took(const Surroundings& around, JobOutbox& out) {
 
 void JobOutput::tell(const Surroundings& around, ProcessorId id, Writer& writer, JobOutbox& out) {
   writer.untold_bytes = 0;
-  if (!is_gone(around, id)) out.send(id, OutputTaken{job_, writer.count.come});
+  if (!is_gone(around, id)) out.send(id, OutputTaken{job_, writer.count.come + writer.lost});
 }
 
 void JobOutput::on_tool_gone() {
@@ -89,6 +89,15 @@ void JobOutput::on_gone(const Surroundings& around, const ViewChange::Gone& gone
   // What one has written that left in order is here or on its way; what others had, may be lost.
   if (gone.why != Departure::kLeft) died_.insert(gone.id);
   drop_finished(around, gone.id);
+}
+
+void JobOutput::on_lost(const Surroundings& around, JobOutbox& out) {
+  for (auto& [id, writer] : writers_) {
+    if (writer.count.come + writer.lost >= writer.count.written) continue;
+    writer.lost = writer.count.written - writer.count.come;
+    writer.untold_bytes += kTakenBytes;  // So that it is told.
+  }
+  if (tool_ && is_taken()) on_tool_took(around, out);
 }
 
 void JobOutput::drop_finished(const Surroundings& around, ProcessorId writer) {

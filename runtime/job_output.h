@@ -52,6 +52,8 @@ class JobOutput {
   void on_tool_took(const Surroundings& around, JobOutbox& out);
   void on_tool_gone();
   void on_gone(const Surroundings& around, const ViewChange::Gone& gone);
+  /// What has not come by now is lost: writers must not wait until it is taken.
+  void on_lost(const Surroundings& around, JobOutbox& out);
   /// This processor is the home from now on; `counts` are those of the one before.
   void become_home(const Surroundings& around, const Counts& counts,
                    const std::map<ProcessorId, JobStage>& stages, JobOutbox& out);
@@ -79,6 +81,7 @@ class JobOutput {
   /// A process, as its job's home sees it.
   struct Writer {
     OutputCount count;
+    std::uint64_t lost = 0;          ///< So many will not come.
     std::uint64_t untold_bytes = 0;  ///< That came since it was told how many were taken.
   };
 

@@ -169,6 +169,20 @@ TEST_CASE("a new home tells all writers what was taken before, and nobody who is
   CHECK(!h.output.has_all_come());
 }
 
+TEST_CASE("a writer does not wait until that is taken which is lost with a former home") {
+  Harness h(kHome, 3);
+  h.output.on_tool(ClientId{1}, h.out);
+  h.comes(kPiece);
+  h.output.on_counted(kWriter, 5);
+
+  h.output.on_lost(h.around(), h.out);
+  CHECK(h.told().empty());  // the tool has not taken what it has
+  h.output.on_tool_took(h.around(), h.out);
+  CHECK(h.told() == std::vector<std::uint64_t>{5});
+
+  CHECK(!h.output.has_all_come());
+}
+
 TEST_CASE("limits: of what nobody fetches the oldest is dropped") {
   Harness h(kHome, 3, 4 * (kPiece + JobOutput::kOutputBytes));
   for (int i = 0; i < 6; ++i) h.comes(kPiece);
