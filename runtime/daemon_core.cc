@@ -49,6 +49,10 @@ MembershipOptions membership_options(const DaemonConfig& config) {
   return options;
 }
 
+std::string why_of(const ViewChange::Gone& gone) {
+  return gone.detail.empty() ? "" : " why=" + gone.detail;
+}
+
 }  // namespace
 
 bool carries_tokens(const Envelope& envelope) {
@@ -178,8 +182,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   std::vector<Envelope> returned;
   for (const auto& gone : change.gone) {
     note(gone.why == Departure::kLeft ? Note::Level::kInfo : Note::Level::kWarn, "processor-gone",
-         to_string(gone.id) + " view=" + std::to_string(view.number) +
-             (gone.detail.empty() ? "" : " why=" + gone.detail));
+         to_string(gone.id) + " view=" + std::to_string(view.number) + why_of(gone));
     if (gone.id == self) {
       members.erase(self);  // Who hears it by a fence knows no view without itself.
       continue;

@@ -47,6 +47,13 @@ void note_pauses(phx::Objects<Worker>& workers, double now, bool has_come, doubl
   }
 }
 
+/// Whether vnode 0, which is here, has moved often enough: then all are told to end.
+void end_if_enough(phx::Session& job, const Worker& first) {
+  if (first.pauses.size() <= kMoves) return;
+  say("pause-moved", median({first.pauses.begin() + 1, first.pauses.end()}));
+  job.cast(0, std::byte{});
+}
+
 void moves(phx::Session& job) {
   phx::Objects<Worker> workers(job);
   std::vector<double> stayed;  // The worst pause of those that stay, of each of their rounds.
@@ -66,10 +73,7 @@ void moves(phx::Session& job) {
       if (!has_it) job.send(workers.begin()->first, workers.contains(1) ? 2 : 1, std::byte{});
     }
     had_it = has_it;
-    if (has_it && workers[0].pauses.size() > kMoves) {
-      say("pause-moved", median({workers[0].pauses.begin() + 1, workers[0].pauses.end()}));
-      job.cast(0, std::byte{});
-    }
+    if (has_it) end_if_enough(job, workers[0]);
     if (job.try_recv({.kind = phx::Kind::kBroadcast})) break;
     if (has_it && !has_asked && now - round_begin > kStayS) {
       job.release({0});

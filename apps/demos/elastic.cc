@@ -131,9 +131,10 @@ class Elastic {
     if (span_s < settings_.sample_s && !is_over) return;
     const double bytes =
         static_cast<double>(settings_.size) * static_cast<double>(account.deliveries);
+    const std::uint64_t rounds = round + 1;
     say("elastic: t=%.3f rounds=%llu processors=%llu rate=%.1f", account.last_s - account.begin_s,
-        static_cast<unsigned long long>(round + 1),
-        static_cast<unsigned long long>(sums[kProcessors]), bytes / span_s / 1e6);
+        static_cast<unsigned long long>(rounds), static_cast<unsigned long long>(sums[kProcessors]),
+        bytes / span_s / 1e6);
     account.sampled_s = account.last_s;
     account.deliveries = 0;
   }

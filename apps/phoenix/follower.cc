@@ -46,19 +46,21 @@ int Follower::run() {
     if (!job_ && Interrupts::count() > 1) {
       return fail("interrupted before the job had a number; see phoenix ps", kInterrupted);
     }
-    Result<runtime::ClientReply> reply = session_.client.receive(kLook);
-    count_silence(reply.ok());
-    if (!reply.ok()) {
-      const Error& loss = reply.error();
-      const bool is_late = loss.code == ErrorCode::kTimeout;
-      if (const auto code = is_late ? on_silence() : on_loss(loss)) return *code;
-      continue;
-    }
-    if (const auto code = take(reply.value())) {
-      const bool is_complete = output_.finish();
-      return is_complete || *code != kOk ? *code : fail("the job's output is not complete");
-    }
+    if (const auto code = hear()) return *code;
   }
+}
+
+Follower::Code Follower::hear() {
+  Result<runtime::ClientReply> reply = session_.client.receive(kLook);
+  count_silence(reply.ok());
+  if (!reply.ok()) {
+    const Error& loss = reply.error();
+    return loss.code == ErrorCode::kTimeout ? on_silence() : on_loss(loss);
+  }
+  const auto code = take(reply.value());
+  if (!code) return std::nullopt;
+  const bool is_complete = output_.finish();
+  return is_complete || *code != kOk ? *code : fail("the job's output is not complete");
 }
 
 /// The first signal goes to the processes, so that they can end by themselves; the next ends the

@@ -26,6 +26,8 @@ class Follower {
   /// An exit code ends run().
   using Code = std::optional<int>;
 
+  /// What has come within a moment, or that nothing has.
+  [[nodiscard]] Code hear();
   void pass_on(int number);
   void count_silence(bool is_heard);
   [[nodiscard]] bool silence_reaches(Duration begin, Duration period) const;

@@ -160,6 +160,12 @@ Error Launch::error(std::size_t wanted) const {
   return error;
 }
 
+void show_progress(std::size_t members, std::size_t wanted) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  std::fprintf(stderr, "\r%zu of %zu daemons started", members, wanted);
+  if (members == wanted) std::fprintf(stderr, "\r\033[K");
+}
+
 }  // namespace
 
 std::string program_path(const std::string& name) {
@@ -176,7 +182,6 @@ std::string program_path(const std::string& name) {
 
 Result<std::vector<Launched>> launch(const MeshDir& dir, const std::vector<Place>& places,
                                      std::vector<std::string> join, const LaunchOptions& options) {
-  const bool talks = !options.quiet && ::isatty(2) != 0;
   Launch launch(dir, options);
   for (auto next = places.begin(); next != places.end() || launch.running() > 0;) {
     // The founder must be there before anybody can join it. After a failure nobody is started any
@@ -190,10 +195,7 @@ Result<std::vector<Launched>> launch(const MeshDir& dir, const std::vector<Place
     launch.wait_for_one();
     const std::vector<Launched>& members = launch.members();
     if (join.empty() && !members.empty()) join.push_back(members.front().endpoint);
-    if (talks && !launch.has_failed()) {
-      std::fprintf(stderr, "\r%zu of %zu daemons started", members.size(), places.size());
-      if (members.size() == places.size()) std::fprintf(stderr, "\r\033[K");
-    }
+    if (!options.quiet && !launch.has_failed()) show_progress(members.size(), places.size());
   }
   if (launch.has_failed()) return launch.error(places.size());
   return std::move(launch.members());

@@ -37,6 +37,7 @@ class Objects {
     job.add_state({[this](Vnode v) { return depart(v); },
                    [this](Vnode v, const std::optional<Payload>& state) { arrive(v, state); }});
   }
+  ~Objects() = default;
   Objects(const Objects&) = delete;
   Objects& operator=(const Objects&) = delete;
 

@@ -42,6 +42,7 @@ class Cluster {
   };
 
   explicit Cluster(ClusterOptions options);
+  ~Cluster() = default;
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 

@@ -183,6 +183,12 @@ std::string Scenario::on_processor(const Statement& statement) {
   return befall(statement.words[0], *id, statement);
 }
 
+/// By itself, or as a tool asks for it at `daemon`.
+void drain(Cluster& cluster, const std::optional<MachineId>& daemon, MachineId machine) {
+  if (daemon) return cluster.order_drain(*daemon, machine);
+  cluster.drain(machine);
+}
+
 void release(Process* process, std::uint64_t count) {
   if (process != nullptr) process->release(process->endpoint().held().last_ids(count));
 }
@@ -202,8 +208,7 @@ std::string Scenario::befall(const std::string& verb, ProcessorId id, const Stat
       return;
     }
     const auto daemon = asked ? cluster_->find(*asked) : std::nullopt;
-    if (verb == "drain" && daemon) cluster_->order_drain(*daemon, *machine);
-    if (verb == "drain" && !daemon) cluster_->drain(*machine);
+    if (verb == "drain") drain(*cluster_, daemon, *machine);
     if (verb == "kill" || verb == "lose") cluster_->kill(*machine, verb == "lose");
     if (verb == "freeze") cluster_->freeze(*machine, length);
     if (verb == "release") release(cluster_->machine(*machine).process(), count);

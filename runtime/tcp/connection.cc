@@ -181,7 +181,7 @@ Status Connection::on_reference(const Payload& reference) {
     if (!payload.ok()) return payload.error();
     return handlers_.on_frame(reader_.header(), std::move(payload).value());
   }
-  const Status status = loans_->on_control(reference);
+  Status status = loans_->on_control(reference);
   put_controls();
   return status;
 }

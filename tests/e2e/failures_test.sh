@@ -95,7 +95,7 @@ await "the job holds vnodes" holds_some 1
 kill -INT "$job"
 wait "$job"
 check "an interrupted job ends" test $? -ne 0
-await "no process is left" sh -c "! pgrep -f '[h]eat --steps 100000'"
+await "no process is left" sh -c "! pgrep -f '$demos/[h]eat --steps 100000'"
 check "the mesh still works" "$phoenix" run -n 4 -- "$demos/heat" --steps 10
 
 "$phoenix" run -n 4 -- "$demos/heat" --steps 100000 >"$work/homeless.out" 2>&1 &
@@ -130,7 +130,7 @@ wait "$job"
 check "which says so by its exit code" test $? -eq 130
 check "and names the home" grep -q "p1 at .*, which looks after j1, does not answer; p. ends it" mute.out
 await "no job is left" sh -c "$phoenix ps | grep -q 'no jobs'"
-await "no process is left" sh -c "! pgrep -f '[h]eat --steps 100000'"
+await "no process is left" sh -c "! pgrep -f '$demos/[h]eat --steps 100000'"
 
 # Whoever tells of one drain may be taken out by another one.
 check "processors are added" "$phoenix" add --local 2 -q
@@ -159,4 +159,4 @@ check "the job has not ended" sh -c "$phoenix ps | grep -q heat"
 kill -TERM "$job"
 wait "$job"
 check "it ends when it is told to" test $? -ne 0
-await "no process is left" sh -c "! pgrep -f '[h]eat --steps 100000'"
+await "no process is left" sh -c "! pgrep -f '$demos/[h]eat --steps 100000'"
