@@ -105,7 +105,10 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
                      "that " + to_string(session_.client.daemon()) + " is to begin its number");
   }
   if (const auto* m = std::get_if<runtime::RunOutput>(&reply)) {
-    output_.write(m->output);
+    output_.write(m->output, [this] {
+      if (const int number = Interrupts::take(); number != 0) pass_on(number);
+      return ending_ == 0;
+    });
   }
   if (const auto* m = std::get_if<runtime::RunMoved>(&reply)) return move(*m);
   if (const auto* m = std::get_if<runtime::RunEnded>(&reply)) {

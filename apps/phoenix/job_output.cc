@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "apps/phoenix/interrupts.h"
+
 namespace phx::app {
 namespace {
 
@@ -31,7 +33,7 @@ Result<JobOutput> JobOutput::make(Options options) {
   return JobOutput(std::move(options));
 }
 
-void JobOutput::write(const runtime::Output& output) {
+void JobOutput::write(const runtime::Output& output, const GoesOn& goes_on) {
   const Stream stream{output.processor, output.is_error};
   if (!options_.folder.empty()) {
     write_file(stream, output.bytes.text());
@@ -44,17 +46,16 @@ void JobOutput::write(const runtime::Output& output) {
     line += rest.substr(0, end);
     rest.remove_prefix(has_end ? end + 1 : rest.size());
     if (!has_end && line.size() < kLineMax) break;
-    write_line(stream, line);
+    add_line(stream, line);
     line.clear();
   }
-  flush(stream);
+  show(stream, goes_on);
 }
 
-void JobOutput::write_line(const Stream& stream, std::string_view line) {
-  std::FILE* file = stream.second ? stderr : stdout;
-  if (options_.tags) std::fprintf(file, "[%s] ", to_string(stream.first).c_str());
-  std::fwrite(line.data(), 1, line.size(), file);
-  std::fputc('\n', file);
+void JobOutput::add_line(const Stream& stream, std::string_view line) {
+  if (options_.tags) lines_ += '[' + to_string(stream.first) + "] ";
+  lines_ += line;
+  lines_ += '\n';
 }
 
 void JobOutput::write_file(const Stream& stream, std::string_view text) {
@@ -67,10 +68,19 @@ void JobOutput::write_file(const Stream& stream, std::string_view text) {
   if (!well) lose(path);
 }
 
-void JobOutput::flush(const Stream& stream) {
-  std::FILE* file = stream.second ? stderr : stdout;
-  if (std::fflush(file) != 0 || std::ferror(file) != 0)
-    lose(stream.second ? "standard error" : "standard output");
+void JobOutput::show(const Stream& stream, const GoesOn& goes_on) {
+  const std::string lines = std::exchange(lines_, {});
+  std::string_view rest = lines;
+  while (!rest.empty() && !is_silent_) {
+    const ssize_t size =
+        ::write(stream.second ? STDERR_FILENO : STDOUT_FILENO, rest.data(), rest.size());
+    if (size < 0 && errno != EINTR) {
+      return lose(stream.second ? "standard error" : "standard output");
+    }
+    if (size > 0) rest.remove_prefix(static_cast<std::size_t>(size));
+    is_silent_ = !rest.empty() && !goes_on();
+  }
+  is_lost_ = is_lost_ || !rest.empty();
 }
 
 /// Says once, at once, what is lost; errno says why.
@@ -84,8 +94,8 @@ void JobOutput::lose(const std::string& where) {
 bool JobOutput::finish() {
   for (const auto& [stream, line] : begun_) {
     if (line.empty()) continue;
-    write_line(stream, line);
-    flush(stream);
+    add_line(stream, line);
+    show(stream, [] { return Interrupts::count() < 2; });
   }
   begun_.clear();
   return !is_lost_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,8 +25,12 @@ class JobOutput {
   /// Makes the folder. Fails if it cannot be written to.
   [[nodiscard]] static Result<JobOutput> make(Options options);
 
+  /// Asked when a signal may have interrupted a write, which may take as long as a pager does not
+  /// read. False: nothing is to be shown any more.
+  using GoesOn = std::function<bool()>;
+
   /// What cannot be written (disk full, pipe closed) is lost, which is said once on stderr.
-  void write(const runtime::Output& output);
+  void write(const runtime::Output& output, const GoesOn& goes_on);
   /// Writes lines that have no end yet. False: something was lost.
   [[nodiscard]] bool finish();
 
@@ -36,15 +41,17 @@ class JobOutput {
   };
 
   explicit JobOutput(Options options) : options_(std::move(options)) {}
-  void write_line(const Stream& stream, std::string_view line);
+  void add_line(const Stream& stream, std::string_view line);
   void write_file(const Stream& stream, std::string_view text);
-  void flush(const Stream& stream);
+  void show(const Stream& stream, const GoesOn& goes_on);
   void lose(const std::string& where);
 
   Options options_;
   std::map<Stream, std::string> begun_;  ///< Lines without an end.
   std::map<Stream, std::unique_ptr<std::FILE, Closer>> files_;
-  bool is_lost_ = false;  ///< Some of it.
+  std::string lines_;       ///< To be shown now.
+  bool is_lost_ = false;    ///< Some of it.
+  bool is_silent_ = false;  ///< Nothing is shown any more.
 };
 
 }  // namespace phx::app

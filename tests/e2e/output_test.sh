@@ -3,15 +3,23 @@
 . "$(dirname "$0")/lib.sh"
 
 lines=4000000 # 31 MB per process, 93 MB in all: more than any daemon keeps
-seq 1 $lines | md5sum >"$work/expected"
+(echo ready && seq 1 $lines) | md5sum >"$work/expected"
+# Says a word, and the rest when the test wants it.
+much="echo ready; until [ -e $work/go ]; do sleep 0.1; done; exec seq 1 $lines"
 
-run_much() {
-  "$phoenix" run -n 3 --attach-timeout 1000 -- seq 1 $lines >"$work/much.out" 2>"$work/much.err"
+# Starts it, and stops its tool before there is much to read.
+run_much_and_stop() {
+  rm -f "$work/go" "$work/much.out"
+  "$phoenix" run -n 3 --attach-timeout 1000 -- sh -c "$much" >"$work/much.out" 2>"$work/much.err" &
+  tool=$!
+  await "output comes" test -s "$work/much.out"
+  kill -STOP $tool
+  touch "$work/go"
+  await "the processes wait for the tool" waits_for_tool 3
 }
-# The tool, not the shell that waits for it.
-tool_of() { pgrep -P "$1" -x phoenix; }
 # All processes are held up.
 waits_for_tool() { "$phoenix" status --json | grep -c '"waiting": "the tool that follows' | grep -qx "$1"; }
+no_process() { ! pgrep -x seq -P "$(process_of 1),$(process_of 2),$(process_of 3)"; }
 # Each process printed all its lines, in order.
 is_complete() {
   for processor in "$@"; do
@@ -27,26 +35,34 @@ peaks_below() {
 }
 
 check "a mesh starts" "$phoenix" up --local 3 -q
-rm -f "$work/much.out"
-run_much &
-job=$!
-await "output comes" test -s "$work/much.out"
-kill -STOP "$(tool_of $job)"
-await "the processes wait for the tool" waits_for_tool 3
+run_much_and_stop
 check "the daemons keep little of it" peaks_below 80
-kill -CONT "$(tool_of $job)"
-wait "$job"
+kill -CONT $tool
+wait $tool
 check "the job ends well" test $? -eq 0
 check "all of its output has come" is_complete p1 p2 p3
 
-rm -f "$work/much.out"
-run_much &
-job=$!
-await "output comes" test -s "$work/much.out"
-kill -STOP "$(tool_of $job)"
-await "the processes wait for the tool" waits_for_tool 3
+run_much_and_stop
 check "a job whose tool is stopped can be ended" "$phoenix" kill "$("$phoenix" ps | grep -o 'j[0-9][0-9]*' | head -n 1)"
-await "its processes are gone" sh -c "! pgrep -x seq -P $(process_of 1),$(process_of 2),$(process_of 3)"
-kill -CONT "$(tool_of $job)"
-wait "$job"
+await "its processes are gone" no_process
+kill -CONT $tool
+wait $tool
 check "its tool says so" grep -q 'ended by request' "$work/much.err"
+
+# As a pager that is left alone: the tool waits in its write, and still hears Ctrl-C.
+mkfifo "$work/pager"
+sleep 1000 <"$work/pager" &
+pager=$!
+env --default-signal=INT "$phoenix" run -n 3 --attach-timeout 1000 -- sh -c "$much" \
+  >"$work/pager" 2>"$work/pager.err" &
+tool=$!
+await "the processes wait for the tool" waits_for_tool 3
+kill -INT $tool
+await "the tool passes it on" grep -q 'interrupt passed on' "$work/pager.err"
+await "the processes end by it" no_process
+kill -INT $tool
+wait $tool
+code=$?
+cat "$work/pager.err"
+check "a second one ends the tool as well, and it says that the job failed" test $code -ne 0
+kill $pager
