@@ -11,6 +11,7 @@
 #include "overlay/base/overloaded.h"
 #include "overlay/base/rng.h"
 #include "tests/collectives/values.h"
+#include "tests/support/seeds.h"
 
 namespace phx::collectives {
 namespace {
@@ -296,7 +297,8 @@ TEST_CASE("[Saito08 G16] arbitrary trees, moves and timers: each contribution co
   std::uint64_t tree_tokens = 0;
   std::uint64_t empty_tokens = 0;
   std::uint64_t target_tokens = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  constexpr std::uint64_t kSeeds = support::seeds(1000);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     CAPTURE(seed);
     Network network({.seed = seed});
     network.scramble_trees();
@@ -309,13 +311,13 @@ TEST_CASE("[Saito08 G16] arbitrary trees, moves and timers: each contribution co
     empty_tokens += network.empty_tokens();
     target_tokens += network.target_tokens();
   }
-  CHECK(tree_tokens > 10'000);  // all ways were really taken
-  CHECK(empty_tokens > 10'000);
-  CHECK(target_tokens > 10'000);
+  CHECK(tree_tokens > 10 * kSeeds);  // all ways were really taken
+  CHECK(empty_tokens > 10 * kSeeds);
+  CHECK(target_tokens > 10 * kSeeds);
 }
 
 TEST_CASE("limits reached all the time make it slower, not wrong") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     CAPTURE(seed);
     Network network({.seed = seed, .reduction = {.held_max = 2, .held_bytes_max = 12}});
     network.scramble_trees();

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "tests/support/overlay_net.h"
+#include "tests/support/seeds.h"
 
 namespace phx::overlay {
 namespace {
 
 const ProcessorId kRoot{1};
-constexpr std::uint64_t kSeeds = 20;
+constexpr std::uint64_t kSeeds = support::seeds(20);
 
 OverlayNetOptions sites_of(std::vector<std::uint32_t> sites, std::uint64_t seed) {
   OverlayNetOptions options;

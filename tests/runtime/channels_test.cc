@@ -10,6 +10,7 @@
 
 #include "tests/support/channel_harness.h"
 #include "tests/support/link_net.h"
+#include "tests/support/seeds.h"
 
 namespace phx::runtime {
 namespace {
@@ -467,8 +468,8 @@ void check_exactly_once_in_order(const support::LinkNet& net, std::uint32_t proc
 
 }  // namespace
 
-TEST_CASE("over 500 seeds of breaking links every envelope arrives once and in order") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+TEST_CASE("over many seeds of breaking links every envelope arrives once and in order") {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
     CAPTURE(seed);
     support::LinkNet net(3, {}, seed);
 
@@ -480,8 +481,8 @@ TEST_CASE("over 500 seeds of breaking links every envelope arrives once and in o
   }
 }
 
-TEST_CASE("over 200 seeds of very bad links every envelope arrives once and in order") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+TEST_CASE("over many seeds of very bad links every envelope arrives once and in order") {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     CAPTURE(seed);
     const support::LinkNet::Faults faults{.dial_fails = 0.5,
                                           .break_per_frame = 0.2,
@@ -496,8 +497,8 @@ TEST_CASE("over 200 seeds of very bad links every envelope arrives once and in o
   }
 }
 
-TEST_CASE("over 200 seeds watched processors on links that only break are never reported") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+TEST_CASE("over many seeds watched processors on links that only break are never reported") {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     CAPTURE(seed);
     const support::LinkNet::Faults faults{.dial_fails = 0,
                                           .break_per_frame = 0.05,

@@ -11,6 +11,7 @@
 #include "overlay/base/overloaded.h"
 #include "overlay/base/rng.h"
 #include "runtime/endpoint.h"
+#include "tests/support/seeds.h"
 
 namespace phx::runtime {
 namespace {
@@ -275,7 +276,7 @@ TEST_SUITE_BEGIN("runtime/endpoint");
 
 TEST_CASE(
     "moves: every message arrives once and in order, every reduction counts each vnode once") {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     CAPTURE(seed);
     Mesh mesh(seed);
 

@@ -8,6 +8,7 @@
 
 #include "tests/support/member_harness.h"
 #include "tests/support/member_net.h"
+#include "tests/support/seeds.h"
 
 namespace phx::runtime {
 namespace {
@@ -490,8 +491,8 @@ void check_agreement(const MemberNet& net, bool with_left = true) {
 
 }  // namespace
 
-TEST_CASE("over 500 seeds of joins and leaves all see the same views, and all wishes come true") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+TEST_CASE("over many seeds of joins and leaves all see the same views, and all wishes come true") {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
     CAPTURE(seed);
     MemberNet net(1 + static_cast<std::uint32_t>(seed % 7), seed);
 
@@ -502,8 +503,8 @@ TEST_CASE("over 500 seeds of joins and leaves all see the same views, and all wi
   }
 }
 
-TEST_CASE("over 500 seeds of joins, leaves and deaths those that stay see the same views") {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+TEST_CASE("over many seeds of joins, leaves and deaths those that stay see the same views") {
+  for (std::uint64_t seed = 0; seed < support::seeds(500); ++seed) {
     CAPTURE(seed);
     MemberNet net(3 + static_cast<std::uint32_t>(seed % 6), seed);
 
@@ -513,8 +514,8 @@ TEST_CASE("over 500 seeds of joins, leaves and deaths those that stay see the sa
   }
 }
 
-TEST_CASE("over 300 seeds with false alarms those that are not fenced see the same views") {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+TEST_CASE("over many seeds with false alarms those that are not fenced see the same views") {
+  for (std::uint64_t seed = 0; seed < support::seeds(300); ++seed) {
     CAPTURE(seed);
     MemberNet net(4 + static_cast<std::uint32_t>(seed % 6), seed);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/sim/cluster.h"
+#include "tests/support/seeds.h"
 
 using namespace phx;
 using namespace phx::sim;
@@ -90,7 +91,7 @@ TEST_SUITE_BEGIN("sim/pauses");
 // A reduction that waits in vain, for somebody whose contribution went another way, waits for
 // ReductionOptions::wait_min at least: 50 ms, and as long again at every step up the tree.
 TEST_CASE("[Saito08 G16 d] joins, drains and new trees hold no reduction up") {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seeds(12); ++seed) {
     CAPTURE(seed);
     const Pauses pauses = pauses_of(seed, {8});
     CHECK(to_ms(pauses.opening) < 20);
@@ -100,7 +101,7 @@ TEST_CASE("[Saito08 G16 d] joins, drains and new trees hold no reduction up") {
 }
 
 TEST_CASE("[Saito08 G16 d] over long lines it takes some round trips more, and no time-out") {
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seeds(6); ++seed) {
     CAPTURE(seed);
     const Pauses pauses = pauses_of(seed, {6, 6});  // a round trip takes 40 ms
     CHECK(to_ms(pauses.opening) < 150);
