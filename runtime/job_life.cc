@@ -254,6 +254,7 @@ void JobLife::on_output(const Surroundings& around, Output output, JobOutbox& ou
     return;
   }
   output_.on_come(around, std::move(output), out);
+  if (output_.has_gaps() && !may_output_come(around)) output_.on_lost(around, out);
   decide(around, out);  // It may be what the end has waited for.
 }
 

@@ -78,6 +78,7 @@ struct Output {
   ProcessorId processor;
   bool is_error = false;  ///< stderr
   Payload bytes;
+  std::uint64_t number = 0;  ///< Of the outputs of its process, from 1.
   friend bool operator==(const Output&, const Output&) = default;
 };
 /// From the home to a processor: the tool has taken so many outputs of the process there.

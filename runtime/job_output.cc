@@ -7,8 +7,8 @@ namespace phx::runtime {
 
 // --- Where a process runs ----------------------------------------------------------------------
 
-void JobOutput::on_written(const Surroundings& around, const Output& output, JobOutbox& out) {
-  ++written_;
+void JobOutput::on_written(const Surroundings& around, Output& output, JobOutbox& out) {
+  output.number = ++written_;
   untaken_.push_back(size(output));
   untaken_bytes_ += untaken_.back();
   regulate(around, out);
@@ -44,15 +44,45 @@ void JobOutput::on_over(JobOutbox& out) {
 void JobOutput::on_come(const Surroundings& around, Output output, JobOutbox& out) {
   const ProcessorId id = output.processor;
   Writer& writer = writers_[id];
+  if (output.number > writer.next()) {
+    const std::uint64_t bytes = size(output);
+    const std::uint64_t number = output.number;
+    if (!writer.ahead.emplace(number, std::move(output)).second) return;  // nobody numbers so
+    ahead_bytes_ += bytes;
+    if (ahead_bytes_ > bytes_max_) take_all_ahead(writer, out);
+    return;
+  }
+  if (output.number < writer.next() && writer.lost > 0) --writer.lost;  // it was not lost
+  take(writer, std::move(output), out);
+  while (!writer.ahead.empty() && writer.ahead.begin()->first <= writer.next()) {
+    take_next_ahead(writer, out);
+  }
+  drop_finished(around, id);
+}
+
+void JobOutput::take(Writer& writer, Output output, JobOutbox& out) {
   ++writer.count.come;
   writer.untold_bytes += size(output);
-  drop_finished(around, id);
   if (tool_) return give(std::move(output), out);
   kept_bytes_ += size(output);
   kept_.push_back(std::move(output));
   while (kept_bytes_ > bytes_max_) {
     kept_bytes_ -= size(kept_.front());
     kept_.pop_front();
+  }
+}
+
+void JobOutput::take_next_ahead(Writer& writer, JobOutbox& out) {
+  auto first = writer.ahead.extract(writer.ahead.begin());
+  ahead_bytes_ -= size(first.mapped());
+  take(writer, std::move(first.mapped()), out);
+}
+
+void JobOutput::take_all_ahead(Writer& writer, JobOutbox& out) {
+  while (!writer.ahead.empty()) {
+    const std::uint64_t number = writer.ahead.begin()->first;
+    if (number > writer.next()) writer.lost += number - writer.next();
+    take_next_ahead(writer, out);
   }
 }
 
@@ -93,9 +123,12 @@ void JobOutput::on_gone(const Surroundings& around, const ViewChange::Gone& gone
 
 void JobOutput::on_lost(const Surroundings& around, JobOutbox& out) {
   for (auto& [id, writer] : writers_) {
-    if (writer.count.come + writer.lost >= writer.count.written) continue;
-    writer.lost = writer.count.written - writer.count.come;
-    writer.untold_bytes += kTakenBytes;  // So that it is told.
+    const std::uint64_t lost_before = writer.lost;
+    take_all_ahead(writer, out);
+    if (writer.count.written >= writer.next()) {
+      writer.lost = writer.count.written - writer.count.come;
+    }
+    if (writer.lost > lost_before) writer.untold_bytes += kTakenBytes;  // So that it is told.
   }
   if (tool_ && is_taken()) on_tool_took(around, out);
 }
@@ -105,12 +138,13 @@ void JobOutput::drop_finished(const Surroundings& around, ProcessorId writer) {
   // What still waits here for the tool may be handed on, and has to be counted again.
   if (found == writers_.end() || !is_gone(around, writer) || !kept_.empty()) return;
   const OutputCount& count = found->second.count;
+  if (!found->second.ahead.empty()) return;
   if (count.come >= count.written || died_.contains(writer)) writers_.erase(found);
 }
 
 void JobOutput::become_home(const Surroundings& around, const Counts& counts,
                             const std::map<ProcessorId, JobStage>& stages, JobOutbox& out) {
-  writers_.clear();
+  forget_writers();
   // What has come to homes before and was not given away again, the tool has taken.
   for (const auto& [id, count] : counts) tell(around, id, writers_[id] = {count}, out);
   for (const auto& [id, stage] : stages) {
@@ -127,6 +161,16 @@ void JobOutput::give_away(ProcessorId home, JobOutbox& out) {
   for (Output& output : kept_) out.send(home, std::move(output));
   kept_.clear();
   kept_bytes_ = 0;
+  for (auto& [id, writer] : writers_) {
+    for (auto& [number, output] : writer.ahead) out.send(home, std::move(output));
+    writer.ahead.clear();
+  }
+  ahead_bytes_ = 0;
+}
+
+void JobOutput::forget_writers() {
+  writers_.clear();
+  ahead_bytes_ = 0;
 }
 
 JobOutput::Counts JobOutput::counts() const {
@@ -142,6 +186,7 @@ JobOutput::Counts JobOutput::counts() const {
 bool JobOutput::has_all_come() const {
   return std::ranges::all_of(writers_, [this](const auto& entry) {
     const OutputCount& count = entry.second.count;
+    if (!entry.second.ahead.empty()) return false;
     return count.come >= count.written || died_.contains(entry.first);
   });
 }

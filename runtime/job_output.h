@@ -13,10 +13,10 @@
 namespace phx::runtime {
 
 /// What the processes of one job write, on its way to the tool that follows the job. At the job's
-/// home it counts what has come of all, passes it on to the tool, keeps it while there is none, and
-/// tells the writers how much the tool has taken. Where a process runs, the process is held up
-/// while more than a window of what it wrote has not been taken [runtime/README.md, "Output"]. Not
-/// thread-safe.
+/// home it counts what has come of all, passes it on to the tool in the order in which each wrote,
+/// keeps it while there is none, and tells the writers how much the tool has taken. Where a process
+/// runs, the process is held up while more than a window of what it wrote has not been taken
+/// [runtime/README.md, "Output"]. Not thread-safe.
 class JobOutput {
  public:
   using Counts = std::map<ProcessorId, OutputCount>;
@@ -30,12 +30,14 @@ class JobOutput {
   /// Small outputs cost more than their bytes.
   static constexpr std::uint64_t kOutputBytes = 64;
 
-  /// `bytes_max`: of what is kept while no tool follows the job; the oldest is dropped [limit].
+  /// `bytes_max`: of what is kept while no tool follows the job, and the oldest is dropped; and of
+  /// what came ahead of others, and these are not waited for any more [limits].
   JobOutput(ProcessorId self, JobId job, std::uint64_t bytes_max)
       : self_(self), job_(job), bytes_max_(bytes_max) {}
 
   // Inputs where a process runs.
-  void on_written(const Surroundings& around, const Output& output, JobOutbox& out);
+  /// Gives the output its number.
+  void on_written(const Surroundings& around, Output& output, JobOutbox& out);
   /// The tool has taken the first `count` outputs of the process here.
   void on_taken(const Surroundings& around, std::uint64_t count, JobOutbox& out);
   /// The job is over: nobody reads any more, and nobody is held up.
@@ -63,7 +65,7 @@ class JobOutput {
   void uncount_kept();
   void give_away(ProcessorId home, JobOutbox& out);
   /// This processor is not the home any more.
-  void forget_writers() { writers_.clear(); }
+  void forget_writers();
 
   // Queries.
   [[nodiscard]] std::uint64_t written() const { return written_; }
@@ -74,6 +76,8 @@ class JobOutput {
   /// The tool has taken all that it was given.
   [[nodiscard]] bool is_taken() const { return !is_given_; }
   [[nodiscard]] Counts counts() const;
+  /// Something has come before what its process had written earlier.
+  [[nodiscard]] bool has_gaps() const { return ahead_bytes_ > 0; }
   /// What processes had written before their stages has all come here.
   [[nodiscard]] bool has_all_come() const;
 
@@ -83,6 +87,10 @@ class JobOutput {
     OutputCount count;
     std::uint64_t lost = 0;          ///< So many will not come.
     std::uint64_t untold_bytes = 0;  ///< That came since it was told how many were taken.
+    /// Came before others that take a longer way, over a former home; not counted yet.
+    std::map<std::uint64_t, Output> ahead = {};
+
+    [[nodiscard]] std::uint64_t next() const { return count.come + lost + 1; }
   };
 
   [[nodiscard]] static std::uint64_t size(const Output& output) {
@@ -90,6 +98,9 @@ class JobOutput {
   }
   void regulate(const Surroundings& around, JobOutbox& out);
   void hold_up(bool is_held_up, JobOutbox& out);
+  void take(Writer& writer, Output output, JobOutbox& out);
+  void take_next_ahead(Writer& writer, JobOutbox& out);
+  void take_all_ahead(Writer& writer, JobOutbox& out);
   void give(Output output, JobOutbox& out);
   void tell(const Surroundings& around, ProcessorId id, Writer& writer, JobOutbox& out);
   /// Many may come and go during one job.
@@ -107,6 +118,7 @@ class JobOutput {
   std::deque<Output> kept_;  ///< While nobody follows.
   std::uint64_t kept_bytes_ = 0;
   std::map<ProcessorId, Writer> writers_;
+  std::uint64_t ahead_bytes_ = 0;
   ProcessorSet died_;
 };
 

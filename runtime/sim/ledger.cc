@@ -142,16 +142,20 @@ Payload Ledger::write(MachineId writer, std::size_t size) {
   return make({writer.value, kToTool, number, size});
 }
 
-/// In whatever order: what was on its way to a former home comes later.
 void Ledger::shown(const Payload& output) {
   Header header;
   PHX_CHECK(output.size() >= sizeof(header));
   std::memcpy(&header, output.bytes().data(), sizeof(header));
   ++counters_.outputs;
   const bool is_whole = output.size() == header.size && is_filled(output, header);
-  if (unshown_.erase({header.from, header.number}) == 1 && is_whole) return;
+  const bool is_new = unshown_.erase({header.from, header.number}) == 1;
+  // What is older would have to be shown before.
+  const auto oldest = unshown_.lower_bound({header.from, 0});
+  const bool is_in_turn =
+      oldest == unshown_.end() || oldest->first != header.from || oldest->second > header.number;
+  if (is_new && is_in_turn && is_whole) return;
   violations_.add("output " + std::to_string(header.number) + " of m" +
-                  std::to_string(header.from) + " was shown twice, or damaged");
+                  std::to_string(header.from) + " was shown twice, out of turn, or damaged");
 }
 
 std::string Ledger::missing() const {

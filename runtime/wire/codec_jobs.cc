@@ -136,18 +136,20 @@ runtime::JobEnd read(const pb::JobEnd& in, Source& source) {
 }
 
 void write(const runtime::Output& in, pb::Output& out, Sink& sink) {
-  const auto& [job, processor, is_error, bytes] = in;
+  const auto& [job, processor, is_error, bytes, number] = in;
   out.set_job(job.value);
   out.set_processor(processor.value);
   out.set_is_error(is_error);
   out.set_bytes_size(sink.payload(bytes));
+  out.set_number(number);
 }
 
 runtime::Output read(const pb::Output& in, Source& source) {
   return {.job = JobId{in.job()},
           .processor = ProcessorId{in.processor()},
           .is_error = in.is_error(),
-          .bytes = source.payload(in.bytes_size(), "Output.bytes")};
+          .bytes = source.payload(in.bytes_size(), "Output.bytes"),
+          .number = in.number()};
 }
 
 void write(const runtime::JobHome& in, pb::JobHome& out, Sink& sink) {

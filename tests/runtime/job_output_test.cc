@@ -18,8 +18,8 @@ constexpr ProcessorId kHome{1}, kWriter{2}, kThird{3};
 constexpr JobId kJob{7};
 constexpr std::size_t kPiece = std::size_t{16} << 10U;
 
-Output output_of(ProcessorId writer, std::size_t bytes) {
-  return {kJob, writer, false, Payload(Bytes(bytes))};
+Output output_of(ProcessorId writer, std::size_t bytes, std::uint64_t number = 0) {
+  return {kJob, writer, false, Payload(Bytes(bytes)), number};
 }
 
 /// The output of one job at `self`, in a mesh of so many.
@@ -34,11 +34,23 @@ struct Harness {
   std::uint64_t writes(std::size_t bytes, std::uint64_t most) {
     std::uint64_t written = 0;
     for (; written < most && !output.is_held_up(); ++written) {
-      output.on_written(around(), output_of(kWriter, bytes), out);
+      Output one = output_of(kWriter, bytes);
+      output.on_written(around(), one, out);
     }
     return written;
   }
-  void comes(std::size_t bytes) { output.on_come(around(), output_of(kWriter, bytes), out); }
+  void comes(std::size_t bytes) { comes_as(++come, bytes); }
+  void comes_as(std::uint64_t number, std::size_t bytes = 100) {
+    output.on_come(around(), output_of(kWriter, bytes, number), out);
+  }
+  /// The numbers of what was shown since the last look.
+  std::vector<std::uint64_t> shown() {
+    std::vector<std::uint64_t> numbers;
+    for (const ClientReply& reply : support::replied(out.take())) {
+      numbers.push_back(std::get<RunOutput>(reply).output.number);
+    }
+    return numbers;
+  }
   /// What writers are told since the last look.
   std::vector<std::uint64_t> told() {
     std::vector<std::uint64_t> counts;
@@ -52,6 +64,7 @@ struct Harness {
   overlay::TreeForest trees;
   JobOutbox out;
   JobOutput output;
+  std::uint64_t come = 0;
 };
 
 /// Three daemons, and a tool that follows a job of p1, whose processes run.
@@ -181,6 +194,73 @@ TEST_CASE("a writer does not wait until that is taken which is lost with a forme
   CHECK(h.told() == std::vector<std::uint64_t>{5});
 
   CHECK(!h.output.has_all_come());
+}
+
+TEST_CASE("the tool sees what a process writes in its order, whatever way it takes") {
+  Harness h(kHome, 3);
+  h.output.on_tool(ClientId{1}, h.out);
+  for (const std::uint64_t number : {3U, 4U, 1U}) h.comes_as(number);
+  CHECK(h.shown() == std::vector<std::uint64_t>{1});
+  CHECK(h.output.counts().at(kWriter).come == 1);
+  CHECK(h.output.has_gaps());
+  CHECK(!h.output.has_all_come());
+
+  h.comes_as(2);
+
+  CHECK(h.shown() == std::vector<std::uint64_t>{2, 3, 4});
+  CHECK(h.output.counts().at(kWriter).come == 4);
+  CHECK(h.output.has_all_come());
+}
+
+TEST_CASE("what came ahead of others is given to the next home with all else") {
+  Harness h(kHome, 3);
+  for (const std::uint64_t number : {1U, 3U}) h.comes_as(number);
+
+  h.output.uncount_kept();
+  const JobOutput::Counts counts = h.output.counts();
+  h.output.give_away(kThird, h.out);
+  h.output.forget_writers();
+  Harness next(kThird, 3);
+  next.output.become_home(next.around(), counts, {}, next.out);
+  next.output.on_tool(ClientId{1}, next.out);
+  for (const auto& [to, m] : support::sent<Output>(h.out.take())) {
+    next.output.on_come(next.around(), m, next.out);
+  }
+  next.comes_as(2);
+
+  CHECK(next.shown() == std::vector<std::uint64_t>{1, 2, 3});
+}
+
+TEST_CASE("what came ahead is shown when the rest is lost") {
+  Harness h(kHome, 3);
+  h.output.on_tool(ClientId{1}, h.out);
+  for (const std::uint64_t number : {1U, 3U, 6U}) h.comes_as(number);
+  bool has_died = false;
+  SUBCASE("") {}
+  SUBCASE("and its writer has died") {
+    has_died = true;
+  }
+  if (has_died) h.output.on_gone(h.around(), {kWriter, Departure::kSilent, "for 5 s"});
+
+  h.output.on_lost(h.around(), h.out);
+  h.comes_as(7);
+  h.output.on_counted(kWriter, 7);
+
+  CHECK(h.shown() == std::vector<std::uint64_t>{1, 3, 6, 7});
+  CHECK(h.output.has_all_come() == has_died);
+  for (const std::uint64_t number : {2U, 4U, 5U}) h.comes_as(number);  // it was not
+  CHECK(h.output.has_all_come());
+}
+
+TEST_CASE("limits: of what came ahead there is not more than of what nobody fetches") {
+  Harness h(kHome, 3, 2 * (kPiece + JobOutput::kOutputBytes));
+  h.output.on_tool(ClientId{1}, h.out);
+  for (const std::uint64_t number : {2U, 3U}) h.comes_as(number, kPiece);
+  CHECK(h.shown().empty());
+
+  h.comes_as(5, kPiece);
+
+  CHECK(h.shown() == std::vector<std::uint64_t>{2, 3, 5});
 }
 
 TEST_CASE("limits: of what nobody fetches the oldest is dropped") {

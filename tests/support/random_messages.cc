@@ -282,7 +282,11 @@ JobHome RandomMessages::job_home() {
 }
 
 Output RandomMessages::output() {
-  return {.job = job(), .processor = processor(), .is_error = flip(), .bytes = payload()};
+  return {.job = job(),
+          .processor = processor(),
+          .is_error = flip(),
+          .bytes = payload(),
+          .number = number()};
 }
 
 ProcessorStatus RandomMessages::status() {
