@@ -13,6 +13,18 @@ void Channels::arm(const ChannelPeer& peer, Timer timer, Instant at) {
 }
 
 void Channels::on_deadline(Instant now) {
+  const Instant due = deadlines_.next().value_or(now);
+  if (now - due > options_.peer_timeout / 4) {
+    // This processor did not run. What came meanwhile was not read yet, so that is nobody's
+    // silence: one that the others took for dead would put them out, and never hear of it.
+    const Duration pause = now - due;
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(pause).count();
+    outputs_.emplace_back(Note{Note::Level::kWarn, "stood-still", "ms=" + std::to_string(ms)});
+    for (auto& [id, peer] : peers_) {
+      peer.heard_at = std::min(now, peer.heard_at + pause);
+      peer.progress_at = std::min(now, peer.progress_at + pause);
+    }
+  }
   while (const std::optional<Key> key = deadlines_.take_due(now)) {
     on_timer(now, key->first, key->second);
   }

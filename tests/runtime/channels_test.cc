@@ -354,6 +354,50 @@ TEST_CASE("a watched peer is asked after a second of silence and reported after 
   CHECK(reports[0].why == Departure::kSilent);
 }
 
+TEST_CASE("the time in which this processor stood still is nobody's silence") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  h.channels.watch(h.now, ProcessorSet{kHigh});
+  h.pass(900ms);
+
+  h.now += 10s;
+  h.channels.on_deadline(h.now);  // before anything is read
+
+  const auto outputs = h.take();
+  CHECK(std::ranges::none_of(outputs, [](const auto& output) {
+    return std::holds_alternative<Channels::Unreachable>(output);
+  }));
+  const auto* note = std::get_if<Note>(&outputs.at(0));
+  REQUIRE(note != nullptr);
+  CHECK(note->event == "stood-still");
+  CHECK(note->detail == "ms=9900");
+  SUBCASE("who answers then is well") {
+    h.frame(link, 0, 1);
+    h.pass(4900ms);
+    CHECK(h.take_only<Channels::Unreachable>().empty());
+  }
+  SUBCASE("who does not is reported when its silence has lasted") {
+    h.pass(3900ms);
+    CHECK(h.take_only<Channels::Unreachable>().empty());
+    h.pass(100ms);
+    CHECK(h.take_only<Channels::Unreachable>().size() == 1);
+  }
+}
+
+TEST_CASE("who stands still again and again notices a death all the same") {
+  Harness h;
+  h.ready(kHigh, 1, true);
+  h.channels.watch(h.now, ProcessorSet{kHigh});
+
+  int pauses = 0;
+  for (; pauses < 10 && h.take_only<Channels::Unreachable>().empty(); ++pauses) {
+    h.now = h.channels.next_deadline().value() + 3s;
+    h.channels.on_deadline(h.now);
+  }
+
+  CHECK(pauses < 10);
+}
+
 TEST_CASE("a heartbeat is confirmed at once and goes no further") {
   Harness h;
   const LinkId link = h.ready(kHigh, 1, false);
