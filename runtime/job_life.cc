@@ -149,6 +149,8 @@ void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage st
   learn(around, from, stage);
   // Who tells a former home will hear of the new one, and tell that.
   if (home_ != self_ || is_gone(around, from)) return;
+  // What it sent here before has come, so the rest was sent to homes that are gone.
+  if (!may_output_come(around)) output_.on_lost(around, out);
   unannounced_.insert(from);
   out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
   decide(around, out);
@@ -209,7 +211,13 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
   }
   if (home_ == self_) output_.become_home(around, home.outputs, stages_, out);
   if (home_ != self_) output_.give_away(home_, out);
-  if (stages_.contains(self_)) report_stage(around, out);
+  if (const auto here = stages_.find(self_); here != stages_.end()) {
+    // With what was written since the last one: the new home must know what is on its way to it.
+    here->second.change = ++changes_;
+    here->second.written = output_.written();
+    if (home_ == self_) output_.on_counted(self_, output_.written());
+    report_stage(around, out);
+  }
   if (home_ != self_) return;
   note(out, Note::Level::kInfo, "job-home", to_string(id()));
   if (!start_.spec.command.empty()) {

@@ -87,11 +87,12 @@ struct OutputTaken {
   std::uint64_t count = 0;
   friend bool operator==(const OutputTaken&, const OutputTaken&) = default;
 };
-/// How many Outputs a process has written, as far as is known, and how many of them have come to a
-/// home of the job.
+/// How many Outputs a process has written, as far as is known, how many of them have come to a
+/// home of the job, and how many will not.
 struct OutputCount {
   std::uint64_t written = 0;
   std::uint64_t come = 0;
+  std::uint64_t lost = 0;
   friend bool operator==(const OutputCount&, const OutputCount&) = default;
 };
 /// From a job's home to all: it is `home`, and these stages changed. A leaving home names its

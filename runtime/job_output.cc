@@ -44,15 +44,19 @@ void JobOutput::on_over(JobOutbox& out) {
 void JobOutput::on_come(const Surroundings& around, Output output, JobOutbox& out) {
   const ProcessorId id = output.processor;
   Writer& writer = writers_[id];
+  const std::uint64_t bytes = size(output);
+  writer.untold_bytes += bytes;
   if (output.number > writer.next()) {
-    const std::uint64_t bytes = size(output);
     const std::uint64_t number = output.number;
     if (!writer.ahead.emplace(number, std::move(output)).second) return;  // nobody numbers so
     ahead_bytes_ += bytes;
     if (ahead_bytes_ > bytes_max_) take_all_ahead(writer, out);
+    // Its writer does not wait: what is missing may need it to go on.
+    if (tool_ && is_taken() && writer.untold_bytes >= kTakenBytes) tell(around, id, writer, out);
     return;
   }
-  if (output.number < writer.next() && writer.lost > 0) --writer.lost;  // it was not lost
+  if (output.number < writer.next() && writer.count.lost > 0)
+    --writer.count.lost;  // it was not lost
   take(writer, std::move(output), out);
   while (!writer.ahead.empty() && writer.ahead.begin()->first <= writer.next()) {
     take_next_ahead(writer, out);
@@ -62,7 +66,6 @@ void JobOutput::on_come(const Surroundings& around, Output output, JobOutbox& ou
 
 void JobOutput::take(Writer& writer, Output output, JobOutbox& out) {
   ++writer.count.come;
-  writer.untold_bytes += size(output);
   if (tool_) return give(std::move(output), out);
   kept_bytes_ += size(output);
   kept_.push_back(std::move(output));
@@ -78,10 +81,15 @@ void JobOutput::take_next_ahead(Writer& writer, JobOutbox& out) {
   take(writer, std::move(first.mapped()), out);
 }
 
+void JobOutput::lose_up_to(std::uint64_t number, Writer& writer) {
+  writer.count.lost = number - writer.count.come;
+  writer.untold_bytes += kTakenBytes;  // So that it is told.
+}
+
 void JobOutput::take_all_ahead(Writer& writer, JobOutbox& out) {
   while (!writer.ahead.empty()) {
     const std::uint64_t number = writer.ahead.begin()->first;
-    if (number > writer.next()) writer.lost += number - writer.next();
+    if (number > writer.next()) lose_up_to(number - 1, writer);
     take_next_ahead(writer, out);
   }
 }
@@ -107,7 +115,9 @@ void JobOutput::on_tool_took(const Surroundings& around, JobOutbox& out) {
 
 void JobOutput::tell(const Surroundings& around, ProcessorId id, Writer& writer, JobOutbox& out) {
   writer.untold_bytes = 0;
-  if (!is_gone(around, id)) out.send(id, OutputTaken{job_, writer.count.come + writer.lost});
+  const std::uint64_t count =
+      writer.ahead.empty() ? writer.next() - 1 : writer.ahead.rbegin()->first;
+  if (!is_gone(around, id)) out.send(id, OutputTaken{job_, count});
 }
 
 void JobOutput::on_tool_gone() {
@@ -123,12 +133,8 @@ void JobOutput::on_gone(const Surroundings& around, const ViewChange::Gone& gone
 
 void JobOutput::on_lost(const Surroundings& around, JobOutbox& out) {
   for (auto& [id, writer] : writers_) {
-    const std::uint64_t lost_before = writer.lost;
     take_all_ahead(writer, out);
-    if (writer.count.written >= writer.next()) {
-      writer.lost = writer.count.written - writer.count.come;
-    }
-    if (writer.lost > lost_before) writer.untold_bytes += kTakenBytes;  // So that it is told.
+    if (writer.count.written >= writer.next()) lose_up_to(writer.count.written, writer);
   }
   if (tool_ && is_taken()) on_tool_took(around, out);
 }
@@ -178,7 +184,8 @@ JobOutput::Counts JobOutput::counts() const {
   for (const auto& [id, writer] : writers_) {
     // The next home may be too young to know who has died.
     const std::uint64_t written = died_.contains(id) ? 0 : writer.count.written;
-    counts.emplace_hint(counts.end(), id, OutputCount{written, writer.count.come});
+    counts.emplace_hint(counts.end(), id,
+                        OutputCount{written, writer.count.come, writer.count.lost});
   }
   return counts;
 }

@@ -85,12 +85,11 @@ class JobOutput {
   /// A process, as its job's home sees it.
   struct Writer {
     OutputCount count;
-    std::uint64_t lost = 0;          ///< So many will not come.
     std::uint64_t untold_bytes = 0;  ///< That came since it was told how many were taken.
     /// Came before others that take a longer way, over a former home; not counted yet.
     std::map<std::uint64_t, Output> ahead = {};
 
-    [[nodiscard]] std::uint64_t next() const { return count.come + lost + 1; }
+    [[nodiscard]] std::uint64_t next() const { return count.come + count.lost + 1; }
   };
 
   [[nodiscard]] static std::uint64_t size(const Output& output) {
@@ -101,6 +100,7 @@ class JobOutput {
   void take(Writer& writer, Output output, JobOutbox& out);
   void take_next_ahead(Writer& writer, JobOutbox& out);
   void take_all_ahead(Writer& writer, JobOutbox& out);
+  static void lose_up_to(std::uint64_t number, Writer& writer);
   void give(Output output, JobOutbox& out);
   void tell(const Surroundings& around, ProcessorId id, Writer& writer, JobOutbox& out);
   /// Many may come and go during one job.

@@ -22,9 +22,9 @@ constexpr Duration kPoke = 1s;
 constexpr Duration kMute = 3s;     ///< It does not answer.
 constexpr Duration kSuspect = 6s;  ///< Others are asked, every 3 s from then on.
 constexpr Duration kGiveUp = 30s;
-// Nothing takes longer between two looks, but that this tool was stopped itself: then it blames
-// nobody.
-constexpr Duration kStepMax = 10s;
+// Nothing else takes longer between two looks, but that this tool was stopped itself: then it
+// blames nobody.
+constexpr Duration kStepMax = 1s;
 
 }  // namespace
 
@@ -82,7 +82,8 @@ std::string Follower::home() const {
 void Follower::count_silence(bool is_heard) {
   const Instant now = tcp::steady_now();
   silence_before_ = silence_;
-  silence_ = is_heard ? Duration{} : silence_ + std::min(now - looked_, kStepMax);
+  const Duration step = now - looked_;
+  silence_ = is_heard ? Duration{} : silence_ + (step > kStepMax ? Duration{} : step);
   if (is_heard && silence_before_ >= Waiting::kQuiet) for_home_ = Waiting(kGiveUp);
   looked_ = now;
 }
@@ -142,8 +143,9 @@ Follower::Code Follower::on_silence() {
 Follower::Code Follower::ask_about_home() {
   const ProcessorId mute = session_.client.daemon();
   auto next = connect(session_.dir.name(), {.not_at = session_.client.endpoint()});
-  if (!next.ok()) return std::nullopt;
-  const auto status = ask_status(next.value(), /*ask_all=*/false);
+  const auto status = next.ok() ? ask_status(next.value(), /*ask_all=*/false) : next.error();
+  const Instant now = tcp::steady_now();
+  silence_ += now - std::exchange(looked_, now);
   if (!status.ok() || status.value().view.members.contains(mute)) return std::nullopt;
   const std::string why = to_string(mute) + " does not answer and is no longer in the mesh";
   if (!job_) return on_loss({ErrorCode::kUnavailable, why});

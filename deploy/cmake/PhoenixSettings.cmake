@@ -29,7 +29,9 @@ set(PHX_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dt
 # and the optimiser does less, still looks for true ones. Of writing past the end it suspects them only
 # where headers are precompiled; the sanitizers look for that.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  list(APPEND PHX_WARNINGS -Wno-array-bounds -Wno-stringop-overflow)
+  if(PHX_PRECOMPILE)
+    list(APPEND PHX_WARNINGS -Wno-array-bounds -Wno-stringop-overflow)
+  endif()
   if(NOT CMAKE_COMPILE_WARNING_AS_ERROR)
     list(APPEND PHX_WARNINGS -Wno-restrict)
   endif()

@@ -261,7 +261,8 @@ void Cluster::follow(std::size_t index, MachineId at) {
 void Cluster::stop_tools(Duration duration) {
   note({}, "tools-stopped",
        "for=" + std::to_string(static_cast<std::int64_t>(to_ms(duration))) + "ms");
-  tools_go_on_at_ = std::max(tools_go_on_at_, agenda_.now() + duration);
+  // Not before what is on its way to them has come.
+  tools_go_on_at_ = std::max(tools_go_on_at_, agenda_.now() + std::max(duration, 2 * kClientDelay));
   agenda_.schedule(tools_go_on_at_, [this] { continue_tools(); });
 }
 

@@ -25,7 +25,10 @@ void Saboteur::on_sent(LinkId link, runtime::Frame& frame) {
     if (spoken_on_.insert(link).second) frame.received = 0;
     frame.received -= std::min(frame.received, shift.twice);
   }
-  if (fault_ != PlantedFault::kWrongChild || !frame.envelope) return;
+  if (!frame.envelope) return;
+  auto* output = std::get_if<runtime::Output>(&*frame.envelope);
+  if (fault_ == PlantedFault::kUnnumberedOutput && output != nullptr) output->number = 0;
+  if (fault_ != PlantedFault::kWrongChild) return;
   auto* message = std::get_if<runtime::CollectiveMessage>(&*frame.envelope);
   auto* copy = message == nullptr ? nullptr : std::get_if<collectives::TreeCopy>(&message->message);
   if (copy == nullptr) return;

@@ -18,6 +18,7 @@ enum class PlantedFault : std::uint8_t {
   kNoDuplicateFilter,  ///< What is sent again after a break is taken, and delivered, again.
   kWrongChild,         ///< One child of two gets what was for the other.
   kForgottenCounter,   ///< A vnode forgets, when it moves, how far a stream has come.
+  kUnnumberedOutput,   ///< What processes write has no order.
 };
 
 /// Sits between one daemon and its driver, and falsifies what passes. Harmless with kNone.

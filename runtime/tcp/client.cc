@@ -181,6 +181,7 @@ Result<runtime::JoinReply> join_mesh(const std::vector<std::string>& endpoints, 
       Result<runtime::JoinReply> reply = ask(order, key, newcomer, until - steady_now());
       if (reply.ok()) return reply;
       last = reply.error();
+      if (steady_now() >= until) break;
       std::rotate(order.begin(), order.begin() + 1, order.end());
     }
     if (!worth_another_try(last) || steady_now() >= until) break;

@@ -1,5 +1,7 @@
 #include "runtime/tcp/connection.h"
 
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <array>
 #include <asio/buffer.hpp>
@@ -105,6 +107,13 @@ void Connection::on_writable() {
 
 void Connection::report_part(bool is_within_frame) {
   if (is_within_frame && state_ == State::kOpen && handlers_.on_part) handlers_.on_part();
+}
+
+bool Connection::has_arrived() {
+  if (state_ != State::kOpen || is_mute_ || !queue_.empty()) return false;
+  // What the system still has for a peer that does not read is lost some minutes after we close.
+  int unacknowledged = 0;
+  return ::ioctl(socket_.native_handle(), TIOCOUTQ, &unacknowledged) != 0 || unacknowledged == 0;
 }
 
 void Connection::pause_reading(bool paused) {

@@ -78,6 +78,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   [[nodiscard]] bool is_open() const { return state_ == State::kOpen; }
   [[nodiscard]] std::size_t queued_bytes() const { return queue_.bytes(); }
+  /// All that was sent has come to the peer's machine, so it is there even if this end goes away.
+  [[nodiscard]] bool has_arrived();
   /// See Loans::pool().
   [[nodiscard]] std::shared_ptr<BlockPool> pool() { return loans_ ? loans_->pool() : nullptr; }
 

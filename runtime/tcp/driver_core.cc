@@ -42,6 +42,7 @@ TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
       options_(options),
       log_(std::move(log)),
       incarnation_(random_number() | 1U),
+      look_timer_(io_),
       deadline_(io_),
       stop_timer_(io_) {
   processes_ = std::make_unique<Processes>(

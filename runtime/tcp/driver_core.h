@@ -28,9 +28,12 @@ class TcpDriver::Core {
   /// Connected tools and attached applications at once [limits]; one more is turned away.
   static constexpr std::size_t kClientsMax = 256;
   static constexpr std::size_t kApplicationsMax = 1024;
-  /// Bytes waiting for a tool that does not read; beyond it the tool is dropped [limit]. Output of
-  /// a job does not come to that: its processes are held up (runtime/job_output.h).
+  /// Bytes waiting for a tool that does not read; beyond it the tool is dropped [limit]. In meshes
+  /// of up to 500 output of a job does not come to that: its processes are held up
+  /// (runtime/job_output.h).
   static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;
+  /// Whether replies have arrived at a tool is looked at as often as that.
+  static constexpr Duration kLookAgain = 20ms;
   /// How long run() lets connections drain after the daemon has ended.
   static constexpr Duration kStopTimeout = 3s;
 
@@ -122,6 +125,7 @@ class TcpDriver::Core {
   std::map<ApplicationId, ConnectionPtr> applications_;
   std::map<ClientId, ConnectionPtr> clients_;
   std::set<ClientId> answered_;  ///< Got replies that the daemon has not heard to be taken.
+  bool is_looking_ = false;      ///< `look_timer_` runs.
   std::set<ProcessorId> dialling_;
   std::uint64_t last_link_ = 0;  ///< Number of the last connection of each kind.
   std::uint32_t last_application_ = 0;
@@ -130,6 +134,7 @@ class TcpDriver::Core {
   bool in_batch_ = false;                 ///< More frames of one read follow.
   bool is_congested_ = false;             ///< Applications are not read.
 
+  asio::steady_timer look_timer_;
   asio::steady_timer deadline_;
   std::optional<Instant> armed_;  ///< When `deadline_` fires.
   asio::steady_timer stop_timer_;

@@ -146,18 +146,25 @@ void TcpDriver::Core::end_batch() {
   report_taken();
 }
 
-/// Tells the daemon whose replies are out of our hands.
+/// Tells the daemon whose replies have arrived. The system does not say when they do.
 void TcpDriver::Core::report_taken() {
   std::vector<ClientId> taken;
   std::erase_if(answered_, [&](ClientId id) {
     const auto found = clients_.find(id);
-    const bool is_taken = found != clients_.end() && found->second->queued_bytes() == 0;
+    const bool is_taken = found != clients_.end() && found->second->has_arrived();
     if (is_taken) taken.push_back(id);
     return is_taken || found == clients_.end();
   });
   for (const ClientId id : taken) {
     step([&](runtime::Daemon& daemon, Instant now) { daemon.on_client_took(now, id); });
   }
+  if (answered_.empty() || is_looking_) return;
+  is_looking_ = true;
+  look_timer_.expires_after(kLookAgain);
+  look_timer_.async_wait([this](const std::error_code& error) {
+    is_looking_ = false;
+    if (!error && !stop_) report_taken();
+  });
 }
 
 void TcpDriver::Core::rearm() {
@@ -268,6 +275,7 @@ void TcpDriver::Core::handle(runtime::Stop& effect) {
   stop_ = effect;
   end_batch();
   deadline_.cancel();
+  look_timer_.cancel();
   if (listener_) listener_->close();
   if (local_listener_) local_listener_->close();
   while (!links_.empty()) let_drain(links_, links_.begin()->first);

@@ -30,7 +30,8 @@ std::map<ProcessorId, runtime::OutputCount> read_outputs(const Entries<pb::Outpu
     const ProcessorId id{entry.processor()};
     source.require(outputs.empty() || outputs.rbegin()->first < id, "JobHome.outputs");
     if (!source.ok()) break;
-    outputs.emplace_hint(outputs.end(), id, runtime::OutputCount{entry.written(), entry.come()});
+    outputs.emplace_hint(outputs.end(), id,
+                         runtime::OutputCount{entry.written(), entry.come(), entry.lost()});
   }
   return outputs;
 }
@@ -163,6 +164,7 @@ void write(const runtime::JobHome& in, pb::JobHome& out, Sink& sink) {
     added.set_processor(processor.value);
     added.set_written(count.written);
     added.set_come(count.come);
+    added.set_lost(count.lost);
   }
 }
 

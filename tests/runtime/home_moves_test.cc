@@ -172,6 +172,27 @@ TEST_CASE("a job ends when output is lost that a former home was passing on when
         "output is lost that a former home of the job was passing on when it died");
 }
 
+TEST_CASE("a process goes on whose output was all lost with the home before") {
+  Harness h(5, 2);
+  h.net.attach(kThird, h.job);
+  h.net.hold(kFourth, kHome);
+  const std::string piece(std::size_t{64} << 10U, 'x');
+  for (int i = 0; i < 100 && !h.net.is_held(kFourth, h.job); ++i) h.writes(kFourth, piece);
+  h.drains(kHome);
+  h.follows(kThird);
+  h.net.hold(kHome, kThird);
+  h.net.release(kFourth, kHome);
+  CHECK(h.home(kFourth) == kThird);
+  CHECK(h.net.is_held(kFourth, h.job));
+
+  h.net.kill(kHome);
+  h.net.run_for(20s);
+
+  CHECK(!h.net.is_held(kFourth, h.job));
+  h.writes(kFourth, "seen");
+  CHECK(h.shown() == std::vector<std::string>{"seen"});
+}
+
 TEST_CASE("a newcomer that becomes home does not wait for one that died before it joined") {
   Harness h(5, 2);
   h.net.attach(kFifth, h.job);

@@ -252,6 +252,31 @@ TEST_CASE("what came ahead is shown when the rest is lost") {
   CHECK(h.output.has_all_come());
 }
 
+TEST_CASE("nobody is held up by what has come, but waits for its turn") {
+  Harness h(kHome, 3);
+  h.output.on_tool(ClientId{1}, h.out);
+  for (const std::uint64_t number : {2U, 3U}) h.comes_as(number, kPiece);
+
+  CHECK(h.told() == std::vector<std::uint64_t>{3});
+  CHECK(h.output.counts().at(kWriter).come == 0);
+}
+
+TEST_CASE("the next home knows what is lost, and does not wait for it") {
+  Harness h(kHome, 3);
+  h.output.on_tool(ClientId{1}, h.out);
+  for (const std::uint64_t number : {1U, 3U}) h.comes_as(number);
+  h.output.on_lost(h.around(), h.out);
+  CHECK(h.output.counts().at(kWriter) == OutputCount{0, 2, 1});
+
+  Harness next(kThird, 3);
+  next.output.become_home(next.around(), h.output.counts(), {}, next.out);
+  CHECK(next.told() == std::vector<std::uint64_t>{3});
+  next.output.on_tool(ClientId{1}, next.out);
+  next.comes_as(4);
+
+  CHECK(next.shown() == std::vector<std::uint64_t>{4});
+}
+
 TEST_CASE("limits: of what came ahead there is not more than of what nobody fetches") {
   Harness h(kHome, 3, 2 * (kPiece + JobOutput::kOutputBytes));
   h.output.on_tool(ClientId{1}, h.out);

@@ -23,6 +23,7 @@ std::uint64_t first_found(PlantedFault fault, std::uint64_t last) {
   ChurnOptions options = ChurnOptions::small();
   options.planted = fault;
   options.stalls_after = 10s;
+  if (fault == PlantedFault::kUnnumberedOutput) options.workload.output_bytes = 1000;
   for (std::uint64_t seed = 1; seed <= last; ++seed) {
     if (!run_churn(seed, options).violations.empty()) return seed;
   }
@@ -126,6 +127,10 @@ TEST_CASE("the checkers find a copy that is forwarded to the wrong child") {
 
 TEST_CASE("the checkers find a counter that is forgotten when a vnode moves") {
   CHECK(first_found(PlantedFault::kForgottenCounter, 200) != 0);
+}
+
+TEST_CASE("the checkers find output that comes out of order when the home of its job moves") {
+  CHECK(first_found(PlantedFault::kUnnumberedOutput, 200) != 0);
 }
 
 TEST_CASE("200 processors in three sites start, broadcast and reduce") {

@@ -277,7 +277,8 @@ RandomMessages::Stages RandomMessages::stages() {
 JobHome RandomMessages::job_home() {
   JobHome made = {
       .job = job(), .home = processor(), .moves = number(), .stages = stages(), .outputs = {}};
-  for (std::size_t left = few(); left > 0; --left) made.outputs[processor()] = {number(), number()};
+  for (std::size_t left = few(); left > 0; --left)
+    made.outputs[processor()] = {number(), number(), number()};
   return made;
 }
 
