@@ -58,13 +58,29 @@ struct FallbackCopy {
 };
 
 enum class ReduceOp : std::uint8_t {
-  kSum, kMin, kMax, kProduct,
-  kLogicalAnd, kLogicalOr, kLogicalXor,
-  kBitAnd, kBitOr, kBitXor,
+  kSum,
+  kMin,
+  kMax,
+  kProduct,
+  kLogicalAnd,
+  kLogicalOr,
+  kLogicalXor,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
   kUser,  ///< Never combined on the way; the target folds in vnode order.
 };
 enum class ReduceType : std::uint8_t {
-  kInt8, kInt16, kInt32, kInt64, kUint8, kUint16, kUint32, kUint64, kFloat, kDouble,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kFloat,
+  kDouble,
   kBytes,  ///< Only with kUser.
 };
 
