@@ -44,6 +44,12 @@ struct Harness {
     }
     ends(at);
   }
+  /// The home leaves; what p4 wrote before has not come to it yet.
+  void moves_with_output_held_back(const std::string& words) {
+    net.hold(kFourth, kHome);
+    writes(kFourth, words);
+    drains(kHome);
+  }
   void follows(ProcessorId at) { net.ask(at, FollowRequest{job}); }
   [[nodiscard]] ProcessorId home(ProcessorId as_seen_by) {
     for (const JobStatus& one : net.daemon(as_seen_by).status().jobs) {
@@ -71,9 +77,7 @@ TEST_SUITE_BEGIN("runtime/home_moves");
 TEST_CASE("a tool that dies on its way to the new home ends the job, also with output on its way") {
   Harness h(4, 4);
   for (const ProcessorId id : {kThird, kFourth}) h.net.attach(id, h.job);
-  h.net.hold(kFourth, kHome);
-  h.writes(kFourth, "late");
-  h.drains(kHome);
+  h.moves_with_output_held_back("late");
   REQUIRE(h.net.replies<RunMoved>().size() == 1);  // and nothing is heard of the tool again
   CHECK(h.home(kFirst) == kThird);
 
@@ -136,9 +140,7 @@ TEST_CASE("a home that moves three times within one round trip loses no output")
 TEST_CASE("nobody waits for what a writer had sent to the home before, when it has died") {
   Harness h(5, 2);
   h.net.attach(kThird, h.job);
-  h.net.hold(kFourth, kHome);
-  h.writes(kFourth, "lost");
-  h.drains(kHome);
+  h.moves_with_output_held_back("lost");
   h.follows(kThird);
   CHECK(h.home(kFourth) == kThird);
   for (const ProcessorId id : {kFirst, kThird, kFifth, kFourth}) h.ends(id);
@@ -154,9 +156,7 @@ TEST_CASE("nobody waits for what a writer had sent to the home before, when it h
 TEST_CASE("a job ends when output is lost that a former home was passing on when it died") {
   Harness h(5, 2);
   h.net.attach(kThird, h.job);
-  h.net.hold(kFourth, kHome);
-  h.writes(kFourth, "lost");
-  h.drains(kHome);
+  h.moves_with_output_held_back("lost");
   h.follows(kThird);
   h.net.hold(kHome, kThird);
   h.net.release(kFourth, kHome);
@@ -196,9 +196,7 @@ TEST_CASE("a process goes on whose output was all lost with the home before") {
 TEST_CASE("a newcomer that becomes home does not wait for one that died before it joined") {
   Harness h(5, 2);
   h.net.attach(kFifth, h.job);
-  h.net.hold(kFourth, kHome);
-  h.writes(kFourth, "lost");
-  h.drains(kHome);
+  h.moves_with_output_held_back("lost");
   h.writes(kFifth, "kept, as the tool is on its way");
   CHECK(h.home(kFourth) == kFifth);
   h.ends(kFourth);
