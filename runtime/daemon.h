@@ -59,7 +59,7 @@ class Daemon {
 
   // Tools and newcomers.
   void on_client_message(Instant now, ClientId client, ClientRequest request);
-  /// All that this tool was sent is out of the driver's hands: wanted soon after every Reply, or
+  /// All that this tool was sent has arrived at its machine: wanted soon after every Reply, or
   /// batch of them; not while something of it waits for the tool to read.
   void on_client_took(Instant now, ClientId client);
   /// `why`: the driver gave it up for that; empty: it went away.

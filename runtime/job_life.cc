@@ -90,16 +90,19 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
 
 void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out) {
   stage_ = stage;
-  stages_[self_] = {id(), stage, std::move(exit), ++changes_, output_.written()};
-  if (home_ == self_) output_.on_counted(self_, output_.written());
+  stages_[self_] = {id(), stage, std::move(exit), 0, 0};
   report_stage(around, out);
 }
 
 void JobLife::report_stage(const Surroundings& around, JobOutbox& out) {
+  JobStage& here = stages_.at(self_);
+  here.change = ++changes_;
+  here.written = output_.written();
   if (home_ != self_) {
-    out.send(home_, stages_.at(self_));
+    out.send(home_, here);
     return;
   }
+  output_.on_counted(self_, here.written);
   unannounced_.insert(self_);
   out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
   decide(around, out);
@@ -211,13 +214,8 @@ void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox
   }
   if (home_ == self_) output_.become_home(around, home.outputs, stages_, out);
   if (home_ != self_) output_.give_away(home_, out);
-  if (const auto here = stages_.find(self_); here != stages_.end()) {
-    // With what was written since the last one: the new home must know what is on its way to it.
-    here->second.change = ++changes_;
-    here->second.written = output_.written();
-    if (home_ == self_) output_.on_counted(self_, output_.written());
-    report_stage(around, out);
-  }
+  // With what was written since the last report: the new home must know what is on its way to it.
+  if (stages_.contains(self_)) report_stage(around, out);
   if (home_ != self_) return;
   note(out, Note::Level::kInfo, "job-home", to_string(id()));
   if (!start_.spec.command.empty()) {

@@ -55,8 +55,8 @@ void JobOutput::on_come(const Surroundings& around, Output output, JobOutbox& ou
     if (tool_ && is_taken() && writer.untold_bytes >= kTakenBytes) tell(around, id, writer, out);
     return;
   }
-  if (output.number < writer.next() && writer.count.lost > 0)
-    --writer.count.lost;  // it was not lost
+  const bool was_given_up = output.number < writer.next() && writer.count.lost > 0;
+  if (was_given_up) --writer.count.lost;
   take(writer, std::move(output), out);
   while (!writer.ahead.empty() && writer.ahead.begin()->first <= writer.next()) {
     take_next_ahead(writer, out);

@@ -95,14 +95,10 @@ void Connection::wait_writable() {
   awaits_writing_ = true;
   socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const std::error_code& error) {
     self->awaits_writing_ = false;
-    if (!error) self->on_writable();
+    if (error) return;
+    self->flush();
+    self->report_part(!self->queue_.empty());
   });
-}
-
-void Connection::on_writable() {
-  flush();
-  report_part(!queue_.empty());
-  if (queue_.empty() && state_ == State::kOpen && handlers_.on_written) handlers_.on_written();
 }
 
 void Connection::report_part(bool is_within_frame) {

@@ -38,7 +38,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   using Socket = asio::generic::stream_protocol::socket;
 
   struct Handlers {
-    // All but the last two are to be given. They must not own the connection.
+    // All but the last are to be given. They must not own the connection.
     /// An error ends the connection.
     std::function<Status(std::span<const std::byte> header, Payload payload)> on_frame;
     /// After the frames that came together.
@@ -48,8 +48,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::function<void(const Error&)> on_closed;
     /// Part of a long frame came in or went out.
     std::function<void()> on_part = {};
-    /// What had to wait for the peer is all written.
-    std::function<void()> on_written = {};
   };
 
   /// How long a drained connection waits for the peer to close its end, and how long draining may
@@ -98,7 +96,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void put_controls();
   void discard();
   void report_part(bool is_within_frame);
-  void on_writable();
   void on_write_error(const Error& error);
   void wait_writable();
   void become_lingering();

@@ -123,9 +123,7 @@ void TcpDriver::Core::add_client(asio::ip::tcp::socket socket) {
                      step([&](runtime::Daemon& daemon, Instant now) {
                        daemon.on_client_down(now, id, is_dropped ? why.what : "");
                      });
-                   },
-               .on_part = {},
-               .on_written = [this] { report_taken(); }});
+                   }});
   clients_[id] = connection;
   connection->start();
 }
