@@ -9,8 +9,8 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/time.h"
-#include "runtime/config.h"
-#include "runtime/effect.h"
+#include "runtime/messages/config.h"
+#include "runtime/messages/effect.h"
 
 namespace phx::runtime {
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "overlay/tree_forest.h"
-#include "runtime/channels.h"
+#include "runtime/channels/channels.h"
+#include "runtime/channels/deadlines.h"
 #include "runtime/daemon.h"
-#include "runtime/deadlines.h"
-#include "runtime/jobs.h"
-#include "runtime/membership.h"
+#include "runtime/jobs/jobs.h"
+#include "runtime/membership/membership.h"
 #include "runtime/tools.h"
 
 namespace phx::runtime {

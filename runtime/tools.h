@@ -10,9 +10,9 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/outbox.h"
 #include "overlay/base/time.h"
-#include "runtime/client_messages.h"
-#include "runtime/effect.h"
-#include "runtime/messages.h"
+#include "runtime/messages/client_messages.h"
+#include "runtime/messages/effect.h"
+#include "runtime/messages/messages.h"
 
 namespace phx::runtime {
 

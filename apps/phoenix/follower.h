@@ -8,7 +8,7 @@
 #include "apps/phoenix/waiting.h"
 #include "overlay/base/ids.h"
 #include "overlay/base/time.h"
-#include "runtime/client_messages.h"
+#include "runtime/messages/client_messages.h"
 
 namespace phx::app {
 

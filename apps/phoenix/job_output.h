@@ -10,7 +10,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/result.h"
-#include "runtime/messages.h"
+#include "runtime/messages/messages.h"
 
 namespace phx::app {
 

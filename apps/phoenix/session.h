@@ -5,7 +5,7 @@
 
 #include "apps/phoenix/mesh_dir.h"
 #include "overlay/base/result.h"
-#include "runtime/client_messages.h"
+#include "runtime/messages/client_messages.h"
 #include "runtime/tcp/client.h"
 
 namespace phx::app {

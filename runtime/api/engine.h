@@ -12,7 +12,7 @@
 
 #include "runtime/api/failure.h"
 #include "runtime/api/options.h"
-#include "runtime/endpoint.h"
+#include "runtime/endpoint/endpoint.h"
 #include "runtime/local/local_link.h"
 #include "runtime/tcp/embedded.h"
 

@@ -7,7 +7,7 @@
 #include "overlay/base/payload.h"
 #include "overlay/base/time.h"
 #include "runtime/api/values.h"
-#include "runtime/delivery.h"
+#include "runtime/messages/delivery.h"
 
 namespace phx {
 

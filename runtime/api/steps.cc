@@ -6,7 +6,7 @@
 #include "runtime/api/reader.h"
 #include "runtime/api/values.h"
 #include "runtime/api/writer.h"
-#include "runtime/parcels.h"
+#include "runtime/messages/parcels.h"
 
 namespace phx {
 namespace {

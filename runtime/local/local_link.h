@@ -7,7 +7,7 @@
 
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
-#include "runtime/local_messages.h"
+#include "runtime/messages/local_messages.h"
 #include "runtime/tcp/loans.h"
 
 namespace phx::local {

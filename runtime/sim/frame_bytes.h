@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "runtime/messages.h"
+#include "runtime/messages/messages.h"
 
 namespace phx::sim {
 

@@ -9,7 +9,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/rng.h"
-#include "runtime/messages.h"
+#include "runtime/messages/messages.h"
 #include "runtime/sim/agenda.h"
 #include "runtime/sim/network_model.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "overlay/base/ids.h"
-#include "runtime/local_messages.h"
-#include "runtime/messages.h"
+#include "runtime/messages/local_messages.h"
+#include "runtime/messages/messages.h"
 
 namespace phx::sim {
 

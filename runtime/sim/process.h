@@ -8,9 +8,9 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/rng.h"
-#include "runtime/endpoint.h"
-#include "runtime/local_messages.h"
-#include "runtime/messages.h"
+#include "runtime/endpoint/endpoint.h"
+#include "runtime/messages/local_messages.h"
+#include "runtime/messages/messages.h"
 #include "runtime/sim/network_model.h"
 #include "runtime/sim/workload.h"
 

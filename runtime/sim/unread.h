@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "runtime/client_messages.h"
+#include "runtime/messages/client_messages.h"
 #include "runtime/sim/network_model.h"
 
 namespace phx::sim {

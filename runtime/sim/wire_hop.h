@@ -1,8 +1,8 @@
 #pragma once
 
 #include "overlay/base/result.h"
-#include "runtime/local_messages.h"
-#include "runtime/messages.h"
+#include "runtime/messages/local_messages.h"
+#include "runtime/messages/messages.h"
 #include "runtime/wire/codec.h"
 
 namespace phx::sim {

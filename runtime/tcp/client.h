@@ -7,7 +7,7 @@
 
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
-#include "runtime/client_messages.h"
+#include "runtime/messages/client_messages.h"
 #include "runtime/tcp/key.h"
 
 namespace phx::tcp {

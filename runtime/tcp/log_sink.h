@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "overlay/base/result.h"
-#include "runtime/effect.h"
+#include "runtime/messages/effect.h"
 
 namespace spdlog {
 class logger;

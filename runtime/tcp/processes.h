@@ -10,7 +10,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/time.h"
-#include "runtime/messages.h"
+#include "runtime/messages/messages.h"
 #include "runtime/tcp/spawn.h"
 
 namespace phx::tcp {

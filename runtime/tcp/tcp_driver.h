@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "overlay/base/result.h"
-#include "runtime/config.h"
-#include "runtime/effect.h"
+#include "runtime/messages/config.h"
+#include "runtime/messages/effect.h"
 #include "runtime/tcp/address.h"
 #include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/key.h"

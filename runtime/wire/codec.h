@@ -7,9 +7,9 @@
 
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
-#include "runtime/client_messages.h"
-#include "runtime/local_messages.h"
-#include "runtime/messages.h"
+#include "runtime/messages/client_messages.h"
+#include "runtime/messages/local_messages.h"
+#include "runtime/messages/messages.h"
 #include "runtime/wire/framing.h"
 
 namespace phx::wire {

@@ -1,6 +1,6 @@
 #include "runtime/wire/codec_delivery.h"
 
-#include "runtime/parcels.h"
+#include "runtime/messages/parcels.h"
 
 namespace phx::wire {
 

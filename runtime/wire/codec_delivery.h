@@ -1,7 +1,7 @@
 #pragma once
 
 #include "collectives/messages.h"
-#include "runtime/delivery.h"
+#include "runtime/messages/delivery.h"
 #include "runtime/wire/codec_parts.h"
 #include "runtime/wire/phoenix.pb.h"
 

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "runtime/messages.h"
+#include "runtime/messages/messages.h"
 #include "runtime/wire/codec_parts.h"
 #include "runtime/wire/phoenix.pb.h"
 

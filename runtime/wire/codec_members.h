@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/messages.h"
+#include "runtime/messages/messages.h"
 #include "runtime/wire/codec_parts.h"
 #include "runtime/wire/phoenix.pb.h"
 

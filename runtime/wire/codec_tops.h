@@ -1,8 +1,8 @@
 #pragma once
 
-#include "runtime/client_messages.h"
-#include "runtime/local_messages.h"
-#include "runtime/messages.h"
+#include "runtime/messages/client_messages.h"
+#include "runtime/messages/local_messages.h"
+#include "runtime/messages/messages.h"
 #include "runtime/wire/codec_parts.h"
 #include "runtime/wire/phoenix.pb.h"
 

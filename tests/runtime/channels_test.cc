@@ -1,4 +1,4 @@
-#include "runtime/channels.h"
+#include "runtime/channels/channels.h"
 
 #include <doctest/doctest.h>
 

@@ -10,7 +10,7 @@
 
 #include "overlay/base/overloaded.h"
 #include "overlay/base/rng.h"
-#include "runtime/endpoint.h"
+#include "runtime/endpoint/endpoint.h"
 #include "tests/support/seeds.h"
 
 namespace phx::runtime {

@@ -1,4 +1,4 @@
-#include "runtime/endpoint.h"
+#include "runtime/endpoint/endpoint.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/jobs.h"
+#include "runtime/jobs/jobs.h"
 #include "tests/support/daemon_net.h"
 
 namespace phx::runtime {

@@ -1,4 +1,4 @@
-#include "runtime/job_life.h"
+#include "runtime/jobs/job_life.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/job_output.h"
+#include "runtime/jobs/job_output.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/job_traffic.h"
+#include "runtime/jobs/job_traffic.h"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
-#include "runtime/jobs.h"
+#include "runtime/jobs/jobs.h"
 
 #include <doctest/doctest.h>
 
 #include <utility>
 #include <vector>
 
-#include "runtime/view_change.h"
+#include "runtime/membership/view_change.h"
 #include "tests/support/daemon_net.h"
 
 namespace phx::runtime {

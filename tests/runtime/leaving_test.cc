@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/daemon.h"
-#include "runtime/view_change.h"
+#include "runtime/membership/view_change.h"
 #include "tests/support/daemon_net.h"
 
 namespace phx::runtime {

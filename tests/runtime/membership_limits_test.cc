@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "runtime/view_change.h"
+#include "runtime/membership/view_change.h"
 #include "tests/support/member_harness.h"
 
 namespace phx::runtime {

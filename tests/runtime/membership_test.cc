@@ -1,4 +1,4 @@
-#include "runtime/membership.h"
+#include "runtime/membership/membership.h"
 
 #include <doctest/doctest.h>
 

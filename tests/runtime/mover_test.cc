@@ -1,10 +1,11 @@
-#include "runtime/mover.h"
+#include "runtime/vnodes/mover.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "runtime/parcels.h"
+#include "runtime/messages/parcels.h"
+#include "runtime/messages/weight.h"
 #include "tests/support/job_items.h"
 
 TEST_SUITE_BEGIN("runtime/mover");
@@ -252,7 +253,7 @@ TEST_CASE("limits: however much waits for a vnode, it follows the vnode, and is 
   const auto migrates = support::sent<Migrate>(items);
   REQUIRE(migrates.size() == 1);
   for (const VnodeParcel& parcel : migrates[0].second.parcels) {
-    CHECK(approximate_bytes(parcel) < kVnodeBytesMax);
+    CHECK(weight_of(parcel).total() < kVnodeBytesMax);
   }
   const auto followed = support::sent<VnodeMessage>(items);
   REQUIRE(followed.size() == kPieces);

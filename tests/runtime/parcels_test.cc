@@ -1,8 +1,9 @@
-#include "runtime/parcels.h"
+#include "runtime/messages/parcels.h"
+#include "runtime/messages/weight.h"
 
 #include <doctest/doctest.h>
 
-#include "runtime/stream.h"
+#include "runtime/channels/stream.h"
 
 namespace phx::runtime {
 namespace {
@@ -40,7 +41,7 @@ TEST_CASE("every payload of a vnode counts") {
   const Payload kilobyte(Bytes(1024));
   const PointToPoint piece{VnodeId{1}, VnodeId{2}, 3, 0, false, kilobyte};
   VnodeParcel full{VnodeId{2}, 1, {}};
-  const std::uint64_t empty = approximate_bytes(full);
+  const std::uint64_t empty = weight_of(full).total();
   full.bundle.state = kilobyte;
   full.bundle.mailbox = messages(1, 1024);
   full.bundle.from_vnodes[VnodeId{1}] = {0, {kilobyte}, {{4, piece}}};
@@ -49,9 +50,9 @@ TEST_CASE("every payload of a vnode counts") {
   full.bundle.from_roots[VnodeId{1}] = {0, {}, {{4, broadcast}}};
   full.bundle.as_target[7].parts.push_back({VnodeSet{VnodeId{1}}, kilobyte});
 
-  CHECK(approximate_bytes(full) >= empty + 6 * 1024);
-  CHECK(approximate_bytes(full) < empty + 7 * 1024);
-  CHECK(approximate_bytes(Envelope{Migrate{JobId{1}, {full}}}) >= approximate_bytes(full));
+  CHECK(weight_of(full).total() >= empty + 6 * 1024);
+  CHECK(weight_of(full).total() < empty + 7 * 1024);
+  CHECK(weight_of(Envelope{Migrate{JobId{1}, {full}}}).total() >= weight_of(full).total());
 }
 
 TEST_CASE("limits: a vnode with more than a frame holds is named, with its size") {

@@ -1,4 +1,4 @@
-#include "runtime/router.h"
+#include "runtime/vnodes/router.h"
 
 #include <doctest/doctest.h>
 

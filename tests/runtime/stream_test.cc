@@ -1,4 +1,5 @@
-#include "runtime/stream.h"
+#include "runtime/channels/stream.h"
+#include "runtime/messages/weight.h"
 
 #include <doctest/doctest.h>
 
@@ -51,9 +52,9 @@ TEST_CASE("the payloads inside an envelope are counted") {
   parcel.bundle.state = kilobyte;
   parcel.bundle.mailbox.push_back(Message{Message::Kind::kPointToPoint, {}, 0, 0, kilobyte});
 
-  CHECK(approximate_bytes(VnodeMessage{JobId{1}, 0, piece}) > 1000);
-  CHECK(approximate_bytes(Migrate{JobId{1}, {parcel}}) > 2000);
-  CHECK(approximate_bytes(Heartbeat{}) < 200);
+  CHECK(weight_of(Envelope{VnodeMessage{JobId{1}, 0, piece}}).total() > 1000);
+  CHECK(weight_of(Envelope{Migrate{JobId{1}, {parcel}}}).total() > 2000);
+  CHECK(weight_of(Envelope{Heartbeat{}}).total() < 200);
 }
 
 TEST_SUITE_END();

@@ -1,4 +1,4 @@
-#include "runtime/vnode_map.h"
+#include "runtime/vnodes/vnode_map.h"
 
 #include <doctest/doctest.h>
 

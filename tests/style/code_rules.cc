@@ -9,9 +9,12 @@ namespace {
 
 /// Everything that must give the same result for the same inputs, on every machine.
 bool is_core(const SourceFile& file) {
-  const bool is_pure_library =
-      file.is_below("overlay") || file.is_below("collectives") || file.is_below("runtime/sim");
-  return file.is_cpp() && (is_pure_library || file.folder() == "runtime");
+  const bool is_driver = file.is_below("runtime/tcp") || file.is_below("runtime/local") ||
+                         file.is_below("runtime/api") || file.is_below("runtime/mpi") ||
+                         file.is_below("runtime/wire");
+  const bool is_library =
+      file.is_below("overlay") || file.is_below("collectives") || file.is_below("runtime");
+  return file.is_cpp() && is_library && !is_driver;
 }
 
 bool may_throw(const SourceFile& file) {

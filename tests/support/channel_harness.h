@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/channels.h"
+#include "runtime/channels/channels.h"
 
 namespace phx::support {
 

@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/job_outbox.h"
+#include "runtime/messages/job_outbox.h"
 
 // What the machines of a job wanted done, picked out by kind.
 namespace phx::support {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "overlay/base/rng.h"
-#include "runtime/channels.h"
+#include "runtime/channels/channels.h"
 
 namespace phx::support {
 

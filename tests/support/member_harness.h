@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/membership.h"
+#include "runtime/membership/membership.h"
 
 namespace phx::support {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "overlay/base/rng.h"
-#include "runtime/membership.h"
-#include "runtime/view_change.h"
+#include "runtime/membership/membership.h"
+#include "runtime/membership/view_change.h"
 
 namespace phx::support {
 

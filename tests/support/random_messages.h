@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "overlay/base/rng.h"
-#include "runtime/client_messages.h"
-#include "runtime/local_messages.h"
-#include "runtime/messages.h"
+#include "runtime/messages/client_messages.h"
+#include "runtime/messages/local_messages.h"
+#include "runtime/messages/messages.h"
 
 namespace phx::support {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/endpoint.h"
+#include "runtime/endpoint/endpoint.h"
 #include "runtime/wire/codec.h"
 
 namespace phx::tcp {

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/parcels.h"
+#include "runtime/messages/parcels.h"
+#include "runtime/messages/weight.h"
 #include "tests/wire/families.h"
 
 namespace phx::wire {
@@ -258,7 +259,7 @@ TEST_CASE("a moving vnode takes no more of a header than it is reckoned to, by i
     Encoder encoder;
     const runtime::VnodeParcel parcel{far, number, bundles[list]};
     const Encoded encoded = encoder.encode(Frame{1, 0, runtime::Migrate{JobId{1}, {parcel}}});
-    CHECK(header_of(encoded).size() <= approximate_bytes(parcel));
+    CHECK(header_of(encoded).size() <= weight_of(parcel).total());
   }
 }
 

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/time.h"
+#include "runtime/channels/stream.h"
+
+namespace phx::runtime {
+
+/// For each peer the number of an envelope to it.
+using ChannelMarks = std::map<ProcessorId, std::uint64_t>;
+
+/// What Channels know of one connection to a peer.
+struct ChannelLink {
+  LinkId id;
+  bool dialled = false;    ///< By this side.
+  bool stated = false;     ///< The peer's statement came: envelopes may be sent.
+  std::uint64_t next = 0;  ///< Number of the next envelope to send on it.
+  Instant up_at;
+  Instant heard_at;  ///< The last frame came.
+};
+
+/// What Channels know of one peer. `link` is the one to send on. `surplus` exists only at the
+/// smaller id of a pair, between a crossing of dials and its end.
+struct ChannelPeer {
+  ProcessorId id;
+  Stream stream;
+  std::uint64_t sent = 0;  ///< The highest number ever put on a link.
+  std::optional<ChannelLink> link;
+  std::optional<ChannelLink> surplus;
+  bool is_up = false;  ///< Reported as Up.
+
+  bool is_dialling = false;      ///< A Connect was asked for and is not answered.
+  Duration dial_pause{};         ///< Before the next dial; zero: none.
+  std::uint32_t refusals = 0;    ///< Of dials, in a row.
+  std::uint32_t violations = 0;  ///< Since the last report of them.
+  std::string trouble;           ///< Why the last dial failed; empty after a success.
+
+  bool is_watched = false;
+  bool is_reported = false;  ///< As Unreachable, and no success since.
+  Instant reported_at;
+  Instant heard_at;     ///< The last sign of life, or when watching began.
+  Instant progress_at;  ///< The last acknowledgement, or when there was something to send.
+
+  bool has_long_queue = false;  ///< Noted, and not short since.
+
+  std::uint64_t owed_frames = 0;  ///< Envelopes received and not yet acknowledged.
+  std::uint64_t owed_bytes = 0;
+  Instant owed_since;
+
+  /// There is something it must take or prove.
+  [[nodiscard]] bool is_needed() const { return is_watched || !stream.all_acknowledged(); }
+  /// The link with this name; null if it was hung up.
+  [[nodiscard]] ChannelLink* find(const LinkId& wanted) {
+    if (link && link->id == wanted) return &*link;
+    return surplus && surplus->id == wanted ? &*surplus : nullptr;
+  }
+};
+
+}  // namespace phx::runtime

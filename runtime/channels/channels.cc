@@ -1,0 +1,410 @@
+#include "runtime/channels/channels.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "overlay/base/check.h"
+#include "runtime/messages/weight.h"
+
+namespace phx::runtime {
+
+Channels::Channels(ProcessorId self, ProcessorSet gone, const ChannelOptions& options)
+    : self_(self), options_(options), gone_(std::move(gone)) {}
+
+// --- Sending -------------------------------------------------------------------------------------
+
+void Channels::send(Instant now, ProcessorId peer, Envelope envelope) {
+  PHX_CHECK(peer != self_ && peer != kNobody);
+  if (gone_.contains(peer)) {
+    ++counters_.to_gone;
+    return;
+  }
+  enqueue(now, peer_at(peer), std::move(envelope));
+}
+
+void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
+  if (peer.stream.all_acknowledged()) {  // else these timers run already
+    peer.progress_at = now;
+    arm(peer, Timer::kStall, now + options_.stall_timeout);
+    arm(peer, Timer::kGiveUp, now + options_.peer_timeout);
+  }
+  peer.stream.push(std::move(envelope));
+  pump(peer);
+  if (!peer.link) dial_soon(now, peer);
+  const std::uint64_t bytes = peer.stream.kept_bytes();
+  if (bytes > options_.queued_bytes_high) congested_.insert(peer.id);
+  // A long queue to a peer that makes progress is legal; to another one, kGiveUp sees to it.
+  if (bytes <= 4 * options_.queued_bytes_high || peer.has_long_queue) return;
+  peer.has_long_queue = true;
+  ++counters_.long_queues;
+  outputs_.emplace_back(
+      Note{Note::Level::kWarn, "queue-long",
+           "peer=" + to_string(peer.id) + " queued_bytes=" + std::to_string(bytes)});
+}
+
+/// Puts on the link what was not yet sent on it.
+void Channels::pump(ChannelPeer& peer) {
+  if (!peer.link || !peer.link->stated) return;
+  std::uint64_t& next = peer.link->next;
+  next = std::max(next, peer.stream.acknowledged() + 1);
+  for (; next <= peer.stream.last_sent(); ++next) {
+    outputs_.emplace_back(Transmit{peer.link->id, peer.stream.frame(next)});
+    if (next <= peer.sent) ++counters_.resent;
+    peer.sent = std::max(peer.sent, next);
+    if (!peer.surplus) peer.owed_frames = peer.owed_bytes = 0;  // it carries the acknowledgement
+  }
+}
+
+/// Sends an acknowledgement by itself, where the peer was heard last.
+void Channels::confirm(ChannelPeer& peer) {
+  if (!peer.link) return;  // the statement on the next link will say it
+  const bool on_surplus = peer.surplus && peer.surplus->heard_at > peer.link->heard_at;
+  const LinkId link = on_surplus ? peer.surplus->id : peer.link->id;
+  outputs_.emplace_back(Transmit{link, peer.stream.acknowledgement()});
+  peer.owed_frames = peer.owed_bytes = 0;
+}
+
+void Channels::confirm_all() {
+  for (auto& [id, peer] : peers_) {
+    if (peer.owed_frames > 0) confirm(peer);
+  }
+}
+
+// --- Receiving -----------------------------------------------------------------------------------
+
+void Channels::on_frame(Instant now, LinkId link, Frame frame) {
+  if (strangers_.contains(link)) {
+    on_stranger_frame(link, frame);
+    return;
+  }
+  ChannelPeer* peer = find(link.peer);
+  ChannelLink* found = peer != nullptr ? peer->find(link) : nullptr;
+  if (found == nullptr) return;  // came before the driver took note of a Hangup
+  found->heard_at = peer->heard_at = now;
+  if (!found->stated) {
+    take_first_frame(now, *peer, *found, frame);
+    return;
+  }
+  if (!take_confirmation(now, *peer, frame.received)) {
+    on_violation(now, *peer, link, "confirms what was never sent");
+  } else if ((frame.seq != 0) != frame.envelope.has_value()) {
+    on_violation(now, *peer, link, "number without envelope or the reverse");
+  } else if (frame.envelope) {
+    take_envelope(now, *peer, link, std::move(frame));
+  }
+}
+
+void Channels::take_first_frame(Instant now, ChannelPeer& peer, ChannelLink& link,
+                                const Frame& frame) {
+  if (frame.seq != 0 || frame.envelope || !take_confirmation(now, peer, frame.received)) {
+    on_violation(now, peer, link.id, "the first frame is no statement, or a false one");
+    return;
+  }
+  link.stated = true;
+  peer.trouble.clear();
+  renew_up(peer);
+  pump(peer);
+}
+
+bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t received) {
+  const std::uint64_t before = peer.stream.acknowledged();
+  if (!peer.stream.on_acknowledged(received)) return false;
+  const bool is_progress = peer.stream.acknowledged() > before;
+  if (is_progress) {
+    peer.progress_at = now;
+    peer.dial_pause = Duration::zero();
+    peer.refusals = 0;
+    peer.trouble.clear();
+    if (peer.stream.kept_bytes() <= options_.queued_bytes_high) {
+      congested_.erase(peer.id);
+      peer.has_long_queue = false;
+    }
+  }
+  if (peer.is_reported && (is_progress || peer.stream.all_acknowledged())) {
+    peer.is_reported = false;
+    outputs_.emplace_back(Reachable{peer.id});
+  }
+  return true;
+}
+
+void Channels::take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame frame) {
+  const Stream::Arrival arrival = peer.stream.on_arrived(frame.seq);
+  if (arrival == Stream::Arrival::kGap) {
+    on_violation(now, peer, link, "left out an envelope");
+    return;
+  }
+  if (peer.owed_frames++ == 0) {
+    peer.owed_since = now;
+    arm(peer, Timer::kAck, now + options_.ack_delay);
+  }
+  peer.owed_bytes += weight_of(*frame.envelope).total();
+  const bool is_beat = std::holds_alternative<Heartbeat>(*frame.envelope);
+  if (is_beat || peer.owed_frames >= options_.ack_frames || peer.owed_bytes >= options_.ack_bytes) {
+    confirm(peer);
+  }
+  if (arrival == Stream::Arrival::kDuplicate) {
+    ++counters_.duplicates;
+    return;
+  }
+  peer.dial_pause = Duration::zero();
+  if (!is_beat) outputs_.emplace_back(Received{peer.id, std::move(*frame.envelope)});
+}
+
+void Channels::on_violation(Instant now, ChannelPeer& peer, LinkId link, const char* what) {
+  ++counters_.violations;
+  outputs_.emplace_back(Note{Note::Level::kWarn, "protocol-violation",
+                             "peer=" + to_string(peer.id) + " what=\"" + what + "\""});
+  if (++peer.violations >= options_.violations) {
+    peer.violations = 0;
+    report(now, peer, Departure::kSilent, std::string("breaks the protocol: ") + what);
+  }
+  // The next dial waits, or two such peers would go round at the speed of the network.
+  peer.dial_pause = std::max(peer.dial_pause, options_.dial_pause_min);
+  hang_up(now, peer, link);
+}
+
+// --- Links ---------------------------------------------------------------------------------------
+
+void Channels::on_link_up(Instant now, LinkId link, bool dialled) {
+  ++counters_.links;
+  if (!gone_.contains(link.peer)) {
+    ChannelPeer& peer = peer_at(link.peer);
+    if (dialled) peer.is_dialling = false;
+    add_link(now, peer, ChannelLink{link, dialled, false, 0, now, now});
+    return;
+  }
+  if (dialled) {
+    outputs_.emplace_back(Hangup{link});
+    return;
+  }
+  ++counters_.strangers;
+  strangers_.emplace(link, std::nullopt);
+  outputs_.emplace_back(Transmit{link, Frame{}});
+  deadlines_.arm({link.peer, Timer::kLinger}, now + options_.linger);
+}
+
+/// At most one link survives; see the README, "Two links at once".
+void Channels::add_link(Instant now, ChannelPeer& peer, const ChannelLink& fresh) {
+  std::optional<ChannelLink> other;  // dialled by the other side than `fresh`
+  for (std::optional<ChannelLink>* old : {&peer.link, &peer.surplus}) {
+    if (!*old) continue;
+    if ((*old)->dialled != fresh.dialled) {
+      other = *old;
+    } else {
+      ++counters_.crossed;
+      outputs_.emplace_back(Hangup{(*old)->id});  // its dialler has given it up
+    }
+    old->reset();
+  }
+  if (other && self_ > peer.id) {
+    const LinkId loser = fresh.dialled ? fresh.id : other->id;
+    ++counters_.crossed;
+    outputs_.emplace_back(Hangup{loser});
+    if (fresh.dialled) {
+      peer.link = other;
+      return;
+    }
+    other.reset();
+  }
+  peer.link = fresh;
+  peer.surplus = other;
+  outputs_.emplace_back(Transmit{fresh.id, peer.stream.acknowledgement()});
+  peer.owed_frames = peer.owed_bytes = 0;
+  peer.refusals = 0;
+  if (other) arm(peer, Timer::kSurplus, now + options_.stall_timeout);
+  if (peer.is_needed()) arm(peer, Timer::kStall, now + options_.stall_timeout);
+  renew_up(peer);
+}
+
+void Channels::on_link_down(Instant now, LinkId link) {
+  strangers_.erase(link);
+  ChannelPeer* peer = find(link.peer);
+  if (peer != nullptr && peer->find(link) != nullptr) lose(now, *peer, link);
+}
+
+void Channels::hang_up(Instant now, ChannelPeer& peer, LinkId link) {
+  outputs_.emplace_back(Hangup{link});
+  lose(now, peer, link);
+}
+
+/// `link` is no more: goes on with the surplus one, or dials if there is a need.
+void Channels::lose(Instant now, ChannelPeer& peer, LinkId link) {
+  if (peer.surplus && peer.surplus->id == link) {
+    peer.surplus.reset();
+    renew_up(peer);
+    return;
+  }
+  if (now - peer.link->up_at >= options_.dial_pause_max && peer.violations == 0) {
+    peer.dial_pause = Duration::zero();
+  }
+  const Instant lost_up_at = peer.link->up_at;
+  peer.link = std::exchange(peer.surplus, std::nullopt);
+  renew_up(peer);
+  if (peer.link) {
+    // Not heard since the peer dialled another one: it is probably dead, and must prove itself
+    // soon.
+    const bool is_doubtful = peer.link->stated && peer.link->heard_at < lost_up_at;
+    const Duration grace = options_.stall_timeout / (is_doubtful ? 4 : 1);
+    peer.link->up_at = now - (options_.stall_timeout - grace);
+    peer.link->next = 0;
+    confirm(peer);  // the last one may have gone down with the other link
+    pump(peer);
+    arm(peer, Timer::kStall, now + grace);
+  } else if (peer.is_needed()) {
+    dial_soon(now, peer);
+  }
+}
+
+void Channels::renew_up(ChannelPeer& peer) {
+  const bool is_up = (peer.link && peer.link->stated) || (peer.surplus && peer.surplus->stated);
+  if (is_up == peer.is_up) return;
+  peer.is_up = is_up;
+  if (is_up) {
+    outputs_.emplace_back(Up{peer.id});
+  } else {
+    outputs_.emplace_back(Down{peer.id});
+  }
+}
+
+void Channels::on_dial_failed(Instant now, ProcessorId id, bool refused, const std::string& why) {
+  ChannelPeer* peer = find(id);
+  if (peer == nullptr) return;
+  peer->is_dialling = false;
+  peer->refusals = refused ? peer->refusals + 1 : 0;
+  peer->trouble = why;
+  if (peer->link || !peer->is_needed()) return;
+  if (peer->refusals >= options_.refusals) {
+    peer->refusals = 0;
+    report(now, *peer, Departure::kConnectionLost, why);
+  }
+  dial_soon(now, *peer);
+}
+
+void Channels::dial_soon(Instant now, ChannelPeer& peer) {
+  if (peer.link || peer.is_dialling) return;
+  if (peer.dial_pause == Duration::zero()) {
+    dial(peer);
+  } else {
+    arm(peer, Timer::kDial, now + peer.dial_pause);
+  }
+}
+
+void Channels::dial(ChannelPeer& peer) {
+  ++counters_.dials;
+  peer.is_dialling = true;
+  peer.dial_pause =
+      std::clamp(2 * peer.dial_pause, options_.dial_pause_min, options_.dial_pause_max);
+  outputs_.emplace_back(Connect{peer.id});
+}
+
+void Channels::on_activity(Instant now, LinkId link) {
+  ChannelPeer* peer = find(link.peer);
+  if (peer == nullptr || peer->find(link) == nullptr) return;
+  peer->heard_at = peer->progress_at = now;
+}
+
+// --- Members and strangers -----------------------------------------------------------------------
+
+void Channels::watch(Instant now, const ProcessorSet& peers) {
+  if (peers == watched_) return;
+  for (const ProcessorId id : watched_.minus(peers).ids()) {
+    if (ChannelPeer* peer = find(id)) peer->is_watched = false;
+  }
+  for (const ProcessorId id : peers.minus(watched_).ids()) {
+    if (gone_.contains(id)) continue;
+    ChannelPeer& peer = peer_at(id);
+    peer.is_watched = true;
+    peer.heard_at = now;
+    arm(peer, Timer::kBeat, now + options_.heartbeat_period);
+    arm(peer, Timer::kGiveUp, now + options_.peer_timeout);
+  }
+  watched_ = peers;
+}
+
+std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
+  gone_.insert(id);
+  congested_.erase(id);
+  watched_.erase(id);
+  ChannelPeer* peer = find(id);
+  if (peer == nullptr) return {};
+  if (peer->owed_frames > 0) confirm(*peer);
+  for (const std::optional<ChannelLink>& link : {peer->link, peer->surplus}) {
+    if (!link) continue;
+    strangers_.emplace(link->id, std::nullopt);
+    deadlines_.arm({id, Timer::kLinger}, now + options_.linger);
+  }
+  for (const Timer timer :
+       {Timer::kAck, Timer::kDial, Timer::kStall, Timer::kBeat, Timer::kGiveUp, Timer::kSurplus}) {
+    deadlines_.disarm({id, timer});
+  }
+  std::vector<Envelope> unconfirmed = peer->stream.take_unacknowledged();
+  peers_.erase(id);
+  return unconfirmed;
+}
+
+void Channels::on_stranger_frame(LinkId link, const Frame& frame) {
+  std::optional<std::uint64_t>& received = strangers_.at(link);
+  if (frame.envelope) {
+    // Nobody takes it, and nobody must wait for that: a leaver's last word may have come here
+    // from another one before.
+    outputs_.emplace_back(Transmit{link, Frame{0, frame.seq, std::nullopt}});
+    return;
+  }
+  // Only a statement tells with which number the stranger will take an answer.
+  if (received || frame.seq != 0) return;
+  received = frame.received;
+  outputs_.emplace_back(Stranger{link.peer, link});
+}
+
+void Channels::refuse(Instant now, LinkId link, Fenced fenced) {
+  const auto stranger = strangers_.find(link);
+  if (stranger == strangers_.end() || !stranger->second) return;
+  outputs_.emplace_back(Transmit{link, Frame{*stranger->second + 1, 0, std::move(fenced)}});
+  deadlines_.disarm({link.peer, Timer::kLinger});
+  deadlines_.arm({link.peer, Timer::kLinger}, now + options_.linger);
+}
+
+// --- Queries -------------------------------------------------------------------------------------
+
+ChannelPeer& Channels::peer_at(ProcessorId id) {
+  ChannelPeer& peer = peers_[id];
+  peer.id = id;
+  return peer;
+}
+
+ChannelPeer* Channels::find(ProcessorId id) {
+  const auto found = peers_.find(id);
+  return found == peers_.end() ? nullptr : &found->second;
+}
+
+std::uint64_t Channels::queued_bytes(ProcessorId id) const {
+  const auto found = peers_.find(id);
+  return found == peers_.end() ? 0 : found->second.stream.kept_bytes();
+}
+
+bool Channels::all_acknowledged() const {
+  return std::ranges::all_of(peers_, [](const auto& entry) {
+    const ChannelPeer& peer = entry.second;  // without link, the next statement confirms
+    return peer.stream.all_acknowledged() && (peer.owed_frames == 0 || !peer.link);
+  });
+}
+
+ChannelMarks Channels::marks() const {
+  ChannelMarks marks;
+  for (const auto& [id, peer] : peers_) marks[id] = peer.stream.last_sent();
+  return marks;
+}
+
+bool Channels::has_acknowledged(const ChannelMarks& marks) const {
+  return std::ranges::all_of(marks, [&](const auto& mark) {
+    const auto found = peers_.find(mark.first);
+    return found == peers_.end() || found->second.stream.acknowledged() >= mark.second;
+  });
+}
+
+std::uint64_t Channels::links_up() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(peers_, [](const auto& entry) { return entry.second.is_up; }));
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
+#include "runtime/channels/channel_options.h"
+#include "runtime/channels/channel_peer.h"
+#include "runtime/channels/deadlines.h"
+#include "runtime/messages/effect.h"
+#include "runtime/messages/messages.h"
+
+namespace phx::runtime {
+
+/// A reliable FIFO of envelopes from this processor to each other one, over links that break.
+/// Protocol, states and arguments: runtime/channels/README.md. No I/O; not thread-safe: one owner.
+///
+/// Guarantees: every envelope sent to a peer is Received there once and in order, as long as both
+/// live and a link can be made; a peer that is needed and cannot be reached is reported.
+/// Does not guarantee: that a reported peer is dead (the membership decides that); that the
+/// joining of a processor was announced here before it sends something.
+class Channels {
+ public:
+  struct Connect {  ///< Dial this peer; the daemon knows its addresses.
+    ProcessorId peer;
+  };
+  struct Received {
+    ProcessorId from;
+    Envelope envelope;
+  };
+  /// Needed, but no success for a while. Repeated while that lasts.
+  struct Unreachable {
+    ProcessorId peer;
+    Departure why = Departure::kSilent;
+    std::string detail;  ///< What was tried, for a person.
+  };
+  struct Reachable {  ///< A peer reported as Unreachable answers again.
+    ProcessorId peer;
+  };
+  /// A forgotten processor speaks on `link`; to be answered by refuse().
+  struct Stranger {
+    ProcessorId peer;
+    LinkId link;
+  };
+  struct Up {  ///< There is a link to the peer, and both know from where to send.
+    ProcessorId peer;
+  };
+  struct Down {  ///< The link to the peer is lost; not reported for forgotten ones.
+    ProcessorId peer;
+  };
+  using Output = std::variant<Connect, Hangup, Transmit, Received, Unreachable, Reachable, Stranger,
+                              Up, Down, Note>;
+
+  /// `gone`: processors that were members once; those that speak are strangers.
+  Channels(ProcessorId self, ProcessorSet gone, const ChannelOptions& options);
+
+  // Inputs. `now` never goes back.
+  /// O(1). Dropped, and counted, if `peer` was forgotten. REQUIRES peer != self.
+  void send(Instant now, ProcessorId peer, Envelope envelope);
+  /// `dialled`: this side opened it.
+  void on_link_up(Instant now, LinkId link, bool dialled);
+  void on_link_down(Instant now, LinkId link);
+  void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
+  void on_frame(Instant now, LinkId link, Frame frame);
+  /// Part of a large frame went out or came in: a slow line is no dead one. Every 100 ms or so.
+  void on_activity(Instant now, LinkId link);
+  /// From now on exactly these peers are observed also while there is nothing to send.
+  void watch(Instant now, const ProcessorSet& peers);
+  /// `peer` is no member any more: drops what is queued; its links live on for `linger`.
+  /// Gives back what the peer has not confirmed: if it left in good order, it did not take it.
+  std::vector<Envelope> forget(Instant now, ProcessorId peer);
+  /// The last word to a stranger.
+  void refuse(Instant now, LinkId link, Fenced fenced);
+  /// Acknowledges what is owed: the end of a drain would wait for a quiet moment else.
+  void confirm_all();
+  void on_deadline(Instant now);
+
+  // Queries.
+  [[nodiscard]] std::optional<Instant> next_deadline() const { return deadlines_.next(); }
+  /// What happened, in this order; empty afterwards.
+  [[nodiscard]] std::vector<Output> take_outputs() { return std::exchange(outputs_, {}); }
+  /// Bytes not yet acknowledged by `peer`.
+  [[nodiscard]] std::uint64_t queued_bytes(ProcessorId peer) const;
+  /// A peer does not keep up: read less from applications. O(1).
+  [[nodiscard]] bool congested() const { return !congested_.empty(); }
+  /// Everything sent has arrived, and every arrival was confirmed: for the end of a drain.
+  [[nodiscard]] bool all_acknowledged() const;
+  /// The number of the last envelope to each peer; whether all arrived, but at forgotten ones.
+  [[nodiscard]] ChannelMarks marks() const;
+  [[nodiscard]] bool has_acknowledged(const ChannelMarks& marks) const;
+  [[nodiscard]] std::uint64_t links_up() const;
+  [[nodiscard]] const ChannelCounters& counters() const { return counters_; }
+  /// Aborts if an invariant is broken.
+  void check_invariants() const;
+
+ private:
+  enum class Timer : std::uint8_t { kAck, kDial, kStall, kBeat, kGiveUp, kSurplus, kLinger };
+  using Key = std::pair<ProcessorId, Timer>;
+
+  void on_timer(Instant now, ProcessorId id, Timer timer);  // channels_timers.cc
+  void on_ack_due(Instant now, ChannelPeer& peer);
+  void on_dial_due(Instant now, ChannelPeer& peer);
+  void on_stall_due(Instant now, ChannelPeer& peer);
+  void on_beat_due(Instant now, ChannelPeer& peer);
+  void on_give_up_due(Instant now, ChannelPeer& peer);
+  void on_surplus_due(Instant now, ChannelPeer& peer);
+  void on_linger_due(ProcessorId id);
+
+  [[nodiscard]] ChannelPeer& peer_at(ProcessorId id);
+  [[nodiscard]] ChannelPeer* find(ProcessorId id);
+  void arm(const ChannelPeer& peer, Timer timer, Instant at);
+  void enqueue(Instant now, ChannelPeer& peer, Envelope envelope);
+  void pump(ChannelPeer& peer);
+  void confirm(ChannelPeer& peer);
+  void take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame frame);
+  [[nodiscard]] bool take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t received);
+  void take_first_frame(Instant now, ChannelPeer& peer, ChannelLink& link, const Frame& frame);
+  void on_violation(Instant now, ChannelPeer& peer, LinkId link, const char* what);
+  void on_stranger_frame(LinkId link, const Frame& frame);
+  void add_link(Instant now, ChannelPeer& peer, const ChannelLink& fresh);
+  void hang_up(Instant now, ChannelPeer& peer, LinkId link);
+  void lose(Instant now, ChannelPeer& peer, LinkId link);
+  void renew_up(ChannelPeer& peer);
+  void dial(ChannelPeer& peer);
+  void dial_soon(Instant now, ChannelPeer& peer);
+  void report(Instant now, ChannelPeer& peer, Departure why, std::string detail);
+  [[nodiscard]] Duration patience(const ChannelPeer& peer, Duration base) const;
+
+  ProcessorId self_;
+  ChannelOptions options_;
+  std::map<ProcessorId, ChannelPeer> peers_;
+  ProcessorSet gone_;
+  std::set<ProcessorId> congested_;
+  ProcessorSet watched_;
+  /// Links of gone peers, with how much these had received from here; empty: not yet told.
+  std::map<LinkId, std::optional<std::uint64_t>> strangers_;
+  Deadlines<Key> deadlines_;
+  std::vector<Output> outputs_;
+  ChannelCounters counters_;
+};
+
+}  // namespace phx::runtime

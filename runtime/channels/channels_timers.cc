@@ -1,0 +1,176 @@
+// The timers of Channels. All may fire early (Deadlines): each looks whether its time has come, and
+// sets itself again if there is still something to wait for.
+#include <algorithm>
+#include <string>
+
+#include "overlay/base/check.h"
+#include "runtime/channels/channels.h"
+
+namespace phx::runtime {
+
+void Channels::arm(const ChannelPeer& peer, Timer timer, Instant at) {
+  deadlines_.arm({peer.id, timer}, at);
+}
+
+void Channels::on_deadline(Instant now) {
+  const Instant due = deadlines_.next().value_or(now);
+  if (now - due > options_.peer_timeout / 4) {
+    // This processor did not run. What came meanwhile was not read yet, so that is nobody's
+    // silence: one that the others took for dead would put them out, and never hear of it.
+    const Duration pause = now - due;
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(pause).count();
+    outputs_.emplace_back(Note{Note::Level::kWarn, "stood-still", "ms=" + std::to_string(ms)});
+    for (auto& [id, peer] : peers_) {
+      peer.heard_at = std::min(now, peer.heard_at + pause);
+      peer.progress_at = std::min(now, peer.progress_at + pause);
+    }
+  }
+  while (const std::optional<Key> key = deadlines_.take_due(now)) {
+    on_timer(now, key->first, key->second);
+  }
+}
+
+void Channels::on_timer(Instant now, ProcessorId id, Timer timer) {
+  if (timer == Timer::kLinger) {
+    on_linger_due(id);
+    return;
+  }
+  ChannelPeer* peer = find(id);
+  PHX_CHECK(peer != nullptr);  // forget() takes its timers along
+  switch (timer) {
+    case Timer::kAck:
+      return on_ack_due(now, *peer);
+    case Timer::kDial:
+      return on_dial_due(now, *peer);
+    case Timer::kStall:
+      return on_stall_due(now, *peer);
+    case Timer::kBeat:
+      return on_beat_due(now, *peer);
+    case Timer::kGiveUp:
+      return on_give_up_due(now, *peer);
+    case Timer::kSurplus:
+      return on_surplus_due(now, *peer);
+    case Timer::kLinger:
+      return;
+  }
+}
+
+void Channels::on_ack_due(Instant now, ChannelPeer& peer) {
+  if (peer.owed_frames == 0) return;
+  if (now < peer.owed_since + options_.ack_delay) {
+    arm(peer, Timer::kAck, peer.owed_since + options_.ack_delay);
+  } else {
+    confirm(peer);
+  }
+}
+
+void Channels::on_dial_due(Instant /*now*/, ChannelPeer& peer) {
+  if (!peer.link && !peer.is_dialling && peer.is_needed()) dial(peer);
+}
+
+/// `base`, and the time that the oldest envelope may take.
+Duration Channels::patience(const ChannelPeer& peer, Duration base) const {
+  const std::uint64_t bytes = peer.stream.oldest_bytes();
+  return base + std::chrono::milliseconds(bytes * 1000 / options_.slowest_bandwidth);
+}
+
+void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
+  if (!peer.link || !peer.is_needed()) return;
+  // Without statement nothing can be sent; with one, what was sent must be acknowledged.
+  if (peer.link->stated && peer.stream.all_acknowledged()) return;
+  const Instant begin = std::max(peer.link->up_at, peer.progress_at);
+  const Instant due = begin + patience(peer, options_.stall_timeout);
+  if (now < due) {
+    arm(peer, Timer::kStall, due);
+    return;
+  }
+  ++counters_.stalls;
+  outputs_.emplace_back(Note{
+      Note::Level::kWarn, "link-stalled",
+      "peer=" + to_string(peer.id) + " queued_bytes=" + std::to_string(peer.stream.kept_bytes())});
+  hang_up(now, peer, peer.link->id);
+}
+
+void Channels::on_beat_due(Instant now, ChannelPeer& peer) {
+  if (!peer.is_watched) return;
+  const Instant due = peer.heard_at + options_.heartbeat_period;
+  if (now < due) {
+    arm(peer, Timer::kBeat, due);
+    return;
+  }
+  // What is on its way already will be acknowledged as well.
+  if (peer.stream.all_acknowledged()) enqueue(now, peer, Heartbeat{});
+  arm(peer, Timer::kBeat, now + options_.heartbeat_period);
+}
+
+void Channels::on_give_up_due(Instant now, ChannelPeer& peer) {
+  if (!peer.is_needed()) return;
+  Instant due = Instant::max();
+  if (peer.is_watched) due = peer.heard_at + options_.peer_timeout;
+  if (!peer.stream.all_acknowledged()) {
+    due = std::min(due, peer.progress_at + patience(peer, options_.peer_timeout));
+  }
+  if (peer.is_reported) due = std::max(due, peer.reported_at + options_.peer_timeout);
+  if (now < due) {
+    arm(peer, Timer::kGiveUp, due);
+    return;
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.peer_timeout);
+  const std::string lasting = " for " + std::to_string(seconds.count()) + " s";
+  if (peer.trouble.empty()) {
+    report(now, peer, Departure::kSilent, "no answer" + lasting);
+  } else {
+    report(now, peer, Departure::kUnreachable, "no link" + lasting + ": " + peer.trouble);
+  }
+  arm(peer, Timer::kGiveUp, now + options_.peer_timeout);
+  // A dial may have got lost in the driver; it ignores this one if it has not.
+  if (!peer.link && peer.is_dialling) dial(peer);
+}
+
+void Channels::report(Instant now, ChannelPeer& peer, Departure why, std::string detail) {
+  peer.is_reported = true;
+  peer.reported_at = now;
+  outputs_.emplace_back(Unreachable{peer.id, why, std::move(detail)});
+}
+
+/// The peer (the greater id) has not hung up one of the two links, so it does not know of both:
+/// the one on which it was not heard for longer is dead.
+void Channels::on_surplus_due(Instant now, ChannelPeer& peer) {
+  if (!peer.surplus) return;
+  const Instant due = peer.link->up_at + options_.stall_timeout;
+  if (now < due) {
+    arm(peer, Timer::kSurplus, due);
+    return;
+  }
+  const bool keep_link = peer.link->stated && peer.link->heard_at >= peer.surplus->heard_at;
+  hang_up(now, peer, keep_link ? peer.surplus->id : peer.link->id);
+}
+
+void Channels::on_linger_due(ProcessorId id) {
+  auto at = strangers_.lower_bound(LinkId{id, 0});
+  while (at != strangers_.end() && at->first.peer == id) {
+    outputs_.emplace_back(Hangup{at->first});
+    at = strangers_.erase(at);
+  }
+}
+
+void Channels::check_invariants() const {
+  for (const auto& [id, peer] : peers_) {
+    PHX_CHECK(peer.id == id && id != self_ && !gone_.contains(id));
+    PHX_CHECK(peer.link || !peer.surplus);
+    PHX_CHECK(!peer.surplus || (self_ < id && peer.surplus->dialled != peer.link->dialled));
+    PHX_CHECK(peer.is_watched == watched_.contains(id));
+    PHX_CHECK(peer.is_up ==
+              ((peer.link && peer.link->stated) || (peer.surplus && peer.surplus->stated)));
+    if (peer.owed_frames > 0) PHX_CHECK(!peer.link || deadlines_.is_armed({id, Timer::kAck}));
+    if (!peer.stream.all_acknowledged()) {
+      // Whatever waits either has a link that is observed, or somebody dials.
+      PHX_CHECK(deadlines_.is_armed({id, Timer::kGiveUp}));
+      PHX_CHECK(peer.link ? deadlines_.is_armed({id, Timer::kStall})
+                          : peer.is_dialling || deadlines_.is_armed({id, Timer::kDial}));
+    }
+    if (peer.is_watched) PHX_CHECK(deadlines_.is_armed({id, Timer::kBeat}));
+  }
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,308 @@
+#include "runtime/endpoint/endpoint.h"
+
+#include <algorithm>
+#include <cstring>
+#include <variant>
+
+#include "collectives/reduce_op.h"
+#include "overlay/base/check.h"
+#include "runtime/messages/parcels.h"
+#include "runtime/messages/weight.h"
+
+namespace phx::runtime {
+namespace {
+
+using collectives::BroadcastPiece;
+using collectives::ReduceOp;
+using collectives::ReductionId;
+using collectives::ReductionToken;
+
+/// Calls `emit(piece, rest)` for consecutive pieces of at most `limit` bytes; at least once.
+/// `rest`: the bytes behind the piece.
+template <class Emit>
+void cut(const Payload& whole, std::size_t limit, Emit emit) {
+  std::size_t offset = 0;
+  do {
+    const std::size_t size = std::min(limit, whole.size() - offset);
+    offset += size;
+    emit(whole.slice(offset - size, size), std::uint64_t{whole.size() - offset});
+  } while (offset < whole.size());
+}
+
+std::uint64_t payload_bytes(const Delivery& delivery) {
+  if (const auto* p = std::get_if<PointToPoint>(&delivery)) return p->payload.size();
+  if (const auto* b = std::get_if<BroadcastDelivery>(&delivery)) return b->piece.payload.size();
+  std::uint64_t bytes = 0;
+  for (const auto& part : std::get<ReductionToken>(delivery).parts) bytes += part.value.size();
+  return bytes;
+}
+
+/// Each value after its size (8 bytes, of the machine's order).
+Payload join_user_values(const std::vector<collectives::ReductionPart>& parts) {
+  Bytes bytes;
+  for (const auto& part : parts) {
+    const std::uint64_t size = part.value.size();
+    const auto* raw = reinterpret_cast<const std::byte*>(&size);
+    bytes.insert(bytes.end(), raw, raw + sizeof(size));
+    bytes.insert(bytes.end(), part.value.bytes().begin(), part.value.bytes().end());
+  }
+  return Payload(std::move(bytes));
+}
+
+}  // namespace
+
+std::vector<Payload> Endpoint::split_user_values(const Payload& reduced) {
+  std::vector<Payload> values;
+  std::size_t offset = 0;
+  while (offset < reduced.size()) {
+    std::uint64_t size = 0;
+    if (reduced.size() - offset < sizeof(size)) return {};
+    std::memcpy(&size, reduced.bytes().data() + offset, sizeof(size));
+    offset += sizeof(size);
+    if (size > reduced.size() - offset) return {};
+    values.push_back(reduced.slice(offset, static_cast<std::size_t>(size)));
+    offset += static_cast<std::size_t>(size);
+  }
+  return values;
+}
+
+// --- Inputs ----------------------------------------------------------------------------------
+
+void Endpoint::on_message(ToApplication message) {
+  if (ended_) return;
+  std::visit([this](auto& m) { handle(m); }, message);
+}
+
+std::vector<ToDaemon> Endpoint::take_outputs() {
+  contributed_.clear();
+  return std::exchange(outputs_, {});
+}
+
+void Endpoint::handle(AppAttached& m) {
+  holdings_.set_total(m.vnodes);
+  attached_ = std::move(m);
+}
+
+void Endpoint::handle(AppGrant& m) {
+  for (VnodeParcel& parcel : m.parcels) holdings_.add(std::move(parcel));
+}
+
+void Endpoint::handle(AppDeliver& m) {
+  received_ = m.seq;
+  unacknowledged_bytes_ += payload_bytes(m.delivery);
+  Holdings::Outcome outcome;
+  holdings_.deliver(m.delivery, outcome);
+  settle(outcome);
+  const bool due = received_ - acknowledged_ >= config_.ack_deliveries ||
+                   unacknowledged_bytes_ >= config_.ack_bytes;
+  if (due) acknowledge();
+}
+
+void Endpoint::handle(const AppRelease& m) {
+  departing_ = departing_.united(m.vnodes.common(held()));
+  const VnodeSet passing = m.vnodes.common(next_arrivals());
+  if (passing.empty()) return;
+  std::vector<std::pair<VnodeId, VnodeBundle>> bundles;
+  for (const VnodeId vnode : passing.ids()) {
+    bundles.emplace_back(vnode, holdings_.remove(vnode));
+  }
+  emit_released(std::move(bundles));
+}
+
+void Endpoint::handle(AppEnd& m) {
+  ended_ = std::move(m);
+}
+
+void Endpoint::settle(Holdings::Outcome& outcome) {
+  // put() below may add misuses, but no reductions.
+  for (Holdings::Reduced& reduced : outcome.reduced) {
+    const auto [target, number] = reduced.id;
+    const collectives::ReductionKind kind = reduced.value.kind();
+    const bool is_user = kind.op == ReduceOp::kUser;
+    Result<Payload> value = is_user ? Result<Payload>(join_user_values(reduced.value.take_parts()))
+                                    : reduced.value.value();
+    if (!value.ok()) {
+      outcome.misuses.push_back({"reduction " + std::to_string(number) + " towards " +
+                                 to_string(target) + ": " + value.error().what});
+    } else if (kind.to_all && !is_user) {
+      const Status announced = announce(target, number, value.value());
+      PHX_CHECK(announced.ok() || ended_);
+    } else {
+      holdings_.put(target, {Message::Kind::kReduced, target, number, 0, std::move(value).value()},
+                    outcome);
+    }
+  }
+  if (!outcome.misuses.empty()) abort(1, std::move(outcome.misuses.front().what));
+}
+
+// --- Commands --------------------------------------------------------------------------------
+
+Status Endpoint::check_use(VnodeId mine, VnodeId other) const {
+  if (ended_) return Error{ErrorCode::kUnavailable, "the job is over: " + ended_->reason};
+  if (!holdings_.has(mine)) {
+    return Error{
+        ErrorCode::kBadInput,
+        to_string(mine) + " is not held by this process, which holds " + to_string(held())};
+  }
+  if (other.value >= vnodes()) {
+    return Error{ErrorCode::kBadInput, "there is no " + to_string(other) + ": the job has " +
+                                           std::to_string(vnodes()) + " vnodes"};
+  }
+  return success();
+}
+
+Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload& payload) {
+  if (Status status = check_use(from, to); !status.ok()) return status;
+  std::uint64_t& seq = holdings_.bundle(from).sent[to];
+  // Within one process the daemon is not needed: the sequence keeps the order with what is still
+  // on its way from a time when `to` was elsewhere.
+  const bool is_near = holdings_.has(to);
+  const std::size_t limit =
+      is_near ? std::max<std::size_t>(payload.size(), 1) : config_.piece_bytes;
+  Holdings::Outcome outcome;
+  cut(payload, limit, [&](Payload piece, std::uint64_t rest) {
+    PointToPoint message{from, to, seq++, tag, rest, std::move(piece)};
+    if (is_near) {
+      holdings_.deliver(message, outcome);
+    } else {
+      outputs_.push_back(AppSend{std::move(message)});
+    }
+  });
+  settle(outcome);
+  return success();
+}
+
+void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
+  std::uint64_t& next = holdings_.bundle(piece.root).broadcasts;
+  cut(payload, config_.piece_bytes, [&](Payload part, std::uint64_t rest) {
+    piece.number = next++;
+    piece.more = rest > 0;
+    piece.payload = std::move(part);
+    outputs_.push_back(AppBroadcast{piece});
+  });
+}
+
+Status Endpoint::broadcast(VnodeId root, std::uint32_t tag, const Payload& payload) {
+  if (Status status = check_use(root, root); !status.ok()) return status;
+  emit_broadcast({root, 0, tag, collectives::Purpose::kApplication, false, {}}, payload);
+  return success();
+}
+
+Status Endpoint::announce(VnodeId target, std::uint64_t number, const Payload& value) {
+  if (Status status = check_use(target, target); !status.ok()) return status;
+  // The receivers know the high bits: see Holdings.
+  emit_broadcast(
+      {target, 0, static_cast<std::uint32_t>(number), collectives::Purpose::kAllreduce, false, {}},
+      value);
+  return success();
+}
+
+Result<Endpoint::Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
+                                                    const Part& part) {
+  if (Status status = check_use(vnode, target); !status.ok()) return status.error();
+  if (Status status = collectives::check_value(part.kind, part.value); !status.ok()) {
+    return status.error();
+  }
+  const bool is_user = part.kind.op == ReduceOp::kUser;
+  std::size_t element = collectives::element_size(part.kind.type);
+  if (element == 0) element = part.element_bytes != 0 ? part.element_bytes : part.value.size();
+  // All values of a user-defined reduction travel side by side, so each is cut smaller.
+  std::size_t limit = config_.piece_bytes;
+  if (is_user) limit /= static_cast<std::size_t>(std::min<std::uint64_t>(vnodes(), limit));
+  limit = std::max(limit - limit % std::max<std::size_t>(element, 1), element);
+  std::uint64_t& next = holdings_.bundle(vnode).reductions[target];
+  Contribution contribution{next, 0};
+  cut(part.value, std::max<std::size_t>(limit, 1), [&](Payload piece, std::uint64_t) {
+    emit_contribution(vnode, {target, next++}, {part.kind, std::move(piece), 0});
+    ++contribution.pieces;
+  });
+  return contribution;
+}
+
+void Endpoint::emit_contribution(VnodeId vnode, ReductionId id, const Part& part) {
+  std::vector<collectives::ReductionPart> parts{{VnodeSet{vnode}, part.value}};
+  const auto at = contributed_.find(id);
+  if (at != contributed_.end()) {
+    ReductionToken& token = std::get<AppContribute>(outputs_[at->second]).token;
+    if (token.kind == part.kind) {
+      collectives::Accumulator sum(token.kind, std::move(token.parts));
+      sum.add(part.kind, std::move(parts));
+      token.parts = sum.take_parts();
+      return;
+    }
+  }
+  contributed_[id] = outputs_.size();
+  outputs_.push_back(AppContribute{{id, part.kind, std::move(parts), false}});
+}
+
+void Endpoint::acknowledge() {
+  if (received_ == acknowledged_) return;
+  acknowledged_ = received_;
+  unacknowledged_bytes_ = 0;
+  outputs_.push_back(AppAck{received_});
+}
+
+void Endpoint::release(const VnodeSet& vnodes) {
+  departing_ = departing_.united(vnodes.common(held()));
+}
+
+void Endpoint::abort(std::int32_t code, std::string reason) {
+  outputs_.push_back(AppFinish{true, code, std::move(reason)});
+}
+
+// --- Safe points -----------------------------------------------------------------------------
+
+Endpoint::SafePoint Endpoint::begin_safe_point(const VnodeSet& staying) {
+  PHX_CHECK(!packing_);
+  SafePoint point;
+  point.departing = departing_.minus(staying);
+  for (const VnodeId vnode : next_arrivals().ids()) {
+    point.arriving.push_back({vnode, std::exchange(holdings_.bundle(vnode).state, {})});
+  }
+  holdings_.install();
+  packing_ = point.departing;
+  return point;
+}
+
+void Endpoint::finish_safe_point(std::map<VnodeId, Payload> states) {
+  PHX_CHECK(packing_);
+  const VnodeSet leaving = *std::exchange(packing_, {});
+  departing_ = departing_.minus(leaving);
+  if (leaving.empty()) return;
+  std::vector<std::pair<VnodeId, VnodeBundle>> bundles;
+  for (const VnodeId vnode : leaving.ids()) {
+    bundles.emplace_back(vnode, holdings_.remove(vnode));
+    const auto state = states.find(vnode);
+    if (state != states.end()) bundles.back().second.state = std::move(state->second);
+  }
+  emit_released(std::move(bundles));
+}
+
+/// In several messages if there is much of it, because frames have a limit.
+void Endpoint::emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundles) {
+  AppReleased released{received_, {}};
+  std::uint64_t bytes = 0;
+  for (auto& [vnode, bundle] : bundles) {
+    // More would not even get to the daemon.
+    if (std::string why = why_immovable(vnode, bundle); !why.empty()) {
+      abort(1, std::move(why));
+      return;
+    }
+    const std::uint64_t size = weight_of(bundle).total();
+    if (bytes > 0 && bytes + size > kParcelsBytes) {
+      outputs_.push_back(std::exchange(released, {received_, {}}));
+      bytes = 0;
+    }
+    bytes += size;
+    released.vnodes.emplace_back(vnode, std::move(bundle));
+  }
+  outputs_.push_back(std::move(released));
+}
+
+void Endpoint::check_invariants() const {
+  holdings_.check_invariants();
+  PHX_CHECK(held().contains_all(departing_));
+  PHX_CHECK(acknowledged_ <= received_);
+}
+
+}  // namespace phx::runtime

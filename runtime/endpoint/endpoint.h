@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/payload.h"
+#include "overlay/base/result.h"
+#include "runtime/endpoint/holdings.h"
+#include "runtime/messages/delivery.h"
+#include "runtime/messages/local_messages.h"
+
+namespace phx::runtime {
+
+/// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.
+struct EndpointConfig {
+  std::size_t piece_bytes = std::size_t{256} << 10U;        ///< Longer messages travel in pieces.
+  std::uint64_t ack_deliveries = 64;                        ///< Acknowledge after so many, or
+  std::uint64_t ack_bytes = std::uint64_t{256} << 10U;      ///< after so many bytes.
+  std::uint64_t vnode_bytes_max = std::uint64_t{1} << 30U;  ///< Not received, per vnode [limit].
+  PayloadRoom room = {};  ///< For long messages; by itself the heap.
+};
+
+/// The application's side of one attachment to a daemon, without I/O: it owns the truth of every
+/// vnode held here (mailbox, duplicate filters, counters) and hands it over at safe points.
+/// Not thread-safe: one owner.
+///
+/// Guarantees: per (source, destination) and per broadcasting root every message is delivered once
+/// and in order, wherever the vnodes were meanwhile [Saito08 G12, G13]; the result of a reduction
+/// contains every vnode's contribution once [Saito08 G16].
+/// Does not guarantee: any order between different sources or between kinds of messages.
+class Endpoint {
+ public:
+  using Selector = Holdings::Selector;
+  /// A contribution takes part in the reductions `first`, ..., `first + pieces - 1` of its target.
+  struct Contribution {
+    std::uint64_t first = 0;
+    std::uint64_t pieces = 1;
+  };
+  struct Arrival {
+    VnodeId vnode;
+    std::optional<Payload> state;  ///< As packed by the last holder; empty before the first.
+  };
+  /// What the application has to do at a safe point.
+  struct SafePoint {
+    VnodeSet departing;             ///< Pack the state of these; they are held until the finish.
+    std::vector<Arrival> arriving;  ///< Install these; they are held from now on.
+  };
+
+  explicit Endpoint(const EndpointConfig& config = {})
+      : config_(config), holdings_(config.vnode_bytes_max, config.room) {}
+
+  // Inputs.
+  void on_message(ToApplication message);
+  /// The messages for the daemon, in order. Call after every input and command.
+  [[nodiscard]] std::vector<ToDaemon> take_outputs();
+
+  // Commands. A refusal (kBadInput: a vnode is not held, or not one of the job's; kUnavailable: the
+  // job is over) changes nothing.
+  void attach(const AppAttach& attach) { outputs_.push_back(attach); }
+  [[nodiscard]] Status send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload& payload);
+  [[nodiscard]] Status broadcast(VnodeId root, std::uint32_t tag, const Payload& payload);
+  struct Part {
+    collectives::ReductionKind kind;
+    Payload value;
+    std::size_t element_bytes = 0;  ///< Of kBytes: where the value may be cut. 0: nowhere.
+  };
+  /// Takes part in the next reduction of `vnode` towards `target`. Contributions of several vnodes
+  /// to one reduction are merged until take_outputs(). With kUser the target gets kReduced with all
+  /// values (see split_user_values) and, if `to_all`, answers by announce().
+  [[nodiscard]] Result<Contribution> contribute(VnodeId vnode, VnodeId target, const Part& part);
+  /// Broadcasts the folded result of a user-defined reduction to all vnodes as kAllreduced.
+  [[nodiscard]] Status announce(VnodeId target, std::uint64_t number, const Payload& value);
+  /// The oldest waiting message that matches, with the vnode that received it.
+  [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted) {
+    return holdings_.take(wanted);
+  }
+  /// Acknowledges everything received: worth calling before a wait.
+  void acknowledge();
+  void assume(const VnodeSet& vnodes) { outputs_.push_back(AppAssume{vnodes}); }
+  /// Gives up these, as far as they are held, at the next safe point although nobody asked.
+  void release(const VnodeSet& vnodes);
+  void waiting(std::string what) { outputs_.push_back(AppWaiting{std::move(what)}); }
+  void finish() { outputs_.push_back(AppFinish{}); }
+  void abort(std::int32_t code, std::string reason);
+
+  // Safe points: begin; the application packs and installs; finish. REQUIRES that they alternate.
+  /// `staying` are kept for a later safe point although they are wanted back.
+  [[nodiscard]] SafePoint begin_safe_point(const VnodeSet& staying = {});
+  /// `states`: of the departing vnodes; one without an entry leaves without state.
+  void finish_safe_point(std::map<VnodeId, Payload> states);
+
+  // Queries. References are valid until the next input or command.
+  [[nodiscard]] const std::optional<AppAttached>& attached() const { return attached_; }
+  [[nodiscard]] std::uint64_t vnodes() const { return attached_ ? attached_->vnodes : 0; }
+  [[nodiscard]] const VnodeSet& held() const { return holdings_.held(); }
+  /// Granted; installed at the next safe point.
+  [[nodiscard]] const VnodeSet& next_arrivals() const { return holdings_.arriving(); }
+  /// Wanted back; packed at the next safe point.
+  [[nodiscard]] const VnodeSet& departing() const { return departing_; }
+  [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
+  [[nodiscard]] bool retired() const { return retired_; }
+  [[nodiscard]] const std::optional<AppEnd>& ended() const { return ended_; }
+  /// Of assume(); take_refusals() gives each once.
+  [[nodiscard]] bool is_refused() const { return !refusals_.empty(); }
+  [[nodiscard]] std::vector<AppRefused> take_refusals() { return std::exchange(refusals_, {}); }
+  [[nodiscard]] const Holdings::Counters& counters() const { return holdings_.counters(); }
+  [[nodiscard]] std::uint64_t arrivals() const { return holdings_.arrivals(); }
+  void check_invariants() const;
+  /// The values of a user-defined reduction in vnode order. Empty if `reduced` is not their
+  /// message.
+  [[nodiscard]] static std::vector<Payload> split_user_values(const Payload& reduced);
+
+ private:
+  void handle(AppAttached& m);
+  void handle(AppGrant& m);
+  void handle(AppDeliver& m);
+  void handle(const AppRelease& m);
+  void handle(AppRefused& m) { refusals_.push_back(std::move(m)); }
+  void handle(const AppRetire&) { retired_ = true; }
+  void handle(AppEnd& m);
+  void settle(Holdings::Outcome& outcome);
+  void emit_broadcast(collectives::BroadcastPiece piece, const Payload& payload);
+  void emit_contribution(VnodeId vnode, collectives::ReductionId id, const Part& part);
+  void emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundles);
+  [[nodiscard]] Status check_use(VnodeId mine, VnodeId other) const;
+
+  EndpointConfig config_;
+  Holdings holdings_;
+  std::vector<ToDaemon> outputs_;
+  /// Where in `outputs_` a contribution still is, so that others can be merged into it.
+  std::map<collectives::ReductionId, std::size_t> contributed_;
+  std::optional<AppAttached> attached_;
+  VnodeSet departing_;               ///< A part of the held vnodes.
+  std::optional<VnodeSet> packing_;  ///< Between begin and finish of a safe point: what departs.
+  std::uint64_t received_ = 0;       ///< Number of the last delivery.
+  std::uint64_t acknowledged_ = 0;
+  std::uint64_t unacknowledged_bytes_ = 0;
+  bool retired_ = false;
+  std::optional<AppEnd> ended_;
+  std::vector<AppRefused> refusals_;
+};
+
+}  // namespace phx::runtime

@@ -1,0 +1,361 @@
+#include "runtime/endpoint/holdings.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "overlay/base/check.h"
+#include "overlay/base/overloaded.h"
+
+namespace phx::runtime {
+namespace {
+
+/// Counted for every message beside its bytes, so that empty ones have a limit too.
+constexpr std::size_t kMessageOverhead = 64;
+
+/// A message that is announced to be longer gets its room in steps: so much, then four times what
+/// has come, so that an announcement costs nothing.
+constexpr std::size_t kRoomStep = std::size_t{64} << 20U;
+
+/// What the two kinds of ordered pieces have in common.
+struct Piece {
+  std::uint64_t number = 0;
+  bool more = false;
+  const Payload* payload = nullptr;
+};
+
+Piece piece_of(const Delivery& delivery) {
+  if (const auto* p = std::get_if<PointToPoint>(&delivery))
+    return {p->seq, p->rest > 0, &p->payload};
+  const auto* b = std::get_if<BroadcastDelivery>(&delivery);
+  static const Payload kNothing;
+  if (b == nullptr) return {0, false, &kNothing};  // A peer's fault: no stream has such pieces.
+  return {b->piece.number, b->piece.more, &b->piece.payload};
+}
+
+/// The number of the reduction whose result an allreduce broadcast with this tag carries: the tag
+/// has its low 32 bits, and the vnode has contributed to it, so it lies below `next`.
+std::uint64_t reduction_number(std::uint32_t tag, std::uint64_t next) {
+  if (next == 0) return tag;
+  const std::uint64_t last = next - 1;
+  return last - static_cast<std::uint32_t>(static_cast<std::uint32_t>(last) - tag);
+}
+
+bool matches(const Holdings::Selector& wanted, const Message& message) {
+  return (!wanted.kind || *wanted.kind == message.kind) &&
+         (!wanted.from || *wanted.from == message.from) &&
+         (!wanted.tag || *wanted.tag == message.tag) &&
+         (!wanted.number || *wanted.number == message.number);
+}
+
+std::size_t size_of(const VnodeBundle::Inbound& stream) {
+  std::size_t bytes = 0;
+  for (const Payload& piece : stream.begun) bytes += piece.size();
+  for (const auto& [number, piece] : stream.early) bytes += piece_of(piece).payload->size();
+  return bytes;
+}
+
+std::size_t size_of(const VnodeBundle& bundle) {
+  std::size_t bytes = 0;
+  for (const Message& message : bundle.mailbox) bytes += kMessageOverhead + message.payload.size();
+  for (const auto& [from, stream] : bundle.from_vnodes) bytes += size_of(stream);
+  for (const auto& [root, stream] : bundle.from_roots) bytes += size_of(stream);
+  return bytes;
+}
+
+}  // namespace
+
+void Holdings::add(VnodeParcel parcel) {
+  if (vnodes_.contains(parcel.vnode)) {
+    ++counters_.duplicates;
+    return;
+  }
+  Vnode& vnode = vnodes_[parcel.vnode];
+  vnode.bundle = std::move(parcel.bundle);
+  vnode.bytes = size_of(vnode.bundle);
+  for (Message& message : vnode.bundle.mailbox) {
+    vnode.mailbox.push_back({arrivals_++, std::move(message)});
+  }
+  vnode.bundle.mailbox.clear();
+  for (auto& [number, pending] : vnode.bundle.as_target) {
+    vnode.as_target.try_emplace(number, pending.kind, std::move(pending.parts));
+  }
+  vnode.bundle.as_target.clear();
+  arriving_.insert(parcel.vnode);
+}
+
+void Holdings::install() {
+  for (const VnodeId id : arriving_.ids()) {
+    for (const Waiting& waiting : vnodes_.at(id).mailbox) order_.emplace(waiting.arrival, id);
+  }
+  held_ = held_.united(arriving_);
+  arriving_ = {};
+}
+
+VnodeBundle Holdings::remove(VnodeId id) {
+  const auto at = vnodes_.find(id);
+  PHX_CHECK(at != vnodes_.end());
+  VnodeBundle bundle = std::move(at->second.bundle);
+  for (Waiting& waiting : at->second.mailbox) {
+    order_.erase(waiting.arrival);
+    bundle.mailbox.push_back(std::move(waiting.message));
+  }
+  for (auto& [number, pending] : at->second.as_target) {
+    bundle.as_target[number] = {pending.kind(), pending.take_parts()};
+  }
+  vnodes_.erase(at);
+  held_.erase(id);
+  arriving_.erase(id);
+  return bundle;
+}
+
+VnodeBundle& Holdings::bundle(VnodeId vnode) {
+  const auto at = vnodes_.find(vnode);
+  PHX_CHECK(at != vnodes_.end());
+  return at->second.bundle;
+}
+
+void Holdings::deliver(const Delivery& delivery, Outcome& outcome) {
+  if (const auto* broadcast = std::get_if<BroadcastDelivery>(&delivery)) {
+    serve(*broadcast, outcome);
+    return;
+  }
+  const auto* token = std::get_if<collectives::ReductionToken>(&delivery);
+  const VnodeId to = token != nullptr ? token->id.target : std::get<PointToPoint>(delivery).to;
+  const auto at = vnodes_.find(to);
+  if (at == vnodes_.end()) {
+    ++counters_.strays;
+  } else {
+    deliver_to(*at, delivery, outcome);
+  }
+}
+
+/// The vnodes of one broadcast delivery, in ascending order.
+void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
+  std::uint64_t served = 0;
+  for (const VnodeSet::Range& range : delivery.to.ranges()) {
+    for (auto at = vnodes_.lower_bound(range.first); at != vnodes_.end() && at->first <= range.last;
+         ++at) {
+      deliver_to(*at, delivery, outcome);
+      ++served;
+    }
+  }
+  counters_.strays += delivery.to.size() - served;
+  assembled_.clear();
+}
+
+void Holdings::deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome) {
+  VnodeBundle& bundle = slot.second.bundle;
+  std::visit(Overloaded{
+                 [&](const PointToPoint& m) {
+                   accept(slot, bundle.from_vnodes[m.from], delivery, outcome);
+                 },
+                 [&](const BroadcastDelivery& m) {
+                   accept(slot, bundle.from_roots[m.piece.root], delivery, outcome);
+                 },
+                 [&](const collectives::ReductionToken& m) { contribute_to(slot, m, outcome); },
+             },
+             delivery);
+}
+
+void Holdings::accept(Slot& slot, Stream& stream, const Delivery& delivery, Outcome& outcome) {
+  const Piece piece = piece_of(delivery);
+  if (piece.number < stream.next || stream.early.contains(piece.number)) {
+    ++counters_.duplicates;
+    return;
+  }
+  charge(slot, piece.payload->size(), outcome);
+  if (piece.number > stream.next) {
+    ++counters_.early;
+    stream.early.emplace(piece.number, delivery);
+    return;
+  }
+  append(slot, stream, delivery, outcome);
+  while (!stream.early.empty() && stream.early.begin()->first == stream.next) {
+    const Delivery next = std::move(stream.early.begin()->second);
+    stream.early.erase(stream.early.begin());
+    append(slot, stream, next, outcome);
+  }
+}
+
+/// Takes the piece that is next in its stream; its bytes are charged already.
+void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery, Outcome& outcome) {
+  const Piece piece = piece_of(delivery);
+  const auto* p = std::get_if<PointToPoint>(&delivery);
+  ++stream.next;
+  if (p != nullptr && (piece.more || !stream.begun.empty())) {
+    grow(slot, stream, *p);
+  } else if (piece.more) {
+    stream.begun.push_back(*piece.payload);
+  }
+  if (piece.more) return;
+  Message message;
+  message.payload = assemble(stream, delivery);
+  stream.begun.clear();
+  if (p != nullptr) {
+    slot.second.growing.erase(p->from);
+    message.from = p->from;
+    message.tag = p->tag;
+  } else {
+    const auto& broadcast = std::get<BroadcastDelivery>(delivery).piece;
+    message.from = broadcast.root;
+    if (broadcast.purpose == collectives::Purpose::kAllreduce) {
+      message.kind = Message::Kind::kAllreduced;
+      const auto& calls = slot.second.bundle.reductions;
+      const auto at = calls.find(broadcast.root);
+      message.number = reduction_number(broadcast.tag, at == calls.end() ? 0 : at->second);
+    } else {
+      message.kind = Message::Kind::kBroadcast;
+      message.tag = broadcast.tag;
+    }
+  }
+  slot.second.bytes -= message.payload.size();  // put() charges the message as a whole
+  put(slot.first, std::move(message), outcome);
+}
+
+/// Puts the piece behind what its stream has begun: while it is in the processor's cache, and so
+/// that its own memory is free again.
+void Holdings::grow(Slot& slot, Stream& stream, const PointToPoint& piece) {
+  Growing& growing = slot.second.growing[piece.from];
+  const auto append = [&growing](const Payload& bytes) {
+    if (!bytes.empty()) {
+      std::memcpy(growing.room.get() + growing.size, bytes.bytes().data(), bytes.size());
+    }
+    growing.size += bytes.size();
+  };
+  std::size_t size = piece.payload.size();
+  for (const Payload& begun : stream.begun) size += begun.size();
+  if (size > growing.capacity) {
+    const std::size_t step = std::max(kRoomStep, 4 * size);
+    std::size_t more = std::min<std::uint64_t>(piece.rest, step);
+    if (growing.room) more = std::max(more, size);  // what was announced was wrong
+    growing = {nullptr, 0, size + more};
+    if (room_) growing.room = room_(growing.capacity);
+    if (!growing.room) {
+      growing.room = std::make_shared_for_overwrite<std::byte[]>(growing.capacity);
+    }
+    for (const Payload& begun : stream.begun) append(begun);
+  }
+  append(piece.payload);
+  stream.begun = {Payload(growing.room, {growing.room.get(), growing.size})};
+}
+
+/// All pieces of the message that `last` completes. Broadcast ones are put together once for all
+/// vnodes of a delivery.
+Payload Holdings::assemble(Stream& stream, const Delivery& last) {
+  const Piece piece = piece_of(last);
+  if (stream.begun.empty()) return *piece.payload;
+  if (std::holds_alternative<PointToPoint>(last)) return stream.begun.front();
+  const VnodeId root = std::get<BroadcastDelivery>(last).piece.root;
+  const auto known = assembled_.find({root, piece.number});
+  if (known != assembled_.end()) return known->second;
+  Bytes bytes;
+  std::size_t size = piece.payload->size();
+  for (const Payload& begun : stream.begun) size += begun.size();
+  bytes.reserve(size);
+  for (const Payload& begun : stream.begun) {
+    bytes.insert(bytes.end(), begun.bytes().begin(), begun.bytes().end());
+  }
+  bytes.insert(bytes.end(), piece.payload->bytes().begin(), piece.payload->bytes().end());
+  Payload whole(std::move(bytes));
+  assembled_[{root, piece.number}] = whole;
+  return whole;
+}
+
+void Holdings::put(VnodeId id, Message message, Outcome& outcome) {
+  const auto at = vnodes_.find(id);
+  PHX_CHECK(at != vnodes_.end());
+  const std::size_t size = message.payload.size() + kMessageOverhead;
+  const std::uint64_t arrival = arrivals_++;
+  at->second.mailbox.push_back({arrival, std::move(message)});
+  if (held_.contains(id)) order_.emplace(arrival, id);
+  charge(*at, size, outcome);
+}
+
+void Holdings::charge(Slot& slot, std::size_t bytes, Outcome& outcome) {
+  Vnode& vnode = slot.second;
+  const bool was_within = vnode.bytes <= vnode_bytes_max_;
+  vnode.bytes += bytes;
+  if (was_within && vnode.bytes > vnode_bytes_max_) {
+    outcome.misuses.push_back({to_string(slot.first) + " has more than " +
+                               std::to_string(vnode_bytes_max_) +
+                               " bytes of messages that it does not receive"});
+  }
+}
+
+void Holdings::contribute_to(Slot& slot, const collectives::ReductionToken& token,
+                             Outcome& outcome) {
+  auto& open = slot.second.as_target;
+  const auto at = open.try_emplace(token.id.number, token.kind).first;
+  auto parts = token.parts;
+  const auto added = at->second.add(token.kind, std::move(parts));
+  if (added == collectives::Accumulator::Added::kOverlap) {
+    ++counters_.duplicates;
+    return;
+  }
+  // What does not fit is taken all the same, so the reduction ends here with an error.
+  if (at->second.covered().size() < total_) return;
+  outcome.reduced.push_back({token.id, std::move(at->second)});
+  open.erase(at);
+}
+
+std::optional<std::pair<VnodeId, Message>> Holdings::take(const Selector& wanted) {
+  const auto take_from = [this](VnodeId id, std::deque<Waiting>::iterator at) {
+    Vnode& vnode = vnodes_.at(id);
+    std::pair<VnodeId, Message> taken(id, std::move(at->message));
+    vnode.bytes -= taken.second.payload.size() + kMessageOverhead;
+    order_.erase(at->arrival);
+    vnode.mailbox.erase(at);
+    return taken;
+  };
+  if (wanted.at) {
+    if (!held_.contains(*wanted.at)) return std::nullopt;
+    auto& mailbox = vnodes_.at(*wanted.at).mailbox;
+    const auto at = std::find_if(mailbox.begin(), mailbox.end(),
+                                 [&](const Waiting& w) { return matches(wanted, w.message); });
+    if (at == mailbox.end()) return std::nullopt;
+    return take_from(*wanted.at, at);
+  }
+  for (const auto& [arrival, id] : order_) {
+    auto& mailbox = vnodes_.at(id).mailbox;
+    const auto at =
+        std::lower_bound(mailbox.begin(), mailbox.end(), arrival,
+                         [](const Waiting& w, std::uint64_t number) { return w.arrival < number; });
+    if (matches(wanted, at->message)) return take_from(id, at);
+  }
+  return std::nullopt;
+}
+
+std::size_t Holdings::count(const Selector& wanted) const {
+  const auto count_in = [&wanted](const Vnode& vnode) {
+    const auto matching = [&wanted](const Waiting& w) { return matches(wanted, w.message); };
+    return static_cast<std::size_t>(
+        std::count_if(vnode.mailbox.begin(), vnode.mailbox.end(), matching));
+  };
+  if (wanted.at) return held_.contains(*wanted.at) ? count_in(vnodes_.at(*wanted.at)) : 0;
+  std::size_t count = 0;
+  for (const auto& [id, vnode] : vnodes_) count += held_.contains(id) ? count_in(vnode) : 0;
+  return count;
+}
+
+void Holdings::check_invariants() const {
+  PHX_CHECK(held_.common(arriving_).empty());
+  PHX_CHECK(held_.size() + arriving_.size() == vnodes_.size());
+  std::size_t waiting = 0;
+  for (const auto& [id, vnode] : vnodes_) {
+    PHX_CHECK(held_.contains(id) || arriving_.contains(id));
+    PHX_CHECK(vnode.bundle.mailbox.empty());
+    std::size_t bytes = size_of(vnode.bundle);
+    for (const Waiting& w : vnode.mailbox) bytes += w.message.payload.size() + kMessageOverhead;
+    PHX_CHECK(bytes == vnode.bytes);
+    if (held_.contains(id)) waiting += vnode.mailbox.size();
+    for (const auto& [from, stream] : vnode.bundle.from_vnodes) {
+      PHX_CHECK(stream.early.empty() || stream.early.begin()->first > stream.next);
+    }
+  }
+  PHX_CHECK(waiting == order_.size());
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "collectives/accumulator.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/payload.h"
+#include "runtime/messages/delivery.h"
+
+namespace phx::runtime {
+
+/// Memory for so many bytes of a long message, without content.
+using PayloadRoom = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
+
+/// The vnodes one application process holds, or is about to hold: their mailboxes, duplicate
+/// filters, reorder buffers and counters. Everything here moves with its vnode.
+/// Not thread-safe: one owner.
+///
+/// Guarantees: the pieces of a stream (one sender and one destination, or one broadcasting root and
+/// one destination) are taken in order and once each, whatever comes in [Saito08 G12, G13].
+class Holdings {
+ public:
+  /// Which messages are wanted; what is empty matches everything.
+  struct Selector {
+    std::optional<VnodeId> at{};  ///< The receiving vnode.
+    std::optional<Message::Kind> kind{};
+    std::optional<VnodeId> from{};
+    std::optional<std::uint32_t> tag{};
+    std::optional<std::uint64_t> number{};
+  };
+  /// How often something unusual but harmless came in.
+  struct Counters {
+    std::uint64_t duplicates = 0;  ///< Delivered before: dropped.
+    std::uint64_t strays = 0;  ///< For a vnode not held: crossed its release, comes again there.
+    std::uint64_t early = 0;   ///< Overtook a predecessor: held back.
+  };
+  /// A reduction that all vnodes have contributed to.
+  struct Reduced {
+    collectives::ReductionId id;
+    collectives::Accumulator value;
+  };
+  /// Something the application's program did wrong, found by what arrived.
+  struct Misuse {
+    std::string what;
+  };
+  /// What a delivery leads to beyond a fuller mailbox.
+  struct Outcome {
+    std::vector<Reduced> reduced;
+    std::vector<Misuse> misuses;
+  };
+
+  /// `vnode_bytes_max`: a vnode whose messages take more than this is reported as misuse [limit].
+  /// `room`: by itself the heap.
+  explicit Holdings(std::uint64_t vnode_bytes_max, PayloadRoom room = {})
+      : vnode_bytes_max_(vnode_bytes_max), room_(std::move(room)) {}
+
+  // Inputs.
+  /// Of the whole job.
+  void set_total(std::uint64_t vnodes) { total_ = vnodes; }
+  /// Takes a vnode in; its messages are not given out before install().
+  void add(VnodeParcel parcel);
+  void deliver(const Delivery& delivery, Outcome& outcome);
+
+  // Commands.
+  /// The messages of all vnodes that were added can be taken from now on.
+  void install();
+  /// REQUIRES that it is here.
+  [[nodiscard]] VnodeBundle remove(VnodeId vnode);
+  /// The oldest message that matches, with the vnode that received it.
+  [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted);
+  /// Puts a complete message into the mailbox of `vnode`. REQUIRES that it is here.
+  void put(VnodeId vnode, Message message, Outcome& outcome);
+  /// The counters of a vnode, to be advanced by its owner. REQUIRES that it is here.
+  [[nodiscard]] VnodeBundle& bundle(VnodeId vnode);
+
+  // Queries.
+  [[nodiscard]] const VnodeSet& held() const { return held_; }
+  [[nodiscard]] const VnodeSet& arriving() const { return arriving_; }
+  [[nodiscard]] bool has(VnodeId vnode) const { return vnodes_.contains(vnode); }
+  [[nodiscard]] std::size_t count(const Selector& wanted) const;
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  /// Of messages that were put into mailboxes.
+  [[nodiscard]] std::uint64_t arrivals() const { return arrivals_; }
+  void check_invariants() const;
+
+ private:
+  struct Waiting {
+    std::uint64_t arrival;
+    Message message;
+  };
+  /// A long message that is put together as its pieces come.
+  struct Growing {
+    std::shared_ptr<std::byte[]> room;
+    std::size_t size = 0;
+    std::size_t capacity = 0;
+  };
+  struct Vnode {
+    VnodeBundle bundle;           ///< Without what the next two members stand for.
+    std::deque<Waiting> mailbox;  ///< Ascending arrivals.
+    std::map<std::uint64_t, collectives::Accumulator> as_target;
+    /// Per sender: the room of what its stream has begun.
+    std::map<VnodeId, Growing> growing;
+    std::uint64_t bytes = 0;  ///< Of the messages and pieces that wait here.
+  };
+  using Slot = std::map<VnodeId, Vnode>::value_type;
+  using Stream = VnodeBundle::Inbound;
+
+  void deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome);
+  void contribute_to(Slot& slot, const collectives::ReductionToken& token, Outcome& outcome);
+  void accept(Slot& slot, Stream& stream, const Delivery& piece, Outcome& outcome);
+  void append(Slot& slot, Stream& stream, const Delivery& piece, Outcome& outcome);
+  void grow(Slot& slot, Stream& stream, const PointToPoint& piece);
+  [[nodiscard]] Payload assemble(Stream& stream, const Delivery& last);
+  void charge(Slot& slot, std::size_t bytes, Outcome& outcome);
+  void serve(const BroadcastDelivery& delivery, Outcome& outcome);
+
+  std::uint64_t vnode_bytes_max_;
+  PayloadRoom room_;
+  std::uint64_t total_ = 0;
+  std::map<VnodeId, Vnode> vnodes_;  ///< Of both sets below.
+  VnodeSet held_;
+  VnodeSet arriving_;
+  /// The vnode of every arrival that waits in a mailbox of `held_`.
+  std::map<std::uint64_t, VnodeId> order_;
+  std::uint64_t arrivals_ = 0;
+  /// Broadcasts put together by the current delivery, by root and last piece: all vnodes share
+  /// them.
+  std::map<std::pair<VnodeId, std::uint64_t>, Payload> assembled_;
+  Counters counters_;
+};
+
+}  // namespace phx::runtime

@@ -1,0 +1,352 @@
+#include "runtime/jobs/job_traffic.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/broadcast.h"
+#include "overlay/base/overloaded.h"
+#include "runtime/messages/parcels.h"
+
+namespace phx::runtime {
+namespace {
+
+/// Reductions of which is told, after one move, that their contributions were made elsewhere.
+constexpr std::size_t kAnnouncedMax = 64;
+
+std::vector<ProcessorId> first_owners(const JobStart& start) {
+  std::vector<ProcessorId> owners = start.processors;
+  if (owners.empty()) owners.push_back(start.home);
+  return owners;
+}
+
+}  // namespace
+
+JobTraffic::JobTraffic(ProcessorId self, const JobStart& start, const DaemonConfig& config)
+    : self_(self),
+      job_(start.job),
+      config_(config),
+      router_(self, start.job, VnodeMap(start.spec.vnodes, first_owners(start))),
+      mover_(self, start.job, config.balance_period),
+      balance_(start.spec.balance),
+      reduction_(self, {}) {}
+
+Standing JobTraffic::standing(const Surroundings& around) const {
+  return {ready_.common(around.staying), around.members.minus(ProcessorSet{self_}), around.leaving,
+          ending_};
+}
+
+void JobTraffic::on_attached(const Surroundings& around, ApplicationId application,
+                             JobOutbox& out) {
+  router_.on_attached(application, out);
+  ready_.insert(self_);
+  on_standing(around, ready_, ending_, out);
+}
+
+void JobTraffic::on_app(const Surroundings& around, AppSend message, JobOutbox& out) {
+  (void)around;
+  router_.route(VnodeMessage{job_, 0, std::move(message.message)}, out);
+}
+
+void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out) {
+  collectives::TreeCopy copy;
+  copy.tree = {self_, TreeKind::kLatency};
+  copy.hops_left = static_cast<std::uint32_t>(around.members.size()) + 1;
+  copy.vnodes = router_.map().all();
+  copy.piece = std::move(message.piece);
+  out.report(UseTree{copy.tree});
+  spread(around, std::move(copy), out);
+}
+
+void JobTraffic::on_app(const Surroundings& around, AppContribute message, JobOutbox& out) {
+  handle(around, self_, std::move(message.token), out);
+}
+
+void JobTraffic::on_app(const Surroundings& around, AppReleased message, JobOutbox& out) {
+  for (const auto& [vnode, bundle] : message.vnodes) {
+    if (immovable_.empty()) immovable_ = why_immovable(vnode, bundle);
+  }
+  if (!immovable_.empty()) return;  // the job ends
+  mover_.on_released(std::move(message), router_, standing(around), out);
+  reconsider_reductions(around, out);
+}
+
+void JobTraffic::on_app(const Surroundings& around, const AppAck& message, JobOutbox& out) {
+  (void)around;
+  (void)out;
+  router_.on_acknowledged(message.received);
+}
+
+void JobTraffic::on_app(const Surroundings& around, const AppAssume& message, JobOutbox& out) {
+  mover_.assume(message.vnodes, router_, standing(around), out);
+}
+
+void JobTraffic::on_finished(const Surroundings& around, JobOutbox& out) {
+  ending_ = true;
+  mover_.cancel_all(out);
+  router_.on_finished();
+  reconsider_reductions(around, out);
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId, const Routes& m,
+                            JobOutbox& out) {
+  router_.on_routes(m.routes, out);
+  reconsider_reductions(around, out);
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const Pull& m,
+                            JobOutbox& out) {
+  mover_.on_pull(from, m, router_, standing(around), out);
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const Offer& m,
+                            JobOutbox& out) {
+  mover_.on_offer(from, m, router_, standing(around), out);
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const OfferReply& m,
+                            JobOutbox& out) {
+  mover_.on_offer_reply(from, m, router_, standing(around), out);
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const OfferCancel& m,
+                            JobOutbox& out) {
+  mover_.on_offer_cancel(from, m, router_, standing(around), out);
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrate m,
+                            JobOutbox& out) {
+  std::map<VnodeId, std::uint64_t> next_numbers;
+  for (const VnodeParcel& parcel : m.parcels) {
+    reduction_.on_arrived(parcel.vnode, parcel.bundle.reductions);
+    for (const auto& [target, next] : parcel.bundle.reductions) {
+      std::uint64_t& greatest = next_numbers[target];
+      greatest = std::max(greatest, next);
+    }
+  }
+  mover_.on_migrate(from, std::move(m), router_, out);
+  if (around.leaving && balance_) mover_.balance(around.now, router_, standing(around), out);
+  reconsider_reductions(around, out);
+  announce_contributed(around, next_numbers, out);
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId, VnodeMessage m,
+                            JobOutbox& out) {
+  (void)around;
+  router_.route(std::move(m), out);
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, CollectiveMessage m,
+                            JobOutbox& out) {
+  std::visit([&](auto& message) { handle(around, from, std::move(message), out); }, m.message);
+}
+
+void JobTraffic::handle(const Surroundings& around, ProcessorId, collectives::TreeCopy m,
+                        JobOutbox& out) {
+  spread(around, std::move(m), out);
+}
+
+void JobTraffic::spread(const Surroundings& around, collectives::TreeCopy copy, JobOutbox& out) {
+  const VnodeSet here = copy.vnodes.common(router_.held());
+  auto plan = collectives::split_tree_copy(self_, copy.vnodes, here,
+                                           router_.map().groups(copy.vnodes.minus(here)),
+                                           around.trees.view(copy.tree), copy.hops_left);
+  for (auto& child : plan.children) {
+    out.send(child.id,
+             CollectiveMessage{job_, collectives::TreeCopy{copy.tree, copy.hops_left - 1,
+                                                           std::move(child.vnodes), copy.piece}});
+  }
+  if (!plan.unknown.empty()) ++unknown_;
+  std::vector<collectives::Tokens> rest;
+  if (!plan.deliver.empty()) rest.push_back({std::move(plan.deliver), 0});
+  for (auto& group : plan.rest) rest.push_back({std::move(group.vnodes), 0});
+  router_.serve(copy.piece, rest, out);
+}
+
+void JobTraffic::handle(const Surroundings& around, ProcessorId, collectives::FallbackCopy m,
+                        JobOutbox& out) {
+  (void)around;
+  std::vector<collectives::Tokens> tokens = std::move(m.mine);
+  // The list is also news: each entry was true when it was made.
+  std::vector<Route> routes;
+  collectives::Tokens onward;
+  for (auto& group : collectives::groups_of(m.onward)) {
+    onward.vnodes = onward.vnodes.united(group.vnodes);
+    routes.push_back({std::move(group.vnodes), group.owner, group.epoch});
+  }
+  router_.on_routes(routes, out);
+  if (!onward.vnodes.empty()) tokens.push_back(std::move(onward));
+  router_.serve(m.piece, tokens, out);
+}
+
+template <class Step>
+void JobTraffic::reduce(const Surroundings& around, collectives::ReductionId id, Step step,
+                        JobOutbox& out) {
+  if (!router_.map().contains(id.target)) return;
+  const ProcessorId owner = router_.map().owner(id.target).first;
+  const TreeView* tree = around.trees.view({owner, TreeKind::kLatency});
+  const VnodeSet& own = router_.held();
+  collectives::Reduction::Situation situation{own, owner, tree, {}, around.leaving};
+  if (tree != nullptr) {
+    for (const TreeChild& child : tree->children) {
+      situation.child_vnodes.push_back(router_.map().owned_by_any(child.below));
+    }
+  }
+  collectives::Reduction::Outbox reduced;
+  step(situation, reduced);
+  carry_out(reduced, out);
+}
+
+void JobTraffic::carry_out(collectives::Reduction::Outbox& reduced, JobOutbox& out) {
+  for (auto& item : reduced.take()) {
+    std::visit(
+        Overloaded{[&](collectives::Reduction::Outbox::Send& m) {
+                     out.send(m.to, CollectiveMessage{job_, std::move(m.message)});
+                   },
+                   [&](collectives::Reduction::Outbox::Arm& arm) {
+                     const JobTimer timer{JobTimer::Kind::kReduction, job_, arm.timer};
+                     arm.at ? out.arm(timer, *arm.at) : out.disarm(timer);
+                   },
+                   [&](collectives::Reduction::Report& event) {
+                     std::visit(
+                         Overloaded{[&](collectives::Reduction::ToTarget& m) {
+                                      router_.route(VnodeMessage{job_, 0, std::move(m.token)}, out);
+                                    },
+                                    [&](const collectives::Reduction::Anomaly& m) {
+                                      note(out, Note::Level::kWarn, "reduction-anomaly",
+                                           to_string(job_) + " target=" + to_string(m.id.target) +
+                                               " v" + to_string(m.vnodes));
+                                    }},
+                         event);
+                   }},
+        item);
+  }
+}
+
+void JobTraffic::handle(const Surroundings& around, ProcessorId from, collectives::ReductionToken m,
+                        JobOutbox& out) {
+  if (!router_.map().contains(m.id.target)) {
+    ++unknown_;
+    return;
+  }
+  const ProcessorId owner = router_.map().owner(m.id.target).first;
+  out.report(UseTree{{owner, TreeKind::kLatency}});
+  give(around, from == self_ ? std::nullopt : std::optional(from), std::move(m), out);
+}
+
+/// Vnodes that moved here contributed elsewhere to what came before `next_numbers`. If nothing else
+/// comes of that from here, whoever believes these vnodes here must not wait for it.
+void JobTraffic::announce_contributed(const Surroundings& around,
+                                      const std::map<VnodeId, std::uint64_t>& next_numbers,
+                                      JobOutbox& out) {
+  std::size_t left = kAnnouncedMax;
+  for (const auto& [target, next] : next_numbers) {
+    if (next == 0 || !router_.map().contains(target)) continue;
+    if (left-- == 0) return;
+    give(around, std::nullopt, {{target, next - 1}, {}, {}, true}, out);
+  }
+}
+
+void JobTraffic::give(const Surroundings& around, std::optional<ProcessorId> from,
+                      collectives::ReductionToken token, JobOutbox& out) {
+  const collectives::ReductionId id = token.id;
+  reduce(
+      around, id,
+      [&](const collectives::Reduction::Situation& situation,
+          collectives::Reduction::Outbox& reduced) {
+        reduction_.on_token(around.now, from, std::move(token), situation, reduced);
+      },
+      out);
+}
+
+void JobTraffic::reconsider_reductions(const Surroundings& around, JobOutbox& out) {
+  for (const collectives::ReductionId id : reduction_.held()) {
+    reduce(
+        around, id,
+        [&](const collectives::Reduction::Situation& situation,
+            collectives::Reduction::Outbox& reduced) {
+          reduction_.on_situation(around.now, id, situation, reduced);
+        },
+        out);
+  }
+  collectives::Reduction::Outbox answers;
+  for (const VnodeId target : reduction_.targets_lately(around.now)) {
+    const ProcessorId owner = router_.map().owner(target).first;
+    const TreeView* tree = around.trees.view({owner, TreeKind::kLatency});
+    reduction_.on_situation(around.now, target, owner, tree, answers);
+  }
+  carry_out(answers, out);
+}
+
+void JobTraffic::on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out) {
+  if (timer.kind == JobTimer::Kind::kBalance) {
+    if (balance_ || around.leaving) mover_.on_timer(around.now, router_, standing(around), out);
+    return;
+  }
+  if (timer.kind != JobTimer::Kind::kReduction) return;
+  reduce(
+      around, timer.reduction,
+      [&](const collectives::Reduction::Situation& situation,
+          collectives::Reduction::Outbox& reduced) {
+        reduction_.on_timer(around.now, timer.reduction, situation, reduced);
+      },
+      out);
+}
+
+void JobTraffic::on_tree_changed(const Surroundings& around, TreeId, JobOutbox& out) {
+  reconsider_reductions(around, out);
+}
+
+void JobTraffic::on_standing(const Surroundings& around, ProcessorSet ready, bool ending,
+                             JobOutbox& out) {
+  if (ready != ready_ || ending != ending_) mover_.on_news();
+  ready_ = std::move(ready);
+  ending_ = ending_ || ending;
+  if (balance_ || around.leaving) mover_.balance(around.now, router_, standing(around), out);
+}
+
+void JobTraffic::on_joined(const ProcessorSet& newcomers, JobOutbox& out) const {
+  const Routes routes{job_, router_.given()};
+  if (routes.routes.empty()) return;
+  for (const ProcessorId newcomer : newcomers.ids()) out.send(newcomer, routes);
+}
+
+void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
+  mover_.on_news();
+  mover_.refuse_all("this processor leaves", router_, out);
+  mover_.balance(around.now, router_, standing(around), out);
+  reconsider_reductions(around, out);
+}
+
+void JobTraffic::on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out) {
+  mover_.on_gone(gone, router_, standing(around), out);
+}
+
+bool JobTraffic::is_empty() const {
+  const bool owns_nothing = router_.map().owned_by(self_).empty();
+  return owns_nothing && mover_.is_quiet() && router_.parked() == 0 && reduction_.held().empty();
+}
+
+std::string JobTraffic::waiting(const Surroundings& around) const {
+  return mover_.waiting(router_, standing(around));
+}
+
+std::string JobTraffic::limit_reached() const {
+  if (!immovable_.empty()) return immovable_;
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+  if (router_.undelivered_bytes() > config_.undelivered_bytes_max) {
+    return "its application at " + to_string(self_) +
+           " does not receive: " + std::to_string(router_.undelivered_bytes() / kMiB) +
+           " MiB wait for it";
+  }
+  if (router_.parked_bytes() > config_.parked_bytes_max) {
+    return std::to_string(router_.parked_bytes() / kMiB) + " MiB wait at " + to_string(self_) +
+           " for vnodes on their way there";
+  }
+  return {};
+}
+
+void JobTraffic::check_invariants() const {
+  router_.check_invariants();
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "collectives/reduction.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
+#include "overlay/tree_forest.h"
+#include "runtime/messages/config.h"
+#include "runtime/messages/job_outbox.h"
+#include "runtime/vnodes/mover.h"
+#include "runtime/vnodes/router.h"
+
+namespace phx::runtime {
+
+/// What a job must know of the daemon around it when it handles an input.
+struct Surroundings {
+  Instant now;
+  const overlay::TreeForest& trees;
+  const View& view;
+  const ProcessorSet& members;  ///< All of the view.
+  const ProcessorSet& staying;  ///< Those that do not leave.
+  ProcessorId coordinator;
+  bool leaving = false;  ///< This processor leaves.
+};
+
+/// Was a member once. What is said of it may be older than its leaving.
+[[nodiscard]] inline bool is_gone(const Surroundings& around, ProcessorId processor) {
+  return !around.members.contains(processor) && processor.value < around.view.next_processor;
+}
+
+/// What flows for one job at one processor: point-to-point messages, collectives over the trees,
+/// moves of vnodes. Joins the router, the mover and the reductions; the only thing it owns itself
+/// is that joint. Not thread-safe.
+class JobTraffic {
+ public:
+  JobTraffic(ProcessorId self, const JobStart& start, const DaemonConfig& config);
+
+  // Inputs from the application.
+  void on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out);
+  void on_app(const Surroundings& around, AppSend message, JobOutbox& out);
+  void on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out);
+  void on_app(const Surroundings& around, AppContribute message, JobOutbox& out);
+  void on_app(const Surroundings& around, AppReleased message, JobOutbox& out);
+  void on_app(const Surroundings& around, const AppAck& message, JobOutbox& out);
+  void on_app(const Surroundings& around, const AppAssume& message, JobOutbox& out);
+  void on_finished(const Surroundings& around, JobOutbox& out);
+
+  // Inputs from other processors.
+  void on_message(const Surroundings& around, ProcessorId from, const Routes& m, JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, const Pull& m, JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, const Offer& m, JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, const OfferReply& m,
+                  JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, const OfferCancel& m,
+                  JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, Migrate m, JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, VnodeMessage m, JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, CollectiveMessage m,
+                  JobOutbox& out);
+
+  // Other inputs.
+  void on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out);
+  void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
+  /// Processors whose application takes part, and whether the job is about to end.
+  void on_standing(const Surroundings& around, ProcessorSet ready, bool ending, JobOutbox& out);
+  /// They may have been let in by somebody who had not heard of the last moves.
+  void on_joined(const ProcessorSet& newcomers, JobOutbox& out) const;
+  void on_leaving(const Surroundings& around, JobOutbox& out);
+  void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
+
+  // Queries.
+  [[nodiscard]] const Router& router() const { return router_; }
+  /// Nothing of the job is here any more: a leaver may go.
+  [[nodiscard]] bool is_empty() const;
+  [[nodiscard]] std::string waiting(const Surroundings& around) const;
+  [[nodiscard]] bool is_over_limit() const {
+    return router_.undelivered_bytes() > config_.undelivered_bytes_max ||
+           router_.parked_bytes() > config_.parked_bytes_max;
+  }
+  /// Not empty: a limit was reached, the job cannot go on.
+  [[nodiscard]] std::string limit_reached() const;
+  /// Times that something was for vnodes which the job does not have, and was dropped.
+  [[nodiscard]] std::uint64_t unknown() const { return unknown_ + router_.unknown(); }
+  void check_invariants() const;
+
+ private:
+  [[nodiscard]] Standing standing(const Surroundings& around) const;
+  void handle(const Surroundings& around, ProcessorId from, collectives::TreeCopy m,
+              JobOutbox& out);
+  void handle(const Surroundings& around, ProcessorId from, collectives::FallbackCopy m,
+              JobOutbox& out);
+  void handle(const Surroundings& around, ProcessorId from, collectives::ReductionToken m,
+              JobOutbox& out);
+  void spread(const Surroundings& around, collectives::TreeCopy copy, JobOutbox& out);
+  void give(const Surroundings& around, std::optional<ProcessorId> from,
+            collectives::ReductionToken token, JobOutbox& out);
+  void announce_contributed(const Surroundings& around,
+                            const std::map<VnodeId, std::uint64_t>& next_numbers, JobOutbox& out);
+  void reconsider_reductions(const Surroundings& around, JobOutbox& out);
+  void carry_out(collectives::Reduction::Outbox& reduced, JobOutbox& out);
+  /// Calls `step(situation, reduction outbox)` for the reduction and carries out what it wants.
+  template <class Step>
+  void reduce(const Surroundings& around, collectives::ReductionId id, Step step, JobOutbox& out);
+
+  ProcessorId self_;
+  JobId job_;
+  DaemonConfig config_;
+  Router router_;
+  Mover mover_;
+  bool balance_;
+  bool ending_ = false;
+  ProcessorSet ready_;
+  collectives::Reduction reduction_;
+  std::uint64_t unknown_ = 0;  ///< Parts of collectives for vnodes that the job does not have.
+  std::string immovable_;      ///< Why a vnode that was released cannot move; empty: none.
+};
+
+}  // namespace phx::runtime

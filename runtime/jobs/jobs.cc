@@ -1,0 +1,351 @@
+#include "runtime/jobs/jobs.h"
+
+#include <utility>
+
+#include "overlay/base/check.h"
+#include "overlay/base/overloaded.h"
+
+namespace phx::runtime {
+
+Jobs::Jobs(ProcessorId self, const DaemonConfig& config)
+    : self_(self),
+      config_(config),
+      early_({.messages = config.early_messages_max, .bytes = config.parked_bytes_max}) {}
+
+Jobs::Entry* Jobs::find(JobId job) {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? nullptr : found->second.get();
+}
+
+void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
+                    JobOutbox& out) {
+  const JobId job = start.job;
+  if (find(job) != nullptr || history_.contains(job) || start.spec.vnodes == 0) return;
+  const bool is_dead = from == start.home && from != self_ && !around.members.contains(from) &&
+                       from.value < around.view.next_processor;
+  if (is_dead || (start.home == self_ && !announce(around, start, out))) {
+    // Whom its home had told before it died ends it; or whoever had asked for it is not there.
+    history_.add(IntervalSet<JobId>{job});
+    early_.take(job);
+    return;
+  }
+  auto& entry = *jobs_.emplace(job, std::make_unique<Entry>(self_, start, config_)).first->second;
+  note(out, Note::Level::kInfo, "job-started",
+       to_string(job) + " vnodes=" + std::to_string(start.spec.vnodes) +
+           " home=" + to_string(start.home));
+  if (start.home == self_) {
+    const auto asked = asked_.extract(start.request);
+    if (asked.mapped().client) entry.life.on_follower(around, *asked.mapped().client, out);
+    for (const ApplicationId application : asked.mapped().applications) {
+      attach(around, application, {job, start.spec.vnodes, 0}, out);
+    }
+  }
+  entry.life.consider_start(around, out);
+  for (JobBacklog::One& one : early_.take(job)) {
+    on_message(around, one.from, std::move(one.message), out);
+  }
+  settle(around, job, out);
+}
+
+bool Jobs::announce(const Surroundings& around, const JobStart& start, JobOutbox& out) {
+  const auto asked = asked_.find(start.request);
+  if (asked == asked_.end()) return false;
+  const bool is_wanted = asked->second.client || !asked->second.applications.empty();
+  if (!is_wanted) {
+    asked_.erase(asked);
+    return false;
+  }
+  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, start);
+  }
+  return true;
+}
+
+void Jobs::introduce(const Entry& entry, const ProcessorSet& to, JobOutbox& out) {
+  for (const ProcessorId member : to.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, entry.life.start());
+    const VnodeMap& map = entry.traffic.router().map();
+    out.send(member, Routes{entry.life.id(), map.routes(map.all())});
+    out.send(member, entry.life.home_statement());
+  }
+}
+
+void Jobs::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out) {
+  Entry* entry = find(end.job);
+  const bool is_news = entry != nullptr ? !entry->life.ended() : !history_.contains(end.job);
+  if (entry != nullptr) {
+    entry->life.on_end(around, end, out);
+  } else if (is_news) {
+    // Over before it was announced here.
+    history_.add(end);
+    early_.take(end.job);
+  }
+  if (is_news && around.coordinator == self_) {
+    for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+      out.send(member, end);
+    }
+  }
+  settle(around, end.job, out);
+}
+
+void Jobs::on_unknown(const Surroundings& around, ProcessorId from, JobMessage message,
+                      JobOutbox& out) {
+  const JobId job = std::visit([](const auto& m) { return m.job; }, message);
+  if (history_.contains(job)) {
+    ++dropped_;
+    // A member that takes it for alive: its end was lost with the coordinator before.
+    const JobEnd* end = history_.end(job);
+    const bool asks = std::holds_alternative<Routes>(message);
+    if (asks && end != nullptr && around.coordinator == self_) out.send(from, *end);
+    return;
+  }
+  if (early_.keep(job, from, std::move(message))) return;
+  const JobEnd end{
+      job, 1, "more than can be kept came to " + to_string(self_) + " before it heard of the job"};
+  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, end);
+  }
+  on_end(around, end, out);
+}
+
+void Jobs::settle(const Surroundings& around, JobId job, JobOutbox& out) {
+  Entry* entry = find(job);
+  if (entry == nullptr) return;
+  JobLife& life = entry->life;
+  const std::string limit = entry->traffic.limit_reached();
+  if (!limit.empty() && !life.ended()) life.end(around, 1, limit, out);
+  if (!life.ended()) {
+    entry->traffic.on_standing(around, life.ready(), life.is_ending(), out);
+    life.consider_retire(
+        around, entry->traffic.router().map().owned_by(self_).empty() && entry->traffic.is_empty(),
+        out);
+    const bool may_pass_home = around.leaving && !life.is_running();
+    if (may_pass_home) life.pass_home_on(around, out);
+    return;
+  }
+  if (life.is_running()) return;
+  dropped_ += entry->traffic.unknown();
+  history_.add(*life.ended());
+  jobs_.erase(job);
+}
+
+void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage message,
+                      JobOutbox& out) {
+  const JobId job = std::visit([](const auto& m) { return m.job; }, message);
+  Entry* entry = find(job);
+  if (entry == nullptr) {
+    on_unknown(around, from, std::move(message), out);
+    return;
+  }
+  const bool is_traffic = std::holds_alternative<VnodeMessage>(message) ||
+                          std::holds_alternative<CollectiveMessage>(message);
+  if ((is_traffic || std::holds_alternative<Migrate>(message)) && from != self_) {
+    entry->passed[from] = around.now;
+  }
+  dispatch(around, from, *entry, std::move(message), out);
+  // Plain traffic changes who should hold what only while this processor empties itself.
+  if (!is_traffic || around.leaving || entry->traffic.is_over_limit()) settle(around, job, out);
+}
+
+void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobMessage message,
+                    JobOutbox& out) {
+  std::visit(Overloaded{
+                 [&](JobStage& m) { entry.life.on_stage(around, from, std::move(m), out); },
+                 [&](JobHome& m) { on_home(around, entry, m, out); },
+                 [&](Output& m) { entry.life.on_output(around, std::move(m), out); },
+                 [&](OutputTaken& m) { entry.life.on_taken(around, m, out); },
+                 [&](JobSignal& m) { entry.life.on_signal(m, out); },
+                 [&](auto& m) { entry.traffic.on_message(around, from, std::move(m), out); },
+             },
+             message);
+}
+
+void Jobs::on_home(const Surroundings& around, Entry& entry, const JobHome& home, JobOutbox& out) {
+  const bool was_home = entry.life.home() == self_;
+  entry.life.on_home(around, home, out);
+  // A newcomer may have missed the old home as well as this one.
+  const bool is_home = entry.life.home() == self_ && !entry.life.ended();
+  if (is_home && !was_home) introduce(entry, around.members, out);
+  entry.life.consider_start(around, out);
+}
+
+void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined,
+                   const std::vector<ViewChange::Gone>& gone, JobOutbox& out) {
+  ProcessorSet newcomers;
+  for (const Member& member : joined) {
+    if (!member.leaving) newcomers.insert(member.id);
+  }
+  std::vector<JobId> ids;
+  for (const auto& [job, entry] : jobs_) ids.push_back(job);
+  for (const JobId job : ids) {
+    Entry& entry = *jobs_.at(job);
+    if (!entry.life.ended()) entry.traffic.on_joined(newcomers, out);
+    if (entry.life.home() == self_ && !entry.life.ended()) introduce(entry, newcomers, out);
+    for (const auto& one : gone) {
+      entry.life.on_gone(around, one, lost_with(around, entry, one.id), out);
+      entry.traffic.on_gone(around, one.id, out);
+      entry.passed.erase(one.id);
+    }
+    entry.life.consider_start(around, out);
+    settle(around, job, out);
+  }
+  if (coordinator_ != around.coordinator) report_holdings(around, out);
+  for (auto& [request, asked] : asked_) {
+    if (asked.asked != around.coordinator) request_job(around, request, out);
+  }
+}
+
+void Jobs::on_passed_on(Instant now, const Envelope& envelope, ProcessorId peer) {
+  const auto* message = std::get_if<VnodeMessage>(&envelope);
+  const auto* collective = std::get_if<CollectiveMessage>(&envelope);
+  if (message == nullptr && collective == nullptr) return;
+  Entry* entry = find(message != nullptr ? message->job : collective->job);
+  if (entry != nullptr) entry->passed[peer] = now;
+}
+
+/// A processor that held no vnodes may have had messages all the same, on their way to others; but
+/// not for long, since what cannot be passed on for peer_timeout is the death of somebody else.
+std::string Jobs::lost_with(const Surroundings& around, const Entry& entry,
+                            ProcessorId gone) const {
+  const VnodeSet held = entry.traffic.router().map().owned_by(gone);
+  if (!held.empty()) return "v" + to_string(held);
+  const auto passed = entry.passed.find(gone);
+  const bool is_recent =
+      passed != entry.passed.end() && around.now - passed->second < 3 * config_.peer_timeout;
+  return is_recent ? "messages that it was passing on" : "";
+}
+
+void Jobs::report_holdings(const Surroundings& around, JobOutbox& out) {
+  coordinator_ = around.coordinator;
+  if (coordinator_ == self_) return;
+  for (const auto& [job, entry] : jobs_) {
+    const VnodeMap& map = entry->traffic.router().map();
+    // Empty or not, for the answer: the coordinator knows of jobs that are over.
+    out.send(coordinator_, Routes{job, map.routes(map.owned_by(self_))});
+  }
+}
+
+void Jobs::on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out) {
+  for (auto& [job, entry] : jobs_) entry->traffic.on_tree_changed(around, tree, out);
+}
+
+void Jobs::on_leaving(const Surroundings& around, JobOutbox& out) {
+  std::vector<JobId> ids;
+  for (const auto& [job, entry] : jobs_) ids.push_back(job);
+  for (const JobId job : ids) {
+    jobs_.at(job)->traffic.on_leaving(around, out);
+    settle(around, job, out);
+  }
+}
+
+void Jobs::on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out) {
+  Entry* entry = find(timer.job);
+  if (entry == nullptr) return;
+  entry->life.on_timer(around, timer, out);
+  if (!entry->life.ended()) entry->traffic.on_timer(around, timer, out);
+  if (timer.kind == JobTimer::Kind::kAttach || timer.kind == JobTimer::Kind::kFollow) {
+    settle(around, timer.job, out);
+  }
+}
+
+void Jobs::on_process_ended(const Surroundings& around, JobId job, const Exit& exit,
+                            JobOutbox& out) {
+  Entry* entry = find(job);
+  if (entry == nullptr) return;
+  if (entry->life.application()) applications_.erase(*entry->life.application());
+  entry->life.on_exit(around, exit, out);
+  if (!entry->life.ended()) entry->traffic.on_finished(around, out);
+  settle(around, job, out);
+}
+
+void Jobs::on_output(const Surroundings& around, Output output, JobOutbox& out) {
+  Entry* entry = find(output.job);
+  if (entry != nullptr) entry->life.on_written(around, std::move(output), out);
+}
+
+void Jobs::end_here(const Surroundings& around, JobId job, std::string reason, JobOutbox& out) {
+  constexpr std::int32_t kTerminated = 143;
+  jobs_.at(job)->life.on_end(around, {job, kTerminated, std::move(reason)}, out);
+  settle(around, job, out);
+}
+
+void Jobs::end_all(const Surroundings& around, const std::string& reason, JobOutbox& out) {
+  std::vector<JobId> ids;
+  for (const auto& [job, entry] : jobs_) ids.push_back(job);
+  for (const JobId job : ids) end_here(around, job, reason, out);
+}
+
+void Jobs::on_fenced(const Surroundings& around, const std::string& why, JobOutbox& out) {
+  std::vector<JobId> ids;
+  for (const auto& [job, entry] : jobs_) ids.push_back(job);
+  for (const JobId job : ids) {
+    const Entry& entry = *jobs_.at(job);
+    const std::string lost = lost_with(around, entry, self_);
+    std::string reason = to_string(self_) + " is gone for the others (" + why + ")";
+    if (lost.empty() && entry.life.home() == self_) reason += ", which looked after the job";
+    if (!lost.empty()) reason += ", and with it " + lost;
+    end_here(around, job, std::move(reason), out);
+  }
+}
+
+bool Jobs::is_empty() const {
+  for (const auto& [job, entry] : jobs_) {
+    const bool over = entry->life.ended().has_value();
+    if (entry->life.is_running()) return false;
+    if (!over && entry->life.home() == self_) return false;
+    const bool has_exited = entry->life.stage() == Stage::kExited;
+    if (!over && !has_exited && !entry->traffic.is_empty()) return false;
+  }
+  return asked_.empty();
+}
+
+std::vector<JobStatus> Jobs::status(const Surroundings& around) const {
+  std::vector<JobStatus> result;
+  for (const auto& [job, entry] : jobs_) {
+    JobStatus one;
+    one.job = job;
+    one.name = entry->life.start().spec.name;
+    one.home = entry->life.home();
+    one.stage = entry->life.stage();
+    one.held = entry->traffic.router().map().owned_by(self_);
+    one.vnodes = entry->life.start().spec.vnodes;
+    one.parked = entry->traffic.router().parked();
+    // Who is held up reaches no safe point.
+    if (!entry->life.is_held_up()) one.waiting = entry->traffic.waiting(around);
+    if (one.waiting.empty()) one.waiting = entry->life.waiting();
+    result.push_back(std::move(one));
+  }
+  return result;
+}
+
+void Jobs::describe(JoinReply& reply) const {
+  for (const auto& [job, entry] : jobs_) {
+    if (entry->life.ended()) continue;
+    reply.jobs.push_back(entry->life.start());
+    const VnodeMap& map = entry->traffic.router().map();
+    reply.routes.push_back({job, map.routes(map.all())});
+    reply.homes.push_back(entry->life.home_statement());
+  }
+  reply.over = history_.over();
+}
+
+std::vector<Route> Jobs::owners(JobId job) const {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) return {};
+  const VnodeMap& map = found->second->traffic.router().map();
+  return map.routes(map.all());
+}
+
+VnodeSet Jobs::owned(JobId job) const {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? VnodeSet{} : found->second->traffic.router().map().owned_by(self_);
+}
+
+void Jobs::check_invariants() const {
+  for (const auto& [job, entry] : jobs_) {
+    PHX_CHECK(!history_.contains(job));
+    entry->traffic.check_invariants();
+  }
+}
+
+}  // namespace phx::runtime

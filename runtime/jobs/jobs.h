@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "runtime/jobs/job_backlog.h"
+#include "runtime/jobs/job_history.h"
+#include "runtime/jobs/job_life.h"
+#include "runtime/jobs/job_traffic.h"
+#include "runtime/messages/client_messages.h"
+#include "runtime/messages/config.h"
+#include "runtime/messages/job_outbox.h"
+
+namespace phx::runtime {
+
+/// All jobs at one processor: finds the job an input belongs to, keeps what came for a job that has
+/// not been announced here yet, and remembers which jobs are over. Not thread-safe.
+class Jobs {
+ public:
+  Jobs(ProcessorId self, const DaemonConfig& config);
+
+  // Inputs: announcements and messages of other processors.
+  /// What was over when this processor was born.
+  void on_birth(const IntervalSet<JobId>& over) { history_.add(over); }
+  void on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
+                JobOutbox& out);
+  /// There is no number for a job that was asked for here.
+  void on_refused(ProcessorId from, const JobRefused& refused, JobOutbox& out);
+  void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
+  void on_view(const Surroundings& around, const std::vector<Member>& joined,
+               const std::vector<ViewChange::Gone>& gone, JobOutbox& out);
+  void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
+  void on_leaving(const Surroundings& around, JobOutbox& out);
+  /// A message of a job, on its way to `peer`.
+  void on_passed_on(Instant now, const Envelope& envelope, ProcessorId peer);
+  void on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out);
+
+  // Inputs: applications and processes here.
+  void on_app_message(const Surroundings& around, ApplicationId application, ToDaemon message,
+                      JobOutbox& out);
+  void on_app_down(const Surroundings& around, ApplicationId application, JobOutbox& out);
+  void on_process_ended(const Surroundings& around, JobId job, const Exit& exit, JobOutbox& out);
+  void on_output(const Surroundings& around, Output output, JobOutbox& out);
+
+  // Inputs: tools.
+  void run(const Surroundings& around, ClientId client, JobSpec spec, JobOutbox& out);
+  void follow(const Surroundings& around, ClientId client, JobId job, JobOutbox& out);
+  void signal(const Surroundings& around, ClientId client, const SignalRequest& request,
+              JobOutbox& out);
+  /// The tool has taken all that it was sent.
+  void on_client_took(const Surroundings& around, ClientId client, JobOutbox& out);
+  void on_client_down(const Surroundings& around, ClientId client, const std::string& why,
+                      JobOutbox& out);
+  /// Ends all jobs, for this reason.
+  void end_all(const Surroundings& around, const std::string& reason, JobOutbox& out);
+  /// The others have declared this processor dead: ends all jobs here, and says what was lost.
+  void on_fenced(const Surroundings& around, const std::string& why, JobOutbox& out);
+
+  // Queries.
+  /// Nothing keeps a leaver here any more.
+  [[nodiscard]] bool is_empty() const;
+  [[nodiscard]] std::vector<JobStatus> status(const Surroundings& around) const;
+  /// For a newcomer: jobs that are not over, their maps and homes.
+  void describe(JoinReply& reply) const;
+  [[nodiscard]] VnodeSet owned(JobId job) const;
+  /// Of all its vnodes.
+  [[nodiscard]] std::vector<Route> owners(JobId job) const;
+  /// Messages for jobs that are over or not announced, or for vnodes that a job does not have.
+  [[nodiscard]] std::uint64_t dropped() const {
+    std::uint64_t sum = dropped_;
+    for (const auto& [job, entry] : jobs_) sum += entry->traffic.unknown();
+    return sum;
+  }
+  void check_invariants() const;
+
+ private:
+  struct Entry {
+    Entry(ProcessorId self, const JobStart& start, const DaemonConfig& config)
+        : life(self, start, config), traffic(self, start, config) {}
+    JobLife life;
+    JobTraffic traffic;
+    /// When messages of vnodes, or vnodes, last went to or came from these.
+    std::map<ProcessorId, Instant> passed;
+  };
+  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobMessage message,
+                JobOutbox& out);
+  void on_home(const Surroundings& around, Entry& entry, const JobHome& home, JobOutbox& out);
+  /// A number came for a job that was asked for here: tells everybody, if somebody still waits.
+  [[nodiscard]] bool announce(const Surroundings& around, const JobStart& start, JobOutbox& out);
+  /// At the home: to those who have not heard of the job, perhaps.
+  void introduce(const Entry& entry, const ProcessorSet& to, JobOutbox& out);
+  /// Not announced here (yet), or over.
+  void on_unknown(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
+  [[nodiscard]] std::string lost_with(const Surroundings& around, const Entry& entry,
+                                      ProcessorId gone) const;
+  /// To a new coordinator: it must know all owners, for those who ask a processor that is gone.
+  void report_holdings(const Surroundings& around, JobOutbox& out);
+  void attach(const Surroundings& around, ApplicationId application, const AppAttach& m,
+              JobOutbox& out);
+  void refuse(ApplicationId application, std::string why, JobOutbox& out) const;
+  void refuse(ClientId client, std::string why, JobOutbox& out) const;
+  void request_job(const Surroundings& around, std::uint64_t request, JobOutbox& out);
+  /// Ends the job here, and tells nobody else.
+  void end_here(const Surroundings& around, JobId job, std::string reason, JobOutbox& out);
+  /// After every input to a job: what follows from it.
+  void settle(const Surroundings& around, JobId job, JobOutbox& out);
+  [[nodiscard]] Entry* find(JobId job);
+
+  ProcessorId self_;
+  DaemonConfig config_;
+  std::map<JobId, std::unique_ptr<Entry>> jobs_;
+  std::map<ApplicationId, JobId> applications_;
+  JobBacklog early_;
+  JobHistory history_;
+  ProcessorId coordinator_;    ///< That knows what this processor holds.
+  std::uint64_t dropped_ = 0;  ///< See dropped(), without what the jobs here count.
+
+  struct Asked {
+    JobSpec spec;
+    std::optional<ClientId> client;           ///< Follows the job.
+    std::vector<ApplicationId> applications;  ///< Embedded ones that wait for it.
+    ProcessorId asked;                        ///< The coordinator that was asked last.
+  };
+  std::uint64_t next_request_ = 1;
+  std::map<std::uint64_t, Asked> asked_;
+};
+
+}  // namespace phx::runtime

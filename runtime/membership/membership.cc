@@ -1,0 +1,482 @@
+#include "runtime/membership/membership.h"
+
+#include <algorithm>
+
+#include "overlay/base/check.h"
+#include "runtime/membership/view_change.h"
+
+namespace phx::runtime {
+
+Membership::Membership(ProcessorId self, View initial, const MembershipOptions& options)
+    : self_(self),
+      options_(options),
+      view_(std::move(initial)),
+      detector_(options.report_memory, options.reports) {
+  PHX_CHECK(view_.members.contains(self_));
+  live_ = live_members(view_);
+  obeyed_ = coordinator();
+  renew_watched();
+}
+
+// --- Inputs from this processor ----------------------------------------------------------------
+
+void Membership::start(Instant now, Outbox& out) {
+  settle(now, out);
+}
+
+void Membership::admit(Instant now, const Member& newcomer, std::uint64_t request, Outbox& out) {
+  if (is_over_) return;
+  admissions_[request] = newcomer;
+  if (obeyed_ != self_) out.send(obeyed_, Admit{newcomer, request});
+  settle(now, out);
+}
+
+void Membership::leave(Instant now, bool flushed, Outbox& out) {
+  if (is_over_) return;
+  leave_ = Leave{flushed || (leave_ && leave_->flushed)};
+  if (obeyed_ != self_) out.send(obeyed_, *leave_);
+  settle(now, out);
+}
+
+void Membership::suspect(Instant now, ProcessorId accused, Departure why, std::string detail,
+                         Outbox& out) {
+  if (is_over_ || accused == self_ || !concerns(accused)) return;
+  detector_.suspect(accused, why, detail);
+  if (takeover_) takeover_->give_up(accused);
+  const ProcessorId told = acting();
+  if (told != self_ && told == obeyed_) out.send(told, Suspect{accused, why, std::move(detail)});
+  settle(now, out);
+}
+
+void Membership::trust(Instant now, ProcessorId peer, Outbox& out) {
+  // Whom a takeover has declared dead stays dead: some may have installed its result already.
+  if (is_over_ || (promised_ && peer < *promised_)) return;
+  detector_.trust(peer);
+  settle(now, out);
+}
+
+void Membership::note_job(JobId job) {
+  // A number far beyond what was given so far is no coordinator's: nothing must use up the numbers.
+  constexpr JobId::rep kLeapMax = JobId::rep{1} << 24U;
+  const bool is_given = job.value >= view_.next_job && job.value < kIdEnd;
+  if (is_given && job.value - view_.next_job < kLeapMax) view_.next_job = job.value + 1;
+}
+
+JobId Membership::take_job_id() {
+  PHX_CHECK(is_coordinator());
+  return view_.next_job < kIdEnd ? JobId{view_.next_job++} : JobId{};
+}
+
+// --- Messages ------------------------------------------------------------------------------------
+
+void Membership::on_message(Instant now, ProcessorId from, const ViewChange& message, Outbox& out) {
+  const bool is_from_gone = !contains(from) && from.value < view_.next_processor;
+  if (is_over_ || is_from_gone || message.number <= view_.number || !is_sound(message)) return;
+  held_.try_emplace(message.number, from, message);
+  apply_held(out);
+  // A repair by the whole view follows (on_timer), so the latest may go.
+  while (held_.size() > options_.held_max) held_.erase(std::prev(held_.end()));
+  settle(now, out);
+}
+
+void Membership::on_message(Instant now, ProcessorId from, const Admit& message, Outbox& out) {
+  if (is_over_ || !is_member(from, out)) return;
+  hold({from, message});
+  settle(now, out);
+}
+
+void Membership::on_message(Instant now, ProcessorId from, const Leave& message, Outbox& out) {
+  if (is_over_ || !is_member(from, out)) return;
+  hold({from, message});
+  settle(now, out);
+}
+
+void Membership::on_message(Instant /*now*/, ProcessorId /*from*/, const Admitted& message,
+                            Outbox& out) {
+  const auto wish = admissions_.find(message.request);
+  if (is_over_ || wish == admissions_.end()) return;
+  // Changes are held back during a takeover: then the wish is repeated to the next coordinator.
+  if (message.refusal.empty() && !contains(message.id)) return;
+  admissions_.erase(wish);
+  out.report(Admission{message});
+}
+
+void Membership::on_message(Instant now, ProcessorId from, const LeaveRefused& message,
+                            Outbox& out) {
+  const bool is_asked = leave_ && !leave_->flushed && message.who == self_;
+  if (is_over_ || !is_asked || from != coordinator()) return;
+  leave_.reset();
+  out.report(StayOn{message.why});
+  settle(now, out);
+}
+
+void Membership::on_message(Instant now, ProcessorId from, const Suspect& message, Outbox& out) {
+  const ProcessorId accused = message.accused;
+  if (is_over_ || !is_member(from, out) || !concerns(accused) || accused == self_) return;
+  const bool is_proof = message.why == Departure::kConnectionLost;
+  const bool is_enough = detector_.on_report(now, accused);
+  if (is_enough || is_proof) {
+    suspect(now, accused, message.why, message.detail, out);
+    return;
+  }
+  // The answer is the acknowledgement, or else suspect() by the own channel.
+  out.send(accused, Heartbeat{});
+  // Downwards only, so that it ends somewhere.
+  if (obeyed_ < self_ && obeyed_ != accused) out.send(obeyed_, message);
+}
+
+void Membership::on_message(Instant now, ProcessorId from, const ViewQuery& /*message*/,
+                            Outbox& out) {
+  if (is_over_) return;
+  if (!contains(from)) {
+    out.send(from, fence());
+    return;
+  }
+  if (from > self_) return;  // It would have to hold this processor for dead.
+  // Of two that take over, the higher id knows of more deaths: it prevails everywhere.
+  if (promised_ && from < *promised_) return;
+  promise(from);
+  detector_.trust(from);
+  out.send(from, ViewReport{view_});
+  settle(now, out);
+}
+
+void Membership::on_message(Instant now, ProcessorId from, const ViewReport& message, Outbox& out) {
+  if (is_over_ || !is_sound(message.view)) return;
+  if (takeover_) {
+    takeover_->on_report(from, message.view);
+  } else if (is_coordinator() && contains(from) && message.view.number < view_.number) {
+    out.send(from, ViewInstall{view_, {}});  // It missed a change.
+  }
+  settle(now, out);
+}
+
+void Membership::on_message(Instant now, ProcessorId from, const ViewInstall& message,
+                            Outbox& out) {
+  const View& next = message.view;
+  if (is_over_ || next.number <= view_.number) return;
+  if (!is_sound(next) || next.members.begin()->first != from) return;
+  if (promised_ && from < *promised_) return;
+  if (!next.members.contains(self_)) {
+    is_over_ = true;
+    out.report(FencedOut{"a new view does not contain this processor"});
+    return;
+  }
+  install(next, message.gone, out);
+  settle(now, out);
+}
+
+void Membership::on_message(Instant /*now*/, ProcessorId from, const Fenced& message, Outbox& out) {
+  // A fence from a stranger does not count: two halves of a partition would kill each other.
+  if (is_over_ || !contains(from)) return;
+  is_over_ = true;
+  if (leave_ && leave_->flushed) {
+    out.report(ViewInstalled{{}, {Gone{self_, Departure::kLeft, {}}}});
+  } else {
+    out.report(FencedOut{message.why});
+  }
+}
+
+void Membership::on_timer(Instant now, Timer /*timer*/, Outbox& out) {
+  retry_armed_ = false;
+  if (is_over_) return;
+  if (takeover_) {
+    for (const ProcessorId id : takeover_->awaited()) out.send(id, ViewQuery{});
+  }
+  if (!held_.empty() && !promised_) out.send(held_.begin()->second.first, ViewReport{view_});
+  repeat_wishes(out);
+  // The one that was to take over may have died: the next one must hear of it from somebody.
+  if (promised_) repeat_suspicions(out);
+  settle(now, out);
+}
+
+// --- The office of the coordinator ---------------------------------------------------------------
+
+void Membership::handle(ProcessorId from, const Admit& wish, Outbox& out) {
+  const auto answer = [&](Admitted admitted) {
+    admitted.request = wish.request;
+    admitted.view = view_.number;
+    if (from != self_) {
+      out.send(from, admitted);
+    } else if (admissions_.erase(wish.request) > 0) {
+      out.report(Admission{admitted});
+    }
+  };
+  for (const auto& [id, member] : view_.members) {
+    if (member.incarnation != wish.newcomer.incarnation) continue;
+    answer(Admitted{0, id, {}, 0});
+    return;
+  }
+  if (view_.members.size() >= options_.members_max) {
+    answer(Admitted{0, kNobody,
+                    "the mesh is full: " + std::to_string(options_.members_max) +
+                        " processors; raise members_max",
+                    0});
+    return;
+  }
+  if (view_.next_processor >= kIdEnd) {
+    answer(Admitted{0, kNobody, "the mesh has no numbers left for processors; start a new one", 0});
+    return;
+  }
+  Member member = wish.newcomer;
+  member.id = ProcessorId{view_.next_processor};
+  member.leaving = false;
+  publish(ViewChange{0, {member}, {}}, out);
+  answer(Admitted{0, member.id, {}, 0});
+}
+
+void Membership::handle(ProcessorId from, const Leave& wish, Outbox& out) {
+  const auto found = view_.members.find(from);
+  if (found == view_.members.end()) return;
+  if (wish.flushed) {
+    publish(ViewChange{0, {}, {Gone{from, Departure::kLeft, {}}}}, out);
+  } else if (live_ == ProcessorSet{from}) {
+    refuse_leave(from, out);
+  } else if (!found->second.leaving) {
+    Member member = found->second;
+    member.leaving = true;
+    publish(ViewChange{0, {member}, {}}, out);
+  }
+}
+
+/// Whoever leaves must have somebody to give everything to, so the last one that stays is told to.
+/// All who were let go before it can count on it.
+void Membership::refuse_leave(ProcessorId from, Outbox& out) {
+  const std::string why = to_string(from) +
+                          " is the last processor that does not leave; "
+                          "to end the mesh, use phoenix down";
+  if (from != self_) {
+    out.send(from, LeaveRefused{from, why});
+    return;
+  }
+  leave_.reset();
+  out.report(StayOn{why});
+}
+
+/// Numbers the change and tells everybody: also who leaves by its own wish, but not newcomers
+/// (they start from a view that has it).
+void Membership::publish(ViewChange change, Outbox& out) {
+  change.number = view_.number + 1;
+  change.next_job = view_.next_job;
+  const bool is_farewell = !change.gone.empty() && change.gone.front().why == Departure::kLeft;
+  for (const auto& [id, member] : view_.members) {
+    const bool is_dead = is_gone_by(change, id) && !is_farewell;
+    if (id != self_ && !is_dead) out.send(id, change);
+  }
+  apply(change, out);
+}
+
+/// What only the coordinator does: fulfils wishes, puts the dead out.
+void Membership::do_office(Outbox& out) {
+  std::vector<Gone> dead;
+  for (const auto& [id, gone] : detector_.suspected()) dead.push_back(gone);
+  if (!dead.empty()) publish(ViewChange{0, {}, std::move(dead)}, out);
+  while (!requests_.empty()) {
+    const Request request = std::move(requests_.front());
+    requests_.pop_front();
+    if (!contains(request.first)) continue;
+    std::visit([&](const auto& wish) { handle(request.first, wish, out); }, request.second);
+  }
+  while (!admissions_.empty()) {
+    const auto [request, newcomer] = *admissions_.begin();
+    handle(self_, Admit{newcomer, request}, out);
+  }
+  if (leave_) handle(self_, Leave{*leave_}, out);
+}
+
+// --- Changes -------------------------------------------------------------------------------------
+
+void Membership::apply_held(Outbox& out) {
+  while (!held_.empty() && !promised_ && !is_over_) {
+    const auto& [from, change] = held_.begin()->second;
+    if (change.number > view_.number) {
+      if (change.number != view_.number + 1 || !may_change(from, view_, change)) return;
+      apply(ViewChange{change}, out);
+    }
+    held_.erase(held_.begin());
+  }
+}
+
+void Membership::apply(const ViewChange& change, Outbox& out) {
+  const ProcessorId before = coordinator();
+  apply_change(view_, change);
+  for (const Member& member : change.joined) {
+    if (member.leaving) {
+      live_.erase(member.id);
+    } else {
+      live_.insert(member.id);
+    }
+  }
+  for (const Gone& gone : change.gone) {
+    live_.erase(gone.id);
+    detector_.forget(gone.id);
+  }
+  is_over_ = !contains(self_);
+  if (!newer_.empty() && newer_.front().value < view_.next_processor) forget_known();
+  if (coordinator() == self_ && before != self_) {
+    for (const auto& [id, member] : view_.members) {
+      if (id != self_) out.send(id, change);
+    }
+  }
+  out.report(ViewInstalled{change.joined, change.gone});
+}
+
+void Membership::forget_known() {
+  if (view_.next_processor <= 1) return;
+  newer_ = newer_.minus(ProcessorSet::range(ProcessorId{1}, ProcessorId{view_.next_processor - 1}));
+}
+
+void Membership::install(View next, const std::vector<Gone>& reasons, Outbox& out) {
+  ViewChange change = difference(view_, next, reasons);
+  next.next_job = std::max(next.next_job, view_.next_job);
+  view_ = std::move(next);
+  live_ = live_members(view_);
+  detector_.keep_only(view_);
+  promised_.reset();
+  takeover_.reset();
+  forget_known();
+  std::erase_if(held_, [&](const auto& held) { return !contains(held.second.first); });
+  out.report(ViewInstalled{std::move(change.joined), std::move(change.gone)});
+  apply_held(out);
+}
+
+// --- Who is obeyed -------------------------------------------------------------------------------
+
+ProcessorId Membership::coordinator() const {
+  return coordinator_of(view_);
+}
+
+/// Where this processor's wishes go now.
+ProcessorId Membership::acting() const {
+  return detector_.lowest_trusted(view_);
+}
+
+/// From now on only `successor`, or one with a higher id, can give this processor a new view.
+void Membership::promise(ProcessorId successor) {
+  promised_ = successor;
+  for (const auto& [id, member] : view_.members) {
+    if (id >= successor) break;
+    detector_.suspect(id, Departure::kUnreachable,
+                      "declared dead by " + to_string(successor) + ", which took over");
+  }
+}
+
+/// A death of `id` would matter: during a takeover also that of members one does not know yet.
+bool Membership::concerns(ProcessorId id) const {
+  return contains(id) || (takeover_ && takeover_->contains(id));
+}
+
+/// A processor that is newer than the view here is remembered: if the coordinator dies before it
+/// tells of it, the next one must ask this processor as well.
+bool Membership::is_member(ProcessorId from, Outbox& out) {
+  if (contains(from)) return true;
+  if (from.value < view_.next_processor || newer_.size() >= options_.held_max) return false;
+  newer_.insert(from);
+  if (takeover_ && takeover_->await(from)) out.send(from, ViewQuery{});
+  return false;
+}
+
+/// The end of every input: does what follows from the new state.
+void Membership::settle(Instant now, Outbox& out) {
+  if (!is_over_ && acting() == self_ && coordinator() != self_ && !takeover_) begin_takeover(out);
+  if (takeover_) end_takeover_if_complete(out);
+  if (is_coordinator()) do_office(out);
+  if (is_over_) {
+    if (retry_armed_) out.disarm(Timer::kRetry);
+    watched_ = {};
+    return;
+  }
+  if (leave_ && !leave_->flushed && view_.members.at(self_).leaving) leave_.reset();
+  const ProcessorId now_acting = acting();
+  if (now_acting != obeyed_) {
+    obeyed_ = now_acting;
+    repeat_wishes(out);
+    repeat_suspicions(out);
+  }
+  const bool is_waiting = promised_ || leave_ || !admissions_.empty() || !held_.empty();
+  if (is_waiting && !retry_armed_) {
+    retry_armed_ = true;
+    out.arm(Timer::kRetry, now + options_.retry_period);
+  }
+  renew_watched();
+}
+
+void Membership::repeat_wishes(Outbox& out) {
+  if (obeyed_ == self_) return;
+  for (const auto& [request, newcomer] : admissions_) out.send(obeyed_, Admit{newcomer, request});
+  if (leave_) out.send(obeyed_, *leave_);
+}
+
+void Membership::repeat_suspicions(Outbox& out) {
+  if (obeyed_ == self_) return;
+  for (const auto& [id, gone] : detector_.suspected()) {
+    out.send(obeyed_, Suspect{id, gone.why, gone.detail});
+  }
+}
+
+void Membership::hold(Request request) {
+  if (requests_.size() >= options_.held_max) requests_.pop_front();  // it will be repeated
+  requests_.push_back(std::move(request));
+}
+
+void Membership::begin_takeover(Outbox& out) {
+  promise(self_);
+  takeover_.emplace(self_, view_);
+  for (const ProcessorId id : takeover_->take_unasked(detector_)) out.send(id, ViewQuery{});
+  for (const ProcessorId id : newer_.ids()) {
+    if (id.value >= view_.next_processor && takeover_->await(id)) out.send(id, ViewQuery{});
+  }
+}
+
+void Membership::end_takeover_if_complete(Outbox& out) {
+  if (takeover_->is_fenced()) {
+    is_over_ = true;
+    takeover_.reset();
+    out.report(FencedOut{"the last view does not contain this processor"});
+    return;
+  }
+  for (const ProcessorId id : takeover_->take_unasked(detector_)) out.send(id, ViewQuery{});
+  if (!takeover_->awaited().empty()) return;
+  const ViewInstall result = takeover_->result(detector_, options_.id_gap);
+  for (const auto& [id, member] : result.view.members) {
+    if (id != self_) out.send(id, result);
+  }
+  install(result.view, result.gone, out);
+}
+
+/// The successors in the ring; and those whose death would leave this processor waiting.
+void Membership::renew_watched() {
+  watched_ = ring_successors(self_, view_, options_.monitored);
+  const auto self = view_.members.find(self_);
+  if (self != view_.members.begin() && std::prev(self) == view_.members.begin()) {
+    watched_.insert(coordinator());  // the next coordinator must notice first
+  }
+  if (promised_ && promised_ != self_) watched_.insert(*promised_);
+  if (!takeover_) return;
+  for (const ProcessorId id : takeover_->awaited()) watched_.insert(id);
+}
+
+ProcessorSet Membership::gone() const {
+  return gone_members(view_);
+}
+
+Fenced Membership::fence() const {
+  return Fenced{view_.number, "the mesh has declared this processor gone in view " +
+                                  std::to_string(view_.number)};
+}
+
+void Membership::check_invariants() const {
+  if (is_over_) return;
+  PHX_CHECK(contains(self_));
+  PHX_CHECK(view_.next_processor > view_.members.rbegin()->first.value);
+  PHX_CHECK(takeover_.has_value() == (promised_ == self_));
+  PHX_CHECK(!promised_ || *promised_ <= self_);
+  PHX_CHECK(!watched_.contains(self_));
+  for (const auto& [id, member] : view_.members) {
+    PHX_CHECK(id == member.id);
+    PHX_CHECK(live_.contains(id) == !member.leaving);
+  }
+  for (const auto& [id, gone] : detector_.suspected()) PHX_CHECK(concerns(id));
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,81 @@
+#include "runtime/membership/view_change.h"
+
+#include <algorithm>
+
+#include "overlay/base/check.h"
+
+namespace phx::runtime {
+
+ProcessorId coordinator_of(const View& view) {
+  return view.members.empty() ? kNobody : view.members.begin()->first;
+}
+
+void apply_change(View& view, const ViewChange& change) {
+  PHX_CHECK(change.number == view.number + 1);
+  view.number = change.number;
+  view.next_job = std::max(view.next_job, change.next_job);
+  for (const Member& member : change.joined) {
+    view.members[member.id] = member;
+    view.next_processor = std::max(view.next_processor, member.id.value + 1);
+  }
+  for (const ViewChange::Gone& gone : change.gone) view.members.erase(gone.id);
+}
+
+bool is_sound(const ViewChange& change) {
+  return std::ranges::all_of(change.joined, [](const Member& member) {
+    return member.id != kNobody && member.id.value < kIdEnd;
+  });
+}
+
+bool is_sound(const View& view) {
+  return !view.members.empty() && view.members.begin()->first != kNobody &&
+         view.members.rbegin()->first.value < view.next_processor;
+}
+
+bool is_gone_by(const ViewChange& change, ProcessorId id) {
+  return std::ranges::find(change.gone, id, &ViewChange::Gone::id) != change.gone.end();
+}
+
+bool may_change(ProcessorId from, const View& view, const ViewChange& change) {
+  for (const auto& [id, member] : view.members) {
+    if (id == from) return true;
+    if (!is_gone_by(change, id)) return false;
+  }
+  return false;
+}
+
+ViewChange difference(const View& before, const View& after,
+                      const std::vector<ViewChange::Gone>& reasons) {
+  ViewChange result{after.number, {}, {}};
+  for (const auto& [id, member] : after.members) {
+    const auto old = before.members.find(id);
+    if (old == before.members.end() || old->second != member) result.joined.push_back(member);
+  }
+  for (const auto& [id, member] : before.members) {
+    if (after.members.contains(id)) continue;
+    const auto reason = std::ranges::find(reasons, id, &ViewChange::Gone::id);
+    // If a leaver has died after all, those who saw it say what follows.
+    const auto why = member.leaving ? Departure::kLeft : Departure::kUnreachable;
+    result.gone.push_back(reason != reasons.end()
+                              ? *reason
+                              : ViewChange::Gone{id, why, "gone in a view that was missed here"});
+  }
+  return result;
+}
+
+ProcessorSet live_members(const View& view) {
+  ProcessorSet live;
+  for (const auto& [id, member] : view.members) {
+    if (!member.leaving) live.insert(id);
+  }
+  return live;
+}
+
+ProcessorSet gone_members(const View& view) {
+  if (view.next_processor <= 1) return {};
+  ProcessorSet members;
+  for (const auto& [id, member] : view.members) members.insert(id);
+  return ProcessorSet::range(ProcessorId{1}, ProcessorId{view.next_processor - 1}).minus(members);
+}
+
+}  // namespace phx::runtime

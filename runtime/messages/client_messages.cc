@@ -1,0 +1,14 @@
+#include "runtime/messages/client_messages.h"
+
+#include "overlay/base/one_of_members.h"
+
+namespace phx {
+
+using namespace runtime;
+
+template class OneOf<JoinRequest, StatusRequest, RunRequest, FollowRequest, SignalRequest,
+                     DrainRequest, DownRequest>;
+
+template class OneOf<JoinReply, StatusReply, RunStarted, RunOutput, RunEnded, RunMoved,
+                     DrainProgress, Done>;
+}  // namespace phx

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/one_of.h"
+#include "overlay/base/payload.h"
+#include "runtime/messages/messages.h"
+
+namespace phx::runtime {
+
+// --- A tool (or a newcomer) to a daemon --------------------------------------------------------
+
+/// A process that wants to become a processor of the mesh.
+struct JoinRequest {
+  Member newcomer;
+  friend bool operator==(const JoinRequest&, const JoinRequest&) = default;
+};
+struct StatusRequest {
+  bool ask_all = true;  ///< Also asks the other daemons; else this daemon alone answers.
+  friend bool operator==(const StatusRequest&, const StatusRequest&) = default;
+};
+struct RunRequest {
+  JobSpec spec;
+  friend bool operator==(const RunRequest&, const RunRequest&) = default;
+};
+/// Go on receiving output and end of a job started earlier (its home has moved).
+struct FollowRequest {
+  JobId job;
+  friend bool operator==(const FollowRequest&, const FollowRequest&) = default;
+};
+struct SignalRequest {
+  JobId job;
+  std::int32_t signal = 0;  ///< 0: end the job (`phoenix kill`).
+  friend bool operator==(const SignalRequest&, const SignalRequest&) = default;
+};
+/// Drain these processors. Answered by DrainProgress until all have left.
+struct DrainRequest {
+  std::vector<ProcessorId> processors;
+  friend bool operator==(const DrainRequest&, const DrainRequest&) = default;
+};
+/// End every job and every daemon of the mesh.
+struct DownRequest {
+  friend bool operator==(const DownRequest&, const DownRequest&) = default;
+};
+using ClientRequest = OneOf<JoinRequest, StatusRequest, RunRequest, FollowRequest, SignalRequest,
+                            DrainRequest, DownRequest>;
+
+// --- A daemon to a tool --------------------------------------------------------------------------
+
+/// What a newcomer needs to be a processor. Refused if `refusal` is not empty.
+struct JoinReply {
+  std::string refusal;
+  ProcessorId id;
+  View view;
+  std::vector<JobStart> jobs;
+  std::vector<Routes> routes;
+  std::vector<JobHome> homes;
+  IntervalSet<JobId> over;  ///< Jobs that are over: what still comes for them is late.
+  friend bool operator==(const JoinReply&, const JoinReply&) = default;
+};
+struct StatusReply {
+  View view;
+  ProcessorId coordinator;
+  std::vector<ProcessorStatus> processors;  ///< One, or one per member that answered in time.
+  std::vector<ProcessorId> silent;          ///< Members that did not answer in time.
+  friend bool operator==(const StatusReply&, const StatusReply&) = default;
+};
+/// The job has a number and is being started.
+struct RunStarted {
+  JobId job;
+  friend bool operator==(const RunStarted&, const RunStarted&) = default;
+};
+/// A process of the followed job wrote something.
+struct RunOutput {
+  Output output;
+  friend bool operator==(const RunOutput&, const RunOutput&) = default;
+};
+struct RunEnded {
+  JobId job;
+  std::int32_t code = 0;
+  std::string reason;
+  std::map<ProcessorId, JobStage> stages;
+  friend bool operator==(const RunEnded&, const RunEnded&) = default;
+};
+/// The job's home moved: connect there and send FollowRequest.
+struct RunMoved {
+  JobId job;
+  std::vector<std::string> endpoints;
+  friend bool operator==(const RunMoved&, const RunMoved&) = default;
+};
+struct DrainProgress {
+  struct One {
+    ProcessorId id;
+    bool gone = false;
+    std::uint64_t vnodes_left = 0;
+    std::string waiting;
+    friend bool operator==(const One&, const One&) = default;
+  };
+  std::vector<One> processors;
+  friend bool operator==(const DrainProgress&, const DrainProgress&) = default;
+};
+/// Done as asked (SignalRequest, DownRequest), or not: `error` says why.
+struct Done {
+  std::string error;
+  friend bool operator==(const Done&, const Done&) = default;
+};
+using ClientReply =
+    OneOf<JoinReply, StatusReply, RunStarted, RunOutput, RunEnded, RunMoved, DrainProgress, Done>;
+
+}  // namespace phx::runtime

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "overlay/base/time.h"
+namespace phx::runtime {
+
+/// Every knob of a daemon's core, with its unit and default.
+struct DaemonConfig {
+  /// A watched peer that says nothing for this long gets a heartbeat.
+  Duration heartbeat_period = 1s;
+  /// A processor that could not be reached or heard for this long is declared dead.
+  Duration peer_timeout = 5s;
+  /// A round of the fair-share policy: an under-loaded processor asks for vnodes this often.
+  Duration balance_period = 200ms;
+  /// How long `phoenix status` waits for the other daemons.
+  Duration status_timeout = 1s;
+  /// How long an application may take to end after SIGTERM before it gets SIGKILL.
+  Duration kill_grace = 2s;
+  /// Bytes not yet acknowledged by one application before its job is ended [limit].
+  std::uint64_t undelivered_bytes_max = std::uint64_t{1} << 30U;
+  /// Bytes parked for vnodes on their way here, per job [limit].
+  std::uint64_t parked_bytes_max = std::uint64_t{1} << 30U;
+  /// Messages kept for jobs that have not been announced here yet [limit]; their bytes are limited
+  /// like those of parked ones.
+  std::uint64_t early_messages_max = 100'000;
+  /// Requests for jobs kept by one who is not in office yet; further ones are counted [limit].
+  std::uint64_t early_job_requests_max = 100'000;
+  /// Output bytes kept per job while no tool follows it; older ones are dropped [limit]. Windows
+  /// (job_output.h) stay below it in meshes of a few hundred processors.
+  std::uint64_t output_bytes_max = std::uint64_t{64} << 20U;
+  /// Bytes queued to one peer above which applications are not read any more.
+  std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
+  /// Lives inside an application: whoever attaches without a job begins one, or takes part in it.
+  bool embedded = false;
+  /// Jobs at once, those asked for here included [limit]; vnodes per job [limit]; members of the
+  /// mesh [limit].
+  std::uint32_t jobs_max = 1000;
+  std::uint64_t vnodes_max = std::uint64_t{1} << 24U;
+  std::uint32_t members_max = 10000;
+};
+
+}  // namespace phx::runtime

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collectives/messages.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/one_of.h"
+#include "runtime/messages/delivery.h"
+
+namespace phx::runtime {
+
+// --- Application process to its daemon -------------------------------------------------------
+
+/// First message of an application process. `job` 0: an embedded application that takes part in
+/// the mesh's first job, which is created with `vnodes` if there is none.
+struct AppAttach {
+  JobId job;
+  std::uint64_t vnodes = 0;
+  std::int64_t process = 0;  ///< Its process id, to match it with the process the daemon started.
+  friend bool operator==(const AppAttach&, const AppAttach&) = default;
+};
+/// `from` is a vnode held now.
+struct AppSend {
+  PointToPoint message;
+  friend bool operator==(const AppSend&, const AppSend&) = default;
+};
+struct AppBroadcast {
+  collectives::BroadcastPiece piece;
+  friend bool operator==(const AppBroadcast&, const AppBroadcast&) = default;
+};
+struct AppContribute {
+  collectives::ReductionToken token;
+  friend bool operator==(const AppContribute&, const AppContribute&) = default;
+};
+/// The answer to AppRelease, given at a safe point (or at once for vnodes not yet installed).
+/// `received` is the number of the last AppDeliver taken into account by these bundles.
+struct AppReleased {
+  std::uint64_t received = 0;
+  std::vector<std::pair<VnodeId, VnodeBundle>> vnodes;
+  friend bool operator==(const AppReleased&, const AppReleased&) = default;
+};
+/// Cumulative acknowledgement of AppDeliver: the daemon may forget up to here.
+struct AppAck {
+  std::uint64_t received = 0;
+  friend bool operator==(const AppAck&, const AppAck&) = default;
+};
+/// Low-level calls of the Phoenix papers: hold these from now on / hold them no more.
+struct AppAssume {
+  VnodeSet vnodes;
+  friend bool operator==(const AppAssume&, const AppAssume&) = default;
+};
+/// The application is done with the job (the session ended in the regular way). `abort`: the job
+/// must end everywhere, for `reason`.
+struct AppFinish {
+  bool abort = false;
+  std::int32_t code = 0;
+  std::string reason;
+  friend bool operator==(const AppFinish&, const AppFinish&) = default;
+};
+/// The application sits in a call that waits; `what` says for what ("" = not any more). Sent once
+/// per wait that lasts over a second; shown by `phoenix status`.
+struct AppWaiting {
+  std::string what;
+  friend bool operator==(const AppWaiting&, const AppWaiting&) = default;
+};
+using ToDaemon = OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
+                       AppAssume, AppFinish, AppWaiting>;
+
+// --- Daemon to application process -----------------------------------------------------------
+
+struct AppAttached {
+  JobId job;
+  ProcessorId processor;
+  std::uint64_t vnodes = 0;
+  std::string refusal;  ///< Not empty: not attached.
+  friend bool operator==(const AppAttached&, const AppAttached&) = default;
+};
+/// The application holds these from its next safe point on.
+struct AppGrant {
+  std::vector<VnodeParcel> parcels;
+  friend bool operator==(const AppGrant&, const AppGrant&) = default;
+};
+/// Deliveries are numbered 1, 2, ... for the lifetime of the attachment.
+struct AppDeliver {
+  std::uint64_t seq = 0;
+  Delivery delivery;
+  friend bool operator==(const AppDeliver&, const AppDeliver&) = default;
+};
+/// Give these up at the next safe point.
+struct AppRelease {
+  VnodeSet vnodes;
+  friend bool operator==(const AppRelease&, const AppRelease&) = default;
+};
+/// The answer to AppAssume when some of the vnodes are held by others.
+struct AppRefused {
+  VnodeSet vnodes;
+  std::string why;
+  friend bool operator==(const AppRefused&, const AppRefused&) = default;
+};
+/// This process will get no vnodes any more and should end: its processor leaves, or the job is
+/// about to end well (others have finished).
+struct AppRetire {
+  friend bool operator==(const AppRetire&, const AppRetire&) = default;
+};
+/// The job is over; calls fail with this reason from now on.
+struct AppEnd {
+  std::int32_t code = 0;
+  std::string reason;
+  friend bool operator==(const AppEnd&, const AppEnd&) = default;
+};
+using ToApplication =
+    OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd>;
+
+}  // namespace phx::runtime

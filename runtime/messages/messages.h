@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "collectives/messages.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/one_of.h"
+#include "overlay/messages.h"
+#include "runtime/messages/delivery.h"
+#include "runtime/messages/job_messages.h"
+#include "runtime/messages/member_messages.h"
+#include "runtime/messages/status_messages.h"
+
+namespace phx::runtime {
+
+// --- Vnodes ----------------------------------------------------------------------------------
+
+/// "`owner` owns (or is about to own) these at that epoch": always true when it was sent.
+struct Route {
+  VnodeSet vnodes;
+  ProcessorId owner;
+  Epoch epoch = 0;
+  friend bool operator==(const Route&, const Route&) = default;
+};
+/// Routes for everybody; also the whole map for a newcomer.
+struct Routes {
+  JobId job;
+  std::vector<Route> routes;
+  friend bool operator==(const Routes&, const Routes&) = default;
+};
+/// Give me up to `count` of your vnodes, or exactly `exactly` if not empty (assume).
+struct Pull {
+  JobId job;
+  std::uint64_t count = 0;
+  VnodeSet exactly;
+  friend bool operator==(const Pull&, const Pull&) = default;
+};
+/// I want to give you these. Nothing moves before you accept.
+struct Offer {
+  JobId job;
+  std::uint64_t offer = 0;                  ///< The giver's number of this offer.
+  std::vector<collectives::Tokens> vnodes;  ///< With the epochs at which the receiver would own.
+  friend bool operator==(const Offer&, const Offer&) = default;
+};
+struct OfferReply {
+  JobId job;
+  std::uint64_t offer = 0;
+  bool accepted = false;
+  std::string why;  ///< Of a refusal.
+  friend bool operator==(const OfferReply&, const OfferReply&) = default;
+};
+/// The giver withdraws an accepted offer (the vnodes were not released, e.g. the job ends).
+struct OfferCancel {
+  JobId job;
+  std::vector<collectives::Tokens> vnodes;
+  friend bool operator==(const OfferCancel&, const OfferCancel&) = default;
+};
+struct Migrate {
+  JobId job;
+  std::vector<VnodeParcel> parcels;
+  friend bool operator==(const Migrate&, const Migrate&) = default;
+};
+/// A delivery for one vnode, sent to the processor that owns it as far as epoch `followed`.
+struct VnodeMessage {
+  JobId job;
+  Epoch followed = 0;
+  std::variant<PointToPoint, collectives::ReductionToken> delivery;
+  friend bool operator==(const VnodeMessage&, const VnodeMessage&) = default;
+};
+struct CollectiveMessage {
+  JobId job;
+  collectives::Message message;
+  friend bool operator==(const CollectiveMessage&, const CollectiveMessage&) = default;
+};
+
+/// Everything one daemon says to another.
+using Envelope =
+    OneOf<ViewChange, Admit, Admitted, Leave, Suspect, ViewQuery, ViewReport, ViewInstall, Fenced,
+          Heartbeat, LeaveRefused, Flush, Routes, Pull, Offer, OfferReply, OfferCancel, Migrate,
+          VnodeMessage, CollectiveMessage, overlay::Message, JobRequest, JobStart, JobRefused,
+          JobStage, JobEnd, Output, OutputTaken, JobHome, JobSignal, StatusQuestion, StatusAnswer,
+          DrainOrder, DownOrder>;
+
+/// What crosses a link. Envelopes between two processors are numbered 1, 2, ... for the lifetime
+/// of both, across links; `received` says up to where the sender has got the other direction.
+/// Without an envelope it is an acknowledgement, or, as the first frame of every link, the
+/// statement from where the peer has to send again.
+struct Frame {
+  std::uint64_t seq = 0;  ///< 0: no envelope.
+  std::uint64_t received = 0;
+  std::optional<Envelope> envelope;
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+}  // namespace phx::runtime

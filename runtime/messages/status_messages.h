@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "runtime/messages/job_messages.h"
+
+// What daemons say to each other for tools.
+namespace phx::runtime {
+
+/// One job as one daemon sees it.
+struct JobStatus {
+  JobId job;
+  std::string name;
+  ProcessorId home;
+  Stage stage = Stage::kNone;  ///< Of the process at this daemon.
+  VnodeSet held;               ///< By this daemon.
+  std::uint64_t vnodes = 0;    ///< Of the whole job.
+  std::uint64_t parked = 0;    ///< Deliveries that wait for a vnode to arrive.
+  std::string waiting;         ///< What the application or a move waits for; "" = nothing.
+  friend bool operator==(const JobStatus&, const JobStatus&) = default;
+};
+struct Counter {
+  std::string name;
+  std::uint64_t value = 0;
+  friend bool operator==(const Counter&, const Counter&) = default;
+};
+struct ProcessorStatus {
+  ProcessorId id;
+  ViewNumber view = 0;
+  std::uint64_t links = 0;
+  std::uint64_t trees = 0;
+  std::vector<JobStatus> jobs;
+  std::vector<Counter> counters;
+  friend bool operator==(const ProcessorStatus&, const ProcessorStatus&) = default;
+};
+/// How are you? Answered by StatusAnswer.
+struct StatusQuestion {
+  std::uint64_t request = 0;
+  friend bool operator==(const StatusQuestion&, const StatusQuestion&) = default;
+};
+struct StatusAnswer {
+  std::uint64_t request = 0;
+  ProcessorStatus status;
+  friend bool operator==(const StatusAnswer&, const StatusAnswer&) = default;
+};
+/// Leave the mesh in good order.
+struct DrainOrder {
+  friend bool operator==(const DrainOrder&, const DrainOrder&) = default;
+};
+/// The mesh ends: every daemon ends its jobs and itself.
+struct DownOrder {
+  friend bool operator==(const DownOrder&, const DownOrder&) = default;
+};
+
+}  // namespace phx::runtime

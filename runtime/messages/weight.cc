@@ -1,0 +1,110 @@
+#include "runtime/messages/weight.h"
+
+#include <variant>
+#include <vector>
+
+namespace phx::runtime {
+namespace {
+
+constexpr std::uint64_t kSmall = 64;    // an entry, or an envelope, without variable parts
+constexpr std::uint64_t kCounter = 16;  // two numbers: a counter, or a range
+
+Weight weight_of(const std::vector<collectives::ReductionPart>& parts) {
+  Weight sum;
+  for (const auto& part : parts) {
+    sum += {kSmall + kCounter * part.covered.ranges().size(), part.value.size()};
+  }
+  return sum;
+}
+
+Weight weight_of(const View& view) {
+  return {kSmall * (1 + view.members.size()), 0};
+}
+
+struct ContentWeight {
+  Weight operator()(const PointToPoint& m) const { return {kSmall, m.payload.size()}; }
+  Weight operator()(const BroadcastDelivery& m) const {
+    return {kSmall + kCounter * m.to.ranges().size(), m.piece.payload.size()};
+  }
+  Weight operator()(const collectives::ReductionToken& m) const {
+    Weight sum = weight_of(m.parts);
+    sum.header += kSmall;
+    return sum;
+  }
+  Weight operator()(const collectives::TreeCopy& m) const {
+    return {kSmall + kCounter * m.vnodes.ranges().size(), m.piece.payload.size()};
+  }
+  Weight operator()(const collectives::FallbackCopy& m) const {
+    return {kSmall * (1 + m.mine.size() + m.onward.size()), m.piece.payload.size()};
+  }
+};
+
+/// What an envelope carries beside its fixed part.
+struct Extra {
+  Weight operator()(const ViewChange& m) const {
+    return {kSmall * (m.joined.size() + m.gone.size()), 0};
+  }
+  Weight operator()(const ViewReport& m) const { return weight_of(m.view); }
+  Weight operator()(const ViewInstall& m) const { return weight_of(m.view); }
+  Weight operator()(const Routes& m) const { return {kSmall * m.routes.size(), 0}; }
+  Weight operator()(const Offer& m) const { return {kSmall * m.vnodes.size(), 0}; }
+  Weight operator()(const OfferCancel& m) const { return {kSmall * m.vnodes.size(), 0}; }
+  Weight operator()(const Migrate& m) const {
+    Weight sum;
+    for (const VnodeParcel& parcel : m.parcels) sum += runtime::weight_of(parcel);
+    return sum;
+  }
+  Weight operator()(const VnodeMessage& m) const { return std::visit(ContentWeight{}, m.delivery); }
+  Weight operator()(const CollectiveMessage& m) const {
+    return std::visit(ContentWeight{}, m.message);
+  }
+  Weight operator()(const Output& m) const { return {0, m.bytes.size()}; }
+  Weight operator()(const JobStart& m) const { return {8 * m.processors.size(), 0}; }
+  Weight operator()(const StatusAnswer& m) const {
+    return {kSmall * (m.status.jobs.size() + m.status.counters.size()), 0};
+  }
+  template <class Fixed>
+  Weight operator()(const Fixed& /*message*/) const {
+    return {};
+  }
+};
+
+}  // namespace
+
+Weight weight_of(const Delivery& delivery) {
+  return std::visit(ContentWeight{}, delivery);
+}
+
+Weight weight_of(const VnodeBundle::Inbound& inbound) {
+  Weight sum{kSmall, 0};
+  for (const Payload& piece : inbound.begun) sum += {kCounter, piece.size()};
+  for (const auto& [seq, delivery] : inbound.early) sum += weight_of(delivery);
+  return sum;
+}
+
+Weight weight_of(const VnodeBundle& bundle) {
+  Weight sum{kSmall, bundle.state ? bundle.state->size() : 0};
+  for (const Message& message : bundle.mailbox) sum += {kSmall, message.payload.size()};
+  for (const auto& [from, inbound] : bundle.from_vnodes) sum += weight_of(inbound);
+  for (const auto& [root, inbound] : bundle.from_roots) sum += weight_of(inbound);
+  for (const auto& [number, pending] : bundle.as_target) {
+    sum += weight_of(pending.parts);
+    sum.header += kSmall;
+  }
+  sum.header += kCounter * (bundle.sent.size() + bundle.reductions.size());
+  return sum;
+}
+
+Weight weight_of(const VnodeParcel& parcel) {
+  Weight sum = weight_of(parcel.bundle);
+  sum.header += kSmall;
+  return sum;
+}
+
+Weight weight_of(const Envelope& envelope) {
+  Weight sum = std::visit(Extra{}, envelope);
+  sum.header += kSmall;
+  return sum;
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,342 @@
+#include "runtime/vnodes/mover.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "runtime/messages/parcels.h"
+
+namespace phx::runtime {
+namespace {
+
+/// The share every ready processor is entitled to.
+std::uint64_t fair_share(const VnodeMap& map, std::uint64_t ready) {
+  return map.vnodes() / std::max<std::uint64_t>(1, ready);
+}
+
+}  // namespace
+
+Mover::Mover(ProcessorId self, JobId job, Duration balance_period)
+    : self_(self), job_(job), balance_period_(balance_period) {}
+
+VnodeSet Mover::promised() const {
+  VnodeSet all;
+  for (const auto& [id, offer] : outgoing_) all = all.united(offer.vnodes);
+  return all;
+}
+
+std::uint64_t Mover::incoming() const {
+  std::uint64_t sum = 0;
+  for (const auto& [offer, vnodes] : incoming_) sum += vnodes.size();
+  return sum;
+}
+
+void Mover::retry_later(Instant now, JobOutbox& out) {
+  constexpr std::uint32_t kDoublingsMax = 4;
+  const Duration wait = balance_period_ * (std::int64_t{1} << std::min(attempts_, kDoublingsMax));
+  ++attempts_;
+  out.arm(JobTimer{JobTimer::Kind::kBalance, job_, {}}, now + wait);
+}
+
+void Mover::balance(Instant now, Router& router, const Standing& standing, JobOutbox& out) {
+  if (standing.leaving) {
+    const bool all_gone = router.map().owned_by(self_).empty();
+    if (all_gone || standing.ending) return;
+    push_all(router, standing, out);
+    retry_later(now, out);
+    return;
+  }
+  if (standing.ending || !router.is_attached()) return;
+  const std::uint64_t fair = fair_share(router.map(), standing.ready.size());
+  if (router.map().owned_by(self_).size() + incoming() >= fair) return;
+  if (asked_) return;  // The answers to this round's questions may still be under way.
+  asked_ = true;
+  pull_share(router, standing, out);
+  retry_later(now, out);
+}
+
+void Mover::on_timer(Instant now, Router& router, const Standing& standing, JobOutbox& out) {
+  asked_ = false;
+  balance(now, router, standing, out);
+}
+
+void Mover::pull_share(Router& router, const Standing& standing, JobOutbox& out) {
+  const std::uint64_t fair = fair_share(router.map(), standing.ready.size());
+  std::uint64_t missing = fair - (router.map().owned_by(self_).size() + incoming());
+  std::vector<std::pair<std::uint64_t, ProcessorId>> donors;
+  for (const auto& [processor, load] : router.map().loads()) {
+    const bool can_give = standing.members.contains(processor) && load > fair;
+    if (can_give) donors.push_back({load, processor});
+  }
+  std::sort(donors.begin(), donors.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  for (const auto& [load, processor] : donors) {
+    if (missing == 0) break;
+    const std::uint64_t count = std::min(missing, load - fair);
+    out.send(processor, Pull{job_, count, {}});
+    missing -= count;
+  }
+}
+
+void Mover::push_all(Router& router, const Standing& standing, JobOutbox& out) {
+  VnodeSet rest = router.map().owned_by(self_).minus(promised());
+  const ProcessorSet targets = standing.ready.minus(ProcessorSet{self_});
+  if (rest.empty() || targets.empty()) return;
+  const auto loads = router.map().loads();
+  std::vector<std::pair<std::uint64_t, ProcessorId>> by_load;
+  for (const ProcessorId target : targets.ids()) {
+    const auto found = loads.find(target);
+    by_load.push_back({found == loads.end() ? 0 : found->second, target});
+  }
+  std::sort(by_load.begin(), by_load.end());
+  const std::uint64_t count = targets.size();
+  const std::uint64_t fair = (router.map().vnodes() + count - 1) / count;
+  for (const auto& [load, target] : by_load) {
+    if (rest.empty()) break;
+    if (load >= fair) continue;
+    const VnodeSet share = rest.last_ids(fair - load);
+    rest = rest.minus(share);
+    offer(share, target, router, out);
+  }
+  if (!rest.empty()) offer(std::move(rest), by_load.front().second, router, out);
+}
+
+void Mover::offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out) {
+  Offer message{job_, next_offer_++, {}};
+  for (const auto& group : router.map().groups(vnodes)) {
+    message.vnodes.push_back({group.vnodes, group.epoch + 1});
+  }
+  outgoing_[message.offer] = {to, std::move(vnodes), false};
+  out.send(to, std::move(message));
+}
+
+void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const Standing& standing,
+                    JobOutbox& out) {
+  if (!pull.exactly.empty() && standing.ending) {
+    out.send(from, OfferCancel{job_, {{pull.exactly, 0}}});
+    return;
+  }
+  if (!pull.exactly.empty()) {
+    const VnodeSet free = router.kept().minus(promised());
+    const VnodeSet given = pull.exactly.common(free);
+    VnodeSet refused = pull.exactly.minus(given);
+    // What it has been offered already it must not take for withdrawn.
+    for (const auto& [id, offered] : outgoing_) {
+      if (offered.to == from) refused = refused.minus(offered.vnodes);
+    }
+    // Who asks here may not have heard of a move; told of it first, it asks the owner.
+    const VnodeSet elsewhere = refused.minus(router.map().owned_by(self_));
+    if (!elsewhere.empty()) out.send(from, Routes{job_, router.map().routes(elsewhere)});
+    if (!refused.empty()) out.send(from, OfferCancel{job_, {{refused, 0}}});
+    if (!given.empty()) offer(given, from, router, out);
+    return;
+  }
+  if (standing.ending) return;
+  const VnodeSet available = router.map().owned_by(self_).minus(promised());
+  const std::uint64_t fair =
+      standing.leaving ? 0
+                       : fair_share(router.map(), standing.ready.united(ProcessorSet{from}).size());
+  if (available.size() <= fair) return;
+  VnodeSet given = available.last_ids(std::min(pull.count, available.size() - fair));
+  if (!given.empty()) offer(std::move(given), from, router, out);
+}
+
+void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
+                     const Standing& standing, JobOutbox& out) {
+  VnodeSet offered;
+  for (const auto& group : offer.vnodes) offered = offered.united(group.vnodes);
+  std::string why;
+  if (offered.empty()) why = "nothing offered";
+  if (!router.map().all().contains_all(offered)) why = "no such vnodes";
+  if (!router.is_attached()) why = "no application";
+  if (standing.ending) why = "the job ends";
+  if (standing.leaving) why = "this processor leaves";
+  out.send(from, OfferReply{job_, offer.offer, why.empty(), why});
+  if (why.empty()) {
+    incoming_[{from, offer.offer}] = std::move(offered);
+    return;
+  }
+  // What the application asked for there does not come: the giver keeps it now.
+  refuse(stop_assuming(from, offered), why, router, out);
+}
+
+void Mover::on_offer_reply(ProcessorId from, const OfferReply& reply, Router& router,
+                           const Standing& standing, JobOutbox& out) {
+  const auto found = outgoing_.find(reply.offer);
+  if (found == outgoing_.end() || found->second.to != from || found->second.accepted) return;
+  if (!reply.accepted) {
+    outgoing_.erase(found);
+    return;
+  }
+  found->second.accepted = true;
+  const VnodeSet held = found->second.vnodes.common(router.held());
+  auto parcels = router.give_kept(found->second.vnodes.minus(held), from);
+  found->second.vnodes = held;
+  if (held.empty()) outgoing_.erase(found);
+  if (!held.empty()) out.report(Effect{ToApp{router.application(), AppRelease{held}}});
+  migrate(std::move(parcels), from, router, standing, out);
+}
+
+void Mover::on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const Router& router,
+                            const Standing& standing, JobOutbox& out) {
+  VnodeSet withdrawn;
+  for (const auto& group : cancel.vnodes) withdrawn = withdrawn.united(group.vnodes);
+  for (auto at = incoming_.begin(); at != incoming_.end();) {
+    if (at->first.first == from) at->second = at->second.minus(withdrawn);
+    at = at->second.empty() ? incoming_.erase(at) : std::next(at);
+  }
+  ask(stop_assuming(from, withdrawn), from, "held by " + to_string(from), router, standing, out);
+}
+
+VnodeSet Mover::stop_assuming(ProcessorId asked, const VnodeSet& vnodes) {
+  const auto found = assuming_.find(asked);
+  if (found == assuming_.end()) return {};
+  VnodeSet stopped = found->second.common(vnodes);
+  found->second = found->second.minus(stopped);
+  if (found->second.empty()) assuming_.erase(found);
+  return stopped;
+}
+
+void Mover::on_gone(ProcessorId gone, const Router& router, const Standing& standing,
+                    JobOutbox& out) {
+  for (const auto& [id, offer] : outgoing_) {
+    if (offer.to == gone && offer.accepted) withdrawn_ = withdrawn_.united(offer.vnodes);
+  }
+  std::erase_if(outgoing_, [gone](const auto& entry) { return entry.second.to == gone; });
+  std::erase_if(incoming_, [gone](const auto& entry) { return entry.first.first == gone; });
+  const auto unanswered = assuming_.extract(gone);
+  if (unanswered.empty()) return;
+  ask(unanswered.mapped(), gone, to_string(gone) + " is gone", router, standing, out);
+}
+
+void Mover::on_released(AppReleased released, Router& router, const Standing& standing,
+                        JobOutbox& out) {
+  std::map<ProcessorId, AppReleased> by_receiver;
+  AppReleased kept{released.received, {}};
+  for (auto& [vnode, bundle] : released.vnodes) {
+    AppReleased* into = &kept;
+    for (auto& [id, offer] : outgoing_) {
+      if (!offer.accepted || !offer.vnodes.contains(vnode)) continue;
+      offer.vnodes.erase(vnode);
+      into = &by_receiver[offer.to];
+      into->received = released.received;
+      break;
+    }
+    into->vnodes.push_back({vnode, std::move(bundle)});
+  }
+  std::erase_if(outgoing_, [](const auto& entry) { return entry.second.vnodes.empty(); });
+  for (auto& [to, part] : by_receiver) {
+    migrate(router.release(std::move(part), to), to, router, standing, out);
+  }
+  if (kept.vnodes.empty()) return;
+  VnodeSet stay;
+  for (const auto& [vnode, bundle] : kept.vnodes) stay.insert(vnode);
+  stay = stay.common(withdrawn_);
+  router.keep(std::move(kept));
+  // Released for a processor that is gone: the application has them back.
+  router.grant_kept(stay, out);
+  withdrawn_ = withdrawn_.minus(stay);
+}
+
+void Mover::migrate(std::vector<VnodeParcel> parcels, ProcessorId to, Router& router,
+                    const Standing& standing, JobOutbox& out) {
+  if (parcels.empty()) return;
+  std::map<Epoch, VnodeSet> epochs;
+  for (const VnodeParcel& parcel : parcels) epochs[parcel.epoch].insert(parcel.vnode);
+  Routes routes{job_, {}};
+  VnodeSet moved;
+  for (auto& [epoch, vnodes] : epochs) {
+    moved = moved.united(vnodes);
+    routes.routes.push_back({std::move(vnodes), to, epoch});
+  }
+  withdrawn_ = withdrawn_.minus(moved);  // Somebody has them after all.
+  note(out, Note::Level::kInfo, "vnodes-moved",
+       to_string(job_) + " v" + to_string(moved) + " to=" + to_string(to));
+  for (auto& portion : in_portions(std::move(parcels))) {
+    out.send(to, Migrate{job_, std::move(portion)});
+  }
+  router.reroute(moved, out);
+  for (const ProcessorId member : standing.members.ids()) {
+    if (member != to) out.send(member, routes);
+  }
+}
+
+void Mover::on_migrate(ProcessorId from, Migrate migrate, Router& router, JobOutbox& out) {
+  VnodeSet arrived;
+  for (const VnodeParcel& parcel : migrate.parcels) arrived.insert(parcel.vnode);
+  for (auto at = incoming_.begin(); at != incoming_.end();) {
+    if (at->first.first == from) at->second = at->second.minus(arrived);
+    at = at->second.empty() ? incoming_.erase(at) : std::next(at);
+  }
+  for (auto& [owner, vnodes] : assuming_) vnodes = vnodes.minus(arrived);
+  std::erase_if(assuming_, [](const auto& entry) { return entry.second.empty(); });
+  attempts_ = 0;
+  router.on_parcels(std::move(migrate.parcels), out);
+}
+
+void Mover::assume(const VnodeSet& vnodes, Router& router, const Standing& standing,
+                   JobOutbox& out) {
+  refuse(vnodes.minus(router.map().all()),
+         "the job has " + std::to_string(router.map().vnodes()) + " vnodes", router, out);
+  VnodeSet missing = vnodes.common(router.map().all()).minus(router.held());
+  if (standing.leaving || standing.ending) {
+    refuse(missing, standing.leaving ? "this processor leaves" : "the job ends", router, out);
+    return;
+  }
+  missing = missing.minus(router.grant_kept(missing.minus(promised()), out));
+  for (const auto& [owner, asked] : assuming_) missing = missing.minus(asked);
+  ask(missing, self_, "promised to another processor", router, standing, out);
+}
+
+/// Routes grow newer, so this comes to an end: at a refusal by the last owner heard of.
+void Mover::ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& why,
+                const Router& router, const Standing& standing, JobOutbox& out) {
+  for (const auto& group : router.map().groups(vnodes)) {
+    const bool is_known = standing.members.contains(group.owner);
+    if (group.owner == refuser || !is_known) {
+      refuse(group.vnodes, group.owner == refuser ? why : to_string(group.owner) + " is gone",
+             router, out);
+      continue;
+    }
+    VnodeSet& asked = assuming_[group.owner];
+    asked = asked.united(group.vnodes);
+    out.send(group.owner, Pull{job_, 0, group.vnodes});
+  }
+}
+
+void Mover::refuse(const VnodeSet& vnodes, const std::string& why, const Router& router,
+                   JobOutbox& out) {
+  if (vnodes.empty() || !router.is_attached()) return;
+  out.report(Effect{ToApp{router.application(), AppRefused{vnodes, why}}});
+}
+
+void Mover::refuse_all(const std::string& why, const Router& router, JobOutbox& out) {
+  for (const auto& [owner, vnodes] : std::exchange(assuming_, {})) refuse(vnodes, why, router, out);
+}
+
+void Mover::cancel_all(JobOutbox& out) {
+  for (const auto& [id, offer] : outgoing_) {
+    out.send(offer.to, OfferCancel{job_, {{offer.vnodes, 0}}});
+  }
+  outgoing_.clear();
+}
+
+std::string Mover::waiting(const Router& router, const Standing& standing) const {
+  for (const auto& [id, offer] : outgoing_) {
+    if (offer.accepted) {
+      return "v" + to_string(offer.vnodes) + " until the application's next safe point";
+    }
+    return to_string(offer.to) + " to accept v" + to_string(offer.vnodes);
+  }
+  if (!incoming_.empty()) {
+    const auto& [offer, vnodes] = *incoming_.begin();
+    return "v" + to_string(vnodes) + " to arrive from " + to_string(offer.first);
+  }
+  const bool stuck = standing.leaving && !router.map().owned_by(self_).empty();
+  if (stuck && standing.ending) return "the application to end";
+  if (stuck) return "another processor to run this job";
+  return {};
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,266 @@
+#include "runtime/vnodes/router.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "collectives/broadcast.h"
+#include "overlay/base/check.h"
+#include "overlay/base/overloaded.h"
+#include "runtime/messages/parcels.h"
+#include "runtime/messages/weight.h"
+
+namespace phx::runtime {
+namespace {
+
+VnodeId target_of(const VnodeMessage& message) {
+  return std::visit(Overloaded{[](const PointToPoint& m) { return m.to; },
+                               [](const collectives::ReductionToken& m) { return m.id.target; }},
+                    message.delivery);
+}
+
+Delivery delivery_of(VnodeMessage message) {
+  return std::visit([](auto& m) -> Delivery { return std::move(m); }, message.delivery);
+}
+
+VnodeSet vnodes_of(const std::vector<VnodeParcel>& parcels) {
+  VnodeSet vnodes;
+  for (const VnodeParcel& parcel : parcels) vnodes.insert(parcel.vnode);
+  return vnodes;
+}
+
+}  // namespace
+
+Router::Router(ProcessorId self, JobId job, VnodeMap map)
+    : self_(self), job_(job), map_(std::move(map)) {}
+
+Router::Way Router::way(VnodeId vnode, Epoch followed) const {
+  if (held_.contains(vnode)) return {Way::Kind::kHere, {}};
+  const VnodeMap::Owner owner = map_.owner(vnode);
+  if (owner.first != self_ && owner.second > followed) return {Way::Kind::kForward, owner};
+  return {Way::Kind::kPark, owner};
+}
+
+void Router::park(VnodeId vnode, Delivery delivery, Epoch followed) {
+  if (finished_ && map_.owner(vnode).first == self_) return;
+  ++parked_count_;
+  parked_bytes_ += weight_of(delivery).total();
+  parked_[vnode].push_back({std::move(delivery), followed});
+}
+
+std::vector<Router::Parked> Router::unpark(VnodeId vnode) {
+  auto found = parked_.extract(vnode);
+  if (found.empty()) return {};
+  parked_count_ -= found.mapped().size();
+  for (const Parked& parked : found.mapped()) parked_bytes_ -= weight_of(parked.delivery).total();
+  return std::move(found.mapped());
+}
+
+void Router::deliver(Delivery delivery, JobOutbox& out) {
+  if (finished_) return;
+  PHX_CHECK(port_.has_value());
+  out.report(Effect{ToApp{port_->application(), port_->deliver(std::move(delivery))}});
+}
+
+void Router::route(VnodeMessage message, JobOutbox& out) {
+  const VnodeId target = target_of(message);
+  if (!map_.contains(target)) {
+    ++unknown_;
+    return;
+  }
+  const Way taken = way(target, message.followed);
+  switch (taken.kind) {
+    case Way::Kind::kHere:
+      deliver(delivery_of(std::move(message)), out);
+      break;
+    case Way::Kind::kForward:
+      message.job = job_;
+      message.followed = taken.owner.second;
+      out.send(taken.owner.first, std::move(message));
+      break;
+    case Way::Kind::kPark: {
+      const Epoch followed = message.followed;
+      park(target, delivery_of(std::move(message)), followed);
+      break;
+    }
+  }
+}
+
+void Router::serve(const collectives::BroadcastPiece& piece,
+                   const std::vector<collectives::Tokens>& tokens, JobOutbox& out) {
+  VnodeSet here;
+  std::vector<collectives::OwnerGroup> onward;
+  for (const collectives::Tokens& part : tokens) {
+    if (!part.vnodes.empty() && !map_.contains(part.vnodes.ranges().back().last)) ++unknown_;
+    here = here.united(part.vnodes.common(held_));
+    for (auto& group : map_.groups(part.vnodes.minus(held_))) {
+      if (group.owner != self_ && group.epoch > part.epoch) {
+        onward.push_back(std::move(group));
+        continue;
+      }
+      for (const VnodeId vnode : group.vnodes.ids()) {
+        park(vnode, BroadcastDelivery{VnodeSet{vnode}, piece}, part.epoch);
+      }
+    }
+  }
+  if (!here.empty()) deliver(BroadcastDelivery{std::move(here), piece}, out);
+  for (auto& send : collectives::split_fallback(self_, std::move(onward), piece).sends) {
+    out.send(send.to, CollectiveMessage{job_, std::move(send.copy)});
+  }
+}
+
+void Router::reroute(const VnodeSet& vnodes, JobOutbox& out) {
+  if (vnodes.empty()) return;
+  std::vector<Parked> waiting;
+  for (auto at = parked_.begin(); at != parked_.end();) {
+    const VnodeId vnode = (at++)->first;
+    if (!vnodes.contains(vnode)) continue;
+    for (Parked& parked : unpark(vnode)) waiting.push_back(std::move(parked));
+  }
+  for (Parked& parked : waiting) {
+    std::visit(Overloaded{
+                   [&](BroadcastDelivery& m) {
+                     serve(m.piece, {{std::move(m.to), parked.followed}}, out);
+                   },
+                   [&](auto& m) {
+                     route(VnodeMessage{job_, parked.followed, std::move(m)}, out);
+                   },
+               },
+               parked.delivery);
+  }
+}
+
+void Router::on_routes(const std::vector<Route>& routes, JobOutbox& out) {
+  VnodeSet changed;
+  for (const Route& route : routes) {
+    // What this processor is about to own it owns when the parcel comes, not when others say so.
+    if (route.owner == self_) continue;
+    // Nobody but this processor can know better about what it holds.
+    changed = changed.united(map_.learn({route.vnodes.minus(held_), route.owner, route.epoch}));
+  }
+  reroute(changed, out);
+}
+
+void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
+  held_ = held_.united(vnodes_of(parcels));
+  std::vector<Delivery> waiting;
+  for (const VnodeParcel& parcel : parcels) {
+    for (Parked& parked : unpark(parcel.vnode)) waiting.push_back(std::move(parked.delivery));
+  }
+  for (auto& portion : in_portions(std::move(parcels))) {
+    out.report(Effect{ToApp{port_->application(), AppGrant{std::move(portion)}}});
+  }
+  for (Delivery& delivery : waiting) deliver(std::move(delivery), out);
+}
+
+void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
+  std::erase_if(parcels, [&](const VnodeParcel& parcel) {
+    return !map_.contains(parcel.vnode) || map_.owner(parcel.vnode).second >= parcel.epoch;
+  });
+  for (const VnodeParcel& parcel : parcels) {
+    map_.learn({VnodeSet{parcel.vnode}, self_, parcel.epoch});
+  }
+  given_ = given_.minus(vnodes_of(parcels));
+  if (finished_) return;
+  if (port_) {
+    install(std::move(parcels), out);
+    return;
+  }
+  for (VnodeParcel& parcel : parcels) kept_[parcel.vnode] = std::move(parcel);
+}
+
+void Router::on_attached(ApplicationId application, JobOutbox& out) {
+  port_.emplace(application);
+  grant_kept(kept(), out);
+}
+
+VnodeSet Router::grant_kept(const VnodeSet& vnodes, JobOutbox& out) {
+  if (!port_) return {};
+  VnodeSet granted = vnodes.common(kept());
+  std::vector<VnodeParcel> parcels;
+  for (const VnodeId vnode : granted.ids()) {
+    parcels.push_back(kept_parcel(vnode, map_.owner(vnode).second));
+  }
+  install(std::move(parcels), out);
+  return granted;
+}
+
+VnodeParcel Router::kept_parcel(VnodeId vnode, Epoch epoch) {
+  VnodeParcel parcel;
+  auto found = kept_.extract(vnode);
+  if (!found.empty()) parcel = std::move(found.mapped());
+  parcel.vnode = vnode;
+  parcel.epoch = epoch;
+  return parcel;
+}
+
+void Router::remember_given(const std::vector<VnodeParcel>& parcels, ProcessorId to) {
+  for (const VnodeParcel& parcel : parcels) {
+    map_.learn({VnodeSet{parcel.vnode}, to, parcel.epoch});
+  }
+  given_ = given_.united(vnodes_of(parcels));
+}
+
+std::vector<VnodeParcel> Router::give_kept(const VnodeSet& vnodes, ProcessorId to) {
+  std::vector<VnodeParcel> parcels;
+  for (const VnodeId vnode : vnodes.common(kept()).ids()) {
+    parcels.push_back(kept_parcel(vnode, map_.owner(vnode).second + 1));
+  }
+  remember_given(parcels, to);
+  return parcels;
+}
+
+void Router::keep(AppReleased released) {
+  if (!port_) return;
+  VnodeSet vnodes;
+  for (const auto& [vnode, bundle] : released.vnodes) vnodes.insert(vnode);
+  vnodes = vnodes.common(held_);
+  held_ = held_.minus(vnodes);
+  for (auto& [vnode, bundle] : released.vnodes) {
+    if (vnodes.contains(vnode)) kept_[vnode] = {vnode, map_.owner(vnode).second, std::move(bundle)};
+  }
+  for (auto& [vnode, crossed] : port_->delivered_after(released.received, vnodes)) {
+    for (Delivery& delivery : crossed) {
+      park(vnode, std::move(delivery), map_.owner(vnode).second);
+    }
+  }
+}
+
+std::vector<VnodeParcel> Router::release(AppReleased released, ProcessorId to) {
+  VnodeSet vnodes;
+  for (const auto& [vnode, bundle] : released.vnodes) vnodes.insert(vnode);
+  keep(std::move(released));
+  return give_kept(vnodes, to);
+}
+
+void Router::on_acknowledged(std::uint64_t received) {
+  if (port_) port_->acknowledge(received);
+}
+
+void Router::on_finished() {
+  finished_ = true;
+  port_.reset();
+  kept_.clear();
+  std::erase_if(parked_, [&](const auto& entry) { return map_.owner(entry.first).first == self_; });
+  parked_count_ = 0;
+  parked_bytes_ = 0;
+  for (const auto& [vnode, waiting] : parked_) {
+    parked_count_ += waiting.size();
+    for (const Parked& parked : waiting) parked_bytes_ += weight_of(parked.delivery).total();
+  }
+}
+
+void Router::check_invariants() const {
+  map_.check_invariants();
+  PHX_CHECK(map_.owned_by(self_).contains_all(held_));
+  std::uint64_t bytes = 0;
+  for (const auto& [vnode, waiting] : parked_) {
+    PHX_CHECK(!held_.contains(vnode) && !waiting.empty());
+    for (const Parked& parked : waiting) bytes += weight_of(parked.delivery).total();
+  }
+  PHX_CHECK(bytes == parked_bytes_);
+  for (const auto& [vnode, parcel] : kept_) PHX_CHECK(map_.owner(vnode).first == self_);
+  PHX_CHECK(map_.owned_by(self_).common(given_).empty());
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "runtime/messages/job_outbox.h"
+#include "runtime/vnodes/app_port.h"
+#include "runtime/vnodes/vnode_map.h"
+
+namespace phx::runtime {
+
+/// One job's vnodes at one processor: which of them the application here holds, and where
+/// everything that is addressed to a vnode goes.
+///
+/// A vnode whose owner is this processor is *held* (by the attached application) or *kept* (by the
+/// daemon: no application yet, or released by it). For a message that followed ownership up to
+/// epoch f: held -> delivered; a known owner elsewhere at an epoch above f -> forwarded there;
+/// otherwise this processor was named owner and the vnode is on its way (or kept): parked until it
+/// is installed or a newer route is heard [Saito08 G12].
+///
+/// Guarantees: every delivery is at one place at a time and is never dropped while the job lives.
+/// Does not guarantee order: FIFO per pair is restored by the numbers at the destination vnode.
+class Router {
+ public:
+  Router(ProcessorId self, JobId job, VnodeMap map);
+
+  // Inputs.
+  void on_attached(ApplicationId application, JobOutbox& out);
+  /// The application will take no more: what is addressed to its vnodes is dropped from now on.
+  void on_finished();
+  void on_acknowledged(std::uint64_t received);
+  void on_routes(const std::vector<Route>& routes, JobOutbox& out);
+  void on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out);
+
+  // Commands.
+  void route(VnodeMessage message, JobOutbox& out);
+  /// Serves exactly these tokens: here, parked, or onward outside the tree.
+  void serve(const collectives::BroadcastPiece& piece,
+             const std::vector<collectives::Tokens>& tokens, JobOutbox& out);
+  void deliver(Delivery delivery, JobOutbox& out);
+  /// Takes released vnodes from the application and makes parcels for `to` of them, as give_kept().
+  [[nodiscard]] std::vector<VnodeParcel> release(AppReleased released, ProcessorId to);
+  /// The application holds these no more, but nobody else does yet: the daemon keeps them.
+  void keep(AppReleased released);
+  /// Sends on what waits here for vnodes that have another owner now.
+  void reroute(const VnodeSet& vnodes, JobOutbox& out);
+  /// Parcels for `to` of kept vnodes; those that are not kept are left out. To be followed by
+  /// reroute(), when the parcels are sent.
+  [[nodiscard]] std::vector<VnodeParcel> give_kept(const VnodeSet& vnodes, ProcessorId to);
+  /// Grants kept vnodes to the application (assume). Returns those granted.
+  VnodeSet grant_kept(const VnodeSet& vnodes, JobOutbox& out);
+
+  // Queries.
+  [[nodiscard]] const VnodeMap& map() const { return map_; }
+  [[nodiscard]] const VnodeSet& held() const { return held_; }
+  [[nodiscard]] VnodeSet kept() const { return map_.owned_by(self_).minus(held_); }
+  /// Where the vnodes are that this processor gave away and has not got back.
+  [[nodiscard]] std::vector<Route> given() const { return map_.routes(given_); }
+  [[nodiscard]] bool is_attached() const { return port_.has_value(); }
+  [[nodiscard]] bool is_finished() const { return finished_; }
+  /// REQUIRES is_attached().
+  [[nodiscard]] ApplicationId application() const { return port_->application(); }
+  [[nodiscard]] std::uint64_t parked() const { return parked_count_; }
+  /// Times that something was for vnodes which the job does not have, and was dropped.
+  [[nodiscard]] std::uint64_t unknown() const { return unknown_; }
+  [[nodiscard]] std::uint64_t parked_bytes() const { return parked_bytes_; }
+  [[nodiscard]] std::uint64_t undelivered_bytes() const { return port_ ? port_->bytes() : 0; }
+  void check_invariants() const;
+
+ private:
+  struct Parked {
+    Delivery delivery;  ///< For one vnode only.
+    Epoch followed = 0;
+  };
+  struct Way {
+    enum class Kind { kHere, kForward, kPark } kind;
+    VnodeMap::Owner owner;
+  };
+
+  [[nodiscard]] Way way(VnodeId vnode, Epoch followed) const;
+  void park(VnodeId vnode, Delivery delivery, Epoch followed);
+  [[nodiscard]] std::vector<Parked> unpark(VnodeId vnode);
+  void install(std::vector<VnodeParcel> parcels, JobOutbox& out);
+  [[nodiscard]] VnodeParcel kept_parcel(VnodeId vnode, Epoch epoch);
+  void remember_given(const std::vector<VnodeParcel>& parcels, ProcessorId to);
+
+  ProcessorId self_;
+  JobId job_;
+  VnodeMap map_;
+  VnodeSet held_;
+  VnodeSet given_;  ///< Had been owned here, and are not.
+  std::optional<AppPort> port_;
+  bool finished_ = false;
+  std::map<VnodeId, VnodeParcel> kept_;  ///< Only kept vnodes that have a past.
+  std::map<VnodeId, std::vector<Parked>> parked_;
+  std::uint64_t parked_count_ = 0;
+  std::uint64_t parked_bytes_ = 0;
+  std::uint64_t unknown_ = 0;
+};
+
+}  // namespace phx::runtime

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "collectives/owner_group.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "runtime/messages/messages.h"
+
+namespace phx::runtime {
+
+/// Who owned each vnode of one job, as far as this processor has heard: for every vnode the pair
+/// (owner, epoch) with the highest epoch heard. Every pair is truthful ("was, is, or is about to
+/// be owner at that epoch"), so following pairs of growing epoch ends at the owner [Saito08 G12].
+/// Kept as runs of vnodes with the same pair. Not thread-safe.
+class VnodeMap {
+ public:
+  using Owner = std::pair<ProcessorId, Epoch>;
+
+  /// Equal contiguous shares for `processors` in this order, at epoch 1.
+  /// REQUIRES vnodes > 0 and at least one processor.
+  VnodeMap(std::uint64_t vnodes, const std::vector<ProcessorId>& processors);
+
+  /// Takes over what is newer than what is known; the rest is ignored. Vnodes beyond the space are
+  /// ignored too. Returns the vnodes that changed.
+  VnodeSet learn(const Route& route);
+
+  [[nodiscard]] std::uint64_t vnodes() const { return vnodes_; }
+  [[nodiscard]] bool contains(VnodeId vnode) const { return vnode.value < vnodes_; }
+  /// REQUIRES contains(vnode).
+  [[nodiscard]] Owner owner(VnodeId vnode) const;
+  /// `wanted` cut into groups of one owner and epoch, sorted by owner, then epoch.
+  [[nodiscard]] std::vector<collectives::OwnerGroup> groups(const VnodeSet& wanted) const;
+  [[nodiscard]] VnodeSet owned_by(ProcessorId processor) const;
+  [[nodiscard]] VnodeSet owned_by_any(const ProcessorSet& processors) const;
+  /// How many vnodes each processor owns; processors without any are left out.
+  [[nodiscard]] std::map<ProcessorId, std::uint64_t> loads() const;
+  /// What is known of `wanted`, for others.
+  [[nodiscard]] std::vector<Route> routes(const VnodeSet& wanted) const;
+  [[nodiscard]] VnodeSet all() const;
+  void check_invariants() const;
+
+ private:
+  struct Run {
+    std::uint64_t last = 0;
+    Owner owner;
+  };
+  using Runs = std::map<std::uint64_t, Run>;
+
+  void split_at(std::uint64_t vnode);
+  void merge_around(std::uint64_t first, std::uint64_t last);
+  [[nodiscard]] Runs::const_iterator run_of(std::uint64_t vnode) const;
+
+  std::uint64_t vnodes_;
+  Runs runs_;  ///< First vnode -> run; they cover 0..vnodes_-1 without gaps.
+};
+
+}  // namespace phx::runtime
