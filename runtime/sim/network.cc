@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "overlay/base/check.h"
-#include "runtime/sim/frame_bytes.h"
 
 namespace phx::sim {
 namespace {
@@ -145,9 +144,8 @@ void Network::hang_up(MachineId from, LinkId link) {
 void Network::transmit(MachineId from, LinkId link, runtime::Frame frame) {
   const auto found = machines_[from.value].links.find(link);
   if (found == machines_[from.value].links.end()) return;
-  ++frames_sent_;
-  const std::uint64_t bytes = frame_bytes(frame);
-  bytes_sent_ += bytes;
+  const std::uint64_t bytes = encoder_.size(frame);
+  meter_.on_frame(from, lane_at(found->second).to, frame, bytes);
   push(found->second, InFlight{std::move(frame), 1, false}, bytes);
 }
 

@@ -11,7 +11,9 @@
 #include "overlay/base/rng.h"
 #include "runtime/messages/messages.h"
 #include "runtime/sim/agenda.h"
+#include "runtime/sim/meter.h"
 #include "runtime/sim/network_model.h"
+#include "runtime/wire/codec.h"
 
 namespace phx::sim {
 
@@ -64,8 +66,8 @@ class Network {
 
   /// Frames under way or lost with a connection, for limits.
   [[nodiscard]] std::size_t frames_in_flight() const { return in_flight_; }
-  [[nodiscard]] std::uint64_t frames_sent() const { return frames_sent_; }
-  [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_sent_; }
+  /// What was sent, with the bytes that it takes on the wire.
+  [[nodiscard]] const Meter& meter() const { return meter_; }
 
  private:
   struct InFlight {
@@ -123,8 +125,8 @@ class Network {
   std::deque<Connection> connections_;  ///< All that ever were.
   std::set<MachineId> cut_off_;
   std::size_t in_flight_ = 0;
-  std::uint64_t frames_sent_ = 0;
-  std::uint64_t bytes_sent_ = 0;
+  wire::Encoder encoder_;
+  Meter meter_;
 };
 
 }  // namespace phx::sim

@@ -134,6 +134,14 @@ Encoded Encoder::encode(const runtime::ClientRequest& message) {
 Encoded Encoder::encode(const runtime::ClientReply& message) {
   return encode_as<pb::ClientReply>(Family::kClientReply, message, state_->workshop);
 }
+std::uint64_t Encoder::size(const runtime::Frame& message) {
+  pb::Frame& header = *state_->workshop.make<pb::Frame>();
+  Sink sink;
+  write_top(message, header, sink);
+  std::uint64_t size = kPrefixBytes + header.ByteSizeLong();
+  for (const Payload& part : sink.take()) size += part.size();
+  return size;
+}
 
 struct Decoder::State {
   Workshop workshop;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -47,6 +48,8 @@ class Encoder {
   [[nodiscard]] Encoded encode(const runtime::ToApplication& message);
   [[nodiscard]] Encoded encode(const runtime::ClientRequest& message);
   [[nodiscard]] Encoded encode(const runtime::ClientReply& message);
+  /// encode(message).size(), without making the bytes.
+  [[nodiscard]] std::uint64_t size(const runtime::Frame& message);
 
  private:
   struct State;

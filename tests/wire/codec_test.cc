@@ -86,6 +86,18 @@ TEST_CASE("every message comes back as it was") {
   for_all_families([](auto family) { check_round_trips<typename decltype(family)::Top>(); });
 }
 
+TEST_CASE("the size of a frame is known without its bytes") {
+  Encoder encoder;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    support::RandomMessages random(seed);
+    for (std::size_t kind = 0; kind < FamilyOf<Frame>::kKinds; ++kind) {
+      CAPTURE(kind);
+      const Frame frame = FamilyOf<Frame>::make(random, kind);
+      CHECK(encoder.size(frame) == encoder.encode(frame).size());
+    }
+  }
+}
+
 TEST_CASE("a truncated header or payload is refused or harmless, at every byte") {
   for_all_families([](auto family) { check_truncation<typename decltype(family)::Top>(); });
 }
