@@ -316,10 +316,17 @@ void JobLife::end(const Surroundings& around, std::int32_t code, std::string rea
   if (ended_) return;
   const JobEnd message{id(), code, std::move(reason)};
   on_end(around, message, out);
-  // To everybody, since a coordinator may die or leave; it relays to newcomers.
-  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-    out.send(member, message);
-  }
+  tell_end(around, message, out);
+}
+
+/// Everybody may find at once that a job is over, for instance when all see the same death. So two
+/// tell all others, and the rest tells these two: the home, and the coordinator, since the home
+/// may be gone.
+void JobLife::tell_end(const Surroundings& around, const JobEnd& end, JobOutbox& out) const {
+  ProcessorSet told{home_, around.coordinator};
+  if (told.contains(self_)) told = around.members;
+  told.erase(self_);
+  for (const ProcessorId member : told.common(around.members).ids()) out.send(member, end);
 }
 
 void JobLife::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out) {

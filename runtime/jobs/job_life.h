@@ -57,6 +57,8 @@ class JobLife {
   void consider_retire(const Surroundings& around, bool idle, JobOutbox& out);
   /// Gives the home's duty away, if this processor has it and another can take it.
   void pass_home_on(const Surroundings& around, JobOutbox& out);
+  /// Says that the job is over: to everybody, or to those who will.
+  void tell_end(const Surroundings& around, const JobEnd& end, JobOutbox& out) const;
   /// Ends the job everywhere. `reason` empty: it ended well.
   void end(const Surroundings& around, std::int32_t code, std::string reason, JobOutbox& out);
 

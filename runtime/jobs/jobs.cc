@@ -74,18 +74,23 @@ void Jobs::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out)
   Entry* entry = find(end.job);
   const bool is_news = entry != nullptr ? !entry->life.ended() : !history_.contains(end.job);
   if (entry != nullptr) {
+    const bool is_home = entry->life.home() == self_;
+    if (is_news && (is_home || around.coordinator == self_)) entry->life.tell_end(around, end, out);
     entry->life.on_end(around, end, out);
   } else if (is_news) {
     // Over before it was announced here.
     history_.add(end);
     early_.take(end.job);
-  }
-  if (is_news && around.coordinator == self_) {
-    for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-      out.send(member, end);
-    }
+    if (around.coordinator == self_) tell_all(around, end, out);
   }
   settle(around, end.job, out);
+}
+
+/// By somebody who knows no home of the job.
+void Jobs::tell_all(const Surroundings& around, const JobEnd& end, JobOutbox& out) {
+  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+    out.send(member, end);
+  }
 }
 
 void Jobs::on_unknown(const Surroundings& around, ProcessorId from, JobMessage message,
@@ -102,9 +107,7 @@ void Jobs::on_unknown(const Surroundings& around, ProcessorId from, JobMessage m
   if (early_.keep(job, from, std::move(message))) return;
   const JobEnd end{
       job, 1, "more than can be kept came to " + to_string(self_) + " before it heard of the job"};
-  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-    out.send(member, end);
-  }
+  tell_all(around, end, out);
   on_end(around, end, out);
 }
 

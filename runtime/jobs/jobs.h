@@ -98,6 +98,7 @@ class Jobs {
   /// At the home: to those who have not heard of the job, perhaps.
   void introduce(const Entry& entry, const ProcessorSet& to, JobOutbox& out);
   /// Not announced here (yet), or over.
+  void tell_all(const Surroundings& around, const JobEnd& end, JobOutbox& out);
   void on_unknown(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
   [[nodiscard]] std::string lost_with(const Surroundings& around, const Entry& entry,
                                       ProcessorId gone) const;

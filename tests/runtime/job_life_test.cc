@@ -161,6 +161,19 @@ TEST_CASE("a job whose new home is dead already ends everywhere, and says why") 
   CHECK(h.sent<JobEnd>().size() == 1);
 }
 
+TEST_CASE("who finds that a job is over tells its home, and only that one tells everybody") {
+  Harness finder(kOther);
+  Harness home(kHome);
+
+  finder.life.end(finder.around(), 1, "test", finder.out);
+  home.life.end(home.around(), 1, "test", home.out);
+
+  const auto found = finder.sent<JobEnd>();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].first == kHome);
+  CHECK(home.sent<JobEnd>().size() == 2);
+}
+
 TEST_CASE("a process tells a new home its stage again") {
   Harness h(kOther);
   h.life.consider_start(h.around(), h.out);
