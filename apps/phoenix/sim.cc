@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -9,8 +10,14 @@
 #include <string>
 #include <string_view>
 
+#include <malloc.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/sim/churn.h"
+#include "runtime/sim/costs.h"
 #include "runtime/sim/scenario.h"
 
 namespace phx::app {
@@ -20,6 +27,8 @@ struct SimOptions {
   std::string scenario = "churn";
   std::string seeds = "0";
   std::string topology;
+  std::uint32_t processors = 0;  ///< 0: as the scenario has it.
+  bool json = false;
   bool trace = false;
   bool wire = false;
 };
@@ -57,7 +66,7 @@ int run_script(const SimOptions& options) {
   const auto text = read_file(options.scenario);
   if (!text) {
     return fail("no scenario '" + options.scenario +
-                    "': neither churn, churn-small, deaths or mesh, nor a file",
+                    "': neither churn, churn-small, deaths, mesh or costs, nor a file",
                 kUsage);
   }
   const sim::ScenarioFile file = sim::split_scenario(*text);
@@ -142,11 +151,66 @@ int run_seeds(const SimOptions& options, sim::ChurnOptions run, bool with_deaths
   return totals.bad == 0 ? kOk : kFailed;
 }
 
+std::string fixed(double number, int digits) {
+  constexpr std::size_t kMost = 32;
+  std::string text(kMost, '\0');
+  const int size = std::snprintf(text.data(), text.size(), "%.*f", digits, number);
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
+
+nlohmann::json to_json(const sim::CostRow& row, std::uint32_t processors) {
+  nlohmann::json kinds = nlohmann::json::object();
+  for (const auto& [kind, count] : row.kinds) {
+    kinds[std::string(kind)] = {{"messages", count.messages}, {"bytes", count.bytes}};
+  }
+  return {{"event", row.event},
+          {"processors", processors},
+          {"milliseconds", to_ms(row.time)},
+          {"messages", row.all.messages},
+          {"bytes", row.all.bytes},
+          {"messages-max", row.busiest.messages},
+          {"bytes-max", row.busiest.bytes},
+          {"copies", row.copies},
+          {"fallbacks", row.fallbacks},
+          {"heap-each", row.heap},
+          {"kinds", std::move(kinds)}};
+}
+
+/// The table of runtime/sim/README.md, for one number of processors.
+int run_costs(const SimOptions& options) {
+  sim::CostOptions run;
+  constexpr std::uint32_t kProcessors = 64;
+  run.processors = options.processors == 0 ? kProcessors : options.processors;
+  run.heap_in_use = [] { return std::uint64_t{mallinfo2().uordblks}; };
+  const sim::CostReport report = sim::measure_costs(run);
+  Table table({"event", "ms", "messages", "of one", "kB", "kB of one", "copies", "fallback %",
+               "heap kB each"});
+  nlohmann::json rows = nlohmann::json::array();
+  constexpr double kKilo = 1000;
+  for (const sim::CostRow& row : report.rows) {
+    const auto copies = static_cast<double>(std::max<std::uint64_t>(row.copies, 1));
+    rows.push_back(to_json(row, run.processors));
+    table.add({std::string(row.event), fixed(to_ms(row.time), 0), std::to_string(row.all.messages),
+               std::to_string(row.busiest.messages),
+               fixed(static_cast<double>(row.all.bytes) / kKilo, 1),
+               fixed(static_cast<double>(row.busiest.bytes) / kKilo, 1), std::to_string(row.copies),
+               fixed(100 * static_cast<double>(row.fallbacks) / copies, 0),
+               fixed(static_cast<double>(row.heap) / kKilo, 0)});
+  }
+  std::printf("%s", options.json ? (rows.dump(2) + "\n").c_str() : table.text().c_str());
+  for (const std::string& violation : report.violations) {
+    std::fprintf(stderr, "violation: %s\n", violation.c_str());
+  }
+  return report.violations.empty() ? kOk : kFailed;
+}
+
 int simulate(const SimOptions& options) {
   if (options.scenario == "churn") return run_seeds(options, sim::ChurnOptions::full(), false);
   if (options.scenario == "churn-small") {
     return run_seeds(options, sim::ChurnOptions::small(), false);
   }
+  if (options.scenario == "costs") return run_costs(options);
   if (options.scenario == "mesh") return run_seeds(options, mesh_options(), false);
   if (options.scenario == "deaths") {
     sim::ChurnOptions run = sim::ChurnOptions::small();
@@ -163,12 +227,15 @@ void add_sim(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<SimOptions>();
   CLI::App* verb = tool.add_subcommand("sim", "Simulate a mesh with faults, and check everything");
   verb->add_option("--scenario", options->scenario,
-                   "churn, churn-small, deaths, mesh (1000 processors), or a scenario file")
+                   "churn, churn-small, deaths, mesh (1000 processors), costs (what each event "
+                   "costs), or a scenario file")
       ->capture_default_str();
   verb->add_option("--seed,--seeds", options->seeds, "One seed, or a range like 0..999")
       ->capture_default_str();
   verb->add_option("--topology", options->topology,
                    "The network, as a topology file; see runtime/sim/README.md");
+  verb->add_option("--processors", options->processors, "Of costs: how many, a multiple of 4");
+  verb->add_flag("--json", options->json, "Of costs: as JSON, with each kind of message");
   verb->add_flag("--trace", options->trace, "Print everything that happens");
   verb->add_flag("--wire", options->wire, "Turn all messages into bytes and back on their way");
   verb->footer(

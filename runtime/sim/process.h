@@ -40,6 +40,9 @@ class Process {
   [[nodiscard]] Duration draw_pause();
   /// Gives up these vnodes at the next safe point although nobody asked for them.
   void release(const VnodeSet& vnodes);
+  /// The same, but only who is told to will ask for them.
+  void give_up(const VnodeSet& vnodes) { endpoint_.release(vnodes); }
+  void assume(const VnodeSet& vnodes) { endpoint_.assume(vnodes); }
   [[nodiscard]] const runtime::Endpoint& endpoint() const { return endpoint_; }
 
  private:

@@ -48,6 +48,7 @@ Workload::Workload(const WorkloadOptions& options, std::uint64_t seed, Violation
 Round Workload::round(std::uint64_t number) const {
   constexpr std::array kOps = {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax, ReduceOp::kUser};
   constexpr std::array<std::size_t, 4> kElements = {1, 1, 7, 600};
+  if (const auto ordered = ordered_.find(number); ordered != ordered_.end()) return ordered->second;
   Rng rng(mix(Rng(rng_).next(), number, 1));
   Round round;
   round.number = number;
@@ -61,6 +62,13 @@ Round Workload::round(std::uint64_t number) const {
     round.elements = 1;
   }
   return round;
+}
+
+void Workload::order_round(VnodeId target, bool to_all) {
+  Round& round = ordered_[options_.reductions];
+  round.number = options_.reductions++;
+  round.target = target;
+  round.kind.to_all = to_all;
 }
 
 Payload Workload::contribution(const Round& round, VnodeId vnode) const {
@@ -90,7 +98,7 @@ const Payload& Workload::expected(const Round& round) {
 }
 
 bool Workload::is_complete(Instant now) const {
-  return done_ >= options_.vnodes && ledger_.outstanding() == 0 &&
+  return !is_held_open_ && done_ >= options_.vnodes && ledger_.outstanding() == 0 &&
          now - begun_at_ >= options_.lasts;
 }
 

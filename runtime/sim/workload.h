@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,6 +71,12 @@ class Workload {
   void on_done() { ++done_; }
   /// More rounds, or more time, for scenarios. They begin where the vnodes are.
   void extend(std::uint32_t rounds) { options_.reductions += rounds; }
+  /// One more round, with this target instead of a drawn one.
+  void order_round(VnodeId target, bool to_all);
+  /// One more broadcast of `root`.
+  void order_broadcast(VnodeId root) { ++broadcasts_[root.value]; }
+  /// While it is held open, the job is not complete, so that more can be ordered.
+  void hold_open(bool is_held) { is_held_open_ = is_held; }
   /// Everything was done, and everything sent has been received.
   [[nodiscard]] bool is_complete(Instant now) const;
   void begin(Instant now) { begun_at_ = now; }
@@ -86,6 +93,8 @@ class Workload {
   Ledger ledger_;
   std::vector<std::uint32_t> broadcasts_;
   std::vector<std::optional<Payload>> expected_;
+  std::map<std::uint64_t, Round> ordered_;
+  bool is_held_open_ = false;
   std::uint64_t done_ = 0;
   Instant begun_at_{};
   VnodeSet orphans_;

@@ -1,0 +1,224 @@
+#include "runtime/sim/costs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/sim/cluster.h"
+
+namespace phx::sim {
+namespace {
+
+constexpr std::uint32_t kSites = 4;
+constexpr std::uint64_t kVnodesEach = 4;
+constexpr Duration kAfterwards = 3s;
+constexpr Duration kBound = 120s;
+
+ClusterOptions cluster_options(const CostOptions& options) {
+  ClusterOptions cluster;
+  std::vector<std::uint32_t> sites(kSites, options.processors / kSites);
+  cluster.topology = Topology::uniform(sites, {10ms, 0});
+  cluster.machine.fault = options.planted;
+  cluster.machine.spawn_delay = 1ms;
+  return cluster;
+}
+
+/// One mesh and its job, event by event.
+class Costs {
+ public:
+  explicit Costs(const CostOptions& options)
+      : options_(options), cluster_(cluster_options(options)) {}
+
+  CostReport run();
+
+ private:
+  void measure(std::string_view event, const std::function<void()>& begin,
+               const std::function<bool()>& is_done);
+  void members();
+  void job_begins();
+  void collectives();
+  void moves();
+  void job_ends();
+  void move(std::uint64_t givers, std::uint64_t count);
+  void reduce(std::string_view event, bool to_all);
+  void broadcast(std::string_view event);
+
+  [[nodiscard]] bool is_settled();
+  [[nodiscard]] bool is_leaving();
+  [[nodiscard]] bool is_idle();
+  [[nodiscard]] std::uint64_t vnodes() const { return kVnodesEach * options_.processors; }
+  /// The last one, which is neither coordinator nor home nor root.
+  [[nodiscard]] MachineId victim() const { return cluster_.staying().back(); }
+  [[nodiscard]] Ledger& ledger() { return job_->ledger(); }
+
+  CostOptions options_;
+  Cluster cluster_;
+  Workload* job_ = nullptr;
+  CostReport report_;
+};
+
+void Costs::measure(std::string_view event, const std::function<void()>& begin,
+                    const std::function<bool()>& is_done) {
+  if (!cluster_.violations().empty()) return;
+  const Meter before = cluster_.network().meter();
+  const Instant begun_at = cluster_.now();
+  begin();
+  if (!cluster_.run_until(is_done, kBound)) {
+    report_.violations.push_back(std::string(event) + " does not end: " + cluster_.describe());
+  }
+  CostRow row;
+  row.event = event;
+  row.time = cluster_.now() - begun_at;
+  cluster_.run_for(kAfterwards);
+  const Meter cost = cluster_.network().meter().since(before);
+  row.all = cost.all();
+  row.busiest = cost.busiest();
+  row.kinds = cost.kinds();
+  row.fallbacks = cost.of("FallbackCopy").messages;
+  row.copies = cost.of("TreeCopy").messages + row.fallbacks;
+  if (options_.heap_in_use) row.heap = options_.heap_in_use() / options_.processors;
+  report_.rows.push_back(std::move(row));
+}
+
+bool Costs::is_settled() {
+  return !cluster_.is_joining() && cluster_.checkers().do_views_agree();
+}
+
+/// Somebody was drained and has not gone.
+bool Costs::is_leaving() {
+  const auto running = std::count_if(cluster_.machines().begin(), cluster_.machines().end(),
+                                     [](const SimDriver& machine) { return machine.is_running(); });
+  return static_cast<std::size_t>(running) != cluster_.staying().size();
+}
+
+/// No job runs, nor is remembered as running.
+bool Costs::is_idle() {
+  return std::all_of(cluster_.machines().begin(), cluster_.machines().end(),
+                     [](const SimDriver& machine) {
+                       return !machine.is_running() || machine.daemon()->status().jobs.empty();
+                     });
+}
+
+void Costs::members() {
+  const auto settled = [this] { return is_settled(); };
+  const auto left = [this] { return is_settled() && !is_leaving(); };
+  measure(
+      "start", [this] { cluster_.add_all(); }, settled);
+  measure(
+      "join", [this] { cluster_.add_machine(kSites - 1); }, settled);
+  measure(
+      "leave", [this] { cluster_.drain(victim()); }, left);
+  measure(
+      "join again", [this] { cluster_.add_machine(kSites - 1); }, settled);
+  measure(
+      "death", [this] { cluster_.kill(victim(), /*lost=*/false); }, settled);
+  const Instant end = cluster_.now() + 60s;
+  measure(
+      "idle minute", [] {}, [&] { return cluster_.now() >= end; });
+}
+
+void Costs::job_begins() {
+  WorkloadOptions workload;
+  workload.vnodes = vnodes();
+  workload.message_bytes = 8;
+  workload.state_bytes = 0;
+  workload.pause_min = workload.pause_max = 1ms;
+  workload.send_chance = workload.safe_point_chance = 1.0;
+  measure(
+      "job start",
+      [&] {
+        job_ = &cluster_.run_job(workload);
+        job_->hold_open(true);
+      },
+      [this] {
+        for (std::uint64_t v = 0; v < vnodes(); ++v) {
+          if (!ledger().holder(VnodeId{v})) return false;
+        }
+        return true;
+      });
+}
+
+void Costs::broadcast(std::string_view event) {
+  const std::uint64_t before = ledger().counters().broadcasts;
+  measure(
+      event, [this] { job_->order_broadcast(VnodeId{vnodes() / 3}); },
+      [&] { return ledger().counters().broadcasts >= before + vnodes(); });
+}
+
+void Costs::reduce(std::string_view event, bool to_all) {
+  const std::uint64_t before = ledger().counters().results;
+  const std::uint64_t results = to_all ? vnodes() : 1;
+  measure(
+      event, [&] { job_->order_round(VnodeId{vnodes() / 2}, to_all); },
+      [&] { return ledger().counters().results >= before + results; });
+}
+
+void Costs::collectives() {
+  broadcast("first broadcast");
+  broadcast("broadcast");
+  reduce("first reduction", false);
+  reduce("reduction", false);
+  reduce("allreduce", true);
+}
+
+/// The first `givers` processors with vnodes give `count` each to the next one.
+void Costs::move(std::uint64_t givers, std::uint64_t count) {
+  const std::vector<MachineId> machines = cluster_.staying();
+  for (std::size_t i = 0; i < givers; ++i) {
+    Process* giver = cluster_.machine(machines[i]).process();
+    if (giver == nullptr) continue;
+    const VnodeSet given = giver->endpoint().held().last_ids(count);
+    giver->give_up(given);
+    const MachineId to = machines[(i + 1) % machines.size()];
+    // It asks when the giver has passed a safe point.
+    cluster_.agenda().schedule_in(5ms, [this, to, given] {
+      if (Process* taker = cluster_.machine(to).process()) taker->assume(given);
+    });
+  }
+}
+
+void Costs::moves() {
+  const auto moved = [this](std::uint64_t count) {
+    const std::uint64_t before = ledger().counters().moves;
+    return [this, before, count] { return ledger().counters().moves >= before + count; };
+  };
+  const std::uint64_t others = cluster_.staying().size();
+  measure(
+      "one vnode moves", [this] { move(1, 1); }, moved(1));
+  measure(
+      "half of them move", [&] { move(others, kVnodesEach / 2); }, moved(others * kVnodesEach / 2));
+  measure(
+      "join to a job", [this] { cluster_.add_machine(kSites - 1); },
+      [this] { return is_settled() && cluster_.machine(victim()).process() != nullptr; });
+  measure(
+      "leave from a job", [this] { cluster_.drain(victim()); },
+      [this] { return is_settled() && !is_leaving(); });
+}
+
+void Costs::job_ends() {
+  measure(
+      "job end", [this] { job_->hold_open(false); }, [this] { return is_idle(); });
+  job_begins();
+  measure(
+      "death of a holder", [this] { cluster_.kill(victim(), /*lost=*/false); },
+      [this] { return is_settled() && is_idle(); });
+}
+
+CostReport Costs::run() {
+  members();
+  job_begins();
+  collectives();
+  moves();
+  job_ends();
+  for (const std::string& violation : cluster_.violations().all()) {
+    report_.violations.push_back(violation);
+  }
+  return std::move(report_);
+}
+
+}  // namespace
+
+CostReport measure_costs(const CostOptions& options) {
+  return Costs(options).run();
+}
+
+}  // namespace phx::sim

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "overlay/base/time.h"
+#include "runtime/sim/meter.h"
+#include "runtime/sim/planted.h"
+
+namespace phx::sim {
+
+/// What one event cost a mesh, from its beginning until 3 s after its end.
+struct CostRow {
+  std::string_view event;
+  Duration time{};              ///< From its beginning to its end.
+  Meter::Count all;             ///< Sent by all processors together.
+  Meter::Count busiest;         ///< Sent and received by the one with most.
+  std::uint64_t copies = 0;     ///< Of a broadcast's pieces.
+  std::uint64_t fallbacks = 0;  ///< Of these, the ones outside the tree.
+  std::uint64_t heap = 0;       ///< In use at the end, per processor; 0: not measured.
+  std::map<std::string_view, Meter::Count> kinds;
+};
+
+struct CostOptions {
+  std::uint32_t processors = 64;  ///< In four sites, 10 ms apart.
+  PlantedFault planted = PlantedFault::kNone;
+  std::function<std::uint64_t()> heap_in_use;  ///< Bytes; may be left out.
+};
+
+struct CostReport {
+  std::vector<CostRow> rows;
+  std::vector<std::string> violations;  ///< Of checkers; events that do not end.
+};
+
+/// Lets a mesh start, and everything happen to it that has a row, one after the other.
+[[nodiscard]] CostReport measure_costs(const CostOptions& options);
+
+}  // namespace phx::sim
