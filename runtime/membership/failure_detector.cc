@@ -1,34 +1,66 @@
 #include "runtime/membership/failure_detector.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace phx::runtime {
 
-void FailureDetector::suspect(ProcessorId accused, Departure why, std::string detail) {
-  suspected_.try_emplace(accused, ViewChange::Gone{accused, why, std::move(detail)});
+void FailureDetector::accuse(Instant now, ProcessorId accuser, const Gone& accused) {
+  if (accuser == self_) {
+    own_.try_emplace(accused.id, accused);
+    ++times_[accused.id];
+  } else {
+    others_[accused.id][accuser] = now;
+  }
 }
 
-bool FailureDetector::on_report(Instant now, ProcessorId accused) {
-  std::vector<Instant>& times = reports_[accused];
-  std::erase_if(times, [&](Instant at) { return now - at > memory_; });
-  times.push_back(now);
-  return times.size() >= decisive_;
+void FailureDetector::trust(ProcessorId id) {
+  suspected_.erase(id);
+  own_.erase(id);
+  times_.erase(id);
+  others_.erase(id);
+}
+
+void FailureDetector::condemn(Gone dead) {
+  const ProcessorId id = dead.id;
+  suspected_.try_emplace(id, std::move(dead));
 }
 
 void FailureDetector::forget(ProcessorId id) {
-  suspected_.erase(id);
-  reports_.erase(id);
+  trust(id);
+  for (auto& [accused, accusers] : others_) accusers.erase(id);
 }
 
 void FailureDetector::keep_only(const View& view) {
   const auto is_gone = [&](const auto& entry) { return !view.members.contains(entry.first); };
   std::erase_if(suspected_, is_gone);
-  std::erase_if(reports_, is_gone);
+  std::erase_if(own_, is_gone);
+  std::erase_if(times_, is_gone);
+  std::erase_if(others_, is_gone);
+}
+
+std::uint32_t FailureDetector::times_accused(ProcessorId id) const {
+  const auto found = times_.find(id);
+  return found == times_.end() ? 0 : found->second;
+}
+
+std::uint32_t FailureDetector::other_accusers(Instant now, ProcessorId id) const {
+  const auto found = others_.find(id);
+  if (found == others_.end()) return 0;
+  return static_cast<std::uint32_t>(std::ranges::count_if(
+      found->second, [&](const auto& entry) { return now - entry.second <= memory_; }));
 }
 
 ProcessorId FailureDetector::lowest_trusted(const View& view) const {
   for (const auto& [id, member] : view.members) {
     if (!is_suspected(id)) return id;
+  }
+  return kNobody;
+}
+
+ProcessorId FailureDetector::judge_of(ProcessorId accused, const View& view) const {
+  for (const auto& [id, member] : view.members) {
+    if (id != accused && !is_suspected(id) && !is_accused(id)) return id;
   }
   return kNobody;
 }
@@ -42,6 +74,31 @@ ProcessorSet ring_successors(ProcessorId self, const View& view, std::uint32_t c
     ++at;
   }
   return result;
+}
+
+std::vector<ProcessorId> ring_predecessors(ProcessorId id, const View& view) {
+  std::vector<ProcessorId> result;
+  const auto at = view.members.lower_bound(id);
+  for (auto it = at; it != view.members.begin();) result.push_back((--it)->first);
+  for (auto it = view.members.end(); it != at;) {
+    if ((--it)->first != id) result.push_back(it->first);
+  }
+  return result;
+}
+
+namespace {
+
+/// "address:port" without the port.
+std::string_view address_of(std::string_view endpoint) {
+  return endpoint.substr(0, endpoint.rfind(':'));
+}
+
+}  // namespace
+
+bool share_machine(const Member& a, const Member& b) {
+  // Addresses alone are not enough: private ones mean another machine in another network.
+  return a.name == b.name && !a.endpoints.empty() &&
+         std::ranges::equal(a.endpoints, b.endpoints, {}, address_of, address_of);
 }
 
 }  // namespace phx::runtime

@@ -12,39 +12,55 @@
 
 namespace phx::runtime {
 
-/// Whom this processor holds for dead, and how often others said so. Evidence only: what follows
-/// from it is decided by Membership.
+/// Who accuses whom, and whom this processor holds for dead. Evidence only: what follows from it is
+/// decided by Membership [README, "Accusations"].
 class FailureDetector {
  public:
-  /// Reports of others count for `memory`; the `decisive`-th within it decides.
-  FailureDetector(Duration memory, std::uint32_t decisive) : memory_(memory), decisive_(decisive) {}
+  using Gone = ViewChange::Gone;
 
-  /// Own evidence. The first reason is kept.
-  void suspect(ProcessorId accused, Departure why, std::string detail);
-  /// The own evidence was wrong.
-  void trust(ProcessorId id) { suspected_.erase(id); }
-  /// Somebody else's word; true if with it there are enough.
-  [[nodiscard]] bool on_report(Instant now, ProcessorId accused);
+  /// An accusation by another one counts for `memory`; it is repeated while its reason lasts.
+  FailureDetector(ProcessorId self, Duration memory) : self_(self), memory_(memory) {}
+
+  /// `accuser` cannot reach `accused.id`. However often it says so, it is one accuser.
+  void accuse(Instant now, ProcessorId accuser, const Gone& accused);
+  /// This processor reaches it: nothing counts that was said before.
+  void trust(ProcessorId id);
+  /// From now on held for dead. The first reason is kept.
+  void condemn(Gone dead);
   /// `id` is no member any more.
   void forget(ProcessorId id);
   /// ... and so is everybody else who is not in this view.
   void keep_only(const View& view);
 
+  /// Held for dead.
   [[nodiscard]] bool is_suspected(ProcessorId id) const { return suspected_.contains(id); }
-  [[nodiscard]] const std::map<ProcessorId, ViewChange::Gone>& suspected() const {
-    return suspected_;
-  }
-  /// The lowest member that is not suspected; kNobody if there is none.
+  [[nodiscard]] const std::map<ProcessorId, Gone>& suspected() const { return suspected_; }
+  /// By this processor's own channel.
+  [[nodiscard]] bool is_accused(ProcessorId id) const { return own_.contains(id); }
+  [[nodiscard]] const std::map<ProcessorId, Gone>& accused() const { return own_; }
+  /// How often this processor has found so, since it last trusted `id`.
+  [[nodiscard]] std::uint32_t times_accused(ProcessorId id) const;
+  /// Others that accuse `id`, and whose word still counts.
+  [[nodiscard]] std::uint32_t other_accusers(Instant now, ProcessorId id) const;
+  /// The lowest member that is not held for dead; kNobody if there is none.
   [[nodiscard]] ProcessorId lowest_trusted(const View& view) const;
+  /// Who decides about `accused`: the lowest other one that this processor does not accuse.
+  [[nodiscard]] ProcessorId judge_of(ProcessorId accused, const View& view) const;
 
  private:
+  ProcessorId self_;
   Duration memory_;
-  std::uint32_t decisive_;
-  std::map<ProcessorId, ViewChange::Gone> suspected_;
-  std::map<ProcessorId, std::vector<Instant>> reports_;  ///< Times, the oldest first.
+  std::map<ProcessorId, Gone> suspected_;
+  std::map<ProcessorId, Gone> own_;
+  std::map<ProcessorId, std::uint32_t> times_;
+  std::map<ProcessorId, std::map<ProcessorId, Instant>> others_;  ///< accused -> accuser, when
 };
 
 /// The `count` members after `self` in the ring of ids, without `self`: whom it watches.
 [[nodiscard]] ProcessorSet ring_successors(ProcessorId self, const View& view, std::uint32_t count);
+/// The members before `id` in the ring of ids, the nearest first: those that watch it come first.
+[[nodiscard]] std::vector<ProcessorId> ring_predecessors(ProcessorId id, const View& view);
+/// Both run on one machine, so that what one finds there is true for all.
+[[nodiscard]] bool share_machine(const Member& a, const Member& b);
 
 }  // namespace phx::runtime

@@ -11,7 +11,7 @@ Membership::Membership(ProcessorId self, View initial, const MembershipOptions& 
     : self_(self),
       options_(options),
       view_(std::move(initial)),
-      detector_(options.report_memory, options.reports) {
+      detector_(self, options.report_memory) {
   PHX_CHECK(view_.members.contains(self_));
   live_ = live_members(view_);
   obeyed_ = coordinator();
@@ -35,23 +35,6 @@ void Membership::leave(Instant now, bool flushed, Outbox& out) {
   if (is_over_) return;
   leave_ = Leave{flushed || (leave_ && leave_->flushed)};
   if (obeyed_ != self_) out.send(obeyed_, *leave_);
-  settle(now, out);
-}
-
-void Membership::suspect(Instant now, ProcessorId accused, Departure why, std::string detail,
-                         Outbox& out) {
-  if (is_over_ || accused == self_ || !concerns(accused)) return;
-  detector_.suspect(accused, why, detail);
-  if (takeover_) takeover_->give_up(accused);
-  const ProcessorId told = acting();
-  if (told != self_ && told == obeyed_) out.send(told, Suspect{accused, why, std::move(detail)});
-  settle(now, out);
-}
-
-void Membership::trust(Instant now, ProcessorId peer, Outbox& out) {
-  // Whom a takeover has declared dead stays dead: some may have installed its result already.
-  if (is_over_ || (promised_ && peer < *promised_)) return;
-  detector_.trust(peer);
   settle(now, out);
 }
 
@@ -110,21 +93,6 @@ void Membership::on_message(Instant now, ProcessorId from, const LeaveRefused& m
   settle(now, out);
 }
 
-void Membership::on_message(Instant now, ProcessorId from, const Suspect& message, Outbox& out) {
-  const ProcessorId accused = message.accused;
-  if (is_over_ || !is_member(from, out) || !concerns(accused) || accused == self_) return;
-  const bool is_proof = message.why == Departure::kConnectionLost;
-  const bool is_enough = detector_.on_report(now, accused);
-  if (is_enough || is_proof) {
-    suspect(now, accused, message.why, message.detail, out);
-    return;
-  }
-  // The answer is the acknowledgement, or else suspect() by the own channel.
-  out.send(accused, Heartbeat{});
-  // Downwards only, so that it ends somewhere.
-  if (obeyed_ < self_ && obeyed_ != accused) out.send(obeyed_, message);
-}
-
 void Membership::on_message(Instant now, ProcessorId from, const ViewQuery& /*message*/,
                             Outbox& out) {
   if (is_over_) return;
@@ -177,9 +145,10 @@ void Membership::on_message(Instant /*now*/, ProcessorId from, const Fenced& mes
   }
 }
 
-void Membership::on_timer(Instant now, Timer /*timer*/, Outbox& out) {
-  retry_armed_ = false;
+void Membership::on_timer(Instant now, Timer timer, Outbox& out) {
   if (is_over_) return;
+  if (timer == Timer::kOffice) return settle(now, out);
+  retry_armed_ = false;
   if (takeover_) {
     for (const ProcessorId id : takeover_->awaited()) out.send(id, ViewQuery{});
   }
@@ -188,100 +157,6 @@ void Membership::on_timer(Instant now, Timer /*timer*/, Outbox& out) {
   // The one that was to take over may have died: the next one must hear of it from somebody.
   if (promised_) repeat_suspicions(out);
   settle(now, out);
-}
-
-// --- The office of the coordinator ---------------------------------------------------------------
-
-void Membership::handle(ProcessorId from, const Admit& wish, Outbox& out) {
-  const auto answer = [&](Admitted admitted) {
-    admitted.request = wish.request;
-    admitted.view = view_.number;
-    if (from != self_) {
-      out.send(from, admitted);
-    } else if (admissions_.erase(wish.request) > 0) {
-      out.report(Admission{admitted});
-    }
-  };
-  for (const auto& [id, member] : view_.members) {
-    if (member.incarnation != wish.newcomer.incarnation) continue;
-    answer(Admitted{0, id, {}, 0});
-    return;
-  }
-  if (view_.members.size() >= options_.members_max) {
-    answer(Admitted{0, kNobody,
-                    "the mesh is full: " + std::to_string(options_.members_max) +
-                        " processors; raise members_max",
-                    0});
-    return;
-  }
-  if (view_.next_processor >= kIdEnd) {
-    answer(Admitted{0, kNobody, "the mesh has no numbers left for processors; start a new one", 0});
-    return;
-  }
-  Member member = wish.newcomer;
-  member.id = ProcessorId{view_.next_processor};
-  member.leaving = false;
-  publish(ViewChange{0, {member}, {}}, out);
-  answer(Admitted{0, member.id, {}, 0});
-}
-
-void Membership::handle(ProcessorId from, const Leave& wish, Outbox& out) {
-  const auto found = view_.members.find(from);
-  if (found == view_.members.end()) return;
-  if (wish.flushed) {
-    publish(ViewChange{0, {}, {Gone{from, Departure::kLeft, {}}}}, out);
-  } else if (live_ == ProcessorSet{from}) {
-    refuse_leave(from, out);
-  } else if (!found->second.leaving) {
-    Member member = found->second;
-    member.leaving = true;
-    publish(ViewChange{0, {member}, {}}, out);
-  }
-}
-
-/// Whoever leaves must have somebody to give everything to, so the last one that stays is told to.
-/// All who were let go before it can count on it.
-void Membership::refuse_leave(ProcessorId from, Outbox& out) {
-  const std::string why = to_string(from) +
-                          " is the last processor that does not leave; "
-                          "to end the mesh, use phoenix down";
-  if (from != self_) {
-    out.send(from, LeaveRefused{from, why});
-    return;
-  }
-  leave_.reset();
-  out.report(StayOn{why});
-}
-
-/// Numbers the change and tells everybody: also who leaves by its own wish, but not newcomers
-/// (they start from a view that has it).
-void Membership::publish(ViewChange change, Outbox& out) {
-  change.number = view_.number + 1;
-  change.next_job = view_.next_job;
-  const bool is_farewell = !change.gone.empty() && change.gone.front().why == Departure::kLeft;
-  for (const auto& [id, member] : view_.members) {
-    const bool is_dead = is_gone_by(change, id) && !is_farewell;
-    if (id != self_ && !is_dead) out.send(id, change);
-  }
-  apply(change, out);
-}
-
-/// What only the coordinator does: fulfils wishes, puts the dead out.
-void Membership::do_office(Outbox& out) {
-  std::vector<Gone> dead;
-  for (const auto& [id, gone] : detector_.suspected()) dead.push_back(gone);
-  if (!dead.empty()) publish(ViewChange{0, {}, std::move(dead)}, out);
-  while (!requests_.empty()) {
-    const Request request = std::move(requests_.front());
-    requests_.pop_front();
-    if (!contains(request.first)) continue;
-    std::visit([&](const auto& wish) { handle(request.first, wish, out); }, request.second);
-  }
-  while (!admissions_.empty()) {
-    const auto [request, newcomer] = *admissions_.begin();
-    handle(self_, Admit{newcomer, request}, out);
-  }
-  if (leave_) handle(self_, Leave{*leave_}, out);
 }
 
 // --- Changes -------------------------------------------------------------------------------------
@@ -356,8 +231,8 @@ void Membership::promise(ProcessorId successor) {
   promised_ = successor;
   for (const auto& [id, member] : view_.members) {
     if (id >= successor) break;
-    detector_.suspect(id, Departure::kUnreachable,
-                      "declared dead by " + to_string(successor) + ", which took over");
+    condemn({id, Departure::kUnreachable,
+             "declared dead by " + to_string(successor) + ", which took over"});
   }
 }
 
@@ -380,9 +255,10 @@ bool Membership::is_member(ProcessorId from, Outbox& out) {
 void Membership::settle(Instant now, Outbox& out) {
   if (!is_over_ && acting() == self_ && coordinator() != self_ && !takeover_) begin_takeover(out);
   if (takeover_) end_takeover_if_complete(out);
-  if (is_coordinator()) do_office(out);
+  if (is_coordinator()) do_office(now, out);
   if (is_over_) {
     if (retry_armed_) out.disarm(Timer::kRetry);
+    out.disarm(Timer::kOffice);
     watched_ = {};
     return;
   }
@@ -405,13 +281,6 @@ void Membership::repeat_wishes(Outbox& out) {
   if (obeyed_ == self_) return;
   for (const auto& [request, newcomer] : admissions_) out.send(obeyed_, Admit{newcomer, request});
   if (leave_) out.send(obeyed_, *leave_);
-}
-
-void Membership::repeat_suspicions(Outbox& out) {
-  if (obeyed_ == self_) return;
-  for (const auto& [id, gone] : detector_.suspected()) {
-    out.send(obeyed_, Suspect{id, gone.why, gone.detail});
-  }
 }
 
 void Membership::hold(Request request) {

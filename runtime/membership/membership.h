@@ -14,6 +14,7 @@
 #include "overlay/base/outbox.h"
 #include "overlay/base/time.h"
 #include "runtime/membership/failure_detector.h"
+#include "runtime/membership/membership_events.h"
 #include "runtime/membership/membership_options.h"
 #include "runtime/membership/takeover.h"
 #include "runtime/messages/messages.h"
@@ -31,26 +32,11 @@ namespace phx::runtime {
 /// Does not guarantee: one mesh after a partition (each side goes on by itself).
 class Membership {
  public:
-  enum class Timer : std::uint8_t { kRetry };
-  /// The view is new. `gone` and `changed` are against the one before. If self is gone: left.
-  struct ViewInstalled {
-    std::vector<Member> changed;  ///< Joined, or `leaving` is new.
-    std::vector<ViewChange::Gone> gone;
-    friend bool operator==(const ViewInstalled&, const ViewInstalled&) = default;
-  };
-  struct Admission {  ///< The answer to admit(); view() is at least `admitted.view`.
-    Admitted admitted;
-    friend bool operator==(const Admission&, const Admission&) = default;
-  };
-  struct FencedOut {  ///< The others declared this processor dead: stop.
-    std::string why;
-    friend bool operator==(const FencedOut&, const FencedOut&) = default;
-  };
-  /// leave() asked in vain: this processor stays a member.
-  struct StayOn {
-    std::string why;
-    friend bool operator==(const StayOn&, const StayOn&) = default;
-  };
+  enum class Timer : std::uint8_t { kRetry, kOffice };
+  using ViewInstalled = runtime::ViewInstalled;
+  using Admission = runtime::Admission;
+  using FencedOut = runtime::FencedOut;
+  using StayOn = runtime::StayOn;
   using Event = std::variant<ViewInstalled, Admission, FencedOut, StayOn>;
   using Outbox = phx::Outbox<Envelope, Timer, Event>;
 
@@ -106,8 +92,11 @@ class Membership {
   using Gone = ViewChange::Gone;
   using Request = std::pair<ProcessorId, std::variant<Admit, Leave>>;  // who asks, for what
 
-  void handle(ProcessorId from, const Admit& wish, Outbox& out);
-  void handle(ProcessorId from, const Leave& wish, Outbox& out);
+  struct Draft;  // the change that the coordinator makes: membership_office.cc
+
+  void draft(ProcessorId from, const Admit& wish, Draft& draft);
+  void draft(ProcessorId from, const Leave& wish, Draft& draft);
+  void answer(Draft& draft, Outbox& out);
   void hold(Request request);
   void refuse_leave(ProcessorId from, Outbox& out);
   void publish(ViewChange change, Outbox& out);
@@ -119,7 +108,12 @@ class Membership {
   [[nodiscard]] bool concerns(ProcessorId id) const;
   [[nodiscard]] bool is_member(ProcessorId from, Outbox& out);
   void settle(Instant now, Outbox& out);
-  void do_office(Outbox& out);
+  void do_office(Instant now, Outbox& out);
+  void accuse(Instant now, ProcessorId accuser, const Gone& accused, Outbox& out);
+  void judge(Instant now, ProcessorId accused, Outbox& out);
+  void condemn(const Gone& dead);
+  [[nodiscard]] bool is_proof(ProcessorId accuser, const Gone& accused) const;
+  [[nodiscard]] std::vector<ProcessorId> witnesses(ProcessorId accused) const;
   void promise(ProcessorId successor);
   void repeat_wishes(Outbox& out);
   void repeat_suspicions(Outbox& out);
@@ -145,6 +139,7 @@ class Membership {
   std::optional<Leave> leave_;                  ///< Asked for here and not fulfilled.
   ProcessorSet newer_;                          ///< Spoke before any view here had them.
   bool retry_armed_ = false;
+  Instant office_opens_{};  ///< Wishes wait until then, and become one change.
 };
 
 }  // namespace phx::runtime

@@ -64,11 +64,12 @@ struct Leave {
   bool flushed = false;
   friend bool operator==(const Leave&, const Leave&) = default;
 };
-/// To the coordinator: `accused` does not answer me.
+/// To the judge: `accuser` cannot reach `accused`. From the judge to a witness: try it as well.
 struct Suspect {
   ProcessorId accused;
   Departure why = Departure::kSilent;
   std::string detail;
+  ProcessorId accuser;  ///< The sender, or the one whose word it passes on.
   friend bool operator==(const Suspect&, const Suspect&) = default;
 };
 /// From the next coordinator to all when the old one died: what was the last view you saw?

@@ -12,10 +12,11 @@ namespace {
 
 constexpr Duration kClientDelay = 200us;  // Between a tool, or a newcomer, and a daemon.
 constexpr Duration kAskAgain = 200ms;
-constexpr std::string_view kEndpointPrefix = "sim:";
+constexpr std::string_view kEndpointPrefix = "sim-";
 
+/// Every daemon has a machine of its own.
 std::string endpoint_of(MachineId machine) {
-  return std::string(kEndpointPrefix) + std::to_string(machine.value);
+  return std::string(kEndpointPrefix) + std::to_string(machine.value) + ":1";
 }
 
 }  // namespace

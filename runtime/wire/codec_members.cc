@@ -97,16 +97,18 @@ runtime::Admitted read(const pb::Admitted& in, Source& source) {
 }
 
 void write(const runtime::Suspect& in, pb::Suspect& out, Sink& /*sink*/) {
-  const auto& [accused, why, detail] = in;
+  const auto& [accused, why, detail, accuser] = in;
   out.set_accused(accused.value);
   out.set_why(static_cast<pb::Departure>(why));
   write_text(detail, out.mutable_detail());
+  out.set_accuser(accuser.value);
 }
 
 runtime::Suspect read(const pb::Suspect& in, Source& source) {
   return {.accused = ProcessorId{in.accused()},
           .why = source.choice(in.why(), runtime::Departure::kSilent, "Suspect.why"),
-          .detail = source.text(in.detail(), "Suspect.detail")};
+          .detail = source.text(in.detail(), "Suspect.detail"),
+          .accuser = ProcessorId{in.accuser()}};
 }
 
 void write(const runtime::ViewInstall& in, pb::ViewInstall& out, Sink& sink) {

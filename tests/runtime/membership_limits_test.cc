@@ -23,7 +23,7 @@ TEST_CASE("the last member that does not leave is told to stay, whoever it is") 
   h.message(3, Leave{false});
   static_cast<void>(h.out.take());
 
-  h.machine.leave(h.now, false, h.out);
+  h.machine.leave(h.now + 100ms, false, h.out);
 
   const auto events = h.take_events<Membership::StayOn>();
   REQUIRE(events.size() == 1);

@@ -30,10 +30,18 @@ struct MemberHarness {
   MemberHarness(std::uint32_t self, std::uint32_t members,
                 const runtime::MembershipOptions& options = {})
       : machine(p(self), view_of(members), options) {}
+  /// Messages of this kind go to these.
+  template <class M>
+  std::vector<ProcessorId> take_receivers() {
+    std::vector<ProcessorId> receivers;
+    for (const auto& [to, message] : take<M>()) receivers.push_back(to);
+    return receivers;
+  }
   /// p1 in this view.
   explicit MemberHarness(const runtime::View& view) : machine(p(1), view, {}) {}
   template <class M>
   void message(std::uint32_t from, const M& m) {
+    now += 100ms;  // longer than wishes are gathered
     machine.on_message(now, p(from), m, out);
     machine.check_invariants();
   }
@@ -70,6 +78,14 @@ struct MemberHarness {
 
 inline runtime::Member newcomer(std::uint64_t incarnation) {
   return runtime::Member{kNobody, incarnation, {"127.0.0.1:9"}, "new", false};
+}
+inline runtime::Suspect silent(std::uint32_t accused, std::uint32_t accuser) {
+  return {p(accused), runtime::Departure::kSilent, "no answer", p(accuser)};
+}
+/// The member with this id has moved to a machine of its own.
+inline runtime::View apart(runtime::View view, std::uint32_t id) {
+  view.members.at(p(id)).endpoints = {"10.0.0." + std::to_string(id) + ":1"};
+  return view;
 }
 inline runtime::ViewChange gone_change(ViewNumber number, std::uint32_t id,
                                        runtime::Departure why) {

@@ -28,7 +28,7 @@ class MemberNet {
     Fate fate = Fate::kAlive;
     Instant died_at;
     std::map<ViewNumber, runtime::View> history;
-    std::optional<Instant> retry_at;
+    std::map<Membership::Timer, Instant> timers;
     std::map<ProcessorId, Instant> noticed;  ///< When a dead one is reported (again).
     std::vector<std::function<void()>> unborn_mail;
   };
@@ -99,19 +99,18 @@ class MemberNet {
     while (true) {
       std::optional<Instant> next;
       if (!queue_.empty()) next = queue_.begin()->first;
-      std::optional<ProcessorId> retrying;
+      std::optional<std::pair<ProcessorId, Membership::Timer>> due;
       for (const auto& [id, one] : all_) {
-        if (one.retry_at && (!next || *one.retry_at < *next)) {
-          next = one.retry_at;
-          retrying = id;
+        for (const auto& [timer, when] : one.timers) {
+          if (!next || when < *next) next = when, due = {id, timer};
         }
       }
       if (!next || *next > end) break;
       now_ = std::max(now_, *next);
-      if (retrying) {
-        all_.at(*retrying).retry_at.reset();
-        input(*retrying, [this](Membership& m, Membership::Outbox& out) {
-          m.on_timer(now_, Membership::Timer::kRetry, out);
+      if (due) {
+        all_.at(due->first).timers.erase(due->second);
+        input(due->first, [this, timer = due->second](Membership& m, Membership::Outbox& out) {
+          m.on_timer(now_, timer, out);
         });
         continue;
       }
@@ -155,7 +154,8 @@ class MemberNet {
       if (auto* send = std::get_if<Membership::Outbox::Send>(&item)) {
         transfer(id, send->to, std::move(send->message));
       } else if (const auto* arm = std::get_if<Membership::Outbox::Arm>(&item)) {
-        one.retry_at = arm->at;
+        one.timers.erase(arm->timer);
+        if (arm->at) one.timers[arm->timer] = *arm->at;
       } else {
         on_event(id, one, std::get<Membership::Event>(item));
       }
@@ -180,7 +180,7 @@ class MemberNet {
     } else {
       one.fate = Fate::kFenced;
     }
-    if (one.fate != Fate::kAlive) one.retry_at.reset();
+    if (one.fate != Fate::kAlive) one.timers.clear();
   }
 
   void ask(std::uint64_t incarnation) {

@@ -17,7 +17,7 @@ Envelope RandomMessages::member_envelope(std::size_t kind) {
     case 3:
       return Leave{flip()};
     case 4:
-      return Suspect{processor(), choice(Departure::kSilent), text()};
+      return Suspect{processor(), choice(Departure::kSilent), text(), processor()};
     case 5:
       return ViewQuery{};
     case 6:

@@ -1,0 +1,143 @@
+// The office of the coordinator: wishes and deaths become changes of the view.
+#include <algorithm>
+
+#include "runtime/membership/membership.h"
+#include "runtime/membership/view_change.h"
+
+namespace phx::runtime {
+
+/// One change in the making, and those who wait for it.
+struct Membership::Draft {
+  ViewChange change;
+  ProcessorSet live;
+  std::uint32_t next_processor;
+  std::vector<std::pair<ProcessorId, Admitted>> admitted;
+  std::vector<ProcessorId> refused;  ///< Are the last that do not leave.
+
+  /// What the change makes of it so far; null: nothing.
+  [[nodiscard]] Member* changed(ProcessorId id) {
+    const auto found = std::ranges::find(change.joined, id, &Member::id);
+    return found == change.joined.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] bool is_gone(ProcessorId id) const {
+    return std::ranges::find(change.gone, id, &Gone::id) != change.gone.end();
+  }
+};
+
+/// What only the coordinator does: puts the dead out at once, fulfils wishes, all in one change.
+void Membership::do_office(Instant now, Outbox& out) {
+  const bool has_dead = !detector_.suspected().empty();
+  const bool has_wishes = !requests_.empty() || !admissions_.empty() || leave_;
+  if (!has_dead && !has_wishes) return;
+  if (!has_dead && now < office_opens_) return out.arm(Timer::kOffice, office_opens_);
+  Draft draft{{}, live_, view_.next_processor, {}, {}};
+  for (const auto& [id, gone] : detector_.suspected()) {
+    draft.change.gone.push_back(gone);
+    draft.live.erase(id);
+  }
+  for (const Request& request : std::exchange(requests_, {})) {
+    if (!contains(request.first) || draft.is_gone(request.first)) continue;
+    std::visit([&](const auto& wish) { this->draft(request.first, wish, draft); }, request.second);
+  }
+  for (const auto& [request, newcomer] : admissions_) {
+    this->draft(self_, Admit{newcomer, request}, draft);
+  }
+  if (leave_ && !leave_->flushed) this->draft(self_, *leave_, draft);
+  if (!draft.change.joined.empty() || !draft.change.gone.empty()) {
+    office_opens_ = now + options_.office_period +
+                    options_.office_per_member * static_cast<Duration::rep>(view_.members.size());
+    publish(std::move(draft.change), out);
+  }
+  answer(draft, out);
+  // The last act of one that leaves: nothing else is in that change, for its successor repeats it.
+  if (leave_ && leave_->flushed) {
+    publish(ViewChange{0, {}, {Gone{self_, Departure::kLeft, {}}}}, out);
+  }
+}
+
+void Membership::draft(ProcessorId from, const Admit& wish, Draft& draft) {
+  const auto answer = [&](ProcessorId id, std::string refusal) {
+    draft.admitted.emplace_back(from, Admitted{wish.request, id, std::move(refusal), 0});
+  };
+  const auto is_same = [&](const Member& member) {
+    return member.incarnation == wish.newcomer.incarnation;
+  };
+  for (const auto& [id, member] : view_.members) {
+    if (is_same(member)) return answer(id, {});
+  }
+  const auto drafted = std::ranges::find_if(draft.change.joined, is_same);
+  if (drafted != draft.change.joined.end()) return answer(drafted->id, {});
+  if (view_.members.size() + draft.next_processor - view_.next_processor >= options_.members_max) {
+    return answer(kNobody, "the mesh is full: " + std::to_string(options_.members_max) +
+                               " processors; raise members_max");
+  }
+  if (draft.next_processor >= kIdEnd) {
+    return answer(kNobody, "the mesh has no numbers left for processors; start a new one");
+  }
+  Member member = wish.newcomer;
+  member.id = ProcessorId{draft.next_processor++};
+  member.leaving = false;
+  draft.live.insert(member.id);
+  answer(member.id, {});
+  draft.change.joined.push_back(std::move(member));
+}
+
+void Membership::draft(ProcessorId from, const Leave& wish, Draft& draft) {
+  const auto found = view_.members.find(from);
+  if (found == view_.members.end() || draft.is_gone(from)) return;
+  if (wish.flushed) {
+    std::erase_if(draft.change.joined, [&](const Member& member) { return member.id == from; });
+    draft.change.gone.push_back(Gone{from, Departure::kLeft, {}});
+    draft.live.erase(from);
+  } else if (draft.live == ProcessorSet{from}) {
+    draft.refused.push_back(from);
+  } else if (!found->second.leaving && draft.changed(from) == nullptr) {
+    draft.change.joined.push_back(found->second);
+    draft.change.joined.back().leaving = true;
+    draft.live.erase(from);
+  }
+}
+
+/// Behind the change itself, so that whoever gets an answer has the view.
+void Membership::answer(Draft& draft, Outbox& out) {
+  for (auto& [to, admitted] : draft.admitted) {
+    admitted.view = view_.number;
+    if (to != self_) {
+      out.send(to, admitted);
+    } else if (admissions_.erase(admitted.request) > 0) {
+      out.report(Admission{admitted});
+    }
+  }
+  for (const ProcessorId id : draft.refused) refuse_leave(id, out);
+}
+
+/// Whoever leaves must have somebody to give everything to, so the last one that stays is told to.
+/// All who were let go before it can count on it.
+void Membership::refuse_leave(ProcessorId from, Outbox& out) {
+  const std::string why = to_string(from) +
+                          " is the last processor that does not leave; "
+                          "to end the mesh, use phoenix down";
+  if (from != self_) {
+    out.send(from, LeaveRefused{from, why});
+    return;
+  }
+  leave_.reset();
+  out.report(StayOn{why});
+}
+
+/// Numbers the change and tells everybody: also who leaves by its own wish, but not newcomers
+/// (they start from a view that has it).
+void Membership::publish(ViewChange change, Outbox& out) {
+  change.number = view_.number + 1;
+  change.next_job = view_.next_job;
+  ProcessorSet dead;
+  for (const Gone& gone : change.gone) {
+    if (gone.why != Departure::kLeft) dead.insert(gone.id);
+  }
+  for (const auto& [id, member] : view_.members) {
+    if (id != self_ && !dead.contains(id)) out.send(id, change);
+  }
+  apply(change, out);
+}
+
+}  // namespace phx::runtime
