@@ -188,9 +188,13 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
       continue;
     }
     auto unconfirmed = channels.forget(now, gone.id);
-    if (gone.why == Departure::kLeft)
-      returned.insert(returned.end(), std::move_iterator(unconfirmed.begin()),
-                      std::move_iterator(unconfirmed.end()));
+    // What one that died had already may come twice: only some filter that.
+    for (Envelope& envelope : unconfirmed) {
+      const auto* message = std::get_if<VnodeMessage>(&envelope);
+      if (gone.why == Departure::kLeft || (message != nullptr && is_repaired_by_ends(*message))) {
+        returned.push_back(std::move(envelope));
+      }
+    }
   }
   consider_leaving();
   overlay::TreeForest::Outbox tree_changes;

@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "runtime/tcp/steady_now.h"
 #include "runtime/wire/codec.h"
 
 namespace phx {
@@ -48,12 +50,6 @@ std::shared_ptr<std::byte[]> large_pages(std::size_t bytes) {
   return {static_cast<std::byte*>(room), [all, mapped](std::byte*) { ::munmap(all, mapped); }};
 }
 
-runtime::EndpointConfig endpoint_config() {
-  runtime::EndpointConfig config;
-  config.room = large_pages;
-  return config;
-}
-
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -68,6 +64,31 @@ std::uint64_t number_of(const std::string& name) {
     throw Failure(ErrorCode::kBadInput, name + "=" + text + " is not a number");
   }
   return number;
+}
+
+/// What this machine, or the group of processes that this one belongs to, has of memory.
+std::uint64_t memory_bytes() {
+  std::uint64_t bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::uint64_t most = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> most) bytes = std::min(bytes, most);
+  return bytes;
+}
+
+/// `wanted`, else what the environment says, else an eighth of the memory.
+std::uint64_t share_of_memory(std::uint64_t wanted, const char* name) {
+  if (wanted == 0) wanted = number_of(name);
+  return wanted != 0 ? wanted : memory_bytes() / 8;
+}
+
+runtime::EndpointConfig endpoint_config(const Options& options) {
+  runtime::EndpointConfig config;
+  config.room = large_pages;
+  config.outbox_bytes_max = share_of_memory(options.send_bytes_max, "PHOENIX_SEND_BYTES");
+  config.inflows.inbox_bytes_max =
+      share_of_memory(options.receive_bytes_max, "PHOENIX_RECEIVE_BYTES");
+  config.inflows.inbox_bytes = std::min(config.inflows.inbox_bytes, config.inflows.inbox_bytes_max);
+  return config;
 }
 
 }  // namespace
@@ -85,7 +106,7 @@ Engine::Wait::Wait(const Patience& asked)
 
 Engine::Engine(const Options& options)
     : options_(options),
-      endpoint_(endpoint_config()),
+      endpoint_(endpoint_config(options)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_.is_open()) throw Failure(ErrorCode::kLimit, "this process has no descriptors left");
   const auto fill = [](std::string& option, const char* name) {
@@ -189,6 +210,7 @@ bool Engine::exchange() {
 bool Engine::receive() {
   if (lost_) return false;
   looked_at_ = std::chrono::steady_clock::now();
+  endpoint_.on_time(tcp::steady_now());
   queue_outputs();
   std::vector<runtime::ToApplication> received;
   if (const Status status = link_.pump(received); !status.ok()) lost_ = status.error();
@@ -265,6 +287,26 @@ void Engine::check_alive() const {
     throw Failure(ErrorCode::kAborted, reason.empty() ? "the job is over" : reason);
   }
   if (lost_) throw Failure(*lost_);
+}
+
+/// Waits until whatever was sent has been received. A limit would lose messages; `phoenix status`
+/// says what this waits for.
+void Engine::drain() {
+  {
+    const std::unique_lock lock(mutex_);
+    if (lost_ || endpoint_.ended()) return;
+    endpoint_.close();
+  }
+  const auto what = [this] { return "finish: " + endpoint_.outflows().slowest(); };
+  const auto is_over = [](const Endpoint& endpoint) -> std::optional<bool> {
+    if (endpoint.is_settled() || endpoint.ended()) return true;
+    return std::nullopt;
+  };
+  try {
+    static_cast<void>(await({kForever, what}, is_over));
+  } catch (const Failure&) {
+    // The daemon is gone, or the job over: nobody will receive it.
+  }
 }
 
 /// Called with the mutex.

@@ -90,6 +90,9 @@ class Engine {
   [[nodiscard]] std::vector<std::string> endpoints() const {
     return embedded_ ? embedded_->endpoints() : std::vector<std::string>();
   }
+  /// The program is done: takes nothing any more, and waits until what it sent has been received,
+  /// or nobody can receive it.
+  void drain();
   /// Runs `last_words(endpoint)` and closes the connection, once the daemon has read everything.
   template <class F>
   void close(F last_words) {

@@ -22,6 +22,12 @@ struct Options {
   std::string listen{};
   /// Inside: vnodes of the job, if this process is the first: PHOENIX_VNODES. 0: one.
   std::uint64_t vnodes = 0;
+  /// Bytes of messages that their receivers do not have yet: with more of them send() waits for the
+  /// receivers. PHOENIX_SEND_BYTES. 0: an eighth of the machine's memory.
+  std::uint64_t send_bytes_max = 0;
+  /// Bytes of messages that may pile up here while recv() waits for another one; beyond it recv()
+  /// throws Failure (kLimit). PHOENIX_RECEIVE_BYTES. 0: an eighth of the machine's memory.
+  std::uint64_t receive_bytes_max = 0;
   /// How long a call waits before it throws Failure (kTimeout).
   Duration timeout = kForever;
   /// How long attaching may take, joining a mesh included.

@@ -88,8 +88,11 @@ bool Session::over() const {
 // --- Messages ----------------------------------------------------------------------------------
 
 void Session::send_bytes(Vnode from, Vnode to, const Payload& payload, Tag tag) {
-  const Status status = core_->engine.call(
-      [&](Endpoint& endpoint) { return endpoint.send(VnodeId{from}, VnodeId{to}, tag, payload); });
+  const auto send = [&](Endpoint& endpoint) {
+    return endpoint.send(VnodeId{from}, VnodeId{to}, tag, payload);
+  };
+  Status status = core_->engine.call(send);
+  if (!status.ok() && status.error().code == ErrorCode::kLimit) status = core_->await_room(send);
   check(*core_, status, "send", from);
 }
 
@@ -266,6 +269,7 @@ void Session::release(const std::vector<Vnode>& vnodes) {
 
 void Session::finish() {
   if (core_->is_finished.exchange(true)) return;
+  core_->engine.drain();
   core_->engine.close([](Endpoint& endpoint) { endpoint.finish(); });
 }
 

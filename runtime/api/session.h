@@ -47,7 +47,8 @@ class Session {
   [[nodiscard]] std::vector<std::string> endpoints() const;
 
   // --- Messages. `from`, `root`, and `Wanted::at` are held here. ---
-  /// Delivered exactly once, in order per (from, to), wherever `to` is held. Does not wait for it.
+  /// Delivered once, in order per (from, to), wherever `to` is held. Waits for nobody, unless
+  /// Options::send_bytes_max is reached.
   template <class T>
   void send(Vnode from, Vnode to, const T& value, Tag tag = 0) {
     send_bytes(from, to, encode(value), tag);

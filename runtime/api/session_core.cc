@@ -53,10 +53,32 @@ std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted) {
 
 }  // namespace
 
+Status SessionCore::await_room(const std::function<Status(runtime::Endpoint&)>& send) {
+  Status last = success();
+  const auto what = [&] { return "send: " + last.error().what; };
+  const auto look = [&](runtime::Endpoint& endpoint) -> std::optional<Status> {
+    last = send(endpoint);
+    if (!last.ok() && last.error().code == ErrorCode::kLimit) return std::nullopt;
+    return last;
+  };
+  const Duration timeout = engine.options().timeout;
+  if (const auto done = engine.await({timeout, what}, look)) return *done;
+  return Error{ErrorCode::kTimeout, last.error().what + ", for " + spell(timeout)};
+}
+
 std::optional<Message> SessionCore::take_from(runtime::Endpoint& endpoint, const Wanted& wanted) {
   if (!wanted.kind || *wanted.kind == Kind::kAllreduced) steps.set_aside(endpoint);
-  auto taken = endpoint.take(selector_of(wanted));
-  if (!taken) return std::nullopt;
+  const auto selector = selector_of(wanted);
+  auto taken = endpoint.take(selector);
+  if (!taken) {
+    const Status more = endpoint.want(selector);
+    if (!more.ok()) {
+      throw Failure(more.error().code,
+                    describe(wanted, "recv") + ": " + more.error().what + " already")
+          .in("recv", wanted.at, engine.processor());
+    }
+    return std::nullopt;
+  }
   auto& [to, m] = *taken;
   return Message{to.value, m.from.value, m.tag, m.kind, m.number, std::move(m.payload)};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,9 @@ class SessionCore {
   /// Folds what arrived at the target of a user-defined reduction; makes it known to all if asked.
   [[nodiscard]] Payload fold(const Ticket& ticket, const Reduction& reduction,
                              const char* operation);
+
+  /// Repeats `send`, which was refused with kLimit, whenever something has come in.
+  [[nodiscard]] Status await_room(const std::function<Status(runtime::Endpoint&)>& send);
 
   Engine engine;
   Steps steps;

@@ -32,8 +32,10 @@ void cut(const Payload& whole, std::size_t limit, Emit emit) {
 std::uint64_t payload_bytes(const Delivery& delivery) {
   if (const auto* p = std::get_if<PointToPoint>(&delivery)) return p->payload.size();
   if (const auto* b = std::get_if<BroadcastDelivery>(&delivery)) return b->piece.payload.size();
+  const auto* token = std::get_if<ReductionToken>(&delivery);
+  if (token == nullptr) return 0;
   std::uint64_t bytes = 0;
-  for (const auto& part : std::get<ReductionToken>(delivery).parts) bytes += part.value.size();
+  for (const auto& part : token->parts) bytes += part.value.size();
   return bytes;
 }
 
@@ -74,6 +76,7 @@ void Endpoint::on_message(ToApplication message) {
 }
 
 std::vector<ToDaemon> Endpoint::take_outputs() {
+  emit_credits();
   contributed_.clear();
   return std::exchange(outputs_, {});
 }
@@ -84,15 +87,25 @@ void Endpoint::handle(AppAttached& m) {
 }
 
 void Endpoint::handle(AppGrant& m) {
-  for (VnodeParcel& parcel : m.parcels) holdings_.add(std::move(parcel));
+  VnodeSet arrived;
+  for (VnodeParcel& parcel : m.parcels) {
+    arrived.insert(parcel.vnode);
+    outflows_.add(parcel.vnode, std::exchange(parcel.bundle.to_vnodes, {}));
+    holdings_.add(std::move(parcel));
+  }
+  ask(arrived, true);  // a relay may have died while they were on their way
 }
 
 void Endpoint::handle(AppDeliver& m) {
   received_ = m.seq;
   unacknowledged_bytes_ += payload_bytes(m.delivery);
-  Holdings::Outcome outcome;
-  holdings_.deliver(m.delivery, outcome);
-  settle(outcome);
+  if (const auto* credit = std::get_if<FlowCredit>(&m.delivery)) {
+    on_credit(*credit);
+  } else {
+    Holdings::Outcome outcome;
+    holdings_.deliver(m.delivery, outcome);
+    settle(outcome);
+  }
   const bool due = received_ - acknowledged_ >= config_.ack_deliveries ||
                    unacknowledged_bytes_ >= config_.ack_bytes;
   if (due) acknowledge();
@@ -100,11 +113,12 @@ void Endpoint::handle(AppDeliver& m) {
 
 void Endpoint::handle(const AppRelease& m) {
   departing_ = departing_.united(m.vnodes.common(held()));
+  ask(m.vnodes, false);  // what is known to have arrived need not move with them
   const VnodeSet passing = m.vnodes.common(next_arrivals());
   if (passing.empty()) return;
   std::vector<std::pair<VnodeId, VnodeBundle>> bundles;
   for (const VnodeId vnode : passing.ids()) {
-    bundles.emplace_back(vnode, holdings_.remove(vnode));
+    bundles.emplace_back(vnode, pack(vnode));
   }
   emit_released(std::move(bundles));
 }
@@ -114,7 +128,6 @@ void Endpoint::handle(AppEnd& m) {
 }
 
 void Endpoint::settle(Holdings::Outcome& outcome) {
-  // put() below may add misuses, but no reductions.
   for (Holdings::Reduced& reduced : outcome.reduced) {
     const auto [target, number] = reduced.id;
     const collectives::ReductionKind kind = reduced.value.kind();
@@ -128,8 +141,7 @@ void Endpoint::settle(Holdings::Outcome& outcome) {
       const Status announced = announce(target, number, value.value());
       PHX_CHECK(announced.ok() || ended_);
     } else {
-      holdings_.put(target, {Message::Kind::kReduced, target, number, 0, std::move(value).value()},
-                    outcome);
+      holdings_.put(target, {Message::Kind::kReduced, target, number, 0, std::move(value).value()});
     }
   }
   if (!outcome.misuses.empty()) abort(1, std::move(outcome.misuses.front().what));
@@ -151,25 +163,84 @@ Status Endpoint::check_use(VnodeId mine, VnodeId other) const {
   return success();
 }
 
+Status Endpoint::check_room(VnodeId from, VnodeId to, std::uint64_t bytes) {
+  const bool is_near = is_near_to(from, to);
+  const std::uint64_t waiting = is_near ? holdings_.bytes() : outflows_.kept_bytes();
+  const std::uint64_t most = is_near ? config_.inflows.inbox_bytes_max : config_.outbox_bytes_max;
+  // Whatever its size, a message passes if nothing else waits.
+  if (waiting == 0 || waiting + bytes <= most) return success();
+  if (!is_near && asked_at_ != waiting) {
+    asked_at_ = waiting;
+    std::vector<FlowQuestion> questions;
+    outflows_.ask_all(false, questions);
+    for (const FlowQuestion& question : questions) outputs_.push_back(AppFlow{question});
+  }
+  return Error{ErrorCode::kLimit,
+               is_near ? std::to_string(waiting >> 20U) + " MiB wait to be received by this process"
+                       : outflows_.slowest()};
+}
+
 Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload& payload) {
   if (Status status = check_use(from, to); !status.ok()) return status;
-  std::uint64_t& seq = holdings_.bundle(from).sent[to];
-  // Within one process the daemon is not needed: the sequence keeps the order with what is still
-  // on its way from a time when `to` was elsewhere.
-  const bool is_near = holdings_.has(to);
-  const std::size_t limit =
-      is_near ? std::max<std::size_t>(payload.size(), 1) : config_.piece_bytes;
-  Holdings::Outcome outcome;
-  cut(payload, limit, [&](Payload piece, std::uint64_t rest) {
-    PointToPoint message{from, to, seq++, tag, rest, std::move(piece)};
-    if (is_near) {
-      holdings_.deliver(message, outcome);
-    } else {
-      outputs_.push_back(AppSend{std::move(message)});
-    }
+  if (Status status = check_room(from, to, payload.size()); !status.ok()) return status;
+  if (is_near_to(from, to)) {
+    PointToPoint message{from, to, 0, tag, 0, payload};
+    message.seq = outflows_.pass(message);
+    Holdings::Outcome outcome;
+    if (message.seq != kFlowClosed) holdings_.pass(message, outcome);
+    settle(outcome);
+    return success();
+  }
+  Outflows::Pieces pieces;
+  cut(payload, config_.piece_bytes, [&](Payload piece, std::uint64_t rest) {
+    outflows_.push({from, to, 0, tag, rest, std::move(piece)}, pieces);
   });
-  settle(outcome);
+  emit(std::move(pieces));
   return success();
+}
+
+void Endpoint::emit(Outflows::Pieces pieces) {
+  for (PointToPoint& piece : pieces) outputs_.push_back(AppSend{std::move(piece)});
+}
+
+void Endpoint::on_credit(const FlowCredit& credit) {
+  Outflows::Pieces pieces;
+  outflows_.on_credit(credit, pieces);
+  emit(std::move(pieces));
+}
+
+/// Credit for sources in this process needs no daemon.
+void Endpoint::emit_credits() {
+  for (const FlowCredit& credit : holdings_.take_credits()) {
+    if (holdings_.has(credit.from)) {
+      on_credit(credit);
+    } else {
+      outputs_.push_back(AppFlow{credit});
+    }
+  }
+}
+
+void Endpoint::ask(const VnodeSet& sources, bool is_lost) {
+  std::vector<FlowQuestion> questions;
+  outflows_.ask(sources, is_lost, questions);
+  for (const FlowQuestion& question : questions) outputs_.push_back(AppFlow{question});
+}
+
+Status Endpoint::want(const Selector& wanted) {
+  if (holdings_.want(wanted)) return success();
+  return Error{ErrorCode::kLimit, std::to_string(holdings_.bytes() >> 20U) +
+                                      " MiB of other messages wait in this process"};
+}
+
+void Endpoint::close() {
+  holdings_.close();
+  ask(holdings_.held().united(holdings_.arriving()), false);
+}
+
+VnodeBundle Endpoint::pack(VnodeId vnode) {
+  VnodeBundle bundle = holdings_.remove(vnode);
+  bundle.to_vnodes = outflows_.remove(vnode);
+  return bundle;
 }
 
 void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
@@ -271,7 +342,7 @@ void Endpoint::finish_safe_point(std::map<VnodeId, Payload> states) {
   if (leaving.empty()) return;
   std::vector<std::pair<VnodeId, VnodeBundle>> bundles;
   for (const VnodeId vnode : leaving.ids()) {
-    bundles.emplace_back(vnode, holdings_.remove(vnode));
+    bundles.emplace_back(vnode, pack(vnode));
     const auto state = states.find(vnode);
     if (state != states.end()) bundles.back().second.state = std::move(state->second);
   }
@@ -301,6 +372,7 @@ void Endpoint::emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundle
 
 void Endpoint::check_invariants() const {
   holdings_.check_invariants();
+  outflows_.check_invariants();
   PHX_CHECK(held().contains_all(departing_));
   PHX_CHECK(acknowledged_ <= received_);
 }

@@ -12,20 +12,13 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
+#include "runtime/endpoint/endpoint_config.h"
 #include "runtime/endpoint/holdings.h"
+#include "runtime/endpoint/outflows.h"
 #include "runtime/messages/delivery.h"
 #include "runtime/messages/local_messages.h"
 
 namespace phx::runtime {
-
-/// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.
-struct EndpointConfig {
-  std::size_t piece_bytes = std::size_t{256} << 10U;        ///< Longer messages travel in pieces.
-  std::uint64_t ack_deliveries = 64;                        ///< Acknowledge after so many, or
-  std::uint64_t ack_bytes = std::uint64_t{256} << 10U;      ///< after so many bytes.
-  std::uint64_t vnode_bytes_max = std::uint64_t{1} << 30U;  ///< Not received, per vnode [limit].
-  PayloadRoom room = {};  ///< For long messages; by itself the heap.
-};
 
 /// The application's side of one attachment to a daemon, without I/O: it owns the truth of every
 /// vnode held here (mailbox, duplicate filters, counters) and hands it over at safe points.
@@ -54,16 +47,23 @@ class Endpoint {
   };
 
   explicit Endpoint(const EndpointConfig& config = {})
-      : config_(config), holdings_(config.vnode_bytes_max, config.room) {}
+      : config_(config),
+        holdings_(config.vnode_bytes_max, config.inflows, config.room),
+        outflows_(config.inflows.unasked_bytes) {}
 
   // Inputs.
+  /// The time of what follows. Only the growth of windows depends on it.
+  void on_time(Instant now) { holdings_.on_time(now); }
   void on_message(ToApplication message);
   /// The messages for the daemon, in order. Call after every input and command.
   [[nodiscard]] std::vector<ToDaemon> take_outputs();
 
   // Commands. A refusal (kBadInput: a vnode is not held, or not one of the job's; kUnavailable: the
-  // job is over) changes nothing.
+  // job is over; kLimit: too much waits for its receivers, so try again when something has come in)
+  // changes nothing.
   void attach(const AppAttach& attach) { outputs_.push_back(attach); }
+  /// kLimit if a message of so many bytes would be refused now; then the receivers are asked.
+  [[nodiscard]] Status check_room(VnodeId from, VnodeId to, std::uint64_t bytes);
   [[nodiscard]] Status send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload& payload);
   [[nodiscard]] Status broadcast(VnodeId root, std::uint32_t tag, const Payload& payload);
   struct Part {
@@ -81,12 +81,18 @@ class Endpoint {
   [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted) {
     return holdings_.take(wanted);
   }
+  /// A call waits in vain for such messages: flows that could bring one go on beyond their windows.
+  /// kLimit: so much waits here already that they may not.
+  [[nodiscard]] Status want(const Selector& wanted);
   /// Acknowledges everything received: worth calling before a wait.
   void acknowledge();
   void assume(const VnodeSet& vnodes) { outputs_.push_back(AppAssume{vnodes}); }
   /// Gives up these, as far as they are held, at the next safe point although nobody asked.
   void release(const VnodeSet& vnodes);
   void waiting(std::string what) { outputs_.push_back(AppWaiting{std::move(what)}); }
+  /// The program takes nothing any more: whoever still sends to it hears that. Then, once
+  /// is_settled(), finish().
+  void close();
   void finish() { outputs_.push_back(AppFinish{}); }
   void abort(std::int32_t code, std::string reason);
 
@@ -106,6 +112,12 @@ class Endpoint {
   [[nodiscard]] const VnodeSet& departing() const { return departing_; }
   [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
   [[nodiscard]] bool retired() const { return retired_; }
+  /// All that was sent here has been received.
+  [[nodiscard]] bool is_settled() const { return outflows_.kept_bytes() == 0; }
+  [[nodiscard]] const Outflows& outflows() const { return outflows_; }
+  /// All messages that wait here; and how often one more was refused for lack of room.
+  [[nodiscard]] std::uint64_t inbox_bytes() const { return holdings_.bytes(); }
+  [[nodiscard]] std::uint64_t refusals() const { return holdings_.inflows().refusals(); }
   [[nodiscard]] const std::optional<AppEnd>& ended() const { return ended_; }
   /// Of assume(); take_refusals() gives each once.
   [[nodiscard]] bool is_refused() const { return !refusals_.empty(); }
@@ -125,6 +137,17 @@ class Endpoint {
   void handle(AppRefused& m) { refusals_.push_back(std::move(m)); }
   void handle(const AppRetire&) { retired_ = true; }
   void handle(AppEnd& m);
+  void handle(const AppRepair&) { ask(holdings_.held().united(holdings_.arriving()), true); }
+  void on_credit(const FlowCredit& credit);
+  void ask(const VnodeSet& sources, bool is_lost);
+  void emit(Outflows::Pieces pieces);
+  void emit_credits();
+  /// Within one process the daemon is not needed, unless something is still on its way from a time
+  /// when `to` was elsewhere.
+  [[nodiscard]] bool is_near_to(VnodeId from, VnodeId to) const {
+    return holdings_.has(to) && outflows_.is_all_received(from, to);
+  }
+  [[nodiscard]] VnodeBundle pack(VnodeId vnode);
   void settle(Holdings::Outcome& outcome);
   void emit_broadcast(collectives::BroadcastPiece piece, const Payload& payload);
   void emit_contribution(VnodeId vnode, collectives::ReductionId id, const Part& part);
@@ -133,6 +156,8 @@ class Endpoint {
 
   EndpointConfig config_;
   Holdings holdings_;
+  Outflows outflows_;
+  std::uint64_t asked_at_ = 0;  ///< How much was kept when all receivers were asked last.
   std::vector<ToDaemon> outputs_;
   /// Where in `outputs_` a contribution still is, so that others can be merged into it.
   std::map<collectives::ReductionId, std::size_t> contributed_;

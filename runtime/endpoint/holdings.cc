@@ -50,6 +50,33 @@ bool matches(const Holdings::Selector& wanted, const Message& message) {
          (!wanted.number || *wanted.number == message.number);
 }
 
+/// What a message counts for while it waits.
+std::size_t message_bytes(const Message& message) {
+  return kMessageOverhead + message.payload.size();
+}
+
+/// The vnode whose process a delivery other than a broadcast is for.
+struct TargetOf {
+  VnodeId operator()(const PointToPoint& m) const { return m.to; }
+  VnodeId operator()(const FlowQuestion& m) const { return m.to; }
+  VnodeId operator()(const FlowCredit& m) const { return m.from; }
+  VnodeId operator()(const collectives::ReductionToken& m) const { return m.id.target; }
+  VnodeId operator()(const BroadcastDelivery&) const { return {}; }
+};
+
+/// Bytes of the messages from `from` that wait in `mailbox`.
+template <class Mailbox>
+std::uint64_t untaken_of(const Mailbox& mailbox, VnodeId from) {
+  std::uint64_t bytes = 0;
+  for (const auto& waiting : mailbox) {
+    const Message& message = waiting.message;
+    if (message.kind == Message::Kind::kPointToPoint && message.from == from) {
+      bytes += message_bytes(message);
+    }
+  }
+  return bytes;
+}
+
 std::size_t size_of(const VnodeBundle::Inbound& stream) {
   std::size_t bytes = 0;
   for (const Payload& piece : stream.begun) bytes += piece.size();
@@ -59,7 +86,7 @@ std::size_t size_of(const VnodeBundle::Inbound& stream) {
 
 std::size_t size_of(const VnodeBundle& bundle) {
   std::size_t bytes = 0;
-  for (const Message& message : bundle.mailbox) bytes += kMessageOverhead + message.payload.size();
+  for (const Message& message : bundle.mailbox) bytes += message_bytes(message);
   for (const auto& [from, stream] : bundle.from_vnodes) bytes += size_of(stream);
   for (const auto& [root, stream] : bundle.from_roots) bytes += size_of(stream);
   return bytes;
@@ -79,6 +106,10 @@ void Holdings::add(VnodeParcel parcel) {
     vnode.mailbox.push_back({arrivals_++, std::move(message)});
   }
   vnode.bundle.mailbox.clear();
+  bytes_ += vnode.bytes;
+  for (const auto& [from, stream] : vnode.bundle.from_vnodes) {
+    inflows_.add({parcel.vnode, from}, stream, untaken_of(vnode.mailbox, from));
+  }
   for (auto& [number, pending] : vnode.bundle.as_target) {
     vnode.as_target.try_emplace(number, pending.kind, std::move(pending.parts));
   }
@@ -98,6 +129,8 @@ VnodeBundle Holdings::remove(VnodeId id) {
   const auto at = vnodes_.find(id);
   PHX_CHECK(at != vnodes_.end());
   VnodeBundle bundle = std::move(at->second.bundle);
+  bytes_ -= at->second.bytes;
+  inflows_.remove(id, bundle.from_vnodes);
   for (Waiting& waiting : at->second.mailbox) {
     order_.erase(waiting.arrival);
     bundle.mailbox.push_back(std::move(waiting.message));
@@ -108,6 +141,7 @@ VnodeBundle Holdings::remove(VnodeId id) {
   vnodes_.erase(at);
   held_.erase(id);
   arriving_.erase(id);
+  reopen();
   return bundle;
 }
 
@@ -122,14 +156,18 @@ void Holdings::deliver(const Delivery& delivery, Outcome& outcome) {
     serve(*broadcast, outcome);
     return;
   }
-  const auto* token = std::get_if<collectives::ReductionToken>(&delivery);
-  const VnodeId to = token != nullptr ? token->id.target : std::get<PointToPoint>(delivery).to;
-  const auto at = vnodes_.find(to);
+  const auto at = vnodes_.find(std::visit(TargetOf{}, delivery));
   if (at == vnodes_.end()) {
     ++counters_.strays;
   } else {
     deliver_to(*at, delivery, outcome);
   }
+}
+
+void Holdings::pass(const PointToPoint& message, Outcome& outcome) {
+  const auto at = vnodes_.find(message.to);
+  PHX_CHECK(at != vnodes_.end());
+  if (!closed_) accept(*at, at->second.bundle.from_vnodes[message.from], message, outcome);
 }
 
 /// The vnodes of one broadcast delivery, in ascending order.
@@ -150,8 +188,19 @@ void Holdings::deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome
   VnodeBundle& bundle = slot.second.bundle;
   std::visit(Overloaded{
                  [&](const PointToPoint& m) {
-                   accept(slot, bundle.from_vnodes[m.from], delivery, outcome);
+                   const Inflows::Key key{slot.first, m.from};
+                   if (closed_) return inflows_.close(key);
+                   Stream& stream = bundle.from_vnodes[m.from];
+                   const bool is_new = m.seq >= stream.next && !stream.early.contains(m.seq);
+                   if (is_new && !inflows_.admits(key, m, bytes_)) return;
+                   accept(slot, stream, delivery, outcome);
                  },
+                 [&](const FlowQuestion& m) {
+                   const Inflows::Key key{slot.first, m.from};
+                   if (closed_) return inflows_.close(key);
+                   inflows_.on_question(key, bundle.from_vnodes[m.from], m.is_lost);
+                 },
+                 [](const FlowCredit&) {},  // for the sending end, which is not here
                  [&](const BroadcastDelivery& m) {
                    accept(slot, bundle.from_roots[m.piece.root], delivery, outcome);
                  },
@@ -166,22 +215,28 @@ void Holdings::accept(Slot& slot, Stream& stream, const Delivery& delivery, Outc
     ++counters_.duplicates;
     return;
   }
-  charge(slot, piece.payload->size(), outcome);
+  charge(slot, piece.payload->size());
+  const bool is_broadcast = std::holds_alternative<BroadcastDelivery>(delivery);
+  if (is_broadcast && slot.second.bytes > vnode_bytes_max_ && !std::exchange(is_misused_, true)) {
+    outcome.misuses.push_back({to_string(slot.first) + " has more than " +
+                               std::to_string(vnode_bytes_max_) +
+                               " bytes of messages that it does not receive"});
+  }
   if (piece.number > stream.next) {
     ++counters_.early;
     stream.early.emplace(piece.number, delivery);
     return;
   }
-  append(slot, stream, delivery, outcome);
+  append(slot, stream, delivery);
   while (!stream.early.empty() && stream.early.begin()->first == stream.next) {
     const Delivery next = std::move(stream.early.begin()->second);
     stream.early.erase(stream.early.begin());
-    append(slot, stream, next, outcome);
+    append(slot, stream, next);
   }
 }
 
 /// Takes the piece that is next in its stream; its bytes are charged already.
-void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery, Outcome& outcome) {
+void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery) {
   const Piece piece = piece_of(delivery);
   const auto* p = std::get_if<PointToPoint>(&delivery);
   ++stream.next;
@@ -190,11 +245,15 @@ void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery, Outc
   } else if (piece.more) {
     stream.begun.push_back(*piece.payload);
   }
-  if (piece.more) return;
+  if (piece.more) {
+    if (p != nullptr) inflows_.on_piece({slot.first, p->from}, stream, *p, {});
+    return;
+  }
   Message message;
   message.payload = assemble(stream, delivery);
   stream.begun.clear();
   if (p != nullptr) {
+    inflows_.on_piece({slot.first, p->from}, stream, *p, message_bytes(message));
     slot.second.growing.erase(p->from);
     message.from = p->from;
     message.tag = p->tag;
@@ -211,8 +270,10 @@ void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery, Outc
       message.tag = broadcast.tag;
     }
   }
-  slot.second.bytes -= message.payload.size();  // put() charges the message as a whole
-  put(slot.first, std::move(message), outcome);
+  // put() charges the message as a whole.
+  slot.second.bytes -= message.payload.size();
+  bytes_ -= message.payload.size();
+  put(slot.first, std::move(message));
 }
 
 /// Puts the piece behind what its stream has begun: while it is in the processor's cache, and so
@@ -264,24 +325,46 @@ Payload Holdings::assemble(Stream& stream, const Delivery& last) {
   return whole;
 }
 
-void Holdings::put(VnodeId id, Message message, Outcome& outcome) {
+void Holdings::put(VnodeId id, Message message) {
   const auto at = vnodes_.find(id);
   PHX_CHECK(at != vnodes_.end());
-  const std::size_t size = message.payload.size() + kMessageOverhead;
+  const std::size_t size = message_bytes(message);
   const std::uint64_t arrival = arrivals_++;
   at->second.mailbox.push_back({arrival, std::move(message)});
   if (held_.contains(id)) order_.emplace(arrival, id);
-  charge(*at, size, outcome);
+  charge(*at, size);
 }
 
-void Holdings::charge(Slot& slot, std::size_t bytes, Outcome& outcome) {
-  Vnode& vnode = slot.second;
-  const bool was_within = vnode.bytes <= vnode_bytes_max_;
-  vnode.bytes += bytes;
-  if (was_within && vnode.bytes > vnode_bytes_max_) {
-    outcome.misuses.push_back({to_string(slot.first) + " has more than " +
-                               std::to_string(vnode_bytes_max_) +
-                               " bytes of messages that it does not receive"});
+void Holdings::charge(Slot& slot, std::size_t bytes) {
+  slot.second.bytes += bytes;
+  bytes_ += bytes;
+}
+
+Holdings::Stream* Holdings::stream_of(const Inflows::Key& key) {
+  const auto vnode = vnodes_.find(key.first);
+  return vnode == vnodes_.end() ? nullptr : &vnode->second.bundle.from_vnodes[key.second];
+}
+
+/// There is room again for flows that were refused.
+void Holdings::reopen() {
+  for (const Inflows::Key& key : inflows_.take_reopened(bytes_)) {
+    if (Stream* stream = stream_of(key)) inflows_.grant(key, *stream);
+  }
+}
+
+bool Holdings::want(const Selector& wanted) {
+  if (wanted.kind && *wanted.kind != Message::Kind::kPointToPoint) return true;
+  const auto keys = inflows_.take_wanted({wanted.at, wanted.from, &held_});
+  for (const Inflows::Key& key : keys) {
+    if (Stream* stream = stream_of(key)) inflows_.grant(key, *stream);
+  }
+  return !inflows_.take_is_full();
+}
+
+void Holdings::close() {
+  closed_ = true;
+  for (const auto& [id, vnode] : vnodes_) {
+    for (const auto& [from, stream] : vnode.bundle.from_vnodes) inflows_.close({id, from});
   }
 }
 
@@ -305,9 +388,17 @@ std::optional<std::pair<VnodeId, Message>> Holdings::take(const Selector& wanted
   const auto take_from = [this](VnodeId id, std::deque<Waiting>::iterator at) {
     Vnode& vnode = vnodes_.at(id);
     std::pair<VnodeId, Message> taken(id, std::move(at->message));
-    vnode.bytes -= taken.second.payload.size() + kMessageOverhead;
+    const std::size_t bytes = message_bytes(taken.second);
+    vnode.bytes -= bytes;
+    bytes_ -= bytes;
     order_.erase(at->arrival);
     vnode.mailbox.erase(at);
+    inflows_.forget_wanted();
+    if (taken.second.kind == Message::Kind::kPointToPoint) {
+      const VnodeId from = taken.second.from;
+      inflows_.on_taken({id, from}, vnode.bundle.from_vnodes[from], bytes);
+    }
+    reopen();
     return taken;
   };
   if (wanted.at) {
@@ -344,18 +435,21 @@ void Holdings::check_invariants() const {
   PHX_CHECK(held_.common(arriving_).empty());
   PHX_CHECK(held_.size() + arriving_.size() == vnodes_.size());
   std::size_t waiting = 0;
+  std::uint64_t total = 0;
   for (const auto& [id, vnode] : vnodes_) {
     PHX_CHECK(held_.contains(id) || arriving_.contains(id));
     PHX_CHECK(vnode.bundle.mailbox.empty());
     std::size_t bytes = size_of(vnode.bundle);
-    for (const Waiting& w : vnode.mailbox) bytes += w.message.payload.size() + kMessageOverhead;
+    for (const Waiting& w : vnode.mailbox) bytes += message_bytes(w.message);
     PHX_CHECK(bytes == vnode.bytes);
+    total += bytes;
     if (held_.contains(id)) waiting += vnode.mailbox.size();
     for (const auto& [from, stream] : vnode.bundle.from_vnodes) {
       PHX_CHECK(stream.early.empty() || stream.early.begin()->first > stream.next);
     }
   }
   PHX_CHECK(waiting == order_.size());
+  PHX_CHECK(total == bytes_);
 }
 
 }  // namespace phx::runtime

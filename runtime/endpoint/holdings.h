@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,12 +13,11 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
+#include "runtime/endpoint/endpoint_config.h"
+#include "runtime/endpoint/inflows.h"
 #include "runtime/messages/delivery.h"
 
 namespace phx::runtime {
-
-/// Memory for so many bytes of a long message, without content.
-using PayloadRoom = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
 
 /// The vnodes one application process holds, or is about to hold: their mailboxes, duplicate
 /// filters, reorder buffers and counters. Everything here moves with its vnode.
@@ -58,10 +56,10 @@ class Holdings {
     std::vector<Misuse> misuses;
   };
 
-  /// `vnode_bytes_max`: a vnode whose messages take more than this is reported as misuse [limit].
+  /// `vnode_bytes_max`: a vnode whose broadcasts take more than this is reported as misuse [limit].
   /// `room`: by itself the heap.
-  explicit Holdings(std::uint64_t vnode_bytes_max, PayloadRoom room = {})
-      : vnode_bytes_max_(vnode_bytes_max), room_(std::move(room)) {}
+  Holdings(std::uint64_t vnode_bytes_max, const InflowOptions& inflows, PayloadRoom room = {})
+      : vnode_bytes_max_(vnode_bytes_max), room_(std::move(room)), inflows_(inflows) {}
 
   // Inputs.
   /// Of the whole job.
@@ -69,6 +67,9 @@ class Holdings {
   /// Takes a vnode in; its messages are not given out before install().
   void add(VnodeParcel parcel);
   void deliver(const Delivery& delivery, Outcome& outcome);
+  /// The same for a message from a vnode here, which needs no credit. REQUIRES that both are here.
+  void pass(const PointToPoint& message, Outcome& outcome);
+  void on_time(Instant now) { inflows_.on_time(now); }
 
   // Commands.
   /// The messages of all vnodes that were added can be taken from now on.
@@ -77,8 +78,15 @@ class Holdings {
   [[nodiscard]] VnodeBundle remove(VnodeId vnode);
   /// The oldest message that matches, with the vnode that received it.
   [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted);
+  /// A call waits for such messages in vain: flows that could bring one go on, up to a limit.
+  /// False: that was reached.
+  [[nodiscard]] bool want(const Selector& wanted);
+  /// The program takes nothing any more: what waits, and what comes, is dropped.
+  void close();
+  /// What the sources of flows have to hear.
+  [[nodiscard]] std::vector<FlowCredit> take_credits() { return inflows_.take_credits(); }
   /// Puts a complete message into the mailbox of `vnode`. REQUIRES that it is here.
-  void put(VnodeId vnode, Message message, Outcome& outcome);
+  void put(VnodeId vnode, Message message);
   /// The counters of a vnode, to be advanced by its owner. REQUIRES that it is here.
   [[nodiscard]] VnodeBundle& bundle(VnodeId vnode);
 
@@ -88,6 +96,9 @@ class Holdings {
   [[nodiscard]] bool has(VnodeId vnode) const { return vnodes_.contains(vnode); }
   [[nodiscard]] std::size_t count(const Selector& wanted) const;
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  /// All messages that wait here.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] const Inflows& inflows() const { return inflows_; }
   /// Of messages that were put into mailboxes.
   [[nodiscard]] std::uint64_t arrivals() const { return arrivals_; }
   void check_invariants() const;
@@ -117,14 +128,20 @@ class Holdings {
   void deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome);
   void contribute_to(Slot& slot, const collectives::ReductionToken& token, Outcome& outcome);
   void accept(Slot& slot, Stream& stream, const Delivery& piece, Outcome& outcome);
-  void append(Slot& slot, Stream& stream, const Delivery& piece, Outcome& outcome);
+  void append(Slot& slot, Stream& stream, const Delivery& piece);
   void grow(Slot& slot, Stream& stream, const PointToPoint& piece);
   [[nodiscard]] Payload assemble(Stream& stream, const Delivery& last);
-  void charge(Slot& slot, std::size_t bytes, Outcome& outcome);
+  void charge(Slot& slot, std::size_t bytes);
+  void reopen();
+  [[nodiscard]] Stream* stream_of(const Inflows::Key& key);
   void serve(const BroadcastDelivery& delivery, Outcome& outcome);
 
   std::uint64_t vnode_bytes_max_;
   PayloadRoom room_;
+  Inflows inflows_;
+  bool closed_ = false;
+  bool is_misused_ = false;  ///< And that was reported.
+  std::uint64_t bytes_ = 0;  ///< Sum over all vnodes.
   std::uint64_t total_ = 0;
   std::map<VnodeId, Vnode> vnodes_;  ///< Of both sets below.
   VnodeSet held_;

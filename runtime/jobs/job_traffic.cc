@@ -25,7 +25,8 @@ JobTraffic::JobTraffic(ProcessorId self, const JobStart& start, const DaemonConf
     : self_(self),
       job_(start.job),
       config_(config),
-      router_(self, start.job, VnodeMap(start.spec.vnodes, first_owners(start))),
+      router_(self, start.job, VnodeMap(start.spec.vnodes, first_owners(start)),
+              config.flow_bytes_max),
       mover_(self, start.job, config.balance_period),
       balance_(start.spec.balance),
       reduction_(self, {}) {}
@@ -45,6 +46,15 @@ void JobTraffic::on_attached(const Surroundings& around, ApplicationId applicati
 void JobTraffic::on_app(const Surroundings& around, AppSend message, JobOutbox& out) {
   (void)around;
   router_.route(VnodeMessage{job_, 0, std::move(message.message)}, out);
+}
+
+void JobTraffic::on_app(const Surroundings& around, AppFlow message, JobOutbox& out) {
+  (void)around;
+  std::visit(
+      [&](auto& m) {
+        router_.route(VnodeMessage{job_, 0, std::move(m)}, out);
+      },
+      message.message);
 }
 
 void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out) {
@@ -72,8 +82,7 @@ void JobTraffic::on_app(const Surroundings& around, AppReleased message, JobOutb
 
 void JobTraffic::on_app(const Surroundings& around, const AppAck& message, JobOutbox& out) {
   (void)around;
-  (void)out;
-  router_.on_acknowledged(message.received);
+  router_.on_acknowledged(message.received, out);
 }
 
 void JobTraffic::on_app(const Surroundings& around, const AppAssume& message, JobOutbox& out) {
@@ -83,7 +92,7 @@ void JobTraffic::on_app(const Surroundings& around, const AppAssume& message, Jo
 void JobTraffic::on_finished(const Surroundings& around, JobOutbox& out) {
   ending_ = true;
   mover_.cancel_all(out);
-  router_.on_finished();
+  router_.on_finished(out);
   reconsider_reductions(around, out);
 }
 
@@ -319,6 +328,11 @@ void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
 
 void JobTraffic::on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out) {
   mover_.on_gone(gone, router_, standing(around), out);
+}
+
+void JobTraffic::on_death(JobOutbox& out) const {
+  if (!router_.is_attached()) return;
+  out.report(Effect{ToApp{router_.application(), AppRepair{}}});
 }
 
 bool JobTraffic::is_empty() const {

@@ -44,6 +44,7 @@ class JobTraffic {
   // Inputs from the application.
   void on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out);
   void on_app(const Surroundings& around, AppSend message, JobOutbox& out);
+  void on_app(const Surroundings& around, AppFlow message, JobOutbox& out);
   void on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out);
   void on_app(const Surroundings& around, AppContribute message, JobOutbox& out);
   void on_app(const Surroundings& around, AppReleased message, JobOutbox& out);
@@ -73,6 +74,8 @@ class JobTraffic {
   void on_joined(const ProcessorSet& newcomers, JobOutbox& out) const;
   void on_leaving(const Surroundings& around, JobOutbox& out);
   void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
+  /// Somebody died who may have had something of the job on its way: its ends repair that.
+  void on_death(JobOutbox& out) const;
 
   // Queries.
   [[nodiscard]] const Router& router() const { return router_; }

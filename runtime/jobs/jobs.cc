@@ -140,11 +140,13 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage m
     on_unknown(around, from, std::move(message), out);
     return;
   }
-  const bool is_traffic = std::holds_alternative<VnodeMessage>(message) ||
-                          std::holds_alternative<CollectiveMessage>(message);
-  if ((is_traffic || std::holds_alternative<Migrate>(message)) && from != self_) {
-    entry->passed[from] = around.now;
-  }
+  const auto* for_vnode = std::get_if<VnodeMessage>(&message);
+  const bool is_collective = std::holds_alternative<CollectiveMessage>(message);
+  const bool is_traffic = for_vnode != nullptr || is_collective;
+  const bool needs_hops = for_vnode != nullptr
+                              ? !is_repaired_by_ends(*for_vnode)
+                              : is_collective || std::holds_alternative<Migrate>(message);
+  if (needs_hops && from != self_) entry->passed[from] = around.now;
   dispatch(around, from, *entry, std::move(message), out);
   // Plain traffic changes who should hold what only while this processor empties itself.
   if (!is_traffic || around.leaving || entry->traffic.is_over_limit()) settle(around, job, out);
@@ -187,6 +189,7 @@ void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined
     for (const auto& one : gone) {
       entry.life.on_gone(around, one, lost_with(around, entry, one.id), out);
       entry.traffic.on_gone(around, one.id, out);
+      if (one.why != Departure::kLeft && !entry.life.ended()) entry.traffic.on_death(out);
       entry.passed.erase(one.id);
     }
     entry.life.consider_start(around, out);
@@ -202,6 +205,7 @@ void Jobs::on_passed_on(Instant now, const Envelope& envelope, ProcessorId peer)
   const auto* message = std::get_if<VnodeMessage>(&envelope);
   const auto* collective = std::get_if<CollectiveMessage>(&envelope);
   if (message == nullptr && collective == nullptr) return;
+  if (message != nullptr && is_repaired_by_ends(*message)) return;
   Entry* entry = find(message != nullptr ? message->job : collective->job);
   if (entry != nullptr) entry->passed[peer] = now;
 }

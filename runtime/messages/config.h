@@ -19,6 +19,9 @@ struct DaemonConfig {
   Duration kill_grace = 2s;
   /// Bytes not yet acknowledged by one application before its job is ended [limit].
   std::uint64_t undelivered_bytes_max = std::uint64_t{1} << 30U;
+  /// Bytes delivered and not acknowledged, or parked, per job and process: above it pieces of
+  /// flows are dropped, and asked for again when there is room [limit].
+  std::uint64_t flow_bytes_max = std::uint64_t{32} << 20U;
   /// Bytes parked for vnodes on their way here, per job [limit].
   std::uint64_t parked_bytes_max = std::uint64_t{1} << 30U;
   /// Messages kept for jobs that have not been announced here yet [limit]; their bytes are limited

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "collectives/messages.h"
@@ -26,6 +27,11 @@ struct AppAttach {
 struct AppSend {
   PointToPoint message;
   friend bool operator==(const AppSend&, const AppSend&) = default;
+};
+/// For the source, or the receiving end, of a flow.
+struct AppFlow {
+  std::variant<FlowCredit, FlowQuestion> message;
+  friend bool operator==(const AppFlow&, const AppFlow&) = default;
 };
 struct AppBroadcast {
   collectives::BroadcastPiece piece;
@@ -67,7 +73,7 @@ struct AppWaiting {
   friend bool operator==(const AppWaiting&, const AppWaiting&) = default;
 };
 using ToDaemon = OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
-                       AppAssume, AppFinish, AppWaiting>;
+                       AppAssume, AppFinish, AppWaiting, AppFlow>;
 
 // --- Daemon to application process -----------------------------------------------------------
 
@@ -105,6 +111,10 @@ struct AppRefused {
 struct AppRetire {
   friend bool operator==(const AppRetire&, const AppRetire&) = default;
 };
+/// A processor died that may have had something on its way: ask, and send again what was lost.
+struct AppRepair {
+  friend bool operator==(const AppRepair&, const AppRepair&) = default;
+};
 /// The job is over; calls fail with this reason from now on.
 struct AppEnd {
   std::int32_t code = 0;
@@ -112,6 +122,6 @@ struct AppEnd {
   friend bool operator==(const AppEnd&, const AppEnd&) = default;
 };
 using ToApplication =
-    OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd>;
+    OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd, AppRepair>;
 
 }  // namespace phx::runtime

@@ -64,13 +64,18 @@ struct Migrate {
   std::vector<VnodeParcel> parcels;
   friend bool operator==(const Migrate&, const Migrate&) = default;
 };
-/// A delivery for one vnode, sent to the processor that owns it as far as epoch `followed`.
+/// A delivery for one vnode (of FlowCredit: the source of the flow), sent to the processor that
+/// owns it as far as epoch `followed`.
 struct VnodeMessage {
   JobId job;
   Epoch followed = 0;
-  std::variant<PointToPoint, collectives::ReductionToken> delivery;
+  std::variant<PointToPoint, collectives::ReductionToken, FlowCredit, FlowQuestion> delivery;
   friend bool operator==(const VnodeMessage&, const VnodeMessage&) = default;
 };
+/// Whatever is lost of it on its way, its ends repair.
+[[nodiscard]] inline bool is_repaired_by_ends(const VnodeMessage& message) {
+  return !std::holds_alternative<collectives::ReductionToken>(message.delivery);
+}
 struct CollectiveMessage {
   JobId job;
   collectives::Message message;

@@ -10,14 +10,15 @@ namespace {
 
 /// The longest list in `bundle`.
 std::size_t entries_of(const VnodeBundle& bundle) {
-  std::size_t most = std::max({bundle.mailbox.size(), bundle.sent.size(), bundle.reductions.size(),
-                               bundle.as_target.size()});
+  std::size_t most = std::max({bundle.mailbox.size(), bundle.to_vnodes.size(),
+                               bundle.reductions.size(), bundle.as_target.size()});
   for (const auto* streams : {&bundle.from_vnodes, &bundle.from_roots}) {
     most = std::max(most, streams->size());
     for (const auto& [from, inbound] : *streams) {
       most = std::max({most, inbound.begun.size(), inbound.early.size()});
     }
   }
+  for (const auto& [to, flow] : bundle.to_vnodes) most = std::max(most, flow.kept.size());
   return most;
 }
 

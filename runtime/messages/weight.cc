@@ -23,6 +23,8 @@ Weight weight_of(const View& view) {
 
 struct ContentWeight {
   Weight operator()(const PointToPoint& m) const { return {kSmall, m.payload.size()}; }
+  Weight operator()(const FlowCredit& /*credit*/) const { return {kSmall, 0}; }
+  Weight operator()(const FlowQuestion& /*question*/) const { return {kSmall, 0}; }
   Weight operator()(const BroadcastDelivery& m) const {
     return {kSmall + kCounter * m.to.ranges().size(), m.piece.payload.size()};
   }
@@ -91,7 +93,11 @@ Weight weight_of(const VnodeBundle& bundle) {
     sum += weight_of(pending.parts);
     sum.header += kSmall;
   }
-  sum.header += kCounter * (bundle.sent.size() + bundle.reductions.size());
+  for (const auto& [to, flow] : bundle.to_vnodes) {
+    sum.header += kSmall;
+    for (const PointToPoint& piece : flow.kept) sum += {kSmall, piece.payload.size()};
+  }
+  sum.header += kCounter * bundle.reductions.size();
   return sum;
 }
 

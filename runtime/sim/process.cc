@@ -17,6 +17,10 @@ using runtime::Message;
 runtime::EndpointConfig endpoint_config(const WorkloadOptions& options) {
   runtime::EndpointConfig config;
   config.piece_bytes = options.piece_bytes;
+  config.inflows.unasked_bytes = options.unasked_bytes;
+  config.inflows.window_max = std::max(options.unasked_bytes, options.window_bytes);
+  config.inflows.inbox_bytes = options.inbox_bytes;
+  config.outbox_bytes_max = options.outbox_bytes;
   return config;
 }
 
@@ -31,11 +35,13 @@ Process::Process(MachineId at, JobId job, Workload& workload, Rng rng)
   endpoint_.attach({job, workload.options().vnodes, at.value + 1});
 }
 
-void Process::on_message(runtime::ToApplication message) {
+void Process::on_message(Instant now, runtime::ToApplication message) {
+  endpoint_.on_time(now);
   endpoint_.on_message(std::move(message));
 }
 
-void Process::on_message_unfiltered(const runtime::ToApplication& message) {
+void Process::on_message_unfiltered(Instant now, const runtime::ToApplication& message) {
+  endpoint_.on_time(now);
   const std::uint64_t before = endpoint_.counters().duplicates;
   endpoint_.on_message(message);
   if (endpoint_.counters().duplicates == before) return;
@@ -71,8 +77,11 @@ void Process::take_turn(Instant now) {
     exit_ = runtime::Exit{1, 0, false, attached->refusal};
     return;
   }
+  endpoint_.on_time(now);
   const bool is_over = endpoint_.retired() && endpoint_.held().empty();
   if (is_over || workload_.is_complete(now)) {
+    if (!std::exchange(is_closing_, true)) endpoint_.close();
+    if (!endpoint_.is_settled()) return;
     endpoint_.finish();
     exit_ = runtime::Exit{0, 0, true, {}};
     return;
@@ -135,9 +144,12 @@ void Process::send_something(Instant now, VnodeId vnode, State& state) {
   };
   if (state.sent < due(options.messages) && rng_.chance(options.send_chance)) {
     const VnodeId to{rng_.below(options.vnodes)};
-    const Payload payload = workload_.ledger().send(vnode, to, draw_size());
-    PHX_CHECK(endpoint_.send(vnode, to, state.sent, payload).ok());
-    ++state.sent;
+    const std::size_t size = draw_size();
+    if (endpoint_.check_room(vnode, to, size).ok()) {
+      const Payload payload = workload_.ledger().send(vnode, to, size);
+      PHX_CHECK(endpoint_.send(vnode, to, state.sent, payload).ok());
+      ++state.sent;
+    }
   }
   if (state.broadcasts < due(workload_.broadcasts_of(vnode)) && rng_.chance(options.send_chance)) {
     const Payload payload = workload_.ledger().broadcast(vnode, draw_size());

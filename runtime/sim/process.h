@@ -24,10 +24,10 @@ class Process {
   Process(MachineId at, JobId job, Workload& workload, Rng rng);
 
   // Inputs.
-  void on_message(runtime::ToApplication message);
+  void on_message(Instant now, runtime::ToApplication message);
   /// The same, but what the endpoint drops as a duplicate is received all the same: a planted
   /// fault.
-  void on_message_unfiltered(const runtime::ToApplication& message);
+  void on_message_unfiltered(Instant now, const runtime::ToApplication& message);
   /// A turn: receives, acts, declares a safe point; whatever the dice say.
   void take_turn(Instant now);
 
@@ -83,6 +83,7 @@ class Process {
   VnodeSet released_;  ///< Asked for by release(), not yet packed.
   Instant adopted_at_{};
   std::optional<Payload> written_;
+  bool is_closing_ = false;  ///< Done, but what it sent has not been received.
   std::optional<runtime::Exit> exit_;
 };
 

@@ -308,9 +308,9 @@ void SimDriver::on_local_to_application(ApplicationId application) {
   if (found == seats_.end() || found->second.to_application.empty()) return;
   Seat& seat = found->second;
   if (saboteur_.delivers_twice()) {
-    seat.process->on_message_unfiltered(seat.to_application.front());
+    seat.process->on_message_unfiltered(agenda_.now(), seat.to_application.front());
   } else {
-    seat.process->on_message(std::move(seat.to_application.front()));
+    seat.process->on_message(agenda_.now(), std::move(seat.to_application.front()));
   }
   seat.to_application.pop_front();
   send_local(application, seat);

@@ -28,7 +28,13 @@ struct WorkloadOptions {
   std::size_t message_bytes = 1024;  ///< Most are shorter, a few take several pieces.
   std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
   std::size_t piece_bytes = 4096;    ///< Of the endpoints.
-  std::size_t output_bytes = 0;      ///< A process writes less than this per turn; 0: nothing.
+  // Of the endpoints, too: credit before any was given, window of one flow, what a process takes in
+  // without being asked for it, and what it keeps for its receivers.
+  std::uint64_t unasked_bytes = std::uint64_t{64} << 10U;
+  std::uint64_t window_bytes = std::uint64_t{16} << 20U;
+  std::uint64_t inbox_bytes = std::uint64_t{64} << 20U;
+  std::uint64_t outbox_bytes = std::uint64_t{1} << 30U;
+  std::size_t output_bytes = 0;  ///< A process writes less than this per turn; 0: nothing.
 
   Duration pause_min = 1ms;  ///< Between two turns of a process.
   Duration pause_max = 5ms;

@@ -38,6 +38,12 @@ std::map<VnodeId, std::vector<Delivery>> AppPort::delivered_after(std::uint64_t 
                    [&](const collectives::ReductionToken& m) {
                      if (vnodes.contains(m.id.target)) result[m.id.target].push_back(m);
                    },
+                   [&](const FlowCredit& m) {
+                     if (vnodes.contains(m.from)) result[m.from].push_back(m);
+                   },
+                   [&](const FlowQuestion& m) {
+                     if (vnodes.contains(m.to)) result[m.to].push_back(m);
+                   },
                },
                kept.delivery);
   }

@@ -227,13 +227,13 @@ void Mover::on_released(AppReleased released, Router& router, const Standing& st
   }
   std::erase_if(outgoing_, [](const auto& entry) { return entry.second.vnodes.empty(); });
   for (auto& [to, part] : by_receiver) {
-    migrate(router.release(std::move(part), to), to, router, standing, out);
+    migrate(router.release(std::move(part), to, out), to, router, standing, out);
   }
   if (kept.vnodes.empty()) return;
   VnodeSet stay;
   for (const auto& [vnode, bundle] : kept.vnodes) stay.insert(vnode);
   stay = stay.common(withdrawn_);
-  router.keep(std::move(kept));
+  router.keep(std::move(kept), out);
   // Released for a processor that is gone: the application has them back.
   router.grant_kept(stay, out);
   withdrawn_ = withdrawn_.minus(stay);

@@ -15,7 +15,9 @@ namespace {
 
 VnodeId target_of(const VnodeMessage& message) {
   return std::visit(Overloaded{[](const PointToPoint& m) { return m.to; },
-                               [](const collectives::ReductionToken& m) { return m.id.target; }},
+                               [](const collectives::ReductionToken& m) { return m.id.target; },
+                               [](const FlowCredit& m) { return m.from; },
+                               [](const FlowQuestion& m) { return m.to; }},
                     message.delivery);
 }
 
@@ -31,8 +33,8 @@ VnodeSet vnodes_of(const std::vector<VnodeParcel>& parcels) {
 
 }  // namespace
 
-Router::Router(ProcessorId self, JobId job, VnodeMap map)
-    : self_(self), job_(job), map_(std::move(map)) {}
+Router::Router(ProcessorId self, JobId job, VnodeMap map, std::uint64_t flow_bytes_max)
+    : self_(self), job_(job), flow_bytes_max_(flow_bytes_max), map_(std::move(map)) {}
 
 Router::Way Router::way(VnodeId vnode, Epoch followed) const {
   if (held_.contains(vnode)) return {Way::Kind::kHere, {}};
@@ -41,8 +43,46 @@ Router::Way Router::way(VnodeId vnode, Epoch followed) const {
   return {Way::Kind::kPark, owner};
 }
 
-void Router::park(VnodeId vnode, Delivery delivery, Epoch followed) {
-  if (finished_ && map_.owner(vnode).first == self_) return;
+/// Whether it is a piece of a flow that does not fit; then that is remembered.
+bool Router::drop_if_full(const Delivery& delivery, std::uint64_t bytes) {
+  const auto* piece = std::get_if<PointToPoint>(&delivery);
+  if (piece == nullptr || bytes <= flow_bytes_max_) return false;
+  auto& flows = dropped_[piece->to];
+  const auto at = flows.try_emplace(piece->from, piece->seq).first;
+  at->second = std::min(at->second, piece->seq);
+  return true;
+}
+
+/// Pieces for these vnodes that were dropped have a chance now.
+void Router::ask_again(const VnodeSet& vnodes, JobOutbox& out) {
+  for (auto at = dropped_.begin(); at != dropped_.end();) {
+    if (!vnodes.contains(at->first)) {
+      ++at;
+      continue;
+    }
+    const auto [to, flows] = std::move(*at);
+    at = dropped_.erase(at);
+    for (const auto& [from, seq] : flows) {
+      route(VnodeMessage{job_, 0, FlowCredit{from, to, 0, 0, seq}}, out);
+    }
+  }
+}
+
+/// The process here has finished: its vnodes take nothing any more, and who sends to them hears it.
+void Router::answer_closed(const Delivery& delivery, JobOutbox& out) {
+  const auto close = [&](const auto& m) {
+    route(VnodeMessage{job_, 0, FlowCredit{m.from, m.to, kFlowClosed, 0, {}}}, out);
+  };
+  if (const auto* piece = std::get_if<PointToPoint>(&delivery)) close(*piece);
+  if (const auto* question = std::get_if<FlowQuestion>(&delivery)) close(*question);
+}
+
+void Router::park(VnodeId vnode, Delivery delivery, Epoch followed, JobOutbox& out) {
+  if (finished_ && map_.owner(vnode).first == self_) {
+    answer_closed(delivery, out);
+    return;
+  }
+  if (drop_if_full(delivery, parked_bytes_)) return;
   ++parked_count_;
   parked_bytes_ += weight_of(delivery).total();
   parked_[vnode].push_back({std::move(delivery), followed});
@@ -57,8 +97,12 @@ std::vector<Router::Parked> Router::unpark(VnodeId vnode) {
 }
 
 void Router::deliver(Delivery delivery, JobOutbox& out) {
-  if (finished_) return;
+  if (finished_) {
+    answer_closed(delivery, out);
+    return;
+  }
   PHX_CHECK(port_.has_value());
+  if (drop_if_full(delivery, port_->bytes())) return;
   out.report(Effect{ToApp{port_->application(), port_->deliver(std::move(delivery))}});
 }
 
@@ -80,7 +124,7 @@ void Router::route(VnodeMessage message, JobOutbox& out) {
       break;
     case Way::Kind::kPark: {
       const Epoch followed = message.followed;
-      park(target, delivery_of(std::move(message)), followed);
+      park(target, delivery_of(std::move(message)), followed, out);
       break;
     }
   }
@@ -99,7 +143,7 @@ void Router::serve(const collectives::BroadcastPiece& piece,
         continue;
       }
       for (const VnodeId vnode : group.vnodes.ids()) {
-        park(vnode, BroadcastDelivery{VnodeSet{vnode}, piece}, part.epoch);
+        park(vnode, BroadcastDelivery{VnodeSet{vnode}, piece}, part.epoch, out);
       }
     }
   }
@@ -111,6 +155,7 @@ void Router::serve(const collectives::BroadcastPiece& piece,
 
 void Router::reroute(const VnodeSet& vnodes, JobOutbox& out) {
   if (vnodes.empty()) return;
+  ask_again(vnodes, out);
   std::vector<Parked> waiting;
   for (auto at = parked_.begin(); at != parked_.end();) {
     const VnodeId vnode = (at++)->first;
@@ -151,6 +196,7 @@ void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
     out.report(Effect{ToApp{port_->application(), AppGrant{std::move(portion)}}});
   }
   for (Delivery& delivery : waiting) deliver(std::move(delivery), out);
+  if (!dropped_.empty()) ask_again(held_, out);
 }
 
 void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
@@ -210,7 +256,7 @@ std::vector<VnodeParcel> Router::give_kept(const VnodeSet& vnodes, ProcessorId t
   return parcels;
 }
 
-void Router::keep(AppReleased released) {
+void Router::keep(AppReleased released, JobOutbox& out) {
   if (!port_) return;
   VnodeSet vnodes;
   for (const auto& [vnode, bundle] : released.vnodes) vnodes.insert(vnode);
@@ -221,33 +267,50 @@ void Router::keep(AppReleased released) {
   }
   for (auto& [vnode, crossed] : port_->delivered_after(released.received, vnodes)) {
     for (Delivery& delivery : crossed) {
-      park(vnode, std::move(delivery), map_.owner(vnode).second);
+      park(vnode, std::move(delivery), map_.owner(vnode).second, out);
     }
   }
 }
 
-std::vector<VnodeParcel> Router::release(AppReleased released, ProcessorId to) {
+std::vector<VnodeParcel> Router::release(AppReleased released, ProcessorId to, JobOutbox& out) {
   VnodeSet vnodes;
   for (const auto& [vnode, bundle] : released.vnodes) vnodes.insert(vnode);
-  keep(std::move(released));
+  keep(std::move(released), out);
   return give_kept(vnodes, to);
 }
 
-void Router::on_acknowledged(std::uint64_t received) {
-  if (port_) port_->acknowledge(received);
+void Router::on_acknowledged(std::uint64_t received, JobOutbox& out) {
+  if (!port_) return;
+  port_->acknowledge(received);
+  if (!dropped_.empty() && port_->bytes() <= flow_bytes_max_ / 2) ask_again(held_, out);
 }
 
-void Router::on_finished() {
+void Router::on_finished(JobOutbox& out) {
   finished_ = true;
+  std::vector<Delivery> untaken;
+  if (port_) {
+    for (auto& [vnode, crossed] : port_->delivered_after(0, held_)) {
+      std::move(crossed.begin(), crossed.end(), std::back_inserter(untaken));
+    }
+  }
   port_.reset();
   kept_.clear();
-  std::erase_if(parked_, [&](const auto& entry) { return map_.owner(entry.first).first == self_; });
+  for (auto at = parked_.begin(); at != parked_.end();) {
+    if (map_.owner(at->first).first != self_) {
+      ++at;
+      continue;
+    }
+    for (Parked& parked : at->second) untaken.push_back(std::move(parked.delivery));
+    at = parked_.erase(at);
+  }
   parked_count_ = 0;
   parked_bytes_ = 0;
   for (const auto& [vnode, waiting] : parked_) {
     parked_count_ += waiting.size();
     for (const Parked& parked : waiting) parked_bytes_ += weight_of(parked.delivery).total();
   }
+  for (const Delivery& delivery : untaken) answer_closed(delivery, out);
+  ask_again(map_.owned_by(self_), out);
 }
 
 void Router::check_invariants() const {

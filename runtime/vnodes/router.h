@@ -22,17 +22,20 @@ namespace phx::runtime {
 /// otherwise this processor was named owner and the vnode is on its way (or kept): parked until it
 /// is installed or a newer route is heard [Saito08 G12].
 ///
-/// Guarantees: every delivery is at one place at a time and is never dropped while the job lives.
+/// Guarantees: every delivery is at one place at a time and is never dropped while the job lives,
+/// but for pieces of flows: what does not fit, or is for a vnode whose process has finished, is
+/// dropped, and its source hears of that (when there is room again).
 /// Does not guarantee order: FIFO per pair is restored by the numbers at the destination vnode.
 class Router {
  public:
-  Router(ProcessorId self, JobId job, VnodeMap map);
+  /// `flow_bytes_max`: with so many bytes delivered or parked, no pieces of flows are taken.
+  Router(ProcessorId self, JobId job, VnodeMap map, std::uint64_t flow_bytes_max);
 
   // Inputs.
   void on_attached(ApplicationId application, JobOutbox& out);
   /// The application will take no more: what is addressed to its vnodes is dropped from now on.
-  void on_finished();
-  void on_acknowledged(std::uint64_t received);
+  void on_finished(JobOutbox& out);
+  void on_acknowledged(std::uint64_t received, JobOutbox& out);
   void on_routes(const std::vector<Route>& routes, JobOutbox& out);
   void on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out);
 
@@ -43,9 +46,10 @@ class Router {
              const std::vector<collectives::Tokens>& tokens, JobOutbox& out);
   void deliver(Delivery delivery, JobOutbox& out);
   /// Takes released vnodes from the application and makes parcels for `to` of them, as give_kept().
-  [[nodiscard]] std::vector<VnodeParcel> release(AppReleased released, ProcessorId to);
+  [[nodiscard]] std::vector<VnodeParcel> release(AppReleased released, ProcessorId to,
+                                                 JobOutbox& out);
   /// The application holds these no more, but nobody else does yet: the daemon keeps them.
-  void keep(AppReleased released);
+  void keep(AppReleased released, JobOutbox& out);
   /// Sends on what waits here for vnodes that have another owner now.
   void reroute(const VnodeSet& vnodes, JobOutbox& out);
   /// Parcels for `to` of kept vnodes; those that are not kept are left out. To be followed by
@@ -82,7 +86,10 @@ class Router {
   };
 
   [[nodiscard]] Way way(VnodeId vnode, Epoch followed) const;
-  void park(VnodeId vnode, Delivery delivery, Epoch followed);
+  void park(VnodeId vnode, Delivery delivery, Epoch followed, JobOutbox& out);
+  [[nodiscard]] bool drop_if_full(const Delivery& delivery, std::uint64_t bytes);
+  void ask_again(const VnodeSet& vnodes, JobOutbox& out);
+  void answer_closed(const Delivery& delivery, JobOutbox& out);
   [[nodiscard]] std::vector<Parked> unpark(VnodeId vnode);
   void install(std::vector<VnodeParcel> parcels, JobOutbox& out);
   [[nodiscard]] VnodeParcel kept_parcel(VnodeId vnode, Epoch epoch);
@@ -90,6 +97,7 @@ class Router {
 
   ProcessorId self_;
   JobId job_;
+  std::uint64_t flow_bytes_max_;
   VnodeMap map_;
   VnodeSet held_;
   VnodeSet given_;  ///< Had been owned here, and are not.
@@ -97,6 +105,8 @@ class Router {
   bool finished_ = false;
   std::map<VnodeId, VnodeParcel> kept_;  ///< Only kept vnodes that have a past.
   std::map<VnodeId, std::vector<Parked>> parked_;
+  /// Flows of which pieces were dropped here: by receiver and source, the first such piece.
+  std::map<VnodeId, std::map<VnodeId, std::uint64_t>> dropped_;
   std::uint64_t parked_count_ = 0;
   std::uint64_t parked_bytes_ = 0;
   std::uint64_t unknown_ = 0;

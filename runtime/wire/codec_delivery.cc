@@ -28,6 +28,38 @@ runtime::PointToPoint read(const pb::PointToPoint& in, Source& source) {
           .payload = source.payload(in.payload_size(), "PointToPoint.payload")};
 }
 
+void write(const runtime::FlowCredit& in, pb::FlowCredit& out) {
+  const auto& [from, to, received, limit, again] = in;
+  out.set_from(from.value);
+  out.set_to(to.value);
+  out.set_received(received);
+  out.set_limit(limit);
+  out.set_again(again ? *again + 1 : 0);
+}
+
+runtime::FlowCredit read(const pb::FlowCredit& in, Source& source) {
+  runtime::FlowCredit out{.from = source.vnode(in.from(), "FlowCredit.from"),
+                          .to = source.vnode(in.to(), "FlowCredit.to"),
+                          .received = in.received(),
+                          .limit = in.limit(),
+                          .again = {}};
+  if (in.again() != 0) out.again = in.again() - 1;
+  return out;
+}
+
+void write(const runtime::FlowQuestion& in, pb::FlowQuestion& out) {
+  const auto& [from, to, is_lost] = in;
+  out.set_from(from.value);
+  out.set_to(to.value);
+  out.set_is_lost(is_lost);
+}
+
+runtime::FlowQuestion read(const pb::FlowQuestion& in, Source& source) {
+  return {.from = source.vnode(in.from(), "FlowQuestion.from"),
+          .to = source.vnode(in.to(), "FlowQuestion.to"),
+          .is_lost = in.is_lost()};
+}
+
 void write(const runtime::BroadcastDelivery& in, pb::BroadcastDelivery& out, Sink& sink) {
   const auto& [to, piece] = in;
   write_set(to, out.mutable_to());
@@ -50,6 +82,12 @@ void add(const runtime::BroadcastDelivery& in, pb::Delivery& out, Sink& sink) {
 void add(const collectives::ReductionToken& in, pb::Delivery& out, Sink& sink) {
   write(in, *out.mutable_reduction(), sink);
 }
+void add(const runtime::FlowCredit& in, pb::Delivery& out, Sink& /*sink*/) {
+  write(in, *out.mutable_flow_credit());
+}
+void add(const runtime::FlowQuestion& in, pb::Delivery& out, Sink& /*sink*/) {
+  write(in, *out.mutable_flow_question());
+}
 
 }  // namespace
 
@@ -58,7 +96,7 @@ void write(const runtime::Delivery& in, pb::Delivery& out, Sink& sink) {
 }
 
 runtime::Delivery read(const pb::Delivery& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::Delivery> == 3, "a new one needs a case here");
+  static_assert(std::variant_size_v<runtime::Delivery> == 5, "a new one needs a case here");
   switch (in.delivery_case()) {
     case pb::Delivery::kPointToPoint:
       return read(in.point_to_point(), source);
@@ -66,6 +104,10 @@ runtime::Delivery read(const pb::Delivery& in, Source& source) {
       return read(in.broadcast(), source);
     case pb::Delivery::kReduction:
       return read(in.reduction(), source);
+    case pb::Delivery::kFlowCredit:
+      return read(in.flow_credit(), source);
+    case pb::Delivery::kFlowQuestion:
+      return read(in.flow_question(), source);
     case pb::Delivery::DELIVERY_NOT_SET:
       break;
   }
@@ -99,8 +141,8 @@ void write_streams(const Streams& streams, Numbers64* counters, StreamPieces* pi
   using Inbound = runtime::VnodeBundle::Inbound;
   write_counters(streams, counters, [](const Inbound& inbound) { return inbound.next; });
   for (const auto& entry : streams) {
-    const auto& [next, begun, early] = entry.second;
-    if (begun.empty() && early.empty()) continue;
+    const auto& [next, begun, early, offset, limit, window] = entry.second;
+    if (begun.empty() && early.empty() && offset == 0 && limit == 0 && window == 0) continue;
     pb::VnodeBundle::Pieces& out = *pieces->Add();
     out.set_from(entry.first.value);
     for (const Payload& payload : begun) out.add_begun_sizes(sink.payload(payload));
@@ -109,6 +151,9 @@ void write_streams(const Streams& streams, Numbers64* counters, StreamPieces* pi
       written.set_number(piece.first);
       write(piece.second, *written.mutable_delivery(), sink);
     }
+    out.set_offset(offset);
+    out.set_limit(limit);
+    out.set_window(window);
   }
 }
 
@@ -144,14 +189,17 @@ void read_pieces(const pb::VnodeBundle::Pieces& in, IsPiece is_piece,
     last = early.number();
     stream.early.emplace_hint(stream.early.end(), last, std::move(delivery));
   }
+  stream.offset = in.offset();
+  stream.limit = in.limit();
+  stream.window = in.window();
 }
 
 Streams read_streams(const Numbers64& counters, const StreamPieces& pieces, IsPiece is_piece,
                      Source& source, const char* field) {
   Streams streams;
   for (const auto& counter : read_counters(counters, source, field)) {
-    streams.emplace_hint(streams.end(), counter.first,
-                         runtime::VnodeBundle::Inbound{counter.second, {}, {}});
+    streams.emplace_hint(streams.end(), counter.first, runtime::VnodeBundle::Inbound{})
+        ->second.next = counter.second;
   }
   auto searched = streams.begin();  // entries come in ascending order, each at most once
   for (const pb::VnodeBundle::Pieces& in : pieces) {
@@ -166,6 +214,67 @@ Streams read_streams(const Numbers64& counters, const StreamPieces& pieces, IsPi
 
 std::uint64_t same_number(std::uint64_t number) {
   return number;
+}
+
+using Flows = std::map<VnodeId, runtime::VnodeBundle::Outbound>;
+
+void write_flows(const Flows& flows, Entries<pb::VnodeBundle::Outbound>* entries, Sink& sink) {
+  for (const auto& entry : flows) {
+    const auto& [next, received, emitted, offset, limit, kept] = entry.second;
+    pb::VnodeBundle::Outbound& out = *entries->Add();
+    out.set_to(entry.first.value);
+    out.set_next(next);
+    out.set_received(received);
+    out.set_emitted(emitted);
+    out.set_offset(offset);
+    out.set_limit(limit);
+    for (const runtime::PointToPoint& piece : kept) {
+      pb::VnodeBundle::Outbound::Piece& written = *out.add_kept();
+      written.set_tag(piece.tag);
+      written.set_rest(piece.rest);
+      written.set_payload_size(sink.payload(piece.payload));
+    }
+  }
+}
+
+runtime::VnodeBundle::Outbound read_flow(VnodeId from, const pb::VnodeBundle::Outbound& in,
+                                         Source& source) {
+  runtime::VnodeBundle::Outbound out{.next = in.next(),
+                                     .received = in.received(),
+                                     .emitted = in.emitted(),
+                                     .offset = in.offset(),
+                                     .limit = in.limit(),
+                                     .kept = {}};
+  const auto count = static_cast<std::uint64_t>(in.kept_size());
+  source.require(count <= kListMax, "Outbound.kept");
+  const bool is_closed = out.received == runtime::kFlowClosed;
+  source.require(is_closed ? count == 0 : out.next - out.received == count, "Outbound.next");
+  source.require(is_closed || (out.received <= out.emitted && out.emitted <= out.next),
+                 "Outbound.emitted");
+  const VnodeId to = source.vnode(in.to(), "Outbound.to");
+  if (!source.ok()) return out;
+  out.kept.reserve(static_cast<std::size_t>(count));
+  std::uint64_t seq = out.received;
+  for (const pb::VnodeBundle::Outbound::Piece& piece : in.kept()) {
+    out.kept.push_back({.from = from,
+                        .to = to,
+                        .seq = seq++,
+                        .tag = piece.tag(),
+                        .rest = piece.rest(),
+                        .payload = source.payload(piece.payload_size(), "Outbound.kept")});
+  }
+  return out;
+}
+
+Flows read_flows(VnodeId from, const Entries<pb::VnodeBundle::Outbound>& entries, Source& source) {
+  Flows flows;
+  source.require(static_cast<std::size_t>(entries.size()) <= kListMax, "VnodeBundle.to_vnodes");
+  for (const pb::VnodeBundle::Outbound& in : entries) {
+    source.require(flows.empty() || flows.rbegin()->first.value < in.to(), "VnodeBundle.to_vnodes");
+    if (!source.ok()) break;
+    flows.emplace_hint(flows.end(), VnodeId{in.to()}, read_flow(from, in, source));
+  }
+  return flows;
 }
 
 using AsTarget = std::map<std::uint64_t, runtime::VnodeBundle::Pending>;
@@ -199,12 +308,12 @@ AsTarget read_as_target(const Entries<pb::VnodeBundle::Pending>& entries, Source
 }  // namespace
 
 void write(const runtime::VnodeBundle& in, pb::VnodeBundle& out, Sink& sink) {
-  const auto& [state, mailbox, sent, from_vnodes, from_roots, broadcasts, reductions, as_target] =
-      in;
+  const auto& [state, mailbox, to_vnodes, from_vnodes, from_roots, broadcasts, reductions,
+               as_target] = in;
   out.set_has_state(state.has_value());
   if (state) out.set_state_size(sink.payload(*state));
   write_list(mailbox, out.mutable_mailbox(), sink);
-  write_counters(sent, out.mutable_sent(), same_number);
+  write_flows(to_vnodes, out.mutable_to_vnodes(), sink);
   write_streams(from_vnodes, out.mutable_from_vnodes(), out.mutable_vnode_pieces(), sink);
   write_streams(from_roots, out.mutable_from_roots(), out.mutable_root_pieces(), sink);
   out.set_broadcasts(broadcasts);
@@ -212,12 +321,12 @@ void write(const runtime::VnodeBundle& in, pb::VnodeBundle& out, Sink& sink) {
   write_as_target(as_target, out.mutable_as_target(), sink);
 }
 
-runtime::VnodeBundle read(const pb::VnodeBundle& in, Source& source) {
+runtime::VnodeBundle read(VnodeId vnode, const pb::VnodeBundle& in, Source& source) {
   runtime::VnodeBundle out;
   source.require(in.has_state() || in.state_size() == 0, "VnodeBundle.state");
   if (in.has_state()) out.state = source.payload(in.state_size(), "VnodeBundle.state");
   out.mailbox = read_list(in.mailbox(), source, "VnodeBundle.mailbox");
-  out.sent = read_counters(in.sent(), source, "VnodeBundle.sent");
+  out.to_vnodes = read_flows(vnode, in.to_vnodes(), source);
   out.from_vnodes = read_streams(in.from_vnodes(), in.vnode_pieces(), is_message_piece, source,
                                  "VnodeBundle.from_vnodes");
   out.from_roots = read_streams(in.from_roots(), in.root_pieces(), is_broadcast_piece, source,
@@ -236,9 +345,8 @@ void write(const runtime::VnodeParcel& in, pb::VnodeParcel& out, Sink& sink) {
 }
 
 runtime::VnodeParcel read(const pb::VnodeParcel& in, Source& source) {
-  return {.vnode = source.vnode(in.vnode(), "VnodeParcel.vnode"),
-          .epoch = in.epoch(),
-          .bundle = read(in.bundle(), source)};
+  const VnodeId vnode = source.vnode(in.vnode(), "VnodeParcel.vnode");
+  return {.vnode = vnode, .epoch = in.epoch(), .bundle = read(vnode, in.bundle(), source)};
 }
 
 }  // namespace phx::wire

@@ -28,16 +28,21 @@ void write(const collectives::ReductionKind& in, pb::ReductionKind& out);
 
 // runtime/delivery.h
 void write(const runtime::PointToPoint& in, pb::PointToPoint& out, Sink& sink);
+void write(const runtime::FlowCredit& in, pb::FlowCredit& out);
+void write(const runtime::FlowQuestion& in, pb::FlowQuestion& out);
 void write(const runtime::BroadcastDelivery& in, pb::BroadcastDelivery& out, Sink& sink);
 void write(const runtime::Delivery& in, pb::Delivery& out, Sink& sink);
 void write(const runtime::Message& in, pb::MailboxMessage& out, Sink& sink);
 void write(const runtime::VnodeBundle& in, pb::VnodeBundle& out, Sink& sink);
 void write(const runtime::VnodeParcel& in, pb::VnodeParcel& out, Sink& sink);
 [[nodiscard]] runtime::PointToPoint read(const pb::PointToPoint& in, Source& source);
+[[nodiscard]] runtime::FlowCredit read(const pb::FlowCredit& in, Source& source);
+[[nodiscard]] runtime::FlowQuestion read(const pb::FlowQuestion& in, Source& source);
 [[nodiscard]] runtime::BroadcastDelivery read(const pb::BroadcastDelivery& in, Source& source);
 [[nodiscard]] runtime::Delivery read(const pb::Delivery& in, Source& source);
 [[nodiscard]] runtime::Message read(const pb::MailboxMessage& in, Source& source);
-[[nodiscard]] runtime::VnodeBundle read(const pb::VnodeBundle& in, Source& source);
+/// Of `vnode`.
+[[nodiscard]] runtime::VnodeBundle read(VnodeId vnode, const pb::VnodeBundle& in, Source& source);
 [[nodiscard]] runtime::VnodeParcel read(const pb::VnodeParcel& in, Source& source);
 
 }  // namespace phx::wire

@@ -17,6 +17,14 @@ void add(const runtime::AppSend& in, pb::ToDaemon& out, Sink& sink) {
   const auto& [message] = in;
   write(message, *out.mutable_send()->mutable_message(), sink);
 }
+void add(const runtime::AppFlow& in, pb::ToDaemon& out, Sink& /*sink*/) {
+  pb::AppFlow& flow = *out.mutable_flow();
+  if (const auto* credit = std::get_if<runtime::FlowCredit>(&in.message)) {
+    write(*credit, *flow.mutable_credit());
+  } else {
+    write(std::get<runtime::FlowQuestion>(in.message), *flow.mutable_question());
+  }
+}
 void add(const runtime::AppBroadcast& in, pb::ToDaemon& out, Sink& sink) {
   const auto& [piece] = in;
   write(piece, *out.mutable_broadcast()->mutable_piece(), sink);
@@ -87,6 +95,10 @@ void add(const runtime::AppRetire& /*in*/, pb::ToApplication& out, Sink& /*sink*
   static_assert(std::is_empty_v<runtime::AppRetire>);
   out.mutable_retire();
 }
+void add(const runtime::AppRepair& /*in*/, pb::ToApplication& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::AppRepair>);
+  out.mutable_repair();
+}
 void add(const runtime::AppEnd& in, pb::ToApplication& out, Sink& /*sink*/) {
   const auto& [code, reason] = in;
   out.mutable_end()->set_code(code);
@@ -99,9 +111,22 @@ runtime::AppReleased read_released(const pb::AppReleased& in, Source& source) {
   for (const pb::AppReleased::One& one : in.vnodes()) {
     if (!source.ok()) break;
     const VnodeId vnode = source.vnode(one.vnode(), "AppReleased.vnodes");
-    out.vnodes.emplace_back(vnode, read(one.bundle(), source));
+    out.vnodes.emplace_back(vnode, read(vnode, one.bundle(), source));
   }
   return out;
+}
+
+runtime::AppFlow read_flow(const pb::AppFlow& in, Source& source) {
+  switch (in.message_case()) {
+    case pb::AppFlow::kCredit:
+      return {read(in.credit(), source)};
+    case pb::AppFlow::kQuestion:
+      return {read(in.question(), source)};
+    case pb::AppFlow::MESSAGE_NOT_SET:
+      break;
+  }
+  source.fail("AppFlow: unknown kind");
+  return {};
 }
 
 runtime::AppAttach read_attach(const pb::AppAttach& in, Source& source) {
@@ -128,11 +153,13 @@ void write_top(const runtime::ToApplication& in, pb::ToApplication& out, Sink& s
 }
 
 runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 9,
+  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 10,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToDaemon::kSend:
       return runtime::AppSend{read(in.send().message(), source)};
+    case pb::ToDaemon::kFlow:
+      return read_flow(in.flow(), source);
     case pb::ToDaemon::kBroadcast:
       return runtime::AppBroadcast{read(in.broadcast().piece(), source)};
     case pb::ToDaemon::kContribute:
@@ -158,7 +185,7 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
 }
 
 runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToApplication::Variant> == 7,
+  static_assert(std::variant_size_v<runtime::ToApplication::Variant> == 8,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToApplication::kDeliver:
@@ -167,6 +194,8 @@ runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
       return runtime::AppGrant{read_list(in.grant().parcels(), source, "AppGrant.parcels")};
     case pb::ToApplication::kRelease:
       return runtime::AppRelease{read_vnodes(in.release().vnodes(), source, "AppRelease.vnodes")};
+    case pb::ToApplication::kRepair:
+      return runtime::AppRepair{};
     case pb::ToApplication::kAttached:
       return read_attached(in.attached(), source);
     case pb::ToApplication::kRefused:

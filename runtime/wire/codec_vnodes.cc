@@ -96,6 +96,12 @@ void add(const runtime::PointToPoint& in, pb::VnodeMessage& out, Sink& sink) {
 void add(const collectives::ReductionToken& in, pb::VnodeMessage& out, Sink& sink) {
   write(in, *out.mutable_reduction(), sink);
 }
+void add(const runtime::FlowCredit& in, pb::VnodeMessage& out, Sink& /*sink*/) {
+  write(in, *out.mutable_flow_credit());
+}
+void add(const runtime::FlowQuestion& in, pb::VnodeMessage& out, Sink& /*sink*/) {
+  write(in, *out.mutable_flow_question());
+}
 
 void add(const collectives::TreeCopy& in, pb::CollectiveMessage& out, Sink& sink) {
   write(in, *out.mutable_tree_copy(), sink);
@@ -117,7 +123,7 @@ void write(const runtime::VnodeMessage& in, pb::VnodeMessage& out, Sink& sink) {
 }
 
 runtime::VnodeMessage read(const pb::VnodeMessage& in, Source& source) {
-  static_assert(std::variant_size_v<decltype(runtime::VnodeMessage::delivery)> == 2,
+  static_assert(std::variant_size_v<decltype(runtime::VnodeMessage::delivery)> == 4,
                 "a new one needs a case here");
   const JobId job{in.job()};
   switch (in.delivery_case()) {
@@ -125,6 +131,10 @@ runtime::VnodeMessage read(const pb::VnodeMessage& in, Source& source) {
       return {job, in.followed(), read(in.point_to_point(), source)};
     case pb::VnodeMessage::kReduction:
       return {job, in.followed(), read(in.reduction(), source)};
+    case pb::VnodeMessage::kFlowCredit:
+      return {job, in.followed(), read(in.flow_credit(), source)};
+    case pb::VnodeMessage::kFlowQuestion:
+      return {job, in.followed(), read(in.flow_question(), source)};
     case pb::VnodeMessage::DELIVERY_NOT_SET:
       break;
   }

@@ -27,7 +27,7 @@ class Mesh {
 
   explicit Mesh(std::uint64_t seed) : rng_(seed) {
     for (std::size_t i = 0; i < kProcesses; ++i) {
-      processes_.push_back({Endpoint({.piece_bytes = 24, .ack_deliveries = 5}), {}, {}, 0});
+      processes_.push_back({Endpoint(kConfig), {}, {}, 0});
       processes_[i].inbox.push_back(AppAttached{JobId{1}, ProcessorId{1}, kVnodes, ""});
     }
     for (std::uint64_t v = 0; v < kVnodes; ++v) {
@@ -56,8 +56,11 @@ class Mesh {
 
   /// Lets everything come to rest.
   void settle() {
+    may_lose_ = false;
     for (int round = 0; round < 3000; ++round) step(false);
-    while (!is_quiet()) {
+    for (int round = 0; !is_quiet(); ++round) {
+      REQUIRE(round < 100'000);
+      if (is_lost_) repair();
       deliver_some();
       for (std::size_t i = 0; i < kProcesses; ++i) {
         hand_over(i, 100);
@@ -101,7 +104,7 @@ class Mesh {
   };
 
   [[nodiscard]] bool is_quiet() const {
-    return flying_.empty() && moving_.empty() &&
+    return !is_lost_ && flying_.empty() && moving_.empty() && taken_ == sent_ &&
            std::all_of(processes_.begin(), processes_.end(), [](const Process& p) {
              return p.inbox.empty() && p.endpoint.next_arrivals().empty();
            });
@@ -127,6 +130,9 @@ class Mesh {
     for (ToDaemon& output : processes_[i].endpoint.take_outputs()) {
       std::visit(Overloaded{[&](AppSend& m) {
                               flying_.push_back({m.message, VnodeSet{m.message.to}});
+                            },
+                            [&](AppFlow& m) {
+                              std::visit([&](const auto& flow) { fly(flow); }, m.message);
                             },
                             [&](AppBroadcast& m) {
                               flying_.push_back({BroadcastDelivery{{}, m.piece}, all()});
@@ -161,15 +167,33 @@ class Mesh {
     return std::visit(
         Overloaded{[&](const PointToPoint& m) { return m.to == vnode; },
                    [&](const BroadcastDelivery& m) { return m.to.contains(vnode); },
-                   [&](const collectives::ReductionToken& m) { return m.id.target == vnode; }},
+                   [&](const collectives::ReductionToken& m) { return m.id.target == vnode; },
+                   [&](const FlowCredit& m) { return m.from == vnode; },
+                   [&](const FlowQuestion& m) { return m.to == vnode; }},
         delivery);
   }
 
+  void fly(const FlowCredit& m) { flying_.push_back({m, VnodeSet{m.from}}); }
+  void fly(const FlowQuestion& m) { flying_.push_back({m, VnodeSet{m.to}}); }
+
+  /// Whoever lost something on its way has died, and all hear of it.
+  void repair() {
+    is_lost_ = false;
+    for (Process& process : processes_) process.inbox.push_back(AppRepair{});
+  }
+
   void deliver_some() {
+    if (is_lost_ && rng_.chance(0.02)) repair();
     if (flying_.empty()) return;
     const std::size_t at = rng_.below(flying_.size());
     Flying& chosen = flying_[at];
     const bool is_token = std::holds_alternative<collectives::ReductionToken>(chosen.delivery);
+    const bool is_broadcast = std::holds_alternative<BroadcastDelivery>(chosen.delivery);
+    if (!is_token && !is_broadcast && may_lose_ && rng_.chance(0.02)) {
+      is_lost_ = true;
+      flying_.erase(flying_.begin() + static_cast<std::ptrdiff_t>(at));
+      return;
+    }
     const std::size_t process = owner_.at(chosen.to.ids()[rng_.below(chosen.to.size())]);
     VnodeSet here;
     for (const VnodeId v : chosen.to.ids()) {
@@ -253,12 +277,20 @@ class Mesh {
     ++next;
   }
 
+  /// Windows of a few pieces, and less room than one vnode may be sent.
+  static constexpr InflowOptions kInflows{
+      .unasked_bytes = 200, .window_max = 800, .inbox_bytes = 300, .inbox_bytes_max = 100'000};
+  inline static const EndpointConfig kConfig{
+      .piece_bytes = 24, .ack_deliveries = 5, .inflows = kInflows};
+
   [[nodiscard]] static VnodeSet all() { return VnodeSet::range(VnodeId{0}, VnodeId{kVnodes - 1}); }
 
   static constexpr collectives::ReductionKind kSumToAll{collectives::ReduceOp::kSum,
                                                         collectives::ReduceType::kInt64, true};
 
   Rng rng_;
+  bool may_lose_ = true;
+  bool is_lost_ = false;  ///< Something since the last repair.
   std::vector<Process> processes_;
   std::vector<Flying> flying_;
   std::map<VnodeId, std::size_t> owner_;   ///< Or the one a parcel is on its way to.

@@ -185,6 +185,9 @@ TEST_CASE("a near message waits for an earlier one that is still on its way") {
 
   REQUIRE(h.endpoint.send(v0, v1, 0, text("second")).ok());
   CHECK(h.received(v1).empty());
+  const auto second = h.sent<AppSend>();
+  REQUIRE(second.size() == 1);
+  h.deliver(second[0].message);
   h.deliver(far.at(0).message);
 
   CHECK(h.received(v1) == Texts{"first", "second"});
@@ -414,12 +417,13 @@ TEST_CASE("acknowledges every so many deliveries, every so many bytes, and when 
   CHECK(h.sent<AppAck>() == std::vector<AppAck>{{66}});
 }
 
-TEST_CASE("a vnode that does not receive what it gets ends the job at the limit") {
+TEST_CASE("a vnode that does not receive the broadcasts it gets ends the job at the limit") {
   Endpoint endpoint({.vnode_bytes_max = 1000});
   endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
   endpoint.on_message(AppGrant{{{v0, 1, {}}}});
   for (std::uint64_t i = 0; i < 20; ++i) {
-    endpoint.on_message(AppDeliver{i + 1, PointToPoint{v1, v0, i, 0, false, text("some bytes")}});
+    const BroadcastPiece piece{v1, i, 0, Purpose::kApplication, false, text("some bytes")};
+    endpoint.on_message(AppDeliver{i + 1, BroadcastDelivery{VnodeSet{v0}, piece}});
   }
 
   std::vector<AppFinish> ends;

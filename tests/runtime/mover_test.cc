@@ -21,11 +21,12 @@ VnodeSet range(std::uint64_t first, std::uint64_t last) {
   return VnodeSet::range(VnodeId{first}, VnodeId{last});
 }
 
+constexpr std::uint64_t kFlowBytes = std::uint64_t{1} << 40U;
 using Refusals = std::vector<std::pair<VnodeSet, std::string>>;
 
 /// The mover of a job of 12 vnodes that are all at `owner`.
 struct Harness {
-  explicit Harness(ProcessorId owner) : router(kSelf, kJob, VnodeMap(12, {owner})) {
+  explicit Harness(ProcessorId owner) : router(kSelf, kJob, VnodeMap(12, {owner}), kFlowBytes) {
     router.on_attached(ApplicationId{1}, out);
     static_cast<void>(out.take());
     standing.ready = {kSelf, kOther, kThird};
@@ -218,7 +219,7 @@ TEST_CASE("what is on its way counts, so nobody asks twice") {
 
 TEST_CASE("vnodes kept without an application are handed over at once [Taura03 assume]") {
   Harness h(kSelf);
-  h.router.keep(h.released(range(2, 3)));
+  h.router.keep(h.released(range(2, 3)), h.out);
 
   h.mover.on_pull(kOther, {kJob, 0, range(2, 5)}, h.router, h.standing, h.out);
   const auto items = h.out.take();
@@ -237,7 +238,7 @@ TEST_CASE("vnodes kept without an application are handed over at once [Taura03 a
 
 TEST_CASE("limits: however much waits for a vnode, it follows the vnode, and is no part of it") {
   Harness h(kSelf);
-  h.router.keep(h.released(range(2, 3)));
+  h.router.keep(h.released(range(2, 3)), h.out);
   const Payload large(Bytes(std::size_t{64} << 20U));
   constexpr std::uint64_t kPieces = 20;
   for (std::uint64_t seq = 0; seq < kPieces; ++seq) {
@@ -339,7 +340,7 @@ TEST_CASE("a vnode that has moved on is asked for where it is now") {
 
 TEST_CASE("a former owner says where the vnodes are now, so that their owner is asked") {
   Harness former(kSelf);
-  former.router.keep(former.released(range(2, 3)));
+  former.router.keep(former.released(range(2, 3)), former.out);
   static_cast<void>(former.router.give_kept(range(2, 3), kThird));
   Harness asker(kOther);  // kOther is the former owner seen from here
   asker.mover.assume(range(1, 3), asker.router, asker.standing, asker.out);

@@ -13,6 +13,8 @@ constexpr ProcessorId kSelf{1}, kOther{2}, kThird{3};
 constexpr JobId kJob{7};
 constexpr ApplicationId kApp{5};
 
+constexpr std::uint64_t kFlowBytes = 1000;
+
 /// A router of a job of four vnodes: v0 and v1 are here, v2 and v3 at the other processor.
 struct Harness {
   Harness() {
@@ -34,14 +36,14 @@ struct Harness {
     router.route({kJob, followed, piece(to, seq)}, out);
   }
   static PointToPoint piece(std::uint64_t to, std::uint64_t seq) {
-    return {VnodeId{9}, VnodeId{to}, seq, 0, 0, {}};
+    return {VnodeId{3}, VnodeId{to}, seq, 0, 0, {}};
   }
   /// The application gives v1 up, having taken everything up to `received`.
   std::vector<VnodeParcel> release_v1(std::uint64_t received) {
-    return router.release({received, {{VnodeId{1}, VnodeBundle{}}}}, kOther);
+    return router.release({received, {{VnodeId{1}, VnodeBundle{}}}}, kOther, out);
   }
 
-  Router router{kSelf, kJob, VnodeMap(4, {kSelf, kOther})};
+  Router router{kSelf, kJob, VnodeMap(4, {kSelf, kOther}), kFlowBytes};
   JobOutbox out;
 };
 
@@ -100,7 +102,7 @@ TEST_CASE("what crossed a release is given back with the vnode, if the applicati
   piece.root = VnodeId{0};
   h.route(1, 0, 0);
   h.router.serve(piece, {{h.router.held(), 0}}, h.out);
-  h.router.keep({/*received=*/1, {{VnodeId{1}, VnodeBundle{}}}});
+  h.router.keep({/*received=*/1, {{VnodeId{1}, VnodeBundle{}}}}, h.out);
   CHECK(h.router.parked() == 1);
   h.router.check_invariants();
   static_cast<void>(h.out.take());
@@ -129,7 +131,7 @@ TEST_CASE("a former holder forwards with the epoch it gave the vnode away at") {
 
 TEST_CASE("what was given away and has not come back can be told to others, as it is known now") {
   Harness h;
-  static_cast<void>(h.router.release({0, {{VnodeId{0}, {}}, {VnodeId{1}, {}}}}, kOther));
+  static_cast<void>(h.router.release({0, {{VnodeId{0}, {}}, {VnodeId{1}, {}}}}, kOther, h.out));
   h.router.on_routes({{VnodeSet{VnodeId{1}}, kThird, 3}}, h.out);
   CHECK(h.router.given() ==
         std::vector<Route>{{VnodeSet{VnodeId{0}}, kOther, 2}, {VnodeSet{VnodeId{1}}, kThird, 3}});
@@ -206,7 +208,7 @@ TEST_CASE("a stale parcel is ignored") {
 
 TEST_CASE("vnodes with much to carry are granted in several messages") {
   JobOutbox out;
-  Router router{kSelf, kJob, VnodeMap(4, {kOther})};
+  Router router{kSelf, kJob, VnodeMap(4, {kOther}), kFlowBytes};
   std::vector<VnodeParcel> parcels;
   for (std::uint64_t v = 0; v < 3; ++v) {
     parcels.push_back({VnodeId{v}, 2, {}});
@@ -222,14 +224,19 @@ TEST_CASE("vnodes with much to carry are granted in several messages") {
   CHECK(grants[0].parcels.size() == 2);
 }
 
-TEST_CASE("after the application's end its vnodes swallow what is addressed to them") {
+TEST_CASE("after the application's end its vnodes take nothing, and say so to who sends to them") {
   Harness h;
   h.route(2, 2);
-  h.router.on_finished();
+  h.router.on_finished(h.out);
+  static_cast<void>(h.out.take());
 
   h.route(0, 0);
 
-  CHECK(h.out.take().empty());
+  const auto sent = h.sent<VnodeMessage>();
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].first == kOther);
+  CHECK(std::get<FlowCredit>(sent[0].second.delivery) ==
+        FlowCredit{VnodeId{3}, VnodeId{0}, kFlowClosed, 0, {}});
   CHECK(h.router.undelivered_bytes() == 0);
   h.router.check_invariants();
 }
@@ -240,7 +247,7 @@ TEST_CASE("acknowledged deliveries are forgotten") {
   h.route(1, 0);
   const std::uint64_t before = h.router.undelivered_bytes();
 
-  h.router.on_acknowledged(1);
+  h.router.on_acknowledged(1, h.out);
 
   CHECK(h.router.undelivered_bytes() == before / 2);
 }

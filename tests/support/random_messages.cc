@@ -156,13 +156,23 @@ PointToPoint RandomMessages::point_to_point() {
           .payload = payload()};
 }
 
+FlowCredit RandomMessages::flow_credit() {
+  FlowCredit made{vnode(), vnode(), number(), number(), {}};
+  if (flip()) made.again = number() >> 1U;
+  return made;
+}
+
 Delivery RandomMessages::delivery() {
-  static_assert(std::variant_size_v<Delivery> == 3);
-  switch (rng_.below(3)) {
+  static_assert(std::variant_size_v<Delivery> == 5);
+  switch (rng_.below(5)) {
     case 0:
       return point_to_point();
     case 1:
       return BroadcastDelivery{vnodes(), piece()};
+    case 2:
+      return flow_credit();
+    case 3:
+      return flow_question();
     default:
       return reduction();
   }
@@ -179,8 +189,11 @@ std::map<VnodeId, VnodeBundle::Inbound> RandomMessages::streams(bool are_of_broa
   for (std::size_t left = few(); left > 0; --left) {
     const VnodeId from = vnode();
     VnodeBundle::Inbound& stream = made[from];
-    stream = {number(), {}, {}};
+    stream.next = number();
     if (flip()) continue;
+    stream.offset = number();
+    stream.limit = number();
+    stream.window = number();
     stream.begun = list([this] { return payload(); });
     for (std::size_t early = few(); early > 0; --early) {
       const std::uint64_t after = number();
@@ -197,13 +210,35 @@ std::map<VnodeId, VnodeBundle::Inbound> RandomMessages::streams(bool are_of_broa
   return made;
 }
 
-VnodeBundle RandomMessages::bundle() {
+std::map<VnodeId, VnodeBundle::Outbound> RandomMessages::flows(VnodeId from) {
+  std::map<VnodeId, VnodeBundle::Outbound> made;
+  for (std::size_t left = few(); left > 0; --left) {
+    const VnodeId to = vnode();
+    VnodeBundle::Outbound& flow = made[to];
+    flow = {};
+    flow.offset = number();
+    flow.limit = number();
+    flow.received = flow.next = flow.emitted = number() >> 1U;
+    for (std::size_t kept = few(); kept > 0; --kept) {
+      PointToPoint piece = point_to_point();
+      piece.from = from;
+      piece.to = to;
+      piece.seq = flow.next++;
+      if (flip() && flow.emitted == piece.seq) ++flow.emitted;
+      flow.kept.push_back(std::move(piece));
+    }
+    if (flow.kept.empty() && flip()) flow.received = kFlowClosed;
+  }
+  return made;
+}
+
+VnodeBundle RandomMessages::bundle(VnodeId vnode_of) {
   VnodeBundle made;
   if (flip()) made.state = payload();
   made.mailbox = list([this] {
     return Message{choice(Message::Kind::kAllreduced), vnode(), number(), number32(), payload()};
   });
-  made.sent = counters();
+  made.to_vnodes = flows(vnode_of);
   made.from_vnodes = streams(false);
   made.from_roots = streams(true);
   made.broadcasts = number();
@@ -215,7 +250,8 @@ VnodeBundle RandomMessages::bundle() {
 }
 
 VnodeParcel RandomMessages::parcel() {
-  return {.vnode = vnode(), .epoch = number(), .bundle = bundle()};
+  const VnodeId moved = vnode();
+  return {.vnode = moved, .epoch = number(), .bundle = bundle(moved)};
 }
 
 Member RandomMessages::member(ProcessorId id) {

@@ -101,7 +101,7 @@ Frame RandomMessages::frame(std::size_t kind) {
 }
 
 ToDaemon RandomMessages::to_daemon(std::size_t kind) {
-  static_assert(std::variant_size_v<ToDaemon::Variant> == 9, "a new one must be made here");
+  static_assert(std::variant_size_v<ToDaemon::Variant> == 10, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttach{job(), vnode().value, static_cast<std::int64_t>(number())};
@@ -112,20 +112,25 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
     case 3:
       return AppContribute{reduction()};
     case 4:
-      return AppReleased{number(), list([this] { return std::pair(vnode(), bundle()); })};
+      return AppReleased{number(), list([this] {
+                           const VnodeId released = vnode();
+                           return std::pair(released, bundle(released));
+                         })};
     case 5:
       return AppAck{number()};
     case 6:
       return AppAssume{vnodes()};
     case 7:
       return AppFinish{flip(), code(), text()};
-    default:
+    case 8:
       return AppWaiting{text()};
+    default:
+      return flip() ? AppFlow{flow_credit()} : AppFlow{flow_question()};
   }
 }
 
 ToApplication RandomMessages::to_application(std::size_t kind) {
-  static_assert(std::variant_size_v<ToApplication::Variant> == 7, "a new one must be made here");
+  static_assert(std::variant_size_v<ToApplication::Variant> == 8, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttached{job(), processor(), vnode().value, text()};
@@ -139,8 +144,10 @@ ToApplication RandomMessages::to_application(std::size_t kind) {
       return AppRefused{vnodes(), text()};
     case 5:
       return AppRetire{};
-    default:
+    case 6:
       return AppEnd{code(), text()};
+    default:
+      return AppRepair{};
   }
 }
 

@@ -256,7 +256,10 @@ TEST_CASE("a moving vnode takes no more of a header than it is reckoned to, by i
   std::array<runtime::VnodeBundle, 7> bundles;  // with one list each
   for (std::uint64_t i = 1; i <= 100; ++i) {
     bundles[0].mailbox.push_back({runtime::Message::Kind::kReduced, far, number, tag, {}});
-    bundles[1].sent[VnodeId{i << 16U}] = number;
+    auto& flow = bundles[1].to_vnodes[VnodeId{i << 16U}];
+    flow.next = flow.emitted = flow.offset = flow.limit = number;
+    flow.received = number - 1;
+    flow.kept.push_back({far, VnodeId{i << 16U}, number - 1, tag, number, {}});
     bundles[2].reductions[VnodeId{i << 16U}] = number;
     bundles[3].as_target[number + i].parts.push_back({covered, {}});
     bundles[4].from_vnodes[far].begun.emplace_back();

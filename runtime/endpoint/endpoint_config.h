@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace phx::runtime {
+
+/// Memory for so many bytes of a long message, without content.
+using PayloadRoom = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
+
+/// How much of the flows to this process may be on its way or wait here.
+struct InflowOptions {
+  /// May come before this end has said anything; the same in all processes of a job.
+  std::uint64_t unasked_bytes = std::uint64_t{64} << 10U;
+  std::uint64_t window_max = std::uint64_t{16} << 20U;  ///< Of one flow [limit].
+  /// Messages that the program has not taken: above it pieces are refused, to be sent again.
+  std::uint64_t inbox_bytes = std::uint64_t{64} << 20U;
+  /// The same for the flows a waiting call asks for: above it that call fails [limit].
+  std::uint64_t inbox_bytes_max = std::uint64_t{1} << 30U;
+};
+
+/// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.
+struct EndpointConfig {
+  std::size_t piece_bytes = std::size_t{256} << 10U;    ///< Longer messages travel in pieces.
+  std::uint64_t ack_deliveries = 64;                    ///< Acknowledge after so many, or
+  std::uint64_t ack_bytes = std::uint64_t{256} << 10U;  ///< after so many bytes.
+  /// Broadcasts not received, per vnode [limit].
+  std::uint64_t vnode_bytes_max = std::uint64_t{1} << 30U;
+  /// Of messages that their receivers do not have: send() is refused above it [limit].
+  std::uint64_t outbox_bytes_max = std::uint64_t{1} << 30U;
+  InflowOptions inflows = {};
+  PayloadRoom room = {};  ///< For long messages; by itself the heap.
+};
+
+}  // namespace phx::runtime

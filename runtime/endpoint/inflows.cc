@@ -1,0 +1,179 @@
+#include "runtime/endpoint/inflows.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace phx::runtime {
+namespace {
+
+/// A larger window is worth its bytes only if the flow became so much faster by the last growth.
+constexpr double kFaster = 1.25;
+
+}  // namespace
+
+Inflows::Inflows(const InflowOptions& options) : options_(options) {
+  // One flow alone does not fill the inbox.
+  options_.window_max = std::min(options.window_max, options.inbox_bytes / 4);
+}
+
+std::uint64_t Inflows::limit(const Stream& stream) const {
+  return std::max(stream.limit, options_.unasked_bytes);
+}
+
+std::uint64_t Inflows::window(const Stream& stream) const {
+  return std::max(stream.window, options_.unasked_bytes);
+}
+
+bool Inflows::admits(const Key& key, const PointToPoint& piece, std::uint64_t waiting) {
+  // Whoever was refused stays so until it is granted: then something is missing for certain, comes
+  // again, and its being taken makes room for the next one.
+  if (!is_refused_.contains(key)) {
+    const std::uint64_t with_it = waiting + piece.payload.size();
+    if (with_it <= options_.inbox_bytes || assembling_ == key) return true;
+    const bool is_wanted = wanted_.contains(key);
+    if (is_wanted && with_it <= options_.inbox_bytes_max) return true;
+    is_full_ = is_full_ || is_wanted;
+    // One flow goes on in any case, so that a message of any size is put together.
+    if (!assembling_) {
+      assembling_ = key;
+      return true;
+    }
+    is_refused_.insert(key);
+    refused_.push_back(key);
+  }
+  ++refusals_;
+  return false;
+}
+
+/// The source was held up, and the program had nothing left of this flow: is the window to blame?
+void Inflows::grow(Flow& flow, Stream& stream) const {
+  const auto elapsed = static_cast<double>((now_ - flow.marked_at).count());
+  const auto bytes = static_cast<double>(stream.offset - flow.marked_offset);
+  flow.marked_at = now_;
+  flow.marked_offset = stream.offset;
+  if (elapsed > 0) {
+    const double rate = bytes / elapsed;
+    if (rate < kFaster * flow.rate) return;
+    flow.rate = rate;
+  }
+  stream.window = std::max(window(stream), std::min(2 * window(stream), options_.window_max));
+}
+
+/// Gives credit once half of the window is free: early enough that a fast pair never waits.
+void Inflows::consider(const Key& key, Stream& stream, Flow& flow) {
+  const std::uint64_t before = limit(stream);
+  if (stream.offset >= before) flow.is_held_up = true;
+  if (flow.is_held_up && flow.untaken == 0) {
+    flow.is_held_up = false;
+    grow(flow, stream);
+  }
+  const std::uint64_t width = window(stream);
+  if (stream.offset + width - std::min(width, flow.untaken) < before + width / 2) {
+    if (stream.offset >= before) stalled_.insert(key);
+    return;
+  }
+  stream.limit = stream.offset + width - std::min(width, flow.untaken);
+  stalled_.erase(key);
+  credit(key, stream, false);
+}
+
+void Inflows::credit(const Key& key, const Stream& stream, bool again) {
+  FlowCredit credit{key.second, key.first, stream.next, limit(stream), {}};
+  if (again) credit.again = stream.next;
+  credits_.push_back(credit);
+}
+
+void Inflows::on_piece(const Key& key, Stream& stream, const PointToPoint& piece,
+                       std::optional<std::uint64_t> completed) {
+  const auto [at, is_new] = flows_.try_emplace(key);
+  if (is_new) at->second.marked_at = now_;
+  stream.offset += flow_weight(piece);
+  if (completed) {
+    at->second.untaken += *completed;
+  }
+  consider(key, stream, at->second);
+}
+
+void Inflows::on_taken(const Key& key, Stream& stream, std::uint64_t bytes) {
+  Flow& flow = flows_[key];
+  flow.untaken -= std::min(flow.untaken, bytes);
+  const bool is_through = flow.untaken == 0 && stream.begun.empty() && stream.early.empty();
+  if (is_through && assembling_ == key) assembling_.reset();
+  consider(key, stream, flow);
+}
+
+void Inflows::on_question(const Key& key, const Stream& stream, bool is_lost) {
+  credit(key, stream, is_lost && !is_refused_.contains(key));
+}
+
+void Inflows::add(const Key& key, const Stream& stream, std::uint64_t bytes) {
+  flows_[key] = {bytes, now_, stream.offset, 0, false};
+  if (stream.offset >= limit(stream)) stalled_.insert(key);
+}
+
+void Inflows::remove(VnodeId to, const std::map<VnodeId, Stream>& streams) {
+  const auto drop = [to](auto& keys) {
+    std::erase_if(keys, [to](const Key& key) { return key.first == to; });
+  };
+  // Whoever holds it next has room, or refuses again.
+  for (const Key& key : is_refused_) {
+    const auto stream = streams.find(key.second);
+    if (key.first == to && stream != streams.end()) credit(key, stream->second, true);
+  }
+  drop(stalled_);
+  drop(refused_);
+  drop(is_refused_);
+  drop(wanted_);
+  if (assembling_ && assembling_->first == to) assembling_.reset();
+  flows_.erase(flows_.lower_bound({to, VnodeId{0}}), flows_.upper_bound({to, VnodeId{~0ULL}}));
+}
+
+void Inflows::take_refused(std::vector<Key>& out) {
+  out.push_back(refused_.front());
+  is_refused_.erase(refused_.front());
+  refused_.pop_front();
+}
+
+std::vector<Inflows::Key> Inflows::take_reopened(std::uint64_t waiting) {
+  if (waiting <= options_.inbox_bytes) assembling_.reset();
+  std::vector<Key> reopened;
+  // What they may send at once has to fit, and some room is left for those who were not refused.
+  std::uint64_t expected = waiting;
+  while (!refused_.empty() && expected + options_.unasked_bytes <= options_.inbox_bytes / 4 * 3) {
+    expected += options_.unasked_bytes;
+    take_refused(reopened);
+  }
+  if (reopened.empty() && !assembling_ && !refused_.empty()) {
+    assembling_ = refused_.front();
+    take_refused(reopened);
+  }
+  return reopened;
+}
+
+std::vector<Inflows::Key> Inflows::take_wanted(const Wanted& wanted) {
+  std::vector<Key> keys;
+  for (const Key& key : stalled_) {
+    if (wanted.matches(key)) keys.push_back(key);
+  }
+  for (const Key& key : is_refused_) {
+    if (wanted.matches(key) && !stalled_.contains(key)) keys.push_back(key);
+  }
+  for (const Key& key : keys) {
+    stalled_.erase(key);
+    if (is_refused_.erase(key) > 0) std::erase(refused_, key);
+  }
+  wanted_.insert(keys.begin(), keys.end());
+  return keys;
+}
+
+void Inflows::grant(const Key& key, Stream& stream) {
+  stream.limit = std::max(limit(stream), stream.offset + window(stream));
+  stalled_.erase(key);
+  credit(key, stream, true);
+}
+
+void Inflows::close(const Key& key) {
+  credits_.push_back({key.second, key.first, kFlowClosed, 0, {}});
+}
+
+}  // namespace phx::runtime

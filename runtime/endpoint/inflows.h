@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
+#include "runtime/endpoint/endpoint_config.h"
+#include "runtime/messages/delivery.h"
+
+namespace phx::runtime {
+
+/// The receiving ends of the flows to the vnodes held here: gives credit as the program takes, and
+/// refuses what does not fit. The windows of busy flows grow while that makes them faster; time is
+/// used for nothing else. Not thread-safe: one owner.
+///
+/// Guarantees: what was refused is asked for again when there is room, or when a waiting call may
+/// want it; what waits here stays below `inbox_bytes`, but for one flow, which may always go on,
+/// and for what waiting calls have asked for.
+class Inflows {
+ public:
+  using Stream = VnodeBundle::Inbound;
+  /// One flow: the receiving vnode, then the source.
+  using Key = std::pair<VnodeId, VnodeId>;
+  /// Whether a flow is one of those that a call waits for.
+  struct Wanted {
+    std::optional<VnodeId> at;
+    std::optional<VnodeId> from;
+    const VnodeSet* held = nullptr;  ///< If not null, only these receive.
+    [[nodiscard]] bool matches(const Key& key) const {
+      return (!at || *at == key.first) && (!from || *from == key.second) &&
+             (held == nullptr || held->contains(key.first));
+    }
+  };
+
+  explicit Inflows(const InflowOptions& options);
+
+  // Inputs. `waiting`: bytes of all messages that wait in this process.
+  void on_time(Instant now) { now_ = now; }
+  /// Whether `piece` may come in. If not it will be asked for again.
+  [[nodiscard]] bool admits(const Key& key, const PointToPoint& piece, std::uint64_t waiting);
+  /// `piece` was the next of its stream. `completed`: bytes of the message that it completes.
+  void on_piece(const Key& key, Stream& stream, const PointToPoint& piece,
+                std::optional<std::uint64_t> completed);
+  /// The program has taken a message of so many bytes.
+  void on_taken(const Key& key, Stream& stream, std::uint64_t bytes);
+  void on_question(const Key& key, const Stream& stream, bool is_lost);
+  /// A vnode came with this stream, and so many bytes of its messages wait. A vnode goes.
+  void add(const Key& key, const Stream& stream, std::uint64_t bytes);
+  void remove(VnodeId to, const std::map<VnodeId, Stream>& streams);
+
+  // Commands.
+  /// Flows that were refused, for which there is room now: to be granted.
+  [[nodiscard]] std::vector<Key> take_reopened(std::uint64_t waiting);
+  /// Flows that can go no further by themselves and may bring what a call waits for.
+  [[nodiscard]] std::vector<Key> take_wanted(const Wanted& wanted);
+  /// More credit for a flow that was refused, or is wanted.
+  void grant(const Key& key, Stream& stream);
+  /// No call waits any more.
+  void forget_wanted() { wanted_.clear(); }
+  /// Whether something that a call waits for was refused since the last call of this.
+  [[nodiscard]] bool take_is_full() { return std::exchange(is_full_, false); }
+  /// The program takes nothing any more: tells the source.
+  void close(const Key& key);
+  [[nodiscard]] std::vector<FlowCredit> take_credits() { return std::exchange(credits_, {}); }
+
+  // Queries.
+  [[nodiscard]] const InflowOptions& options() const { return options_; }
+  [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
+
+ private:
+  struct Flow {
+    std::uint64_t untaken = 0;  ///< Bytes of its complete messages that wait.
+    // When the source was last found held up by its credit, and how fast it came until then.
+    Instant marked_at;
+    std::uint64_t marked_offset = 0;
+    double rate = 0;          ///< Weight per nanosecond.
+    bool is_held_up = false;  ///< The source has used up its credit since.
+  };
+
+  [[nodiscard]] std::uint64_t limit(const Stream& stream) const;
+  [[nodiscard]] std::uint64_t window(const Stream& stream) const;
+  void grow(Flow& flow, Stream& stream) const;
+  void consider(const Key& key, Stream& stream, Flow& flow);
+  void take_refused(std::vector<Key>& out);
+  void credit(const Key& key, const Stream& stream, bool again);
+
+  InflowOptions options_;
+  Instant now_{};
+  std::map<Key, Flow> flows_;
+  std::set<Key> stalled_;          ///< All credit is used up.
+  std::deque<Key> refused_;        ///< In the order of the refusals, each once.
+  std::set<Key> is_refused_;       ///< The same.
+  std::set<Key> wanted_;           ///< Granted beyond the room there is, for a waiting call.
+  std::optional<Key> assembling_;  ///< The one flow that goes on beyond the room there is.
+  bool is_full_ = false;
+  std::vector<FlowCredit> credits_;
+  std::uint64_t refusals_ = 0;
+};
+
+}  // namespace phx::runtime

@@ -1,0 +1,158 @@
+#include "runtime/endpoint/outflows.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "overlay/base/check.h"
+
+namespace phx::runtime {
+namespace {
+
+std::uint64_t weight_of(const VnodeBundle::Outbound& flow) {
+  std::uint64_t bytes = 0;
+  for (const PointToPoint& piece : flow.kept) bytes += flow_weight(piece);
+  return bytes;
+}
+
+/// Sends the pieces from number `again` on once more, as far as they left already.
+void go_back(VnodeBundle::Outbound& flow, std::uint64_t again) {
+  while (flow.emitted > std::max(again, flow.received)) {
+    --flow.emitted;
+    flow.offset -= flow_weight(flow.kept[static_cast<std::size_t>(flow.emitted - flow.received)]);
+  }
+}
+
+}  // namespace
+
+void Outflows::emit(Flow& flow, Pieces& out) const {
+  const std::uint64_t limit = std::max(flow.limit, unasked_bytes_);
+  while (flow.emitted < flow.next && flow.offset < limit) {
+    const PointToPoint& piece = flow.kept[static_cast<std::size_t>(flow.emitted - flow.received)];
+    flow.offset += flow_weight(piece);
+    ++flow.emitted;
+    out.push_back(piece);
+  }
+}
+
+void Outflows::forget_received(Flow& flow, std::uint64_t received) {
+  // More than was ever sent is said by nobody honest; what has not left here cannot have arrived.
+  received = std::min(received, flow.emitted);
+  if (received <= flow.received) return;
+  const auto end = flow.kept.begin() + static_cast<std::ptrdiff_t>(received - flow.received);
+  for (auto piece = flow.kept.begin(); piece != end; ++piece) kept_bytes_ -= flow_weight(*piece);
+  flow.kept.erase(flow.kept.begin(), end);
+  flow.received = received;
+}
+
+void Outflows::push(PointToPoint piece, Pieces& out) {
+  Flow& flow = sources_[piece.from][piece.to];
+  if (flow.received == kFlowClosed) return;
+  piece.seq = flow.next++;
+  kept_bytes_ += flow_weight(piece);
+  flow.kept.push_back(std::move(piece));
+  emit(flow, out);
+}
+
+std::uint64_t Outflows::pass(const PointToPoint& piece) {
+  Flow& flow = sources_[piece.from][piece.to];
+  PHX_CHECK(flow.kept.empty());
+  if (flow.received == kFlowClosed) return kFlowClosed;
+  flow.offset += flow_weight(piece);
+  // When the receiver moves away the source goes on as at the beginning.
+  flow.limit = std::max(flow.limit, flow.offset + unasked_bytes_);
+  flow.received = flow.emitted = ++flow.next;
+  return flow.next - 1;
+}
+
+void Outflows::on_credit(const FlowCredit& credit, Pieces& out) {
+  const auto source = sources_.find(credit.from);
+  if (source == sources_.end()) return;
+  const auto at = source->second.find(credit.to);
+  if (at == source->second.end() || at->second.received == kFlowClosed) return;
+  Flow& flow = at->second;
+  if (credit.received == kFlowClosed) {
+    kept_bytes_ -= weight_of(flow);
+    flow = {};
+    flow.received = kFlowClosed;
+    return;
+  }
+  forget_received(flow, credit.received);
+  flow.limit = std::max(flow.limit, credit.limit);
+  if (credit.again) go_back(flow, *credit.again);
+  emit(flow, out);
+}
+
+void Outflows::add(VnodeId from, Flows flows) {
+  for (const auto& [to, flow] : flows) kept_bytes_ += weight_of(flow);
+  if (!flows.empty()) sources_[from] = std::move(flows);
+}
+
+Outflows::Flows Outflows::remove(VnodeId from) {
+  auto found = sources_.extract(from);
+  if (found.empty()) return {};
+  for (const auto& [to, flow] : found.mapped()) kept_bytes_ -= weight_of(flow);
+  return std::move(found.mapped());
+}
+
+void Outflows::ask(const VnodeSet& from, bool is_lost, std::vector<FlowQuestion>& out) const {
+  for (const auto& [source, flows] : sources_) {
+    if (!from.contains(source)) continue;
+    for (const auto& [to, flow] : flows) {
+      if (!flow.kept.empty()) out.push_back({source, to, is_lost});
+    }
+  }
+}
+
+void Outflows::ask_all(bool is_lost, std::vector<FlowQuestion>& out) const {
+  VnodeSet all;
+  for (const auto& [source, flows] : sources_) all.insert(source);
+  ask(all, is_lost, out);
+}
+
+bool Outflows::is_all_received(VnodeId from, VnodeId to) const {
+  const auto source = sources_.find(from);
+  if (source == sources_.end()) return true;
+  const auto at = source->second.find(to);
+  return at == source->second.end() || at->second.kept.empty();
+}
+
+std::string Outflows::slowest() const {
+  std::uint64_t most = 0;
+  VnodeId from;
+  VnodeId to;
+  for (const auto& [source, flows] : sources_) {
+    for (const auto& [target, flow] : flows) {
+      const std::uint64_t bytes = weight_of(flow);
+      if (bytes <= most) continue;
+      most = bytes;
+      from = source;
+      to = target;
+    }
+  }
+  if (most == 0) return {};
+  constexpr std::uint64_t kKiB = std::uint64_t{1} << 10U;
+  const bool is_large = most >= kKiB * kKiB;
+  return to_string(to) + " has not taken " +
+         std::to_string((most + kKiB - 1) / (is_large ? kKiB * kKiB : kKiB)) +
+         (is_large ? " MiB" : " KiB") + " from " + to_string(from);
+}
+
+void Outflows::check_invariants() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [source, flows] : sources_) {
+    for (const auto& [to, flow] : flows) {
+      bytes += weight_of(flow);
+      if (flow.received == kFlowClosed) continue;
+      PHX_CHECK(flow.received <= flow.emitted && flow.emitted <= flow.next);
+      PHX_CHECK(flow.kept.size() == flow.next - flow.received);
+      for (std::size_t i = 0; i < flow.kept.size(); ++i) {
+        PHX_CHECK(flow.kept[i].from == source && flow.kept[i].to == to);
+        PHX_CHECK(flow.kept[i].seq == flow.received + i);
+      }
+    }
+  }
+  PHX_CHECK(bytes == kept_bytes_);
+}
+
+}  // namespace phx::runtime

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "runtime/messages/delivery.h"
+
+namespace phx::runtime {
+
+/// The sending ends of the flows of the vnodes held here. A flow is everything from one vnode to
+/// another one. Its pieces stay here until the process that holds the receiver has them, and leave
+/// only as far as the receiver has given credit: what waits, waits at its source [DESIGN 9.1].
+/// Not thread-safe: one owner.
+///
+/// Guarantees: pieces leave in order; a piece that the receiver does not have can be sent again.
+class Outflows {
+ public:
+  /// By vnode of the receiving ends.
+  using Flows = std::map<VnodeId, VnodeBundle::Outbound>;
+  using Pieces = std::vector<PointToPoint>;
+
+  /// `unasked_bytes`: may leave before the receiver has said anything; the same everywhere.
+  explicit Outflows(std::uint64_t unasked_bytes) : unasked_bytes_(unasked_bytes) {}
+
+  // Inputs.
+  /// Appends to `out` what may leave now.
+  void on_credit(const FlowCredit& credit, Pieces& out);
+  /// Vnodes come and go with their flows.
+  void add(VnodeId from, Flows flows);
+  [[nodiscard]] Flows remove(VnodeId from);
+
+  // Commands.
+  /// The next piece of its flow, whose `seq` is set here. Appends to `out` what may leave now.
+  void push(PointToPoint piece, Pieces& out);
+  /// The same for a receiver in this process, which has it at once. REQUIRES is_all_received().
+  /// Returns the number of the piece.
+  std::uint64_t pass(const PointToPoint& piece);
+  /// Questions for all flows of `from`, or of everybody, of which something is kept here.
+  void ask(const VnodeSet& from, bool is_lost, std::vector<FlowQuestion>& out) const;
+  void ask_all(bool is_lost, std::vector<FlowQuestion>& out) const;
+
+  // Queries.
+  [[nodiscard]] bool is_all_received(VnodeId from, VnodeId to) const;
+  /// Weight of all pieces kept.
+  [[nodiscard]] std::uint64_t kept_bytes() const { return kept_bytes_; }
+  /// The flow with most of them, for a person: "v3 has not taken 12 MiB from v0". Empty if none.
+  [[nodiscard]] std::string slowest() const;
+  void check_invariants() const;
+
+ private:
+  using Flow = VnodeBundle::Outbound;
+  void emit(Flow& flow, Pieces& out) const;
+  void forget_received(Flow& flow, std::uint64_t received);
+
+  std::uint64_t unasked_bytes_;
+  std::map<VnodeId, Flows> sources_;
+  std::uint64_t kept_bytes_ = 0;
+};
+
+}  // namespace phx::runtime
