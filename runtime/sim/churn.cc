@@ -9,11 +9,26 @@ namespace {
 
 constexpr Duration kStartBound = 30s;
 
+/// Half of the runs have windows and rooms of a few pieces, so that credit is always short.
+ChurnOptions with_windows(std::uint64_t seed, ChurnOptions options) {
+  Rng rng = Rng(seed).fork("windows");
+  if (rng.chance(0.5)) return options;
+  WorkloadOptions& load = options.workload;
+  const auto pieces = [&](std::uint64_t most) { return load.piece_bytes * (1 + rng.below(most)); };
+  load.unasked_bytes = pieces(4);
+  load.window_bytes = load.unasked_bytes * (1 + rng.below(8));
+  load.inbox_bytes = pieces(16);
+  load.outbox_bytes = pieces(64);
+  options.flow_bytes_max = pieces(16);
+  return options;
+}
+
 ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) {
   ClusterOptions cluster;
   cluster.topology = options.topology ? *options.topology
                                       : Topology::uniform(options.sites, {options.wan_latency, 0});
   cluster.seed = seed;
+  cluster.daemon.flow_bytes_max = options.flow_bytes_max;
   cluster.jitter = 0.2;
   cluster.machine.fault = options.planted;
   cluster.machine.late_timers_max = 2ms;
@@ -27,8 +42,8 @@ ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) 
 class Run {
  public:
   Run(std::uint64_t seed, const ChurnOptions& options)
-      : options_(options),
-        cluster_(cluster_options(seed, options)),
+      : options_(with_windows(seed, options)),
+        cluster_(cluster_options(seed, options_)),
         faults_(cluster_, options.faults, Rng(seed).fork("faults")) {}
 
   Outcome churn();

@@ -145,7 +145,8 @@ void Process::send_something(Instant now, VnodeId vnode, State& state) {
   if (state.sent < due(options.messages) && rng_.chance(options.send_chance)) {
     const VnodeId to{rng_.below(options.vnodes)};
     const std::size_t size = draw_size();
-    if (endpoint_.check_room(vnode, to, size).ok()) {
+    constexpr std::size_t kLabel = 64;  // a message says at least who sent it
+    if (endpoint_.check_room(vnode, to, std::max(size, kLabel)).ok()) {
       const Payload payload = workload_.ledger().send(vnode, to, size);
       PHX_CHECK(endpoint_.send(vnode, to, state.sent, payload).ok());
       ++state.sent;

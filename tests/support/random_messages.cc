@@ -189,6 +189,7 @@ std::map<VnodeId, VnodeBundle::Inbound> RandomMessages::streams(bool are_of_broa
   for (std::size_t left = few(); left > 0; --left) {
     const VnodeId from = vnode();
     VnodeBundle::Inbound& stream = made[from];
+    stream = {};
     stream.next = number();
     if (flip()) continue;
     stream.offset = number();
