@@ -4,7 +4,7 @@ namespace bench {
 namespace {
 
 constexpr int kWarmUp = 5;
-constexpr int kRounds = 25;
+constexpr int kOperations = 25;
 constexpr std::size_t kLongBytes = std::size_t{1} << 20U;
 
 /// From the call at the root until the last vnode has the bytes.
@@ -29,7 +29,7 @@ double time_reduce(phx::Session& job, const std::vector<T>& values) {
 template <class Operation>
 void say_median(const phx::Session& job, const char* name, Operation operation) {
   std::vector<double> times;
-  for (int round = -kWarmUp; round < kRounds; ++round) {
+  for (int round = -kWarmUp; round < kOperations; ++round) {
     const double time = operation();
     if (round >= 0) times.push_back(time);
   }

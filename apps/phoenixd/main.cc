@@ -21,8 +21,6 @@
 namespace phx::phoenixd {
 namespace {
 
-constexpr int kBadConfiguration = 2;
-
 int complain(const std::string& what, int code) {
   std::cerr << "phoenixd: " << what << '\n';
   return code;

@@ -16,8 +16,6 @@
 namespace phx::phoenixd {
 namespace {
 
-constexpr int kBadConfiguration = 2;
-
 /// The command line as text and numbers.
 struct Arguments {
   std::string mesh_dir;

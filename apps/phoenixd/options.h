@@ -17,6 +17,9 @@ struct Options {
   tcp::DriverOptions driver;
 };
 
+/// Exit code: the configuration is wrong.
+inline constexpr int kBadConfiguration = 2;
+
 /// The exit code of a process that has nothing (more) to do: help was shown, or, with a line on
 /// standard error, the command line was wrong.
 struct ExitAtOnce {

@@ -28,12 +28,6 @@ constexpr Duration kLookEvery = 1ms;
 /// How long the daemon may take to see that we have closed the connection.
 constexpr Duration kFarewell = 2s;
 
-template <class T>
-T checked(Result<T> result) {
-  if (!result.ok()) throw Failure(result.error());
-  return std::move(result).value();
-}
-
 /// A long message is put together in fresh memory, and most of its time would go to page faults:
 /// with large pages 64 MiB arrive twice as fast.
 std::shared_ptr<std::byte[]> large_pages(std::size_t bytes) {
@@ -142,13 +136,13 @@ void Engine::embed() {
     throw Failure(ErrorCode::kBadInput, "a mesh that is joined needs a key: set PHOENIX_KEY_FILE");
   }
   if (!options_.key_file.empty()) {
-    inside.key = checked(tcp::read_key(options_.key_file));
+    inside.key = value_or_throw(tcp::read_key(options_.key_file));
     const std::string listen = options_.listen.empty() ? "127.0.0.1:0" : options_.listen;
-    inside.listen = checked(tcp::parse_address(listen));
+    inside.listen = value_or_throw(tcp::parse_address(listen));
   }
   if (!options_.join.empty()) inside.join = {options_.join};
-  embedded_ = checked(tcp::EmbeddedDaemon::start(inside, {.level = "error", .file = ""}));
-  auto attachment = checked(embedded_->attach());
+  embedded_ = value_or_throw(tcp::EmbeddedDaemon::start(inside, {.level = "error", .file = ""}));
+  auto attachment = value_or_throw(embedded_->attach());
   link_ = local::LocalLink(attachment.socket.release(), std::move(attachment.handover));
 }
 

@@ -56,4 +56,11 @@ class Failure : public std::runtime_error {
   std::string operation_;
 };
 
+/// The value of `result`, or its error as a Failure.
+template <class T>
+[[nodiscard]] T value_or_throw(Result<T> result) {
+  if (!result.ok()) throw Failure(result.error());
+  return std::move(result).value();
+}
+
 }  // namespace phx

@@ -19,12 +19,6 @@ constexpr std::uint64_t kStepsBetweenVotesMax = 1000;
 constexpr collectives::ReductionKind kGreatest{collectives::ReduceOp::kMax,
                                                collectives::ReduceType::kUint64, true};
 
-template <class T>
-T checked(Result<T> result) {
-  if (!result.ok()) throw Failure(result.error());
-  return std::move(result).value();
-}
-
 Failure too_large(VnodeId vnode, std::size_t bytes) {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
   return Failure(ErrorCode::kLimit, "safe point: the state of " + to_string(vnode) + " has " +
@@ -91,7 +85,7 @@ void Steps::cast(const VnodeSet& vnodes, const Ballot& ballot) {
   const Payload value = encode(ballot);
   engine_.call([&](Endpoint& endpoint) {
     for (const VnodeId vnode : vnodes.ids()) {
-      const auto made = checked(endpoint.contribute(vnode, kTarget, {kGreatest, value, 0}));
+      const auto made = value_or_throw(endpoint.contribute(vnode, kTarget, {kGreatest, value, 0}));
       vote_.emplace_back(vnode, made.first);
     }
   });

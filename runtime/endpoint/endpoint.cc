@@ -234,6 +234,7 @@ Status Endpoint::want(const Selector& wanted) {
 
 void Endpoint::close() {
   holdings_.close();
+  outputs_.push_back(AppClosing{});
   ask(holdings_.held().united(holdings_.arriving()), false);
 }
 

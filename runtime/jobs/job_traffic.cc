@@ -57,6 +57,12 @@ void JobTraffic::on_app(const Surroundings& around, AppFlow message, JobOutbox& 
       message.message);
 }
 
+void JobTraffic::on_app(const Surroundings& around, const AppClosing& message, JobOutbox& out) {
+  (void)around;
+  (void)message;
+  router_.on_closing(out);
+}
+
 void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out) {
   collectives::TreeCopy copy;
   copy.tree = {self_, TreeKind::kLatency};

@@ -45,6 +45,7 @@ class JobTraffic {
   void on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out);
   void on_app(const Surroundings& around, AppSend message, JobOutbox& out);
   void on_app(const Surroundings& around, AppFlow message, JobOutbox& out);
+  void on_app(const Surroundings& around, const AppClosing& message, JobOutbox& out);
   void on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out);
   void on_app(const Surroundings& around, AppContribute message, JobOutbox& out);
   void on_app(const Surroundings& around, AppReleased message, JobOutbox& out);

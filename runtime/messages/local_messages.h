@@ -72,8 +72,13 @@ struct AppWaiting {
   std::string what;
   friend bool operator==(const AppWaiting&, const AppWaiting&) = default;
 };
+/// The program takes nothing any more, but what it sent has not all been received: AppFinish
+/// follows. What nobody holds at its processor will not be taken by it either.
+struct AppClosing {
+  friend bool operator==(const AppClosing&, const AppClosing&) = default;
+};
 using ToDaemon = OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
-                       AppAssume, AppFinish, AppWaiting, AppFlow>;
+                       AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing>;
 
 // --- Daemon to application process -----------------------------------------------------------
 

@@ -16,6 +16,7 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/tcp/await.h"
 #include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/steady_now.h"
 
@@ -23,8 +24,6 @@ namespace phx::tcp {
 namespace {
 
 using asio::ip::tcp;
-
-constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
 
 /// Closes a socket unless it is destroyed in time; whoever waits on the socket then fails.
 class Deadline {

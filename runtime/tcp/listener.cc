@@ -6,6 +6,7 @@
 #include <asio/use_awaitable.hpp>
 #include <utility>
 
+#include "runtime/tcp/await.h"
 #include "runtime/tcp/descriptor.h"
 
 namespace phx::tcp {
@@ -13,7 +14,6 @@ namespace {
 
 using asio::ip::tcp;
 
-constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
 /// When the system has no more descriptors; those in the handshake end meanwhile.
 constexpr Duration kPauseAfterFailure = 100ms;
 

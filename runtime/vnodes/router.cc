@@ -68,13 +68,22 @@ void Router::ask_again(const VnodeSet& vnodes, JobOutbox& out) {
   }
 }
 
-/// The process here has finished: its vnodes take nothing any more, and who sends to them hears it.
-void Router::answer_closed(const Delivery& delivery, JobOutbox& out) {
+/// The process here takes nothing any more: who sends pieces to its vnodes hears that. Whether it
+/// is something of a flow.
+bool Router::answer_closed(const Delivery& delivery, JobOutbox& out) {
   const auto close = [&](const auto& m) {
     route(VnodeMessage{job_, 0, FlowCredit{m.from, m.to, kFlowClosed, 0, {}}}, out);
   };
-  if (const auto* piece = std::get_if<PointToPoint>(&delivery)) close(*piece);
-  if (const auto* question = std::get_if<FlowQuestion>(&delivery)) close(*question);
+  const auto* piece = std::get_if<PointToPoint>(&delivery);
+  const auto* question = std::get_if<FlowQuestion>(&delivery);
+  if (piece != nullptr) close(*piece);
+  if (question != nullptr) close(*question);
+  return piece != nullptr || question != nullptr;
+}
+
+void Router::on_closing(JobOutbox& out) {
+  closing_ = true;
+  reroute(kept(), out);  // comes back to park()
 }
 
 void Router::park(VnodeId vnode, Delivery delivery, Epoch followed, JobOutbox& out) {
@@ -82,6 +91,7 @@ void Router::park(VnodeId vnode, Delivery delivery, Epoch followed, JobOutbox& o
     answer_closed(delivery, out);
     return;
   }
+  if (closing_ && map_.owner(vnode).first == self_ && answer_closed(delivery, out)) return;
   if (drop_if_full(delivery, parked_bytes_)) return;
   ++parked_count_;
   parked_bytes_ += weight_of(delivery).total();

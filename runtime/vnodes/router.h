@@ -35,6 +35,8 @@ class Router {
   void on_attached(ApplicationId application, JobOutbox& out);
   /// The application will take no more: what is addressed to its vnodes is dropped from now on.
   void on_finished(JobOutbox& out);
+  /// The application will assume nothing any more: pieces for kept vnodes are not waited for.
+  void on_closing(JobOutbox& out);
   void on_acknowledged(std::uint64_t received, JobOutbox& out);
   void on_routes(const std::vector<Route>& routes, JobOutbox& out);
   void on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out);
@@ -89,7 +91,7 @@ class Router {
   void park(VnodeId vnode, Delivery delivery, Epoch followed, JobOutbox& out);
   [[nodiscard]] bool drop_if_full(const Delivery& delivery, std::uint64_t bytes);
   void ask_again(const VnodeSet& vnodes, JobOutbox& out);
-  void answer_closed(const Delivery& delivery, JobOutbox& out);
+  bool answer_closed(const Delivery& delivery, JobOutbox& out);
   [[nodiscard]] std::vector<Parked> unpark(VnodeId vnode);
   void install(std::vector<VnodeParcel> parcels, JobOutbox& out);
   [[nodiscard]] VnodeParcel kept_parcel(VnodeId vnode, Epoch epoch);
@@ -102,6 +104,7 @@ class Router {
   VnodeSet held_;
   VnodeSet given_;  ///< Had been owned here, and are not.
   std::optional<AppPort> port_;
+  bool closing_ = false;
   bool finished_ = false;
   std::map<VnodeId, VnodeParcel> kept_;  ///< Only kept vnodes that have a past.
   std::map<VnodeId, std::vector<Parked>> parked_;

@@ -25,6 +25,10 @@ void add(const runtime::AppFlow& in, pb::ToDaemon& out, Sink& /*sink*/) {
     write(std::get<runtime::FlowQuestion>(in.message), *flow.mutable_question());
   }
 }
+void add(const runtime::AppClosing& /*in*/, pb::ToDaemon& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::AppClosing>);
+  out.mutable_closing();
+}
 void add(const runtime::AppBroadcast& in, pb::ToDaemon& out, Sink& sink) {
   const auto& [piece] = in;
   write(piece, *out.mutable_broadcast()->mutable_piece(), sink);
@@ -153,13 +157,15 @@ void write_top(const runtime::ToApplication& in, pb::ToApplication& out, Sink& s
 }
 
 runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 10,
+  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 11,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToDaemon::kSend:
       return runtime::AppSend{read(in.send().message(), source)};
     case pb::ToDaemon::kFlow:
       return read_flow(in.flow(), source);
+    case pb::ToDaemon::kClosing:
+      return runtime::AppClosing{};
     case pb::ToDaemon::kBroadcast:
       return runtime::AppBroadcast{read(in.broadcast().piece(), source)};
     case pb::ToDaemon::kContribute:

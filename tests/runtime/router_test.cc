@@ -241,6 +241,56 @@ TEST_CASE("after the application's end its vnodes take nothing, and say so to wh
   h.router.check_invariants();
 }
 
+TEST_CASE("pieces that do not fit are dropped, and asked for when there is room") {
+  Harness h;
+  PointToPoint piece = Harness::piece(0, 0);
+  for (; h.router.undelivered_bytes() <= kFlowBytes; ++piece.seq) {
+    h.router.route({kJob, 0, piece}, h.out);
+  }
+  const std::uint64_t dropped = piece.seq;
+  static_cast<void>(h.out.take());
+
+  for (int i = 0; i < 3; ++i, ++piece.seq) h.router.route({kJob, 0, piece}, h.out);
+  CHECK(h.out.take().empty());
+  h.router.on_acknowledged(dropped, h.out);
+
+  const auto sent = h.sent<VnodeMessage>();
+  REQUIRE(sent.size() == 1);
+  CHECK(std::get<FlowCredit>(sent[0].second.delivery) ==
+        FlowCredit{VnodeId{3}, VnodeId{0}, 0, 0, dropped});
+}
+
+TEST_CASE("pieces for a vnode on its way that do not fit are asked for where it has come to rest") {
+  Harness h;
+  PointToPoint piece = Harness::piece(2, 0);
+  // The message followed v2 to here: it is on its way to this processor.
+  for (; h.router.parked_bytes() <= kFlowBytes; ++piece.seq) {
+    h.router.route({kJob, 5, piece}, h.out);
+  }
+  const std::uint64_t dropped = piece.seq;
+  h.router.route({kJob, 5, piece}, h.out);
+  static_cast<void>(h.out.take());
+
+  h.router.on_parcels({{VnodeId{2}, 6, {}}}, h.out);
+
+  const auto sent = h.sent<VnodeMessage>();
+  REQUIRE(sent.size() == 1);
+  CHECK(std::get<FlowCredit>(sent[0].second.delivery).again == dropped);
+}
+
+TEST_CASE("a program that ends does not wait for vnodes here that nobody holds") {
+  Harness h;
+  h.router.keep({/*received=*/0, {{VnodeId{1}, VnodeBundle{}}}}, h.out);
+  h.route(1, 0);
+  static_cast<void>(h.out.take());
+
+  h.router.on_closing(h.out);
+
+  const auto sent = h.sent<VnodeMessage>();
+  REQUIRE(sent.size() == 1);
+  CHECK(std::get<FlowCredit>(sent[0].second.delivery).received == kFlowClosed);
+}
+
 TEST_CASE("acknowledged deliveries are forgotten") {
   Harness h;
   h.route(0, 0);

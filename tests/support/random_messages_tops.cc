@@ -101,7 +101,7 @@ Frame RandomMessages::frame(std::size_t kind) {
 }
 
 ToDaemon RandomMessages::to_daemon(std::size_t kind) {
-  static_assert(std::variant_size_v<ToDaemon::Variant> == 10, "a new one must be made here");
+  static_assert(std::variant_size_v<ToDaemon::Variant> == 11, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttach{job(), vnode().value, static_cast<std::int64_t>(number())};
@@ -124,8 +124,10 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
       return AppFinish{flip(), code(), text()};
     case 8:
       return AppWaiting{text()};
-    default:
+    case 9:
       return flip() ? AppFlow{flow_credit()} : AppFlow{flow_question()};
+    default:
+      return AppClosing{};
   }
 }
 
