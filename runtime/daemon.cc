@@ -36,27 +36,32 @@ void Daemon::start(Instant now) {
 
 void Daemon::on_link_up(Instant now, LinkId link, bool dialled) {
   core_->now = now;
-  core_->channels.on_link_up(now, link, dialled);
+  core_->detours.on_connection_up(link, dialled);
   core_->settle();
 }
 
 void Daemon::on_link_down(Instant now, LinkId link) {
   core_->now = now;
-  core_->channels.on_link_down(now, link);
+  core_->detours.on_connection_down(link);
   core_->settle();
 }
 
 void Daemon::on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why) {
   core_->now = now;
-  core_->channels.on_dial_failed(now, peer, refused, why);
+  core_->detours.on_dial_failed(now, peer, refused,
+                                refused && core_->membership.shares_machine(peer), why);
   core_->settle();
 }
 
 void Daemon::on_frame(Instant now, LinkId link, Frame frame) {
   core_->now = now;
   if (core_->phase == Core::Phase::kStopped) return;
-  core_->refuse_tokens(link.peer, frame);
-  core_->channels.on_frame(now, link, std::move(frame));
+  if (frame.passage) {
+    core_->channels.on_service(now, link);
+    core_->detours.on_passage(now, link, std::move(frame));
+  } else {
+    core_->on_arrived(link, std::move(frame));
+  }
   core_->settle();
 }
 
@@ -166,16 +171,18 @@ void Daemon::drain(Instant now) {
 void Daemon::on_deadline(Instant now) {
   core_->now = now;
   core_->channels.on_deadline(now);
+  core_->detours.on_deadline(now);
   while (const auto timer = core_->timers.take_due(now)) core_->fire(*timer);
   core_->settle();
 }
 
 std::optional<Instant> Daemon::next_deadline() const {
   if (core_->phase == Core::Phase::kStopped) return std::nullopt;
-  const auto own = core_->timers.next();
-  const auto channels = core_->channels.next_deadline();
-  if (!own || !channels) return own ? own : channels;
-  return std::min(*own, *channels);
+  std::optional<Instant> next = core_->timers.next();
+  for (const auto& other : {core_->channels.next_deadline(), core_->detours.next_deadline()}) {
+    if (other && (!next || *other < *next)) next = other;
+  }
+  return next;
 }
 
 std::vector<Effect> Daemon::take_effects() {
@@ -203,6 +210,7 @@ std::vector<Route> Daemon::owners(JobId job) const {
 
 void Daemon::check_invariants() const {
   core_->channels.check_invariants();
+  core_->detours.check_invariants();
   core_->membership.check_invariants();
   core_->trees.check_invariants();
   core_->jobs.check_invariants();

@@ -46,6 +46,7 @@ ChannelOptions channel_options(const DaemonConfig& config) {
 MembershipOptions membership_options(const DaemonConfig& config) {
   MembershipOptions options;
   options.members_max = config.members_max;
+  options.accusers = config.accusers;
   return options;
 }
 
@@ -64,12 +65,14 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
     : self(birth.self),
       config(wanted),
       channels(birth.self, gone_before(birth.snapshot.view), channel_options(wanted)),
+      detours(birth.self, Rng(seed).fork("detours"), {}),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
       trees(birth.self, {}, Rng(seed).fork("trees").next()),
       jobs(birth.self, wanted),
       tools(birth.self, wanted.status_timeout),
       members(ids_of(birth.snapshot.view, true)),
       staying(ids_of(birth.snapshot.view, false)) {
+  detours.on_members(members);
   jobs.on_birth(birth.snapshot.over);
   for (JobStart& start : birth.snapshot.jobs) inbox.emplace_back(self, std::move(start));
   for (Routes& routes : birth.snapshot.routes) inbox.emplace_back(self, std::move(routes));
@@ -175,6 +178,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   const View& view = membership.view();
   members = ids_of(view, true);
   staying = ids_of(view, false);
+  detours.on_members(members);
   for (const auto& member : change.changed) {
     note(Note::Level::kInfo, member.leaving ? "processor-leaves" : "processor-joined",
          to_string(member.id) + " view=" + std::to_string(view.number));
@@ -329,17 +333,49 @@ void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
              envelope);
 }
 
+void Daemon::Core::dial(ProcessorId peer) {
+  const auto found = membership.view().members.find(peer);
+  if (found == membership.view().members.end()) {
+    detours.on_dial_failed(now, peer, false, false, "its address is not known here yet");
+  } else if (found->second.endpoints.empty()) {
+    detours.on_dial_failed(now, peer, false, false, "it takes no connections");
+  } else {
+    effect(Dial{peer, found->second.endpoints});
+  }
+}
+
+void Daemon::Core::on_arrived(LinkId link, Frame frame) {
+  refuse_tokens(link.peer, frame);
+  channels.on_frame(now, link, std::move(frame));
+}
+
+void Daemon::Core::take_detour_outputs() {
+  for (auto& output : detours.take_outputs()) {
+    std::visit(Overloaded{[&](Detours::Connect& m) { dial(m.peer); },
+                          [&](Detours::LinkUp& m) { channels.on_link_up(now, m.link, m.dialled); },
+                          [&](Detours::LinkDown& m) { channels.on_link_down(now, m.link); },
+                          [&](Detours::DialFailed& m) {
+                            channels.on_dial_failed(now, m.peer, m.refused, m.why);
+                          },
+                          [&](Detours::Arrived& m) { on_arrived(m.link, std::move(m.frame)); },
+                          [&](auto& m) { effect(std::move(m)); }},
+               output);
+  }
+}
+
 void Daemon::Core::take_channel_outputs() {
   for (auto& output : channels.take_outputs()) {
     std::visit(
         Overloaded{
-            [&](Channels::Connect& m) {
-              const auto found = membership.view().members.find(m.peer);
-              if (found == membership.view().members.end()) {
-                channels.on_dial_failed(now, m.peer, false, "its address is not known here yet");
-              } else {
-                effect(Dial{m.peer, found->second.endpoints});
-              }
+            [&](Channels::Connect& m) { detours.connect(now, m.peer); },
+            [&](Channels::Stalled& m) { detours.distrust(m.peer); },
+            [&](Hangup& m) {
+              detours.hang_up(m.link);
+              if (m.link.via == kNobody) effect(m);
+            },
+            [&](Transmit& m) {
+              if (m.link.via == kNobody) return effect(std::move(m));
+              detours.transmit(m.link, std::move(m.frame));
             },
             [&](Channels::Received& m) { inbox.emplace_back(m.from, std::move(m.envelope)); },
             [&](Channels::Unreachable& m) {
@@ -361,19 +397,27 @@ void Daemon::Core::take_channel_outputs() {
   }
 }
 
+/// What the links and the channels say to each other, until they are done.
+void Daemon::Core::settle_links() {
+  do {
+    take_detour_outputs();
+    take_channel_outputs();
+  } while (detours.has_outputs());
+}
+
 void Daemon::Core::settle() {
   while (phase != Phase::kStopped) {
-    take_channel_outputs();
+    settle_links();
     if (inbox.empty()) {
       advance();
-      take_channel_outputs();
+      settle_links();
       if (inbox.empty()) return;
     }
     auto [from, envelope] = std::move(inbox.front());
     inbox.pop_front();
     receive(from, std::move(envelope));
   }
-  take_channel_outputs();
+  settle_links();
 }
 
 void Daemon::Core::fire(const Timer& timer) {
@@ -414,13 +458,18 @@ ProcessorStatus Daemon::Core::status() const {
   result.counters = {{"dials", links.dials},
                      {"links-made", links.links},
                      {"links-stalled", links.stalls},
+                     {"links-idle", links.idles},
                      {"envelopes-resent", links.resent},
                      {"duplicates", links.duplicates},
                      {"violations", links.violations},
                      {"long-queues", links.long_queues},
                      {"strangers", links.strangers},
                      {"job-requests-dropped", requests_dropped},
+                     {"detours-made", detours.counters().made},
+                     {"frames-relayed", detours.counters().relayed},
+                     {"frames-not-relayed", detours.counters().unrelayed},
                      {"dropped", jobs.dropped()}};
+  for (const auto& [peer, via] : detours.in_use()) result.detours.push_back({peer, via});
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "overlay/tree_forest.h"
 #include "runtime/channels/channels.h"
 #include "runtime/channels/deadlines.h"
+#include "runtime/channels/detours.h"
 #include "runtime/daemon.h"
 #include "runtime/jobs/jobs.h"
 #include "runtime/membership/membership.h"
@@ -85,6 +86,10 @@ struct Daemon::Core {
   /// Runs everything that follows from an input, until nothing is left to do.
   void settle();
   void take_channel_outputs();
+  void take_detour_outputs();
+  void settle_links();
+  void dial(ProcessorId peer);
+  void on_arrived(LinkId link, Frame frame);
   void fire(const Timer& timer);
   [[nodiscard]] Surroundings around() const;
   [[nodiscard]] ProcessorStatus status() const;
@@ -99,6 +104,7 @@ struct Daemon::Core {
   DaemonConfig config;
   Instant now{};
   Channels channels;
+  Detours detours;
   Membership membership;
   overlay::TreeForest trees;
   Jobs jobs;

@@ -183,7 +183,7 @@ void Daemon::Core::end_mesh() {
 void Daemon::Core::stop(std::int32_t code, std::string reason) {
   if (phase == Phase::kStopped) return;
   phase = Phase::kStopped;
-  take_channel_outputs();  // Last acknowledgements, without which others would wait.
+  settle_links();  // Last acknowledgements, without which others would wait.
   effect(Stop{code, std::move(reason)});
 }
 

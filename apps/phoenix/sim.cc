@@ -66,7 +66,7 @@ int run_script(const SimOptions& options) {
   const auto text = read_file(options.scenario);
   if (!text) {
     return fail("no scenario '" + options.scenario +
-                    "': neither churn, churn-small, deaths, mesh or costs, nor a file",
+                    "': neither churn, churn-small, barred, deaths, mesh or costs, nor a file",
                 kUsage);
   }
   const sim::ScenarioFile file = sim::split_scenario(*text);
@@ -212,6 +212,9 @@ int simulate(const SimOptions& options) {
   }
   if (options.scenario == "costs") return run_costs(options);
   if (options.scenario == "mesh") return run_seeds(options, mesh_options(), false);
+  if (options.scenario == "barred") {
+    return run_seeds(options, sim::ChurnOptions::barred(), false);
+  }
   if (options.scenario == "deaths") {
     sim::ChurnOptions run = sim::ChurnOptions::small();
     run.faults.kills = 1500ms;
@@ -227,8 +230,8 @@ void add_sim(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<SimOptions>();
   CLI::App* verb = tool.add_subcommand("sim", "Simulate a mesh with faults, and check everything");
   verb->add_option("--scenario", options->scenario,
-                   "churn, churn-small, deaths, mesh (1000 processors), costs (what each event "
-                   "costs), or a scenario file")
+                   "churn, churn-small, barred (pairs do not reach each other), deaths, mesh (1000 "
+                   "processors), costs (what each event costs), or a scenario file")
       ->capture_default_str();
   verb->add_option("--seed,--seeds", options->seeds, "One seed, or a range like 0..999")
       ->capture_default_str();

@@ -91,6 +91,10 @@ json to_json(const StatusReply& reply) {
       processor["view"] = status.view;
       processor["links"] = status.links;
       processor["trees"] = status.trees;
+      processor["detours"] = json::array();
+      for (const auto& detour : status.detours) {
+        processor["detours"].push_back({{"peer", detour.peer.value}, {"via", detour.via.value}});
+      }
       for (const auto& counter : status.counters) {
         processor["counters"][counter.name] = counter.value;
       }
@@ -139,6 +143,20 @@ std::string held_by(const ProcessorStatus& processor) {
   return held.empty() ? "-" : held;
 }
 
+/// Who reaches whom only through a third one; each pair once.
+std::string detour_lines(const StatusReply& reply) {
+  std::map<std::pair<ProcessorId, ProcessorId>, ProcessorId> pairs;
+  for (const ProcessorStatus& one : reply.processors) {
+    for (const auto& [peer, via] : one.detours) pairs[std::minmax(one.id, peer)] = via;
+  }
+  std::string text;
+  for (const auto& [pair, via] : pairs) {
+    text += to_string(pair.first) + " and " + to_string(pair.second) + " talk through " +
+            to_string(via) + "\n";
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
 std::string processor_table(const std::string& mesh, const StatusReply& reply) {
   std::string text = "mesh " + mesh + ": view " + std::to_string(reply.view.number) + ", " +
                      std::to_string(reply.view.members.size()) + " processors, coordinator " +
@@ -161,7 +179,7 @@ std::string processor_table(const std::string& mesh, const StatusReply& reply) {
     }
     table.add(std::move(cells));
   }
-  return text + table.text() + "\n" + job_table(reply);
+  return text + table.text() + detour_lines(reply) + "\n" + job_table(reply);
 }
 
 int show_once(const StatusOptions& options, Session& session) {

@@ -60,12 +60,13 @@ using Epoch = std::uint64_t;
 /// Number of a membership view; every change of the membership adds one.
 using ViewNumber = std::uint64_t;
 
-/// The lifetime of one connection to `peer`. FIFO inside; an unknown suffix is lost when it
-/// breaks. `incarnation` counts the connections of the daemon that names them, so both ends may
-/// number the same connection differently.
+/// The lifetime of one connection to `peer`, or of one way to it through a third processor. FIFO
+/// inside; an unknown suffix is lost when it breaks. `incarnation` counts the connections of the
+/// daemon that names them, so both ends may number the same connection differently.
 struct LinkId {
   ProcessorId peer;
   std::uint64_t incarnation = 0;
+  ProcessorId via = kNobody;  ///< The processor that it leads through; nobody: a connection.
   friend constexpr auto operator<=>(const LinkId&, const LinkId&) = default;
 };
 

@@ -26,6 +26,7 @@ struct ChannelOptions {
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
+  Duration idle_timeout = 30s;  ///< A link that carried no envelope for so long is closed.
   Duration linger = 1s;  ///< So long the links of a forgotten peer live on, to carry last words.
 };
 
@@ -34,6 +35,7 @@ struct ChannelCounters {
   std::uint64_t dials = 0;
   std::uint64_t links = 0;        ///< That came up.
   std::uint64_t crossed = 0;      ///< Hung up because there was another one to the same peer.
+  std::uint64_t idles = 0;        ///< Closed because nobody needed them.
   std::uint64_t stalls = 0;       ///< Given up because nothing was acknowledged.
   std::uint64_t resent = 0;       ///< Envelopes sent again, on another link.
   std::uint64_t duplicates = 0;   ///< Envelopes that came again, and were dropped.

@@ -43,6 +43,7 @@ struct ChannelPeer {
   bool is_watched = false;
   bool is_reported = false;  ///< As Unreachable, and no success since.
   Instant reported_at;
+  Instant used_at;      ///< The last envelope went or came; or its link served others.
   Instant heard_at;     ///< The last sign of life, or when watching began.
   Instant progress_at;  ///< The last acknowledgement, or when there was something to send.
 

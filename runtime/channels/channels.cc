@@ -28,6 +28,7 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
     arm(peer, Timer::kStall, now + options_.stall_timeout);
     arm(peer, Timer::kGiveUp, now + options_.peer_timeout);
   }
+  peer.used_at = now;
   peer.stream.push(std::move(envelope));
   pump(peer);
   if (!peer.link) dial_soon(now, peer);
@@ -96,11 +97,14 @@ void Channels::on_frame(Instant now, LinkId link, Frame frame) {
 
 void Channels::take_first_frame(Instant now, ChannelPeer& peer, ChannelLink& link,
                                 const Frame& frame) {
+  if (frame.seq != 0 && link.id.via != kNobody) return hang_up(now, peer, link.id);
   if (frame.seq != 0 || frame.envelope || !take_confirmation(now, peer, frame.received)) {
     on_violation(now, peer, link.id, "the first frame is no statement, or a false one");
     return;
   }
   link.stated = true;
+  peer.used_at = now;
+  arm(peer, Timer::kIdle, now + options_.idle_timeout);
   peer.trouble.clear();
   renew_up(peer);
   pump(peer);
@@ -129,6 +133,9 @@ bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t r
 
 void Channels::take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame frame) {
   const Stream::Arrival arrival = peer.stream.on_arrived(frame.seq);
+  if (arrival == Stream::Arrival::kGap && link.via != kNobody) {
+    return hang_up(now, peer, link);  // The relay's own connection broke in between.
+  }
   if (arrival == Stream::Arrival::kGap) {
     on_violation(now, peer, link, "left out an envelope");
     return;
@@ -137,6 +144,7 @@ void Channels::take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame 
     peer.owed_since = now;
     arm(peer, Timer::kAck, now + options_.ack_delay);
   }
+  peer.used_at = now;
   peer.owed_bytes += weight_of(*frame.envelope).total();
   const bool is_beat = std::holds_alternative<Heartbeat>(*frame.envelope);
   if (is_beat || peer.owed_frames >= options_.ack_frames || peer.owed_bytes >= options_.ack_bytes) {
@@ -186,9 +194,11 @@ void Channels::on_link_up(Instant now, LinkId link, bool dialled) {
 /// At most one link survives; see the README, "Two links at once".
 void Channels::add_link(Instant now, ChannelPeer& peer, const ChannelLink& fresh) {
   std::optional<ChannelLink> other;  // dialled by the other side than `fresh`
+  const bool is_detour = fresh.id.via != kNobody;
   for (std::optional<ChannelLink>* old : {&peer.link, &peer.surplus}) {
     if (!*old) continue;
-    if ((*old)->dialled != fresh.dialled) {
+    const bool is_alike = is_detour == ((*old)->id.via != kNobody);
+    if (is_alike && (*old)->dialled != fresh.dialled) {
       other = *old;
     } else {
       ++counters_.crossed;
@@ -303,6 +313,11 @@ void Channels::on_activity(Instant now, LinkId link) {
   peer->heard_at = peer->progress_at = now;
 }
 
+void Channels::on_service(Instant now, LinkId link) {
+  ChannelPeer* peer = find(link.peer);
+  if (peer != nullptr && peer->find(link) != nullptr) peer->used_at = now;
+}
+
 // --- Members and strangers -----------------------------------------------------------------------
 
 void Channels::watch(Instant now, const ProcessorSet& peers) {
@@ -333,8 +348,8 @@ std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
     strangers_.emplace(link->id, std::nullopt);
     deadlines_.arm({id, Timer::kLinger}, now + options_.linger);
   }
-  for (const Timer timer :
-       {Timer::kAck, Timer::kDial, Timer::kStall, Timer::kBeat, Timer::kGiveUp, Timer::kSurplus}) {
+  for (const Timer timer : {Timer::kAck, Timer::kDial, Timer::kStall, Timer::kBeat, Timer::kGiveUp,
+                            Timer::kSurplus, Timer::kIdle}) {
     deadlines_.disarm({id, timer});
   }
   std::vector<Envelope> unconfirmed = peer->stream.take_unacknowledged();

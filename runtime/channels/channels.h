@@ -13,6 +13,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/time.h"
 #include "runtime/channels/channel_options.h"
+#include "runtime/channels/channel_outputs.h"
 #include "runtime/channels/channel_peer.h"
 #include "runtime/channels/deadlines.h"
 #include "runtime/messages/effect.h"
@@ -20,7 +21,8 @@
 
 namespace phx::runtime {
 
-/// A reliable FIFO of envelopes from this processor to each other one, over links that break.
+/// A reliable FIFO of envelopes from this processor to each other one, over links that break:
+/// connections, or detours, for which Detours provide.
 /// Protocol, states and arguments: runtime/channels/README.md. No I/O; not thread-safe: one owner.
 ///
 /// Guarantees: every envelope sent to a peer is Received there once and in order, as long as both
@@ -29,35 +31,16 @@ namespace phx::runtime {
 /// joining of a processor was announced here before it sends something.
 class Channels {
  public:
-  struct Connect {  ///< Dial this peer; the daemon knows its addresses.
-    ProcessorId peer;
-  };
-  struct Received {
-    ProcessorId from;
-    Envelope envelope;
-  };
-  /// Needed, but no success for a while. Repeated while that lasts.
-  struct Unreachable {
-    ProcessorId peer;
-    Departure why = Departure::kSilent;
-    std::string detail;  ///< What was tried, for a person.
-  };
-  struct Reachable {  ///< A peer reported as Unreachable answers again.
-    ProcessorId peer;
-  };
-  /// A forgotten processor speaks on `link`; to be answered by refuse().
-  struct Stranger {
-    ProcessorId peer;
-    LinkId link;
-  };
-  struct Up {  ///< There is a link to the peer, and both know from where to send.
-    ProcessorId peer;
-  };
-  struct Down {  ///< The link to the peer is lost; not reported for forgotten ones.
-    ProcessorId peer;
-  };
+  using Connect = channel::Connect;
+  using Received = channel::Received;
+  using Unreachable = channel::Unreachable;
+  using Reachable = channel::Reachable;
+  using Stranger = channel::Stranger;
+  using Stalled = channel::Stalled;
+  using Up = channel::Up;
+  using Down = channel::Down;
   using Output = std::variant<Connect, Hangup, Transmit, Received, Unreachable, Reachable, Stranger,
-                              Up, Down, Note>;
+                              Stalled, Up, Down, Note>;
 
   /// `gone`: processors that were members once; those that speak are strangers.
   Channels(ProcessorId self, ProcessorSet gone, const ChannelOptions& options);
@@ -72,6 +55,8 @@ class Channels {
   void on_frame(Instant now, LinkId link, Frame frame);
   /// Part of a large frame went out or came in: a slow line is no dead one. Every 100 ms or so.
   void on_activity(Instant now, LinkId link);
+  /// The connection carries frames of others: it is not idle.
+  void on_service(Instant now, LinkId link);
   /// From now on exactly these peers are observed also while there is nothing to send.
   void watch(Instant now, const ProcessorSet& peers);
   /// `peer` is no member any more: drops what is queued; its links live on for `linger`.
@@ -102,7 +87,7 @@ class Channels {
   void check_invariants() const;
 
  private:
-  enum class Timer : std::uint8_t { kAck, kDial, kStall, kBeat, kGiveUp, kSurplus, kLinger };
+  enum class Timer : std::uint8_t { kAck, kDial, kStall, kBeat, kGiveUp, kSurplus, kIdle, kLinger };
   using Key = std::pair<ProcessorId, Timer>;
 
   void on_timer(Instant now, ProcessorId id, Timer timer);  // channels_timers.cc
@@ -112,6 +97,7 @@ class Channels {
   void on_beat_due(Instant now, ChannelPeer& peer);
   void on_give_up_due(Instant now, ChannelPeer& peer);
   void on_surplus_due(Instant now, ChannelPeer& peer);
+  void on_idle_due(Instant now, ChannelPeer& peer);
   void on_linger_due(ProcessorId id);
 
   [[nodiscard]] ChannelPeer& peer_at(ProcessorId id);

@@ -50,6 +50,8 @@ void Channels::on_timer(Instant now, ProcessorId id, Timer timer) {
       return on_give_up_due(now, *peer);
     case Timer::kSurplus:
       return on_surplus_due(now, *peer);
+    case Timer::kIdle:
+      return on_idle_due(now, *peer);
     case Timer::kLinger:
       return;
   }
@@ -88,6 +90,7 @@ void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
   outputs_.emplace_back(Note{
       Note::Level::kWarn, "link-stalled",
       "peer=" + to_string(peer.id) + " queued_bytes=" + std::to_string(peer.stream.kept_bytes())});
+  outputs_.emplace_back(Stalled{peer.id});
   hang_up(now, peer, peer.link->id);
 }
 
@@ -144,6 +147,18 @@ void Channels::on_surplus_due(Instant now, ChannelPeer& peer) {
   }
   const bool keep_link = peer.link->stated && peer.link->heard_at >= peer.surplus->heard_at;
   hang_up(now, peer, keep_link ? peer.surplus->id : peer.link->id);
+}
+
+/// Nothing went either way, nothing is kept or owed, and nobody watches: heartbeats are envelopes.
+void Channels::on_idle_due(Instant now, ChannelPeer& peer) {
+  if (!peer.link || !peer.link->stated) return;  // The next one sets the timer again.
+  const Instant due = peer.used_at + options_.idle_timeout;
+  if (now < due || peer.is_needed() || peer.surplus || peer.owed_frames > 0) {
+    arm(peer, Timer::kIdle, std::max(due, now + options_.heartbeat_period));
+    return;
+  }
+  ++counters_.idles;
+  hang_up(now, peer, peer.link->id);
 }
 
 void Channels::on_linger_due(ProcessorId id) {

@@ -62,11 +62,14 @@ void Membership::accuse(Instant now, ProcessorId accuser, const Gone& accused, O
 
 /// Two must have tried, and the judge is one of them; who is alone with the accused decides alone.
 void Membership::judge(Instant now, ProcessorId accused, Outbox& out) {
-  const bool is_open = detector_.is_accused(accused) && !detector_.is_suspected(accused);
-  if (!is_open || detector_.judge_of(accused, view_) != self_) return;
+  const bool is_own = detector_.is_accused(accused);
+  if (detector_.is_suspected(accused) || detector_.judge_of(accused, view_) != self_) return;
+  if (options_.accusers <= 1) return condemn({accused, Departure::kSilent, "one accuser"});
+  if (!is_own) return;
   const std::vector<ProcessorId> asked = witnesses(accused);
   const Gone& own = detector_.accused().at(accused);
-  if (detector_.other_accusers(now, accused) > 0 || asked.empty()) return condemn(own);
+  const bool is_enough = 1 + detector_.other_accusers(now, accused) >= options_.accusers;
+  if (is_enough || asked.empty()) return condemn(own);
   for (const ProcessorId id : asked) out.send(id, Suspect{accused, own.why, own.detail, self_});
 }
 
@@ -82,6 +85,13 @@ bool Membership::is_proof(ProcessorId accuser, const Gone& accused) const {
   const auto dead = view_.members.find(accused.id);
   return accused.why == Departure::kConnectionLost && by != view_.members.end() &&
          dead != view_.members.end() && share_machine(by->second, dead->second);
+}
+
+bool Membership::shares_machine(ProcessorId id) const {
+  const auto self = view_.members.find(self_);
+  const auto other = view_.members.find(id);
+  return self != view_.members.end() && other != view_.members.end() &&
+         share_machine(self->second, other->second);
 }
 
 /// Whom the judge asks to try as well: first those that watch the accused.

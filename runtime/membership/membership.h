@@ -84,6 +84,8 @@ class Membership {
   /// Whom this processor must observe, and report by suspect().
   [[nodiscard]] const ProcessorSet& watched() const { return watched_; }
   /// Ids given once that are no members (any more).
+  /// `id` runs on the machine of this processor.
+  [[nodiscard]] bool shares_machine(ProcessorId id) const;
   [[nodiscard]] ProcessorSet gone() const;
   [[nodiscard]] Fenced fence() const;  ///< The answer to such a one.
   void check_invariants() const;

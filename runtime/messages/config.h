@@ -11,6 +11,9 @@ struct DaemonConfig {
   Duration heartbeat_period = 1s;
   /// A processor that could not be reached or heard for this long is declared dead.
   Duration peer_timeout = 5s;
+  /// So many must have tried a processor in vain, its judge among them, before it is put out. With
+  /// 1 any accusation is believed: a fault that the simulator's checkers must find.
+  std::uint32_t accusers = 2;
   /// A round of the fair-share policy: an under-loaded processor asks for vnodes this often.
   Duration balance_period = 200ms;
   /// How long `phoenix status` waits for the other daemons.

@@ -90,6 +90,21 @@ using Envelope =
           JobStage, JobEnd, Output, OutputTaken, JobHome, JobSignal, StatusQuestion, StatusAnswer,
           DrainOrder, DownOrder>;
 
+/// On a frame that takes a detour, and crosses a connection of others: for whom it is.
+struct Passage {
+  enum class Step : std::uint8_t {
+    kOpen,    ///< `from` asks for a link, and could not connect.
+    kAccept,  ///< There is one now.
+    kCarry,   ///< The frame belongs to the stream between the two.
+    kClose,   ///< There is no such link, or not any more.
+  };
+  ProcessorId from;
+  ProcessorId to;
+  std::uint64_t number = 0;  ///< Of the link; drawn by the one that asked for it.
+  Step step = Step::kOpen;
+  friend bool operator==(const Passage&, const Passage&) = default;
+};
+
 /// What crosses a link. Envelopes between two processors are numbered 1, 2, ... for the lifetime
 /// of both, across links; `received` says up to where the sender has got the other direction.
 /// Without an envelope it is an acknowledgement, or, as the first frame of every link, the
@@ -98,6 +113,7 @@ struct Frame {
   std::uint64_t seq = 0;  ///< 0: no envelope.
   std::uint64_t received = 0;
   std::optional<Envelope> envelope;
+  std::optional<Passage> passage = std::nullopt;  ///< None: between the ends of the connection.
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 

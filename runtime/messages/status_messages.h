@@ -28,6 +28,12 @@ struct Counter {
   std::uint64_t value = 0;
   friend bool operator==(const Counter&, const Counter&) = default;
 };
+/// `peer` is reached only through `via`.
+struct DetourStatus {
+  ProcessorId peer;
+  ProcessorId via;
+  friend bool operator==(const DetourStatus&, const DetourStatus&) = default;
+};
 struct ProcessorStatus {
   ProcessorId id;
   ViewNumber view = 0;
@@ -35,6 +41,7 @@ struct ProcessorStatus {
   std::uint64_t trees = 0;
   std::vector<JobStatus> jobs;
   std::vector<Counter> counters;
+  std::vector<DetourStatus> detours;
   friend bool operator==(const ProcessorStatus&, const ProcessorStatus&) = default;
 };
 /// How are you? Answered by StatusAnswer.

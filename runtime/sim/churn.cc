@@ -55,6 +55,7 @@ class Run {
   void stall(const std::string& what);
   void settle();
   void check_end();
+  void check_stayed();
   [[nodiscard]] Outcome finish();
 
   ChurnOptions options_;
@@ -181,7 +182,15 @@ void Run::check_end() {
   }
 }
 
+/// Nobody is put out who lives: all who are there reach each other, if only through a third one.
+void Run::check_stayed() {
+  for (const std::string& name : cluster_.put_out()) {
+    if (!cluster_.has_died(name)) cluster_.violations().add(name + " lives and was put out");
+  }
+}
+
 Outcome Run::finish() {
+  check_stayed();
   outcome_.violations = cluster_.violations().all();
   if (job_ != nullptr) outcome_.counters = job_->ledger().counters();
   outcome_.machines = cluster_.machines().size();
@@ -217,6 +226,21 @@ ChurnOptions ChurnOptions::small() {
   options.workload.reductions = 30;
   options.workload.lasts = 2s;
   options.faults.members_max = 12;
+  return options;
+}
+
+ChurnOptions ChurnOptions::barred() {
+  ChurnOptions options = small();
+  options.sites = {5, 4};
+  options.workload.lasts = 20s;
+  options.faults.members_min = 6;
+  options.faults.joins = 2s;
+  options.faults.drains = 2500ms;
+  options.faults.breaks = 500ms;
+  options.faults.half_opens = 3s;
+  options.faults.partitions = Duration{};
+  options.faults.bars = 700ms;
+  options.settles_within = 90s;
   return options;
 }
 

@@ -32,6 +32,8 @@ struct ChurnOptions {
   [[nodiscard]] static ChurnOptions full();
   /// The same in small, for tests that run many seeds.
   [[nodiscard]] static ChurnOptions small();
+  /// ... with pairs that do not reach each other for up to a minute, and a job that lasts longer.
+  [[nodiscard]] static ChurnOptions barred();
 };
 
 /// How a run went. Good: no violations.

@@ -53,6 +53,9 @@ SimDriver::Outside Cluster::make_outside() {
       const std::size_t first = reason + kReason.size();
       blamed_.insert(n.detail.substr(first, n.detail.find(' ', first) - first));
     }
+    if (n.event == "processor-gone" && n.level == runtime::Note::Level::kWarn) {
+      put_out_.insert(n.detail.substr(0, n.detail.find(' ')));
+    }
     if (n.level == runtime::Note::Level::kDebug && !options_.has_debug_notes) return;
     note(at, n.event, n.detail);
   };

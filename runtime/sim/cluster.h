@@ -46,7 +46,6 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // Machines.
   /// A machine of `site` starts: the first one ever is the mesh; others ask a member for entry.
   MachineId add_machine(std::size_t site);
   /// All machines that the topology counts.
@@ -60,13 +59,11 @@ class Cluster {
   void cut_off(std::set<MachineId> side);
   void heal();
 
-  // Jobs.
   /// Starts a job through a random member. Its plan lives as long as the cluster.
   Workload& run_job(const WorkloadOptions& options);
   /// Of the tool that started it; empty while it runs.
   [[nodiscard]] const std::optional<JobResult>& result(const Workload& job) const;
   [[nodiscard]] JobId id(const Workload& job) const;
-
   /// All tools do nothing for so long, as after Ctrl-Z.
   void stop_tools(Duration duration);
 
@@ -91,8 +88,10 @@ class Cluster {
   /// Running members that have not been told to leave.
   [[nodiscard]] std::vector<MachineId> staying() const;
   [[nodiscard]] std::optional<MachineId> find(ProcessorId processor) const;
-  /// The first words of the reasons for which daemons ended jobs: the processors blamed.
+  /// The processors that daemons named when they ended jobs.
   [[nodiscard]] const std::set<std::string>& blamed() const { return blamed_; }
+  /// Who was put out, as daemons that stay say.
+  [[nodiscard]] const std::set<std::string>& put_out() const { return put_out_; }
   /// A processor of this name was killed, or its machine lost.
   [[nodiscard]] bool has_died(const std::string& name) const { return dead_.contains(name); }
   [[nodiscard]] bool is_joining() const { return !joining_.empty(); }
@@ -144,6 +143,7 @@ class Cluster {
   Instant tools_go_on_at_{};
   Unread unread_;
   std::set<std::string> blamed_;
+  std::set<std::string> put_out_;
   std::set<std::string> dead_;
 };
 

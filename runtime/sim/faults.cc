@@ -35,6 +35,7 @@ void Faults::start() {
   repeat(options_.kills, &Faults::kill);
   repeat(options_.losses, &Faults::lose);
   repeat(options_.partitions, &Faults::cut_off);
+  repeat(options_.bars, &Faults::bar);
   repeat(options_.tool_stops, &Faults::stop_tools);
 }
 
@@ -139,6 +140,30 @@ void Faults::lose() {
 
 void Faults::stop_tools() {
   cluster_.stop_tools(draw(3s));
+}
+
+/// Everybody else still reaches both.
+void Faults::bar() {
+  using Barrier = Network::Barrier;
+  std::vector<MachineId> free = cluster_.staying();
+  std::erase_if(free,
+                [&](MachineId machine) { return barred_[machine].size() >= options_.bars_each; });
+  constexpr std::size_t kLeast = 4;
+  if (free.size() < kLeast) return;
+  const MachineId a = pick(free);
+  const MachineId b = pick(free);
+  if (a == b || barred_[a].contains(b)) return;
+  constexpr std::uint64_t kKinds = 3;
+  const auto kind = static_cast<Barrier>(rng_.below(kKinds));
+  cluster_.network().set_barrier(a, b, kind);
+  if (rng_.chance(0.5)) cluster_.network().set_barrier(b, a, kind);
+  barred_[a].insert(b);
+  barred_[b].insert(a);
+  cluster_.agenda().schedule_in(draw(options_.barred_max), [this, a, b] {
+    cluster_.network().lift_barriers(a, b);
+    barred_[a].erase(b);
+    barred_[b].erase(a);
+  });
 }
 
 void Faults::cut_off() {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "overlay/base/rng.h"
@@ -22,6 +25,11 @@ struct FaultOptions {
   Duration kills{};       ///< Daemons die.
   Duration losses{};      ///< Whole machines vanish.
   Duration partitions{};  ///< A part of the machines is cut off for a while, too short for a death.
+  /// Two machines do not reach each other for up to `barred_max`: refused or unanswered, one way or
+  /// both, or cut off from each other. Each machine is barred from `bars_each` others at most.
+  Duration bars{};
+  Duration barred_max = 60s;
+  std::size_t bars_each = 2;
   Duration tool_stops{};  ///< Tools do nothing for a while.
   std::uint32_t members_min = 2;
   std::uint32_t members_max = 32;
@@ -57,6 +65,7 @@ class Faults {
   void kill();
   void lose();
   void cut_off();
+  void bar();
   void stop_tools();
   [[nodiscard]] MachineId pick(const std::vector<MachineId>& from);
   [[nodiscard]] Duration draw(Duration most);
@@ -64,6 +73,7 @@ class Faults {
   Cluster& cluster_;
   FaultOptions options_;
   Rng rng_;
+  std::map<MachineId, std::set<MachineId>> barred_;  ///< From whom.
   bool is_on_ = false;
   std::uint64_t deaths_ = 0;
 };

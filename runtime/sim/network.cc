@@ -60,10 +60,12 @@ void Network::on_dial_arrived(MachineId from, ProcessorId peer, MachineId to, In
   const Duration left = give_up - agenda_.now();
   const Duration back = model_.latency(from, to);
   if (left <= Duration{}) return fail_dial(from, peer, false, Duration{});
-  if (target.answer == Answer::kNothing || is_cut(from, to)) {
+  const auto in_between = barrier(from, to);
+  if (target.answer == Answer::kNothing || is_cut(from, to) || in_between == Barrier::kDrop) {
     return fail_dial(from, peer, false, left);
   }
-  if (target.answer == Answer::kRefusal) return fail_dial(from, peer, true, back);
+  if (target.answer == Answer::kRefusal || in_between == Barrier::kRefusal)
+    return fail_dial(from, peer, true, back);
   if (target.answer == Answer::kLater) {
     agenda_.schedule_in(kDialAgain, [=, this] { on_dial_arrived(from, peer, to, give_up); });
     return;
@@ -251,11 +253,33 @@ void Network::cut_off(std::set<MachineId> side) {
 }
 
 bool Network::is_cut(MachineId a, MachineId b) const {
+  if (barrier(a, b) == Barrier::kCut || barrier(b, a) == Barrier::kCut) return true;
   return !cut_off_.empty() && cut_off_.contains(a) != cut_off_.contains(b);
+}
+
+std::optional<Network::Barrier> Network::barrier(MachineId from, MachineId to) const {
+  const auto found = barriers_.find({from, to});
+  if (found == barriers_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Network::set_barrier(MachineId from, MachineId to, Barrier barrier) {
+  barriers_[{from, to}] = barrier;
+}
+
+void Network::lift_barriers(MachineId a, MachineId b) {
+  barriers_.erase({a, b});
+  barriers_.erase({b, a});
+  go_on();
 }
 
 void Network::heal() {
   cut_off_.clear();
+  go_on();
+}
+
+/// What stood still and may pass now arrives.
+void Network::go_on() {
   for (std::uint32_t lane = 0; lane < connections_.size() * 2; ++lane) {
     const auto stopped = std::exchange(lane_at(lane).stopped, {});
     for (const std::uint32_t bytes : stopped) on_arrival(lane, bytes);

@@ -4,7 +4,9 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "overlay/base/ids.h"
@@ -64,6 +66,15 @@ class Network {
   void cut_off(std::set<MachineId> side);
   void heal();
 
+  /// What stands between two machines.
+  enum class Barrier : std::uint8_t {
+    kRefusal,  ///< Attempts of the first to connect to the second are refused.
+    kDrop,     ///< ... get no answer. The reverse works, and so does what is connected.
+    kCut,      ///< Nothing passes, in both directions, and what is connected stands still.
+  };
+  void set_barrier(MachineId from, MachineId to, Barrier barrier);
+  void lift_barriers(MachineId a, MachineId b);
+
   /// Frames under way or lost with a connection, for limits.
   [[nodiscard]] std::size_t frames_in_flight() const { return in_flight_; }
   /// What was sent, with the bytes that it takes on the wire.
@@ -114,6 +125,8 @@ class Network {
   void on_segment(std::uint32_t lane);
   void break_connection(std::uint32_t connection, Break how);
   [[nodiscard]] bool is_cut(MachineId a, MachineId b) const;
+  [[nodiscard]] std::optional<Barrier> barrier(MachineId from, MachineId to) const;
+  void go_on();
   [[nodiscard]] Lane& lane_at(std::uint32_t lane) { return connections_[lane / 2].lanes[lane % 2]; }
   [[nodiscard]] End& end_at(std::uint32_t end) { return connections_[end / 2].ends[end % 2]; }
 
@@ -124,6 +137,7 @@ class Network {
   std::vector<Machine> machines_;
   std::deque<Connection> connections_;  ///< All that ever were.
   std::set<MachineId> cut_off_;
+  std::map<std::pair<MachineId, MachineId>, Barrier> barriers_;
   std::size_t in_flight_ = 0;
   wire::Encoder encoder_;
   Meter meter_;

@@ -6,7 +6,7 @@
 namespace phx::sim {
 
 void Saboteur::on_received(LinkId link, runtime::Frame& frame) {
-  if (fault_ != PlantedFault::kNoDuplicateFilter || !frame.envelope) return;
+  if (fault_ != PlantedFault::kNoDuplicateFilter || !frame.envelope || frame.passage) return;
   Shift& shift = shifts_[link.peer];
   if (frame.seq <= shift.taken) {
     ++shift.twice;
@@ -18,7 +18,7 @@ void Saboteur::on_received(LinkId link, runtime::Frame& frame) {
 }
 
 void Saboteur::on_sent(LinkId link, runtime::Frame& frame) {
-  if (fault_ == PlantedFault::kNoDuplicateFilter) {
+  if (fault_ == PlantedFault::kNoDuplicateFilter && !frame.passage) {
     const Shift& shift = shifts_[link.peer];
     // The first frame of a link says how far the peer's envelopes have come: it is made to say that
     // none has, so that all unconfirmed ones come again.

@@ -19,6 +19,7 @@ enum class PlantedFault : std::uint8_t {
   kWrongChild,         ///< One child of two gets what was for the other.
   kForgottenCounter,   ///< A vnode forgets, when it moves, how far a stream has come.
   kUnnumberedOutput,   ///< What processes write has no order.
+  kForgetfulRelay,     ///< What passes a relay is lost, and nobody is told.
 };
 
 /// Sits between one daemon and its driver, and falsifies what passes. Harmless with kNone.
@@ -30,6 +31,11 @@ class Saboteur {
   void on_received(LinkId link, runtime::Frame& frame);
   /// A frame on its way out.
   void on_sent(LinkId link, runtime::Frame& frame);
+  /// A frame of others that does not leave the relay.
+  [[nodiscard]] bool drops(ProcessorId self, const runtime::Frame& frame) const {
+    return fault_ == PlantedFault::kForgetfulRelay && frame.passage &&
+           frame.passage->from != self && frame.passage->step == runtime::Passage::Step::kCarry;
+  }
   /// A message of an application on its way to the daemon.
   void on_local(runtime::ToDaemon& message) const;
   /// Whether applications get what their endpoint recognised as delivered before.

@@ -81,6 +81,7 @@ void SimDriver::execute(runtime::Effect& effect) {
           },
           [&](const runtime::Hangup& e) { network_.hang_up(machine_, e.link); },
           [&](runtime::Transmit& e) {
+            if (saboteur_.drops(daemon_->self(), e.frame)) return;
             saboteur_.on_sent(e.link, e.frame);
             pass_wire(e.frame);
             network_.transmit(machine_, e.link, std::move(e.frame));

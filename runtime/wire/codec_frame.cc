@@ -263,15 +263,30 @@ std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& sour
 }  // namespace
 
 void write_top(const runtime::Frame& in, pb::Frame& out, Sink& sink) {
-  const auto& [seq, received, envelope] = in;
+  const auto& [seq, received, envelope, passage] = in;
   out.set_seq(seq);
   out.set_received(received);
+  if (passage) {
+    const auto& [from, to, number, step] = *passage;
+    pb::Passage& written = *out.mutable_passage();
+    written.set_from(from.value);
+    written.set_to(to.value);
+    written.set_number(number);
+    written.set_step(static_cast<pb::Passage_Step>(step));
+  }
   if (envelope) std::visit([&](const auto& message) { add(message, out, sink); }, *envelope);
 }
 
 runtime::Frame read_top(const pb::Frame& in, Source& source) {
-  runtime::Frame frame{
-      .seq = in.seq(), .received = in.received(), .envelope = read_envelope(in, source)};
+  runtime::Frame frame{.seq = in.seq(),
+                       .received = in.received(),
+                       .envelope = read_envelope(in, source),
+                       .passage = std::nullopt};
+  if (in.has_passage()) {
+    const pb::Passage& passage = in.passage();
+    frame.passage = {ProcessorId{passage.from()}, ProcessorId{passage.to()}, passage.number(),
+                     source.choice(passage.step(), runtime::Passage::Step::kClose, "Passage.step")};
+  }
   source.require((frame.seq != 0) == frame.envelope.has_value(), "Frame.seq");
   return frame;
 }

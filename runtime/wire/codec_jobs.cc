@@ -209,14 +209,25 @@ runtime::Counter read(const pb::Counter& in, Source& source) {
   return {.name = source.text(in.name(), "Counter.name"), .value = in.value()};
 }
 
+void write(const runtime::DetourStatus& in, pb::DetourStatus& out, Sink& /*sink*/) {
+  const auto& [peer, via] = in;
+  out.set_peer(peer.value);
+  out.set_via(via.value);
+}
+
+runtime::DetourStatus read(const pb::DetourStatus& in, Source& /*source*/) {
+  return {.peer = ProcessorId{in.peer()}, .via = ProcessorId{in.via()}};
+}
+
 void write(const runtime::ProcessorStatus& in, pb::ProcessorStatus& out, Sink& sink) {
-  const auto& [id, view, links, trees, jobs, counters] = in;
+  const auto& [id, view, links, trees, jobs, counters, detours] = in;
   out.set_id(id.value);
   out.set_view(view);
   out.set_links(links);
   out.set_trees(trees);
   write_list(jobs, out.mutable_jobs(), sink);
   write_list(counters, out.mutable_counters(), sink);
+  write_list(detours, out.mutable_detours(), sink);
 }
 
 runtime::ProcessorStatus read(const pb::ProcessorStatus& in, Source& source) {
@@ -225,7 +236,8 @@ runtime::ProcessorStatus read(const pb::ProcessorStatus& in, Source& source) {
           .links = in.links(),
           .trees = in.trees(),
           .jobs = read_list(in.jobs(), source, "ProcessorStatus.jobs"),
-          .counters = read_list(in.counters(), source, "ProcessorStatus.counters")};
+          .counters = read_list(in.counters(), source, "ProcessorStatus.counters"),
+          .detours = read_list(in.detours(), source, "ProcessorStatus.detours")};
 }
 
 }  // namespace phx::wire

@@ -114,6 +114,33 @@ TEST_CASE("an envelope of 300 MiB that arrives ends the congestion, and nothing 
   CHECK(h.channels.counters().stalls == 0);
 }
 
+TEST_CASE("a link that nobody needs is closed, and opened again for the next envelope") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  h.pass(29s);
+  CHECK(h.take_only<Hangup>().empty());
+  h.send(kHigh, 1);
+  h.frame(link, 0, 1);
+  h.pass(29s);
+  CHECK(h.take_only<Hangup>().empty());
+  h.pass(2s);
+
+  CHECK(h.take_only<Hangup>() == std::vector<Hangup>{{link}});
+  CHECK(h.channels.counters().idles == 1);
+  h.send(kHigh, 2);
+  CHECK(h.take_only<Channels::Connect>().size() == 1);
+}
+
+TEST_CASE("a link that carries frames of others is not idle") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  for (int i = 0; i < 10; ++i) {
+    h.pass(20s);
+    h.channels.on_service(h.now, link);
+  }
+  CHECK(h.take_only<Hangup>().empty());
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::runtime

@@ -420,7 +420,7 @@ TEST_CASE("a watched peer is dialled at once when its link breaks") {
   CHECK(h.take_only<Channels::Connect>().size() == 1);
 }
 
-TEST_CASE("an idle link needs no timer, and its loss no dial") {
+TEST_CASE("an idle link needs no timer but that of its end, and its loss no dial") {
   Harness h;
   const LinkId link = h.ready(kHigh, 1, true);
   h.send(kHigh, 1);
@@ -428,7 +428,7 @@ TEST_CASE("an idle link needs no timer, and its loss no dial") {
   h.pass(10s);
   h.take();
 
-  CHECK(!h.channels.next_deadline());
+  CHECK(h.channels.next_deadline() == Instant{} + ChannelOptions{}.idle_timeout);
   CHECK(h.channels.all_acknowledged());
   h.channels.on_link_down(h.now, link);
   CHECK(h.take_only<Channels::Connect>().empty());

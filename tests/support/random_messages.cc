@@ -345,6 +345,9 @@ ProcessorStatus RandomMessages::status() {
           .jobs = list(job_status),
           .counters = list([this] {
             return Counter{text(), number()};
+          }),
+          .detours = list([this] {
+            return DetourStatus{processor(), processor()};
           })};
 }
 

@@ -21,6 +21,7 @@ class RandomMessages {
   explicit RandomMessages(std::uint64_t seed) : rng_(seed) {}
 
   /// Envelope `kind`, counted as in Envelope; past the last one: a frame without envelope.
+  [[nodiscard]] std::optional<runtime::Passage> passage();
   [[nodiscard]] runtime::Frame frame(std::size_t kind);
   [[nodiscard]] runtime::ToDaemon to_daemon(std::size_t kind);
   [[nodiscard]] runtime::ToApplication to_application(std::size_t kind);

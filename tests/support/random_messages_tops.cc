@@ -91,13 +91,19 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
   }
 }
 
+std::optional<Passage> RandomMessages::passage() {
+  if (flip()) return std::nullopt;
+  return Passage{processor(), processor(), number(), choice(Passage::Step::kClose)};
+}
+
 Frame RandomMessages::frame(std::size_t kind) {
   static_assert(std::variant_size_v<Envelope::Variant> == 34, "a new one must be made here");
-  if (kind >= std::variant_size_v<Envelope::Variant>) return Frame{0, number(), std::nullopt};
+  if (kind >= std::variant_size_v<Envelope::Variant>)
+    return Frame{0, number(), std::nullopt, passage()};
   const std::uint64_t seq = number() | 1U;  // never 0
-  if (kind < 12) return Frame{seq, number(), member_envelope(kind)};
-  if (kind < 21) return Frame{seq, number(), vnode_envelope(kind)};
-  return Frame{seq, number(), job_envelope(kind)};
+  if (kind < 12) return Frame{seq, number(), member_envelope(kind), passage()};
+  if (kind < 21) return Frame{seq, number(), vnode_envelope(kind), passage()};
+  return Frame{seq, number(), job_envelope(kind), passage()};
 }
 
 ToDaemon RandomMessages::to_daemon(std::size_t kind) {

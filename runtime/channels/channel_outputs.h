@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+
+#include "overlay/base/ids.h"
+#include "runtime/messages/member_messages.h"
+#include "runtime/messages/messages.h"
+
+// What Channels tell their owner.
+namespace phx::runtime::channel {
+
+struct Connect {  ///< Dial this peer; the daemon knows its addresses.
+  ProcessorId peer;
+};
+struct Received {
+  ProcessorId from;
+  Envelope envelope;
+};
+/// Needed, but no success for a while. Repeated while that lasts.
+struct Unreachable {
+  ProcessorId peer;
+  Departure why = Departure::kSilent;
+  std::string detail;  ///< What was tried, for a person.
+};
+struct Reachable {  ///< A peer reported as Unreachable answers again.
+  ProcessorId peer;
+};
+/// A forgotten processor speaks on `link`; to be answered by refuse().
+struct Stranger {
+  ProcessorId peer;
+  LinkId link;
+};
+/// A link to the peer is given up because nothing arrives there.
+struct Stalled {
+  ProcessorId peer;
+};
+struct Up {  ///< There is a link to the peer, and both know from where to send.
+  ProcessorId peer;
+};
+struct Down {  ///< The link to the peer is lost; not reported for forgotten ones.
+  ProcessorId peer;
+};
+
+}  // namespace phx::runtime::channel

@@ -1,0 +1,87 @@
+#!/bin/sh
+# Eight machines that do not all reach each other: network namespaces on one bridge, with firewalls.
+# Needs root, ip and nft; without them it says so and passes.
+#
+#   p1, p2  reach everybody          p3 - p5  refuse each other's connections
+#   p4      behind NAT: takes none   p2 - p3  nothing passes between them for 25 s, five times the peer time-out
+#   p7, p8  behind NAT as well
+. "$(dirname "$0")/lib.sh"
+
+if [ "$(id -u)" -ne 0 ] || ! command -v ip >/dev/null || ! command -v nft >/dev/null; then
+  check "skipped: needs root, ip and nft (deploy/setup.sh --tests)" true
+  exit
+fi
+name=phx$$
+hosts="1 2 3 4 5 6 7 8"
+mesh=$PHOENIX_DIR/default
+in_host() { host=$1; shift; ip netns exec "$name-$host" "$@"; }
+tidy_up() {
+  for host in $hosts; do
+    # Whoever is in these namespaces was started here.
+    for pid in $(ip netns pids "$name-$host" 2>/dev/null); do kill -9 "$pid" 2>/dev/null; done
+    ip netns del "$name-$host" 2>/dev/null
+  done
+  ip netns del "$name-hub" 2>/dev/null
+}
+lay_out() {
+  ip netns add "$name-hub" || return 1
+  ip -n "$name-hub" link add hub type bridge
+  ip -n "$name-hub" link set hub up
+  for host in $hosts; do
+    ip netns add "$name-$host"
+    ip -n "$name-hub" link add "to$host" type veth peer name eth0 netns "$name-$host"
+    ip -n "$name-hub" link set "to$host" master hub up
+    ip -n "$name-$host" address add "10.77.0.$host/24" dev eth0
+    ip -n "$name-$host" link set eth0 up
+    ip -n "$name-$host" link set lo up
+    in_host "$host" nft "add table inet wall; add chain inet wall in { type filter hook input priority 0; }"
+  done
+}
+forbid() { host=$1; shift; in_host "$host" nft "add rule inet wall in $*"; }
+lift() { in_host "$1" nft flush chain inet wall in; }
+start() {
+  host=$1
+  shift
+  in_host "$host" "$bin/phoenixd" --mesh-dir "$mesh" --listen "10.77.0.$host:7000" --log-file "$work/logs/p$host" --detach "$@"
+}
+tool() { in_host 1 "$phoenix" "$@"; }
+all_are_there() { [ "$(tool status --json | grep -c '"endpoints"')" -eq 8 ]; }
+# The relay between two processors, as status tells it; fails if there is none.
+detour() { tool status | grep -q "^p$1 and p$2 talk through p"; }
+no_detour() { ! detour "$1" "$2"; }
+nobody_was_lost() { ! grep -h "processor-gone\|fenced" "$work"/logs/*; }
+
+cd "$work" || exit 1
+mkdir -p "$work/logs" "$mesh"
+chmod 700 "$PHOENIX_DIR" "$mesh"
+check "eight namespaces on a bridge" lay_out
+for host in 4 7 8; do forbid "$host" iifname eth0 ct state new drop; done
+forbid 3 ip saddr 10.77.0.5 tcp dport 7000 reject with tcp reset
+forbid 5 ip saddr 10.77.0.3 tcp dport 7000 reject with tcp reset
+check "the first daemon starts" start 1 --new-key
+for host in 2 3 4 5 6 7 8; do check "daemon $host joins" start "$host" --join 10.77.0.1:7000; done
+await "all are members" all_are_there
+
+tool demo reduce --vnodes 24 --length 1 --length 3000 >"$work/reduce.out" 2>&1
+check "a job is exact" grep -q "equal to the sequential results" "$work/reduce.out"
+check "one that refuses is reached through another one" detour 3 5
+check "two that take no connections too" detour 7 8
+check "and it is in the figures" sh -c "ip netns exec $name-1 $phoenix status --json | grep -q '\"via\"'"
+check "whoever takes none dials back, where that is possible" no_detour 1 4
+check "nobody was lost" nobody_was_lost
+
+tool demo heat --vnodes 24 --size 256 --steps 1500 >"$work/heat.out" 2>&1 &
+job=$!
+forbid 2 ip saddr 10.77.0.3 drop
+forbid 3 ip saddr 10.77.0.2 drop
+sleep 25
+check "a pair that is cut talks through another one" detour 2 3
+wait "$job"
+check "the job ended well" test $? -eq 0
+check "bit for bit" grep -q "bit for bit" "$work/heat.out"
+lift 2
+lift 3
+await "it talks directly again" no_detour 2 3
+check "a job is exact" tool demo reduce --vnodes 24 --length 3000
+check "nobody was lost in all that" nobody_was_lost
+check "the mesh ends" tool down

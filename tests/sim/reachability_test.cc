@@ -1,0 +1,193 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/sim/churn.h"
+#include "runtime/sim/cluster.h"
+#include "tests/support/seeds.h"
+
+using namespace phx;
+using namespace phx::sim;
+
+namespace {
+
+using Barrier = Network::Barrier;
+
+std::string found(const Outcome& outcome) {
+  std::string text;
+  for (const std::string& violation : outcome.violations) text += violation + '\n';
+  return text + outcome.waiting;
+}
+
+/// The first of 200 seeds whose run finds the planted fault; 0: none does.
+std::uint64_t first_found(PlantedFault fault) {
+  ChurnOptions options = ChurnOptions::barred();
+  options.planted = fault;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    if (!run_churn(seed, options).violations.empty()) return seed;
+  }
+  return 0;
+}
+
+ClusterOptions machines(std::uint32_t count) {
+  ClusterOptions options;
+  options.topology = Topology::uniform({count}, {1ms, 0});
+  return options;
+}
+
+/// Machine `id` takes no connections of these others.
+void close_off(Cluster& cluster, std::uint32_t id, std::uint32_t others, Barrier barrier) {
+  for (std::uint32_t other = 0; other < others; ++other) {
+    if (other != id) cluster.network().set_barrier(MachineId{other}, MachineId{id}, barrier);
+  }
+}
+
+/// A job that takes some seconds: all is delivered, and nobody was put out.
+void check_job(Cluster& cluster) {
+  WorkloadOptions work;
+  work.vnodes = 24;
+  work.messages = 30;
+  work.broadcasts = 60;
+  work.reductions = 10;
+  work.lasts = 15s;
+  Workload& job = cluster.run_job(work);
+  const auto& result = cluster.result(job);
+  REQUIRE(cluster.run_until([&] { return result.has_value(); }, 60s));
+  CHECK(result->code == 0);
+  CHECK(job.ledger().outstanding() == 0);
+  CHECK(cluster.violations().empty());
+  CHECK(cluster.put_out().empty());
+}
+
+/// A machine is cut off from all but the coordinator's, which is cut off from the one that the
+/// first one watches; all others reach that one. How many were put out within 40 s.
+std::size_t put_out_by_a_lonely_accuser(std::uint64_t seed, std::uint32_t accusers) {
+  constexpr std::uint32_t kMachines = 8;
+  ClusterOptions options = machines(kMachines);
+  options.seed = seed;
+  options.daemon.accusers = accusers;
+  Cluster cluster(std::move(options));
+  cluster.add_all();
+  REQUIRE(cluster.stabilize(10s));
+  const auto lonely = cluster.find(ProcessorId{2 + static_cast<std::uint32_t>(seed % 6)});
+  const auto watched = cluster.find(ProcessorId{3 + static_cast<std::uint32_t>(seed % 6)});
+  for (std::uint32_t other = 1; other < kMachines; ++other) {
+    if (MachineId{other} == *lonely) continue;
+    cluster.network().set_barrier(*lonely, MachineId{other}, Barrier::kCut);
+  }
+  cluster.network().set_barrier(MachineId{0}, *watched, Barrier::kCut);
+  cluster.run_for(40s);
+  return cluster.put_out().size();
+}
+
+std::size_t detours(Cluster& cluster, std::uint32_t machine) {
+  return cluster.machine(MachineId{machine}).daemon()->status().detours.size();
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sim/reachability");
+
+TEST_CASE("churn: nobody is put out who is reached by others, and nothing is lost") {
+  for (std::uint64_t seed = 1; seed <= support::seeds(20); ++seed) {
+    CAPTURE(seed);  // replay: phoenix sim --scenario barred --seed N --trace
+    const Outcome outcome = run_churn(seed, ChurnOptions::barred());
+    REQUIRE(found(outcome) == "");
+    CHECK(outcome.counters.moves > 0);
+  }
+}
+
+TEST_CASE(
+    "who reaches one other only accuses those that this one does not reach, and is not believed") {
+  std::uint64_t found = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    CHECK(put_out_by_a_lonely_accuser(seed, /*accusers=*/2) == 0);
+    found += put_out_by_a_lonely_accuser(seed, /*accusers=*/1);
+  }
+  CHECK(found > 0);  // The planted fault: a single accusation is believed.
+}
+
+TEST_CASE("the checkers find relays that lose what passes them") {
+  CHECK(first_found(PlantedFault::kForgetfulRelay) != 0);
+}
+
+TEST_CASE("a pair that does not reach each other talks through a third one, and says so") {
+  for (const Barrier barrier : {Barrier::kRefusal, Barrier::kDrop, Barrier::kCut}) {
+    CAPTURE(static_cast<int>(barrier));
+    Cluster cluster(machines(8));
+    cluster.add_all();
+    REQUIRE(cluster.stabilize(10s));
+    // p3 and p5 watch each other, in one direction.
+    cluster.network().set_barrier(MachineId{2}, MachineId{4}, barrier);
+    cluster.network().set_barrier(MachineId{4}, MachineId{2}, barrier);
+    if (barrier != Barrier::kCut) {
+      for (int i = 0; i < 300; ++i) cluster.network().break_one(Network::Break::kBoth);
+    }
+    check_job(cluster);
+    CHECK(detours(cluster, 2) == 1);
+    CHECK(detours(cluster, 4) == 1);
+
+    cluster.network().lift_barriers(MachineId{2}, MachineId{4});
+    cluster.run_for(70s);
+    CHECK(detours(cluster, 2) == 0);
+    CHECK(detours(cluster, 4) == 0);
+  }
+}
+
+TEST_CASE("whom nobody can dial is asked through others to dial back") {
+  Cluster cluster(machines(6));
+  close_off(cluster, 3, 6, Barrier::kDrop);
+  cluster.add_all();
+  REQUIRE(cluster.stabilize(20s));
+
+  check_job(cluster);
+
+  for (std::uint32_t machine = 0; machine < 6; ++machine) CHECK(detours(cluster, machine) == 0);
+}
+
+TEST_CASE("two that take no connections work in a mesh with one that does") {
+  for (const Barrier barrier : {Barrier::kRefusal, Barrier::kDrop}) {
+    CAPTURE(static_cast<int>(barrier));
+    Cluster cluster(machines(3));
+    close_off(cluster, 1, 3, barrier);
+    close_off(cluster, 2, 3, barrier);
+    cluster.add_all();
+    REQUIRE(cluster.stabilize(20s));
+
+    check_job(cluster);
+
+    CHECK(detours(cluster, 0) == 0);
+    CHECK(detours(cluster, 1) == 1);
+    CHECK(detours(cluster, 2) == 1);
+  }
+}
+
+TEST_CASE("a relay that leaves or dies is replaced") {
+  for (const bool dies : {false, true}) {
+    CAPTURE(dies);
+    Cluster cluster(machines(6));
+    cluster.add_all();
+    REQUIRE(cluster.stabilize(10s));
+    cluster.network().set_barrier(MachineId{2}, MachineId{4}, Barrier::kCut);
+    cluster.run_for(10s);
+    const auto before = cluster.machine(MachineId{2}).daemon()->status().detours;
+    REQUIRE(before.size() == 1);
+    const auto relay = cluster.find(before[0].via);
+    REQUIRE(relay.has_value());
+    if (dies) {
+      cluster.kill(*relay, /*lost=*/true);
+    } else {
+      cluster.drain(*relay);
+    }
+    cluster.run_for(30s);
+
+    const auto after = cluster.machine(MachineId{2}).daemon()->status().detours;
+    REQUIRE(after.size() == 1);
+    CHECK(after[0].via != before[0].via);
+    CHECK(cluster.put_out().size() == (dies ? 1 : 0));
+  }
+}
+
+TEST_SUITE_END();
