@@ -14,6 +14,8 @@ using PayloadRoom = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
 struct InflowOptions {
   /// May come before this end has said anything; the same in all processes of a job.
   std::uint64_t unasked_bytes = std::uint64_t{64} << 10U;
+  /// Windows up to here grow whenever their source is held up; larger ones only if that helps.
+  std::uint64_t window_free = std::uint64_t{1} << 20U;
   std::uint64_t window_max = std::uint64_t{16} << 20U;  ///< Of one flow [limit].
   /// Messages that the program has not taken: above it pieces are refused, to be sent again.
   std::uint64_t inbox_bytes = std::uint64_t{64} << 20U;

@@ -53,8 +53,9 @@ void Inflows::grow(Flow& flow, Stream& stream) const {
   flow.marked_offset = stream.offset;
   if (elapsed > 0) {
     const double rate = bytes / elapsed;
-    if (rate < kFaster * flow.rate) return;
-    flow.rate = rate;
+    const bool is_worth_it = rate >= kFaster * flow.rate;
+    flow.rate = std::max(flow.rate, rate);
+    if (!is_worth_it && window(stream) >= options_.window_free) return;
   }
   stream.window = std::max(window(stream), std::min(2 * window(stream), options_.window_max));
 }

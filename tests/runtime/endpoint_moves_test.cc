@@ -278,8 +278,11 @@ class Mesh {
   }
 
   /// Windows of a few pieces, and less room than one vnode may be sent.
-  static constexpr InflowOptions kInflows{
-      .unasked_bytes = 200, .window_max = 800, .inbox_bytes = 300, .inbox_bytes_max = 100'000};
+  static constexpr InflowOptions kInflows{.unasked_bytes = 200,
+                                          .window_free = 0,
+                                          .window_max = 800,
+                                          .inbox_bytes = 300,
+                                          .inbox_bytes_max = 100'000};
   inline static const EndpointConfig kConfig{
       .piece_bytes = 24, .ack_deliveries = 5, .inflows = kInflows};
 

@@ -12,6 +12,7 @@ namespace {
 constexpr VnodeId v0{0}, v1{1}, v2{2}, v3{3};
 constexpr std::size_t kPiece = 936;  // weighs 1,000
 constexpr InflowOptions kInflows{.unasked_bytes = 4'000,
+                                 .window_free = 0,
                                  .window_max = 64'000,
                                  .inbox_bytes = 256'000,
                                  .inbox_bytes_max = 400'000};
