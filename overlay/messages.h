@@ -37,11 +37,12 @@ struct TreeAdvert {
 /// Asks for an answer at once: the round trip is measured by the asker.
 struct Probe {
   std::uint64_t seq = 0;
+  ProcessorSet roots = {};  ///< The answer is to tell the answerer's place in their trees.
   friend bool operator==(const Probe&, const Probe&) = default;
 };
 struct ProbeReply {
   std::uint64_t seq = 0;
-  std::vector<TreeAdvert> adverts;       ///< The answerer's place in every tree it knows.
+  std::vector<TreeAdvert> adverts;       ///< Of the trees asked for; a bounded number.
   std::vector<ProcessorId> recommended;  ///< Other children of the answerer: worth a probe.
   friend bool operator==(const ProbeReply&, const ProbeReply&) = default;
 };

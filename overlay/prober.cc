@@ -174,7 +174,7 @@ void Prober::next(Instant now, Outbox& out) {
 
 void Prober::ping(Instant now, ProcessorId peer, Outbox& out) {
   flight_ = Flight{peer, next_seq_++, now};
-  out.send(peer, Probe{flight_->seq});
+  out.send(peer, Probe{flight_->seq, {}});
   out.arm(Timer::kLost, now + options_.timeout);
 }
 

@@ -164,6 +164,7 @@ const TreeView* TreeForest::view(TreeId id) const {
 
 void TreeForest::check_invariants() const {
   PHX_CHECK(live_.contains(self_) && links_.size() <= live_.size());
+  PHX_CHECK(places_.size() <= trees_.size());
   PHX_CHECK(trees_.size() <= options_.trees_max && early_.size() <= options_.trees_max);
   PHX_CHECK(!leaving_ || (trees_.empty() && prober_.is_idle()));
   for (const auto& [id, tree] : trees_) {
@@ -177,7 +178,13 @@ void TreeForest::check_invariants() const {
 
 void TreeForest::pump(Instant now, Prober::Outbox& from, Outbox& out) {
   for (auto& item : from.take()) {
-    std::visit(Overloaded{[&](Prober::Outbox::Send& send) { out.send(send.to, send.message); },
+    std::visit(Overloaded{[&](Prober::Outbox::Send& send) {
+                            // The last ping of a measurement also asks what the peer has to offer.
+                            if (links_.samples(send.to) + 1 >= LinkStats::kEnough) {
+                              send.message.roots = roots_to_ask(now);
+                            }
+                            out.send(send.to, std::move(send.message));
+                          },
                           [&](const Prober::Outbox::Arm& arm) {
                             const Timer timer{kind_of(arm.timer), kNobody, {}};
                             arm.at ? out.arm(timer, *arm.at) : out.disarm(timer);
@@ -206,6 +213,7 @@ void TreeForest::pump(Instant now, TreeId id, LatencyTree::Outbox& from, Outbox&
             },
             [&](const LatencyTree::Report& report) {
               if (const auto* worth = std::get_if<LatencyTree::WorthProbing>(&report)) {
+                places_[id].since = now;  // This tree is asked about, then.
                 prober_.suggest(now, worth->peer, suggested);
               } else if (std::holds_alternative<LatencyTree::Gone>(report)) {
                 gone = true;
@@ -215,7 +223,11 @@ void TreeForest::pump(Instant now, TreeId id, LatencyTree::Outbox& from, Outbox&
             }},
         item);
   }
-  if (gone) drop(trees_.find(id), out);
+  if (gone) {
+    drop(trees_.find(id), out);
+  } else {
+    note_place(now, id);
+  }
   pump(now, suggested, out);
 }
 
@@ -293,6 +305,7 @@ TreeForest::Trees::iterator TreeForest::drop(Trees::iterator at, Outbox& out) {
     }
   }
   out.report(TreeChanged{id});
+  places_.erase(id);
   return trees_.erase(at);
 }
 

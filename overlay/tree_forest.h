@@ -27,6 +27,10 @@ struct TreeForestOptions {
   /// Trees known at once [limit]. Further ones are not taken part in: their roots' collectives
   /// reach this processor point-to-point.
   std::size_t trees_max = 4096;
+  /// Adverts asked for, and given, in one exchange of a probe [limit].
+  std::size_t adverts_max = 64;
+  /// A place in a tree that is so new is asked about in every exchange: better ones may be known.
+  Duration young = 3s;
 };
 
 /// All trees at one processor: opens, feeds and retires them, and measures the network for them.
@@ -93,6 +97,11 @@ class TreeForest {
 
  private:
   using Trees = std::map<TreeId, LatencyTree>;
+  /// The parent in a tree, and since when.
+  struct Place {
+    std::optional<ProcessorId> parent;
+    Instant since;
+  };
 
   void handle(Instant now, ProcessorId from, const Probe& m, Outbox& out);
   void handle(Instant now, ProcessorId from, const ProbeReply& m, Outbox& out);
@@ -108,6 +117,8 @@ class TreeForest {
   void pump(Instant now, TreeId id, LatencyTree::Outbox& from, Outbox& out);
 
   [[nodiscard]] std::vector<ProcessorId> recommended_to(ProcessorId asker);
+  [[nodiscard]] ProcessorSet roots_to_ask(Instant now);
+  void note_place(Instant now, TreeId id);
   [[nodiscard]] bool may_expect(TreeId id) const;
   [[nodiscard]] LatencyTree* find(TreeId id);
   [[nodiscard]] LatencyTree* create(TreeId id, std::uint64_t seq);
@@ -128,6 +139,8 @@ class TreeForest {
   std::map<TreeId, std::uint64_t> floors_;
   /// Announcements of roots that this processor has not met yet [limit: trees_max].
   std::map<TreeId, TreeOpen> early_;
+  std::map<TreeId, Place> places_;
+  TreeId asked_last_;  ///< Whose turn it was.
   /// When the own trees were used last.
   std::map<TreeId, Instant> used_;
   std::uint64_t lives_ = 0;  ///< Trees created so far.

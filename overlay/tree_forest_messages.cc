@@ -27,9 +27,36 @@ void TreeForest::on_message(Instant now, ProcessorId from, const Message& messag
 void TreeForest::handle(Instant, ProcessorId from, const Probe& m, Outbox& out) {
   ProbeReply reply{m.seq, {}, recommended_to(from)};
   for (const auto& [id, tree] : trees_) {
-    if (tree.is_connected()) reply.adverts.push_back(tree.advert());
+    if (reply.adverts.size() == options_.adverts_max) break;
+    if (tree.is_connected() && m.roots.contains(id.root)) reply.adverts.push_back(tree.advert());
   }
   out.send(from, std::move(reply));
+}
+
+void TreeForest::note_place(Instant now, TreeId id) {
+  const LatencyTree* tree = find(id);
+  if (tree == nullptr) return;
+  const auto [place, is_new] = places_.try_emplace(id, Place{tree->parent(), now});
+  if (is_new || place->second.parent == tree->parent()) return;
+  place->second = {tree->parent(), now};
+}
+
+/// All of a few trees; of many those where this processor has not found its place yet, and some of
+/// the others in turn: what a probe costs does not grow with the number of trees.
+ProcessorSet TreeForest::roots_to_ask(Instant now) {
+  constexpr std::size_t kInTurn = 8;
+  ProcessorSet roots;
+  for (const auto& [id, place] : places_) {
+    if (roots.size() + kInTurn >= options_.adverts_max) break;
+    if (id.root != self_ && now < place.since + options_.young) roots.insert(id.root);
+  }
+  auto at = trees_.upper_bound(asked_last_);
+  for (std::size_t left = std::min(kInTurn, trees_.size()); left > 0; --left, ++at) {
+    if (at == trees_.end()) at = trees_.begin();
+    asked_last_ = at->first;
+    if (at->first.root != self_) roots.insert(at->first.root);
+  }
+  return roots;
 }
 
 /// The asker's siblings, and our nearest: they are near to the asker if we are.

@@ -397,6 +397,7 @@ void JobLife::on_timer(const Surroundings& around, const JobTimer& timer, JobOut
       break;
     case JobTimer::Kind::kBalance:
     case JobTimer::Kind::kReduction:
+    case JobTimer::Kind::kRoutes:
       break;
   }
 }

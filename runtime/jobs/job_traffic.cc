@@ -12,6 +12,8 @@ namespace {
 
 /// Reductions of which is told, after one move, that their contributions were made elsewhere.
 constexpr std::size_t kAnnouncedMax = 64;
+/// Owners that change within this time are one statement to all.
+constexpr Duration kAnnounceDelay = 10ms;
 
 std::vector<ProcessorId> first_owners(const JobStart& start) {
   std::vector<ProcessorId> owners = start.processors;
@@ -29,6 +31,7 @@ JobTraffic::JobTraffic(ProcessorId self, const JobStart& start, const DaemonConf
               config.flow_bytes_max),
       mover_(self, start.job, config.balance_period),
       balance_(start.spec.balance),
+      home_(start.home),
       reduction_(self, {}) {}
 
 Standing JobTraffic::standing(const Surroundings& around) const {
@@ -105,7 +108,44 @@ void JobTraffic::on_finished(const Surroundings& around, JobOutbox& out) {
 void JobTraffic::on_message(const Surroundings& around, ProcessorId, const Routes& m,
                             JobOutbox& out) {
   router_.on_routes(m.routes, out);
+  if (m.pass_on && home_ != self_) {
+    out.send(home_, m);  // Only the home knows of all newcomers.
+  } else if (m.pass_on) {
+    VnodeSet changed;
+    for (const Route& route : m.routes) changed = changed.united(route.vnodes);
+    announce_later(around, changed.common(router_.map().all()), out);
+  }
   reconsider_reductions(around, out);
+}
+
+void JobTraffic::report_owned(const Surroundings& around, const VnodeSet& vnodes, JobOutbox& out) {
+  if (vnodes.empty()) return;
+  if (home_ == self_) return announce_later(around, vnodes, out);
+  out.send(home_, Routes{job_, router_.map().routes(vnodes), true});
+}
+
+void JobTraffic::announce_later(const Surroundings& around, const VnodeSet& vnodes,
+                                JobOutbox& out) {
+  unannounced_ = unannounced_.united(vnodes);
+  // The first statement waits for nothing; those that follow soon are one.
+  if (!std::exchange(announces_later_, true)) announce_routes(around, out);
+}
+
+void JobTraffic::announce_routes(const Surroundings& around, JobOutbox& out) {
+  if (unannounced_.empty()) return;
+  const bool is_home = home_ == self_;
+  const Routes routes{job_, router_.map().routes(std::exchange(unannounced_, {})), !is_home};
+  out.arm(JobTimer{JobTimer::Kind::kRoutes, job_, {}}, around.now + kAnnounceDelay);
+  if (!is_home) return out.send(home_, routes);
+  for (const ProcessorId member : around.members.ids()) {
+    if (member != self_) out.send(member, routes);
+  }
+}
+
+void JobTraffic::on_home(const Surroundings& around, ProcessorId home, JobOutbox& out) {
+  if (std::exchange(home_, home) == home) return;
+  // What the former one was told it may not have passed on.
+  report_owned(around, router_.map().owned_by(self_), out);
 }
 
 void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const Pull& m,
@@ -138,7 +178,11 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrat
       greatest = std::max(greatest, next);
     }
   }
+  VnodeSet arrived;
+  for (const VnodeParcel& parcel : m.parcels) arrived.insert(parcel.vnode);
   mover_.on_migrate(from, std::move(m), router_, out);
+  // With the whole runs: their other vnodes have a new epoch.
+  report_owned(around, router_.runs_of(arrived), out);
   if (around.leaving && balance_) mover_.balance(around.now, router_, standing(around), out);
   reconsider_reductions(around, out);
   announce_contributed(around, next_numbers, out);
@@ -297,6 +341,10 @@ void JobTraffic::on_timer(const Surroundings& around, const JobTimer& timer, Job
     if (balance_ || around.leaving) mover_.on_timer(around.now, router_, standing(around), out);
     return;
   }
+  if (timer.kind == JobTimer::Kind::kRoutes) {
+    announces_later_ = !unannounced_.empty();
+    return announce_routes(around, out);
+  }
   if (timer.kind != JobTimer::Kind::kReduction) return;
   reduce(
       around, timer.reduction,
@@ -319,13 +367,15 @@ void JobTraffic::on_standing(const Surroundings& around, ProcessorSet ready, boo
   if (balance_ || around.leaving) mover_.balance(around.now, router_, standing(around), out);
 }
 
-void JobTraffic::on_joined(const ProcessorSet& newcomers, JobOutbox& out) const {
-  const Routes routes{job_, router_.given()};
-  if (routes.routes.empty()) return;
-  for (const ProcessorId newcomer : newcomers.ids()) out.send(newcomer, routes);
-}
-
 void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
+  announce_routes(around, out);
+  if (!std::exchange(has_told_given_, true)) {
+    // Receivers have said so, too, but on another way.
+    const Routes given{job_, router_.given()};
+    for (const ProcessorId member : around.members.ids()) {
+      if (member != self_ && !given.routes.empty()) out.send(member, given);
+    }
+  }
   mover_.on_news();
   mover_.refuse_all("this processor leaves", router_, out);
   mover_.balance(around.now, router_, standing(around), out);
@@ -343,7 +393,8 @@ void JobTraffic::on_death(JobOutbox& out) const {
 
 bool JobTraffic::is_empty() const {
   const bool owns_nothing = router_.map().owned_by(self_).empty();
-  return owns_nothing && mover_.is_quiet() && router_.parked() == 0 && reduction_.held().empty();
+  return owns_nothing && mover_.is_quiet() && router_.parked() == 0 && reduction_.held().empty() &&
+         unannounced_.empty();
 }
 
 std::string JobTraffic::waiting(const Surroundings& around) const {

@@ -71,8 +71,8 @@ class JobTraffic {
   void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
   /// Processors whose application takes part, and whether the job is about to end.
   void on_standing(const Surroundings& around, ProcessorSet ready, bool ending, JobOutbox& out);
-  /// They may have been let in by somebody who had not heard of the last moves.
-  void on_joined(const ProcessorSet& newcomers, JobOutbox& out) const;
+  /// Where owners are made known.
+  void on_home(const Surroundings& around, ProcessorId home, JobOutbox& out);
   void on_leaving(const Surroundings& around, JobOutbox& out);
   void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
   /// Somebody died who may have had something of the job on its way: its ends repair that.
@@ -106,6 +106,10 @@ class JobTraffic {
             collectives::ReductionToken token, JobOutbox& out);
   void announce_contributed(const Surroundings& around,
                             const std::map<VnodeId, std::uint64_t>& next_numbers, JobOutbox& out);
+  /// Makes known that these vnodes are here.
+  void report_owned(const Surroundings& around, const VnodeSet& vnodes, JobOutbox& out);
+  void announce_later(const Surroundings& around, const VnodeSet& vnodes, JobOutbox& out);
+  void announce_routes(const Surroundings& around, JobOutbox& out);
   void reconsider_reductions(const Surroundings& around, JobOutbox& out);
   void carry_out(collectives::Reduction::Outbox& reduced, JobOutbox& out);
   /// Calls `step(situation, reduction outbox)` for the reduction and carries out what it wants.
@@ -119,7 +123,11 @@ class JobTraffic {
   Mover mover_;
   bool balance_;
   bool ending_ = false;
+  bool announces_later_ = false;  ///< A statement was made so lately that the next one waits.
+  bool has_told_given_ = false;   ///< As one who leaves.
   ProcessorSet ready_;
+  ProcessorId home_;
+  VnodeSet unannounced_;  ///< At the home: whose owners have changed since the last statement.
   collectives::Reduction reduction_;
   std::uint64_t unknown_ = 0;  ///< Parts of collectives for vnodes that the job does not have.
   std::string immovable_;      ///< Why a vnode that was released cannot move; empty: none.

@@ -118,12 +118,16 @@ void Jobs::settle(const Surroundings& around, JobId job, JobOutbox& out) {
   const std::string limit = entry->traffic.limit_reached();
   if (!limit.empty() && !life.ended()) life.end(around, 1, limit, out);
   if (!life.ended()) {
+    entry->traffic.on_home(around, life.home(), out);
     entry->traffic.on_standing(around, life.ready(), life.is_ending(), out);
     life.consider_retire(
         around, entry->traffic.router().map().owned_by(self_).empty() && entry->traffic.is_empty(),
         out);
     const bool may_pass_home = around.leaving && !life.is_running();
-    if (may_pass_home) life.pass_home_on(around, out);
+    if (may_pass_home) {
+      life.pass_home_on(around, out);
+      entry->traffic.on_home(around, life.home(), out);
+    }
     return;
   }
   if (life.is_running()) return;
@@ -184,7 +188,6 @@ void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
   for (const JobId job : ids) {
     Entry& entry = *jobs_.at(job);
-    if (!entry.life.ended()) entry.traffic.on_joined(newcomers, out);
     if (entry.life.home() == self_ && !entry.life.ended()) introduce(entry, newcomers, out);
     for (const auto& one : gone) {
       entry.life.on_gone(around, one, lost_with(around, entry, one.id), out);

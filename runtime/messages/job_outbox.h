@@ -22,6 +22,7 @@ struct JobTimer {
     kReduction,  ///< Stop waiting for the children of `reduction`.
     kAttach,     ///< The application process should have attached by now.
     kStages,     ///< The home announces the stages that changed.
+    kRoutes,     ///< The home announces the owners that changed.
     kFollow,     ///< Somebody should have come back to follow the job by now.
   };
   Kind kind = Kind::kBalance;

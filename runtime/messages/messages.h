@@ -30,6 +30,7 @@ struct Route {
 struct Routes {
   JobId job;
   std::vector<Route> routes;
+  bool pass_on = false;  ///< From an owner to the home of the job, which tells everybody.
   friend bool operator==(const Routes&, const Routes&) = default;
 };
 /// Give me up to `count` of your vnodes, or exactly `exactly` if not empty (assume).

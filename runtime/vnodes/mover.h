@@ -74,7 +74,24 @@ class Mover {
     bool accepted = false;
   };
 
-  void pull_share(Router& router, const Standing& standing, JobOutbox& out);
+  /// How much somebody has, or how much to ask for.
+  struct Load {
+    std::uint64_t vnodes = 0;
+    ProcessorId processor;
+  };
+
+  /// Whom to ask for how many; see the README, "Policy".
+  [[nodiscard]] std::vector<Load> wanted(const Router& router, const Standing& standing) const;
+  /// Members that have vnodes, those with most first.
+  [[nodiscard]] std::vector<Load> donors(const Router& router, const Standing& standing) const;
+  /// `count` of these, or all, such that runs stay long.
+  [[nodiscard]] static VnodeSet choose(const VnodeSet& available, ProcessorId to,
+                                       std::uint64_t count, const Router& router);
+  /// Shares out what adjoins vnodes of `targets`; returns the rest.
+  [[nodiscard]] static VnodeSet push_aside(const VnodeSet& vnodes, const ProcessorSet& targets,
+                                           const Router& router,
+                                           std::map<ProcessorId, std::uint64_t>& loads,
+                                           std::map<ProcessorId, VnodeSet>& shares);
   void push_all(Router& router, const Standing& standing, JobOutbox& out);
   void offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out);
   void migrate(std::vector<VnodeParcel> parcels, ProcessorId to, Router& router,

@@ -216,6 +216,7 @@ void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
   for (const VnodeParcel& parcel : parcels) {
     map_.learn({VnodeSet{parcel.vnode}, self_, parcel.epoch});
   }
+  map_.even_out(self_, vnodes_of(parcels));
   given_ = given_.minus(vnodes_of(parcels));
   if (finished_) return;
   if (port_) {
@@ -280,6 +281,15 @@ void Router::keep(AppReleased released, JobOutbox& out) {
       park(vnode, std::move(delivery), map_.owner(vnode).second, out);
     }
   }
+}
+
+VnodeSet Router::runs_of(const VnodeSet& vnodes) const {
+  VnodeSet runs;
+  const VnodeSet owned = map_.owned_by(self_);
+  for (const auto& range : owned.ranges()) {
+    if (!VnodeSet::range(range.first, range.last).common(vnodes).empty()) runs.insert(range);
+  }
+  return runs;
 }
 
 std::vector<VnodeParcel> Router::release(AppReleased released, ProcessorId to, JobOutbox& out) {

@@ -64,6 +64,8 @@ class Router {
   [[nodiscard]] const VnodeMap& map() const { return map_; }
   [[nodiscard]] const VnodeSet& held() const { return held_; }
   [[nodiscard]] VnodeSet kept() const { return map_.owned_by(self_).minus(held_); }
+  /// All runs here that have vnodes of `vnodes`.
+  [[nodiscard]] VnodeSet runs_of(const VnodeSet& vnodes) const;
   /// Where the vnodes are that this processor gave away and has not got back.
   [[nodiscard]] std::vector<Route> given() const { return map_.routes(given_); }
   [[nodiscard]] bool is_attached() const { return port_.has_value(); }

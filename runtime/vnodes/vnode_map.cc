@@ -77,6 +77,31 @@ VnodeSet VnodeMap::learn(const Route& route) {
   return changed;
 }
 
+void VnodeMap::even_out(ProcessorId owner, const VnodeSet& vnodes) {
+  const VnodeSet owned = owned_by(owner);
+  for (const auto& range : owned.ranges()) {
+    const VnodeSet whole = VnodeSet::range(range.first, range.last);
+    if (whole.common(vnodes).empty()) continue;
+    Epoch highest = 0;
+    for (auto at = run_of(range.first.value); at != runs_.end() && at->first <= range.last.value;
+         ++at) {
+      highest = std::max(highest, at->second.owner.second);
+    }
+    learn({whole, owner, highest});
+  }
+}
+
+std::vector<ProcessorId> VnodeMap::beside(const VnodeSet::Range& range) const {
+  std::vector<ProcessorId> owners;
+  const ProcessorId own = run_of(range.first.value)->second.owner.first;
+  if (range.first.value > 0) owners.push_back(run_of(range.first.value - 1)->second.owner.first);
+  if (range.last.value + 1 < vnodes_) {
+    owners.push_back(run_of(range.last.value + 1)->second.owner.first);
+  }
+  std::erase(owners, own);
+  return owners;
+}
+
 std::vector<collectives::OwnerGroup> VnodeMap::groups(const VnodeSet& wanted) const {
   std::map<Owner, VnodeSet> grouped;
   for (const auto& range : wanted.ranges()) {

@@ -27,6 +27,10 @@ class VnodeMap {
   /// ignored too. Returns the vnodes that changed.
   VnodeSet learn(const Route& route);
 
+  /// Only for the owner itself: each of its runs that touches `vnodes` gets one epoch, the highest
+  /// in it, so that what moved in does not stay a run of its own.
+  void even_out(ProcessorId owner, const VnodeSet& vnodes);
+
   [[nodiscard]] std::uint64_t vnodes() const { return vnodes_; }
   [[nodiscard]] bool contains(VnodeId vnode) const { return vnode.value < vnodes_; }
   /// REQUIRES contains(vnode).
@@ -34,6 +38,8 @@ class VnodeMap {
   /// `wanted` cut into groups of one owner and epoch, sorted by owner, then epoch.
   [[nodiscard]] std::vector<collectives::OwnerGroup> groups(const VnodeSet& wanted) const;
   [[nodiscard]] VnodeSet owned_by(ProcessorId processor) const;
+  /// The owners of the vnodes just before and just after the range, if they are others.
+  [[nodiscard]] std::vector<ProcessorId> beside(const VnodeSet::Range& range) const;
   [[nodiscard]] VnodeSet owned_by_any(const ProcessorSet& processors) const;
   /// How many vnodes each processor owns; processors without any are left out.
   [[nodiscard]] std::map<ProcessorId, std::uint64_t> loads() const;

@@ -39,8 +39,9 @@ namespace {
 // One per message, in the order of overlay/messages.h.
 
 void add(const overlay::Probe& in, pb::OverlayMessage& out, Sink& /*sink*/) {
-  const auto& [seq] = in;
+  const auto& [seq, roots] = in;
   out.mutable_probe()->set_seq(seq);
+  write_set(roots, out.mutable_probe()->mutable_roots());
 }
 
 void add(const overlay::ProbeReply& in, pb::OverlayMessage& out, Sink& sink) {
@@ -162,7 +163,8 @@ overlay::Message read(const pb::OverlayMessage& in, Source& source) {
                 "a new message needs a case here");
   switch (in.message_case()) {
     case pb::OverlayMessage::kProbe:
-      return overlay::Probe{in.probe().seq()};
+      return overlay::Probe{.seq = in.probe().seq(),
+                            .roots = read_processors(in.probe().roots(), source, "Probe.roots")};
     case pb::OverlayMessage::kProbeReply:
       return overlay::ProbeReply{
           .seq = in.probe_reply().seq(),

@@ -18,13 +18,16 @@ runtime::Route read(const pb::Route& in, Source& source) {
 }
 
 void write(const runtime::Routes& in, pb::Routes& out, Sink& sink) {
-  const auto& [job, routes] = in;
+  const auto& [job, routes, pass_on] = in;
   out.set_job(job.value);
   write_list(routes, out.mutable_routes(), sink);
+  out.set_pass_on(pass_on);
 }
 
 runtime::Routes read(const pb::Routes& in, Source& source) {
-  return {.job = JobId{in.job()}, .routes = read_list(in.routes(), source, "Routes.routes")};
+  return {.job = JobId{in.job()},
+          .routes = read_list(in.routes(), source, "Routes.routes"),
+          .pass_on = in.pass_on()};
 }
 
 void write(const runtime::Pull& in, pb::Pull& out, Sink& /*sink*/) {

@@ -280,7 +280,7 @@ TEST_CASE("who leaves closes its trees, answers probes with nothing and refuses 
   CHECK(bench.sent<TreeClose>().size() == 4);
   CHECK(bench.forest.size() == 0);
 
-  bench.receive(kPeer, Probe{5});
+  bench.receive(kPeer, Probe{5, {}});
   CHECK(bench.sent<ProbeReply>().at(0).second == ProbeReply{5, {}, {}});
   bench.receive(kPeer, Attach{tree_of(kSelf), 1, 15, {1, kForever}, {kPeer}});
   CHECK_FALSE(bench.sent<AttachReply>().at(0).second.accepted);
@@ -299,7 +299,7 @@ TEST_CASE("every message and every timer is harmless in every state") {
   for (const ProcessorId root : {kSelf, kPeer, kStranger}) {
     const TreeId tree = tree_of(root);
     messages.insert(messages.end(),
-                    {Probe{1}, ProbeReply{1, {advert, own}, {kStranger}},
+                    {Probe{1, {}}, ProbeReply{1, {advert, own}, {kStranger}},
                      TreeOpen{tree, kPeer, 1ms, 3}, TreeClose{tree, ~std::uint64_t{0}},
                      Attach{tree, 1, 0, {3, 5ms}, {kPeer}}, AttachReply{1, true, advert, {kSelf}},
                      AttachReply{1, true, own, {}}, Detach{tree, 1}, Bye{tree, kSelf, advert},

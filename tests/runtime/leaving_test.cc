@@ -150,7 +150,8 @@ TEST_CASE("[Saito08 G16 b] a leaver goes only when a newcomer knows what it took
   net.ask(kSender, request);
   const JobId job = net.replies<RunStarted>().at(0).job;
   for (const ProcessorId id : {kLeaver, kReceiver}) net.attach(id, job);
-  net.hold(kLeaver, kSender);  // where its vnode has gone; and the flush
+  net.hold(kLeaver, kSender);    // where its vnode has gone; and the flush
+  net.hold(kReceiver, kSender);  // that it has come there
   net.daemon(kLeaver).drain(net.now());
   net.run();
   const VnodeId moved{2};

@@ -79,7 +79,7 @@ overlay::Message RandomMessages::overlay_message() {
   static_assert(std::variant_size_v<overlay::Message::Variant> == 11);
   switch (rng_.below(11)) {
     case 0:
-      return overlay::Probe{number()};
+      return overlay::Probe{number(), processor_set()};
     case 1:
       return overlay::ProbeReply{number(), list([this] { return advert(); }), processors()};
     case 2:
@@ -275,7 +275,8 @@ ViewChange::Gone RandomMessages::gone() {
 }
 
 Routes RandomMessages::routes() {
-  return {.job = job(), .routes = list([this] { return Route{vnodes(), processor(), number()}; })};
+  return {.job = job(), .routes = list([this] { return Route{vnodes(), processor(), number()}; }),
+          .pass_on = flip()};
 }
 
 JobSpec RandomMessages::spec() {
