@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/sim/cluster.h"
+#include "runtime/sim/cost_limits.h"
 
 namespace phx::sim {
 namespace {
@@ -43,6 +44,8 @@ class Costs {
   void broadcast(std::string_view event);
 
   [[nodiscard]] bool is_settled();
+  void check(const CostRow& row);
+  [[nodiscard]] bool has_no_trees();
   [[nodiscard]] bool is_leaving();
   [[nodiscard]] bool is_idle();
   [[nodiscard]] std::uint64_t vnodes() const { return kVnodesEach * options_.processors; }
@@ -76,7 +79,38 @@ void Costs::measure(std::string_view event, const std::function<void()>& begin,
   row.fallbacks = cost.of("FallbackCopy").messages;
   row.copies = cost.of("TreeCopy").messages + row.fallbacks;
   if (options_.heap_in_use) row.heap = options_.heap_in_use() / options_.processors;
+  check(row);
+  if (cost.hops_most() > cluster_.staying().size() + 1) {
+    report_.violations.push_back("a copy may take more hops than there are processors");
+  }
   report_.rows.push_back(std::move(row));
+}
+
+void Costs::check(const CostRow& row) {
+  const auto limit = std::find_if(kCostLimits.begin(), kCostLimits.end(),
+                                  [&](const CostLimit& one) { return one.event == row.event; });
+  if (limit == kCostLimits.end()) return;
+  const double n = options_.processors;
+  const auto compare = [&](const char* what, double is, double most) {
+    if (is <= most) return;
+    report_.violations.push_back(std::string(row.event) + ": " + what + " " + std::to_string(is) +
+                                 " instead of " + std::to_string(most) + " at most");
+  };
+  compare("milliseconds", to_ms(row.time), to_ms(limit->time));
+  compare("messages", static_cast<double>(row.all.messages), limit->each * n);
+  compare("bytes", static_cast<double>(row.all.bytes), limit->bytes_each * n);
+  compare("messages of one", static_cast<double>(row.busiest.messages),
+          limit->own + limit->share * n);
+  if (row.event != "broadcast") return;
+  compare("copies", static_cast<double>(row.copies), n - 1);
+  compare("fallbacks", static_cast<double>(row.fallbacks), 0);
+}
+
+bool Costs::has_no_trees() {
+  return std::all_of(cluster_.machines().begin(), cluster_.machines().end(),
+                     [](const SimDriver& machine) {
+                       return !machine.is_running() || machine.daemon()->status().trees == 0;
+                     });
 }
 
 bool Costs::is_settled() {
@@ -188,7 +222,11 @@ void Costs::moves() {
       "half of them move", [&] { move(others, kVnodesEach / 2); }, moved(others * kVnodesEach / 2));
   measure(
       "join to a job", [this] { cluster_.add_machine(kSites - 1); },
-      [this] { return is_settled() && cluster_.machine(victim()).process() != nullptr; });
+      [this] {
+        if (!is_settled()) return false;
+        const Process* process = cluster_.machine(victim()).process();
+        return process != nullptr && !process->endpoint().held().empty();
+      });
   measure(
       "leave from a job", [this] { cluster_.drain(victim()); },
       [this] { return is_settled() && !is_leaving(); });
@@ -197,6 +235,8 @@ void Costs::moves() {
 void Costs::job_ends() {
   measure(
       "job end", [this] { job_->hold_open(false); }, [this] { return is_idle(); });
+  measure(
+      "trees close", [] {}, [this] { return has_no_trees(); });
   job_begins();
   measure(
       "death of a holder", [this] { cluster_.kill(victim(), /*lost=*/false); },

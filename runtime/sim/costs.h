@@ -25,6 +25,17 @@ struct CostRow {
   std::map<std::string_view, Meter::Count> kinds;
 };
 
+/// What an event may cost at N processors: `each * N` messages and `bytes_each * N` bytes in the
+/// whole mesh, and `own + share * N` messages at the busiest processor. A third more than measured.
+struct CostLimit {
+  std::string_view event;
+  Duration time{};
+  double each = 0;
+  double bytes_each = 0;
+  double own = 0;
+  double share = 0;
+};
+
 struct CostOptions {
   std::uint32_t processors = 64;  ///< In four sites, 10 ms apart.
   PlantedFault planted = PlantedFault::kNone;

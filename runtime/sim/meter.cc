@@ -44,6 +44,12 @@ void Meter::on_frame(MachineId from, MachineId to, const runtime::Frame& frame,
   if (machines_.size() < needed) machines_.resize(needed);
   all_.add(bytes);
   kinds_[kind_of(frame)].add(bytes);
+  if (frame.envelope) {
+    const auto* message = std::get_if<runtime::CollectiveMessage>(&*frame.envelope);
+    const auto* copy =
+        message == nullptr ? nullptr : std::get_if<collectives::TreeCopy>(&message->message);
+    if (copy != nullptr) hops_most_ = std::max(hops_most_, copy->hops_left);
+  }
   machines_[from.value].add(bytes);
   machines_[to.value].add(bytes);
 }
@@ -70,6 +76,7 @@ Meter Meter::since(const Meter& before) const {
     if (fresh.messages > 0) result.kinds_[kind] = fresh;
   }
   result.machines_ = machines_;
+  result.hops_most_ = hops_most_;
   for (std::size_t i = 0; i < before.machines_.size(); ++i) {
     result.machines_[i] = machines_[i].minus(before.machines_[i]);
   }

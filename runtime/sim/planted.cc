@@ -1,6 +1,8 @@
 #include "runtime/sim/planted.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 #include <variant>
 
 namespace phx::sim {
@@ -26,6 +28,7 @@ void Saboteur::on_sent(LinkId link, runtime::Frame& frame) {
     frame.received -= std::min(frame.received, shift.twice);
   }
   if (!frame.envelope) return;
+  spoil(*frame.envelope);
   auto* output = std::get_if<runtime::Output>(&*frame.envelope);
   if (fault_ == PlantedFault::kUnnumberedOutput && output != nullptr) output->number = 0;
   if (fault_ != PlantedFault::kWrongChild) return;
@@ -39,7 +42,51 @@ void Saboteur::on_sent(LinkId link, runtime::Frame& frame) {
   last_vnodes_ = copy->vnodes;
 }
 
+/// What is not to arrive becomes a message without effect: its number must not be missing.
+void Saboteur::spoil(runtime::Envelope& envelope) const {
+  bool is_lost = false;
+  if (fault_ == PlantedFault::kLostParcels) {
+    is_lost = std::holds_alternative<runtime::Migrate>(envelope);
+  } else if (fault_ == PlantedFault::kNoPulls) {
+    is_lost = std::holds_alternative<runtime::Pull>(envelope);
+  } else if (auto* tree = std::get_if<overlay::Message>(&envelope)) {
+    auto* reply = std::get_if<overlay::ProbeReply>(tree);
+    if (fault_ == PlantedFault::kNoTrees && reply != nullptr) reply->adverts.clear();
+    is_lost =
+        (fault_ == PlantedFault::kNoTrees && std::holds_alternative<overlay::TreeOpen>(*tree)) ||
+        (fault_ == PlantedFault::kNoTreeClose && std::holds_alternative<overlay::TreeClose>(*tree));
+  } else if (auto* message = std::get_if<runtime::CollectiveMessage>(&envelope)) {
+    spoil(message->message);
+  }
+  if (is_lost) envelope = runtime::Heartbeat{};
+}
+
+void Saboteur::spoil(collectives::Message& message) const {
+  auto* copy = std::get_if<collectives::TreeCopy>(&message);
+  if (fault_ == PlantedFault::kEndlessHops && copy != nullptr) ++copy->hops_left;
+  auto* token = std::get_if<collectives::ReductionToken>(&message);
+  if (token == nullptr) return;
+  if (fault_ != PlantedFault::kWrongSum || token->parts.empty()) return;
+  Payload& value = token->parts.front().value;
+  Bytes changed(value.bytes().begin(), value.bytes().end());
+  if (!changed.empty()) changed.front() ^= std::byte{1};
+  value = Payload(std::move(changed));
+}
+
+bool Saboteur::sends_twice(const runtime::Frame& frame) const {
+  if (fault_ != PlantedFault::kCopiesTwice || !frame.envelope) return false;
+  const auto* message = std::get_if<runtime::CollectiveMessage>(&*frame.envelope);
+  return message != nullptr && std::holds_alternative<collectives::TreeCopy>(message->message);
+}
+
 void Saboteur::on_local(runtime::ToDaemon& message) const {
+  constexpr std::size_t kCut = 64;
+  auto* leaving = std::get_if<runtime::AppReleased>(&message);
+  if (fault_ == PlantedFault::kCutState && leaving != nullptr) {
+    for (auto& [vnode, bundle] : leaving->vnodes) {
+      if (bundle.state && bundle.state->size() > kCut) bundle.state = bundle.state->slice(0, kCut);
+    }
+  }
   if (fault_ != PlantedFault::kForgottenCounter) return;
   auto* released = std::get_if<runtime::AppReleased>(&message);
   if (released == nullptr) return;

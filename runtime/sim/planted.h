@@ -20,6 +20,15 @@ enum class PlantedFault : std::uint8_t {
   kForgottenCounter,   ///< A vnode forgets, when it moves, how far a stream has come.
   kUnnumberedOutput,   ///< What processes write has no order.
   kForgetfulRelay,     ///< What passes a relay is lost, and nobody is told.
+  kLostParcels,        ///< Vnodes that move do not arrive.
+  kCutState,           ///< The state of a vnode is cut to 64 bytes when it moves.
+  kWrongSum,           ///< A value that was combined on the way is changed.
+  // These cost only time, messages or memory.
+  kNoTrees,      ///< Nobody hears of trees.
+  kCopiesTwice,  ///< Each copy of a broadcast is sent twice.
+  kNoPulls,      ///< Newcomers never get vnodes.
+  kEndlessHops,  ///< The hop budget of copies never falls.
+  kNoTreeClose,  ///< Trees that are out of use stay.
 };
 
 /// Sits between one daemon and its driver, and falsifies what passes. Harmless with kNone.
@@ -38,10 +47,15 @@ class Saboteur {
   }
   /// A message of an application on its way to the daemon.
   void on_local(runtime::ToDaemon& message) const;
+  /// Whether this frame goes out a second time.
+  [[nodiscard]] bool sends_twice(const runtime::Frame& frame) const;
   /// Whether applications get what their endpoint recognised as delivered before.
   [[nodiscard]] bool delivers_twice() const { return fault_ == PlantedFault::kNoDuplicateFilter; }
 
  private:
+  void spoil(runtime::Envelope& envelope) const;
+  void spoil(collectives::Message& message) const;
+
   /// What the missing filter leads to: numbers of a peer's envelopes shift by those taken twice.
   struct Shift {
     std::uint64_t taken = 0;  ///< Highest number received.

@@ -242,12 +242,12 @@ void Process::check_piece(State& state, const Round& round, const Payload& piece
 
 // --- Moves -------------------------------------------------------------------------------------
 
-std::uint64_t Process::digest(const State& state) {
-  std::uint64_t result = state.digest;
-  for (const std::uint64_t value :
-       {std::uint64_t{state.sent}, std::uint64_t{state.broadcasts}, state.round, state.first,
-        std::uint64_t{state.results}, state.offset, std::uint64_t{state.waits}}) {
-    result = mixed(result, value);
+/// Stands for all bytes of a packed state.
+std::uint64_t Process::mark_of(const Payload& packed) {
+  std::uint64_t result = packed.size();
+  for (const std::byte byte : packed.bytes()) {
+    constexpr std::uint64_t kPrime = 1099511628211U;
+    result = (result ^ std::to_integer<std::uint64_t>(byte)) * kPrime;
   }
   return result;
 }
@@ -267,8 +267,8 @@ void Process::pass_safe_point() {
   for (const VnodeId vnode : point.departing.ids()) {
     const auto found = states_.find(vnode);
     PHX_CHECK(found != states_.end());
-    workload_.ledger().packed(vnode, at_, digest(found->second));
     packed[vnode] = pack(found->second);
+    workload_.ledger().packed(vnode, at_, mark_of(packed[vnode]));
     states_.erase(found);
     if (released_.contains(vnode)) workload_.orphaned(vnode);
   }
@@ -278,7 +278,7 @@ void Process::pass_safe_point() {
     std::optional<std::uint64_t> mark;
     if (arrival.state && arrival.state->size() >= sizeof(State)) {
       std::memcpy(&state, arrival.state->bytes().data(), sizeof(State));
-      mark = digest(state);
+      mark = mark_of(*arrival.state);
     }
     workload_.ledger().installed(arrival.vnode, at_, mark);
     workload_.adopted(arrival.vnode);

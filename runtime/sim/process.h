@@ -73,7 +73,7 @@ class Process {
   void adopt_orphans(Instant now);
   [[nodiscard]] std::size_t draw_size();
   [[nodiscard]] Payload pack(const State& state);
-  [[nodiscard]] static std::uint64_t digest(const State& state);
+  [[nodiscard]] static std::uint64_t mark_of(const Payload& packed);
 
   MachineId at_;
   Workload& workload_;

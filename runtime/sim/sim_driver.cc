@@ -84,6 +84,7 @@ void SimDriver::execute(runtime::Effect& effect) {
             if (saboteur_.drops(daemon_->self(), e.frame)) return;
             saboteur_.on_sent(e.link, e.frame);
             pass_wire(e.frame);
+            if (saboteur_.sends_twice(e.frame)) network_.transmit(machine_, e.link, e.frame);
             network_.transmit(machine_, e.link, std::move(e.frame));
           },
           [&](runtime::ToApp& e) {

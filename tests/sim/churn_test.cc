@@ -129,6 +129,12 @@ TEST_CASE("the checkers find a counter that is forgotten when a vnode moves") {
   CHECK(first_found(PlantedFault::kForgottenCounter, 200) != 0);
 }
 
+TEST_CASE("the checkers find parcels that are lost, states that are cut and sums that are wrong") {
+  CHECK(first_found(PlantedFault::kLostParcels, 200) != 0);
+  CHECK(first_found(PlantedFault::kCutState, 200) != 0);
+  CHECK(first_found(PlantedFault::kWrongSum, 200) != 0);
+}
+
 TEST_CASE("the checkers find output that comes out of order when the home of its job moves") {
   CHECK(first_found(PlantedFault::kUnnumberedOutput, 200) != 0);
 }
