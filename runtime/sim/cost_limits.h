@@ -15,8 +15,8 @@ inline constexpr std::array<CostLimit, 19> kCostLimits = {{
     {"join again", 32ms, 157.4, 4180, 317, 6.54},
     {"death", 566ms, 157.5, 4179, 273, 6.54},
     {"idle minute", 79803ms, 343.1, 6863, 832, 0.01},
-    {"job start", 102ms, 29.3, 6143, 1, 11.63},
-    {"first broadcast", 89ms, 272.5, 9056, 186, 9.97},
+    {"job start", 151ms, 29.3, 6143, 1, 11.63},
+    {"first broadcast", 149ms, 272.5, 9056, 186, 9.97},
     {"broadcast", 20ms, 19.0, 457, 35, 0.67},
     {"first reduction", 85ms, 200.5, 7690, 75, 18.47},
     {"reduction", 18ms, 18.8, 426, 37, 0.67},
@@ -27,7 +27,7 @@ inline constexpr std::array<CostLimit, 19> kCostLimits = {{
     {"leave from a job", 198ms, 204.7, 7726, 45, 25.56},
     {"job end", 34ms, 24.0, 520, 16, 5.43},
     {"trees close", 67696ms, 295.3, 6219, 670, 2.69},
-    {"death of a holder", 629ms, 164.6, 4778, 243, 10.34},
+    {"death of a holder", 930ms, 164.6, 4778, 243, 10.34},
 }};
 
 }  // namespace phx::sim
