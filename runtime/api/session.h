@@ -47,8 +47,7 @@ class Session {
   [[nodiscard]] std::vector<std::string> endpoints() const;
 
   // --- Messages. `from`, `root`, and `Wanted::at` are held here. ---
-  /// Delivered once, in order per (from, to), wherever `to` is held. Waits for nobody, unless
-  /// Options::send_bytes_max is reached.
+  /// Delivered once, in order per (from, to), wherever `to` is. Waits at Options::send_bytes_max.
   template <class T>
   void send(Vnode from, Vnode to, const T& value, Tag tag = 0) {
     send_bytes(from, to, encode(value), tag);

@@ -68,6 +68,11 @@ std::vector<Payload> Endpoint::split_user_values(const Payload& reduced) {
   return values;
 }
 
+Endpoint::Endpoint(const EndpointConfig& config)
+    : config_(config),
+      holdings_(config.vnode_bytes_max, config.inflows, config.room),
+      outflows_(config.inflows.unasked_bytes) {}
+
 // --- Inputs ----------------------------------------------------------------------------------
 
 void Endpoint::on_message(ToApplication message) {
@@ -161,6 +166,16 @@ Status Endpoint::check_use(VnodeId mine, VnodeId other) const {
                                            std::to_string(vnodes()) + " vnodes"};
   }
   return success();
+}
+
+std::optional<std::pair<VnodeId, Message>> Endpoint::take(const Selector& wanted) {
+  return holdings_.take(wanted);
+}
+
+/// Within one process the daemon is not needed, unless something is still on its way from a time
+/// when `to` was elsewhere.
+bool Endpoint::is_near_to(VnodeId from, VnodeId to) const {
+  return holdings_.has(to) && outflows_.is_all_received(from, to);
 }
 
 Status Endpoint::check_room(VnodeId from, VnodeId to, std::uint64_t bytes) {

@@ -13,6 +13,7 @@
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
 #include "runtime/endpoint/endpoint_config.h"
+#include "runtime/endpoint/endpoint_parts.h"
 #include "runtime/endpoint/holdings.h"
 #include "runtime/endpoint/outflows.h"
 #include "runtime/messages/delivery.h"
@@ -31,25 +32,12 @@ namespace phx::runtime {
 class Endpoint {
  public:
   using Selector = Holdings::Selector;
-  /// A contribution takes part in the reductions `first`, ..., `first + pieces - 1` of its target.
-  struct Contribution {
-    std::uint64_t first = 0;
-    std::uint64_t pieces = 1;
-  };
-  struct Arrival {
-    VnodeId vnode;
-    std::optional<Payload> state;  ///< As packed by the last holder; empty before the first.
-  };
-  /// What the application has to do at a safe point.
-  struct SafePoint {
-    VnodeSet departing;             ///< Pack the state of these; they are held until the finish.
-    std::vector<Arrival> arriving;  ///< Install these; they are held from now on.
-  };
+  using Contribution = runtime::Contribution;
+  using Arrival = runtime::Arrival;
+  using SafePoint = runtime::SafePoint;
+  using Part = runtime::ContributionPart;
 
-  explicit Endpoint(const EndpointConfig& config = {})
-      : config_(config),
-        holdings_(config.vnode_bytes_max, config.inflows, config.room),
-        outflows_(config.inflows.unasked_bytes) {}
+  explicit Endpoint(const EndpointConfig& config = {});
 
   // Inputs.
   /// The time of what follows. Only the growth of windows depends on it.
@@ -66,11 +54,6 @@ class Endpoint {
   [[nodiscard]] Status check_room(VnodeId from, VnodeId to, std::uint64_t bytes);
   [[nodiscard]] Status send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload& payload);
   [[nodiscard]] Status broadcast(VnodeId root, std::uint32_t tag, const Payload& payload);
-  struct Part {
-    collectives::ReductionKind kind;
-    Payload value;
-    std::size_t element_bytes = 0;  ///< Of kBytes: where the value may be cut. 0: nowhere.
-  };
   /// Takes part in the next reduction of `vnode` towards `target`. Contributions of several vnodes
   /// to one reduction are merged until take_outputs(). With kUser the target gets kReduced with all
   /// values (see split_user_values) and, if `to_all`, answers by announce().
@@ -78,9 +61,7 @@ class Endpoint {
   /// Broadcasts the folded result of a user-defined reduction to all vnodes as kAllreduced.
   [[nodiscard]] Status announce(VnodeId target, std::uint64_t number, const Payload& value);
   /// The oldest waiting message that matches, with the vnode that received it.
-  [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted) {
-    return holdings_.take(wanted);
-  }
+  [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted);
   /// A call waits in vain for such messages: flows that could bring one go on beyond their windows.
   /// kLimit: so much waits here already that they may not.
   [[nodiscard]] Status want(const Selector& wanted);
@@ -90,8 +71,8 @@ class Endpoint {
   /// Gives up these, as far as they are held, at the next safe point although nobody asked.
   void release(const VnodeSet& vnodes);
   void waiting(std::string what) { outputs_.push_back(AppWaiting{std::move(what)}); }
-  /// The program takes nothing any more: whoever still sends to it hears that. Then, once
-  /// is_settled(), finish().
+  /// The program takes nothing any more, and whoever sends to it hears that. is_settled():
+  /// finish().
   void close();
   void finish() { outputs_.push_back(AppFinish{}); }
   void abort(std::int32_t code, std::string reason);
@@ -106,18 +87,16 @@ class Endpoint {
   [[nodiscard]] const std::optional<AppAttached>& attached() const { return attached_; }
   [[nodiscard]] std::uint64_t vnodes() const { return attached_ ? attached_->vnodes : 0; }
   [[nodiscard]] const VnodeSet& held() const { return holdings_.held(); }
-  /// Granted; installed at the next safe point.
+  /// Granted, to be installed; wanted back, to be packed: both at the next safe point.
   [[nodiscard]] const VnodeSet& next_arrivals() const { return holdings_.arriving(); }
-  /// Wanted back; packed at the next safe point.
   [[nodiscard]] const VnodeSet& departing() const { return departing_; }
   [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
   [[nodiscard]] bool retired() const { return retired_; }
   /// All that was sent here has been received.
   [[nodiscard]] bool is_settled() const { return outflows_.kept_bytes() == 0; }
   [[nodiscard]] const Outflows& outflows() const { return outflows_; }
-  /// All messages that wait here; and how often one more was refused for lack of room.
+  /// Of all messages that wait here.
   [[nodiscard]] std::uint64_t inbox_bytes() const { return holdings_.bytes(); }
-  [[nodiscard]] std::uint64_t refusals() const { return holdings_.inflows().refusals(); }
   [[nodiscard]] const std::optional<AppEnd>& ended() const { return ended_; }
   /// Of assume(); take_refusals() gives each once.
   [[nodiscard]] bool is_refused() const { return !refusals_.empty(); }
@@ -125,8 +104,7 @@ class Endpoint {
   [[nodiscard]] const Holdings::Counters& counters() const { return holdings_.counters(); }
   [[nodiscard]] std::uint64_t arrivals() const { return holdings_.arrivals(); }
   void check_invariants() const;
-  /// The values of a user-defined reduction in vnode order. Empty if `reduced` is not their
-  /// message.
+  /// Of a user-defined reduction, in vnode order. Empty if `reduced` is not their message.
   [[nodiscard]] static std::vector<Payload> split_user_values(const Payload& reduced);
 
  private:
@@ -142,11 +120,7 @@ class Endpoint {
   void ask(const VnodeSet& sources, bool is_lost);
   void emit(Outflows::Pieces pieces);
   void emit_credits();
-  /// Within one process the daemon is not needed, unless something is still on its way from a time
-  /// when `to` was elsewhere.
-  [[nodiscard]] bool is_near_to(VnodeId from, VnodeId to) const {
-    return holdings_.has(to) && outflows_.is_all_received(from, to);
-  }
+  [[nodiscard]] bool is_near_to(VnodeId from, VnodeId to) const;
   [[nodiscard]] VnodeBundle pack(VnodeId vnode);
   void settle(Holdings::Outcome& outcome);
   void emit_broadcast(collectives::BroadcastPiece piece, const Payload& payload);

@@ -14,6 +14,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "runtime/endpoint/endpoint_config.h"
+#include "runtime/endpoint/endpoint_parts.h"
 #include "runtime/endpoint/inflows.h"
 #include "runtime/messages/delivery.h"
 
@@ -27,14 +28,7 @@ namespace phx::runtime {
 /// one destination) are taken in order and once each, whatever comes in [Saito08 G12, G13].
 class Holdings {
  public:
-  /// Which messages are wanted; what is empty matches everything.
-  struct Selector {
-    std::optional<VnodeId> at{};  ///< The receiving vnode.
-    std::optional<Message::Kind> kind{};
-    std::optional<VnodeId> from{};
-    std::optional<std::uint32_t> tag{};
-    std::optional<std::uint64_t> number{};
-  };
+  using Selector = runtime::Selector;
   /// How often something unusual but harmless came in.
   struct Counters {
     std::uint64_t duplicates = 0;  ///< Delivered before: dropped.
@@ -78,8 +72,7 @@ class Holdings {
   [[nodiscard]] VnodeBundle remove(VnodeId vnode);
   /// The oldest message that matches, with the vnode that received it.
   [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted);
-  /// A call waits for such messages in vain: flows that could bring one go on, up to a limit.
-  /// False: that was reached.
+  /// A call waits in vain for such messages: what could bring one goes on. False: up to a limit.
   [[nodiscard]] bool want(const Selector& wanted);
   /// The program takes nothing any more: what waits, and what comes, is dropped.
   void close();
@@ -98,7 +91,6 @@ class Holdings {
   [[nodiscard]] const Counters& counters() const { return counters_; }
   /// All messages that wait here.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  [[nodiscard]] const Inflows& inflows() const { return inflows_; }
   /// Of messages that were put into mailboxes.
   [[nodiscard]] std::uint64_t arrivals() const { return arrivals_; }
   void check_invariants() const;

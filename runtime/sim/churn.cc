@@ -182,8 +182,9 @@ void Run::check_end() {
   }
 }
 
-/// Nobody is put out who lives: all who are there reach each other, if only through a third one. Who
-/// was let in through a machine that is lost may never have heard of it, and does not live then.
+/// Nobody is put out who lives: all who are there reach each other, if only through a third one.
+/// Who was let in through a machine that is lost may never have heard of it, and does not live
+/// then.
 void Run::check_stayed() {
   for (const std::string& name : cluster_.put_out()) {
     const ProcessorId id{static_cast<ProcessorId::rep>(std::stoul(name.substr(1)))};

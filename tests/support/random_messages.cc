@@ -275,7 +275,10 @@ ViewChange::Gone RandomMessages::gone() {
 }
 
 Routes RandomMessages::routes() {
-  return {.job = job(), .routes = list([this] { return Route{vnodes(), processor(), number()}; }),
+  return {.job = job(),
+          .routes = list([this] {
+            return Route{vnodes(), processor(), number()};
+          }),
           .pass_on = flip()};
 }
 

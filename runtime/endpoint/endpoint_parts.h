@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collectives/messages.h"
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/payload.h"
+#include "runtime/messages/delivery.h"
+
+// What an application hands to its endpoint, and gets from it.
+namespace phx::runtime {
+
+/// Which messages are wanted; what is empty matches everything.
+struct Selector {
+  std::optional<VnodeId> at{};  ///< The receiving vnode.
+  std::optional<Message::Kind> kind{};
+  std::optional<VnodeId> from{};
+  std::optional<std::uint32_t> tag{};
+  std::optional<std::uint64_t> number{};
+};
+
+/// One vnode's value in a reduction.
+struct ContributionPart {
+  collectives::ReductionKind kind;
+  Payload value;
+  std::size_t element_bytes = 0;  ///< Of kBytes: where the value may be cut. 0: nowhere.
+};
+
+/// A contribution takes part in the reductions `first`, ..., `first + pieces - 1` of its target.
+struct Contribution {
+  std::uint64_t first = 0;
+  std::uint64_t pieces = 1;
+};
+
+/// A vnode that comes at a safe point.
+struct Arrival {
+  VnodeId vnode;
+  std::optional<Payload> state;  ///< As packed by the last holder; empty before the first.
+};
+
+/// What the application has to do at a safe point.
+struct SafePoint {
+  VnodeSet departing;             ///< Pack the state of these; they are held until the finish.
+  std::vector<Arrival> arriving;  ///< Install these; they are held from now on.
+};
+
+}  // namespace phx::runtime
