@@ -66,13 +66,15 @@ Status SessionCore::await_room(const std::function<Status(runtime::Endpoint&)>& 
   return Error{ErrorCode::kTimeout, last.error().what + ", for " + spell(timeout)};
 }
 
-std::optional<Message> SessionCore::take_from(runtime::Endpoint& endpoint, const Wanted& wanted) {
+std::optional<Message> SessionCore::take_from(runtime::Endpoint& endpoint, const Wanted& wanted,
+                                              bool is_waiting) {
   if (!wanted.kind || *wanted.kind == Kind::kAllreduced) steps.set_aside(endpoint);
   const auto selector = selector_of(wanted);
   auto taken = endpoint.take(selector);
   if (!taken) {
+    // Who does not wait is told nothing: there is no message.
     const Status more = endpoint.want(selector);
-    if (!more.ok()) {
+    if (!more.ok() && is_waiting) {
       throw Failure(more.error().code,
                     describe(wanted, "recv") + ": " + more.error().what + " already")
           .in("recv", wanted.at, engine.processor());
@@ -97,7 +99,7 @@ Message SessionCore::receive(const Wanted& wanted, const char* operation) {
   const auto what = [&] { return describe(wanted, operation); };
   const auto look = [&](runtime::Endpoint& endpoint) {
     check(endpoint, wanted, operation, engine.processor());
-    return take_from(endpoint, wanted);
+    return take_from(endpoint, wanted, true);
   };
   auto taken = engine.await({timeout, what}, look);
   if (taken) return std::move(*taken);

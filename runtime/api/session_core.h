@@ -28,7 +28,9 @@ class SessionCore {
   /// The same message if it is there. Results of the library's own votes are never taken.
   [[nodiscard]] std::optional<Message> take(const Wanted& wanted);
   /// The same in a look at the endpoint [engine.h].
-  [[nodiscard]] std::optional<Message> take_from(runtime::Endpoint& endpoint, const Wanted& wanted);
+  /// `is_waiting`: throws Failure (kLimit) if too much of other messages waits here.
+  [[nodiscard]] std::optional<Message> take_from(runtime::Endpoint& endpoint, const Wanted& wanted,
+                                                 bool is_waiting = false);
   /// The result that `ticket` entitles `at` to. `kind`: kReduced or kAllreduced.
   [[nodiscard]] Payload result(const Ticket& ticket, Vnode at, Kind kind, const char* operation);
   /// Folds what arrived at the target of a user-defined reduction; makes it known to all if asked.

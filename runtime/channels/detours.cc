@@ -85,7 +85,7 @@ std::vector<ProcessorId> Detours::candidates(ProcessorId peer) {
     near.push_back(i % kSides == 0 ? ring[i / kSides] : ring[ring.size() - 1 - i / kSides]);
   }
   std::erase_if(near, [&](ProcessorId id) { return id == peer || id == self_; });
-  std::ranges::stable_partition(near, [&](ProcessorId id) { return is_connected(id); });
+  std::stable_partition(near.begin(), near.end(), [&](ProcessorId id) { return is_connected(id); });
   if (near.empty()) return near;
   const std::uint64_t first = rounds_[peer]++ * options_.asked;
   std::rotate(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(first % near.size()),

@@ -216,6 +216,9 @@ Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload
 
 void Endpoint::emit(Outflows::Pieces pieces) {
   for (PointToPoint& piece : pieces) outputs_.push_back(AppSend{std::move(piece)});
+  for (const FlowQuestion& question : outflows_.take_questions()) {
+    outputs_.push_back(AppFlow{question});
+  }
 }
 
 void Endpoint::on_credit(const FlowCredit& credit) {

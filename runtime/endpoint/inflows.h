@@ -63,7 +63,10 @@ class Inflows {
   /// More credit for a flow that was refused, or is wanted.
   void grant(const Key& key, Stream& stream);
   /// No call waits any more.
-  void forget_wanted() { wanted_.clear(); }
+  void forget_wanted() {
+    wanted_.clear();
+    is_full_ = false;
+  }
   /// Whether something that a call waits for was refused since the last call of this.
   [[nodiscard]] bool take_is_full() { return std::exchange(is_full_, false); }
   /// The program takes nothing any more: tells the source.

@@ -25,7 +25,7 @@ void go_back(VnodeBundle::Outbound& flow, std::uint64_t again) {
 
 }  // namespace
 
-void Outflows::emit(Flow& flow, Pieces& out) const {
+void Outflows::emit(VnodeId from, VnodeId to, Flow& flow, Pieces& out) {
   const std::uint64_t limit = std::max(flow.limit, unasked_bytes_);
   while (flow.emitted < flow.next && flow.offset < limit) {
     const PointToPoint& piece = flow.kept[static_cast<std::size_t>(flow.emitted - flow.received)];
@@ -33,6 +33,8 @@ void Outflows::emit(Flow& flow, Pieces& out) const {
     ++flow.emitted;
     out.push_back(piece);
   }
+  const bool is_held_up = flow.emitted == flow.received && flow.emitted < flow.next;
+  if (is_held_up && asked_.insert({from, to}).second) questions_.push_back({from, to, false});
 }
 
 void Outflows::forget_received(Flow& flow, std::uint64_t received) {
@@ -48,10 +50,11 @@ void Outflows::forget_received(Flow& flow, std::uint64_t received) {
 void Outflows::push(PointToPoint piece, Pieces& out) {
   Flow& flow = sources_[piece.from][piece.to];
   if (flow.received == kFlowClosed) return;
+  const auto [from, to] = std::pair(piece.from, piece.to);
   piece.seq = flow.next++;
   kept_bytes_ += flow_weight(piece);
   flow.kept.push_back(std::move(piece));
-  emit(flow, out);
+  emit(from, to, flow, out);
 }
 
 std::uint64_t Outflows::pass(const PointToPoint& piece) {
@@ -78,9 +81,10 @@ void Outflows::on_credit(const FlowCredit& credit, Pieces& out) {
     return;
   }
   forget_received(flow, credit.received);
+  if (credit.limit > flow.limit) asked_.erase({credit.from, credit.to});
   flow.limit = std::max(flow.limit, credit.limit);
   if (credit.again) go_back(flow, *credit.again);
-  emit(flow, out);
+  emit(credit.from, credit.to, flow, out);
 }
 
 void Outflows::add(VnodeId from, Flows flows) {
@@ -91,7 +95,10 @@ void Outflows::add(VnodeId from, Flows flows) {
 Outflows::Flows Outflows::remove(VnodeId from) {
   auto found = sources_.extract(from);
   if (found.empty()) return {};
-  for (const auto& [to, flow] : found.mapped()) kept_bytes_ -= weight_of(flow);
+  for (const auto& [to, flow] : found.mapped()) {
+    kept_bytes_ -= weight_of(flow);
+    asked_.erase({from, to});
+  }
   return std::move(found.mapped());
 }
 

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "overlay/base/ids.h"
@@ -43,6 +45,10 @@ class Outflows {
   void ask(const VnodeSet& from, bool is_lost, std::vector<FlowQuestion>& out) const;
   void ask_all(bool is_lost, std::vector<FlowQuestion>& out) const;
 
+  /// Of flows that are held up although nothing of them is on its way: so credit may have been
+  /// lost.
+  [[nodiscard]] std::vector<FlowQuestion> take_questions() { return std::exchange(questions_, {}); }
+
   // Queries.
   [[nodiscard]] bool is_all_received(VnodeId from, VnodeId to) const;
   /// Weight of all pieces kept.
@@ -53,12 +59,14 @@ class Outflows {
 
  private:
   using Flow = VnodeBundle::Outbound;
-  void emit(Flow& flow, Pieces& out) const;
+  void emit(VnodeId from, VnodeId to, Flow& flow, Pieces& out);
   void forget_received(Flow& flow, std::uint64_t received);
 
   std::uint64_t unasked_bytes_;
   std::map<VnodeId, Flows> sources_;
   std::uint64_t kept_bytes_ = 0;
+  std::set<std::pair<VnodeId, VnodeId>> asked_;  ///< Held up flows: once, until credit comes.
+  std::vector<FlowQuestion> questions_;
 };
 
 }  // namespace phx::runtime

@@ -63,6 +63,8 @@ void JobTraffic::on_app(const Surroundings& around, AppFlow message, JobOutbox& 
 void JobTraffic::on_app(const Surroundings& around, const AppClosing& message, JobOutbox& out) {
   (void)around;
   (void)message;
+  ending_ = true;  // no vnode comes any more, and none goes: its sources have been told
+  mover_.cancel_all(out);
   router_.on_closing(out);
 }
 

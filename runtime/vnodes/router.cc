@@ -217,8 +217,12 @@ void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
     map_.learn({VnodeSet{parcel.vnode}, self_, parcel.epoch});
   }
   map_.even_out(self_, vnodes_of(parcels));
-  given_ = given_.minus(vnodes_of(parcels));
-  if (finished_) return;
+  const VnodeSet arrived = vnodes_of(parcels);
+  given_ = given_.minus(arrived);
+  if (finished_) {
+    reroute(arrived, out);  // what waited for them hears that nobody takes it
+    return;
+  }
   if (port_) {
     install(std::move(parcels), out);
     return;

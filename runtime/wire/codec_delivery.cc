@@ -253,7 +253,6 @@ runtime::VnodeBundle::Outbound read_flow(VnodeId from, const pb::VnodeBundle::Ou
                  "Outbound.emitted");
   const VnodeId to = source.vnode(in.to(), "Outbound.to");
   if (!source.ok()) return out;
-  out.kept.reserve(static_cast<std::size_t>(count));
   std::uint64_t seq = out.received;
   for (const pb::VnodeBundle::Outbound::Piece& piece : in.kept()) {
     out.kept.push_back({.from = from,

@@ -273,6 +273,26 @@ TEST_CASE("credit that was lost is asked for") {
   CHECK(pair.take_all() == 4);
 }
 
+TEST_CASE("credit that was lost when nothing was kept is asked for by the source that is held up") {
+  Pair pair;
+  for (int i = 0; i < 4; ++i) REQUIRE(pair.send(kPiece).ok());
+  pair.source.endpoint.on_message(AppRepair{});  // so that it hears that all has come
+  pair.settle();
+  CHECK(pair.source.endpoint.is_settled());
+  CHECK(pair.take_all() == 4);
+  static_cast<void>(pair.sink.endpoint.take_outputs());  // lost with a processor
+  pair.source.endpoint.on_message(AppRepair{});
+
+  for (int i = 0; i < 8; ++i) REQUIRE(pair.send(kPiece).ok());
+  std::size_t taken = 0;
+  for (int round = 0; round < 10; ++round) {
+    pair.settle();
+    taken += pair.take_all();
+  }
+
+  CHECK(taken == 8);
+}
+
 TEST_CASE("old and repeated credit does no harm") {
   Outflows flows(1'000);
   Outflows::Pieces out;
