@@ -125,11 +125,11 @@ TEST_CASE("the first that reaches the peer is the relay") {
 
 TEST_CASE("when all say no the dial has failed, and the next round asks others") {
   Harness h;
-  for (const std::uint32_t peer : {1, 2, 3, 4, 6, 7, 8}) h.up(peer);
+  for (const std::uint32_t peer : {1U, 2U, 3U, 4U, 6U, 7U, 8U}) h.up(peer);
   h.machine.connect(h.now, kPeer);
   h.fail(kPeer);
   CHECK(h.take_passages() == Texts{"p8: p5>p9 0", "p1: p5>p9 0", "p7: p5>p9 0"});
-  for (const std::uint32_t relay : {1, 7, 8}) {
+  for (const std::uint32_t relay : {1U, 7U, 8U}) {
     CHECK(h.take<Detours::DialFailed>().empty());
     h.passage(relay, kPeer, kSelf, Step::kClose, h.number);
   }
