@@ -9,7 +9,6 @@
 namespace phx::runtime {
 namespace {
 
-constexpr Duration kAnnounceDelay = 10ms;
 /// A tool that is stopped while its job's home moves comes when it is continued.
 constexpr Duration kFollowTimeout = 1h;
 constexpr const char* kUnread = "the tool that follows the job, to read its output";

@@ -12,8 +12,6 @@ namespace {
 
 /// Reductions of which is told, after one move, that their contributions were made elsewhere.
 constexpr std::size_t kAnnouncedMax = 64;
-/// Owners that change within this time are one statement to all.
-constexpr Duration kAnnounceDelay = 10ms;
 
 std::vector<ProcessorId> first_owners(const JobStart& start) {
   std::vector<ProcessorId> owners = start.processors;

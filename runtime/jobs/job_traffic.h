@@ -18,6 +18,9 @@
 
 namespace phx::runtime {
 
+/// What changes within this time (owners, ends of processes) is one statement to all.
+inline constexpr Duration kAnnounceDelay = 10ms;
+
 /// What a job must know of the daemon around it when it handles an input.
 struct Surroundings {
   Instant now;
