@@ -12,7 +12,11 @@
 namespace phx::collectives {
 
 /// Which collective a piece belongs to, so that the library can match it with the call.
-enum class Purpose : std::uint8_t { kApplication = 0, kAllreduce = 1 };
+enum class Purpose : std::uint8_t {
+  kApplication = 0,
+  kAllreduce = 1,
+  kReduced = 2,  ///< No message: reductions towards the root, up to number `tag`, are complete.
+};
 
 /// One piece of a broadcast of one root vnode. The pieces of all broadcasts of a root are numbered
 /// 0, 1, 2, ...; a vnode takes them in this order and drops numbers below the next one it expects:
@@ -113,6 +117,9 @@ struct ReductionToken {
   std::vector<ReductionPart> parts;
   /// The sender has passed on all it waited for: the receiver need not wait for it any more.
   bool complete = false;
+  /// Deaths that the contributors knew of. A vnode contributes once under each line until the
+  /// reduction is complete, and nothing of two lines is combined [README, "Lines"].
+  std::uint64_t line = 0;
   friend bool operator==(const ReductionToken&, const ReductionToken&) = default;
 };
 

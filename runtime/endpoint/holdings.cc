@@ -110,10 +110,10 @@ void Holdings::add(VnodeParcel parcel) {
   for (const auto& [from, stream] : vnode.bundle.from_vnodes) {
     inflows_.add({parcel.vnode, from}, stream, untaken_of(vnode.mailbox, from));
   }
-  for (auto& [number, pending] : vnode.bundle.as_target) {
+  for (auto& [number, pending] : vnode.bundle.as_target.pending) {
     vnode.as_target.try_emplace(number, pending.kind, std::move(pending.parts));
   }
-  vnode.bundle.as_target.clear();
+  vnode.bundle.as_target.pending.clear();
   arriving_.insert(parcel.vnode);
 }
 
@@ -136,7 +136,7 @@ VnodeBundle Holdings::remove(VnodeId id) {
     bundle.mailbox.push_back(std::move(waiting.message));
   }
   for (auto& [number, pending] : at->second.as_target) {
-    bundle.as_target[number] = {pending.kind(), pending.take_parts()};
+    bundle.as_target.pending[number] = {pending.kind(), pending.take_parts(), 0};
   }
   vnodes_.erase(at);
   held_.erase(id);

@@ -386,9 +386,9 @@ void JobTraffic::on_gone(const Surroundings& around, ProcessorId gone, JobOutbox
   mover_.on_gone(gone, router_, standing(around), out);
 }
 
-void JobTraffic::on_death(JobOutbox& out) const {
+void JobTraffic::on_death(const Surroundings& around, JobOutbox& out) const {
   if (!router_.is_attached()) return;
-  out.report(Effect{ToApp{router_.application(), AppRepair{}}});
+  out.report(Effect{ToApp{router_.application(), AppRepair{around.view.line}}});
 }
 
 bool JobTraffic::is_empty() const {

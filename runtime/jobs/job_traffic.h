@@ -79,7 +79,7 @@ class JobTraffic {
   void on_leaving(const Surroundings& around, JobOutbox& out);
   void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
   /// Somebody died who may have had something of the job on its way: its ends repair that.
-  void on_death(JobOutbox& out) const;
+  void on_death(const Surroundings& around, JobOutbox& out) const;
 
   // Queries.
   [[nodiscard]] const Router& router() const { return router_; }

@@ -192,7 +192,7 @@ void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined
     for (const auto& one : gone) {
       entry.life.on_gone(around, one, lost_with(around, entry, one.id), out);
       entry.traffic.on_gone(around, one.id, out);
-      if (one.why != Departure::kLeft && !entry.life.ended()) entry.traffic.on_death(out);
+      if (one.why != Departure::kLeft && !entry.life.ended()) entry.traffic.on_death(around, out);
       entry.passed.erase(one.id);
     }
     entry.life.consider_start(around, out);

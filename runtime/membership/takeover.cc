@@ -42,7 +42,7 @@ ViewInstall Takeover::result(const FailureDetector& detector, std::uint32_t id_g
   skip(install.view.next_processor);
   skip(install.view.next_job);
   for (const auto& [id, gone] : detector.suspected()) {
-    install.view.members.erase(id);
+    if (install.view.members.erase(id) > 0) ++install.view.line;
     install.gone.push_back(gone);
   }
   return install;

@@ -18,7 +18,9 @@ void apply_change(View& view, const ViewChange& change) {
     view.members[member.id] = member;
     view.next_processor = std::max(view.next_processor, member.id.value + 1);
   }
-  for (const ViewChange::Gone& gone : change.gone) view.members.erase(gone.id);
+  for (const ViewChange::Gone& gone : change.gone) {
+    if (view.members.erase(gone.id) > 0 && gone.why != Departure::kLeft) ++view.line;
+  }
 }
 
 bool is_sound(const ViewChange& change) {

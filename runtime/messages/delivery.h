@@ -11,6 +11,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
+#include "runtime/messages/reduction_ends.h"
 
 namespace phx::runtime {
 
@@ -48,6 +49,8 @@ struct FlowCredit {
   std::uint64_t received = 0;          ///< Pieces below it need not be kept any more.
   std::uint64_t limit = 0;             ///< Pieces that begin below this offset may be sent.
   std::optional<std::uint64_t> again;  ///< Send this piece and those behind it once more.
+  /// Reductions towards `to` with numbers below it are complete; kFlowClosed: it needs none.
+  std::uint64_t reduced = 0;
   friend bool operator==(const FlowCredit&, const FlowCredit&) = default;
 };
 /// `received` of a receiver that takes nothing any more: whatever comes is dropped.
@@ -59,6 +62,8 @@ struct FlowQuestion {
   VnodeId from;
   VnodeId to;
   bool is_lost = false;
+  /// Not 0: not about the flow, but whether the reductions towards `to` below it are complete.
+  std::uint64_t reductions = 0;
   friend bool operator==(const FlowQuestion&, const FlowQuestion&) = default;
 };
 
@@ -101,11 +106,6 @@ struct VnodeBundle {
     std::deque<PointToPoint> kept;  ///< Pieces `received` ... `next - 1`.
     friend bool operator==(const Outbound&, const Outbound&) = default;
   };
-  struct Pending {
-    collectives::ReductionKind kind;
-    std::vector<collectives::ReductionPart> parts;
-    friend bool operator==(const Pending&, const Pending&) = default;
-  };
 
   std::optional<Payload> state;                 ///< The application's; absent before its first run.
   std::vector<Message> mailbox;                 ///< Complete and not yet received.
@@ -114,7 +114,8 @@ struct VnodeBundle {
   std::map<VnodeId, Inbound> from_roots;        ///< Per broadcasting root.
   std::uint64_t broadcasts = 0;                 ///< Next number of its own broadcasts.
   std::map<VnodeId, std::uint64_t> reductions;  ///< Next number per target.
-  std::map<std::uint64_t, Pending> as_target;   ///< Reductions towards it, not yet complete.
+  std::map<VnodeId, Contributed> to_targets;    ///< Only those of which something is kept.
+  AsTarget as_target;
   friend bool operator==(const VnodeBundle&, const VnodeBundle&) = default;
 };
 

@@ -86,7 +86,8 @@ struct AppAttached {
   JobId job;
   ProcessorId processor;
   std::uint64_t vnodes = 0;
-  std::string refusal;  ///< Not empty: not attached.
+  std::string refusal;     ///< Not empty: not attached.
+  std::uint64_t line = 0;  ///< Of the daemon: see AppRepair.
   friend bool operator==(const AppAttached&, const AppAttached&) = default;
 };
 /// The application holds these from its next safe point on.
@@ -116,8 +117,10 @@ struct AppRefused {
 struct AppRetire {
   friend bool operator==(const AppRetire&, const AppRetire&) = default;
 };
-/// A processor died that may have had something on its way: ask, and send again what was lost.
+/// Processors died that may have had something on its way: ask, send again what was lost, and
+/// contribute again under this line [collectives/README.md, "Lines"].
 struct AppRepair {
+  std::uint64_t line = 0;
   friend bool operator==(const AppRepair&, const AppRepair&) = default;
 };
 /// The job is over; calls fail with this reason from now on.

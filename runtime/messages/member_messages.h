@@ -26,6 +26,7 @@ struct View {
   std::map<ProcessorId, Member> members;
   std::uint32_t next_processor = 1;  ///< The id the next newcomer gets.
   std::uint32_t next_job = 1;        ///< The id the next job gets.
+  std::uint64_t line = 0;            ///< Members that are gone without having left by themselves.
   friend bool operator==(const View&, const View&) = default;
 };
 

@@ -11,7 +11,8 @@ namespace {
 /// The longest list in `bundle`.
 std::size_t entries_of(const VnodeBundle& bundle) {
   std::size_t most = std::max({bundle.mailbox.size(), bundle.to_vnodes.size(),
-                               bundle.reductions.size(), bundle.as_target.size()});
+                               bundle.reductions.size(), bundle.to_targets.size(),
+                               bundle.as_target.askers.size(), bundle.as_target.pending.size()});
   for (const auto* streams : {&bundle.from_vnodes, &bundle.from_roots}) {
     most = std::max(most, streams->size());
     for (const auto& [from, inbound] : *streams) {
@@ -19,6 +20,7 @@ std::size_t entries_of(const VnodeBundle& bundle) {
     }
   }
   for (const auto& [to, flow] : bundle.to_vnodes) most = std::max(most, flow.kept.size());
+  for (const auto& [to, given] : bundle.to_targets) most = std::max(most, given.kept.size());
   return most;
 }
 

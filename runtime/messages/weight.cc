@@ -89,7 +89,11 @@ Weight weight_of(const VnodeBundle& bundle) {
   for (const Message& message : bundle.mailbox) sum += {kSmall, message.payload.size()};
   for (const auto& [from, inbound] : bundle.from_vnodes) sum += weight_of(inbound);
   for (const auto& [root, inbound] : bundle.from_roots) sum += weight_of(inbound);
-  for (const auto& [number, pending] : bundle.as_target) {
+  for (const auto& [target, contributed] : bundle.to_targets) {
+    sum.header += kSmall;
+    for (const auto& one : contributed.kept) sum += {kCounter, one.value.size()};
+  }
+  for (const auto& [number, pending] : bundle.as_target.pending) {
     sum += weight_of(pending.parts);
     sum.header += kSmall;
   }
@@ -97,7 +101,7 @@ Weight weight_of(const VnodeBundle& bundle) {
     sum.header += kSmall;
     for (const PointToPoint& piece : flow.kept) sum += {kSmall, piece.payload.size()};
   }
-  sum.header += kCounter * bundle.reductions.size();
+  sum.header += kCounter * (bundle.reductions.size() + bundle.as_target.askers.size());
   return sum;
 }
 

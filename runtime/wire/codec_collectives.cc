@@ -17,8 +17,8 @@ collectives::BroadcastPiece read(const pb::BroadcastPiece& in, Source& source) {
   return {.root = source.vnode(in.root(), "BroadcastPiece.root"),
           .number = in.number(),
           .tag = in.tag(),
-          .purpose = source.choice(in.purpose(), collectives::Purpose::kAllreduce,
-                                   "BroadcastPiece.purpose"),
+          .purpose =
+              source.choice(in.purpose(), collectives::Purpose::kReduced, "BroadcastPiece.purpose"),
           .more = in.more(),
           .payload = source.payload(in.payload_size(), "BroadcastPiece.payload")};
 }
@@ -97,12 +97,13 @@ collectives::ReductionPart read(const pb::ReductionPart& in, Source& source) {
 }
 
 void write(const collectives::ReductionToken& in, pb::ReductionToken& out, Sink& sink) {
-  const auto& [id, kind, parts, complete] = in;
+  const auto& [id, kind, parts, complete, line] = in;
   out.set_target(id.target.value);
   out.set_number(id.number);
   write(kind, *out.mutable_kind());
   write_list(parts, out.mutable_parts(), sink);
   out.set_complete(complete);
+  out.set_line(line);
 }
 
 collectives::ReductionToken read(const pb::ReductionToken& in, Source& source) {
@@ -110,7 +111,8 @@ collectives::ReductionToken read(const pb::ReductionToken& in, Source& source) {
       .id = {.target = source.vnode(in.target(), "ReductionToken.target"), .number = in.number()},
       .kind = read(in.kind(), source),
       .parts = read_list(in.parts(), source, "ReductionToken.parts"),
-      .complete = in.complete()};
+      .complete = in.complete(),
+      .line = in.line()};
 }
 
 }  // namespace phx::wire

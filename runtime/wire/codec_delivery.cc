@@ -29,12 +29,13 @@ runtime::PointToPoint read(const pb::PointToPoint& in, Source& source) {
 }
 
 void write(const runtime::FlowCredit& in, pb::FlowCredit& out) {
-  const auto& [from, to, received, limit, again] = in;
+  const auto& [from, to, received, limit, again, reduced] = in;
   out.set_from(from.value);
   out.set_to(to.value);
   out.set_received(received);
   out.set_limit(limit);
   out.set_again(again ? *again + 1 : 0);
+  out.set_reduced(reduced);
 }
 
 runtime::FlowCredit read(const pb::FlowCredit& in, Source& source) {
@@ -42,22 +43,25 @@ runtime::FlowCredit read(const pb::FlowCredit& in, Source& source) {
                           .to = source.vnode(in.to(), "FlowCredit.to"),
                           .received = in.received(),
                           .limit = in.limit(),
-                          .again = {}};
+                          .again = {},
+                          .reduced = in.reduced()};
   if (in.again() != 0) out.again = in.again() - 1;
   return out;
 }
 
 void write(const runtime::FlowQuestion& in, pb::FlowQuestion& out) {
-  const auto& [from, to, is_lost] = in;
+  const auto& [from, to, is_lost, reductions] = in;
   out.set_from(from.value);
   out.set_to(to.value);
   out.set_is_lost(is_lost);
+  out.set_reductions(reductions);
 }
 
 runtime::FlowQuestion read(const pb::FlowQuestion& in, Source& source) {
   return {.from = source.vnode(in.from(), "FlowQuestion.from"),
           .to = source.vnode(in.to(), "FlowQuestion.to"),
-          .is_lost = in.is_lost()};
+          .is_lost = in.is_lost(),
+          .reductions = in.reductions()};
 }
 
 void write(const runtime::BroadcastDelivery& in, pb::BroadcastDelivery& out, Sink& sink) {
@@ -276,39 +280,94 @@ Flows read_flows(VnodeId from, const Entries<pb::VnodeBundle::Outbound>& entries
   return flows;
 }
 
-using AsTarget = std::map<std::uint64_t, runtime::VnodeBundle::Pending>;
+using Targets = std::map<VnodeId, runtime::Contributed>;
 
-void write_as_target(const AsTarget& as_target, Entries<pb::VnodeBundle::Pending>* entries,
-                     Sink& sink) {
-  for (const auto& entry : as_target) {
-    const auto& [kind, parts] = entry.second;
-    pb::VnodeBundle::Pending& out = *entries->Add();
-    out.set_number(entry.first);
-    write(kind, *out.mutable_kind());
-    write_list(parts, out.mutable_parts(), sink);
+void write_contributed(const Targets& targets, Entries<pb::VnodeBundle::Contributed>* entries,
+                       Sink& sink) {
+  for (const auto& entry : targets) {
+    const auto& [first, emitted, line, kept] = entry.second;
+    pb::VnodeBundle::Contributed& out = *entries->Add();
+    out.set_to(entry.first.value);
+    out.set_first(first);
+    out.set_emitted(emitted);
+    out.set_line(line);
+    for (const auto& [kind, value] : kept) {
+      pb::VnodeBundle::Contributed::One& written = *out.add_kept();
+      write(kind, *written.mutable_kind());
+      written.set_value_size(sink.payload(value));
+    }
   }
 }
 
-AsTarget read_as_target(const Entries<pb::VnodeBundle::Pending>& entries, Source& source) {
-  AsTarget as_target;
-  source.require(static_cast<std::size_t>(entries.size()) <= kListMax, "VnodeBundle.as_target");
-  for (const pb::VnodeBundle::Pending& in : entries) {
-    source.require(as_target.empty() || as_target.rbegin()->first < in.number(),
+runtime::Contributed read_contributed(const pb::VnodeBundle::Contributed& in, Source& source) {
+  runtime::Contributed out{
+      .first = in.first(), .emitted = in.emitted(), .line = in.line(), .kept = {}};
+  const auto count = static_cast<std::uint64_t>(in.kept_size());
+  source.require(count <= kListMax, "Contributed.kept");
+  const bool is_closed = out.first == runtime::kFlowClosed;
+  source.require(
+      is_closed ? count == 0 : out.first <= out.emitted && out.emitted - out.first <= count,
+      "Contributed.emitted");
+  if (!source.ok()) return out;
+  for (const pb::VnodeBundle::Contributed::One& one : in.kept()) {
+    out.kept.push_back(
+        {read(one.kind(), source), source.payload(one.value_size(), "Contributed.kept")});
+  }
+  return out;
+}
+
+Targets read_targets(const Entries<pb::VnodeBundle::Contributed>& entries, Source& source) {
+  Targets targets;
+  source.require(static_cast<std::size_t>(entries.size()) <= kListMax, "VnodeBundle.to_targets");
+  for (const pb::VnodeBundle::Contributed& in : entries) {
+    const VnodeId to = source.vnode(in.to(), "Contributed.to");
+    source.require(targets.empty() || targets.rbegin()->first < to, "VnodeBundle.to_targets");
+    if (!source.ok()) break;
+    targets.emplace_hint(targets.end(), to, read_contributed(in, source));
+  }
+  return targets;
+}
+
+void write_as_target(const runtime::AsTarget& in, pb::VnodeBundle& out, Sink& sink) {
+  const auto& [complete, unsaid, askers, pending] = in;
+  out.set_complete(complete);
+  out.set_unsaid(unsaid);
+  write_counters(askers, out.mutable_askers(), same_number);
+  for (const auto& entry : pending) {
+    const auto& [kind, parts, line] = entry.second;
+    pb::VnodeBundle::Pending& written = *out.add_as_target();
+    written.set_number(entry.first);
+    write(kind, *written.mutable_kind());
+    write_list(parts, written.mutable_parts(), sink);
+    written.set_line(line);
+  }
+}
+
+runtime::AsTarget read_as_target(const pb::VnodeBundle& in, Source& source) {
+  runtime::AsTarget out{.complete = in.complete(),
+                        .unsaid = in.unsaid(),
+                        .askers = read_counters(in.askers(), source, "VnodeBundle.askers"),
+                        .pending = {}};
+  source.require(static_cast<std::size_t>(in.as_target_size()) <= kListMax,
+                 "VnodeBundle.as_target");
+  for (const pb::VnodeBundle::Pending& pending : in.as_target()) {
+    source.require(out.pending.empty() || out.pending.rbegin()->first < pending.number(),
                    "VnodeBundle.as_target");
     if (!source.ok()) break;
-    as_target.emplace_hint(
-        as_target.end(), in.number(),
-        runtime::VnodeBundle::Pending{read(in.kind(), source),
-                                      read_list(in.parts(), source, "Pending.parts")});
+    out.pending.emplace_hint(
+        out.pending.end(), pending.number(),
+        runtime::PendingReduction{read(pending.kind(), source),
+                                  read_list(pending.parts(), source, "Pending.parts"),
+                                  pending.line()});
   }
-  return as_target;
+  return out;
 }
 
 }  // namespace
 
 void write(const runtime::VnodeBundle& in, pb::VnodeBundle& out, Sink& sink) {
   const auto& [state, mailbox, to_vnodes, from_vnodes, from_roots, broadcasts, reductions,
-               as_target] = in;
+               to_targets, as_target] = in;
   out.set_has_state(state.has_value());
   if (state) out.set_state_size(sink.payload(*state));
   write_list(mailbox, out.mutable_mailbox(), sink);
@@ -317,7 +376,8 @@ void write(const runtime::VnodeBundle& in, pb::VnodeBundle& out, Sink& sink) {
   write_streams(from_roots, out.mutable_from_roots(), out.mutable_root_pieces(), sink);
   out.set_broadcasts(broadcasts);
   write_counters(reductions, out.mutable_reductions(), same_number);
-  write_as_target(as_target, out.mutable_as_target(), sink);
+  write_contributed(to_targets, out.mutable_to_targets(), sink);
+  write_as_target(as_target, out, sink);
 }
 
 runtime::VnodeBundle read(VnodeId vnode, const pb::VnodeBundle& in, Source& source) {
@@ -332,7 +392,14 @@ runtime::VnodeBundle read(VnodeId vnode, const pb::VnodeBundle& in, Source& sour
                                 "VnodeBundle.from_roots");
   out.broadcasts = in.broadcasts();
   out.reductions = read_counters(in.reductions(), source, "VnodeBundle.reductions");
-  out.as_target = read_as_target(in.as_target(), source);
+  out.to_targets = read_targets(in.to_targets(), source);
+  for (const auto& [target, given] : out.to_targets) {
+    const auto next = out.reductions.find(target);
+    const bool is_next =
+        next != out.reductions.end() && next->second == given.first + given.kept.size();
+    source.require(is_next || given.first == runtime::kFlowClosed, "Contributed.first");
+  }
+  out.as_target = read_as_target(in, source);
   return out;
 }
 

@@ -70,12 +70,13 @@ void add(const runtime::AppWaiting& in, pb::ToDaemon& out, Sink& /*sink*/) {
 // One per alternative of ToApplication, in its order.
 
 void add(const runtime::AppAttached& in, pb::ToApplication& out, Sink& /*sink*/) {
-  const auto& [job, processor, vnodes, refusal] = in;
+  const auto& [job, processor, vnodes, refusal, line] = in;
   pb::AppAttached& attached = *out.mutable_attached();
   attached.set_job(job.value);
   attached.set_processor(processor.value);
   attached.set_vnodes(vnodes);
   write_text(refusal, attached.mutable_refusal());
+  attached.set_line(line);
 }
 void add(const runtime::AppGrant& in, pb::ToApplication& out, Sink& sink) {
   const auto& [parcels] = in;
@@ -99,9 +100,9 @@ void add(const runtime::AppRetire& /*in*/, pb::ToApplication& out, Sink& /*sink*
   static_assert(std::is_empty_v<runtime::AppRetire>);
   out.mutable_retire();
 }
-void add(const runtime::AppRepair& /*in*/, pb::ToApplication& out, Sink& /*sink*/) {
-  static_assert(std::is_empty_v<runtime::AppRepair>);
-  out.mutable_repair();
+void add(const runtime::AppRepair& in, pb::ToApplication& out, Sink& /*sink*/) {
+  const auto& [line] = in;
+  out.mutable_repair()->set_line(line);
 }
 void add(const runtime::AppEnd& in, pb::ToApplication& out, Sink& /*sink*/) {
   const auto& [code, reason] = in;
@@ -143,7 +144,8 @@ runtime::AppAttached read_attached(const pb::AppAttached& in, Source& source) {
   return {.job = JobId{in.job()},
           .processor = ProcessorId{in.processor()},
           .vnodes = in.vnodes(),
-          .refusal = source.text(in.refusal(), "AppAttached.refusal")};
+          .refusal = source.text(in.refusal(), "AppAttached.refusal"),
+          .line = in.line()};
 }
 
 }  // namespace
@@ -201,7 +203,7 @@ runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
     case pb::ToApplication::kRelease:
       return runtime::AppRelease{read_vnodes(in.release().vnodes(), source, "AppRelease.vnodes")};
     case pb::ToApplication::kRepair:
-      return runtime::AppRepair{};
+      return runtime::AppRepair{in.repair().line()};
     case pb::ToApplication::kAttached:
       return read_attached(in.attached(), source);
     case pb::ToApplication::kRefused:

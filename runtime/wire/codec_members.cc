@@ -20,18 +20,20 @@ runtime::Member read(const pb::Member& in, Source& source) {
 }
 
 void write(const runtime::View& in, pb::View& out, Sink& sink) {
-  const auto& [number, members, next_processor, next_job] = in;
+  const auto& [number, members, next_processor, next_job, line] = in;
   out.set_number(number);
   for (const auto& entry : members) write(entry.second, *out.add_members(), sink);
   out.set_next_processor(next_processor);
   out.set_next_job(next_job);
+  out.set_line(line);
 }
 
 runtime::View read(const pb::View& in, Source& source) {
   runtime::View view{.number = in.number(),
                      .members = {},
                      .next_processor = in.next_processor(),
-                     .next_job = in.next_job()};
+                     .next_job = in.next_job(),
+                     .line = in.line()};
   ProcessorId before = kNobody;
   for (const pb::Member& member : in.members()) {
     const ProcessorId id{member.id()};

@@ -138,6 +138,7 @@ TEST_CASE("leaving takes two steps: marked first, then gone") {
   h.message(3, Leave{true});
 
   CHECK(!h.machine.contains(p(3)));
+  CHECK(h.machine.view().line == 0);  // nobody has died
   const auto changes = h.take<ViewChange>();
   REQUIRE(changes.size() == 2);  // the leaver hears it as well
   CHECK(changes[1].first == p(3));
@@ -228,6 +229,7 @@ TEST_CASE("after the coordinator's death the next one asks all and goes on from 
   higher.number = 11;
   higher.members[p(5)] = Member{p(5), 7, {}, "", false};
   higher.next_processor = 6;
+  higher.line = 3;
   h.message(3, ViewReport{higher});
   const auto again = h.take<ViewQuery>();  // so p5 must be asked, too
   REQUIRE(again.size() == 1);
@@ -238,6 +240,7 @@ TEST_CASE("after the coordinator's death the next one asks all and goes on from 
   CHECK(h.machine.is_coordinator());
   CHECK(h.machine.contains(p(5)));
   CHECK(!h.machine.contains(p(1)));
+  CHECK(h.machine.view().line == 4);
   CHECK(h.machine.view().next_processor == 6 + MembershipOptions{}.id_gap);
   CHECK(h.take<ViewInstall>().size() == 3);
 }

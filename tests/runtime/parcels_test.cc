@@ -48,7 +48,7 @@ TEST_CASE("every payload of a vnode counts") {
   BroadcastDelivery broadcast;
   broadcast.piece.payload = kilobyte;
   full.bundle.from_roots[VnodeId{1}] = {0, {}, {{4, broadcast}}};
-  full.bundle.as_target[7].parts.push_back({VnodeSet{VnodeId{1}}, kilobyte});
+  full.bundle.as_target.pending[7].parts.push_back({VnodeSet{VnodeId{1}}, kilobyte});
 
   CHECK(weight_of(full).total() >= empty + 6 * 1024);
   CHECK(weight_of(full).total() < empty + 7 * 1024);

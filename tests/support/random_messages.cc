@@ -107,7 +107,7 @@ collectives::BroadcastPiece RandomMessages::piece() {
   return {.root = vnode(),
           .number = number(),
           .tag = number32(),
-          .purpose = choice(collectives::Purpose::kAllreduce),
+          .purpose = choice(collectives::Purpose::kReduced),
           .more = flip(),
           .payload = payload()};
 }
@@ -130,7 +130,8 @@ collectives::ReductionToken RandomMessages::reduction() {
   return {.id = {.target = vnode(), .number = number()},
           .kind = reduction_kind(),
           .parts = list([this] { return reduction_part(); }),
-          .complete = flip()};
+          .complete = flip(),
+          .line = number()};
 }
 
 collectives::Message RandomMessages::collective() {
@@ -157,7 +158,7 @@ PointToPoint RandomMessages::point_to_point() {
 }
 
 FlowCredit RandomMessages::flow_credit() {
-  FlowCredit made{vnode(), vnode(), number(), number(), {}};
+  FlowCredit made{vnode(), vnode(), number(), number(), {}, number()};
   if (flip()) made.again = number() >> 1U;
   return made;
 }
@@ -233,6 +234,22 @@ std::map<VnodeId, VnodeBundle::Outbound> RandomMessages::flows(VnodeId from) {
   return made;
 }
 
+std::map<VnodeId, Contributed> RandomMessages::contributed() {
+  std::map<VnodeId, Contributed> made;
+  for (std::size_t left = few(); left > 0; --left) {
+    Contributed& one = made[vnode()];
+    one = {};
+    one.line = number();
+    one.first = one.emitted = number() >> 1U;
+    for (std::size_t kept = few(); kept > 0; --kept) {
+      one.kept.push_back({reduction_kind(), payload()});
+      if (flip()) ++one.emitted;
+    }
+    if (one.kept.empty() && flip()) one.first = kFlowClosed;
+  }
+  return made;
+}
+
 VnodeBundle RandomMessages::bundle(VnodeId vnode_of) {
   VnodeBundle made;
   if (flip()) made.state = payload();
@@ -244,8 +261,14 @@ VnodeBundle RandomMessages::bundle(VnodeId vnode_of) {
   made.from_roots = streams(true);
   made.broadcasts = number();
   made.reductions = counters();
+  made.to_targets = contributed();
+  for (const auto& [target, given] : made.to_targets) {
+    made.reductions[target] = given.first + given.kept.size();
+  }
+  made.as_target = {number(), number(), counters(), {}};
   for (std::size_t left = few(); left > 0; --left) {
-    made.as_target[number()] = {reduction_kind(), list([this] { return reduction_part(); })};
+    made.as_target.pending[number()] = {reduction_kind(), list([this] { return reduction_part(); }),
+                                        number()};
   }
   return made;
 }
@@ -261,8 +284,11 @@ Member RandomMessages::member(ProcessorId id) {
 }
 
 View RandomMessages::view() {
-  View made{
-      .number = number(), .members = {}, .next_processor = number32(), .next_job = number32()};
+  View made{.number = number(),
+            .members = {},
+            .next_processor = number32(),
+            .next_job = number32(),
+            .line = number()};
   for (std::size_t left = few(); left > 0; --left) {
     const ProcessorId id{number32() | 1U};  // never 0
     made.members[id] = member(id);

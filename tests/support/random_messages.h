@@ -71,11 +71,14 @@ class RandomMessages {
   [[nodiscard]] collectives::Message collective();
   [[nodiscard]] runtime::PointToPoint point_to_point();
   [[nodiscard]] runtime::FlowCredit flow_credit();
-  [[nodiscard]] runtime::FlowQuestion flow_question() { return {vnode(), vnode(), flip()}; }
+  [[nodiscard]] runtime::FlowQuestion flow_question() {
+    return {vnode(), vnode(), flip(), number()};
+  }
   [[nodiscard]] runtime::Delivery delivery();
   [[nodiscard]] std::map<VnodeId, std::uint64_t> counters();
   [[nodiscard]] std::map<VnodeId, runtime::VnodeBundle::Inbound> streams(bool are_of_broadcasts);
   [[nodiscard]] std::map<VnodeId, runtime::VnodeBundle::Outbound> flows(VnodeId from);
+  [[nodiscard]] std::map<VnodeId, runtime::Contributed> contributed();
   [[nodiscard]] runtime::VnodeBundle bundle(VnodeId vnode_of);
   [[nodiscard]] runtime::VnodeParcel parcel();
   [[nodiscard]] runtime::Member member(ProcessorId id);

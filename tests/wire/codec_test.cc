@@ -261,7 +261,7 @@ TEST_CASE("a moving vnode takes no more of a header than it is reckoned to, by i
     flow.received = number - 1;
     flow.kept.push_back({far, VnodeId{i << 16U}, number - 1, tag, number, {}});
     bundles[2].reductions[VnodeId{i << 16U}] = number;
-    bundles[3].as_target[number + i].parts.push_back({covered, {}});
+    bundles[3].as_target.pending[number + i].parts.push_back({covered, {}});
     bundles[4].from_vnodes[far].begun.emplace_back();
     bundles[5].from_vnodes[far].early[number + i] =
         runtime::PointToPoint{far, farther, number + i, tag, number, {}};
