@@ -127,7 +127,7 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
                         },
                         [&](const FollowRequest& m) {
                           core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
-                            core_->jobs.follow(around, client, m.job, out);
+                            core_->jobs.follow(around, client, m, out);
                           });
                         },
                         [&](const SignalRequest& m) {

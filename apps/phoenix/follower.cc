@@ -99,18 +99,14 @@ bool Follower::silence_reaches(Duration begin, Duration period) const {
 Follower::Code Follower::take(const runtime::ClientReply& reply) {
   if (const auto* m = std::get_if<runtime::RunStarted>(&reply)) {
     job_ = m->job;
+    moves_ = 0;
     give_up_.reset();
   }
   if (const auto* m = std::get_if<runtime::StatusReply>(&reply); m != nullptr && !job_) {
     for_number_.look(to_string(m->coordinator) + ", the coordinator of the mesh, to give the job " +
                      "that " + to_string(session_.client.daemon()) + " is to begin its number");
   }
-  if (const auto* m = std::get_if<runtime::RunOutput>(&reply)) {
-    output_.write(m->output, [this] {
-      if (const int number = Interrupts::take(); number != 0) pass_on(number);
-      return ending_ == 0;
-    });
-  }
+  if (const auto* m = std::get_if<runtime::RunOutput>(&reply)) show(m->output);
   if (const auto* m = std::get_if<runtime::RunMoved>(&reply)) return move(*m);
   if (const auto* m = std::get_if<runtime::RunEnded>(&reply)) {
     if (!m->reason.empty()) fail(to_string(m->job) + ": " + m->reason);
@@ -120,6 +116,20 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
     return job_ ? fail(m->error) : ask_another(m->error);
   }
   return std::nullopt;
+}
+
+void Follower::show(const runtime::Output& output) {
+  std::uint64_t& last = shown_[output.processor];
+  if (output.number <= last) return;
+  last = output.number;
+  output_.write(output, [this] {
+    if (const int number = Interrupts::take(); number != 0) pass_on(number);
+    return ending_ == 0;
+  });
+}
+
+Status Follower::follow() {
+  return session_.client.send(runtime::FollowRequest{*job_, shown_});
 }
 
 Follower::Code Follower::on_loss(const Error& loss) {
@@ -152,7 +162,7 @@ Follower::Code Follower::ask_about_home() {
   std::fprintf(stderr, "phoenix: %s\n", why.c_str());
   session_ = std::move(next).value();
   silence_ = {};
-  static_cast<void>(session_.client.send(runtime::FollowRequest{*job_}));
+  static_cast<void>(follow());
   return std::nullopt;
 }
 
@@ -204,16 +214,18 @@ Follower::Code Follower::find_again(const Error& loss) {
   if (!next.ok()) return fail("lost " + lost + ": " + loss.what);
   session_ = std::move(next).value();
   // If this is lost too, the next look at the connection tells.
-  static_cast<void>(session_.client.send(runtime::FollowRequest{*job_}));
+  static_cast<void>(follow());
   return std::nullopt;
 }
 
 Follower::Code Follower::move(const runtime::RunMoved& moved) {
   job_ = moved.job;
+  // The next home may not have heard yet that the one before leaves, and send us back.
+  if (++moves_ > 1) std::this_thread::sleep_for(kLook);
   auto next = connect_to(session_.dir.name(), moved.endpoints);
   if (!next.ok()) return find_again(next.error());
   session_ = std::move(next).value();
-  const Status sent = session_.client.send(runtime::FollowRequest{moved.job});
+  const Status sent = follow();
   return sent.ok() ? std::nullopt : find_again(sent.error());
 }
 

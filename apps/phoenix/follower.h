@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -33,6 +35,8 @@ class Follower {
   [[nodiscard]] bool silence_reaches(Duration begin, Duration period) const;
 
   [[nodiscard]] Code take(const runtime::ClientReply& reply);
+  void show(const runtime::Output& output);
+  [[nodiscard]] Status follow();
   [[nodiscard]] Code on_loss(const Error& loss);
   [[nodiscard]] Code on_silence();
   [[nodiscard]] Code ask_about_home();
@@ -47,6 +51,9 @@ class Follower {
   runtime::RunRequest request_;
   JobOutput output_;
   int refusals_ = 0;
+  int moves_ = 0;  ///< That it was sent elsewhere since a daemon last said that the job is its own.
+  /// The last output of each process that was shown.
+  std::map<ProcessorId, std::uint64_t> shown_;
   int ending_ = 0;  ///< The signal that ended the job; 0: none.
   std::optional<JobId> job_;
   std::optional<Instant> give_up_;  ///< Searching since a loss.

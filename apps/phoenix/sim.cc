@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -81,18 +82,6 @@ int run_script(const SimOptions& options) {
   if (differs) return fail(options.scenario + " goes another way than its transcript; see --trace");
   std::printf("%s: no violation\n", options.scenario.c_str());
   return kOk;
-}
-
-/// The whole mesh of a topology: start, some broadcasts and reductions, no faults.
-sim::ChurnOptions mesh_options() {
-  sim::ChurnOptions options;
-  options.workload.messages = 2;
-  options.workload.broadcasts = 5;
-  options.workload.reductions = 2;
-  options.faults = {};
-  options.sites = {400, 300, 300};
-  options.workload.vnodes = 1000;
-  return options;
 }
 
 struct Totals {
@@ -177,13 +166,8 @@ nlohmann::json to_json(const sim::CostRow& row, std::uint32_t processors) {
           {"kinds", std::move(kinds)}};
 }
 
-/// The table of runtime/sim/README.md, for one number of processors.
-int run_costs(const SimOptions& options) {
-  sim::CostOptions run;
-  constexpr std::uint32_t kProcessors = 64;
-  run.processors = options.processors == 0 ? kProcessors : options.processors;
-  run.heap_in_use = [] { return std::uint64_t{mallinfo2().uordblks}; };
-  const sim::CostReport report = sim::measure_costs(run);
+int print_costs(const SimOptions& options, const sim::CostOptions& run,
+                const sim::CostReport& report) {
   Table table({"event", "ms", "messages", "of one", "kB", "kB of one", "copies", "fallback %",
                "heap kB each"});
   nlohmann::json rows = nlohmann::json::array();
@@ -205,13 +189,43 @@ int run_costs(const SimOptions& options) {
   return report.violations.empty() ? kOk : kFailed;
 }
 
+sim::CostOptions cost_options(const SimOptions& options, std::uint32_t processors) {
+  sim::CostOptions run;
+  run.processors = options.processors == 0 ? processors : options.processors;
+  run.heap_in_use = [] { return std::uint64_t{mallinfo2().uordblks}; };
+  // A large mesh takes minutes: who waits sees how far it is.
+  run.on_row = [begun = std::chrono::steady_clock::now()](const sim::CostRow& row) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+    std::fprintf(stderr, "%7.1f s  %s: %.0f ms of virtual time\n", passed.count(),
+                 std::string(row.event).c_str(), to_ms(row.time));
+  };
+  return run;
+}
+
+/// The table of runtime/sim/README.md, for one number of processors.
+int run_costs(const SimOptions& options) {
+  constexpr std::uint32_t kProcessors = 64;
+  const sim::CostOptions run = cost_options(options, kProcessors);
+  return print_costs(options, run, sim::measure_costs(run));
+}
+
+int run_mesh(const SimOptions& options) {
+  constexpr std::uint32_t kProcessors = 1000;
+  constexpr std::uint32_t kChanges = 100;
+  sim::CostOptions run = cost_options(options, kProcessors);
+  const auto seeds = parse_seeds(options.seeds);
+  if (!seeds || seeds->first != seeds->second) return fail("not a seed: " + options.seeds, kUsage);
+  run.seed = seeds->first;
+  return print_costs(options, run, sim::measure_mesh(run, std::min(kChanges, run.processors / 4)));
+}
+
 int simulate(const SimOptions& options) {
   if (options.scenario == "churn") return run_seeds(options, sim::ChurnOptions::full(), false);
   if (options.scenario == "churn-small") {
     return run_seeds(options, sim::ChurnOptions::small(), false);
   }
   if (options.scenario == "costs") return run_costs(options);
-  if (options.scenario == "mesh") return run_seeds(options, mesh_options(), false);
+  if (options.scenario == "mesh") return run_mesh(options);
   if (options.scenario == "barred") {
     return run_seeds(options, sim::ChurnOptions::barred(), false);
   }
@@ -231,14 +245,16 @@ void add_sim(CLI::App& tool, Action& chosen) {
   CLI::App* verb = tool.add_subcommand("sim", "Simulate a mesh with faults, and check everything");
   verb->add_option("--scenario", options->scenario,
                    "churn, churn-small, barred (pairs do not reach each other), deaths, mesh (1000 "
-                   "processors), costs (what each event costs), or a scenario file")
+                   "processors, and 100 come and go), costs (what each event costs), or a scenario "
+                   "file")
       ->capture_default_str();
   verb->add_option("--seed,--seeds", options->seeds, "One seed, or a range like 0..999")
       ->capture_default_str();
   verb->add_option("--topology", options->topology,
                    "The network, as a topology file; see runtime/sim/README.md");
-  verb->add_option("--processors", options->processors, "Of costs: how many, a multiple of 4");
-  verb->add_flag("--json", options->json, "Of costs: as JSON, with each kind of message");
+  verb->add_option("--processors", options->processors,
+                   "Of costs and mesh: how many, a multiple of 4");
+  verb->add_flag("--json", options->json, "Of costs and mesh: as JSON, with each kind of message");
   verb->add_flag("--trace", options->trace, "Print everything that happens");
   verb->add_flag("--wire", options->wire, "Turn all messages into bytes and back on their way");
   verb->footer(

@@ -132,6 +132,7 @@ function(phx_test name)
   target_link_libraries(${target} PRIVATE phx_test_main ${arg_USES} ${arg_LINK})
   target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
   target_compile_options(${target} PRIVATE ${PHX_WARNINGS})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # their helpers have equal names
   phx_precompile(${target} test)
   if(arg_DEPENDS)
     add_dependencies(${target} ${arg_DEPENDS})

@@ -31,8 +31,9 @@ JobLife::JobLife(ProcessorId self, JobStart start, const DaemonConfig& config)
     : self_(self),
       start_(std::move(start)),
       config_(config),
+      duty_(start_.home),
       home_(start_.home),
-      output_(self, start_.job, config.output_bytes_max) {
+      output_(self, start_.job) {
   for (const ProcessorId processor : start_.processors) {
     stages_[processor] = {start_.job, Stage::kStarting, {}};
   }
@@ -89,22 +90,22 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
 
 void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out) {
   stage_ = stage;
-  stages_[self_] = {id(), stage, std::move(exit), 0, 0};
-  report_stage(around, out);
+  stages_[self_] = {id(), stage, std::move(exit), ++changes_, output_.written(), 0};
+  report_change(around, out);
 }
 
-void JobLife::report_stage(const Surroundings& around, JobOutbox& out) {
-  JobStage& here = stages_.at(self_);
-  here.change = ++changes_;
-  here.written = output_.written();
-  if (home_ != self_) {
-    out.send(home_, here);
-    return;
-  }
-  output_.on_counted(self_, here.written);
+void JobLife::report_change(const Surroundings& around, JobOutbox& out) {
+  if (home_ != self_) return report_stage(home_, out);
   unannounced_.insert(self_);
   out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
   decide(around, out);
+}
+
+void JobLife::report_stage(ProcessorId home, JobOutbox& out) {
+  JobStage& here = stages_.try_emplace(self_).first->second;
+  here.job = id();
+  here.taken = output_.taken();
+  out.send(home, here);
 }
 
 /// Statements come on several ways; the processor concerned has numbered them.
@@ -113,7 +114,6 @@ void JobLife::learn(const Surroundings& around, ProcessorId processor, const Job
   const auto found = stages_.find(processor);
   if (found != stages_.end() && found->second.change >= stage.change) return;
   stages_[processor] = stage;
-  if (home_ == self_) output_.on_counted(processor, stage.written);
 }
 
 void JobLife::on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out) {
@@ -149,48 +149,53 @@ void JobLife::on_exit(const Surroundings& around, Exit exit, JobOutbox& out) {
 
 void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage stage,
                        JobOutbox& out) {
+  output_.on_forgotten(from, stage.taken);
   learn(around, from, stage);
-  // Who tells a former home will hear of the new one, and tell that.
+  // Another home will ask for it.
   if (home_ != self_ || is_gone(around, from)) return;
-  // What it sent here before has come, so the rest was sent to homes that are gone.
-  if (!may_output_come(around)) output_.on_lost(around, out);
+  unheard_.erase(from);
   unannounced_.insert(from);
   out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
   decide(around, out);
 }
 
 void JobLife::decide(const Surroundings& around, JobOutbox& out) {
-  if (ended_ || !is_followed() || !output_.is_taken()) return;
-  const bool is_lost = !output_.has_all_come();
-  if (is_lost && may_output_come(around)) return;
-  bool anybody_left = false;
+  if (ended_ || home_ != self_ || !is_followed()) return;
+  if (!output_.is_taken() || !has_all_come(around)) return;
+  std::optional<JobEnd> failure = failure_;
+  bool anybody_left = !unheard_.empty();
   bool anybody_exited = false;
   for (const auto& [processor, stage] : stages_) {
-    const Exit& exit = stage.exit;
     if (is_gone(around, processor)) continue;
-    if (stage.stage == Stage::kExited && (exit.code != 0 || exit.signal != 0)) {
-      const std::int32_t code = exit.signal != 0 ? kSignalExitBase + exit.signal : exit.code;
-      end(around, code,
-          "the application at " + describe(around, processor) + " " + runtime::describe(exit), out);
-      return;
-    }
+    if (!failure) failure = failure_at(around, processor);
     anybody_exited = anybody_exited || stage.stage == Stage::kExited;
     anybody_left = anybody_left || takes_part(stage.stage) || stage.stage == Stage::kFinished;
   }
-  if (!anybody_exited || anybody_left) return;
-  const char* lost = "output is lost that a former home of the job was passing on when it died";
-  end(around, is_lost ? 1 : 0, is_lost ? lost : "", out);
+  if (failure) return end(around, failure->code, failure->reason, out);
+  if (anybody_exited && !anybody_left) end(around, 0, "", out);
 }
 
-/// What has not come with a stage is at former homes. These leave; when none is left, it is lost.
-bool JobLife::may_output_come(const Surroundings& around) const {
-  const ProcessorSet leavers = around.members.minus(around.staying).minus(ProcessorSet{self_});
-  return moves_ == 0 || !leavers.empty() || around.members.contains(home_before_);
+bool JobLife::has_all_come(const Surroundings& around) const {
+  return std::ranges::all_of(stages_, [&](const auto& entry) {
+    const std::uint64_t written = entry.second.written;
+    return is_gone(around, entry.first) || output_.given(entry.first) >= written;
+  });
+}
+
+std::optional<JobEnd> JobLife::failure_at(const Surroundings& around, ProcessorId processor) const {
+  const auto found = stages_.find(processor);
+  if (found == stages_.end() || found->second.stage != Stage::kExited) return std::nullopt;
+  const Exit& exit = found->second.exit;
+  if (exit.code == 0 && exit.signal == 0) return std::nullopt;
+  const std::int32_t code = exit.signal != 0 ? kSignalExitBase + exit.signal : exit.code;
+  return JobEnd{
+      id(), code,
+      "the application at " + describe(around, processor) + " " + runtime::describe(exit)};
 }
 
 void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
   if (home_ != self_) return;
-  JobHome statement{id(), home_, moves_, {}, {}};
+  JobHome statement{id(), home_, home_view_, false, {}};
   for (const ProcessorId processor : unannounced_.ids()) {
     const auto found = stages_.find(processor);
     if (found != stages_.end()) statement.stages.insert(*found);
@@ -202,50 +207,56 @@ void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
 }
 
 void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox& out) {
-  if (home.moves < moves_) return;
-  const bool moved = home.moves > moves_;
-  moves_ = home.moves;
-  if (home_ != home.home) home_before_ = std::exchange(home_, home.home);
   for (const auto& [processor, stage] : home.stages) learn(around, processor, stage);
-  if (!moved || ended_) return;
-  if (is_gone(around, home_)) {
-    end(around, 1, to_string(home_) + " is gone, which was to look after the job", out);
-    return;
+  if (home.view > home_view_) {  // The view comes here later.
+    home_ = home.home;
+    home_view_ = home.view;
   }
-  if (home_ == self_) output_.become_home(around, home.outputs, stages_, out);
-  if (home_ != self_) output_.give_away(home_, out);
-  // With what was written since the last report: the new home must know what is on its way to it.
-  if (stages_.contains(self_)) report_stage(around, out);
-  if (home_ != self_) return;
+  if (home.is_new && !ended_ && home.home != self_) report_stage(home.home, out);
+}
+
+/// The processor that was asked for the job; when that leaves, the oldest one that stays.
+ProcessorId JobLife::home_in(const Surroundings& around) const {
+  if (around.staying.contains(start_.home)) return start_.home;
+  if (!around.staying.empty()) return around.staying.front();
+  return around.members.empty() ? home_ : around.members.front();
+}
+
+bool JobLife::on_view(const Surroundings& around, JobOutbox& out) {
+  if (ended_) return false;
+  const ProcessorId before = std::exchange(duty_, home_in(around));
+  if (around.view.number >= home_view_) {
+    home_ = duty_;
+    home_view_ = around.view.number;
+  }
+  if (before == duty_) return false;
+  if (before == self_) give_home_up(around, out);
+  if (duty_ == self_) take_home(around, out);
+  return duty_ == self_;
+}
+
+void JobLife::take_home(const Surroundings& around, JobOutbox& out) {
   note(out, Note::Level::kInfo, "job-home", to_string(id()));
+  unheard_ = around.members.minus(ProcessorSet{self_});
   if (!start_.spec.command.empty()) {
     out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + kFollowTimeout);
   }
-  decide(around, out);
 }
 
-void JobLife::pass_home_on(const Surroundings& around, JobOutbox& out) {
-  // What the tool has not taken would not reach it any more.
-  if (home_ != self_ || ended_ || !output_.is_taken()) return;
-  ProcessorSet candidates = ready().common(around.staying);
-  if (candidates.empty()) candidates = around.staying;
-  candidates.erase(self_);
-  if (candidates.empty()) return;
-  home_ = candidates.front();
-  ++moves_;
-  output_.uncount_kept();
-  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-    out.send(member, home_statement());
-  }
-  output_.give_away(home_, out);
-  output_.forget_writers();
+void JobLife::give_home_up(const Surroundings& around, JobOutbox& out) {
+  unheard_ = {};
   unannounced_ = {};
-  if (!output_.tool()) return;
-  const auto found = around.view.members.find(home_);
-  PHX_CHECK(found != around.view.members.end());
-  out.report(Effect{Reply{*output_.tool(), RunMoved{id(), found->second.endpoints}}});
-  out.report(Effect{DropClient{*output_.tool()}});
+  out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
+  if (output_.tool()) send_elsewhere(around, *output_.tool(), out);
   output_.on_tool_gone();
+}
+
+void JobLife::send_elsewhere(const Surroundings& around, ClientId tool, JobOutbox& out) const {
+  const auto found = around.view.members.find(home_);
+  const auto endpoints =
+      found == around.view.members.end() ? std::vector<std::string>{} : found->second.endpoints;
+  out.report(Effect{Reply{tool, RunMoved{id(), endpoints}}});
+  out.report(Effect{DropClient{tool}});
 }
 
 void JobLife::on_written(const Surroundings& around, Output output, JobOutbox& out) {
@@ -255,28 +266,23 @@ void JobLife::on_written(const Surroundings& around, Output output, JobOutbox& o
 }
 
 void JobLife::on_output(const Surroundings& around, Output output, JobOutbox& out) {
-  if (home_ != self_) {
-    out.send(home_, std::move(output));
-    return;
-  }
-  output_.on_come(around, std::move(output), out);
-  if (output_.has_gaps() && !may_output_come(around)) output_.on_lost(around, out);
+  if (output.processor == self_ && home_ != self_) return out.send(home_, std::move(output));
+  if (home_ != self_) return;  // Its writer keeps it, and another home will ask for it.
+  output_.on_come(std::move(output), out);
   decide(around, out);  // It may be what the end has waited for.
 }
 
-void JobLife::on_taken(const Surroundings& around, const OutputTaken& taken, JobOutbox& out) {
+void JobLife::on_taken(const Surroundings& around, ProcessorId from, const OutputTaken& taken,
+                       JobOutbox& out) {
   output_.on_taken(around, taken.count, out);
+  if (!taken.again || ended_) return;
+  report_stage(from, out);
+  output_.repeat(from, out);
 }
 
-void JobLife::on_follower(const Surroundings& around, ClientId client, JobOutbox& out) {
-  if (home_ != self_ && !ended_) {
-    const auto found = around.view.members.find(home_);
-    const auto endpoints =
-        found == around.view.members.end() ? std::vector<std::string>{} : found->second.endpoints;
-    out.report(Effect{Reply{client, RunMoved{id(), endpoints}}});
-    out.report(Effect{DropClient{client}});
-    return;
-  }
+void JobLife::on_follower(const Surroundings& around, ClientId client,
+                          const JobOutput::Numbers& shown, JobOutbox& out) {
+  if (home_ != self_ && !ended_) return send_elsewhere(around, client, out);
   if (output_.tool() && output_.tool() != client) {
     out.report(Effect{Reply{client, Done{"another tool follows " + to_string(id()) + " already"}}});
     out.report(Effect{DropClient{client}});
@@ -284,7 +290,8 @@ void JobLife::on_follower(const Surroundings& around, ClientId client, JobOutbox
   }
   out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
   out.report(Effect{Reply{client, RunStarted{id()}}});
-  output_.on_tool(client, out);
+  const bool is_first = start_.home == self_;
+  output_.on_tool(client, shown, is_first ? ProcessorSet{} : around.members, out);
   if (home_ == self_) decide(around, out);
   tell_followers(out);
 }
@@ -359,10 +366,13 @@ void JobLife::tell_followers(JobOutbox& out) {
 
 void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
                       const std::string& lost, JobOutbox& out) {
+  // Who has left had told the home, which may have been another one, or not yet.
+  if (gone.why == Departure::kLeft && !failure_) failure_ = failure_at(around, gone.id);
   stages_.erase(gone.id);
-  output_.on_gone(around, gone);
+  unheard_.erase(gone.id);
+  output_.on_gone(gone.id);
   if (ended_) return;
-  const bool was_home = home_ == gone.id;
+  const bool was_home = duty_ == gone.id;
   if (gone.why != Departure::kLeft && (was_home || !lost.empty())) {
     end(around, 1,
         to_string(gone.id) + " is gone (" + gone.detail + ")" +
@@ -370,8 +380,9 @@ void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
         out);
     return;
   }
-  if (home_ != self_) return;
-  if (!may_output_come(around)) output_.on_lost(around, out);
+  // It may have died before it had announced the job to all, the present home among them.
+  const bool may_be_unknown = gone.why != Departure::kLeft && gone.id == start_.home;
+  if (may_be_unknown && home_ != self_) out.send(home_, start_);
   decide(around, out);
 }
 
@@ -415,15 +426,17 @@ void JobLife::consider_retire(const Surroundings& around, bool idle, JobOutbox& 
   }
 }
 
-std::string JobLife::waiting() const {
-  if (is_held_up()) return kUnread;
+std::string JobLife::waiting(const Surroundings& around) const {
+  const bool is_kept_here = around.leaving && !is_running() && !is_read();
+  if (is_held_up() || is_kept_here) return kUnread;
   if (!app_waiting_.empty()) return app_waiting_;
   if (stage_ == Stage::kStarting) return "the application to attach";
   if (is_retired_ && is_running()) return "the application to end, as it was told";
   if (home_ != self_ || is_running() || ended_) return {};
   if (!is_followed()) return "the tool that started the job, to follow it to its new home";
-  if (!output_.has_all_come()) return "output of the job's processes that is on its way here";
   if (!output_.is_taken()) return kUnread;
+  if (!unheard_.empty())
+    return "the others, to say which processes of the job they run: p" + to_string(unheard_);
   return {};
 }
 

@@ -33,16 +33,22 @@ class JobLife {
   // Inputs: other processors.
   void on_stage(const Surroundings& around, ProcessorId from, JobStage stage, JobOutbox& out);
   void on_output(const Surroundings& around, Output output, JobOutbox& out);
-  void on_taken(const Surroundings& around, const OutputTaken& taken, JobOutbox& out);
+  void on_taken(const Surroundings& around, ProcessorId from, const OutputTaken& taken,
+                JobOutbox& out);
   void on_home(const Surroundings& around, const JobHome& home, JobOutbox& out);
   void on_signal(const JobSignal& signal, JobOutbox& out);
   void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
   /// `lost`: what went with it, for people; empty: nothing that matters.
   void on_gone(const Surroundings& around, const ViewChange::Gone& gone, const std::string& lost,
                JobOutbox& out);
+  /// After every view, and when the job becomes known here: whose duty the home's is, follows from
+  /// the view. True: it has become the one of this processor, so the job has to be introduced.
+  [[nodiscard]] bool on_view(const Surroundings& around, JobOutbox& out);
 
   // Inputs: tools, timers.
-  void on_follower(const Surroundings& around, ClientId client, JobOutbox& out);
+  /// `shown`: the last outputs that it has.
+  void on_follower(const Surroundings& around, ClientId client, const JobOutput::Numbers& shown,
+                   JobOutbox& out);
   /// It has taken all that it was sent. False: it does not follow this job.
   bool on_follower_took(const Surroundings& around, ClientId client, JobOutbox& out);
   /// `why`: the driver gave it up for that; empty: it went away.
@@ -55,8 +61,6 @@ class JobLife {
   void consider_start(const Surroundings& around, JobOutbox& out);
   /// Tells the process to end if it will get no vnodes any more. `idle`: it has none.
   void consider_retire(const Surroundings& around, bool idle, JobOutbox& out);
-  /// Gives the home's duty away, if this processor has it and another can take it.
-  void pass_home_on(const Surroundings& around, JobOutbox& out);
   /// Says that the job is over: to everybody, or to those who will.
   void tell_end(const Surroundings& around, const JobEnd& end, JobOutbox& out) const;
   /// Ends the job everywhere. `reason` empty: it ended well.
@@ -66,8 +70,8 @@ class JobLife {
   [[nodiscard]] JobId id() const { return start_.job; }
   [[nodiscard]] const JobStart& start() const { return start_; }
   [[nodiscard]] ProcessorId home() const { return home_; }
-  [[nodiscard]] JobHome home_statement() const {
-    return {id(), home_, moves_, stages_, output_.counts()};
+  [[nodiscard]] JobHome home_statement(bool is_new) const {
+    return {id(), home_, home_view_, is_new, stages_};
   }
   [[nodiscard]] Stage stage() const { return stage_; }
   [[nodiscard]] std::optional<ApplicationId> application() const { return application_; }
@@ -82,18 +86,28 @@ class JobLife {
   }
   /// Its process here cannot go on before the tool has read more.
   [[nodiscard]] bool is_held_up() const { return output_.is_held_up(); }
-  [[nodiscard]] std::string waiting() const;
+  /// The tool has all that its process here wrote: a leaver may go.
+  [[nodiscard]] bool is_read() const { return output_.taken() == output_.written(); }
+  [[nodiscard]] std::string waiting(const Surroundings& around) const;
 
  private:
   [[nodiscard]] bool is_chosen(const Surroundings& around) const;
   void become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out);
-  /// Tells the home the stage of the process here.
-  void report_stage(const Surroundings& around, JobOutbox& out);
+  /// Tells the home the stage of the process here, which is a new one.
+  void report_change(const Surroundings& around, JobOutbox& out);
+  void report_stage(ProcessorId home, JobOutbox& out);
+  [[nodiscard]] ProcessorId home_in(const Surroundings& around) const;
+  void take_home(const Surroundings& around, JobOutbox& out);
+  void give_home_up(const Surroundings& around, JobOutbox& out);
+  void send_elsewhere(const Surroundings& around, ClientId tool, JobOutbox& out) const;
   void learn(const Surroundings& around, ProcessorId processor, const JobStage& stage);
   /// At the home: the tool that shows the output is here, unless there is none.
   [[nodiscard]] bool is_followed() const { return start_.spec.command.empty() || output_.tool(); }
   void decide(const Surroundings& around, JobOutbox& out);
-  [[nodiscard]] bool may_output_come(const Surroundings& around) const;
+  /// At the home: what the processes here had written before their stages, the tool was given.
+  [[nodiscard]] bool has_all_come(const Surroundings& around) const;
+  [[nodiscard]] std::optional<JobEnd> failure_at(const Surroundings& around,
+                                                 ProcessorId processor) const;
   void announce_stages(const Surroundings& around, JobOutbox& out);
   [[nodiscard]] std::string describe(const Surroundings& around, ProcessorId processor) const;
   void tell_followers(JobOutbox& out);
@@ -101,9 +115,11 @@ class JobLife {
   ProcessorId self_;
   JobStart start_;
   DaemonConfig config_;
-  ProcessorId home_;
-  ProcessorId home_before_;  ///< As far as this processor has heard.
-  std::uint64_t moves_ = 0;  ///< How often the home has moved.
+  ProcessorId duty_;               ///< Home in the latest view here.
+  ProcessorId home_;               ///< In the latest view that was heard of: where reports go.
+  ViewNumber home_view_ = 0;       ///< Its number.
+  ProcessorSet unheard_;           ///< At a new home: who has not reported yet.
+  std::optional<JobEnd> failure_;  ///< Of a process whose processor has left since.
   Stage stage_ = Stage::kNone;
   std::uint64_t changes_ = 0;  ///< Of the stage here.
   std::optional<ApplicationId> application_;

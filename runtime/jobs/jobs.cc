@@ -21,10 +21,10 @@ void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart
                     JobOutbox& out) {
   const JobId job = start.job;
   if (find(job) != nullptr || history_.contains(job) || start.spec.vnodes == 0) return;
-  const bool is_dead = from == start.home && from != self_ && !around.members.contains(from) &&
-                       from.value < around.view.next_processor;
-  if (is_dead || (start.home == self_ && !announce(around, start, out))) {
-    // Whom its home had told before it died ends it; or whoever had asked for it is not there.
+  const bool is_dead = from == start.home && from != self_ && is_gone(around, from);
+  // If the job goes on although its first home has died, then its present home announces it, too.
+  if (is_dead) return;
+  if (start.home == self_ && !announce(around, start, out)) {
     history_.add(IntervalSet<JobId>{job});
     early_.take(job);
     return;
@@ -35,11 +35,12 @@ void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart
            " home=" + to_string(start.home));
   if (start.home == self_) {
     const auto asked = asked_.extract(start.request);
-    if (asked.mapped().client) entry.life.on_follower(around, *asked.mapped().client, out);
+    if (asked.mapped().client) entry.life.on_follower(around, *asked.mapped().client, {}, out);
     for (const ApplicationId application : asked.mapped().applications) {
       attach(around, application, {job, start.spec.vnodes, 0}, out);
     }
   }
+  if (entry.life.on_view(around, out)) introduce(entry, around.members, true, out);
   entry.life.consider_start(around, out);
   for (JobBacklog::One& one : early_.take(job)) {
     on_message(around, one.from, std::move(one.message), out);
@@ -51,7 +52,8 @@ bool Jobs::announce(const Surroundings& around, const JobStart& start, JobOutbox
   const auto asked = asked_.find(start.request);
   if (asked == asked_.end()) return false;
   const bool is_wanted = asked->second.client || !asked->second.applications.empty();
-  if (!is_wanted) {
+  if (!is_wanted || around.leaving) {
+    refuse(asked->second, to_string(self_) + " is leaving the mesh; ask another processor", out);
     asked_.erase(asked);
     return false;
   }
@@ -61,12 +63,12 @@ bool Jobs::announce(const Surroundings& around, const JobStart& start, JobOutbox
   return true;
 }
 
-void Jobs::introduce(const Entry& entry, const ProcessorSet& to, JobOutbox& out) {
+void Jobs::introduce(const Entry& entry, const ProcessorSet& to, bool is_new_home, JobOutbox& out) {
   for (const ProcessorId member : to.minus(ProcessorSet{self_}).ids()) {
     out.send(member, entry.life.start());
     const VnodeMap& map = entry.traffic.router().map();
     out.send(member, Routes{entry.life.id(), map.routes(map.all())});
-    out.send(member, entry.life.home_statement());
+    out.send(member, entry.life.home_statement(is_new_home));
   }
 }
 
@@ -123,11 +125,6 @@ void Jobs::settle(const Surroundings& around, JobId job, JobOutbox& out) {
     life.consider_retire(
         around, entry->traffic.router().map().owned_by(self_).empty() && entry->traffic.is_empty(),
         out);
-    const bool may_pass_home = around.leaving && !life.is_running();
-    if (may_pass_home) {
-      life.pass_home_on(around, out);
-      entry->traffic.on_home(around, life.home(), out);
-    }
     return;
   }
   if (life.is_running()) return;
@@ -160,22 +157,16 @@ void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry, 
                     JobOutbox& out) {
   std::visit(Overloaded{
                  [&](JobStage& m) { entry.life.on_stage(around, from, std::move(m), out); },
-                 [&](JobHome& m) { on_home(around, entry, m, out); },
+                 [&](JobHome& m) {
+                   entry.life.on_home(around, m, out);
+                   entry.life.consider_start(around, out);
+                 },
                  [&](Output& m) { entry.life.on_output(around, std::move(m), out); },
-                 [&](OutputTaken& m) { entry.life.on_taken(around, m, out); },
+                 [&](OutputTaken& m) { entry.life.on_taken(around, from, m, out); },
                  [&](JobSignal& m) { entry.life.on_signal(m, out); },
                  [&](auto& m) { entry.traffic.on_message(around, from, std::move(m), out); },
              },
              message);
-}
-
-void Jobs::on_home(const Surroundings& around, Entry& entry, const JobHome& home, JobOutbox& out) {
-  const bool was_home = entry.life.home() == self_;
-  entry.life.on_home(around, home, out);
-  // A newcomer may have missed the old home as well as this one.
-  const bool is_home = entry.life.home() == self_ && !entry.life.ended();
-  if (is_home && !was_home) introduce(entry, around.members, out);
-  entry.life.consider_start(around, out);
 }
 
 void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined,
@@ -188,12 +179,17 @@ void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
   for (const JobId job : ids) {
     Entry& entry = *jobs_.at(job);
-    if (entry.life.home() == self_ && !entry.life.ended()) introduce(entry, newcomers, out);
     for (const auto& one : gone) {
       entry.life.on_gone(around, one, lost_with(around, entry, one.id), out);
       entry.traffic.on_gone(around, one.id, out);
       if (one.why != Departure::kLeft && !entry.life.ended()) entry.traffic.on_death(around, out);
       entry.passed.erase(one.id);
+    }
+    // Newcomers may have missed the home before as well as this one.
+    if (entry.life.on_view(around, out)) {
+      introduce(entry, around.members, true, out);
+    } else if (entry.life.home() == self_ && !entry.life.ended()) {
+      introduce(entry, newcomers, false, out);
     }
     entry.life.consider_start(around, out);
     settle(around, job, out);
@@ -302,7 +298,7 @@ bool Jobs::is_empty() const {
   for (const auto& [job, entry] : jobs_) {
     const bool over = entry->life.ended().has_value();
     if (entry->life.is_running()) return false;
-    if (!over && entry->life.home() == self_) return false;
+    if (!over && !entry->life.is_read()) return false;
     const bool has_exited = entry->life.stage() == Stage::kExited;
     if (!over && !has_exited && !entry->traffic.is_empty()) return false;
   }
@@ -322,7 +318,7 @@ std::vector<JobStatus> Jobs::status(const Surroundings& around) const {
     one.parked = entry->traffic.router().parked();
     // Who is held up reaches no safe point.
     if (!entry->life.is_held_up()) one.waiting = entry->traffic.waiting(around);
-    if (one.waiting.empty()) one.waiting = entry->life.waiting();
+    if (one.waiting.empty()) one.waiting = entry->life.waiting(around);
     result.push_back(std::move(one));
   }
   return result;
@@ -334,7 +330,7 @@ void Jobs::describe(JoinReply& reply) const {
     reply.jobs.push_back(entry->life.start());
     const VnodeMap& map = entry->traffic.router().map();
     reply.routes.push_back({job, map.routes(map.all())});
-    reply.homes.push_back(entry->life.home_statement());
+    reply.homes.push_back(entry->life.home_statement(false));
   }
   reply.over = history_.over();
 }

@@ -52,7 +52,8 @@ class Jobs {
 
   // Inputs: tools.
   void run(const Surroundings& around, ClientId client, JobSpec spec, JobOutbox& out);
-  void follow(const Surroundings& around, ClientId client, JobId job, JobOutbox& out);
+  void follow(const Surroundings& around, ClientId client, const FollowRequest& request,
+              JobOutbox& out);
   void signal(const Surroundings& around, ClientId client, const SignalRequest& request,
               JobOutbox& out);
   /// The tool has taken all that it was sent.
@@ -90,13 +91,19 @@ class Jobs {
     /// When messages of vnodes, or vnodes, last went to or came from these.
     std::map<ProcessorId, Instant> passed;
   };
+  /// A job that was asked for here, and has no number yet.
+  struct Asked {
+    JobSpec spec;
+    std::optional<ClientId> client;           ///< Follows the job.
+    std::vector<ApplicationId> applications;  ///< Embedded ones that wait for it.
+    ProcessorId asked;                        ///< The coordinator that was asked last.
+  };
   void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobMessage message,
                 JobOutbox& out);
-  void on_home(const Surroundings& around, Entry& entry, const JobHome& home, JobOutbox& out);
   /// A number came for a job that was asked for here: tells everybody, if somebody still waits.
   [[nodiscard]] bool announce(const Surroundings& around, const JobStart& start, JobOutbox& out);
   /// At the home: to those who have not heard of the job, perhaps.
-  void introduce(const Entry& entry, const ProcessorSet& to, JobOutbox& out);
+  void introduce(const Entry& entry, const ProcessorSet& to, bool is_new_home, JobOutbox& out);
   /// Not announced here (yet), or over.
   void tell_all(const Surroundings& around, const JobEnd& end, JobOutbox& out);
   void on_unknown(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
@@ -108,6 +115,7 @@ class Jobs {
               JobOutbox& out);
   void refuse(ApplicationId application, std::string why, JobOutbox& out) const;
   void refuse(ClientId client, std::string why, JobOutbox& out) const;
+  void refuse(const Asked& asked, const std::string& why, JobOutbox& out) const;
   void request_job(const Surroundings& around, std::uint64_t request, JobOutbox& out);
   /// Ends the job here, and tells nobody else.
   void end_here(const Surroundings& around, JobId job, std::string reason, JobOutbox& out);
@@ -124,12 +132,6 @@ class Jobs {
   ProcessorId coordinator_;    ///< That knows what this processor holds.
   std::uint64_t dropped_ = 0;  ///< See dropped(), without what the jobs here count.
 
-  struct Asked {
-    JobSpec spec;
-    std::optional<ClientId> client;           ///< Follows the job.
-    std::vector<ApplicationId> applications;  ///< Embedded ones that wait for it.
-    ProcessorId asked;                        ///< The coordinator that was asked last.
-  };
   std::uint64_t next_request_ = 1;
   std::map<std::uint64_t, Asked> asked_;
 };

@@ -16,14 +16,16 @@ void Jobs::refuse(ClientId client, std::string why, JobOutbox& out) const {
   out.report(Effect{DropClient{client}});
 }
 
+void Jobs::refuse(const Asked& asked, const std::string& why, JobOutbox& out) const {
+  if (asked.client) refuse(*asked.client, why, out);
+  for (const ApplicationId application : asked.applications) refuse(application, why, out);
+}
+
 void Jobs::on_refused(ProcessorId from, const JobRefused& refused, JobOutbox& out) {
   const auto found = asked_.find(refused.request);
   // Another one may have been asked since, who has not answered yet.
   if (found == asked_.end() || found->second.asked != from) return;
-  if (found->second.client) refuse(*found->second.client, refused.why, out);
-  for (const ApplicationId application : found->second.applications) {
-    refuse(application, refused.why, out);
-  }
+  refuse(found->second, refused.why, out);
   asked_.erase(found);
 }
 
@@ -133,7 +135,9 @@ void Jobs::request_job(const Surroundings& around, std::uint64_t request, JobOut
   out.send(around.coordinator, JobRequest{request, asked.spec});
 }
 
-void Jobs::follow(const Surroundings& around, ClientId client, JobId job, JobOutbox& out) {
+void Jobs::follow(const Surroundings& around, ClientId client, const FollowRequest& request,
+                  JobOutbox& out) {
+  const JobId job = request.job;
   Entry* entry = find(job);
   if (entry == nullptr) {
     const JobEnd* end = history_.end(job);
@@ -145,7 +149,7 @@ void Jobs::follow(const Surroundings& around, ClientId client, JobId job, JobOut
     }
     return;
   }
-  entry->life.on_follower(around, client, out);
+  entry->life.on_follower(around, client, request.shown, out);
   settle(around, job, out);
 }
 

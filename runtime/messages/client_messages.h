@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct RunRequest {
 /// Go on receiving output and end of a job started earlier (its home has moved).
 struct FollowRequest {
   JobId job;
+  /// Of each process the number of the last output that the tool has.
+  std::map<ProcessorId, std::uint64_t> shown;
   friend bool operator==(const FollowRequest&, const FollowRequest&) = default;
 };
 struct SignalRequest {

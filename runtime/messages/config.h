@@ -32,9 +32,6 @@ struct DaemonConfig {
   std::uint64_t early_messages_max = 100'000;
   /// Requests for jobs kept by one who is not in office yet; further ones are counted [limit].
   std::uint64_t early_job_requests_max = 100'000;
-  /// Output bytes kept per job while no tool follows it; older ones are dropped [limit]. Windows
-  /// (job_output.h) stay below it in meshes of a few hundred processors.
-  std::uint64_t output_bytes_max = std::uint64_t{64} << 20U;
   /// Bytes queued to one peer above which applications are not read any more.
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
   /// Lives inside an application: whoever attaches without a job begins one, or takes part in it.

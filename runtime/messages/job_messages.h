@@ -63,9 +63,11 @@ struct JobStage {
   Exit exit;                  ///< With kExited.
   std::uint64_t change = 0;   ///< Counts the sender's stages: the latest one holds.
   std::uint64_t written = 0;  ///< Outputs of the process before this.
+  std::uint64_t taken = 0;    ///< The first of them, which the tool has and nobody keeps.
   friend bool operator==(const JobStage&, const JobStage&) = default;
 };
-/// From anybody to all: the job is over. The first reason that arrives is kept.
+/// From anybody to the home and the coordinator, from these to all: the job is over. The first
+/// reason that arrives is kept.
 struct JobEnd {
   JobId job;
   std::int32_t code = 0;
@@ -85,24 +87,17 @@ struct Output {
 struct OutputTaken {
   JobId job;
   std::uint64_t count = 0;
+  bool again = false;  ///< What comes after them is missing: report the stage, and send it again.
   friend bool operator==(const OutputTaken&, const OutputTaken&) = default;
 };
-/// How many Outputs a process has written, as far as is known, how many of them have come to a
-/// home of the job, and how many will not.
-struct OutputCount {
-  std::uint64_t written = 0;
-  std::uint64_t come = 0;
-  std::uint64_t lost = 0;
-  friend bool operator==(const OutputCount&, const OutputCount&) = default;
-};
-/// From a job's home to all: it is `home`, and these stages changed. A leaving home names its
-/// successor; `moves` counts that, so that an older statement is recognised.
+/// From a job's home to all: these stages changed. The home is what the view of this number makes
+/// it, so an older statement is recognised.
 struct JobHome {
   JobId job;
   ProcessorId home;
-  std::uint64_t moves = 0;
+  ViewNumber view = 0;
+  bool is_new = false;  ///< It was another one before: all report their stages.
   std::map<ProcessorId, JobStage> stages;
-  std::map<ProcessorId, OutputCount> outputs;  ///< For the successor.
   friend bool operator==(const JobHome&, const JobHome&) = default;
 };
 /// Asks every application process of the job to take a signal (SIGINT, SIGTERM, ...).

@@ -259,7 +259,7 @@ void Cluster::find_again(std::size_t index) {
 void Cluster::follow(std::size_t index, MachineId at) {
   const ClientId client = machines_[at.value].connect_client();
   followers_[{at, client}] = index;
-  request(at, client, runtime::FollowRequest{tools_[index].job});
+  request(at, client, runtime::FollowRequest{tools_[index].job, tools_[index].shown});
 }
 
 void Cluster::stop_tools(Duration duration) {
@@ -328,35 +328,37 @@ void Cluster::start_tool(std::size_t tool) {
 
 void Cluster::on_tool_reply(std::size_t index, Client client, runtime::ClientReply reply) {
   Tool& tool = tools_[index];
-  std::visit(
-      Overloaded{
-          [&](const runtime::RunStarted& m) {
-            if (tool.job == JobId{}) tool.workload->begin(agenda_.now());
-            tool.job = m.job;
-            checkers_.watch(m.job);
-          },
-          [&](const runtime::RunOutput& m) { tool.workload->ledger().shown(m.output.bytes); },
-          [&](const runtime::RunEnded& m) {
-            tool.result = JobResult{m.job, m.code, m.reason};
-            checkers_.forget(m.job);
-            note({}, "job-over",
-                 to_string(m.job) + " code=" + std::to_string(m.code) +
-                     (m.reason.empty() ? "" : " why=" + m.reason));
-            followers_.erase(client);
-          },
-          [&](const runtime::RunMoved& m) {
-            followers_.erase(client);
-            if (const auto home = outside_.resolve(m.endpoints)) return follow(index, *home);
-            find_again(index);
-          },
-          [&](const runtime::Done& m) {
-            if (tool.job == JobId{}) return;  // Refused; the connection closes now.
-            tool.result = JobResult{tool.job, -1, m.error};
-            note({}, "tool-refused", m.error);
-          },
-          [](const auto&) {},
-      },
-      reply);
+  std::visit(Overloaded{
+                 [&](const runtime::RunStarted& m) {
+                   if (tool.job == JobId{}) tool.workload->begin(agenda_.now());
+                   tool.job = m.job;
+                   checkers_.watch(m.job);
+                 },
+                 [&](const runtime::RunOutput& m) {
+                   tool.shown[m.output.processor] = m.output.number;
+                   tool.workload->ledger().shown(m.output.bytes);
+                 },
+                 [&](const runtime::RunEnded& m) {
+                   tool.result = JobResult{m.job, m.code, m.reason};
+                   checkers_.forget(m.job);
+                   note({}, "job-over",
+                        to_string(m.job) + " code=" + std::to_string(m.code) +
+                            (m.reason.empty() ? "" : " why=" + m.reason));
+                   followers_.erase(client);
+                 },
+                 [&](const runtime::RunMoved& m) {
+                   followers_.erase(client);
+                   if (const auto home = outside_.resolve(m.endpoints)) return follow(index, *home);
+                   find_again(index);
+                 },
+                 [&](const runtime::Done& m) {
+                   if (tool.job == JobId{}) return;  // Refused; the connection closes now.
+                   tool.result = JobResult{tool.job, -1, m.error};
+                   note({}, "tool-refused", m.error);
+                 },
+                 [](const auto&) {},
+             },
+             reply);
 }
 
 const std::optional<Cluster::JobResult>& Cluster::result(const Workload& job) const {

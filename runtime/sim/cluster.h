@@ -103,6 +103,7 @@ class Cluster {
     std::unique_ptr<Workload> workload;
     JobId job;
     std::optional<JobResult> result;
+    std::map<ProcessorId, std::uint64_t> shown;  ///< The last output of each process.
   };
 
   [[nodiscard]] SimDriver::Outside make_outside();

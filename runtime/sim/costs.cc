@@ -18,6 +18,7 @@ ClusterOptions cluster_options(const CostOptions& options) {
   ClusterOptions cluster;
   std::vector<std::uint32_t> sites(kSites, options.processors / kSites);
   cluster.topology = Topology::uniform(sites, {10ms, 0});
+  cluster.seed = options.seed;
   cluster.machine.fault = options.planted;
   cluster.machine.spawn_delay = 1ms;
   return cluster;
@@ -30,6 +31,7 @@ class Costs {
       : options_(options), cluster_(cluster_options(options)) {}
 
   CostReport run();
+  CostReport run_mesh(std::uint32_t changes);
 
  private:
   void measure(std::string_view event, const std::function<void()>& begin,
@@ -51,6 +53,13 @@ class Costs {
   [[nodiscard]] std::uint64_t vnodes() const { return kVnodesEach * options_.processors; }
   /// The last one, which is neither coordinator nor home nor root.
   [[nodiscard]] MachineId victim() const { return cluster_.staying().back(); }
+  [[nodiscard]] std::vector<MachineId> victims(std::uint32_t count) const {
+    const std::vector<MachineId> all = cluster_.staying();
+    return {all.end() - std::min<std::ptrdiff_t>(count, std::ssize(all)), all.end()};
+  }
+  void gain(std::uint32_t count);
+  void drain(std::uint32_t count);
+  void die(std::uint32_t count);
   [[nodiscard]] Ledger& ledger() { return job_->ledger(); }
 
   CostOptions options_;
@@ -83,6 +92,7 @@ void Costs::measure(std::string_view event, const std::function<void()>& begin,
   if (cost.hops_most() > cluster_.staying().size() + 1) {
     report_.violations.push_back("a copy may take more hops than there are processors");
   }
+  if (options_.on_row) options_.on_row(row);
   report_.rows.push_back(std::move(row));
 }
 
@@ -132,19 +142,31 @@ bool Costs::is_idle() {
                      });
 }
 
+void Costs::gain(std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) cluster_.add_machine(kSites - 1 - i % kSites);
+}
+
+void Costs::drain(std::uint32_t count) {
+  for (const MachineId machine : victims(count)) cluster_.drain(machine);
+}
+
+void Costs::die(std::uint32_t count) {
+  for (const MachineId machine : victims(count)) cluster_.kill(machine, /*lost=*/false);
+}
+
 void Costs::members() {
   const auto settled = [this] { return is_settled(); };
   const auto left = [this] { return is_settled() && !is_leaving(); };
   measure(
       "start", [this] { cluster_.add_all(); }, settled);
   measure(
-      "join", [this] { cluster_.add_machine(kSites - 1); }, settled);
+      "join", [this] { gain(1); }, settled);
   measure(
-      "leave", [this] { cluster_.drain(victim()); }, left);
+      "leave", [this] { drain(1); }, left);
   measure(
-      "join again", [this] { cluster_.add_machine(kSites - 1); }, settled);
+      "join again", [this] { gain(1); }, settled);
   measure(
-      "death", [this] { cluster_.kill(victim(), /*lost=*/false); }, settled);
+      "death", [this] { die(1); }, settled);
   const Instant end = cluster_.now() + 60s;
   measure(
       "idle minute", [] {}, [&] { return cluster_.now() >= end; });
@@ -221,15 +243,14 @@ void Costs::moves() {
   measure(
       "half of them move", [&] { move(others, kVnodesEach / 2); }, moved(others * kVnodesEach / 2));
   measure(
-      "join to a job", [this] { cluster_.add_machine(kSites - 1); },
+      "join to a job", [this] { gain(1); },
       [this] {
         if (!is_settled()) return false;
         const Process* process = cluster_.machine(victim()).process();
         return process != nullptr && !process->endpoint().held().empty();
       });
   measure(
-      "leave from a job", [this] { cluster_.drain(victim()); },
-      [this] { return is_settled() && !is_leaving(); });
+      "leave from a job", [this] { drain(1); }, [this] { return is_settled() && !is_leaving(); });
 }
 
 void Costs::job_ends() {
@@ -239,8 +260,7 @@ void Costs::job_ends() {
       "trees close", [] {}, [this] { return has_no_trees(); });
   job_begins();
   measure(
-      "death of a holder", [this] { cluster_.kill(victim(), /*lost=*/false); },
-      [this] { return is_settled() && is_idle(); });
+      "death of a holder", [this] { die(1); }, [this] { return is_settled() && is_idle(); });
 }
 
 CostReport Costs::run() {
@@ -255,7 +275,47 @@ CostReport Costs::run() {
   return std::move(report_);
 }
 
+CostReport Costs::run_mesh(std::uint32_t changes) {
+  const auto settled = [this] { return is_settled(); };
+  measure(
+      "start", [this] { cluster_.add_all(); }, settled);
+  constexpr Duration kStartPerThousand = 3s;
+  const Duration start_most = (options_.processors + 999) / 1000 * kStartPerThousand;
+  if (!report_.rows.empty() && report_.rows[0].time > start_most) {
+    report_.violations.push_back("the start takes more than 3 s per 1,000 processors");
+  }
+  job_begins();
+  collectives();
+  measure(
+      "gain", [&] { gain(changes); },
+      [&] {
+        const auto newcomers = victims(changes);
+        return is_settled() && std::ranges::all_of(newcomers, [this](MachineId machine) {
+                 const Process* process = cluster_.machine(machine).process();
+                 return process != nullptr && !process->endpoint().held().empty();
+               });
+      });
+  broadcast("broadcast of all");
+  reduce("reduction of all", false);
+  measure(
+      "drain", [&] { drain(changes); }, [this] { return is_settled() && !is_leaving(); });
+  broadcast("broadcast of the rest");
+  reduce("allreduce of the rest", true);
+  measure(
+      "job end", [this] { job_->hold_open(false); }, [this] { return is_idle(); });
+  measure(
+      "deaths", [&] { die(changes); }, settled);
+  for (const std::string& violation : cluster_.violations().all()) {
+    report_.violations.push_back(violation);
+  }
+  return std::move(report_);
+}
+
 }  // namespace
+
+CostReport measure_mesh(const CostOptions& options, std::uint32_t changes) {
+  return Costs(options).run_mesh(changes);
+}
 
 CostReport measure_costs(const CostOptions& options) {
   return Costs(options).run();

@@ -38,8 +38,10 @@ struct CostLimit {
 
 struct CostOptions {
   std::uint32_t processors = 64;  ///< In four sites, 10 ms apart.
+  std::uint64_t seed = 1;
   PlantedFault planted = PlantedFault::kNone;
   std::function<std::uint64_t()> heap_in_use;  ///< Bytes; may be left out.
+  std::function<void(const CostRow&)> on_row;  ///< After each event; may be left out.
 };
 
 struct CostReport {
@@ -49,5 +51,10 @@ struct CostReport {
 
 /// Lets a mesh start, and everything happen to it that has a row, one after the other.
 [[nodiscard]] CostReport measure_costs(const CostOptions& options);
+
+/// A whole mesh: it starts, runs a job with broadcasts and reductions, gains `changes` processors
+/// at once, loses them by a drain, and then `changes` others by death. No row has a limit but the
+/// start: 3 s of virtual time per 1,000 processors.
+[[nodiscard]] CostReport measure_mesh(const CostOptions& options, std::uint32_t changes);
 
 }  // namespace phx::sim

@@ -21,8 +21,13 @@ void add(const runtime::RunRequest& in, pb::ClientRequest& out, Sink& sink) {
   write(spec, *out.mutable_run()->mutable_spec(), sink);
 }
 void add(const runtime::FollowRequest& in, pb::ClientRequest& out, Sink& /*sink*/) {
-  const auto& [job] = in;
+  const auto& [job, shown] = in;
   out.mutable_follow()->set_job(job.value);
+  for (const auto& [processor, number] : shown) {
+    pb::OutputShown& added = *out.mutable_follow()->add_shown();
+    added.set_processor(processor.value);
+    added.set_number(number);
+  }
 }
 void add(const runtime::SignalRequest& in, pb::ClientRequest& out, Sink& /*sink*/) {
   const auto& [job, signal] = in;
@@ -133,6 +138,18 @@ runtime::DrainProgress read_progress(const pb::DrainProgress& in, Source& source
   return progress;
 }
 
+runtime::FollowRequest read(const pb::FollowRequest& in, Source& source) {
+  runtime::FollowRequest follow{JobId{in.job()}, {}};
+  auto& shown = follow.shown;
+  for (const pb::OutputShown& entry : in.shown()) {
+    const ProcessorId id{entry.processor()};
+    source.require(shown.empty() || shown.rbegin()->first < id, "FollowRequest.shown");
+    if (!source.ok()) break;
+    shown.emplace_hint(shown.end(), id, entry.number());
+  }
+  return follow;
+}
+
 }  // namespace
 
 void write_top(const runtime::ClientRequest& in, pb::ClientRequest& out, Sink& sink) {
@@ -154,7 +171,7 @@ runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
     case pb::ClientRequest::kRun:
       return runtime::RunRequest{read(in.run().spec(), source)};
     case pb::ClientRequest::kFollow:
-      return runtime::FollowRequest{JobId{in.follow().job()}};
+      return read(in.follow(), source);
     case pb::ClientRequest::kSignal:
       return runtime::SignalRequest{JobId{in.signal().job()}, in.signal().signal()};
     case pb::ClientRequest::kDrain:

@@ -103,9 +103,10 @@ void add(const runtime::Output& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_output(), sink);
 }
 void add(const runtime::OutputTaken& in, pb::Frame& out, Sink& /*sink*/) {
-  const auto& [job, count] = in;
+  const auto& [job, count, again] = in;
   out.mutable_output_taken()->set_job(job.value);
   out.mutable_output_taken()->set_count(count);
+  out.mutable_output_taken()->set_again(again);
 }
 void add(const runtime::JobHome& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_job_home(), sink);
@@ -150,7 +151,8 @@ runtime::Envelope read_job_envelope(const pb::Frame& in, Source& source) {
     case pb::Frame::kOutput:
       return read(in.output(), source);
     case pb::Frame::kOutputTaken:
-      return runtime::OutputTaken{JobId{in.output_taken().job()}, in.output_taken().count()};
+      return runtime::OutputTaken{JobId{in.output_taken().job()}, in.output_taken().count(),
+                                  in.output_taken().again()};
     case pb::Frame::kJobHome:
       return read(in.job_home(), source);
     case pb::Frame::kJobSignal:

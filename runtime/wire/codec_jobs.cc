@@ -21,23 +21,6 @@ Stages read_stages(const Entries<pb::ProcessorStage>& in, Source& source, const 
   return stages;
 }
 
-namespace {
-
-std::map<ProcessorId, runtime::OutputCount> read_outputs(const Entries<pb::OutputCount>& in,
-                                                         Source& source) {
-  std::map<ProcessorId, runtime::OutputCount> outputs;
-  for (const pb::OutputCount& entry : in) {
-    const ProcessorId id{entry.processor()};
-    source.require(outputs.empty() || outputs.rbegin()->first < id, "JobHome.outputs");
-    if (!source.ok()) break;
-    outputs.emplace_hint(outputs.end(), id,
-                         runtime::OutputCount{entry.written(), entry.come(), entry.lost()});
-  }
-  return outputs;
-}
-
-}  // namespace
-
 void write(const runtime::JobSpec& in, pb::JobSpec& out, Sink& /*sink*/) {
   const auto& [vnodes, command, environment, directory, name, processors_max, balance,
                attach_timeout] = in;
@@ -103,12 +86,13 @@ void write_exit(const runtime::Exit& in, pb::Exit* out) {
 }  // namespace
 
 void write(const runtime::JobStage& in, pb::JobStage& out, Sink& /*sink*/) {
-  const auto& [job, stage, exit, change, written] = in;
+  const auto& [job, stage, exit, change, written, taken] = in;
   out.set_job(job.value);
   out.set_stage(static_cast<pb::Stage>(stage));
   write_exit(exit, out.mutable_exit());
   out.set_change(change);
   out.set_written(written);
+  out.set_taken(taken);
 }
 
 runtime::JobStage read(const pb::JobStage& in, Source& source) {
@@ -120,7 +104,8 @@ runtime::JobStage read(const pb::JobStage& in, Source& source) {
                    .finished = exit.finished(),
                    .detail = source.text(exit.detail(), "Exit.detail")},
           .change = in.change(),
-          .written = in.written()};
+          .written = in.written(),
+          .taken = in.taken()};
 }
 
 void write(const runtime::JobEnd& in, pb::JobEnd& out, Sink& /*sink*/) {
@@ -154,26 +139,20 @@ runtime::Output read(const pb::Output& in, Source& source) {
 }
 
 void write(const runtime::JobHome& in, pb::JobHome& out, Sink& sink) {
-  const auto& [job, home, moves, stages, outputs] = in;
+  const auto& [job, home, view, is_new, stages] = in;
   out.set_job(job.value);
   out.set_home(home.value);
-  out.set_moves(moves);
+  out.set_view(view);
+  out.set_is_new(is_new);
   write_stages(stages, out.mutable_stages(), sink);
-  for (const auto& [processor, count] : outputs) {
-    pb::OutputCount& added = *out.add_outputs();
-    added.set_processor(processor.value);
-    added.set_written(count.written);
-    added.set_come(count.come);
-    added.set_lost(count.lost);
-  }
 }
 
 runtime::JobHome read(const pb::JobHome& in, Source& source) {
   return {.job = JobId{in.job()},
           .home = ProcessorId{in.home()},
-          .moves = in.moves(),
-          .stages = read_stages(in.stages(), source, "JobHome.stages"),
-          .outputs = read_outputs(in.outputs(), source)};
+          .view = in.view(),
+          .is_new = in.is_new(),
+          .stages = read_stages(in.stages(), source, "JobHome.stages")};
 }
 
 void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& /*sink*/) {

@@ -101,8 +101,11 @@ TEST_CASE("when those who stay die, the jobs of those who leave end with a sente
   for (const ProcessorId id : {kFirst, kSecond}) net.daemon(id).drain(net.now());
   net.run();
 
+  REQUIRE(net.replies<RunMoved>().size() == 1);  // to p3, where the tool has not come yet
+
   net.kill(kThird);
   net.run_for(10s);
+  net.ask(kFirst, FollowRequest{job, {}});
 
   REQUIRE(net.replies<RunEnded>().size() == 1);
   CHECK(net.replies<RunEnded>()[0].reason == "all processors that are left leave the mesh");

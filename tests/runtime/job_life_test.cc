@@ -33,17 +33,31 @@ struct Harness {
   Surroundings around() {
     return {now, trees, view, members, staying, kHome, !staying.contains(self)};
   }
-  void is_followed() { life.on_follower(around(), ClientId{1}, out); }
+  void is_followed(const JobOutput::Numbers& shown = {}) {
+    life.on_follower(around(), ClientId{1}, shown, out);
+  }
   void reads() { life.on_follower_took(around(), ClientId{1}, out); }
-  void leaves(ProcessorId id) { staying.erase(id); }
-  void dies(ProcessorId id) {
+  /// True: the home's duty has come here.
+  bool leaves(ProcessorId id) {
+    staying.erase(id);
+    ++view.number;
+    return life.on_view(around(), out);
+  }
+  void is_gone(ProcessorId id, Departure why) {
     view.members.erase(id);
     members.erase(id);
     staying.erase(id);
-    life.on_gone(around(), {id, Departure::kSilent, "test"}, {}, out);
+    ++view.number;
+    life.on_gone(around(), {id, why, "test"}, {}, out);
+    static_cast<void>(life.on_view(around(), out));
   }
-  void is_at(ProcessorId id, Stage stage, std::uint64_t change) {
-    life.on_stage(around(), id, {kJob, stage, {}, change}, out);
+  void dies(ProcessorId id) { is_gone(id, Departure::kSilent); }
+  void writes() { life.on_written(around(), {kJob, self, false, {}}, out); }
+  void comes(ProcessorId writer, std::uint64_t number) {
+    life.on_output(around(), {kJob, writer, false, {}, number}, out);
+  }
+  void is_at(ProcessorId id, Stage stage, std::uint64_t change, std::uint64_t written = 0) {
+    life.on_stage(around(), id, {kJob, stage, {}, change, written}, out);
   }
   /// Messages of this kind since the last take, as (to, message).
   template <class M>
@@ -117,48 +131,55 @@ TEST_CASE("the home ends the job well when all have exited, and badly when one f
 TEST_CASE("an older stage does not replace a newer one, whatever way it comes") {
   Harness h(kThird);
   h.is_at(kOther, Stage::kAttached, 2);
-  const JobHome late{kJob, kHome, 0, {{kOther, {kJob, Stage::kStarting, {}, 1}}}, {}};
+  const JobHome late{kJob, kHome, 0, false, {{kOther, {kJob, Stage::kStarting, {}, 1}}}};
 
   h.life.on_home(h.around(), late, h.out);
 
   CHECK(h.life.ready() == ProcessorSet{kOther});
 }
 
-TEST_CASE("a home that leaves hands its duty to a ready one that stays, and tells everybody") {
-  Harness h(kHome);
-  h.is_at(kThird, Stage::kAttached, 1);
-  h.leaves(kHome);
-  static_cast<void>(h.out.take());
+TEST_CASE("the home is the processor that was asked; when that leaves, the oldest that stays") {
+  Harness h(kOther);
+  CHECK(h.life.home() == kHome);
 
-  h.life.pass_home_on(h.around(), h.out);
-
-  const auto said = h.sent<JobHome>();
-  REQUIRE(said.size() == 2);
-  for (const auto& [to, m] : said) CHECK((m.home == kThird && m.moves == 1));
-}
-
-TEST_CASE("a leaver to whom the duty is handed hands it on") {
-  Harness h(kThird);
-  h.leaves(kThird);
-  h.life.on_home(h.around(), {kJob, kThird, 1, {}, {}}, h.out);
-  CHECK(h.life.home() == kThird);
-  h.leaves(kHome);
-
-  h.life.pass_home_on(h.around(), h.out);
+  CHECK(h.leaves(kHome));
 
   CHECK(h.life.home() == kOther);
-  for (const auto& [to, m] : h.sent<JobHome>()) CHECK((m.home == kOther && m.moves == 2));
+  const JobHome statement = h.life.home_statement(true);
+  CHECK(statement.view == h.view.number);
+  Harness third(kThird);
+  CHECK(!third.leaves(kHome));
+  CHECK(third.life.home() == kOther);
+  CHECK(third.leaves(kOther));
+  CHECK(third.life.home() == kThird);
 }
 
-TEST_CASE("a job whose new home is dead already ends everywhere, and says why") {
-  Harness h(kOther);
-  h.dies(kThird);
+TEST_CASE("a home that leaves sends its tool to the next one, at once") {
+  Harness h(kHome);
+  h.is_followed();
+  h.writes();  // which the tool has not taken
+  static_cast<void>(h.out.take());
 
-  h.life.on_home(h.around(), {kJob, kThird, 1, {}, {}}, h.out);
+  CHECK(!h.leaves(kHome));
 
-  REQUIRE(h.life.ended());
-  CHECK(h.life.ended()->reason == "p3 is gone, which was to look after the job");
-  CHECK(h.sent<JobEnd>().size() == 1);
+  const std::vector<JobOutbox::Item> said = h.out.take();
+  const auto replies = support::replied(said);
+  REQUIRE(replies.size() == 1);
+  CHECK(std::get<RunMoved>(replies[0]).endpoints == std::vector<std::string>{"p2"});
+  CHECK(support::effects<DropClient>(said).size() == 1);
+  CHECK(!h.life.is_read());  // so this processor stays until the next home has shown it
+}
+
+TEST_CASE("a new home that names itself before the view comes is believed, an older one is not") {
+  Harness h(kThird);
+  h.life.on_home(h.around(), {kJob, kOther, 5, true, {}}, h.out);
+  CHECK(h.life.home() == kOther);
+  h.life.on_home(h.around(), {kJob, kHome, 4, false, {}}, h.out);
+  CHECK(h.life.home() == kOther);
+
+  h.view.number = 3;
+  CHECK(!h.life.on_view(h.around(), h.out));
+  CHECK(h.life.home() == kOther);
 }
 
 TEST_CASE("who finds that a job is over tells its home, and only that one tells everybody") {
@@ -179,7 +200,7 @@ TEST_CASE("a process tells a new home its stage again") {
   h.life.consider_start(h.around(), h.out);
   static_cast<void>(h.out.take());
 
-  h.life.on_home(h.around(), {kJob, kThird, 1, {}, {}}, h.out);
+  h.life.on_home(h.around(), {kJob, kThird, 1, true, {}}, h.out);
 
   const auto said = h.sent<JobStage>();
   REQUIRE(said.size() == 1);
@@ -187,102 +208,101 @@ TEST_CASE("a process tells a new home its stage again") {
   CHECK(said[0].second.stage == Stage::kStarting);
 }
 
-TEST_CASE("a job ends when all has come that its processes wrote, which may have gone a long way") {
+TEST_CASE("a job ends when the tool has all that its processes wrote") {
   Harness h(kHome);
   h.is_followed();
   h.is_at(kOther, Stage::kExited, 1);
   h.life.on_stage(h.around(), kThird, {kJob, Stage::kExited, {3, 0, false, ""}, 1, 2}, h.out);
-  h.life.on_output(h.around(), {kJob, kThird, false, {}}, h.out);
+  h.comes(kThird, 1);
+  h.reads();
   CHECK(!h.life.ended());
 
-  h.life.on_output(h.around(), {kJob, kThird, true, {}}, h.out);
-  CHECK(h.life.waiting() == "the tool that follows the job, to read its output");
+  h.comes(kThird, 2);
+  CHECK(h.life.waiting(h.around()) == "the tool that follows the job, to read its output");
   CHECK(!h.life.ended());
   h.reads();
 
   REQUIRE(h.life.ended());
   CHECK(h.life.ended()->code == 3);
-  CHECK(h.life.waiting().empty());
+  CHECK(h.life.waiting(h.around()).empty());
 }
 
-TEST_CASE("a new home knows what has come to the old one, and waits for what is on its way") {
-  Harness old(kHome);
-  old.is_at(kThird, Stage::kAttached, 1);
-  old.is_at(kOther, Stage::kExited, 1);
-  for (int i = 0; i < 2; ++i) old.life.on_output(old.around(), {kJob, kThird, false, {}}, old.out);
-  old.life.on_exit(old.around(), {}, old.out);
-  old.leaves(kHome);
-  static_cast<void>(old.out.take());
-  old.life.pass_home_on(old.around(), old.out);
-  const std::vector<JobOutbox::Item> said = old.out.take();
-  const auto statements = support::sent<JobHome>(said);
-  const auto outputs = support::sent<Output>(said);  // that nobody had fetched
-  REQUIRE(statements.size() == 2);
-  CHECK(outputs.size() == 2);
-
+TEST_CASE("a new home hears of all before it ends a job, and asks for all that its tool lacks") {
   Harness h(kThird);
   h.life.consider_start(h.around(), h.out);
-  for (int i = 0; i < 3; ++i) h.life.on_written(h.around(), {kJob, kThird, false, {}}, h.out);
-  h.life.on_home(h.around(), statements[0].second, h.out);
+  for (int i = 0; i < 3; ++i) h.writes();
   h.life.on_exit(h.around(), {}, h.out);
-  CHECK(h.life.waiting() == "the tool that started the job, to follow it to its new home");
-  h.is_followed();
-  for (int i = 0; i < 3; ++i) {
-    CHECK(!h.life.ended());
-    CHECK(h.life.waiting() == "output of the job's processes that is on its way here");
-    h.life.on_output(h.around(), {kJob, kThird, false, {}}, h.out);
-    h.reads();
-  }
-
-  CHECK(h.life.ended());
-}
-
-TEST_CASE("a job whose tool is on its way to the new home ends there, after its output") {
-  Harness h(kThird);
-  h.is_at(kOther, Stage::kExited, 1);
-  h.life.consider_start(h.around(), h.out);
-  h.life.on_home(h.around(), {kJob, kThird, 1, {{kHome, {kJob, Stage::kExited, {}, 1, 0}}}, {}},
-                 h.out);
-  h.life.on_written(h.around(), {kJob, kThird, false, {}}, h.out);
-  h.life.on_exit(h.around(), {}, h.out);
-  CHECK(!h.life.ended());
+  h.leaves(kHome);
+  REQUIRE(h.leaves(kOther));
+  CHECK(h.life.waiting(h.around()) ==
+        "the tool that started the job, to follow it to its new home");
   static_cast<void>(h.out.take());
 
-  h.is_followed();
+  h.is_followed({{kOther, 4}, {kThird, 1}});
+  const auto asked = h.sent<OutputTaken>();
+  REQUIRE(asked.size() == 3);
+  CHECK(asked[1] == std::pair{kOther, OutputTaken{kJob, 4, true}});
+  CHECK(asked[2] == std::pair{kThird, OutputTaken{kJob, 1, true}});
+  h.life.on_taken(h.around(), kThird, asked[2].second, h.out);
+  const auto repeated = h.sent<Output>();
+  REQUIRE(repeated.size() == 2);
+  for (const auto& [to, output] : repeated) h.life.on_output(h.around(), output, h.out);
+  h.reads();
+  h.is_at(kHome, Stage::kNone, 2);
+  CHECK(!h.life.ended());
+  CHECK(h.life.waiting(h.around()) == "the others, to say which processes of the job they run: p2");
+  h.is_at(kOther, Stage::kExited, 3, 5);
+  CHECK(!h.life.ended());
+  h.comes(kOther, 5);
   h.reads();
 
-  const std::vector<ClientReply> replies = support::replied(h.out.take());
-  REQUIRE(replies.size() == 3);
-  CHECK(std::holds_alternative<RunOutput>(replies[1]));
-  CHECK(std::holds_alternative<RunEnded>(replies[2]));
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->code == 0);
 }
 
-TEST_CASE("output that waits for the tool is handed on, and counted, also of one that has left") {
-  Harness h(kHome);
-  h.is_at(kThird, Stage::kAttached, 1);
-  for (const bool is_error : {false, true}) {
-    h.life.on_output(h.around(), {kJob, kOther, is_error, {}}, h.out);
-  }
-  h.life.on_stage(h.around(), kOther, {kJob, Stage::kNone, {}, 1, 2}, h.out);
-  h.view.members.erase(kOther);
-  h.members.erase(kOther);
-  h.staying.erase(kOther);
-  h.life.on_gone(h.around(), {kOther, Departure::kLeft, ""}, {}, h.out);
-  h.leaves(kHome);
-  static_cast<void>(h.out.take());
+TEST_CASE("nobody waits for what the tool had, and nobody keeps any more") {
+  Harness h(kOther);
+  REQUIRE(h.leaves(kHome));
+  h.is_followed({{kThird, 2}});
+  h.life.on_stage(h.around(), kThird, {kJob, Stage::kExited, {}, 3, 4, /*taken=*/4}, h.out);
+  h.is_at(kHome, Stage::kNone, 2);
+  h.life.on_exit(h.around(), {}, h.out);
 
-  h.life.pass_home_on(h.around(), h.out);
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->code == 0);
+}
 
-  const auto said = h.sent<JobHome>();
-  REQUIRE(said.size() == 1);
-  CHECK(said[0].second.outputs.at(kOther) == OutputCount{2, 0});
+TEST_CASE("a job fails by the exit of a process whose processor has left before the home moved") {
+  Harness h(kOther);
+  h.life.on_stage(h.around(), kThird, {kJob, Stage::kExited, {3, 0, false, ""}, 1}, h.out);
+  h.is_gone(kThird, Departure::kLeft);
+  REQUIRE(h.leaves(kHome));
+  CHECK(!h.life.ended());
+
+  h.is_followed();
+
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->reason == "the application at p3 ended with exit code 3");
+}
+
+TEST_CASE("a leaver stays until the tool has what its process wrote, and says so") {
+  Harness h(kOther);
+  h.writes();
+  h.leaves(kOther);
+  CHECK(!h.life.is_read());
+  CHECK(h.life.waiting(h.around()) == "the tool that follows the job, to read its output");
+
+  h.life.on_taken(h.around(), kHome, {kJob, 1, false}, h.out);
+
+  CHECK(h.life.is_read());
+  CHECK(h.life.waiting(h.around()).empty());
 }
 
 TEST_CASE("nobody waits for what a processor wrote that died") {
   Harness h(kHome);
   h.is_followed();
   h.is_at(kOther, Stage::kExited, 1);
-  h.life.on_stage(h.around(), kThird, {kJob, Stage::kExited, {}, 1, 2}, h.out);
+  h.is_at(kThird, Stage::kExited, 1, 2);
   h.life.on_exit(h.around(), {}, h.out);
   CHECK(!h.life.ended());
 
@@ -290,6 +310,19 @@ TEST_CASE("nobody waits for what a processor wrote that died") {
 
   REQUIRE(h.life.ended());
   CHECK(h.life.ended()->code == 0);
+}
+
+TEST_CASE("a job outlives the processor that was asked for it, when that dies as a leaver") {
+  Harness h(kThird);
+  h.leaves(kHome);
+  static_cast<void>(h.out.take());
+
+  h.dies(kHome);
+
+  CHECK(!h.life.ended());
+  const auto said = h.sent<JobStart>();  // the home may not have heard of the job
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].first == kOther);
 }
 
 TEST_CASE("a job ends when its home dies, and when vnodes or messages die with a processor") {

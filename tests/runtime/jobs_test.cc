@@ -149,7 +149,7 @@ TEST_CASE("a second tool that wants to follow is refused, and the first one goes
   net.ask(kHome, job_of(2));
   const JobId job = net.replies<RunStarted>().at(0).job;
 
-  net.ask(kHome, FollowRequest{job});
+  net.ask(kHome, FollowRequest{job, {}});
 
   REQUIRE(net.replies<Done>().size() == 1);
   CHECK(net.replies<Done>()[0].error == "another tool follows j1 already");

@@ -332,7 +332,8 @@ JobStage RandomMessages::job_stage() {
           .stage = choice(Stage::kExited),
           .exit = {.code = code(), .signal = code(), .finished = flip(), .detail = text()},
           .change = number(),
-          .written = number()};
+          .written = number(),
+          .taken = number()};
 }
 
 RandomMessages::Stages RandomMessages::stages() {
@@ -342,10 +343,13 @@ RandomMessages::Stages RandomMessages::stages() {
 }
 
 JobHome RandomMessages::job_home() {
-  JobHome made = {
-      .job = job(), .home = processor(), .moves = number(), .stages = stages(), .outputs = {}};
-  for (std::size_t left = few(); left > 0; --left)
-    made.outputs[processor()] = {number(), number(), number()};
+  return {
+      .job = job(), .home = processor(), .view = number(), .is_new = flip(), .stages = stages()};
+}
+
+FollowRequest RandomMessages::follow() {
+  FollowRequest made{job(), {}};
+  for (std::size_t left = few(); left > 0; --left) made.shown[processor()] = number();
   return made;
 }
 

@@ -90,6 +90,7 @@ class RandomMessages {
   [[nodiscard]] runtime::JobStage job_stage();
   [[nodiscard]] Stages stages();
   [[nodiscard]] runtime::JobHome job_home();
+  [[nodiscard]] runtime::FollowRequest follow();
   [[nodiscard]] runtime::Output output();
   [[nodiscard]] runtime::ProcessorStatus status();
   [[nodiscard]] runtime::Envelope member_envelope(std::size_t kind);

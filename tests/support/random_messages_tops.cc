@@ -75,7 +75,7 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
     case 26:
       return output();
     case 27:
-      return OutputTaken{job(), number()};
+      return OutputTaken{job(), number(), flip()};
     case 28:
       return job_home();
     case 29:
@@ -169,7 +169,7 @@ ClientRequest RandomMessages::client_request(std::size_t kind) {
     case 2:
       return RunRequest{spec()};
     case 3:
-      return FollowRequest{job()};
+      return follow();
     case 4:
       return SignalRequest{job(), code()};
     case 5:

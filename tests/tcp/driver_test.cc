@@ -287,7 +287,7 @@ TEST_CASE("limits: a tool that asks and does not read is dropped with a line, an
   };
   while (runs()) std::this_thread::yield();
 
-  const auto end = answer<runtime::RunEnded>(other, runtime::FollowRequest{started.job});
+  const auto end = answer<runtime::RunEnded>(other, runtime::FollowRequest{started.job, {}});
   CHECK(end.code == 129);
   CHECK(end.reason ==
         "the tool that followed it was dropped: it did not read what it was sent: 64 MiB waited");
