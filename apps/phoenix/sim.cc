@@ -66,9 +66,10 @@ void print_lines(const std::vector<std::string>& lines) {
 int run_script(const SimOptions& options) {
   const auto text = read_file(options.scenario);
   if (!text) {
-    return fail("no scenario '" + options.scenario +
-                    "': neither churn, churn-small, barred, deaths, mesh or costs, nor a file",
-                kUsage);
+    return fail(
+        "no scenario '" + options.scenario +
+            "': neither churn, churn-small, barred, stopped, deaths, mesh or costs, nor a file",
+        kUsage);
   }
   const sim::ScenarioFile file = sim::split_scenario(*text);
   const auto outcome = sim::run_scenario(file.script, options.wire);
@@ -229,8 +230,11 @@ int simulate(const SimOptions& options) {
   if (options.scenario == "barred") {
     return run_seeds(options, sim::ChurnOptions::barred(), false);
   }
+  if (options.scenario == "stopped") {
+    return run_seeds(options, sim::ChurnOptions::stopped(), false);
+  }
   if (options.scenario == "deaths") {
-    sim::ChurnOptions run = sim::ChurnOptions::small();
+    sim::ChurnOptions run = sim::ChurnOptions::stopped();
     run.faults.kills = 1500ms;
     run.faults.losses = 2s;
     return run_seeds(options, run, true);
@@ -244,7 +248,8 @@ void add_sim(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<SimOptions>();
   CLI::App* verb = tool.add_subcommand("sim", "Simulate a mesh with faults, and check everything");
   verb->add_option("--scenario", options->scenario,
-                   "churn, churn-small, barred (pairs do not reach each other), deaths, mesh (1000 "
+                   "churn, churn-small, barred (pairs do not reach each other), stopped (tools "
+                   "that do not read), deaths, mesh (1000 "
                    "processors, and 100 come and go), costs (what each event costs), or a scenario "
                    "file")
       ->capture_default_str();

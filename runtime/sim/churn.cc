@@ -249,6 +249,13 @@ ChurnOptions ChurnOptions::barred() {
   return options;
 }
 
+ChurnOptions ChurnOptions::stopped() {
+  ChurnOptions options = small();
+  options.faults.tool_stops = 400ms;
+  options.workload.output_bytes = std::size_t{64} << 10U;
+  return options;
+}
+
 Outcome run_churn(std::uint64_t seed, const ChurnOptions& options) {
   return Run(seed, options).churn();
 }

@@ -34,6 +34,8 @@ struct ChurnOptions {
   [[nodiscard]] static ChurnOptions small();
   /// ... with pairs that do not reach each other for up to a minute, and a job that lasts longer.
   [[nodiscard]] static ChurnOptions barred();
+  /// Small, with processes that write much, and a tool that stops reading now and then.
+  [[nodiscard]] static ChurnOptions stopped();
 };
 
 /// How a run went. Good: no violations.

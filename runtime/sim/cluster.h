@@ -45,7 +45,6 @@ class Cluster {
   ~Cluster() = default;
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
-
   /// A machine of `site` starts: the first one ever is the mesh; others ask a member for entry.
   MachineId add_machine(std::size_t site);
   /// All machines that the topology counts.
@@ -61,7 +60,7 @@ class Cluster {
 
   /// Starts a job through a random member. Its plan lives as long as the cluster.
   Workload& run_job(const WorkloadOptions& options);
-  /// Of the tool that started it; empty while it runs.
+  /// Empty while it runs.
   [[nodiscard]] const std::optional<JobResult>& result(const Workload& job) const;
   [[nodiscard]] JobId id(const Workload& job) const;
   /// All tools do nothing for so long, as after Ctrl-Z.
@@ -92,10 +91,10 @@ class Cluster {
   [[nodiscard]] const std::set<std::string>& blamed() const { return blamed_; }
   /// Who was put out, as daemons that stay say.
   [[nodiscard]] const std::set<std::string>& put_out() const { return put_out_; }
-  /// A processor of this name was killed, or its machine lost.
+  /// Was killed, or its machine lost.
   [[nodiscard]] bool has_died(const std::string& name) const { return dead_.contains(name); }
   [[nodiscard]] bool is_joining() const { return !joining_.empty(); }
-  /// For a stalled run: what every daemon says it waits for.
+  /// What every daemon says it waits for.
   [[nodiscard]] std::string describe() const;
 
  private:

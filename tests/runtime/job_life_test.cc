@@ -138,7 +138,7 @@ TEST_CASE("an older stage does not replace a newer one, whatever way it comes") 
   CHECK(h.life.ready() == ProcessorSet{kOther});
 }
 
-TEST_CASE("the home is the processor that was asked; when that leaves, the oldest that stays") {
+TEST_CASE("the home is the processor that was asked, or, when that leaves, the oldest that stays") {
   Harness h(kOther);
   CHECK(h.life.home() == kHome);
 

@@ -279,7 +279,8 @@ TEST_CASE("a job is not over before its tool has read all of it") {
   CHECK(trio.net.replies<RunEnded>()[0].code == 0);
 }
 
-TEST_CASE("a home that is to leave stays until the tool has what it wrote; the next one goes on") {
+TEST_CASE(
+    "a home that is to leave stays until the tool has what it wrote, and the next one goes on") {
   Trio trio;
   for (const ProcessorId id : {kWriter, kThird}) trio.net.attach(id, trio.job);
   trio.net.tools_read(false);

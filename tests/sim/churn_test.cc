@@ -59,10 +59,8 @@ TEST_CASE("churn: who joins while vnodes move knows all owners in the end") {
 
 TEST_CASE(
     "churn: a tool that is stopped now and then shows all that was written, and no job ends") {
-  ChurnOptions options = ChurnOptions::small();
-  options.faults.tool_stops = 400ms;
-  options.workload.output_bytes = std::size_t{64} << 10U;
-  for (std::uint64_t seed = 71; seed <= 90; ++seed) {
+  const ChurnOptions options = ChurnOptions::stopped();
+  for (std::uint64_t seed = 51; seed <= 70; ++seed) {
     CAPTURE(seed);
     const Outcome outcome = run_churn(seed, options);
     REQUIRE(found(outcome) == "");
@@ -82,11 +80,9 @@ TEST_CASE("churn: 32 processors with 200 vnodes under full load") {
 }
 
 TEST_CASE("deaths: a job that loses vnodes ends everywhere, for one reason") {
-  ChurnOptions options = ChurnOptions::small();
+  ChurnOptions options = ChurnOptions::stopped();
   options.faults.kills = 1500ms;
   options.faults.losses = 2s;
-  options.faults.tool_stops = 400ms;
-  options.workload.output_bytes = std::size_t{64} << 10U;
   std::uint64_t failed = 0;
   for (std::uint64_t seed = 241; seed < 241 + support::seeds(40); ++seed) {
     CAPTURE(seed);
