@@ -24,8 +24,24 @@ Reduction::Reduction(ProcessorId self, const ReductionOptions& options)
   PHX_CHECK(options.distance_factor > 0);
 }
 
+/// What others held of the same reductions may be lost, so nothing of it is combined any more, and
+/// everybody contributes, and answers, once more.
+void Reduction::on_line(std::uint64_t line, Outbox& out) {
+  if (line <= line_) return;
+  line_ = line;
+  for (const auto& [id, held] : held_) {
+    if (held.armed) out.disarm(id);
+  }
+  held_.clear();
+  held_bytes_ = 0;
+  passed_ = PassedNumbers(options_.targets_max);
+  elsewhere_ = {};
+}
+
 void Reduction::on_token(Instant now, std::optional<ProcessorId> from, ReductionToken token,
                          const Situation& situation, Outbox& out) {
+  PHX_CHECK(token.line <= line_);
+  if (token.line < line_) return;  // comes again, under this line
   const ReductionId id = token.id;
   VnodeSet covered = covered_by(token);
   if (held_.count(id) == 0 && passed_.contains(id)) {
@@ -166,7 +182,7 @@ void Reduction::answer(Instant now, VnodeId target, std::optional<ProcessorId> p
   if (!parent || last == nullptr || last->told == parent) return;
   if (now - last->at > options_.wait_max) return;  // nobody waits any more
   for (const ReductionId& id : passed_.greatest(target, options_.answers_max)) {
-    out.send(*parent, ReductionToken{id, {}, {}, true});
+    out.send(*parent, ReductionToken{id, {}, {}, true, line_});
   }
   passed_.tell(target, *parent);
 }
@@ -183,7 +199,7 @@ void Reduction::pass(Instant now, HeldMap::iterator at, const Situation& situati
 
   const bool complete = has_all(id, held, situation);
   elsewhere_.on_passed(id);
-  ReductionToken token{id, held.sum.kind(), held.sum.take_parts(), complete};
+  ReductionToken token{id, held.sum.kind(), held.sum.take_parts(), complete, line_};
   const bool is_empty = token.parts.empty();
   if (complete && !is_empty) skew_ = std::max<Duration>(now - held.since, skew_ - skew_ / 8);
   if (above) {

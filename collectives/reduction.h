@@ -26,12 +26,12 @@ namespace phx::collectives {
 /// without a network: the owner hands tokens in and executes what is written to the outbox.
 /// [Saito08 E2, G16]; states, the argument for exactness and the message table are in the README.
 ///
-/// Guarantees: every contribution that comes in goes out exactly once, to exactly one place, at the
-/// latest `wait_max` later if the owner keeps the timers. Into the tree goes at most one token per
-/// reduction (as long as it is remembered) that carries something, so contributions cannot
-/// circulate, whatever the trees are. Whoever has nothing to pass on says so by an empty token.
-/// Does not guarantee: that a processor passes on only what is complete (the target counts).
-/// Thread rule: not thread-safe: one owner.
+/// Guarantees: as long as the line is the same, every contribution that comes in goes out exactly
+/// once, to exactly one place, at the latest `wait_max` later if the owner keeps the timers. Into
+/// the tree goes at most one token per reduction (as long as it is remembered) that carries
+/// something, so contributions cannot circulate, whatever the trees are. Whoever has nothing to
+/// pass on says so by an empty token. Does not guarantee: that a processor passes on only what is
+/// complete (the target counts). Thread rule: not thread-safe: one owner.
 class Reduction {
  public:
   /// For the owner of the target vnode: deliver here, or route it point-to-point. Final: such a
@@ -70,12 +70,15 @@ class Reduction {
   explicit Reduction(ProcessorId self, const ReductionOptions& options = {});
 
   // Inputs. `now` never goes back between calls. REQUIRES child_vnodes as long as the children.
+  /// So many processors have died now: what is held or was passed on is void, and comes anew.
+  void on_line(std::uint64_t line, Outbox& out);
   /// A vnode has moved here; per target, the number of the contribution that it makes next. The
   /// owner then hands in an empty token for what it contributed last, so that others learn of it.
   void on_arrived(VnodeId vnode, const std::map<VnodeId, std::uint64_t>& next_numbers) {
     elsewhere_.on_arrived(vnode, next_numbers);
   }
-  /// A token from processor `from`, or from an application process here (empty).
+  /// A token from processor `from`, or from an application process here (empty). REQUIRES that it
+  /// is of no higher line than line(); one of a lower line is dropped.
   void on_token(Instant now, std::optional<ProcessorId> from, ReductionToken token,
                 const Situation& situation, Outbox& out);
   /// Tree or ownership changed: what is held may be complete now. To be called for all of held();
@@ -91,6 +94,9 @@ class Reduction {
   void on_timer(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
 
   // Queries.
+  [[nodiscard]] std::uint64_t line() const { return line_; }
+  /// Of the values held.
+  [[nodiscard]] std::uint64_t held_bytes() const { return held_bytes_; }
   [[nodiscard]] std::vector<ReductionId> held() const;
   /// To which something was passed on so lately that somebody may still wait for it.
   [[nodiscard]] std::vector<VnodeId> targets_lately(Instant now) const {
@@ -131,6 +137,7 @@ class Reduction {
 
   ProcessorId self_;
   ReductionOptions options_;
+  std::uint64_t line_ = 0;  ///< Of all that is below.
   HeldMap held_;
   PassedNumbers passed_;  ///< Forgotten targets are harmless: see the README.
   ContributedElsewhere elsewhere_;

@@ -194,8 +194,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
     auto unconfirmed = channels.forget(now, gone.id);
     // What one that died had already may come twice: only some filter that.
     for (Envelope& envelope : unconfirmed) {
-      const auto* message = std::get_if<VnodeMessage>(&envelope);
-      if (gone.why == Departure::kLeft || (message != nullptr && is_repaired_by_ends(*message))) {
+      if (gone.why == Departure::kLeft || std::holds_alternative<VnodeMessage>(envelope)) {
         returned.push_back(std::move(envelope));
       }
     }

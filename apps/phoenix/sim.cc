@@ -68,7 +68,8 @@ int run_script(const SimOptions& options) {
   if (!text) {
     return fail(
         "no scenario '" + options.scenario +
-            "': neither churn, churn-small, barred, stopped, deaths, mesh or costs, nor a file",
+            "': neither churn, churn-small, barred, relays, stopped, deaths, mesh or costs, nor a "
+            "file",
         kUsage);
   }
   const sim::ScenarioFile file = sim::split_scenario(*text);
@@ -227,6 +228,9 @@ int simulate(const SimOptions& options) {
   }
   if (options.scenario == "costs") return run_costs(options);
   if (options.scenario == "mesh") return run_mesh(options);
+  if (options.scenario == "relays") {
+    return run_seeds(options, sim::ChurnOptions::relays(), false);
+  }
   if (options.scenario == "barred") {
     return run_seeds(options, sim::ChurnOptions::barred(), false);
   }
@@ -248,8 +252,8 @@ void add_sim(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<SimOptions>();
   CLI::App* verb = tool.add_subcommand("sim", "Simulate a mesh with faults, and check everything");
   verb->add_option("--scenario", options->scenario,
-                   "churn, churn-small, barred (pairs do not reach each other), stopped (tools "
-                   "that do not read), deaths, mesh (1000 "
+                   "churn, churn-small, barred (pairs do not reach each other), relays (who only "
+                   "passes on dies), stopped (tools that do not read), deaths, mesh (1000 "
                    "processors, and 100 come and go), costs (what each event costs), or a scenario "
                    "file")
       ->capture_default_str();

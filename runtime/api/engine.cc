@@ -291,7 +291,7 @@ void Engine::drain() {
     if (lost_ || endpoint_.ended()) return;
     endpoint_.close();
   }
-  const auto what = [this] { return "finish: " + endpoint_.outflows().slowest(); };
+  const auto what = [this] { return "finish: " + endpoint_.unsettled(); };
   const auto is_over = [](const Endpoint& endpoint) -> std::optional<bool> {
     if (endpoint.is_settled() || endpoint.ended()) return true;
     return std::nullopt;

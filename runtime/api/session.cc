@@ -91,9 +91,7 @@ void Session::send_bytes(Vnode from, Vnode to, const Payload& payload, Tag tag) 
   const auto send = [&](Endpoint& endpoint) {
     return endpoint.send(VnodeId{from}, VnodeId{to}, tag, payload);
   };
-  Status status = core_->engine.call(send);
-  if (!status.ok() && status.error().code == ErrorCode::kLimit) status = core_->await_room(send);
-  check(*core_, status, "send", from);
+  check(*core_, core_->send_when_possible(send, "send"), "send", from);
 }
 
 void Session::cast_bytes(Vnode root, const Payload& payload, Tag tag) {
@@ -134,30 +132,24 @@ Payload Session::await_cast(Vnode root) {
 
 Ticket Session::contribute_bytes(Vnode vnode, Vnode target, const Reduction& reduction,
                                  const Payload& value) {
-  const auto made = core_->engine.call([&](Endpoint& endpoint) {
-    return endpoint.contribute(VnodeId{vnode}, VnodeId{target},
-                               {reduction.kind, value, reduction.element_bytes});
-  });
-  if (!made.ok()) check(*core_, made.error(), "reduce", vnode);
-  return {vnode, target, made.value().first, made.value().pieces};
+  return contribute_all(target, reduction, {{vnode, value}}).front();
 }
 
 /// All at once, so that the contributions of this process leave as one.
 std::vector<Ticket> Session::contribute_all(Vnode target, const Reduction& reduction,
                                             const VnodeValues& values) {
   std::vector<Ticket> tickets;
-  Status status = success();
-  core_->engine.call([&](Endpoint& endpoint) {
-    for (const auto& [vnode, value] : values) {
+  const auto contribute = [&](Endpoint& endpoint) -> Status {
+    while (tickets.size() < values.size()) {
+      const auto& [vnode, value] = values[tickets.size()];
       const auto made = endpoint.contribute(VnodeId{vnode}, VnodeId{target},
                                             {reduction.kind, value, reduction.element_bytes});
-      if (!made.ok()) {
-        status = made.error();
-        return;
-      }
+      if (!made.ok()) return made.error();
       tickets.push_back({vnode, target, made.value().first, made.value().pieces});
     }
-  });
+    return success();
+  };
+  const Status status = core_->send_when_possible(contribute, "reduce");
   if (!status.ok()) check(*core_, status, "reduce", values[tickets.size()].first);
   return tickets;
 }

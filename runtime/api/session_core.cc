@@ -53,9 +53,11 @@ std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted) {
 
 }  // namespace
 
-Status SessionCore::await_room(const std::function<Status(runtime::Endpoint&)>& send) {
-  Status last = success();
-  const auto what = [&] { return "send: " + last.error().what; };
+Status SessionCore::send_when_possible(const std::function<Status(runtime::Endpoint&)>& send,
+                                       const char* operation) {
+  Status last = engine.call(send);
+  if (last.ok() || last.error().code != ErrorCode::kLimit) return last;
+  const auto what = [&] { return std::string(operation) + ": " + last.error().what; };
   const auto look = [&](runtime::Endpoint& endpoint) -> std::optional<Status> {
     last = send(endpoint);
     if (!last.ok() && last.error().code == ErrorCode::kLimit) return std::nullopt;
@@ -144,7 +146,7 @@ Payload SessionCore::fold(const Ticket& ticket, const Reduction& reduction, cons
   for (std::uint64_t piece = 0; piece < ticket.pieces; ++piece) {
     const Ticket one{ticket.vnode, ticket.target, ticket.number + piece, 1};
     const auto values =
-        runtime::Endpoint::split_user_values(result(one, ticket.target, Kind::kReduced, operation));
+        runtime::split_user_values(result(one, ticket.target, Kind::kReduced, operation));
     if (values.empty()) throw Failure(ErrorCode::kBadInput, "a reduction's values are damaged");
     Payload folded = values.front();
     for (std::size_t i = 1; i < values.size(); ++i) folded = reduction.fold(folded, values[i]);

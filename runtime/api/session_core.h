@@ -37,8 +37,9 @@ class SessionCore {
   [[nodiscard]] Payload fold(const Ticket& ticket, const Reduction& reduction,
                              const char* operation);
 
-  /// Repeats `send`, which was refused with kLimit, whenever something has come in.
-  [[nodiscard]] Status await_room(const std::function<Status(runtime::Endpoint&)>& send);
+  /// Calls `send`, and as long as it is refused with kLimit again whenever something has come in.
+  [[nodiscard]] Status send_when_possible(const std::function<Status(runtime::Endpoint&)>& send,
+                                          const char* operation);
 
   Engine engine;
   Steps steps;

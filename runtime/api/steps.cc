@@ -85,7 +85,8 @@ void Steps::cast(const VnodeSet& vnodes, const Ballot& ballot) {
   const Payload value = encode(ballot);
   engine_.call([&](Endpoint& endpoint) {
     for (const VnodeId vnode : vnodes.ids()) {
-      const auto made = value_or_throw(endpoint.contribute(vnode, kTarget, {kGreatest, value, 0}));
+      const auto made =
+          value_or_throw(endpoint.contribute(vnode, kTarget, {kGreatest, value, 0, true}));
       vote_.emplace_back(vnode, made.first);
     }
   });
@@ -166,7 +167,7 @@ void Steps::move(const VnodeSet& staying) {
     moving_ = Moving{};
     moving_->point = std::move(point);
   }
-  const Endpoint::SafePoint& point = moving_->point;
+  const runtime::SafePoint& point = moving_->point;
   for (; moving_->arrived < point.arriving.size(); ++moving_->arrived) {
     unpack(point.arriving[moving_->arrived], *moving_);
   }
@@ -223,7 +224,7 @@ void Steps::pack(VnodeId vnode, Moving& moving) const {
   parts.clear();
 }
 
-void Steps::unpack(const Endpoint::Arrival& arrival, Moving& moving) const {
+void Steps::unpack(const runtime::Arrival& arrival, Moving& moving) const {
   const bool is_in_parts = states_.size() > 1 && arrival.state;
   Reader in(is_in_parts ? arrival.state->bytes() : std::span<const std::byte>());
   for (std::size_t i = 0; i < states_.size(); ++i) {

@@ -71,7 +71,7 @@ class Steps {
   enum class Woken { kDone, kMove, kOver, kRefused };
   /// What has been done of a safe point between its beginning and its end.
   struct Moving {
-    runtime::Endpoint::SafePoint point;
+    runtime::SafePoint point;
     std::size_t arrived = 0;            ///< Of the arriving vnodes: so many, and
     std::size_t arrived_states = 0;     ///< so many states of the next one.
     std::map<VnodeId, Payload> packed;  ///< Of the departing vnodes: these, and
@@ -85,7 +85,7 @@ class Steps {
   void throw_refusal();
   [[nodiscard]] std::uint64_t step_us() const;
   void pack(VnodeId vnode, Moving& moving) const;
-  void unpack(const runtime::Endpoint::Arrival& arrival, Moving& moving) const;
+  void unpack(const runtime::Arrival& arrival, Moving& moving) const;
 
   Engine& engine_;
   std::vector<VnodeState> states_;

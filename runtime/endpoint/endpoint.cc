@@ -1,7 +1,6 @@
 #include "runtime/endpoint/endpoint.h"
 
 #include <algorithm>
-#include <cstring>
 #include <variant>
 
 #include "collectives/reduce_op.h"
@@ -14,7 +13,6 @@ namespace {
 
 using collectives::BroadcastPiece;
 using collectives::ReduceOp;
-using collectives::ReductionId;
 using collectives::ReductionToken;
 
 /// Calls `emit(piece, rest)` for consecutive pieces of at most `limit` bytes; at least once.
@@ -39,39 +37,14 @@ std::uint64_t payload_bytes(const Delivery& delivery) {
   return bytes;
 }
 
-/// Each value after its size (8 bytes, of the machine's order).
-Payload join_user_values(const std::vector<collectives::ReductionPart>& parts) {
-  Bytes bytes;
-  for (const auto& part : parts) {
-    const std::uint64_t size = part.value.size();
-    const auto* raw = reinterpret_cast<const std::byte*>(&size);
-    bytes.insert(bytes.end(), raw, raw + sizeof(size));
-    bytes.insert(bytes.end(), part.value.bytes().begin(), part.value.bytes().end());
-  }
-  return Payload(std::move(bytes));
-}
-
 }  // namespace
-
-std::vector<Payload> Endpoint::split_user_values(const Payload& reduced) {
-  std::vector<Payload> values;
-  std::size_t offset = 0;
-  while (offset < reduced.size()) {
-    std::uint64_t size = 0;
-    if (reduced.size() - offset < sizeof(size)) return {};
-    std::memcpy(&size, reduced.bytes().data() + offset, sizeof(size));
-    offset += sizeof(size);
-    if (size > reduced.size() - offset) return {};
-    values.push_back(reduced.slice(offset, static_cast<std::size_t>(size)));
-    offset += static_cast<std::size_t>(size);
-  }
-  return values;
-}
 
 Endpoint::Endpoint(const EndpointConfig& config)
     : config_(config),
       holdings_(config.vnode_bytes_max, config.inflows, config.room),
-      outflows_(config.inflows.unasked_bytes) {}
+      outflows_(config.inflows.unasked_bytes),
+      contributions_(config.contributions),
+      targets_(config.contributions) {}
 
 // --- Inputs ----------------------------------------------------------------------------------
 
@@ -82,12 +55,15 @@ void Endpoint::on_message(ToApplication message) {
 
 std::vector<ToDaemon> Endpoint::take_outputs() {
   emit_credits();
-  contributed_.clear();
+  for (ReductionToken& token : contributions_.take_tokens()) {
+    outputs_.push_back(AppContribute{std::move(token)});
+  }
   return std::exchange(outputs_, {});
 }
 
 void Endpoint::handle(AppAttached& m) {
-  holdings_.set_total(m.vnodes);
+  targets_.set_total(m.vnodes);
+  contributions_.on_line(m.line);
   attached_ = std::move(m);
 }
 
@@ -95,6 +71,8 @@ void Endpoint::handle(AppGrant& m) {
   VnodeSet arrived;
   for (VnodeParcel& parcel : m.parcels) {
     arrived.insert(parcel.vnode);
+    contributions_.add(parcel.vnode, std::exchange(parcel.bundle.to_targets, {}));
+    targets_.add(parcel.vnode, std::exchange(parcel.bundle.as_target, {}));
     outflows_.add(parcel.vnode, std::exchange(parcel.bundle.to_vnodes, {}));
     holdings_.add(std::move(parcel));
   }
@@ -104,16 +82,30 @@ void Endpoint::handle(AppGrant& m) {
 void Endpoint::handle(AppDeliver& m) {
   received_ = m.seq;
   unacknowledged_bytes_ += payload_bytes(m.delivery);
-  if (const auto* credit = std::get_if<FlowCredit>(&m.delivery)) {
-    on_credit(*credit);
-  } else {
-    Holdings::Outcome outcome;
-    holdings_.deliver(m.delivery, outcome);
-    settle(outcome);
-  }
+  deliver(m.delivery);
   const bool due = received_ - acknowledged_ >= config_.ack_deliveries ||
                    unacknowledged_bytes_ >= config_.ack_bytes;
   if (due) acknowledge();
+}
+
+void Endpoint::deliver(const Delivery& delivery) {
+  if (const auto* credit = std::get_if<FlowCredit>(&delivery)) return on_credit(*credit);
+  const auto* question = std::get_if<FlowQuestion>(&delivery);
+  if (question != nullptr && question->reductions > 0) return targets_.on_question(*question);
+  Holdings::Outcome outcome;
+  if (const auto* token = std::get_if<ReductionToken>(&delivery)) {
+    targets_.on_token(*token);
+  } else {
+    holdings_.deliver(delivery, outcome);
+  }
+  settle(outcome);
+}
+
+/// Processors have died: what was on its way, in either direction, may be lost.
+void Endpoint::handle(const AppRepair& m) {
+  ask(holdings_.held().united(holdings_.arriving()), true);
+  contributions_.on_line(m.line);
+  ask_targets();
 }
 
 void Endpoint::handle(const AppRelease& m) {
@@ -133,23 +125,40 @@ void Endpoint::handle(AppEnd& m) {
 }
 
 void Endpoint::settle(Holdings::Outcome& outcome) {
-  for (Holdings::Reduced& reduced : outcome.reduced) {
-    const auto [target, number] = reduced.id;
-    const collectives::ReductionKind kind = reduced.value.kind();
-    const bool is_user = kind.op == ReduceOp::kUser;
-    Result<Payload> value = is_user ? Result<Payload>(join_user_values(reduced.value.take_parts()))
-                                    : reduced.value.value();
-    if (!value.ok()) {
-      outcome.misuses.push_back({"reduction " + std::to_string(number) + " towards " +
-                                 to_string(target) + ": " + value.error().what});
-    } else if (kind.to_all && !is_user) {
-      const Status announced = announce(target, number, value.value());
-      PHX_CHECK(announced.ok() || ended_);
-    } else {
-      holdings_.put(target, {Message::Kind::kReduced, target, number, 0, std::move(value).value()});
+  for (const Holdings::Completed& told : outcome.completed) {
+    contributions_.on_complete(told.vnode, told.target, told.below);
+  }
+  for (Targets::Reduced& reduced : targets_.take_reduced()) {
+    if (std::string wrong = settle(reduced); !wrong.empty()) {
+      outcome.misuses.push_back({std::move(wrong)});
     }
   }
+  for (const auto& [target, number] : targets_.take_news()) {
+    emit_broadcast(
+        {target, 0, static_cast<std::uint32_t>(number), collectives::Purpose::kReduced, false, {}},
+        {});
+  }
   if (!outcome.misuses.empty()) abort(1, std::move(outcome.misuses.front().what));
+}
+
+/// Returns what is wrong with it.
+std::string Endpoint::settle(Targets::Reduced& reduced) {
+  const auto [target, number] = reduced.id;
+  const collectives::ReductionKind kind = reduced.value.kind();
+  const bool is_user = kind.op == ReduceOp::kUser;
+  Result<Payload> value = is_user ? Result<Payload>(join_user_values(reduced.value.take_parts()))
+                                  : reduced.value.value();
+  if (!value.ok()) {
+    return "reduction " + std::to_string(number) + " towards " + to_string(target) + ": " +
+           value.error().what;
+  }
+  if (kind.to_all && !is_user) {
+    const Status announced = announce(target, number, value.value());
+    PHX_CHECK(announced.ok() || ended_);
+  } else {
+    holdings_.put(target, {Message::Kind::kReduced, target, number, 0, std::move(value).value()});
+  }
+  return {};
 }
 
 // --- Commands --------------------------------------------------------------------------------
@@ -184,15 +193,17 @@ Status Endpoint::check_room(VnodeId from, VnodeId to, std::uint64_t bytes) {
   const std::uint64_t most = is_near ? config_.inflows.inbox_bytes_max : config_.outbox_bytes_max;
   // Whatever its size, a message passes if nothing else waits.
   if (waiting == 0 || waiting + bytes <= most) return success();
-  if (!is_near && asked_at_ != waiting) {
-    asked_at_ = waiting;
-    std::vector<FlowQuestion> questions;
-    outflows_.ask_all(false, questions);
-    for (const FlowQuestion& question : questions) outputs_.push_back(AppFlow{question});
-  }
+  if (!is_near) ask_once(waiting);
   return Error{ErrorCode::kLimit,
                is_near ? std::to_string(waiting >> 20U) + " MiB wait to be received by this process"
                        : outflows_.slowest()};
+}
+
+/// Whoever can make room is asked, once for each amount that is kept.
+void Endpoint::ask_once(std::uint64_t kept) {
+  if (std::exchange(asked_at_, kept) == kept) return;
+  ask(holdings_.held().united(holdings_.arriving()), false);
+  ask_targets();
 }
 
 Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload& payload) {
@@ -225,11 +236,15 @@ void Endpoint::on_credit(const FlowCredit& credit) {
   Outflows::Pieces pieces;
   outflows_.on_credit(credit, pieces);
   emit(std::move(pieces));
+  // What one vnode hears holds for all of this process.
+  if (credit.reduced > 0) contributions_.on_complete(credit.to, credit.reduced);
 }
 
 /// Credit for sources in this process needs no daemon.
 void Endpoint::emit_credits() {
-  for (const FlowCredit& credit : holdings_.take_credits()) {
+  std::vector<FlowCredit> credits = holdings_.take_credits();
+  for (const FlowCredit& credit : targets_.take_credits()) credits.push_back(credit);
+  for (const FlowCredit& credit : credits) {
     if (holdings_.has(credit.from)) {
       on_credit(credit);
     } else {
@@ -244,6 +259,12 @@ void Endpoint::ask(const VnodeSet& sources, bool is_lost) {
   for (const FlowQuestion& question : questions) outputs_.push_back(AppFlow{question});
 }
 
+void Endpoint::ask_targets() {
+  for (const FlowQuestion& question : contributions_.questions()) {
+    outputs_.push_back(AppFlow{question});
+  }
+}
+
 Status Endpoint::want(const Selector& wanted) {
   if (holdings_.want(wanted)) return success();
   return Error{ErrorCode::kLimit, std::to_string(holdings_.bytes() >> 20U) +
@@ -252,13 +273,33 @@ Status Endpoint::want(const Selector& wanted) {
 
 void Endpoint::close() {
   holdings_.close();
+  // Of an allreduce that this process takes part in others may still want the result.
+  targets_.close([this](VnodeId target) { return contributions_.keeps_for_all(target, target); });
   outputs_.push_back(AppClosing{});
   ask(holdings_.held().united(holdings_.arriving()), false);
+  ask_targets();
+}
+
+void Endpoint::finish() {
+  targets_.finish();
+  emit_credits();
+  outputs_.push_back(AppFinish{});
+}
+
+std::uint64_t Endpoint::kept_bytes() const {
+  return outflows_.kept_bytes() + contributions_.kept_bytes();
+}
+
+std::string Endpoint::unsettled() const {
+  std::string what = outflows_.slowest();
+  return what.empty() ? contributions_.slowest() : what;
 }
 
 VnodeBundle Endpoint::pack(VnodeId vnode) {
   VnodeBundle bundle = holdings_.remove(vnode);
   bundle.to_vnodes = outflows_.remove(vnode);
+  bundle.to_targets = contributions_.remove(vnode);
+  bundle.as_target = targets_.remove(vnode);
   return bundle;
 }
 
@@ -284,11 +325,12 @@ Status Endpoint::announce(VnodeId target, std::uint64_t number, const Payload& v
   emit_broadcast(
       {target, 0, static_cast<std::uint32_t>(number), collectives::Purpose::kAllreduce, false, {}},
       value);
+  targets_.on_told({target, number});
   return success();
 }
 
-Result<Endpoint::Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
-                                                    const Part& part) {
+Result<Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
+                                          const ContributionPart& part) {
   if (Status status = check_use(vnode, target); !status.ok()) return status.error();
   if (Status status = collectives::check_value(part.kind, part.value); !status.ok()) {
     return status.error();
@@ -301,28 +343,20 @@ Result<Endpoint::Contribution> Endpoint::contribute(VnodeId vnode, VnodeId targe
   if (is_user) limit /= static_cast<std::size_t>(std::min<std::uint64_t>(vnodes(), limit));
   limit = std::max(limit - limit % std::max<std::size_t>(element, 1), element);
   std::uint64_t& next = holdings_.bundle(vnode).reductions[target];
+  // Whoever is behind others of this process lets them go on, so it is never refused.
+  const std::uint64_t kept = kept_bytes();
+  const bool may_be_refused =
+      kept > 0 && !part.always && !contributions_.is_following({target, next});
+  if (may_be_refused && kept + part.value.size() > config_.outbox_bytes_max) {
+    ask_once(kept);
+    return Error{ErrorCode::kLimit, unsettled()};
+  }
   Contribution contribution{next, 0};
   cut(part.value, std::max<std::size_t>(limit, 1), [&](Payload piece, std::uint64_t) {
-    emit_contribution(vnode, {target, next++}, {part.kind, std::move(piece), 0});
+    contributions_.push(vnode, {target, next++}, {part.kind, std::move(piece)});
     ++contribution.pieces;
   });
   return contribution;
-}
-
-void Endpoint::emit_contribution(VnodeId vnode, ReductionId id, const Part& part) {
-  std::vector<collectives::ReductionPart> parts{{VnodeSet{vnode}, part.value}};
-  const auto at = contributed_.find(id);
-  if (at != contributed_.end()) {
-    ReductionToken& token = std::get<AppContribute>(outputs_[at->second]).token;
-    if (token.kind == part.kind) {
-      collectives::Accumulator sum(token.kind, std::move(token.parts));
-      sum.add(part.kind, std::move(parts));
-      token.parts = sum.take_parts();
-      return;
-    }
-  }
-  contributed_[id] = outputs_.size();
-  outputs_.push_back(AppContribute{{id, part.kind, std::move(parts), false}});
 }
 
 void Endpoint::acknowledge() {
@@ -342,7 +376,7 @@ void Endpoint::abort(std::int32_t code, std::string reason) {
 
 // --- Safe points -----------------------------------------------------------------------------
 
-Endpoint::SafePoint Endpoint::begin_safe_point(const VnodeSet& staying) {
+SafePoint Endpoint::begin_safe_point(const VnodeSet& staying) {
   PHX_CHECK(!packing_);
   SafePoint point;
   point.departing = departing_.minus(staying);
@@ -392,6 +426,7 @@ void Endpoint::emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundle
 void Endpoint::check_invariants() const {
   holdings_.check_invariants();
   outflows_.check_invariants();
+  contributions_.check_invariants();
   PHX_CHECK(held().contains_all(departing_));
   PHX_CHECK(acknowledged_ <= received_);
 }

@@ -12,10 +12,12 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
+#include "runtime/endpoint/contributions.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/endpoint/endpoint_parts.h"
 #include "runtime/endpoint/holdings.h"
 #include "runtime/endpoint/outflows.h"
+#include "runtime/endpoint/targets.h"
 #include "runtime/messages/delivery.h"
 #include "runtime/messages/local_messages.h"
 
@@ -32,10 +34,6 @@ namespace phx::runtime {
 class Endpoint {
  public:
   using Selector = Holdings::Selector;
-  using Contribution = runtime::Contribution;
-  using Arrival = runtime::Arrival;
-  using SafePoint = runtime::SafePoint;
-  using Part = runtime::ContributionPart;
 
   explicit Endpoint(const EndpointConfig& config = {});
 
@@ -46,18 +44,17 @@ class Endpoint {
   /// The messages for the daemon, in order. Call after every input and command.
   [[nodiscard]] std::vector<ToDaemon> take_outputs();
 
-  // Commands. A refusal (kBadInput: a vnode is not held, or not one of the job's; kUnavailable: the
-  // job is over; kLimit: too much waits for its receivers, so try again when something has come in)
-  // changes nothing.
+  // Commands. A refusal changes nothing. kBadInput: a vnode is not held, or not one of the job's;
+  // kUnavailable: the job is over; kLimit: too much waits, so try again when something has come in.
   void attach(const AppAttach& attach) { outputs_.push_back(attach); }
   /// kLimit if a message of so many bytes would be refused now; then the receivers are asked.
   [[nodiscard]] Status check_room(VnodeId from, VnodeId to, std::uint64_t bytes);
   [[nodiscard]] Status send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload& payload);
   [[nodiscard]] Status broadcast(VnodeId root, std::uint32_t tag, const Payload& payload);
-  /// Takes part in the next reduction of `vnode` towards `target`. Contributions of several vnodes
-  /// to one reduction are merged until take_outputs(). With kUser the target gets kReduced with all
-  /// values (see split_user_values) and, if `to_all`, answers by announce().
-  [[nodiscard]] Result<Contribution> contribute(VnodeId vnode, VnodeId target, const Part& part);
+  /// Takes part in the next reduction of `vnode` towards `target`. With kUser the target gets
+  /// kReduced with all values (see split_user_values) and, if `to_all`, answers by announce().
+  [[nodiscard]] Result<Contribution> contribute(VnodeId vnode, VnodeId target,
+                                                const ContributionPart& part);
   /// Broadcasts the folded result of a user-defined reduction to all vnodes as kAllreduced.
   [[nodiscard]] Status announce(VnodeId target, std::uint64_t number, const Payload& value);
   /// The oldest waiting message that matches, with the vnode that received it.
@@ -74,7 +71,7 @@ class Endpoint {
   /// The program takes nothing any more, and whoever sends to it hears that. is_settled():
   /// finish().
   void close();
-  void finish() { outputs_.push_back(AppFinish{}); }
+  void finish();
   void abort(std::int32_t code, std::string reason);
 
   // Safe points: begin; the application packs and installs; finish. REQUIRES that they alternate.
@@ -92,9 +89,12 @@ class Endpoint {
   [[nodiscard]] const VnodeSet& departing() const { return departing_; }
   [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
   [[nodiscard]] bool retired() const { return retired_; }
-  /// All that was sent here has been received.
-  [[nodiscard]] bool is_settled() const { return outflows_.kept_bytes() == 0; }
+  /// All that was sent has been received, and all reductions that were contributed to are complete.
+  [[nodiscard]] bool is_settled() const { return kept_bytes() == 0; }
+  [[nodiscard]] std::string unsettled() const;  ///< What is not, for a person.
   [[nodiscard]] const Outflows& outflows() const { return outflows_; }
+  [[nodiscard]] const Contributions& contributions() const { return contributions_; }
+  [[nodiscard]] const Targets& targets() const { return targets_; }
   /// Of all messages that wait here.
   [[nodiscard]] std::uint64_t inbox_bytes() const { return holdings_.bytes(); }
   [[nodiscard]] const std::optional<AppEnd>& ended() const { return ended_; }
@@ -104,8 +104,6 @@ class Endpoint {
   [[nodiscard]] const Holdings::Counters& counters() const { return holdings_.counters(); }
   [[nodiscard]] std::uint64_t arrivals() const { return holdings_.arrivals(); }
   void check_invariants() const;
-  /// Of a user-defined reduction, in vnode order. Empty if `reduced` is not their message.
-  [[nodiscard]] static std::vector<Payload> split_user_values(const Payload& reduced);
 
  private:
   void handle(AppAttached& m);
@@ -115,26 +113,30 @@ class Endpoint {
   void handle(AppRefused& m) { refusals_.push_back(std::move(m)); }
   void handle(const AppRetire&) { retired_ = true; }
   void handle(AppEnd& m);
-  void handle(const AppRepair&) { ask(holdings_.held().united(holdings_.arriving()), true); }
+  void handle(const AppRepair& m);
+  void deliver(const Delivery& delivery);
   void on_credit(const FlowCredit& credit);
   void ask(const VnodeSet& sources, bool is_lost);
+  void ask_targets();
+  void ask_once(std::uint64_t kept);
+  [[nodiscard]] std::uint64_t kept_bytes() const;
   void emit(Outflows::Pieces pieces);
   void emit_credits();
   [[nodiscard]] bool is_near_to(VnodeId from, VnodeId to) const;
   [[nodiscard]] VnodeBundle pack(VnodeId vnode);
   void settle(Holdings::Outcome& outcome);
+  [[nodiscard]] std::string settle(Targets::Reduced& reduced);
   void emit_broadcast(collectives::BroadcastPiece piece, const Payload& payload);
-  void emit_contribution(VnodeId vnode, collectives::ReductionId id, const Part& part);
   void emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundles);
   [[nodiscard]] Status check_use(VnodeId mine, VnodeId other) const;
 
   EndpointConfig config_;
   Holdings holdings_;
   Outflows outflows_;
+  Contributions contributions_;
+  Targets targets_;
   std::uint64_t asked_at_ = 0;  ///< How much was kept when all receivers were asked last.
   std::vector<ToDaemon> outputs_;
-  /// Where in `outputs_` a contribution still is, so that others can be merged into it.
-  std::map<collectives::ReductionId, std::size_t> contributed_;
   std::optional<AppAttached> attached_;
   VnodeSet departing_;               ///< A part of the held vnodes.
   std::optional<VnodeSet> packing_;  ///< Between begin and finish of a safe point: what departs.

@@ -23,6 +23,14 @@ struct InflowOptions {
   std::uint64_t inbox_bytes_max = std::uint64_t{1} << 30U;
 };
 
+/// How far contributions to reductions may go ahead of their target. The same in all processes of
+/// a job.
+struct ContributionOptions {
+  /// Of one vnode towards one target that are not known to be complete.
+  std::uint64_t window_bytes = std::uint64_t{64} << 10U;
+  std::uint64_t ahead = 8;  ///< So many in any case, that long values keep the ways busy.
+};
+
 /// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.
 struct EndpointConfig {
   std::size_t piece_bytes = std::size_t{256} << 10U;    ///< Longer messages travel in pieces.
@@ -30,9 +38,11 @@ struct EndpointConfig {
   std::uint64_t ack_bytes = std::uint64_t{256} << 10U;  ///< after so many bytes.
   /// Broadcasts not received, per vnode [limit].
   std::uint64_t vnode_bytes_max = std::uint64_t{1} << 30U;
-  /// Of messages that their receivers do not have: send() is refused above it [limit].
+  /// Of messages that their receivers do not have: send() is refused above it; and contribute(), if
+  /// they and the contributions to reductions that are not complete take more [limit].
   std::uint64_t outbox_bytes_max = std::uint64_t{1} << 30U;
   InflowOptions inflows = {};
+  ContributionOptions contributions = {};
   PayloadRoom room = {};  ///< For long messages; by itself the heap.
 };
 

@@ -28,6 +28,7 @@ struct ContributionPart {
   collectives::ReductionKind kind;
   Payload value;
   std::size_t element_bytes = 0;  ///< Of kBytes: where the value may be cut. 0: nowhere.
+  bool always = false;            ///< Not refused for what waits: small ones of the library.
 };
 
 /// A contribution takes part in the reductions `first`, ..., `first + pieces - 1` of its target.
@@ -47,5 +48,10 @@ struct SafePoint {
   VnodeSet departing;             ///< Pack the state of these; they are held until the finish.
   std::vector<Arrival> arriving;  ///< Install these; they are held from now on.
 };
+
+/// What the target of a user-defined reduction gets: all values, in vnode order.
+[[nodiscard]] Payload join_user_values(const std::vector<collectives::ReductionPart>& parts);
+/// The same values. Empty if `reduced` is not their message.
+[[nodiscard]] std::vector<Payload> split_user_values(const Payload& reduced);
 
 }  // namespace phx::runtime

@@ -110,10 +110,6 @@ void Holdings::add(VnodeParcel parcel) {
   for (const auto& [from, stream] : vnode.bundle.from_vnodes) {
     inflows_.add({parcel.vnode, from}, stream, untaken_of(vnode.mailbox, from));
   }
-  for (auto& [number, pending] : vnode.bundle.as_target.pending) {
-    vnode.as_target.try_emplace(number, pending.kind, std::move(pending.parts));
-  }
-  vnode.bundle.as_target.pending.clear();
   arriving_.insert(parcel.vnode);
 }
 
@@ -134,9 +130,6 @@ VnodeBundle Holdings::remove(VnodeId id) {
   for (Waiting& waiting : at->second.mailbox) {
     order_.erase(waiting.arrival);
     bundle.mailbox.push_back(std::move(waiting.message));
-  }
-  for (auto& [number, pending] : at->second.as_target) {
-    bundle.as_target.pending[number] = {pending.kind(), pending.take_parts(), 0};
   }
   vnodes_.erase(at);
   held_.erase(id);
@@ -200,11 +193,12 @@ void Holdings::deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome
                    if (closed_) return inflows_.close(key);
                    inflows_.on_question(key, bundle.from_vnodes[m.from], m.is_lost);
                  },
-                 [](const FlowCredit&) {},  // for the sending end, which is not here
+                 // For ends that are not here.
+                 [](const FlowCredit&) {},
+                 [](const collectives::ReductionToken&) {},
                  [&](const BroadcastDelivery& m) {
                    accept(slot, bundle.from_roots[m.piece.root], delivery, outcome);
                  },
-                 [&](const collectives::ReductionToken& m) { contribute_to(slot, m, outcome); },
              },
              delivery);
 }
@@ -227,16 +221,16 @@ void Holdings::accept(Slot& slot, Stream& stream, const Delivery& delivery, Outc
     stream.early.emplace(piece.number, delivery);
     return;
   }
-  append(slot, stream, delivery);
+  append(slot, stream, delivery, outcome);
   while (!stream.early.empty() && stream.early.begin()->first == stream.next) {
     const Delivery next = std::move(stream.early.begin()->second);
     stream.early.erase(stream.early.begin());
-    append(slot, stream, next);
+    append(slot, stream, next, outcome);
   }
 }
 
 /// Takes the piece that is next in its stream; its bytes are charged already.
-void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery) {
+void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery, Outcome& outcome) {
   const Piece piece = piece_of(delivery);
   const auto* p = std::get_if<PointToPoint>(&delivery);
   ++stream.next;
@@ -258,22 +252,31 @@ void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery) {
     message.from = p->from;
     message.tag = p->tag;
   } else {
-    const auto& broadcast = std::get<BroadcastDelivery>(delivery).piece;
-    message.from = broadcast.root;
-    if (broadcast.purpose == collectives::Purpose::kAllreduce) {
-      message.kind = Message::Kind::kAllreduced;
-      const auto& calls = slot.second.bundle.reductions;
-      const auto at = calls.find(broadcast.root);
-      message.number = reduction_number(broadcast.tag, at == calls.end() ? 0 : at->second);
-    } else {
-      message.kind = Message::Kind::kBroadcast;
-      message.tag = broadcast.tag;
-    }
+    describe(slot, std::get<BroadcastDelivery>(delivery).piece, message, outcome);
   }
   // put() charges the message as a whole.
   slot.second.bytes -= message.payload.size();
   bytes_ -= message.payload.size();
-  put(slot.first, std::move(message));
+  const auto* broadcast = std::get_if<BroadcastDelivery>(&delivery);
+  const bool is_for_program =
+      broadcast == nullptr || broadcast->piece.purpose != collectives::Purpose::kReduced;
+  if (is_for_program) put(slot.first, std::move(message));
+}
+
+/// Fills in what kind of message a broadcast has become. Results say which reductions are complete.
+void Holdings::describe(const Slot& slot, const collectives::BroadcastPiece& last, Message& message,
+                        Outcome& outcome) {
+  message.from = last.root;
+  if (last.purpose == collectives::Purpose::kApplication) {
+    message.kind = Message::Kind::kBroadcast;
+    message.tag = last.tag;
+    return;
+  }
+  message.kind = Message::Kind::kAllreduced;
+  const auto& calls = slot.second.bundle.reductions;
+  const auto at = calls.find(last.root);
+  message.number = reduction_number(last.tag, at == calls.end() ? 0 : at->second);
+  outcome.completed.push_back({slot.first, last.root, message.number + 1});
 }
 
 /// Puts the piece behind what its stream has begun: while it is in the processor's cache, and so
@@ -366,22 +369,6 @@ void Holdings::close() {
   for (const auto& [id, vnode] : vnodes_) {
     for (const auto& [from, stream] : vnode.bundle.from_vnodes) inflows_.close({id, from});
   }
-}
-
-void Holdings::contribute_to(Slot& slot, const collectives::ReductionToken& token,
-                             Outcome& outcome) {
-  auto& open = slot.second.as_target;
-  const auto at = open.try_emplace(token.id.number, token.kind).first;
-  auto parts = token.parts;
-  const auto added = at->second.add(token.kind, std::move(parts));
-  if (added == collectives::Accumulator::Added::kOverlap) {
-    ++counters_.duplicates;
-    return;
-  }
-  // What does not fit is taken all the same, so the reduction ends here with an error.
-  if (at->second.covered().size() < total_) return;
-  outcome.reduced.push_back({token.id, std::move(at->second)});
-  open.erase(at);
 }
 
 std::optional<std::pair<VnodeId, Message>> Holdings::take(const Selector& wanted) {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/accumulator.h"
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
@@ -35,10 +34,11 @@ class Holdings {
     std::uint64_t strays = 0;  ///< For a vnode not held: crossed its release, comes again there.
     std::uint64_t early = 0;   ///< Overtook a predecessor: held back.
   };
-  /// A reduction that all vnodes have contributed to.
-  struct Reduced {
-    collectives::ReductionId id;
-    collectives::Accumulator value;
+  /// `vnode` was told that the reductions towards `target` with numbers below `below` are complete.
+  struct Completed {
+    VnodeId vnode;
+    VnodeId target;
+    std::uint64_t below = 0;
   };
   /// Something the application's program did wrong, found by what arrived.
   struct Misuse {
@@ -46,7 +46,7 @@ class Holdings {
   };
   /// What a delivery leads to beyond a fuller mailbox.
   struct Outcome {
-    std::vector<Reduced> reduced;
+    std::vector<Completed> completed;
     std::vector<Misuse> misuses;
   };
 
@@ -56,8 +56,6 @@ class Holdings {
       : vnode_bytes_max_(vnode_bytes_max), room_(std::move(room)), inflows_(inflows) {}
 
   // Inputs.
-  /// Of the whole job.
-  void set_total(std::uint64_t vnodes) { total_ = vnodes; }
   /// Takes a vnode in; its messages are not given out before install().
   void add(VnodeParcel parcel);
   void deliver(const Delivery& delivery, Outcome& outcome);
@@ -107,9 +105,8 @@ class Holdings {
     std::size_t capacity = 0;
   };
   struct Vnode {
-    VnodeBundle bundle;           ///< Without what the next two members stand for.
+    VnodeBundle bundle;           ///< Without what the next member stands for, and what others own.
     std::deque<Waiting> mailbox;  ///< Ascending arrivals.
-    std::map<std::uint64_t, collectives::Accumulator> as_target;
     /// Per sender: the room of what its stream has begun.
     std::map<VnodeId, Growing> growing;
     std::uint64_t bytes = 0;  ///< Of the messages and pieces that wait here.
@@ -118,9 +115,10 @@ class Holdings {
   using Stream = VnodeBundle::Inbound;
 
   void deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome);
-  void contribute_to(Slot& slot, const collectives::ReductionToken& token, Outcome& outcome);
   void accept(Slot& slot, Stream& stream, const Delivery& piece, Outcome& outcome);
-  void append(Slot& slot, Stream& stream, const Delivery& piece);
+  void append(Slot& slot, Stream& stream, const Delivery& piece, Outcome& outcome);
+  static void describe(const Slot& slot, const collectives::BroadcastPiece& last, Message& message,
+                       Outcome& outcome);
   void grow(Slot& slot, Stream& stream, const PointToPoint& piece);
   [[nodiscard]] Payload assemble(Stream& stream, const Delivery& last);
   void charge(Slot& slot, std::size_t bytes);
@@ -132,9 +130,8 @@ class Holdings {
   PayloadRoom room_;
   Inflows inflows_;
   bool closed_ = false;
-  bool is_misused_ = false;  ///< And that was reported.
-  std::uint64_t bytes_ = 0;  ///< Sum over all vnodes.
-  std::uint64_t total_ = 0;
+  bool is_misused_ = false;          ///< And that was reported.
+  std::uint64_t bytes_ = 0;          ///< Sum over all vnodes.
   std::map<VnodeId, Vnode> vnodes_;  ///< Of both sets below.
   VnodeSet held_;
   VnodeSet arriving_;

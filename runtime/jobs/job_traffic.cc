@@ -6,12 +6,23 @@
 #include "collectives/broadcast.h"
 #include "overlay/base/overloaded.h"
 #include "runtime/messages/parcels.h"
+#include "runtime/messages/weight.h"
 
 namespace phx::runtime {
 namespace {
 
 /// Reductions of which is told, after one move, that their contributions were made elsewhere.
 constexpr std::size_t kAnnouncedMax = 64;
+
+/// Per target, the first contribution that a vnode which arrives gives here.
+std::map<VnodeId, std::uint64_t> next_numbers_of(const VnodeBundle& bundle, std::uint64_t line) {
+  std::map<VnodeId, std::uint64_t> numbers = bundle.reductions;
+  for (const auto& [target, given] : bundle.to_targets) {
+    if (given.first == kFlowClosed) continue;
+    numbers[target] = given.line < line ? given.first : given.emitted;
+  }
+  return numbers;
+}
 
 std::vector<ProcessorId> first_owners(const JobStart& start) {
   std::vector<ProcessorId> owners = start.processors;
@@ -77,7 +88,7 @@ void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOut
 }
 
 void JobTraffic::on_app(const Surroundings& around, AppContribute message, JobOutbox& out) {
-  handle(around, self_, std::move(message.token), out);
+  on_message(around, self_, CollectiveMessage{job_, std::move(message.token)}, out);
 }
 
 void JobTraffic::on_app(const Surroundings& around, AppReleased message, JobOutbox& out) {
@@ -172,8 +183,9 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrat
                             JobOutbox& out) {
   std::map<VnodeId, std::uint64_t> next_numbers;
   for (const VnodeParcel& parcel : m.parcels) {
-    reduction_.on_arrived(parcel.vnode, parcel.bundle.reductions);
-    for (const auto& [target, next] : parcel.bundle.reductions) {
+    const auto given_here = next_numbers_of(parcel.bundle, reduction_.line());
+    reduction_.on_arrived(parcel.vnode, given_here);
+    for (const auto& [target, next] : given_here) {
       std::uint64_t& greatest = next_numbers[target];
       greatest = std::max(greatest, next);
     }
@@ -188,14 +200,29 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrat
   announce_contributed(around, next_numbers, out);
 }
 
-void JobTraffic::on_message(const Surroundings& around, ProcessorId, VnodeMessage m,
+/// Tokens of a lower line come again. Those of a higher one might be passed on to somebody of whose
+/// death this processor has not heard, and would not come again [collectives/README.md, "Lines"].
+template <class M>
+bool JobTraffic::admits(ProcessorId from, const collectives::ReductionToken& token, M& message) {
+  if (token.line == reduction_.line()) return true;
+  if (token.line < reduction_.line()) return false;
+  ahead_bytes_ += weight_of(Envelope{message}).total();
+  ahead_.emplace_back(from, std::move(message));
+  return false;
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, VnodeMessage m,
                             JobOutbox& out) {
   (void)around;
+  const auto* token = std::get_if<collectives::ReductionToken>(&m.delivery);
+  if (token != nullptr && !admits(from, *token, m)) return;
   router_.route(std::move(m), out);
 }
 
 void JobTraffic::on_message(const Surroundings& around, ProcessorId from, CollectiveMessage m,
                             JobOutbox& out) {
+  const auto* token = std::get_if<collectives::ReductionToken>(&m.message);
+  if (token != nullptr && !admits(from, *token, m)) return;
   std::visit([&](auto& message) { handle(around, from, std::move(message), out); }, m.message);
 }
 
@@ -301,7 +328,7 @@ void JobTraffic::announce_contributed(const Surroundings& around,
   for (const auto& [target, next] : next_numbers) {
     if (next == 0 || !router_.map().contains(target)) continue;
     if (left-- == 0) return;
-    give(around, std::nullopt, {{target, next - 1}, {}, {}, true}, out);
+    give(around, std::nullopt, {{target, next - 1}, {}, {}, true, reduction_.line()}, out);
   }
 }
 
@@ -386,15 +413,24 @@ void JobTraffic::on_gone(const Surroundings& around, ProcessorId gone, JobOutbox
   mover_.on_gone(gone, router_, standing(around), out);
 }
 
-void JobTraffic::on_death(const Surroundings& around, JobOutbox& out) const {
-  if (!router_.is_attached()) return;
-  out.report(Effect{ToApp{router_.application(), AppRepair{around.view.line}}});
+void JobTraffic::on_line(const Surroundings& around, JobOutbox& out) {
+  const std::uint64_t line = around.view.line;
+  if (line <= reduction_.line()) return;
+  collectives::Reduction::Outbox reduced;
+  reduction_.on_line(line, reduced);
+  carry_out(reduced, out);
+  if (router_.is_attached()) out.report(Effect{ToApp{router_.application(), AppRepair{line}}});
+  ahead_bytes_ = 0;
+  for (auto& [from, message] : std::exchange(ahead_, {})) {
+    const ProcessorId sender = from;
+    std::visit([&](auto& m) { on_message(around, sender, std::move(m), out); }, message);
+  }
 }
 
 bool JobTraffic::is_empty() const {
   const bool owns_nothing = router_.map().owned_by(self_).empty();
   return owns_nothing && mover_.is_quiet() && router_.parked() == 0 && reduction_.held().empty() &&
-         unannounced_.empty();
+         unannounced_.empty() && ahead_.empty();
 }
 
 std::string JobTraffic::waiting(const Surroundings& around) const {
@@ -409,8 +445,8 @@ std::string JobTraffic::limit_reached() const {
            " does not receive: " + std::to_string(router_.undelivered_bytes() / kMiB) +
            " MiB wait for it";
   }
-  if (router_.parked_bytes() > config_.parked_bytes_max) {
-    return std::to_string(router_.parked_bytes() / kMiB) + " MiB wait at " + to_string(self_) +
+  if (parked_bytes() > config_.parked_bytes_max) {
+    return std::to_string(parked_bytes() / kMiB) + " MiB wait at " + to_string(self_) +
            " for vnodes on their way there";
   }
   return {};

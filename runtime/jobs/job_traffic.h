@@ -4,7 +4,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "collectives/reduction.h"
 #include "overlay/base/ids.h"
@@ -78,8 +80,8 @@ class JobTraffic {
   void on_home(const Surroundings& around, ProcessorId home, JobOutbox& out);
   void on_leaving(const Surroundings& around, JobOutbox& out);
   void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
-  /// Somebody died who may have had something of the job on its way: its ends repair that.
-  void on_death(const Surroundings& around, JobOutbox& out) const;
+  /// If somebody has died who may have had something of the job on its way: its ends repair that.
+  void on_line(const Surroundings& around, JobOutbox& out);
 
   // Queries.
   [[nodiscard]] const Router& router() const { return router_; }
@@ -88,7 +90,7 @@ class JobTraffic {
   [[nodiscard]] std::string waiting(const Surroundings& around) const;
   [[nodiscard]] bool is_over_limit() const {
     return router_.undelivered_bytes() > config_.undelivered_bytes_max ||
-           router_.parked_bytes() > config_.parked_bytes_max;
+           parked_bytes() > config_.parked_bytes_max;
   }
   /// Not empty: a limit was reached, the job cannot go on.
   [[nodiscard]] std::string limit_reached() const;
@@ -105,6 +107,10 @@ class JobTraffic {
   void handle(const Surroundings& around, ProcessorId from, collectives::ReductionToken m,
               JobOutbox& out);
   void spread(const Surroundings& around, collectives::TreeCopy copy, JobOutbox& out);
+  [[nodiscard]] std::uint64_t parked_bytes() const { return router_.parked_bytes() + ahead_bytes_; }
+  /// A token of this line. If not it was dropped, or waits for its line.
+  template <class M>
+  [[nodiscard]] bool admits(ProcessorId from, const collectives::ReductionToken& token, M& message);
   void give(const Surroundings& around, std::optional<ProcessorId> from,
             collectives::ReductionToken token, JobOutbox& out);
   void announce_contributed(const Surroundings& around,
@@ -132,6 +138,9 @@ class JobTraffic {
   ProcessorId home_;
   VnodeSet unannounced_;  ///< At the home: whose owners have changed since the last statement.
   collectives::Reduction reduction_;
+  /// Tokens of lines that this processor has not heard of, and who sent them.
+  std::vector<std::pair<ProcessorId, std::variant<VnodeMessage, CollectiveMessage>>> ahead_;
+  std::uint64_t ahead_bytes_ = 0;
   std::uint64_t unknown_ = 0;  ///< Parts of collectives for vnodes that the job does not have.
   std::string immovable_;      ///< Why a vnode that was released cannot move; empty: none.
 };

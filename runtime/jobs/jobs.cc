@@ -30,6 +30,7 @@ void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart
     return;
   }
   auto& entry = *jobs_.emplace(job, std::make_unique<Entry>(self_, start, config_)).first->second;
+  entry.traffic.on_line(around, out);
   note(out, Note::Level::kInfo, "job-started",
        to_string(job) + " vnodes=" + std::to_string(start.spec.vnodes) +
            " home=" + to_string(start.home));
@@ -141,12 +142,10 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage m
     on_unknown(around, from, std::move(message), out);
     return;
   }
-  const auto* for_vnode = std::get_if<VnodeMessage>(&message);
-  const bool is_collective = std::holds_alternative<CollectiveMessage>(message);
-  const bool is_traffic = for_vnode != nullptr || is_collective;
-  const bool needs_hops = for_vnode != nullptr
-                              ? !is_repaired_by_ends(*for_vnode)
-                              : is_collective || std::holds_alternative<Migrate>(message);
+  const auto* collective = std::get_if<CollectiveMessage>(&message);
+  const bool is_traffic = collective != nullptr || std::holds_alternative<VnodeMessage>(message);
+  const bool needs_hops = collective != nullptr ? !is_repaired_by_ends(*collective)
+                                                : std::holds_alternative<Migrate>(message);
   if (needs_hops && from != self_) entry->passed[from] = around.now;
   dispatch(around, from, *entry, std::move(message), out);
   // Plain traffic changes who should hold what only while this processor empties itself.
@@ -182,9 +181,9 @@ void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined
     for (const auto& one : gone) {
       entry.life.on_gone(around, one, lost_with(around, entry, one.id), out);
       entry.traffic.on_gone(around, one.id, out);
-      if (one.why != Departure::kLeft && !entry.life.ended()) entry.traffic.on_death(around, out);
       entry.passed.erase(one.id);
     }
+    if (!entry.life.ended()) entry.traffic.on_line(around, out);
     // Newcomers may have missed the home before as well as this one.
     if (entry.life.on_view(around, out)) {
       introduce(entry, around.members, true, out);
@@ -201,11 +200,9 @@ void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined
 }
 
 void Jobs::on_passed_on(Instant now, const Envelope& envelope, ProcessorId peer) {
-  const auto* message = std::get_if<VnodeMessage>(&envelope);
-  const auto* collective = std::get_if<CollectiveMessage>(&envelope);
-  if (message == nullptr && collective == nullptr) return;
-  if (message != nullptr && is_repaired_by_ends(*message)) return;
-  Entry* entry = find(message != nullptr ? message->job : collective->job);
+  const auto* message = std::get_if<CollectiveMessage>(&envelope);
+  if (message == nullptr || is_repaired_by_ends(*message)) return;
+  Entry* entry = find(message->job);
   if (entry != nullptr) entry->passed[peer] = now;
 }
 

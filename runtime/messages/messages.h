@@ -73,15 +73,15 @@ struct VnodeMessage {
   std::variant<PointToPoint, collectives::ReductionToken, FlowCredit, FlowQuestion> delivery;
   friend bool operator==(const VnodeMessage&, const VnodeMessage&) = default;
 };
-/// Whatever is lost of it on its way, its ends repair.
-[[nodiscard]] inline bool is_repaired_by_ends(const VnodeMessage& message) {
-  return !std::holds_alternative<collectives::ReductionToken>(message.delivery);
-}
 struct CollectiveMessage {
   JobId job;
   collectives::Message message;
   friend bool operator==(const CollectiveMessage&, const CollectiveMessage&) = default;
 };
+/// Whatever is lost of it on its way, its ends repair; as of all that is a VnodeMessage.
+[[nodiscard]] inline bool is_repaired_by_ends(const CollectiveMessage& message) {
+  return std::holds_alternative<collectives::ReductionToken>(message.message);
+}
 
 /// Everything one daemon says to another.
 using Envelope =

@@ -11,15 +11,19 @@ constexpr Duration kStartBound = 30s;
 
 /// Half of the runs have windows and rooms of a few pieces, so that credit is always short.
 ChurnOptions with_windows(std::uint64_t seed, ChurnOptions options) {
+  options.workload.ignores_window = options.planted == PlantedFault::kNoContributionWindow;
   Rng rng = Rng(seed).fork("windows");
   if (rng.chance(0.5)) return options;
   WorkloadOptions& load = options.workload;
+  constexpr std::uint64_t kPieceBytes = 100;  // most contributions are short
   const auto pieces = [&](std::uint64_t most) { return load.piece_bytes * (1 + rng.below(most)); };
   load.unasked_bytes = pieces(4);
   load.window_bytes = load.unasked_bytes * (1 + rng.below(8));
   load.inbox_bytes = pieces(16);
   load.outbox_bytes = pieces(64);
   options.flow_bytes_max = pieces(16);
+  load.contribution_bytes = rng.below(4) * kPieceBytes;
+  load.contributions_ahead = 1 + rng.below(3);
   return options;
 }
 
@@ -231,6 +235,23 @@ ChurnOptions ChurnOptions::small() {
   options.workload.reductions = 30;
   options.workload.lasts = 2s;
   options.faults.members_max = 12;
+  return options;
+}
+
+ChurnOptions ChurnOptions::relays() {
+  ChurnOptions options = small();
+  options.sites = {6, 5};
+  options.workload.processors_max = 4;
+  options.workload.reductions = 150;
+  options.workload.targets = 3;
+  options.faults = FaultOptions::churn();
+  options.faults.drains = {};
+  options.faults.releases = {};
+  options.faults.partitions = {};
+  options.faults.joins = 250ms;
+  options.faults.idle_deaths = 200ms;
+  options.faults.members_min = 6;
+  options.faults.members_max = 14;
   return options;
 }
 

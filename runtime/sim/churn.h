@@ -32,6 +32,8 @@ struct ChurnOptions {
   [[nodiscard]] static ChurnOptions full();
   /// The same in small, for tests that run many seeds.
   [[nodiscard]] static ChurnOptions small();
+  /// ... with deaths of processors that only pass on what others send.
+  [[nodiscard]] static ChurnOptions relays();
   /// ... with pairs that do not reach each other for up to a minute, and a job that lasts longer.
   [[nodiscard]] static ChurnOptions barred();
   /// Small, with processes that write much, and a tool that stops reading now and then.

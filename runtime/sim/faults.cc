@@ -1,5 +1,6 @@
 #include "runtime/sim/faults.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -34,6 +35,7 @@ void Faults::start() {
   repeat(options_.freezes, &Faults::freeze);
   repeat(options_.kills, &Faults::kill);
   repeat(options_.losses, &Faults::lose);
+  repeat(options_.idle_deaths, &Faults::kill_idle);
   repeat(options_.partitions, &Faults::cut_off);
   repeat(options_.bars, &Faults::bar);
   repeat(options_.tool_stops, &Faults::stop_tools);
@@ -136,6 +138,22 @@ void Faults::lose() {
   if (staying.size() <= options_.members_min) return;
   ++deaths_;
   cluster_.kill(pick(staying), /*lost=*/true);
+}
+
+/// They may pass on what others send.
+void Faults::kill_idle() {
+  std::vector<MachineId> idle = cluster_.staying();
+  if (idle.size() <= options_.members_min) return;
+  std::erase_if(idle, [&](MachineId machine) {
+    const runtime::ProcessorStatus status = cluster_.machine(machine).daemon()->status();
+    return cluster_.machine(machine).has_processes() ||
+           std::any_of(status.jobs.begin(), status.jobs.end(), [&](const runtime::JobStatus& job) {
+             return job.home == status.id || !job.held.empty();
+           });
+  });
+  if (idle.empty()) return;
+  ++deaths_;
+  cluster_.kill(pick(idle), rng_.chance(0.5));
 }
 
 void Faults::stop_tools() {

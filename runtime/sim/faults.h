@@ -16,14 +16,15 @@ namespace phx::sim {
 struct FaultOptions {
   Duration joins{};
   Duration drains{};
-  Duration releases{};    ///< Applications give up vnodes, and others assume them.
-  Duration breaks{};      ///< Connections break; both ends notice, late and unequally.
-  Duration half_opens{};  ///< ... one end never notices.
-  Duration spikes{};      ///< Latencies between two sites grow for a while.
-  Duration slow_downs{};  ///< Processors become slow for a while.
-  Duration freezes{};     ///< Daemons do nothing for a while, too short to be declared dead.
-  Duration kills{};       ///< Daemons die.
-  Duration losses{};      ///< Whole machines vanish.
+  Duration releases{};     ///< Applications give up vnodes, and others assume them.
+  Duration breaks{};       ///< Connections break; both ends notice, late and unequally.
+  Duration half_opens{};   ///< ... one end never notices.
+  Duration spikes{};       ///< Latencies between two sites grow for a while.
+  Duration slow_downs{};   ///< Processors become slow for a while.
+  Duration freezes{};      ///< Daemons do nothing for a while, too short to be declared dead.
+  Duration kills{};        ///< Daemons die.
+  Duration losses{};       ///< Whole machines vanish.
+  Duration idle_deaths{};  ///< Daemons die that hold nothing of any job, and whole machines.
   Duration partitions{};  ///< A part of the machines is cut off for a while, too short for a death.
   /// Two machines do not reach each other for up to `barred_max`: refused or unanswered, one way or
   /// both, or cut off from each other. Each machine is barred from `bars_each` others at most.
@@ -64,6 +65,7 @@ class Faults {
   void freeze();
   void kill();
   void lose();
+  void kill_idle();
   void cut_off();
   void bar();
   void stop_tools();

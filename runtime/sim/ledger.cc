@@ -98,6 +98,12 @@ void Ledger::receive(VnodeId at, VnodeId from, const Payload& payload, bool is_b
   --outstanding_;
 }
 
+void Ledger::pending(std::uint64_t reductions, std::uint64_t most) {
+  if (reductions <= most) return;
+  violations_.add(std::to_string(reductions) + " reductions towards one vnode are not complete, " +
+                  std::to_string(most) + " at most");
+}
+
 void Ledger::reduced(VnodeId at, std::uint64_t round, bool is_right) {
   ++counters_.results;
   --outstanding_;

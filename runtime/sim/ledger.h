@@ -58,6 +58,8 @@ class Ledger {
   /// A vnode is to get the result of a reduction; it got it, and it was right or not.
   void awaits() { ++outstanding_; }
   void reduced(VnodeId at, std::uint64_t round, bool is_right);
+  /// So many reductions towards one vnode have begun and are not complete.
+  void pending(std::uint64_t reductions, std::uint64_t most);
 
   // From a process to the tool.
   [[nodiscard]] Payload write(MachineId writer, std::size_t size);

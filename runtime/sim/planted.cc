@@ -8,6 +8,12 @@
 namespace phx::sim {
 
 void Saboteur::on_received(LinkId link, runtime::Frame& frame) {
+  if (fault_ == PlantedFault::kIgnoredLine && frame.envelope) {
+    auto* message = std::get_if<runtime::CollectiveMessage>(&*frame.envelope);
+    auto* token =
+        message == nullptr ? nullptr : std::get_if<collectives::ReductionToken>(&message->message);
+    if (token != nullptr) token->line = line_ = std::max(line_, token->line);
+  }
   if (fault_ != PlantedFault::kNoDuplicateFilter || !frame.envelope || frame.passage) return;
   Shift& shift = shifts_[link.peer];
   if (frame.seq <= shift.taken) {
@@ -79,8 +85,23 @@ bool Saboteur::sends_twice(const runtime::Frame& frame) const {
   return message != nullptr && std::holds_alternative<collectives::TreeCopy>(message->message);
 }
 
-void Saboteur::on_local(runtime::ToDaemon& message) const {
+/// What was given under an earlier line.
+void Saboteur::forget_given(collectives::ReductionToken& token) {
+  std::erase_if(token.parts, [&](const collectives::ReductionPart& part) {
+    bool is_new = true;
+    for (const VnodeId vnode : part.covered.ids()) {
+      is_new = given_.insert({token.id, vnode}).second && is_new;
+    }
+    return !is_new;
+  });
+}
+
+void Saboteur::on_local(runtime::ToDaemon& message) {
   constexpr std::size_t kCut = 64;
+  auto* given = std::get_if<runtime::AppContribute>(&message);
+  if (fault_ == PlantedFault::kForgottenContributions && given != nullptr) {
+    forget_given(given->token);
+  }
   auto* leaving = std::get_if<runtime::AppReleased>(&message);
   if (fault_ == PlantedFault::kCutState && leaving != nullptr) {
     for (auto& [vnode, bundle] : leaving->vnodes) {

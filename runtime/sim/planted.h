@@ -15,14 +15,17 @@ namespace phx::sim {
 /// A fault put into the runtime on purpose, to see whether the checkers find it.
 enum class PlantedFault : std::uint8_t {
   kNone,
-  kNoDuplicateFilter,  ///< What is sent again after a break is taken, and delivered, again.
-  kWrongChild,         ///< One child of two gets what was for the other.
-  kForgottenCounter,   ///< A vnode forgets, when it moves, how far a stream has come.
-  kUnnumberedOutput,   ///< What processes write has no order.
-  kForgetfulRelay,     ///< What passes a relay is lost, and nobody is told.
-  kLostParcels,        ///< Vnodes that move do not arrive.
-  kCutState,           ///< The state of a vnode is cut to 64 bytes when it moves.
-  kWrongSum,           ///< A value that was combined on the way is changed.
+  kNoDuplicateFilter,       ///< What is sent again after a break is taken, and delivered, again.
+  kWrongChild,              ///< One child of two gets what was for the other.
+  kForgottenCounter,        ///< A vnode forgets, when it moves, how far a stream has come.
+  kUnnumberedOutput,        ///< What processes write has no order.
+  kForgetfulRelay,          ///< What passes a relay is lost, and nobody is told.
+  kLostParcels,             ///< Vnodes that move do not arrive.
+  kCutState,                ///< The state of a vnode is cut to 64 bytes when it moves.
+  kWrongSum,                ///< A value that was combined on the way is changed.
+  kIgnoredLine,             ///< Relays take tokens of an old line for those of the new one.
+  kForgottenContributions,  ///< What was contributed is not kept.
+  kNoContributionWindow,    ///< Contributions go ahead of their target as far as they like.
   // These cost only time, messages or memory.
   kNoTrees,      ///< Nobody hears of trees.
   kCopiesTwice,  ///< Each copy of a broadcast is sent twice.
@@ -46,7 +49,7 @@ class Saboteur {
            frame.passage->from != self && frame.passage->step == runtime::Passage::Step::kCarry;
   }
   /// A message of an application on its way to the daemon.
-  void on_local(runtime::ToDaemon& message) const;
+  void on_local(runtime::ToDaemon& message);
   /// Whether this frame goes out a second time.
   [[nodiscard]] bool sends_twice(const runtime::Frame& frame) const;
   /// Whether applications get what their endpoint recognised as delivered before.
@@ -55,6 +58,7 @@ class Saboteur {
  private:
   void spoil(runtime::Envelope& envelope) const;
   void spoil(collectives::Message& message) const;
+  void forget_given(collectives::ReductionToken& token);
 
   /// What the missing filter leads to: numbers of a peer's envelopes shift by those taken twice.
   struct Shift {
@@ -65,6 +69,8 @@ class Saboteur {
 
   PlantedFault fault_;
   std::map<ProcessorId, Shift> shifts_;
+  std::uint64_t line_ = 0;  ///< The highest that a token had.
+  std::set<std::pair<collectives::ReductionId, VnodeId>> given_;
   std::set<LinkId> spoken_on_;       ///< Links whose first frame went out.
   std::optional<Piece> last_piece_;  ///< Of the last copy sent, and for whom it was.
   ProcessorId last_child_;

@@ -21,6 +21,8 @@ runtime::EndpointConfig endpoint_config(const WorkloadOptions& options) {
   config.inflows.window_max = std::max(options.unasked_bytes, options.window_bytes);
   config.inflows.inbox_bytes = options.inbox_bytes;
   config.outbox_bytes_max = options.outbox_bytes;
+  config.contributions = {options.ignores_window ? ~std::uint64_t{0} : options.contribution_bytes,
+                          options.contributions_ahead};
   return config;
 }
 
@@ -91,6 +93,10 @@ void Process::take_turn(Instant now) {
   }
   receive();
   for (auto& [vnode, state] : states_) act(now, vnode, state);
+  const WorkloadOptions& options = workload_.options();
+  workload_.ledger().pending(endpoint_.targets().most_pending(),
+                             std::max(options.contributions_ahead,
+                                      options.contribution_bytes / runtime::kPieceOverhead + 1));
   const bool is_needed = !endpoint_.next_arrivals().empty() || !endpoint_.departing().empty();
   if (is_needed && rng_.chance(workload_.options().safe_point_chance)) pass_safe_point();
   adopt_orphans(now);
@@ -169,8 +175,9 @@ void Process::reduce(VnodeId vnode, State& state) {
 }
 
 void Process::contribute(VnodeId vnode, State& state, const Round& round) {
-  const Endpoint::Part part{round.kind, workload_.contribution(round, vnode), 0};
+  const runtime::ContributionPart part{round.kind, workload_.contribution(round, vnode), 0};
   const auto made = endpoint_.contribute(vnode, round.target, part);
+  if (!made.ok() && made.error().code == ErrorCode::kLimit) return;  // in another turn
   PHX_CHECK(made.ok());
   if (!round.kind.to_all && vnode != round.target) {
     ++state.round;
@@ -203,7 +210,7 @@ void Process::await_result(VnodeId vnode, State& state, const Round& round) {
       continue;
     }
     Bytes folded;
-    for (const Payload& value : Endpoint::split_user_values(taken->second.payload)) {
+    for (const Payload& value : runtime::split_user_values(taken->second.payload)) {
       folded.insert(folded.end(), value.bytes().begin(), value.bytes().end());
     }
     check_piece(state, round, Payload(std::move(folded)));
@@ -226,7 +233,7 @@ void Process::fold_user_values(VnodeId vnode, const State& state, const Round& r
   const auto taken = endpoint_.take(wanted);
   if (!taken) return;
   Bytes folded;
-  for (const Payload& value : Endpoint::split_user_values(taken->second.payload)) {
+  for (const Payload& value : runtime::split_user_values(taken->second.payload)) {
     folded.insert(folded.end(), value.bytes().begin(), value.bytes().end());
   }
   PHX_CHECK(endpoint_.announce(vnode, state.first, Payload(std::move(folded))).ok());
@@ -262,7 +269,7 @@ Payload Process::pack(const State& state) {
 }
 
 void Process::pass_safe_point() {
-  const Endpoint::SafePoint point = endpoint_.begin_safe_point();
+  const runtime::SafePoint point = endpoint_.begin_safe_point();
   std::map<VnodeId, Payload> packed;
   for (const VnodeId vnode : point.departing.ids()) {
     const auto found = states_.find(vnode);
@@ -273,7 +280,7 @@ void Process::pass_safe_point() {
     if (released_.contains(vnode)) workload_.orphaned(vnode);
   }
   released_ = released_.minus(point.departing);
-  for (const Endpoint::Arrival& arrival : point.arriving) {
+  for (const runtime::Arrival& arrival : point.arriving) {
     State state;
     std::optional<std::uint64_t> mark;
     if (arrival.state && arrival.state->size() >= sizeof(State)) {

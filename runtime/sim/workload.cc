@@ -52,7 +52,7 @@ Round Workload::round(std::uint64_t number) const {
   Rng rng(mix(Rng(rng_).next(), number, 1));
   Round round;
   round.number = number;
-  round.target = VnodeId{rng.below(options_.vnodes)};
+  round.target = VnodeId{rng.below(options_.targets == 0 ? options_.vnodes : options_.targets)};
   round.kind.op = kOps[static_cast<std::size_t>(rng.below(kOps.size()))];
   round.kind.type = ReduceType::kInt64;
   round.kind.to_all = rng.below(2) == 0;

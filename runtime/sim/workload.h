@@ -25,6 +25,7 @@ struct WorkloadOptions {
   std::uint32_t messages = 0;        ///< Each vnode sends so many, to random vnodes.
   std::uint32_t broadcasts = 0;      ///< So many in all, from random vnodes.
   std::uint32_t reductions = 0;      ///< So many rounds; half of them to all (allreduce).
+  std::uint64_t targets = 0;         ///< Of reductions: the first vnodes; 0: all.
   std::size_t message_bytes = 1024;  ///< Most are shorter, a few take several pieces.
   std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
   std::size_t piece_bytes = 4096;    ///< Of the endpoints.
@@ -34,6 +35,10 @@ struct WorkloadOptions {
   std::uint64_t window_bytes = std::uint64_t{16} << 20U;
   std::uint64_t inbox_bytes = std::uint64_t{64} << 20U;
   std::uint64_t outbox_bytes = std::uint64_t{1} << 30U;
+  /// How far contributions of a vnode go ahead: in bytes, and so many in any case.
+  std::uint64_t contribution_bytes = std::uint64_t{64} << 10U;
+  std::uint64_t contributions_ahead = 8;
+  bool ignores_window = false;   ///< A planted fault: they go ahead as far as they like.
   std::size_t output_bytes = 0;  ///< A process writes less than this per turn; 0: nothing.
 
   Duration pause_min = 1ms;  ///< Between two turns of a process.

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "collectives/reduction.h"
 #include "overlay/base/overloaded.h"
@@ -27,17 +28,19 @@ struct Options {
 };
 
 /// Processors that run Reduction over reliable FIFO channels, in random order and with timers that
-/// fire when the test likes. Vnode v contributes 3 v + 1 to every reduction towards v0.
+/// fire when the test likes. Vnode v contributes 3 v + 1 to every reduction towards v0. Processors
+/// without vnodes may die; the others hear of it sooner or later, and begin a new line.
 class Network {
  public:
   explicit Network(const Options& options) : options_(options), rng_(options.seed) {
     for (std::uint32_t p = 1; p <= options.processors; ++p) {
-      places_.push_back({Reduction(ProcessorId{p}, options.reduction), {}, {}, {}, false, {}, {}});
+      places_.push_back({.reduction = Reduction(ProcessorId{p}, options.reduction)});
     }
     for (std::uint64_t v = 0; v < options.vnodes; ++v)
       place(any_processor()).own.insert(VnodeId{v});
-    for (std::uint64_t n = 0; n < options.reductions; ++n) at_target_.emplace_back(kSum);
+    for (std::uint64_t n = 0; n < options.reductions; ++n) at_target_.push_back({});
     done_.resize(options.reductions);
+    given_.resize(options.reductions);
   }
 
   /// Every parent has a smaller number: a right tree, with what is below as it is.
@@ -79,11 +82,7 @@ class Network {
   /// Vnode `v` calls reduction `number`, wherever it is now. False: it did so before.
   bool contribute(VnodeId v, std::uint64_t number) {
     if (!done_[number].insert(v).second) return false;
-    const auto owner = std::find_if(places_.begin(), places_.end(),
-                                    [v](const Place& p) { return p.own.contains(v); });
-    const ProcessorId at{static_cast<std::uint32_t>(owner - places_.begin()) + 1};
-    const auto value = static_cast<std::int64_t>(3 * v.value + 1);
-    give(at, std::nullopt, sum_token({v}, value, number));
+    give_again(v, owner_of(v));
     return true;
   }
   void contribute_any() {
@@ -110,6 +109,46 @@ class Network {
     for (const VnodeId vnode : std::exchange(place(who).own, {}).ids()) arrive(vnode, heir);
     look_again(who);
   }
+  /// A processor that holds no vnodes dies: what it held, and a part of what it had sent, is lost.
+  void kill_one() {
+    const ProcessorId dead = any_processor();
+    Place& p = place(dead);
+    if (p.own.size() > 0 || living() < 4) return;
+    p.died = ++line_;
+    p.timers.clear();
+    p.reduction = Reduction(dead);
+    for (auto at = channels_.begin(); at != channels_.end();) {
+      const auto [from, to] = at->first;
+      if (from == dead) at->second.resize(rng_.below(at->second.size() + 1));
+      at = to == dead || at->second.empty() ? channels_.erase(at) : std::next(at);
+    }
+  }
+  /// A processor hears of the deaths so far.
+  void hear(ProcessorId at) {
+    Place& p = place(at);
+    if (p.died > 0 || p.reduction.line() == line_) return;
+    if (p.tree.parent && place(*p.tree.parent).died > 0) p.tree.parent.reset();
+    std::erase_if(p.tree.children, [&](const TreeChild& c) { return place(c.id).died > 0; });
+    Reduction::Outbox out;
+    p.reduction.on_line(line_, out);
+    p.sent.clear();
+    execute(at, std::move(out));
+    REQUIRE(p.timers.empty());
+    for (const VnodeId v : p.own.ids()) give_again(v, at);
+    for (auto& [from, token] : std::exchange(p.ahead, {})) give(at, from, std::move(token));
+  }
+  void hear() { hear(any_processor()); }
+  void hear_all() {
+    for (std::uint32_t p = 1; p <= options_.processors; ++p) hear(ProcessorId{p});
+  }
+  /// All vnodes move to one of the first processors, so that the others may die.
+  void gather(std::uint32_t most) {
+    for (std::uint64_t v = 0; v < options_.vnodes; ++v) {
+      for (Place& p : places_) p.own = p.own.minus({VnodeId{v}});
+      place(ProcessorId{static_cast<std::uint32_t>(1 + rng_.below(most))}).own.insert(VnodeId{v});
+    }
+  }
+
   /// The owner of a Reduction calls this when something changed.
   void look_again(ProcessorId at) {
     Reduction& reduction = place(at).reduction;
@@ -165,7 +204,7 @@ class Network {
   void check_exact() const {
     const auto v = static_cast<std::int64_t>(options_.vnodes);
     const std::int64_t expected = 3 * (v * (v - 1) / 2) + v;
-    for (const Accumulator& sum : at_target_) {
+    for (const auto& [sum, line] : at_target_) {
       REQUIRE(sum.covered() == vnodes(0, options_.vnodes - 1));
       REQUIRE(elements_of<std::int64_t>(sum.value().value()) == std::vector{expected});
     }
@@ -180,6 +219,10 @@ class Network {
   [[nodiscard]] std::uint64_t empty_tokens() const { return empty_tokens_; }
   [[nodiscard]] std::uint64_t complete_tokens() const { return complete_tokens_; }
   [[nodiscard]] std::uint64_t target_tokens() const { return target_tokens_; }
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] std::uint64_t old_tokens() const { return old_tokens_; }
+  [[nodiscard]] std::uint64_t early_tokens() const { return early_tokens_; }
+  [[nodiscard]] std::uint64_t line() const { return line_; }
   [[nodiscard]] std::uint64_t most_sent() const {
     std::uint64_t most = 0;
     for (const Place& p : places_) {
@@ -192,25 +235,67 @@ class Network {
  private:
   struct Place {
     Reduction reduction;
-    VnodeSet own;
-    std::optional<ProcessorId> target_owner;
-    TreeView tree;
+    VnodeSet own = {};
+    std::optional<ProcessorId> target_owner = {};
+    TreeView tree = {};
     bool leaving = false;
-    std::map<ReductionId, Instant> timers;
-    std::map<ReductionId, std::uint64_t> sent;  ///< Tokens into the tree.
+    std::map<ReductionId, Instant> timers = {};
+    std::map<ReductionId, std::uint64_t> sent = {};  ///< Tokens into the tree, of this line.
+    std::uint64_t died = 0;  ///< The line that its death began; 0: it lives.
+    /// Of lines that it has not heard of.
+    std::vector<std::pair<std::optional<ProcessorId>, ReductionToken>> ahead = {};
+  };
+  struct AtTarget {
+    Accumulator sum{kSum};
+    std::uint64_t line = 0;
   };
 
   Place& place(ProcessorId p) { return places_[p.value - 1]; }
+  [[nodiscard]] std::uint64_t living() const {
+    return static_cast<std::uint64_t>(
+        std::count_if(places_.begin(), places_.end(), [](const Place& p) { return p.died == 0; }));
+  }
+  [[nodiscard]] ProcessorId owner_of(VnodeId v) const {
+    const auto owner = std::find_if(places_.begin(), places_.end(),
+                                    [v](const Place& p) { return p.own.contains(v); });
+    return ProcessorId{static_cast<std::uint32_t>(owner - places_.begin()) + 1};
+  }
+  [[nodiscard]] bool is_complete(std::uint64_t number) const {
+    return at_target_[number].sum.covered().size() == options_.vnodes;
+  }
+  /// What the process of `v` does: gives what it keeps under each line once, but nothing under a
+  /// line below one it has used. It may not know yet what is complete.
+  void give_again(VnodeId v, ProcessorId at) {
+    const std::uint64_t line = place(at).reduction.line();
+    std::uint64_t& used = used_[v];
+    if (line < used) return;
+    used = line;
+    for (std::uint64_t n = 0; n < options_.reductions; ++n) {
+      if (done_[n].count(v) == 0) continue;
+      const auto [given, is_first] = given_[n].try_emplace(v, line);
+      if (!is_first && (given->second == line || (is_complete(n) && rng_.chance(0.5)))) continue;
+      given->second = line;
+      ReductionToken token = sum_token({v}, static_cast<std::int64_t>(3 * v.value + 1), n);
+      token.line = line;
+      give(at, std::nullopt, std::move(token));
+    }
+  }
   /// What moves with a vnode, told in part only: it is a hint.
   void arrive(VnodeId vnode, ProcessorId to) {
     std::uint64_t next = 0;
     while (next < options_.reductions && done_[next].count(vnode) > 0) ++next;
     place(to).reduction.on_arrived(vnode, {{VnodeId{0}, next}});
     if (next > 0 && rng_.chance(0.5))
-      give(to, std::nullopt, {{VnodeId{0}, next - 1}, {}, {}, true});
+      give(to, std::nullopt, {{VnodeId{0}, next - 1}, {}, {}, true, place(to).reduction.line()});
+    give_again(vnode, to);
   }
+  /// That lives.
   ProcessorId any_processor() {
-    return ProcessorId{static_cast<std::uint32_t>(1 + rng_.below(options_.processors))};
+    ProcessorId p;
+    do {
+      p = ProcessorId{static_cast<std::uint32_t>(1 + rng_.below(options_.processors))};
+    } while (p.value <= places_.size() && place(p).died > 0);
+    return p;
   }
   Reduction::Situation situation(ProcessorId at) {
     Place& here = place(at);
@@ -225,6 +310,12 @@ class Network {
     return {here.own, here.target_owner, &here.tree, std::move(child_vnodes), here.leaving};
   }
   void give(ProcessorId at, std::optional<ProcessorId> from, ReductionToken token) {
+    if (token.line > place(at).reduction.line()) {
+      ++early_tokens_;
+      place(at).ahead.emplace_back(from, std::move(token));
+      return;
+    }
+    if (token.line < place(at).reduction.line()) ++old_tokens_;
     Reduction::Outbox out;
     place(at).reduction.on_token(now_, from, std::move(token), situation(at), out);
     execute(at, std::move(out));
@@ -235,6 +326,11 @@ class Network {
     for (auto& item : out.take()) {
       std::visit(Overloaded{[&](Reduction::Outbox::Send& send) {
                               REQUIRE(send.to != at);
+                              if (const std::uint64_t died = place(send.to).died; died > 0) {
+                                REQUIRE(here.reduction.line() < died);
+                                ++lost_;
+                                return;
+                              }
                               send.message.parts.empty() ? ++empty_tokens_ : ++tree_tokens_;
                               if (!send.message.parts.empty()) ++here.sent[send.message.id];
                               if (send.message.complete) ++complete_tokens_;
@@ -254,8 +350,10 @@ class Network {
     REQUIRE(to_target != nullptr);
     ++target_tokens_;
     ReductionToken& token = to_target->token;
-    REQUIRE(at_target_[token.id.number].add(token.kind, std::move(token.parts)) ==
-            Accumulator::Added::kTaken);
+    AtTarget& here = at_target_[token.id.number];
+    if (is_complete(token.id.number) || token.line < here.line) return;
+    if (token.line > here.line) here = {Accumulator(kSum), token.line};
+    REQUIRE(here.sum.add(token.kind, std::move(token.parts)) == Accumulator::Added::kTaken);
   }
 
   Options options_;
@@ -263,13 +361,41 @@ class Network {
   Instant now_{};
   std::vector<Place> places_;  ///< Of processors 1, 2, ...
   std::map<std::pair<ProcessorId, ProcessorId>, std::deque<ReductionToken>> channels_;
-  std::vector<Accumulator> at_target_;   ///< By reduction number.
+  std::vector<AtTarget> at_target_;      ///< By reduction number.
   std::vector<std::set<VnodeId>> done_;  ///< By reduction number: who has contributed.
+  /// By reduction number: under which line each has given last.
+  std::vector<std::map<VnodeId, std::uint64_t>> given_;
+  std::map<VnodeId, std::uint64_t> used_;  ///< The highest line under which a vnode has given.
+  std::uint64_t line_ = 0;                 ///< Deaths so far.
   std::uint64_t tree_tokens_ = 0;
   std::uint64_t empty_tokens_ = 0;
   std::uint64_t complete_tokens_ = 0;
   std::uint64_t target_tokens_ = 0;
+  std::uint64_t lost_ = 0;          ///< Sent to somebody who was dead.
+  std::uint64_t old_tokens_ = 0;    ///< Of lines below the receiver's.
+  std::uint64_t early_tokens_ = 0;  ///< Of lines above it.
 };
+
+/// The same with deaths, of which everybody hears at another time.
+void run_deaths(Network& network) {
+  Rng& rng = network.rng();
+  network.gather(4);
+  for (int step = 0; step < 300; ++step) {
+    if (rng.chance(0.5)) network.contribute_any();
+    if (rng.chance(0.6)) network.deliver_one();
+    if (rng.chance(0.1)) network.fire_one();
+    if (rng.chance(0.05)) network.move_one();
+    if (rng.chance(0.05)) network.scramble_trees();
+    if (rng.chance(0.1)) network.look_again();
+    if (rng.chance(0.03)) network.kill_one();
+    if (rng.chance(0.1)) network.hear();
+    network.pass_time(1ms * static_cast<int>(rng.below(20)));
+  }
+  network.hear_all();
+  network.contribute_all();
+  while (network.deliver_one() || network.fire_one()) {
+  }
+}
 
 /// Some random steps with every kind of change, then all contributions, then silence.
 void run_churn(Network& network) {
@@ -314,6 +440,32 @@ TEST_CASE("[Saito08 G16] arbitrary trees, moves and timers: each contribution co
   CHECK(tree_tokens > 10 * kSeeds);  // all ways were really taken
   CHECK(empty_tokens > 10 * kSeeds);
   CHECK(target_tokens > 10 * kSeeds);
+}
+
+TEST_CASE("deaths: under the next line every reduction is exact, whatever was lost and where") {
+  std::uint64_t deaths = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t old_tokens = 0;
+  std::uint64_t early_tokens = 0;
+  constexpr std::uint64_t kSeeds = support::seeds(1000);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    Network network({.processors = 14, .vnodes = 12, .seed = seed});
+    network.scramble_trees();
+
+    run_deaths(network);
+
+    network.check_exact();
+    REQUIRE(network.most_sent() <= 1);
+    deaths += network.line();
+    lost += network.lost();
+    old_tokens += network.old_tokens();
+    early_tokens += network.early_tokens();
+  }
+  CHECK(deaths > 3 * kSeeds);
+  CHECK(lost > kSeeds / 2);
+  CHECK(old_tokens > kSeeds);
+  CHECK(early_tokens > kSeeds);
 }
 
 TEST_CASE("limits reached all the time make it slower, not wrong") {

@@ -450,6 +450,48 @@ TEST_CASE("if only such vnodes are below, the parent is told that nothing will c
   CHECK(h.local(nothing()) == Items{Box::Send{kParent, nothing()}});
 }
 
+TEST_CASE("under a new line everything begins anew, and what is left of the old one is dropped") {
+  Harness h;
+  h.token(kLeft, sum_token(vnodes(60, 61), 2, 0));
+  h.local(sum_token(vnodes(50, 51), 2, 1));
+  REQUIRE(h.reduction.held().size() == 2);
+  Box out;
+  h.reduction.on_line(3, out);
+  h.reduction.on_line(2, out);
+
+  CHECK(h.reduction.line() == 3);
+  CHECK(h.reduction.held().empty());
+  CHECK(h.reduction.held_bytes() == 0);
+  CHECK(out.take() == Items{Box::Arm{kId, std::nullopt}, Box::Arm{{kId.target, 1}, std::nullopt}});
+  CHECK(h.token(kLeft, sum_token(vnodes(60, 61), 2, 0)).empty());
+  CHECK(h.reduction.held().empty());
+
+  const auto of_line = [](ReductionToken token) {
+    token.line = 3;
+    return token;
+  };
+  h.token(kLeft, of_line(sum_token(vnodes(60, 61), 2, 0)));
+  h.token(kRight, of_line(sum_token(vnodes(70, 71), 2, 0)));
+  const Items passed = h.local(of_line(sum_token(vnodes(50, 51), 2, 0)));
+  REQUIRE(!passed.empty());
+  CHECK(passed.back() == Items::value_type{Box::Send{kParent, of_line(complete(everything()))}});
+}
+
+TEST_CASE("a reduction that was passed on under an old line is held again under the next") {
+  Harness h;
+  h.child_vnodes = {{}, {}};
+  h.local(sum_token(vnodes(50, 51), 2, 0));
+  CHECK(h.reduction.held().empty());
+  Box out;
+  h.reduction.on_line(1, out);
+  ReductionToken half = sum_token(vnodes(50, 50), 1, 0);
+  half.line = 1;
+
+  h.local(half);
+
+  CHECK(h.reduction.held().size() == 1);
+}
+
 TEST_CASE("a contribution to another operation under the same number goes on apart") {
   Harness h;
   h.local(sum_token(vnodes(50, 51), 1));

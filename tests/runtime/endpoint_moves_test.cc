@@ -84,10 +84,10 @@ class Mesh {
         CHECK(at->second == count);
       }
     }
-    std::uint64_t least = contributed_.begin()->second;
-    for (const auto& [vnode, count] : contributed_) least = std::min(least, count);
-    for (const auto& [vnode, count] : results_) CHECK(count == least);
+    for (const auto& [vnode, count] : results_) CHECK(count == least(kToAll));
+    if (least(kToOne) > 0) CHECK(reduced_ == least(kToOne));
   }
+  [[nodiscard]] std::uint64_t line() const { return line_; }
   [[nodiscard]] std::uint64_t moves() const { return moves_; }
   [[nodiscard]] std::uint64_t streams() const { return taken_.size(); }
 
@@ -138,6 +138,7 @@ class Mesh {
                               flying_.push_back({BroadcastDelivery{{}, m.piece}, all()});
                             },
                             [&](AppContribute& m) {
+                              check_token(m.token);
                               flying_.push_back({m.token, VnodeSet{m.token.id.target}});
                             },
                             [&](AppReleased& m) { on_released(i, m); },
@@ -173,13 +174,31 @@ class Mesh {
         delivery);
   }
 
+  /// Every vnode gives once under every line.
+  void check_token(const collectives::ReductionToken& token) {
+    for (const auto& part : token.parts) {
+      for (const VnodeId v : part.covered.ids()) {
+        CHECK(given_.insert({{v, token.id}, token.line}).second);
+      }
+    }
+  }
+  [[nodiscard]] std::uint64_t least(VnodeId target) const {
+    std::uint64_t least = ~std::uint64_t{0};
+    for (std::uint64_t v = 0; v < kVnodes; ++v) {
+      const auto at = contributed_.find({VnodeId{v}, target});
+      least = std::min(least, at == contributed_.end() ? 0 : at->second);
+    }
+    return least;
+  }
+
   void fly(const FlowCredit& m) { flying_.push_back({m, VnodeSet{m.from}}); }
   void fly(const FlowQuestion& m) { flying_.push_back({m, VnodeSet{m.to}}); }
 
   /// Whoever lost something on its way has died, and all hear of it.
   void repair() {
     is_lost_ = false;
-    for (Process& process : processes_) process.inbox.push_back(AppRepair{});
+    ++line_;
+    for (Process& process : processes_) process.inbox.push_back(AppRepair{line_});
   }
 
   void deliver_some() {
@@ -189,7 +208,7 @@ class Mesh {
     Flying& chosen = flying_[at];
     const bool is_token = std::holds_alternative<collectives::ReductionToken>(chosen.delivery);
     const bool is_broadcast = std::holds_alternative<BroadcastDelivery>(chosen.delivery);
-    if (!is_token && !is_broadcast && may_lose_ && rng_.chance(0.02)) {
+    if (!is_broadcast && may_lose_ && rng_.chance(0.02)) {
       is_lost_ = true;
       flying_.erase(flying_.begin() + static_cast<std::ptrdiff_t>(at));
       return;
@@ -219,7 +238,7 @@ class Mesh {
   void safe_point(std::size_t i) {
     Endpoint& endpoint = processes_[i].endpoint;
     const auto point = endpoint.begin_safe_point();
-    for (const Endpoint::Arrival& arrival : point.arriving) {
+    for (const Arrival& arrival : point.arriving) {
       if (arrival.state) CHECK(arrival.state->text() == "state of " + to_string(arrival.vnode));
     }
     std::map<VnodeId, Payload> states;
@@ -245,8 +264,11 @@ class Mesh {
         const std::int64_t value = 1;
         const Payload bytes =
             Payload::copy_of(std::as_bytes(std::span<const std::int64_t>(&value, 1)));
-        ++contributed_[from];
-        REQUIRE(process.endpoint.contribute(from, VnodeId{2}, {kSumToAll, bytes, 0}).ok());
+        const bool is_to_all = rng_.chance(0.5);
+        const VnodeId target = is_to_all ? kToAll : kToOne;
+        ++contributed_[{from, target}];
+        REQUIRE(process.endpoint.contribute(from, target, {is_to_all ? kSumToAll : kSum, bytes, 0})
+                    .ok());
         return;
       }
       default: {
@@ -262,13 +284,14 @@ class Mesh {
     const auto taken = process.endpoint.take({});
     if (!taken) return;
     const auto& [at, message] = *taken;
-    if (message.kind == Kind::kAllreduced) {
+    if (message.kind == Kind::kAllreduced || message.kind == Kind::kReduced) {
       std::int64_t sum = 0;
       REQUIRE(message.payload.size() == sizeof(sum));
       std::memcpy(&sum, message.payload.bytes().data(), sizeof(sum));
       CHECK(sum == static_cast<std::int64_t>(kVnodes));
-      CHECK(seen_.insert({at, message.number}).second);
-      ++results_[at];
+      const bool is_to_all = message.kind == Kind::kAllreduced;
+      CHECK(message.from == (is_to_all ? kToAll : kToOne));
+      CHECK(message.number == (is_to_all ? results_[at]++ : reduced_++));
       return;
     }
     auto& next =
@@ -283,13 +306,18 @@ class Mesh {
                                           .window_max = 800,
                                           .inbox_bytes = 300,
                                           .inbox_bytes_max = 100'000};
-  inline static const EndpointConfig kConfig{
-      .piece_bytes = 24, .ack_deliveries = 5, .inflows = kInflows};
+  inline static const EndpointConfig kConfig{.piece_bytes = 24,
+                                             .ack_deliveries = 5,
+                                             .inflows = kInflows,
+                                             .contributions = {.window_bytes = 200, .ahead = 2}};
 
   [[nodiscard]] static VnodeSet all() { return VnodeSet::range(VnodeId{0}, VnodeId{kVnodes - 1}); }
 
   static constexpr collectives::ReductionKind kSumToAll{collectives::ReduceOp::kSum,
                                                         collectives::ReduceType::kInt64, true};
+  static constexpr collectives::ReductionKind kSum{collectives::ReduceOp::kSum,
+                                                   collectives::ReduceType::kInt64, false};
+  static constexpr VnodeId kToAll{2}, kToOne{4};
 
   Rng rng_;
   bool may_lose_ = true;
@@ -301,8 +329,11 @@ class Mesh {
   std::uint64_t moves_ = 0;
   // What the application knows. Streams by (from, to); broadcasts by (vnode, root).
   std::map<std::pair<VnodeId, VnodeId>, std::uint64_t> sent_, taken_, heard_;
-  std::map<VnodeId, std::uint64_t> broadcasts_, contributed_, results_;
-  std::set<std::pair<VnodeId, std::uint64_t>> seen_;
+  std::map<VnodeId, std::uint64_t> broadcasts_, results_;
+  std::map<std::pair<VnodeId, VnodeId>, std::uint64_t> contributed_;  ///< By vnode and target.
+  std::uint64_t reduced_ = 0;  ///< Results that came to kToOne.
+  std::uint64_t line_ = 0;
+  std::set<std::pair<std::pair<VnodeId, collectives::ReductionId>, std::uint64_t>> given_;
 };
 
 }  // namespace
@@ -320,6 +351,7 @@ TEST_CASE(
 
     mesh.check_complete();
     CHECK(mesh.moves() > 20);
+    CHECK(mesh.line() > 0);
     CHECK(mesh.streams() > 30);
   }
 }

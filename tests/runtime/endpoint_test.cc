@@ -317,11 +317,11 @@ TEST_CASE("values of a user-defined reduction come to the target side by side, i
   const auto taken = h.endpoint.take({});
   REQUIRE(taken.has_value());
   CHECK(taken->second.kind == Kind::kReduced);
-  const auto values = Endpoint::split_user_values(taken->second.payload);
+  const auto values = split_user_values(taken->second.payload);
   REQUIRE(values.size() == 4);
   CHECK(values[0].text() == "v0");
   CHECK(values[3].text() == "v3");
-  CHECK(Endpoint::split_user_values(text("not their message")).empty());
+  CHECK(split_user_values(text("not their message")).empty());
 }
 
 TEST_CASE("contributions that do not fit each other end the job with a reason") {

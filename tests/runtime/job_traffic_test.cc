@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -120,6 +121,73 @@ TEST_CASE("when the time of a reduction is up, what is there is passed on") {
   REQUIRE(passed.size() == 1);
   CHECK(passed[0].first == kOther);
   CHECK(passed[0].second.message == collectives::Message{token(range(0, 3), 0)});
+}
+
+TEST_CASE("tokens of an old line are dropped, those of a later one wait until its death is known") {
+  Harness h;
+  h.traffic.on_app(h.around(), AppContribute{token(range(0, 3), 0)}, h.out);
+  collectives::ReductionToken rest = token(range(4, 5), 0);
+  rest.line = 2;
+  collectives::ReductionToken for_target = token(range(0, 0), 1);
+  for_target.id.target = VnodeId{3};
+  for_target.line = 2;
+  h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, rest}, h.out);
+  h.traffic.on_message(h.around(), kOther, VnodeMessage{kJob, 0, for_target}, h.out);
+  CHECK(h.sent<CollectiveMessage>().empty());
+  CHECK(h.traffic.router().undelivered_bytes() == 0);
+  CHECK_FALSE(h.traffic.is_empty());
+
+  h.view.line = 2;
+  h.traffic.on_line(h.around(), h.out);
+  h.traffic.on_line(h.around(), h.out);
+  const auto items = h.out.take();
+  CHECK(support::handed<AppRepair>(items) == std::vector<AppRepair>{{2}});
+  CHECK(support::sent<CollectiveMessage>(items).empty());
+  CHECK(h.traffic.router().undelivered_bytes() > 0);  // the one for v3
+
+  h.traffic.on_app(h.around(), AppContribute{token(range(0, 3), 0)}, h.out);  // crossed AppRepair
+  CHECK(h.sent<CollectiveMessage>().empty());
+  collectives::ReductionToken again = token(range(0, 3), 0);
+  again.line = 2;
+  h.traffic.on_app(h.around(), AppContribute{again}, h.out);
+  const auto passed = h.sent<CollectiveMessage>();
+  REQUIRE(passed.size() == 1);
+  const auto& whole = std::get<collectives::ReductionToken>(passed[0].second.message);
+  CHECK(whole.line == 2);
+  CHECK(whole.parts.at(0).covered == range(0, 5));
+}
+
+TEST_CASE("limits: tokens of lines that nobody here has heard of have their place in memory") {
+  Harness h;
+  collectives::ReductionToken ahead = token(range(6, 6), 0);
+  ahead.line = 9;
+  ahead.parts[0].value = Payload(Bytes(std::size_t{1} << 20U));
+  for (std::uint64_t n = 0; h.traffic.limit_reached().empty(); ++n) {
+    REQUIRE(n < 10'000);
+    ahead.id.number = n;
+    h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, ahead}, h.out);
+  }
+  CHECK(h.traffic.limit_reached().find(" MiB wait at p1 ") != std::string::npos);
+}
+
+TEST_CASE("a vnode that comes from an older line gives again here, so it is waited for") {
+  Harness h;
+  h.view.line = 1;
+  h.traffic.on_line(h.around(), h.out);
+  VnodeParcel parcel{VnodeId{7}, 2, {}};
+  parcel.bundle.reductions[kTarget] = 5;
+  parcel.bundle.to_targets[kTarget] = {4, 5, 0, {{{}, {}}}};
+  h.traffic.on_message(h.around(), kOther, Migrate{kJob, {parcel}}, h.out);
+  static_cast<void>(h.out.take());
+  collectives::ReductionToken own = token(range(0, 5), 4);
+  own.line = 1;
+  h.traffic.on_app(h.around(), AppContribute{own}, h.out);
+  CHECK(h.sent<CollectiveMessage>().empty());
+
+  collectives::ReductionToken moved = token(range(7, 7), 4);
+  moved.line = 1;
+  h.traffic.on_app(h.around(), AppContribute{moved}, h.out);
+  CHECK(h.sent<CollectiveMessage>().size() == 1);
 }
 
 TEST_CASE("limits: a vnode that is too large to move ends the job with a sentence") {
