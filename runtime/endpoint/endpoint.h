@@ -24,8 +24,7 @@
 namespace phx::runtime {
 
 /// The application's side of one attachment to a daemon, without I/O: it owns the truth of every
-/// vnode held here (mailbox, duplicate filters, counters) and hands it over at safe points.
-/// Not thread-safe: one owner.
+/// vnode held here and hands it over at safe points. Not thread-safe: one owner.
 ///
 /// Guarantees: per (source, destination) and per broadcasting root every message is delivered once
 /// and in order, wherever the vnodes were meanwhile [Saito08 G12, G13]; the result of a reduction

@@ -447,7 +447,7 @@ std::string JobTraffic::limit_reached() const {
   }
   if (parked_bytes() > config_.parked_bytes_max) {
     return std::to_string(parked_bytes() / kMiB) + " MiB wait at " + to_string(self_) +
-           " for vnodes on their way there";
+           " for vnodes or views on their way there";
   }
   return {};
 }

@@ -68,8 +68,8 @@ void Router::ask_again(const VnodeSet& vnodes, JobOutbox& out) {
   }
 }
 
-/// The process here takes nothing any more: who sends pieces to its vnodes hears that. Whether it
-/// is something of a flow.
+/// The process here takes nothing any more: who sends pieces to its vnodes, or asks about
+/// reductions towards them, hears that. Whether it is such a thing.
 bool Router::answer_closed(const Delivery& delivery, JobOutbox& out) {
   const auto close = [&](const auto& m) {
     route(VnodeMessage{job_, 0, FlowCredit{m.from, m.to, kFlowClosed, 0, {}}}, out);
@@ -77,7 +77,12 @@ bool Router::answer_closed(const Delivery& delivery, JobOutbox& out) {
   const auto* piece = std::get_if<PointToPoint>(&delivery);
   const auto* question = std::get_if<FlowQuestion>(&delivery);
   if (piece != nullptr) close(*piece);
-  if (question != nullptr) close(*question);
+  const bool is_of_reductions = question != nullptr && question->reductions > 0;
+  if (question != nullptr && !is_of_reductions) close(*question);
+  if (is_of_reductions) {
+    const FlowCredit none_needed{question->from, question->to, 0, 0, {}, kFlowClosed};
+    route(VnodeMessage{job_, 0, none_needed}, out);
+  }
   return piece != nullptr || question != nullptr;
 }
 

@@ -379,7 +379,7 @@ struct Job {
 
 }  // namespace
 
-TEST_CASE("costs: an allreduce needs no message more; a reduce one broadcast per half window") {
+TEST_CASE("costs: an allreduce needs no message more, a reduce one broadcast per half window") {
   const EndpointConfig config;
   constexpr std::uint64_t kRounds = 2000;
   const std::uint64_t per_half = (config.contributions.window_bytes / 2 + kWeight - 1) / kWeight;

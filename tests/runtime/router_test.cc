@@ -291,6 +291,19 @@ TEST_CASE("a program that ends does not wait for vnodes here that nobody holds")
   CHECK(std::get<FlowCredit>(sent[0].second.delivery).received == kFlowClosed);
 }
 
+TEST_CASE("who asks about reductions towards a vnode whose program has ended need keep nothing") {
+  Harness h;
+  h.router.on_finished(h.out);
+  static_cast<void>(h.out.take());
+
+  h.router.route(VnodeMessage{kJob, 0, FlowQuestion{VnodeId{3}, VnodeId{1}, false, 5}}, h.out);
+
+  const auto sent = h.sent<VnodeMessage>();
+  REQUIRE(sent.size() == 1);
+  CHECK(std::get<FlowCredit>(sent[0].second.delivery) ==
+        FlowCredit{VnodeId{3}, VnodeId{1}, 0, 0, {}, kFlowClosed});
+}
+
 TEST_CASE("acknowledged deliveries are forgotten") {
   Harness h;
   h.route(0, 0);
