@@ -99,6 +99,7 @@ void Saboteur::forget_given(collectives::ReductionToken& token) {
 void Saboteur::on_local(runtime::ToDaemon& message) {
   constexpr std::size_t kCut = 64;
   auto* given = std::get_if<runtime::AppContribute>(&message);
+  if (given != nullptr) line_ = std::max(line_, given->token.line);
   if (fault_ == PlantedFault::kForgottenContributions && given != nullptr) {
     forget_given(given->token);
   }

@@ -2,13 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstring>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "overlay/base/rng.h"
+#include "collectives/reduction.h"
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/endpoint/targets.h"
 
@@ -293,6 +294,51 @@ TEST_CASE("a target whose program is done says that nothing need be kept") {
     sink.targets.on_question({v1, v0, false, 1});
     CHECK(sink.targets.take_credits() == closed);
   }
+}
+
+// --- A relay between them ------------------------------------------------------------------------
+
+TEST_CASE("costs: a relay holds a window per target, however far ahead contributors run") {
+  const ContributionOptions options;
+  const std::uint64_t on_way = (options.window_bytes + kWeight - 1) / kWeight;
+  constexpr std::array targets{v0, v3};
+  // p1 has three children, each with one vnode; that of the last one is late.
+  const std::array vnodes{v1, v2, VnodeId{5}};
+  TreeView tree;
+  tree.parent = ProcessorId{2};
+  collectives::Reduction relay(ProcessorId{1}, {.wait_min = 2s});
+  std::vector<Contributions> leaves(3, Contributions(options));
+  std::uint64_t passed = 0;
+  const VnodeSet own;
+  collectives::Reduction::Situation situation{own, ProcessorId{2}, &tree, {}, false};
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    tree.children.push_back({ProcessorId{3 + i}, {}});
+    situation.child_vnodes.push_back({vnodes[i]});
+  }
+  const auto give = [&](std::uint32_t leaf, std::uint64_t n) {
+    for (const VnodeId target : targets) {
+      leaves[leaf].push(vnodes[leaf], {target, n}, {kSum, number(1)});
+    }
+    for (ReductionToken& token : leaves[leaf].take_tokens()) {
+      collectives::Reduction::Outbox out;
+      relay.on_token(Instant{}, ProcessorId{3 + leaf}, std::move(token), situation, out);
+      for (const auto& item : out.items()) {
+        if (std::holds_alternative<collectives::Reduction::Outbox::Send>(item)) ++passed;
+      }
+    }
+  };
+  for (std::uint64_t n = 0; n < 5000; ++n) {
+    give(0, n);
+    give(1, n);
+  }
+
+  CHECK(relay.held().size() == targets.size() * on_way);
+  CHECK(relay.held_bytes() == targets.size() * on_way * sizeof(std::int64_t));
+  CHECK(relay.held_bytes() < targets.size() * options.window_bytes);
+  CHECK(leaves[0].kept_bytes() == targets.size() * 5000 * kWeight);
+  for (std::uint64_t n = 0; n < on_way; ++n) give(2, n);
+  CHECK(relay.held().empty());
+  CHECK(passed == targets.size() * on_way);
 }
 
 // --- Both, in endpoints --------------------------------------------------------------------------

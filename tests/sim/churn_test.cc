@@ -93,6 +93,20 @@ TEST_CASE("deaths: a job that loses vnodes ends everywhere, for one reason") {
   CHECK(failed > support::seeds(40) / 4);
 }
 
+TEST_CASE("relays: a job goes on, and is exact, when only those die that hold nothing of it") {
+  std::uint64_t failed = 0;
+  std::uint64_t left = 0;
+  for (std::uint64_t seed = 1; seed <= support::seeds(60); ++seed) {
+    CAPTURE(seed);  // replay: phoenix sim --scenario relays --seed N --trace
+    const Outcome outcome = run_deaths(seed, ChurnOptions::relays());
+    REQUIRE(found(outcome) == "");
+    if (outcome.has_failed) ++failed;  // a broadcast was on its way
+    left += outcome.left;
+  }
+  CHECK(left > 3 * support::seeds(60));
+  CHECK(failed <= support::seeds(60) / 10);
+}
+
 TEST_CASE("the same seed leads to the same run, another one to another") {
   const Outcome once = run_churn(7, ChurnOptions::small());
   const Outcome again = run_churn(7, ChurnOptions::small());
@@ -129,6 +143,21 @@ TEST_CASE("the checkers find parcels that are lost, states that are cut and sums
   CHECK(first_found(PlantedFault::kLostParcels, 200) != 0);
   CHECK(first_found(PlantedFault::kCutState, 200) != 0);
   CHECK(first_found(PlantedFault::kWrongSum, 200) != 0);
+}
+
+TEST_CASE("the checkers find contributions that are lost, counted twice, or too far ahead") {
+  const auto first_of_relays = [](PlantedFault fault) -> std::uint64_t {
+    ChurnOptions options = ChurnOptions::relays();
+    options.planted = fault;
+    options.stalls_after = 10s;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+      if (!run_deaths(seed, options).violations.empty()) return seed;
+    }
+    return 0;
+  };
+  CHECK(first_of_relays(PlantedFault::kIgnoredLine) != 0);
+  CHECK(first_of_relays(PlantedFault::kForgottenContributions) != 0);
+  CHECK(first_of_relays(PlantedFault::kNoContributionWindow) != 0);
 }
 
 TEST_CASE("the checkers find output that comes out of order when the home of its job moves") {
