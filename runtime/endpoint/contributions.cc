@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 
 #include "collectives/accumulator.h"
 #include "overlay/base/check.h"
@@ -32,7 +31,6 @@ bool is_closed(const Contributed& given) {
 }
 
 constexpr VnodeId kLowest{0};
-constexpr VnodeId kHighest{std::numeric_limits<VnodeId::rep>::max()};
 
 }  // namespace
 
