@@ -31,6 +31,20 @@ void Targets::add(VnodeId vnode, AsTarget as_target) {
   }
   as_target.pending.clear();
   target.state = std::move(as_target);
+  target.untold = options_.window_bytes;  // nobody knows here when askers were told last
+  if (target.state.complete > 0) answer(vnode, target);
+}
+
+/// Tells those who wait, and may have more that waits for credit: they may not hear broadcasts.
+void Targets::answer(VnodeId vnode, Target& target) {
+  const std::uint64_t done = target.state.complete;
+  const bool is_due = target.untold >= options_.window_bytes / 2;
+  if (is_due) target.untold = 0;
+  std::erase_if(target.state.askers, [&](const auto& asker) {
+    const bool is_answered = asker.second <= done;
+    if (is_due || is_answered) credits_.push_back(credit_of(asker.first, vnode, done));
+    return is_answered;
+  });
 }
 
 AsTarget Targets::remove(VnodeId vnode) {
@@ -77,18 +91,16 @@ void Targets::complete(VnodeId vnode, Target& target) {
   for (auto at = target.pending.find(done);
        at != target.pending.end() && at->second.sum.covered().size() >= total_;
        at = target.pending.find(done)) {
-    target.state.unsaid += weight_of(at->second.sum);
+    const std::uint64_t weight = weight_of(at->second.sum);
+    target.state.unsaid += weight;
+    target.untold += weight;
     reduced_.push_back({{vnode, done}, std::move(at->second.sum)});
     target.pending.erase(at);
     ++done;
   }
   if (done == before) return;
   untold_.insert(vnode);
-  std::erase_if(target.state.askers, [&](const auto& asker) {
-    const bool is_due = asker.second <= done;
-    if (is_due) credits_.push_back(credit_of(asker.first, vnode, done));
-    return is_due;
-  });
+  answer(vnode, target);
 }
 
 void Targets::on_told(const collectives::ReductionId& id) {

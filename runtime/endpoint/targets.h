@@ -71,10 +71,13 @@ class Targets {
   struct Target {
     AsTarget state;  ///< Without what the next member stands for.
     std::map<std::uint64_t, Pending> pending;
+    /// Weight of what has become complete since all askers were told.
+    std::uint64_t untold = 0;
     bool is_closed = false;
   };
 
   void complete(VnodeId vnode, Target& target);
+  void answer(VnodeId vnode, Target& target);
   void answer_closed(VnodeId vnode, Target& target);
 
   ContributionOptions options_;

@@ -273,10 +273,26 @@ TEST_CASE("who asks hears what is complete, and once more when all it wants to k
   CHECK(sink.targets.take_credits() == std::vector<FlowCredit>{{v2, v0, 0, 0, {}, 1}});
 
   Sink next(sink.targets.remove(v0));
+  CHECK(next.targets.take_credits() == std::vector<FlowCredit>{{v2, v0, 0, 0, {}, 1}});
   next.give({v0, v1, v2}, 1);
   CHECK(next.targets.take_credits() == std::vector<FlowCredit>{{v2, v0, 0, 0, {}, 2}});
   next.give({v0, v1, v2}, 2);
   CHECK(next.targets.take_credits().empty());
+}
+
+TEST_CASE("who asks for much hears every half window, so that what waits for credit goes on") {
+  Sink sink;
+  sink.targets.on_question({v1, v0, false, 100});
+  std::uint64_t told = 0;
+  for (std::uint64_t n = 0; n < 20; ++n) {
+    sink.give({v0, v1, v2}, n);
+    sink.targets.on_told({v0, n});
+    for (const FlowCredit& credit : sink.targets.take_credits()) {
+      CHECK(credit == FlowCredit{v1, v0, 0, 0, {}, n + 1});
+      ++told;
+    }
+  }
+  CHECK(told == 10);
 }
 
 TEST_CASE("a target whose program is done says that nothing need be kept") {
