@@ -89,7 +89,7 @@ void Costs::measure(std::string_view event, const std::function<void()>& begin,
   row.copies = cost.of("TreeCopy").messages + row.fallbacks;
   if (options_.heap_in_use) row.heap = options_.heap_in_use() / options_.processors;
   check(row);
-  if (cost.hops_most() > cluster_.staying().size() + 1) {
+  if (cost.hops_most() > cluster_.machines().size() + 1) {
     report_.violations.push_back("a copy may take more hops than there are processors");
   }
   if (options_.on_row) options_.on_row(row);

@@ -91,10 +91,17 @@ std::vector<Mover::Load> Mover::wanted(const Router& router, const Standing& sta
   const std::vector<Load> all = donors(router, standing);
   std::vector<Load> pulls;
   std::uint64_t missing = mine < fair ? fair - mine : 0;
+  const Queue queue = queue_of(router, standing, fair);
   if (slack == 0) {
+    std::uint64_t surplus = 0;
+    for (const Load& donor : all) surplus += donor.vnodes > fair ? donor.vnodes - fair : 0;
+    std::uint64_t others = surplus == 0 ? 0 : queue.missing % surplus;
     for (const Load& donor : all) {
-      const std::uint64_t count = donor.vnodes > fair ? std::min(missing, donor.vnodes - fair) : 0;
+      const std::uint64_t more = donor.vnodes > fair ? donor.vnodes - fair : 0;
+      const std::uint64_t taken = std::min(others, more);
+      const std::uint64_t count = std::min(missing, more - taken);
       if (count > 0) pulls.push_back({count, donor.processor});
+      others -= taken;
       missing -= count;
     }
     return pulls;
@@ -110,11 +117,31 @@ std::vector<Mover::Load> Mover::wanted(const Router& router, const Standing& sta
     if (has_more && pulls.empty()) pulls.push_back({(donor.vnodes - mine) / 2, donor.processor});
   }
   // Elsewhere only if much is missing: it is a run more, and borders that can be moved then.
-  const bool has_more = !all.empty() && all.front().vnodes > mine + 2 * slack;
-  if (pulls.empty() && has_more && missing > 4 * slack) {
-    pulls.push_back({std::min(missing, (all.front().vnodes - mine) / 2), all.front().processor});
+  const auto poor = std::ranges::find_if(
+      all, [&](const Load& donor) { return donor.vnodes <= mine + 2 * slack; });
+  const auto rich = static_cast<std::uint64_t>(poor - all.begin());
+  if (pulls.empty() && rich > 0 && missing > 4 * slack) {
+    const Load& donor = all[queue.length % rich];
+    pulls.push_back({std::min(missing, (donor.vnodes - mine) / 2), donor.processor});
   }
   return pulls;
+}
+
+/// Many who come together know the same loads; so that they do not all ask the same donor, each
+/// leaves to those before it what they will ask for.
+Mover::Queue Mover::queue_of(const Router& router, const Standing& standing,
+                             std::uint64_t fair) const {
+  const auto loads = router.map().loads();
+  Queue queue;
+  for (const ProcessorId id : standing.ready.ids()) {
+    if (id == self_) break;
+    const auto found = loads.find(id);
+    const std::uint64_t load = found == loads.end() ? 0 : found->second;
+    if (load >= fair) continue;
+    queue.missing += fair - load;
+    ++queue.length;
+  }
+  return queue;
 }
 
 VnodeSet Mover::choose(const VnodeSet& available, ProcessorId to, std::uint64_t count,

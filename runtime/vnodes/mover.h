@@ -80,6 +80,13 @@ class Mover {
     ProcessorId processor;
   };
 
+  /// Those before this processor that have less than their share, and how much less in all.
+  struct Queue {
+    std::uint64_t length = 0;
+    std::uint64_t missing = 0;
+  };
+  [[nodiscard]] Queue queue_of(const Router& router, const Standing& standing,
+                               std::uint64_t fair) const;
   /// Whom to ask for how many; see the README, "Policy".
   [[nodiscard]] std::vector<Load> wanted(const Router& router, const Standing& standing) const;
   /// Members that have vnodes, those with most first.

@@ -28,6 +28,20 @@ TEST_CASE("each event costs what it may: messages, bytes and time, at 16 and 64 
   CHECK(found(64, PlantedFault::kNone) == "");
 }
 
+TEST_CASE("many who join a job at once have their vnodes soon, and leave as soon") {
+  CostOptions options;
+  for (const std::uint32_t processors : {16U, 64U}) {
+    CAPTURE(processors);
+    options.processors = processors;
+    const CostReport report = measure_mesh(options, processors / 4);
+    CHECK(report.violations.empty());
+    for (const CostRow& row : report.rows) {
+      // A round of requests, and a second one for who was refused; at most two pauses between them.
+      if (row.event == "gain" || row.event == "drain") CHECK(row.time < 1s);
+    }
+  }
+}
+
 TEST_CASE("what costs only time, messages or memory is found") {
   for (const PlantedFault fault :
        {PlantedFault::kNoTrees, PlantedFault::kCopiesTwice, PlantedFault::kNoPulls,
