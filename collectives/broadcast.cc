@@ -26,7 +26,7 @@ VnodeSet set_of(Ranges ranges) {
   return set;
 }
 
-/// The newest child that has `owner` below it; children.size() if there is none.
+/// The first child that has `owner` below it; children.size() if there is none.
 std::size_t child_above(ProcessorId self, ProcessorId owner, const TreeView& tree) {
   const auto at = std::find_if(
       tree.children.begin(), tree.children.end(),
@@ -99,9 +99,6 @@ BroadcastPlan split_tree_copy(ProcessorId self, const VnodeSet& to_serve, const 
     if (below[i].empty()) continue;
     plan.children.push_back({tree->children[i].id, set_of(std::move(below[i]))});
   }
-  // The children with most below them have the longest way to go [Saito08 E, future work a].
-  std::stable_sort(plan.children.begin(), plan.children.end(),
-                   [](const auto& a, const auto& b) { return a.vnodes.size() > b.vnodes.size(); });
   plan.unknown = elsewhere.minus(set_of(std::move(known)));
   check_partition(to_serve, plan);
   return plan;

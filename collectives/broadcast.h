@@ -31,7 +31,7 @@ struct BroadcastPlan {
   friend bool operator==(const BroadcastPlan&, const BroadcastPlan&) = default;
 };
 
-/// Partitions `to_serve`: vnodes in `own` first, then for each child (newest attachment first) the
+/// Partitions `to_serve`: vnodes in `own` first, then for each child, in the order of the tree, the
 /// vnodes whose believed owner is below it, the rest outside the tree [Saito08 H1-H3, G9]. `others`
 /// is what is known of the vnodes of `to_serve` not in `own`; groups of `self` (a vnode on its way
 /// here) stay in `rest`. `tree` is a hint and may be anything. Null, or `hops_left` of the copy

@@ -49,9 +49,17 @@ std::vector<TreeChild> ChildTable::children() const {
   std::sort(order.rbegin(), order.rend());
   std::vector<TreeChild> children;
   children.reserve(order.size());
+  // Who is below two of them has moved: below the one that attached later.
+  ProcessorSet above;
   for (const auto& [arrival, child] : order) {
-    children.push_back(TreeChild{child, entries_.at(child).below});
+    const ProcessorSet& below = entries_.at(child).below;
+    children.push_back(TreeChild{child, below.minus(above)});
+    above = above.united(below);
   }
+  // The children with most below them have the longest way to go [Saito08 E, future work a].
+  std::stable_sort(children.begin(), children.end(), [](const TreeChild& a, const TreeChild& b) {
+    return a.below.size() > b.below.size();
+  });
   return children;
 }
 

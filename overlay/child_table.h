@@ -28,7 +28,8 @@ class ChildTable {
   [[nodiscard]] bool contains(ProcessorId child) const { return entries_.count(child) != 0; }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::vector<ProcessorId> ids() const;
-  /// Newest attachment first.
+  /// In the order in which they are to be served: who has most below it first, then the newest.
+  /// Their sets are disjoint.
   [[nodiscard]] std::vector<TreeChild> children() const;
   /// All children and all below them.
   [[nodiscard]] ProcessorSet below() const;

@@ -29,7 +29,7 @@ void Daemon::start(Instant now) {
   core_->absorb(out);
   core_->channels.watch(now, core_->membership.watched());
   overlay::TreeForest::Outbox trees;
-  core_->trees.on_members(now, core_->staying, trees);
+  core_->forest.on_members(now, core_->staying, trees);
   core_->absorb(trees);
   core_->settle();
 }
@@ -212,7 +212,7 @@ void Daemon::check_invariants() const {
   core_->channels.check_invariants();
   core_->detours.check_invariants();
   core_->membership.check_invariants();
-  core_->trees.check_invariants();
+  core_->forest.check_invariants();
   core_->jobs.check_invariants();
 }
 

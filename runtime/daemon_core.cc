@@ -67,7 +67,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       channels(birth.self, gone_before(birth.snapshot.view), channel_options(wanted)),
       detours(birth.self, Rng(seed).fork("detours"), {}),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
-      trees(birth.self, {}, Rng(seed).fork("trees").next()),
+      forest(birth.self, {}, Rng(seed).fork("trees").next()),
       jobs(birth.self, wanted),
       tools(birth.self, wanted.status_timeout),
       members(ids_of(birth.snapshot.view, true)),
@@ -129,7 +129,7 @@ void Daemon::Core::absorb(JobOutbox& out) {
                           [&](const UseTree& use) {
                             if (phase != Phase::kMember) return;
                             overlay::TreeForest::Outbox changes;
-                            trees.use(now, use.tree, changes);
+                            forest.use(now, use.tree, changes);
                             absorb(changes);
                           }},
                event);
@@ -150,6 +150,9 @@ void Daemon::Core::absorb(overlay::TreeForest::Outbox& out) {
   std::sort(changed.begin(), changed.end());
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
   for (const TreeId tree : changed) {
+    const TreeView* view = forest.view(tree);
+    if (view == nullptr) trees.drop(tree);
+    if (view != nullptr) trees.put(*view);
     with_jobs([&](const Surroundings& surroundings, JobOutbox& jobs_out) {
       jobs.on_tree_changed(surroundings, tree, jobs_out);
     });
@@ -201,7 +204,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   }
   consider_leaving();
   overlay::TreeForest::Outbox tree_changes;
-  if (phase == Phase::kMember) trees.on_members(now, staying, tree_changes);
+  if (phase == Phase::kMember) forest.on_members(now, staying, tree_changes);
   absorb(tree_changes);
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_view(surroundings, change.changed, change.gone, out);
@@ -283,7 +286,7 @@ void Daemon::Core::on(ProcessorId from, M message) {
     absorb(out);
   } else if constexpr (std::is_same_v<M, overlay::Message>) {
     overlay::TreeForest::Outbox out;
-    trees.on_message(now, from, message, out);
+    forest.on_message(now, from, message, out);
     absorb(out);
   } else {
     with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
@@ -428,7 +431,7 @@ void Daemon::Core::fire(const Timer& timer) {
                  },
                  [&](const overlay::TreeForest::Timer& t) {
                    overlay::TreeForest::Outbox out;
-                   trees.on_timer(now, t, out);
+                   forest.on_timer(now, t, out);
                    absorb(out);
                  },
                  [&](const Membership::Timer& t) {

@@ -106,7 +106,8 @@ struct Daemon::Core {
   Channels channels;
   Detours detours;
   Membership membership;
-  overlay::TreeForest trees;
+  overlay::TreeForest forest;  ///< Makes trees ...
+  overlay::TreeStore trees;    ///< ... and puts their views in here.
   Jobs jobs;
   Tools tools;
   Phase phase = Phase::kMember;

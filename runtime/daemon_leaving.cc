@@ -71,7 +71,7 @@ void Daemon::Core::become_draining() {
   phase = Phase::kDraining;
   orderers = {};
   overlay::TreeForest::Outbox goodbyes;
-  trees.leave(now, goodbyes);
+  forest.leave(now, goodbyes);
   absorb(goodbyes);
 }
 

@@ -10,13 +10,15 @@
 
 namespace phx {
 
-/// Which measure a tree improves: round trips (short messages) or bandwidth (long ones).
-enum class TreeKind : std::uint8_t { kLatency = 0, kBandwidth = 1 };
+/// Which measure a tree improves: round trips (short messages) or bandwidth (long ones); or that a
+/// planner drew it, which was given the network.
+enum class TreeKind : std::uint8_t { kLatency = 0, kBandwidth = 1, kPlanned = 2 };
 
-/// The name of a tree: the processor it belongs to, and what it is good for.
+/// The name of a tree: the processor it belongs to, what it is good for, and which of several.
 struct TreeId {
   ProcessorId root;
   TreeKind kind = TreeKind::kLatency;
+  std::uint32_t number = 0;
   friend constexpr auto operator<=>(const TreeId&, const TreeId&) = default;
 };
 
@@ -33,7 +35,7 @@ struct TreeChild {
 struct TreeView {
   TreeId id;
   std::optional<ProcessorId> parent;  ///< Empty at the root and while not connected.
-  std::vector<TreeChild> children;    ///< Newest attachment first.
+  std::vector<TreeChild> children;    ///< In the order in which they are to be served.
   std::uint64_t version = 0;          ///< Grows with every change of this view.
   Duration distance_to_root{};  ///< Sum of round trips to the root; kForever if not connected.
   friend bool operator==(const TreeView&, const TreeView&) = default;

@@ -12,7 +12,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/time.h"
-#include "overlay/tree_forest.h"
+#include "overlay/tree_store.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/job_outbox.h"
 #include "runtime/vnodes/mover.h"
@@ -26,7 +26,7 @@ inline constexpr Duration kAnnounceDelay = 10ms;
 /// What a job must know of the daemon around it when it handles an input.
 struct Surroundings {
   Instant now;
-  const overlay::TreeForest& trees;
+  const overlay::TreeStore& trees;
   const View& view;
   const ProcessorSet& members;  ///< All of the view.
   const ProcessorSet& staying;  ///< Those that do not leave.

@@ -3,14 +3,16 @@
 namespace phx::wire {
 
 void write(const TreeId& in, pb::TreeId* out) {
-  const auto& [root, kind] = in;
+  const auto& [root, kind, number] = in;
   out->set_root(root.value);
   out->set_kind(static_cast<pb::TreeKind>(kind));
+  out->set_number(number);
 }
 
 TreeId read(const pb::TreeId& in, Source& source) {
   return {.root = ProcessorId{in.root()},
-          .kind = source.choice(in.kind(), TreeKind::kBandwidth, "TreeId.kind")};
+          .kind = source.choice(in.kind(), TreeKind::kPlanned, "TreeId.kind"),
+          .number = in.number()};
 }
 
 void write(const overlay::TreeAdvert& in, pb::TreeAdvert& out, Sink& /*sink*/) {

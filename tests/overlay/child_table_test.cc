@@ -17,17 +17,32 @@ UpdateSet change(std::uint64_t attachment, std::uint64_t version, ProcessorSet a
   return UpdateSet{{}, attachment, version, std::move(added), std::move(removed)};
 }
 
-TEST_CASE("children are listed newest first, with all who are below them [Saito08 G9]") {
+TEST_CASE("[Saito08 E, future work a] the child with most below it comes first, then the newest") {
   ChildTable table;
+  const ProcessorId third{5};
   CHECK(table.attach(kFirst, attach(1, {kFirst, ProcessorId{7}})));
   CHECK(table.attach(kSecond, attach(1, {kSecond})));
+  CHECK(table.attach(third, attach(1, {third})));
+
+  const std::vector<TreeChild> children = table.children();
+
+  REQUIRE(children.size() == 3);
+  CHECK(children[0] == TreeChild{kFirst, {kFirst, ProcessorId{7}}});
+  CHECK(children[1].id == third);
+  CHECK(children[2].id == kSecond);
+  CHECK(table.below() == ProcessorSet{kFirst, kSecond, third, ProcessorId{7}});
+}
+
+TEST_CASE("[Saito08 G9] who is below two children is below the one that attached later") {
+  ChildTable table;
+  CHECK(table.attach(kFirst, attach(1, {kFirst, ProcessorId{7}, ProcessorId{8}})));
+  CHECK(table.attach(kSecond, attach(1, {kSecond, ProcessorId{7}})));
 
   const std::vector<TreeChild> children = table.children();
 
   REQUIRE(children.size() == 2);
-  CHECK(children[0].id == kSecond);
-  CHECK(children[1].below == ProcessorSet{kFirst, ProcessorId{7}});
-  CHECK(table.below() == ProcessorSet{kFirst, kSecond, ProcessorId{7}});
+  CHECK(children[0].below == ProcessorSet{kSecond, ProcessorId{7}});
+  CHECK(children[1].below == ProcessorSet{kFirst, ProcessorId{8}});
 }
 
 TEST_CASE("a child is always below itself, whatever it says") {

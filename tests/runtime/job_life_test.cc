@@ -16,7 +16,7 @@ constexpr JobId kJob{7};
 
 /// One job's life at `self`, in a mesh of three where everybody has been told to start it.
 struct Harness {
-  explicit Harness(ProcessorId at) : self(at), trees(at, {}, 1), life(at, start(), {}) {
+  explicit Harness(ProcessorId at) : self(at), life(at, start(), {}) {
     for (const ProcessorId id : {kHome, kOther, kThird}) {
       view.members[id] = {id, id.value, {to_string(id)}, {}, false};
       members.insert(id);
@@ -69,7 +69,7 @@ struct Harness {
   ProcessorId self;
   View view;
   ProcessorSet members, staying;
-  overlay::TreeForest trees;
+  overlay::TreeStore trees;
   JobOutbox out;
   JobLife life;
 };

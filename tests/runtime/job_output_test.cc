@@ -24,8 +24,7 @@ Output output_of(ProcessorId writer, std::size_t bytes, std::uint64_t number = 0
 
 /// The output of one job at `self`, in a mesh of so many.
 struct Harness {
-  explicit Harness(ProcessorId self, std::uint32_t processors)
-      : trees(self, {}, 1), output(self, kJob) {
+  explicit Harness(ProcessorId self, std::uint32_t processors) : output(self, kJob) {
     members = ProcessorSet::range(ProcessorId{1}, ProcessorId{processors});
     staying = members;
     view.next_processor = processors + 1;
@@ -62,7 +61,7 @@ struct Harness {
   Instant now;
   View view;
   ProcessorSet members, staying;
-  overlay::TreeForest trees;
+  overlay::TreeStore trees;
   JobOutbox out;
   JobOutput output;
   std::uint64_t come = 0;

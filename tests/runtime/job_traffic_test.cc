@@ -23,19 +23,8 @@ VnodeSet range(std::uint64_t first, std::uint64_t last) {
 
 /// A job of 12 vnodes: 0-5 are here, 6-11 at kOther, in whose tree this processor is a leaf.
 struct Harness {
-  Harness() : trees(kSelf, {}, 1), traffic(kSelf, start(), {}) {
-    overlay::TreeForest::Outbox grown;
-    trees.on_members(now, members, grown);
-    trees.on_message(now, kOther, overlay::TreeOpen{kTree, kNobody, {}, 1}, grown);
-    std::uint64_t attachment = 0;
-    for (const auto& item : grown.items()) {
-      const auto* send = std::get_if<overlay::TreeForest::Outbox::Send>(&item);
-      const auto* attach = send ? std::get_if<overlay::Attach>(&send->message) : nullptr;
-      if (attach != nullptr) attachment = attach->attachment;
-    }
-    const overlay::TreeAdvert root{kTree, true, {}, {1, {}}, 0, kNobody};
-    trees.on_message(now, kOther, overlay::AttachReply{attachment, true, root, {}}, grown);
-    REQUIRE(trees.view(kTree)->parent == kOther);
+  Harness() : traffic(kSelf, start(), {}) {
+    trees.put({kTree, kOther, {}, 1, 1ms});
     traffic.on_attached(around(), kApp, out);
     static_cast<void>(out.take());
   }
@@ -59,7 +48,7 @@ struct Harness {
   Instant now{};
   ProcessorSet members{kSelf, kOther};
   View view;
-  overlay::TreeForest trees;
+  overlay::TreeStore trees;
   JobTraffic traffic;
   JobOutbox out;
 };

@@ -55,7 +55,9 @@ IntervalSet<JobId> RandomMessages::jobs() {
 }
 
 TreeId RandomMessages::tree() {
-  return {.root = processor(), .kind = choice(TreeKind::kBandwidth)};
+  return {.root = processor(),
+          .kind = choice(TreeKind::kPlanned),
+          .number = static_cast<std::uint32_t>(few())};
 }
 
 std::vector<std::string> RandomMessages::texts() {

@@ -55,7 +55,7 @@ class TrafficNet {
   void run();
 
   runtime::JobStart start_;
-  overlay::TreeForest trees_{ProcessorId{1}, {}, 1};
+  overlay::TreeStore trees_;
   runtime::View view_;
   Instant now_{};
   ProcessorSet members_;
