@@ -8,7 +8,7 @@
 namespace phx::sim {
 namespace {
 
-constexpr std::uint64_t kVnodesMax = 4096;
+constexpr std::uint64_t kVnodesMax = 65'536;
 constexpr std::uint64_t kToAll = ~std::uint64_t{0};
 constexpr std::uint64_t kToTool = kToAll - 1;
 
@@ -47,8 +47,20 @@ std::string pair(VnodeId from, VnodeId to) {
 Ledger::Ledger(std::uint64_t vnodes, Violations& violations) : violations_(violations) {
   PHX_CHECK(vnodes > 0 && vnodes <= kVnodesMax);
   vnodes_.resize(static_cast<std::size_t>(vnodes));
-  streams_.resize(vnodes_.size() * vnodes_.size());
-  taken_broadcasts_.resize(streams_.size());
+  streams_.resize(vnodes_.size());
+  taken_broadcasts_.resize(vnodes_.size());
+}
+
+Ledger::Stream& Ledger::stream(VnodeId from, VnodeId to) {
+  std::vector<Stream>& row = streams_[from.value];
+  row.resize(vnodes_.size());
+  return row[to.value];
+}
+
+std::uint32_t& Ledger::taken_broadcasts(VnodeId root, VnodeId at) {
+  std::vector<std::uint32_t>& row = taken_broadcasts_[root.value];
+  row.resize(vnodes_.size());
+  return row[at.value];
 }
 
 Payload Ledger::send(VnodeId from, VnodeId to, std::size_t size) {
@@ -68,8 +80,7 @@ void Ledger::received(VnodeId at, VnodeId from, bool is_broadcast, const Payload
   }
   auto& counter = is_broadcast ? counters_.broadcasts : counters_.messages;
   ++counter;
-  std::uint32_t& expected = is_broadcast ? taken_broadcasts_[from.value * vnodes_.size() + at.value]
-                                         : stream(from, at).received;
+  std::uint32_t& expected = is_broadcast ? taken_broadcasts(from, at) : stream(from, at).received;
   receive(at, from, payload, is_broadcast, expected);
 }
 
@@ -167,13 +178,16 @@ void Ledger::shown(const Payload& output) {
 std::string Ledger::missing() const {
   const std::size_t count = vnodes_.size();
   for (std::size_t from = 0; from < count; ++from) {
+    const bool has_sent = !streams_[from].empty();
+    if (!has_sent && vnodes_[from].broadcasts == 0) continue;
     for (std::size_t to = 0; to < count; ++to) {
-      const Stream& one = streams_[from * count + to];
+      const Stream one = has_sent ? streams_[from][to] : Stream{};
       const std::string names = pair(VnodeId{from}, VnodeId{to});
       if (one.received < one.sent) {
         return "message " + names + " number " + std::to_string(one.received);
       }
-      const std::uint32_t taken = taken_broadcasts_[from * count + to];
+      const auto& row = taken_broadcasts_[from];
+      const std::uint32_t taken = row.empty() ? 0 : row[to];
       if (taken < vnodes_[from].broadcasts) {
         return "broadcast " + names + " number " + std::to_string(taken);
       }

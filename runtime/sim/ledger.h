@@ -46,7 +46,7 @@ class Ledger {
     std::uint64_t moves = 0;       ///< Vnodes installed after their first time.
   };
 
-  /// REQUIRES at most 4096 vnodes: there is a counter per pair.
+  /// REQUIRES at most 65,536 vnodes: there is a counter per vnode and sender, or root, in use.
   Ledger(std::uint64_t vnodes, Violations& violations);
 
   // From vnode to vnode. The payload says who sent it and its number, and fills `size` bytes.
@@ -95,16 +95,15 @@ class Ledger {
     std::uint32_t sent = 0;
     std::uint32_t received = 0;
   };
-  [[nodiscard]] Stream& stream(VnodeId from, VnodeId to) {
-    return streams_[from.value * vnodes_.size() + to.value];
-  }
+  [[nodiscard]] Stream& stream(VnodeId from, VnodeId to);
+  [[nodiscard]] std::uint32_t& taken_broadcasts(VnodeId root, VnodeId at);
   void receive(VnodeId at, VnodeId from, const Payload& payload, bool is_broadcast,
                std::uint32_t& expected);
 
   Violations& violations_;
   std::vector<Vnode> vnodes_;
-  std::vector<Stream> streams_;
-  std::vector<std::uint32_t> taken_broadcasts_;  ///< Per (root, receiver).
+  std::vector<std::vector<Stream>> streams_;  ///< Per sender, as soon as it has sent, and receiver.
+  std::vector<std::vector<std::uint32_t>> taken_broadcasts_;  ///< Per root and receiver, likewise.
   std::uint64_t outstanding_ = 0;
   std::map<MachineId, std::uint64_t> outputs_;                 ///< Written.
   std::set<std::pair<std::uint64_t, std::uint64_t>> unshown_;  ///< Machine and number.
