@@ -65,7 +65,6 @@ class Costs {
   CostOptions options_;
   Cluster cluster_;
   Workload* job_ = nullptr;
-  std::size_t members_most_ = 0;  ///< After any event.
   CostReport report_;
 };
 
@@ -74,6 +73,7 @@ void Costs::measure(std::string_view event, const std::function<void()>& begin,
   if (!cluster_.violations().empty()) return;
   const Meter before = cluster_.network().meter();
   const Instant begun_at = cluster_.now();
+  const std::size_t members = cluster_.staying().size();
   begin();
   if (!cluster_.run_until(is_done, kBound)) {
     report_.violations.push_back(std::string(event) + " does not end: " + cluster_.describe());
@@ -90,8 +90,7 @@ void Costs::measure(std::string_view event, const std::function<void()>& begin,
   row.copies = cost.of("TreeCopy").messages + row.fallbacks;
   if (options_.heap_in_use) row.heap = options_.heap_in_use() / options_.processors;
   check(row);
-  members_most_ = std::max(members_most_, cluster_.staying().size());
-  if (cost.hops_most() > members_most_) {
+  if (cost.hops_most() > std::max(members, cluster_.staying().size())) {
     report_.violations.push_back("a copy may take more hops than there are processors");
   }
   if (options_.on_row) options_.on_row(row);

@@ -48,7 +48,7 @@ void Meter::on_frame(MachineId from, MachineId to, const runtime::Frame& frame,
     const auto* message = std::get_if<runtime::CollectiveMessage>(&*frame.envelope);
     const auto* copy =
         message == nullptr ? nullptr : std::get_if<collectives::TreeCopy>(&message->message);
-    if (copy != nullptr) hops_most_ = std::max(hops_most_, copy->hops_left);
+    if (copy != nullptr) ++budgets_[copy->hops_left];
   }
   machines_[from.value].add(bytes);
   machines_[to.value].add(bytes);
@@ -76,7 +76,11 @@ Meter Meter::since(const Meter& before) const {
     if (fresh.messages > 0) result.kinds_[kind] = fresh;
   }
   result.machines_ = machines_;
-  result.hops_most_ = hops_most_;
+  for (const auto& [hops, copies] : budgets_) {
+    const auto found = before.budgets_.find(hops);
+    const std::uint64_t known = found == before.budgets_.end() ? 0 : found->second;
+    if (copies > known) result.budgets_[hops] = copies - known;
+  }
   for (std::size_t i = 0; i < before.machines_.size(); ++i) {
     result.machines_[i] = machines_[i].minus(before.machines_[i]);
   }

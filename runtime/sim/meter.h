@@ -35,8 +35,10 @@ class Meter {
   /// The most that one machine sent and received together; messages and bytes need not be of the
   /// same one.
   [[nodiscard]] Count busiest() const;
-  /// The largest hop budget of a copy, of all that were ever sent.
-  [[nodiscard]] std::uint32_t hops_most() const { return hops_most_; }
+  /// The largest hop budget of a copy.
+  [[nodiscard]] std::uint32_t hops_most() const {
+    return budgets_.empty() ? 0 : budgets_.rbegin()->first;
+  }
   /// What was counted since `before`, which is an earlier state of this one.
   [[nodiscard]] Meter since(const Meter& before) const;
 
@@ -44,7 +46,7 @@ class Meter {
   Count all_;
   std::map<std::string_view, Count> kinds_;
   std::vector<Count> machines_;
-  std::uint32_t hops_most_ = 0;
+  std::map<std::uint32_t, std::uint64_t> budgets_;  ///< Copies by hops that they had left.
 };
 
 /// What a frame carries, named as its struct is.
