@@ -77,6 +77,7 @@ void Endpoint::handle(AppGrant& m) {
     holdings_.add(std::move(parcel));
   }
   ask(arrived, true);  // a relay may have died while they were on their way
+  if (holdings_.is_closed()) ask_targets();  // nothing else would tell what they wait for
 }
 
 void Endpoint::handle(AppDeliver& m) {

@@ -82,6 +82,7 @@ class Holdings {
   [[nodiscard]] VnodeBundle& bundle(VnodeId vnode);
 
   // Queries.
+  [[nodiscard]] bool is_closed() const { return closed_; }
   [[nodiscard]] const VnodeSet& held() const { return held_; }
   [[nodiscard]] const VnodeSet& arriving() const { return arriving_; }
   [[nodiscard]] bool has(VnodeId vnode) const { return vnodes_.contains(vnode); }
