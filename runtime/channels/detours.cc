@@ -260,6 +260,7 @@ void Detours::tell(ProcessorId via, const Passage& passage) {
 void Detours::on_passage(Instant now, LinkId link, Frame frame) {
   const Passage passage = *frame.passage;
   if (passage.from == self_ || link.via != kNobody) return;
+  if (!is_connected(link.peer)) return;  // It was hung up here, with this on its way.
   if (passage.to == self_) {
     take(now, link.peer, std::move(frame));
   } else if (passage.from == link.peer) {  // Else it has passed a relay already.

@@ -245,6 +245,17 @@ TEST_CASE("a lost connection takes along what led through it") {
   CHECK(h.machine.in_use().empty());
 }
 
+TEST_CASE("what was on its way over a connection that was hung up here makes no detour") {
+  Harness h;  // found by: phoenix sim --scenario barred --seed 79
+  h.up(1);
+  h.machine.hang_up(connection(1));
+
+  h.passage(1, kPeer, kSelf, Step::kOpen, 77);
+
+  CHECK(h.take<Detours::LinkUp>().empty());
+  CHECK(h.machine.in_use().empty());
+}
+
 TEST_CASE("a frame on a detour that is no more is answered so") {
   Harness h;
   h.up(1);
