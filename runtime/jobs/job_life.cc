@@ -4,8 +4,6 @@
 #include <csignal>
 #include <utility>
 
-#include "overlay/base/check.h"
-
 namespace phx::runtime {
 namespace {
 

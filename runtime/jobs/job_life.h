@@ -17,7 +17,7 @@ namespace phx::runtime {
 
 /// One job's processes: the one at this processor (start, attach, finish, exit), what is known of
 /// the others, and, at the job's *home*, the duty to collect output and exits, to tell everybody
-/// who takes part, and to decide when the job is over. States are drawn in runtime/README.md.
+/// who takes part, and to decide when the job is over. States are drawn in the README.
 /// Not thread-safe.
 class JobLife {
  public:

@@ -48,7 +48,7 @@ class Costs {
   [[nodiscard]] bool is_settled();
   void check(const CostRow& row);
   [[nodiscard]] bool has_no_trees();
-  [[nodiscard]] bool is_leaving();
+  [[nodiscard]] bool has_left();
   [[nodiscard]] bool is_idle();
   [[nodiscard]] std::uint64_t vnodes() const { return kVnodesEach * options_.processors; }
   /// The last one, which is neither coordinator nor home nor root.
@@ -128,11 +128,11 @@ bool Costs::is_settled() {
   return !cluster_.is_joining() && cluster_.checkers().do_views_agree();
 }
 
-/// Somebody was drained and has not gone.
-bool Costs::is_leaving() {
+/// All who were drained have gone, and everybody knows it.
+bool Costs::has_left() {
   const auto running = std::count_if(cluster_.machines().begin(), cluster_.machines().end(),
                                      [](const SimDriver& machine) { return machine.is_running(); });
-  return static_cast<std::size_t>(running) != cluster_.staying().size();
+  return is_settled() && static_cast<std::size_t>(running) == cluster_.staying().size();
 }
 
 /// No job runs, nor is remembered as running.
@@ -157,7 +157,7 @@ void Costs::die(std::uint32_t count) {
 
 void Costs::members() {
   const auto settled = [this] { return is_settled(); };
-  const auto left = [this] { return is_settled() && !is_leaving(); };
+  const auto left = [this] { return has_left(); };
   measure(
       "start", [this] { cluster_.add_all(); }, settled);
   measure(
@@ -251,7 +251,7 @@ void Costs::moves() {
         return process != nullptr && !process->endpoint().held().empty();
       });
   measure(
-      "leave from a job", [this] { drain(1); }, [this] { return is_settled() && !is_leaving(); });
+      "leave from a job", [this] { drain(1); }, [this] { return has_left(); });
 }
 
 void Costs::job_ends() {
@@ -299,7 +299,7 @@ CostReport Costs::run_mesh(std::uint32_t changes) {
   broadcast("broadcast of all");
   reduce("reduction of all", false);
   measure(
-      "drain", [&] { drain(changes); }, [this] { return is_settled() && !is_leaving(); });
+      "drain", [&] { drain(changes); }, [this] { return has_left(); });
   broadcast("broadcast of the rest");
   reduce("allreduce of the rest", true);
   measure(

@@ -53,8 +53,8 @@ struct CostReport {
 [[nodiscard]] CostReport measure_costs(const CostOptions& options);
 
 /// A whole mesh: it starts, runs a job with broadcasts and reductions, gains `changes` processors
-/// at once, loses them by a drain, and then `changes` others by death. No row has a limit but the
-/// start: 3 s of virtual time per 1,000 processors.
+/// at once, loses them by a drain, and then `changes` others by death. Rows that measure_costs()
+/// has as well have its limits; the start may take 3 s of virtual time per 1,000 processors.
 [[nodiscard]] CostReport measure_mesh(const CostOptions& options, std::uint32_t changes);
 
 }  // namespace phx::sim
