@@ -120,8 +120,8 @@ class Session {
   /// How the state of vnodes moves; objects.h has the comfortable way. Several may be added, in the
   /// same order everywhere and before the first safe point.
   void add_state(VnodeState state);
-  /// Low-level: ask for vnodes that nobody holds; give up some unasked. Both take effect at safe
-  /// points. What others hold is refused: the next safe point or next() throws Failure (kDenied).
+  /// Low-level: ask for vnodes that nobody holds; give up some unasked; at safe points. What others
+  /// hold is refused: the next safe point or next() throws Failure (kDenied); then repeat it.
   void assume(const std::vector<Vnode>& vnodes);
   void release(const std::vector<Vnode>& vnodes);
 

@@ -113,7 +113,8 @@ Steps::Woken Steps::collect(bool movable) {
     if (movable && !endpoint.next_arrivals().empty()) return Woken::kMove;
     if (is_voting_ && vote_.empty()) return Woken::kDone;
     if (is_over(endpoint)) return Woken::kOver;
-    if (!is_voting_ && endpoint.is_refused()) return Woken::kRefused;
+    // Everybody may be waiting here for a vnode that the program would ask for again.
+    if (movable && endpoint.is_refused()) return Woken::kRefused;
     return std::nullopt;
   };
   const Duration timeout = engine_.options().timeout;

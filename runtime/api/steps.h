@@ -40,8 +40,8 @@ class Steps {
   explicit Steps(Engine& engine) : engine_(engine) {}
 
   void add_state(VnodeState state) { states_.push_back(std::move(state)); }
-  /// A safe point of a program in step. False: over. Throws Failure (kDenied) for a refusal, before
-  /// anything else: then the safe point has not begun.
+  /// A safe point of a program in step. False: over. Throws Failure (kDenied) for a refusal, also
+  /// in the middle of a gathering: the next call goes on with the same safe point.
   [[nodiscard]] bool pass();
   /// A safe point of this process alone; waits while it holds nothing. False: over. Throws as
   /// above.

@@ -11,6 +11,11 @@ namespace {
 constexpr Duration kFollowTimeout = 1h;
 constexpr const char* kUnread = "the tool that follows the job, to read its output";
 constexpr std::int32_t kSignalExitBase = 128;  // The shells' convention.
+constexpr const char* kUnfinished =
+    "it had not called finish(), and the others would wait for its vnodes for ever; a session that "
+    "ends by an exception or by exit() is not finished";
+constexpr const char* kNeverAttached =
+    "it had not attached, as others of the job have; every process needs a phx::Session";
 
 bool takes_part(Stage stage) {
   return stage == Stage::kStarting || stage == Stage::kAttached;
@@ -135,8 +140,10 @@ void JobLife::on_finish(const Surroundings& around, const AppFinish& finish, Job
 void JobLife::on_exit(const Surroundings& around, Exit exit, JobOutbox& out) {
   application_.reset();
   app_waiting_.clear();
-  exit.finished = exit.finished || stage_ == Stage::kFinished;
+  // Who was told to end holds nothing any more.
+  exit.finished = exit.finished || stage_ == Stage::kFinished || is_retired_;
   const bool well = exit.code == 0 && exit.signal == 0;
+  if (well && attached_once_ && !exit.finished) exit.detail = kUnfinished;
   const bool just_left =
       around.leaving && is_retired_ && (well || is_signalled_ || !attached_once_);
   out.disarm(JobTimer{JobTimer::Kind::kAttach, id(), {}});
@@ -161,11 +168,12 @@ void JobLife::decide(const Surroundings& around, JobOutbox& out) {
   if (ended_ || home_ != self_ || !is_followed()) return;
   if (!output_.is_taken() || !has_all_come(around)) return;
   std::optional<JobEnd> failure = failure_;
+  const bool is_joint = has_sessions();
   bool anybody_left = !unheard_.empty();
   bool anybody_exited = false;
   for (const auto& [processor, stage] : stages_) {
     if (is_gone(around, processor)) continue;
-    if (!failure) failure = failure_at(around, processor);
+    if (!failure) failure = failure_at(around, processor, is_joint);
     anybody_exited = anybody_exited || stage.stage == Stage::kExited;
     anybody_left = anybody_left || takes_part(stage.stage) || stage.stage == Stage::kFinished;
   }
@@ -180,12 +188,24 @@ bool JobLife::has_all_come(const Surroundings& around) const {
   });
 }
 
-std::optional<JobEnd> JobLife::failure_at(const Surroundings& around, ProcessorId processor) const {
+bool JobLife::has_sessions() const {
+  return std::ranges::any_of(stages_, [](const auto& entry) {
+    const JobStage& one = entry.second;
+    return one.stage == Stage::kAttached || one.stage == Stage::kFinished || one.exit.finished;
+  });
+}
+
+std::optional<JobEnd> JobLife::failure_at(const Surroundings& around, ProcessorId processor,
+                                          bool is_joint) const {
   const auto found = stages_.find(processor);
   if (found == stages_.end() || found->second.stage != Stage::kExited) return std::nullopt;
-  const Exit& exit = found->second.exit;
-  if (exit.code == 0 && exit.signal == 0) return std::nullopt;
-  const std::int32_t code = exit.signal != 0 ? kSignalExitBase + exit.signal : exit.code;
+  Exit exit = found->second.exit;
+  std::int32_t code = exit.signal != 0 ? kSignalExitBase + exit.signal : exit.code;
+  if (code == 0) {
+    if (is_joint && !exit.finished && exit.detail.empty()) exit.detail = kNeverAttached;
+    if (exit.detail.empty()) return std::nullopt;
+    code = 1;
+  }
   return JobEnd{
       id(), code,
       "the application at " + describe(around, processor) + " " + runtime::describe(exit)};
@@ -365,7 +385,9 @@ void JobLife::tell_followers(JobOutbox& out) {
 void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
                       const std::string& lost, JobOutbox& out) {
   // Who has left had told the home, which may have been another one, or not yet.
-  if (gone.why == Departure::kLeft && !failure_) failure_ = failure_at(around, gone.id);
+  if (gone.why == Departure::kLeft && !failure_) {
+    failure_ = failure_at(around, gone.id, has_sessions());
+  }
   stages_.erase(gone.id);
   unheard_.erase(gone.id);
   output_.on_gone(gone.id);

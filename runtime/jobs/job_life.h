@@ -106,8 +106,11 @@ class JobLife {
   void decide(const Surroundings& around, JobOutbox& out);
   /// At the home: what the processes here had written before their stages, the tool was given.
   [[nodiscard]] bool has_all_come(const Surroundings& around) const;
-  [[nodiscard]] std::optional<JobEnd> failure_at(const Surroundings& around,
-                                                 ProcessorId processor) const;
+  /// `is_joint`: has_sessions(), so an exit with 0 of a process that never attached is one, too.
+  [[nodiscard]] std::optional<JobEnd> failure_at(const Surroundings& around, ProcessorId processor,
+                                                 bool is_joint) const;
+  /// A process of the job has attached, so it is no mere command.
+  [[nodiscard]] bool has_sessions() const;
   void announce_stages(const Surroundings& around, JobOutbox& out);
   [[nodiscard]] std::string describe(const Surroundings& around, ProcessorId processor) const;
   void tell_followers(JobOutbox& out);

@@ -156,6 +156,66 @@ TEST_CASE("a program in step may repeat a safe point that a callback has interru
   CHECK(interrupted >= 2);  // by one that went, and when it came
 }
 
+TEST_CASE("a refusal that comes during a gathering is reported there, and may be repeated") {
+  constexpr std::uint64_t kVnodes = 4;
+  constexpr int kDuringGathering = 3;
+  const KeyFile key;
+  std::atomic<int> refusals{0};
+  std::atomic<std::int64_t> released{-1};
+  const auto program = [&](Session& job, bool gives) {
+    // What is given up is not out before its gathering has seen some refusals.
+    job.add_state({[&](Vnode v) {
+                     const auto until = std::chrono::steady_clock::now() + 20s;
+                     const bool is_late = gives && released == static_cast<std::int64_t>(v);
+                     for (const int before = refusals; is_late &&
+                                                       refusals < before + kDuringGathering &&
+                                                       std::chrono::steady_clock::now() < until;) {
+                       std::this_thread::sleep_for(1ms);
+                     }
+                     return Payload();
+                   },
+                   [](Vnode, const std::optional<Payload>&) {}});
+    const auto pass = [&] {
+      while (true) {
+        try {
+          return job.safe_point();
+        } catch (const Failure& refusal) {
+          if (refusal.code() != ErrorCode::kDenied) throw;
+          ++refusals;
+          job.assume(refusal.vnodes());
+        }
+      }
+    };
+    bool has_asked = false;
+    while (pass()) {
+      const bool is_shared = job.allreduce(max, job.held().size()) < kVnodes;
+      const bool is_taken = job.allreduce(max, job.held().size()) > kVnodes / 2;
+      if (is_shared && is_taken && released >= 0) break;
+      if (!is_shared || is_taken) continue;
+      if (gives && released < 0) {
+        released = static_cast<std::int64_t>(job.held().back());
+        job.release({job.held().back()});
+      }
+      const bool asks = !gives && released >= 0 && !std::exchange(has_asked, true);
+      if (asks) job.assume({static_cast<Vnode>(released.load())});
+    }
+  };
+  Session first({.key_file = key.path(), .vnodes = kVnodes, .timeout = 30s});
+  std::thread other([&] {
+    try {
+      Session job({.join = first.endpoints().front(), .key_file = key.path(), .timeout = 30s});
+      program(job, true);
+    } catch (const Failure& failure) {
+      MESSAGE(std::string(failure.what()));
+    }
+  });
+
+  CHECK_NOTHROW(program(first, false));
+  first.finish();
+  other.join();
+  CHECK(refusals >= kDuringGathering);
+}
+
 TEST_CASE("a message-driven program loses nothing while its vnodes spread over processes") {
   constexpr std::uint64_t kVnodes = 16;
   constexpr std::uint64_t kHops = 300;  // and more, until every process takes part

@@ -12,6 +12,13 @@ check "a program that is not executable is named" fails_with "chmod +x" "$phoeni
 check "a missing program is named" fails_with "/nonexistent" "$phoenix" run -n 4 -- /nonexistent
 check "a program that never attaches is named" \
   fails_with "phx::Session" "$phoenix" run -n 4 --attach-timeout 1 -- sleep 1000
+check "a process that ends with 0 in the middle is named, at once" \
+  fails_with "ended with exit code 0: it had not called finish()" \
+  timeout 20 "$phoenix" run -n 4 -- "$travel" vanish
+check "so is one that does not even attach" \
+  fails_with "every process needs a phx::Session" timeout 20 \
+  "$phoenix" run -n 4 -- sh -c "test \$PHOENIX_PROCESSOR = 1 && exit 0; exec $travel run 1000"
+check "but not if none does" "$phoenix" run -n 4 -- true
 check "no such processor" fails_with "no processor" "$phoenix" drain p99
 check "no such job" fails_with "no job" "$phoenix" kill j99
 check "all at once cannot be drained" fails_with "phoenix down" "$phoenix" drain p1 p2 p3 p4

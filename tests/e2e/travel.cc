@@ -2,6 +2,9 @@
 /// Every message is counted and numbered, so one that is lost, doubled or out of order shows.
 ///   travel run|next HOPS   every vnode's token makes so many hops; a handler, or a loop
 ///   travel take            two processes, of which one hands its vnode over to the other by hand
+///   travel vanish          who holds v0 ends with 0 by an exception; the others wait for it
+///   travel pass|meet STEPS in step: who holds the last vnode hands it over to who holds the first
+///                          one; without and with a barrier in each step
 #include <phoenix.h>
 
 #include <cstdio>
@@ -138,6 +141,43 @@ void take(phx::Session& job) {
   std::printf("travel: %s, after %s refusals\n", objects[0].c_str(), refusals == 0 ? "no" : "some");
 }
 
+/// Without a barrier of the program's own processes may be steps apart.
+void pass(phx::Session& job, std::uint64_t steps, bool has_barrier) {
+  constexpr std::uint64_t kHandOver = 5;
+  const phx::Vnode last = job.vnodes() - 1;
+  phx::Objects<std::uint64_t> passed(job);
+  const auto safe_point = [&] {
+    while (true) {
+      try {
+        return job.safe_point();
+      } catch (const phx::Failure& refusal) {
+        if (refusal.code() != phx::ErrorCode::kDenied) throw;
+        job.assume(refusal.vnodes());
+      }
+    }
+  };
+  while (safe_point()) {
+    for (auto& [v, step] : passed) ++step;
+    const std::uint64_t step = passed.begin()->second;
+    const bool gives = job.holds(last) && !job.holds(0);
+    if (step == kHandOver && gives) job.release({last});
+    if (step == kHandOver && job.holds(0)) job.assume({last});
+    if (has_barrier) job.barrier();
+    if (step < steps) continue;
+    const bool is_handed_over = job.holds(0) && job.holds(last);
+    if (job.holds(0)) std::printf("travel: %s\n", is_handed_over ? "handed over" : "NOT THERE");
+    return;
+  }
+}
+
+struct Vanished {};
+
+void vanish(phx::Session& job) {
+  if (!job.safe_point()) return;
+  if (job.holds(0)) throw Vanished{};
+  job.barrier();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -148,6 +188,10 @@ int main(int argc, char** argv) {
     if (mode == "run") run(job, hops);
     if (mode == "next") next(job, hops);
     if (mode == "take") take(job);
+    if (mode == "vanish") vanish(job);
+    if (mode == "pass" || mode == "meet") pass(job, hops, mode == "meet");
+    return 0;
+  } catch (const Vanished&) {
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "travel: %s\n", error.what());

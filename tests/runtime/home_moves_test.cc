@@ -30,7 +30,7 @@ struct Harness {
     net.run();
   }
   void ends(ProcessorId at) {
-    net.daemon(at).on_process_ended(net.now(), job, Exit{});
+    net.daemon(at).on_process_ended(net.now(), job, Exit{0, 0, /*finished=*/true, {}});
     net.run();
   }
   /// Its application packs what it has when it is asked to, and its process ends.

@@ -128,6 +128,47 @@ TEST_CASE("the home ends the job well when all have exited, and badly when one f
   CHECK(bad.life.ended()->reason == "the application at p2 ended with exit code 3");
 }
 
+TEST_CASE("a process that ends with 0 without having finished is an error of the job") {
+  Harness h(kHome);
+  h.is_followed();
+  h.life.consider_start(h.around(), h.out);
+  h.life.on_attached(h.around(), ApplicationId{1}, h.out);
+
+  h.life.on_exit(h.around(), {}, h.out);
+
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->code == 1);
+  CHECK(h.life.ended()->reason.starts_with(
+      "the application at p1 ended with exit code 0: it had not called finish()"));
+
+  Harness remote(kHome);
+  remote.is_followed();
+  remote.is_at(kOther, Stage::kExited, 1);  // perhaps all of them are mere commands
+  CHECK(!remote.life.ended());
+  remote.is_at(kThird, Stage::kAttached, 1);
+  REQUIRE(remote.life.ended());
+  CHECK(remote.life.ended()->code == 1);
+  CHECK(remote.life.ended()->reason ==
+        "the application at p2 ended with exit code 0: it had not attached, as others of the job "
+        "have; every process needs a phx::Session");
+}
+
+TEST_CASE("a process that was told to end, because it gets no vnodes, may end as it likes") {
+  Harness h(kOther);
+  h.life.consider_start(h.around(), h.out);
+  h.life.on_attached(h.around(), ApplicationId{1}, h.out);
+  h.is_at(kThird, Stage::kExited, 3);
+  h.life.consider_retire(h.around(), /*idle=*/true, h.out);
+  static_cast<void>(h.out.take());
+
+  h.life.on_exit(h.around(), {}, h.out);
+
+  const auto stages = h.sent<JobStage>();
+  REQUIRE(stages.size() == 1);
+  CHECK(stages[0].second.exit.finished);
+  CHECK(stages[0].second.exit.detail.empty());
+}
+
 TEST_CASE("an older stage does not replace a newer one, whatever way it comes") {
   Harness h(kThird);
   h.is_at(kOther, Stage::kAttached, 2);
