@@ -217,7 +217,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
     inbox.emplace_back(self, std::move(envelope));
   }
   Tools::Outbox tool_answers;
-  tools.on_view(view, tool_answers);
+  tools.on_view(view, change.gone, tool_answers);
   absorb(tool_answers);
   if (!membership.is_coordinator()) return;
   for (const auto& [from, request] : std::exchange(job_requests, {})) on_job_request(from, request);

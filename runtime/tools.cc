@@ -9,6 +9,7 @@ namespace phx::runtime {
 namespace {
 
 constexpr Duration kDrainPeriod = 200ms;
+constexpr std::size_t kDiedMax = 1'000;
 
 ProcessorSet ids_of(const View& view) {
   ProcessorSet ids;
@@ -125,7 +126,9 @@ bool Tools::report_drain(const Question& question, const View& view, Outbox& out
   DrainProgress progress;
   bool all_gone = true;
   for (const ProcessorId processor : question.drained) {
-    DrainProgress::One one{processor, !view.members.contains(processor), 0, {}};
+    DrainProgress::One one{processor, !view.members.contains(processor), 0, {}, {}};
+    const auto died = died_.find(processor);
+    if (died != died_.end()) one.lost = died->second;
     all_gone = all_gone && one.gone;
     const auto answer = question.answers.find(processor);
     if (!one.gone && answer != question.answers.end()) {
@@ -156,7 +159,11 @@ void Tools::on_refused(const LeaveRefused& refused, Outbox& out) {
   }
 }
 
-void Tools::on_view(const View& view, Outbox& out) {
+void Tools::on_view(const View& view, const std::vector<ViewChange::Gone>& gone, Outbox& out) {
+  for (const ViewChange::Gone& one : gone) {
+    if (one.why != Departure::kLeft) died_[one.id] = one.detail.empty() ? "it died" : one.detail;
+  }
+  while (died_.size() > kDiedMax) died_.erase(died_.begin());
   for (auto at = questions_.begin(); at != questions_.end();) {
     Question& question = at->second;
     question.missing = question.missing.common(ids_of(view));

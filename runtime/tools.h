@@ -43,7 +43,7 @@ class Tools {
   /// A processor that was to be drained stays.
   void on_refused(const LeaveRefused& refused, Outbox& out);
   /// The membership changed: drains may be done, and nobody waits for the dead.
-  void on_view(const View& view, Outbox& out);
+  void on_view(const View& view, const std::vector<ViewChange::Gone>& gone, Outbox& out);
 
  private:
   /// One question to several processors.
@@ -63,6 +63,7 @@ class Tools {
   Duration timeout_;
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, Question> questions_;
+  std::map<ProcessorId, std::string> died_;  ///< The last ones that did not leave, and how.
 };
 
 }  // namespace phx::runtime

@@ -31,6 +31,17 @@ std::string describe(const runtime::DrainProgress& progress) {
   return text;
 }
 
+/// Those that did not leave, but died; empty: none.
+std::string describe_dead(const runtime::DrainProgress& progress) {
+  std::string text;
+  for (const auto& one : progress.processors) {
+    if (one.lost.empty()) continue;
+    text += (text.empty() ? "" : "; ") + to_string(one.id) + " is gone without having left (" +
+            one.lost + ")";
+  }
+  return text.empty() ? "" : text + "; jobs that had something there have ended";
+}
+
 /// Waits for the ends of those processes that run here, so that whoever asks the mesh next does not
 /// meet one of them.
 void await_processes(const MeshDir& dir, const std::vector<ProcessorId>& processors) {
@@ -88,17 +99,6 @@ Result<Session> begin_patiently(const DrainOptions& options, std::vector<Process
   return session;
 }
 
-/// As far as another daemon than the one that has told until now can say.
-bool have_left(const std::string& mesh, const std::vector<ProcessorId>& processors) {
-  auto session = connect(mesh);
-  if (!session.ok()) return false;
-  const auto status = ask_status(session.value(), /*ask_all=*/false);
-  if (!status.ok()) return false;
-  const auto& members = status.value().view.members;
-  return std::none_of(processors.begin(), processors.end(),
-                      [&](ProcessorId p) { return members.contains(p); });
-}
-
 /// Follows one drain, and tells a person how far it is.
 class Watch {
  public:
@@ -112,6 +112,8 @@ class Watch {
     const auto* progress = std::get_if<runtime::DrainProgress>(&reply);
     if (progress == nullptr) return false;
     const std::string left = describe(*progress);
+    const std::string dead = left.empty() ? describe_dead(*progress) : "";
+    if (!dead.empty()) return Error{ErrorCode::kUnavailable, dead};
     if (left.empty()) return true;
     const Instant now = tcp::steady_now();
     if (timeout_s_ > 0 && now - begin_ > std::chrono::duration<double>(timeout_s_)) {
@@ -147,7 +149,7 @@ int drain(const DrainOptions& options) {
       const auto taken = watch.take(reply.value());
       if (!taken.ok()) return fail(taken.error().what);
       is_over = taken.value();
-    } else if (!(is_over = have_left(options.mesh, processors))) {
+    } else {  // Another one knows, also if all have left.
       auto again = begin_patiently(options, processors);
       if (!again.ok()) return fail(again.error().what);
       session = std::move(again);

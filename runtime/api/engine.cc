@@ -233,15 +233,14 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
     receive();
     return true;
   }
-  if (!wait.reported && now - wait.begin >= kNoticeable) {
-    wait.reported = true;
-    endpoint_.acknowledge();
-    endpoint_.waiting(wait.patience.what());
-    if (exchange()) return true;
+  // Again when something has come since: that may be another thing than what is waited for.
+  const SteadyTime due = wait.reported_at.value_or(wait.begin) + kNoticeable;
+  const auto is_news = [&] { return !wait.reported_at || wait.arrivals != endpoint_.arrivals(); };
+  if (is_news() && now >= due) {
+    if (report(wait, now)) return true;
     now = std::chrono::steady_clock::now();
   }
-  const SteadyTime next_report = wait.begin + kNoticeable;
-  SteadyTime until = wait.reported ? now + kNoticeable * 60 : std::max(next_report, now);
+  SteadyTime until = is_news() ? std::max(due, now) : now + kNoticeable * 60;
   if (wait.deadline) until = std::min(until, *wait.deadline);
   if (is_polled_) {
     came_in_.wait_until(lock, until);
@@ -261,9 +260,21 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
   return true;
 }
 
+/// Tells the daemon what we wait for, if it knows something else. Whether something came in.
+bool Engine::report(Wait& wait, SteadyTime now) {
+  wait.reported_at = now;
+  wait.arrivals = endpoint_.arrivals();
+  std::string what = wait.patience.what();
+  if (what == wait.reported) return false;
+  wait.reported = what;
+  endpoint_.acknowledge();
+  endpoint_.waiting(std::move(what));
+  return exchange();
+}
+
 void Engine::end(Wait& wait) {
-  if (!wait.reported) return;
-  wait.reported = false;
+  if (!wait.reported_at) return;
+  wait.reported_at.reset();
   endpoint_.waiting("");
   exchange();
 }

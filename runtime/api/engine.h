@@ -30,7 +30,7 @@ class Engine {
   /// How long a wait may take, and what to say of it.
   struct Patience {
     Duration timeout = kForever;
-    std::function<std::string()> what;  ///< "recv by v3".
+    std::function<std::string()> what;  ///< "recv by v3". Called with the mutex.
   };
 
   /// Connects and attaches. Throws Failure.
@@ -109,7 +109,9 @@ class Engine {
     SteadyTime begin;
     std::optional<SteadyTime> deadline;
     bool has_looked = false;  ///< At least once at what has come in.
-    bool reported = false;    ///< The daemon knows what we wait for.
+    std::string reported;     ///< What the daemon knows that we wait for.
+    std::optional<SteadyTime> reported_at;
+    std::uint64_t arrivals = 0;  ///< What had come in then.
   };
 
   void check_alive() const;
@@ -121,6 +123,7 @@ class Engine {
   void queue_outputs();
   void wake_others();
   bool pause(std::unique_lock<std::mutex>& lock, Wait& wait);
+  bool report(Wait& wait, SteadyTime now);
   void end(Wait& wait);
   static void give_way(std::unique_lock<std::mutex>& lock);
   void connect();

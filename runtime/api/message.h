@@ -15,6 +15,8 @@ namespace phx {
 using Vnode = std::uint64_t;
 /// Chosen by the application to tell its messages apart.
 using Tag = std::uint32_t;
+/// Not the application's: of the broadcasts that broadcast() makes.
+inline constexpr Tag kCollectiveTag = 0xffffffff;
 /// How a message came: kPointToPoint, kBroadcast, kReduced, kAllreduced.
 using Kind = runtime::Message::Kind;
 
@@ -37,13 +39,13 @@ struct Message {
 };
 
 /// Which message is wanted, and for how long: `{.at = v, .from = up, .tag = kHalo}`. What is left
-/// out matches everything.
+/// out matches everything, but for `kind`: then it is a message that was sent to the vnode alone.
 struct Wanted {
   std::optional<Vnode> at{};    ///< The receiving vnode; left out: any vnode held here.
   std::optional<Vnode> from{};  ///< The sender.
   std::optional<Tag> tag{};
-  std::optional<Kind> kind{Kind::kPointToPoint};
-  std::optional<Duration> timeout{};  ///< Left out: Options::timeout.
+  std::optional<Kind> kind{Kind::kPointToPoint};  ///< Of cast(): kBroadcast. Empty (`{}`): any.
+  std::optional<Duration> timeout{};              ///< Left out: Options::timeout.
 };
 
 /// A contribution to one reduction, to recognise its result by.

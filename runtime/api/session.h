@@ -53,7 +53,7 @@ class Session {
     send_bytes(from, to, encode(value), tag);
   }
   void send_bytes(Vnode from, Vnode to, const Payload& payload, Tag tag);
-  /// The oldest message that matches; waits for it.
+  /// The oldest message that matches; waits for it. What cast() sends: `.kind = Kind::kBroadcast`.
   [[nodiscard]] Message recv(const Wanted& wanted = {});
   template <class T>
   [[nodiscard]] T recv(const Wanted& wanted) {
@@ -132,7 +132,6 @@ class Session {
   void abort(int code, const std::string& reason);
 
  private:
-  static constexpr Tag kCollectiveTag = 0xffffffff;
   void cast_any(Vnode root, const Payload& payload, Tag tag);
   Payload await_cast(Vnode root);
   Payload allreduce_bytes(const Reduction& reduction, const VnodeValues& values);

@@ -40,8 +40,27 @@ std::string describe(const Wanted& wanted, const char* operation) {
   return text;
 }
 
+/// Where a broadcast is looked for and a message is there, or the other way round: which.
+std::string misfits(const runtime::Endpoint& endpoint, const Wanted& wanted) {
+  if (!wanted.kind || *wanted.kind > Kind::kBroadcast) return "";
+  const bool wants_broadcast = *wanted.kind == Kind::kBroadcast;
+  runtime::Endpoint::Selector other = selector_of(wanted);
+  other.kind = wants_broadcast ? Kind::kPointToPoint : Kind::kBroadcast;
+  std::size_t count = endpoint.count(other);
+  if (!wanted.tag && !wants_broadcast) {  // Those of broadcast() are no business of recv().
+    other.tag = kCollectiveTag;
+    count -= endpoint.count(other);
+  }
+  if (count == 0) return "";
+  const std::string which = wanted.tag ? " with this tag" : "";
+  return wants_broadcast
+             ? "a message" + which + " is waiting that is no broadcast: leave .kind out to get it"
+             : "a broadcast" + which + " is waiting: .kind = phx::Kind::kBroadcast gets it";
+}
+
 /// What else lies in the mailbox, so that a wrong tag or kind is seen at once.
 std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted) {
+  if (std::string misfit = misfits(endpoint, wanted); !misfit.empty()) return misfit;
   runtime::Endpoint::Selector same;
   if (wanted.at) same.at = VnodeId{*wanted.at};
   const std::size_t count = endpoint.count(same);
@@ -98,8 +117,13 @@ std::optional<Message> SessionCore::take(const Wanted& wanted) {
 
 Message SessionCore::receive(const Wanted& wanted, const char* operation) {
   const Duration timeout = wanted.timeout.value_or(engine.options().timeout);
-  const auto what = [&] { return describe(wanted, operation); };
+  const runtime::Endpoint* looked_at = nullptr;
+  const auto what = [&] {  // Called with the mutex, as `look` is.
+    const std::string misfit = looked_at == nullptr ? "" : misfits(*looked_at, wanted);
+    return describe(wanted, operation) + (misfit.empty() ? "" : "; " + misfit);
+  };
   const auto look = [&](runtime::Endpoint& endpoint) {
+    looked_at = &endpoint;
     check(endpoint, wanted, operation, engine.processor());
     return take_from(endpoint, wanted, true);
   };
@@ -107,7 +131,8 @@ Message SessionCore::receive(const Wanted& wanted, const char* operation) {
   if (taken) return std::move(*taken);
   const std::string waiting =
       engine.query([&](const runtime::Endpoint& endpoint) { return others(endpoint, wanted); });
-  throw Failure(ErrorCode::kTimeout, what() + ": nothing for " + spell(timeout) + "; " + waiting)
+  throw Failure(ErrorCode::kTimeout,
+                describe(wanted, operation) + ": nothing for " + spell(timeout) + "; " + waiting)
       .in(operation, wanted.at, engine.processor());
 }
 

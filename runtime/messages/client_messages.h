@@ -101,6 +101,7 @@ struct DrainProgress {
     bool gone = false;
     std::uint64_t vnodes_left = 0;
     std::string waiting;
+    std::string lost;  ///< Not empty: it has died before it had left, in this way.
     friend bool operator==(const One&, const One&) = default;
   };
   std::vector<One> processors;

@@ -88,12 +88,13 @@ void add(const runtime::RunMoved& in, pb::ClientReply& out, Sink& /*sink*/) {
 void add(const runtime::DrainProgress& in, pb::ClientReply& out, Sink& /*sink*/) {
   const auto& [processors] = in;
   pb::DrainProgress& progress = *out.mutable_drain();
-  for (const auto& [id, gone, vnodes_left, waiting] : processors) {
+  for (const auto& [id, gone, vnodes_left, waiting, lost] : processors) {
     pb::DrainProgress::One& one = *progress.add_processors();
     one.set_id(id.value);
     one.set_gone(gone);
     one.set_vnodes_left(vnodes_left);
     write_text(waiting, one.mutable_waiting());
+    write_text(lost, one.mutable_lost());
   }
 }
 void add(const runtime::Done& in, pb::ClientReply& out, Sink& /*sink*/) {
@@ -133,7 +134,8 @@ runtime::DrainProgress read_progress(const pb::DrainProgress& in, Source& source
     progress.processors.push_back({.id = ProcessorId{one.id()},
                                    .gone = one.gone(),
                                    .vnodes_left = one.vnodes_left(),
-                                   .waiting = source.text(one.waiting(), "DrainProgress.waiting")});
+                                   .waiting = source.text(one.waiting(), "DrainProgress.waiting"),
+                                   .lost = source.text(one.lost(), "DrainProgress.lost")});
   }
   return progress;
 }

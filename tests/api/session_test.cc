@@ -66,6 +66,26 @@ TEST_CASE("a time-out says what was waited for, and what is there instead") {
   }
 }
 
+TEST_CASE("a recv of the wrong kind is told that a broadcast is waiting, or a message") {
+  Alone alone(2);
+  Session& job = alone.job;
+  const auto says = [&](const Wanted& wanted, const std::string& what) {
+    CHECK_THROWS_WITH_AS(static_cast<void>(job.recv(wanted)), what.c_str(), Failure);
+  };
+  job.cast(0, 1, 7);
+  job.send(0, 1, 1, 8);
+
+  says({.at = 1, .tag = 7, .timeout = 20ms},
+       "recv by v1 of tag 7 from any vnode: nothing for 20 ms; a broadcast with this tag is "
+       "waiting: .kind = phx::Kind::kBroadcast gets it");
+  says({.at = 0, .timeout = 20ms},
+       "recv by v0 from any vnode: nothing for 20 ms; a broadcast is waiting: .kind = "
+       "phx::Kind::kBroadcast gets it");
+  says({.at = 1, .tag = 8, .kind = Kind::kBroadcast, .timeout = 20ms},
+       "recv by v1 of tag 8 from any vnode: nothing for 20 ms; a message with this tag is waiting "
+       "that is no broadcast: leave .kind out to get it");
+}
+
 TEST_CASE("what one thread reads wakes the thread that waits for it") {
   Alone alone(2, kForever);
   std::thread waiting([&] { CHECK(alone.job.recv<int>({.at = 1, .tag = 1}) == 5); });

@@ -121,6 +121,16 @@ home=$(oldest)
 dies_frozen "$home" hanging.out "p$home is gone"
 check "the mesh still works" "$phoenix" run -n 4 -- "$demos/heat" --steps 10
 
+# Who dies before it has left was not drained.
+last=$("$phoenix" status | sed -n 's/^p\([0-9]*\) .*/\1/p' | tail -n 1)
+freeze "$last"
+check "a drain of one that dies is no success" \
+  fails_with "p$last is gone without having left (.*); jobs that had something there have ended" \
+  "$phoenix" drain "p$last"
+kill -CONT "$frozen"
+await "p$last, which was declared dead, ends itself" sh -c "! kill -0 $frozen"
+check "processors are added" "$phoenix" add --local 1 -q
+
 # Nor does Ctrl-C depend on it. The mesh is to notice nothing here.
 check "the mesh ends" "$phoenix" down
 check "a patient mesh starts" "$phoenix" up --local 3 -q --daemon-option=--peer-timeout=100

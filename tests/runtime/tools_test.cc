@@ -68,7 +68,7 @@ TEST_CASE("nobody waits for the answer of a processor that is gone") {
   static_cast<void>(h.out.take());
 
   h.view.members.erase(kThird);
-  h.tools.on_view(h.view, h.out);
+  h.tools.on_view(h.view, {{kThird, Departure::kSilent, "silent"}}, h.out);
 
   CHECK(h.replies<StatusReply>().size() == 1);
 }
@@ -92,11 +92,29 @@ TEST_CASE("a drain is over when all are gone") {
   CHECK(h.replies<DrainProgress>().at(0).processors.at(0).gone == false);
 
   h.view.members.erase(kOther);
-  h.tools.on_view(h.view, h.out);
+  h.tools.on_view(h.view, {{kOther, Departure::kLeft, ""}}, h.out);
 
   const auto progress = h.replies<DrainProgress>();
   REQUIRE(progress.size() == 1);
   CHECK(progress[0].processors.at(0).gone);
+  CHECK(progress[0].processors.at(0).lost.empty());
+}
+
+TEST_CASE("who dies while it leaves has not left, whichever daemon is asked, and when") {
+  Harness h;
+  h.drain({kOther});
+  static_cast<void>(h.out.take());
+
+  h.view.members.erase(kOther);
+  h.tools.on_view(h.view, {{kOther, Departure::kConnectionLost, "it was killed"}}, h.out);
+  h.drain({kOther});
+
+  const auto progress = h.replies<DrainProgress>();
+  REQUIRE(progress.size() == 2);
+  for (const DrainProgress& one : progress) {
+    CHECK(one.processors.at(0).gone);
+    CHECK(one.processors.at(0).lost == "it was killed");
+  }
 }
 
 TEST_CASE("whoever asked for a drain hears that the processor stays, others do not") {

@@ -182,7 +182,7 @@ ClientRequest RandomMessages::client_request(std::size_t kind) {
 ClientReply RandomMessages::client_reply(std::size_t kind) {
   static_assert(std::variant_size_v<ClientReply::Variant> == 8, "a new one must be made here");
   const auto progress = [this] {
-    return DrainProgress::One{processor(), flip(), number(), text()};
+    return DrainProgress::One{processor(), flip(), number(), text(), text()};
   };
   switch (kind) {
     case 0:
