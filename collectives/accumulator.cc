@@ -54,7 +54,7 @@ Accumulator::Added Accumulator::add(const ReductionKind& kind, std::vector<Reduc
             misfit(part.covered, "it is for " + name_of(kind) + " instead of " + name_of(kind_));
       }
       // Without its value it fits no other one, also after the parts were moved elsewhere.
-      parts_.push_back({std::move(part.covered), Payload{}, std::nullopt});
+      parts_.push_back({std::move(part.covered), Payload{}});
     }
     return Added::kOtherKind;
   }
@@ -70,14 +70,12 @@ Accumulator::Added Accumulator::take(ReductionPart part) {
   const Status fits = check_value(kind_, part.value);
   if (!fits.ok() && !wrong_) wrong_ = misfit(part.covered, fits.error().what);
   const bool bundled = kind_.op == ReduceOp::kUser || !fits.ok();
-  const auto same_size = [&part](const Part& held) { return held.size() == part.value.size(); };
+  const auto same_size = [&part](const Part& held) {
+    return held.value.size() == part.value.size();
+  };
   const auto at = bundled ? parts_.end() : std::find_if(parts_.begin(), parts_.end(), same_size);
   if (at != parts_.end()) {
-    const auto old = at->original.bytes();
-    if (!at->changed) at->changed.emplace(old.begin(), old.end());
-    at->original = Payload{};
-    const Status combined = combine_into(kind_, *at->changed, part.value.bytes());
-    PHX_CHECK(combined.ok());
+    combine(*at, part.value);
     for (const auto& range : part.covered.ranges()) at->covered.insert(range);
     return Added::kTaken;
   }
@@ -86,11 +84,26 @@ Accumulator::Added Accumulator::take(ReductionPart part) {
     wrong_ =
         misfit(part.covered, "it has " + std::to_string(part.value.size()) +
                                  " bytes, that of vnodes " + to_string(parts_.front().covered) +
-                                 " has " + std::to_string(parts_.front().size()));
+                                 " has " + std::to_string(parts_.front().value.size()));
   }
   bytes_ += part.value.size();
-  parts_.push_back({std::move(part.covered), std::move(part.value), std::nullopt});
+  parts_.push_back({std::move(part.covered), std::move(part.value)});
   return fits.ok() && alone ? Added::kTaken : Added::kUnfit;
+}
+
+/// In place, if nobody else has the memory. The first time the sum goes to fresh memory at once.
+void Accumulator::combine(Part& held, const Payload& value) const {
+  const std::size_t size = value.size();
+  constexpr long kHolders = 2;  // `held.sum` and `held.value`
+  const bool is_mine = held.sum && held.sum.use_count() == kHolders;
+  std::shared_ptr<std::byte[]> to =
+      is_mine ? held.sum : std::shared_ptr<std::byte[]>(new std::byte[size]);
+  const Status combined =
+      combine_to(kind_, std::span(to.get(), size), held.value.bytes(), value.bytes());
+  PHX_CHECK(combined.ok());
+  if (is_mine) return;
+  held.value = Payload(to, std::span(to.get(), size));
+  held.sum = std::move(to);
 }
 
 std::vector<ReductionPart> Accumulator::parts() const {
@@ -102,8 +115,7 @@ std::vector<ReductionPart> Accumulator::take_parts() {
   std::vector<ReductionPart> result;
   result.reserve(parts_.size());
   for (Part& part : parts_) {
-    result.push_back({std::move(part.covered),
-                      part.changed ? Payload(*std::move(part.changed)) : std::move(part.original)});
+    result.push_back({std::move(part.covered), std::move(part.value)});
   }
   std::sort(result.begin(), result.end(),
             [](const auto& a, const auto& b) { return a.covered < b.covered; });
@@ -116,8 +128,7 @@ Result<Payload> Accumulator::value(const Fold& fold) const {
   if (parts_.empty()) return Error{ErrorCode::kBadInput, "nothing was contributed"};
   if (kind_.op == ReduceOp::kUser) return folded(fold);
   PHX_CHECK(parts_.size() == 1);
-  const Part& only = parts_.front();
-  return only.changed ? Payload(*only.changed) : only.original;
+  return parts_.front().value;
 }
 
 Result<Payload> Accumulator::folded(const Fold& fold) const {

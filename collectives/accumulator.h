@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -55,15 +57,15 @@ class Accumulator {
   [[nodiscard]] Result<Payload> value(const Fold& fold = {}) const;
 
  private:
-  /// A value that is copied when it is first changed.
+  /// A value that others may hold, too, or the result of combining it with others.
   struct Part {
     VnodeSet covered;
-    Payload original;
-    std::optional<Bytes> changed;  ///< Replaces `original`.
-    [[nodiscard]] std::size_t size() const { return changed ? changed->size() : original.size(); }
+    Payload value;
+    std::shared_ptr<std::byte[]> sum = {};  ///< The memory of `value`, if it was made here.
   };
 
   Added take(ReductionPart part);
+  void combine(Part& held, const Payload& value) const;
   [[nodiscard]] Result<Payload> folded(const Fold& fold) const;
 
   ReductionKind kind_;

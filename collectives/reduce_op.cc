@@ -93,64 +93,71 @@ T greater(T a, T b) {
   return (a < b || is_nan(b)) ? b : a;
 }
 
+/// Arrays of the same length; `to` may be one of the others.
+struct Operands {
+  std::span<std::byte> to;
+  std::span<const std::byte> left;
+  std::span<const std::byte> right;
+};
+
 /// Applies `f` to all elements, in blocks that are copied out first: that makes the inner loop free
 /// of alignment and aliasing, so that the compiler vectorises it. `f` is a lambda, not the address
 /// of a function, which would be called for each element.
 template <class T, class F>
-void for_elements(std::span<std::byte> into, std::span<const std::byte> from, F f) {
+void for_elements(const Operands& with, F f) {
   constexpr std::size_t kBlock = 64;
-  const std::size_t count = into.size() / sizeof(T);
+  const std::size_t count = with.to.size() / sizeof(T);
   std::array<T, kBlock> a{};
   std::array<T, kBlock> b{};
   for (std::size_t done = 0; done < count; done += kBlock) {
     const std::size_t at = done * sizeof(T);
     const std::size_t bytes = std::min(kBlock, count - done) * sizeof(T);
-    std::memcpy(a.data(), into.data() + at, bytes);
-    std::memcpy(b.data(), from.data() + at, bytes);
+    std::memcpy(a.data(), with.left.data() + at, bytes);
+    std::memcpy(b.data(), with.right.data() + at, bytes);
     for (std::size_t i = 0; i < kBlock; ++i) a[i] = f(a[i], b[i]);
-    std::memcpy(into.data() + at, a.data(), bytes);
+    std::memcpy(with.to.data() + at, a.data(), bytes);
   }
 }
 
 template <class T>
-void apply_bits(ReduceOp op, std::span<std::byte> into, std::span<const std::byte> from) {
+void apply_bits(ReduceOp op, const Operands& with) {
   if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;
     switch (op) {
       case ReduceOp::kBitAnd:
-        return for_elements<U>(into, from, [](U a, U b) { return static_cast<U>(a & b); });
+        return for_elements<U>(with, [](U a, U b) { return static_cast<U>(a & b); });
       case ReduceOp::kBitOr:
-        return for_elements<U>(into, from, [](U a, U b) { return static_cast<U>(a | b); });
+        return for_elements<U>(with, [](U a, U b) { return static_cast<U>(a | b); });
       default:
-        return for_elements<U>(into, from, [](U a, U b) { return static_cast<U>(a ^ b); });
+        return for_elements<U>(with, [](U a, U b) { return static_cast<U>(a ^ b); });
     }
   }
 }
 
 /// REQUIRES an operator that exists for T.
 template <class T>
-void apply(ReduceOp op, std::span<std::byte> into, std::span<const std::byte> from) {
+void apply(ReduceOp op, const Operands& with) {
   constexpr T kZero{0};
   switch (op) {
     case ReduceOp::kSum:
-      return for_elements<T>(into, from, [](T a, T b) { return add(a, b); });
+      return for_elements<T>(with, [](T a, T b) { return add(a, b); });
     case ReduceOp::kProduct:
-      return for_elements<T>(into, from, [](T a, T b) { return multiply(a, b); });
+      return for_elements<T>(with, [](T a, T b) { return multiply(a, b); });
     case ReduceOp::kMin:
-      return for_elements<T>(into, from, [](T a, T b) { return smaller(a, b); });
+      return for_elements<T>(with, [](T a, T b) { return smaller(a, b); });
     case ReduceOp::kMax:
-      return for_elements<T>(into, from, [](T a, T b) { return greater(a, b); });
+      return for_elements<T>(with, [](T a, T b) { return greater(a, b); });
     case ReduceOp::kLogicalAnd:
-      return for_elements<T>(into, from,
+      return for_elements<T>(with,
                              [](T a, T b) { return static_cast<T>(a != kZero && b != kZero); });
     case ReduceOp::kLogicalOr:
-      return for_elements<T>(into, from,
+      return for_elements<T>(with,
                              [](T a, T b) { return static_cast<T>(a != kZero || b != kZero); });
     case ReduceOp::kLogicalXor:
-      return for_elements<T>(into, from,
+      return for_elements<T>(with,
                              [](T a, T b) { return static_cast<T>((a != kZero) != (b != kZero)); });
     default:
-      return apply_bits<T>(op, into, from);
+      return apply_bits<T>(op, with);
   }
 }
 
@@ -236,17 +243,24 @@ Status check_value(const ReductionKind& kind, const Payload& value) {
   return check_size(kind, value.size());
 }
 
-Status combine_into(const ReductionKind& kind, std::span<std::byte> into,
-                    std::span<const std::byte> from) {
+Status combine_to(const ReductionKind& kind, std::span<std::byte> to,
+                  std::span<const std::byte> left, std::span<const std::byte> right) {
   if (Status status = check_kind(kind); !status.ok()) return status;
   if (kind.op == ReduceOp::kUser) return bad("user-defined operators are applied at the target");
-  if (Status status = check_size(kind, into.size()); !status.ok()) return status;
-  if (into.size() != from.size()) {
-    return bad("values of " + std::to_string(into.size()) + " and " + std::to_string(from.size()) +
+  if (Status status = check_size(kind, left.size()); !status.ok()) return status;
+  if (left.size() != right.size()) {
+    return bad("values of " + std::to_string(left.size()) + " and " + std::to_string(right.size()) +
                " bytes cannot be combined");
   }
-  with_type(kind.type, [&](auto zero) { apply<decltype(zero)>(kind.op, into, from); });
+  PHX_CHECK(to.size() == left.size());
+  const Operands with{to, left, right};
+  with_type(kind.type, [&](auto zero) { apply<decltype(zero)>(kind.op, with); });
   return success();
+}
+
+Status combine_into(const ReductionKind& kind, std::span<std::byte> into,
+                    std::span<const std::byte> from) {
+  return combine_to(kind, into, into, from);
 }
 
 Result<Payload> combine(const ReductionKind& kind, const Payload& a, const Payload& b) {

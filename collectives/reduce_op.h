@@ -29,6 +29,9 @@ namespace phx::collectives {
 /// not overlap.
 [[nodiscard]] Status combine_into(const ReductionKind& kind, std::span<std::byte> into,
                                   std::span<const std::byte> from);
+/// The same with the result elsewhere. REQUIRES to.size() == left.size().
+[[nodiscard]] Status combine_to(const ReductionKind& kind, std::span<std::byte> to,
+                                std::span<const std::byte> left, std::span<const std::byte> right);
 
 /// The combination as a new value; errors as of combine_into().
 [[nodiscard]] Result<Payload> combine(const ReductionKind& kind, const Payload& a,

@@ -34,18 +34,17 @@ constexpr VnodeId kLowest{0};
 
 }  // namespace
 
-/// At most a window, and a few in any case: the oldest reduction must go on, and long values must
-/// not wait for each other.
+/// The first one leaves in any case: the oldest reduction must go on.
 void Contributions::emit(const Key& key, Flow& flow) {
   Contributed& given = flow.given;
   // Under a line that the daemon here has not heard of it might be sent to one that is dead.
   if (is_closed(given) || given.line > line_) return;
   while (given.emitted < end_of(given)) {
     const std::uint64_t count = given.emitted - given.first;
-    if (flow.on_way >= options_.window_bytes && count >= options_.ahead) return;
+    if (flow.on_way >= options_.window_bytes && count > 0) return;
     const Contributed::One& one = given.kept[static_cast<std::size_t>(count)];
     leaving_.push_back({key.second, {key.first, given.emitted}, one});
-    flow.on_way += weight_of(one);
+    flow.on_way += share_of(one);
     ++given.emitted;
   }
 }
@@ -78,9 +77,9 @@ void Contributions::forget(const Key& key, Flow& flow, std::uint64_t below) {
   }
   below = std::min(below, end_of(given));
   for (; given.first < below; ++given.first) {
-    const std::uint64_t weight = weight_of(given.kept.front());
-    kept_bytes_ -= weight;
-    if (given.first < given.emitted) flow.on_way -= weight;
+    const Contributed::One& one = given.kept.front();
+    kept_bytes_ -= weight_of(one);
+    if (given.first < given.emitted) flow.on_way -= share_of(one);
     given.kept.pop_front();
   }
   given.emitted = std::max(given.emitted, given.first);
@@ -111,7 +110,7 @@ void Contributions::add(VnodeId vnode, Targets targets) {
     Flow& flow = at->second;
     for (std::uint64_t i = flow.given.first; i < flow.given.emitted && !is_closed(flow.given);
          ++i) {
-      flow.on_way += weight_of(flow.given.kept[static_cast<std::size_t>(i - flow.given.first)]);
+      flow.on_way += share_of(flow.given.kept[static_cast<std::size_t>(i - flow.given.first)]);
     }
     start_anew(at->first, flow);
   }
@@ -220,7 +219,7 @@ void Contributions::check_invariants() const {
     PHX_CHECK(given.line >= line_ && !given.kept.empty());
     std::uint64_t on_way = 0;
     for (std::uint64_t i = given.first; i < given.emitted; ++i) {
-      on_way += weight_of(given.kept[static_cast<std::size_t>(i - given.first)]);
+      on_way += share_of(given.kept[static_cast<std::size_t>(i - given.first)]);
     }
     PHX_CHECK(on_way == flow.on_way);
     PHX_CHECK(given.line > line_ || given.emitted > given.first || given.kept.empty());

@@ -61,7 +61,7 @@ class Contributions {
  private:
   struct Flow {
     Contributed given;
-    std::uint64_t on_way = 0;  ///< Weight of those that have left.
+    std::uint64_t on_way = 0;  ///< Shares of the window of those that have left.
   };
   struct Leaving {
     VnodeId vnode;
@@ -70,6 +70,9 @@ class Contributions {
   };
   using Key = std::pair<VnodeId, VnodeId>;  ///< Target, then vnode.
 
+  [[nodiscard]] std::uint64_t share_of(const Contributed::One& one) const {
+    return options_.share_of(kPieceOverhead + one.value.size());
+  }
   void emit(const Key& key, Flow& flow);
   void forget(const Key& key, Flow& flow, std::uint64_t below);
   void start_anew(const Key& key, Flow& flow);

@@ -76,7 +76,7 @@ void Endpoint::handle(AppGrant& m) {
     outflows_.add(parcel.vnode, std::exchange(parcel.bundle.to_vnodes, {}));
     holdings_.add(std::move(parcel));
   }
-  ask(arrived, true);  // a relay may have died while they were on their way
+  ask(arrived, true);                        // a relay may have died while they were on their way
   if (holdings_.is_closed()) ask_targets();  // nothing else would tell what they wait for
 }
 

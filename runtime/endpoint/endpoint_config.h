@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -28,7 +29,13 @@ struct InflowOptions {
 struct ContributionOptions {
   /// Of one vnode towards one target that are not known to be complete.
   std::uint64_t window_bytes = std::uint64_t{64} << 10U;
-  std::uint64_t ahead = 8;  ///< So many in any case, that long values keep the ways busy.
+  std::uint64_t ahead = 16;  ///< So many fit, however long: long values keep the ways busy.
+
+  /// What a contribution of this weight takes of the window.
+  [[nodiscard]] std::uint64_t share_of(std::uint64_t weight) const {
+    const std::uint64_t most = std::max<std::uint64_t>(ahead, 1);
+    return std::min(weight, (window_bytes + most - 1) / most);
+  }
 };
 
 /// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.

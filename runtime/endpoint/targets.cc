@@ -91,9 +91,9 @@ void Targets::complete(VnodeId vnode, Target& target) {
   for (auto at = target.pending.find(done);
        at != target.pending.end() && at->second.sum.covered().size() >= total_;
        at = target.pending.find(done)) {
-    const std::uint64_t weight = weight_of(at->second.sum);
-    target.state.unsaid += weight;
-    target.untold += weight;
+    const std::uint64_t share = options_.share_of(weight_of(at->second.sum));
+    target.state.unsaid += share;
+    target.untold += share;
     reduced_.push_back({{vnode, done}, std::move(at->second.sum)});
     target.pending.erase(at);
     ++done;

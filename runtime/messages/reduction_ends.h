@@ -37,7 +37,7 @@ struct PendingReduction {
 /// The reductions towards one vnode.
 struct AsTarget {
   std::uint64_t complete = 0;  ///< Those with lower numbers.
-  std::uint64_t unsaid = 0;    ///< Weight of what contributors have not been told is complete.
+  std::uint64_t unsaid = 0;    ///< Of a window: what contributors do not know is complete.
   std::map<VnodeId, std::uint64_t> askers;  ///< To be told when those below are complete.
   std::map<std::uint64_t, PendingReduction> pending;
   friend bool operator==(const AsTarget&, const AsTarget&) = default;

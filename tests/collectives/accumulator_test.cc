@@ -59,6 +59,27 @@ TEST_CASE("[Saito08 G16 b] what overlaps is refused as a whole and left to the c
   CHECK(elements_of<std::int64_t>(sum.value().value()) == std::vector<std::int64_t>{10});
 }
 
+TEST_CASE("a value that was given out stays as it was when more is added, here or to a copy") {
+  Accumulator sum(kSum);
+  const std::vector<ReductionPart> first = sum_token(vnodes(0, 0), 1).parts;
+  std::vector<ReductionPart> given = first;
+  CHECK(sum.add(kSum, std::move(given)) == Added::kTaken);
+  add_sum(sum, vnodes(1, 1), 2);
+  const Payload three = sum.value().value();
+  Accumulator other = sum;
+
+  add_sum(sum, vnodes(2, 2), 4);
+  add_sum(other, vnodes(3, 3), 10);
+
+  const auto is = [](const Payload& value, std::int64_t expected) {
+    return elements_of<std::int64_t>(value) == std::vector<std::int64_t>{expected};
+  };
+  CHECK(is(first.front().value, 1));
+  CHECK(is(three, 3));
+  CHECK(is(sum.value().value(), 7));
+  CHECK(is(other.value().value(), 13));
+}
+
 TEST_CASE("a token that overlaps itself is refused") {
   Accumulator sum(kSum);
   std::vector<ReductionPart> parts = sum_token(vnodes(0, 3), 10).parts;

@@ -79,7 +79,7 @@ TEST_CASE("a window of contributions leaves, the rest follows what is complete")
   CHECK(source.left() == Numbers{10});
 }
 
-TEST_CASE("a few leave whatever their size, the oldest in any case") {
+TEST_CASE("a few fit whatever their size, the oldest in any case") {
   Source source({.window_bytes = kWeight, .ahead = 3});
   for (std::uint64_t n = 0; n < 5; ++n) source.push(v1, n);
   CHECK(source.left() == Numbers{0, 1, 2});
@@ -462,6 +462,22 @@ TEST_CASE("costs: an allreduce needs no message more, a reduce one broadcast per
   CHECK(to_one.flow_messages == 0);
   CHECK(to_one.results(v0) == kRounds);
   CHECK(to_one.results(v1) == 0);
+}
+
+TEST_CASE("costs: of long values one broadcast tells of half of those that may be on their way") {
+  const EndpointConfig config;
+  const std::uint64_t per_half = config.contributions.ahead / 2;
+  const Payload value{Bytes(config.piece_bytes)};
+  Job job(config);
+  for (std::uint64_t n = 0; n < 10 * per_half; ++n) {
+    for (std::uint64_t v = 0; v < 4; ++v) {
+      REQUIRE(job.processes[v / 2].contribute(VnodeId{v}, v0, {kSum, value}).ok());
+    }
+    job.run();
+  }
+  CHECK(job.broadcasts == 10);
+  CHECK(job.kept() == 0);
+  CHECK(job.flow_messages == 0);
 }
 
 TEST_CASE("the target of a reduction never holds more than a window of those that are ahead") {
