@@ -47,6 +47,9 @@ class Reader {
     if constexpr (Plain<T>) {
       raw(&value, sizeof(value));
     } else {
+      static_assert(Stateful<T, Reader>,
+                    "this type cannot be read from a message: give it a member `void state(auto& "
+                    "io) { io(a, b, c); }`, not const, that names what belongs to it");
       value.state(*this);
     }
   }

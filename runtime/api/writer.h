@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -12,18 +11,15 @@
 #include <vector>
 
 #include "overlay/base/payload.h"
+#include "runtime/api/plain.h"
 
 namespace phx {
 
-/// Arrays, strings and their kin; also those that only refer to somebody else's bytes.
-template <class T>
-concept Sequence = std::is_array_v<T> || requires(const T& t) {
-  t.data();
+/// Says how it travels, as in `void state(auto& io) { io(a, b, c); }`.
+template <class T, class Io>
+concept Stateful = requires(T& value, Io& io) {
+  value.state(io);
 };
-/// A value whose bytes are the value: numbers, enumerators, and structs of such. All processors of
-/// a job must agree on byte order and layout.
-template <class T>
-concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !Sequence<T>;
 
 /// Writes values one behind the other: `out(step, width, cells)`. Takes Plain values, strings,
 /// vectors, arrays, maps, pairs, optionals, and every type with a member
@@ -46,6 +42,10 @@ class Writer {
     if constexpr (Plain<T>) {
       raw(&value, sizeof(value));
     } else {
+      static_assert(Stateful<T, Writer>,
+                    "this type cannot travel between processes: give it a member "
+                    "`void state(auto& io) { io(a, b, c); }` that names what belongs to it, and in "
+                    "place of a pointer what that points to; or send vectors, maps and strings");
       const_cast<T&>(value).state(*this);  // state() only reads what a Writer is given
     }
   }

@@ -30,6 +30,24 @@ struct Board {
   friend bool operator==(const Board&, const Board&) = default;
 };
 
+struct Cells {
+  int count = 0;
+  double* first = nullptr;
+};
+struct Line {
+  char name[24] = {};
+  Cells cells;
+  std::string_view label;
+};
+struct Callback {
+  void (*call)(int) = nullptr;
+};
+struct Table : Point {
+  std::array<Point, 4> points;
+  double cells[1000] = {};
+  std::optional<int> best;
+};
+
 template <class T>
 T round_trip(const T& value) {
   return decode<T>(encode(value));
@@ -50,6 +68,19 @@ TEST_CASE("numbers, structs and arrays are their bytes") {
   CHECK(round_trip(Point{1, -2}) == Point{1, -2});
   CHECK(round_trip(floats) == floats);
   CHECK(round_trip(std::vector<Point>{}) == std::vector<Point>{});
+}
+
+TEST_CASE("what refers to the memory of this process is no value") {
+  CHECK(Plain<Point>);
+  CHECK(Plain<Table>);
+  CHECK_FALSE(Plain<int*>);
+  CHECK_FALSE(Plain<Cells>);
+  CHECK_FALSE(Plain<Line>);
+  CHECK_FALSE(Plain<Callback>);
+  CHECK_FALSE(Plain<std::string_view>);
+  CHECK_FALSE(Stateful<Cells, Writer>);
+  CHECK(Stateful<Board, Writer>);
+  CHECK(Stateful<Board, Reader>);
 }
 
 TEST_CASE("a payload is passed on without a copy") {

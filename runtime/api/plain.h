@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace phx {
+
+/// Arrays, strings and their kin; also those that only refer to somebody else's bytes.
+template <class T>
+concept Sequence = std::is_array_v<T> || requires(const T& t) {
+  t.data();
+};
+
+// What the members of a struct are is found out by initialising them: `T{a, b, c}` goes into what
+// is inside of its members, too, as long as these are structs and arrays themselves.
+namespace plain {
+
+/// Initialises anything that has no members to be initialised one by one.
+struct Anything {
+  template <class T>
+  requires(!std::is_aggregate_v<T>) operator T() const;  // NOLINT(google-explicit-constructor)
+};
+
+/// Initialises only what refers to the memory of this process: pointers, and views of arrays.
+struct Reference {
+  template <class T>
+  operator T*() const;  // NOLINT(google-explicit-constructor)
+  template <class T>
+  requires(Sequence<T> && !std::is_aggregate_v<T>) operator T()
+      const;  // NOLINT(google-explicit-constructor)
+};
+
+template <class T, std::size_t... kBefore>
+consteval bool is_reference_after(std::index_sequence<kBefore...> /*members*/) {
+  return requires {
+    T{(static_cast<void>(kBefore), Anything{})..., Reference{}};
+  };
+}
+
+template <class T, std::size_t... kMembers>
+consteval bool is_reference_among(std::index_sequence<kMembers...> /*members*/) {
+  return (is_reference_after<T>(std::make_index_sequence<kMembers>{}) || ...);
+}
+
+/// So many members are looked at; arrays count as so many members.
+inline constexpr std::size_t kMembersMax = 48;
+
+/// T is a struct with a pointer in it, or with a view. What has constructors is not looked into.
+template <class T>
+consteval bool has_reference() {
+  if constexpr (std::is_aggregate_v<T> && std::is_class_v<T>) {
+    return is_reference_among<T>(std::make_index_sequence<kMembersMax>{});
+  } else {
+    return false;
+  }
+}
+
+}  // namespace plain
+
+/// A value whose bytes are the value: numbers, enumerators, and structs of such. All processors of
+/// a job must agree on byte order and layout. Pointers mean nothing elsewhere, so structs with
+/// pointers are none.
+template <class T>
+concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !Sequence<T> &&
+                !plain::has_reference<T>();
+
+}  // namespace phx
