@@ -162,6 +162,12 @@ void Daemon::on_client_down(Instant now, ClientId client, const std::string& why
   core_->settle();
 }
 
+void Daemon::take_down(Instant now) {
+  core_->now = now;
+  core_->take_down();
+  core_->settle();
+}
+
 void Daemon::drain(Instant now) {
   core_->now = now;
   core_->has_to_stop = true;

@@ -68,6 +68,9 @@ class Daemon {
   /// Leaves the mesh in good order (SIGTERM) as soon as another one stays. Ends with Stop.
   void drain(Instant now);
 
+  /// Ends the mesh: all jobs and all daemons. Ends with Stop.
+  void take_down(Instant now);
+
   /// Does nothing if nothing is due: drivers may wake early.
   void on_deadline(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;

@@ -53,6 +53,7 @@ Result<BenchMesh> BenchMesh::start(std::uint32_t daemons) {
   BenchMesh mesh(fresh_name());
   LaunchOptions options;
   options.quiet = true;
+  options.lifeline = lifeline();
   const double begin = bench_clock_s();
   const auto members = start_mesh(mesh.name_, std::vector<Place>(daemons), options);
   mesh.start_seconds_ = bench_clock_s() - begin;
@@ -98,6 +99,7 @@ Result<double> BenchMesh::add_one() const {
   if (!session.ok()) return session.error();
   LaunchOptions options;
   options.quiet = true;
+  options.lifeline = lifeline();
   const auto daemons = session.value().dir.daemons();
   const double begin = bench_clock_s();
   const auto members =

@@ -279,6 +279,7 @@ int demo_elastic(const ElasticOptions& options) {
   std::fflush(stdout);
   LaunchOptions quietly;
   quietly.quiet = true;
+  quietly.lifeline = lifeline();
   const auto members = start_mesh(mesh, std::vector<Place>(options.processors), quietly);
   if (!members.ok()) return fail(members.error().what);
   const int code = run_show(options, mesh, members.value());

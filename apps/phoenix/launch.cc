@@ -1,9 +1,11 @@
 #include "apps/phoenix/launch.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -48,6 +50,9 @@ std::vector<std::string> command_for(const MeshDir& dir, const Place& place,
   for (const std::string& option : options.daemon_options) daemon.push_back(option);
   if (here) {
     daemon.insert(daemon.end(), {"--mesh-dir", dir.path(), "--key", dir.key_file()});
+    if (options.lifeline >= 0) {
+      daemon.insert(daemon.end(), {"--end-with", std::to_string(options.lifeline)});
+    }
   } else {
     daemon.insert(daemon.end(), {"--mesh", dir.name(), "--key", "-", "--name", place.host});
   }
@@ -199,6 +204,17 @@ Result<std::vector<Launched>> launch(const MeshDir& dir, const std::vector<Place
   }
   if (launch.has_failed()) return launch.error(places.size());
   return std::move(launch.members());
+}
+
+int lifeline() {
+  static const int daemons_end = [] {
+    std::array<int, 2> ends{-1, -1};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
+    ::fcntl(ends[0], F_SETFD,
+            0);  // The daemons get this end; the other one is closed by our death.
+    return ends[0];
+  }();
+  return daemons_end;
 }
 
 Result<std::vector<Place>> read_hosts(const std::string& file) {

@@ -23,6 +23,7 @@ struct LaunchOptions {
   std::vector<std::string> daemon_options;  ///< Passed on as they are.
   std::uint32_t at_once = 16;               ///< Daemons being started at the same time.
   bool quiet = false;                       ///< No progress on stderr.
+  int lifeline = -1;  ///< Daemons here end their mesh when this process does; see lifeline().
 };
 
 /// A daemon that has become a member.
@@ -39,6 +40,10 @@ struct Launched {
                                                    const std::vector<Place>& places,
                                                    std::vector<std::string> join,
                                                    const LaunchOptions& options);
+
+/// For LaunchOptions of meshes that must not outlive this process, however that ends: one end of a
+/// pipe of which this process alone has the other. -1: no descriptors are left.
+[[nodiscard]] int lifeline();
 
 /// One machine per line, "HOST [slots=N] [listen=ADDRESS]"; '#' begins a comment.
 [[nodiscard]] Result<std::vector<Place>> read_hosts(const std::string& file);

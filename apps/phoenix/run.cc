@@ -65,7 +65,9 @@ int run_job(const RunOptions& options) {
   // Nothing runs: a mesh of the job's own, which goes with it.
   const std::string name = "run-" + std::to_string(::getpid());
   const std::uint32_t count = options.processors > 0 ? options.processors : kPrivateDaemons;
-  const auto members = start_mesh(name, std::vector<Place>(count), {});
+  LaunchOptions launching;
+  launching.lifeline = lifeline();
+  const auto members = start_mesh(name, std::vector<Place>(count), launching);
   if (!members.ok()) {
     const bool is_interrupted = members.error().code == ErrorCode::kAborted;
     return fail(members.error().what, is_interrupted ? kInterrupted : kFailed);

@@ -63,6 +63,7 @@ int run(const Options& options) {
     std::cerr << "phoenixd: whoever started this daemon is gone: it leaves\n";
     std::raise(SIGTERM);
   }
+  if (options.lifeline_fd >= 0) driver.end_with(tcp::Descriptor(options.lifeline_fd));
   if (options.detached) let_go_of_terminal();
   const runtime::Stop stop = driver.run();
   if (!state.ok()) return kBadConfiguration;
@@ -80,5 +81,8 @@ int main(int argc, char** argv) {
   auto options = phx::phoenixd::read_options(argc, argv);
   if (const auto* exit = std::get_if<phx::phoenixd::ExitAtOnce>(&options)) return exit->code;
   if (detached) std::get_if<phx::phoenixd::Options>(&options)->ready_fd = ready_fd;
-  return phx::phoenixd::run(*std::get_if<phx::phoenixd::Options>(&options));
+  const auto& wanted = *std::get_if<phx::phoenixd::Options>(&options);
+  const int code = phx::phoenixd::run(wanted);
+  if (wanted.lifeline_fd >= 0) phx::phoenixd::remove_if_last(wanted.mesh_dir);
+  return code;
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 
 #include "runtime/tcp/key.h"
@@ -30,6 +31,7 @@ struct Arguments {
   double heartbeat_period = 1.0;
   double peer_timeout = 5.0;
   int ready_fd = -1;
+  int lifeline_fd = -1;
   bool detach = false;
   std::string mesh = "default";
 };
@@ -86,6 +88,10 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(positive);
   app.add_option("--ready-fd", arguments.ready_fd,
                  "write \"ID ENDPOINT\" to this descriptor once this is a member");
+  app.add_option("--end-with", arguments.lifeline_fd,
+                 "take the mesh down, and its folder away, when whoever started this daemon has "
+                 "closed the other end of this pipe, or died")
+      ->type_name("FD");
   app.add_flag("--detach", arguments.detach,
                "print \"ID ENDPOINT\" once this is a member, and go on in the background");
 }
@@ -125,6 +131,14 @@ Result<tcp::MeshKey> key_of(const Arguments& arguments) {
   return error;
 }
 
+/// Where the installation has it; empty: nowhere.
+std::string keeper_path() {
+  std::error_code failure;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
+  const std::string path = self.parent_path().parent_path() / "libexec/phoenix/phoenix-keeper";
+  return ::access(path.c_str(), X_OK) == 0 ? path : "";
+}
+
 Duration seconds(double count) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(count));
 }
@@ -148,6 +162,7 @@ Result<Options> checked(Arguments arguments) {
   Options options;
   options.mesh_dir = arguments.mesh_dir;
   options.ready_fd = arguments.ready_fd;
+  options.lifeline_fd = arguments.lifeline_fd;
   options.detached = arguments.detach;
   if (arguments.detach && arguments.log_file.empty()) {
     arguments.log_file = arguments.mesh_dir + "/phoenixd-" + std::to_string(::getpid()) + ".log";
@@ -158,6 +173,7 @@ Result<Options> checked(Arguments arguments) {
   options.driver.advertise = arguments.advertise;
   options.driver.join = arguments.join;
   options.driver.name = arguments.name;
+  options.driver.keeper = keeper_path();
   options.driver.socket_path = arguments.mesh_dir + "/app-" + std::to_string(::getpid()) + ".sock";
   options.driver.config.heartbeat_period = seconds(arguments.heartbeat_period);
   options.driver.config.peer_timeout = seconds(arguments.peer_timeout);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -29,6 +30,22 @@ Result<StateFile> StateFile::write(const std::string& mesh_dir, const Contents& 
     return Error{ErrorCode::kDenied, "state file " + path + " cannot be written: " + why};
   }
   return StateFile(path);
+}
+
+void remove_if_last(const std::string& mesh_dir) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  std::vector<fs::path> left;
+  for (const auto& entry : fs::directory_iterator(mesh_dir, failure)) {
+    const std::string name = entry.path().filename();
+    const bool is_state = name.starts_with("p") && name.ends_with(".json");
+    if (is_state) return;
+    const bool is_ours = name == "key" || name == "mesh.json" || name.ends_with(".sock") ||
+                         (name.starts_with("phoenixd-") && name.ends_with(".log"));
+    if (is_ours) left.push_back(entry.path());
+  }
+  for (const fs::path& file : left) fs::remove(file, failure);
+  fs::remove(mesh_dir, failure);
 }
 
 StateFile::StateFile(std::string path) : path_(std::move(path)) {}

@@ -31,4 +31,8 @@ class StateFile {
   std::string path_;  ///< Empty: moved from.
 };
 
+/// Removes what a mesh leaves in its folder, and the folder, unless another daemon has its state
+/// file there.
+void remove_if_last(const std::string& mesh_dir);
+
 }  // namespace phx::phoenixd

@@ -146,6 +146,10 @@ void TcpDriver::Core::drain() {
   step([](runtime::Daemon& daemon, Instant now) { daemon.drain(now); });
 }
 
+void TcpDriver::Core::take_down() {
+  step([](runtime::Daemon& daemon, Instant now) { daemon.take_down(now); });
+}
+
 void TcpDriver::Core::halt() {
   constexpr std::int32_t kInterrupted = 130;
   if (!stop_) stop_ = runtime::Stop{kInterrupted, "stopped at once"};

@@ -48,6 +48,7 @@ class TcpDriver::Core {
   [[nodiscard]] runtime::Stop run();
   void obey_signals();
   void drain();
+  void take_down();
   void halt();
   /// `handover`: for an application inside this process; else none.
   void adopt(LocalListener::Socket application, std::shared_ptr<Handover> handover);

@@ -253,7 +253,8 @@ void TcpDriver::Core::handle(runtime::DropClient& effect) {
 void TcpDriver::Core::handle(runtime::Spawn& effect) {
   SpawnRequest request{.command = std::move(effect.spec.command),
                        .environment = std::move(effect.spec.environment),
-                       .directory = std::move(effect.spec.directory)};
+                       .directory = std::move(effect.spec.directory),
+                       .keeper = options_.keeper};
   request.environment.push_back("PHOENIX_SOCKET=" + options_.socket_path);
   request.environment.push_back("PHOENIX_JOB=" + std::to_string(effect.job.value));
   request.environment.push_back("PHOENIX_PROCESSOR=" + std::to_string(self().value));

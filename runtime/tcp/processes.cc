@@ -1,6 +1,8 @@
 #include "runtime/tcp/processes.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <asio/posix/stream_descriptor.hpp>
@@ -19,6 +21,7 @@ struct Processes::Child {
         process(spawned.process),
         ended(executor, spawned.ended.release()),
         exec(std::move(spawned.exec)),
+        commands(std::move(spawned.commands)),
         loading(executor),
         escalation(executor) {}
 
@@ -26,6 +29,7 @@ struct Processes::Child {
   pid_t process;
   asio::posix::stream_descriptor ended;
   Descriptor exec;
+  Descriptor commands;             ///< To its keeper; none: there is no keeper.
   std::optional<int> exec_result;  ///< What exec_error() has given.
   bool is_given_up = false;        ///< Its end has been reported, although it has not ended.
   asio::steady_timer loading;      ///< Limits it.
@@ -35,7 +39,15 @@ struct Processes::Child {
   bool is_held = false;  ///< Its output is not read.
 
   /// To the whole group. The group exists as long as its leader has not been waited for.
-  void kill(int signal) const { ::kill(-process, signal); }
+  void kill(int signal) const {
+    const auto number = static_cast<unsigned char>(signal);
+    if (!commands.is_open()) {
+      ::kill(-process, signal);
+    } else {
+      [[maybe_unused]] const ssize_t sent =
+          ::send(commands.get(), &number, sizeof(number), MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+  }
   [[nodiscard]] bool is_loading() {
     if (!exec_result) exec_result = exec_error(exec);
     return !exec_result;
@@ -90,8 +102,12 @@ Processes::~Processes() {
   handlers_->on_ended = nullptr;
   for (const auto& [job, child] : children_) {
     child->kill(SIGKILL);
+    child->commands.reset();
     // A file server that does not answer may hold up even that.
-    if (!child->is_loading()) static_cast<void>(wait_for(child->process));
+    constexpr int kLoadingWaitMs = 500;
+    pollfd ended{child->ended.native_handle(), POLLIN, 0};
+    const bool has_ended = !child->is_loading() || ::poll(&ended, 1, kLoadingWaitMs) > 0;
+    if (has_ended) static_cast<void>(wait_for(child->process));
   }
 }
 

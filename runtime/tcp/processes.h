@@ -16,7 +16,8 @@
 namespace phx::tcp {
 
 /// The application processes that this daemon started: one per job. None outlives the daemon, and
-/// none leaves children behind: its process group gets SIGKILL when it ends.
+/// none leaves children behind: those get SIGKILL when it ends, by its keeper [spawn.h]; without
+/// one, as far as they are in its process group.
 /// Not thread-safe: the io_context's thread only.
 class Processes {
  public:

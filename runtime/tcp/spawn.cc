@@ -4,6 +4,7 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,15 @@ struct Pipe {
   Descriptor read;
   Descriptor write;
 };
+
+/// A socket pair, because a write to one whose reader is gone need not end this process.
+Result<Pipe> make_socket_pair() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return Error{ErrorCode::kLimit, std::string("no socket pair: ") + std::strerror(errno)};
+  }
+  return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+}
 
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
@@ -67,7 +77,8 @@ struct ChildPlan {
   int null = -1;
   int output = -1;
   int errors = -1;
-  int exec = -1;  ///< Gets errno if the program cannot be executed; closed by a success.
+  int exec = -1;      ///< Gets errno if the program cannot be executed; closed by a success.
+  int commands = -1;  ///< Of a keeper.
   pid_t parent = 0;
 };
 
@@ -78,9 +89,10 @@ struct ChildPlan {
 
 [[noreturn]] void run_child(const ChildPlan& plan) {
   ::setpgid(0, 0);
-  // No application outlives its daemon. The daemon may have died before this took effect.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != plan.parent) ::_exit(127);
+  // No application outlives its daemon, which may have died before this took effect. A keeper sees
+  // the end of its commands instead, and has to end others first.
+  if (plan.commands < 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (plan.commands < 0 && ::getppid() != plan.parent) ::_exit(127);
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGTERM, SIG_DFL);
@@ -94,6 +106,10 @@ struct ChildPlan {
   }
   // Descriptors of libraries that forgot the flag, e.g. an application that embeds us.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (plan.commands >= 0) {
+    ::fcntl(plan.exec, F_SETFD, 0);
+    ::fcntl(plan.commands, F_SETFD, 0);
+  }
   // A directory that does not exist here is no error: the daemon's own is the fallback.
   [[maybe_unused]] const int moved = plan.directory != nullptr ? ::chdir(plan.directory) : 0;
   ::execvpe(plan.argv.front(), plan.argv.data(), plan.environment.data());
@@ -142,8 +158,15 @@ Result<Spawned> spawn(const SpawnRequest& request) {
   Result<Pipe> exec = make_pipe();
   if (!exec.ok()) return exec.error();
   const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const bool is_kept = !request.keeper.empty();
+  Result<Pipe> commands = is_kept ? make_socket_pair() : Pipe{};
+  if (!commands.ok()) return commands.error();
 
   std::vector<std::string> command = request.command;
+  if (is_kept) {
+    command.insert(command.begin(), {request.keeper, std::to_string(exec.value().write.get()),
+                                     std::to_string(commands.value().read.get())});
+  }
   std::vector<std::string> environment = merged_environment(request.environment);
   const ChildPlan plan{.argv = pointers(command),
                        .environment = pointers(environment),
@@ -152,6 +175,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
                        .output = output.value().write.get(),
                        .errors = errors.value().write.get(),
                        .exec = exec.value().write.get(),
+                       .commands = commands.value().read.get(),
                        .parent = ::getpid()};
   const pid_t child = fork_child(plan);
   if (child < 0) {
@@ -169,8 +193,12 @@ Result<Spawned> spawn(const SpawnRequest& request) {
   for (const Result<Pipe>* pipe : {&output, &errors, &exec}) {
     ::fcntl(pipe->value().read.get(), F_SETFL, O_NONBLOCK);
   }
-  return Spawned{child, std::move(ended), std::move(output.value().read),
-                 std::move(errors.value().read), std::move(exec.value().read)};
+  return Spawned{child,
+                 std::move(ended),
+                 std::move(output.value().read),
+                 std::move(errors.value().read),
+                 std::move(exec.value().read),
+                 std::move(commands.value().write)};
 }
 
 std::optional<int> exec_error(const Descriptor& exec) {

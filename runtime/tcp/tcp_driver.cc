@@ -1,5 +1,6 @@
 #include "runtime/tcp/tcp_driver.h"
 
+#include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
 #include <utility>
 
@@ -25,6 +26,14 @@ runtime::Stop TcpDriver::run() {
 
 void TcpDriver::obey_signals() {
   core_->obey_signals();
+}
+
+void TcpDriver::end_with(Descriptor lifeline) {
+  using Watched = asio::posix::stream_descriptor;
+  auto watched = std::make_shared<Watched>(core_->io(), lifeline.release());
+  watched->async_wait(Watched::wait_read, [this, watched](const std::error_code& error) {
+    if (!error) core_->take_down();
+  });
 }
 
 void TcpDriver::drain() {

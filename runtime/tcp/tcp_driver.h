@@ -28,6 +28,7 @@ struct DriverOptions {
   std::vector<std::string> join;
   std::string name;         ///< The machine's name, for people.
   std::string socket_path;  ///< UNIX socket for applications. Empty: none, and none are started.
+  std::string keeper;       ///< The program phoenix-keeper [spawn.h]; empty: none.
   runtime::DaemonConfig config;
 };
 
@@ -51,6 +52,8 @@ class TcpDriver {
   /// From now on SIGTERM and SIGINT of this process mean drain(), and one more SIGINT halt(). To be
   /// called before run(), by programs whose main business this is.
   void obey_signals();
+  /// Takes the mesh down when nobody holds the other end of this pipe any more. Before run().
+  void end_with(Descriptor lifeline);
   /// Leaves the mesh in good order; run() returns when that is done.
   void drain();
   /// Ends at once, as a crash would look to the others; run() returns with code 130.

@@ -8,11 +8,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/post.hpp>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ namespace phx::tcp {
 namespace {
 
 constexpr JobId kJob{4};
+constexpr const char* kKeeper = PHX_KEEPER;
 
 /// Waits for the end of a process that is not our child. The time limit only ends a hanging test.
 bool has_ended(int process) {
@@ -48,7 +51,7 @@ class SlowProgram {
   }
   void release() { CHECK(::fcntl(file_.get(), F_SETLEASE, F_UNLCK) == 0); }
   [[nodiscard]] SpawnRequest request() const {
-    return {.command = {path_}, .environment = {}, .directory = {}};
+    return {.command = {path_}, .environment = {}, .directory = {}, .keeper = kKeeper};
   }
 
  private:
@@ -69,9 +72,12 @@ struct Harness {
                    .on_ended = [this](JobId, const runtime::Exit& how) { exit = how; }},
                   loading_max) {}
 
-  void shell(const std::string& script) {
+  void start(const std::vector<std::string>& command, const char* keeper = kKeeper) {
     processes.start(kJob,
-                    {.command = {"/bin/sh", "-c", script}, .environment = {}, .directory = {}});
+                    {.command = command, .environment = {}, .directory = {}, .keeper = keeper});
+  }
+  void shell(const std::string& script, const char* keeper = kKeeper) {
+    start({"/bin/sh", "-c", script}, keeper);
   }
   runtime::Exit until_exit() {
     REQUIRE(loop.until([&] { return exit.has_value(); }));
@@ -107,7 +113,8 @@ TEST_CASE("a process gets environment, directory and an empty standard input") {
 
   h.processes.start(kJob, {.command = {"sh", "-c", "cat; echo $PHX_TEST; pwd; echo ${PATH:+path}"},
                            .environment = {"PHX_TEST=hello"},
-                           .directory = folder / "."});
+                           .directory = folder / ".",
+                           .keeper = kKeeper});
 
   CHECK(h.until_exit().code == 0);
   const std::string path = std::filesystem::canonical(folder / ".");
@@ -117,8 +124,10 @@ TEST_CASE("a process gets environment, directory and an empty standard input") {
 TEST_CASE("a directory that is missing here is no reason to fail") {
   Harness h;
 
-  h.processes.start(kJob,
-                    {.command = {"true"}, .environment = {}, .directory = "/no/such/directory"});
+  h.processes.start(kJob, {.command = {"true"},
+                           .environment = {},
+                           .directory = "/no/such/directory",
+                           .keeper = kKeeper});
 
   CHECK(h.until_exit().code == 0);
 }
@@ -153,18 +162,18 @@ TEST_CASE("what cannot be started ends with the code of a shell and a sentence")
   std::ofstream(folder / "text") << "no program";
   Harness h;
 
-  h.processes.start(kJob, {.command = {folder / "text"}, .environment = {}, .directory = {}});
+  h.start({folder / "text"});
   CHECK(!h.exit);  // never from within the call
   CHECK(h.until_exit().code == 126);
   CHECK(h.exit->detail.find("not executable") != std::string::npos);
 
   h.exit.reset();
-  h.processes.start(kJob, {.command = {folder / "none"}, .environment = {}, .directory = {}});
+  h.start({folder / "none"});
   CHECK(h.until_exit().code == 127);
   CHECK(h.exit->detail.find("not found") != std::string::npos);
 
   h.exit.reset();
-  h.processes.start(kJob, {.command = {}, .environment = {}, .directory = {}});
+  h.start({});
   CHECK(h.until_exit().code == 125);
 }
 
@@ -233,26 +242,59 @@ TEST_CASE("a signal reaches the process, and one that ignores it is killed later
   CHECK(h.until_exit().signal == SIGKILL);
 }
 
-TEST_CASE("children that a process leaves behind end with it") {
+TEST_CASE("children that a process leaves behind end with it, whatever session they are in") {
   Harness h;
 
-  h.shell("sleep 1000 & echo $!");
+  h.shell("sleep 1000 & echo $!; setsid sleep 1000 & echo $!; exit 3");
 
-  CHECK(h.until_exit().code == 0);
-  CHECK(has_ended(std::stoi(h.output)));
+  CHECK(h.until_exit().code == 3);
+  std::istringstream lines(h.output);
+  int count = 0;
+  for (int process = 0; lines >> process; ++count) CHECK(has_ended(process));
+  CHECK(count == 2);
 }
 
-TEST_CASE("nothing outlives its owner") {
-  int process = 0;
+TEST_CASE("so do the children of those, and who is killed later, all at once") {
+  Harness h;
+  h.shell("trap '' TERM; (setsid sh -c 'echo $$; sleep 1000 & echo $!; wait') & sleep 1000");
+  REQUIRE(h.loop.until([&] { return std::ranges::count(h.output, '\n') == 2; }));
+
+  h.processes.signal(kJob, SIGKILL, kForever);
+
+  CHECK(h.until_exit().signal == SIGKILL);
+  std::istringstream lines(h.output);
+  for (int process = 0; lines >> process;) CHECK(has_ended(process));
+}
+
+TEST_CASE("nothing outlives its owner, nor what it has started") {
+  std::string said;
   {
     Harness h;
-    h.shell("echo $$; sleep 1000");
-    REQUIRE(h.loop.until([&] { return !h.output.empty(); }));
-    process = std::stoi(h.output);
-    CHECK(::kill(process, 0) == 0);
+    h.shell("echo $$; setsid sleep 1000 & echo $!; sleep 1000");
+    REQUIRE(h.loop.until([&] { return std::ranges::count(h.output, '\n') == 2; }));
+    said = h.output;
+  }
+  std::istringstream lines(said);
+  for (int process = 0; lines >> process;) {
+    CHECK(::kill(process, 0) != 0);
+    CHECK(errno == ESRCH);
+  }
+}
+
+TEST_CASE("without a keeper a process and its group end with its owner") {
+  Harness h;
+  h.shell("sleep 1000 & echo $!", "");
+  CHECK(h.until_exit().code == 0);
+  CHECK(has_ended(std::stoi(h.output)));
+
+  int process = 0;
+  {
+    Harness owner;
+    owner.shell("echo $$; sleep 1000", "");
+    REQUIRE(owner.loop.until([&] { return !owner.output.empty(); }));
+    process = std::stoi(owner.output);
   }
   CHECK(::kill(process, 0) != 0);
-  CHECK(errno == ESRCH);
 }
 
 TEST_CASE("while output is paused nothing arrives, and nothing is lost") {

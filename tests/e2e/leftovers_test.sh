@@ -1,0 +1,44 @@
+#!/bin/sh
+# Whoever is killed, and with what signal: nothing goes on running that nobody wants any more.
+. "$(dirname "$0")/lib.sh"
+
+cd "$work" || exit 1
+# A program of our own name, so that nobody else's process is taken for it.
+cp "$(command -v sleep)" drowse
+# How many of them run; their keepers and shells only mention it.
+drowsing() { pgrep -c -f "^$work/drowse" || true; }
+are_drowsing() { [ "$(drowsing)" -eq "$1" ]; }
+
+# The tool of a private mesh.
+for verb in "run -n 4 -- $demos/heat --steps 100000" "demo elastic --seconds 1000 --output $work"; do
+  # shellcheck disable=SC2086
+  "$phoenix" $verb >"$work/private.out" 2>&1 &
+  tool=$!
+  await "the private mesh runs its job" pgrep -f "$demos/(heat|elastic) "
+  kill -9 "$tool"
+  await "no daemon is left of $verb" no_daemon
+  await "no process is left of $verb" sh -c "! pgrep -f '$demos/(heat|elastic) '"
+  await "no folder is left of $verb" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q ."
+done
+
+check "a mesh starts" "$phoenix" up --local 2 -q
+# What a job leaves behind, in its own session.
+check "a job ends" "$phoenix" run -n 1 --on 1 -- sh -c "setsid $work/drowse 1000 & exit 0"
+check "and what it had started" are_drowsing 0
+"$phoenix" run -n 1 --on 1 -- sh -c "setsid $work/drowse 1000 & $work/drowse 1001; true" >kill.out 2>&1 &
+job=$!
+await "a job runs that started two" are_drowsing 2
+check "it is ended" "$phoenix" kill "$("$phoenix" ps | sed -n 's/^\(j[0-9]*\) .*/\1/p')"
+wait "$job"
+await "and what it had started" are_drowsing 0
+
+# The daemon.
+"$phoenix" run -n 1 --on 1 -- sh -c "setsid $work/drowse 1000 & $work/drowse 1001; true" >kill.out 2>&1 &
+job=$!
+await "a job runs that started two" are_drowsing 2
+kill -9 "$(process_of 1)" "$(process_of 2)"
+await "nothing is left when the daemons are killed" are_drowsing 0
+wait "$job"
+check "and the job's tool says so" test $? -ne 0
+check "the mesh ends" "$phoenix" down
+await "no daemon is left" no_daemon
