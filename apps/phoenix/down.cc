@@ -1,5 +1,3 @@
-#include <signal.h>
-
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -8,6 +6,7 @@
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
 #include "apps/phoenix/waiting.h"
+#include "runtime/tcp/mesh_folder.h"
 #include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
@@ -34,7 +33,7 @@ void wait_for_end(const MeshDir& dir) {
   for (const auto& daemon : dir.daemons()) {
     std::fprintf(stderr, "phoenix: p%u (process %ld) did not end by itself: killed\n", daemon.id,
                  daemon.process);
-    ::kill(static_cast<pid_t>(daemon.process), SIGKILL);
+    tcp::kill_holder_of(daemon.state_file);
   }
 }
 

@@ -1,54 +1,19 @@
 #include "apps/phoenix/mesh_dir.h"
 
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
+
+#include "runtime/tcp/mesh_folder.h"
 
 namespace phx::app {
 namespace fs = std::filesystem;
 namespace {
 
 fs::path base() {
-  if (const char* chosen = std::getenv("PHOENIX_DIR"); chosen != nullptr && *chosen != '\0') {
-    return chosen;
-  }
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  if (runtime != nullptr && fs::is_directory(runtime)) return fs::path(runtime) / "phoenix";
-  return "/tmp/phoenix-" + std::to_string(::geteuid());
-}
-
-Status make_folder(const fs::path& path) {
-  std::error_code failure;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), failure);
-  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return success();
-  return Error{ErrorCode::kDenied, "cannot make " + path.string() + ": " +
-                                       std::generic_category().message(errno) +
-                                       "; set PHOENIX_DIR to a folder of yours"};
-}
-
-/// That `path` is a folder of mode 0700 that belongs to this user, or nothing.
-Status check_private(const fs::path& path) {
-  struct stat found {};
-  if (::lstat(path.c_str(), &found) != 0 && errno == ENOENT) return success();
-  std::string wrong;
-  if (!S_ISDIR(found.st_mode)) {
-    wrong = " is no folder: remove it";
-  } else if (found.st_uid != ::geteuid()) {
-    wrong = " belongs to somebody else: remove it";
-  } else if ((found.st_mode & 077U) != 0) {
-    wrong = " can be opened by others: chmod 700 " + path.string();
-  }
-  if (!wrong.empty()) {
-    return Error{ErrorCode::kDenied, path.string() + wrong + ", or set PHOENIX_DIR to another one"};
-  }
-  return success();
+  return tcp::meshes_folder();
 }
 
 nlohmann::json read_json(const fs::path& file) {
@@ -68,7 +33,7 @@ Result<MeshDir> MeshDir::open(const std::string& name) {
                  "'" + name + "' is no name for a mesh: up to 64 letters, digits, - _ ."};
   }
   for (const fs::path& path : {base(), base() / name}) {
-    if (const Status checked = check_private(path); !checked.ok()) return checked.error();
+    if (const Status checked = tcp::check_private(path); !checked.ok()) return checked.error();
   }
   return MeshDir(name, base() / name);
 }
@@ -76,7 +41,7 @@ Result<MeshDir> MeshDir::open(const std::string& name) {
 Result<MeshDir> MeshDir::make(const std::string& name) {
   if (auto before = open(name); !before.ok()) return before;
   for (const fs::path& path : {base(), base() / name}) {
-    if (const Status made = make_folder(path); !made.ok()) return made.error();
+    if (const Status made = tcp::make_private(path); !made.ok()) return made.error();
   }
   return open(name);
 }
@@ -102,13 +67,14 @@ std::vector<MeshDir::Daemon> MeshDir::daemons() const {
   for (const auto& entry : fs::directory_iterator(path_, failure)) {
     if (entry.path().extension() != ".json" || entry.path().filename() == "mesh.json") continue;
     const nlohmann::json state = read_json(entry.path());
-    if (!state.is_object()) continue;
+    if (!state.is_object() || state.value("boot", "") != tcp::boot_id()) continue;
+    const auto process = tcp::holder_of(entry.path());
     Daemon daemon;
     daemon.id = state.value("id", 0U);
     daemon.endpoint = state.value("endpoint", "");
-    daemon.process = state.value("pid", 0L);
-    const bool lives = daemon.process > 0 && ::kill(static_cast<pid_t>(daemon.process), 0) == 0;
-    if (lives && !daemon.endpoint.empty()) result.push_back(std::move(daemon));
+    daemon.process = process.value_or(0);
+    daemon.state_file = entry.path();
+    if (process && !daemon.endpoint.empty()) result.push_back(std::move(daemon));
   }
   std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return result;

@@ -9,8 +9,8 @@
 namespace phx::app {
 
 /// Where one user keeps one mesh on this machine: key, the daemons' state files, sockets and logs.
-/// Below $PHOENIX_DIR, else $XDG_RUNTIME_DIR/phoenix, else /tmp/phoenix-UID; only its owner can
-/// look inside, so two users, or two names, never see each other.
+/// Below tcp::meshes_folder(); only its owner can look inside, so two users, or two names, never
+/// see each other.
 class MeshDir {
  public:
   /// What phoenixd writes down about itself.
@@ -18,6 +18,7 @@ class MeshDir {
     std::uint32_t id = 0;
     std::string endpoint;
     long process = 0;
+    std::string state_file;  ///< Locked by that process, as long as it lives.
   };
 
   /// Makes nothing: a mesh that never was has no key. Fails (kDenied) if the folder exists and
@@ -34,7 +35,7 @@ class MeshDir {
   [[nodiscard]] std::string key_file() const { return path_ / "key"; }
   [[nodiscard]] bool has_key() const;
 
-  /// Daemons of this machine that say they run; files of dead processes are left out.
+  /// Daemons of this machine that run; files of dead processes are left out.
   [[nodiscard]] std::vector<Daemon> daemons() const;
   /// Addresses of daemons anywhere, as far as the tools have heard.
   [[nodiscard]] std::vector<std::string> known_endpoints() const;

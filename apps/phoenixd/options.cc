@@ -1,18 +1,15 @@
 #include "apps/phoenixd/options.h"
 
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 
 #include "runtime/tcp/key.h"
+#include "runtime/tcp/mesh_folder.h"
 
 namespace phx::phoenixd {
 namespace {
@@ -35,18 +32,6 @@ struct Arguments {
   bool detach = false;
   std::string mesh = "default";
 };
-
-/// As the command-line tool looks for it.
-std::string mesh_dir_of(const std::string& mesh) {
-  const char* const chosen = std::getenv("PHOENIX_DIR");
-  if (chosen != nullptr && *chosen != '\0') return std::string(chosen) + "/" + mesh;
-  const char* const runtime_dir = std::getenv("XDG_RUNTIME_DIR");
-  struct stat status {};
-  if (runtime_dir != nullptr && ::stat(runtime_dir, &status) == 0 && S_ISDIR(status.st_mode)) {
-    return std::string(runtime_dir) + "/phoenix/" + mesh;
-  }
-  return "/tmp/phoenix-" + std::to_string(::geteuid()) + "/" + mesh;
-}
 
 std::string machine_name() {
   utsname names{};
@@ -96,25 +81,6 @@ void declare(CLI::App& app, Arguments& arguments) {
                "print \"ID ENDPOINT\" once this is a member, and go on in the background");
 }
 
-Status make_directory(const std::string& path) {
-  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
-    ::mkdir(path.substr(0, at).c_str(), 0700);
-  }
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Error{ErrorCode::kDenied, "mesh directory " + path + " cannot be made: " +
-                                         std::strerror(errno) + "; give another one by --mesh-dir"};
-  }
-  struct stat status {};
-  const bool is_ours = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-                       status.st_uid == ::geteuid() && (status.st_mode & 077U) == 0;
-  if (!is_ours) {
-    return Error{ErrorCode::kDenied, "mesh directory " + path +
-                                         " must be yours alone; run `chmod 700 " + path +
-                                         "`, or give another one by --mesh-dir"};
-  }
-  return success();
-}
-
 Result<tcp::MeshKey> key_of(const Arguments& arguments) {
   if (arguments.key == "-") {
     std::string text;
@@ -144,7 +110,11 @@ Duration seconds(double count) {
 }
 
 Result<Options> checked(Arguments arguments) {
-  if (arguments.mesh_dir.empty()) arguments.mesh_dir = mesh_dir_of(arguments.mesh);
+  if (arguments.mesh_dir.empty()) {
+    const std::string all = tcp::meshes_folder();
+    if (const Status made = tcp::make_private(all); !made.ok()) return made.error();
+    arguments.mesh_dir = all + "/" + arguments.mesh;
+  }
   if (arguments.key.empty()) arguments.key = arguments.mesh_dir + "/key";
   if (arguments.name.empty()) arguments.name = machine_name();
   const Result<tcp::Address> listen = tcp::parse_address(arguments.listen);
@@ -154,7 +124,7 @@ Result<Options> checked(Arguments arguments) {
                  "--peer-timeout must be at least twice --heartbeat-period, or a peer that is "
                  "merely quiet is declared dead"};
   }
-  const Status made = make_directory(arguments.mesh_dir);
+  const Status made = tcp::make_private(arguments.mesh_dir);
   if (!made.ok()) return made.error();
   const Result<tcp::MeshKey> key = key_of(arguments);
   if (!key.ok()) return key.error();

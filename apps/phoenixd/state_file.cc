@@ -1,14 +1,16 @@
 #include "apps/phoenixd/state_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "runtime/tcp/mesh_folder.h"
 
 namespace phx::phoenixd {
 
@@ -18,18 +20,28 @@ Result<StateFile> StateFile::write(const std::string& mesh_dir, const Contents& 
   const nlohmann::json json = {
       {"id", contents.id.value},
       {"pid", ::getpid()},
+      {"boot", tcp::boot_id()},
       {"name", contents.name},
       {"endpoint", contents.endpoints.empty() ? "" : contents.endpoints.front()},
       {"endpoints", contents.endpoints}};
-  std::ofstream file(unfinished, std::ios::trunc);
-  file << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  file.close();
-  if (!file || std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
+  const std::string text =
+      json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  tcp::Descriptor file(
+      ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const auto failed = [&](const std::string& why) {
     ::unlink(unfinished.c_str());
-    return Error{ErrorCode::kDenied, "state file " + path + " cannot be written: " + why};
+    return Error{ErrorCode::kDenied, "state file " + path + " " + why};
+  };
+  const bool is_written = file.is_open() && ::write(file.get(), text.data(), text.size()) ==
+                                                static_cast<ssize_t>(text.size());
+  if (!is_written) return failed(std::string("cannot be written: ") + std::strerror(errno));
+  if (const Status locked = tcp::lock_for_life(file); !locked.ok()) {
+    return failed(locked.error().what);
   }
-  return StateFile(path);
+  if (std::rename(unfinished.c_str(), path.c_str()) != 0) {
+    return failed(std::string("cannot be written: ") + std::strerror(errno));
+  }
+  return StateFile(path, std::move(file));
 }
 
 void remove_if_last(const std::string& mesh_dir) {
@@ -48,9 +60,11 @@ void remove_if_last(const std::string& mesh_dir) {
   fs::remove(mesh_dir, failure);
 }
 
-StateFile::StateFile(std::string path) : path_(std::move(path)) {}
+StateFile::StateFile(std::string path, tcp::Descriptor locked)
+    : path_(std::move(path)), locked_(std::move(locked)) {}
 
-StateFile::StateFile(StateFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+StateFile::StateFile(StateFile&& other) noexcept
+    : path_(std::exchange(other.path_, {})), locked_(std::move(other.locked_)) {}
 
 StateFile::~StateFile() {
   if (!path_.empty()) ::unlink(path_.c_str());

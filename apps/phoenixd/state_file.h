@@ -5,11 +5,13 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/result.h"
+#include "runtime/tcp/descriptor.h"
 
 namespace phx::phoenixd {
 
-/// "<mesh directory>/p<id>.json", by which tools find this daemon: {"id", "pid", "name",
-/// "endpoint", "endpoints"}. Appears complete or not at all; removed by the destructor.
+/// "<mesh directory>/p<id>.json", by which tools find this daemon: {"id", "pid", "boot", "name",
+/// "endpoint", "endpoints"}. Appears complete or not at all; removed by the destructor. Locked as
+/// long as this process lives: a number alone would prove nothing [mesh_folder.h].
 class StateFile {
  public:
   struct Contents {
@@ -27,8 +29,9 @@ class StateFile {
   ~StateFile();
 
  private:
-  explicit StateFile(std::string path);
+  StateFile(std::string path, tcp::Descriptor locked);
   std::string path_;  ///< Empty: moved from.
+  tcp::Descriptor locked_;
 };
 
 /// Removes what a mesh leaves in its folder, and the folder, unless another daemon has its state

@@ -24,6 +24,18 @@ check "and says why" grep -q "ended by request" other.out
 check "the other ends" "$phoenix" down --mesh other
 await "no daemon is left" no_daemon
 
+# A state file whose daemon is dead, and whose number another process has.
+check "a mesh starts" "$phoenix" up --local 2 -q
+sleep 1000 &
+innocent=$!
+kill -9 "$(process_of 1)"
+state=$PHOENIX_DIR/default/p1.json
+await "the dead daemon is not taken for one that runs" sh -c "! $phoenix status | grep -q '^p1 '"
+sed -i "s/\"pid\": .*/\"pid\": $innocent,/" "$state"
+check "the mesh ends" timeout 30 "$phoenix" down
+check "and an innocent process lives" kill -0 "$innocent"
+kill "$innocent"
+
 nobody="setpriv --reuid 65534 --regid 65534 --clear-groups env -u PHOENIX_DIR XDG_RUNTIME_DIR=$work/nobody"
 mkdir -m 700 "$work/nobody"
 chmod 711 "$work"
@@ -40,6 +52,18 @@ check "nor looks into its folder" fails_with "belongs to somebody else" \
 check "and has a mesh of the same name" $nobody "$phoenix" up --local 3 -q
 check "with its own processors" sh -c "$nobody $phoenix status | grep -q '3 processors'"
 check "the first keeps its own" has_processors 2
+# What somebody else has made first is not taken, neither by the tool nor by a daemon.
+theirs=/tmp/phoenix-65534-$$
+mkdir -m 700 "$theirs"
+ln -s "$work/nobody" "$theirs.link"
+for folder in "$theirs" "$theirs.link"; do
+  for program in "$phoenix up --local 1 -q" "$bin/phoenixd --new-key"; do
+    # shellcheck disable=SC2086
+    check "$folder is refused by $program" fails_with "set PHOENIX_DIR to a folder of yours" \
+      timeout 20 $nobody env PHOENIX_DIR="$folder" $program
+  done
+done
+rm -r "$theirs" "$theirs.link"
 cd "$work/nobody" || exit 1
 check "the second user runs a job" $nobody "$phoenix" run -n 6 -- "$demos/heat" --steps 10
 check "the second user's mesh ends" $nobody "$phoenix" down

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "overlay/base/result.h"
+#include "runtime/tcp/descriptor.h"
+
+// Where one user keeps meshes on one machine, and how daemons prove there that they live. Tools and
+// daemons use the same functions, so none accepts what the other refuses.
+namespace phx::tcp {
+
+/// The folder of all meshes: $PHOENIX_DIR, else $XDG_RUNTIME_DIR/phoenix, else /tmp/phoenix-UID.
+[[nodiscard]] std::string meshes_folder();
+
+/// That `path` is a folder of this user that nobody else can open, or nothing at all. Nobody but
+/// this user and the system may be able to put another one in its place: neither by a symbolic
+/// link, nor by the folders above. kDenied: the error says what is wrong, and what to do.
+[[nodiscard]] Status check_private(const std::string& path);
+/// The same, and makes it, and those above, if it is missing.
+[[nodiscard]] Status make_private(const std::string& path);
+
+/// Holds a file locked as long as it is open and this process lives. kDenied: it cannot be.
+[[nodiscard]] Status lock_for_life(const Descriptor& file);
+/// The process of this machine that has locked the file at `path` for its life, as the system says.
+[[nodiscard]] std::optional<pid_t> holder_of(const std::string& path);
+/// SIGKILL to that very process, and to no other that got its number.
+void kill_holder_of(const std::string& path);
+
+/// Tells this machine, since its last start, from all others: files in a folder that several share.
+[[nodiscard]] std::string boot_id();
+
+}  // namespace phx::tcp
