@@ -243,7 +243,7 @@ std::vector<Change> changes_of(const ElasticOptions& options, const std::string&
   std::vector<Change> changes;
   changes.push_back({count + many + " join" + one,
                      "phoenix add --local " + count,
-                     {"add", "--mesh", mesh, "--local", count, "--quiet"},
+                     {"add", "--mesh", mesh, "--local", count},
                      0.3 * options.seconds});
   changes.push_back({count + many + (options.change == 1 ? " is drained" : " are drained"), words,
                      drain, 0.6 * options.seconds});

@@ -202,7 +202,13 @@ Result<std::vector<Launched>> launch(const MeshDir& dir, const std::vector<Place
     if (join.empty() && !members.empty()) join.push_back(members.front().endpoint);
     if (!options.quiet && !launch.has_failed()) show_progress(members.size(), places.size());
   }
-  if (launch.has_failed()) return launch.error(places.size());
+  if (launch.has_failed()) {
+    // Else nobody would find those on other machines again.
+    std::vector<std::string> endpoints = dir.known_endpoints();
+    for (const Launched& one : launch.members()) endpoints.push_back(one.endpoint);
+    if (!launch.members().empty()) dir.remember_endpoints(endpoints);
+    return launch.error(places.size());
+  }
   return std::move(launch.members());
 }
 

@@ -17,7 +17,11 @@ std::string what_is_wrong(const CLI::App* tool, const CLI::Error& error) {
   std::string verb = "phoenix";
   for (const CLI::App* one : tool->get_subcommands()) verb += " " + one->get_name();
   std::string what = error.what();
-  const auto words = tool->remaining();
+  const auto words = tool->remaining(/*recurse=*/true);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    what = "not expected:";
+    for (const std::string& word : words) what += " " + word;
+  }
   if (verb == "phoenix" && !words.empty()) what = "there is no '" + words.front() + "'";
   return verb + ": " + what + "; see " + verb + " --help\n";
 }

@@ -96,7 +96,7 @@ Result<runtime::ClientReply> receive(Session& session, Duration timeout) {
   if (!is_late()) return reply;
   return Error{ErrorCode::kTimeout, who + " has not answered within " +
                                         std::to_string(timeout / 1s) +
-                                        " s; is it overloaded, or stopped? See phoenix status"};
+                                        " s; is it overloaded, or stopped?"};
 }
 
 Result<runtime::StatusReply> ask_status(Session& session, bool ask_all) {

@@ -157,9 +157,13 @@ std::string detour_lines(const StatusReply& reply) {
   return text.empty() ? text : "\n" + text;
 }
 
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string processor_table(const std::string& mesh, const StatusReply& reply) {
   std::string text = "mesh " + mesh + ": view " + std::to_string(reply.view.number) + ", " +
-                     std::to_string(reply.view.members.size()) + " processors, coordinator " +
+                     counted(reply.view.members.size(), "processor") + ", coordinator " +
                      to_string(reply.coordinator) + "\n\n";
   std::map<ProcessorId, const ProcessorStatus*> answers;
   for (const ProcessorStatus& one : reply.processors) answers[one.id] = &one;

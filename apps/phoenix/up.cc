@@ -1,4 +1,7 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 
@@ -38,7 +41,7 @@ void add_start_options(CLI::App& verb, StartOptions& options) {
                   "Path of phoenixd on the other machines (default: as here)");
   verb.add_option("--daemon-option", options.launch.daemon_options,
                   "An option to pass on to every daemon, e.g. --daemon-option=--peer-timeout=10");
-  verb.add_flag("-q,--quiet", options.launch.quiet, "No progress");
+  verb.add_flag("-q,--quiet", options.launch.quiet, "Say nothing if all is well");
   verb.add_flag("--json", options.json, "Machine-readable result");
 }
 
@@ -53,6 +56,11 @@ Result<std::vector<Place>> places_of(const StartOptions& options) {
   if (places.empty()) {
     return Error{ErrorCode::kBadInput, "say where: --local N, or --hosts FILE"};
   }
+  for (const Place& place : places) {
+    if (!place.host.starts_with('-')) continue;
+    // The remote shell would take it for an option.
+    return Error{ErrorCode::kBadInput, "'" + place.host + "' is no name of a machine"};
+  }
   return places;
 }
 
@@ -66,6 +74,7 @@ int report(const StartOptions& options, const std::vector<Launched>& members, co
     std::printf("{\"mesh\":\"%s\",\"processors\":[%s]}\n", options.mesh.c_str(), list.c_str());
     return kOk;
   }
+  if (options.launch.quiet) return kOk;
   std::printf("%s %zu processor%s:", what, members.size(), members.size() == 1 ? "" : "s");
   for (const Launched& one : members) std::printf(" p%u", one.id);
   std::printf("\n");
@@ -85,6 +94,27 @@ int up(const StartOptions& options) {
   return report(options, members.value(), "started");
 }
 
+bool is_this_machine(const std::string& host) {
+  std::array<char, 256> name{};
+  const bool has_name = ::gethostname(name.data(), name.size() - 1) == 0;
+  return host.empty() || host == "localhost" || host.starts_with("127.") || host == "::1" ||
+         (has_name && host == name.data());
+}
+
+/// Why a daemon at one of `places` could not reach those at `seeds`; empty: perhaps it can.
+std::string why_unreachable(const std::vector<Place>& places,
+                            const std::vector<std::string>& seeds) {
+  const auto far = std::ranges::find_if_not(
+      places, [](const Place& place) { return is_this_machine(place.host); });
+  const bool is_open = std::ranges::any_of(seeds, [](const std::string& seed) {
+    return !seed.starts_with("127.") && !seed.starts_with("[::1]");
+  });
+  if (far == places.end() || is_open || seeds.empty()) return {};
+  return far->host + " cannot reach this mesh, which listens on loopback only (" + seeds.front() +
+         "); a mesh of several machines is started by phoenix up --hosts FILE, with a line for " +
+         "this one";
+}
+
 int add(const StartOptions& options) {
   const auto places = places_of(options);
   if (!places.ok()) return fail(places.error().what, kUsage);
@@ -93,6 +123,9 @@ int add(const StartOptions& options) {
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return fail(status.error().what);
   std::vector<std::string> seeds = staying_endpoints(status.value().view, {});
+  if (const std::string why = why_unreachable(places.value(), seeds); !why.empty()) {
+    return fail(why, kUsage);
+  }
   seeds.resize(std::min(seeds.size(), kSeedsMax));
   const Interrupts interrupts;
   const auto members = launch(session.value().dir, places.value(), seeds, options.launch);
@@ -121,14 +154,20 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
   }
   auto members = launch(dir.value(), places, {}, options);
   const bool is_interrupted = !members.ok() && members.error().code == ErrorCode::kAborted;
-  const bool is_empty = !members.ok() && dir.value().daemons().empty();
+  // Those on other machines have no file here, but launch() has remembered them.
+  const bool is_empty =
+      !members.ok() && dir.value().daemons().empty() && dir.value().known_endpoints().empty();
   if (is_interrupted || (is_new && is_empty)) {
     // Nobody wants half a mesh, nor a key without one.
     const Status ended = end_mesh(name);
     if (!ended.ok()) return ended.error();
   }
   if (is_interrupted) return Error{ErrorCode::kAborted, "interrupted; what had started is ended"};
-  if (!members.ok()) return members;
+  if (!members.ok()) {
+    Error error = members.error();
+    if (!is_empty) error.what += "; these run: phoenix add starts others, phoenix down ends them";
+    return error;
+  }
   std::vector<std::string> endpoints;
   for (const Launched& one : members.value()) endpoints.push_back(one.endpoint);
   dir.value().remember_endpoints(endpoints);

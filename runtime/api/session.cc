@@ -39,6 +39,10 @@ void check(const SessionCore& core, const Status& status, const char* operation,
       .in(operation, vnode, core.engine.processor());
 }
 
+Error taken_tag() {
+  return {ErrorCode::kBadInput, "the highest tag is taken: broadcast() uses it"};
+}
+
 }  // namespace
 
 Session::Session(const Options& options)
@@ -88,6 +92,7 @@ bool Session::over() const {
 // --- Messages ----------------------------------------------------------------------------------
 
 void Session::send_bytes(Vnode from, Vnode to, const Payload& payload, Tag tag) {
+  if (tag == kCollectiveTag) check(*core_, taken_tag(), "send", from);
   const auto send = [&](Endpoint& endpoint) {
     return endpoint.send(VnodeId{from}, VnodeId{to}, tag, payload);
   };
@@ -95,10 +100,7 @@ void Session::send_bytes(Vnode from, Vnode to, const Payload& payload, Tag tag) 
 }
 
 void Session::cast_bytes(Vnode root, const Payload& payload, Tag tag) {
-  if (tag == kCollectiveTag) {
-    check(*core_, Error{ErrorCode::kBadInput, "the highest tag is taken: broadcast() uses it"},
-          "cast", root);
-  }
+  if (tag == kCollectiveTag) check(*core_, taken_tag(), "cast", root);
   cast_any(root, payload, tag);
 }
 

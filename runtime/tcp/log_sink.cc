@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -86,7 +87,11 @@ Result<LogSink> LogSink::open(const LogOptions& options) {
 
 void LogSink::write(runtime::Note::Level level, std::string_view event, std::string_view detail) {
   if (!logger_) return;
-  logger_->log(level_of(level), "{}{}{}", event, detail.empty() ? "" : " ", detail);
+  // What others say is one line, too, and writes nothing else to a terminal.
+  std::string line(detail);
+  std::ranges::replace_if(
+      line, [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, '?');
+  logger_->log(level_of(level), "{}{}{}", event, line.empty() ? "" : " ", line);
 }
 
 }  // namespace phx::tcp

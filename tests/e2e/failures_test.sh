@@ -4,7 +4,8 @@
 
 cd "$work" || exit 1
 check "no mesh is an error that says what to do" fails_with "phoenix up" "$phoenix" status
-check "a mesh starts" "$phoenix" up --local 4 -q --daemon-option=--peer-timeout=3
+check "a mesh starts without a word" \
+  sh -c "test -z \"\$($phoenix up --local 4 -q --daemon-option=--peer-timeout=3 2>&1)\""
 
 check "an exit code is passed on" sh -c "$phoenix run -n 4 -- /bin/sh -c 'exit 7'; test \$? -eq 7"
 check "a signal is named" fails_with "killed by signal 11" "$phoenix" run -n 4 -- /bin/sh -c 'kill -SEGV $$'
@@ -48,7 +49,7 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev
   check "a full disk is told by a daemon that is added" fails_with "No space left on device (0 of 1" \
     env PHOENIX_DIR="$work/small" "$phoenix" add -q --local 1
   check "which is no member then" sh -c \
-    "PHOENIX_DIR=$work/small $phoenix status | grep -q '1 processors'"
+    "PHOENIX_DIR=$work/small $phoenix status | grep -q '1 processor,'"
   check "the mesh ends" env PHOENIX_DIR="$work/small" "$phoenix" down
   umount "$work/small"
 fi
@@ -57,11 +58,32 @@ fi
 printf '#!/bin/sh\nkill -9 $$\n' >killed
 printf '#!/bin/sh\nexit 3\n' >silent
 chmod +x killed silent
-check "a start that is killed is told" fails_with "on lab7 did not start: it was killed by signal 9" \
-  "$phoenix" add -q --remote-shell "$work/killed" lab7
+check "a start that is killed is told" \
+  fails_with "on 127.0.0.7 did not start: it was killed by signal 9" \
+  "$phoenix" add -q --remote-shell "$work/killed" 127.0.0.7
 check "each that fails is named, with its exit code" \
-  fails_with "lab[78] did not start.*exit code 3.*lab[78] did not start.*(0 of 2" \
-  "$phoenix" add -q --remote-shell "$work/silent" lab7 lab8
+  fails_with "127.0.0.[78] did not start.*exit code 3.*127.0.0.[78] did not start.*(0 of 2" \
+  "$phoenix" add -q --remote-shell "$work/silent" 127.0.0.7 127.0.0.8
+check "a machine that cannot reach the mesh is refused at once" \
+  fails_with "listens on loopback only.*up --hosts" "$phoenix" add -q --remote-shell false lab7
+check "a name that would be an option of the remote shell is refused" \
+  fails_with "no name of a machine" "$phoenix" add -q --remote-shell false -- -oProxyCommand=x
+check "what is not expected is told in order" fails_with "not expected: one two three" \
+  "$phoenix" status one two three
+
+# Of two machines one fails: the other is not lost.
+printf '127.0.0.1 listen=127.0.0.1:0\n127.0.0.2 listen=127.0.0.1:0\n' >two_hosts
+cat >first_only <<END
+#!/bin/sh
+test "\$1" = 127.0.0.1 || exit 3
+shift
+PHOENIX_DIR=$work/far exec sh -c "\$*"
+END
+chmod +x first_only
+check "a start that half fails says what runs, and how to end it" \
+  fails_with "(1 of 2 daemons started: p1); these run: .*phoenix down ends them" \
+  "$phoenix" up -q --mesh half --hosts two_hosts --remote-shell "$work/first_only"
+check "and it can be ended" "$phoenix" down --mesh half
 
 chmod 644 "$PHOENIX_DIR/default/key"
 check "a key that others can read is refused" fails_with "chmod 600" "$phoenix" status
