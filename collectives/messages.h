@@ -11,12 +11,18 @@
 
 namespace phx::collectives {
 
-/// Which collective a piece belongs to, so that the library can match it with the call.
+/// Which collective a piece belongs to, so that the library can match it with the call. The last
+/// two are no pieces, but go their ways: the root asks how far its receivers have come.
 enum class Purpose : std::uint8_t {
   kApplication = 0,
   kAllreduce = 1,
-  kReduced = 2,  ///< No message: reductions towards the root, up to number `tag`, are complete.
+  kReduced = 2,   ///< No message: reductions towards the root, up to number `tag`, are complete.
+  kQuestion = 3,  ///< All below `number` left for you, `tag` more will: what have you got?
+  kRepair = 4,    ///< The same, and what was on its way may be lost.
 };
+[[nodiscard]] inline bool is_question(Purpose purpose) {
+  return purpose == Purpose::kQuestion || purpose == Purpose::kRepair;
+}
 
 /// One piece of a broadcast of one root vnode. The pieces of all broadcasts of a root are numbered
 /// 0, 1, 2, ...; a vnode takes them in this order and drops numbers below the next one it expects:

@@ -99,12 +99,30 @@ void Daemon::Core::send(ProcessorId to, Envelope envelope) {
   const bool is_gone = !members.contains(to) && to.value < membership.view().next_processor;
   if (carries_tokens(envelope)) {
     if (is_gone && to != self) to = membership.coordinator();
-    if (to != self) jobs.on_passed_on(now, envelope, to);
+    if (to != self && drop_if_full(to, envelope)) return;
   }
   if (to == self) {
     inbox.emplace_back(self, std::move(envelope));
   } else if (to != kNobody) {
     channels.send(now, to, std::move(envelope));
+  }
+}
+
+bool Daemon::Core::drop_if_full(ProcessorId to, const Envelope& envelope) {
+  const auto* copy = std::get_if<CollectiveMessage>(&envelope);
+  if (copy == nullptr || copied_piece(*copy) == nullptr) return false;
+  // Who leaves would have nobody to tell it to.
+  if (phase != Phase::kMember || channels.queued_copies(to) <= config.copy_bytes_max) return false;
+  jobs.on_dropped(*copy, to);
+  ++copies_dropped;
+  return true;
+}
+
+void Daemon::Core::relieve() {
+  for (const ProcessorId peer : jobs.dropped_for().ids()) {
+    if (phase == Phase::kMember && channels.queued_copies(peer) > config.copy_bytes_max / 2)
+      continue;
+    with_jobs([&](const Surroundings&, JobOutbox& out) { jobs.on_relieved(peer, out); });
   }
 }
 
@@ -197,9 +215,12 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
     auto unconfirmed = channels.forget(now, gone.id);
     // What one that died had already may come twice: only some filter that.
     for (Envelope& envelope : unconfirmed) {
-      if (gone.why == Departure::kLeft || std::holds_alternative<VnodeMessage>(envelope)) {
-        returned.push_back(std::move(envelope));
-      }
+      const auto* collective = std::get_if<CollectiveMessage>(&envelope);
+      const bool is_filtered =
+          std::holds_alternative<VnodeMessage>(envelope) ||
+          (collective != nullptr &&
+           !std::holds_alternative<collectives::ReductionToken>(collective->message));
+      if (gone.why == Departure::kLeft || is_filtered) returned.push_back(std::move(envelope));
     }
   }
   consider_leaving();
@@ -412,6 +433,7 @@ void Daemon::Core::settle() {
     settle_links();
     if (inbox.empty()) {
       advance();
+      relieve();
       settle_links();
       if (inbox.empty()) return;
     }
@@ -465,6 +487,8 @@ ProcessorStatus Daemon::Core::status() const {
                      {"duplicates", links.duplicates},
                      {"violations", links.violations},
                      {"long-queues", links.long_queues},
+                     {"copy-bytes-most", links.copies_most},
+                     {"copies-dropped", copies_dropped},
                      {"strangers", links.strangers},
                      {"job-requests-dropped", requests_dropped},
                      {"detours-made", detours.counters().made},

@@ -81,6 +81,9 @@ struct Daemon::Core {
   void refuse_tokens(ProcessorId from, Frame& frame);
 
   void send(ProcessorId to, Envelope envelope);
+  /// Whether it is a copy of a broadcast of which too many wait for `to`; then it is dropped.
+  [[nodiscard]] bool drop_if_full(ProcessorId to, const Envelope& envelope);
+  void relieve();  ///< Tells of what was dropped where there is room again.
   void effect(Effect effect) { effects.push_back(std::move(effect)); }
   void note(Note::Level level, std::string_view event, std::string detail);
   /// Runs everything that follows from an input, until nothing is left to do.
@@ -127,6 +130,7 @@ struct Daemon::Core {
   Deadlines<Timer> timers;
   /// Came before this processor was in office [limit].
   std::deque<std::pair<ProcessorId, JobRequest>> job_requests;
+  std::uint64_t copies_dropped = 0;    ///< Of broadcasts, since too many waited.
   std::uint64_t requests_dropped = 0;  ///< Came when there were too many of these.
   std::uint64_t next_admission = 1;
   std::map<std::uint64_t, ClientId> admissions;  ///< Newcomers that wait for their number.

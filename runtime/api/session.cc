@@ -105,9 +105,10 @@ void Session::cast_bytes(Vnode root, const Payload& payload, Tag tag) {
 }
 
 void Session::cast_any(Vnode root, const Payload& payload, Tag tag) {
-  const Status status = core_->engine.call(
-      [&](Endpoint& endpoint) { return endpoint.broadcast(VnodeId{root}, tag, payload); });
-  check(*core_, status, "broadcast", root);
+  const auto cast = [&](Endpoint& endpoint) {
+    return endpoint.broadcast(VnodeId{root}, tag, payload);
+  };
+  check(*core_, core_->send_when_possible(cast, "cast"), "cast", root);
 }
 
 Message Session::recv(const Wanted& wanted) {

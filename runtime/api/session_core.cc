@@ -142,11 +142,16 @@ Payload SessionCore::result(const Ticket& ticket, Vnode at, Kind kind, const cha
   std::size_t size = 0;
   const auto look = [&](runtime::Endpoint& endpoint) -> std::optional<bool> {
     while (parts.size() < ticket.pieces) {
-      auto taken = endpoint.take({.at = VnodeId{at},
-                                  .kind = kind,
-                                  .from = VnodeId{ticket.target},
-                                  .number = ticket.number + parts.size()});
-      if (!taken) return std::nullopt;
+      const runtime::Endpoint::Selector wanted{.at = VnodeId{at},
+                                               .kind = kind,
+                                               .from = VnodeId{ticket.target},
+                                               .number = ticket.number + parts.size()};
+      auto taken = endpoint.take(wanted);
+      if (!taken) {
+        // Broadcasts of the same vnode may be in front of it.
+        if (const Status more = endpoint.want(wanted); !more.ok()) throw Failure(more.error());
+        return std::nullopt;
+      }
       size += taken->second.payload.size();
       parts.push_back(std::move(taken->second.payload));
     }

@@ -115,6 +115,11 @@ Steps::Woken Steps::collect(bool movable) {
     if (is_over(endpoint)) return Woken::kOver;
     // Everybody may be waiting here for a vnode that the program would ask for again.
     if (movable && endpoint.is_refused()) return Woken::kRefused;
+    if (!is_voting_) return std::nullopt;
+    // Broadcasts of the same vnode may be in front of the result.
+    const Status more =
+        endpoint.want({.kind = runtime::Message::Kind::kAllreduced, .from = kTarget});
+    if (!more.ok()) throw Failure(more.error());
     return std::nullopt;
   };
   const Duration timeout = engine_.options().timeout;

@@ -30,6 +30,7 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
   }
   peer.used_at = now;
   peer.stream.push(std::move(envelope));
+  counters_.copies_most = std::max(counters_.copies_most, peer.stream.copy_bytes());
   pump(peer);
   if (!peer.link) dial_soon(now, peer);
   const std::uint64_t bytes = peer.stream.kept_bytes();
@@ -395,6 +396,11 @@ ChannelPeer* Channels::find(ProcessorId id) {
 std::uint64_t Channels::queued_bytes(ProcessorId id) const {
   const auto found = peers_.find(id);
   return found == peers_.end() ? 0 : found->second.stream.kept_bytes();
+}
+
+std::uint64_t Channels::queued_copies(ProcessorId id) const {
+  const auto found = peers_.find(id);
+  return found == peers_.end() ? 0 : found->second.stream.copy_bytes();
 }
 
 bool Channels::all_acknowledged() const {

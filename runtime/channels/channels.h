@@ -74,6 +74,8 @@ class Channels {
   [[nodiscard]] std::vector<Output> take_outputs() { return std::exchange(outputs_, {}); }
   /// Bytes not yet acknowledged by `peer`.
   [[nodiscard]] std::uint64_t queued_bytes(ProcessorId peer) const;
+  /// Of these: copies of broadcasts.
+  [[nodiscard]] std::uint64_t queued_copies(ProcessorId peer) const;
   /// A peer does not keep up: read less from applications. O(1).
   [[nodiscard]] bool congested() const { return !congested_.empty(); }
   /// Everything sent has arrived, and every arrival was confirmed: for the end of a drain.

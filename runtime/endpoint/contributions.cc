@@ -175,7 +175,7 @@ std::vector<FlowQuestion> Contributions::questions() const {
     const auto [target, vnode] = key;
     const std::uint64_t end = end_of(flow.given);
     if (questions.empty() || questions.back().to != target) {
-      questions.push_back({vnode, target, false, end});
+      questions.push_back({vnode, target, false, 0, end});
     } else {
       questions.back().reductions = std::max(questions.back().reductions, end);
     }

@@ -41,8 +41,9 @@ std::uint64_t payload_bytes(const Delivery& delivery) {
 
 Endpoint::Endpoint(const EndpointConfig& config)
     : config_(config),
-      holdings_(config.vnode_bytes_max, config.inflows, config.room),
+      holdings_(config.inflows, config.room),
       outflows_(config.inflows.unasked_bytes),
+      casts_(config.inflows),
       contributions_(config.contributions),
       targets_(config.contributions) {}
 
@@ -63,6 +64,7 @@ std::vector<ToDaemon> Endpoint::take_outputs() {
 
 void Endpoint::handle(AppAttached& m) {
   targets_.set_total(m.vnodes);
+  casts_.set_total(m.vnodes);
   contributions_.on_line(m.line);
   attached_ = std::move(m);
 }
@@ -74,9 +76,10 @@ void Endpoint::handle(AppGrant& m) {
     contributions_.add(parcel.vnode, std::exchange(parcel.bundle.to_targets, {}));
     targets_.add(parcel.vnode, std::exchange(parcel.bundle.as_target, {}));
     outflows_.add(parcel.vnode, std::exchange(parcel.bundle.to_vnodes, {}));
+    casts_.add(parcel.vnode, std::exchange(parcel.bundle.casting, {}));
     holdings_.add(std::move(parcel));
   }
-  ask(arrived, true);                        // a relay may have died while they were on their way
+  ask(arrived, true, 0);                     // a relay may have died while they were on their way
   if (holdings_.is_closed()) ask_targets();  // nothing else would tell what they wait for
 }
 
@@ -91,6 +94,8 @@ void Endpoint::handle(AppDeliver& m) {
 
 void Endpoint::deliver(const Delivery& delivery) {
   if (const auto* credit = std::get_if<FlowCredit>(&delivery)) return on_credit(*credit);
+  const auto* cast_credit = std::get_if<CastCredit>(&delivery);
+  if (cast_credit != nullptr) return casts_.on_credit(*cast_credit, outputs_);
   const auto* question = std::get_if<FlowQuestion>(&delivery);
   if (question != nullptr && question->reductions > 0) return targets_.on_question(*question);
   Holdings::Outcome outcome;
@@ -104,14 +109,16 @@ void Endpoint::deliver(const Delivery& delivery) {
 
 /// Processors have died: what was on its way, in either direction, may be lost.
 void Endpoint::handle(const AppRepair& m) {
-  ask(holdings_.held().united(holdings_.arriving()), true);
+  ask(all(), true, 0);
   contributions_.on_line(m.line);
   ask_targets();
 }
 
 void Endpoint::handle(const AppRelease& m) {
   departing_ = departing_.united(m.vnodes.common(held()));
-  ask(m.vnodes, false);  // what is known to have arrived need not move with them
+  // What is known to have arrived need not move with them. To ask all the receivers of a few short
+  // broadcasts would cost more than that.
+  ask(m.vnodes, false, config_.inflows.unasked_bytes);
   const VnodeSet passing = m.vnodes.common(next_arrivals());
   if (passing.empty()) return;
   std::vector<std::pair<VnodeId, VnodeBundle>> bundles;
@@ -129,17 +136,16 @@ void Endpoint::settle(Holdings::Outcome& outcome) {
   for (const Holdings::Completed& told : outcome.completed) {
     contributions_.on_complete(told.vnode, told.target, told.below);
   }
+  std::string misuse;
   for (Targets::Reduced& reduced : targets_.take_reduced()) {
-    if (std::string wrong = settle(reduced); !wrong.empty()) {
-      outcome.misuses.push_back({std::move(wrong)});
-    }
+    if (std::string wrong = settle(reduced); misuse.empty()) misuse = std::move(wrong);
   }
   for (const auto& [target, number] : targets_.take_news()) {
     emit_broadcast(
         {target, 0, static_cast<std::uint32_t>(number), collectives::Purpose::kReduced, false, {}},
         {});
   }
-  if (!outcome.misuses.empty()) abort(1, std::move(outcome.misuses.front().what));
+  if (!misuse.empty()) abort(1, std::move(misuse));
 }
 
 /// Returns what is wrong with it.
@@ -189,21 +195,28 @@ bool Endpoint::is_near_to(VnodeId from, VnodeId to) const {
 }
 
 Status Endpoint::check_room(VnodeId from, VnodeId to, std::uint64_t bytes) {
-  const bool is_near = is_near_to(from, to);
-  const std::uint64_t waiting = is_near ? holdings_.bytes() : outflows_.kept_bytes();
-  const std::uint64_t most = is_near ? config_.inflows.inbox_bytes_max : config_.outbox_bytes_max;
-  // Whatever its size, a message passes if nothing else waits.
-  if (waiting == 0 || waiting + bytes <= most) return success();
-  if (!is_near) ask_once(waiting);
+  if (!is_near_to(from, to)) return check_room(bytes);
+  const std::uint64_t waiting = holdings_.bytes();
+  if (waiting == 0 || waiting + bytes <= config_.inflows.inbox_bytes_max) return success();
   return Error{ErrorCode::kLimit,
-               is_near ? std::to_string(waiting >> 20U) + " MiB wait to be received by this process"
-                       : outflows_.slowest()};
+               std::to_string(waiting >> 20U) + " MiB wait to be received by this process"};
+}
+
+Status Endpoint::check_room(std::uint64_t bytes) {
+  const std::uint64_t waiting = outflows_.kept_bytes() + casts_.kept_bytes();
+  // Whatever its size, a message passes if nothing else waits.
+  if (waiting == 0 || waiting + bytes <= config_.outbox_bytes_max) return success();
+  ask_once(outflows_.kept_bytes());
+  return Error{ErrorCode::kLimit, slowest()};
 }
 
 /// Whoever can make room is asked, once for each amount that is kept.
 void Endpoint::ask_once(std::uint64_t kept) {
+  casts_.ask_all(outputs_);
   if (std::exchange(asked_at_, kept) == kept) return;
-  ask(holdings_.held().united(holdings_.arriving()), false);
+  std::vector<FlowQuestion> questions;
+  outflows_.ask(all(), false, questions);
+  for (const FlowQuestion& question : questions) outputs_.push_back(AppFlow{question});
   ask_targets();
 }
 
@@ -213,9 +226,7 @@ Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload
   if (is_near_to(from, to)) {
     PointToPoint message{from, to, 0, tag, 0, payload};
     message.seq = outflows_.pass(message);
-    Holdings::Outcome outcome;
-    if (message.seq != kFlowClosed) holdings_.pass(message, outcome);
-    settle(outcome);
+    if (message.seq != kFlowClosed) holdings_.pass(message);
     return success();
   }
   Outflows::Pieces pieces;
@@ -243,6 +254,13 @@ void Endpoint::on_credit(const FlowCredit& credit) {
 
 /// Credit for sources in this process needs no daemon.
 void Endpoint::emit_credits() {
+  for (CastCredit& credit : holdings_.take_cast_credits()) {
+    if (holdings_.has(credit.root)) {
+      casts_.on_credit(credit, outputs_);
+    } else {
+      outputs_.push_back(AppFlow{std::move(credit)});
+    }
+  }
   std::vector<FlowCredit> credits = holdings_.take_credits();
   for (const FlowCredit& credit : targets_.take_credits()) credits.push_back(credit);
   for (const FlowCredit& credit : credits) {
@@ -254,10 +272,12 @@ void Endpoint::emit_credits() {
   }
 }
 
-void Endpoint::ask(const VnodeSet& sources, bool is_lost) {
+/// Broadcasts of which no more than `least_cast_bytes` are kept are left out.
+void Endpoint::ask(const VnodeSet& sources, bool is_lost, std::uint64_t least_cast_bytes) {
   std::vector<FlowQuestion> questions;
   outflows_.ask(sources, is_lost, questions);
   for (const FlowQuestion& question : questions) outputs_.push_back(AppFlow{question});
+  casts_.ask(sources, is_lost, least_cast_bytes, outputs_);
 }
 
 void Endpoint::ask_targets() {
@@ -277,7 +297,7 @@ void Endpoint::close() {
   // Of an allreduce that this process takes part in others may still want the result.
   targets_.close([this](VnodeId target) { return contributions_.keeps_for_all(target, target); });
   outputs_.push_back(AppClosing{});
-  ask(holdings_.held().united(holdings_.arriving()), false);
+  ask(all(), false, 0);
   ask_targets();
 }
 
@@ -288,34 +308,39 @@ void Endpoint::finish() {
 }
 
 std::uint64_t Endpoint::kept_bytes() const {
-  return outflows_.kept_bytes() + contributions_.kept_bytes();
+  return outflows_.kept_bytes() + casts_.kept_bytes() + contributions_.kept_bytes();
 }
 
 std::string Endpoint::unsettled() const {
-  std::string what = outflows_.slowest();
+  std::string what = slowest();
   return what.empty() ? contributions_.slowest() : what;
+}
+
+std::string Endpoint::slowest() const {
+  const bool is_cast = casts_.kept_bytes() > outflows_.kept_bytes();
+  return is_cast ? casts_.slowest() : outflows_.slowest();
 }
 
 VnodeBundle Endpoint::pack(VnodeId vnode) {
   VnodeBundle bundle = holdings_.remove(vnode);
   bundle.to_vnodes = outflows_.remove(vnode);
+  bundle.casting = casts_.remove(vnode);
   bundle.to_targets = contributions_.remove(vnode);
   bundle.as_target = targets_.remove(vnode);
   return bundle;
 }
 
 void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
-  std::uint64_t& next = holdings_.bundle(piece.root).broadcasts;
   cut(payload, config_.piece_bytes, [&](Payload part, std::uint64_t rest) {
-    piece.number = next++;
     piece.more = rest > 0;
     piece.payload = std::move(part);
-    outputs_.push_back(AppBroadcast{piece});
+    casts_.push(piece, outputs_);
   });
 }
 
 Status Endpoint::broadcast(VnodeId root, std::uint32_t tag, const Payload& payload) {
   if (Status status = check_use(root, root); !status.ok()) return status;
+  if (Status status = check_room(payload.size()); !status.ok()) return status;
   emit_broadcast({root, 0, tag, collectives::Purpose::kApplication, false, {}}, payload);
   return success();
 }
@@ -427,6 +452,7 @@ void Endpoint::emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundle
 void Endpoint::check_invariants() const {
   holdings_.check_invariants();
   outflows_.check_invariants();
+  casts_.check_invariants();
   contributions_.check_invariants();
   PHX_CHECK(held().contains_all(departing_));
   PHX_CHECK(acknowledged_ <= received_);

@@ -12,6 +12,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
+#include "runtime/endpoint/cast_outflows.h"
 #include "runtime/endpoint/contributions.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/endpoint/endpoint_parts.h"
@@ -28,8 +29,7 @@ namespace phx::runtime {
 ///
 /// Guarantees: per (source, destination) and per broadcasting root every message is delivered once
 /// and in order, wherever the vnodes were meanwhile [Saito08 G12, G13]; the result of a reduction
-/// contains every vnode's contribution once [Saito08 G16].
-/// Does not guarantee: any order between different sources or between kinds of messages.
+/// contains every vnode's contribution once [Saito08 G16]. No order between sources or kinds.
 class Endpoint {
  public:
   using Selector = Holdings::Selector;
@@ -37,8 +37,7 @@ class Endpoint {
   explicit Endpoint(const EndpointConfig& config = {});
 
   // Inputs.
-  /// The time of what follows. Only the growth of windows depends on it.
-  void on_time(Instant now) { holdings_.on_time(now); }
+  void on_time(Instant now) { holdings_.on_time(now); }  ///< For the growth of windows.
   void on_message(ToApplication message);
   /// The messages for the daemon, in order. Call after every input and command.
   [[nodiscard]] std::vector<ToDaemon> take_outputs();
@@ -48,6 +47,7 @@ class Endpoint {
   void attach(const AppAttach& attach) { outputs_.push_back(attach); }
   /// kLimit if a message of so many bytes would be refused now; then the receivers are asked.
   [[nodiscard]] Status check_room(VnodeId from, VnodeId to, std::uint64_t bytes);
+  [[nodiscard]] Status check_room(std::uint64_t bytes);  ///< For a broadcast.
   [[nodiscard]] Status send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload& payload);
   [[nodiscard]] Status broadcast(VnodeId root, std::uint32_t tag, const Payload& payload);
   /// Takes part in the next reduction of `vnode` towards `target`. With kUser the target gets
@@ -67,8 +67,7 @@ class Endpoint {
   /// Gives up these, as far as they are held, at the next safe point although nobody asked.
   void release(const VnodeSet& vnodes);
   void waiting(std::string what) { outputs_.push_back(AppWaiting{std::move(what)}); }
-  /// The program takes nothing any more, and whoever sends to it hears that. is_settled():
-  /// finish().
+  /// The program takes nothing any more; who sends to it hears that. is_settled(): finish().
   void close();
   void finish();
   void abort(std::int32_t code, std::string reason);
@@ -76,8 +75,7 @@ class Endpoint {
   // Safe points: begin; the application packs and installs; finish. REQUIRES that they alternate.
   /// `staying` are kept for a later safe point although they are wanted back.
   [[nodiscard]] SafePoint begin_safe_point(const VnodeSet& staying = {});
-  /// `states`: of the departing vnodes; one without an entry leaves without state.
-  void finish_safe_point(std::map<VnodeId, Payload> states);
+  void finish_safe_point(std::map<VnodeId, Payload> states);  ///< Of those that depart.
 
   // Queries. References are valid until the next input or command.
   [[nodiscard]] const std::optional<AppAttached>& attached() const { return attached_; }
@@ -92,12 +90,11 @@ class Endpoint {
   [[nodiscard]] bool is_settled() const { return kept_bytes() == 0; }
   [[nodiscard]] std::string unsettled() const;  ///< What is not, for a person.
   [[nodiscard]] const Outflows& outflows() const { return outflows_; }
+  [[nodiscard]] const CastOutflows& casts() const { return casts_; }
   [[nodiscard]] const Contributions& contributions() const { return contributions_; }
   [[nodiscard]] const Targets& targets() const { return targets_; }
-  /// Of all messages that wait here.
   [[nodiscard]] std::uint64_t inbox_bytes() const { return holdings_.bytes(); }
   [[nodiscard]] const std::optional<AppEnd>& ended() const { return ended_; }
-  /// Of assume(); take_refusals() gives each once.
   [[nodiscard]] bool is_refused() const { return !refusals_.empty(); }
   [[nodiscard]] std::vector<AppRefused> take_refusals() { return std::exchange(refusals_, {}); }
   [[nodiscard]] const Holdings::Counters& counters() const { return holdings_.counters(); }
@@ -115,10 +112,11 @@ class Endpoint {
   void handle(const AppRepair& m);
   void deliver(const Delivery& delivery);
   void on_credit(const FlowCredit& credit);
-  void ask(const VnodeSet& sources, bool is_lost);
+  void ask(const VnodeSet& sources, bool is_lost, std::uint64_t least_cast_bytes);
   void ask_targets();
   void ask_once(std::uint64_t kept);
   [[nodiscard]] std::uint64_t kept_bytes() const;
+  [[nodiscard]] std::string slowest() const;
   void emit(Outflows::Pieces pieces);
   void emit_credits();
   [[nodiscard]] bool is_near_to(VnodeId from, VnodeId to) const;
@@ -128,10 +126,12 @@ class Endpoint {
   void emit_broadcast(collectives::BroadcastPiece piece, const Payload& payload);
   void emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundles);
   [[nodiscard]] Status check_use(VnodeId mine, VnodeId other) const;
+  [[nodiscard]] VnodeSet all() const { return held().united(holdings_.arriving()); }
 
   EndpointConfig config_;
   Holdings holdings_;
   Outflows outflows_;
+  CastOutflows casts_;
   Contributions contributions_;
   Targets targets_;
   std::uint64_t asked_at_ = 0;  ///< How much was kept when all receivers were asked last.

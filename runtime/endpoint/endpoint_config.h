@@ -22,6 +22,12 @@ struct InflowOptions {
   std::uint64_t inbox_bytes = std::uint64_t{64} << 20U;
   /// The same for the flows a waiting call asks for: above it that call fails [limit].
   std::uint64_t inbox_bytes_max = std::uint64_t{1} << 30U;
+  /// Of the broadcasts of one root [limit]. With the slack and one piece, less than a daemon queues
+  /// for a child.
+  std::uint64_t cast_window_max = std::uint64_t{3} << 19U;
+  /// Who falls so far behind the others' broadcasts is served apart from them. Receivers that are
+  /// equally fast differ by a window at most.
+  std::uint64_t cast_slack_bytes = std::uint64_t{3} << 19U;
 };
 
 /// How far contributions to reductions may go ahead of their target. The same in all processes of
@@ -43,10 +49,9 @@ struct EndpointConfig {
   std::size_t piece_bytes = std::size_t{256} << 10U;    ///< Longer messages travel in pieces.
   std::uint64_t ack_deliveries = 64;                    ///< Acknowledge after so many, or
   std::uint64_t ack_bytes = std::uint64_t{256} << 10U;  ///< after so many bytes.
-  /// Broadcasts not received, per vnode [limit].
-  std::uint64_t vnode_bytes_max = std::uint64_t{1} << 30U;
-  /// Of messages that their receivers do not have: send() is refused above it; and contribute(), if
-  /// they and the contributions to reductions that are not complete take more [limit].
+  /// Of messages and broadcasts that their receivers do not have: further ones are refused above
+  /// it; and contribute(), if they and the contributions to reductions that are not complete take
+  /// more [limit].
   std::uint64_t outbox_bytes_max = std::uint64_t{1} << 30U;
   InflowOptions inflows = {};
   ContributionOptions contributions = {};

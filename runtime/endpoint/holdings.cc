@@ -50,9 +50,9 @@ bool matches(const Holdings::Selector& wanted, const Message& message) {
          (!wanted.number || *wanted.number == message.number);
 }
 
-/// What a message counts for while it waits.
+/// What a message counts for while it waits, without what is shared.
 std::size_t message_bytes(const Message& message) {
-  return kMessageOverhead + message.payload.size();
+  return kMessageOverhead + (is_shared(message) ? 0 : message.payload.size());
 }
 
 /// The vnode whose process a delivery other than a broadcast is for.
@@ -60,6 +60,7 @@ struct TargetOf {
   VnodeId operator()(const PointToPoint& m) const { return m.to; }
   VnodeId operator()(const FlowQuestion& m) const { return m.to; }
   VnodeId operator()(const FlowCredit& m) const { return m.from; }
+  VnodeId operator()(const CastCredit& m) const { return m.root; }
   VnodeId operator()(const collectives::ReductionToken& m) const { return m.id.target; }
   VnodeId operator()(const BroadcastDelivery&) const { return {}; }
 };
@@ -88,11 +89,15 @@ std::size_t size_of(const VnodeBundle& bundle) {
   std::size_t bytes = 0;
   for (const Message& message : bundle.mailbox) bytes += message_bytes(message);
   for (const auto& [from, stream] : bundle.from_vnodes) bytes += size_of(stream);
-  for (const auto& [root, stream] : bundle.from_roots) bytes += size_of(stream);
   return bytes;
 }
 
 }  // namespace
+
+void Holdings::on_time(Instant now) {
+  inflows_.on_time(now);
+  casts_.on_time(now);
+}
 
 void Holdings::add(VnodeParcel parcel) {
   if (vnodes_.contains(parcel.vnode)) {
@@ -102,6 +107,7 @@ void Holdings::add(VnodeParcel parcel) {
   Vnode& vnode = vnodes_[parcel.vnode];
   vnode.bundle = std::move(parcel.bundle);
   vnode.bytes = size_of(vnode.bundle);
+  add_shared(vnode.bundle);
   for (Message& message : vnode.bundle.mailbox) {
     vnode.mailbox.push_back({arrivals_++, std::move(message)});
   }
@@ -124,6 +130,7 @@ void Holdings::install() {
 VnodeBundle Holdings::remove(VnodeId id) {
   const auto at = vnodes_.find(id);
   PHX_CHECK(at != vnodes_.end());
+  cast_credits_ = take_cast_credits();  // what was granted holds for this one, too
   VnodeBundle bundle = std::move(at->second.bundle);
   bytes_ -= at->second.bytes;
   inflows_.remove(id, bundle.from_vnodes);
@@ -131,6 +138,7 @@ VnodeBundle Holdings::remove(VnodeId id) {
     order_.erase(waiting.arrival);
     bundle.mailbox.push_back(std::move(waiting.message));
   }
+  remove_shared(id, bundle);
   vnodes_.erase(at);
   held_.erase(id);
   arriving_.erase(id);
@@ -157,24 +165,11 @@ void Holdings::deliver(const Delivery& delivery, Outcome& outcome) {
   }
 }
 
-void Holdings::pass(const PointToPoint& message, Outcome& outcome) {
+void Holdings::pass(const PointToPoint& message) {
   const auto at = vnodes_.find(message.to);
   PHX_CHECK(at != vnodes_.end());
-  if (!closed_) accept(*at, at->second.bundle.from_vnodes[message.from], message, outcome);
-}
-
-/// The vnodes of one broadcast delivery, in ascending order.
-void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
-  std::uint64_t served = 0;
-  for (const VnodeSet::Range& range : delivery.to.ranges()) {
-    for (auto at = vnodes_.lower_bound(range.first); at != vnodes_.end() && at->first <= range.last;
-         ++at) {
-      deliver_to(*at, delivery, outcome);
-      ++served;
-    }
-  }
-  counters_.strays += delivery.to.size() - served;
-  assembled_.clear();
+  Outcome none;
+  if (!closed_) accept(*at, at->second.bundle.from_vnodes[message.from], message, none);
 }
 
 void Holdings::deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome) {
@@ -185,20 +180,18 @@ void Holdings::deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome
                    if (closed_) return inflows_.close(key);
                    Stream& stream = bundle.from_vnodes[m.from];
                    const bool is_new = m.seq >= stream.next && !stream.early.contains(m.seq);
-                   if (is_new && !inflows_.admits(key, m, bytes_)) return;
+                   if (is_new && !inflows_.admits(key, m.payload.size(), bytes())) return;
                    accept(slot, stream, delivery, outcome);
                  },
                  [&](const FlowQuestion& m) {
                    const Inflows::Key key{slot.first, m.from};
                    if (closed_) return inflows_.close(key);
-                   inflows_.on_question(key, bundle.from_vnodes[m.from], m.is_lost);
+                   inflows_.on_question(key, bundle.from_vnodes[m.from], m);
                  },
                  // For ends that are not here.
-                 [](const FlowCredit&) {},
-                 [](const collectives::ReductionToken&) {},
-                 [&](const BroadcastDelivery& m) {
-                   accept(slot, bundle.from_roots[m.piece.root], delivery, outcome);
-                 },
+                 [](const FlowCredit&) {}, [](const collectives::ReductionToken&) {},
+                 [](const CastCredit&) {},
+                 [](const BroadcastDelivery&) {},  // for all vnodes at once: serve()
              },
              delivery);
 }
@@ -209,12 +202,11 @@ void Holdings::accept(Slot& slot, Stream& stream, const Delivery& delivery, Outc
     ++counters_.duplicates;
     return;
   }
-  charge(slot, piece.payload->size());
-  const bool is_broadcast = std::holds_alternative<BroadcastDelivery>(delivery);
-  if (is_broadcast && slot.second.bytes > vnode_bytes_max_ && !std::exchange(is_misused_, true)) {
-    outcome.misuses.push_back({to_string(slot.first) + " has more than " +
-                               std::to_string(vnode_bytes_max_) +
-                               " bytes of messages that it does not receive"});
+  if (std::holds_alternative<BroadcastDelivery>(delivery)) {
+    const VnodeId root = std::get<BroadcastDelivery>(delivery).piece.root;
+    casts_.pieces().add({root, false, piece.number}, piece.payload->size());
+  } else {
+    charge(slot, piece.payload->size());
   }
   if (piece.number > stream.next) {
     ++counters_.early;
@@ -233,34 +225,43 @@ void Holdings::accept(Slot& slot, Stream& stream, const Delivery& delivery, Outc
 void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery, Outcome& outcome) {
   const Piece piece = piece_of(delivery);
   const auto* p = std::get_if<PointToPoint>(&delivery);
+  const auto* cast = std::get_if<BroadcastDelivery>(&delivery);
   ++stream.next;
+  if (cast != nullptr) stream.offset += flow_weight(cast->piece);
   if (p != nullptr && (piece.more || !stream.begun.empty())) {
     grow(slot, stream, *p);
   } else if (piece.more) {
     stream.begun.push_back(*piece.payload);
   }
   if (piece.more) {
-    if (p != nullptr) inflows_.on_piece({slot.first, p->from}, stream, *p, {});
+    if (p != nullptr) inflows_.on_piece({slot.first, p->from}, stream, flow_weight(*p), 0);
+    if (cast != nullptr) casts_.on_piece(cast->piece.root, stream, 0);
     return;
   }
   Message message;
   message.payload = assemble(stream, delivery);
-  stream.begun.clear();
+  const std::uint64_t begun = std::exchange(stream.begun, {}).size();
   if (p != nullptr) {
-    inflows_.on_piece({slot.first, p->from}, stream, *p, message_bytes(message));
+    inflows_.on_piece({slot.first, p->from}, stream, flow_weight(*p), message_bytes(message));
     slot.second.growing.erase(p->from);
     message.from = p->from;
     message.tag = p->tag;
   } else {
-    describe(slot, std::get<BroadcastDelivery>(delivery).piece, message, outcome);
+    describe(slot, cast->piece, message, outcome);
   }
-  // put() charges the message as a whole.
-  slot.second.bytes -= message.payload.size();
-  bytes_ -= message.payload.size();
-  const auto* broadcast = std::get_if<BroadcastDelivery>(&delivery);
-  const bool is_for_program =
-      broadcast == nullptr || broadcast->piece.purpose != collectives::Purpose::kReduced;
-  if (is_for_program) put(slot.first, std::move(message));
+  // put_in() charges the message as a whole.
+  if (cast == nullptr) {
+    slot.second.bytes -= message.payload.size();
+    bytes_ -= message.payload.size();
+    put_in(slot, std::move(message));
+    return;
+  }
+  for (std::uint64_t n = piece.number - begun; n <= piece.number; ++n) {
+    casts_.pieces().remove({cast->piece.root, false, n});
+  }
+  const bool is_for_program = cast->piece.purpose != collectives::Purpose::kReduced;
+  const std::uint64_t untaken = is_for_program ? put_in(slot, std::move(message)) : 0;
+  casts_.on_piece(cast->piece.root, stream, untaken);
 }
 
 /// Fills in what kind of message a broadcast has become. Results say which reductions are complete.
@@ -269,6 +270,7 @@ void Holdings::describe(const Slot& slot, const collectives::BroadcastPiece& las
   message.from = last.root;
   if (last.purpose == collectives::Purpose::kApplication) {
     message.kind = Message::Kind::kBroadcast;
+    message.number = last.number;
     message.tag = last.tag;
     return;
   }
@@ -331,11 +333,20 @@ Payload Holdings::assemble(Stream& stream, const Delivery& last) {
 void Holdings::put(VnodeId id, Message message) {
   const auto at = vnodes_.find(id);
   PHX_CHECK(at != vnodes_.end());
-  const std::size_t size = message_bytes(message);
+  put_in(*at, std::move(message));
+}
+
+/// The bytes that wait in addition, if it is a broadcast: vnodes share it.
+std::uint64_t Holdings::put_in(Slot& slot, Message message) {
+  std::uint64_t untaken = 0;
+  if (is_shared(message)) {
+    untaken = casts_.broadcasts().add(key_of(message), message.payload.size());
+  }
+  charge(slot, message_bytes(message));
   const std::uint64_t arrival = arrivals_++;
-  at->second.mailbox.push_back({arrival, std::move(message)});
-  if (held_.contains(id)) order_.emplace(arrival, id);
-  charge(*at, size);
+  slot.second.mailbox.push_back({arrival, std::move(message)});
+  if (held_.contains(slot.first)) order_.emplace(arrival, slot.first);
+  return untaken;
 }
 
 void Holdings::charge(Slot& slot, std::size_t bytes) {
@@ -350,24 +361,33 @@ Holdings::Stream* Holdings::stream_of(const Inflows::Key& key) {
 
 /// There is room again for flows that were refused.
 void Holdings::reopen() {
-  for (const Inflows::Key& key : inflows_.take_reopened(bytes_)) {
+  for (const Inflows::Key& key : inflows_.take_reopened(bytes())) {
     if (Stream* stream = stream_of(key)) inflows_.grant(key, *stream);
   }
+  casts_.reopen(bytes());
 }
 
 bool Holdings::want(const Selector& wanted) {
-  if (wanted.kind && *wanted.kind != Message::Kind::kPointToPoint) return true;
+  const auto may_be = [&](Message::Kind kind) { return !wanted.kind || *wanted.kind == kind; };
+  bool has_room = true;
+  if (may_be(Message::Kind::kBroadcast) || may_be(Message::Kind::kAllreduced)) {
+    has_room = casts_.want(wanted.from);
+  }
+  if (!may_be(Message::Kind::kPointToPoint)) return has_room;
   const auto keys = inflows_.take_wanted({wanted.at, wanted.from, &held_});
   for (const Inflows::Key& key : keys) {
     if (Stream* stream = stream_of(key)) inflows_.grant(key, *stream);
   }
-  return !inflows_.take_is_full();
+  return !inflows_.take_is_full() && has_room;
 }
 
 void Holdings::close() {
   closed_ = true;
   for (const auto& [id, vnode] : vnodes_) {
     for (const auto& [from, stream] : vnode.bundle.from_vnodes) inflows_.close({id, from});
+  }
+  for (const VnodeId root : casts_.held_up()) {
+    cast_credits_.push_back({root, held_.united(arriving_), kFlowClosed, 0, {}});
   }
 }
 
@@ -381,6 +401,10 @@ std::optional<std::pair<VnodeId, Message>> Holdings::take(const Selector& wanted
     order_.erase(at->arrival);
     vnode.mailbox.erase(at);
     inflows_.forget_wanted();
+    casts_.forget_wanted();
+    if (is_shared(taken.second)) {
+      casts_.on_taken(taken.second.from, casts_.broadcasts().remove(key_of(taken.second)));
+    }
     if (taken.second.kind == Message::Kind::kPointToPoint) {
       const VnodeId from = taken.second.from;
       inflows_.on_taken({id, from}, vnode.bundle.from_vnodes[from], bytes);
@@ -423,11 +447,17 @@ void Holdings::check_invariants() const {
   PHX_CHECK(held_.size() + arriving_.size() == vnodes_.size());
   std::size_t waiting = 0;
   std::uint64_t total = 0;
+  CastInflows shared(inflows_.options());  // counted anew
   for (const auto& [id, vnode] : vnodes_) {
     PHX_CHECK(held_.contains(id) || arriving_.contains(id));
     PHX_CHECK(vnode.bundle.mailbox.empty());
     std::size_t bytes = size_of(vnode.bundle);
-    for (const Waiting& w : vnode.mailbox) bytes += message_bytes(w.message);
+    for (const Waiting& w : vnode.mailbox) {
+      bytes += message_bytes(w.message);
+      if (!is_shared(w.message)) continue;
+      shared.broadcasts().add(key_of(w.message), w.message.payload.size());
+    }
+    for (const auto& [root, stream] : vnode.bundle.from_roots) shared.add_pieces(root, stream);
     PHX_CHECK(bytes == vnode.bytes);
     total += bytes;
     if (held_.contains(id)) waiting += vnode.mailbox.size();
@@ -437,6 +467,7 @@ void Holdings::check_invariants() const {
   }
   PHX_CHECK(waiting == order_.size());
   PHX_CHECK(total == bytes_);
+  PHX_CHECK(shared.bytes() == casts_.bytes());
 }
 
 }  // namespace phx::runtime

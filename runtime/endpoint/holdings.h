@@ -12,6 +12,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
+#include "runtime/endpoint/cast_inflows.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/endpoint/endpoint_parts.h"
 #include "runtime/endpoint/inflows.h"
@@ -40,28 +41,22 @@ class Holdings {
     VnodeId target;
     std::uint64_t below = 0;
   };
-  /// Something the application's program did wrong, found by what arrived.
-  struct Misuse {
-    std::string what;
-  };
   /// What a delivery leads to beyond a fuller mailbox.
   struct Outcome {
     std::vector<Completed> completed;
-    std::vector<Misuse> misuses;
   };
 
-  /// `vnode_bytes_max`: a vnode whose broadcasts take more than this is reported as misuse [limit].
   /// `room`: by itself the heap.
-  Holdings(std::uint64_t vnode_bytes_max, const InflowOptions& inflows, PayloadRoom room = {})
-      : vnode_bytes_max_(vnode_bytes_max), room_(std::move(room)), inflows_(inflows) {}
+  explicit Holdings(const InflowOptions& inflows, PayloadRoom room = {})
+      : room_(std::move(room)), inflows_(inflows), casts_(inflows) {}
 
   // Inputs.
   /// Takes a vnode in; its messages are not given out before install().
   void add(VnodeParcel parcel);
   void deliver(const Delivery& delivery, Outcome& outcome);
   /// The same for a message from a vnode here, which needs no credit. REQUIRES that both are here.
-  void pass(const PointToPoint& message, Outcome& outcome);
-  void on_time(Instant now) { inflows_.on_time(now); }
+  void pass(const PointToPoint& message);
+  void on_time(Instant now);
 
   // Commands.
   /// The messages of all vnodes that were added can be taken from now on.
@@ -74,8 +69,9 @@ class Holdings {
   [[nodiscard]] bool want(const Selector& wanted);
   /// The program takes nothing any more: what waits, and what comes, is dropped.
   void close();
-  /// What the sources of flows have to hear.
+  /// What the sources of flows, and the roots of broadcasts, have to hear.
   [[nodiscard]] std::vector<FlowCredit> take_credits() { return inflows_.take_credits(); }
+  [[nodiscard]] std::vector<CastCredit> take_cast_credits();
   /// Puts a complete message into the mailbox of `vnode`. REQUIRES that it is here.
   void put(VnodeId vnode, Message message);
   /// The counters of a vnode, to be advanced by its owner. REQUIRES that it is here.
@@ -89,7 +85,7 @@ class Holdings {
   [[nodiscard]] std::size_t count(const Selector& wanted) const;
   [[nodiscard]] const Counters& counters() const { return counters_; }
   /// All messages that wait here.
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_ + casts_.bytes(); }
   /// Of messages that were put into mailboxes.
   [[nodiscard]] std::uint64_t arrivals() const { return arrivals_; }
   void check_invariants() const;
@@ -110,7 +106,7 @@ class Holdings {
     std::deque<Waiting> mailbox;  ///< Ascending arrivals.
     /// Per sender: the room of what its stream has begun.
     std::map<VnodeId, Growing> growing;
-    std::uint64_t bytes = 0;  ///< Of the messages and pieces that wait here.
+    std::uint64_t bytes = 0;  ///< Of what waits here, but for what vnodes share.
   };
   using Slot = std::map<VnodeId, Vnode>::value_type;
   using Stream = VnodeBundle::Inbound;
@@ -125,13 +121,18 @@ class Holdings {
   void charge(Slot& slot, std::size_t bytes);
   void reopen();
   [[nodiscard]] Stream* stream_of(const Inflows::Key& key);
+  std::uint64_t put_in(Slot& slot, Message message);
   void serve(const BroadcastDelivery& delivery, Outcome& outcome);
+  void answer(const VnodeSet& here, const collectives::BroadcastPiece& question);
+  void add_shared(VnodeBundle& bundle);
+  void remove_shared(VnodeId id, VnodeBundle& bundle);
+  [[nodiscard]] std::map<std::uint64_t, VnodeSet> by_next(VnodeId root) const;
 
-  std::uint64_t vnode_bytes_max_;
   PayloadRoom room_;
   Inflows inflows_;
+  CastInflows casts_;
+  std::vector<CastCredit> cast_credits_;
   bool closed_ = false;
-  bool is_misused_ = false;          ///< And that was reported.
   std::uint64_t bytes_ = 0;          ///< Sum over all vnodes.
   std::map<VnodeId, Vnode> vnodes_;  ///< Of both sets below.
   VnodeSet held_;

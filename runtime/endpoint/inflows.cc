@@ -11,7 +11,8 @@ constexpr double kFaster = 1.25;
 
 }  // namespace
 
-Inflows::Inflows(const InflowOptions& options) : options_(options) {
+Inflows::Inflows(const InflowOptions& options, bool lowest_first)
+    : options_(options), lowest_first_(lowest_first) {
   // One flow alone does not fill the inbox.
   options_.window_max = std::min(options.window_max, options.inbox_bytes / 4);
 }
@@ -24,17 +25,17 @@ std::uint64_t Inflows::window(const Stream& stream) const {
   return std::max(stream.window, options_.unasked_bytes);
 }
 
-bool Inflows::admits(const Key& key, const PointToPoint& piece, std::uint64_t waiting) {
+bool Inflows::admits(const Key& key, std::uint64_t bytes, std::uint64_t waiting) {
   // Whoever was refused stays so until it is granted: then something is missing for certain, comes
   // again, and its being taken makes room for the next one.
   if (!is_refused_.contains(key)) {
-    const std::uint64_t with_it = waiting + piece.payload.size();
+    const std::uint64_t with_it = waiting + bytes;
     if (with_it <= options_.inbox_bytes || assembling_ == key) return true;
     const bool is_wanted = wanted_.contains(key);
     if (is_wanted && with_it <= options_.inbox_bytes_max) return true;
     is_full_ = is_full_ || is_wanted;
     // One flow goes on in any case, so that a message of any size is put together.
-    if (!assembling_) {
+    if (goes_before(key)) {
       assembling_ = key;
       return true;
     }
@@ -69,11 +70,14 @@ void Inflows::consider(const Key& key, Stream& stream, Flow& flow) {
     grow(flow, stream);
   }
   const std::uint64_t width = window(stream);
-  if (stream.offset + width - std::min(width, flow.untaken) < before + width / 2) {
+  // Broadcasts may come beyond what was granted, so more may wait than the window is wide.
+  const std::uint64_t end = stream.offset + width;
+  const std::uint64_t free = end - std::min(end, flow.untaken);
+  if (free < before + width / 2) {
     if (stream.offset >= before) stalled_.insert(key);
     return;
   }
-  stream.limit = stream.offset + width - std::min(width, flow.untaken);
+  stream.limit = free;
   stalled_.erase(key);
   credit(key, stream, false);
 }
@@ -84,13 +88,15 @@ void Inflows::credit(const Key& key, const Stream& stream, bool again) {
   credits_.push_back(credit);
 }
 
-void Inflows::on_piece(const Key& key, Stream& stream, const PointToPoint& piece,
-                       std::optional<std::uint64_t> completed) {
+void Inflows::on_piece(const Key& key, Stream& stream, std::uint64_t weight,
+                       std::uint64_t untaken) {
   const auto [at, is_new] = flows_.try_emplace(key);
   if (is_new) at->second.marked_at = now_;
-  stream.offset += flow_weight(piece);
-  if (completed) {
-    at->second.untaken += *completed;
+  stream.offset += weight;
+  at->second.untaken += untaken;
+  if (stream.asked != 0 && stream.next >= stream.asked) {
+    stream.asked = 0;
+    credit(key, stream, false);
   }
   consider(key, stream, at->second);
 }
@@ -99,12 +105,13 @@ void Inflows::on_taken(const Key& key, Stream& stream, std::uint64_t bytes) {
   Flow& flow = flows_[key];
   flow.untaken -= std::min(flow.untaken, bytes);
   const bool is_through = flow.untaken == 0 && stream.begun.empty() && stream.early.empty();
-  if (is_through && assembling_ == key) assembling_.reset();
+  if (is_through) pass_on(key);
   consider(key, stream, flow);
 }
 
-void Inflows::on_question(const Key& key, const Stream& stream, bool is_lost) {
-  credit(key, stream, is_lost && !is_refused_.contains(key));
+void Inflows::on_question(const Key& key, Stream& stream, const FlowQuestion& question) {
+  if (stream.next < question.end) stream.asked = std::max(stream.asked, question.end);
+  credit(key, stream, question.is_lost && !is_refused_.contains(key));
 }
 
 void Inflows::add(const Key& key, const Stream& stream, std::uint64_t bytes) {
@@ -129,10 +136,17 @@ void Inflows::remove(VnodeId to, const std::map<VnodeId, Stream>& streams) {
   flows_.erase(flows_.lower_bound({to, VnodeId{0}}), flows_.upper_bound({to, VnodeId{~0ULL}}));
 }
 
-void Inflows::take_refused(std::vector<Key>& out) {
-  out.push_back(refused_.front());
-  is_refused_.erase(refused_.front());
-  refused_.pop_front();
+void Inflows::take_refused(std::deque<Key>::iterator at, std::vector<Key>& out) {
+  out.push_back(*at);
+  is_refused_.erase(*at);
+  refused_.erase(at);
+}
+
+bool Inflows::forget(const Key& key) {
+  pass_on(key);
+  if (is_refused_.erase(key) == 0) return false;
+  std::erase(refused_, key);
+  return true;
 }
 
 std::vector<Inflows::Key> Inflows::take_reopened(std::uint64_t waiting) {
@@ -142,11 +156,13 @@ std::vector<Inflows::Key> Inflows::take_reopened(std::uint64_t waiting) {
   std::uint64_t expected = waiting;
   while (!refused_.empty() && expected + options_.unasked_bytes <= options_.inbox_bytes / 4 * 3) {
     expected += options_.unasked_bytes;
-    take_refused(reopened);
+    take_refused(refused_.begin(), reopened);
   }
-  if (reopened.empty() && !assembling_ && !refused_.empty()) {
-    assembling_ = refused_.front();
-    take_refused(reopened);
+  if (!reopened.empty() || refused_.empty()) return reopened;
+  const auto next = lowest_first_ ? std::ranges::min_element(refused_) : refused_.begin();
+  if (goes_before(*next)) {
+    assembling_ = *next;
+    take_refused(next, reopened);
   }
   return reopened;
 }

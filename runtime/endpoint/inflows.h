@@ -39,21 +39,26 @@ class Inflows {
     }
   };
 
-  explicit Inflows(const InflowOptions& options);
+  /// `lowest_first`: beyond the room there is the flow with the lowest key goes on. Without it, the
+  /// first one that needs to.
+  explicit Inflows(const InflowOptions& options, bool lowest_first = false);
 
   // Inputs. `waiting`: bytes of all messages that wait in this process.
   void on_time(Instant now) { now_ = now; }
-  /// Whether `piece` may come in. If not it will be asked for again.
-  [[nodiscard]] bool admits(const Key& key, const PointToPoint& piece, std::uint64_t waiting);
-  /// `piece` was the next of its stream. `completed`: bytes of the message that it completes.
-  void on_piece(const Key& key, Stream& stream, const PointToPoint& piece,
-                std::optional<std::uint64_t> completed);
+  /// Whether a piece of so many bytes may come in. If not it will be asked for again.
+  [[nodiscard]] bool admits(const Key& key, std::uint64_t bytes, std::uint64_t waiting);
+  /// A piece of this weight was the next of its stream. `untaken`: bytes of the message that it
+  /// completes.
+  void on_piece(const Key& key, Stream& stream, std::uint64_t weight, std::uint64_t untaken);
   /// The program has taken a message of so many bytes.
   void on_taken(const Key& key, Stream& stream, std::uint64_t bytes);
-  void on_question(const Key& key, const Stream& stream, bool is_lost);
+  void on_question(const Key& key, Stream& stream, const FlowQuestion& question);
   /// A vnode came with this stream, and so many bytes of its messages wait. A vnode goes.
   void add(const Key& key, const Stream& stream, std::uint64_t bytes);
   void remove(VnodeId to, const std::map<VnodeId, Stream>& streams);
+  /// Nothing may come of this flow: it is neither refused nor the one that may go on beyond the
+  /// room there is. Whether it was refused.
+  bool forget(const Key& key);
 
   // Commands.
   /// Flows that were refused, for which there is room now: to be granted.
@@ -76,6 +81,7 @@ class Inflows {
   // Queries.
   [[nodiscard]] const InflowOptions& options() const { return options_; }
   [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
+  [[nodiscard]] bool is_refused(const Key& key) const { return is_refused_.contains(key); }
 
  private:
   struct Flow {
@@ -91,13 +97,20 @@ class Inflows {
   [[nodiscard]] std::uint64_t window(const Stream& stream) const;
   void grow(Flow& flow, Stream& stream) const;
   void consider(const Key& key, Stream& stream, Flow& flow);
-  void take_refused(std::vector<Key>& out);
+  void take_refused(std::deque<Key>::iterator at, std::vector<Key>& out);
+  void pass_on(const Key& key) {
+    if (assembling_ == key) assembling_.reset();
+  }
+  [[nodiscard]] bool goes_before(const Key& key) const {
+    return !assembling_ || (lowest_first_ && key < *assembling_);
+  }
   void credit(const Key& key, const Stream& stream, bool again);
 
   InflowOptions options_;
   Instant now_{};
   std::map<Key, Flow> flows_;
   std::set<Key> stalled_;          ///< All credit is used up.
+  bool lowest_first_;
   std::deque<Key> refused_;        ///< In the order of the refusals, each once.
   std::set<Key> is_refused_;       ///< The same.
   std::set<Key> wanted_;           ///< Granted beyond the room there is, for a waiting call.

@@ -106,7 +106,7 @@ void Outflows::ask(const VnodeSet& from, bool is_lost, std::vector<FlowQuestion>
   for (const auto& [source, flows] : sources_) {
     if (!from.contains(source)) continue;
     for (const auto& [to, flow] : flows) {
-      if (!flow.kept.empty()) out.push_back({source, to, is_lost});
+      if (!flow.kept.empty()) out.push_back({source, to, is_lost, flow.next});
     }
   }
 }

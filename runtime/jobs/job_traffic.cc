@@ -78,10 +78,11 @@ void JobTraffic::on_app(const Surroundings& around, const AppClosing& message, J
 }
 
 void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out) {
+  if (message.is_direct) return router_.serve(message.piece, {{std::move(message.to), 0}}, out);
   collectives::TreeCopy copy;
   copy.tree = {self_, TreeKind::kLatency};
   copy.hops_left = static_cast<std::uint32_t>(around.members.size()) + 1;
-  copy.vnodes = router_.map().all();
+  copy.vnodes = std::move(message.to);
   copy.piece = std::move(message.piece);
   out.report(UseTree{copy.tree});
   spread(around, std::move(copy), out);
@@ -269,6 +270,7 @@ void JobTraffic::reduce(const Surroundings& around, collectives::ReductionId id,
                         JobOutbox& out) {
   if (!router_.map().contains(id.target)) return;
   const ProcessorId owner = router_.map().owner(id.target).first;
+  if (owner == kNobody) return;  // whoever keeps something for it hears that it is closed
   const TreeView* tree = around.trees.view({owner, TreeKind::kLatency});
   const VnodeSet& own = router_.held();
   collectives::Reduction::Situation situation{own, owner, tree, {}, around.leaving};
@@ -392,6 +394,11 @@ void JobTraffic::on_standing(const Surroundings& around, ProcessorSet ready, boo
   ready_ = std::move(ready);
   ending_ = ending_ || ending;
   if (balance_ || around.leaving) mover_.balance(around.now, router_, standing(around), out);
+  if (!around.leaving) return;
+  const Routes ended{job_, router_.on_leaving()};
+  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
+    if (!ended.routes.empty()) out.send(member, ended);
+  }
 }
 
 void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
@@ -411,6 +418,10 @@ void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
 
 void JobTraffic::on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out) {
   mover_.on_gone(gone, router_, standing(around), out);
+}
+
+void JobTraffic::on_relieved(std::vector<CastCredit> credits, JobOutbox& out) {
+  router_.tell(std::move(credits), out);
 }
 
 void JobTraffic::on_line(const Surroundings& around, JobOutbox& out) {

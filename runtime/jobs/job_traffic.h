@@ -82,6 +82,8 @@ class JobTraffic {
   void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
   /// If somebody has died who may have had something of the job on its way: its ends repair that.
   void on_line(const Surroundings& around, JobOutbox& out);
+  /// Copies that were dropped here on their way may come again.
+  void on_relieved(std::vector<CastCredit> credits, JobOutbox& out);
 
   // Queries.
   [[nodiscard]] const Router& router() const { return router_; }

@@ -142,10 +142,9 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage m
     on_unknown(around, from, std::move(message), out);
     return;
   }
-  const auto* collective = std::get_if<CollectiveMessage>(&message);
-  const bool is_traffic = collective != nullptr || std::holds_alternative<VnodeMessage>(message);
-  const bool needs_hops = collective != nullptr ? !is_repaired_by_ends(*collective)
-                                                : std::holds_alternative<Migrate>(message);
+  const bool is_traffic = std::holds_alternative<CollectiveMessage>(message) ||
+                          std::holds_alternative<VnodeMessage>(message);
+  const bool needs_hops = std::holds_alternative<Migrate>(message);
   if (needs_hops && from != self_) entry->passed[from] = around.now;
   dispatch(around, from, *entry, std::move(message), out);
   // Plain traffic changes who should hold what only while this processor empties itself.
@@ -199,15 +198,32 @@ void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined
   }
 }
 
-void Jobs::on_passed_on(Instant now, const Envelope& envelope, ProcessorId peer) {
-  const auto* message = std::get_if<CollectiveMessage>(&envelope);
-  if (message == nullptr || is_repaired_by_ends(*message)) return;
-  Entry* entry = find(message->job);
-  if (entry != nullptr) entry->passed[peer] = now;
+void Jobs::on_dropped(const CollectiveMessage& copy, ProcessorId peer) {
+  Entry* entry = find(copy.job);
+  const collectives::BroadcastPiece* piece = copied_piece(copy);
+  if (entry == nullptr || piece == nullptr) return;
+  entry->dropped[peer].add(*piece, vnodes_of(copy));
 }
 
-/// A processor that held no vnodes may have had messages all the same, on their way to others; but
-/// not for long, since what cannot be passed on for peer_timeout is the death of somebody else.
+void Jobs::on_relieved(ProcessorId peer, JobOutbox& out) {
+  for (auto& [job, entry] : jobs_) {
+    auto dropped = entry->dropped.extract(peer);
+    if (dropped.empty()) continue;
+    const VnodeSet all = entry->traffic.router().map().all();
+    entry->traffic.on_relieved(dropped.mapped().take(all), out);
+  }
+}
+
+ProcessorSet Jobs::dropped_for() const {
+  ProcessorSet peers;
+  for (const auto& [job, entry] : jobs_) {
+    for (const auto& [peer, dropped] : entry->dropped) peers.insert(peer);
+  }
+  return peers;
+}
+
+/// A processor that held no vnodes may have had some all the same, on their way to others; but not
+/// for long, since what cannot be passed on for peer_timeout is the death of somebody else.
 std::string Jobs::lost_with(const Surroundings& around, const Entry& entry,
                             ProcessorId gone) const {
   const VnodeSet held = entry.traffic.router().map().owned_by(gone);
@@ -215,7 +231,7 @@ std::string Jobs::lost_with(const Surroundings& around, const Entry& entry,
   const auto passed = entry.passed.find(gone);
   const bool is_recent =
       passed != entry.passed.end() && around.now - passed->second < 3 * config_.peer_timeout;
-  return is_recent ? "messages that it was passing on" : "";
+  return is_recent ? "vnodes that it was passing on" : "";
 }
 
 void Jobs::report_holdings(const Surroundings& around, JobOutbox& out) {

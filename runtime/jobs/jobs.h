@@ -39,8 +39,9 @@ class Jobs {
                const std::vector<ViewChange::Gone>& gone, JobOutbox& out);
   void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
   void on_leaving(const Surroundings& around, JobOutbox& out);
-  /// A message of a job, on its way to `peer`.
-  void on_passed_on(Instant now, const Envelope& envelope, ProcessorId peer);
+  /// A copy of a broadcast was dropped: too many wait for `peer`, of which that may be said again.
+  void on_dropped(const CollectiveMessage& copy, ProcessorId peer);
+  void on_relieved(ProcessorId peer, JobOutbox& out);
   void on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out);
 
   // Inputs: applications and processes here.
@@ -80,6 +81,8 @@ class Jobs {
     for (const auto& [job, entry] : jobs_) sum += entry->traffic.unknown();
     return sum;
   }
+  /// On their way to whom something was dropped.
+  [[nodiscard]] ProcessorSet dropped_for() const;
   void check_invariants() const;
 
  private:
@@ -88,8 +91,9 @@ class Jobs {
         : life(self, start, config), traffic(self, start, config) {}
     JobLife life;
     JobTraffic traffic;
-    /// When messages of vnodes, or vnodes, last went to or came from these.
+    /// When vnodes last came from these.
     std::map<ProcessorId, Instant> passed;
+    std::map<ProcessorId, DroppedCasts> dropped;  ///< On the way to these.
   };
   /// A job that was asked for here, and has no number yet.
   struct Asked {

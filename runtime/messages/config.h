@@ -32,6 +32,9 @@ struct DaemonConfig {
   std::uint64_t early_messages_max = 100'000;
   /// Requests for jobs kept by one who is not in office yet; further ones are counted [limit].
   std::uint64_t early_job_requests_max = 100'000;
+  /// Copies of broadcasts queued to one peer: above it further ones are dropped, and asked for
+  /// again when half of that is left [limit]. A piece comes on top.
+  std::uint64_t copy_bytes_max = std::uint64_t{7} << 19U;
   /// Bytes queued to one peer above which applications are not read any more.
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
   /// Lives inside an application: whoever attaches without a job begins one, or takes part in it.

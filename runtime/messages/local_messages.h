@@ -28,13 +28,16 @@ struct AppSend {
   PointToPoint message;
   friend bool operator==(const AppSend&, const AppSend&) = default;
 };
-/// For the source, or the receiving end, of a flow.
+/// For the source, or the receiving end, of a flow; for the root of broadcasts.
 struct AppFlow {
-  std::variant<FlowCredit, FlowQuestion> message;
+  std::variant<FlowCredit, FlowQuestion, CastCredit> message;
   friend bool operator==(const AppFlow&, const AppFlow&) = default;
 };
+/// A piece for these vnodes, down the tree of this processor; `is_direct`: outside of it.
 struct AppBroadcast {
   collectives::BroadcastPiece piece;
+  VnodeSet to;
+  bool is_direct = false;
   friend bool operator==(const AppBroadcast&, const AppBroadcast&) = default;
 };
 struct AppContribute {

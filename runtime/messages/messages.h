@@ -19,7 +19,8 @@ namespace phx::runtime {
 
 // --- Vnodes ----------------------------------------------------------------------------------
 
-/// "`owner` owns (or is about to own) these at that epoch": always true when it was sent.
+/// "`owner` owns (or is about to own) these at that epoch": always true when it was sent. Nobody:
+/// their process has finished and its processor has left, so nothing for them is needed any more.
 struct Route {
   VnodeSet vnodes;
   ProcessorId owner;
@@ -65,12 +66,13 @@ struct Migrate {
   std::vector<VnodeParcel> parcels;
   friend bool operator==(const Migrate&, const Migrate&) = default;
 };
-/// A delivery for one vnode (of FlowCredit: the source of the flow), sent to the processor that
-/// owns it as far as epoch `followed`.
+/// A delivery for one vnode (of FlowCredit: the source of the flow; of CastCredit: the root), sent
+/// to the processor that owns it as far as epoch `followed`.
 struct VnodeMessage {
   JobId job;
   Epoch followed = 0;
-  std::variant<PointToPoint, collectives::ReductionToken, FlowCredit, FlowQuestion> delivery;
+  std::variant<PointToPoint, collectives::ReductionToken, FlowCredit, FlowQuestion, CastCredit>
+      delivery;
   friend bool operator==(const VnodeMessage&, const VnodeMessage&) = default;
 };
 struct CollectiveMessage {
@@ -78,10 +80,10 @@ struct CollectiveMessage {
   collectives::Message message;
   friend bool operator==(const CollectiveMessage&, const CollectiveMessage&) = default;
 };
-/// Whatever is lost of it on its way, its ends repair; as of all that is a VnodeMessage.
-[[nodiscard]] inline bool is_repaired_by_ends(const CollectiveMessage& message) {
-  return std::holds_alternative<collectives::ReductionToken>(message.message);
-}
+/// The broadcast's piece that this is a copy of; null: none, or it has no contents to be dropped.
+[[nodiscard]] const collectives::BroadcastPiece* copied_piece(const CollectiveMessage& message);
+/// For whom this copy of a broadcast is.
+[[nodiscard]] VnodeSet vnodes_of(const CollectiveMessage& copy);
 
 /// Everything one daemon says to another.
 using Envelope =

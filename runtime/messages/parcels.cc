@@ -12,7 +12,8 @@ namespace {
 std::size_t entries_of(const VnodeBundle& bundle) {
   std::size_t most = std::max({bundle.mailbox.size(), bundle.to_vnodes.size(),
                                bundle.reductions.size(), bundle.to_targets.size(),
-                               bundle.as_target.askers.size(), bundle.as_target.pending.size()});
+                               bundle.as_target.askers.size(), bundle.as_target.pending.size(),
+                               bundle.casting.kept.size(), bundle.casting.receivers.size()});
   for (const auto* streams : {&bundle.from_vnodes, &bundle.from_roots}) {
     most = std::max(most, streams->size());
     for (const auto& [from, inbound] : *streams) {

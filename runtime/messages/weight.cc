@@ -25,6 +25,9 @@ struct ContentWeight {
   Weight operator()(const PointToPoint& m) const { return {kSmall, m.payload.size()}; }
   Weight operator()(const FlowCredit& /*credit*/) const { return {kSmall, 0}; }
   Weight operator()(const FlowQuestion& /*question*/) const { return {kSmall, 0}; }
+  Weight operator()(const CastCredit& m) const {
+    return {kSmall + kCounter * m.vnodes.ranges().size(), 0};
+  }
   Weight operator()(const BroadcastDelivery& m) const {
     return {kSmall + kCounter * m.to.ranges().size(), m.piece.payload.size()};
   }
@@ -101,6 +104,10 @@ Weight weight_of(const VnodeBundle& bundle) {
     sum.header += kSmall;
     for (const PointToPoint& piece : flow.kept) sum += {kSmall, piece.payload.size()};
   }
+  for (const collectives::BroadcastPiece& piece : bundle.casting.kept) {
+    sum += {kSmall, piece.payload.size()};
+  }
+  sum.header += kSmall * bundle.casting.receivers.size();
   sum.header += kCounter * (bundle.reductions.size() + bundle.as_target.askers.size());
   return sum;
 }

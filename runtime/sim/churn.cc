@@ -21,9 +21,11 @@ ChurnOptions with_windows(std::uint64_t seed, ChurnOptions options) {
   load.window_bytes = load.unasked_bytes * (1 + rng.below(8));
   load.inbox_bytes = pieces(16);
   load.outbox_bytes = pieces(64);
+  load.slack_bytes = pieces(8);
   options.flow_bytes_max = pieces(16);
   load.contribution_bytes = rng.below(4) * kPieceBytes;
   load.contributions_ahead = 1 + rng.below(3);
+  options.copy_bytes_max = pieces(16);
   return options;
 }
 
@@ -33,6 +35,7 @@ ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) 
                                       : Topology::uniform(options.sites, {options.wan_latency, 0});
   cluster.seed = seed;
   cluster.daemon.flow_bytes_max = options.flow_bytes_max;
+  cluster.daemon.copy_bytes_max = options.copy_bytes_max;
   cluster.jitter = 0.2;
   cluster.machine.fault = options.planted;
   cluster.machine.late_timers_max = 2ms;

@@ -15,9 +15,11 @@ struct ChurnOptions {
   std::optional<Topology> topology;              ///< Instead of the next two.
   std::vector<std::uint32_t> sites = {8, 6, 6};  ///< Processors at the beginning.
   Duration wan_latency = 10ms;                   ///< One way, between two sites.
-  /// Its windows, and the next line, are what half of the runs have; the others draw small ones.
+  /// Its windows, and the next two lines, are what half of the runs have; the others draw small
+  /// ones.
   WorkloadOptions workload;
   std::uint64_t flow_bytes_max = std::uint64_t{32} << 20U;  ///< Of the daemons.
+  std::uint64_t copy_bytes_max = std::uint64_t{7} << 19U;
   FaultOptions faults = FaultOptions::churn();
   PlantedFault planted = PlantedFault::kNone;
   Duration settles_within = 60s;  ///< After the faults have stopped [liveness].

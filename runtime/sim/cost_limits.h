@@ -25,7 +25,7 @@ inline constexpr std::array<CostLimit, 19> kCostLimits = {{
     {"half of them move", 65ms, 48.6, 5442, 1, 28.92},
     {"join to a job", 142ms, 199.2, 7666, 156, 22.93},
     {"leave from a job", 198ms, 204.7, 7726, 45, 25.56},
-    {"job end", 34ms, 24.0, 520, 16, 5.43},
+    {"job end", 109ms, 35.4, 6300, 104, 5.96},
     {"trees close", 67696ms, 295.3, 6219, 670, 2.69},
     {"death of a holder", 930ms, 164.6, 4778, 243, 10.34},
 }};

@@ -80,6 +80,11 @@ class Ledger {
     return vnodes_[vnode.value].holder;
   }
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  /// Of `root`, by `at`.
+  [[nodiscard]] std::uint32_t broadcasts_taken(VnodeId root, VnodeId at) const {
+    const std::vector<std::uint32_t>& taken = taken_broadcasts_[root.value];
+    return at.value < taken.size() ? taken[at.value] : 0;
+  }
   /// One sentence about something that is missing; empty if nothing is.
   [[nodiscard]] std::string missing() const;
 

@@ -62,7 +62,17 @@ void Saboteur::spoil(runtime::Envelope& envelope) const {
         (fault_ == PlantedFault::kNoTrees && std::holds_alternative<overlay::TreeOpen>(*tree)) ||
         (fault_ == PlantedFault::kNoTreeClose && std::holds_alternative<overlay::TreeClose>(*tree));
   } else if (auto* message = std::get_if<runtime::CollectiveMessage>(&envelope)) {
+    const collectives::BroadcastPiece* piece = runtime::copied_piece(*message);
+    constexpr std::uint64_t kSome = 16;
+    is_lost = fault_ == PlantedFault::kLostCopies && piece != nullptr &&
+              (piece->root.value + piece->number) % kSome == 0;
     spoil(message->message);
+  }
+  auto* routed = std::get_if<runtime::VnodeMessage>(&envelope);
+  auto* credit = routed == nullptr ? nullptr : std::get_if<runtime::CastCredit>(&routed->delivery);
+  if (credit != nullptr) {
+    is_lost = fault_ == PlantedFault::kUntoldDrops && credit->again.has_value();
+    if (fault_ == PlantedFault::kNoCastCredit) credit->limit = 0;
   }
   if (is_lost) envelope = runtime::Heartbeat{};
 }
@@ -97,6 +107,8 @@ void Saboteur::forget_given(collectives::ReductionToken& token) {
 }
 
 void Saboteur::on_local(runtime::ToDaemon& message) {
+  auto* cast = std::get_if<runtime::AppBroadcast>(&message);
+  if (fault_ == PlantedFault::kAllDirect && cast != nullptr) cast->is_direct = true;
   constexpr std::size_t kCut = 64;
   auto* given = std::get_if<runtime::AppContribute>(&message);
   if (given != nullptr) line_ = std::max(line_, given->token.line);

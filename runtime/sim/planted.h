@@ -26,12 +26,16 @@ enum class PlantedFault : std::uint8_t {
   kIgnoredLine,             ///< Relays take tokens of an old line for those of the new one.
   kForgottenContributions,  ///< What was contributed is not kept.
   kNoContributionWindow,    ///< Contributions go ahead of their target as far as they like.
+  kLostCopies,              ///< Some copies of broadcasts are dropped, and nobody is told.
+  kUntoldDrops,             ///< Who dropped a piece of a broadcast does not say so.
+  kNoCastCredit,            ///< Roots get no credit.
   // These cost only time, messages or memory.
   kNoTrees,      ///< Nobody hears of trees.
   kCopiesTwice,  ///< Each copy of a broadcast is sent twice.
   kNoPulls,      ///< Newcomers never get vnodes.
   kEndlessHops,  ///< The hop budget of copies never falls.
   kNoTreeClose,  ///< Trees that are out of use stay.
+  kAllDirect,    ///< Broadcasts are sent as if nobody was in step.
 };
 
 /// Sits between one daemon and its driver, and falsifies what passes. Harmless with kNone.

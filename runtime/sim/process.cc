@@ -10,6 +10,9 @@
 namespace phx::sim {
 namespace {
 
+/// A message says at least who sent it.
+constexpr std::size_t kLabel = 64;
+
 using collectives::ReduceOp;
 using runtime::Endpoint;
 using runtime::Message;
@@ -20,6 +23,7 @@ runtime::EndpointConfig endpoint_config(const WorkloadOptions& options) {
   config.inflows.unasked_bytes = options.unasked_bytes;
   config.inflows.window_max = std::max(options.unasked_bytes, options.window_bytes);
   config.inflows.inbox_bytes = options.inbox_bytes;
+  config.inflows.cast_slack_bytes = options.slack_bytes;
   config.outbox_bytes_max = options.outbox_bytes;
   config.contributions = {options.ignores_window ? ~std::uint64_t{0} : options.contribution_bytes,
                           options.contributions_ahead};
@@ -151,7 +155,6 @@ void Process::send_something(Instant now, VnodeId vnode, State& state) {
   if (state.sent < due(options.messages) && rng_.chance(options.send_chance)) {
     const VnodeId to{rng_.below(options.vnodes)};
     const std::size_t size = draw_size();
-    constexpr std::size_t kLabel = 64;  // a message says at least who sent it
     if (endpoint_.check_room(vnode, to, std::max(size, kLabel)).ok()) {
       const Payload payload = workload_.ledger().send(vnode, to, size);
       PHX_CHECK(endpoint_.send(vnode, to, state.sent, payload).ok());
@@ -159,7 +162,9 @@ void Process::send_something(Instant now, VnodeId vnode, State& state) {
     }
   }
   if (state.broadcasts < due(workload_.broadcasts_of(vnode)) && rng_.chance(options.send_chance)) {
-    const Payload payload = workload_.ledger().broadcast(vnode, draw_size());
+    const std::size_t size = draw_size();
+    if (!endpoint_.check_room(std::max(size, kLabel)).ok()) return;
+    const Payload payload = workload_.ledger().broadcast(vnode, size);
     PHX_CHECK(endpoint_.broadcast(vnode, state.broadcasts, payload).ok());
     ++state.broadcasts;
   }

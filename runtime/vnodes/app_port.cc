@@ -44,6 +44,9 @@ std::map<VnodeId, std::vector<Delivery>> AppPort::delivered_after(std::uint64_t 
                    [&](const FlowQuestion& m) {
                      if (vnodes.contains(m.to)) result[m.to].push_back(m);
                    },
+                   [&](const CastCredit& m) {
+                     if (vnodes.contains(m.root)) result[m.root].push_back(m);
+                   },
                },
                kept.delivery);
   }

@@ -437,8 +437,9 @@ void Mover::ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& 
   for (const auto& group : router.map().groups(vnodes)) {
     const bool is_known = standing.members.contains(group.owner);
     if (group.owner == refuser || !is_known) {
-      refuse(group.vnodes, group.owner == refuser ? why : to_string(group.owner) + " is gone",
-             router, out);
+      const std::string gone =
+          group.owner == kNobody ? "their process has ended" : to_string(group.owner) + " is gone";
+      refuse(group.vnodes, group.owner == refuser ? why : gone, router, out);
       continue;
     }
     VnodeSet& asked = assuming_[group.owner];

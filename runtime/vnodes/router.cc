@@ -17,7 +17,8 @@ VnodeId target_of(const VnodeMessage& message) {
   return std::visit(Overloaded{[](const PointToPoint& m) { return m.to; },
                                [](const collectives::ReductionToken& m) { return m.id.target; },
                                [](const FlowCredit& m) { return m.from; },
-                               [](const FlowQuestion& m) { return m.to; }},
+                               [](const FlowQuestion& m) { return m.to; },
+                               [](const CastCredit& m) { return m.root; }},
                     message.delivery);
 }
 
@@ -39,14 +40,21 @@ Router::Router(ProcessorId self, JobId job, VnodeMap map, std::uint64_t flow_byt
 Router::Way Router::way(VnodeId vnode, Epoch followed) const {
   if (held_.contains(vnode)) return {Way::Kind::kHere, {}};
   const VnodeMap::Owner owner = map_.owner(vnode);
+  if (owner.first == kNobody) return {Way::Kind::kClosed, owner};
   if (owner.first != self_ && owner.second > followed) return {Way::Kind::kForward, owner};
   return {Way::Kind::kPark, owner};
 }
 
-/// Whether it is a piece of a flow that does not fit; then that is remembered.
+/// Whether it is a piece of a flow or a broadcast that does not fit; then that is remembered.
 bool Router::drop_if_full(const Delivery& delivery, std::uint64_t bytes) {
+  if (bytes <= flow_bytes_max_) return false;
+  const auto* cast = std::get_if<BroadcastDelivery>(&delivery);
+  if (cast != nullptr && !collectives::is_question(cast->piece.purpose)) {
+    dropped_casts_.add(cast->piece, cast->to);
+    return true;
+  }
   const auto* piece = std::get_if<PointToPoint>(&delivery);
-  if (piece == nullptr || bytes <= flow_bytes_max_) return false;
+  if (piece == nullptr) return false;
   auto& flows = dropped_[piece->to];
   const auto at = flows.try_emplace(piece->from, piece->seq).first;
   at->second = std::min(at->second, piece->seq);
@@ -66,6 +74,11 @@ void Router::ask_again(const VnodeSet& vnodes, JobOutbox& out) {
       route(VnodeMessage{job_, 0, FlowCredit{from, to, 0, 0, seq}}, out);
     }
   }
+  tell(dropped_casts_.take(vnodes), out);
+}
+
+void Router::tell(std::vector<CastCredit> credits, JobOutbox& out) {
+  for (CastCredit& credit : credits) route(VnodeMessage{job_, 0, std::move(credit)}, out);
 }
 
 /// The process here takes nothing any more: who sends pieces to its vnodes, or asks about
@@ -76,6 +89,7 @@ bool Router::answer_closed(const Delivery& delivery, JobOutbox& out) {
   };
   const auto* piece = std::get_if<PointToPoint>(&delivery);
   const auto* question = std::get_if<FlowQuestion>(&delivery);
+  const auto* cast = std::get_if<BroadcastDelivery>(&delivery);
   if (piece != nullptr) close(*piece);
   const bool is_of_reductions = question != nullptr && question->reductions > 0;
   if (question != nullptr && !is_of_reductions) close(*question);
@@ -83,7 +97,8 @@ bool Router::answer_closed(const Delivery& delivery, JobOutbox& out) {
     const FlowCredit none_needed{question->from, question->to, 0, 0, {}, kFlowClosed};
     route(VnodeMessage{job_, 0, none_needed}, out);
   }
-  return piece != nullptr || question != nullptr;
+  if (cast != nullptr) tell({{cast->piece.root, cast->to, kFlowClosed, 0, {}}}, out);
+  return piece != nullptr || question != nullptr || cast != nullptr;
 }
 
 void Router::on_closing(JobOutbox& out) {
@@ -137,6 +152,9 @@ void Router::route(VnodeMessage message, JobOutbox& out) {
       message.followed = taken.owner.second;
       out.send(taken.owner.first, std::move(message));
       break;
+    case Way::Kind::kClosed:
+      answer_closed(delivery_of(std::move(message)), out);
+      break;
     case Way::Kind::kPark: {
       const Epoch followed = message.followed;
       park(target, delivery_of(std::move(message)), followed, out);
@@ -153,6 +171,10 @@ void Router::serve(const collectives::BroadcastPiece& piece,
     if (!part.vnodes.empty() && !map_.contains(part.vnodes.ranges().back().last)) ++unknown_;
     here = here.united(part.vnodes.common(held_));
     for (auto& group : map_.groups(part.vnodes.minus(held_))) {
+      if (group.owner == kNobody) {
+        answer_closed(BroadcastDelivery{std::move(group.vnodes), piece}, out);
+        continue;
+      }
       if (group.owner != self_ && group.epoch > part.epoch) {
         onward.push_back(std::move(group));
         continue;
@@ -211,7 +233,7 @@ void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
     out.report(Effect{ToApp{port_->application(), AppGrant{std::move(portion)}}});
   }
   for (Delivery& delivery : waiting) deliver(std::move(delivery), out);
-  if (!dropped_.empty()) ask_again(held_, out);
+  if (has_dropped()) ask_again(held_, out);
 }
 
 void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
@@ -292,6 +314,17 @@ void Router::keep(AppReleased released, JobOutbox& out) {
   }
 }
 
+std::vector<Route> Router::on_leaving() {
+  if (!finished_) return {};
+  std::vector<Route> routes;
+  for (auto& group : map_.groups(map_.owned_by(self_))) {
+    routes.push_back({std::move(group.vnodes), kNobody, group.epoch + 1});
+    map_.learn(routes.back());
+  }
+  held_ = {};
+  return routes;
+}
+
 VnodeSet Router::runs_of(const VnodeSet& vnodes) const {
   VnodeSet runs;
   const VnodeSet owned = map_.owned_by(self_);
@@ -311,7 +344,7 @@ std::vector<VnodeParcel> Router::release(AppReleased released, ProcessorId to, J
 void Router::on_acknowledged(std::uint64_t received, JobOutbox& out) {
   if (!port_) return;
   port_->acknowledge(received);
-  if (!dropped_.empty() && port_->bytes() <= flow_bytes_max_ / 2) ask_again(held_, out);
+  if (has_dropped() && port_->bytes() <= flow_bytes_max_ / 2) ask_again(held_, out);
 }
 
 void Router::on_finished(JobOutbox& out) {

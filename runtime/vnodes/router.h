@@ -9,6 +9,7 @@
 #include "overlay/base/interval_set.h"
 #include "runtime/messages/job_outbox.h"
 #include "runtime/vnodes/app_port.h"
+#include "runtime/vnodes/dropped_casts.h"
 #include "runtime/vnodes/vnode_map.h"
 
 namespace phx::runtime {
@@ -23,8 +24,8 @@ namespace phx::runtime {
 /// is installed or a newer route is heard [Saito08 G12].
 ///
 /// Guarantees: every delivery is at one place at a time and is never dropped while the job lives,
-/// but for pieces of flows: what does not fit, or is for a vnode whose process has finished, is
-/// dropped, and its source hears of that (when there is room again).
+/// but for pieces of flows and of broadcasts: what does not fit, or is for a vnode whose process
+/// has finished, is dropped, and its source hears of that (when there is room again).
 /// Does not guarantee order: FIFO per pair is restored by the numbers at the destination vnode.
 class Router {
  public:
@@ -40,6 +41,9 @@ class Router {
   void on_acknowledged(std::uint64_t received, JobOutbox& out);
   void on_routes(const std::vector<Route>& routes, JobOutbox& out);
   void on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out);
+  /// This processor leaves, and its process has finished: what it owns is nobody's from now on.
+  /// Returns that, for all to know.
+  [[nodiscard]] std::vector<Route> on_leaving();
 
   // Commands.
   void route(VnodeMessage message, JobOutbox& out);
@@ -47,6 +51,8 @@ class Router {
   void serve(const collectives::BroadcastPiece& piece,
              const std::vector<collectives::Tokens>& tokens, JobOutbox& out);
   void deliver(Delivery delivery, JobOutbox& out);
+  /// What was dropped on the way to others, and may come again.
+  void tell(std::vector<CastCredit> credits, JobOutbox& out);
   /// Takes released vnodes from the application and makes parcels for `to` of them, as give_kept().
   [[nodiscard]] std::vector<VnodeParcel> release(AppReleased released, ProcessorId to,
                                                  JobOutbox& out);
@@ -85,7 +91,7 @@ class Router {
     Epoch followed = 0;
   };
   struct Way {
-    enum class Kind { kHere, kForward, kPark } kind;
+    enum class Kind { kHere, kForward, kPark, kClosed } kind;
     VnodeMap::Owner owner;
   };
 
@@ -93,6 +99,7 @@ class Router {
   void park(VnodeId vnode, Delivery delivery, Epoch followed, JobOutbox& out);
   [[nodiscard]] bool drop_if_full(const Delivery& delivery, std::uint64_t bytes);
   void ask_again(const VnodeSet& vnodes, JobOutbox& out);
+  [[nodiscard]] bool has_dropped() const { return !dropped_.empty() || !dropped_casts_.empty(); }
   bool answer_closed(const Delivery& delivery, JobOutbox& out);
   [[nodiscard]] std::vector<Parked> unpark(VnodeId vnode);
   void install(std::vector<VnodeParcel> parcels, JobOutbox& out);
@@ -112,6 +119,7 @@ class Router {
   std::map<VnodeId, std::vector<Parked>> parked_;
   /// Flows of which pieces were dropped here: by receiver and source, the first such piece.
   std::map<VnodeId, std::map<VnodeId, std::uint64_t>> dropped_;
+  DroppedCasts dropped_casts_;  ///< The same of broadcasts.
   std::uint64_t parked_count_ = 0;
   std::uint64_t parked_bytes_ = 0;
   std::uint64_t unknown_ = 0;

@@ -18,7 +18,7 @@ collectives::BroadcastPiece read(const pb::BroadcastPiece& in, Source& source) {
           .number = in.number(),
           .tag = in.tag(),
           .purpose =
-              source.choice(in.purpose(), collectives::Purpose::kReduced, "BroadcastPiece.purpose"),
+              source.choice(in.purpose(), collectives::Purpose::kRepair, "BroadcastPiece.purpose"),
           .more = in.more(),
           .payload = source.payload(in.payload_size(), "BroadcastPiece.payload")};
 }

@@ -50,10 +50,11 @@ runtime::FlowCredit read(const pb::FlowCredit& in, Source& source) {
 }
 
 void write(const runtime::FlowQuestion& in, pb::FlowQuestion& out) {
-  const auto& [from, to, is_lost, reductions] = in;
+  const auto& [from, to, is_lost, end, reductions] = in;
   out.set_from(from.value);
   out.set_to(to.value);
   out.set_is_lost(is_lost);
+  out.set_end(end);
   out.set_reductions(reductions);
 }
 
@@ -61,7 +62,27 @@ runtime::FlowQuestion read(const pb::FlowQuestion& in, Source& source) {
   return {.from = source.vnode(in.from(), "FlowQuestion.from"),
           .to = source.vnode(in.to(), "FlowQuestion.to"),
           .is_lost = in.is_lost(),
+          .end = in.end(),
           .reductions = in.reductions()};
+}
+
+void write(const runtime::CastCredit& in, pb::CastCredit& out) {
+  const auto& [root, vnodes, received, limit, again] = in;
+  out.set_root(root.value);
+  write_set(vnodes, out.mutable_vnodes());
+  out.set_received(received);
+  out.set_limit(limit);
+  out.set_again(again ? *again + 1 : 0);
+}
+
+runtime::CastCredit read(const pb::CastCredit& in, Source& source) {
+  runtime::CastCredit out{.root = source.vnode(in.root(), "CastCredit.root"),
+                          .vnodes = read_vnodes(in.vnodes(), source, "CastCredit.vnodes"),
+                          .received = in.received(),
+                          .limit = in.limit(),
+                          .again = {}};
+  if (in.again() != 0) out.again = in.again() - 1;
+  return out;
 }
 
 void write(const runtime::BroadcastDelivery& in, pb::BroadcastDelivery& out, Sink& sink) {
@@ -92,6 +113,9 @@ void add(const runtime::FlowCredit& in, pb::Delivery& out, Sink& /*sink*/) {
 void add(const runtime::FlowQuestion& in, pb::Delivery& out, Sink& /*sink*/) {
   write(in, *out.mutable_flow_question());
 }
+void add(const runtime::CastCredit& in, pb::Delivery& out, Sink& /*sink*/) {
+  write(in, *out.mutable_cast_credit());
+}
 
 }  // namespace
 
@@ -100,7 +124,7 @@ void write(const runtime::Delivery& in, pb::Delivery& out, Sink& sink) {
 }
 
 runtime::Delivery read(const pb::Delivery& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::Delivery> == 5, "a new one needs a case here");
+  static_assert(std::variant_size_v<runtime::Delivery> == 6, "a new one needs a case here");
   switch (in.delivery_case()) {
     case pb::Delivery::kPointToPoint:
       return read(in.point_to_point(), source);
@@ -112,6 +136,8 @@ runtime::Delivery read(const pb::Delivery& in, Source& source) {
       return read(in.flow_credit(), source);
     case pb::Delivery::kFlowQuestion:
       return read(in.flow_question(), source);
+    case pb::Delivery::kCastCredit:
+      return read(in.cast_credit(), source);
     case pb::Delivery::DELIVERY_NOT_SET:
       break;
   }
@@ -145,8 +171,9 @@ void write_streams(const Streams& streams, Numbers64* counters, StreamPieces* pi
   using Inbound = runtime::VnodeBundle::Inbound;
   write_counters(streams, counters, [](const Inbound& inbound) { return inbound.next; });
   for (const auto& entry : streams) {
-    const auto& [next, begun, early, offset, limit, window] = entry.second;
-    if (begun.empty() && early.empty() && offset == 0 && limit == 0 && window == 0) continue;
+    const auto& [next, begun, early, offset, limit, window, asked] = entry.second;
+    const bool is_plain = offset == 0 && limit == 0 && window == 0 && asked == 0;
+    if (is_plain && begun.empty() && early.empty()) continue;
     pb::VnodeBundle::Pieces& out = *pieces->Add();
     out.set_from(entry.first.value);
     for (const Payload& payload : begun) out.add_begun_sizes(sink.payload(payload));
@@ -158,6 +185,7 @@ void write_streams(const Streams& streams, Numbers64* counters, StreamPieces* pi
     out.set_offset(offset);
     out.set_limit(limit);
     out.set_window(window);
+    out.set_asked(asked);
   }
 }
 
@@ -196,6 +224,7 @@ void read_pieces(const pb::VnodeBundle::Pieces& in, IsPiece is_piece,
   stream.offset = in.offset();
   stream.limit = in.limit();
   stream.window = in.window();
+  stream.asked = in.asked();
 }
 
 Streams read_streams(const Numbers64& counters, const StreamPieces& pieces, IsPiece is_piece,
@@ -278,6 +307,79 @@ Flows read_flows(VnodeId from, const Entries<pb::VnodeBundle::Outbound>& entries
     flows.emplace_hint(flows.end(), VnodeId{in.to()}, read_flow(from, in, source));
   }
   return flows;
+}
+
+using Casting = runtime::VnodeBundle::Casting;
+
+void write_casting(const Casting& in, pb::VnodeBundle::Casting& out, Sink& sink) {
+  const auto& [next, sent, offset, kept, receivers] = in;
+  out.set_next(next);
+  out.set_sent(sent);
+  out.set_offset(offset);
+  for (const collectives::BroadcastPiece& piece : kept) {
+    pb::VnodeBundle::Casting::Piece& written = *out.add_kept();
+    written.set_tag(piece.tag);
+    written.set_purpose(static_cast<pb::Purpose>(piece.purpose));
+    written.set_more(piece.more);
+    written.set_payload_size(sink.payload(piece.payload));
+  }
+  for (const Casting::Receivers& group : receivers) {
+    const auto& [first, last, received, limit, position] = group;
+    pb::VnodeBundle::Casting::Receivers& written = *out.add_receivers();
+    written.set_first(first.value);
+    written.set_last(last.value);
+    written.set_received(received);
+    written.set_limit(limit);
+    written.set_position(position ? *position + 1 : 0);
+  }
+}
+
+Casting::Receivers read_receivers(const pb::VnodeBundle::Casting::Receivers& in, Source& source) {
+  Casting::Receivers out{.first = source.vnode(in.first(), "Casting.receivers.first"),
+                         .last = source.vnode(in.last(), "Casting.receivers.last"),
+                         .received = in.received(),
+                         .limit = in.limit(),
+                         .position = {}};
+  source.require(out.first <= out.last, "Casting.receivers");
+  if (in.position() != 0) out.position = in.position() - 1;
+  return out;
+}
+
+/// Refuses what no honest peer sends: its endpoint would work on with it.
+Casting read_casting(VnodeId root, const pb::VnodeBundle::Casting& in, Source& source) {
+  Casting out;
+  out.next = in.next();
+  out.sent = in.sent();
+  out.offset = in.offset();
+  const auto count = static_cast<std::uint64_t>(in.kept_size());
+  source.require(count <= kListMax && count <= out.next, "Casting.kept");
+  source.require(static_cast<std::size_t>(in.receivers_size()) <= kListMax, "Casting.receivers");
+  const std::uint64_t first = out.next - count;
+  source.require(first <= out.sent && out.sent <= out.next, "Casting.sent");
+  std::uint64_t number = first;
+  for (const pb::VnodeBundle::Casting::Piece& piece : in.kept()) {
+    if (!source.ok()) return out;
+    out.kept.push_back({.root = root,
+                        .number = number++,
+                        .tag = piece.tag(),
+                        .purpose = source.choice(piece.purpose(), collectives::Purpose::kReduced,
+                                                 "Casting.purpose"),
+                        .more = piece.more(),
+                        .payload = source.payload(piece.payload_size(), "Casting.kept")});
+  }
+  for (const pb::VnodeBundle::Casting::Receivers& group : in.receivers()) {
+    if (!source.ok()) return out;
+    const Casting::Receivers read = read_receivers(group, source);
+    const std::uint64_t position = read.position.value_or(out.sent);
+    const bool is_closed = read.received == runtime::kFlowClosed;
+    source.require(out.receivers.empty() || out.receivers.back().last < read.first,
+                   "Casting.receivers");
+    source.require(is_closed || (first <= read.received && read.received <= position),
+                   "Casting.received");
+    source.require(position <= out.sent, "Casting.position");
+    out.receivers.push_back(read);
+  }
+  return out;
 }
 
 using Targets = std::map<VnodeId, runtime::Contributed>;
@@ -366,15 +468,15 @@ runtime::AsTarget read_as_target(const pb::VnodeBundle& in, Source& source) {
 }  // namespace
 
 void write(const runtime::VnodeBundle& in, pb::VnodeBundle& out, Sink& sink) {
-  const auto& [state, mailbox, to_vnodes, from_vnodes, from_roots, broadcasts, reductions,
-               to_targets, as_target] = in;
+  const auto& [state, mailbox, to_vnodes, from_vnodes, from_roots, casting, reductions, to_targets,
+               as_target] = in;
   out.set_has_state(state.has_value());
   if (state) out.set_state_size(sink.payload(*state));
   write_list(mailbox, out.mutable_mailbox(), sink);
   write_flows(to_vnodes, out.mutable_to_vnodes(), sink);
   write_streams(from_vnodes, out.mutable_from_vnodes(), out.mutable_vnode_pieces(), sink);
   write_streams(from_roots, out.mutable_from_roots(), out.mutable_root_pieces(), sink);
-  out.set_broadcasts(broadcasts);
+  write_casting(casting, *out.mutable_casting(), sink);
   write_counters(reductions, out.mutable_reductions(), same_number);
   write_contributed(to_targets, out.mutable_to_targets(), sink);
   write_as_target(as_target, out, sink);
@@ -390,7 +492,7 @@ runtime::VnodeBundle read(VnodeId vnode, const pb::VnodeBundle& in, Source& sour
                                  "VnodeBundle.from_vnodes");
   out.from_roots = read_streams(in.from_roots(), in.root_pieces(), is_broadcast_piece, source,
                                 "VnodeBundle.from_roots");
-  out.broadcasts = in.broadcasts();
+  out.casting = read_casting(vnode, in.casting(), source);
   out.reductions = read_counters(in.reductions(), source, "VnodeBundle.reductions");
   out.to_targets = read_targets(in.to_targets(), source);
   for (const auto& [target, given] : out.to_targets) {

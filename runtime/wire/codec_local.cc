@@ -21,8 +21,10 @@ void add(const runtime::AppFlow& in, pb::ToDaemon& out, Sink& /*sink*/) {
   pb::AppFlow& flow = *out.mutable_flow();
   if (const auto* credit = std::get_if<runtime::FlowCredit>(&in.message)) {
     write(*credit, *flow.mutable_credit());
+  } else if (const auto* question = std::get_if<runtime::FlowQuestion>(&in.message)) {
+    write(*question, *flow.mutable_question());
   } else {
-    write(std::get<runtime::FlowQuestion>(in.message), *flow.mutable_question());
+    write(std::get<runtime::CastCredit>(in.message), *flow.mutable_cast_credit());
   }
 }
 void add(const runtime::AppClosing& /*in*/, pb::ToDaemon& out, Sink& /*sink*/) {
@@ -30,8 +32,11 @@ void add(const runtime::AppClosing& /*in*/, pb::ToDaemon& out, Sink& /*sink*/) {
   out.mutable_closing();
 }
 void add(const runtime::AppBroadcast& in, pb::ToDaemon& out, Sink& sink) {
-  const auto& [piece] = in;
-  write(piece, *out.mutable_broadcast()->mutable_piece(), sink);
+  const auto& [piece, to, is_direct] = in;
+  pb::AppBroadcast& broadcast = *out.mutable_broadcast();
+  write(piece, *broadcast.mutable_piece(), sink);
+  write_set(to, broadcast.mutable_to());
+  broadcast.set_is_direct(is_direct);
 }
 void add(const runtime::AppContribute& in, pb::ToDaemon& out, Sink& sink) {
   const auto& [token] = in;
@@ -127,6 +132,8 @@ runtime::AppFlow read_flow(const pb::AppFlow& in, Source& source) {
       return {read(in.credit(), source)};
     case pb::AppFlow::kQuestion:
       return {read(in.question(), source)};
+    case pb::AppFlow::kCastCredit:
+      return {read(in.cast_credit(), source)};
     case pb::AppFlow::MESSAGE_NOT_SET:
       break;
   }
@@ -169,7 +176,9 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
     case pb::ToDaemon::kClosing:
       return runtime::AppClosing{};
     case pb::ToDaemon::kBroadcast:
-      return runtime::AppBroadcast{read(in.broadcast().piece(), source)};
+      return runtime::AppBroadcast{read(in.broadcast().piece(), source),
+                                   read_vnodes(in.broadcast().to(), source, "AppBroadcast.to"),
+                                   in.broadcast().is_direct()};
     case pb::ToDaemon::kContribute:
       return runtime::AppContribute{read(in.contribute().token(), source)};
     case pb::ToDaemon::kAck:

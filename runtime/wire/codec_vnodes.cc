@@ -105,6 +105,9 @@ void add(const runtime::FlowCredit& in, pb::VnodeMessage& out, Sink& /*sink*/) {
 void add(const runtime::FlowQuestion& in, pb::VnodeMessage& out, Sink& /*sink*/) {
   write(in, *out.mutable_flow_question());
 }
+void add(const runtime::CastCredit& in, pb::VnodeMessage& out, Sink& /*sink*/) {
+  write(in, *out.mutable_cast_credit());
+}
 
 void add(const collectives::TreeCopy& in, pb::CollectiveMessage& out, Sink& sink) {
   write(in, *out.mutable_tree_copy(), sink);
@@ -126,7 +129,7 @@ void write(const runtime::VnodeMessage& in, pb::VnodeMessage& out, Sink& sink) {
 }
 
 runtime::VnodeMessage read(const pb::VnodeMessage& in, Source& source) {
-  static_assert(std::variant_size_v<decltype(runtime::VnodeMessage::delivery)> == 4,
+  static_assert(std::variant_size_v<decltype(runtime::VnodeMessage::delivery)> == 5,
                 "a new one needs a case here");
   const JobId job{in.job()};
   switch (in.delivery_case()) {
@@ -138,6 +141,8 @@ runtime::VnodeMessage read(const pb::VnodeMessage& in, Source& source) {
       return {job, in.followed(), read(in.flow_credit(), source)};
     case pb::VnodeMessage::kFlowQuestion:
       return {job, in.followed(), read(in.flow_question(), source)};
+    case pb::VnodeMessage::kCastCredit:
+      return {job, in.followed(), read(in.cast_credit(), source)};
     case pb::VnodeMessage::DELIVERY_NOT_SET:
       break;
   }

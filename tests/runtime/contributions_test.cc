@@ -185,7 +185,7 @@ TEST_CASE("one vnode asks each target for all of its process") {
   source.kept.push(v2, {v3, 7}, {kSum, number(1)});
 
   CHECK(source.kept.questions() ==
-        std::vector<FlowQuestion>{{v1, v0, false, 5}, {v2, v3, false, 8}});
+        std::vector<FlowQuestion>{{v1, v0, false, 0, 5}, {v2, v3, false, 0, 8}});
   CHECK(source.kept.slowest() ==
         "reductions towards v0 are not complete, for which 1 KiB are kept");
   source.kept.on_complete(v0, 5);
@@ -265,11 +265,11 @@ TEST_CASE("contributors are told when half a window is complete, unless a result
 
 TEST_CASE("who asks hears what is complete, and once more when all it wants to know of is") {
   Sink sink;
-  sink.targets.on_question({v1, v0, false, 1});
+  sink.targets.on_question({v1, v0, false, 0, 1});
   CHECK(sink.targets.take_credits().empty());  // nothing is complete yet
   sink.give({v0, v1, v2}, 0);
   CHECK(sink.targets.take_credits() == std::vector<FlowCredit>{{v1, v0, 0, 0, {}, 1}});
-  sink.targets.on_question({v2, v0, false, 2});
+  sink.targets.on_question({v2, v0, false, 0, 2});
   CHECK(sink.targets.take_credits() == std::vector<FlowCredit>{{v2, v0, 0, 0, {}, 1}});
 
   Sink next(sink.targets.remove(v0));
@@ -282,7 +282,7 @@ TEST_CASE("who asks hears what is complete, and once more when all it wants to k
 
 TEST_CASE("who asks for much hears every half window, so that what waits for credit goes on") {
   Sink sink;
-  sink.targets.on_question({v1, v0, false, 100});
+  sink.targets.on_question({v1, v0, false, 0, 100});
   std::uint64_t told = 0;
   for (std::uint64_t n = 0; n < 20; ++n) {
     sink.give({v0, v1, v2}, n);
@@ -300,14 +300,14 @@ TEST_CASE("a target whose program is done says that nothing need be kept") {
     CAPTURE(waits);
     Sink sink;
     const std::vector<FlowCredit> closed{{v1, v0, 0, 0, {}, kFlowClosed}};
-    sink.targets.on_question({v1, v0, false, 1});
+    sink.targets.on_question({v1, v0, false, 0, 1});
     sink.targets.close([&](VnodeId) { return waits; });
     if (waits) {
       CHECK(sink.targets.take_credits().empty());
       sink.targets.finish();
     }
     CHECK(sink.targets.take_credits() == closed);
-    sink.targets.on_question({v1, v0, false, 1});
+    sink.targets.on_question({v1, v0, false, 0, 1});
     CHECK(sink.targets.take_credits() == closed);
   }
 }
@@ -396,9 +396,12 @@ struct Job {
     } else if (auto* b = std::get_if<AppBroadcast>(&output)) {
       ++broadcasts;
       for (std::size_t i = 0; i < 2; ++i) {
-        deliver_to(i, BroadcastDelivery{processes[i].held(), b->piece});
+        const VnodeSet here = b->to.common(processes[i].held());
+        if (!here.empty()) deliver_to(i, BroadcastDelivery{here, b->piece});
       }
     } else if (auto* f = std::get_if<AppFlow>(&output)) {
+      const auto* cast_credit = std::get_if<CastCredit>(&f->message);
+      if (cast_credit != nullptr) return deliver(cast_credit->root, *cast_credit);
       ++flow_messages;
       if (const auto* credit = std::get_if<FlowCredit>(&f->message)) deliver(credit->from, *credit);
       if (const auto* question = std::get_if<FlowQuestion>(&f->message)) {

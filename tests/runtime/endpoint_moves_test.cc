@@ -104,10 +104,20 @@ class Mesh {
   };
 
   [[nodiscard]] bool is_quiet() const {
-    return !is_lost_ && flying_.empty() && moving_.empty() && taken_ == sent_ &&
+    return !is_lost_ && flying_.empty() && moving_.empty() && taken_ == sent_ && is_all_heard() &&
            std::all_of(processes_.begin(), processes_.end(), [](const Process& p) {
              return p.inbox.empty() && p.endpoint.next_arrivals().empty();
            });
+  }
+
+  [[nodiscard]] bool is_all_heard() const {
+    for (const auto& [root, count] : broadcasts_) {
+      for (std::uint64_t v = 0; v < kVnodes; ++v) {
+        const auto at = heard_.find({VnodeId{v}, root});
+        if (count > 0 && (at == heard_.end() || at->second < count)) return false;
+      }
+    }
+    return true;
   }
 
   void grant(std::size_t process, VnodeParcel parcel) {
@@ -135,7 +145,7 @@ class Mesh {
                               std::visit([&](const auto& flow) { fly(flow); }, m.message);
                             },
                             [&](AppBroadcast& m) {
-                              flying_.push_back({BroadcastDelivery{{}, m.piece}, all()});
+                              flying_.push_back({BroadcastDelivery{{}, m.piece}, m.to});
                             },
                             [&](AppContribute& m) {
                               check_token(m.token);
@@ -170,7 +180,8 @@ class Mesh {
                    [&](const BroadcastDelivery& m) { return m.to.contains(vnode); },
                    [&](const collectives::ReductionToken& m) { return m.id.target == vnode; },
                    [&](const FlowCredit& m) { return m.from == vnode; },
-                   [&](const FlowQuestion& m) { return m.to == vnode; }},
+                   [&](const FlowQuestion& m) { return m.to == vnode; },
+                   [&](const CastCredit& m) { return m.root == vnode; }},
         delivery);
   }
 
@@ -193,6 +204,7 @@ class Mesh {
 
   void fly(const FlowCredit& m) { flying_.push_back({m, VnodeSet{m.from}}); }
   void fly(const FlowQuestion& m) { flying_.push_back({m, VnodeSet{m.to}}); }
+  void fly(const CastCredit& m) { flying_.push_back({m, VnodeSet{m.root}}); }
 
   /// Whoever lost something on its way has died, and all hear of it.
   void repair() {
@@ -207,8 +219,7 @@ class Mesh {
     const std::size_t at = rng_.below(flying_.size());
     Flying& chosen = flying_[at];
     const bool is_token = std::holds_alternative<collectives::ReductionToken>(chosen.delivery);
-    const bool is_broadcast = std::holds_alternative<BroadcastDelivery>(chosen.delivery);
-    if (!is_broadcast && may_lose_ && rng_.chance(0.02)) {
+    if (may_lose_ && rng_.chance(0.02)) {
       is_lost_ = true;
       flying_.erase(flying_.begin() + static_cast<std::ptrdiff_t>(at));
       return;
@@ -305,13 +316,12 @@ class Mesh {
                                           .window_free = 0,
                                           .window_max = 800,
                                           .inbox_bytes = 300,
-                                          .inbox_bytes_max = 100'000};
+                                          .inbox_bytes_max = 100'000,
+                                          .cast_slack_bytes = 300};
   inline static const EndpointConfig kConfig{.piece_bytes = 24,
                                              .ack_deliveries = 5,
                                              .inflows = kInflows,
                                              .contributions = {.window_bytes = 200, .ahead = 2}};
-
-  [[nodiscard]] static VnodeSet all() { return VnodeSet::range(VnodeId{0}, VnodeId{kVnodes - 1}); }
 
   static constexpr collectives::ReductionKind kSumToAll{collectives::ReduceOp::kSum,
                                                         collectives::ReduceType::kInt64, true};

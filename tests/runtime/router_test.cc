@@ -75,6 +75,38 @@ TEST_CASE("a message that followed ownership to here waits for the parcel [Saito
   h.router.check_invariants();
 }
 
+TEST_CASE("the vnodes of a finished process are nobody's when its processor leaves: all answer") {
+  Harness h;
+  CHECK(h.router.on_leaving().empty());  // its process still takes what comes
+  h.router.on_finished(h.out);
+  Harness other;  // v0 and v1 are elsewhere for v2 and v3 of this one
+  other.router = Router(kOther, kJob, VnodeMap(4, {kSelf, kOther}), kFlowBytes);
+  other.router.on_attached(kApp, other.out);
+  static_cast<void>(other.out.take());
+  other.route(0, /*followed=*/1);  // came before the news
+
+  const auto routes = h.router.on_leaving();
+  REQUIRE(routes == std::vector<Route>{{VnodeSet::range(VnodeId{0}, VnodeId{1}), kNobody, 2}});
+  CHECK(h.router.on_leaving().empty());
+  other.router.on_routes(routes, other.out);
+  other.router.serve(
+      {VnodeId{3}, 0, 0, collectives::Purpose::kQuestion, false, {}},
+      {{VnodeSet::range(VnodeId{0}, VnodeId{3}), 0}}, other.out);
+  const auto handed = other.handed<AppDeliver>();
+
+  REQUIRE(handed.size() == 3);
+  CHECK(std::get<FlowCredit>(handed[0].delivery) ==
+        FlowCredit{VnodeId{3}, VnodeId{0}, kFlowClosed, 0, {}});
+  CHECK(std::get<CastCredit>(handed[1].delivery) ==
+        CastCredit{VnodeId{3}, VnodeSet::range(VnodeId{0}, VnodeId{1}), kFlowClosed, 0, {}});
+  CHECK(std::get<BroadcastDelivery>(handed[2].delivery).to ==
+        VnodeSet::range(VnodeId{2}, VnodeId{3}));
+  other.router.check_invariants();
+  h.route(1, 0);  // the leaver itself answers as well
+  CHECK(h.sent<VnodeMessage>().size() == 1);
+  h.router.check_invariants();
+}
+
 TEST_CASE("what crossed a release goes after the vnode, what was taken before does not") {
   Harness h;
   h.route(1, 0, 0);
@@ -260,6 +292,40 @@ TEST_CASE("pieces that do not fit are dropped, and asked for when there is room"
         FlowCredit{VnodeId{3}, VnodeId{0}, 0, 0, dropped});
 }
 
+TEST_CASE("pieces of broadcasts that do not fit are dropped, and asked for when there is room") {
+  Harness h;
+  collectives::BroadcastPiece piece{VnodeId{3}, 0, 0, {}, false, Payload(Bytes(100))};
+  const auto serve = [&] { h.router.serve(piece, {{VnodeSet{VnodeId{0}, VnodeId{1}}, 0}}, h.out); };
+  for (; h.router.undelivered_bytes() <= kFlowBytes; ++piece.number) serve();
+  const std::uint64_t dropped = piece.number;
+  static_cast<void>(h.out.take());
+
+  for (int i = 0; i < 3; ++i, ++piece.number) serve();
+  CHECK(h.out.take().empty());
+  piece.purpose = collectives::Purpose::kRepair;
+  serve();
+  CHECK(h.handed<AppDeliver>().size() == 1);  // questions are never dropped
+  h.router.on_acknowledged(dropped, h.out);
+
+  const auto sent = h.sent<VnodeMessage>();
+  REQUIRE(sent.size() == 1);
+  CHECK(std::get<CastCredit>(sent[0].second.delivery) ==
+        CastCredit{VnodeId{3}, VnodeSet{VnodeId{0}, VnodeId{1}}, 0, 0, dropped});
+}
+
+TEST_CASE("after the application's end roots of broadcasts hear that its vnodes take nothing") {
+  Harness h;
+  h.router.on_finished(h.out);
+  static_cast<void>(h.out.take());
+
+  h.router.serve({VnodeId{3}, 5, 0, {}, false, {}}, {{VnodeSet{VnodeId{0}, VnodeId{1}}, 0}}, h.out);
+
+  const auto sent = h.sent<VnodeMessage>();
+  REQUIRE(sent.size() == 1);
+  CHECK(std::get<CastCredit>(sent[0].second.delivery) ==
+        CastCredit{VnodeId{3}, VnodeSet{VnodeId{0}, VnodeId{1}}, kFlowClosed, 0, {}});
+}
+
 TEST_CASE("pieces for a vnode on its way that do not fit are asked for where it has come to rest") {
   Harness h;
   PointToPoint piece = Harness::piece(2, 0);
@@ -296,7 +362,7 @@ TEST_CASE("who asks about reductions towards a vnode whose program has ended nee
   h.router.on_finished(h.out);
   static_cast<void>(h.out.take());
 
-  h.router.route(VnodeMessage{kJob, 0, FlowQuestion{VnodeId{3}, VnodeId{1}, false, 5}}, h.out);
+  h.router.route(VnodeMessage{kJob, 0, FlowQuestion{VnodeId{3}, VnodeId{1}, false, 0, 5}}, h.out);
 
   const auto sent = h.sent<VnodeMessage>();
   REQUIRE(sent.size() == 1);

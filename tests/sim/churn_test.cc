@@ -160,6 +160,13 @@ TEST_CASE("the checkers find contributions that are lost, counted twice, or too 
   CHECK(first_of_relays(PlantedFault::kNoContributionWindow) != 0);
 }
 
+TEST_CASE(
+    "the checkers find broadcasts that are dropped and not told, and credit that is ignored") {
+  CHECK(first_found(PlantedFault::kLostCopies, 200) != 0);
+  CHECK(first_found(PlantedFault::kUntoldDrops, 200) != 0);
+  CHECK(first_found(PlantedFault::kNoCastCredit, 200) != 0);
+}
+
 TEST_CASE("the checkers find output that comes out of order when the home of its job moves") {
   CHECK(first_found(PlantedFault::kUnnumberedOutput, 200) != 0);
 }

@@ -109,7 +109,7 @@ collectives::BroadcastPiece RandomMessages::piece() {
   return {.root = vnode(),
           .number = number(),
           .tag = number32(),
-          .purpose = choice(collectives::Purpose::kReduced),
+          .purpose = choice(collectives::Purpose::kRepair),
           .more = flip(),
           .payload = payload()};
 }
@@ -165,9 +165,15 @@ FlowCredit RandomMessages::flow_credit() {
   return made;
 }
 
+CastCredit RandomMessages::cast_credit() {
+  CastCredit made{vnode(), vnodes(), number(), number(), {}};
+  if (flip()) made.again = number() >> 1U;
+  return made;
+}
+
 Delivery RandomMessages::delivery() {
-  static_assert(std::variant_size_v<Delivery> == 5);
-  switch (rng_.below(5)) {
+  static_assert(std::variant_size_v<Delivery> == 6);
+  switch (rng_.below(6)) {
     case 0:
       return point_to_point();
     case 1:
@@ -176,6 +182,8 @@ Delivery RandomMessages::delivery() {
       return flow_credit();
     case 3:
       return flow_question();
+    case 4:
+      return cast_credit();
     default:
       return reduction();
   }
@@ -198,6 +206,7 @@ std::map<VnodeId, VnodeBundle::Inbound> RandomMessages::streams(bool are_of_broa
     stream.offset = number();
     stream.limit = number();
     stream.window = number();
+    stream.asked = number();
     stream.begun = list([this] { return payload(); });
     for (std::size_t early = few(); early > 0; --early) {
       const std::uint64_t after = number();
@@ -252,6 +261,29 @@ std::map<VnodeId, Contributed> RandomMessages::contributed() {
   return made;
 }
 
+VnodeBundle::Casting RandomMessages::casting(VnodeId root) {
+  VnodeBundle::Casting made;
+  made.next = made.sent = number() >> 1U;
+  made.offset = number();
+  for (std::size_t kept = few(); kept > 0; --kept) {
+    collectives::BroadcastPiece kept_piece = piece();
+    kept_piece.root = root;
+    kept_piece.purpose = choice(collectives::Purpose::kReduced);
+    kept_piece.number = made.next++;
+    if (flip() && made.sent == kept_piece.number) ++made.sent;
+    made.kept.push_back(std::move(kept_piece));
+  }
+  const VnodeSet heard = vnodes();
+  for (const auto& range : heard.ranges()) {
+    VnodeBundle::Casting::Receivers group{range.first, range.last, made.sent, number(), {}};
+    if (flip()) group.received = made.next - made.kept.size();
+    if (flip()) group.position = group.received;
+    if (!group.position && flip()) group.received = kFlowClosed;
+    made.receivers.push_back(group);
+  }
+  return made;
+}
+
 VnodeBundle RandomMessages::bundle(VnodeId vnode_of) {
   VnodeBundle made;
   if (flip()) made.state = payload();
@@ -261,7 +293,7 @@ VnodeBundle RandomMessages::bundle(VnodeId vnode_of) {
   made.to_vnodes = flows(vnode_of);
   made.from_vnodes = streams(false);
   made.from_roots = streams(true);
-  made.broadcasts = number();
+  made.casting = casting(vnode_of);
   made.reductions = counters();
   made.to_targets = contributed();
   for (const auto& [target, given] : made.to_targets) {

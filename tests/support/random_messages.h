@@ -72,8 +72,11 @@ class RandomMessages {
   [[nodiscard]] runtime::PointToPoint point_to_point();
   [[nodiscard]] runtime::FlowCredit flow_credit();
   [[nodiscard]] runtime::FlowQuestion flow_question() {
-    return {vnode(), vnode(), flip(), number()};
+    return {vnode(), vnode(), flip(), number(), number()};
   }
+  [[nodiscard]] runtime::CastCredit cast_credit();
+  [[nodiscard]] runtime::VnodeMessage vnode_message();
+  [[nodiscard]] runtime::VnodeBundle::Casting casting(VnodeId root);
   [[nodiscard]] runtime::Delivery delivery();
   [[nodiscard]] std::map<VnodeId, std::uint64_t> counters();
   [[nodiscard]] std::map<VnodeId, runtime::VnodeBundle::Inbound> streams(bool are_of_broadcasts);

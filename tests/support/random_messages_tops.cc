@@ -51,8 +51,7 @@ Envelope RandomMessages::vnode_envelope(std::size_t kind) {
     case 17:
       return Migrate{job(), list([this] { return parcel(); })};
     case 18:
-      if (flip()) return VnodeMessage{job(), number(), reduction()};
-      return VnodeMessage{job(), number(), point_to_point()};
+      return vnode_message();
     case 19:
       return CollectiveMessage{job(), collective()};
     default:
@@ -106,6 +105,22 @@ Frame RandomMessages::frame(std::size_t kind) {
   return Frame{seq, number(), job_envelope(kind), passage()};
 }
 
+VnodeMessage RandomMessages::vnode_message() {
+  static_assert(std::variant_size_v<decltype(VnodeMessage::delivery)> == 5);
+  switch (rng_.below(5)) {
+    case 0:
+      return {job(), number(), point_to_point()};
+    case 1:
+      return {job(), number(), reduction()};
+    case 2:
+      return {job(), number(), flow_credit()};
+    case 3:
+      return {job(), number(), flow_question()};
+    default:
+      return {job(), number(), cast_credit()};
+  }
+}
+
 ToDaemon RandomMessages::to_daemon(std::size_t kind) {
   static_assert(std::variant_size_v<ToDaemon::Variant> == 11, "a new one must be made here");
   switch (kind) {
@@ -114,7 +129,7 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
     case 1:
       return AppSend{point_to_point()};
     case 2:
-      return AppBroadcast{piece()};
+      return AppBroadcast{piece(), vnodes(), flip()};
     case 3:
       return AppContribute{reduction()};
     case 4:
@@ -131,6 +146,7 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
     case 8:
       return AppWaiting{text()};
     case 9:
+      if (flip()) return AppFlow{cast_credit()};
       return flip() ? AppFlow{flow_credit()} : AppFlow{flow_question()};
     default:
       return AppClosing{};

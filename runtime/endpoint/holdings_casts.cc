@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "runtime/endpoint/holdings.h"
+
+// What of Holdings concerns broadcasts: one stream per root for all vnodes held here.
+namespace phx::runtime {
+
+void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
+  const collectives::BroadcastPiece& piece = delivery.piece;
+  VnodeSet here;
+  bool is_new = false;
+  bool is_next = false;
+  for (const VnodeSet::Range& range : delivery.to.ranges()) {
+    for (auto at = vnodes_.lower_bound(range.first); at != vnodes_.end() && at->first <= range.last;
+         ++at) {
+      here.insert(at->first);
+      const Stream& stream = at->second.bundle.from_roots[piece.root];
+      is_next = is_next || piece.number == stream.next;
+      is_new = is_new || (piece.number >= stream.next && !stream.early.contains(piece.number));
+    }
+  }
+  counters_.strays += delivery.to.size() - here.size();
+  if (here.empty()) return;
+  if (closed_) {
+    cast_credits_.push_back({piece.root, std::move(here), kFlowClosed, 0, {}});
+    return;
+  }
+  if (collectives::is_question(piece.purpose)) return answer(here, piece);
+  if (is_new && !casts_.admits(piece, is_next, bytes())) return;
+  const std::uint64_t farthest = casts_.next(piece.root);
+  for (const VnodeId id : here.ids()) {
+    const auto at = vnodes_.find(id);
+    Stream& stream = at->second.bundle.from_roots[piece.root];
+    const bool is_behind = stream.next < farthest;
+    const bool is_first = stream.next == 0;
+    accept(*at, stream, delivery, outcome);
+    // Nothing else would tell the root what this one was granted when it came, without a past, or
+    // that nothing need be kept for it any more.
+    if (is_behind && (is_first || stream.next >= farthest)) casts_.announce(piece.root);
+  }
+  assembled_.clear();
+}
+
+void Holdings::answer(const VnodeSet& here, const collectives::BroadcastPiece& question) {
+  const VnodeId root = question.root;
+  const bool is_repair = question.purpose == collectives::Purpose::kRepair;
+  const std::uint64_t end = question.number + question.tag;
+  for (const VnodeId id : here.ids()) {
+    Stream& stream = vnodes_.at(id).bundle.from_roots[root];
+    if (stream.next < end) stream.asked = std::max(stream.asked, end);
+  }
+  for (auto& [next, vnodes] : by_next(root)) {
+    // Who was refused is asked for it when there is room.
+    const bool is_missing = is_repair && next < question.number && !casts_.is_refused(root);
+    CastCredit credit{root, vnodes.common(here), next, casts_.limit(root), {}};
+    if (is_missing) credit.again = next;
+    if (!credit.vnodes.empty()) cast_credits_.push_back(std::move(credit));
+  }
+}
+
+/// All vnodes here, by the number of the piece of `root` that they expect.
+std::map<std::uint64_t, VnodeSet> Holdings::by_next(VnodeId root) const {
+  std::map<std::uint64_t, VnodeSet> groups;
+  for (const auto& [id, vnode] : vnodes_) {
+    const auto stream = vnode.bundle.from_roots.find(root);
+    groups[stream == vnode.bundle.from_roots.end() ? 0 : stream->second.next].insert(id);
+  }
+  return groups;
+}
+
+/// Those with equal numbers in one.
+std::vector<CastCredit> Holdings::take_cast_credits() {
+  // While a message waits, its being taken gives the next grant: more would only be refused again.
+  // If none does, nothing else would: who missed what was refused may have left, and pieces may
+  // wait for others that were refused.
+  if (order_.empty()) casts_.reopen(bytes());
+  std::vector<CastCredit> credits = std::exchange(cast_credits_, {});
+  for (const auto& [root, said] : casts_.take_announcements()) {
+    if (closed_) continue;
+    for (auto& [next, vnodes] : by_next(root)) {
+      CastCredit credit{root, std::move(vnodes), next, said.limit, {}};
+      if (said.again) credit.again = next;
+      credits.push_back(std::move(credit));
+    }
+  }
+  if (credits.size() < 2) return credits;
+  using Numbers = std::tuple<VnodeId, std::uint64_t, std::uint64_t, std::optional<std::uint64_t>>;
+  std::map<Numbers, VnodeSet> joined;
+  for (CastCredit& credit : credits) {
+    VnodeSet& vnodes = joined[{credit.root, credit.received, credit.limit, credit.again}];
+    vnodes = vnodes.united(credit.vnodes);
+  }
+  credits.clear();
+  for (auto& [numbers, vnodes] : joined) {
+    const auto& [root, received, limit, again] = numbers;
+    credits.push_back({root, std::move(vnodes), received, limit, again});
+  }
+  return credits;
+}
+
+void Holdings::add_shared(VnodeBundle& bundle) {
+  std::map<VnodeId, std::uint64_t> untaken;
+  for (const Message& message : bundle.mailbox) {
+    if (!is_shared(message)) continue;
+    untaken[message.from] += casts_.broadcasts().add(key_of(message), message.payload.size());
+  }
+  for (auto& [root, stream] : bundle.from_roots) {
+    casts_.add_pieces(root, stream);
+    casts_.add(root, stream, untaken[root]);
+  }
+}
+
+/// What the root has to know when this vnode has gone: whoever holds it next has room, or refuses
+/// again.
+void Holdings::remove_shared(VnodeId id, VnodeBundle& bundle) {
+  for (const Message& message : bundle.mailbox) {
+    if (!is_shared(message)) continue;
+    casts_.on_taken(message.from, casts_.broadcasts().remove(key_of(message)));
+  }
+  for (auto& [root, stream] : bundle.from_roots) {
+    casts_.remove_pieces(root, stream);
+    if (!casts_.remove(root, stream)) continue;
+    cast_credits_.push_back({root, VnodeSet{id}, stream.next, casts_.limit(root), stream.next});
+  }
+}
+
+}  // namespace phx::runtime
