@@ -94,17 +94,15 @@ TEST_CASE("deaths: a job that loses vnodes ends everywhere, for one reason") {
 }
 
 TEST_CASE("relays: a job goes on, and is exact, when only those die that hold nothing of it") {
-  std::uint64_t failed = 0;
   std::uint64_t left = 0;
   for (std::uint64_t seed = 1; seed <= support::seeds(60); ++seed) {
     CAPTURE(seed);  // replay: phoenix sim --scenario relays --seed N --trace
     const Outcome outcome = run_deaths(seed, ChurnOptions::relays());
     REQUIRE(found(outcome) == "");
-    if (outcome.has_failed) ++failed;  // a broadcast was on its way
+    CHECK(!outcome.has_failed);
     left += outcome.left;
   }
   CHECK(left > 3 * support::seeds(60));
-  CHECK(failed <= support::seeds(60) / 10);
 }
 
 TEST_CASE("the same seed leads to the same run, another one to another") {
