@@ -1,9 +1,11 @@
 #include "runtime/tcp/listener.h"
 
+#include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
+#include <map>
 #include <utility>
 
 #include "runtime/tcp/await.h"
@@ -46,6 +48,7 @@ struct Listener::Shared : std::enable_shared_from_this<Shared> {
   asio::awaitable<void> accept();
   asio::awaitable<void> prove(std::list<Guest>::iterator guest);
   void admit(tcp::socket socket);
+  [[nodiscard]] std::list<Guest>::iterator one_too_many();
   void reject(const Error& error, const std::string& from) const {
     if (!closed) handlers.on_rejected(error, from);
   }
@@ -76,16 +79,30 @@ asio::awaitable<void> Listener::Shared::accept() {
   }
 }
 
+/// The oldest of the address that has most; of several such addresses, of the one that came first.
+std::list<Listener::Guest>::iterator Listener::Shared::one_too_many() {
+  std::map<std::string, std::size_t> counts;
+  std::size_t most = 0;
+  for (const Guest& guest : guests) {
+    if (guest.socket.is_open()) most = std::max(most, ++counts[guest.from]);
+  }
+  return std::ranges::find_if(guests, [&](const Guest& guest) {
+    return guest.socket.is_open() && counts[guest.from] == most;
+  });
+}
+
 void Listener::Shared::admit(tcp::socket socket) {
   std::error_code error;
   const auto from = socket.remote_endpoint(error);
   if (error) return;  // gone already
   if (guests.size() >= kUnprovedMax) {
-    Guest& oldest = guests.front();
-    reject({ErrorCode::kLimit, "too many connections in the handshake; the oldest was closed"},
-           oldest.from);
-    oldest.socket.close(error);  // its coroutine ends, but only after we have returned
-    guests.splice(guests.end(), guests, guests.begin());
+    const auto oldest = one_too_many();
+    if (oldest == guests.end()) return;  // All are closed, and will be gone in a moment.
+    reject({ErrorCode::kLimit,
+            "too many connections in the handshake, most of them from there; "
+            "the oldest of these was closed"},
+           oldest->from);
+    oldest->socket.close(error);  // its coroutine ends, but only after we have returned
   }
   tune(socket);
   guests.push_back(Guest{std::move(socket), from.address().to_string()});

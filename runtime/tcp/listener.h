@@ -20,8 +20,9 @@ namespace phx::tcp {
 /// Not thread-safe: the io_context's thread only.
 class Listener {
  public:
-  /// Connections in the handshake at once [limit]; the oldest makes room for a newer one, so that
-  /// those who say nothing never keep out those who do.
+  /// Connections in the handshake at once [limit]; the oldest of the address that has most of them
+  /// makes room for a newer one. So those who say nothing never keep out those who do, however long
+  /// the way of these is.
   static constexpr std::size_t kUnprovedMax = 64;
 
   struct Handlers {

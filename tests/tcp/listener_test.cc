@@ -232,6 +232,28 @@ TEST_CASE("a crowd that says nothing does not keep out who has the key") {
   REQUIRE(door.loop.until([&] { return door.proved.size() == 1; }));
 }
 
+TEST_CASE("a crowd from one address does not push out who comes from another, however slow") {
+  Door door;
+  tcp::socket slow(door.loop.io);
+  slow.open(tcp::v4());
+  slow.bind({asio::ip::make_address("127.0.0.2"), 0});
+  slow.connect({asio::ip::address_v4::loopback(), door.listener->address().port});
+  slow.non_blocking(true);
+  std::list<tcp::socket> crowd;
+
+  for (std::size_t i = 0; i < 3 * Listener::kUnprovedMax; ++i) {
+    crowd.push_back(door.knock());
+    door.loop.io.restart();
+    door.loop.io.poll();
+  }
+
+  std::error_code error;
+  std::array<std::byte, 1> byte{};
+  CHECK(slow.read_some(asio::buffer(byte), error) == 0);
+  CHECK(error == asio::error::would_block);               // it has its place still
+  CHECK(door.rejected.size() >= Listener::kUnprovedMax);  // all of 127.0.0.1, see Door
+}
+
 TEST_CASE("a port that is taken is said to be") {
   Door door;
 
