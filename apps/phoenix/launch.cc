@@ -213,12 +213,17 @@ Result<std::vector<Launched>> launch(const MeshDir& dir, const std::vector<Place
 }
 
 int lifeline() {
+  // Above the standard ones, which may be closed here, and which daemons use for something else.
+  constexpr int kLowest = 10;
   static const int daemons_end = [] {
     std::array<int, 2> ends{-1, -1};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
-    ::fcntl(ends[0], F_SETFD,
-            0);  // The daemons get this end; the other one is closed by our death.
-    return ends[0];
+    // The daemons get this end; the other one is closed by our death.
+    const int theirs = ::fcntl(ends[0], F_DUPFD, kLowest);
+    ::close(ends[0]);
+    const int ours = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kLowest);
+    ::close(ends[1]);
+    return ours < 0 ? -1 : theirs;
   }();
   return daemons_end;
 }

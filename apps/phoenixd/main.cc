@@ -2,6 +2,8 @@
 //
 // Exit codes: 0 left in good order; 2 bad configuration, port taken, key unreadable, not admitted;
 // 3 lost the mesh or was declared dead by it; 130 interrupted twice.
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -43,6 +45,12 @@ bool announce(int fd, ProcessorId id, const std::string& endpoint) {
   return is_heard;
 }
 
+/// Nobody has the other end of this pipe any more.
+bool is_hung_up(const tcp::Descriptor& lifeline) {
+  pollfd polled{lifeline.get(), POLLIN, 0};
+  return ::poll(&polled, 1, 0) > 0;
+}
+
 int run(const Options& options) {
   std::signal(SIGPIPE, SIG_IGN);
   allow_many_descriptors();
@@ -82,7 +90,13 @@ int main(int argc, char** argv) {
   if (const auto* exit = std::get_if<phx::phoenixd::ExitAtOnce>(&options)) return exit->code;
   if (detached) std::get_if<phx::phoenixd::Options>(&options)->ready_fd = ready_fd;
   const auto& wanted = *std::get_if<phx::phoenixd::Options>(&options);
+  const phx::tcp::Descriptor lifeline(
+      wanted.lifeline_fd < 0 ? -1
+                             : ::fcntl(wanted.lifeline_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   const int code = phx::phoenixd::run(wanted);
-  if (wanted.lifeline_fd >= 0) phx::phoenixd::remove_if_last(wanted.mesh_dir);
+  // Else whoever started the mesh takes its folder away.
+  if (lifeline.is_open() && phx::phoenixd::is_hung_up(lifeline)) {
+    phx::phoenixd::remove_if_last(wanted.mesh_dir);
+  }
   return code;
 }

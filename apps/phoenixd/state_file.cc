@@ -44,20 +44,33 @@ Result<StateFile> StateFile::write(const std::string& mesh_dir, const Contents& 
   return StateFile(path, std::move(file));
 }
 
-void remove_if_last(const std::string& mesh_dir) {
-  namespace fs = std::filesystem;
+namespace {
+
+/// Files that daemons and tools make; nothing if a daemon has its state file there.
+std::vector<std::filesystem::path> leftovers(const std::string& mesh_dir) {
   std::error_code failure;
-  std::vector<fs::path> left;
-  for (const auto& entry : fs::directory_iterator(mesh_dir, failure)) {
+  std::vector<std::filesystem::path> left;
+  for (const auto& entry : std::filesystem::directory_iterator(mesh_dir, failure)) {
     const std::string name = entry.path().filename();
-    const bool is_state = name.starts_with("p") && name.ends_with(".json");
-    if (is_state) return;
+    if (name.starts_with("p") && name.ends_with(".json")) return {};
     const bool is_ours = name == "key" || name == "mesh.json" || name.ends_with(".sock") ||
                          (name.starts_with("phoenixd-") && name.ends_with(".log"));
     if (is_ours) left.push_back(entry.path());
   }
-  for (const fs::path& file : left) fs::remove(file, failure);
-  fs::remove(mesh_dir, failure);
+  return left;
+}
+
+}  // namespace
+
+/// Others may do the same at the same time, and who reads a folder that changes may miss a file.
+void remove_if_last(const std::string& mesh_dir) {
+  std::error_code failure;
+  for (auto left = leftovers(mesh_dir); !left.empty(); left = leftovers(mesh_dir)) {
+    bool any = false;
+    for (const auto& file : left) any = std::filesystem::remove(file, failure) || any;
+    if (!any) break;
+  }
+  std::filesystem::remove(mesh_dir, failure);
 }
 
 StateFile::StateFile(std::string path, tcp::Descriptor locked)

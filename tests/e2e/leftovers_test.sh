@@ -14,10 +14,10 @@ for verb in "run -n 4 -- $demos/heat --steps 100000" "demo elastic --seconds 100
   # shellcheck disable=SC2086
   "$phoenix" $verb >"$work/private.out" 2>&1 &
   tool=$!
-  await "the private mesh runs its job" pgrep -f "$demos/(heat|elastic) "
+  await "the private mesh runs its job" pgrep -f "^$demos/(heat|elastic) "
   kill -9 "$tool"
   await "no daemon is left of $verb" no_daemon
-  await "no process is left of $verb" sh -c "! pgrep -f '$demos/(heat|elastic) '"
+  await "no process is left of $verb" sh -c "! pgrep -f '^$demos/(heat|elastic) '"
   await "no folder is left of $verb" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q ."
 done
 
