@@ -187,6 +187,7 @@ void CastOutflows::forget_received(Root& root) {
   for (const auto& [first, state] : root.states) received = std::min(received, state.received);
   while (!root.kept.empty() && root.first() < received) {
     kept_bytes_ -= flow_weight(root.kept.front().piece);
+    asked_at_ = 0;  // what is kept later are other pieces, though it be as much
     root.kept.pop_front();
   }
 }

@@ -133,9 +133,11 @@ void Endpoint::handle(AppEnd& m) {
 }
 
 void Endpoint::settle(Holdings::Outcome& outcome) {
+  const std::uint64_t kept = kept_bytes();
   for (const Holdings::Completed& told : outcome.completed) {
     contributions_.on_complete(told.vnode, told.target, told.below);
   }
+  if (kept_bytes() < kept) asked_at_ = 0;
   std::string misuse;
   for (Targets::Reduced& reduced : targets_.take_reduced()) {
     if (std::string wrong = settle(reduced); misuse.empty()) misuse = std::move(wrong);
@@ -210,7 +212,7 @@ Status Endpoint::check_room(std::uint64_t bytes) {
   return Error{ErrorCode::kLimit, slowest()};
 }
 
-/// Whoever can make room is asked, once for each amount that is kept.
+/// Whoever can make room is asked, once until something changes.
 void Endpoint::ask_once(std::uint64_t kept) {
   casts_.ask_all(outputs_);
   if (std::exchange(asked_at_, kept) == kept) return;
@@ -245,11 +247,13 @@ void Endpoint::emit(Outflows::Pieces pieces) {
 }
 
 void Endpoint::on_credit(const FlowCredit& credit) {
+  const std::uint64_t kept = kept_bytes();
   Outflows::Pieces pieces;
   outflows_.on_credit(credit, pieces);
   emit(std::move(pieces));
   // What one vnode hears holds for all of this process.
   if (credit.reduced > 0) contributions_.on_complete(credit.to, credit.reduced);
+  if (kept_bytes() < kept) asked_at_ = 0;  // what is kept then are others, though it be as much
 }
 
 /// Credit for sources in this process needs no daemon.

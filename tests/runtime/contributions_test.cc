@@ -413,9 +413,9 @@ struct Job {
   void deliver_to(std::size_t i, const Delivery& delivery) {
     processes[i].on_message(AppDeliver{++seq[i], delivery});
   }
-  void contribute_all(VnodeId target, const ReductionKind& kind) {
+  void contribute_all(VnodeId target, const ReductionKind& kind, const Payload& value = number(1)) {
     for (std::uint64_t v = 0; v < 4; ++v) {
-      REQUIRE(processes[v / 2].contribute(VnodeId{v}, target, {kind, number(1)}).ok());
+      REQUIRE(processes[v / 2].contribute(VnodeId{v}, target, {kind, value}).ok());
     }
   }
   [[nodiscard]] std::uint64_t kept() const {
@@ -468,19 +468,13 @@ TEST_CASE("costs: an allreduce needs no message more, a reduce one broadcast per
 }
 
 TEST_CASE("costs: of long values one broadcast tells of half of those that may be on their way") {
-  const EndpointConfig config;
-  const std::uint64_t per_half = config.contributions.ahead / 2;
-  const Payload value{Bytes(config.piece_bytes)};
-  Job job(config);
-  for (std::uint64_t n = 0; n < 10 * per_half; ++n) {
-    for (std::uint64_t v = 0; v < 4; ++v) {
-      REQUIRE(job.processes[v / 2].contribute(VnodeId{v}, v0, {kSum, value}).ok());
-    }
+  constexpr std::uint64_t kPerHalf = ContributionOptions{}.ahead / 2;
+  Job job({});
+  for (std::uint64_t n = 0; n < 10 * kPerHalf; ++n) {
+    job.contribute_all(v0, kSum, Payload{Bytes(EndpointConfig{}.piece_bytes)});
     job.run();
   }
   CHECK(job.broadcasts == 10);
-  CHECK(job.kept() == 0);
-  CHECK(job.flow_messages == 0);
 }
 
 TEST_CASE("the target of a reduction never holds more than a window of those that are ahead") {
@@ -526,6 +520,21 @@ TEST_CASE("above the limit contribute is refused, but not who is behind others o
   job.run();
   CHECK(process.contribute(v0, v2, {kSum, number(1)}).ok());
   CHECK(job.results(v2) == made + 1);
+}
+
+TEST_CASE("who is refused asks, also if as much is kept as when it was refused before") {
+  Job job({.outbox_bytes_max = 2 * kWeight + 10});
+  Endpoint& process = job.processes[0];
+  const auto is_refused = [&] { return !process.send(v0, v2, 0, Payload(Bytes(100))).ok(); };
+  REQUIRE(process.send(v0, v2, 0, number(1)).ok());
+  CHECK(is_refused());
+  REQUIRE(process.send(v0, v3, 0, number(1)).ok());
+  process.on_message(AppDeliver{1, FlowCredit{v0, v2, 1, 0, {}}});  // one of two has come
+  job.run();
+  const std::uint64_t said = job.flow_messages;
+  CHECK(is_refused());
+  job.run();
+  CHECK(job.flow_messages > said);
 }
 
 TEST_CASE("tokens that are lost with a processor come again under the next line") {

@@ -110,8 +110,9 @@ TEST_CASE("a receiver that takes gets everything, at a credit per half window at
   }
 
   CHECK(pair.pieces == kMessages);
-  // Windows of 4, 8, 16, 32 pieces on the way to 64; each half is a credit.
-  CHECK(pair.talk <= kMessages / 32 + 12);
+  // Windows of 4, 8, 16, 32 pieces on the way to 64; each half is a credit. The source, which is at
+  // its limit, may ask after each.
+  CHECK(pair.talk <= 2 * kMessages / 32 + 12);
 }
 
 TEST_CASE("a window does not grow when that makes the flow no faster") {
