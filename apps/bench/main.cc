@@ -26,7 +26,13 @@ int main(int argc, char** argv) {
   CLI::App* collectives = app.add_subcommand("collectives", "Broadcast and reduction");
   CLI::App* join = app.add_subcommand("join", "Steps until enough processors take part");
   join->add_option("--processors", processors, "So many");
-  app.add_subcommand("moves", "Vnode 0 goes to and fro");
+  CLI::App* moves = app.add_subcommand("moves", "Vnode 0 goes to and fro");
+  std::string until;
+  CLI::App* trips = app.add_subcommand("trips", "Round trips of one byte, each said at the end");
+  trips->add_option("--until", until, "Until this file exists")->required();
+  std::uint64_t bytes = std::uint64_t{1} << 30U;
+  CLI::App* stream = app.add_subcommand("stream", "One process sends to another");
+  stream->add_option("--bytes", bytes, "So much");
   CLI11_PARSE(app, argc, argv);
   try {
     if (is_embedded) {
@@ -40,9 +46,10 @@ int main(int argc, char** argv) {
       bench::collectives(job);
     } else if (*join) {
       bench::join(job, processors);
-    } else {
-      bench::moves(job);
     }
+    if (*moves) bench::moves(job);
+    if (*trips) bench::trips(job, until);
+    if (*stream) bench::stream(job, bytes);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "phoenix-bench: %s\n", failure.what());
     return 1;

@@ -32,6 +32,10 @@ void pair(phx::Session& job);
 void pair_embedded();
 /// Broadcast and reduction of 1 byte and of 1 MB, one vnode per process.
 void collectives(phx::Session& job);
+/// Round trips of one byte between two processes, until there is a file of this name.
+void trips(phx::Session& job, const std::string& until);
+/// So many bytes from one process to another, in messages of 1 MiB.
+void stream(phx::Session& job, std::uint64_t bytes);
 /// Small steps until `processors` processes hold vnodes; each says when it got its first ones.
 void join(phx::Session& job, std::uint64_t processors);
 /// Vnode 0 with a state of 1 MB goes to and fro while the others work.

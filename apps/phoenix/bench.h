@@ -51,6 +51,11 @@ class BenchMesh {
   /// Runs phoenix-bench with these arguments as a job, and returns what it said.
   [[nodiscard]] Result<Said> run(std::uint64_t vnodes, const std::vector<std::string>& arguments,
                                  bool balance = true) const;
+  /// The same beside others: in a process of its own, and only what it said counts.
+  [[nodiscard]] Result<Said> run_beside(std::uint64_t vnodes,
+                                        const std::vector<std::string>& arguments) const;
+  /// A file for messages to its jobs; goes with the mesh.
+  [[nodiscard]] std::string file(const std::string& name) const;
   /// Starts one more daemon, and returns the time at which that began.
   [[nodiscard]] Result<double> add_one() const;
   /// Binds the daemons, and so what they start, to the CPUs in turn: each stands for a processor.

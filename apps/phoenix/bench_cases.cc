@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <future>
 #include <thread>
 
@@ -19,6 +20,9 @@ constexpr double kResidentWanted = 15e6;
 constexpr double kIdleWanted = 10;  ///< Percent of one processor, for all 64 daemons together.
 constexpr auto kSettleTime = std::chrono::seconds(3);
 constexpr double kIdleSeconds = 5;
+constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 30U;
+constexpr double kWarmUpSeconds = 1;  ///< Of the round trips; then they are alone until:
+constexpr double kIdleTripsSeconds = 2.8;
 
 /// The largest value of this name; not a number if there is none.
 double most(const Said& said, const std::string& name) {
@@ -57,6 +61,52 @@ Figures measure_pair() {
   const auto said = mesh.value().run(2, {"pair"});
   if (!said.ok()) return said.error();
   return pair_figures(said.value(), "two daemons");
+}
+
+/// The time that 99 of 100 round trips stay below, of those begun in this span.
+double slow_trip(const Said& said, double begin, double end) {
+  const auto begins = said.find("trip-begin");
+  const auto times = said.find("trip-time");
+  if (begins == said.end() || times == said.end()) return std::nan("");
+  std::vector<double> within;
+  for (std::size_t i = 0; i < begins->second.size(); ++i) {
+    if (begins->second[i] >= begin && begins->second[i] < end) within.push_back(times->second[i]);
+  }
+  if (within.empty()) return std::nan("");
+  std::sort(within.begin(), within.end());
+  return within[within.size() * 99 / 100];
+}
+
+Figures measure_beside() {
+  const auto mesh = BenchMesh::start(2);
+  if (!mesh.ok()) return mesh.error();
+  mesh.value().bind_to_cpus();
+  const std::string until = mesh.value().file("enough");
+  const double begin = bench_clock_s();
+  auto trips = std::async(std::launch::async, [&] {
+    return mesh.value().run(2, {"trips", "--until", until});
+  });
+  std::this_thread::sleep_for(kSettleTime);
+  const auto bulk = mesh.value().run_beside(2, {"stream", "--bytes", std::to_string(kStreamBytes)});
+  std::ofstream(until).close();
+  const auto said = trips.get();
+  if (!said.ok()) return said.error();
+  if (!bulk.ok()) return bulk.error();
+  const double from = most(bulk.value(), "stream-begin");
+  const double to = most(bulk.value(), "stream-end");
+  const double warm = begin + kWarmUpSeconds;
+  const double idle = slow_trip(said.value(), warm, begin + kIdleTripsSeconds);
+  const double rate = static_cast<double>(kStreamBytes) / (to - from);
+  return std::vector<Figure>{
+      {"1 byte, round trip, slowest but 1 %", idle},
+      {"the same beside 1 GiB of another pair",
+       slow_trip(said.value(), from, to),
+       Unit::kSeconds,
+       {},
+       3 * idle,
+       {}},
+      {"the 1 GiB meanwhile", rate, Unit::kBytesPerSecond},
+  };
 }
 
 Figures measure_embedded() {
@@ -129,6 +179,7 @@ Figures measure_moves() {
 const std::vector<BenchCase>& bench_cases() {
   static const std::vector<BenchCase> kCases = {
       {"pair", "messages between applications on two daemons", measure_pair},
+      {"beside", "round trips of one pair while another one streams", measure_beside},
       {"embedded", "messages between processes with a daemon inside", measure_embedded},
       {"collectives", "broadcast and reduction on 16 daemons", measure_collectives},
       {"mesh", "start, idle load and memory of 64 daemons", measure_mesh},

@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <sstream>
 
 #include "apps/phoenix/bench.h"
+#include "apps/phoenix/child.h"
 #include "apps/phoenix/run.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
@@ -92,6 +94,37 @@ Result<Said> BenchMesh::run(std::uint64_t vnodes, const std::vector<std::string>
   }
   if (code != 0) return failed(arguments);
   return said;
+}
+
+Result<Said> BenchMesh::run_beside(std::uint64_t vnodes,
+                                   const std::vector<std::string>& arguments) const {
+  std::vector<std::string> words = {"run",
+                                    "--mesh",
+                                    name_,
+                                    "-n",
+                                    std::to_string(vnodes),
+                                    "--no-tags",
+                                    "--",
+                                    program_path(kProgram)};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  auto child = Child::start(words);
+  if (!child.ok()) return child.error();
+  std::stringstream lines;
+  const auto keep = [&](const std::string& line) { lines << line << '\n'; };
+  pollfd readable{child.value().descriptor(), POLLIN, 0};
+  while (child.value().take(keep)) ::poll(&readable, 1, -1);
+  if (child.value().exit_code() != 0) {
+    std::fprintf(stderr, "%s", lines.str().c_str());
+    return failed(arguments);
+  }
+  Said said;
+  read_said(lines, said);
+  return said;
+}
+
+std::string BenchMesh::file(const std::string& name) const {
+  const auto dir = MeshDir::open(name_);
+  return dir.ok() ? (dir.value().path() / name).string() : name;
 }
 
 Result<double> BenchMesh::add_one() const {
