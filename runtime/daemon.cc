@@ -65,6 +65,12 @@ void Daemon::on_frame(Instant now, LinkId link, Frame frame) {
   core_->settle();
 }
 
+void Daemon::on_link_drained(Instant now, LinkId link) {
+  core_->now = now;
+  core_->channels.on_drained(link);
+  core_->settle();
+}
+
 void Daemon::on_link_activity(Instant now, LinkId link) {
   core_->now = now;
   core_->channels.on_activity(now, link);

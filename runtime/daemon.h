@@ -27,8 +27,9 @@ struct Birth {
 /// This class only routes between the machines that own the state [runtime/README.md].
 ///
 /// Driver's duties: `now` never goes back; after every input execute take_effects() in order, then
-/// call on_deadline() when next_deadline() has come. Links are FIFO; both ends see on_link_up
-/// once the peer's identity is proved. Not thread-safe: one owner.
+/// call on_deadline() when next_deadline() has come. Links are FIFO and report when they are
+/// drained; both ends see on_link_up once the peer's identity is proved. Not thread-safe: one
+/// owner.
 class Daemon {
  public:
   /// `seed` decides every random choice, so that a run can be repeated.
@@ -47,6 +48,9 @@ class Daemon {
   /// `refused`: the machine answered, but nobody listens there.
   void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
   void on_frame(Instant now, LinkId link, Frame frame);
+  /// All that was transmitted on this link has left, as far as the driver can see: wanted after
+  /// every Transmit with `tell`.
+  void on_link_drained(Instant now, LinkId link);
   /// Part of a long frame came in or went out: a slow line is not a dead one. Wanted about ten
   /// times a second while it lasts.
   void on_link_activity(Instant now, LinkId link);

@@ -26,6 +26,8 @@ struct ChannelOptions {
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
+  /// So much, and one envelope more, is given to a link before it has told that it is empty.
+  std::uint64_t link_bytes = std::uint64_t{256} << 10U;
   Duration idle_timeout = 30s;  ///< A link that carried no envelope for so long is closed.
   Duration linger = 1s;  ///< So long the links of a forgotten peer live on, to carry last words.
 };

@@ -7,6 +7,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/time.h"
+#include "runtime/channels/send_queue.h"
 #include "runtime/channels/stream.h"
 
 namespace phx::runtime {
@@ -17,9 +18,11 @@ using ChannelMarks = std::map<ProcessorId, std::uint64_t>;
 /// What Channels know of one connection to a peer.
 struct ChannelLink {
   LinkId id;
-  bool dialled = false;    ///< By this side.
-  bool stated = false;     ///< The peer's statement came: envelopes may be sent.
-  std::uint64_t next = 0;  ///< Number of the next envelope to send on it.
+  bool dialled = false;     ///< By this side.
+  bool stated = false;      ///< The peer's statement came: envelopes may be sent.
+  std::uint64_t next = 0;   ///< Number of the next envelope to send on it.
+  std::uint64_t given = 0;  ///< Bytes given to the driver since it was asked to tell.
+  bool is_full = false;     ///< The driver has been asked, and has not told.
   Instant up_at;
   Instant heard_at;  ///< The last frame came.
 };
@@ -29,6 +32,7 @@ struct ChannelLink {
 struct ChannelPeer {
   ProcessorId id;
   Stream stream;
+  SendQueue waiting;       ///< Not numbered yet.
   std::uint64_t sent = 0;  ///< The highest number ever put on a link.
   std::optional<ChannelLink> link;
   std::optional<ChannelLink> surplus;
@@ -54,7 +58,13 @@ struct ChannelPeer {
   Instant owed_since;
 
   /// There is something it must take or prove.
-  [[nodiscard]] bool is_needed() const { return is_watched || !stream.all_acknowledged(); }
+  [[nodiscard]] bool is_needed() const { return is_watched || !has_all(); }
+  /// Everything has arrived there.
+  [[nodiscard]] bool has_all() const { return stream.all_acknowledged() && waiting.empty(); }
+  [[nodiscard]] std::uint64_t copy_bytes() const {
+    return stream.copy_bytes() + waiting.copy_bytes();
+  }
+  [[nodiscard]] std::uint64_t queued_bytes() const { return stream.kept_bytes() + waiting.bytes(); }
   /// The link with this name; null if it was hung up.
   [[nodiscard]] ChannelLink* find(const LinkId& wanted) {
     if (link && link->id == wanted) return &*link;

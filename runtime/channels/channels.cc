@@ -7,6 +7,15 @@
 #include "runtime/messages/weight.h"
 
 namespace phx::runtime {
+namespace {
+
+/// Nothing is before it, and the link takes it now.
+bool is_next(const ChannelPeer& peer) {
+  return peer.waiting.empty() && peer.link && peer.link->stated && !peer.link->is_full &&
+         peer.link->next > peer.stream.last_sent();
+}
+
+}  // namespace
 
 Channels::Channels(ProcessorId self, ProcessorSet gone, const ChannelOptions& options)
     : self_(self), options_(options), gone_(std::move(gone)) {}
@@ -23,17 +32,25 @@ void Channels::send(Instant now, ProcessorId peer, Envelope envelope) {
 }
 
 void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
-  if (peer.stream.all_acknowledged()) {  // else these timers run already
+  if (peer.has_all()) {  // else these timers run already
     peer.progress_at = now;
     arm(peer, Timer::kStall, now + options_.stall_timeout);
     arm(peer, Timer::kGiveUp, now + options_.peer_timeout);
   }
   peer.used_at = now;
-  peer.stream.push(std::move(envelope));
-  counters_.copies_most = std::max(counters_.copies_most, peer.stream.copy_bytes());
+  const Standpoint standpoint = standpoint_of(envelope, self_);
+  const bool is_fence = standpoint.kind == Standpoint::Kind::kFence;
+  if (is_fence) number_all(peer);
+  if (is_fence || is_next(peer)) {
+    peer.stream.push(std::move(envelope));
+  } else {
+    const std::uint64_t bytes = weight_of(envelope).total();
+    peer.waiting.push(standpoint, {std::move(envelope), bytes});
+  }
+  counters_.copies_most = std::max(counters_.copies_most, peer.copy_bytes());
   pump(peer);
   if (!peer.link) dial_soon(now, peer);
-  const std::uint64_t bytes = peer.stream.kept_bytes();
+  const std::uint64_t bytes = peer.queued_bytes();
   if (bytes > options_.queued_bytes_high) congested_.insert(peer.id);
   // A long queue to a peer that makes progress is legal; to another one, kGiveUp sees to it.
   if (bytes <= 4 * options_.queued_bytes_high || peer.has_long_queue) return;
@@ -44,17 +61,46 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
            "peer=" + to_string(peer.id) + " queued_bytes=" + std::to_string(bytes)});
 }
 
-/// Puts on the link what was not yet sent on it.
+/// From now on nothing overtakes what waits.
+void Channels::number_all(ChannelPeer& peer) {
+  while (!peer.waiting.empty()) peer.stream.push(peer.waiting.pop().envelope);
+}
+
+/// Puts on the link what was not yet sent on it, as long as it takes something. What waits gets its
+/// number at this moment.
 void Channels::pump(ChannelPeer& peer) {
   if (!peer.link || !peer.link->stated) return;
   std::uint64_t& next = peer.link->next;
   next = std::max(next, peer.stream.acknowledged() + 1);
-  for (; next <= peer.stream.last_sent(); ++next) {
-    outputs_.emplace_back(Transmit{peer.link->id, peer.stream.frame(next)});
-    if (next <= peer.sent) ++counters_.resent;
-    peer.sent = std::max(peer.sent, next);
-    if (!peer.surplus) peer.owed_frames = peer.owed_bytes = 0;  // it carries the acknowledgement
+  while (!peer.link->is_full) {
+    if (next > peer.stream.last_sent()) {
+      if (peer.waiting.empty()) return;
+      peer.stream.push(peer.waiting.pop().envelope);
+    }
+    put_on_link(peer);
   }
+}
+
+/// The next one. A detour is a part of connections of others: it is never full.
+void Channels::put_on_link(ChannelPeer& peer) {
+  ChannelLink& link = *peer.link;
+  Frame frame = peer.stream.frame(link.next);
+  link.given += weight_of(*frame.envelope).total();
+  link.is_full = link.id.via == kNobody && link.given >= options_.link_bytes;
+  if (link.is_full) link.given = 0;
+  outputs_.emplace_back(Transmit{link.id, std::move(frame), link.is_full});
+  if (link.next <= peer.sent) ++counters_.resent;
+  peer.sent = std::max(peer.sent, link.next);
+  ++link.next;
+  if (!peer.surplus) peer.owed_frames = peer.owed_bytes = 0;  // it carries the acknowledgement
+}
+
+void Channels::on_drained(LinkId id) {
+  ChannelPeer* peer = find(id.peer);
+  ChannelLink* link = peer != nullptr ? peer->find(id) : nullptr;
+  if (link == nullptr) return;
+  link->is_full = false;
+  if (link == &*peer->link) pump(*peer);
 }
 
 /// Sends an acknowledgement by itself, where the peer was heard last.
@@ -120,12 +166,12 @@ bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t r
     peer.dial_pause = Duration::zero();
     peer.refusals = 0;
     peer.trouble.clear();
-    if (peer.stream.kept_bytes() <= options_.queued_bytes_high) {
+    if (peer.queued_bytes() <= options_.queued_bytes_high) {
       congested_.erase(peer.id);
       peer.has_long_queue = false;
     }
   }
-  if (peer.is_reported && (is_progress || peer.stream.all_acknowledged())) {
+  if (peer.is_reported && (is_progress || peer.has_all())) {
     peer.is_reported = false;
     outputs_.emplace_back(Reachable{peer.id});
   }
@@ -179,7 +225,7 @@ void Channels::on_link_up(Instant now, LinkId link, bool dialled) {
   if (!gone_.contains(link.peer)) {
     ChannelPeer& peer = peer_at(link.peer);
     if (dialled) peer.is_dialling = false;
-    add_link(now, peer, ChannelLink{link, dialled, false, 0, now, now});
+    add_link(now, peer, ChannelLink{.id = link, .dialled = dialled, .up_at = now, .heard_at = now});
     return;
   }
   if (dialled) {
@@ -353,6 +399,13 @@ std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
                             Timer::kSurplus, Timer::kIdle}) {
     deadlines_.disarm({id, timer});
   }
+  number_all(*peer);
+  // Its last word may be among it: that it is out.
+  if (peer->link && peer->link->stated) {
+    std::uint64_t& next = peer->link->next;
+    next = std::max(next, peer->stream.acknowledged() + 1);
+    while (next <= peer->stream.last_sent()) put_on_link(*peer);
+  }
   std::vector<Envelope> unconfirmed = peer->stream.take_unacknowledged();
   peers_.erase(id);
   return unconfirmed;
@@ -395,24 +448,27 @@ ChannelPeer* Channels::find(ProcessorId id) {
 
 std::uint64_t Channels::queued_bytes(ProcessorId id) const {
   const auto found = peers_.find(id);
-  return found == peers_.end() ? 0 : found->second.stream.kept_bytes();
+  return found == peers_.end() ? 0 : found->second.queued_bytes();
 }
 
 std::uint64_t Channels::queued_copies(ProcessorId id) const {
   const auto found = peers_.find(id);
-  return found == peers_.end() ? 0 : found->second.stream.copy_bytes();
+  return found == peers_.end() ? 0 : found->second.copy_bytes();
 }
 
 bool Channels::all_acknowledged() const {
   return std::ranges::all_of(peers_, [](const auto& entry) {
     const ChannelPeer& peer = entry.second;  // without link, the next statement confirms
-    return peer.stream.all_acknowledged() && (peer.owed_frames == 0 || !peer.link);
+    return peer.has_all() && (peer.owed_frames == 0 || !peer.link);
   });
 }
 
-ChannelMarks Channels::marks() const {
+ChannelMarks Channels::marks() {
   ChannelMarks marks;
-  for (const auto& [id, peer] : peers_) marks[id] = peer.stream.last_sent();
+  for (auto& [id, peer] : peers_) {
+    number_all(peer);
+    marks[id] = peer.stream.last_sent();
+  }
   return marks;
 }
 

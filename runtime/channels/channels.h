@@ -21,14 +21,15 @@
 
 namespace phx::runtime {
 
-/// A reliable FIFO of envelopes from this processor to each other one, over links that break:
-/// connections, or detours, for which Detours provide.
+/// A reliable way for envelopes from this processor to each other one, over links that break:
+/// connections, or detours, for which Detours provide. What waits for a link leaves in the order of
+/// its classes.
 /// Protocol, states and arguments: runtime/channels/README.md. No I/O; not thread-safe: one owner.
 ///
-/// Guarantees: every envelope sent to a peer is Received there once and in order, as long as both
-/// live and a link can be made; a peer that is needed and cannot be reached is reported.
-/// Does not guarantee: that a reported peer is dead (the membership decides that); that the
-/// joining of a processor was announced here before it sends something.
+/// Guarantees: every envelope sent to a peer is Received there once, and each flow in its order, as
+/// long as both live and a link can be made; a peer that is needed and cannot be reached is
+/// reported. Does not guarantee: that a reported peer is dead (the membership decides that); that
+/// the joining of a processor was announced here before it sends something.
 class Channels {
  public:
   using Connect = channel::Connect;
@@ -53,6 +54,8 @@ class Channels {
   void on_link_down(Instant now, LinkId link);
   void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
   void on_frame(Instant now, LinkId link, Frame frame);
+  /// What was given to the link has left [Transmit::tell].
+  void on_drained(LinkId link);
   /// Part of a large frame went out or came in: a slow line is no dead one. Every 100 ms or so.
   void on_activity(Instant now, LinkId link);
   /// The connection carries frames of others: it is not idle.
@@ -81,7 +84,8 @@ class Channels {
   /// Everything sent has arrived, and every arrival was confirmed: for the end of a drain.
   [[nodiscard]] bool all_acknowledged() const;
   /// The number of the last envelope to each peer; whether all arrived, but at forgotten ones.
-  [[nodiscard]] ChannelMarks marks() const;
+  /// What waits is put in order for that: what is sent later overtakes nothing of it.
+  [[nodiscard]] ChannelMarks marks();
   [[nodiscard]] bool has_acknowledged(const ChannelMarks& marks) const;
   [[nodiscard]] std::uint64_t links_up() const;
   [[nodiscard]] const ChannelCounters& counters() const { return counters_; }
@@ -106,7 +110,9 @@ class Channels {
   [[nodiscard]] ChannelPeer* find(ProcessorId id);
   void arm(const ChannelPeer& peer, Timer timer, Instant at);
   void enqueue(Instant now, ChannelPeer& peer, Envelope envelope);
+  static void number_all(ChannelPeer& peer);
   void pump(ChannelPeer& peer);
+  void put_on_link(ChannelPeer& peer);
   void confirm(ChannelPeer& peer);
   void take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame frame);
   [[nodiscard]] bool take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t received);

@@ -79,7 +79,7 @@ Duration Channels::patience(const ChannelPeer& peer, Duration base) const {
 void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
   if (!peer.link || !peer.is_needed()) return;
   // Without statement nothing can be sent; with one, what was sent must be acknowledged.
-  if (peer.link->stated && peer.stream.all_acknowledged()) return;
+  if (peer.link->stated && peer.has_all()) return;
   const Instant begin = std::max(peer.link->up_at, peer.progress_at);
   const Instant due = begin + patience(peer, options_.stall_timeout);
   if (now < due) {
@@ -87,9 +87,9 @@ void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
     return;
   }
   ++counters_.stalls;
-  outputs_.emplace_back(Note{
-      Note::Level::kWarn, "link-stalled",
-      "peer=" + to_string(peer.id) + " queued_bytes=" + std::to_string(peer.stream.kept_bytes())});
+  outputs_.emplace_back(
+      Note{Note::Level::kWarn, "link-stalled",
+           "peer=" + to_string(peer.id) + " queued_bytes=" + std::to_string(peer.queued_bytes())});
   outputs_.emplace_back(Stalled{peer.id});
   hang_up(now, peer, peer.link->id);
 }
@@ -102,7 +102,7 @@ void Channels::on_beat_due(Instant now, ChannelPeer& peer) {
     return;
   }
   // What is on its way already will be acknowledged as well.
-  if (peer.stream.all_acknowledged()) enqueue(now, peer, Heartbeat{});
+  if (peer.has_all()) enqueue(now, peer, Heartbeat{});
   arm(peer, Timer::kBeat, now + options_.heartbeat_period);
 }
 
@@ -110,7 +110,7 @@ void Channels::on_give_up_due(Instant now, ChannelPeer& peer) {
   if (!peer.is_needed()) return;
   Instant due = Instant::max();
   if (peer.is_watched) due = peer.heard_at + options_.peer_timeout;
-  if (!peer.stream.all_acknowledged()) {
+  if (!peer.has_all()) {
     due = std::min(due, peer.progress_at + patience(peer, options_.peer_timeout));
   }
   if (peer.is_reported) due = std::max(due, peer.reported_at + options_.peer_timeout);
@@ -178,13 +178,14 @@ void Channels::check_invariants() const {
     PHX_CHECK(peer.is_up ==
               ((peer.link && peer.link->stated) || (peer.surplus && peer.surplus->stated)));
     if (peer.owed_frames > 0) PHX_CHECK(!peer.link || deadlines_.is_armed({id, Timer::kAck}));
-    if (!peer.stream.all_acknowledged()) {
+    if (!peer.has_all()) {
       // Whatever waits either has a link that is observed, or somebody dials.
       PHX_CHECK(deadlines_.is_armed({id, Timer::kGiveUp}));
       PHX_CHECK(peer.link ? deadlines_.is_armed({id, Timer::kStall})
                           : peer.is_dialling || deadlines_.is_armed({id, Timer::kDial}));
     }
     if (peer.is_watched) PHX_CHECK(deadlines_.is_armed({id, Timer::kBeat}));
+    peer.waiting.check_invariants();
   }
 }
 

@@ -27,10 +27,13 @@ struct Hangup {
   LinkId link;
   friend bool operator==(const Hangup&, const Hangup&) = default;
 };
-/// Send on this connection; dropped if it is gone already.
+/// Send on this connection; dropped if it is gone already. `tell`: call on_link_drained() when it
+/// has left, as far as the driver can see; nothing more follows on this link until then, but
+/// acknowledgements and frames of others.
 struct Transmit {
   LinkId link;
   Frame frame;
+  bool tell = false;
   friend bool operator==(const Transmit&, const Transmit&) = default;
 };
 /// Hand a message to an application process attached here.

@@ -41,6 +41,7 @@ Cluster::Cluster(ClusterOptions options)
         transcript_.mix(agenda_.steps() ^ (std::uint64_t{at.value} << 40U));
         machines_[at.value].on_frame(link, std::move(frame));
       },
+      [this](MachineId at, LinkId link) { machines_[at.value].on_link_drained(link); },
   });
 }
 

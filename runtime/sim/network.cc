@@ -12,6 +12,8 @@ constexpr Duration kDialTimeout = 3s;
 constexpr Duration kDialAgain = 5ms;    // A machine that is becoming a member is asked again.
 constexpr Duration kNoticeMax = 400ms;  // How much later than the other one an end notices a break.
 constexpr std::uint32_t kLastSegment = 1U << 31U;
+constexpr std::uint32_t kTellSegment = 1U << 30U;  // Its sender wants to hear that it has left.
+constexpr std::uint32_t kSizeOfSegment = kTellSegment - 1;
 
 }  // namespace
 
@@ -143,12 +145,12 @@ void Network::hang_up(MachineId from, LinkId link) {
 
 // --- Frames ------------------------------------------------------------------------------------
 
-void Network::transmit(MachineId from, LinkId link, runtime::Frame frame) {
+void Network::transmit(MachineId from, LinkId link, runtime::Frame frame, bool tell) {
   const auto found = machines_[from.value].links.find(link);
   if (found == machines_[from.value].links.end()) return;
   const std::uint64_t bytes = encoder_.size(frame);
   meter_.on_frame(from, lane_at(found->second).to, frame, bytes);
-  push(found->second, InFlight{std::move(frame), 1, false}, bytes);
+  push(found->second, InFlight{std::move(frame), 1, false, tell}, bytes);
 }
 
 void Network::push(std::uint32_t lane, InFlight item, std::uint64_t bytes) {
@@ -157,6 +159,7 @@ void Network::push(std::uint32_t lane, InFlight item, std::uint64_t bytes) {
   item.segments =
       static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (bytes + kSegment - 1) / kSegment));
   const std::uint32_t segments = item.segments;
+  const std::uint32_t last = kLastSegment | (item.tell ? kTellSegment : 0);
   Lane& it = lane_at(lane);
   it.frames.push_back(std::move(item));
   ++in_flight_;
@@ -165,7 +168,7 @@ void Network::push(std::uint32_t lane, InFlight item, std::uint64_t bytes) {
     const std::uint64_t part = std::min(bytes, kSegment);
     bytes -= part;
     at = model_.leave_interface(at, it.from, part);
-    const auto size = static_cast<std::uint32_t>(part) | (i + 1 == segments ? kLastSegment : 0);
+    const auto size = static_cast<std::uint32_t>(part) | (i + 1 == segments ? last : 0);
     if (model_.has_link(it.from, it.to)) {
       agenda_.schedule(at, [this, lane, size] { on_link_stage(lane, size); });
     } else {
@@ -176,7 +179,7 @@ void Network::push(std::uint32_t lane, InFlight item, std::uint64_t bytes) {
 
 void Network::on_link_stage(std::uint32_t lane, std::uint32_t bytes) {
   Lane& it = lane_at(lane);
-  const Instant at = model_.pass_link(agenda_.now(), it.from, it.to, bytes & ~kLastSegment);
+  const Instant at = model_.pass_link(agenda_.now(), it.from, it.to, bytes & kSizeOfSegment);
   if (at == agenda_.now()) return on_travel(lane, bytes);
   agenda_.schedule(at, [this, lane, bytes] { on_travel(lane, bytes); });
 }
@@ -186,6 +189,12 @@ void Network::on_travel(std::uint32_t lane, std::uint32_t bytes) {
   const Instant at = agenda_.now() + model_.travel_time(agenda_.now(), it.from, it.to);
   it.last_arrival = std::max(it.last_arrival, at);
   agenda_.schedule(it.last_arrival, [this, lane, bytes] { on_arrival(lane, bytes); });
+  if ((bytes & kTellSegment) != 0) on_left(lane);
+}
+
+void Network::on_left(std::uint32_t end) {
+  const End it = end_at(end);
+  if (it.is_open && inputs_.on_drained) inputs_.on_drained(lane_at(end).from, it.link);
 }
 
 void Network::on_arrival(std::uint32_t lane, std::uint32_t bytes) {
@@ -194,7 +203,7 @@ void Network::on_arrival(std::uint32_t lane, std::uint32_t bytes) {
     it.stopped.push_back(bytes);
     return;
   }
-  Instant at = model_.enter_interface(agenda_.now(), it.to, bytes & ~kLastSegment);
+  Instant at = model_.enter_interface(agenda_.now(), it.to, bytes & kSizeOfSegment);
   if ((bytes & kLastSegment) != 0) at = std::max(at, model_.enter_processor(at, it.to));
   agenda_.schedule(at, [this, lane] { on_segment(lane); });
 }

@@ -30,6 +30,8 @@ class Network {
     std::function<void(MachineId, LinkId)> on_link_down;
     std::function<void(MachineId, ProcessorId peer, bool refused)> on_dial_failed;
     std::function<void(MachineId, LinkId, runtime::Frame)> on_frame;
+    /// The last byte of what was transmitted with `tell` has left this machine.
+    std::function<void(MachineId, LinkId)> on_drained = {};
   };
   /// How a machine answers those who dial it.
   enum class Answer : std::uint8_t {
@@ -56,7 +58,7 @@ class Network {
   // What a daemon asks for.
   /// Ignored while this machine dials that peer already.
   void dial(MachineId from, ProcessorId peer, MachineId to);
-  void transmit(MachineId from, LinkId link, runtime::Frame frame);
+  void transmit(MachineId from, LinkId link, runtime::Frame frame, bool tell = false);
   void hang_up(MachineId from, LinkId link);
 
   // Disturbances.
@@ -85,6 +87,7 @@ class Network {
     runtime::Frame frame;
     std::uint32_t segments = 1;  ///< That have not arrived.
     bool is_end = false;         ///< The sender has closed; not a frame.
+    bool tell = false;           ///< The sender wants to hear when it has left.
   };
   /// One direction of a connection. What arrives are segments; the order is the queue's.
   struct Lane {
@@ -121,6 +124,7 @@ class Network {
   void push(std::uint32_t lane, InFlight item, std::uint64_t bytes);
   void on_link_stage(std::uint32_t lane, std::uint32_t bytes);
   void on_travel(std::uint32_t lane, std::uint32_t bytes);
+  void on_left(std::uint32_t end);
   void on_arrival(std::uint32_t lane, std::uint32_t bytes);
   void on_segment(std::uint32_t lane);
   void break_connection(std::uint32_t connection, Break how);

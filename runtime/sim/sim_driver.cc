@@ -85,7 +85,7 @@ void SimDriver::execute(runtime::Effect& effect) {
             saboteur_.on_sent(e.link, e.frame);
             pass_wire(e.frame);
             if (saboteur_.sends_twice(e.frame)) network_.transmit(machine_, e.link, e.frame);
-            network_.transmit(machine_, e.link, std::move(e.frame));
+            network_.transmit(machine_, e.link, std::move(e.frame), e.tell);
           },
           [&](runtime::ToApp& e) {
             const auto found = seats_.find(e.application);
@@ -173,6 +173,10 @@ void SimDriver::on_frame(LinkId link, runtime::Frame frame) {
   input([link, frame = std::move(frame)](Daemon& daemon, Instant now) mutable {
     daemon.on_frame(now, link, std::move(frame));
   });
+}
+
+void SimDriver::on_link_drained(LinkId link) {
+  input([=](Daemon& daemon, Instant now) { daemon.on_link_drained(now, link); });
 }
 
 // --- Tools -------------------------------------------------------------------------------------

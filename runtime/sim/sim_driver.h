@@ -61,6 +61,7 @@ class SimDriver {
   void on_link_down(LinkId link);
   void on_dial_failed(ProcessorId peer, bool refused);
   void on_frame(LinkId link, runtime::Frame frame);
+  void on_link_drained(LinkId link);
 
   // Inputs from tools.
   [[nodiscard]] ClientId connect_client() { return ClientId{next_client_++}; }

@@ -76,6 +76,8 @@ void Connection::flush() {
     if (error) break;
     written += before - queue_.bytes();
   }
+  written_ += written;
+  report_drained();
   if (!queue_.empty()) {
     wait_writable();
   } else if (state_ == State::kDraining) {
@@ -103,6 +105,15 @@ void Connection::wait_writable() {
 
 void Connection::report_part(bool is_within_frame) {
   if (is_within_frame && state_ == State::kOpen && handlers_.on_part) handlers_.on_part();
+}
+
+/// Later, so that reading gets its turn before more is written.
+void Connection::report_drained() {
+  if (!mark_ || written_ < *mark_) return;
+  mark_.reset();
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    if (self->state_ == State::kOpen && self->handlers_.on_drained) self->handlers_.on_drained();
+  });
 }
 
 bool Connection::has_arrived() {

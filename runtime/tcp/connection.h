@@ -3,8 +3,10 @@
 #include <asio/generic/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,6 +50,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::function<void(const Error&)> on_closed;
     /// Part of a long frame came in or went out.
     std::function<void()> on_part = {};
+    /// All that was sent before mark() is in the hands of the system.
+    std::function<void()> on_drained = {};
   };
 
   /// How long a drained connection waits for the peer to close its end, and how long draining may
@@ -66,6 +70,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send(wire::Encoded&& encoded);
   /// Writes what the socket takes now; the rest follows by itself.
   void flush();
+  /// Asks for on_drained(), once.
+  void mark() { mark_ = written_ + queue_.bytes(); }
   /// While paused, the peer blocks once the socket's buffers are full.
   void pause_reading(bool paused);
   /// At once. What is queued is lost. fail() reports `why` through on_closed, close() nothing.
@@ -96,6 +102,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void put_controls();
   void discard();
   void report_part(bool is_within_frame);
+  void report_drained();
   void on_write_error(const Error& error);
   void wait_writable();
   void become_lingering();
@@ -107,7 +114,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ReadBuffer& shared_;
   Handlers handlers_;
   Outgoing queue_;
-  asio::steady_timer timer_;  ///< Limits draining and lingering.
+  std::uint64_t written_ = 0;          ///< Bytes so far.
+  std::optional<std::uint64_t> mark_;  ///< When so many are, on_drained() follows.
+  asio::steady_timer timer_;           ///< Limits draining and lingering.
   State state_ = State::kOpen;
   bool is_silent_ = false;  ///< close() was called: no report.
   bool paused_ = false;

@@ -1,4 +1,8 @@
 // What the driver's connections bring in, and the effects that go out through them.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -15,6 +19,9 @@ namespace {
 
 /// How often a long frame on its way is reported as a sign of life.
 constexpr Duration kActivityPeriod = 100ms;
+
+/// What the system has of a link and has not sent; more stays here, where it can be overtaken.
+constexpr int kUnsentBytes = 128 << 10;
 
 }  // namespace
 
@@ -35,6 +42,8 @@ std::shared_ptr<std::byte[]> TcpDriver::Core::memory_for(std::size_t bytes) cons
 
 void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, bool dialled) {
   const LinkId link{peer, ++last_link_};
+  ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes,
+               sizeof(kUnsentBytes));
   const auto connection = connect(
       std::move(socket), wire::Family::kFrame,
       {.on_frame = [this, link](Header header, Payload payload) -> Status {
@@ -59,6 +68,10 @@ void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, b
              if (steady_now() - told_at < kActivityPeriod) return;
              told_at = steady_now();
              step([&](runtime::Daemon& d, Instant now) { d.on_link_activity(now, link); });
+           },
+       .on_drained =
+           [this, link] {
+             step([&](runtime::Daemon& d, Instant now) { d.on_link_drained(now, link); });
            }},
       {.memory = [this](std::size_t bytes) { return memory_for(bytes); }});
   links_[link] = connection;
@@ -221,7 +234,9 @@ void TcpDriver::Core::handle(runtime::Hangup& effect) {
 
 void TcpDriver::Core::handle(runtime::Transmit& effect) {
   const auto found = links_.find(effect.link);
-  if (found != links_.end()) queue(found->second, encoder_.encode(effect.frame));
+  if (found == links_.end()) return;
+  queue(found->second, encoder_.encode(effect.frame));
+  if (effect.tell) found->second->mark();
 }
 
 void TcpDriver::Core::handle(runtime::ToApp& effect) {

@@ -330,6 +330,7 @@ TEST_CASE(
   }
   CHECK(reports == 3);
   h.up({kHigh, 1}, false);
+  h.frame({kHigh, 1}, 0, 0);
   h.frame({kHigh, 1}, 0, 1);
 
   CHECK(h.take_only<Channels::Reachable>().size() == 1);

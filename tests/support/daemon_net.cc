@@ -145,8 +145,12 @@ void DaemonNet::transmit(ProcessorId from, runtime::Transmit& m) {
   const ProcessorId to = m.link.peer;
   if (step_ && m.frame.envelope) step_(from, to, *m.frame.envelope);
   const auto lane = held_.find({from, to});
-  if (lane == held_.end()) return deliver(from, to, m.link.incarnation, m.frame);
-  lane->second.emplace_back(m.link.incarnation, std::move(m.frame));
+  if (lane == held_.end()) {
+    deliver(from, to, m.link.incarnation, m.frame);
+  } else {
+    lane->second.emplace_back(m.link.incarnation, std::move(m.frame));
+  }
+  if (m.tell && ones_.at(from).lives) daemon(from).on_link_drained(now_, m.link);
 }
 
 void DaemonNet::deliver(ProcessorId from, ProcessorId to, std::uint64_t link,

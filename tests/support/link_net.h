@@ -127,6 +127,12 @@ class LinkNet {
       if (const auto* hangup = std::get_if<runtime::Hangup>(&output)) hang_up(hangup->link, id);
       if (auto* transmit = std::get_if<runtime::Transmit>(&output)) {
         transfer(id, transmit->link, std::move(transmit->frame));
+        if (transmit->tell) {
+          at(now_ + delay(faults_.delay_max), [this, id, link = transmit->link] {
+            ends_.at(id).channels.on_drained(link);
+            execute(id);
+          });
+        }
       }
       if (auto* got = std::get_if<Channels::Received>(&output)) end.received.push_back(*got);
       if (auto* report = std::get_if<Channels::Unreachable>(&output)) {

@@ -57,7 +57,8 @@ struct End {
             },
             .on_batch_end = [this] { ++batches; },
             .on_closed = [this](const Error& why) { closed = why; },
-            .on_part = [this] { ++parts; }});
+            .on_part = [this] { ++parts; },
+            .on_drained = [this] { ++drained; }});
   }
   End(const End&) = delete;
   End& operator=(const End&) = delete;
@@ -67,6 +68,7 @@ struct End {
   std::vector<Received> received;
   std::size_t batches = 0;
   std::size_t parts = 0;
+  std::size_t drained = 0;
   bool refuses = false;
   std::optional<Error> closed;
 };
@@ -95,6 +97,30 @@ struct RawHarness {
 }  // namespace
 
 TEST_SUITE_BEGIN("tcp/connection");
+
+TEST_CASE("a mark is told once, when all before it is written, and never from within a call") {
+  Harness h;
+  h.far.connection->pause_reading(true);
+  h.near.connection->send(frame(1, payload_of(std::size_t{16} << 20U, 1)));
+  h.near.connection->mark();
+  h.near.connection->send(frame(2, payload_of(10, 2)));
+  h.near.connection->flush();
+  CHECK(h.near.drained == 0);
+  h.far.connection->send(frame(3, {}));
+  h.far.connection->flush();
+  REQUIRE(h.loop.until([&] { return h.near.received.size() == 1; }));
+  CHECK(h.near.drained == 0);
+
+  h.far.connection->pause_reading(false);
+  REQUIRE(h.loop.until([&] { return h.near.drained > 0; }));
+  REQUIRE(h.loop.until([&] { return h.far.received.size() == 2; }));
+  CHECK(h.near.drained == 1);
+
+  h.near.connection->mark();
+  h.near.connection->flush();
+  CHECK(h.near.drained == 1);
+  CHECK(h.loop.until([&] { return h.near.drained == 2; }));
+}
 
 TEST_CASE("frames of all sizes arrive whole and in order, in both directions") {
   Harness h;

@@ -1,0 +1,87 @@
+#include "runtime/channels/classes.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <variant>
+
+namespace phx::runtime {
+namespace {
+
+using Kind = FlowKey::Kind;
+
+FlowKey job_of(JobId job) {
+  return {Kind::kJob, job};
+}
+
+struct FlowOf {
+  JobId job;
+
+  FlowKey operator()(const PointToPoint& m) const { return {Kind::kPair, job, m.from, m.to}; }
+  // Comes behind the pieces that left before it, so its answer says what of them was lost.
+  FlowKey operator()(const FlowQuestion& m) const { return {Kind::kPair, job, m.from, m.to}; }
+  FlowKey operator()(const collectives::ReductionToken& m) const {
+    return {Kind::kReduction, job, m.id.target};
+  }
+  FlowKey operator()(const collectives::TreeCopy& m) const {
+    return {Kind::kBroadcast, job, m.piece.root};
+  }
+  FlowKey operator()(const collectives::FallbackCopy& m) const {
+    return {Kind::kBroadcast, job, m.piece.root};
+  }
+  template <class Other>
+  FlowKey operator()(const Other& /*message*/) const {
+    return job_of(job);
+  }
+};
+
+constexpr Standpoint kFence{Standpoint::Kind::kFence, {}};
+
+struct StandpointOf {
+  ProcessorId self;
+
+  Standpoint operator()(const VnodeMessage& m) const {
+    // All numbers of credit only grow, so it may overtake whatever there is.
+    const bool is_credit = std::holds_alternative<FlowCredit>(m.delivery) ||
+                           std::holds_alternative<CastCredit>(m.delivery);
+    if (is_credit) return {};
+    return {Standpoint::Kind::kFlow, std::visit(FlowOf{m.job}, m.delivery)};
+  }
+  Standpoint operator()(const CollectiveMessage& m) const {
+    return {Standpoint::Kind::kFlow, std::visit(FlowOf{m.job}, m.message)};
+  }
+  // Its answer says that nothing comes behind it; and it says so of what was sent before.
+  Standpoint operator()(const Flush&) const { return kFence; }
+  // What waited for a vnode follows it.
+  Standpoint operator()(const Migrate&) const { return kFence; }
+  // Nothing is taken of the job, or from this processor, that comes behind these.
+  Standpoint operator()(const JobEnd&) const { return kFence; }
+  Standpoint operator()(const DownOrder&) const { return kFence; }
+  Standpoint operator()(const ViewChange& m) const {
+    const bool is_last = std::any_of(m.gone.begin(), m.gone.end(),
+                                     [this](const auto& gone) { return gone.id == self; });
+    return is_last ? kFence : Standpoint{};
+  }
+  Standpoint operator()(const ViewInstall& m) const {
+    return m.view.members.contains(self) ? Standpoint{} : kFence;
+  }
+  // Before anything else of the job, and between the coordinator's views.
+  Standpoint operator()(const JobStart&) const { return {}; }
+  template <class Other>
+  Standpoint operator()(const Other& m) const {
+    if constexpr (requires {
+                    requires std::is_same_v<std::remove_cvref_t<decltype(m.job)>, JobId>;
+                  }) {
+      return {Standpoint::Kind::kFlow, job_of(m.job)};
+    } else {
+      return {};
+    }
+  }
+};
+
+}  // namespace
+
+Standpoint standpoint_of(const Envelope& envelope, ProcessorId self) {
+  return std::visit(StandpointOf{self}, envelope);
+}
+
+}  // namespace phx::runtime

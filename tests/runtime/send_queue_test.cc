@@ -1,0 +1,271 @@
+#include "runtime/channels/send_queue.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <vector>
+
+#include "overlay/base/rng.h"
+#include "tests/support/channel_harness.h"
+#include "tests/support/seeds.h"
+
+namespace phx::runtime {
+namespace {
+
+using support::kHigh;
+using Harness = support::ChannelHarness;
+using Numbers = std::vector<std::uint64_t>;
+using Kind = Standpoint::Kind;
+
+constexpr std::uint64_t kKiB = 1024;
+constexpr JobId kJob{1};
+
+Standpoint flow(std::uint64_t from) {
+  return {Kind::kFlow, {FlowKey::Kind::kPair, kJob, VnodeId{from}, VnodeId{0}}};
+}
+
+/// Says which one it is by the number of a question.
+SendQueue::Item item(std::uint64_t number, std::uint64_t bytes) {
+  return {StatusQuestion{number}, bytes};
+}
+
+std::uint64_t number_of(const SendQueue::Item& item) {
+  return std::get<StatusQuestion>(item.envelope).request;
+}
+
+Numbers pop_all(SendQueue& queue) {
+  Numbers numbers;
+  while (!queue.empty()) {
+    numbers.push_back(number_of(queue.pop()));
+    queue.check_invariants();
+  }
+  return numbers;
+}
+
+Envelope piece(std::uint64_t from, std::uint64_t seq, std::size_t bytes) {
+  return VnodeMessage{kJob, 0,
+                      PointToPoint{VnodeId{from}, VnodeId{9}, seq, 0, 0, Payload(Bytes(bytes))}};
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/send queue");
+
+TEST_CASE("control leaves first and in order, then short flows in turn, then bulk") {
+  SendQueue queue;
+  for (std::uint64_t n = 0; n < 3; ++n) queue.push(flow(1), item(n, 256 * kKiB));
+  for (std::uint64_t n = 10; n < 12; ++n) queue.push(flow(2), item(n, 100));
+  for (std::uint64_t n = 20; n < 23; ++n) queue.push(flow(3), item(n, 100));
+  for (std::uint64_t n = 30; n < 32; ++n) queue.push({}, item(n, 100));
+
+  CHECK(queue.bytes() == 3 * 256 * kKiB + 700);
+  CHECK(pop_all(queue) == Numbers{30, 31, 10, 20, 11, 21, 22, 0, 1, 2});
+  CHECK(queue.bytes() == 0);
+}
+
+TEST_CASE("a short message of a flow does not overtake the long ones before it, nor the reverse") {
+  SendQueue queue;
+  queue.push(flow(1), item(1, 256 * kKiB));
+  queue.push(flow(1), item(2, 10));
+  queue.push(flow(2), item(3, 10));
+  queue.push(flow(2), item(4, 256 * kKiB));
+  queue.push(flow(3), item(5, 10));
+
+  CHECK(pop_all(queue) == Numbers{5, 1, 3, 4, 2});
+}
+
+TEST_CASE("many short messages of one flow are bulk") {
+  SendQueue queue;
+  for (std::uint64_t n = 0; n < 65; ++n) queue.push(flow(1), item(n, kKiB));
+  queue.push(flow(2), item(100, kKiB));
+  CHECK(number_of(queue.pop()) == 100);
+}
+
+TEST_CASE("bulk flows share the link by bytes, whatever their pieces are") {
+  SendQueue queue;
+  const std::vector<std::uint64_t> sizes{256 * kKiB, 16 * kKiB, 70 * kKiB};
+  constexpr std::uint64_t kEach = 20480 * kKiB;
+  for (std::size_t f = 0; f < sizes.size(); ++f) {
+    for (std::uint64_t sent = 0; sent < kEach; sent += sizes[f]) {
+      queue.push(flow(f), item(f, sizes[f]));
+    }
+  }
+  std::vector<std::uint64_t> left(sizes.size());
+  std::uint64_t sum = 0;
+  for (; sum < kEach; sum += 0) {
+    const SendQueue::Item next = queue.pop();
+    left[number_of(next)] += next.bytes;
+    sum += next.bytes;
+  }
+  const SendQueueOptions options;
+  for (const std::uint64_t bytes : left) {
+    CHECK(bytes >= sum / 3 - options.quantum - 256 * kKiB);
+    CHECK(bytes <= sum / 3 + options.quantum + 256 * kKiB);
+  }
+}
+
+TEST_CASE("bulk is not starved by short messages without end") {
+  const SendQueueOptions options;
+  SendQueue queue(options);
+  constexpr std::uint64_t kPieces = 10;
+  for (std::uint64_t n = 0; n < kPieces; ++n) queue.push(flow(0), item(0, 256 * kKiB));
+  std::uint64_t bytes_short = 0;
+  std::uint64_t pieces = 0;
+  for (std::uint64_t n = 1; pieces < kPieces; ++n) {
+    queue.push(flow(1 + n % 50), item(1, kKiB));
+    const SendQueue::Item next = queue.pop();
+    if (number_of(next) == 0) {
+      ++pieces;
+      CHECK(bytes_short <= pieces * options.short_in_a_row);
+    } else {
+      bytes_short += next.bytes;
+    }
+  }
+  CHECK(bytes_short >= kPieces * options.short_in_a_row);
+}
+
+TEST_CASE("everything comes out once, and each flow in its order") {
+  for (std::uint64_t seed = 1; seed <= support::seeds(30); ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    SendQueue queue(
+        {.short_envelope = 100, .short_flow = 300, .short_in_a_row = 500, .quantum = 200});
+    std::map<std::uint64_t, std::uint64_t> pushed;
+    std::map<std::uint64_t, std::uint64_t> popped;
+    std::uint64_t size = 0;
+    for (int step = 0; step < 2000; ++step) {
+      if (queue.empty() || (step < 1500 && rng.chance(0.6))) {
+        const std::uint64_t of = rng.below(8);
+        const std::uint64_t number = of * 10000 + pushed[of]++;
+        queue.push(of == 0 ? Standpoint{} : flow(of), item(number, rng.below(250)));
+        ++size;
+      } else {
+        const std::uint64_t number = number_of(queue.pop());
+        CHECK(number % 10000 == popped[number / 10000]++);
+        --size;
+      }
+      REQUIRE(queue.size() == size);
+      queue.check_invariants();
+    }
+    for (const std::uint64_t number : pop_all(queue)) {
+      CHECK(number % 10000 == popped[number / 10000]++);
+    }
+    CHECK(pushed == popped);
+  }
+}
+
+TEST_CASE("which envelopes keep their order among themselves") {
+  const auto of = [](const Envelope& envelope) { return standpoint_of(envelope, support::kSelf); };
+  const FlowQuestion question{VnodeId{1}, VnodeId{9}};
+  const collectives::ReductionToken token{{VnodeId{3}, 7}, {}, {}};
+  JobStage stage;
+  stage.job = kJob;
+  collectives::TreeCopy copy;
+  copy.piece.root = VnodeId{4};
+
+  CHECK(of(Heartbeat{}).kind == Kind::kControl);
+  CHECK(of(overlay::Message{overlay::Probe{}}).kind == Kind::kControl);
+  CHECK(of(ViewChange{}).kind == Kind::kControl);
+  CHECK(of(JobStart{}).kind == Kind::kControl);
+  CHECK(of(VnodeMessage{kJob, 0, FlowCredit{}}).kind == Kind::kControl);
+  CHECK(of(Flush{}).kind == Kind::kFence);
+  ViewChange last;
+  last.gone.emplace_back();
+  last.gone.back().id = support::kSelf;
+  CHECK(of(last).kind == Kind::kFence);
+  CHECK(of(ViewInstall{}).kind == Kind::kFence);
+  CHECK(of(Migrate{}).kind == Kind::kFence);
+  CHECK(of(JobEnd{}).kind == Kind::kFence);
+  CHECK(of(piece(1, 0, 5)).kind == Kind::kFlow);
+  CHECK(of(piece(1, 0, 5)).flow == of(VnodeMessage{kJob, 0, question}).flow);
+  CHECK(of(piece(1, 0, 5)).flow != of(piece(2, 0, 5)).flow);
+  CHECK(of(VnodeMessage{kJob, 0, token}).flow == of(CollectiveMessage{kJob, token}).flow);
+  CHECK(of(CollectiveMessage{kJob, copy}).flow.kind == FlowKey::Kind::kBroadcast);
+  CHECK(of(Offer{kJob, 1, {}}).flow == of(Routes{kJob, {}}).flow);
+  CHECK(of(Output{kJob, ProcessorId{1}, false, {}}).flow == of(stage).flow);
+}
+
+// --- In channels -----------------------------------------------------------------------------
+
+TEST_CASE(
+    "a link takes so much and one envelope more, and the rest when it tells that it is empty") {
+  const ChannelOptions options;
+  Harness h(options);
+  const LinkId link = h.ready(kHigh, 1, true);
+  constexpr std::size_t kBytes = 100'000;
+  for (std::uint64_t seq = 0; seq < 10; ++seq) h.channels.send(h.now, kHigh, piece(1, seq, kBytes));
+
+  const auto given = h.take_only<Transmit>();
+  CHECK(given.size() == (options.link_bytes + kBytes - 1) / kBytes);
+  CHECK(given.back().tell);
+  CHECK(h.channels.queued_bytes(kHigh) > 10 * kBytes);
+  CHECK_FALSE(h.channels.all_acknowledged());
+  h.channels.on_drained(link);
+  CHECK(h.take_only<Transmit>().size() == given.size());
+}
+
+TEST_CASE("what is sent behind bulk leaves before it, but not before what is on the link") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  for (std::uint64_t seq = 0; seq < 4; ++seq) h.channels.send(h.now, kHigh, piece(1, seq, 300'000));
+  h.channels.send(h.now, kHigh, piece(2, 0, 1));
+  h.channels.send(h.now, kHigh, overlay::Message{overlay::Probe{}});
+  h.take();
+
+  h.channels.on_drained(link);
+  const auto given = h.take_only<Transmit>();
+  REQUIRE(given.size() == 3);
+  CHECK(given[0].frame.seq == 2);
+  CHECK(std::holds_alternative<overlay::Message>(*given[0].frame.envelope));
+  CHECK(given[1].frame.envelope == piece(2, 0, 1));
+  CHECK(given[2].frame.envelope == piece(1, 1, 300'000));
+}
+
+TEST_CASE("nothing overtakes a fence, and a fence overtakes nothing") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  for (std::uint64_t seq = 0; seq < 3; ++seq) h.channels.send(h.now, kHigh, piece(1, seq, 300'000));
+  h.channels.send(h.now, kHigh, Flush{});
+  h.channels.send(h.now, kHigh, Heartbeat{});
+
+  std::vector<Envelope> given;
+  for (int i = 0; i < 4; ++i) {
+    for (Transmit& transmit : h.take_only<Transmit>()) given.push_back(*transmit.frame.envelope);
+    h.channels.on_drained(link);
+  }
+  REQUIRE(given.size() == 5);
+  CHECK(given[2] == piece(1, 2, 300'000));
+  CHECK(given[3] == Envelope{Flush{}});
+  CHECK(given[4] == Envelope{Heartbeat{}});
+}
+
+TEST_CASE("marks count what waits, and what is sent later does not arrive in its place") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  for (std::uint64_t seq = 0; seq < 3; ++seq) h.channels.send(h.now, kHigh, piece(1, seq, 300'000));
+  const ChannelMarks marks = h.channels.marks();
+  h.channels.send(h.now, kHigh, Heartbeat{});
+
+  CHECK(marks.at(kHigh) == 3);
+  h.channels.on_drained(link);
+  h.frame(link, 0, 2);
+  CHECK_FALSE(h.channels.has_acknowledged(marks));
+  h.channels.on_drained(link);
+  h.frame(link, 0, 3);
+  CHECK(h.channels.has_acknowledged(marks));
+}
+
+TEST_CASE("what waits comes back with what is not confirmed when its receiver leaves") {
+  Harness h;
+  h.ready(kHigh, 1, true);
+  for (std::uint64_t seq = 0; seq < 4; ++seq) h.channels.send(h.now, kHigh, piece(1, seq, 300'000));
+  h.take();
+  const std::vector<Envelope> back = h.channels.forget(h.now, kHigh);
+  REQUIRE(back.size() == 4);
+  CHECK(h.take_only<Transmit>().size() == 3);  // the others were on the link
+  for (std::uint64_t seq = 0; seq < 4; ++seq) CHECK(back[seq] == piece(1, seq, 300'000));
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime
