@@ -10,14 +10,15 @@ drowsing() { pgrep -c -f "^$work/drowse" || true; }
 are_drowsing() { [ "$(drowsing)" -eq "$1" ]; }
 
 # The tool of a private mesh.
-for verb in "run -n 4 -- $demos/heat --steps 100000" "demo elastic --seconds 1000 --output $work"; do
+# Numbers that no other test uses, which may run the same programs at the same time.
+for verb in "run -n 4 -- $demos/heat --steps 123457" "demo elastic --seconds 1234.5 --output $work"; do
   # shellcheck disable=SC2086
   "$phoenix" $verb >"$work/private.out" 2>&1 &
   tool=$!
-  await "the private mesh runs its job" pgrep -f "^$demos/(heat|elastic) "
+  await "the private mesh runs its job" pgrep -f "^$demos/(heat --steps 123457|elastic --seconds 1234.5)"
   kill -9 "$tool"
   await "no daemon is left of $verb" no_daemon
-  await "no process is left of $verb" sh -c "! pgrep -f '^$demos/(heat|elastic) '"
+  await "no process is left of $verb" sh -c "! pgrep -f '^$demos/(heat --steps 123457|elastic --seconds 1234.5)'"
   await "no folder is left of $verb" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q ."
 done
 
