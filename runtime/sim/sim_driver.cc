@@ -99,7 +99,11 @@ void SimDriver::execute(runtime::Effect& effect) {
           [&](const runtime::DropApp&) {},  // The application ends by itself.
           [&](runtime::Reply& e) {
             const bool took = outside_.on_reply(machine_, e.client, std::move(e.reply));
-            if (took) took_.push_back(e.client);
+            if (took) {
+              took_.push_back(e.client);
+            } else {
+              has_unread_.insert(e.client);
+            }
           },
           [&](const runtime::DropClient& e) { outside_.on_client_dropped(machine_, e.client); },
           [&](const runtime::Spawn& e) { spawn(e); },
@@ -188,7 +192,11 @@ void SimDriver::on_client_message(ClientId client, runtime::ClientRequest reques
 }
 
 void SimDriver::on_client_took(ClientId client) {
-  input([=](Daemon& daemon, Instant now) { daemon.on_client_took(now, client); });
+  has_unread_.erase(client);
+  input([this, client](Daemon& daemon, Instant now) {
+    // A machine that was frozen meanwhile may have sent it more.
+    if (!has_unread_.contains(client)) daemon.on_client_took(now, client);
+  });
 }
 
 void SimDriver::on_client_down(ClientId client) {

@@ -138,6 +138,7 @@ class SimDriver {
   std::uint32_t next_application_ = 1;
   std::uint32_t next_client_ = 1;
   std::vector<ClientId> took_;  ///< Have read what the effects being executed sent them.
+  std::set<ClientId> has_unread_;
 };
 
 }  // namespace phx::sim
