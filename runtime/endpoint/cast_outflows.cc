@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "overlay/base/check.h"
+#include "runtime/endpoint/endpoint_parts.h"
 
 namespace phx::runtime {
 namespace {
@@ -187,7 +188,6 @@ void CastOutflows::forget_received(Root& root) {
   for (const auto& [first, state] : root.states) received = std::min(received, state.received);
   while (!root.kept.empty() && root.first() < received) {
     kept_bytes_ -= flow_weight(root.kept.front().piece);
-    asked_at_ = 0;  // what is kept later are other pieces, though it be as much
     root.kept.pop_front();
   }
 }
@@ -292,13 +292,6 @@ void CastOutflows::ask(const VnodeSet& roots, bool is_lost, std::uint64_t least_
   }
 }
 
-void CastOutflows::ask_all(Copies& out) {
-  if (std::exchange(asked_at_, kept_bytes_) == kept_bytes_) return;
-  VnodeSet all;
-  for (const auto& [id, root] : roots_) all.insert(id);
-  ask(all, false, 0, out);
-}
-
 // --- Queries -------------------------------------------------------------------------------------
 
 VnodeSet CastOutflows::out_of_step(VnodeId id) const {
@@ -320,8 +313,8 @@ std::string CastOutflows::slowest() const {
                          [](const States::value_type& a, const States::value_type& b) {
                            return a.second.received < b.second.received;
                          });
-    text = to_string(slow->first) + " has not taken " + std::to_string((bytes + 1023) / 1024) +
-           " KiB of broadcasts from " + to_string(id);
+    text = to_string(slow->first) + " has not taken " + spell_bytes(bytes) +
+           " of broadcasts from " + to_string(id);
     const VnodeSet apart = out_of_step(id);
     if (!apart.empty()) text += ", which serves v" + to_string(apart) + " apart";
   }

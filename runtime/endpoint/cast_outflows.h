@@ -46,8 +46,6 @@ class CastOutflows {
   /// Questions to all vnodes for which something of these roots is kept, if it is more than
   /// `least_bytes` of a root.
   void ask(const VnodeSet& roots, bool is_lost, std::uint64_t least_bytes, Copies& out) const;
-  /// The same for all roots, once for each amount that is kept.
-  void ask_all(Copies& out);
 
   // Queries.
   /// Weight of all pieces kept.
@@ -109,7 +107,6 @@ class CastOutflows {
   std::uint64_t total_ = 0;
   std::map<VnodeId, Root> roots_;
   std::uint64_t kept_bytes_ = 0;
-  std::uint64_t asked_at_ = 0;  ///< How much was kept when all were asked last.
 };
 
 }  // namespace phx::runtime

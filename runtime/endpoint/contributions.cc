@@ -5,6 +5,7 @@
 
 #include "collectives/accumulator.h"
 #include "overlay/base/check.h"
+#include "runtime/endpoint/endpoint_parts.h"
 
 namespace phx::runtime {
 namespace {
@@ -201,9 +202,8 @@ std::string Contributions::slowest() const {
   const auto most = std::max_element(
       bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == bytes.end() || most->second == 0) return {};
-  constexpr std::uint64_t kKiB = std::uint64_t{1} << 10U;
   return "reductions towards " + to_string(most->first) + " are not complete, for which " +
-         std::to_string((most->second + kKiB - 1) / kKiB) + " KiB are kept";
+         spell_bytes(most->second) + " are kept";
 }
 
 void Contributions::check_invariants() const {

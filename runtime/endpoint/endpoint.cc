@@ -133,11 +133,9 @@ void Endpoint::handle(AppEnd& m) {
 }
 
 void Endpoint::settle(Holdings::Outcome& outcome) {
-  const std::uint64_t kept = kept_bytes();
   for (const Holdings::Completed& told : outcome.completed) {
     contributions_.on_complete(told.vnode, told.target, told.below);
   }
-  if (kept_bytes() < kept) asked_at_ = 0;
   std::string misuse;
   for (Targets::Reduced& reduced : targets_.take_reduced()) {
     if (std::string wrong = settle(reduced); misuse.empty()) misuse = std::move(wrong);
@@ -208,17 +206,15 @@ Status Endpoint::check_room(std::uint64_t bytes) {
   const std::uint64_t waiting = outflows_.kept_bytes() + casts_.kept_bytes();
   // Whatever its size, a message passes if nothing else waits.
   if (waiting == 0 || waiting + bytes <= config_.outbox_bytes_max) return success();
-  ask_once(outflows_.kept_bytes());
+  ask_once();
   return Error{ErrorCode::kLimit, slowest()};
 }
 
-/// Whoever can make room is asked, once until something changes.
-void Endpoint::ask_once(std::uint64_t kept) {
-  casts_.ask_all(outputs_);
+/// Whoever can make room is asked, once until something is forgotten, or more is kept.
+void Endpoint::ask_once() {
+  const std::uint64_t kept = kept_bytes();
   if (std::exchange(asked_at_, kept) == kept) return;
-  std::vector<FlowQuestion> questions;
-  outflows_.ask(all(), false, questions);
-  for (const FlowQuestion& question : questions) outputs_.push_back(AppFlow{question});
+  ask(all(), false, 0);
   ask_targets();
 }
 
@@ -231,6 +227,7 @@ Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload
     if (message.seq != kFlowClosed) holdings_.pass(message);
     return success();
   }
+  asked_at_ = 0;
   Outflows::Pieces pieces;
   cut(payload, config_.piece_bytes, [&](Payload piece, std::uint64_t rest) {
     outflows_.push({from, to, 0, tag, rest, std::move(piece)}, pieces);
@@ -247,13 +244,11 @@ void Endpoint::emit(Outflows::Pieces pieces) {
 }
 
 void Endpoint::on_credit(const FlowCredit& credit) {
-  const std::uint64_t kept = kept_bytes();
   Outflows::Pieces pieces;
   outflows_.on_credit(credit, pieces);
   emit(std::move(pieces));
   // What one vnode hears holds for all of this process.
   if (credit.reduced > 0) contributions_.on_complete(credit.to, credit.reduced);
-  if (kept_bytes() < kept) asked_at_ = 0;  // what is kept then are others, though it be as much
 }
 
 /// Credit for sources in this process needs no daemon.
@@ -335,6 +330,7 @@ VnodeBundle Endpoint::pack(VnodeId vnode) {
 }
 
 void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
+  asked_at_ = 0;
   cut(payload, config_.piece_bytes, [&](Payload part, std::uint64_t rest) {
     piece.more = rest > 0;
     piece.payload = std::move(part);
@@ -378,9 +374,10 @@ Result<Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
   const bool may_be_refused =
       kept > 0 && !part.always && !contributions_.is_following({target, next});
   if (may_be_refused && kept + part.value.size() > config_.outbox_bytes_max) {
-    ask_once(kept);
+    ask_once();
     return Error{ErrorCode::kLimit, unsettled()};
   }
+  asked_at_ = 0;
   Contribution contribution{next, 0};
   cut(part.value, std::max<std::size_t>(limit, 1), [&](Payload piece, std::uint64_t) {
     contributions_.push(vnode, {target, next++}, {part.kind, std::move(piece)});

@@ -114,7 +114,7 @@ class Endpoint {
   void on_credit(const FlowCredit& credit);
   void ask(const VnodeSet& sources, bool is_lost, std::uint64_t least_cast_bytes);
   void ask_targets();
-  void ask_once(std::uint64_t kept);
+  void ask_once();
   [[nodiscard]] std::uint64_t kept_bytes() const;
   [[nodiscard]] std::string slowest() const;
   void emit(Outflows::Pieces pieces);
@@ -134,7 +134,7 @@ class Endpoint {
   CastOutflows casts_;
   Contributions contributions_;
   Targets targets_;
-  std::uint64_t asked_at_ = 0;  ///< How much was kept when all receivers were asked last.
+  std::uint64_t asked_at_ = 0;  ///< Kept when all were asked last; 0: more has been sent since.
   std::vector<ToDaemon> outputs_;
   std::optional<AppAttached> attached_;
   VnodeSet departing_;               ///< A part of the held vnodes.

@@ -5,6 +5,13 @@
 
 namespace phx::runtime {
 
+std::string spell_bytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kKiB = std::uint64_t{1} << 10U;
+  const bool is_large = bytes >= kKiB * kKiB;
+  const std::uint64_t unit = is_large ? kKiB * kKiB : kKiB;
+  return std::to_string((bytes + unit - 1) / unit) + (is_large ? " MiB" : " KiB");
+}
+
 /// Each value after its size (8 bytes, of the machine's order).
 Payload join_user_values(const std::vector<collectives::ReductionPart>& parts) {
   Bytes bytes;

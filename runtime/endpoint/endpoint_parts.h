@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "collectives/messages.h"
@@ -48,6 +49,9 @@ struct SafePoint {
   VnodeSet departing;             ///< Pack the state of these; they are held until the finish.
   std::vector<Arrival> arriving;  ///< Install these; they are held from now on.
 };
+
+/// An amount for a person, rounded up: "3 KiB", "12 MiB".
+[[nodiscard]] std::string spell_bytes(std::uint64_t bytes);
 
 /// What the target of a user-defined reduction gets: all values, in vnode order.
 [[nodiscard]] Payload join_user_values(const std::vector<collectives::ReductionPart>& parts);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "overlay/base/check.h"
+#include "runtime/endpoint/endpoint_parts.h"
 
 namespace phx::runtime {
 namespace {
@@ -111,12 +112,6 @@ void Outflows::ask(const VnodeSet& from, bool is_lost, std::vector<FlowQuestion>
   }
 }
 
-void Outflows::ask_all(bool is_lost, std::vector<FlowQuestion>& out) const {
-  VnodeSet all;
-  for (const auto& [source, flows] : sources_) all.insert(source);
-  ask(all, is_lost, out);
-}
-
 bool Outflows::is_all_received(VnodeId from, VnodeId to) const {
   const auto source = sources_.find(from);
   if (source == sources_.end()) return true;
@@ -138,11 +133,7 @@ std::string Outflows::slowest() const {
     }
   }
   if (most == 0) return {};
-  constexpr std::uint64_t kKiB = std::uint64_t{1} << 10U;
-  const bool is_large = most >= kKiB * kKiB;
-  return to_string(to) + " has not taken " +
-         std::to_string((most + kKiB - 1) / (is_large ? kKiB * kKiB : kKiB)) +
-         (is_large ? " MiB" : " KiB") + " from " + to_string(from);
+  return to_string(to) + " has not taken " + spell_bytes(most) + " from " + to_string(from);
 }
 
 void Outflows::check_invariants() const {

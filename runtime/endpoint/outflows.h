@@ -43,7 +43,6 @@ class Outflows {
   std::uint64_t pass(const PointToPoint& piece);
   /// Questions for all flows of `from`, or of everybody, of which something is kept here.
   void ask(const VnodeSet& from, bool is_lost, std::vector<FlowQuestion>& out) const;
-  void ask_all(bool is_lost, std::vector<FlowQuestion>& out) const;
 
   /// Of flows that are held up although nothing of them is on its way: so credit may have been
   /// lost.

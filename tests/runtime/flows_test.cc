@@ -261,6 +261,32 @@ TEST_CASE("what was lost with a processor is asked for, and only that comes agai
   CHECK(pair.take_all() == 4);
 }
 
+TEST_CASE("at its limit a source asks for what it keeps now, also if that is as much as before") {
+  Pair pair(1'500);
+  for (int round = 0; round < 3; ++round) {
+    CAPTURE(round);
+    REQUIRE(pair.send(kPiece).ok());
+    CHECK(!pair.send(kPiece).ok());
+    CHECK(!pair.send(kPiece).ok());  // asks no more
+    const std::size_t before = pair.talk;
+    pair.settle();
+    CHECK(pair.talk == before + 2);
+  }
+}
+
+TEST_CASE("refused messages and contributions in turn ask once") {
+  Pair pair(1'500);
+  REQUIRE(pair.send(kPiece).ok());
+  const ContributionPart part{{}, bytes(800), 0};
+  for (int i = 0; i < 10; ++i) {
+    CHECK(!pair.send(kPiece).ok());
+    CHECK(!pair.source.endpoint.contribute(v0, VnodeId{3}, part).ok());
+  }
+  pair.carry(pair.source, pair.sink);
+
+  CHECK(pair.talk == 1);
+}
+
 TEST_CASE("a source asks once, and hears at once, and once more when all has come") {
   Pair pair;
   for (int i = 0; i < 3; ++i) REQUIRE(pair.send(kPiece).ok());
