@@ -219,9 +219,7 @@ void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
     if (found != stages_.end()) statement.stages.insert(*found);
   }
   unannounced_ = {};
-  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-    out.send(member, statement);
-  }
+  send_each(out, around.members, self_, statement);
 }
 
 void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox& out) {

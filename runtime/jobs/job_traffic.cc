@@ -149,9 +149,7 @@ void JobTraffic::announce_routes(const Surroundings& around, JobOutbox& out) {
   const Routes routes{job_, router_.map().routes(std::exchange(unannounced_, {})), !is_home};
   out.arm(JobTimer{JobTimer::Kind::kRoutes, job_, {}}, around.now + kAnnounceDelay);
   if (!is_home) return out.send(home_, routes);
-  for (const ProcessorId member : around.members.ids()) {
-    if (member != self_) out.send(member, routes);
-  }
+  send_each(out, around.members, self_, routes);
 }
 
 void JobTraffic::on_home(const Surroundings& around, ProcessorId home, JobOutbox& out) {
@@ -396,9 +394,7 @@ void JobTraffic::on_standing(const Surroundings& around, ProcessorSet ready, boo
   if (balance_ || around.leaving) mover_.balance(around.now, router_, standing(around), out);
   if (!around.leaving) return;
   const Routes ended{job_, router_.on_leaving()};
-  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-    if (!ended.routes.empty()) out.send(member, ended);
-  }
+  if (!ended.routes.empty()) send_each(out, around.members, self_, ended);
 }
 
 void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
@@ -406,9 +402,7 @@ void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
   if (!std::exchange(has_told_given_, true)) {
     // Receivers have said so, too, but on another way.
     const Routes given{job_, router_.given()};
-    for (const ProcessorId member : around.members.ids()) {
-      if (member != self_ && !given.routes.empty()) out.send(member, given);
-    }
+    if (!given.routes.empty()) send_each(out, around.members, self_, given);
   }
   mover_.on_news();
   mover_.refuse_all("this processor leaves", router_, out);

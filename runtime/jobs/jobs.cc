@@ -58,9 +58,7 @@ bool Jobs::announce(const Surroundings& around, const JobStart& start, JobOutbox
     asked_.erase(asked);
     return false;
   }
-  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-    out.send(member, start);
-  }
+  send_each(out, around.members, self_, start);
   return true;
 }
 
@@ -91,9 +89,7 @@ void Jobs::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out)
 
 /// By somebody who knows no home of the job.
 void Jobs::tell_all(const Surroundings& around, const JobEnd& end, JobOutbox& out) {
-  for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-    out.send(member, end);
-  }
+  send_each(out, around.members, self_, end);
 }
 
 void Jobs::on_unknown(const Surroundings& around, ProcessorId from, JobMessage message,
@@ -144,8 +140,7 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage m
   }
   const bool is_traffic = std::holds_alternative<CollectiveMessage>(message) ||
                           std::holds_alternative<VnodeMessage>(message);
-  const bool needs_hops = std::holds_alternative<Migrate>(message);
-  if (needs_hops && from != self_) entry->passed[from] = around.now;
+  if (std::holds_alternative<Migrate>(message) && from != self_) entry->passed[from] = around.now;
   dispatch(around, from, *entry, std::move(message), out);
   // Plain traffic changes who should hold what only while this processor empties itself.
   if (!is_traffic || around.leaving || entry->traffic.is_over_limit()) settle(around, job, out);

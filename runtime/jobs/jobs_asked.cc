@@ -165,9 +165,7 @@ void Jobs::signal(const Surroundings& around, ClientId client, const SignalReque
     settle(around, request.job, out);
   } else {
     entry->life.on_signal({request.job, request.signal}, out);
-    for (const ProcessorId member : around.members.minus(ProcessorSet{self_}).ids()) {
-      out.send(member, JobSignal{request.job, request.signal});
-    }
+    send_each(out, around.members, self_, JobSignal{request.job, request.signal});
   }
   out.report(Effect{Reply{client, std::move(done)}});
 }

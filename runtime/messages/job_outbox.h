@@ -8,6 +8,7 @@
 
 #include "collectives/messages.h"
 #include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
 #include "overlay/base/outbox.h"
 #include "overlay/base/tree_view.h"
 #include "runtime/messages/effect.h"
@@ -38,6 +39,14 @@ struct UseTree {
 
 /// What the machines of a job write into: envelopes, timers, effects.
 using JobOutbox = phx::Outbox<Envelope, JobTimer, std::variant<Effect, UseTree>>;
+
+/// To each of these but one: the sender itself, for instance.
+template <class M>
+void send_each(JobOutbox& out, const ProcessorSet& to, ProcessorId but, const M& message) {
+  for (const ProcessorId id : to.ids()) {
+    if (id != but) out.send(id, message);
+  }
+}
 
 /// Adds a log line.
 inline void note(JobOutbox& out, Note::Level level, std::string_view event, std::string detail) {

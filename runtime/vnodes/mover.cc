@@ -397,11 +397,7 @@ void Mover::migrate(std::vector<VnodeParcel> parcels, ProcessorId to, Router& ro
   }
   router.reroute(moved, out);
   // The receiver will say so, but perhaps not before this processor is out of reach.
-  if (standing.leaving) {
-    for (const ProcessorId member : standing.members.ids()) {
-      if (member != to) out.send(member, routes);
-    }
-  }
+  if (standing.leaving) send_each(out, standing.members, to, routes);
 }
 
 void Mover::on_migrate(ProcessorId from, Migrate migrate, Router& router, JobOutbox& out) {
