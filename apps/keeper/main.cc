@@ -83,6 +83,13 @@ void block(bool is_blocked) {
   ::sigprocmask(is_blocked ? SIG_BLOCK : SIG_UNBLOCK, &all, nullptr);
 }
 
+/// Says why there is no program, and gives the code for that.
+int fail(int exec) {
+  const int why = errno;
+  [[maybe_unused]] const ssize_t written = ::write(exec, &why, sizeof(why));
+  return kNoProgram;
+}
+
 [[noreturn]] void run(int exec, char** argv, pid_t keeper) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -90,9 +97,7 @@ void block(bool is_blocked) {
   for (const int number : kIgnored) ::signal(number, SIG_DFL);
   block(false);
   ::execvp(argv[0], argv);
-  const int code = errno;
-  [[maybe_unused]] const ssize_t written = ::write(exec, &code, sizeof(code));
-  ::_exit(kNoProgram);
+  ::_exit(fail(exec));
 }
 
 /// Passes signals on until the program has ended, or, without a result, the daemon is gone.
@@ -142,10 +147,7 @@ int main(int argc, char** argv) {
   const pid_t program = ::fork();
   if (program == 0) run(exec, argv + kFirstWord, keeper);
   block(false);
-  if (program < 0) {
-    const int code = errno;
-    return ::write(exec, &code, sizeof(code)) > 0 ? kNoProgram : kNoProgram;
-  }
+  if (program < 0) return fail(exec);
   ::setpgid(program, program);
   // Who reads the output waits for the end of all who write.
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, exec}) {

@@ -66,13 +66,13 @@ void Channels::number_all(ChannelPeer& peer) {
   while (!peer.waiting.empty()) peer.stream.push(peer.waiting.pop().envelope);
 }
 
-/// Puts on the link what was not yet sent on it, as long as it takes something. What waits gets its
-/// number at this moment.
-void Channels::pump(ChannelPeer& peer) {
+/// Puts on the link what was not yet sent on it, as long as it takes something; `is_last`: all of
+/// it. What waits gets its number at this moment.
+void Channels::pump(ChannelPeer& peer, bool is_last) {
   if (!peer.link || !peer.link->stated) return;
   std::uint64_t& next = peer.link->next;
   next = std::max(next, peer.stream.acknowledged() + 1);
-  while (!peer.link->is_full) {
+  while (is_last || !peer.link->is_full) {
     if (next > peer.stream.last_sent()) {
       if (peer.waiting.empty()) return;
       peer.stream.push(peer.waiting.pop().envelope);
@@ -85,7 +85,7 @@ void Channels::pump(ChannelPeer& peer) {
 void Channels::put_on_link(ChannelPeer& peer) {
   ChannelLink& link = *peer.link;
   Frame frame = peer.stream.frame(link.next);
-  link.given += weight_of(*frame.envelope).total();
+  link.given += peer.stream.bytes(link.next);
   link.is_full = link.id.via == kNobody && link.given >= options_.link_bytes;
   if (link.is_full) link.given = 0;
   outputs_.emplace_back(Transmit{link.id, std::move(frame), link.is_full});
@@ -400,12 +400,7 @@ std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
     deadlines_.disarm({id, timer});
   }
   number_all(*peer);
-  // Its last word may be among it: that it is out.
-  if (peer->link && peer->link->stated) {
-    std::uint64_t& next = peer->link->next;
-    next = std::max(next, peer->stream.acknowledged() + 1);
-    while (next <= peer->stream.last_sent()) put_on_link(*peer);
-  }
+  pump(*peer, true);  // its last word may be among it: that it is out
   std::vector<Envelope> unconfirmed = peer->stream.take_unacknowledged();
   peers_.erase(id);
   return unconfirmed;

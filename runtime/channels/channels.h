@@ -111,7 +111,7 @@ class Channels {
   void arm(const ChannelPeer& peer, Timer timer, Instant at);
   void enqueue(Instant now, ChannelPeer& peer, Envelope envelope);
   static void number_all(ChannelPeer& peer);
-  void pump(ChannelPeer& peer);
+  void pump(ChannelPeer& peer, bool is_last = false);
   void put_on_link(ChannelPeer& peer);
   void confirm(ChannelPeer& peer);
   void take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame frame);

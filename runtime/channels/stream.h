@@ -24,6 +24,10 @@ class Stream {
   /// A frame with envelope `seq` and the current acknowledgement.
   /// REQUIRES acknowledged() < seq <= last_sent().
   [[nodiscard]] Frame frame(std::uint64_t seq) const;
+  /// What that envelope weighs. REQUIRES the same.
+  [[nodiscard]] std::uint64_t bytes(std::uint64_t seq) const {
+    return kept_[seq - acknowledged_ - 1].bytes;
+  }
   [[nodiscard]] bool all_acknowledged() const { return kept_.empty(); }
   /// What the peer has not acknowledged, in order; nothing is kept any more.
   [[nodiscard]] std::vector<Envelope> take_unacknowledged();
