@@ -67,7 +67,7 @@ void Daemon::on_frame(Instant now, LinkId link, Frame frame) {
 
 void Daemon::on_link_drained(Instant now, LinkId link) {
   core_->now = now;
-  core_->channels.on_drained(link);
+  core_->channels.on_drained(now, link);
   core_->settle();
 }
 

@@ -7,6 +7,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/time.h"
+#include "runtime/channels/link_share.h"
 #include "runtime/channels/send_queue.h"
 #include "runtime/channels/stream.h"
 
@@ -21,8 +22,7 @@ struct ChannelLink {
   bool dialled = false;     ///< By this side.
   bool stated = false;      ///< The peer's statement came: envelopes may be sent.
   std::uint64_t next = 0;   ///< Number of the next envelope to send on it.
-  std::uint64_t given = 0;  ///< Bytes given to the driver since it was asked to tell.
-  bool is_full = false;     ///< The driver has been asked, and has not told.
+  LinkShare share{};
   Instant up_at;
   Instant heard_at;  ///< The last frame came.
 };

@@ -11,7 +11,7 @@ namespace {
 
 /// Nothing is before it, and the link takes it now.
 bool is_next(const ChannelPeer& peer) {
-  return peer.waiting.empty() && peer.link && peer.link->stated && !peer.link->is_full &&
+  return peer.waiting.empty() && peer.link && peer.link->stated && !peer.link->share.is_full() &&
          peer.link->next > peer.stream.last_sent();
 }
 
@@ -48,7 +48,7 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
     peer.waiting.push(standpoint, {std::move(envelope), bytes});
   }
   counters_.copies_most = std::max(counters_.copies_most, peer.copy_bytes());
-  pump(peer);
+  pump(now, peer);
   if (!peer.link) dial_soon(now, peer);
   const std::uint64_t bytes = peer.queued_bytes();
   if (bytes > options_.queued_bytes_high) congested_.insert(peer.id);
@@ -68,39 +68,38 @@ void Channels::number_all(ChannelPeer& peer) {
 
 /// Puts on the link what was not yet sent on it, as long as it takes something; `is_last`: all of
 /// it. What waits gets its number at this moment.
-void Channels::pump(ChannelPeer& peer, bool is_last) {
+void Channels::pump(Instant now, ChannelPeer& peer, bool is_last) {
   if (!peer.link || !peer.link->stated) return;
   std::uint64_t& next = peer.link->next;
   next = std::max(next, peer.stream.acknowledged() + 1);
-  while (is_last || !peer.link->is_full) {
+  while (is_last || !peer.link->share.is_full()) {
     if (next > peer.stream.last_sent()) {
       if (peer.waiting.empty()) return;
       peer.stream.push(peer.waiting.pop().envelope);
     }
-    put_on_link(peer);
+    put_on_link(now, peer);
   }
 }
 
 /// The next one. A detour is a part of connections of others: it is never full.
-void Channels::put_on_link(ChannelPeer& peer) {
+void Channels::put_on_link(Instant now, ChannelPeer& peer) {
   ChannelLink& link = *peer.link;
   Frame frame = peer.stream.frame(link.next);
-  link.given += peer.stream.bytes(link.next);
-  link.is_full = link.id.via == kNobody && link.given >= options_.link_bytes;
-  if (link.is_full) link.given = 0;
-  outputs_.emplace_back(Transmit{link.id, std::move(frame), link.is_full});
+  const bool is_detour = link.id.via != kNobody;
+  const bool tell = !is_detour && link.share.give(now, peer.stream.bytes(link.next), options_);
+  outputs_.emplace_back(Transmit{link.id, std::move(frame), tell});
   if (link.next <= peer.sent) ++counters_.resent;
   peer.sent = std::max(peer.sent, link.next);
   ++link.next;
   if (!peer.surplus) peer.owed_frames = peer.owed_bytes = 0;  // it carries the acknowledgement
 }
 
-void Channels::on_drained(LinkId id) {
+void Channels::on_drained(Instant now, LinkId id) {
   ChannelPeer* peer = find(id.peer);
   ChannelLink* link = peer != nullptr ? peer->find(id) : nullptr;
   if (link == nullptr) return;
-  link->is_full = false;
-  if (link == &*peer->link) pump(*peer);
+  link->share.on_drained(now, options_);
+  if (link == &*peer->link) pump(now, *peer);
 }
 
 /// Sends an acknowledgement by itself, where the peer was heard last.
@@ -154,7 +153,7 @@ void Channels::take_first_frame(Instant now, ChannelPeer& peer, ChannelLink& lin
   arm(peer, Timer::kIdle, now + options_.idle_timeout);
   peer.trouble.clear();
   renew_up(peer);
-  pump(peer);
+  pump(now, peer);
 }
 
 bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t received) {
@@ -305,7 +304,7 @@ void Channels::lose(Instant now, ChannelPeer& peer, LinkId link) {
     peer.link->up_at = now - (options_.stall_timeout - grace);
     peer.link->next = 0;
     confirm(peer);  // the last one may have gone down with the other link
-    pump(peer);
+    pump(now, peer);
     arm(peer, Timer::kStall, now + grace);
   } else if (peer.is_needed()) {
     dial_soon(now, peer);
@@ -400,7 +399,7 @@ std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
     deadlines_.disarm({id, timer});
   }
   number_all(*peer);
-  pump(*peer, true);  // its last word may be among it: that it is out
+  pump(now, *peer, true);  // its last word may be among it: that it is out
   std::vector<Envelope> unconfirmed = peer->stream.take_unacknowledged();
   peers_.erase(id);
   return unconfirmed;

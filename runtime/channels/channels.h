@@ -55,7 +55,7 @@ class Channels {
   void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
   void on_frame(Instant now, LinkId link, Frame frame);
   /// What was given to the link has left [Transmit::tell].
-  void on_drained(LinkId link);
+  void on_drained(Instant now, LinkId link);
   /// Part of a large frame went out or came in: a slow line is no dead one. Every 100 ms or so.
   void on_activity(Instant now, LinkId link);
   /// The connection carries frames of others: it is not idle.
@@ -111,8 +111,8 @@ class Channels {
   void arm(const ChannelPeer& peer, Timer timer, Instant at);
   void enqueue(Instant now, ChannelPeer& peer, Envelope envelope);
   static void number_all(ChannelPeer& peer);
-  void pump(ChannelPeer& peer, bool is_last = false);
-  void put_on_link(ChannelPeer& peer);
+  void pump(Instant now, ChannelPeer& peer, bool is_last = false);
+  void put_on_link(Instant now, ChannelPeer& peer);
   void confirm(ChannelPeer& peer);
   void take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame frame);
   [[nodiscard]] bool take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t received);

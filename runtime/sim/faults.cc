@@ -140,13 +140,17 @@ void Faults::lose() {
   cluster_.kill(pick(staying), /*lost=*/true);
 }
 
-/// They may pass on what others send.
+/// They may pass on what others send. Whoever has not heard of a job yet may be a holder of it.
 void Faults::kill_idle() {
   std::vector<MachineId> idle = cluster_.staying();
   if (idle.size() <= options_.members_min) return;
+  std::size_t jobs = 0;
+  for (const MachineId machine : idle) {
+    jobs = std::max(jobs, cluster_.machine(machine).daemon()->status().jobs.size());
+  }
   std::erase_if(idle, [&](MachineId machine) {
     const runtime::ProcessorStatus status = cluster_.machine(machine).daemon()->status();
-    return cluster_.machine(machine).has_processes() ||
+    return cluster_.machine(machine).has_processes() || status.jobs.size() < jobs ||
            std::any_of(status.jobs.begin(), status.jobs.end(), [&](const runtime::JobStatus& job) {
              return job.home == status.id || !job.held.empty();
            });

@@ -196,12 +196,38 @@ TEST_CASE(
   for (std::uint64_t seq = 0; seq < 10; ++seq) h.channels.send(h.now, kHigh, piece(1, seq, kBytes));
 
   const auto given = h.take_only<Transmit>();
-  CHECK(given.size() == (options.link_bytes + kBytes - 1) / kBytes);
+  CHECK(given.size() == (options.share_start + kBytes - 1) / kBytes);
   CHECK(given.back().tell);
   CHECK(h.channels.queued_bytes(kHigh) > 10 * kBytes);
   CHECK_FALSE(h.channels.all_acknowledged());
-  h.channels.on_drained(link);
+  h.now += 2 * options.share_time_min;
+  h.channels.on_drained(h.now, link);
   CHECK(h.take_only<Transmit>().size() == given.size());
+}
+
+TEST_CASE("a link's share is what it carries in a millisecond or two, within bounds") {
+  const ChannelOptions options;
+  struct Case {
+    Duration between;  ///< Two envelopes of 64 KiB.
+    Duration after;    ///< From the last of a share until the driver tells.
+    std::uint64_t expected;
+  };
+  for (const Case& one :
+       {Case{0ms, 100us, options.share_max}, Case{0ms, 100ms, options.share_min},
+        Case{0ms, 2ms, options.share_start}, Case{10ms, 100us, options.share_start},
+        Case{10ms, 100ms, options.share_min}}) {
+    CAPTURE(one.expected);
+    LinkShare share;
+    Instant now{1s};
+    for (int round = 0; round < 10; ++round) {
+      while (!share.give(now, std::uint64_t{64} << 10U, options)) now += one.between;
+      CHECK(share.is_full());
+      now += one.after;
+      share.on_drained(now, options);
+      CHECK_FALSE(share.is_full());
+    }
+    CHECK(share.bytes() == one.expected);
+  }
 }
 
 TEST_CASE("what is sent behind bulk leaves before it, but not before what is on the link") {
@@ -212,7 +238,8 @@ TEST_CASE("what is sent behind bulk leaves before it, but not before what is on 
   h.channels.send(h.now, kHigh, overlay::Message{overlay::Probe{}});
   h.take();
 
-  h.channels.on_drained(link);
+  h.now += 2 * ChannelOptions{}.share_time_min;
+  h.channels.on_drained(h.now, link);
   const auto given = h.take_only<Transmit>();
   REQUIRE(given.size() == 3);
   CHECK(given[0].frame.seq == 2);
@@ -231,7 +258,7 @@ TEST_CASE("nothing overtakes a fence, and a fence overtakes nothing") {
   std::vector<Envelope> given;
   for (int i = 0; i < 4; ++i) {
     for (Transmit& transmit : h.take_only<Transmit>()) given.push_back(*transmit.frame.envelope);
-    h.channels.on_drained(link);
+    h.channels.on_drained(h.now, link);
   }
   REQUIRE(given.size() == 5);
   CHECK(given[2] == piece(1, 2, 300'000));
@@ -247,10 +274,10 @@ TEST_CASE("marks count what waits, and what is sent later does not arrive in its
   h.channels.send(h.now, kHigh, Heartbeat{});
 
   CHECK(marks.at(kHigh) == 3);
-  h.channels.on_drained(link);
+  h.channels.on_drained(h.now, link);
   h.frame(link, 0, 2);
   CHECK_FALSE(h.channels.has_acknowledged(marks));
-  h.channels.on_drained(link);
+  h.channels.on_drained(h.now, link);
   h.frame(link, 0, 3);
   CHECK(h.channels.has_acknowledged(marks));
 }

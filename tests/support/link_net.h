@@ -129,7 +129,7 @@ class LinkNet {
         transfer(id, transmit->link, std::move(transmit->frame));
         if (transmit->tell) {
           at(now_ + delay(faults_.delay_max), [this, id, link = transmit->link] {
-            ends_.at(id).channels.on_drained(link);
+            ends_.at(id).channels.on_drained(now_, link);
             execute(id);
           });
         }

@@ -211,7 +211,7 @@ TEST_CASE("a program that is loaded in time may run as long as it likes") {
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   Harness h(0ms);
 
-  h.shell("echo loaded > " + fifo + "; read line < " + fifo + "; exit 5");
+  h.shell("echo loaded > " + fifo + "; read line < " + fifo + "; exit 5", "");
   std::string word;
   std::ifstream(fifo) >> word;
   CHECK(word == "loaded");
