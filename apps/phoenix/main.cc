@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   phx::app::add_down(tool, chosen);
   phx::app::add_demo(tool, chosen);
   phx::app::add_bench(tool, chosen);
+  phx::app::add_plan(tool, chosen);
   phx::app::add_sim(tool, chosen);
   tool.footer(
       "A first job:\n"

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/time.h"
+#include "overlay/network/known_network.h"
+
+namespace phx::planners {
+
+/// Longer messages pass a network in segments of this size, stage by stage [DESIGN 6].
+inline constexpr std::uint64_t kNetworkSegment = 65536;
+
+/// A known network in numbers, as planners want it: processors are positions 0..size()-1 in the
+/// order of their ids, looked up once; and what is not known is taken for the worst that is known
+/// [overlay/planners/README.md]. Immutable.
+class Costs {
+ public:
+  /// REQUIRES a network whose check() succeeds.
+  explicit Costs(const overlay::KnownNetwork& network);
+
+  [[nodiscard]] std::size_t size() const { return ids_.size(); }
+  [[nodiscard]] ProcessorId id(std::size_t i) const { return ids_[i]; }
+  [[nodiscard]] std::optional<std::size_t> position(ProcessorId id) const;
+  /// Positions by site, in the order of ids. Who is in no site is a site of its own.
+  [[nodiscard]] const std::vector<std::vector<std::size_t>>& sites() const { return members_; }
+  [[nodiscard]] std::size_t site(std::size_t i) const { return processors_[i].site; }
+  /// Processors of one class have the same costs to all others.
+  [[nodiscard]] std::size_t classes() const { return classes_; }
+  [[nodiscard]] std::size_t class_of(std::size_t i) const { return processors_[i].kind; }
+
+  /// One way.
+  [[nodiscard]] Duration latency(std::size_t from, std::size_t to) const;
+  /// Bytes per second between the two interfaces.
+  [[nodiscard]] std::uint64_t rate(std::size_t from, std::size_t to) const;
+  [[nodiscard]] std::uint64_t out(std::size_t i) const { return processors_[i].out; }
+  [[nodiscard]] std::uint64_t in(std::size_t i) const { return processors_[i].in; }
+  [[nodiscard]] Duration overhead(std::size_t i) const { return processors_[i].overhead; }
+
+  /// How long `i` is kept from sending the next message.
+  [[nodiscard]] Duration busy(std::size_t i, std::uint64_t bytes) const;
+  /// From the moment at which `from` begins to send until `to` has it, with nothing in the way.
+  [[nodiscard]] Duration transfer(std::size_t from, std::size_t to, std::uint64_t bytes) const;
+
+ private:
+  struct Processor {
+    std::size_t site = 0;
+    std::size_t kind = 0;
+    Duration overhead{};
+    std::uint64_t out = 0;
+    std::uint64_t in = 0;
+  };
+  struct Way {
+    Duration latency{};
+    std::uint64_t bytes_per_second = 0;
+  };
+
+  void read_processors(const overlay::KnownNetwork& network);
+  void read_ways(const overlay::KnownNetwork& network);
+  [[nodiscard]] const Way& way(std::size_t from, std::size_t to) const;
+
+  std::vector<ProcessorId> ids_;
+  std::vector<Processor> processors_;
+  std::vector<std::vector<std::size_t>> members_;  ///< Per site.
+  std::vector<Way> ways_;                          ///< Sites x sites.
+  std::map<std::pair<std::size_t, std::size_t>, Way> pairs_;
+  std::size_t classes_ = 0;
+};
+
+/// Time for so many bytes.
+[[nodiscard]] Duration wire_time(std::uint64_t bytes, std::uint64_t bytes_per_second);
+
+}  // namespace phx::planners

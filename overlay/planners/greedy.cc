@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <queue>
+#include <set>
+#include <utility>
+
+#include "overlay/planners/shapes.h"
+
+namespace phx::planners {
+namespace {
+
+/// Who may send next: when it is free, and its position.
+using Sender = std::pair<Duration, std::size_t>;
+
+/// Processors that nothing distinguishes, so it does not matter which of them is served.
+struct Kind {
+  std::vector<std::size_t> waiting;  ///< The last one is served next.
+  std::set<Sender> senders;          ///< Have the message, or get it at that time.
+};
+
+/// Serves one kind of processors after the other, each time from wherever it is reached first. At
+/// the end each kind completes itself: with equal costs inside, "who is free first sends" is the
+/// optimum [Karp93].
+class Greedy {
+ public:
+  /// Whose turn it is.
+  enum class Turn {
+    kLatest,   ///< Of the kind that would be complete last, until no other kind can help it.
+    kEarliest  ///< Of whoever is reached first [Bhat03].
+  };
+
+  Greedy(const Task& task, Turn turn)
+      : task_(task),
+        costs_(task.costs),
+        turn_(turn),
+        kinds_(task.costs.classes()),
+        finish_(kinds_.size()) {
+    for (std::size_t i = costs_.size(); i-- > 0;) {
+      if (i != task.root) kinds_[costs_.class_of(i)].waiting.push_back(i);
+    }
+    kinds_[costs_.class_of(task.root)].senders.insert({Duration{}, task.root});
+  }
+
+  Links run() {
+    while (const auto offer = turn_ == Turn::kLatest ? latest() : earliest()) accept(*offer);
+    for (Kind& kind : kinds_) complete(kind);
+    return std::move(links_);
+  }
+
+ private:
+  /// Of one kind to another one, or of one to itself.
+  struct Offer {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    Duration arrival = kForever;
+  };
+  using Way = std::pair<std::size_t, std::size_t>;
+
+  /// Empty: nobody can help whoever would be complete last.
+  [[nodiscard]] std::optional<Offer> latest() {
+    Duration latest = Duration::min();
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+      if (!kinds_[kind].waiting.empty()) latest = std::max(latest, finish(kind));
+    }
+    std::optional<Offer> chosen;
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+      if (kinds_[kind].waiting.empty() || finish(kind) != latest) continue;
+      const Offer offer = best_offer(kind);
+      // Of those that nobody has reached, the farthest one first.
+      if (!chosen || offer.arrival > chosen->arrival) chosen = offer;
+    }
+    if (!chosen || chosen->arrival >= latest) return std::nullopt;
+    return chosen;
+  }
+
+  /// Empty: everybody is served.
+  [[nodiscard]] std::optional<Offer> earliest() const {
+    std::optional<Offer> chosen;
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+      if (kinds_[kind].waiting.empty()) continue;
+      const Offer offer = best_offer(kind);
+      if (!chosen || offer.arrival < chosen->arrival) chosen = offer;
+    }
+    return chosen;
+  }
+
+  [[nodiscard]] Offer best_offer(std::size_t to) const {
+    Offer best;
+    for (std::size_t from = 0; from < kinds_.size(); ++from) {
+      const bool is_own = from == to && turn_ == Turn::kLatest;  // It does that at the end.
+      if (is_own || kinds_[from].senders.empty()) continue;
+      const auto [free, sender] = *kinds_[from].senders.begin();
+      const std::size_t receiver = kinds_[to].waiting.back();
+      const Duration arrival =
+          free + wait(free, sender, receiver) + costs_.transfer(sender, receiver, task_.bytes);
+      if (arrival < best.arrival) best = {from, to, arrival};
+    }
+    return best;
+  }
+
+  /// Until the way between two sites, which all share, is free.
+  [[nodiscard]] Duration wait(Duration free, std::size_t from, std::size_t to) const {
+    const auto way = ways_free_.find({costs_.site(from), costs_.site(to)});
+    if (way == ways_free_.end()) return Duration{};
+    return std::max(Duration{}, way->second - reaches_way(free, from));
+  }
+  [[nodiscard]] Duration reaches_way(Duration free, std::size_t from) const {
+    const std::uint64_t first = std::min(task_.bytes, kNetworkSegment);
+    return free + costs_.overhead(from) + wire_time(first, costs_.out(from));
+  }
+
+  void accept(const Offer& offer) {
+    const auto [free, sender] = *kinds_[offer.from].senders.begin();
+    const std::size_t receiver = kinds_[offer.to].waiting.back();
+    if (costs_.site(sender) != costs_.site(receiver)) {
+      ways_free_[{costs_.site(sender), costs_.site(receiver)}] =
+          reaches_way(free, sender) + wait(free, sender, receiver) +
+          wire_time(task_.bytes, costs_.rate(sender, receiver));
+    }
+    send(kinds_[offer.from], kinds_[offer.to], offer.arrival);
+    finish_[offer.from].reset();
+    finish_[offer.to].reset();
+  }
+
+  /// The first sender of one kind to the next of another.
+  void send(Kind& from, Kind& to, Duration arrival) {
+    const auto [free, sender] = *from.senders.begin();
+    const std::size_t receiver = to.waiting.back();
+    links_.emplace_back(sender, receiver);
+    from.senders.erase(from.senders.begin());
+    from.senders.insert({free + costs_.busy(sender, task_.bytes), sender});
+    to.waiting.pop_back();
+    to.senders.insert({arrival, receiver});
+  }
+
+  void complete(Kind& kind) {
+    while (!kind.waiting.empty()) {
+      const auto [free, sender] = *kind.senders.begin();
+      send(kind, kind, free + costs_.transfer(sender, kind.waiting.back(), task_.bytes));
+    }
+  }
+
+  /// When the kind is complete if nobody else helps it any more.
+  [[nodiscard]] Duration finish(std::size_t which) {
+    if (!finish_[which]) finish_[which] = simulate(kinds_[which]);
+    return *finish_[which];
+  }
+
+  [[nodiscard]] Duration simulate(const Kind& kind) const {
+    if (kind.senders.empty()) return kForever;
+    const std::size_t any = kind.senders.begin()->second;
+    const Duration busy = costs_.busy(any, task_.bytes);
+    const Duration transfer = costs_.transfer(any, kind.waiting.back(), task_.bytes);
+    std::priority_queue<Duration, std::vector<Duration>, std::greater<>> free;
+    for (const Sender& sender : kind.senders) free.push(sender.first);
+    Duration last{};
+    for (std::size_t i = 0; i < kind.waiting.size(); ++i) {
+      const Duration begin = free.top();
+      free.pop();
+      last = begin + transfer;
+      free.push(begin + busy);
+      free.push(last);
+    }
+    return last;
+  }
+
+  const Task& task_;
+  const Costs& costs_;
+  Turn turn_;
+  std::vector<Kind> kinds_;
+  std::vector<std::optional<Duration>> finish_;  ///< Empty: to be computed again.
+  std::map<Way, Duration> ways_free_;
+  Links links_;
+};
+
+}  // namespace
+
+Plan plan_greedy(const Task& task) {
+  // Latest first is right where many are alike, earliest first where all differ.
+  Links links = Greedy(task, Greedy::Turn::kLatest).run();
+  Links other = Greedy(task, Greedy::Turn::kEarliest).run();
+  if (predicted(task, {other}, 0) < predicted(task, {links}, 0)) links = std::move(other);
+  return tree_plan(task, "greedy", {links}, /*cut=*/false);
+}
+
+}  // namespace phx::planners

@@ -1,0 +1,308 @@
+#include "runtime/sim/plan_run.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "overlay/base/check.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/rng.h"
+#include "runtime/sim/network_model.h"
+
+namespace phx::sim {
+namespace {
+
+using planners::Edge;
+using planners::Plan;
+using planners::PlannedTree;
+using planners::Transfer;
+
+MachineId machine_of(ProcessorId processor) {
+  return MachineId{processor.value - 1};
+}
+
+/// Messages on their way through the network model, segment by segment: what Network does for
+/// connections, without any. Who is told of an arrival sends on.
+class Post {
+ public:
+  struct Letter {
+    ProcessorId from;
+    ProcessorId to;
+    std::uint64_t bytes = 0;
+    std::uint64_t content = 0;  ///< For whoever sent it.
+  };
+  using OnLetter = std::function<void(const Letter&)>;
+
+  Post(const Topology& topology, const Placing& placing, const PlanRunOptions& options)
+      : model_(topology, 0.0, Rng(1)), options_(options) {
+    for (const std::size_t site : placing) static_cast<void>(model_.add_machine(site));
+  }
+
+  void send(const Letter& letter);
+  /// Until nothing is on its way.
+  void run(const OnLetter& on_letter);
+  [[nodiscard]] Duration now() const { return now_ - Instant{}; }
+  [[nodiscard]] PlanOutcome& outcome() { return outcome_; }
+
+ private:
+  enum class Stage : std::uint8_t { kLink, kTravel, kEnter, kTake, kArrived };
+  struct Step {
+    Instant at;
+    std::uint64_t number = 0;  ///< In the order of scheduling, so that runs repeat themselves.
+    Stage stage = Stage::kLink;
+    bool is_last = false;
+    std::uint32_t bytes = 0;
+    std::size_t letter = 0;
+    friend bool operator>(const Step& a, const Step& b) {
+      return std::pair(a.at, a.number) > std::pair(b.at, b.number);
+    }
+  };
+
+  void schedule(Step step, Instant at, Stage stage);
+  void on_step(const Step& step, const OnLetter& on_letter);
+
+  NetworkModel model_;
+  PlanRunOptions options_;
+  Instant now_{};
+  std::uint64_t next_step_ = 0;
+  std::priority_queue<Step, std::vector<Step>, std::greater<>> steps_;
+  std::vector<Letter> letters_;
+  std::vector<std::size_t> free_;  ///< Places of letters that have arrived.
+  PlanOutcome outcome_;
+};
+
+void Post::schedule(Step step, Instant at, Stage stage) {
+  step.at = at;
+  step.number = next_step_++;
+  step.stage = stage;
+  steps_.push(step);
+}
+
+void Post::send(const Letter& letter) {
+  const MachineId from = machine_of(letter.from);
+  const MachineId to = machine_of(letter.to);
+  ++outcome_.messages;
+  outcome_.bytes += letter.bytes;
+  const bool crosses = model_.has_link(from, to);
+  if (crosses) ++outcome_.crossings;
+  std::size_t place = letters_.size();
+  if (free_.empty()) {
+    letters_.push_back(letter);
+  } else {
+    place = free_.back();
+    free_.pop_back();
+    letters_[place] = letter;
+  }
+  std::uint64_t left = letter.bytes + options_.header_bytes;
+  Instant at = model_.leave_processor(now_, from);
+  do {
+    const std::uint64_t part = std::min(left, NetworkModel::kSegmentBytes);
+    left -= part;
+    at = model_.leave_interface(at, from, part);
+    const Step step{at, 0, Stage::kLink, left == 0, static_cast<std::uint32_t>(part), place};
+    schedule(step, at, crosses ? Stage::kLink : Stage::kTravel);
+  } while (left > 0);
+}
+
+void Post::run(const OnLetter& on_letter) {
+  while (!steps_.empty()) {
+    const Step step = steps_.top();
+    steps_.pop();
+    now_ = step.at;
+    on_step(step, on_letter);
+  }
+}
+
+void Post::on_step(const Step& step, const OnLetter& on_letter) {
+  const Letter letter = letters_[step.letter];
+  const MachineId from = machine_of(letter.from);
+  const MachineId to = machine_of(letter.to);
+  switch (step.stage) {
+    case Stage::kLink:
+      return schedule(step, model_.pass_link(now_, from, to, step.bytes), Stage::kTravel);
+    case Stage::kTravel:
+      return schedule(step, now_ + model_.travel_time(now_, from, to), Stage::kEnter);
+    case Stage::kEnter:
+      return schedule(step, model_.enter_interface(now_, to, step.bytes), Stage::kTake);
+    case Stage::kTake:
+      if (step.is_last) schedule(step, model_.enter_processor(now_, to), Stage::kArrived);
+      return;
+    case Stage::kArrived:
+      free_.push_back(step.letter);
+      return on_letter(letter);
+  }
+}
+
+/// Per processor and tree, whom it serves.
+using Children = std::map<ProcessorId, std::vector<ProcessorId>>;
+
+Children children_of(const PlannedTree& tree) {
+  Children children;
+  for (const Edge& edge : tree) children[edge.from].push_back(edge.to);
+  return children;
+}
+
+PlanOutcome run_trees(const Plan& plan, Post& post) {
+  const bool is_cut = plan.segment_bytes > 0 && plan.segment_bytes < plan.bytes;
+  const std::uint64_t size = is_cut ? plan.segment_bytes : plan.bytes;
+  const std::uint64_t segments = is_cut ? (plan.bytes + size - 1) / size : 1;
+  std::vector<Children> children;
+  for (const PlannedTree& tree : plan.trees) children.push_back(children_of(tree));
+  const auto pass_on = [&](ProcessorId from, std::uint64_t segment) {
+    const Children& tree = children[static_cast<std::size_t>(segment % children.size())];
+    const auto found = tree.find(from);
+    if (found == tree.end()) return;
+    const std::uint64_t bytes = std::min(size, plan.bytes - segment * size);
+    for (const ProcessorId child : found->second) post.send({from, child, bytes, segment});
+  };
+  for (std::uint64_t segment = 0; segment < segments; ++segment) pass_on(plan.root, segment);
+  std::map<ProcessorId, std::uint64_t> received;
+  post.run([&](const Post::Letter& letter) {
+    if (++received[letter.to] == segments) post.outcome().arrivals[letter.to] = post.now();
+    pass_on(letter.to, letter.content);
+  });
+  return post.outcome();
+}
+
+/// Each processor works off its transfers in their order.
+class Schedule {
+ public:
+  Schedule(const Plan& plan, Post& post) : plan_(plan), post_(post) {
+    for (std::size_t i = 0; i < plan.transfers.size(); ++i) {
+      seats_[plan.transfers[i].from].sends.push_back(i);
+    }
+    seats_[plan.root].have = planners::byte_range(0, plan.bytes);
+  }
+
+  PlanOutcome run() {
+    send_on(plan_.root);
+    post_.run([this](const Post::Letter& letter) { on_letter(letter); });
+    return post_.outcome();
+  }
+
+ private:
+  struct Seat {
+    planners::ByteSet have;
+    std::vector<std::size_t> sends;
+    std::size_t next = 0;  ///< Of `sends`.
+  };
+
+  void on_letter(const Post::Letter& letter) {
+    const Transfer& transfer = plan_.transfers[static_cast<std::size_t>(letter.content)];
+    Seat& seat = seats_[letter.to];
+    const bool was_complete = seat.have.size() >= plan_.bytes && !seat.have.empty();
+    seat.have = seat.have.united(planners::byte_range(transfer.offset, transfer.bytes));
+    const bool is_complete = seat.have.size() >= plan_.bytes;
+    if (is_complete && !was_complete) post_.outcome().arrivals[letter.to] = post_.now();
+    send_on(letter.to);
+  }
+
+  void send_on(ProcessorId processor) {
+    Seat& seat = seats_[processor];
+    for (; seat.next < seat.sends.size(); ++seat.next) {
+      const std::size_t number = seat.sends[seat.next];
+      const Transfer& transfer = plan_.transfers[number];
+      if (!seat.have.contains_all(planners::byte_range(transfer.offset, transfer.bytes))) return;
+      post_.send({transfer.from, transfer.to, transfer.bytes, number});
+    }
+  }
+
+  const Plan& plan_;
+  Post& post_;
+  std::map<ProcessorId, Seat> seats_;
+};
+
+ProcessorSet all_of(const Placing& placing) {
+  return ProcessorSet::range(ProcessorId{1},
+                             ProcessorId{static_cast<std::uint32_t>(placing.size())});
+}
+
+}  // namespace
+
+Placing placed_by_site(const Topology& topology) {
+  Placing placing;
+  for (std::size_t site = 0; site < topology.sites.size(); ++site) {
+    placing.insert(placing.end(), topology.sites[site].processors, site);
+  }
+  return placing;
+}
+
+Placing placed_at_random(const Topology& topology, std::uint64_t seed) {
+  Placing placing = placed_by_site(topology);
+  Rng rng(seed);
+  for (std::size_t i = placing.size(); i > 1; --i) {
+    std::swap(placing[i - 1], placing[static_cast<std::size_t>(rng.below(i))]);
+  }
+  return placing;
+}
+
+overlay::KnownNetwork known_network(const Topology& topology, const Placing& placing) {
+  const auto rate = [](std::uint64_t bytes_per_second) {
+    return bytes_per_second == 0 ? overlay::kUnlimited : bytes_per_second;
+  };
+  overlay::KnownNetwork network;
+  for (const Topology::Site& site : topology.sites) {
+    network.sites.push_back({site.name, {}, site.latency});
+  }
+  for (std::size_t i = 0; i < placing.size(); ++i) {
+    network.sites[placing[i]].processors.insert(ProcessorId{static_cast<std::uint32_t>(i + 1)});
+  }
+  for (std::size_t a = 0; a < topology.sites.size(); ++a) {
+    for (std::size_t b = 0; b < topology.sites.size(); ++b) {
+      if (a == b) continue;
+      const Topology::Link& link = topology.link(a, b);
+      network.between[{a, b}] = {link.latency, rate(link.bytes_per_second)};
+    }
+  }
+  const std::uint64_t interface = rate(topology.interface_bytes_per_second);
+  network.usual = {topology.overhead, interface, interface};
+  return network;
+}
+
+Duration PlanOutcome::last() const {
+  Duration last{};
+  for (const auto& [processor, arrival] : arrivals) last = std::max(last, arrival);
+  return last;
+}
+
+Duration PlanOutcome::mean() const {
+  Duration sum{};
+  for (const auto& [processor, arrival] : arrivals) sum += arrival;
+  return arrivals.empty() ? sum : sum / static_cast<Duration::rep>(arrivals.size());
+}
+
+PlanOutcome run_broadcast(const Plan& plan, const Topology& topology, const Placing& placing,
+                          const PlanRunOptions& options) {
+  PHX_CHECK(planners::validate(plan, all_of(placing)).ok());
+  Post post(topology, placing, options);
+  return plan.transfers.empty() ? run_trees(plan, post) : Schedule(plan, post).run();
+}
+
+PlanOutcome run_reduction(const Plan& plan, const Topology& topology, const Placing& placing,
+                          const PlanRunOptions& options) {
+  PHX_CHECK(planners::validate(plan, all_of(placing)).ok());
+  Post post(topology, placing, options);
+  const planners::PlanTrees trees = planners::trees_of(plan);
+  std::map<ProcessorId, ProcessorId> parents;
+  std::map<ProcessorId, std::size_t> missing{{plan.root, 0}};
+  for (const Edge& edge : trees.trees.at(0)) {
+    parents[edge.to] = edge.from;
+    ++missing[edge.from];
+    missing[edge.to];
+  }
+  const auto complete = [&](ProcessorId processor) {
+    post.outcome().arrivals[processor] = post.now();
+    const auto parent = parents.find(processor);
+    if (parent != parents.end()) post.send({processor, parent->second, plan.bytes, 0});
+  };
+  for (const auto& [processor, count] : missing) {
+    if (count == 0) complete(processor);
+  }
+  post.run([&](const Post::Letter& letter) {
+    if (--missing.at(letter.to) == 0) complete(letter.to);
+  });
+  return post.outcome();
+}
+
+}  // namespace phx::sim

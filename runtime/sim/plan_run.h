@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/time.h"
+#include "overlay/network/known_network.h"
+#include "overlay/planners/plan.h"
+#include "runtime/sim/topology.h"
+
+namespace phx::sim {
+
+/// Processors p1, p2, ... and the site of each, as a position in the topology.
+using Placing = std::vector<std::size_t>;
+
+/// As many per site as the topology counts, one site after the other.
+[[nodiscard]] Placing placed_by_site(const Topology& topology);
+/// The same, dealt out like cards: `seed` decides.
+[[nodiscard]] Placing placed_at_random(const Topology& topology, std::uint64_t seed);
+/// All that a topology says of processors placed so. Nothing is unknown in it.
+[[nodiscard]] overlay::KnownNetwork known_network(const Topology& topology, const Placing& placing);
+
+/// What came of a plan.
+struct PlanOutcome {
+  /// When each processor but the root had everything, after the root began. Of a reduction: when it
+  /// had everything from those below it, the root included.
+  std::map<ProcessorId, Duration> arrivals;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;      ///< Of these messages.
+  std::uint64_t crossings = 0;  ///< Messages between sites.
+
+  [[nodiscard]] Duration last() const;
+  [[nodiscard]] Duration mean() const;
+};
+
+struct PlanRunOptions {
+  std::uint64_t header_bytes = 0;  ///< Of each message, beside its part of the payload.
+};
+
+/// Lets a plan happen in the network model that the whole simulator has [DESIGN 6], without
+/// daemons: a broadcast of `plan.bytes`. A segment is a message; a processor passes it on to its
+/// children in their order as soon as it has it. REQUIRES a valid plan of the placed processors.
+[[nodiscard]] PlanOutcome run_broadcast(const planners::Plan& plan, const Topology& topology,
+                                        const Placing& placing, const PlanRunOptions& options = {});
+
+/// A reduction of so many bytes along the first tree of the plan, backwards, in one piece: a
+/// processor sends to its parent when it has heard all its children.
+[[nodiscard]] PlanOutcome run_reduction(const planners::Plan& plan, const Topology& topology,
+                                        const Placing& placing, const PlanRunOptions& options = {});
+
+}  // namespace phx::sim

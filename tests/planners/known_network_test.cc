@@ -1,0 +1,76 @@
+#include <doctest/doctest.h>
+
+#include "overlay/network/known_network.h"
+#include "tests/planners/networks.h"
+
+using namespace phx;
+using overlay::KnownNetwork;
+using overlay::kUnlimited;
+
+namespace {
+
+constexpr ProcessorId kOne{1};
+constexpr ProcessorId kTwo{2};
+constexpr ProcessorId kThree{3};
+constexpr ProcessorId kStranger{9};
+
+KnownNetwork two_sites() {
+  return support::known({.sites = {2, 1}});
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("planners/known_network");
+
+TEST_CASE("what was not measured is empty, and nobody fills it") {
+  KnownNetwork network = two_sites();
+  network.between.erase({1, 0});
+  network.sites[0].latency.reset();
+  network.usual = {};
+
+  CHECK(network.way(kThree, kOne) == KnownNetwork::Way{});
+  CHECK(network.way(kOne, kTwo) == KnownNetwork::Way{std::nullopt, kUnlimited});
+  CHECK(network.way(kOne, kThree) == KnownNetwork::Way{3ms, 125'000'000});
+  CHECK(network.way(kOne, kStranger) == KnownNetwork::Way{});
+  CHECK(network.ability(kOne) == KnownNetwork::Ability{});
+}
+
+TEST_CASE("what a pair has measured wins over its sites, field by field") {
+  KnownNetwork network = two_sites();
+  network.pairs[{kOne, kThree}] = {7ms, std::nullopt};
+  network.odd[kTwo] = {std::nullopt, 1'000'000, std::nullopt};
+
+  CHECK(network.way(kOne, kThree) == KnownNetwork::Way{7ms, 125'000'000});
+  CHECK(network.way(kTwo, kThree) == KnownNetwork::Way{3ms, 125'000'000});
+  CHECK(network.ability(kTwo) == KnownNetwork::Ability{5us, 1'000'000, 125'000'000});
+}
+
+TEST_CASE("everybody of whom something is known is one of its processors") {
+  KnownNetwork network = two_sites();
+  network.odd[kStranger] = {1us, std::nullopt, std::nullopt};
+
+  CHECK(network.processors() == ProcessorSet{kOne, kTwo, kThree, kStranger});
+  CHECK(network.site_of(kThree) == std::size_t{1});
+  CHECK_FALSE(network.site_of(kStranger).has_value());
+}
+
+TEST_CASE("an impossible network is refused, and it is said why") {
+  KnownNetwork twice = two_sites();
+  twice.sites[1].processors.insert(kOne);
+  KnownNetwork nowhere = two_sites();
+  nowhere.between[{0, 5}] = {};
+  KnownNetwork backwards = two_sites();
+  backwards.between[{0, 1}].latency = -1ms;
+  KnownNetwork closed = two_sites();
+  closed.usual.in_bytes_per_second = 0;
+  KnownNetwork narrow = two_sites();
+  narrow.pairs[{kOne, kTwo}].bytes_per_second = 0;
+
+  CHECK(two_sites().check().ok());
+  CHECK(twice.check().error().what == "p1 is in two sites");
+  for (const KnownNetwork& network : {nowhere, backwards, closed, narrow}) {
+    CHECK_FALSE(network.check().ok());
+  }
+}
+
+TEST_SUITE_END();

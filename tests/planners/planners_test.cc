@@ -1,0 +1,194 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <string>
+
+#include "overlay/planners/planners.h"
+#include "overlay/planners/shapes.h"
+#include "tests/planners/networks.h"
+
+using namespace phx;
+using namespace phx::planners;
+
+namespace {
+
+constexpr std::uint64_t kShort = 1;
+constexpr std::uint64_t kMiddle = 20'000;
+constexpr std::uint64_t kLong = std::uint64_t{1} << 20U;
+
+ProcessorId p(std::uint32_t number) {
+  return ProcessorId{number};
+}
+
+Plan made(std::string_view algorithm, const overlay::KnownNetwork& network, ProcessorId root,
+          std::uint64_t bytes) {
+  auto result = plan(algorithm, network, root, bytes);
+  if (!result.ok()) FAIL(result.error().what);
+  return std::move(result).value();
+}
+
+std::size_t crossings(const PlannedTree& tree, const overlay::KnownNetwork& network) {
+  return static_cast<std::size_t>(std::count_if(tree.begin(), tree.end(), [&](const Edge& edge) {
+    return network.site_of(edge.from) != network.site_of(edge.to);
+  }));
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("planners/planners");
+
+TEST_CASE("binomial over five, from the third: the farthest first, counted round") {
+  const Plan plan = made("binomial", support::known({.sites = {5}}), p(3), kShort);
+
+  CHECK(plan.trees.at(0) == PlannedTree{{p(3), p(2)}, {p(3), p(5)}, {p(3), p(4)}, {p(5), p(1)}});
+}
+
+TEST_CASE("magpie takes each way between sites once, then binomial inside") {
+  const auto network = support::known({.sites = {3, 3}});
+  const Plan plan = made("magpie", network, p(2), kShort);
+
+  CHECK(plan.trees.at(0) ==
+        PlannedTree{{p(2), p(4)}, {p(2), p(1)}, {p(2), p(3)}, {p(4), p(6)}, {p(4), p(5)}});
+}
+
+TEST_CASE("ring: a binomial scatter of pieces, then each goes round") {
+  const Plan plan = made("mpich-ring", support::known({.sites = {3}}), p(1), 5);
+
+  // Pieces of 2, 2 and 1 bytes, of p1, p2 and p3.
+  CHECK(plan.transfers == std::vector<Transfer>{{p(1), p(3), 4, 1},
+                                                {p(1), p(2), 2, 2},
+                                                {p(1), p(2), 0, 2},
+                                                {p(2), p(3), 2, 2},
+                                                {p(3), p(1), 4, 1},
+                                                {p(1), p(2), 4, 1},
+                                                {p(2), p(3), 0, 2},
+                                                {p(3), p(1), 2, 2}});
+}
+
+TEST_CASE("mpich chooses by size and by powers of two") {
+  const auto eight = support::known({.sites = {8}});
+  const auto nine = support::known({.sites = {9}});
+
+  CHECK(made("mpich", eight, p(1), kShort).transfers.size() == 7);
+  // Scatter: 7; doubling: 8 in each of 3 steps.
+  CHECK(made("mpich", eight, p(1), kMiddle).transfers.size() == 7 + 3 * 8);
+  CHECK(made("mpich", eight, p(1), kLong).transfers.size() == 7 + 7 * 8);
+  CHECK(made("mpich", nine, p(1), kMiddle).transfers.size() == 8 + 8 * 9);
+}
+
+TEST_CASE("list visits sites so that the narrowest way is as wide as possible") {
+  auto network = support::known({.sites = {2, 2, 2}});
+  const auto set = [&](std::size_t a, std::size_t b, std::uint64_t bytes_per_second) {
+    network.between[{a, b}].bytes_per_second = bytes_per_second;
+    network.between[{b, a}].bytes_per_second = bytes_per_second;
+  };
+  set(0, 1, 10'000'000);
+  set(0, 2, 100'000'000);
+  set(1, 2, 50'000'000);
+
+  const Plan plan = made("list", network, p(2), kLong);
+
+  CHECK(plan.trees.at(0) ==
+        PlannedTree{{p(2), p(1)}, {p(1), p(5)}, {p(5), p(6)}, {p(6), p(3)}, {p(3), p(4)}});
+}
+
+TEST_CASE("list puts a slow processor at the end of its site, and cuts long messages only") {
+  auto network = support::known({.sites = {4}});
+  network.odd[p(2)].in_bytes_per_second = 1'000'000;
+
+  const Plan plan = made("list", network, p(1), kLong);
+
+  CHECK(plan.trees.at(0) == PlannedTree{{p(1), p(3)}, {p(3), p(4)}, {p(4), p(2)}});
+  CHECK(plan.segment_bytes > 0);
+  CHECK(made("list", network, p(1), kShort).segment_bytes == 0);
+}
+
+TEST_CASE("who is inner in one of the two trees is a leaf of the other") {
+  for (std::uint32_t count = 2; count <= 40; ++count) {
+    CAPTURE(count);
+    const Plan plan = made("two-tree", support::known({.sites = {count}}), p(1), kLong);
+
+    REQUIRE(plan.trees.size() == 2);
+    std::map<ProcessorId, std::size_t> sends;
+    std::set<ProcessorId> inner[2];
+    for (std::size_t tree = 0; tree < 2; ++tree) {
+      CHECK(shape_of(plan.trees[tree], p(1)).depth <= std::bit_width(count) + 1U);
+      for (const Edge& edge : plan.trees[tree]) {
+        ++sends[edge.from];
+        if (edge.from != p(1)) inner[tree].insert(edge.from);
+      }
+    }
+    for (const ProcessorId id : inner[0]) CHECK_FALSE(inner[1].contains(id));
+    // Of halves: nobody sends more than the whole message.
+    for (const auto& [id, count_of] : sends) CHECK(count_of <= 2);
+  }
+}
+
+TEST_CASE("every plan reaches everybody, from every root, at every size") {
+  const std::vector<std::vector<std::uint32_t>> shapes = {
+      {1},    {2},    {3},        {7},      {8},
+      {1, 1}, {1, 5}, {16, 3, 1}, {33, 31}, {4, 4, 4, 4, 4, 4, 4, 4, 4, 4}};
+  for (const auto& sites : shapes) {
+    const auto network = support::known({.sites = sites});
+    const ProcessorSet members = network.processors();
+    for (const Planner& planner : all_planners()) {
+      for (const ProcessorId root :
+           {members.front(), p(static_cast<std::uint32_t>(members.size()))}) {
+        for (const std::uint64_t bytes : {std::uint64_t{0}, kShort, kMiddle, kLong}) {
+          CAPTURE(planner.name);
+          CAPTURE(sites.size());
+          CAPTURE(bytes);
+          const Plan plan = made(planner.name, network, root, bytes);
+          const Status status = validate(plan, members);
+          if (!status.ok()) FAIL_CHECK(status.error().what);
+          CHECK(plan.algorithm == planner.name);
+          const PlanTrees trees = trees_of(plan);
+          CHECK(validate({.root = root, .trees = trees.trees}, members).ok());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("depth, degree and ways between sites are what the algorithms promise") {
+  for (const std::uint32_t each : {5U, 16U, 67U}) {
+    CAPTURE(each);
+    const auto network = support::three_sites(each);
+    const std::size_t all = 3 * std::size_t{each};
+    const auto tree = [&](std::string_view name) {
+      return made(name, network, p(2), kShort).trees.at(0);
+    };
+    const auto shape = [&](std::string_view name) { return shape_of(tree(name), p(2)); };
+    const std::size_t rounds = std::bit_width(std::bit_ceil(all) - 1);
+
+    CHECK(shape("flat") == TreeShape{1, all - 1});
+    CHECK(shape("binomial").degree == rounds);
+    CHECK(shape("binomial").depth <= rounds);
+    CHECK(shape("list") == TreeShape{all - 1, 1});
+    CHECK(shape("binary").degree == 2);
+    CHECK(shape("binary").depth <= std::bit_width(each) + 2U);
+    for (const std::string_view once : {"magpie", "list", "binary"}) {
+      CHECK(crossings(tree(once), network) == 2);
+    }
+    CHECK(crossings(tree("flat"), network) == 2 * each);
+    const Plan pair = made("two-tree", network, p(2), kLong);
+    for (const PlannedTree& half : pair.trees) CHECK(crossings(half, network) == 2);
+  }
+}
+
+TEST_CASE("who asks for a plan that cannot be is told why") {
+  const auto network = support::known({.sites = {2}});
+  auto impossible = network;
+  impossible.usual.overhead = -1ms;
+
+  CHECK(plan("best", network, p(1), kShort).error().code == ErrorCode::kNotFound);
+  CHECK(plan("flat", network, p(3), kShort).error().what == "nothing is known of the root p3");
+  CHECK(plan("flat", impossible, p(1), kShort).error().code == ErrorCode::kBadInput);
+  CHECK(plan("mpich", support::known({.sites = {3000}}), p(1), kShort).error().code ==
+        ErrorCode::kLimit);
+}
+
+TEST_SUITE_END();
