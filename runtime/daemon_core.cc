@@ -6,34 +6,10 @@
 
 #include "overlay/base/overloaded.h"
 #include "overlay/base/rng.h"
+#include "runtime/membership/view_change.h"
 
 namespace phx::runtime {
 namespace {
-
-ProcessorSet ids_of(const View& view, bool with_leaving) {
-  ProcessorSet ids;
-  for (const auto& [id, member] : view.members) {
-    if (with_leaving || !member.leaving) ids.insert(id);
-  }
-  return ids;
-}
-
-/// Processors that were members before this one was born, and are none.
-ProcessorSet gone_before(const View& view) {
-  if (view.next_processor <= 1) return {};
-  const auto given = ProcessorSet::range(ProcessorId{1}, ProcessorId{view.next_processor - 1});
-  return given.minus(ids_of(view, true));
-}
-
-/// Its tokens have not followed any owner: the one they were sent to is gone.
-void start_anew(Envelope& envelope) {
-  if (auto* message = std::get_if<VnodeMessage>(&envelope)) message->followed = 0;
-  auto* collective = std::get_if<CollectiveMessage>(&envelope);
-  if (collective == nullptr) return;
-  auto* copy = std::get_if<collectives::FallbackCopy>(&collective->message);
-  if (copy == nullptr) return;
-  for (collectives::Tokens& tokens : copy->mine) tokens.epoch = 0;
-}
 
 ChannelOptions channel_options(const DaemonConfig& config) {
   ChannelOptions options;
@@ -50,10 +26,6 @@ MembershipOptions membership_options(const DaemonConfig& config) {
   return options;
 }
 
-std::string why_of(const ViewChange::Gone& gone) {
-  return gone.detail.empty() ? "" : " why=" + gone.detail;
-}
-
 }  // namespace
 
 bool carries_tokens(const Envelope& envelope) {
@@ -64,14 +36,14 @@ bool carries_tokens(const Envelope& envelope) {
 Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
     : self(birth.self),
       config(wanted),
-      channels(birth.self, gone_before(birth.snapshot.view), channel_options(wanted)),
+      channels(birth.self, gone_members(birth.snapshot.view), channel_options(wanted)),
       detours(birth.self, Rng(seed).fork("detours"), {}),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
       forest(birth.self, {}, Rng(seed).fork("trees").next()),
       jobs(birth.self, wanted),
       tools(birth.self, wanted.status_timeout),
-      members(ids_of(birth.snapshot.view, true)),
-      staying(ids_of(birth.snapshot.view, false)) {
+      members(membership.ids()),
+      staying(membership.live()) {
   detours.on_members(members);
   jobs.on_birth(birth.snapshot.over);
   for (JobStart& start : birth.snapshot.jobs) inbox.emplace_back(self, std::move(start));
@@ -194,56 +166,6 @@ void Daemon::Core::absorb(Membership::Outbox& out) {
   if (phase != Phase::kStopped) channels.watch(now, membership.watched());
 }
 
-void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
-  if (mesh_ends) return;
-  const View& view = membership.view();
-  members = ids_of(view, true);
-  staying = ids_of(view, false);
-  detours.on_members(members);
-  for (const auto& member : change.changed) {
-    note(Note::Level::kInfo, member.leaving ? "processor-leaves" : "processor-joined",
-         to_string(member.id) + " view=" + std::to_string(view.number));
-  }
-  std::vector<Envelope> returned;
-  for (const auto& gone : change.gone) {
-    note(gone.why == Departure::kLeft ? Note::Level::kInfo : Note::Level::kWarn, "processor-gone",
-         to_string(gone.id) + " view=" + std::to_string(view.number) + why_of(gone));
-    if (gone.id == self) {
-      members.erase(self);  // Who hears it by a fence knows no view without itself.
-      continue;
-    }
-    auto unconfirmed = channels.forget(now, gone.id);
-    // What one that died had already may come twice: only some filter that.
-    for (Envelope& envelope : unconfirmed) {
-      const auto* collective = std::get_if<CollectiveMessage>(&envelope);
-      const bool is_filtered =
-          std::holds_alternative<VnodeMessage>(envelope) ||
-          (collective != nullptr &&
-           !std::holds_alternative<collectives::ReductionToken>(collective->message));
-      if (gone.why == Departure::kLeft || is_filtered) returned.push_back(std::move(envelope));
-    }
-  }
-  consider_leaving();
-  overlay::TreeForest::Outbox tree_changes;
-  if (phase == Phase::kMember) forest.on_members(now, staying, tree_changes);
-  absorb(tree_changes);
-  with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
-    jobs.on_view(surroundings, change.changed, change.gone, out);
-    if (surroundings.leaving) jobs.on_leaving(surroundings, out);
-  });
-  // A leaver did not take these any more, so they begin again here.
-  for (Envelope& envelope : returned) {
-    if (!carries_tokens(envelope)) continue;
-    start_anew(envelope);
-    inbox.emplace_back(self, std::move(envelope));
-  }
-  Tools::Outbox tool_answers;
-  tools.on_view(view, change.gone, tool_answers);
-  absorb(tool_answers);
-  if (!membership.is_coordinator()) return;
-  for (const auto& [from, request] : std::exchange(job_requests, {})) on_job_request(from, request);
-}
-
 void Daemon::Core::on_admission(const Admitted& admitted) {
   const auto found = admissions.extract(admitted.request);
   if (found.empty()) return;
@@ -280,9 +202,10 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   start.spec = request.spec;
   start.home = from;
   start.request = request.request;
-  start.processors = staying.ids();
+  start.processors = staying;
   const std::uint32_t most = request.spec.processors_max;
-  if (most > 0 && start.processors.size() > most) start.processors.resize(most);
+  const std::uint64_t count = staying.size();
+  if (most > 0 && count > most) start.processors = staying.minus(staying.last_ids(count - most));
   if (start.spec.command.empty()) start.processors = {from};
   send(from, std::move(start));
 }

@@ -53,6 +53,7 @@ struct Daemon::Core {
   template <class M>
   void on(ProcessorId from, M message);  ///< Specialised by the kind of message.
   void on_view(const Membership::ViewInstalled& change);
+  void note_changed(const Membership::ViewInstalled& change);
   void on_admission(const Admitted& admitted);
   void on_job_request(ProcessorId from, const JobRequest& request);
   void on_job_start(ProcessorId from, const JobStart& start);

@@ -5,17 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "runtime/membership/view_change.h"
+
 namespace phx::runtime {
 namespace {
 
 constexpr Duration kDrainPeriod = 200ms;
 constexpr std::size_t kDiedMax = 1'000;
-
-ProcessorSet ids_of(const View& view) {
-  ProcessorSet ids;
-  for (const auto& [id, member] : view.members) ids.insert(id);
-  return ids;
-}
 
 void refuse(ClientId client, std::string why, Tools::Outbox& out) {
   out.report(Effect{Reply{client, Done{std::move(why)}}});
@@ -116,7 +112,7 @@ void Tools::on_timer(Instant now, const Timer& timer, const View& view, const Pr
 void Tools::answer_status(const Question& question, const View& view, Outbox& out) {
   StatusReply reply;
   reply.view = view;
-  if (!view.members.empty()) reply.coordinator = view.members.begin()->first;
+  if (!view.members.empty()) reply.coordinator = view.members.first();
   for (const auto& [id, status] : question.answers) reply.processors.push_back(status);
   reply.silent = question.missing.ids();
   out.report(Effect{Reply{question.client, std::move(reply)}});

@@ -112,8 +112,11 @@ void Channels::confirm(ChannelPeer& peer) {
 }
 
 void Channels::confirm_all() {
-  for (auto& [id, peer] : peers_) {
-    if (peer.owed_frames > 0) confirm(peer);
+  for (const ProcessorId id : std::exchange(owed_, {})) {
+    ChannelPeer* peer = find(id);
+    if (peer == nullptr || peer->owed_frames == 0) continue;
+    confirm(*peer);
+    if (peer->owed_frames > 0) owed_.insert(id);  // There is no link.
   }
 }
 
@@ -188,6 +191,7 @@ void Channels::take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame 
   }
   if (peer.owed_frames++ == 0) {
     peer.owed_since = now;
+    owed_.insert(peer.id);
     arm(peer, Timer::kAck, now + options_.ack_delay);
   }
   peer.used_at = now;
@@ -385,6 +389,7 @@ void Channels::watch(Instant now, const ProcessorSet& peers) {
 std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
   gone_.insert(id);
   congested_.erase(id);
+  owed_.erase(id);
   watched_.erase(id);
   ChannelPeer* peer = find(id);
   if (peer == nullptr) return {};
@@ -466,11 +471,14 @@ ChannelMarks Channels::marks() {
   return marks;
 }
 
-bool Channels::has_acknowledged(const ChannelMarks& marks) const {
-  return std::ranges::all_of(marks, [&](const auto& mark) {
-    const auto found = peers_.find(mark.first);
-    return found == peers_.end() || found->second.stream.acknowledged() >= mark.second;
-  });
+bool Channels::has_acknowledged(ChannelMarks& marks) const {
+  for (auto mark = marks.begin(); mark != marks.end(); mark = marks.erase(mark)) {
+    const auto found = peers_.find(mark->first);
+    const bool is_reached =
+        found == peers_.end() || found->second.stream.acknowledged() >= mark->second;
+    if (!is_reached) return false;
+  }
+  return true;
 }
 
 std::uint64_t Channels::links_up() const {

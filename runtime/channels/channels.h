@@ -68,6 +68,7 @@ class Channels {
   /// The last word to a stranger.
   void refuse(Instant now, LinkId link, Fenced fenced);
   /// Acknowledges what is owed: the end of a drain would wait for a quiet moment else.
+  /// Costs what there is to acknowledge.
   void confirm_all();
   void on_deadline(Instant now);
 
@@ -86,7 +87,8 @@ class Channels {
   /// The number of the last envelope to each peer; whether all arrived, but at forgotten ones.
   /// What waits is put in order for that: what is sent later overtakes nothing of it.
   [[nodiscard]] ChannelMarks marks();
-  [[nodiscard]] bool has_acknowledged(const ChannelMarks& marks) const;
+  /// Marks that were reached are forgotten: asked again and again, it costs N in all.
+  [[nodiscard]] bool has_acknowledged(ChannelMarks& marks) const;
   [[nodiscard]] std::uint64_t links_up() const;
   [[nodiscard]] const ChannelCounters& counters() const { return counters_; }
   /// Aborts if an invariant is broken.
@@ -133,6 +135,7 @@ class Channels {
   std::map<ProcessorId, ChannelPeer> peers_;
   ProcessorSet gone_;
   std::set<ProcessorId> congested_;
+  std::set<ProcessorId> owed_;  ///< All to whom an acknowledgement is owed, and perhaps others.
   ProcessorSet watched_;
   /// Links of gone peers, with how much these had received from here; empty: not yet told.
   std::map<LinkId, std::optional<std::uint64_t>> strangers_;

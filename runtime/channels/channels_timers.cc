@@ -58,7 +58,10 @@ void Channels::on_timer(Instant now, ProcessorId id, Timer timer) {
 }
 
 void Channels::on_ack_due(Instant now, ChannelPeer& peer) {
-  if (peer.owed_frames == 0) return;
+  if (peer.owed_frames == 0) {
+    owed_.erase(peer.id);
+    return;
+  }
   if (now < peer.owed_since + options_.ack_delay) {
     arm(peer, Timer::kAck, peer.owed_since + options_.ack_delay);
   } else {
@@ -177,6 +180,7 @@ void Channels::check_invariants() const {
     PHX_CHECK(peer.is_watched == watched_.contains(id));
     PHX_CHECK(peer.is_up ==
               ((peer.link && peer.link->stated) || (peer.surplus && peer.surplus->stated)));
+    if (peer.owed_frames > 0) PHX_CHECK(owed_.contains(id));
     if (peer.owed_frames > 0) PHX_CHECK(!peer.link || deadlines_.is_armed({id, Timer::kAck}));
     if (!peer.has_all()) {
       // Whatever waits either has a link that is observed, or somebody dials.

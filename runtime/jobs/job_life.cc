@@ -21,6 +21,14 @@ bool takes_part(Stage stage) {
   return stage == Stage::kStarting || stage == Stage::kAttached;
 }
 
+/// Those of the run that are members, or will be.
+ProcessorSet not_gone(const Surroundings& around, const JobStages::Run& run) {
+  const ProcessorId next{around.view.next_processor};
+  ProcessorSet result = around.members.common(ProcessorSet::range(run.first, run.last));
+  if (run.last >= next) result.insert({std::max(run.first, next), run.last});
+  return result;
+}
+
 std::string describe(const Exit& exit) {
   std::string text = exit.signal != 0 ? "was killed by signal " + std::to_string(exit.signal)
                                       : "ended with exit code " + std::to_string(exit.code);
@@ -37,22 +45,18 @@ JobLife::JobLife(ProcessorId self, JobStart start, const DaemonConfig& config)
       duty_(start_.home),
       home_(start_.home),
       output_(self, start_.job) {
-  for (const ProcessorId processor : start_.processors) {
-    stages_[processor] = {start_.job, Stage::kStarting, {}};
+  for (const auto& range : start_.processors.ranges()) {
+    stages_.put({range.first, range.last, {start_.job, Stage::kStarting, {}}});
   }
 }
 
 ProcessorSet JobLife::ready() const {
-  ProcessorSet result;
-  for (const auto& [processor, stage] : stages_) {
-    if (stage.stage == Stage::kAttached) result.insert(processor);
-  }
-  return result;
+  return stages_.ids_where([](const JobStage& one) { return one.stage == Stage::kAttached; });
 }
 
 bool JobLife::is_ending() const {
-  return ended_ || std::any_of(stages_.begin(), stages_.end(), [](const auto& entry) {
-           return entry.second.stage == Stage::kFinished || entry.second.stage == Stage::kExited;
+  return ended_ || std::ranges::any_of(stages_.runs(), [](const JobStages::Run& run) {
+           return run.value.stage == Stage::kFinished || run.value.stage == Stage::kExited;
          });
 }
 
@@ -63,13 +67,10 @@ std::string JobLife::describe(const Surroundings& around, ProcessorId processor)
 }
 
 bool JobLife::is_chosen(const Surroundings& around) const {
-  const auto& first = start_.processors;
-  const bool was_chosen = std::find(first.begin(), first.end(), self_) != first.end();
-  if (was_chosen || start_.spec.processors_max == 0) return true;
-  ProcessorSet running;
-  for (const auto& [processor, stage] : stages_) {
-    if (takes_part(stage.stage) && around.staying.contains(processor)) running.insert(processor);
-  }
+  if (start_.processors.contains(self_) || start_.spec.processors_max == 0) return true;
+  const ProcessorSet running =
+      stages_.ids_where([](const JobStage& one) { return takes_part(one.stage); })
+          .common(around.staying);
   const ProcessorSet spare = around.staying.minus(running);
   return running.size() < start_.spec.processors_max && !spare.empty() && spare.front() == self_;
 }
@@ -78,8 +79,8 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
   if (stage_ != Stage::kNone) return;
   if (around.leaving) {
     // Chosen before it was known to leave: nobody must wait for its process.
-    const auto self = stages_.find(self_);
-    const bool is_expected = self != stages_.end() && self->second.stage == Stage::kStarting;
+    const JobStage* self = stages_.find(self_);
+    const bool is_expected = self != nullptr && self->stage == Stage::kStarting;
     if (is_expected && !ended_) become(around, Stage::kNone, {}, out);
     return;
   }
@@ -93,7 +94,7 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
 
 void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out) {
   stage_ = stage;
-  stages_[self_] = {id(), stage, std::move(exit), ++changes_, output_.written(), 0};
+  stages_.put(self_, {id(), stage, std::move(exit), ++changes_, output_.written(), 0});
   report_change(around, out);
 }
 
@@ -105,18 +106,23 @@ void JobLife::report_change(const Surroundings& around, JobOutbox& out) {
 }
 
 void JobLife::report_stage(ProcessorId home, JobOutbox& out) {
-  JobStage& here = stages_.try_emplace(self_).first->second;
+  const JobStage* known = stages_.find(self_);
+  JobStage here = known != nullptr ? *known : JobStage{};
   here.job = id();
   here.taken = output_.taken();
-  out.send(home, here);
+  stages_.put(self_, here);
+  out.send(home, std::move(here));
 }
 
 /// Statements come on several ways; the processor concerned has numbered them.
-void JobLife::learn(const Surroundings& around, ProcessorId processor, const JobStage& stage) {
-  if (processor == self_ || is_gone(around, processor)) return;
-  const auto found = stages_.find(processor);
-  if (found != stages_.end() && found->second.change >= stage.change) return;
-  stages_[processor] = stage;
+void JobLife::learn(const Surroundings& around, const JobStages::Run& said) {
+  ProcessorSet newer = not_gone(around, said).minus(ProcessorSet{self_});
+  for (const JobStages::Run& run : stages_.runs()) {
+    if (run.last < said.first || run.value.change < said.value.change) continue;
+    if (said.last < run.first) break;
+    newer = newer.minus(ProcessorSet::range(run.first, run.last));
+  }
+  for (const auto& range : newer.ranges()) stages_.put({range.first, range.last, said.value});
 }
 
 void JobLife::on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out) {
@@ -155,7 +161,7 @@ void JobLife::on_exit(const Surroundings& around, Exit exit, JobOutbox& out) {
 void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage stage,
                        JobOutbox& out) {
   output_.on_forgotten(from, stage.taken);
-  learn(around, from, stage);
+  learn(around, {from, from, std::move(stage)});
   // Another home will ask for it.
   if (home_ != self_ || is_gone(around, from)) return;
   unheard_.erase(from);
@@ -171,35 +177,40 @@ void JobLife::decide(const Surroundings& around, JobOutbox& out) {
   const bool is_joint = has_sessions();
   bool anybody_left = !unheard_.empty();
   bool anybody_exited = false;
-  for (const auto& [processor, stage] : stages_) {
-    if (is_gone(around, processor)) continue;
-    if (!failure) failure = failure_at(around, processor, is_joint);
-    anybody_exited = anybody_exited || stage.stage == Stage::kExited;
-    anybody_left = anybody_left || takes_part(stage.stage) || stage.stage == Stage::kFinished;
+  for (const JobStages::Run& run : stages_.runs()) {
+    const ProcessorSet there = not_gone(around, run);
+    if (there.empty()) continue;
+    if (!failure) failure = failure_at(around, there.front(), is_joint);
+    const Stage stage = run.value.stage;
+    anybody_exited = anybody_exited || stage == Stage::kExited;
+    anybody_left = anybody_left || takes_part(stage) || stage == Stage::kFinished;
   }
   if (failure) return end(around, failure->code, failure->reason, out);
   if (anybody_exited && !anybody_left) end(around, 0, "", out);
 }
 
 bool JobLife::has_all_come(const Surroundings& around) const {
-  return std::ranges::all_of(stages_, [&](const auto& entry) {
-    const std::uint64_t written = entry.second.written;
-    return is_gone(around, entry.first) || output_.given(entry.first) >= written;
+  return std::ranges::all_of(stages_.runs(), [&](const JobStages::Run& run) {
+    const std::uint64_t written = run.value.written;
+    return written == 0 ||
+           std::ranges::all_of(not_gone(around, run).ids(), [&](ProcessorId writer) {
+             return output_.given(writer) >= written;
+           });
   });
 }
 
 bool JobLife::has_sessions() const {
-  return std::ranges::any_of(stages_, [](const auto& entry) {
-    const JobStage& one = entry.second;
+  return std::ranges::any_of(stages_.runs(), [](const JobStages::Run& run) {
+    const JobStage& one = run.value;
     return one.stage == Stage::kAttached || one.stage == Stage::kFinished || one.exit.finished;
   });
 }
 
 std::optional<JobEnd> JobLife::failure_at(const Surroundings& around, ProcessorId processor,
                                           bool is_joint) const {
-  const auto found = stages_.find(processor);
-  if (found == stages_.end() || found->second.stage != Stage::kExited) return std::nullopt;
-  Exit exit = found->second.exit;
+  const JobStage* found = stages_.find(processor);
+  if (found == nullptr || found->stage != Stage::kExited) return std::nullopt;
+  Exit exit = found->exit;
   std::int32_t code = exit.signal != 0 ? kSignalExitBase + exit.signal : exit.code;
   if (code == 0) {
     if (is_joint && !exit.finished && exit.detail.empty()) exit.detail = kNeverAttached;
@@ -214,16 +225,18 @@ std::optional<JobEnd> JobLife::failure_at(const Surroundings& around, ProcessorI
 void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
   if (home_ != self_) return;
   JobHome statement{id(), home_, home_view_, false, {}};
-  for (const ProcessorId processor : unannounced_.ids()) {
-    const auto found = stages_.find(processor);
-    if (found != stages_.end()) statement.stages.insert(*found);
+  for (const JobStages::Run& run : stages_.runs()) {
+    const ProcessorSet changed = unannounced_.common(ProcessorSet::range(run.first, run.last));
+    for (const auto& range : changed.ranges()) {
+      statement.stages.put({range.first, range.last, run.value});
+    }
   }
   unannounced_ = {};
   send_each(out, around.members, self_, statement);
 }
 
 void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox& out) {
-  for (const auto& [processor, stage] : home.stages) learn(around, processor, stage);
+  for (const JobStages::Run& said : home.stages.runs()) learn(around, said);
   if (home.view > home_view_) {  // The view comes here later.
     home_ = home.home;
     home_view_ = home.view;
@@ -373,8 +386,10 @@ void JobLife::on_end(const Surroundings& around, const JobEnd& end, JobOutbox& o
 
 void JobLife::tell_followers(JobOutbox& out) {
   if (!ended_ || !output_.tool()) return;
-  RunEnded reply{id(), ended_->code, ended_->reason, stages_};
-  std::erase_if(reply.stages, [](const auto& entry) { return entry.second.stage == Stage::kNone; });
+  RunEnded reply{id(), ended_->code, ended_->reason, {}};
+  for (const JobStages::Run& run : stages_.runs()) {
+    if (run.value.stage != Stage::kNone) reply.stages.put(run);
+  }
   out.report(Effect{Reply{*output_.tool(), std::move(reply)}});
   out.report(Effect{DropClient{*output_.tool()}});
   output_.on_tool_gone();

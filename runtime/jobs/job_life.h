@@ -100,7 +100,7 @@ class JobLife {
   void take_home(const Surroundings& around, JobOutbox& out);
   void give_home_up(const Surroundings& around, JobOutbox& out);
   void send_elsewhere(const Surroundings& around, ClientId tool, JobOutbox& out) const;
-  void learn(const Surroundings& around, ProcessorId processor, const JobStage& stage);
+  void learn(const Surroundings& around, const JobStages::Run& said);
   /// At the home: the tool that shows the output is here, unless there is none.
   [[nodiscard]] bool is_followed() const { return start_.spec.command.empty() || output_.tool(); }
   void decide(const Surroundings& around, JobOutbox& out);
@@ -131,8 +131,8 @@ class JobLife {
   bool is_signalled_ = false;  ///< Was told to end by a signal, before it attached.
   bool attached_once_ = false;
   std::string app_waiting_;
-  std::map<ProcessorId, JobStage> stages_;  ///< Of all processors, this one included.
-  ProcessorSet unannounced_;                ///< At the home: changed since the last statement.
+  JobStages stages_;          ///< Of all processors, this one included.
+  ProcessorSet unannounced_;  ///< At the home: changed since the last statement.
   JobOutput output_;
   std::optional<JobEnd> ended_;
 };

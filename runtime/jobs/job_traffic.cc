@@ -25,7 +25,7 @@ std::map<VnodeId, std::uint64_t> next_numbers_of(const VnodeBundle& bundle, std:
 }
 
 std::vector<ProcessorId> first_owners(const JobStart& start) {
-  std::vector<ProcessorId> owners = start.processors;
+  std::vector<ProcessorId> owners = start.processors.ids();
   if (owners.empty()) owners.push_back(start.home);
   return owners;
 }

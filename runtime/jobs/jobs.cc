@@ -162,11 +162,11 @@ void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry, 
              message);
 }
 
-void Jobs::on_view(const Surroundings& around, const std::vector<Member>& joined,
+void Jobs::on_view(const Surroundings& around, const std::vector<SharedMember>& joined,
                    const std::vector<ViewChange::Gone>& gone, JobOutbox& out) {
   ProcessorSet newcomers;
-  for (const Member& member : joined) {
-    if (!member.leaving) newcomers.insert(member.id);
+  for (const SharedMember& member : joined) {
+    if (!member->leaving) newcomers.insert(member.id());
   }
   std::vector<JobId> ids;
   for (const auto& [job, entry] : jobs_) ids.push_back(job);

@@ -35,7 +35,7 @@ class Jobs {
   void on_refused(ProcessorId from, const JobRefused& refused, JobOutbox& out);
   void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
   void on_message(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
-  void on_view(const Surroundings& around, const std::vector<Member>& joined,
+  void on_view(const Surroundings& around, const std::vector<SharedMember>& joined,
                const std::vector<ViewChange::Gone>& gone, JobOutbox& out);
   void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
   void on_leaving(const Surroundings& around, JobOutbox& out);

@@ -13,6 +13,7 @@ Membership::Membership(ProcessorId self, View initial, const MembershipOptions& 
       view_(std::move(initial)),
       detector_(self, options.report_memory) {
   PHX_CHECK(view_.members.contains(self_));
+  ids_ = ids_of(view_);
   live_ = live_members(view_);
   obeyed_ = coordinator();
   renew_watched();
@@ -123,7 +124,7 @@ void Membership::on_message(Instant now, ProcessorId from, const ViewInstall& me
                             Outbox& out) {
   const View& next = message.view;
   if (is_over_ || next.number <= view_.number) return;
-  if (!is_sound(next) || next.members.begin()->first != from) return;
+  if (!is_sound(next) || next.members.first() != from) return;
   if (promised_ && from < *promised_) return;
   if (!next.members.contains(self_)) {
     is_over_ = true;
@@ -175,14 +176,16 @@ void Membership::apply_held(Outbox& out) {
 void Membership::apply(const ViewChange& change, Outbox& out) {
   const ProcessorId before = coordinator();
   apply_change(view_, change);
-  for (const Member& member : change.joined) {
-    if (member.leaving) {
-      live_.erase(member.id);
+  for (const SharedMember& member : change.joined) {
+    ids_.insert(member.id());
+    if (member->leaving) {
+      live_.erase(member.id());
     } else {
-      live_.insert(member.id);
+      live_.insert(member.id());
     }
   }
   for (const Gone& gone : change.gone) {
+    ids_.erase(gone.id);
     live_.erase(gone.id);
     detector_.forget(gone.id);
   }
@@ -205,6 +208,7 @@ void Membership::install(View next, const std::vector<Gone>& reasons, Outbox& ou
   ViewChange change = difference(view_, next, reasons);
   next.next_job = std::max(next.next_job, view_.next_job);
   view_ = std::move(next);
+  ids_ = ids_of(view_);
   live_ = live_members(view_);
   detector_.keep_only(view_);
   promised_.reset();
@@ -337,14 +341,11 @@ Fenced Membership::fence() const {
 void Membership::check_invariants() const {
   if (is_over_) return;
   PHX_CHECK(contains(self_));
-  PHX_CHECK(view_.next_processor > view_.members.rbegin()->first.value);
+  PHX_CHECK(view_.next_processor > view_.members.last().value);
   PHX_CHECK(takeover_.has_value() == (promised_ == self_));
   PHX_CHECK(!promised_ || *promised_ <= self_);
   PHX_CHECK(!watched_.contains(self_));
-  for (const auto& [id, member] : view_.members) {
-    PHX_CHECK(id == member.id);
-    PHX_CHECK(live_.contains(id) == !member.leaving);
-  }
+  PHX_CHECK(ids_ == ids_of(view_) && live_ == live_members(view_));
   for (const auto& [id, gone] : detector_.suspected()) PHX_CHECK(concerns(id));
 }
 

@@ -79,13 +79,14 @@ class Membership {
   [[nodiscard]] bool may_number(ProcessorId from) const {
     return coordinator() == from && !promised_;
   }
-  /// Members that do not leave.
+  /// The members of the view; and those of them that do not leave.
+  [[nodiscard]] const ProcessorSet& ids() const { return ids_; }
   [[nodiscard]] const ProcessorSet& live() const { return live_; }
   /// Whom this processor must observe, and report by suspect().
   [[nodiscard]] const ProcessorSet& watched() const { return watched_; }
-  /// Ids given once that are no members (any more).
   /// `id` runs on the machine of this processor.
   [[nodiscard]] bool shares_machine(ProcessorId id) const;
+  /// Ids given once that are no members (any more).
   [[nodiscard]] ProcessorSet gone() const;
   [[nodiscard]] Fenced fence() const;  ///< The answer to such a one.
   void check_invariants() const;
@@ -127,6 +128,7 @@ class Membership {
   ProcessorId self_;
   MembershipOptions options_;
   View view_;
+  ProcessorSet ids_;  ///< These two follow the changes: made anew they cost the size of the mesh.
   ProcessorSet live_;
   ProcessorSet watched_;
   FailureDetector detector_;

@@ -14,10 +14,8 @@ struct Membership::Draft {
   std::vector<std::pair<ProcessorId, Admitted>> admitted;
   std::vector<ProcessorId> refused;  ///< Are the last that do not leave.
 
-  /// What the change makes of it so far; null: nothing.
-  [[nodiscard]] Member* changed(ProcessorId id) {
-    const auto found = std::ranges::find(change.joined, id, &Member::id);
-    return found == change.joined.end() ? nullptr : &*found;
+  [[nodiscard]] bool is_changed(ProcessorId id) const {
+    return std::ranges::find(change.joined, id, &SharedMember::id) != change.joined.end();
   }
   [[nodiscard]] bool is_gone(ProcessorId id) const {
     return std::ranges::find(change.gone, id, &Gone::id) != change.gone.end();
@@ -65,8 +63,9 @@ void Membership::draft(ProcessorId from, const Admit& wish, Draft& draft) {
   for (const auto& [id, member] : view_.members) {
     if (is_same(member)) return answer(id, {});
   }
-  const auto drafted = std::ranges::find_if(draft.change.joined, is_same);
-  if (drafted != draft.change.joined.end()) return answer(drafted->id, {});
+  for (const SharedMember& member : draft.change.joined) {
+    if (is_same(*member)) return answer(member.id(), {});
+  }
   if (view_.members.size() + draft.next_processor - view_.next_processor >= options_.members_max) {
     return answer(kNobody, "the mesh is full: " + std::to_string(options_.members_max) +
                                " processors; raise members_max");
@@ -86,14 +85,16 @@ void Membership::draft(ProcessorId from, const Leave& wish, Draft& draft) {
   const auto found = view_.members.find(from);
   if (found == view_.members.end() || draft.is_gone(from)) return;
   if (wish.flushed) {
-    std::erase_if(draft.change.joined, [&](const Member& member) { return member.id == from; });
+    std::erase_if(draft.change.joined,
+                  [&](const SharedMember& member) { return member.id() == from; });
     draft.change.gone.push_back(Gone{from, Departure::kLeft, {}});
     draft.live.erase(from);
   } else if (draft.live == ProcessorSet{from}) {
     draft.refused.push_back(from);
-  } else if (!found->second.leaving && draft.changed(from) == nullptr) {
-    draft.change.joined.push_back(found->second);
-    draft.change.joined.back().leaving = true;
+  } else if (!found->second.leaving && !draft.is_changed(from)) {
+    Member leaver = found->second;
+    leaver.leaving = true;
+    draft.change.joined.push_back(std::move(leaver));
     draft.live.erase(from);
   }
 }

@@ -7,16 +7,16 @@
 namespace phx::runtime {
 
 ProcessorId coordinator_of(const View& view) {
-  return view.members.empty() ? kNobody : view.members.begin()->first;
+  return view.members.empty() ? kNobody : view.members.first();
 }
 
 void apply_change(View& view, const ViewChange& change) {
   PHX_CHECK(change.number == view.number + 1);
   view.number = change.number;
   view.next_job = std::max(view.next_job, change.next_job);
-  for (const Member& member : change.joined) {
-    view.members[member.id] = member;
-    view.next_processor = std::max(view.next_processor, member.id.value + 1);
+  for (const SharedMember& member : change.joined) {
+    view.members.put(member);
+    view.next_processor = std::max(view.next_processor, member.id().value + 1);
   }
   for (const ViewChange::Gone& gone : change.gone) {
     if (view.members.erase(gone.id) > 0 && gone.why != Departure::kLeft) ++view.line;
@@ -24,14 +24,14 @@ void apply_change(View& view, const ViewChange& change) {
 }
 
 bool is_sound(const ViewChange& change) {
-  return std::ranges::all_of(change.joined, [](const Member& member) {
-    return member.id != kNobody && member.id.value < kIdEnd;
+  return std::ranges::all_of(change.joined, [](const SharedMember& member) {
+    return member.id() != kNobody && member.id().value < kIdEnd;
   });
 }
 
 bool is_sound(const View& view) {
-  return !view.members.empty() && view.members.begin()->first != kNobody &&
-         view.members.rbegin()->first.value < view.next_processor;
+  return !view.members.empty() && view.members.first() != kNobody &&
+         view.members.last().value < view.next_processor;
 }
 
 bool is_gone_by(const ViewChange& change, ProcessorId id) {
@@ -49,9 +49,9 @@ bool may_change(ProcessorId from, const View& view, const ViewChange& change) {
 ViewChange difference(const View& before, const View& after,
                       const std::vector<ViewChange::Gone>& reasons) {
   ViewChange result{after.number, {}, {}};
-  for (const auto& [id, member] : after.members) {
-    const auto old = before.members.find(id);
-    if (old == before.members.end() || old->second != member) result.joined.push_back(member);
+  for (const SharedMember& member : after.members.records()) {
+    const auto old = before.members.find(member.id());
+    if (old == before.members.end() || old->second != *member) result.joined.push_back(member);
   }
   for (const auto& [id, member] : before.members) {
     if (after.members.contains(id)) continue;
@@ -65,6 +65,12 @@ ViewChange difference(const View& before, const View& after,
   return result;
 }
 
+ProcessorSet ids_of(const View& view) {
+  ProcessorSet ids;
+  for (const SharedMember& member : view.members.records()) ids.insert(member.id());
+  return ids;
+}
+
 ProcessorSet live_members(const View& view) {
   ProcessorSet live;
   for (const auto& [id, member] : view.members) {
@@ -75,9 +81,8 @@ ProcessorSet live_members(const View& view) {
 
 ProcessorSet gone_members(const View& view) {
   if (view.next_processor <= 1) return {};
-  ProcessorSet members;
-  for (const auto& [id, member] : view.members) members.insert(id);
-  return ProcessorSet::range(ProcessorId{1}, ProcessorId{view.next_processor - 1}).minus(members);
+  return ProcessorSet::range(ProcessorId{1}, ProcessorId{view.next_processor - 1})
+      .minus(ids_of(view));
 }
 
 }  // namespace phx::runtime

@@ -29,7 +29,8 @@ inline constexpr std::uint32_t kIdEnd = ~std::uint32_t{0};
 /// looked up in `reasons`.
 [[nodiscard]] ViewChange difference(const View& before, const View& after,
                                     const std::vector<ViewChange::Gone>& reasons);
-/// Members that do not leave.
+/// All members; and those that do not leave.
+[[nodiscard]] ProcessorSet ids_of(const View& view);
 [[nodiscard]] ProcessorSet live_members(const View& view);
 /// Ids that were given once and are no members (any more).
 [[nodiscard]] ProcessorSet gone_members(const View& view);

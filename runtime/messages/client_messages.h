@@ -86,7 +86,7 @@ struct RunEnded {
   JobId job;
   std::int32_t code = 0;
   std::string reason;
-  std::map<ProcessorId, JobStage> stages;
+  JobStages stages;
   friend bool operator==(const RunEnded&, const RunEnded&) = default;
 };
 /// The job's home moved: connect there and send FollowRequest.

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/payload.h"
+#include "overlay/base/run_map.h"
 #include "overlay/base/time.h"
 
 // What daemons say to each other about jobs.
@@ -43,9 +43,9 @@ struct JobRequest {
 struct JobStart {
   JobId job;
   JobSpec spec;
-  ProcessorId home;                     ///< Announces, collects output and exits, decides the end.
-  std::uint64_t request = 0;            ///< Of the home's JobRequest.
-  std::vector<ProcessorId> processors;  ///< Start with equal shares of the vnodes, in this order.
+  ProcessorId home;           ///< Announces, collects output and exits, decides the end.
+  std::uint64_t request = 0;  ///< Of the home's JobRequest.
+  ProcessorSet processors;    ///< Start with equal shares of the vnodes, by ascending id.
   friend bool operator==(const JobStart&, const JobStart&) = default;
 };
 /// From the coordinator to the home that asked: there is no number for this job.
@@ -66,6 +66,8 @@ struct JobStage {
   std::uint64_t taken = 0;    ///< The first of them, which the tool has and nobody keeps.
   friend bool operator==(const JobStage&, const JobStage&) = default;
 };
+/// Of all processors: most are in the same stage, so this is small however many there are.
+using JobStages = RunMap<ProcessorId, JobStage>;
 /// From anybody to the home and the coordinator, from these to all: the job is over. The first
 /// reason that arrives is kept.
 struct JobEnd {
@@ -97,7 +99,7 @@ struct JobHome {
   ProcessorId home;
   ViewNumber view = 0;
   bool is_new = false;  ///< It was another one before: all report their stages.
-  std::map<ProcessorId, JobStage> stages;
+  JobStages stages;
   friend bool operator==(const JobHome&, const JobHome&) = default;
 };
 /// Asks every application process of the job to take a signal (SIGINT, SIGTERM, ...).

@@ -1,29 +1,19 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "overlay/base/ids.h"
+#include "runtime/messages/members.h"
 
 // What daemons say to each other about who belongs to the mesh.
 namespace phx::runtime {
 
-/// A processor as the members know it.
-struct Member {
-  ProcessorId id;
-  std::uint64_t incarnation = 0;       ///< Random, chosen by the process: tells two lives apart.
-  std::vector<std::string> endpoints;  ///< "address:port", the preferred one first.
-  std::string name;                    ///< The machine's name, for people.
-  bool leaving = false;                ///< Drains: gets no vnodes, no children, no new jobs.
-  friend bool operator==(const Member&, const Member&) = default;
-};
-
 /// The membership: agreed, totally ordered by `number`.
 struct View {
   ViewNumber number = 0;
-  std::map<ProcessorId, Member> members;
+  Members members;
   std::uint32_t next_processor = 1;  ///< The id the next newcomer gets.
   std::uint32_t next_job = 1;        ///< The id the next job gets.
   std::uint64_t line = 0;            ///< Members that are gone without having left by themselves.
@@ -36,7 +26,7 @@ enum class Departure : std::uint8_t { kLeft, kConnectionLost, kUnreachable, kSil
 /// From the coordinator (the lowest id): view `number` is view `number - 1` with this change.
 struct ViewChange {
   ViewNumber number = 0;
-  std::vector<Member> joined;  ///< Also used to change a member (`leaving`).
+  std::vector<SharedMember> joined;  ///< Also used to change a member (`leaving`).
   struct Gone {
     ProcessorId id;
     Departure why = Departure::kLeft;

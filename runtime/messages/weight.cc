@@ -64,7 +64,7 @@ struct Extra {
     return std::visit(ContentWeight{}, m.message);
   }
   Weight operator()(const Output& m) const { return {0, m.bytes.size()}; }
-  Weight operator()(const JobStart& m) const { return {8 * m.processors.size(), 0}; }
+  Weight operator()(const JobStart& m) const { return {16 * m.processors.ranges().size(), 0}; }
   Weight operator()(const StatusAnswer& m) const {
     return {kSmall * (m.status.jobs.size() + m.status.counters.size()), 0};
   }

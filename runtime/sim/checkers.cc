@@ -11,7 +11,7 @@ void Checkers::on_step(MachineId machine) {
   const runtime::Daemon& daemon = *driver.daemon();
   Seen& seen = seen_[machine];
   if (daemon.view().number != seen.view) check_view(machine, daemon);
-  if (++seen.steps % options_.invariants_every == 0) daemon.check_invariants();
+  if (++seen.steps % (options_.invariants_every * factor()) == 0) daemon.check_invariants();
   if (++steps_ % owners_period() != 0) return;
   check_owners();
   if (network_.frames_in_flight() > options_.frames_max) {
@@ -20,10 +20,14 @@ void Checkers::on_step(MachineId machine) {
   }
 }
 
-std::uint64_t Checkers::owners_period() const {
+/// How much larger the mesh is than a small one.
+std::uint64_t Checkers::factor() const {
   constexpr std::uint64_t kSmall = 40;
-  const std::uint64_t factor = machines_.size() / kSmall + 1;
-  return options_.owners_every * factor * factor;
+  return machines_.size() / kSmall + 1;
+}
+
+std::uint64_t Checkers::owners_period() const {
+  return options_.owners_every * factor() * factor();
 }
 
 void Checkers::check_view(MachineId machine, const runtime::Daemon& daemon) {

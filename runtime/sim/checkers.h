@@ -24,8 +24,9 @@ class Checkers {
   struct Options {
     /// Steps between two looks at all owners; in large meshes more, for a look costs the square.
     std::uint64_t owners_every = 64;
-    std::uint64_t invariants_every = 16;  ///< Steps of one daemon between two looks inside it.
-    std::size_t frames_max = 2'000'000;   ///< Under way at once [limit].
+    /// Steps of one daemon between two looks inside it; in large meshes more, for a look costs N.
+    std::uint64_t invariants_every = 16;
+    std::size_t frames_max = 2'000'000;  ///< Under way at once [limit].
   };
 
   Checkers(const Options& options, const std::deque<SimDriver>& machines, const Network& network,
@@ -55,10 +56,11 @@ class Checkers {
   /// The members of a view, as these machines had it. A view that its coordinator did not live to
   /// tell to any who stay may be made once more, differently.
   struct Variant {
-    std::map<ProcessorId, runtime::Member> members;
+    runtime::Members members;
     std::set<MachineId> holders;
   };
 
+  [[nodiscard]] std::uint64_t factor() const;
   [[nodiscard]] std::uint64_t owners_period() const;
   void check_view(MachineId machine, const runtime::Daemon& daemon);
   void check_owners();

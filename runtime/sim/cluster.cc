@@ -65,8 +65,8 @@ SimDriver::Outside Cluster::make_outside() {
       unread_.add({at, client}, std::move(reply));
       return false;
     }
-    agenda_.schedule_in(kClientDelay, [this, at, client, reply = std::move(reply)] {
-      on_reply(at, client, reply);
+    agenda_.schedule_in(kClientDelay, [this, at, client, reply = std::move(reply)]() mutable {
+      on_reply(at, client, std::move(reply));
     });
     return true;
   };
@@ -137,15 +137,16 @@ void Cluster::ask_for_entry(MachineId newcomer) {
   request(*member, client, runtime::JoinRequest{std::move(self)});
 }
 
-void Cluster::on_join_reply(MachineId newcomer, const runtime::JoinReply& reply) {
+void Cluster::on_join_reply(MachineId newcomer, runtime::JoinReply reply) {
   if (!reply.refusal.empty()) {
     note(newcomer, "refused", reply.refusal);
     agenda_.schedule_in(kAskAgain, [this, newcomer] { ask_for_entry(newcomer); });
     return;
   }
   joining_.erase(newcomer);
-  machines_[newcomer.value].start({reply.id, reply}, options_.daemon);
-  note(newcomer, "started", "view=" + std::to_string(reply.view.number));
+  const ViewNumber view = reply.view.number;
+  machines_[newcomer.value].start({reply.id, std::move(reply)}, options_.daemon);
+  note(newcomer, "started", "view=" + std::to_string(view));
 }
 
 void Cluster::drain(MachineId machine) {
@@ -209,11 +210,11 @@ void Cluster::request(MachineId at, ClientId client, runtime::ClientRequest requ
 void Cluster::on_reply(MachineId at, ClientId client, runtime::ClientReply reply) {
   const Client from{at, client};
   if (const auto newcomer = newcomers_.find(from); newcomer != newcomers_.end()) {
-    const auto* joined = std::get_if<runtime::JoinReply>(&reply);
+    auto* joined = std::get_if<runtime::JoinReply>(&reply);
     if (joined == nullptr) return;
     const MachineId machine = newcomer->second;
     newcomers_.erase(newcomer);
-    on_join_reply(machine, *joined);
+    on_join_reply(machine, std::move(*joined));
     return;
   }
   if (const auto order = orders_.find(from); order != orders_.end()) {
@@ -416,16 +417,15 @@ std::vector<MachineId> Cluster::staying() const {
 
 std::optional<MachineId> Cluster::find(ProcessorId processor) const {
   for (std::uint32_t i = 0; i < machines_.size(); ++i) {
-    const runtime::Daemon* daemon = machines_[i].daemon();
-    if (daemon != nullptr && daemon->self() == processor) return MachineId{i};
+    if (machines_[i].self() == processor) return MachineId{i};
   }
   return std::nullopt;
 }
 
 std::string Cluster::name_of(MachineId machine) const {
   if (machine.value >= machines_.size()) return {};
-  const runtime::Daemon* daemon = machines_[machine.value].daemon();
-  return daemon == nullptr ? to_string(machine) : to_string(daemon->self());
+  const ProcessorId self = machines_[machine.value].self();
+  return self == kNobody ? to_string(machine) : to_string(self);
 }
 
 void Cluster::note(MachineId machine, std::string_view event, const std::string& detail) {

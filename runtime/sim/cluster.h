@@ -109,7 +109,7 @@ class Cluster {
   [[nodiscard]] std::optional<MachineId> pick_member();
   void ask_for_entry(MachineId newcomer);
   void on_reply(MachineId at, ClientId client, runtime::ClientReply reply);
-  void on_join_reply(MachineId newcomer, const runtime::JoinReply& reply);
+  void on_join_reply(MachineId newcomer, runtime::JoinReply reply);
   /// A tool is stopped whose connection this is.
   [[nodiscard]] bool is_stopped(Client client) const;
   void continue_tools();

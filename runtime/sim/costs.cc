@@ -132,7 +132,7 @@ bool Costs::is_settled() {
 bool Costs::has_left() {
   const auto running = std::count_if(cluster_.machines().begin(), cluster_.machines().end(),
                                      [](const SimDriver& machine) { return machine.is_running(); });
-  return is_settled() && static_cast<std::size_t>(running) == cluster_.staying().size();
+  return static_cast<std::size_t>(running) == cluster_.staying().size() && is_settled();
 }
 
 /// No job runs, nor is remembered as running.
@@ -178,7 +178,9 @@ void Costs::job_begins() {
   workload.vnodes = vnodes();
   workload.message_bytes = 8;
   workload.state_bytes = 0;
-  workload.pause_min = workload.pause_max = 1ms;
+  // Each turn of each process costs the simulation something: in a large mesh they are fewer.
+  constexpr std::uint32_t kLarge = 500;
+  workload.pause_min = workload.pause_max = 1ms * std::max(options_.processors / kLarge, 1U);
   workload.send_chance = workload.safe_point_chance = 1.0;
   measure(
       "job start",
@@ -291,10 +293,13 @@ CostReport Costs::run_mesh(std::uint32_t changes) {
       "gain", [&] { gain(changes); },
       [&] {
         const auto newcomers = victims(changes);
-        return is_settled() && std::ranges::all_of(newcomers, [this](MachineId machine) {
-                 const Process* process = cluster_.machine(machine).process();
-                 return process != nullptr && !process->endpoint().held().empty();
-               });
+        return std::ranges::all_of(newcomers,
+                                   [this](MachineId machine) {
+                                     const Process* process = cluster_.machine(machine).process();
+                                     return process != nullptr &&
+                                            !process->endpoint().held().empty();
+                                   }) &&
+               is_settled();
       });
   broadcast("broadcast of all");
   reduce("reduction of all", false);

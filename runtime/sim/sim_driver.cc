@@ -33,9 +33,9 @@ void SimDriver::pass_wire(M& message) {
 
 void SimDriver::start(runtime::Birth birth, const runtime::DaemonConfig& config) {
   PHX_CHECK(!daemon_ && !is_stopped_);
-  const ProcessorId self = birth.self;
+  self_ = birth.self;
   daemon_ = std::make_unique<Daemon>(std::move(birth), config, rng_.fork("daemon").next());
-  network_.open(machine_, self);
+  network_.open(machine_, self_);
   input([](Daemon& daemon, Instant now) { daemon.start(now); });
 }
 
@@ -61,7 +61,7 @@ void SimDriver::execute_effects() {
     for (const ClientId client : std::exchange(took_, {})) on_client_took(client);
   }
   is_executing_ = false;
-  if (!is_running()) return;
+  if (!is_running()) return daemon_.reset();  // In large meshes the dead would cost as the living.
   rearm();
   if (!held_back_.empty() && !daemon_->congested()) {
     for (const ApplicationId application : std::exchange(held_back_, {})) {
@@ -211,6 +211,7 @@ void SimDriver::kill() {
   is_stopped_ = true;
   seats_.clear();
   frozen_.clear();
+  if (!is_executing_) daemon_.reset();
 }
 
 // --- Application processes ---------------------------------------------------------------------

@@ -77,8 +77,10 @@ class SimDriver {
   void freeze_until(Instant at);
 
   // Queries.
-  /// Null before start() and after kill().
+  /// Null before start(), and soon after the end.
   [[nodiscard]] const runtime::Daemon* daemon() const { return daemon_.get(); }
+  /// What it is, or was, in the mesh; nobody: not yet.
+  [[nodiscard]] ProcessorId self() const { return self_; }
   /// Started, and neither stopped nor killed.
   [[nodiscard]] bool is_running() const { return daemon_ && !is_stopped_; }
   /// An attached process of any job, for explicit moves; null if there is none.
@@ -126,6 +128,7 @@ class SimDriver {
   Rng rng_;
   Saboteur saboteur_;
   std::optional<WireHop> wire_;
+  ProcessorId self_;
   std::unique_ptr<runtime::Daemon> daemon_;
   bool is_stopped_ = false;
   bool is_executing_ = false;

@@ -88,9 +88,10 @@ std::vector<Mover::Load> Mover::wanted(const Router& router, const Standing& sta
   const std::uint64_t slack = slack_of(fair);
   const VnodeSet own = map.owned_by(self_);
   const std::uint64_t mine = own.size() + incoming();
+  std::uint64_t missing = mine < fair ? fair - mine : 0;
+  if (slack == 0 && missing == 0) return {};  // In a large mesh the loads of all are much to ask.
   const std::vector<Load> all = donors(router, standing);
   std::vector<Load> pulls;
-  std::uint64_t missing = mine < fair ? fair - mine : 0;
   const Queue queue = queue_of(router, standing, fair);
   if (slack == 0) {
     std::uint64_t surplus = 0;

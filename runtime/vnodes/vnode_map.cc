@@ -11,47 +11,51 @@ VnodeMap::VnodeMap(std::uint64_t vnodes, const std::vector<ProcessorId>& process
     : vnodes_(vnodes) {
   PHX_CHECK(vnodes > 0 && !processors.empty());
   const std::uint64_t shares = processors.size();
+  runs_.reserve(std::min(shares, vnodes));
   std::uint64_t first = 0;
   for (std::uint64_t i = 0; i < shares; ++i) {
     // i * vnodes / shares without overflow: vnodes is far below 2^64 / shares by the limits.
     const std::uint64_t end = (i + 1) * vnodes / shares;
-    if (end > first) runs_[first] = Run{end - 1, Owner{processors[i], 1}};
+    if (end > first) runs_.push_back({first, Owner{processors[i], 1}});
     first = end;
   }
 }
 
 VnodeMap::Runs::const_iterator VnodeMap::run_of(std::uint64_t vnode) const {
   PHX_CHECK(vnode < vnodes_);
-  return std::prev(runs_.upper_bound(vnode));
+  return std::prev(std::ranges::upper_bound(runs_, vnode, {}, &Run::first));
+}
+
+std::uint64_t VnodeMap::last_of(Runs::const_iterator run) const {
+  return std::next(run) == runs_.end() ? vnodes_ - 1 : std::next(run)->first - 1;
 }
 
 VnodeMap::Owner VnodeMap::owner(VnodeId vnode) const {
-  return run_of(vnode.value)->second.owner;
+  return run_of(vnode.value)->owner;
 }
 
-void VnodeMap::split_at(std::uint64_t vnode) {
-  if (vnode == 0 || vnode >= vnodes_) return;
-  const auto found = runs_.find(vnode);
-  if (found != runs_.end()) return;
-  auto before = std::prev(runs_.upper_bound(vnode));
-  const Run tail = before->second;
-  before->second.last = vnode - 1;
-  runs_[vnode] = tail;
-}
-
-void VnodeMap::merge_around(std::uint64_t first, std::uint64_t last) {
-  auto at = runs_.upper_bound(first);
-  if (at != runs_.begin()) --at;
-  if (at != runs_.begin()) --at;
-  while (at != runs_.end() && at->first <= last + 1) {
-    const auto next = std::next(at);
-    if (next != runs_.end() && next->second.owner == at->second.owner) {
-      at->second.last = next->second.last;
-      runs_.erase(next);
-    } else {
-      at = next;
-    }
-  }
+/// Makes one run of [first, last], and of those beside it that have the same owner and epoch.
+void VnodeMap::replace(std::uint64_t first, std::uint64_t last, const Owner& owner) {
+  const auto before = run_of(first);
+  const auto after = run_of(last);
+  const Owner follows = after->owner;
+  const bool has_rest = last_of(after) > last;
+  std::vector<Run> made;
+  if (before->first < first) made.push_back(*before);
+  const auto begin = runs_.begin() + (before - runs_.cbegin());
+  const auto end = runs_.begin() + (after - runs_.cbegin()) + 1;
+  const auto add = [&](const Run& run) {
+    const bool is_same = made.empty()
+                             ? begin != runs_.begin() && std::prev(begin)->owner == run.owner
+                             : made.back().owner == run.owner;
+    if (!is_same) made.push_back(run);
+  };
+  add({first, owner});
+  if (has_rest) add({last + 1, follows});
+  const Owner& left = made.empty() ? std::prev(begin)->owner : made.back().owner;
+  const auto past = end != runs_.end() && end->owner == left ? std::next(end) : end;
+  const auto at = runs_.erase(begin, past);
+  runs_.insert(at, made.begin(), made.end());
 }
 
 VnodeSet VnodeMap::learn(const Route& route) {
@@ -62,15 +66,14 @@ VnodeSet VnodeMap::learn(const Route& route) {
     const std::uint64_t last = std::min(range.last.value, vnodes_ - 1);
     VnodeSet newer;
     for (auto at = run_of(first); at != runs_.end() && at->first <= last; ++at) {
-      if (at->second.owner.second >= route.epoch) continue;
-      newer.insert({VnodeId{std::max(at->first, first)}, VnodeId{std::min(at->second.last, last)}});
+      if (at->owner.second >= route.epoch) continue;
+      newer.insert({VnodeId{std::max(at->first, first)}, VnodeId{std::min(last_of(at), last)}});
     }
+    const bool concerns_last = last_owned_ && (last_owned_->first == route.owner ||
+                                               !newer.common(last_owned_->second).empty());
+    if (concerns_last) last_owned_.reset();
     for (const auto& part : newer.ranges()) {
-      split_at(part.first.value);
-      split_at(part.last.value + 1);
-      runs_.erase(runs_.find(part.first.value), runs_.upper_bound(part.last.value));
-      runs_[part.first.value] = Run{part.last.value, Owner{route.owner, route.epoch}};
-      merge_around(part.first.value, part.last.value);
+      replace(part.first.value, part.last.value, Owner{route.owner, route.epoch});
       changed.insert(part);
     }
   }
@@ -85,7 +88,7 @@ void VnodeMap::even_out(ProcessorId owner, const VnodeSet& vnodes) {
     Epoch highest = 0;
     for (auto at = run_of(range.first.value); at != runs_.end() && at->first <= range.last.value;
          ++at) {
-      highest = std::max(highest, at->second.owner.second);
+      highest = std::max(highest, at->owner.second);
     }
     learn({whole, owner, highest});
   }
@@ -93,10 +96,10 @@ void VnodeMap::even_out(ProcessorId owner, const VnodeSet& vnodes) {
 
 std::vector<ProcessorId> VnodeMap::beside(const VnodeSet::Range& range) const {
   std::vector<ProcessorId> owners;
-  const ProcessorId own = run_of(range.first.value)->second.owner.first;
-  if (range.first.value > 0) owners.push_back(run_of(range.first.value - 1)->second.owner.first);
+  const ProcessorId own = run_of(range.first.value)->owner.first;
+  if (range.first.value > 0) owners.push_back(run_of(range.first.value - 1)->owner.first);
   if (range.last.value + 1 < vnodes_) {
-    owners.push_back(run_of(range.last.value + 1)->second.owner.first);
+    owners.push_back(run_of(range.last.value + 1)->owner.first);
   }
   std::erase(owners, own);
   return owners;
@@ -108,8 +111,8 @@ std::vector<collectives::OwnerGroup> VnodeMap::groups(const VnodeSet& wanted) co
     if (range.first.value >= vnodes_) break;
     const std::uint64_t last = std::min(range.last.value, vnodes_ - 1);
     for (auto at = run_of(range.first.value); at != runs_.end() && at->first <= last; ++at) {
-      grouped[at->second.owner].insert({VnodeId{std::max(at->first, range.first.value)},
-                                        VnodeId{std::min(at->second.last, last)}});
+      grouped[at->owner].insert(
+          {VnodeId{std::max(at->first, range.first.value)}, VnodeId{std::min(last_of(at), last)}});
     }
   }
   std::vector<collectives::OwnerGroup> result;
@@ -121,20 +124,26 @@ std::vector<collectives::OwnerGroup> VnodeMap::groups(const VnodeSet& wanted) co
 }
 
 VnodeSet VnodeMap::owned_by(ProcessorId processor) const {
-  return owned_by_any(ProcessorSet{processor});
+  if (!last_owned_ || last_owned_->first != processor) {
+    last_owned_.emplace(processor, owned_by_any(ProcessorSet{processor}));
+  }
+  return last_owned_->second;
 }
 
 VnodeSet VnodeMap::owned_by_any(const ProcessorSet& processors) const {
   VnodeSet result;
-  for (const auto& [first, run] : runs_) {
-    if (processors.contains(run.owner.first)) result.insert({VnodeId{first}, VnodeId{run.last}});
+  for (auto at = runs_.begin(); at != runs_.end(); ++at) {
+    if (!processors.contains(at->owner.first)) continue;
+    result.insert({VnodeId{at->first}, VnodeId{last_of(at)}});
   }
   return result;
 }
 
 std::map<ProcessorId, std::uint64_t> VnodeMap::loads() const {
   std::map<ProcessorId, std::uint64_t> result;
-  for (const auto& [first, run] : runs_) result[run.owner.first] += run.last - first + 1;
+  for (auto at = runs_.begin(); at != runs_.end(); ++at) {
+    result[at->owner.first] += last_of(at) - at->first + 1;
+  }
   return result;
 }
 
@@ -151,12 +160,12 @@ VnodeSet VnodeMap::all() const {
 }
 
 void VnodeMap::check_invariants() const {
-  std::uint64_t next = 0;
-  for (const auto& [first, run] : runs_) {
-    PHX_CHECK(first == next && run.last >= first && run.owner.second > 0);
-    next = run.last + 1;
+  PHX_CHECK(!runs_.empty() && runs_.front().first == 0 && runs_.back().first < vnodes_);
+  for (auto at = runs_.begin(); at != runs_.end(); ++at) {
+    PHX_CHECK(at->owner.second > 0);
+    if (at == runs_.begin()) continue;
+    PHX_CHECK(std::prev(at)->first < at->first && std::prev(at)->owner != at->owner);
   }
-  PHX_CHECK(next == vnodes_);
 }
 
 }  // namespace phx::runtime

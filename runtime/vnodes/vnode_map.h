@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "collectives/owner_group.h"
@@ -49,18 +51,21 @@ class VnodeMap {
   void check_invariants() const;
 
  private:
+  /// Ends where the next one begins.
   struct Run {
-    std::uint64_t last = 0;
+    std::uint64_t first = 0;
     Owner owner;
   };
-  using Runs = std::map<std::uint64_t, Run>;
+  using Runs = std::vector<Run>;
 
-  void split_at(std::uint64_t vnode);
-  void merge_around(std::uint64_t first, std::uint64_t last);
+  void replace(std::uint64_t first, std::uint64_t last, const Owner& owner);
+  [[nodiscard]] std::uint64_t last_of(Runs::const_iterator run) const;
   [[nodiscard]] Runs::const_iterator run_of(std::uint64_t vnode) const;
 
   std::uint64_t vnodes_;
-  Runs runs_;  ///< First vnode -> run; they cover 0..vnodes_-1 without gaps.
+  /// What was asked for last, mostly by the owner itself: to look through all runs costs N.
+  mutable std::optional<std::pair<ProcessorId, VnodeSet>> last_owned_;
+  Runs runs_;  ///< Ascending: 24 bytes each, and there is one per processor of the job at least.
 };
 
 }  // namespace phx::runtime

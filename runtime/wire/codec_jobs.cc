@@ -3,20 +3,25 @@
 namespace phx::wire {
 
 void write_stages(const Stages& stages, Entries<pb::ProcessorStage>* out, Sink& sink) {
-  for (const auto& entry : stages) {
+  for (const auto& [first, last, stage] : stages.runs()) {
     pb::ProcessorStage& written = *out->Add();
-    written.set_processor(entry.first.value);
-    write(entry.second, *written.mutable_stage(), sink);
+    written.set_processor(first.value);
+    written.set_further(last.value - first.value);
+    write(stage, *written.mutable_stage(), sink);
   }
 }
 
 Stages read_stages(const Entries<pb::ProcessorStage>& in, Source& source, const char* field) {
   Stages stages;
+  constexpr std::uint64_t kProcessorIdEnd = std::uint64_t{1} << 32U;
+  std::uint64_t next = 0;
   for (const pb::ProcessorStage& entry : in) {
-    const ProcessorId id{entry.processor()};
-    source.require(stages.empty() || stages.rbegin()->first < id, field);
+    const std::uint64_t last = std::uint64_t{entry.processor()} + entry.further();
+    source.require(entry.processor() >= next && last < kProcessorIdEnd, field);
     if (!source.ok()) break;
-    stages.emplace_hint(stages.end(), id, read(entry.stage(), source));
+    next = last + 1;
+    stages.put({ProcessorId{entry.processor()}, ProcessorId{static_cast<std::uint32_t>(last)},
+                read(entry.stage(), source)});
   }
   return stages;
 }
@@ -62,7 +67,7 @@ void write(const runtime::JobStart& in, pb::JobStart& out, Sink& sink) {
   write(spec, *out.mutable_spec(), sink);
   out.set_home(home.value);
   out.set_request(request);
-  write_ids(processors, out.mutable_processors());
+  write_set(processors, out.mutable_processors());
 }
 
 runtime::JobStart read(const pb::JobStart& in, Source& source) {
@@ -70,7 +75,7 @@ runtime::JobStart read(const pb::JobStart& in, Source& source) {
           .spec = read(in.spec(), source),
           .home = ProcessorId{in.home()},
           .request = in.request(),
-          .processors = read_ids(in.processors(), source, "JobStart.processors")};
+          .processors = read_processors(in.processors(), source, "JobStart.processors")};
 }
 
 namespace {

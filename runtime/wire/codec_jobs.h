@@ -1,14 +1,12 @@
 #pragma once
 
-#include <map>
-
 #include "runtime/messages/messages.h"
 #include "runtime/wire/codec_parts.h"
 #include "runtime/wire/phoenix.pb.h"
 
 namespace phx::wire {
 
-using Stages = std::map<ProcessorId, runtime::JobStage>;
+using Stages = runtime::JobStages;
 void write_stages(const Stages& stages, Entries<pb::ProcessorStage>* out, Sink& sink);
 [[nodiscard]] Stages read_stages(const Entries<pb::ProcessorStage>& in, Source& source,
                                  const char* field);

@@ -39,7 +39,7 @@ runtime::View read(const pb::View& in, Source& source) {
     const ProcessorId id{member.id()};
     source.require(id > before, "View.members");
     if (!source.ok()) break;
-    view.members.emplace_hint(view.members.end(), id, read(member, source));
+    view.members.put(read(member, source));
     before = id;
   }
   return view;
@@ -61,14 +61,16 @@ runtime::ViewChange::Gone read(const pb::Gone& in, Source& source) {
 void write(const runtime::ViewChange& in, pb::ViewChange& out, Sink& sink) {
   const auto& [number, joined, gone, next_job] = in;
   out.set_number(number);
-  write_list(joined, out.mutable_joined(), sink);
+  for (const runtime::SharedMember& member : joined) write(*member, *out.add_joined(), sink);
   write_list(gone, out.mutable_gone(), sink);
   out.set_next_job(next_job);
 }
 
 runtime::ViewChange read(const pb::ViewChange& in, Source& source) {
+  std::vector<runtime::SharedMember> joined;
+  for (const pb::Member& member : in.joined()) joined.emplace_back(read(member, source));
   return {.number = in.number(),
-          .joined = read_list(in.joined(), source, "ViewChange.joined"),
+          .joined = std::move(joined),
           .gone = read_list(in.gone(), source, "ViewChange.gone"),
           .next_job = in.next_job()};
 }

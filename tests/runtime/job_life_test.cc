@@ -18,7 +18,7 @@ constexpr JobId kJob{7};
 struct Harness {
   explicit Harness(ProcessorId at) : self(at), life(at, start(), {}) {
     for (const ProcessorId id : {kHome, kOther, kThird}) {
-      view.members[id] = {id, id.value, {to_string(id)}, {}, false};
+      view.members.put(Member{id, id.value, {to_string(id)}, {}, false});
       members.insert(id);
       staying.insert(id);
     }
@@ -172,7 +172,8 @@ TEST_CASE("a process that was told to end, because it gets no vnodes, may end as
 TEST_CASE("an older stage does not replace a newer one, whatever way it comes") {
   Harness h(kThird);
   h.is_at(kOther, Stage::kAttached, 2);
-  const JobHome late{kJob, kHome, 0, false, {{kOther, {kJob, Stage::kStarting, {}, 1}}}};
+  JobHome late{kJob, kHome, 0, false, {}};
+  late.stages.put(kOther, {kJob, Stage::kStarting, {}, 1});
 
   h.life.on_home(h.around(), late, h.out);
 

@@ -29,7 +29,7 @@ class Trio {
     view.number = 1;
     view.next_processor = 4;
     for (const ProcessorId id : {kCoordinator, kSender, kLeaver}) {
-      view.members[id] = {id, 1000 + id.value, {to_string(id)}, to_string(id), false};
+      view.members.put(Member{id, 1000 + id.value, {to_string(id)}, to_string(id), false});
     }
     for (const ProcessorId id : {kCoordinator, kSender, kLeaver}) {
       Birth birth;

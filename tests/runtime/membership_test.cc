@@ -227,7 +227,7 @@ TEST_CASE("after the coordinator's death the next one asks all and goes on from 
 
   View higher = h.machine.view();  // p3 has seen the last change of the dead one
   higher.number = 11;
-  higher.members[p(5)] = Member{p(5), 7, {}, "", false};
+  higher.members.put(Member{p(5), 7, {}, "", false});
   higher.next_processor = 6;
   higher.line = 3;
   h.message(3, ViewReport{higher});
@@ -258,7 +258,7 @@ TEST_CASE("a newcomer that only the dead knew is asked as well") {
 
   View with_four = h.machine.view();
   with_four.number = 11;
-  with_four.members[p(4)] = Member{p(4), 7, {}, "", false};
+  with_four.members.put(Member{p(4), 7, {}, "", false});
   with_four.next_processor = 5;
   h.message(4, ViewReport{with_four});
 

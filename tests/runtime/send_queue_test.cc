@@ -270,7 +270,7 @@ TEST_CASE("marks count what waits, and what is sent later does not arrive in its
   Harness h;
   const LinkId link = h.ready(kHigh, 1, true);
   for (std::uint64_t seq = 0; seq < 3; ++seq) h.channels.send(h.now, kHigh, piece(1, seq, 300'000));
-  const ChannelMarks marks = h.channels.marks();
+  ChannelMarks marks = h.channels.marks();
   h.channels.send(h.now, kHigh, Heartbeat{});
 
   CHECK(marks.at(kHigh) == 3);

@@ -14,7 +14,7 @@ constexpr ClientId kTool{5};
 struct Harness {
   Harness() {
     for (const ProcessorId id : {kSelf, kOther, kThird}) {
-      view.members[id] = {id, id.value, {}, {}, false};
+      view.members.put(Member{id, id.value, {}, {}, false});
     }
     view.next_processor = 4;
     own.id = kSelf;
@@ -75,7 +75,7 @@ TEST_CASE("nobody waits for the answer of a processor that is gone") {
 
 TEST_CASE("a drain of all that stay, or of one that never was, is refused with a sentence") {
   Harness h;
-  h.view.members[kThird].leaving = true;
+  h.view.members.put(Member{kThird, kThird.value, {}, {}, true});
 
   h.drain({kSelf, kOther});
   h.drain({ProcessorId{9}});

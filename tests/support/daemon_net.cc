@@ -14,7 +14,7 @@ DaemonNet::DaemonNet(std::uint32_t members, runtime::DaemonConfig config, std::u
   view.next_processor = members + 1;
   for (std::uint32_t i = 1; i <= members; ++i) {
     const ProcessorId id{i};
-    view.members[id] = {id, 1000 + i, {to_string(id)}, {}, false};
+    view.members.put(runtime::Member{id, 1000 + i, {to_string(id)}, {}, false});
   }
   for (const auto& [id, member] : view.members) {
     runtime::Birth birth;

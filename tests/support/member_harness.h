@@ -18,8 +18,8 @@ inline runtime::View view_of(std::uint32_t members) {
   runtime::View view;
   view.number = 10;
   for (std::uint32_t i = 1; i <= members; ++i) {
-    view.members[p(i)] =
-        runtime::Member{p(i), 100 + i, {"127.0.0.1:" + std::to_string(i)}, "m", false};
+    view.members.put(
+        runtime::Member{p(i), 100 + i, {"127.0.0.1:" + std::to_string(i)}, "m", false});
   }
   view.next_processor = members + 1;
   return view;
@@ -84,7 +84,9 @@ inline runtime::Suspect silent(std::uint32_t accused, std::uint32_t accuser) {
 }
 /// The member with this id has moved to a machine of its own.
 inline runtime::View apart(runtime::View view, std::uint32_t id) {
-  view.members.at(p(id)).endpoints = {"10.0.0." + std::to_string(id) + ":1"};
+  runtime::Member moved = view.members.at(p(id));
+  moved.endpoints = {"10.0.0." + std::to_string(id) + ":1"};
+  view.members.put(std::move(moved));
   return view;
 }
 inline runtime::ViewChange gone_change(ViewNumber number, std::uint32_t id,

@@ -38,8 +38,7 @@ class MemberNet {
     view.number = 1;
     for (std::uint32_t i = 1; i <= members; ++i) {
       const ProcessorId id{i};
-      view.members[id] = member(1000 + i);
-      view.members[id].id = id;
+      view.members.put(member(1000 + i, id));
     }
     view.next_processor = members + 1;
     for (std::uint32_t i = 1; i <= members; ++i) be_born(ProcessorId{i}, view);
@@ -131,9 +130,8 @@ class MemberNet {
     Instant last_arrival;
   };
 
-  static runtime::Member member(std::uint64_t incarnation) {
-    runtime::Member result;
-    result.incarnation = incarnation;
+  static runtime::Member member(std::uint64_t incarnation, ProcessorId id = kNobody) {
+    runtime::Member result{id, incarnation, {}, {}, false};
     result.endpoints = {"127.0.0.1:" + std::to_string(incarnation)};
     result.name = "m" + std::to_string(incarnation);
     return result;

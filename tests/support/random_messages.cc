@@ -325,7 +325,7 @@ View RandomMessages::view() {
             .line = number()};
   for (std::size_t left = few(); left > 0; --left) {
     const ProcessorId id{number32() | 1U};  // never 0
-    made.members[id] = member(id);
+    made.members.put(member(id));
   }
   return made;
 }
@@ -358,7 +358,7 @@ JobStart RandomMessages::job_start() {
           .spec = spec(),
           .home = processor(),
           .request = number(),
-          .processors = processors()};
+          .processors = processor_set()};
 }
 
 JobStage RandomMessages::job_stage() {
@@ -372,7 +372,7 @@ JobStage RandomMessages::job_stage() {
 
 RandomMessages::Stages RandomMessages::stages() {
   Stages made;
-  for (std::size_t left = few(); left > 0; --left) made[processor()] = job_stage();
+  for (std::size_t left = few(); left > 0; --left) made.put(processor(), job_stage());
   return made;
 }
 

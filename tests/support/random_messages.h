@@ -29,7 +29,7 @@ class RandomMessages {
   [[nodiscard]] runtime::ClientReply client_reply(std::size_t kind);
 
  private:
-  using Stages = std::map<ProcessorId, runtime::JobStage>;
+  using Stages = runtime::JobStages;
 
   // Parts.
   [[nodiscard]] bool flip() { return rng_.below(2) == 0; }

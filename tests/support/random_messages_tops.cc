@@ -5,7 +5,9 @@ namespace phx::support {
 using namespace runtime;  // NOLINT(google-build-using-namespace): every line names its messages
 
 Envelope RandomMessages::member_envelope(std::size_t kind) {
-  const auto members = [this] { return list([this] { return member(processor()); }); };
+  const auto members = [this] {
+    return list([this] { return SharedMember(member(processor())); });
+  };
   const auto departures = [this] { return list([this] { return gone(); }); };
   switch (kind) {
     case 0:

@@ -14,13 +14,13 @@ TrafficNet::TrafficNet(std::uint32_t processors, std::uint64_t vnodes) {
   start_.job = JobId{1};
   start_.spec.vnodes = vnodes;
   start_.home = ProcessorId{1};
-  for (; next_ <= processors; ++next_) start_.processors.push_back(ProcessorId{next_});
-  for (const ProcessorId id : start_.processors) {
+  for (; next_ <= processors; ++next_) start_.processors.insert(ProcessorId{next_});
+  for (const ProcessorId id : start_.processors.ids()) {
     members_.insert(id);
     seats_[id].traffic = std::make_unique<JobTraffic>(id, start_, DaemonConfig{});
   }
   staying_ = members_;
-  for (const ProcessorId id : start_.processors) attach(id);
+  for (const ProcessorId id : start_.processors.ids()) attach(id);
   tell_standing();
   run();
 }

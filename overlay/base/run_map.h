@@ -1,0 +1,104 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "overlay/base/check.h"
+#include "overlay/base/interval_set.h"
+
+namespace phx {
+
+/// A map from ids to values, kept as sorted runs of consecutive ids with equal values. Cost of
+/// every operation is in the number of runs, so equal neighbours cost nothing. Not thread-safe.
+template <class Id, class Value>
+class RunMap {
+ public:
+  struct Run {
+    Id first;
+    Id last;  ///< Included.
+    Value value;
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+
+  void put(Id id, Value value) { put(Run{id, id, std::move(value)}); }
+  /// Replaces what these ids had. REQUIRES run.first <= run.last.
+  void put(Run run);
+  void erase(Id id) { cut(id, id); }
+
+  /// Null: nothing. Valid until the next change.
+  [[nodiscard]] const Value* find(Id id) const;
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  /// Ascending; those that touch have different values.
+  [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
+  /// The ids whose value fulfils `is_wanted`.
+  template <class Predicate>
+  [[nodiscard]] IntervalSet<Id> ids_where(Predicate is_wanted) const {
+    IntervalSet<Id> ids;
+    for (const Run& run : runs_) {
+      if (is_wanted(run.value)) ids.insert({run.first, run.last});
+    }
+    return ids;
+  }
+  friend bool operator==(const RunMap&, const RunMap&) = default;
+
+ private:
+  using Runs = std::vector<Run>;
+
+  [[nodiscard]] static bool touch(const Run& before, const Run& after) {
+    return before.last.value + 1 == after.first.value && before.value == after.value;
+  }
+  void cut(Id first, Id last);
+  /// The first run that ends at `id` or later.
+  [[nodiscard]] auto at(Id id) const {
+    return std::lower_bound(runs_.begin(), runs_.end(), id,
+                            [](const Run& run, Id wanted) { return run.last < wanted; });
+  }
+
+  Runs runs_;
+};
+
+template <class Id, class Value>
+const Value* RunMap<Id, Value>::find(Id id) const {
+  const auto found = at(id);
+  return found != runs_.end() && found->first <= id ? &found->value : nullptr;
+}
+
+template <class Id, class Value>
+void RunMap<Id, Value>::cut(Id first, Id last) {
+  auto from = runs_.begin() + (at(first) - runs_.begin());
+  if (from == runs_.end() || last < from->first) return;
+  if (from->first < first) {
+    const Run whole = *from;
+    from->last.value = first.value - 1;
+    ++from;
+    if (last < whole.last) {
+      Run rest = whole;
+      rest.first.value = last.value + 1;
+      runs_.insert(from, std::move(rest));
+      return;
+    }
+  }
+  auto past = from;
+  while (past != runs_.end() && past->last <= last) ++past;
+  if (past != runs_.end() && past->first <= last) past->first.value = last.value + 1;
+  runs_.erase(from, past);
+}
+
+template <class Id, class Value>
+void RunMap<Id, Value>::put(Run run) {
+  PHX_CHECK(run.first <= run.last);
+  cut(run.first, run.last);
+  auto next = runs_.begin() + (at(run.first) - runs_.begin());
+  if (next != runs_.end() && touch(run, *next)) {
+    run.last = next->last;
+    next = runs_.erase(next);
+  }
+  if (next != runs_.begin() && touch(*(next - 1), run)) {
+    (next - 1)->last = run.last;
+  } else {
+    runs_.insert(next, std::move(run));
+  }
+}
+
+}  // namespace phx

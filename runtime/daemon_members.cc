@@ -1,0 +1,87 @@
+// What a new view means for the machines of a daemon.
+#include <utility>
+
+#include "runtime/daemon_core.h"
+
+namespace phx::runtime {
+namespace {
+
+/// Its tokens have not followed any owner: the one they were sent to is gone.
+void start_anew(Envelope& envelope) {
+  if (auto* message = std::get_if<VnodeMessage>(&envelope)) message->followed = 0;
+  auto* collective = std::get_if<CollectiveMessage>(&envelope);
+  if (collective == nullptr) return;
+  auto* copy = std::get_if<collectives::FallbackCopy>(&collective->message);
+  if (copy == nullptr) return;
+  for (collectives::Tokens& tokens : copy->mine) tokens.epoch = 0;
+}
+
+std::string why_of(const ViewChange::Gone& gone) {
+  return gone.detail.empty() ? "" : " why=" + gone.detail;
+}
+
+}  // namespace
+
+void Daemon::Core::note_changed(const Membership::ViewInstalled& change) {
+  ProcessorSet joined;
+  ProcessorSet leaving;
+  for (const SharedMember& member : change.changed) {
+    (member->leaving ? leaving : joined).insert(member.id());
+  }
+  const std::string number = " view=" + std::to_string(membership.view().number);
+  if (!joined.empty()) {
+    note(Note::Level::kInfo, "processor-joined", "p" + to_string(joined) + number);
+  }
+  if (!leaving.empty()) {
+    note(Note::Level::kInfo, "processor-leaves", "p" + to_string(leaving) + number);
+  }
+}
+
+void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
+  if (mesh_ends) return;
+  const View& view = membership.view();
+  members = membership.ids();
+  staying = membership.live();
+  note_changed(change);
+  detours.on_members(members);
+  std::vector<Envelope> returned;
+  for (const auto& gone : change.gone) {
+    note(gone.why == Departure::kLeft ? Note::Level::kInfo : Note::Level::kWarn, "processor-gone",
+         to_string(gone.id) + " view=" + std::to_string(view.number) + why_of(gone));
+    if (gone.id == self) {
+      members.erase(self);  // Who hears it by a fence knows no view without itself.
+      continue;
+    }
+    auto unconfirmed = channels.forget(now, gone.id);
+    // What one that died had already may come twice: only some filter that.
+    for (Envelope& envelope : unconfirmed) {
+      const auto* collective = std::get_if<CollectiveMessage>(&envelope);
+      const bool is_filtered =
+          std::holds_alternative<VnodeMessage>(envelope) ||
+          (collective != nullptr &&
+           !std::holds_alternative<collectives::ReductionToken>(collective->message));
+      if (gone.why == Departure::kLeft || is_filtered) returned.push_back(std::move(envelope));
+    }
+  }
+  consider_leaving();
+  overlay::TreeForest::Outbox tree_changes;
+  if (phase == Phase::kMember) forest.on_members(now, staying, tree_changes);
+  absorb(tree_changes);
+  with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+    jobs.on_view(surroundings, change.changed, change.gone, out);
+    if (surroundings.leaving) jobs.on_leaving(surroundings, out);
+  });
+  // A leaver did not take these any more, so they begin again here.
+  for (Envelope& envelope : returned) {
+    if (!carries_tokens(envelope)) continue;
+    start_anew(envelope);
+    inbox.emplace_back(self, std::move(envelope));
+  }
+  Tools::Outbox tool_answers;
+  tools.on_view(view, change.gone, tool_answers);
+  absorb(tool_answers);
+  if (!membership.is_coordinator()) return;
+  for (const auto& [from, request] : std::exchange(job_requests, {})) on_job_request(from, request);
+}
+
+}  // namespace phx::runtime
