@@ -174,6 +174,18 @@ void Daemon::take_down(Instant now) {
   core_->settle();
 }
 
+void Daemon::plant(Instant now, const std::vector<TreeView>& views) {
+  core_->now = now;
+  core_->trees.drop_planned();
+  for (const TreeView& view : views) {
+    core_->trees.put(view);
+    core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+      core_->jobs.on_tree_changed(around, view.id, out);
+    });
+  }
+  core_->settle();
+}
+
 void Daemon::drain(Instant now) {
   core_->now = now;
   core_->has_to_stop = true;

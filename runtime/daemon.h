@@ -9,6 +9,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/time.h"
+#include "overlay/base/tree_view.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/effect.h"
 
@@ -68,6 +69,11 @@ class Daemon {
   void on_client_took(Instant now, ClientId client);
   /// `why`: the driver gave it up for that; empty: it went away.
   void on_client_down(Instant now, ClientId client, const std::string& why = {});
+
+  /// From now on, collectives of these trees' roots take these trees, and no plans given before,
+  /// until the membership changes: plans by somebody who knows the network. Views of kind kPlanned,
+  /// numbered from 0 per root. What others have been given is their matter: views are hints.
+  void plant(Instant now, const std::vector<TreeView>& views);
 
   /// Leaves the mesh in good order (SIGTERM) as soon as another one stays. Ends with Stop.
   void drain(Instant now);

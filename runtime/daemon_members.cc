@@ -63,6 +63,11 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
       if (gone.why == Departure::kLeft || is_filtered) returned.push_back(std::move(envelope));
     }
   }
+  if (trees.drop_planned()) {
+    with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+      jobs.on_tree_changed(surroundings, {}, out);
+    });
+  }
   consider_leaving();
   overlay::TreeForest::Outbox tree_changes;
   if (phase == Phase::kMember) forest.on_members(now, staying, tree_changes);

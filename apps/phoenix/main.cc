@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   phx::app::add_demo(tool, chosen);
   phx::app::add_bench(tool, chosen);
   phx::app::add_plan(tool, chosen);
+  phx::app::add_experiment(tool, chosen);
   phx::app::add_sim(tool, chosen);
   tool.footer(
       "A first job:\n"

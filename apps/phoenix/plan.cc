@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/phoenix/networks.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
 #include "overlay/planners/planners.h"
@@ -19,18 +20,6 @@
 
 namespace phx::app {
 namespace {
-
-/// The network that plans are compared on, unless a file says otherwise.
-constexpr std::string_view kThreeSites = R"(site A 67 150
-site B 67 150
-site C 67 150
-latency A B 2000
-latency A C 3000
-latency B C 4000
-link * * 1000
-nic 1000
-overhead 5
-)";
 
 struct PlanOptions {
   std::string topology;

@@ -29,6 +29,7 @@ void add_down(CLI::App& tool, Action& chosen);
 void add_demo(CLI::App& tool, Action& chosen);
 void add_bench(CLI::App& tool, Action& chosen);
 void add_plan(CLI::App& tool, Action& chosen);
+void add_experiment(CLI::App& tool, Action& chosen);
 void add_sim(CLI::App& tool, Action& chosen);
 
 /// Prints "phoenix: WHAT" on stderr and returns `code`.

@@ -80,7 +80,7 @@ void JobTraffic::on_app(const Surroundings& around, const AppClosing& message, J
 void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out) {
   if (message.is_direct) return router_.serve(message.piece, {{std::move(message.to), 0}}, out);
   collectives::TreeCopy copy;
-  copy.tree = {self_, TreeKind::kLatency};
+  copy.tree = around.trees.in_use(self_, message.piece.number);
   copy.hops_left = static_cast<std::uint32_t>(around.members.size()) + 1;
   copy.vnodes = std::move(message.to);
   copy.piece = std::move(message.piece);
@@ -269,7 +269,7 @@ void JobTraffic::reduce(const Surroundings& around, collectives::ReductionId id,
   if (!router_.map().contains(id.target)) return;
   const ProcessorId owner = router_.map().owner(id.target).first;
   if (owner == kNobody) return;  // whoever keeps something for it hears that it is closed
-  const TreeView* tree = around.trees.view({owner, TreeKind::kLatency});
+  const TreeView* tree = around.trees.view(around.trees.in_use(owner));
   const VnodeSet& own = router_.held();
   collectives::Reduction::Situation situation{own, owner, tree, {}, around.leaving};
   if (tree != nullptr) {
@@ -315,7 +315,7 @@ void JobTraffic::handle(const Surroundings& around, ProcessorId from, collective
     return;
   }
   const ProcessorId owner = router_.map().owner(m.id.target).first;
-  out.report(UseTree{{owner, TreeKind::kLatency}});
+  out.report(UseTree{around.trees.in_use(owner)});
   give(around, from == self_ ? std::nullopt : std::optional(from), std::move(m), out);
 }
 
@@ -357,7 +357,7 @@ void JobTraffic::reconsider_reductions(const Surroundings& around, JobOutbox& ou
   collectives::Reduction::Outbox answers;
   for (const VnodeId target : reduction_.targets_lately(around.now)) {
     const ProcessorId owner = router_.map().owner(target).first;
-    const TreeView* tree = around.trees.view({owner, TreeKind::kLatency});
+    const TreeView* tree = around.trees.view(around.trees.in_use(owner));
     reduction_.on_situation(around.now, target, owner, tree, answers);
   }
   carry_out(answers, out);

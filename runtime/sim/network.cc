@@ -203,8 +203,15 @@ void Network::on_arrival(std::uint32_t lane, std::uint32_t bytes) {
     it.stopped.push_back(bytes);
     return;
   }
-  Instant at = model_.enter_interface(agenda_.now(), it.to, bytes & kSizeOfSegment);
-  if ((bytes & kLastSegment) != 0) at = std::max(at, model_.enter_processor(at, it.to));
+  const Instant at = model_.enter_interface(agenda_.now(), it.to, bytes & kSizeOfSegment);
+  if (at == agenda_.now()) return on_inside(lane, bytes);
+  // Until then the processor is free for what it has already.
+  agenda_.schedule(at, [this, lane, bytes] { on_inside(lane, bytes); });
+}
+
+void Network::on_inside(std::uint32_t lane, std::uint32_t bytes) {
+  Instant at = agenda_.now();
+  if ((bytes & kLastSegment) != 0) at = model_.enter_processor(at, lane_at(lane).to);
   agenda_.schedule(at, [this, lane] { on_segment(lane); });
 }
 

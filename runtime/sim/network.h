@@ -20,9 +20,8 @@
 
 namespace phx::sim {
 
-/// The connections between the daemons of a simulation. A connection is FIFO; when it breaks, an
-/// unknown suffix of each direction is lost, and the two ends notice late and unequally, or one of
-/// them not at all (half-open). Not thread-safe.
+/// Connections between simulated daemons. One is FIFO; when it breaks, an unknown suffix of each
+/// direction is lost, and its ends notice late and unequally, or not at all. Not thread-safe.
 class Network {
  public:
   /// What the machines hear. A call may lead to further calls of the network.
@@ -63,7 +62,7 @@ class Network {
   void hang_up(MachineId from, LinkId link);
 
   // Disturbances.
-  /// Breaks one connection, if there is one; drawn from the seed.
+  /// Breaks one connection, if there is any; which one the seed decides.
   void break_one(Break how);
   /// Nothing crosses between these machines and all others until heal().
   void cut_off(std::set<MachineId> side);
@@ -126,6 +125,7 @@ class Network {
   void on_travel(std::uint32_t lane, std::uint32_t bytes);
   void on_left(std::uint32_t end);
   void on_arrival(std::uint32_t lane, std::uint32_t bytes);
+  void on_inside(std::uint32_t lane, std::uint32_t bytes);
   void on_segment(std::uint32_t lane);
   void break_connection(std::uint32_t connection, Break how);
   [[nodiscard]] bool is_cut(MachineId a, MachineId b) const;

@@ -42,6 +42,7 @@ Process::Process(MachineId at, JobId job, Workload& workload, Rng rng)
 }
 
 void Process::on_message(Instant now, runtime::ToApplication message) {
+  if (workload_.options().on_arrival) workload_.options().on_arrival(now, at_, message);
   endpoint_.on_time(now);
   endpoint_.on_message(std::move(message));
 }
@@ -139,6 +140,7 @@ void Process::act(Instant now, VnodeId vnode, State& state) {
 
 std::size_t Process::draw_size() {
   const std::size_t most = workload_.options().message_bytes;
+  if (workload_.options().has_equal_sizes) return most;
   const auto dice = rng_.below(32);
   if (dice == 0) return 9 * most;  // several pieces
   if (dice < 4) return most;

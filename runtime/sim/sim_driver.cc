@@ -191,6 +191,10 @@ void SimDriver::on_client_message(ClientId client, runtime::ClientRequest reques
   });
 }
 
+void SimDriver::plant(const std::vector<TreeView>& views) {
+  input([views](Daemon& daemon, Instant now) { daemon.plant(now, views); });
+}
+
 void SimDriver::on_client_took(ClientId client) {
   has_unread_.erase(client);
   input([this, client](Daemon& daemon, Instant now) {

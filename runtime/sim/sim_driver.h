@@ -69,6 +69,9 @@ class SimDriver {
   void on_client_took(ClientId client);
   void on_client_down(ClientId client);
 
+  /// A plan for collectives: see Daemon::plant().
+  void plant(const std::vector<TreeView>& views);
+
   // What befalls the machine.
   void drain();
   /// The daemon and its applications end at once.

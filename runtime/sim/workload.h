@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,7 +13,9 @@
 #include "overlay/base/payload.h"
 #include "overlay/base/rng.h"
 #include "overlay/base/time.h"
+#include "runtime/messages/local_messages.h"
 #include "runtime/sim/ledger.h"
+#include "runtime/sim/network_model.h"
 
 namespace phx::sim {
 
@@ -27,6 +30,7 @@ struct WorkloadOptions {
   std::uint32_t reductions = 0;      ///< So many rounds; half of them to all (allreduce).
   std::uint64_t targets = 0;         ///< Of reductions: the first vnodes; 0: all.
   std::size_t message_bytes = 1024;  ///< Most are shorter, a few take several pieces.
+  bool has_equal_sizes = false;      ///< All have `message_bytes`.
   std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
   std::size_t piece_bytes = 4096;    ///< Of the endpoints.
   // Of the endpoints, too: credit before any was given, window of one flow, what a process takes in
@@ -49,6 +53,8 @@ struct WorkloadOptions {
   Duration explicit_moves{};       ///< Mean time between releases by the application; 0: none.
   /// The job does not end before; quotas are spread over this time.
   Duration lasts{};
+  /// Hears whatever reaches a process, when it does; may be left out.
+  std::function<void(Instant, MachineId, const runtime::ToApplication&)> on_arrival = {};
 };
 
 /// One reduction round of a job: the same for every vnode.

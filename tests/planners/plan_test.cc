@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "overlay/planners/plan.h"
+#include "overlay/planners/planned_views.h"
+#include "tests/planners/networks.h"
 
 using namespace phx;
 using namespace phx::planners;
@@ -67,6 +69,21 @@ TEST_CASE("depth and degree of a tree") {
   CHECK(shape_of({}, kOne) == TreeShape{0, 0});
   CHECK(shape_of({{kOne, kTwo}, {kTwo, kThree}}, kOne) == TreeShape{2, 1});
   CHECK(shape_of({{kOne, kTwo}, {kOne, kThree}}, kOne) == TreeShape{1, 2});
+}
+
+TEST_CASE(
+    "views name parents, who is below each child, and the distance, in the order of serving") {
+  const Costs costs(support::known({.sites = {2, 1, 1}}));
+  const PlannedTree tree{{kOne, kThree}, {kOne, kTwo}, {kThree, ProcessorId{4}}};
+
+  const auto views = planned_views({tree}, kOne, costs);
+
+  const TreeId id{kOne, TreeKind::kPlanned, 0};
+  REQUIRE(views.size() == 4);
+  CHECK(views.at(kOne)[0] ==
+        TreeView{id, std::nullopt, {{kThree, {kThree, ProcessorId{4}}}, {kTwo, {kTwo}}}, 1, 0ms});
+  CHECK(views.at(ProcessorId{4})[0] == TreeView{id, kThree, {}, 1, 12ms});
+  CHECK(views.at(kTwo)[0].distance_to_root == 300us);
 }
 
 TEST_SUITE_END();

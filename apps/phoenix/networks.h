@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+namespace phx::app {
+
+/// The network on which plans and trees are compared, unless a file says otherwise: 201 processors
+/// in three sites, 4, 6 and 8 ms of round trip between these.
+inline constexpr std::string_view kThreeSites = R"(site A 67 150
+site B 67 150
+site C 67 150
+latency A B 2000
+latency A C 3000
+latency B C 4000
+link * * 1000
+nic 1000
+overhead 5
+)";
+
+}  // namespace phx::app

@@ -1,0 +1,116 @@
+#include "apps/phoenix/plot.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+namespace phx::app {
+namespace {
+
+constexpr double kWidth = 900;
+constexpr double kHeight = 520;
+constexpr double kLeft = 70;
+constexpr double kRight = 190;  // for the names of the lines
+constexpr double kTop = 50;
+constexpr double kBottom = 60;
+constexpr std::array<std::string_view, 8> kColours = {"#1b6ca8", "#c0392b", "#27856a", "#b9770e",
+                                                      "#7d3c98", "#5d6d7e", "#2e4053", "#a04000"};
+
+/// 1, 2 or 5 times a power of ten, so that there are five to ten of them.
+double step_of(double most) {
+  const double power = std::pow(10, std::floor(std::log10(most)) - 1);
+  for (const double factor : {1.0, 2.0, 5.0, 10.0, 20.0}) {
+    if (most / (power * factor) <= 10) return power * factor;
+  }
+  return most;
+}
+
+/// Writes the elements of one plot.
+class Drawing {
+ public:
+  explicit Drawing(const Plot& plot) : plot_(plot) {
+    for (const Plot::Line& line : plot.lines) {
+      across_ = std::max(across_, static_cast<double>(line.values.size()));
+      for (const double value : line.values) up_ = std::max(up_, value);
+    }
+    if (plot.most > 0) up_ = plot.most;
+    if (up_ <= 0) up_ = 1;
+  }
+
+  std::string text() {
+    svg_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << kWidth << "' height='" << kHeight
+         << "' font-family='sans-serif' font-size='13'>\n<rect width='100%' height='100%' "
+            "fill='white'/>\n";
+    label(kLeft, kTop / 2, plot_.title, "font-size='16' font-weight='bold'");
+    label(kLeft, kHeight - 18, plot_.across, "");
+    label(kLeft, kTop - 10, plot_.up, "fill='#555'");
+    axes();
+    for (std::size_t i = 0; i < plot_.lines.size(); ++i) draw(i);
+    svg_ << "</svg>\n";
+    return svg_.str();
+  }
+
+ private:
+  [[nodiscard]] double x(double value) const {
+    return kLeft + value / std::max(across_, 1.0) * (kWidth - kLeft - kRight);
+  }
+  [[nodiscard]] double y(double value) const {
+    return kHeight - kBottom - std::min(value, up_) / up_ * (kHeight - kTop - kBottom);
+  }
+
+  void label(double at_x, double at_y, std::string_view words, std::string_view looks) {
+    svg_ << "<text x='" << at_x << "' y='" << at_y << "' " << looks << '>' << words << "</text>\n";
+  }
+
+  void axes() {
+    const double step = step_of(up_);
+    for (double value = 0; value <= up_ * 1.0001; value += step) {
+      svg_ << "<line x1='" << kLeft << "' x2='" << kWidth - kRight << "' y1='" << y(value)
+           << "' y2='" << y(value) << "' stroke='#ddd'/>\n";
+      std::ostringstream number;
+      number << value;
+      label(kLeft - 8, y(value) + 4, number.str(), "text-anchor='end'");
+    }
+    const double stride = std::max(1.0, step_of(std::max(across_, 10.0)));
+    for (double value = 0; value <= across_; value += stride) {
+      std::ostringstream number;
+      number << value;
+      label(x(value), kHeight - kBottom + 20, number.str(), "text-anchor='middle'");
+    }
+  }
+
+  void draw(std::size_t i) {
+    const Plot::Line& line = plot_.lines[i];
+    const std::string_view colour = kColours[i % kColours.size()];
+    svg_ << "<polyline fill='none' stroke-width='2' stroke='" << colour << "' points='";
+    for (std::size_t k = 0; k < line.values.size(); ++k) {
+      svg_ << x(static_cast<double>(k + 1)) << ',' << y(line.values[k]) << ' ';
+    }
+    svg_ << "'/>\n";
+    constexpr double kLine = 22;
+    const double at = kTop + 10 + kLine * static_cast<double>(i);
+    svg_ << "<rect x='" << kWidth - kRight + 15 << "' y='" << at - 9
+         << "' width='14' height='5' fill='" << colour << "'/>\n";
+    label(kWidth - kRight + 36, at, line.name, "");
+  }
+
+  const Plot& plot_;
+  double across_ = 0;
+  double up_ = 0;
+  std::ostringstream svg_;
+};
+
+}  // namespace
+
+Status Plot::write(const std::string& path) const {
+  std::ofstream file(path);
+  file << Drawing(*this).text();
+  file.close();
+  if (!file) return Error{ErrorCode::kDenied, "cannot write " + path};
+  return success();
+}
+
+}  // namespace phx::app
