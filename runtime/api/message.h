@@ -15,7 +15,7 @@ namespace phx {
 using Vnode = std::uint64_t;
 /// Chosen by the application to tell its messages apart.
 using Tag = std::uint32_t;
-/// Not the application's: of the broadcasts that broadcast() makes.
+/// Not the application's: of what collectives send.
 inline constexpr Tag kCollectiveTag = 0xffffffff;
 /// How a message came: kPointToPoint, kBroadcast, kReduced, kAllreduced.
 using Kind = runtime::Message::Kind;

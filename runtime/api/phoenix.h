@@ -18,7 +18,9 @@
 #include "runtime/api/reader.h"
 #include "runtime/api/reduce.h"
 #include "runtime/api/session.h"
+#include "runtime/api/session_collectives.h"
 #include "runtime/api/values.h"
 #include "runtime/api/vnode_state.h"
+#include "runtime/api/vnode_values.h"
 #include "runtime/api/writer.h"
 // IWYU pragma: end_exports

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "collectives/messages.h"
-#include "runtime/api/message.h"
 #include "runtime/api/values.h"
 
 namespace phx {
@@ -31,7 +30,8 @@ inline constexpr auto bit_xor = collectives::ReduceOp::kBitXor;
 
 /// What is combined, and how: made by reduction<T>().
 struct Reduction {
-  using Fold = std::function<Payload(const Payload& left, const Payload& right)>;
+  /// The values of all vnodes in their order, one or more, as one.
+  using Fold = std::function<Payload(const std::vector<Payload>& values)>;
   collectives::ReductionKind kind;
   std::size_t element_bytes = 0;  ///< Where values may be cut; 0: nowhere.
   Fold fold;                      ///< Of a user-defined operator.
@@ -65,63 +65,65 @@ template <class E>
   return std::is_signed_v<E> ? kSigned[kSize] : kUnsigned[kSize];
 }
 
-/// Folds two arrays of elements E of the same length, element by element.
+/// Folds arrays of elements E of the same length, element by element.
 template <class E, class Op>
-[[nodiscard]] Payload fold_elements(const Payload& left, const Payload& right, const Op& op) {
-  auto a = decode<std::vector<E>>(left);
-  const auto b = decode<std::vector<E>>(right);
-  if (a.size() != b.size()) {
-    throw Failure(ErrorCode::kBadInput, "arrays of " + std::to_string(a.size()) + " and " +
-                                            std::to_string(b.size()) +
-                                            " elements cannot be combined");
+[[nodiscard]] Payload fold_elements(const std::vector<Payload>& values, const Op& op) {
+  auto folded = decode<std::vector<E>>(values.front());
+  for (std::size_t n = 1; n < values.size(); ++n) {
+    const auto next = decode<std::vector<E>>(values[n]);
+    if (folded.size() != next.size()) {
+      throw Failure(ErrorCode::kBadInput, "arrays of " + std::to_string(folded.size()) + " and " +
+                                              std::to_string(next.size()) +
+                                              " elements cannot be combined");
+    }
+    for (std::size_t i = 0; i < folded.size(); ++i) folded[i] = op(folded[i], next[i]);
   }
-  for (std::size_t i = 0; i < a.size(); ++i) a[i] = op(a[i], b[i]);
-  return encode(a);
+  return encode(folded);
 }
-
-/// What vnode `v` contributes: `of(v)`, or `of` itself if that is no function of a vnode.
-template <class Of>
-[[nodiscard]] decltype(auto) value_of(const Of& of, Vnode v) {
-  if constexpr (std::is_invocable_v<const Of&, Vnode>) {
-    return of(v);
-  } else {
-    return (of);
+template <class T, class Op>
+[[nodiscard]] Payload fold_values(const std::vector<Payload>& values, const Op& op) {
+  auto folded = decode<T>(values.front());
+  for (std::size_t n = 1; n < values.size(); ++n) {
+    folded = op(std::move(folded), decode<T>(values[n]));
   }
-}
-template <class Of>
-using ValueOf = std::remove_cvref_t<decltype(value_of(std::declval<const Of&>(), Vnode{}))>;
-
-/// What each vnode gives, as bytes.
-using VnodeValues = std::vector<std::pair<Vnode, Payload>>;
-template <class Of>
-[[nodiscard]] VnodeValues values_of(const std::vector<Vnode>& vnodes, const Of& of) {
-  VnodeValues values;
-  for (const Vnode v : vnodes) values.emplace_back(v, encode(value_of(of, v)));
-  return values;
+  return encode(folded);
 }
 
-/// `op` is one of the operators above, or a callable (E, E) -> E for the elements, which must be
-/// associative; it is applied in the order of the vnodes.
+/// Says that an operator is for whole values, also of arrays: whole(op)(T, T) -> T.
+template <class Op>
+struct Whole {
+  Op op;
+};
+template <class Op>
+[[nodiscard]] Whole<Op> whole(Op op) {
+  return {std::move(op)};
+}
+template <class Op>
+inline constexpr bool kIsWhole = false;
+template <class Op>
+inline constexpr bool kIsWhole<Whole<Op>> = true;
+
+/// `op` is one of the operators above, or a callable (E, E) -> E for the elements, or whole() of a
+/// callable (T, T) -> T. It must be associative; it is applied in the order of the vnodes.
 template <class T, class Op>
 [[nodiscard]] Reduction reduction(Op op, bool to_all) {
   using E = Element<T>;
+  const collectives::ReductionKind kind{collectives::ReduceOp::kUser,
+                                        collectives::ReduceType::kBytes, to_all};
   if constexpr (std::is_same_v<Op, collectives::ReduceOp>) {
     if (op == collectives::ReduceOp::kUser) {
       throw Failure(ErrorCode::kBadInput, "for an operator of your own give the function itself");
     }
     return {{op, reduce_type<E>(), to_all}, sizeof(E), {}};
+  } else if constexpr (kIsWhole<Op>) {
+    return {kind, 0,
+            [op](const std::vector<Payload>& values) { return fold_values<T>(values, op.op); }};
+  } else if constexpr (Plain<E>) {
+    return {kind, sizeof(E),
+            [op](const std::vector<Payload>& values) { return fold_elements<E>(values, op); }};
   } else {
-    const collectives::ReductionKind kind{collectives::ReduceOp::kUser,
-                                          collectives::ReduceType::kBytes, to_all};
-    if constexpr (Plain<E>) {
-      return {kind, sizeof(E), [op](const Payload& left, const Payload& right) {
-                return fold_elements<E>(left, right, op);
-              }};
-    } else {
-      return {kind, 0, [op](const Payload& left, const Payload& right) {
-                return encode(op(decode<T>(left), decode<T>(right)));
-              }};
-    }
+    return {kind, 0,
+            [op](const std::vector<Payload>& values) { return fold_values<T>(values, op); }};
   }
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/api/session.h"
 
 #include <exception>
-#include <memory>
 
 #include "runtime/api/session_core.h"
 
@@ -9,9 +8,6 @@ namespace phx {
 namespace {
 
 using runtime::Endpoint;
-
-/// Results of allreduce() come from here.
-constexpr Vnode kAllTarget = 0;
 
 /// What a process can leave with; an abort is no success.
 constexpr int kExitCodeMax = 255;
@@ -31,22 +27,14 @@ Result<VnodeSet> set_of(const Endpoint& endpoint, const std::vector<Vnode>& vnod
   return set;
 }
 
-void check(const SessionCore& core, const Status& status, const char* operation, Vnode vnode) {
-  if (status.ok()) return;
-  const Error& error = status.error();
-  const ErrorCode code = error.code == ErrorCode::kUnavailable ? ErrorCode::kAborted : error.code;
-  throw Failure(code, std::string(operation) + ": " + error.what)
-      .in(operation, vnode, core.engine.processor());
-}
-
 Error taken_tag() {
-  return {ErrorCode::kBadInput, "the highest tag is taken: broadcast() uses it"};
+  return {ErrorCode::kBadInput, "the highest tag is taken: collectives use it"};
 }
 
 }  // namespace
 
 Session::Session(const Options& options)
-    : core_(std::make_unique<SessionCore>(options)), exceptions_(std::uncaught_exceptions()) {}
+    : SessionCollectives(options), exceptions_(std::uncaught_exceptions()) {}
 
 Session::~Session() {
   if (std::uncaught_exceptions() == exceptions_) {
@@ -58,24 +46,6 @@ Session::~Session() {
 }
 
 // --- Who is where ------------------------------------------------------------------------------
-
-std::uint64_t Session::vnodes() const {
-  return core_->engine.query([](const Endpoint& endpoint) { return endpoint.vnodes(); });
-}
-
-std::vector<Vnode> Session::held() const {
-  const VnodeSet held =
-      core_->engine.query([](const Endpoint& endpoint) { return endpoint.held(); });
-  std::vector<Vnode> vnodes;
-  vnodes.reserve(static_cast<std::size_t>(held.size()));
-  for (const VnodeId v : held.ids()) vnodes.push_back(v.value);
-  return vnodes;
-}
-
-bool Session::holds(Vnode vnode) const {
-  return core_->engine.query(
-      [vnode](const Endpoint& endpoint) { return endpoint.held().contains(VnodeId{vnode}); });
-}
 
 ProcessorId Session::processor() const {
   return core_->engine.processor();
@@ -92,23 +62,19 @@ bool Session::over() const {
 // --- Messages ----------------------------------------------------------------------------------
 
 void Session::send_bytes(Vnode from, Vnode to, const Payload& payload, Tag tag) {
-  if (tag == kCollectiveTag) check(*core_, taken_tag(), "send", from);
+  if (tag == kCollectiveTag) core_->throw_unless_ok(taken_tag(), "send", from);
   const auto send = [&](Endpoint& endpoint) {
     return endpoint.send(VnodeId{from}, VnodeId{to}, tag, payload);
   };
-  check(*core_, core_->send_when_possible(send, "send"), "send", from);
+  core_->throw_unless_ok(core_->send_when_possible(send, "send"), "send", from);
 }
 
 void Session::cast_bytes(Vnode root, const Payload& payload, Tag tag) {
-  if (tag == kCollectiveTag) check(*core_, taken_tag(), "cast", root);
-  cast_any(root, payload, tag);
-}
-
-void Session::cast_any(Vnode root, const Payload& payload, Tag tag) {
+  if (tag == kCollectiveTag) core_->throw_unless_ok(taken_tag(), "cast", root);
   const auto cast = [&](Endpoint& endpoint) {
     return endpoint.broadcast(VnodeId{root}, tag, payload);
   };
-  check(*core_, core_->send_when_possible(cast, "cast"), "cast", root);
+  core_->throw_unless_ok(core_->send_when_possible(cast, "cast"), "cast", root);
 }
 
 Message Session::recv(const Wanted& wanted) {
@@ -117,71 +83,6 @@ Message Session::recv(const Wanted& wanted) {
 
 std::optional<Message> Session::try_recv(const Wanted& wanted) {
   return core_->take(wanted);
-}
-
-// --- Collectives -------------------------------------------------------------------------------
-
-Payload Session::await_cast(Vnode root) {
-  Payload payload;
-  for (const Vnode v : held()) {
-    payload =
-        core_
-            ->receive({.at = v, .from = root, .tag = kCollectiveTag, .kind = Kind::kBroadcast},
-                      "broadcast")
-            .payload;
-  }
-  return payload;
-}
-
-Ticket Session::contribute_bytes(Vnode vnode, Vnode target, const Reduction& reduction,
-                                 const Payload& value) {
-  return contribute_all(target, reduction, {{vnode, value}}).front();
-}
-
-/// All at once, so that the contributions of this process leave as one.
-std::vector<Ticket> Session::contribute_all(Vnode target, const Reduction& reduction,
-                                            const VnodeValues& values) {
-  std::vector<Ticket> tickets;
-  const auto contribute = [&](Endpoint& endpoint) -> Status {
-    while (tickets.size() < values.size()) {
-      const auto& [vnode, value] = values[tickets.size()];
-      const auto made = endpoint.contribute(VnodeId{vnode}, VnodeId{target},
-                                            {reduction.kind, value, reduction.element_bytes});
-      if (!made.ok()) return made.error();
-      tickets.push_back({vnode, target, made.value().first, made.value().pieces});
-    }
-    return success();
-  };
-  const Status status = core_->send_when_possible(contribute, "reduce");
-  if (!status.ok()) check(*core_, status, "reduce", values[tickets.size()].first);
-  return tickets;
-}
-
-Payload Session::allreduce_bytes(const Reduction& reduction, const VnodeValues& values) {
-  const auto tickets = contribute_all(kAllTarget, reduction, values);
-  if (tickets.empty()) {
-    throw Failure(ErrorCode::kBadInput, "allreduce: this process holds no vnode; see safe_point()");
-  }
-  if (reduction.fold && holds(kAllTarget)) {
-    static_cast<void>(core_->fold(tickets.front(), reduction, "allreduce"));
-  }
-  Payload payload;
-  for (const Ticket& ticket : tickets) {
-    payload = core_->result(ticket, ticket.vnode, Kind::kAllreduced, "allreduce");
-  }
-  return payload;
-}
-
-std::optional<Payload> Session::reduce_bytes(Vnode target, const Reduction& reduction,
-                                             const VnodeValues& values) {
-  const auto tickets = contribute_all(target, reduction, values);
-  if (!holds(target)) return std::nullopt;
-  if (reduction.fold) return core_->fold(tickets.front(), reduction, "reduce");
-  return core_->result(tickets.front(), target, Kind::kReduced, "reduce");
-}
-
-void Session::barrier() {
-  allreduce(logical_and, std::uint8_t{1});
 }
 
 // --- Safe points -------------------------------------------------------------------------------
@@ -245,7 +146,7 @@ void Session::assume(const std::vector<Vnode>& vnodes) {
     endpoint.assume(set.value());
     return success();
   });
-  check(*core_, status, "assume", vnodes.empty() ? 0 : vnodes.front());
+  core_->throw_unless_ok(status, "assume", vnodes.empty() ? 0 : vnodes.front());
 }
 
 void Session::release(const std::vector<Vnode>& vnodes) {
@@ -259,7 +160,7 @@ void Session::release(const std::vector<Vnode>& vnodes) {
     endpoint.release(set.value());
     return success();
   });
-  check(*core_, status, "release", vnodes.empty() ? 0 : vnodes.front());
+  core_->throw_unless_ok(status, "release", vnodes.empty() ? 0 : vnodes.front());
 }
 
 void Session::finish() {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -12,13 +11,11 @@
 #include "runtime/api/failure.h"
 #include "runtime/api/message.h"
 #include "runtime/api/options.h"
-#include "runtime/api/reduce.h"
+#include "runtime/api/session_collectives.h"
 #include "runtime/api/values.h"
 #include "runtime/api/vnode_state.h"
 
 namespace phx {
-
-class SessionCore;
 
 /// This process's part of a job: it holds some of the job's vnodes and speaks for them. The mapping
 /// changes at safe points and only there. The two ways to write a program, and the rules of each,
@@ -27,7 +24,7 @@ class SessionCore;
 /// Calls throw Failure; a call that waits throws one after its timeout, and says what it waited
 /// for. Thread rule: any thread may call anything, but a safe point may not overlap with calls for
 /// vnodes that depart in it.
-class Session {
+class Session : public SessionCollectives {
  public:
   /// Attaches. Throws Failure (kUnavailable, kDenied, kTimeout).
   explicit Session(const Options& options = {});
@@ -36,12 +33,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // --- Who is where ---
-  /// Of the whole job.
-  [[nodiscard]] std::uint64_t vnodes() const;
-  /// By this process, ascending. Empty before the first safe point.
-  [[nodiscard]] std::vector<Vnode> held() const;
-  [[nodiscard]] bool holds(Vnode vnode) const;
+  // --- Who is where: and vnodes(), held(), holds(). ---
   [[nodiscard]] ProcessorId processor() const;
   /// Where others may join the daemon inside this process: Options::join. Empty if there is none.
   [[nodiscard]] std::vector<std::string> endpoints() const;
@@ -69,37 +61,7 @@ class Session {
   }
   void cast_bytes(Vnode root, const Payload& payload, Tag tag);
 
-  // --- Collectives: every vnode takes part, in the same order everywhere. ---
-  /// Calls `make()` where `root` is held; everybody gets the value.
-  template <class Make>
-  auto broadcast(Vnode root, Make make) -> std::remove_cvref_t<decltype(make())> {
-    if (holds(root)) cast_any(root, encode(make()), kCollectiveTag);
-    return decode<std::remove_cvref_t<decltype(make())>>(await_cast(root));
-  }
-  /// Combines `of(v)` of all vnodes v (or `of` itself for each, if it is no function). `op`: sum,
-  /// min, max ..., or a function (see reduce.h). Everybody gets the result.
-  template <class Op, class Of>
-  auto allreduce(Op op, const Of& of) {
-    using T = ValueOf<Of>;
-    return decode<T>(allreduce_bytes(reduction<T>(op, true), values_of(held(), of)));
-  }
-  /// The same with the result at the process that holds `target` only.
-  template <class Op, class Of>
-  auto reduce(Vnode target, Op op, const Of& of) -> std::optional<ValueOf<Of>> {
-    using T = ValueOf<Of>;
-    const auto result = reduce_bytes(target, reduction<T>(op, false), values_of(held(), of));
-    return result ? std::optional<T>(decode<T>(*result)) : std::nullopt;
-  }
-  /// Returns when every vnode has called it.
-  void barrier();
-  /// One vnode's part of a reduction, for programs that are not in step: the result arrives as a
-  /// message of kind kReduced at `target`, or of kAllreduced at every vnode if `to_all`. For the
-  /// built-in operators.
-  template <class T>
-  Ticket contribute(Vnode vnode, Vnode target, collectives::ReduceOp op, const T& value,
-                    bool to_all) {
-    return contribute_bytes(vnode, target, reduction<T>(op, to_all), encode(value));
-  }
+  // --- Collectives: see SessionCollectives. ---
 
   // --- Safe points: where vnodes may come and go. ---
   /// For programs in step: called by all processes once per iteration. May wait, as a barrier, but
@@ -132,17 +94,6 @@ class Session {
   void abort(int code, const std::string& reason);
 
  private:
-  void cast_any(Vnode root, const Payload& payload, Tag tag);
-  Payload await_cast(Vnode root);
-  Payload allreduce_bytes(const Reduction& reduction, const VnodeValues& values);
-  std::optional<Payload> reduce_bytes(Vnode target, const Reduction& reduction,
-                                      const VnodeValues& values);
-  Ticket contribute_bytes(Vnode vnode, Vnode target, const Reduction& reduction,
-                          const Payload& value);
-  std::vector<Ticket> contribute_all(Vnode target, const Reduction& reduction,
-                                     const VnodeValues& values);
-
-  std::unique_ptr<SessionCore> core_;
   int exceptions_;  ///< On their way when the session began.
 };
 

@@ -9,6 +9,8 @@ namespace {
 
 runtime::Endpoint::Selector selector_of(const Wanted& wanted) {
   runtime::Endpoint::Selector selector{.kind = wanted.kind, .tag = wanted.tag};
+  // What collectives send is nothing that a program receives.
+  if (!wanted.tag) selector.hidden_tag = kCollectiveTag;
   if (wanted.at) selector.at = VnodeId{*wanted.at};
   if (wanted.from) selector.from = VnodeId{*wanted.from};
   return selector;
@@ -46,11 +48,7 @@ std::string misfits(const runtime::Endpoint& endpoint, const Wanted& wanted) {
   const bool wants_broadcast = *wanted.kind == Kind::kBroadcast;
   runtime::Endpoint::Selector other = selector_of(wanted);
   other.kind = wants_broadcast ? Kind::kPointToPoint : Kind::kBroadcast;
-  std::size_t count = endpoint.count(other);
-  if (!wanted.tag && !wants_broadcast) {  // Those of broadcast() are no business of recv().
-    other.tag = kCollectiveTag;
-    count -= endpoint.count(other);
-  }
+  const std::size_t count = endpoint.count(other);
   if (count == 0) return "";
   const std::string which = wanted.tag ? " with this tag" : "";
   return wants_broadcast
@@ -61,7 +59,7 @@ std::string misfits(const runtime::Endpoint& endpoint, const Wanted& wanted) {
 /// What else lies in the mailbox, so that a wrong tag or kind is seen at once.
 std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted) {
   if (std::string misfit = misfits(endpoint, wanted); !misfit.empty()) return misfit;
-  runtime::Endpoint::Selector same;
+  runtime::Endpoint::Selector same{.hidden_tag = kCollectiveTag};
   if (wanted.at) same.at = VnodeId{*wanted.at};
   const std::size_t count = endpoint.count(same);
   if (count == 0) return "no other message is waiting";
@@ -71,6 +69,33 @@ std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted) {
 }
 
 }  // namespace
+
+void SessionCore::throw_unless_ok(const Status& status, const char* operation, Vnode vnode) const {
+  if (status.ok()) return;
+  const Error& error = status.error();
+  const ErrorCode code = error.code == ErrorCode::kUnavailable ? ErrorCode::kAborted : error.code;
+  throw Failure(code, std::string(operation) + ": " + error.what)
+      .in(operation, vnode, engine.processor());
+}
+
+bool SessionCore::holds(Vnode vnode) const {
+  return engine.query([vnode](const runtime::Endpoint& endpoint) {
+    return endpoint.held().contains(VnodeId{vnode});
+  });
+}
+
+std::vector<Vnode> SessionCore::held() const {
+  const VnodeSet held =
+      engine.query([](const runtime::Endpoint& endpoint) { return endpoint.held(); });
+  std::vector<Vnode> vnodes;
+  vnodes.reserve(static_cast<std::size_t>(held.size()));
+  for (const VnodeId v : held.ids()) vnodes.push_back(v.value);
+  return vnodes;
+}
+
+std::uint64_t SessionCore::vnodes() const {
+  return engine.query([](const runtime::Endpoint& endpoint) { return endpoint.vnodes(); });
+}
 
 Status SessionCore::send_when_possible(const std::function<Status(runtime::Endpoint&)>& send,
                                        const char* operation) {
@@ -178,8 +203,7 @@ Payload SessionCore::fold(const Ticket& ticket, const Reduction& reduction, cons
     const auto values =
         runtime::split_user_values(result(one, ticket.target, Kind::kReduced, operation));
     if (values.empty()) throw Failure(ErrorCode::kBadInput, "a reduction's values are damaged");
-    Payload folded = values.front();
-    for (std::size_t i = 1; i < values.size(); ++i) folded = reduction.fold(folded, values[i]);
+    const Payload folded = reduction.fold(values);
     if (reduction.kind.to_all) {
       const Status status = engine.call([&](runtime::Endpoint& endpoint) {
         return endpoint.announce(VnodeId{ticket.target}, one.number, folded);

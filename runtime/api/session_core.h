@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/api/engine.h"
 #include "runtime/api/message.h"
@@ -40,6 +41,13 @@ class SessionCore {
   /// Calls `send`, and as long as it is refused with kLimit again whenever something has come in.
   [[nodiscard]] Status send_when_possible(const std::function<Status(runtime::Endpoint&)>& send,
                                           const char* operation);
+
+  /// Throws what is wrong, if something is.
+  void throw_unless_ok(const Status& status, const char* operation, Vnode vnode) const;
+  [[nodiscard]] bool holds(Vnode vnode) const;
+  [[nodiscard]] std::vector<Vnode> held() const;
+  /// Of the whole job.
+  [[nodiscard]] std::uint64_t vnodes() const;
 
   Engine engine;
   Steps steps;

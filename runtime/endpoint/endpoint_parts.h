@@ -22,6 +22,7 @@ struct Selector {
   std::optional<VnodeId> from{};
   std::optional<std::uint32_t> tag{};
   std::optional<std::uint64_t> number{};
+  std::optional<std::uint32_t> hidden_tag{};  ///< Messages and broadcasts with it match not.
 };
 
 /// One vnode's value in a reduction.

@@ -47,6 +47,8 @@ bool matches(const Holdings::Selector& wanted, const Message& message) {
   return (!wanted.kind || *wanted.kind == message.kind) &&
          (!wanted.from || *wanted.from == message.from) &&
          (!wanted.tag || *wanted.tag == message.tag) &&
+         (!wanted.hidden_tag || *wanted.hidden_tag != message.tag ||
+          message.kind > Message::Kind::kBroadcast) &&
          (!wanted.number || *wanted.number == message.number);
 }
 

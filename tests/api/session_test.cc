@@ -128,9 +128,9 @@ TEST_CASE("what can never be is refused, instead of waited for") {
   CHECK_THROWS_AS(job.assume({kFar}), Failure);
   CHECK_THROWS_AS(job.release({kFar}), Failure);
   CHECK_THROWS_WITH_AS(job.cast(0, 1, 0xffffffff),
-                       "cast: the highest tag is taken: broadcast() uses it", Failure);
+                       "cast: the highest tag is taken: collectives use it", Failure);
   CHECK_THROWS_WITH_AS(job.send(0, 1, 1, 0xffffffff),
-                       "send: the highest tag is taken: broadcast() uses it", Failure);
+                       "send: the highest tag is taken: collectives use it", Failure);
   CHECK_THROWS_AS(job.contribute(0, 1, collectives::ReduceOp::kUser, 1, true), Failure);
   CHECK_THROWS_AS(job.contribute(0, 2, sum, 1, true), Failure);
   CHECK_THROWS_WITH_AS(Session({.vnodes = (Vnode{1} << 24U) + 1}),

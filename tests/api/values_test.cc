@@ -127,9 +127,9 @@ TEST_CASE("a user-defined operator works element by element") {
 
   CHECK(r.kind.op == collectives::ReduceOp::kUser);
   CHECK(r.element_bytes == sizeof(int));
-  CHECK(decode<std::vector<int>>(r.fold(encode(std::vector{1, 2}), encode(std::vector{3, 4}))) ==
+  CHECK(decode<std::vector<int>>(r.fold({encode(std::vector{1, 2}), encode(std::vector{3, 4})})) ==
         std::vector{13, 24});
-  CHECK_THROWS_AS(r.fold(encode(std::vector{1}), encode(std::vector{1, 2})), Failure);
+  CHECK_THROWS_AS(r.fold({encode(std::vector{1}), encode(std::vector{1, 2})}), Failure);
 }
 
 TEST_SUITE_END();

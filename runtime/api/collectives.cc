@@ -1,0 +1,328 @@
+#include "runtime/api/collectives.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "collectives/reduce_op.h"
+#include "runtime/api/parts.h"
+
+namespace phx {
+namespace {
+
+using runtime::Endpoint;
+
+/// Of calls whose result all get.
+constexpr Vnode kAllTarget = 0;
+
+/// A value up to here goes along the trees with the values of others, which costs each processor on
+/// the way its bytes; a longer one straight to who needs it, which costs a message of its own.
+constexpr std::size_t kShortValue = std::size_t{16} << 10U;
+/// The same for the values of one vnode to all others, and of one to all together.
+constexpr std::size_t kShortRow = std::size_t{4} << 10U;
+constexpr std::size_t kShortParts = std::size_t{64} << 10U;
+
+std::size_t size_of(const std::vector<Payload>& parts) {
+  return std::transform_reduce(parts.begin(), parts.end(), std::size_t{0}, std::plus<>(),
+                               [](const Payload& part) { return part.size(); });
+}
+
+Payload combined(const Reduction& reduction, const Payload& left, const Payload& right) {
+  if (reduction.fold) return reduction.fold({left, right});
+  return value_or_throw(collectives::combine(reduction.kind, left, right));
+}
+
+/// The i-th: all up to that one, combined; with `first` that and all before.
+std::vector<Payload> prefixes(const Reduction& reduction, const std::vector<Payload>& values,
+                              const std::optional<Payload>& first) {
+  std::vector<Payload> results;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i == 0) {
+      results.push_back(first.value_or(values[0]));
+    } else {
+      results.push_back(combined(reduction, results.back(), values[first ? i - 1 : i]));
+    }
+  }
+  return results;
+}
+
+}  // namespace
+
+std::vector<Vnode> Collectives::held(const char* operation) const {
+  std::vector<Vnode> held = core_.held();
+  if (!held.empty()) return held;
+  throw Failure(ErrorCode::kBadInput,
+                std::string(operation) + ": this process holds no vnode; see safe_point()")
+      .in(operation, std::nullopt, core_.engine.processor());
+}
+
+// --- Reductions and broadcasts -------------------------------------------------------------------
+
+/// All at once, so that the contributions of this process leave as one.
+std::vector<Ticket> Collectives::contribute(Vnode target, const Reduction& reduction,
+                                            const VnodeValues& values, const char* operation) {
+  std::vector<Ticket> tickets;
+  const auto contribute = [&](Endpoint& endpoint) -> Status {
+    while (tickets.size() < values.size()) {
+      const auto& [vnode, value] = values[tickets.size()];
+      const auto made = endpoint.contribute(VnodeId{vnode}, VnodeId{target},
+                                            {reduction.kind, value, reduction.element_bytes});
+      if (!made.ok()) return made.error();
+      tickets.push_back({vnode, target, made.value().first, made.value().pieces});
+    }
+    return success();
+  };
+  const Status status = core_.send_when_possible(contribute, operation);
+  if (!status.ok()) core_.throw_unless_ok(status, operation, values[tickets.size()].first);
+  return tickets;
+}
+
+Payload Collectives::allreduce(const Reduction& reduction, const VnodeValues& values,
+                               const char* operation) {
+  static_cast<void>(held(operation));
+  const auto tickets = contribute(kAllTarget, reduction, values, operation);
+  if (reduction.fold && core_.holds(kAllTarget)) {
+    static_cast<void>(core_.fold(tickets.front(), reduction, operation));
+  }
+  Payload payload;
+  for (const Ticket& ticket : tickets) {
+    payload = core_.result(ticket, ticket.vnode, Kind::kAllreduced, operation);
+  }
+  return payload;
+}
+
+std::optional<Payload> Collectives::reduce(Vnode target, const Reduction& reduction,
+                                           const VnodeValues& values, const char* operation) {
+  const auto tickets = contribute(target, reduction, values, operation);
+  if (!core_.holds(target)) return std::nullopt;
+  if (reduction.fold) return core_.fold(tickets.front(), reduction, operation);
+  return core_.result(tickets.front(), target, Kind::kReduced, operation);
+}
+
+void Collectives::cast(Vnode root, const Payload& payload, const char* operation) {
+  const auto cast = [&](Endpoint& endpoint) {
+    return endpoint.broadcast(VnodeId{root}, kCollectiveTag, payload);
+  };
+  core_.throw_unless_ok(core_.send_when_possible(cast, operation), operation, root);
+}
+
+/// The same for all vnodes held.
+std::vector<Payload> Collectives::await_broadcast(Vnode root, const char* operation) {
+  std::vector<Payload> payloads;
+  for (const Vnode v : held(operation)) {
+    const Wanted wanted{.at = v, .from = root, .tag = kCollectiveTag, .kind = Kind::kBroadcast};
+    payloads.push_back(core_.receive(wanted, operation).payload);
+  }
+  return payloads;
+}
+
+Payload Collectives::broadcast(Vnode root, const std::function<Payload()>& make) {
+  if (core_.holds(root)) cast(root, make(), "broadcast");
+  return await_broadcast(root, "broadcast").back();
+}
+
+// --- Past the trees ------------------------------------------------------------------------------
+
+/// Sends and receives at once: if all sent first and received afterwards, those whose limit is
+/// reached would wait for each other. Flows keep their order, so what comes from a vnode is what it
+/// sent in this call, and not in its next one.
+std::vector<Payload> Collectives::exchange(std::deque<Sent> sends,
+                                           const std::vector<Expected>& expected,
+                                           const char* operation) {
+  std::vector<Payload> received(expected.size());
+  std::vector<std::size_t> missing(expected.size());
+  std::iota(missing.begin(), missing.end(), std::size_t{0});
+  const auto selector = [&](std::size_t i) {
+    const Expected& e = expected[i];
+    return Endpoint::Selector{
+        .at = VnodeId{e.at}, .kind = e.kind, .from = VnodeId{e.from}, .tag = kCollectiveTag};
+  };
+  const auto send_next = [&](Endpoint& endpoint) {
+    const auto& [from, to, payload] = sends.front();
+    return to ? endpoint.send(VnodeId{from}, VnodeId{*to}, kCollectiveTag, payload)
+              : endpoint.broadcast(VnodeId{from}, kCollectiveTag, payload);
+  };
+  const auto look = [&](Endpoint& endpoint) -> std::optional<bool> {
+    while (!sends.empty()) {
+      const Status status = send_next(endpoint);
+      if (!status.ok() && status.error().code == ErrorCode::kLimit) break;
+      core_.throw_unless_ok(status, operation, sends.front().from);
+      sends.pop_front();
+    }
+    std::erase_if(missing, [&](std::size_t i) {
+      auto taken = endpoint.take(selector(i));
+      if (taken) received[i] = std::move(taken->second.payload);
+      return taken.has_value();
+    });
+    if (sends.empty() && missing.empty()) return true;
+    if (missing.empty()) return std::nullopt;
+    // What fills the room here is this exchange itself, and passes; or something that nobody takes.
+    const Status more = endpoint.want(selector(missing.front()));
+    if (endpoint.count({.hidden_tag = kCollectiveTag}) > 0) {
+      core_.throw_unless_ok(more, operation, expected[missing.front()].at);
+    }
+    return std::nullopt;
+  };
+  const auto what = [&] {
+    if (missing.empty()) return std::string(operation) + ": others do not take what is for them";
+    const Expected& first = expected[missing.front()];
+    const std::size_t more = missing.size() - 1;
+    return std::string(operation) + ": nothing has come from v" + std::to_string(first.from) +
+           " to v" + std::to_string(first.at) +
+           (more == 0 ? "" : ", and " + std::to_string(more) + " more");
+  };
+  const Duration timeout = core_.engine.options().timeout;
+  if (core_.engine.await({timeout, what}, look)) return received;
+  throw Failure(ErrorCode::kTimeout, what() + " for " + spell(timeout))
+      .in(operation, std::nullopt, core_.engine.processor());
+}
+
+// --- What is made of them ------------------------------------------------------------------------
+
+std::optional<std::vector<Payload>> Collectives::gather(Vnode target, const VnodeValues& values,
+                                                        const char* operation) {
+  static_cast<void>(held(operation));
+  const bool is_target = core_.holds(target);
+  VnodeValues parts;
+  std::deque<Sent> sends;
+  for (const auto& [v, value] : values) {
+    const bool is_apart = value.size() > kShortValue;
+    parts.emplace_back(v, part_of(value, is_apart));
+    if (is_apart && !is_target) sends.push_back({v, target, value});
+  }
+  const auto joined = reduce(target, gathering(false), parts, operation);
+  if (!joined) {
+    static_cast<void>(exchange(std::move(sends), {}, operation));
+    return std::nullopt;
+  }
+  Parts all = split(*joined, core_.vnodes());
+  for (const auto& [v, value] : values) all[v] = value;
+  std::vector<Expected> expected;
+  for (Vnode v = 0; v < all.size(); ++v) {
+    if (!all[v]) expected.push_back({target, v});
+  }
+  std::vector<Payload> received = exchange({}, expected, operation);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    all[expected[i].from] = std::move(received[i]);
+  }
+  std::vector<Payload> results;
+  for (auto& value : all) results.push_back(std::move(*value));
+  return results;
+}
+
+std::vector<Payload> Collectives::allgather(const VnodeValues& values) {
+  constexpr const char* kOperation = "allgather";
+  VnodeValues parts;
+  std::deque<Sent> sends;
+  for (const auto& [v, value] : values) {
+    const bool is_apart = value.size() > kShortValue;
+    parts.emplace_back(v, part_of(value, is_apart));
+    if (is_apart) sends.push_back({v, std::nullopt, value});
+  }
+  Parts all = split(allreduce(gathering(true), parts, kOperation), core_.vnodes());
+  // Each vnode here gets each broadcast.
+  std::vector<Expected> expected;
+  for (Vnode from = 0; from < all.size(); ++from) {
+    if (all[from]) continue;
+    for (const auto& [at, value] : values) expected.push_back({at, from, Kind::kBroadcast});
+  }
+  std::vector<Payload> received = exchange(std::move(sends), expected, kOperation);
+  for (std::size_t i = 0; i < expected.size(); ++i) all[expected[i].from] = received[i];
+  std::vector<Payload> results;
+  for (auto& value : all) results.push_back(std::move(*value));
+  return results;
+}
+
+VnodeValues Collectives::scatter(Vnode root, const std::function<std::vector<Payload>()>& make,
+                                 const char* operation) {
+  const std::vector<Vnode> here = held(operation);
+  const std::uint64_t vnodes = core_.vnodes();
+  std::vector<Payload> parts;
+  std::deque<Sent> sends;
+  const bool is_root = core_.holds(root);
+  if (is_root) {
+    parts = make();
+    if (parts.size() != vnodes) {
+      throw Failure(ErrorCode::kBadInput, std::string(operation) + ": " +
+                                              std::to_string(parts.size()) + " values for " +
+                                              std::to_string(vnodes) + " vnodes")
+          .in(operation, root, core_.engine.processor());
+    }
+    const bool is_apart = size_of(parts) > kShortParts;
+    Parts sent(parts.begin(), parts.end());
+    if (is_apart) sent.assign(parts.size(), std::nullopt);
+    for (Vnode v = 0; is_apart && v < vnodes; ++v) {
+      if (!core_.holds(v)) sends.push_back({root, v, parts[v]});
+    }
+    cast(root, join(sent), operation);
+  }
+  const Parts all = split(await_broadcast(root, operation).back(), vnodes);
+  std::vector<Expected> expected;
+  VnodeValues results;
+  for (const Vnode v : here) {
+    if (!is_root && !all[v]) expected.push_back({v, root});
+    results.emplace_back(v, is_root ? parts[v] : all[v].value_or(Payload()));
+  }
+  const std::vector<Payload> received = exchange(std::move(sends), expected, operation);
+  for (std::size_t i = 0, next = 0; next < expected.size(); ++i) {
+    if (results[i].first == expected[next].at) results[i].second = received[next++];
+  }
+  return results;
+}
+
+std::map<Vnode, std::vector<Payload>> Collectives::alltoall(
+    const std::map<Vnode, std::vector<Payload>>& rows) {
+  constexpr const char* kOperation = "alltoall";
+  const std::uint64_t vnodes = core_.vnodes();
+  VnodeValues parts;
+  std::deque<Sent> sends;
+  for (const auto& [from, row] : rows) {
+    if (row.size() != vnodes) {
+      throw Failure(ErrorCode::kBadInput, "alltoall: v" + std::to_string(from) + " gives " +
+                                              std::to_string(row.size()) + " values for " +
+                                              std::to_string(vnodes) + " vnodes")
+          .in(kOperation, from, core_.engine.processor());
+    }
+    const bool is_apart = size_of(row) > kShortRow;
+    const Payload joined = is_apart ? Payload() : join(Parts(row.begin(), row.end()));
+    parts.emplace_back(from, part_of(joined, is_apart));
+    // Everybody begins with another one, so that not all send to the same one first.
+    for (std::uint64_t i = 1; is_apart && i <= vnodes; ++i) {
+      const Vnode to = (from + i) % vnodes;
+      if (!rows.contains(to)) sends.push_back({from, to, row[static_cast<std::size_t>(to)]});
+    }
+  }
+  const Parts all = split(allreduce(gathering(true), parts, kOperation), vnodes);
+  std::map<Vnode, std::vector<Payload>> results;
+  for (const auto& [to, row] : rows) results[to].resize(vnodes);
+  std::vector<Expected> expected;
+  for (Vnode from = 0; from < vnodes; ++from) {
+    const auto own = rows.find(from);
+    const Parts row = all[from] ? split(*all[from], vnodes) : Parts();
+    for (auto& [to, column] : results) {
+      if (own != rows.end()) {
+        column[from] = own->second[to];
+      } else if (all[from]) {
+        column[from] = row[to].value_or(Payload());
+      } else {
+        expected.push_back({to, from});
+      }
+    }
+  }
+  std::vector<Payload> received = exchange(std::move(sends), expected, kOperation);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    results[expected[i].at][expected[i].from] = std::move(received[i]);
+  }
+  return results;
+}
+
+VnodeValues Collectives::scan(const Reduction& reduction, const VnodeValues& values,
+                              const std::optional<Payload>& first) {
+  const char* operation = first ? "exscan" : "scan";
+  const auto all = gather(kAllTarget, values, operation);
+  return scatter(
+      kAllTarget, [&] { return prefixes(reduction, *all, first); }, operation);
+}
+
+}  // namespace phx

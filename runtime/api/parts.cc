@@ -1,0 +1,78 @@
+#include "runtime/api/parts.h"
+
+#include <utility>
+
+namespace phx {
+namespace {
+
+constexpr std::uint64_t kApart = ~std::uint64_t{0};
+
+struct Joined {
+  std::vector<std::uint64_t> sizes;
+  Bytes bytes;
+  void state(auto& io) { io(sizes, bytes); }
+};
+
+Failure damaged() {
+  return {ErrorCode::kBadInput, "the values of a collective are damaged"};
+}
+
+void append(Bytes& to, const Payload& value) {
+  to.insert(to.end(), value.bytes().begin(), value.bytes().end());
+}
+
+/// What part_of() made.
+std::optional<Payload> value_of_part(const Payload& part) {
+  if (part.size() == 0) return std::nullopt;
+  return part.slice(1, part.size() - 1);
+}
+
+}  // namespace
+
+Payload join(const Parts& parts) {
+  Joined joined;
+  for (const auto& part : parts) {
+    joined.sizes.push_back(part ? part->size() : kApart);
+    if (part) append(joined.bytes, *part);
+  }
+  return encode(joined);
+}
+
+Parts split(const Payload& payload, std::size_t count) {
+  const auto joined = decode<Joined>(payload);
+  if (joined.sizes.size() != count) throw damaged();
+  // The bytes stand at the end of it.
+  std::size_t at = payload.size() - joined.bytes.size();
+  Parts parts;
+  for (const std::uint64_t size : joined.sizes) {
+    if (size == kApart) {
+      parts.emplace_back();
+      continue;
+    }
+    if (size > payload.size() - at) throw damaged();
+    parts.emplace_back(payload.slice(at, static_cast<std::size_t>(size)));
+    at += static_cast<std::size_t>(size);
+  }
+  if (at != payload.size()) throw damaged();
+  return parts;
+}
+
+Payload part_of(const Payload& value, bool is_apart) {
+  Bytes bytes;
+  if (is_apart) return Payload(std::move(bytes));
+  bytes.push_back(std::byte{1});
+  append(bytes, value);
+  return Payload(std::move(bytes));
+}
+
+Reduction gathering(bool to_all) {
+  const collectives::ReductionKind kind{collectives::ReduceOp::kUser,
+                                        collectives::ReduceType::kBytes, to_all};
+  return {kind, 0, [](const std::vector<Payload>& values) {
+            Parts parts;
+            for (const Payload& value : values) parts.push_back(value_of_part(value));
+            return join(parts);
+          }};
+}
+
+}  // namespace phx

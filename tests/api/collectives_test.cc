@@ -1,0 +1,268 @@
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "overlay/base/rng.h"
+#include "runtime/api/parts.h"
+#include "runtime/api/phoenix.h"
+#include "runtime/tcp/key.h"
+
+namespace phx {
+namespace {
+
+using Numbers = std::vector<std::uint64_t>;
+
+/// A job of one process with its daemon inside, at its first safe point.
+struct Alone {
+  explicit Alone(std::uint64_t vnodes, Duration timeout = 20s)
+      : job({.vnodes = vnodes, .timeout = timeout}) {
+    REQUIRE(job.safe_point());
+  }
+  Session job;
+};
+
+/// Three processes with a daemon each. The second and the third join while the first one works.
+void run_on_three(std::uint64_t vnodes, const std::function<void(Session&)>& program) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("phoenix-collectives-test-" + std::to_string(::getpid()));
+  std::filesystem::remove(path);
+  REQUIRE(tcp::create_key(path).ok());
+  {
+    Session first({.key_file = path, .vnodes = vnodes, .timeout = 60s});
+    const auto attempt = [&](Session& job) {
+      try {
+        program(job);
+      } catch (const Failure& failure) {
+        FAIL_CHECK(std::string(failure.what()));
+        job.abort(1, failure.what());
+      }
+    };
+    const auto join = [&] {
+      Session job({.join = first.endpoints().front(), .key_file = path, .timeout = 60s});
+      attempt(job);
+    };
+    std::vector<std::thread> others;
+    for (int i = 0; i < 2; ++i) others.emplace_back(join);
+    attempt(first);
+    first.finish();
+    for (std::thread& other : others) other.join();
+  }
+  std::filesystem::remove(path);
+}
+
+/// What `from` has for `to` in this round: of a few bytes, or more than goes along the trees.
+Numbers value_of_pair(std::uint64_t round, Vnode from, Vnode to) {
+  Rng rng(round * 1'000'003 + from * 1009 + to);
+  const std::uint64_t bounds[] = {3, 600, 5000};
+  Numbers numbers(rng.below(bounds[rng.below(3)]));
+  for (std::uint64_t& number : numbers) number = rng.next();
+  return numbers;
+}
+Numbers value_of_one(std::uint64_t round, Vnode v) {
+  return value_of_pair(round, v, 1'000);
+}
+
+struct Counted {
+  std::uint64_t round = 0;
+  std::uint64_t spread = 0;  ///< Rounds in which all three processes held vnodes.
+  void state(auto& io) { io(round, spread); }
+};
+
+void expect(bool holds, const char* what) {
+  if (!holds) throw Failure(ErrorCode::kBadInput, what);
+}
+
+/// One of each, and each value compared with what it has to be.
+void use_all(Session& job, std::uint64_t round) {
+  const std::uint64_t n = job.vnodes();
+  const Vnode root = round % n;
+  const auto of = [&](Vnode v) { return value_of_one(round, v); };
+
+  const auto gathered = job.gather(root, of);
+  expect(gathered.has_value() == job.holds(root), "gather: the values are elsewhere");
+  const auto all = job.allgather(of);
+  expect(all.size() == n && (!gathered || *gathered == all), "allgather and gather differ");
+  for (Vnode v = 0; v < n; ++v) expect(all[v] == of(v), "allgather: a wrong value");
+
+  const auto parts = job.scatter(root, [&] {
+    std::vector<Numbers> made;
+    for (Vnode v = 0; v < n; ++v) made.push_back(value_of_pair(round, root, v));
+    return made;
+  });
+  expect(parts.size() == job.held().size(), "scatter: parts are missing");
+  for (const auto& [v, part] : parts) {
+    expect(part == value_of_pair(round, root, v), "scatter: a wrong part");
+  }
+
+  const auto columns =
+      job.alltoall([&](Vnode from, Vnode to) { return value_of_pair(round, from, to); });
+  expect(columns.size() == job.held().size(), "alltoall: columns are missing");
+  for (const auto& [to, column] : columns) {
+    expect(column.size() == n, "alltoall: values are missing");
+    for (Vnode from = 0; from < n; ++from) {
+      expect(column[from] == value_of_pair(round, from, to), "alltoall: a wrong value");
+    }
+  }
+
+  const auto ranks = job.scan(sum, [&](Vnode v) { return v + round; });
+  for (const auto& [v, rank] : ranks) {
+    expect(rank == v * (v + 1) / 2 + (v + 1) * round, "scan: a wrong sum");
+  }
+  const auto texts = job.exscan(
+      std::plus<>(), [](Vnode v) { return std::string(1, static_cast<char>('a' + v)); }, "<");
+  for (const auto& [v, text] : texts) {
+    expect(text == "<" + std::string("abcdefghijklmnopqrstuvwxyz").substr(0, v),
+           "exscan: a wrong text");
+  }
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("api/collectives");
+
+TEST_CASE("collectives give every vnode its values, whatever their sizes, while vnodes move") {
+  constexpr std::uint64_t kVnodes = 11;
+  constexpr std::uint64_t kRounds = 15;
+  std::atomic<std::uint64_t> finished{0};
+  run_on_three(kVnodes, [&](Session& job) {
+    Objects<Counted> vnodes(job);
+    while (job.safe_point()) {
+      const std::uint64_t round = vnodes.begin()->second.round;
+      use_all(job, round);
+      const auto holders = job.allgather([&](Vnode) { return job.processor().value; });
+      const bool is_spread = std::set(holders.begin(), holders.end()).size() == 3;
+      for (auto& [v, counted] : vnodes) {
+        ++counted.round;
+        if (is_spread) ++counted.spread;
+      }
+      if (vnodes.begin()->second.spread == kRounds) break;
+    }
+    for (auto& [v, counted] : vnodes) finished += counted.spread == kRounds ? 1 : 0;
+  });
+  CHECK(finished == kVnodes);
+}
+
+TEST_CASE("what collectives send past the trees is received by no recv of the program") {
+  constexpr std::uint64_t kVnodes = 3;
+  std::atomic<int> received{0};
+  run_on_three(kVnodes, [&](Session& job) {
+    const std::string longer(100'000, 'x');
+    while (job.safe_point()) {
+      const auto holders = job.allgather([&](Vnode) { return job.processor().value; });
+      if (std::set(holders.begin(), holders.end()).size() == 3) break;
+    }
+    // v1 is told by a message that what v0 scatters is on its way, and looks for another one.
+    const auto scatter = [&] {
+      return job.scatter(0, [&] { return std::vector<std::string>(kVnodes, longer); });
+    };
+    if (job.holds(0)) {
+      static_cast<void>(scatter());
+      job.send(0, 1, std::string("behind it"));
+    } else if (job.holds(1)) {
+      if (job.recv<std::string>({.at = 1}) == "behind it") ++received;
+      CHECK_FALSE(job.try_recv({.at = 1, .kind = Kind::kBroadcast}).has_value());
+      if (scatter().at(1) == longer) ++received;
+    } else {
+      static_cast<void>(scatter());
+    }
+    job.barrier();
+  });
+  CHECK(received == 2);
+}
+
+TEST_CASE("everybody exchanges more than any process may keep for others") {
+  constexpr std::uint64_t kVnodes = 6;
+  std::atomic<int> exact{0};
+  ::setenv("PHOENIX_SEND_BYTES", "4000000", 1);
+  ::setenv("PHOENIX_RECEIVE_BYTES", "4000000", 1);
+  run_on_three(kVnodes, [&](Session& job) {
+    while (job.safe_point()) {
+      const auto holders = job.allgather([&](Vnode) { return job.processor().value; });
+      if (std::set(holders.begin(), holders.end()).size() == 3) break;
+    }
+    const auto of = [](Vnode from, Vnode to) {
+      return std::vector<std::uint64_t>(200'000, from * 100 + to);
+    };
+    const auto columns = job.alltoall(of);
+    for (const auto& [to, column] : columns) {
+      for (Vnode from = 0; from < kVnodes; ++from) exact += column[from] == of(from, to) ? 1 : 0;
+    }
+    const auto all = job.allgather([&](Vnode v) { return of(v, v); });
+    for (Vnode v = 0; v < kVnodes; ++v) exact += all[v] == of(v, v) ? 1 : 0;
+  });
+  ::unsetenv("PHOENIX_SEND_BYTES");
+  ::unsetenv("PHOENIX_RECEIVE_BYTES");
+  CHECK(exact == 36 + 3 * 6);
+}
+
+TEST_CASE("collectives of one process send nothing past the trees") {
+  Alone alone(4);
+  const auto texts = [](std::size_t size) {
+    return [size](Vnode v) { return std::string(size, static_cast<char>('a' + v)); };
+  };
+  for (const std::size_t size : {std::size_t{10}, std::size_t{100'000}}) {
+    CAPTURE(size);
+    const auto gathered = alone.job.gather(2, texts(size));
+    REQUIRE(gathered.has_value());
+    CHECK(gathered->at(3) == std::string(size, 'd'));
+    CHECK(alone.job.allgather(texts(size)) == *gathered);
+    CHECK(alone.job.scatter(1, [&] { return *gathered; }).at(3) == gathered->at(3));
+    const auto columns = alone.job.alltoall([&](Vnode from, Vnode) { return texts(size)(from); });
+    for (const auto& [to, column] : columns) CHECK(column == *gathered);
+    CHECK_FALSE(alone.job.try_recv({.tag = {}, .kind = {}}).has_value());
+  }
+}
+
+TEST_CASE("an operator for whole values sees whole values, in the order of the vnodes") {
+  Alone alone(4);
+  const auto of = [](Vnode v) { return Numbers(v + 1, v); };
+  const auto append = whole([](Numbers left, const Numbers& right) {
+    left.insert(left.end(), right.begin(), right.end());
+    return left;
+  });
+  const Numbers expected{0, 1, 1, 2, 2, 2, 3, 3, 3, 3};
+
+  CHECK(alone.job.allreduce(append, of) == expected);
+  CHECK(alone.job.reduce(2, append, of) == expected);
+  CHECK(alone.job.scan(append, of).at(1) == Numbers{0, 1, 1});
+  CHECK(alone.job.exscan(append, of, Numbers{9}).at(2) == Numbers{9, 0, 1, 1});
+}
+
+TEST_CASE("collectives with a wrong number of values are refused with a sentence") {
+  Alone alone(3);
+  const auto says = [](const auto& call, const char* what) {
+    CHECK_THROWS_WITH_AS(static_cast<void>(call()), what, Failure);
+  };
+  says([&] { return alone.job.scatter(0, [] {
+               return std::vector<int>{1, 2};
+             }); },
+       "scatter: 2 values for 3 vnodes");
+  says(
+      [&] {
+        return alone.job.alltoall_bytes({{1, {Payload()}}});
+      },
+      "alltoall: v1 gives 1 values for 3 vnodes");
+  says([&] { return alone.job.gather(7, 1); }, "gather: there is no v7: the job has 3 vnodes");
+}
+
+TEST_CASE("parts that are damaged are refused") {
+  const Parts parts{encode(1), std::nullopt, Payload(), encode(std::string("text"))};
+  const Payload joined = join(parts);
+  CHECK(split(joined, 4) == parts);
+  CHECK_THROWS_AS(static_cast<void>(split(joined, 3)), Failure);
+  for (std::size_t size = 0; size < joined.size(); ++size) {
+    CHECK_THROWS_AS(static_cast<void>(split(joined.slice(0, size), 4)), Failure);
+  }
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx
