@@ -2,6 +2,7 @@
 #include <memory>
 #include <thread>
 
+#include "apps/phoenix/job_record.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
@@ -52,15 +53,10 @@ Status ask_to_end(const std::string& name, const MeshDir& dir) {
 int kill_job(const KillOptions& options) {
   auto session = connect(options.mesh);
   if (!session.ok()) return fail(session.error().what);
-  const std::string digits = options.job.substr(options.job.starts_with('j') ? 1 : 0);
-  char* end = nullptr;
-  const unsigned long number = std::strtoul(digits.c_str(), &end, 10);
-  if (digits.empty() || *end != '\0') {
-    return fail("'" + options.job + "' is no job, which would be j2 or 2; see phoenix ps", kUsage);
-  }
-  const auto done = ask<runtime::Done>(
-      session.value(),
-      runtime::SignalRequest{JobId{static_cast<std::uint32_t>(number)}, options.signal}, 5s);
+  const auto job = parse_job(options.job);
+  if (!job.ok()) return fail(job.error().what, kUsage);
+  const auto done =
+      ask<runtime::Done>(session.value(), runtime::SignalRequest{job.value(), options.signal}, 5s);
   if (!done.ok()) return fail(done.error().what);
   if (!done.value().error.empty()) return fail(done.value().error);
   return kOk;

@@ -37,8 +37,15 @@ Follower::Follower(Session session, runtime::RunRequest request, JobOutput outpu
       for_home_(kGiveUp),
       for_news_(kSearch) {}
 
+Follower::Follower(Session session, JobId job, JobOutput output)
+    : Follower(std::move(session), runtime::RunRequest{}, std::move(output)) {
+  job_ = job;
+}
+
 int Follower::run() {
-  if (const Status sent = session_.client.send(request_); !sent.ok()) {
+  // If it is lost, the next look at the connection tells.
+  if (job_) static_cast<void>(follow());
+  if (const Status sent = job_ ? success() : session_.client.send(request_); !sent.ok()) {
     if (const auto code = ask_another(sent.error().what)) return *code;
   }
   while (true) {
@@ -97,11 +104,7 @@ bool Follower::silence_reaches(Duration begin, Duration period) const {
 }
 
 Follower::Code Follower::take(const runtime::ClientReply& reply) {
-  if (const auto* m = std::get_if<runtime::RunStarted>(&reply)) {
-    job_ = m->job;
-    moves_ = 0;
-    give_up_.reset();
-  }
+  if (const auto* m = std::get_if<runtime::RunStarted>(&reply)) begin(m->job);
   if (const auto* m = std::get_if<runtime::StatusReply>(&reply); m != nullptr && !job_) {
     for_number_.look(to_string(m->coordinator) + ", the coordinator of the mesh, to give the job " +
                      "that " + to_string(session_.client.daemon()) + " is to begin its number");
@@ -116,6 +119,17 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
     return job_ ? fail(m->error) : ask_another(m->error);
   }
   return std::nullopt;
+}
+
+void Follower::begin(JobId job) {
+  job_ = job;
+  moves_ = 0;
+  give_up_.reset();
+  if (!on_start_) return;
+  const Status started = std::exchange(on_start_, nullptr)(job);
+  if (started.ok()) return;
+  fail(started.error().what);
+  pass_on(SIGTERM);
 }
 
 void Follower::show(const runtime::Output& output) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "apps/phoenix/job_output.h"
 #include "apps/phoenix/session.h"
@@ -20,6 +22,11 @@ namespace phx::app {
 class Follower {
  public:
   Follower(Session session, runtime::RunRequest request, JobOutput output);
+  /// One that was started by another tool, which is gone.
+  Follower(Session session, JobId job, JobOutput output);
+
+  /// Called once, when the job has a number. An error ends the job.
+  void on_start(std::function<Status(JobId)> handler) { on_start_ = std::move(handler); }
 
   /// Until the job is over, or lost: the exit code of the tool. REQUIRES an Interrupts to be there.
   [[nodiscard]] int run();
@@ -35,6 +42,7 @@ class Follower {
   [[nodiscard]] bool silence_reaches(Duration begin, Duration period) const;
 
   [[nodiscard]] Code take(const runtime::ClientReply& reply);
+  void begin(JobId job);
   void show(const runtime::Output& output);
   [[nodiscard]] Status follow();
   [[nodiscard]] Code on_loss(const Error& loss);
@@ -50,6 +58,7 @@ class Follower {
   Session session_;
   runtime::RunRequest request_;
   JobOutput output_;
+  std::function<Status(JobId)> on_start_;
   int refusals_ = 0;
   int moves_ = 0;  ///< That it was sent elsewhere since a daemon last said that the job is its own.
   /// The last output of each process that was shown.

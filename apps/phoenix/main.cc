@@ -39,6 +39,8 @@ int main(int argc, char** argv) {
   phx::app::add_add(tool, chosen);
   phx::app::add_drain(tool, chosen);
   phx::app::add_run(tool, chosen);
+  phx::app::add_attach(tool, chosen);
+  phx::app::add_logs(tool, chosen);
   phx::app::add_status(tool, chosen);
   phx::app::add_ps(tool, chosen);
   phx::app::add_kill(tool, chosen);
@@ -52,6 +54,7 @@ int main(int argc, char** argv) {
       "A first job:\n"
       "  phoenix up --local 4             start four daemons on this machine\n"
       "  phoenix run -n 64 -- ./app       run ./app on them, with 64 vnodes\n"
+      "  phoenix run -d -n 64 -- ./app    the same without this terminal; then logs, attach\n"
       "  phoenix add --local 2            two more processors; the job spreads\n"
       "  phoenix drain p1                 take one away; the job goes on\n"
       "  phoenix status                   who is there, who holds what\n"

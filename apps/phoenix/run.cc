@@ -1,23 +1,32 @@
 #include "apps/phoenix/run.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
 
+#include "apps/phoenix/detach.h"
 #include "apps/phoenix/follower.h"
 #include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/job_output.h"
+#include "apps/phoenix/job_record.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
+#include "runtime/tcp/descriptor.h"
 
 namespace phx::app {
 namespace {
 
 constexpr std::uint32_t kPrivateDaemons = 4;
+constexpr int kLogsMax = 1000;  // Of one number, in one folder.
 
 runtime::JobSpec make_spec(const RunOptions& options) {
   runtime::JobSpec spec;
@@ -25,6 +34,7 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   spec.command = options.command;
   spec.processors_max = options.processors;
   spec.balance = !options.no_balance;
+  spec.detached = options.is_detached;
   spec.attach_timeout = std::chrono::seconds(options.attach_timeout_s);
   spec.environment = options.environment;
   for (std::string& variable : spec.environment) {
@@ -45,22 +55,63 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   return spec;
 }
 
-int run_in(const std::string& mesh, const RunOptions& options) {
+/// Opens the file for the output of a detached job.
+Result<std::pair<tcp::Descriptor, std::string>> open_log(const RunOptions& options, JobId job) {
+  std::error_code failure;
+  const auto open = [&](const std::string& name, int flags) {
+    const std::string path = std::filesystem::absolute(name, failure);
+    const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | flags, 0644);
+    return std::pair(tcp::Descriptor(file), path);
+  };
+  auto log = open(options.log, 0);
+  if (options.log.empty()) {
+    log = open("phoenix-" + to_string(job) + ".out", O_EXCL);
+    for (int n = 2; !log.first.is_open() && errno == EEXIST && n < kLogsMax; ++n) {
+      log = open("phoenix-" + to_string(job) + "-" + std::to_string(n) + ".out", O_EXCL);
+    }
+  }
+  if (log.first.is_open()) return log;
+  return Error{ErrorCode::kDenied, "cannot write " + log.second + ": " + std::strerror(errno) +
+                                       "; --log FILE says where to"};
+}
+
+/// What a person, or a script, has to know of a detached job.
+std::string advice(const std::string& mesh, JobId job, const std::string& log) {
+  const std::string name = to_string(job) + (mesh == "default" ? "" : " --mesh " + mesh);
+  return "phoenix: " + to_string(job) + " goes on without this terminal, and writes to " + log +
+         "\n  phoenix logs " + name + "     what it has written\n  phoenix attach " + name +
+         "   what it writes, and how it ends\n  phoenix kill " + name + "     ends it\n";
+}
+
+/// `give_back`: of a detached job, else none.
+int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& give_back) {
   auto output = JobOutput::make({!options.no_tags, options.output_folder});
   if (!output.ok()) return fail(output.error().what, kUsage);
   auto session = connect_to_staying(mesh);
   if (!session.ok()) return fail(session.error().what);
   Follower follower(std::move(session).value(), {make_spec(options)}, std::move(output).value());
-  return follower.run();
+  std::optional<JobRecord> record;
+  if (give_back) {
+    follower.on_start([&](JobId job) -> Status {
+      auto log = open_log(options, job);
+      if (!log.ok()) return log.error();
+      auto made = JobRecord::make(mesh, job, log.value().second);
+      if (!made.ok()) return made.error();
+      record = std::move(made).value();
+      give_back(to_string(job) + "\n", advice(mesh, job, log.value().second),
+                log.value().first.get());
+      return success();
+    });
+  }
+  const int code = follower.run();
+  if (record) record->end(code);
+  return code;
 }
 
-}  // namespace
-
-int run_job(const RunOptions& options) {
-  const Interrupts interrupts;
+int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   const auto dir = MeshDir::open(options.mesh);
   if (!dir.ok()) return fail(dir.error().what, kUsage);
-  if (dir.value().has_key()) return run_in(options.mesh, options);
+  if (dir.value().has_key()) return run_in(options.mesh, options, give_back);
   if (options.mesh != "default") return fail(connect(options.mesh).error().what);
   // Nothing runs: a mesh of the job's own, which goes with it.
   const std::string name = "run-" + std::to_string(::getpid());
@@ -72,9 +123,23 @@ int run_job(const RunOptions& options) {
     const bool is_interrupted = members.error().code == ErrorCode::kAborted;
     return fail(members.error().what, is_interrupted ? kInterrupted : kFailed);
   }
-  const int code = run_in(name, options);
+  const int code = run_in(name, options, give_back);
   const Status ended = end_mesh(name);
   return ended.ok() ? code : fail(ended.error().what);
+}
+
+}  // namespace
+
+int run_job(const RunOptions& options) {
+  const Interrupts interrupts;
+  if (!options.is_detached) return run_anywhere(options, nullptr);
+  // Before anything runs: later it would cost the job.
+  if (options.log.empty() && ::access(".", W_OK) != 0) {
+    return fail(std::string("--detach: cannot write in this folder: ") + std::strerror(errno) +
+                    "; --log FILE says where to",
+                kUsage);
+  }
+  return detach([&](const GiveBack& give_back) { return run_anywhere(options, give_back); });
 }
 
 void add_run(CLI::App& tool, Action& chosen) {
@@ -96,6 +161,11 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_flag("--no-tags", options->no_tags, "No [p3] in front of the lines");
   verb->add_flag("--no-balance", options->no_balance,
                  "Vnodes move only by assume/release of the application");
+  CLI::Option* detach = verb->add_flag("-d,--detach", options->is_detached,
+                                       "Give the terminal back; the job goes on, see logs, attach");
+  verb->add_option("--log", options->log,
+                   "Append the output of a detached job to this file (default: phoenix-j4.out)")
+      ->needs(detach);
   verb->add_option("COMMAND", options->command, "-- program and arguments")->required();
   verb->positionals_at_end();
   verb->footer(

@@ -18,6 +18,8 @@ struct RunOptions {
   std::uint32_t attach_timeout_s = 30;
   bool no_tags = false;
   bool no_balance = false;
+  bool is_detached = false;
+  std::string log;  ///< Of a detached job; empty: phoenix-j4.out here, or phoenix-j4-2.out ...
 };
 
 /// Runs a job to its end with its output on this terminal, in a private mesh if there is none, and

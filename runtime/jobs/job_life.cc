@@ -319,7 +319,7 @@ void JobLife::on_follower(const Surroundings& around, ClientId client,
   }
   out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
   out.report(Effect{Reply{client, RunStarted{id()}}});
-  const bool is_first = start_.home == self_;
+  const bool is_first = start_.home == self_ && !std::exchange(was_followed_, true);
   output_.on_tool(client, shown, is_first ? ProcessorSet{} : around.members, out);
   if (home_ == self_) decide(around, out);
   tell_followers(out);
@@ -337,6 +337,10 @@ void JobLife::on_follower_down(const Surroundings& around, ClientId client, cons
   if (output_.tool() != client) return;
   output_.on_tool_gone();
   if (ended_) return;
+  if (start_.spec.detached) {
+    out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + kFollowTimeout);
+    return;
+  }
   end(around, kSignalExitBase + SIGHUP,
       "the tool that followed it " + (why.empty() ? "went away" : "was dropped: " + why), out);
 }

@@ -134,6 +134,7 @@ class JobLife {
   JobStages stages_;          ///< Of all processors, this one included.
   ProcessorSet unannounced_;  ///< At the home: changed since the last statement.
   JobOutput output_;
+  bool was_followed_ = false;  ///< A tool was here.
   std::optional<JobEnd> ended_;
 };
 

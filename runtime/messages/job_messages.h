@@ -22,6 +22,7 @@ struct JobSpec {
   std::uint32_t processors_max = 0;      ///< 0: all, also those that join later.
   bool balance = true;  ///< Fair shares; off: only assume/release of the application move vnodes.
   Duration attach_timeout = 30s;  ///< An application that has not attached by then fails.
+  bool detached = false;          ///< Goes on when its tool goes away; another one may come.
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 /// How an application process ended.

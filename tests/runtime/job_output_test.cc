@@ -69,10 +69,12 @@ struct Harness {
 
 /// Three daemons, and a tool that follows a job of p1, whose processes run.
 struct Trio {
-  explicit Trio(const DaemonConfig& config = {}) : net(3, config) {
+  explicit Trio(const DaemonConfig& config = {}, bool detached = false) : net(3, config) {
     RunRequest request;
     request.spec.vnodes = 3;
     request.spec.command = {"program"};
+    request.spec.detached = detached;
+    request.spec.attach_timeout = detached ? 10h : 30s;
     tool = net.ask(kHome, request);
     job = net.replies<RunStarted>().at(0).job;
   }
@@ -339,6 +341,47 @@ TEST_CASE("a job whose tool goes away holds nobody up, and says why it ends") {
           "the tool that followed it " +
               (why.empty() ? std::string("went away") : "was dropped: " + why));
   }
+}
+
+TEST_CASE("a detached job whose tool goes away waits for another, which gets what was not read") {
+  for (const bool changes_home : {false, true}) {
+    CAPTURE(changes_home);
+    Trio trio({}, /*detached=*/true);
+    const int first = trio.writes(kWriter, 3);
+    trio.net.tools_read(false);
+    const int unread = trio.writes(kWriter, 3);
+
+    trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool, "");
+    trio.net.run();
+    CHECK(trio.net.replies<RunEnded>().empty());
+    trio.net.tools_read(true);
+    const int later = trio.writes(kWriter, 3);
+    if (changes_home) {
+      trio.net.daemon(kHome).drain(trio.net.now());
+      trio.exits(kHome);
+      trio.net.run_for(20s);
+      REQUIRE(trio.net.has_stopped(kHome));
+    }
+    const std::size_t before = trio.shown();
+    trio.net.ask(changes_home ? kWriter : kHome, FollowRequest{trio.job, {}});
+
+    const auto again = static_cast<int>(trio.shown() - before);
+    CHECK(again >= unread + later);
+    CHECK(again <= first + unread + later);
+    CHECK(trio.writes(kWriter, 2) == 2);
+    CHECK(trio.net.replies<RunEnded>().empty());
+  }
+}
+
+TEST_CASE("a detached job that no tool comes to follow ends after an hour, with a sentence") {
+  Trio trio({}, /*detached=*/true);
+  trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool, "");
+  trio.net.run_for(59min);
+  CHECK(trio.net.replies<RunEnded>().empty());
+  trio.net.run_for(2min);
+  trio.net.ask(kThird, FollowRequest{trio.job, {}});
+  REQUIRE(trio.net.replies<RunEnded>().size() == 1);
+  CHECK(trio.net.replies<RunEnded>()[0].reason == "the tool that followed it did not come back");
 }
 
 TEST_CASE("a job that is ended by somebody else does not wait for its tool to read") {

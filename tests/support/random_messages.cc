@@ -350,7 +350,8 @@ JobSpec RandomMessages::spec() {
           .name = text(),
           .processors_max = number32(),
           .balance = flip(),
-          .attach_timeout = duration()};
+          .attach_timeout = duration(),
+          .detached = flip()};
 }
 
 JobStart RandomMessages::job_start() {

@@ -1,0 +1,148 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "apps/phoenix/follower.h"
+#include "apps/phoenix/interrupts.h"
+#include "apps/phoenix/job_output.h"
+#include "apps/phoenix/job_record.h"
+#include "apps/phoenix/session.h"
+#include "apps/phoenix/verb.h"
+#include "runtime/tcp/descriptor.h"
+
+namespace phx::app {
+namespace {
+
+constexpr Duration kLook = 100ms;
+
+struct JobOptions {
+  std::string job;
+  std::string mesh = "default";
+  bool follows = false;
+};
+
+/// Writes to stdout what stands in a file, and what is added to it.
+class Tail {
+ public:
+  explicit Tail(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  [[nodiscard]] bool is_open() const { return file_.is_open(); }
+  void skip_all() { ::lseek(file_.get(), 0, SEEK_END); }
+  /// What is there now. False: it cannot be written.
+  [[nodiscard]] bool show() {
+    char buffer[std::size_t{64} << 10U];
+    while (true) {
+      const ssize_t size = ::read(file_.get(), buffer, sizeof(buffer));
+      if (size < 0 && errno == EINTR) continue;
+      if (size <= 0) return true;
+      for (ssize_t at = 0; at < size;) {
+        const ssize_t written =
+            ::write(STDOUT_FILENO, buffer + at, static_cast<std::size_t>(size - at));
+        if (written < 0 && (errno != EINTR || Interrupts::count() > 0)) return false;
+        at += std::max<ssize_t>(written, 0);
+      }
+    }
+  }
+
+ private:
+  tcp::Descriptor file_;
+};
+
+/// Until the job is over: its exit code.
+int follow_log(Tail& tail, const std::string& mesh, JobId job) {
+  const std::string name = to_string(job);
+  while (true) {
+    const auto record = JobRecord::find(mesh, job);
+    if (!tail.show() || Interrupts::count() > 0) {
+      std::fprintf(stderr, "phoenix: %s goes on; phoenix kill %s ends it\n", name.c_str(),
+                   name.c_str());
+      return kInterrupted;
+    }
+    if (!record || !record->is_followed) {
+      if (record && record->code) return *record->code;
+      return fail("the tool that followed " + name + " has ended without a word; phoenix attach " +
+                  name + " follows it from here");
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+int show_log(const JobOptions& options) {
+  const Interrupts interrupts;
+  const auto job = parse_job(options.job);
+  if (!job.ok()) return fail(job.error().what, kUsage);
+  const auto record = JobRecord::find(options.mesh, job.value());
+  const std::string name = to_string(job.value());
+  if (!record) {
+    return fail("no output of " + name + " of the mesh " + options.mesh +
+                " was kept on this machine: it was not started here with run --detach");
+  }
+  Tail tail(record->log);
+  if (!tail.is_open()) return fail("cannot read " + record->log + ": " + std::strerror(errno));
+  if (options.follows) return follow_log(tail, options.mesh, job.value());
+  return tail.show() ? kOk : kFailed;
+}
+
+/// Of a job that no tool follows any more, or that another machine's tool follows.
+int follow_itself(const JobOptions& options, JobId job) {
+  auto output = JobOutput::make({});
+  if (!output.ok()) return fail(output.error().what, kUsage);
+  auto session = connect(options.mesh);
+  if (!session.ok()) return fail(session.error().what);
+  Follower follower(std::move(session).value(), job, std::move(output).value());
+  return follower.run();
+}
+
+int attach(const JobOptions& options) {
+  const Interrupts interrupts;
+  const auto job = parse_job(options.job);
+  if (!job.ok()) return fail(job.error().what, kUsage);
+  const auto record = JobRecord::find(options.mesh, job.value());
+  if (record && record->code) {
+    std::fprintf(stderr, "phoenix: %s is over; its output is in %s\n",
+                 to_string(job.value()).c_str(), record->log.c_str());
+    return *record->code;
+  }
+  if (!record || !record->is_followed) return follow_itself(options, job.value());
+  Tail tail(record->log);
+  if (!tail.is_open()) return fail("cannot read " + record->log + ": " + std::strerror(errno));
+  tail.skip_all();
+  return follow_log(tail, options.mesh, job.value());
+}
+
+std::shared_ptr<JobOptions> add_options(CLI::App& verb) {
+  auto options = std::make_shared<JobOptions>();
+  verb.add_option("JOB", options->job, "The job (j2 or 2), see ps")->required();
+  verb.add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
+  return options;
+}
+
+}  // namespace
+
+void add_logs(CLI::App& tool, Action& chosen) {
+  CLI::App* verb = tool.add_subcommand("logs", "Print what a detached job has written");
+  const auto options = add_options(*verb);
+  verb->add_flag("-f,--follow", options->follows,
+                 "And what it writes, to its end; then with its exit code");
+  verb->footer("For jobs of run --detach, on the machine where that was called; also afterwards.");
+  verb->callback([options, &chosen] { chosen = [options] { return show_log(*options); }; });
+}
+
+void add_attach(CLI::App& tool, Action& chosen) {
+  CLI::App* verb = tool.add_subcommand("attach", "Follow a detached job to its end");
+  const auto options = add_options(*verb);
+  verb->footer(
+      "Shows what the job writes from now on, and ends with its exit code. Ctrl-C leaves the job\n"
+      "alone. If the tool that followed it is gone, this one does so in its place, as run does:\n"
+      "then Ctrl-C goes to the job's processes.");
+  verb->callback([options, &chosen] { chosen = [options] { return attach(*options); }; });
+}
+
+}  // namespace phx::app

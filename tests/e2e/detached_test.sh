@@ -1,0 +1,83 @@
+#!/bin/sh
+# Jobs that go on without the terminal that started them: logs, attach, how they end.
+. "$(dirname "$0")/lib.sh"
+
+cd "$work" || exit 1
+# goes_on GATE [CODE]: a job of one process that writes, waits for the file GATE, writes, and ends.
+job() { echo "echo begun; while [ ! -e $work/$1 ]; do sleep 0.05; done; echo ended; exit ${2:-3}"; }
+detach() { "$phoenix" run -d -n 2 --on 1 --attach-timeout 600 "$@"; }
+has() { grep -q "$2" "$1"; }
+ends_with() {
+  wanted=$1
+  shift
+  "$@"
+  got=$?
+  [ $got -eq "$wanted" ] || { echo "exit code $got"; return 1; }
+}
+follower_of() { awk -v inode="$(stat -c %i "$PHOENIX_DIR/.jobs/default.$1")" \
+                    '$6 ~ ":" inode "$" { print $5 }' /proc/locks; }
+
+check "a mesh starts" "$phoenix" up --local 2 -q
+setsid sh -c "$phoenix run -d -n 2 --on 1 -- sh -c '$(job gate1)' >said1; sleep 600" 2>advice1 &
+terminal=$!
+await "a detached job gives its number, and nothing else" test -s said1
+check "it is j1" test "$(cat said1)" = j1
+check "on stderr stands what can be done" has advice1 "phoenix logs j1"
+kill -KILL -"$terminal"
+await "its output is kept" has phoenix-j1.out "begun"
+still_runs() { "$phoenix" ps | grep -q "^j1 "; }
+check "the job goes on when its terminal has died" still_runs
+"$phoenix" attach j1 >attached 2>&1 &
+attached=$!
+"$phoenix" attach j1 >left 2>&1 &
+left=$!
+"$phoenix" logs -f j1 >logs 2>&1 &
+logs=$!
+await "logs shows what was written before" has logs "begun"
+await_trap() { grep -q "SigCgt:.*[2367abef]$" "/proc/$left/status"; }
+await "attach is ready for signals" await_trap
+kill -INT "$left"
+check "Ctrl-C leaves the job alone" ends_with 130 wait "$left"
+check "and says so" has left "j1 goes on; phoenix kill j1 ends it"
+touch gate1
+check "attach ends as the job does" ends_with 3 wait "$attached"
+check "attach shows what comes from now on" has attached "ended"
+check "and nothing else" test "$(grep -c begun attached)" = 0
+check "logs -f ends as the job does" ends_with 3 wait "$logs"
+check "and shows all" has logs "ended"
+check "attach to a job that is over gives its code" ends_with 3 "$phoenix" attach j1
+
+touch phoenix-j2.out
+check "another one" test "$(detach -- sh -c "$(job gate2 0)" 2>advice2)" = j2
+check "the file of another job is not touched" has advice2 "phoenix-j2-2.out"
+await "it has begun" has phoenix-j2-2.out "begun"
+kill -KILL "$(follower_of j2)"
+dead() { test -z "$(follower_of j2)"; }
+await "the tool that followed it is killed" dead
+check "logs -f says what to do" fails_with "phoenix attach j2 follows it from here" \
+      "$phoenix" logs -f j2
+"$phoenix" attach j2 >again 2>&1 &
+again=$!
+touch gate2
+check "and ends as the job does" ends_with 0 wait "$again"
+check "and shows what was not shown" has again "ended"
+
+check "an output file of one's own" test "$(detach --log own.txt -- sh -c 'echo own' 2>/dev/null)" = j3
+check "is written" ends_with 0 "$phoenix" logs -f j3
+check "as it says" has own.txt "own"
+check "--log is for detached jobs" fails_with "requires --detach" \
+      "$phoenix" run -n 2 --log own.txt -- true
+check "what has no file is no job" fails_with "cannot write $work/no/such" \
+      "$phoenix" logs -f "$(detach --log no/such -- true 2>refused || cat refused)"
+check "a job that was not detached has no log" fails_with "run --detach" "$phoenix" logs j99
+check "attach to no job" fails_with "no job 99" "$phoenix" attach j99
+check "a name that is no job" fails_with "is no job" "$phoenix" logs x1
+check "the mesh ends" "$phoenix" down
+check "what was written stays" ends_with 3 "$phoenix" logs -f j1
+
+check "without a mesh it has its own" test "$(detach -- sh -c "$(job gate3 4)" 2>advice3)" = j1
+mesh=$(sed -n 's/.*phoenix logs j1 --mesh \(run-[0-9]*\) .*/\1/p' advice3)
+touch gate3
+check "and ends as the job does" ends_with 4 "$phoenix" logs -f j1 --mesh "$mesh"
+gone() { ! test -e "$PHOENIX_DIR/$mesh"; }
+await "the mesh goes with the job" gone
