@@ -7,23 +7,6 @@
 #include "runtime/messages/parcels.h"
 
 namespace phx::runtime {
-namespace {
-
-/// The share every ready processor is entitled to.
-std::uint64_t fair_share(const VnodeMap& map, std::uint64_t ready) {
-  return map.vnodes() / std::max<std::uint64_t>(1, ready);
-}
-
-/// Loads that differ by less than twice this are taken for equal: to cut off single vnodes for an
-/// exact share would leave everybody with many short runs. None for small shares.
-std::uint64_t slack_of(std::uint64_t fair) {
-  constexpr std::uint64_t kSmall = 8;
-  constexpr std::uint64_t kPart = 32;
-  return fair < kSmall ? 0 : std::max<std::uint64_t>(1, fair / kPart);
-}
-
-}  // namespace
-
 Mover::Mover(ProcessorId self, JobId job, Duration balance_period)
     : self_(self), job_(job), balance_period_(balance_period) {}
 
@@ -56,11 +39,9 @@ void Mover::balance(Instant now, Router& router, const Standing& standing, JobOu
   }
   if (standing.ending || !router.is_attached()) return;
   if (asked_) return;  // The answers to this round's questions may still be under way.
-  const std::vector<Load> pulls = wanted(router, standing);
-  const std::uint64_t fair = fair_share(router.map(), standing.ready.size());
-  const bool is_short =
-      router.map().owned_by(self_).size() + incoming() + 4 * slack_of(fair) < fair;
-  if (pulls.empty() && !is_short) return;
+  const Stock stock{self_, router.map().owned_by(self_), incoming()};
+  const std::vector<Load> pulls = wanted(stock, router.map(), standing);
+  if (pulls.empty() && !is_short(stock, router.map(), standing)) return;
   asked_ = true;
   for (const Load& pull : pulls) out.send(pull.processor, Pull{job_, pull.vnodes, {}});
   retry_later(now, out);
@@ -71,167 +52,13 @@ void Mover::on_timer(Instant now, Router& router, const Standing& standing, JobO
   balance(now, router, standing, out);
 }
 
-std::vector<Mover::Load> Mover::donors(const Router& router, const Standing& standing) const {
-  std::vector<Load> donors;
-  for (const auto& [processor, load] : router.map().loads()) {
-    if (standing.members.contains(processor)) donors.push_back({load, processor});
-  }
-  std::sort(donors.begin(), donors.end(), [](const Load& a, const Load& b) {
-    return a.vnodes != b.vnodes ? a.vnodes > b.vnodes : a.processor < b.processor;
-  });
-  return donors;
-}
-
-std::vector<Mover::Load> Mover::wanted(const Router& router, const Standing& standing) const {
-  const VnodeMap& map = router.map();
-  const std::uint64_t fair = fair_share(map, standing.ready.size());
-  const std::uint64_t slack = slack_of(fair);
-  const VnodeSet own = map.owned_by(self_);
-  const std::uint64_t mine = own.size() + incoming();
-  std::uint64_t missing = mine < fair ? fair - mine : 0;
-  if (slack == 0 && missing == 0) return {};  // In a large mesh the loads of all are much to ask.
-  const std::vector<Load> all = donors(router, standing);
-  std::vector<Load> pulls;
-  const Queue queue = queue_of(router, standing, fair);
-  if (slack == 0) {
-    std::uint64_t surplus = 0;
-    for (const Load& donor : all) surplus += donor.vnodes > fair ? donor.vnodes - fair : 0;
-    std::uint64_t others = surplus == 0 ? 0 : queue.missing % surplus;
-    for (const Load& donor : all) {
-      const std::uint64_t more = donor.vnodes > fair ? donor.vnodes - fair : 0;
-      const std::uint64_t taken = std::min(others, more);
-      const std::uint64_t count = std::min(missing, more - taken);
-      if (count > 0) pulls.push_back({count, donor.processor});
-      others -= taken;
-      missing -= count;
-    }
-    return pulls;
-  }
-  ProcessorSet beside;
-  for (const auto& range : own.ranges()) {
-    for (const ProcessorId owner : map.beside(range)) beside.insert(owner);
-  }
-  // Where a border can be moved, no run comes into being. Who is very short takes what it gets.
-  const std::uint64_t least = missing > 4 * slack ? slack / 2 + 1 : 2 * slack;
-  for (const Load& donor : all) {
-    const bool has_more = beside.contains(donor.processor) && donor.vnodes > mine + least;
-    if (has_more && pulls.empty()) pulls.push_back({(donor.vnodes - mine) / 2, donor.processor});
-  }
-  // Elsewhere only if much is missing: it is a run more, and borders that can be moved then.
-  const auto poor = std::ranges::find_if(
-      all, [&](const Load& donor) { return donor.vnodes <= mine + 2 * slack; });
-  const auto rich = static_cast<std::uint64_t>(poor - all.begin());
-  if (pulls.empty() && rich > 0 && missing > 4 * slack) {
-    const Load& donor = all[queue.length % rich];
-    pulls.push_back({std::min(missing, (donor.vnodes - mine) / 2), donor.processor});
-  }
-  return pulls;
-}
-
-/// Many who come together know the same loads; so that they do not all ask the same donor, each
-/// leaves to those before it what they will ask for.
-Mover::Queue Mover::queue_of(const Router& router, const Standing& standing,
-                             std::uint64_t fair) const {
-  const auto loads = router.map().loads();
-  Queue queue;
-  for (const ProcessorId id : standing.ready.ids()) {
-    if (id == self_) break;
-    const auto found = loads.find(id);
-    const std::uint64_t load = found == loads.end() ? 0 : found->second;
-    if (load >= fair) continue;
-    queue.missing += fair - load;
-    ++queue.length;
-  }
-  return queue;
-}
-
-VnodeSet Mover::choose(const VnodeSet& available, ProcessorId to, std::uint64_t count,
-                       const Router& router) {
-  const VnodeMap& map = router.map();
-  VnodeSet rest = available;
-  VnodeSet chosen;
-  const auto take = [&](VnodeSet part) {
-    rest = rest.minus(part);
-    count -= part.size();
-    chosen = chosen.united(part);
-  };
-  // What adjoins the receiver's own lengthens its runs.
-  for (const auto& range : available.ranges()) {
-    const VnodeSet whole = VnodeSet::range(range.first, range.last);
-    const std::uint64_t most = std::min(count, range.size());
-    const bool is_after =
-        range.first.value > 0 && map.owner(VnodeId{range.first.value - 1}).first == to;
-    const bool is_before =
-        range.last.value + 1 < map.vnodes() && map.owner(VnodeId{range.last.value + 1}).first == to;
-    if (most == 0 || (!is_after && !is_before)) continue;
-    take(is_before ? whole.last_ids(most)
-                   : VnodeSet::range(range.first, VnodeId{range.first.value + most - 1}));
-  }
-  // Then whole runs, the longest that fit, and the rest from the end of the longest.
-  while (count > 0 && !rest.empty()) {
-    const VnodeSet::Range* best = nullptr;
-    for (const auto& range : rest.ranges()) {
-      const bool fits = range.size() <= count;
-      const bool best_fits = best != nullptr && best->size() <= count;
-      const bool is_better = best == nullptr || fits != best_fits || range.size() > best->size();
-      if (is_better && (fits || !best_fits)) best = &range;
-    }
-    take(VnodeSet::range(best->first, best->last).last_ids(std::min(count, best->size())));
-  }
-  return chosen;
-}
-
 void Mover::push_all(Router& router, const Standing& standing, JobOutbox& out) {
-  VnodeSet rest = router.map().owned_by(self_).minus(promised());
+  const VnodeSet rest = router.map().owned_by(self_).minus(promised());
   const ProcessorSet targets = standing.ready.minus(ProcessorSet{self_});
   if (rest.empty() || targets.empty()) return;
-  auto loads = router.map().loads();
-  const std::uint64_t count = targets.size();
-  const std::uint64_t fair = (router.map().vnodes() + count - 1) / count;
-  std::map<ProcessorId, VnodeSet> shares;
-  if (slack_of(fair) > 0) rest = push_aside(rest, targets, router, loads, shares);
-  std::vector<Load> by_load;
-  for (const ProcessorId target : targets.ids()) by_load.push_back({loads[target], target});
-  std::sort(by_load.begin(), by_load.end(), [](const Load& a, const Load& b) {
-    return a.vnodes != b.vnodes ? a.vnodes < b.vnodes : a.processor < b.processor;
-  });
-  for (const auto& [load, target] : by_load) {
-    if (rest.empty()) break;
-    if (load >= fair) continue;
-    const VnodeSet share = choose(rest, target, std::min(fair - load, rest.size()), router);
-    rest = rest.minus(share);
-    shares[target] = shares[target].united(share);
+  for (auto& [target, share] : shares_of(rest, targets, router.map())) {
+    if (!share.empty()) offer(share, target, router, out);
   }
-  VnodeSet& last = shares[by_load.front().processor];
-  last = last.united(rest);
-  for (auto& [target, share] : shares) {
-    if (!share.empty()) offer(std::move(share), target, router, out);
-  }
-}
-
-VnodeSet Mover::push_aside(const VnodeSet& vnodes, const ProcessorSet& targets,
-                           const Router& router, std::map<ProcessorId, std::uint64_t>& loads,
-                           std::map<ProcessorId, VnodeSet>& shares) {
-  VnodeSet rest = vnodes;
-  for (const auto& range : vnodes.ranges()) {
-    std::vector<ProcessorId> beside = router.map().beside(range);
-    std::erase_if(beside, [&](ProcessorId id) { return !targets.contains(id); });
-    if (beside.empty()) continue;
-    // The one before gets the first part, the one behind the last part, so that both have as much.
-    const ProcessorId before = beside.front();
-    const ProcessorId behind = beside.back();
-    const bool has_less = before != behind && loads[behind] < loads[before] + range.size();
-    const std::uint64_t even =
-        has_less ? std::min(range.size(), (loads[before] + range.size() - loads[behind]) / 2) : 0;
-    const VnodeSet whole = VnodeSet::range(range.first, range.last);
-    const VnodeSet second = whole.last_ids(even);
-    shares[behind] = shares[behind].united(second);
-    shares[before] = shares[before].united(whole.minus(second));
-    loads[behind] += second.size();
-    loads[before] += range.size() - second.size();
-    rest = rest.minus(whole);
-  }
-  return rest;
 }
 
 void Mover::offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out) {
@@ -266,19 +93,12 @@ void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const St
   }
   if (standing.ending) return;
   const VnodeSet available = router.map().owned_by(self_).minus(promised());
-  const std::uint64_t fair =
-      standing.leaving ? 0
-                       : fair_share(router.map(), standing.ready.united(ProcessorSet{from}).size());
-  std::uint64_t most = available.size() > fair ? available.size() - fair : 0;
-  if (slack_of(fair) > 0) {
-    // Both end with as much; so whatever is asked for at once, loads come nearer to each other.
-    std::uint64_t theirs = router.map().owned_by(from).size();
-    for (const auto& [id, offered] : outgoing_) {
-      if (offered.to == from) theirs += offered.vnodes.size();
-    }
-    most = std::max(most, available.size() > theirs ? (available.size() - theirs) / 2 : 0);
+  Load theirs{router.map().owned_by(from).size(), from};
+  for (const auto& [id, offered] : outgoing_) {
+    if (offered.to == from) theirs.vnodes += offered.vnodes.size();
   }
-  VnodeSet given = choose(available, from, std::min(pull.count, most), router);
+  const std::uint64_t most = gift_max(available.size(), theirs, router.map(), standing);
+  VnodeSet given = choose(available, from, std::min(pull.count, most), router.map());
   if (!given.empty()) offer(std::move(given), from, router, out);
 }
 

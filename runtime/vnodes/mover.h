@@ -10,17 +10,10 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/time.h"
 #include "runtime/messages/job_outbox.h"
+#include "runtime/vnodes/policy.h"
 #include "runtime/vnodes/router.h"
 
 namespace phx::runtime {
-
-/// What the mover must know of a job besides its vnodes.
-struct Standing {
-  ProcessorSet ready;    ///< Processors that stay and whose application has attached.
-  ProcessorSet members;  ///< Everybody who should hear of new routes, this processor excluded.
-  bool leaving = false;  ///< This processor gives everything away.
-  bool ending = false;   ///< The application is done somewhere: nothing moves any more.
-};
 
 /// One job's moves of vnodes at one processor: who asks whom for how many, and the hand-over
 /// Pull -> Offer -> OfferReply -> AppRelease -> AppReleased -> Migrate. Only the owner gives away,
@@ -74,31 +67,6 @@ class Mover {
     bool accepted = false;
   };
 
-  /// How much somebody has, or how much to ask for.
-  struct Load {
-    std::uint64_t vnodes = 0;
-    ProcessorId processor;
-  };
-
-  /// Those before this processor that have less than their share, and how much less in all.
-  struct Queue {
-    std::uint64_t length = 0;
-    std::uint64_t missing = 0;
-  };
-  [[nodiscard]] Queue queue_of(const Router& router, const Standing& standing,
-                               std::uint64_t fair) const;
-  /// Whom to ask for how many; see the README, "Policy".
-  [[nodiscard]] std::vector<Load> wanted(const Router& router, const Standing& standing) const;
-  /// Members that have vnodes, those with most first.
-  [[nodiscard]] std::vector<Load> donors(const Router& router, const Standing& standing) const;
-  /// `count` of these, or all, such that runs stay long.
-  [[nodiscard]] static VnodeSet choose(const VnodeSet& available, ProcessorId to,
-                                       std::uint64_t count, const Router& router);
-  /// Shares out what adjoins vnodes of `targets`; returns the rest.
-  [[nodiscard]] static VnodeSet push_aside(const VnodeSet& vnodes, const ProcessorSet& targets,
-                                           const Router& router,
-                                           std::map<ProcessorId, std::uint64_t>& loads,
-                                           std::map<ProcessorId, VnodeSet>& shares);
   void push_all(Router& router, const Standing& standing, JobOutbox& out);
   void offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out);
   void migrate(std::vector<VnodeParcel> parcels, ProcessorId to, Router& router,

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "runtime/vnodes/vnode_map.h"
+
+// Which vnodes go where [README, "Policy"]. Pure functions of what a processor knows.
+namespace phx::runtime {
+
+/// What the moves of a job must know of it besides its vnodes.
+struct Standing {
+  ProcessorSet ready;    ///< Processors that stay and whose application has attached.
+  ProcessorSet members;  ///< Everybody who should hear of new routes, this processor excluded.
+  bool leaving = false;  ///< This processor gives everything away.
+  bool ending = false;   ///< The application is done somewhere: nothing moves any more.
+};
+
+/// How much somebody has, or how much to ask for.
+struct Load {
+  std::uint64_t vnodes = 0;
+  ProcessorId processor;
+  friend bool operator==(const Load&, const Load&) = default;
+};
+
+/// How much somebody has who judges this: `own` vnodes, and `incoming` on their way to it.
+struct Stock {
+  ProcessorId self;
+  VnodeSet own;
+  std::uint64_t incoming = 0;
+};
+
+/// Whether it has so little that it should ask again even if nobody has more to give now.
+[[nodiscard]] bool is_short(const Stock& stock, const VnodeMap& map, const Standing& standing);
+
+/// Whom it should ask for how many.
+[[nodiscard]] std::vector<Load> wanted(const Stock& stock, const VnodeMap& map,
+                                       const Standing& standing);
+
+/// How many of `available` vnodes a donor may give to `to`, which is on the way to owning `theirs`.
+[[nodiscard]] std::uint64_t gift_max(std::uint64_t available, const Load& theirs,
+                                     const VnodeMap& map, const Standing& standing);
+
+/// `count` of these for `to`, or all, such that runs stay long.
+[[nodiscard]] VnodeSet choose(const VnodeSet& available, ProcessorId to, std::uint64_t count,
+                              const VnodeMap& map);
+
+/// How a leaver shares these out. REQUIRES that there are targets.
+[[nodiscard]] std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes,
+                                                        const ProcessorSet& targets,
+                                                        const VnodeMap& map);
+
+}  // namespace phx::runtime
