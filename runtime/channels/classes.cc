@@ -34,6 +34,10 @@ struct FlowOf {
   }
 };
 
+Standpoint moves_of(JobId job) {
+  return {Standpoint::Kind::kFlow, {Kind::kMoves, job}};
+}
+
 constexpr Standpoint kFence{Standpoint::Kind::kFence, {}};
 
 struct StandpointOf {
@@ -51,8 +55,11 @@ struct StandpointOf {
   }
   // Its answer says that nothing comes behind it; and it says so of what was sent before.
   Standpoint operator()(const Flush&) const { return kFence; }
-  // What waited for a vnode follows it.
-  Standpoint operator()(const Migrate&) const { return kFence; }
+  // What is for the vnodes may overtake them: it waits for them there.
+  Standpoint operator()(const StatePiece& m) const { return moves_of(m.job); }
+  Standpoint operator()(const Migrate& m) const { return moves_of(m.job); }
+  // Its numbers only grow, and what it says of a vnode was true for good when it was sent.
+  Standpoint operator()(const StateTaken&) const { return {}; }
   // Nothing is taken of the job, or from this processor, that comes behind these.
   Standpoint operator()(const JobEnd&) const { return kFence; }
   Standpoint operator()(const DownOrder&) const { return kFence; }

@@ -15,6 +15,7 @@ struct FlowKey {
     kPair,       ///< Pieces from vnode to vnode, and questions about them.
     kBroadcast,  ///< Copies for one root.
     kReduction,  ///< Contributions towards one target.
+    kMoves,      ///< Vnodes of one job, and what they carry.
   };
   Kind kind = Kind::kJob;
   JobId job;

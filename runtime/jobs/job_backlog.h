@@ -11,9 +11,9 @@
 namespace phx::runtime {
 
 /// Whatever one daemon says to another about one job that both know.
-using JobMessage =
-    std::variant<Routes, Pull, Offer, OfferReply, OfferCancel, Migrate, VnodeMessage,
-                 CollectiveMessage, JobStage, JobHome, Output, OutputTaken, JobSignal>;
+using JobMessage = std::variant<Routes, Pull, Offer, OfferReply, OfferCancel, Migrate, StatePiece,
+                                StateTaken, VnodeMessage, CollectiveMessage, JobStage, JobHome,
+                                Output, OutputTaken, JobSignal>;
 
 /// What came for jobs that have not been announced here yet: announcements and messages come on
 /// different ways. Limited in number and bytes, over all jobs. Not thread-safe.

@@ -38,7 +38,8 @@ JobTraffic::JobTraffic(ProcessorId self, const JobStart& start, const DaemonConf
       config_(config),
       router_(self, start.job, VnodeMap(start.spec.vnodes, first_owners(start)),
               config.flow_bytes_max),
-      mover_(self, start.job, config.balance_period),
+      mover_(self, start.job, config.balance_period,
+             {config.state_piece_bytes, config.state_window_bytes}),
       balance_(start.spec.balance),
       home_(start.home),
       reduction_(self, {}) {}
@@ -74,6 +75,7 @@ void JobTraffic::on_app(const Surroundings& around, const AppClosing& message, J
   (void)message;
   ending_ = true;  // no vnode comes any more, and none goes: its sources have been told
   mover_.cancel_all(out);
+  mover_.refuse_begun("its process takes nothing more", router_, out);
   router_.on_closing(out);
 }
 
@@ -113,6 +115,7 @@ void JobTraffic::on_app(const Surroundings& around, const AppAssume& message, Jo
 void JobTraffic::on_finished(const Surroundings& around, JobOutbox& out) {
   ending_ = true;
   mover_.cancel_all(out);
+  mover_.refuse_begun("its process has ended", router_, out);
   router_.on_finished(out);
   reconsider_reductions(around, out);
 }
@@ -178,8 +181,21 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const 
   mover_.on_offer_cancel(from, m, router_, standing(around), out);
 }
 
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const StatePiece& m,
+                            JobOutbox& out) {
+  mover_.on_piece(from, m, router_, standing(around), out);
+}
+
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const StateTaken& m,
+                            JobOutbox& out) {
+  mover_.on_taken(from, m, router_, standing(around), out);
+  reconsider_reductions(around, out);
+}
+
 void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrate m,
                             JobOutbox& out) {
+  if (immovable_.empty()) immovable_ = mover_.complete(from, m);
+  if (!immovable_.empty()) return;  // the job ends
   std::map<VnodeId, std::uint64_t> next_numbers;
   for (const VnodeParcel& parcel : m.parcels) {
     const auto given_here = next_numbers_of(parcel.bundle, reduction_.line());
@@ -406,6 +422,7 @@ void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
   }
   mover_.on_news();
   mover_.refuse_all("this processor leaves", router_, out);
+  mover_.refuse_begun("this processor leaves", router_, out);
   mover_.balance(around.now, router_, standing(around), out);
   reconsider_reductions(around, out);
 }

@@ -12,32 +12,13 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/time.h"
-#include "overlay/tree_store.h"
+#include "runtime/jobs/surroundings.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/job_outbox.h"
 #include "runtime/vnodes/mover.h"
 #include "runtime/vnodes/router.h"
 
 namespace phx::runtime {
-
-/// What changes within this time (owners, ends of processes) is one statement to all.
-inline constexpr Duration kAnnounceDelay = 10ms;
-
-/// What a job must know of the daemon around it when it handles an input.
-struct Surroundings {
-  Instant now;
-  const overlay::TreeStore& trees;
-  const View& view;
-  const ProcessorSet& members;  ///< All of the view.
-  const ProcessorSet& staying;  ///< Those that do not leave.
-  ProcessorId coordinator;
-  bool leaving = false;  ///< This processor leaves.
-};
-
-/// Was a member once. What is said of it may be older than its leaving.
-[[nodiscard]] inline bool is_gone(const Surroundings& around, ProcessorId processor) {
-  return !around.members.contains(processor) && processor.value < around.view.next_processor;
-}
 
 /// What flows for one job at one processor: point-to-point messages, collectives over the trees,
 /// moves of vnodes. Joins the router, the mover and the reductions; the only thing it owns itself
@@ -65,6 +46,10 @@ class JobTraffic {
   void on_message(const Surroundings& around, ProcessorId from, const OfferReply& m,
                   JobOutbox& out);
   void on_message(const Surroundings& around, ProcessorId from, const OfferCancel& m,
+                  JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, const StatePiece& m,
+                  JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, const StateTaken& m,
                   JobOutbox& out);
   void on_message(const Surroundings& around, ProcessorId from, Migrate m, JobOutbox& out);
   void on_message(const Surroundings& around, ProcessorId from, VnodeMessage m, JobOutbox& out);
@@ -144,7 +129,7 @@ class JobTraffic {
   std::vector<std::pair<ProcessorId, std::variant<VnodeMessage, CollectiveMessage>>> ahead_;
   std::uint64_t ahead_bytes_ = 0;
   std::uint64_t unknown_ = 0;  ///< Parts of collectives for vnodes that the job does not have.
-  std::string immovable_;      ///< Why a vnode that was released cannot move; empty: none.
+  std::string immovable_;      ///< Why a vnode could not move, or came without state; or empty.
 };
 
 }  // namespace phx::runtime

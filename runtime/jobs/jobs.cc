@@ -139,6 +139,7 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage m
     return;
   }
   const bool is_traffic = std::holds_alternative<CollectiveMessage>(message) ||
+                          std::holds_alternative<StatePiece>(message) ||
                           std::holds_alternative<VnodeMessage>(message);
   if (std::holds_alternative<Migrate>(message) && from != self_) entry->passed[from] = around.now;
   dispatch(around, from, *entry, std::move(message), out);

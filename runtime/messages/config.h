@@ -35,6 +35,11 @@ struct DaemonConfig {
   /// Copies of broadcasts queued to one peer: above it further ones are dropped, and asked for
   /// again when half of that is left [limit]. A piece comes on top.
   std::uint64_t copy_bytes_max = std::uint64_t{7} << 19U;
+  /// What a vnode carries goes ahead of it in pieces of this size, if it is more than one.
+  std::uint64_t state_piece_bytes = std::uint64_t{256} << 10U;
+  /// Of that, and of the vnodes themselves, so much is on its way from one processor to another
+  /// one, per job, and a piece more [limit].
+  std::uint64_t state_window_bytes = std::uint64_t{1} << 20U;
   /// Bytes queued to one peer above which applications are not read any more.
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
   /// Lives inside an application: whoever attaches without a job begins one, or takes part in it.

@@ -13,59 +13,11 @@
 #include "runtime/messages/delivery.h"
 #include "runtime/messages/job_messages.h"
 #include "runtime/messages/member_messages.h"
+#include "runtime/messages/move_messages.h"
 #include "runtime/messages/status_messages.h"
 
 namespace phx::runtime {
 
-// --- Vnodes ----------------------------------------------------------------------------------
-
-/// "`owner` owns (or is about to own) these at that epoch": always true when it was sent. Nobody:
-/// their process has finished and its processor has left, so nothing for them is needed any more.
-struct Route {
-  VnodeSet vnodes;
-  ProcessorId owner;
-  Epoch epoch = 0;
-  friend bool operator==(const Route&, const Route&) = default;
-};
-/// Routes for everybody; also the whole map for a newcomer.
-struct Routes {
-  JobId job;
-  std::vector<Route> routes;
-  bool pass_on = false;  ///< From an owner to the home of the job, which tells everybody.
-  friend bool operator==(const Routes&, const Routes&) = default;
-};
-/// Give me up to `count` of your vnodes, or exactly `exactly` if not empty (assume).
-struct Pull {
-  JobId job;
-  std::uint64_t count = 0;
-  VnodeSet exactly;
-  friend bool operator==(const Pull&, const Pull&) = default;
-};
-/// I want to give you these. Nothing moves before you accept.
-struct Offer {
-  JobId job;
-  std::uint64_t offer = 0;                  ///< The giver's number of this offer.
-  std::vector<collectives::Tokens> vnodes;  ///< With the epochs at which the receiver would own.
-  friend bool operator==(const Offer&, const Offer&) = default;
-};
-struct OfferReply {
-  JobId job;
-  std::uint64_t offer = 0;
-  bool accepted = false;
-  std::string why;  ///< Of a refusal.
-  friend bool operator==(const OfferReply&, const OfferReply&) = default;
-};
-/// The giver withdraws an accepted offer (the vnodes were not released, e.g. the job ends).
-struct OfferCancel {
-  JobId job;
-  std::vector<collectives::Tokens> vnodes;
-  friend bool operator==(const OfferCancel&, const OfferCancel&) = default;
-};
-struct Migrate {
-  JobId job;
-  std::vector<VnodeParcel> parcels;
-  friend bool operator==(const Migrate&, const Migrate&) = default;
-};
 /// A delivery for one vnode (of FlowCredit: the source of the flow; of CastCredit: the root), sent
 /// to the processor that owns it as far as epoch `followed`.
 struct VnodeMessage {
@@ -91,7 +43,7 @@ using Envelope =
           Heartbeat, LeaveRefused, Flush, Routes, Pull, Offer, OfferReply, OfferCancel, Migrate,
           VnodeMessage, CollectiveMessage, overlay::Message, JobRequest, JobStart, JobRefused,
           JobStage, JobEnd, Output, OutputTaken, JobHome, JobSignal, StatusQuestion, StatusAnswer,
-          DrainOrder, DownOrder>;
+          DrainOrder, DownOrder, StatePiece, StateTaken>;
 
 /// On a frame that takes a detour, and crosses a connection of others: for whom it is.
 struct Passage {

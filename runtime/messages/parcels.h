@@ -10,13 +10,13 @@
 
 namespace phx::runtime {
 
-/// What one vnode may carry when it moves [limits]: it travels in one frame. The wire takes that
-/// much; more would cost the link.
+/// What one vnode may carry when it moves [limits]: between an application and its daemon it
+/// travels in one frame, and the wire takes that much.
 inline constexpr std::uint64_t kVnodeBytesMax = std::uint64_t{1} << 30U;
 inline constexpr std::uint64_t kVnodeHeaderMax = std::uint64_t{64} << 20U;  ///< All but contents.
 inline constexpr std::size_t kVnodeEntriesMax = std::size_t{1} << 20U;      ///< Of each list.
-/// Vnodes that move together share a message up to this size, so that no frame is longer than the
-/// largest vnode makes it.
+/// Vnodes that come from an application together, or go there, share a message up to this size, so
+/// that no frame is longer than the largest vnode makes it.
 inline constexpr std::uint64_t kParcelsBytes = std::uint64_t{64} << 20U;
 
 /// Empty if `vnode` can move with `bundle`; else one sentence for the person whose job it is.

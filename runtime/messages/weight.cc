@@ -59,6 +59,9 @@ struct Extra {
     for (const VnodeParcel& parcel : m.parcels) sum += runtime::weight_of(parcel);
     return sum;
   }
+  Weight operator()(const StatePiece& m) const {
+    return {kCounter * m.sizes.size(), m.bytes.size()};
+  }
   Weight operator()(const VnodeMessage& m) const { return std::visit(ContentWeight{}, m.delivery); }
   Weight operator()(const CollectiveMessage& m) const {
     return std::visit(ContentWeight{}, m.message);

@@ -1,5 +1,6 @@
 #include "runtime/sim/churn.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -29,6 +30,20 @@ ChurnOptions with_windows(std::uint64_t seed, ChurnOptions options) {
   return options;
 }
 
+/// States take up to some dozens of pieces, and some round trips.
+ChurnOptions with_pieces(std::uint64_t seed, ChurnOptions options) {
+  Rng rng = Rng(seed).fork("pieces");
+  if (rng.chance(0.25)) return options;
+  constexpr std::uint64_t kLeast = 64;
+  constexpr std::uint64_t kDoublings = 5;
+  constexpr std::uint64_t kPieces = 8;
+  constexpr std::uint64_t kLeastWindow = 4096;  // per round trip: less takes minutes on slow ways
+  options.state_piece_bytes = kLeast << rng.below(kDoublings);
+  options.state_window_bytes =
+      std::max(kLeastWindow, options.state_piece_bytes * (1 + rng.below(kPieces)));
+  return options;
+}
+
 ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) {
   ClusterOptions cluster;
   cluster.topology = options.topology ? *options.topology
@@ -36,6 +51,8 @@ ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) 
   cluster.seed = seed;
   cluster.daemon.flow_bytes_max = options.flow_bytes_max;
   cluster.daemon.copy_bytes_max = options.copy_bytes_max;
+  cluster.daemon.state_piece_bytes = options.state_piece_bytes;
+  cluster.daemon.state_window_bytes = options.state_window_bytes;
   cluster.jitter = 0.2;
   cluster.machine.fault = options.planted;
   cluster.machine.late_timers_max = 2ms;
@@ -49,7 +66,7 @@ ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) 
 class Run {
  public:
   Run(std::uint64_t seed, const ChurnOptions& options)
-      : options_(with_windows(seed, options)),
+      : options_(with_pieces(seed, with_windows(seed, options))),
         cluster_(cluster_options(seed, options_)),
         faults_(cluster_, options.faults, Rng(seed).fork("faults")) {}
 

@@ -20,6 +20,9 @@ struct ChurnOptions {
   WorkloadOptions workload;
   std::uint64_t flow_bytes_max = std::uint64_t{32} << 20U;  ///< Of the daemons.
   std::uint64_t copy_bytes_max = std::uint64_t{7} << 19U;
+  /// A quarter of the runs have these; the others draw smaller ones, so that a state takes several.
+  std::uint64_t state_piece_bytes = std::uint64_t{256} << 10U;
+  std::uint64_t state_window_bytes = std::uint64_t{1} << 20U;
   FaultOptions faults = FaultOptions::churn();
   PlantedFault planted = PlantedFault::kNone;
   Duration settles_within = 60s;  ///< After the faults have stopped [liveness].

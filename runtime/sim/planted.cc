@@ -49,7 +49,7 @@ void Saboteur::on_sent(LinkId link, runtime::Frame& frame) {
 }
 
 /// What is not to arrive becomes a message without effect: its number must not be missing.
-void Saboteur::spoil(runtime::Envelope& envelope) const {
+void Saboteur::spoil(runtime::Envelope& envelope) {
   bool is_lost = false;
   if (fault_ == PlantedFault::kLostParcels) {
     is_lost = std::holds_alternative<runtime::Migrate>(envelope);
@@ -68,6 +68,15 @@ void Saboteur::spoil(runtime::Envelope& envelope) const {
               (piece->root.value + piece->number) % kSome == 0;
     spoil(message->message);
   }
+  if (auto* taken = std::get_if<runtime::StateTaken>(&envelope)) {
+    using Outcome = runtime::StateTaken::Outcome;
+    const bool is_coming = taken->outcome == Outcome::kComing && taken->offer != 0;
+    if (fault_ == PlantedFault::kEarlyOwner && is_coming) taken->outcome = Outcome::kWhole;
+  }
+  if (const auto* part = std::get_if<runtime::StatePiece>(&envelope)) {
+    is_lost = (fault_ == PlantedFault::kLostPieces && part->number == 1) ||
+              (fault_ == PlantedFault::kEarlyOwner && is_last(*part));
+  }
   auto* routed = std::get_if<runtime::VnodeMessage>(&envelope);
   auto* credit = routed == nullptr ? nullptr : std::get_if<runtime::CastCredit>(&routed->delivery);
   if (credit != nullptr) {
@@ -75,6 +84,13 @@ void Saboteur::spoil(runtime::Envelope& envelope) const {
     if (fault_ == PlantedFault::kNoCastCredit) credit->limit = 0;
   }
   if (is_lost) envelope = runtime::Heartbeat{};
+}
+
+bool Saboteur::is_last(const runtime::StatePiece& piece) {
+  std::uint64_t& unsent = unsent_[{piece.offer, piece.vnode}];
+  for (const std::uint64_t size : piece.sizes) unsent += size;
+  unsent -= piece.bytes.size();
+  return unsent == 0;
 }
 
 void Saboteur::spoil(collectives::Message& message) const {

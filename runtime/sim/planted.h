@@ -21,6 +21,8 @@ enum class PlantedFault : std::uint8_t {
   kUnnumberedOutput,        ///< What processes write has no order.
   kForgetfulRelay,          ///< What passes a relay is lost, and nobody is told.
   kLostParcels,             ///< Vnodes that move do not arrive.
+  kLostPieces,              ///< The second piece of a state does not arrive.
+  kEarlyOwner,              ///< A vnode is sent for before the last piece of its state is there.
   kCutState,                ///< The state of a vnode is cut to 64 bytes when it moves.
   kWrongSum,                ///< A value that was combined on the way is changed.
   kIgnoredLine,             ///< Relays take tokens of an old line for those of the new one.
@@ -60,9 +62,11 @@ class Saboteur {
   [[nodiscard]] bool delivers_twice() const { return fault_ == PlantedFault::kNoDuplicateFilter; }
 
  private:
-  void spoil(runtime::Envelope& envelope) const;
+  void spoil(runtime::Envelope& envelope);
   void spoil(collectives::Message& message) const;
   void forget_given(collectives::ReductionToken& token);
+  /// To be asked of each piece that is sent.
+  [[nodiscard]] bool is_last(const runtime::StatePiece& piece);
 
   /// What the missing filter leads to: numbers of a peer's envelopes shift by those taken twice.
   struct Shift {
@@ -75,6 +79,7 @@ class Saboteur {
   std::map<ProcessorId, Shift> shifts_;
   std::uint64_t line_ = 0;  ///< The highest that a token had.
   std::set<std::pair<collectives::ReductionId, VnodeId>> given_;
+  std::map<std::pair<std::uint64_t, VnodeId>, std::uint64_t> unsent_;  ///< Bytes, by offer.
   std::set<LinkId> spoken_on_;       ///< Links whose first frame went out.
   std::optional<Piece> last_piece_;  ///< Of the last copy sent, and for whom it was.
   ProcessorId last_child_;

@@ -4,15 +4,24 @@
 #include <iterator>
 #include <utility>
 
-#include "runtime/messages/parcels.h"
+#include "runtime/messages/contents.h"
 
 namespace phx::runtime {
-Mover::Mover(ProcessorId self, JobId job, Duration balance_period)
-    : self_(self), job_(job), balance_period_(balance_period) {}
+
+Mover::Mover(ProcessorId self, JobId job, Duration balance_period, const TravelOptions& options)
+    : self_(self), job_(job), balance_period_(balance_period), departures_(job, options) {}
 
 VnodeSet Mover::promised() const {
-  VnodeSet all;
+  VnodeSet all = departures_.vnodes();
   for (const auto& [id, offer] : outgoing_) all = all.united(offer.vnodes);
+  return all;
+}
+
+VnodeSet Mover::promised_to(ProcessorId receiver) const {
+  VnodeSet all = departures_.vnodes_to(receiver);
+  for (const auto& [id, offer] : outgoing_) {
+    if (offer.to == receiver) all = all.united(offer.vnodes);
+  }
   return all;
 }
 
@@ -81,9 +90,7 @@ void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const St
     const VnodeSet given = pull.exactly.common(free);
     VnodeSet refused = pull.exactly.minus(given);
     // What it has been offered already it must not take for withdrawn.
-    for (const auto& [id, offered] : outgoing_) {
-      if (offered.to == from) refused = refused.minus(offered.vnodes);
-    }
+    refused = refused.minus(promised_to(from));
     // Who asks here may not have heard of a move; told of it first, it asks the owner.
     const VnodeSet elsewhere = refused.minus(router.map().owned_by(self_));
     if (!elsewhere.empty()) out.send(from, Routes{job_, router.map().routes(elsewhere)});
@@ -93,10 +100,7 @@ void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const St
   }
   if (standing.ending) return;
   const VnodeSet available = router.map().owned_by(self_).minus(promised());
-  Load theirs{router.map().owned_by(from).size(), from};
-  for (const auto& [id, offered] : outgoing_) {
-    if (offered.to == from) theirs.vnodes += offered.vnodes.size();
-  }
+  const Load theirs{router.map().owned_by(from).size() + promised_to(from).size(), from};
   const std::uint64_t most = gift_max(available.size(), theirs, router.map(), standing);
   VnodeSet given = choose(available, from, std::min(pull.count, most), router.map());
   if (!given.empty()) offer(std::move(given), from, router, out);
@@ -131,21 +135,19 @@ void Mover::on_offer_reply(ProcessorId from, const OfferReply& reply, Router& ro
   }
   found->second.accepted = true;
   const VnodeSet held = found->second.vnodes.common(router.held());
-  auto parcels = router.give_kept(found->second.vnodes.minus(held), from);
+  const VnodeSet kept = found->second.vnodes.minus(held);
   found->second.vnodes = held;
   if (held.empty()) outgoing_.erase(found);
   if (!held.empty()) out.report(Effect{ToApp{router.application(), AppRelease{held}}});
-  migrate(std::move(parcels), from, router, standing, out);
+  depart(from, reply.offer, kept, router, out);
+  go_on(from, router, standing, out);
 }
 
 void Mover::on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const Router& router,
                             const Standing& standing, JobOutbox& out) {
   VnodeSet withdrawn;
   for (const auto& group : cancel.vnodes) withdrawn = withdrawn.united(group.vnodes);
-  for (auto at = incoming_.begin(); at != incoming_.end();) {
-    if (at->first.first == from) at->second = at->second.minus(withdrawn);
-    at = at->second.empty() ? incoming_.erase(at) : std::next(at);
-  }
+  stop_awaiting(from, withdrawn);
   ask(stop_assuming(from, withdrawn), from, "held by " + to_string(from), router, standing, out);
 }
 
@@ -158,13 +160,23 @@ VnodeSet Mover::stop_assuming(ProcessorId asked, const VnodeSet& vnodes) {
   return stopped;
 }
 
-void Mover::on_gone(ProcessorId gone, const Router& router, const Standing& standing,
-                    JobOutbox& out) {
+void Mover::stop_awaiting(ProcessorId from, const VnodeSet& vnodes) {
+  for (auto at = incoming_.begin(); at != incoming_.end();) {
+    if (at->first.first == from) at->second = at->second.minus(vnodes);
+    at = at->second.empty() ? incoming_.erase(at) : std::next(at);
+  }
+}
+
+void Mover::on_gone(ProcessorId gone, Router& router, const Standing& standing, JobOutbox& out) {
   for (const auto& [id, offer] : outgoing_) {
     if (offer.to == gone && offer.accepted) withdrawn_ = withdrawn_.united(offer.vnodes);
   }
   std::erase_if(outgoing_, [gone](const auto& entry) { return entry.second.to == gone; });
   std::erase_if(incoming_, [gone](const auto& entry) { return entry.first.first == gone; });
+  arrivals_.drop(gone);
+  untold_.erase(gone);
+  stay(departures_.drop(gone), router, standing, out);
+  tell_moved(router, standing, out);
   const auto unanswered = assuming_.extract(gone);
   if (unanswered.empty()) return;
   ask(unanswered.mapped(), gone, to_string(gone) + " is gone", router, standing, out);
@@ -172,66 +184,149 @@ void Mover::on_gone(ProcessorId gone, const Router& router, const Standing& stan
 
 void Mover::on_released(AppReleased released, Router& router, const Standing& standing,
                         JobOutbox& out) {
-  std::map<ProcessorId, AppReleased> by_receiver;
-  AppReleased kept{released.received, {}};
-  for (auto& [vnode, bundle] : released.vnodes) {
-    AppReleased* into = &kept;
-    for (auto& [id, offer] : outgoing_) {
-      if (!offer.accepted || !offer.vnodes.contains(vnode)) continue;
-      offer.vnodes.erase(vnode);
-      into = &by_receiver[offer.to];
-      into->received = released.received;
-      break;
+  std::map<std::pair<ProcessorId, std::uint64_t>, VnodeSet> going;
+  VnodeSet back;
+  for (const auto& [vnode, bundle] : released.vnodes) {
+    const VnodeId id = vnode;
+    const auto offer = std::ranges::find_if(outgoing_, [id](const auto& entry) {
+      return entry.second.accepted && entry.second.vnodes.contains(id);
+    });
+    if (offer == outgoing_.end()) {
+      back.insert(id);
+    } else {
+      offer->second.vnodes.erase(id);
+      going[{offer->second.to, offer->first}].insert(id);
     }
-    into->vnodes.push_back({vnode, std::move(bundle)});
   }
   std::erase_if(outgoing_, [](const auto& entry) { return entry.second.vnodes.empty(); });
-  for (auto& [to, part] : by_receiver) {
-    migrate(router.release(std::move(part), to, out), to, router, standing, out);
+  router.keep(std::move(released), out);
+  for (const auto& [to, vnodes] : going) {
+    depart(to.first, to.second, vnodes, router, out);
+    go_on(to.first, router, standing, out);
   }
-  if (kept.vnodes.empty()) return;
-  VnodeSet stay;
-  for (const auto& [vnode, bundle] : kept.vnodes) stay.insert(vnode);
-  stay = stay.common(withdrawn_);
-  router.keep(std::move(kept), out);
   // Released for a processor that is gone: the application has them back.
-  router.grant_kept(stay, out);
-  withdrawn_ = withdrawn_.minus(stay);
+  back = back.common(withdrawn_);
+  router.grant_kept(back, out);
+  withdrawn_ = withdrawn_.minus(back);
 }
 
-void Mover::migrate(std::vector<VnodeParcel> parcels, ProcessorId to, Router& router,
-                    const Standing& standing, JobOutbox& out) {
-  if (parcels.empty()) return;
-  std::map<Epoch, VnodeSet> epochs;
-  for (const VnodeParcel& parcel : parcels) epochs[parcel.epoch].insert(parcel.vnode);
-  Routes routes{job_, {}};
-  VnodeSet moved;
-  for (auto& [epoch, vnodes] : epochs) {
-    moved = moved.united(vnodes);
-    routes.routes.push_back({std::move(vnodes), to, epoch});
+void Mover::depart(ProcessorId to, std::uint64_t offer, const VnodeSet& vnodes, Router& router,
+                   JobOutbox& out) {
+  const VnodeSet going = vnodes.common(router.kept());
+  if (going.empty()) return;
+  router.bind(going);
+  departures_.add(to, offer, going, router);
+  withdrawn_ = withdrawn_.minus(going);  // Somebody gets them after all.
+  note(out, Note::Level::kDebug, "vnodes-depart",
+       to_string(job_) + " v" + to_string(going) + " to=" + to_string(to));
+}
+
+void Mover::go_on(ProcessorId to, Router& router, const Standing& standing, JobOutbox& out) {
+  while (const auto handover = departures_.next(to, out)) migrate(*handover, to, router, out);
+  tell_moved(router, standing, out);
+}
+
+void Mover::migrate(const Departures::Handover& handover, ProcessorId to, Router& router,
+                    JobOutbox& out) {
+  const VnodeSet& moved = handover.vnodes;
+  Migrate message{job_, router.give_kept(moved, to), handover.offer, handover.sent};
+  if (handover.offer != 0) {
+    for (VnodeParcel& parcel : message.parcels) drop_contents(parcel.bundle);
   }
-  withdrawn_ = withdrawn_.minus(moved);  // Somebody has them after all.
   note(out, Note::Level::kInfo, "vnodes-moved",
        to_string(job_) + " v" + to_string(moved) + " to=" + to_string(to));
-  for (auto& portion : in_portions(std::move(parcels))) {
-    out.send(to, Migrate{job_, std::move(portion)});
-  }
+  out.send(to, std::move(message));
   router.reroute(moved, out);
-  // The receiver will say so, but perhaps not before this processor is out of reach.
-  if (standing.leaving) send_each(out, standing.members, to, routes);
+  VnodeSet& untold = untold_[to];
+  untold = untold.united(moved);
+}
+
+void Mover::tell_moved(const Router& router, const Standing& standing, JobOutbox& out) {
+  // The receivers say so, but perhaps not before a leaver is out of reach.
+  if (standing.leaving && !departures_.empty()) return;
+  for (const auto& [to, vnodes] : std::exchange(untold_, {})) {
+    if (!standing.leaving) continue;
+    send_each(out, standing.members, to, Routes{job_, router.map().routes(vnodes)});
+  }
+}
+
+void Mover::stay(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out) {
+  if (vnodes.empty()) return;
+  note(out, Note::Level::kInfo, "vnodes-stay", to_string(job_) + " v" + to_string(vnodes));
+  // A leaver offers them to somebody else; but when the job ends nothing is offered any more.
+  router.take_back(vnodes, !standing.leaving || standing.ending, out);
+}
+
+void Mover::on_taken(ProcessorId from, const StateTaken& taken, Router& router,
+                     const Standing& standing, JobOutbox& out) {
+  stay(departures_.on_taken(from, taken), router, standing, out);
+  go_on(from, router, standing, out);
+}
+
+void Mover::on_piece(ProcessorId from, const StatePiece& piece, const Router& router,
+                     const Standing& standing, JobOutbox& out) {
+  using Outcome = StateTaken::Outcome;
+  StateTaken answer{job_, piece.sent, Outcome::kComing, piece.offer, piece.vnode, {}};
+  const auto accepted = incoming_.find({from, piece.offer});
+  if (accepted != incoming_.end() && accepted->second.contains(piece.vnode)) {
+    if (standing.leaving) {
+      answer.why = "this processor leaves";
+    } else if (!router.is_attached() || router.is_closing()) {
+      answer.why = "its process takes nothing more";
+    } else {
+      answer.why = arrivals_.on_piece(from, piece);
+    }
+    if (!answer.why.empty()) return refuse_piece(from, answer, router, out);
+    const bool is_whole = arrivals_.is_whole(from, piece.offer, piece.vnode);
+    if (is_whole) answer.outcome = Outcome::kWhole;
+  } else {
+    answer.outcome = Outcome::kRefused;  // maybe once more; and it still counts in the window
+    answer.why = "it is not awaited";
+  }
+  if (piece.sent != 0) out.send(from, std::move(answer));
+}
+
+void Mover::refuse_piece(ProcessorId from, const StateTaken& refusal, const Router& router,
+                         JobOutbox& out) {
+  const VnodeSet vnodes{refusal.vnode};
+  arrivals_.drop(from, refusal.offer, refusal.vnode);
+  stop_awaiting(from, vnodes);
+  refuse(stop_assuming(from, vnodes), refusal.why, router, out);
+  note(out, Note::Level::kInfo, "vnode-refused",
+       to_string(job_) + " " + to_string(refusal.vnode) + " from=" + to_string(from) +
+           " why=" + refusal.why);
+  StateTaken answer = refusal;
+  answer.outcome = StateTaken::Outcome::kRefused;
+  out.send(from, std::move(answer));
+}
+
+void Mover::refuse_begun(const std::string& why, const Router& router, JobOutbox& out) {
+  for (const Arrivals::Begun& one : arrivals_.begun()) {
+    const StateTaken refusal{job_, 0, StateTaken::Outcome::kRefused, one.offer, one.vnode, why};
+    refuse_piece(one.from, refusal, router, out);
+  }
+}
+
+std::string Mover::complete(ProcessorId from, Migrate& migrate) {
+  if (migrate.offer == 0) return {};
+  for (VnodeParcel& parcel : migrate.parcels) {
+    auto contents = arrivals_.take(from, migrate.offer, parcel.vnode);
+    if (contents && put_contents(parcel.bundle, std::move(*contents))) continue;
+    return to_string(parcel.vnode) + " came from " + to_string(from) + " without its state";
+  }
+  return {};
 }
 
 void Mover::on_migrate(ProcessorId from, Migrate migrate, Router& router, JobOutbox& out) {
   VnodeSet arrived;
   for (const VnodeParcel& parcel : migrate.parcels) arrived.insert(parcel.vnode);
-  for (auto at = incoming_.begin(); at != incoming_.end();) {
-    if (at->first.first == from) at->second = at->second.minus(arrived);
-    at = at->second.empty() ? incoming_.erase(at) : std::next(at);
-  }
+  stop_awaiting(from, arrived);
   for (auto& [owner, vnodes] : assuming_) vnodes = vnodes.minus(arrived);
   std::erase_if(assuming_, [](const auto& entry) { return entry.second.empty(); });
   attempts_ = 0;
   router.on_parcels(std::move(migrate.parcels), out);
+  if (migrate.sent != 0)
+    out.send(from, StateTaken{job_, migrate.sent, StateTaken::Outcome::kComing, 0, {}, {}});
 }
 
 void Mover::assume(const VnodeSet& vnodes, Router& router, const Standing& standing,
@@ -283,6 +378,7 @@ void Mover::cancel_all(JobOutbox& out) {
 }
 
 std::string Mover::waiting(const Router& router, const Standing& standing) const {
+  if (!departures_.empty()) return departures_.progress();
   for (const auto& [id, offer] : outgoing_) {
     if (offer.accepted) {
       return "v" + to_string(offer.vnodes) + " until the application's next safe point";

@@ -10,18 +10,21 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/time.h"
 #include "runtime/messages/job_outbox.h"
+#include "runtime/vnodes/arrivals.h"
+#include "runtime/vnodes/departures.h"
 #include "runtime/vnodes/policy.h"
 #include "runtime/vnodes/router.h"
 
 namespace phx::runtime {
 
 /// One job's moves of vnodes at one processor: who asks whom for how many, and the hand-over
-/// Pull -> Offer -> OfferReply -> AppRelease -> AppReleased -> Migrate. Only the owner gives away,
-/// nothing is released before the receiver accepted, and a donor never goes below its fair share
-/// because of a Pull. Not thread-safe.
+/// Pull -> Offer -> OfferReply -> AppRelease -> AppReleased -> StatePiece ... -> Migrate. Only the
+/// owner gives away, nothing is released before the receiver accepted, what the vnode carries is
+/// there before the vnode comes, and a donor never goes below its fair share because of a Pull.
+/// Not thread-safe.
 class Mover {
  public:
-  Mover(ProcessorId self, JobId job, Duration balance_period);
+  Mover(ProcessorId self, JobId job, Duration balance_period, const TravelOptions& options);
 
   // Commands.
   /// Asks for vnodes if this processor has less than its share; gives all away if it leaves.
@@ -30,8 +33,10 @@ class Mover {
   void assume(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out);
   /// ... but this processor takes none any more, for this reason.
   void refuse_all(const std::string& why, const Router& router, JobOutbox& out);
-  /// The application is done: offers that wait for it are withdrawn.
+  /// The application is done: offers that wait for it are withdrawn. What it has released goes on.
   void cancel_all(JobOutbox& out);
+  /// This processor does not take what has begun to come, and is not all here.
+  void refuse_begun(const std::string& why, const Router& router, JobOutbox& out);
 
   // Inputs. `from` is the processor that sent the message.
   void on_timer(Instant now, Router& router, const Standing& standing, JobOutbox& out);
@@ -44,9 +49,16 @@ class Mover {
   void on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const Router& router,
                        const Standing& standing, JobOutbox& out);
   void on_released(AppReleased released, Router& router, const Standing& standing, JobOutbox& out);
+  void on_piece(ProcessorId from, const StatePiece& piece, const Router& router,
+                const Standing& standing, JobOutbox& out);
+  void on_taken(ProcessorId from, const StateTaken& taken, Router& router, const Standing& standing,
+                JobOutbox& out);
+  /// Gives the parcels back what has gone ahead, to be followed by on_migrate(). Not empty: that is
+  /// not here; a sentence why the job cannot go on.
+  [[nodiscard]] std::string complete(ProcessorId from, Migrate& migrate);
   void on_migrate(ProcessorId from, Migrate migrate, Router& router, JobOutbox& out);
   /// It is no member any more: neither it nor this processor waits for the other.
-  void on_gone(ProcessorId gone, const Router& router, const Standing& standing, JobOutbox& out);
+  void on_gone(ProcessorId gone, Router& router, const Standing& standing, JobOutbox& out);
   /// Something changed that makes another attempt worth while at once.
   void on_news() {
     attempts_ = 0;
@@ -55,7 +67,9 @@ class Mover {
 
   // Queries.
   /// No vnode is on its way to this processor, and none is promised away.
-  [[nodiscard]] bool is_quiet() const { return incoming_.empty() && outgoing_.empty(); }
+  [[nodiscard]] bool is_quiet() const {
+    return incoming_.empty() && outgoing_.empty() && departures_.empty();
+  }
   [[nodiscard]] std::uint64_t incoming() const;
   /// What the moves wait for, for people; empty: for nothing.
   [[nodiscard]] std::string waiting(const Router& router, const Standing& standing) const;
@@ -63,14 +77,27 @@ class Mover {
  private:
   struct Outgoing {
     ProcessorId to;
-    VnodeSet vnodes;  ///< Not yet migrated.
+    VnodeSet vnodes;  ///< Not yet released.
     bool accepted = false;
   };
 
   void push_all(Router& router, const Standing& standing, JobOutbox& out);
   void offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out);
-  void migrate(std::vector<VnodeParcel> parcels, ProcessorId to, Router& router,
-               const Standing& standing, JobOutbox& out);
+  /// These, which the daemon keeps, are on their way to `to` from now on.
+  void depart(ProcessorId to, std::uint64_t offer, const VnodeSet& vnodes, Router& router,
+              JobOutbox& out);
+  /// Sends on what may leave.
+  void go_on(ProcessorId to, Router& router, const Standing& standing, JobOutbox& out);
+  void migrate(const Departures::Handover& handover, ProcessorId to, Router& router,
+               JobOutbox& out);
+  /// A leaver says where its vnodes have gone.
+  void tell_moved(const Router& router, const Standing& standing, JobOutbox& out);
+  /// They do not go where they were on their way to.
+  void stay(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out);
+  /// What was accepted of `from` does not come.
+  void refuse_piece(ProcessorId from, const StateTaken& refusal, const Router& router,
+                    JobOutbox& out);
+  void stop_awaiting(ProcessorId from, const VnodeSet& vnodes);
   /// Asks the owners of these, which the application wants, but not `refuser` again.
   void ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& why,
            const Router& router, const Standing& standing, JobOutbox& out);
@@ -79,6 +106,7 @@ class Mover {
   void refuse(const VnodeSet& vnodes, const std::string& why, const Router& router, JobOutbox& out);
   void retry_later(Instant now, JobOutbox& out);
   [[nodiscard]] VnodeSet promised() const;
+  [[nodiscard]] VnodeSet promised_to(ProcessorId receiver) const;
 
   ProcessorId self_;
   JobId job_;
@@ -86,6 +114,9 @@ class Mover {
   std::uint32_t attempts_ = 0;  ///< Rounds of balance() since something changed.
   std::uint64_t next_offer_ = 1;
   std::map<std::uint64_t, Outgoing> outgoing_;
+  Departures departures_;
+  Arrivals arrivals_;
+  std::map<ProcessorId, VnodeSet> untold_;  ///< Moved, and by whom they are owned now.
   std::map<std::pair<ProcessorId, std::uint64_t>, VnodeSet> incoming_;  ///< Accepted, not arrived.
   bool asked_ = false;  ///< A round of Pulls is out, and its timer runs.
   VnodeSet withdrawn_;  ///< The application was told to release these for one who is gone.

@@ -103,15 +103,15 @@ bool Router::answer_closed(const Delivery& delivery, JobOutbox& out) {
 
 void Router::on_closing(JobOutbox& out) {
   closing_ = true;
-  reroute(kept(), out);  // comes back to park()
+  reroute(kept().minus(bound_), out);  // comes back to park()
 }
 
 void Router::park(VnodeId vnode, Delivery delivery, Epoch followed, JobOutbox& out) {
-  if (finished_ && map_.owner(vnode).first == self_) {
+  if (finished_ && is_untaken(vnode)) {
     answer_closed(delivery, out);
     return;
   }
-  if (closing_ && map_.owner(vnode).first == self_ && answer_closed(delivery, out)) return;
+  if (closing_ && is_untaken(vnode) && answer_closed(delivery, out)) return;
   if (drop_if_full(delivery, parked_bytes_)) return;
   ++parked_count_;
   parked_bytes_ += weight_of(delivery).total();
@@ -264,7 +264,7 @@ void Router::on_attached(ApplicationId application, JobOutbox& out) {
 
 VnodeSet Router::grant_kept(const VnodeSet& vnodes, JobOutbox& out) {
   if (!port_) return {};
-  VnodeSet granted = vnodes.common(kept());
+  VnodeSet granted = vnodes.common(kept()).minus(bound_);
   std::vector<VnodeParcel> parcels;
   for (const VnodeId vnode : granted.ids()) {
     parcels.push_back(kept_parcel(vnode, map_.owner(vnode).second));
@@ -294,8 +294,26 @@ std::vector<VnodeParcel> Router::give_kept(const VnodeSet& vnodes, ProcessorId t
   for (const VnodeId vnode : vnodes.common(kept()).ids()) {
     parcels.push_back(kept_parcel(vnode, map_.owner(vnode).second + 1));
   }
+  bound_ = bound_.minus(vnodes);
   remember_given(parcels, to);
   return parcels;
+}
+
+void Router::take_back(const VnodeSet& vnodes, bool to_application, JobOutbox& out) {
+  const VnodeSet back = vnodes.common(bound_);
+  bound_ = bound_.minus(back);
+  if (to_application && port_) {
+    grant_kept(back, out);
+  } else if (finished_ || closing_) {
+    reroute(back, out);  // comes back to park()
+  }
+  if (!finished_) return;
+  for (const VnodeId vnode : back.ids()) kept_.erase(vnode);
+}
+
+const VnodeBundle* Router::bundle(VnodeId vnode) const {
+  const auto found = kept_.find(vnode);
+  return found == kept_.end() ? nullptr : &found->second.bundle;
 }
 
 void Router::keep(AppReleased released, JobOutbox& out) {
@@ -317,7 +335,7 @@ void Router::keep(AppReleased released, JobOutbox& out) {
 std::vector<Route> Router::on_leaving() {
   if (!finished_) return {};
   std::vector<Route> routes;
-  for (auto& group : map_.groups(map_.owned_by(self_))) {
+  for (auto& group : map_.groups(map_.owned_by(self_).minus(bound_))) {
     routes.push_back({std::move(group.vnodes), kNobody, group.epoch + 1});
     map_.learn(routes.back());
   }
@@ -332,13 +350,6 @@ VnodeSet Router::runs_of(const VnodeSet& vnodes) const {
     if (!VnodeSet::range(range.first, range.last).common(vnodes).empty()) runs.insert(range);
   }
   return runs;
-}
-
-std::vector<VnodeParcel> Router::release(AppReleased released, ProcessorId to, JobOutbox& out) {
-  VnodeSet vnodes;
-  for (const auto& [vnode, bundle] : released.vnodes) vnodes.insert(vnode);
-  keep(std::move(released), out);
-  return give_kept(vnodes, to);
 }
 
 void Router::on_acknowledged(std::uint64_t received, JobOutbox& out) {
@@ -356,9 +367,9 @@ void Router::on_finished(JobOutbox& out) {
     }
   }
   port_.reset();
-  kept_.clear();
+  std::erase_if(kept_, [this](const auto& entry) { return !bound_.contains(entry.first); });
   for (auto at = parked_.begin(); at != parked_.end();) {
-    if (map_.owner(at->first).first != self_) {
+    if (!is_untaken(at->first)) {
       ++at;
       continue;
     }
@@ -372,7 +383,7 @@ void Router::on_finished(JobOutbox& out) {
     for (const Parked& parked : waiting) parked_bytes_ += weight_of(parked.delivery).total();
   }
   for (const Delivery& delivery : untaken) answer_closed(delivery, out);
-  ask_again(map_.owned_by(self_), out);
+  ask_again(map_.owned_by(self_).minus(bound_), out);
 }
 
 void Router::check_invariants() const {
@@ -386,6 +397,7 @@ void Router::check_invariants() const {
   PHX_CHECK(bytes == parked_bytes_);
   for (const auto& [vnode, parcel] : kept_) PHX_CHECK(map_.owner(vnode).first == self_);
   PHX_CHECK(map_.owned_by(self_).common(given_).empty());
+  PHX_CHECK(kept().contains_all(bound_));
 }
 
 }  // namespace phx::runtime

@@ -53,9 +53,6 @@ class Router {
   void deliver(Delivery delivery, JobOutbox& out);
   /// What was dropped on the way to others, and may come again.
   void tell(std::vector<CastCredit> credits, JobOutbox& out);
-  /// Takes released vnodes from the application and makes parcels for `to` of them, as give_kept().
-  [[nodiscard]] std::vector<VnodeParcel> release(AppReleased released, ProcessorId to,
-                                                 JobOutbox& out);
   /// The application holds these no more, but nobody else does yet: the daemon keeps them.
   void keep(AppReleased released, JobOutbox& out);
   /// Sends on what waits here for vnodes that have another owner now.
@@ -63,6 +60,11 @@ class Router {
   /// Parcels for `to` of kept vnodes; those that are not kept are left out. To be followed by
   /// reroute(), when the parcels are sent.
   [[nodiscard]] std::vector<VnodeParcel> give_kept(const VnodeSet& vnodes, ProcessorId to);
+  /// These kept vnodes are on their way out: they are not granted, and what comes for them waits,
+  /// even if the process here has finished. Until they are given, or taken back.
+  void bind(const VnodeSet& vnodes) { bound_ = bound_.united(vnodes.common(kept())); }
+  /// They stay: in the hands of the application, if it is there and shall have them.
+  void take_back(const VnodeSet& vnodes, bool to_application, JobOutbox& out);
   /// Grants kept vnodes to the application (assume). Returns those granted.
   VnodeSet grant_kept(const VnodeSet& vnodes, JobOutbox& out);
 
@@ -70,12 +72,16 @@ class Router {
   [[nodiscard]] const VnodeMap& map() const { return map_; }
   [[nodiscard]] const VnodeSet& held() const { return held_; }
   [[nodiscard]] VnodeSet kept() const { return map_.owned_by(self_).minus(held_); }
+  /// Of a kept vnode; null: it has no past. Valid until the next input or command.
+  [[nodiscard]] const VnodeBundle* bundle(VnodeId vnode) const;
   /// All runs here that have vnodes of `vnodes`.
   [[nodiscard]] VnodeSet runs_of(const VnodeSet& vnodes) const;
   /// Where the vnodes are that this processor gave away and has not got back.
   [[nodiscard]] std::vector<Route> given() const { return map_.routes(given_); }
   [[nodiscard]] bool is_attached() const { return port_.has_value(); }
   [[nodiscard]] bool is_finished() const { return finished_; }
+  /// The application takes nothing more.
+  [[nodiscard]] bool is_closing() const { return closing_ || finished_; }
   /// REQUIRES is_attached().
   [[nodiscard]] ApplicationId application() const { return port_->application(); }
   [[nodiscard]] std::uint64_t parked() const { return parked_count_; }
@@ -103,6 +109,10 @@ class Router {
   bool answer_closed(const Delivery& delivery, JobOutbox& out);
   [[nodiscard]] std::vector<Parked> unpark(VnodeId vnode);
   void install(std::vector<VnodeParcel> parcels, JobOutbox& out);
+  /// Whether the process here, which takes nothing more, would have to take what is for `vnode`.
+  [[nodiscard]] bool is_untaken(VnodeId vnode) const {
+    return map_.owner(vnode).first == self_ && !bound_.contains(vnode);
+  }
   [[nodiscard]] VnodeParcel kept_parcel(VnodeId vnode, Epoch epoch);
   void remember_given(const std::vector<VnodeParcel>& parcels, ProcessorId to);
 
@@ -112,6 +122,7 @@ class Router {
   VnodeMap map_;
   VnodeSet held_;
   VnodeSet given_;  ///< Had been owned here, and are not.
+  VnodeSet bound_;  ///< Of those kept: on their way out.
   std::optional<AppPort> port_;
   bool closing_ = false;
   bool finished_ = false;

@@ -73,6 +73,12 @@ void add(const runtime::OfferCancel& in, pb::Frame& out, Sink& sink) {
 void add(const runtime::Migrate& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_migrate(), sink);
 }
+void add(const runtime::StatePiece& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_state_piece(), sink);
+}
+void add(const runtime::StateTaken& in, pb::Frame& out, Sink& sink) {
+  write(in, *out.mutable_state_taken(), sink);
+}
 void add(const runtime::VnodeMessage& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_vnode_message(), sink);
 }
@@ -207,7 +213,7 @@ runtime::Envelope read_member_envelope(const pb::Frame& in, Source& source) {
 }
 
 std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::Envelope::Variant> == 34,
+  static_assert(std::variant_size_v<runtime::Envelope::Variant> == 36,
                 "a new one needs a case here");
   switch (in.envelope_case()) {
     case pb::Frame::kVnodeMessage:
@@ -230,6 +236,10 @@ std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& sour
       return read(in.offer_cancel(), source);
     case pb::Frame::kMigrate:
       return read(in.migrate(), source);
+    case pb::Frame::kStatePiece:
+      return read(in.state_piece(), source);
+    case pb::Frame::kStateTaken:
+      return read(in.state_taken(), source);
     case pb::Frame::kViewChange:
     case pb::Frame::kAdmit:
     case pb::Frame::kAdmitted:

@@ -82,13 +82,64 @@ runtime::OfferCancel read(const pb::OfferCancel& in, Source& source) {
 }
 
 void write(const runtime::Migrate& in, pb::Migrate& out, Sink& sink) {
-  const auto& [job, parcels] = in;
+  const auto& [job, parcels, offer, sent] = in;
   out.set_job(job.value);
   write_list(parcels, out.mutable_parcels(), sink);
+  out.set_offer(offer);
+  out.set_sent(sent);
 }
 
 runtime::Migrate read(const pb::Migrate& in, Source& source) {
-  return {.job = JobId{in.job()}, .parcels = read_list(in.parcels(), source, "Migrate.parcels")};
+  runtime::Migrate out{.job = JobId{in.job()},
+                       .parcels = read_list(in.parcels(), source, "Migrate.parcels"),
+                       .offer = in.offer(),
+                       .sent = in.sent()};
+  source.require(out.offer == 0 || out.parcels.size() == 1, "Migrate.offer");
+  return out;
+}
+
+void write(const runtime::StatePiece& in, pb::StatePiece& out, Sink& sink) {
+  const auto& [job, offer, vnode, number, sizes, sent, bytes] = in;
+  out.set_job(job.value);
+  out.set_offer(offer);
+  out.set_vnode(vnode.value);
+  out.set_number(number);
+  for (const std::uint64_t size : sizes) out.add_sizes(size);
+  out.set_sent(sent);
+  out.set_payload_size(sink.payload(bytes));
+}
+
+runtime::StatePiece read(const pb::StatePiece& in, Source& source) {
+  runtime::StatePiece out{.job = JobId{in.job()},
+                          .offer = in.offer(),
+                          .vnode = source.vnode(in.vnode(), "StatePiece.vnode"),
+                          .number = in.number(),
+                          .sizes = {},
+                          .sent = in.sent(),
+                          .bytes = source.payload(in.payload_size(), "StatePiece.bytes")};
+  source.require(static_cast<std::size_t>(in.sizes_size()) <= kListMax, "StatePiece.sizes");
+  if (source.ok()) out.sizes.assign(in.sizes().begin(), in.sizes().end());
+  return out;
+}
+
+void write(const runtime::StateTaken& in, pb::StateTaken& out, Sink& /*sink*/) {
+  const auto& [job, taken, outcome, offer, vnode, why] = in;
+  out.set_job(job.value);
+  out.set_taken(taken);
+  out.set_outcome(static_cast<pb::StateTaken_Outcome>(outcome));
+  out.set_offer(offer);
+  out.set_vnode(vnode.value);
+  write_text(why, out.mutable_why());
+}
+
+runtime::StateTaken read(const pb::StateTaken& in, Source& source) {
+  return {.job = JobId{in.job()},
+          .taken = in.taken(),
+          .outcome = source.choice(in.outcome(), runtime::StateTaken::Outcome::kRefused,
+                                   "StateTaken.outcome"),
+          .offer = in.offer(),
+          .vnode = source.vnode(in.vnode(), "StateTaken.vnode"),
+          .why = source.text(in.why(), "StateTaken.why")};
 }
 
 namespace {

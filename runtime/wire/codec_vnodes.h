@@ -13,6 +13,8 @@ void write(const runtime::Offer& in, pb::Offer& out, Sink& sink);
 void write(const runtime::OfferReply& in, pb::OfferReply& out, Sink& sink);
 void write(const runtime::OfferCancel& in, pb::OfferCancel& out, Sink& sink);
 void write(const runtime::Migrate& in, pb::Migrate& out, Sink& sink);
+void write(const runtime::StatePiece& in, pb::StatePiece& out, Sink& sink);
+void write(const runtime::StateTaken& in, pb::StateTaken& out, Sink& sink);
 void write(const runtime::VnodeMessage& in, pb::VnodeMessage& out, Sink& sink);
 void write(const runtime::CollectiveMessage& in, pb::CollectiveMessage& out, Sink& sink);
 [[nodiscard]] runtime::Route read(const pb::Route& in, Source& source);
@@ -22,6 +24,8 @@ void write(const runtime::CollectiveMessage& in, pb::CollectiveMessage& out, Sin
 [[nodiscard]] runtime::OfferReply read(const pb::OfferReply& in, Source& source);
 [[nodiscard]] runtime::OfferCancel read(const pb::OfferCancel& in, Source& source);
 [[nodiscard]] runtime::Migrate read(const pb::Migrate& in, Source& source);
+[[nodiscard]] runtime::StatePiece read(const pb::StatePiece& in, Source& source);
+[[nodiscard]] runtime::StateTaken read(const pb::StateTaken& in, Source& source);
 [[nodiscard]] runtime::VnodeMessage read(const pb::VnodeMessage& in, Source& source);
 [[nodiscard]] runtime::CollectiveMessage read(const pb::CollectiveMessage& in, Source& source);
 

@@ -58,7 +58,7 @@ struct Harness {
   }
 
   Router router;
-  Mover mover{kSelf, kJob, 200ms};
+  Mover mover{kSelf, kJob, 200ms, {}};
   Standing standing;
   JobOutbox out;
 };
@@ -118,14 +118,14 @@ TEST_CASE("nothing is released before the receiver has accepted, and a refusal f
   CHECK(h.router.held() == range(0, 11));
 }
 
-TEST_CASE("vnodes with much to carry travel in several messages") {
+TEST_CASE("vnodes that carry more than a piece together travel in several messages") {
   Harness h(kSelf);
   h.promise_four();
   AppReleased released = h.released(range(8, 11));
-  const Payload megabyte(Bytes(std::size_t{1} << 20U));
-  for (auto& [vnode, bundle] : released.vnodes) bundle.mailbox.resize(30);
+  const Payload kilobyte(Bytes(1024));
+  for (auto& [vnode, bundle] : released.vnodes) bundle.mailbox.resize(100);
   for (auto& [vnode, bundle] : released.vnodes) {
-    for (Message& message : bundle.mailbox) message.payload = megabyte;
+    for (Message& message : bundle.mailbox) message.payload = kilobyte;
   }
 
   h.mover.on_released(std::move(released), h.router, h.standing, h.out);

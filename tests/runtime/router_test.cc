@@ -40,7 +40,8 @@ struct Harness {
   }
   /// The application gives v1 up, having taken everything up to `received`.
   std::vector<VnodeParcel> release_v1(std::uint64_t received) {
-    return router.release({received, {{VnodeId{1}, VnodeBundle{}}}}, kOther, out);
+    router.keep({received, {{VnodeId{1}, VnodeBundle{}}}}, out);
+    return router.give_kept(VnodeSet{VnodeId{1}}, kOther);
   }
 
   Router router{kSelf, kJob, VnodeMap(4, {kSelf, kOther}), kFlowBytes};
@@ -89,9 +90,8 @@ TEST_CASE("the vnodes of a finished process are nobody's when its processor leav
   REQUIRE(routes == std::vector<Route>{{VnodeSet::range(VnodeId{0}, VnodeId{1}), kNobody, 2}});
   CHECK(h.router.on_leaving().empty());
   other.router.on_routes(routes, other.out);
-  other.router.serve(
-      {VnodeId{3}, 0, 0, collectives::Purpose::kQuestion, false, {}},
-      {{VnodeSet::range(VnodeId{0}, VnodeId{3}), 0}}, other.out);
+  other.router.serve({VnodeId{3}, 0, 0, collectives::Purpose::kQuestion, false, {}},
+                     {{VnodeSet::range(VnodeId{0}, VnodeId{3}), 0}}, other.out);
   const auto handed = other.handed<AppDeliver>();
 
   REQUIRE(handed.size() == 3);
@@ -163,7 +163,8 @@ TEST_CASE("a former holder forwards with the epoch it gave the vnode away at") {
 
 TEST_CASE("what was given away and has not come back can be told to others, as it is known now") {
   Harness h;
-  static_cast<void>(h.router.release({0, {{VnodeId{0}, {}}, {VnodeId{1}, {}}}}, kOther, h.out));
+  h.router.keep({0, {{VnodeId{0}, {}}, {VnodeId{1}, {}}}}, h.out);
+  static_cast<void>(h.router.give_kept(VnodeSet::range(VnodeId{0}, VnodeId{1}), kOther));
   h.router.on_routes({{VnodeSet{VnodeId{1}}, kThird, 3}}, h.out);
   CHECK(h.router.given() ==
         std::vector<Route>{{VnodeSet{VnodeId{0}}, kOther, 2}, {VnodeSet{VnodeId{1}}, kThird, 3}});

@@ -174,7 +174,9 @@ TEST_CASE("which envelopes keep their order among themselves") {
   last.gone.back().id = support::kSelf;
   CHECK(of(last).kind == Kind::kFence);
   CHECK(of(ViewInstall{}).kind == Kind::kFence);
-  CHECK(of(Migrate{}).kind == Kind::kFence);
+  CHECK(of(Migrate{}).flow.kind == FlowKey::Kind::kMoves);
+  CHECK(of(StatePiece{}).flow == of(Migrate{}).flow);
+  CHECK(of(StateTaken{}).kind == Kind::kControl);
   CHECK(of(JobEnd{}).kind == Kind::kFence);
   CHECK(of(piece(1, 0, 5)).kind == Kind::kFlow);
   CHECK(of(piece(1, 0, 5)).flow == of(VnodeMessage{kJob, 0, question}).flow);

@@ -150,6 +150,16 @@ collectives::Message RandomMessages::collective() {
   }
 }
 
+StatePiece RandomMessages::state_piece() {
+  return {.job = job(),
+          .offer = number(),
+          .vnode = vnode(),
+          .number = number(),
+          .sizes = list([this] { return number(); }),
+          .sent = number(),
+          .bytes = payload()};
+}
+
 PointToPoint RandomMessages::point_to_point() {
   return {.from = vnode(),
           .to = vnode(),

@@ -76,6 +76,7 @@ class RandomMessages {
   }
   [[nodiscard]] runtime::CastCredit cast_credit();
   [[nodiscard]] runtime::VnodeMessage vnode_message();
+  [[nodiscard]] runtime::StatePiece state_piece();
   [[nodiscard]] runtime::VnodeBundle::Casting casting(VnodeId root);
   [[nodiscard]] runtime::Delivery delivery();
   [[nodiscard]] std::map<VnodeId, std::uint64_t> counters();

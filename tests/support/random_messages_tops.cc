@@ -51,7 +51,8 @@ Envelope RandomMessages::vnode_envelope(std::size_t kind) {
     case 16:
       return OfferCancel{job(), some_tokens()};
     case 17:
-      return Migrate{job(), list([this] { return parcel(); })};
+      if (flip()) return Migrate{job(), {parcel()}, number(), number()};
+      return Migrate{job(), list([this] { return parcel(); }), 0, number()};
     case 18:
       return vnode_message();
     case 19:
@@ -87,8 +88,13 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
       return StatusAnswer{number(), status()};
     case 32:
       return DrainOrder{};
-    default:
+    case 33:
       return DownOrder{};
+    case 34:
+      return state_piece();
+    default:
+      return StateTaken{job(),    number(), choice(StateTaken::Outcome::kRefused),
+                        number(), vnode(),  text()};
   }
 }
 
@@ -98,7 +104,7 @@ std::optional<Passage> RandomMessages::passage() {
 }
 
 Frame RandomMessages::frame(std::size_t kind) {
-  static_assert(std::variant_size_v<Envelope::Variant> == 34, "a new one must be made here");
+  static_assert(std::variant_size_v<Envelope::Variant> == 36, "a new one must be made here");
   if (kind >= std::variant_size_v<Envelope::Variant>)
     return Frame{0, number(), std::nullopt, passage()};
   const std::uint64_t seq = number() | 1U;  // never 0

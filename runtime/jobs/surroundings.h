@@ -1,0 +1,29 @@
+#pragma once
+
+#include "overlay/base/ids.h"
+#include "overlay/base/time.h"
+#include "overlay/tree_store.h"
+#include "runtime/messages/member_messages.h"
+
+namespace phx::runtime {
+
+/// What changes within this time (owners, ends of processes) is one statement to all.
+inline constexpr Duration kAnnounceDelay = 10ms;
+
+/// What a job must know of the daemon around it when it handles an input.
+struct Surroundings {
+  Instant now;
+  const overlay::TreeStore& trees;
+  const View& view;
+  const ProcessorSet& members;  ///< All of the view.
+  const ProcessorSet& staying;  ///< Those that do not leave.
+  ProcessorId coordinator;
+  bool leaving = false;  ///< This processor leaves.
+};
+
+/// Was a member once. What is said of it may be older than its leaving.
+[[nodiscard]] inline bool is_gone(const Surroundings& around, ProcessorId processor) {
+  return !around.members.contains(processor) && processor.value < around.view.next_processor;
+}
+
+}  // namespace phx::runtime
