@@ -214,7 +214,11 @@ void FrameReader::begin_payload() {
   filled_ = 0;
   if (prefix_.payload_size == 0) return;
   stage_ = Stage::kPayload;
-  payload_capacity_ = std::min<std::size_t>(prefix_.payload_size, kPayloadStep);
+  payload_capacity_ = prefix_.payload_size;
+  // Applications are started here, and send what a vnode carries as a whole: who copied that while
+  // it comes would do nothing else meanwhile.
+  const bool is_local = expected_ == Family::kToDaemon || expected_ == Family::kToApplication;
+  if (!is_local) payload_capacity_ = std::min(payload_capacity_, kPayloadStep);
   if (memory_ && payload_capacity_ == prefix_.payload_size) payload_ = memory_(payload_capacity_);
   if (!payload_) payload_ = std::make_shared_for_overwrite<std::byte[]>(payload_capacity_);
 }

@@ -33,9 +33,10 @@ Bytes framed(const Bytes& header, const Bytes& payload, Family family = Family::
 }
 
 /// A prefix alone that announces these sizes.
-Bytes announcement(std::uint32_t header_size, std::uint32_t payload_size) {
+Bytes announcement(std::uint32_t header_size, std::uint32_t payload_size,
+                   Family family = Family::kFrame) {
   Bytes prefix(kPrefixBytes);
-  write_prefix({.family = Family::kFrame,
+  write_prefix({.family = family,
                 .version = kWireVersion,
                 .header_size = header_size,
                 .payload_size = payload_size,
@@ -121,6 +122,15 @@ TEST_CASE("a payload beyond the first step gets room as it arrives") {
 
   REQUIRE(reader.is_complete());
   CHECK(reader.take_payload().bytes()[0] == std::byte{9});
+}
+
+TEST_CASE("what an application sends is not copied while it comes") {
+  constexpr std::uint32_t kSize = std::uint32_t{200} << 20U;
+  FrameReader reader(Family::kToDaemon);
+
+  REQUIRE(feed(reader, announcement(0, kSize, Family::kToDaemon)).ok());
+
+  CHECK(reader.space().size() == kSize);
 }
 
 TEST_CASE("what is too large is refused at once, before anything is allocated") {
