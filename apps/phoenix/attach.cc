@@ -35,17 +35,22 @@ class Tail {
   explicit Tail(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
   [[nodiscard]] bool is_open() const { return file_.is_open(); }
   void skip_all() { ::lseek(file_.get(), 0, SEEK_END); }
-  /// What is there now. False: it cannot be written.
-  [[nodiscard]] bool show() {
+  /// What is there now. kAborted: interrupted meanwhile.
+  [[nodiscard]] Status show() {
     char buffer[std::size_t{64} << 10U];
     while (true) {
       const ssize_t size = ::read(file_.get(), buffer, sizeof(buffer));
       if (size < 0 && errno == EINTR) continue;
-      if (size <= 0) return true;
+      if (size < 0) return Error{ErrorCode::kUnavailable, std::strerror(errno)};
+      if (size == 0) return success();
       for (ssize_t at = 0; at < size;) {
-        const ssize_t written =
-            ::write(STDOUT_FILENO, buffer + at, static_cast<std::size_t>(size - at));
-        if (written < 0 && (errno != EINTR || Interrupts::count() > 0)) return false;
+        const auto rest = static_cast<std::size_t>(size - at);
+        const ssize_t written = ::write(STDOUT_FILENO, buffer + at, rest);
+        if (written < 0 && errno != EINTR) {
+          return Error{ErrorCode::kUnavailable, std::strerror(errno)};
+        }
+        if (written < 0 && Interrupts::count() > 0)
+          return Error{ErrorCode::kAborted, "interrupted"};
         at += std::max<ssize_t>(written, 0);
       }
     }
@@ -55,20 +60,25 @@ class Tail {
   tcp::Descriptor file_;
 };
 
+int cannot_show(const Error& error) {
+  return fail("cannot show the output: " + error.what);
+}
+
 /// Until the job is over: its exit code.
 int follow_log(Tail& tail, const std::string& mesh, JobId job) {
-  const std::string name = to_string(job);
   while (true) {
     const auto record = JobRecord::find(mesh, job);
-    if (!tail.show() || Interrupts::count() > 0) {
-      std::fprintf(stderr, "phoenix: %s goes on; phoenix kill %s ends it\n", name.c_str(),
-                   name.c_str());
-      return kInterrupted;
+    const Status shown = tail.show();
+    if (Interrupts::count() > 0) {
+      return fail(to_string(job) + " goes on; phoenix kill " + job_words(job, mesh) + " ends it",
+                  kInterrupted);
     }
+    if (!shown.ok()) return cannot_show(shown.error());
     if (!record || !record->is_followed) {
       if (record && record->code) return *record->code;
-      return fail("the tool that followed " + name + " has ended without a word; phoenix attach " +
-                  name + " follows it from here");
+      return fail("the tool that followed " + to_string(job) +
+                  " has ended without a word; if the job runs, phoenix attach " +
+                  job_words(job, mesh) + " follows it");
     }
     std::this_thread::sleep_for(kLook);
   }
@@ -87,7 +97,8 @@ int show_log(const JobOptions& options) {
   Tail tail(record->log);
   if (!tail.is_open()) return fail("cannot read " + record->log + ": " + std::strerror(errno));
   if (options.follows) return follow_log(tail, options.mesh, job.value());
-  return tail.show() ? kOk : kFailed;
+  const Status shown = tail.show();
+  return shown.ok() ? static_cast<int>(kOk) : cannot_show(shown.error());
 }
 
 /// Of a job that no tool follows any more, or that another machine's tool follows.
@@ -104,7 +115,8 @@ int attach(const JobOptions& options) {
   const Interrupts interrupts;
   const auto job = parse_job(options.job);
   if (!job.ok()) return fail(job.error().what, kUsage);
-  const auto record = JobRecord::find(options.mesh, job.value());
+  auto record = JobRecord::find(options.mesh, job.value());
+  if (record && record->is_outdated) record.reset();
   if (record && record->code) {
     std::fprintf(stderr, "phoenix: %s is over; its output is in %s\n",
                  to_string(job.value()).c_str(), record->log.c_str());
@@ -140,8 +152,9 @@ void add_attach(CLI::App& tool, Action& chosen) {
   const auto options = add_options(*verb);
   verb->footer(
       "Shows what the job writes from now on, and ends with its exit code. Ctrl-C leaves the job\n"
-      "alone. If the tool that followed it is gone, this one does so in its place, as run does:\n"
-      "then Ctrl-C goes to the job's processes.");
+      "alone. If the tool that followed it is gone, this one does so in its place: then Ctrl-C "
+      "goes\n"
+      "to the job's processes, and the job goes on for an hour when this terminal is closed.");
   verb->callback([options, &chosen] { chosen = [options] { return attach(*options); }; });
 }
 

@@ -40,6 +40,7 @@ Follower::Follower(Session session, runtime::RunRequest request, JobOutput outpu
 Follower::Follower(Session session, JobId job, JobOutput output)
     : Follower(std::move(session), runtime::RunRequest{}, std::move(output)) {
   job_ = job;
+  is_guest_ = true;
 }
 
 int Follower::run() {
@@ -49,7 +50,10 @@ int Follower::run() {
     if (const auto code = ask_another(sent.error().what)) return *code;
   }
   while (true) {
-    if (const int number = job_ ? Interrupts::take() : 0; number != 0) pass_on(number);
+    if (const int number = job_ ? Interrupts::take() : 0; number != 0) {
+      if (is_guest_ && number != SIGINT) return fail(to_string(*job_) + " goes on", kInterrupted);
+      pass_on(number);
+    }
     if (!job_ && Interrupts::count() > 1) {
       return fail("interrupted before the job had a number; see phoenix ps", kInterrupted);
     }
@@ -113,6 +117,7 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
   if (const auto* m = std::get_if<runtime::RunMoved>(&reply)) return move(*m);
   if (const auto* m = std::get_if<runtime::RunEnded>(&reply)) {
     if (!m->reason.empty()) fail(to_string(m->job) + ": " + m->reason);
+    has_ended_ = true;
     return m->code;
   }
   if (const auto* m = std::get_if<runtime::Done>(&reply); m != nullptr && !m->error.empty()) {

@@ -30,6 +30,8 @@ class Follower {
 
   /// Until the job is over, or lost: the exit code of the tool. REQUIRES an Interrupts to be there.
   [[nodiscard]] int run();
+  /// That code is how the job has ended; else it may go on, and this tool has given up.
+  [[nodiscard]] bool has_ended() const { return has_ended_; }
 
  private:
   /// An exit code ends run().
@@ -65,6 +67,8 @@ class Follower {
   std::map<ProcessorId, std::uint64_t> shown_;
   int ending_ = 0;  ///< The signal that ended the job; 0: none.
   std::optional<JobId> job_;
+  bool is_guest_ = false;  ///< The job goes on when this tool ends.
+  bool has_ended_ = false;
   std::optional<Instant> give_up_;  ///< Searching since a loss.
 
   Instant looked_;             ///< When the silence was counted last.

@@ -19,6 +19,7 @@ class JobRecord {
     std::string log;           ///< The absolute path of the file with the job's output.
     std::optional<int> code;   ///< The job has ended, with this exit code.
     bool is_followed = false;  ///< The tool lives.
+    bool is_outdated = false;  ///< The mesh that runs under this name now is another one.
   };
   /// Nothing: no such job was detached here.
   [[nodiscard]] static std::optional<Found> find(const std::string& mesh, JobId job);
@@ -35,6 +36,8 @@ class JobRecord {
   tcp::Descriptor file_;
 };
 
+/// As words for the command line: "j4", or "j4 --mesh x".
+[[nodiscard]] std::string job_words(JobId job, const std::string& mesh);
 /// "j4" or "4". kBadInput: the error says what would be right.
 [[nodiscard]] Result<JobId> parse_job(const std::string& text);
 

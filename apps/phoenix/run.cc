@@ -77,7 +77,7 @@ Result<std::pair<tcp::Descriptor, std::string>> open_log(const RunOptions& optio
 
 /// What a person, or a script, has to know of a detached job.
 std::string advice(const std::string& mesh, JobId job, const std::string& log) {
-  const std::string name = to_string(job) + (mesh == "default" ? "" : " --mesh " + mesh);
+  const std::string name = job_words(job, mesh);
   return "phoenix: " + to_string(job) + " goes on without this terminal, and writes to " + log +
          "\n  phoenix logs " + name + "     what it has written\n  phoenix attach " + name +
          "   what it writes, and how it ends\n  phoenix kill " + name + "     ends it\n";
@@ -104,7 +104,7 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
     });
   }
   const int code = follower.run();
-  if (record) record->end(code);
+  if (record && follower.has_ended()) record->end(code);
   return code;
 }
 

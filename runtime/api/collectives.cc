@@ -20,12 +20,18 @@ constexpr Vnode kAllTarget = 0;
 /// the way its bytes; a longer one straight to who needs it, which costs a message of its own.
 constexpr std::size_t kShortValue = std::size_t{16} << 10U;
 /// The same for the values of one vnode to all others, and of one to all together.
-constexpr std::size_t kShortRow = std::size_t{4} << 10U;
+constexpr std::size_t kShortRow = std::size_t{8} << 10U;
 constexpr std::size_t kShortParts = std::size_t{64} << 10U;
 
 std::size_t size_of(const std::vector<Payload>& parts) {
   return std::transform_reduce(parts.begin(), parts.end(), std::size_t{0}, std::plus<>(),
                                [](const Payload& part) { return part.size(); });
+}
+
+std::vector<Vnode> vnodes_of(const VnodeValues& values) {
+  std::vector<Vnode> vnodes;
+  for (const auto& [v, value] : values) vnodes.push_back(v);
+  return vnodes;
 }
 
 Payload combined(const Reduction& reduction, const Payload& left, const Payload& right) {
@@ -57,6 +63,16 @@ std::vector<Vnode> Collectives::held(const char* operation) const {
       .in(operation, std::nullopt, core_.engine.processor());
 }
 
+/// Others would wait for the values of a vnode that are not given, and it for ever.
+void Collectives::check_complete(std::vector<Vnode> given, const char* operation) const {
+  std::sort(given.begin(), given.end());
+  if (given == core_.held()) return;
+  throw Failure(ErrorCode::kBadInput, std::string(operation) + ": values of " +
+                                          std::to_string(given.size()) + " vnodes were given; " +
+                                          "it takes one of each vnode held, and of no other")
+      .in(operation, std::nullopt, core_.engine.processor());
+}
+
 // --- Reductions and broadcasts -------------------------------------------------------------------
 
 /// All at once, so that the contributions of this process leave as one.
@@ -81,6 +97,7 @@ std::vector<Ticket> Collectives::contribute(Vnode target, const Reduction& reduc
 Payload Collectives::allreduce(const Reduction& reduction, const VnodeValues& values,
                                const char* operation) {
   static_cast<void>(held(operation));
+  check_complete(vnodes_of(values), operation);
   const auto tickets = contribute(kAllTarget, reduction, values, operation);
   if (reduction.fold && core_.holds(kAllTarget)) {
     static_cast<void>(core_.fold(tickets.front(), reduction, operation));
@@ -94,6 +111,7 @@ Payload Collectives::allreduce(const Reduction& reduction, const VnodeValues& va
 
 std::optional<Payload> Collectives::reduce(Vnode target, const Reduction& reduction,
                                            const VnodeValues& values, const char* operation) {
+  check_complete(vnodes_of(values), operation);
   const auto tickets = contribute(target, reduction, values, operation);
   if (!core_.holds(target)) return std::nullopt;
   if (reduction.fold) return core_.fold(tickets.front(), reduction, operation);
@@ -143,9 +161,11 @@ std::vector<Payload> Collectives::exchange(std::deque<Sent> sends,
     return to ? endpoint.send(VnodeId{from}, VnodeId{*to}, kCollectiveTag, payload)
               : endpoint.broadcast(VnodeId{from}, kCollectiveTag, payload);
   };
+  std::string refused;  // Why no more may be sent for the moment.
   const auto look = [&](Endpoint& endpoint) -> std::optional<bool> {
     while (!sends.empty()) {
       const Status status = send_next(endpoint);
+      refused = status.ok() ? "" : status.error().what;
       if (!status.ok() && status.error().code == ErrorCode::kLimit) break;
       core_.throw_unless_ok(status, operation, sends.front().from);
       sends.pop_front();
@@ -165,7 +185,8 @@ std::vector<Payload> Collectives::exchange(std::deque<Sent> sends,
     return std::nullopt;
   };
   const auto what = [&] {
-    if (missing.empty()) return std::string(operation) + ": others do not take what is for them";
+    if (!refused.empty()) return std::string(operation) + ": " + refused;
+    if (missing.empty()) return std::string(operation);
     const Expected& first = expected[missing.front()];
     const std::size_t more = missing.size() - 1;
     return std::string(operation) + ": nothing has come from v" + std::to_string(first.from) +
@@ -173,7 +194,11 @@ std::vector<Payload> Collectives::exchange(std::deque<Sent> sends,
            (more == 0 ? "" : ", and " + std::to_string(more) + " more");
   };
   const Duration timeout = core_.engine.options().timeout;
-  if (core_.engine.await({timeout, what}, look)) return received;
+  while (true) {
+    const std::size_t left = sends.size() + missing.size();
+    if (core_.engine.await({timeout, what}, look)) return received;
+    if (sends.size() + missing.size() == left) break;  // Else it is only long.
+  }
   throw Failure(ErrorCode::kTimeout, what() + " for " + spell(timeout))
       .in(operation, std::nullopt, core_.engine.processor());
 }
@@ -284,8 +309,9 @@ std::map<Vnode, std::vector<Payload>> Collectives::alltoall(
                                               std::to_string(vnodes) + " vnodes")
           .in(kOperation, from, core_.engine.processor());
     }
-    const bool is_apart = size_of(row) > kShortRow;
-    const Payload joined = is_apart ? Payload() : join(Parts(row.begin(), row.end()));
+    const bool is_long = size_of(row) > kShortRow;
+    const Payload joined = is_long ? Payload() : join(Parts(row.begin(), row.end()));
+    const bool is_apart = is_long || joined.size() > kShortRow;
     parts.emplace_back(from, part_of(joined, is_apart));
     // Everybody begins with another one, so that not all send to the same one first.
     for (std::uint64_t i = 1; is_apart && i <= vnodes; ++i) {

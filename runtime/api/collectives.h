@@ -63,6 +63,7 @@ class Collectives {
   [[nodiscard]] std::vector<Payload> await_broadcast(Vnode root, const char* operation);
   void cast(Vnode root, const Payload& payload, const char* operation);
   [[nodiscard]] std::vector<Vnode> held(const char* operation) const;
+  void check_complete(std::vector<Vnode> given, const char* operation) const;
 
   SessionCore& core_;
 };

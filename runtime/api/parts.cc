@@ -1,5 +1,7 @@
 #include "runtime/api/parts.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace phx {
@@ -8,7 +10,7 @@ namespace {
 constexpr std::uint64_t kApart = ~std::uint64_t{0};
 
 struct Joined {
-  std::vector<std::uint64_t> sizes;
+  std::vector<std::uint64_t> sizes;  ///< One, if all are equal.
   Bytes bytes;
   void state(auto& io) { io(sizes, bytes); }
 };
@@ -35,11 +37,16 @@ Payload join(const Parts& parts) {
     joined.sizes.push_back(part ? part->size() : kApart);
     if (part) append(joined.bytes, *part);
   }
+  const std::vector<std::uint64_t>& sizes = joined.sizes;
+  const bool are_equal =
+      std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
+  if (are_equal && !sizes.empty()) joined.sizes.resize(1);
   return encode(joined);
 }
 
 Parts split(const Payload& payload, std::size_t count) {
-  const auto joined = decode<Joined>(payload);
+  auto joined = decode<Joined>(payload);
+  if (joined.sizes.size() == 1) joined.sizes.resize(count, joined.sizes.front());
   if (joined.sizes.size() != count) throw damaged();
   // The bytes stand at the end of it.
   std::size_t at = payload.size() - joined.bytes.size();

@@ -78,10 +78,12 @@ void Session::cast_bytes(Vnode root, const Payload& payload, Tag tag) {
 }
 
 Message Session::recv(const Wanted& wanted) {
+  if (wanted.tag == kCollectiveTag) throw Failure(taken_tag());
   return core_->receive(wanted, "recv");
 }
 
 std::optional<Message> Session::try_recv(const Wanted& wanted) {
+  if (wanted.tag == kCollectiveTag) throw Failure(taken_tag());
   return core_->take(wanted);
 }
 

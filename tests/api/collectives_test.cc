@@ -250,10 +250,19 @@ TEST_CASE("collectives with a wrong number of values are refused with a sentence
         return alone.job.alltoall_bytes({{1, {Payload()}}});
       },
       "alltoall: v1 gives 1 values for 3 vnodes");
+  says(
+      [&] { return alone.job.allreduce_bytes(reduction<int>(std::plus<>(), true), {}); },
+      "allreduce: values of 0 vnodes were given; it takes one of each vnode held, and of no other");
+  says([&] { return alone.job.try_recv({.tag = kCollectiveTag}); },
+       "the highest tag is taken: collectives use it");
   says([&] { return alone.job.gather(7, 1); }, "gather: there is no v7: the job has 3 vnodes");
 }
 
 TEST_CASE("parts that are damaged are refused") {
+  const Parts equal{encode(1), encode(2), encode(3)};
+  CHECK(split(join(equal), 3) == equal);
+  CHECK(join(equal).size() < 3 * (sizeof(int) + 8) + 8);
+  CHECK_THROWS_AS(static_cast<void>(split(join(equal), 4)), Failure);
   const Parts parts{encode(1), std::nullopt, Payload(), encode(std::string("text"))};
   const Payload joined = join(parts);
   CHECK(split(joined, 4) == parts);

@@ -54,7 +54,7 @@ await "it has begun" has phoenix-j2-2.out "begun"
 kill -KILL "$(follower_of j2)"
 dead() { test -z "$(follower_of j2)"; }
 await "the tool that followed it is killed" dead
-check "logs -f says what to do" fails_with "phoenix attach j2 follows it from here" \
+check "logs -f says what to do" fails_with "phoenix attach j2 follows it" \
       "$phoenix" logs -f j2
 "$phoenix" attach j2 >again 2>&1 &
 again=$!
@@ -72,6 +72,8 @@ check "what has no file is no job" fails_with "cannot write $work/no/such" \
 check "a job that was not detached has no log" fails_with "run --detach" "$phoenix" logs j99
 check "attach to no job" fails_with "no job 99" "$phoenix" attach j99
 check "a name that is no job" fails_with "is no job" "$phoenix" logs x1
+check "output that cannot be shown is an error" fails_with "cannot show the output" \
+      sh -c "$phoenix logs j1 >/dev/full"
 check "the mesh ends" "$phoenix" down
 check "what was written stays" ends_with 3 "$phoenix" logs -f j1
 
@@ -81,3 +83,14 @@ touch gate3
 check "and ends as the job does" ends_with 4 "$phoenix" logs -f j1 --mesh "$mesh"
 gone() { ! test -e "$PHOENIX_DIR/$mesh"; }
 await "the mesh goes with the job" gone
+
+check "another mesh of the same name starts" "$phoenix" up --local 1 -q
+"$phoenix" run -n 1 --attach-timeout 600 -- sh -c 'sleep 600' >other.out 2>&1 &
+other=$!
+runs() { "$phoenix" ps | grep -q "^j1 "; }
+await "its first job runs" runs
+check "attach does not take it for the one before" \
+      fails_with "another tool follows j1 already" "$phoenix" attach j1
+"$phoenix" kill j1
+wait "$other"
+check "the mesh ends" "$phoenix" down
