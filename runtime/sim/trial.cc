@@ -8,7 +8,7 @@
 namespace phx::sim {
 namespace {
 
-constexpr Duration kBound = 600s;
+constexpr Duration kTrialBound = 600s;
 
 ClusterOptions cluster_options(const TrialOptions& options) {
   ClusterOptions cluster;
@@ -97,7 +97,7 @@ std::optional<Trial::Round> Trial::broadcast(ProcessorId root) {
   job_->order_broadcast(*vnode);
   cluster_.run_for(options_.pause);  // Then it has begun.
   const auto is_done = [this] { return job_->ledger().outstanding() == 0; };
-  if (!cluster_.run_until(is_done, kBound)) return std::nullopt;
+  if (!cluster_.run_until(is_done, kTrialBound)) return std::nullopt;
   Round round;
   round.cost = cluster_.network().meter().since(before);
   const Instant begin = firsts_[*cluster_.find(root)];
@@ -119,7 +119,7 @@ std::optional<Trial::Round> Trial::reduce(ProcessorId root) {
   const Instant begin = cluster_.now();
   job_->order_round(*vnode, /*to_all=*/false);
   const auto is_done = [&] { return job_->ledger().counters().results > results; };
-  if (!cluster_.run_until(is_done, kBound)) return std::nullopt;
+  if (!cluster_.run_until(is_done, kTrialBound)) return std::nullopt;
   Round round;
   round.time = lasts_[*cluster_.find(root)] - begin;
   round.cost = cluster_.network().meter().since(before);
