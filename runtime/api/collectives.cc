@@ -34,6 +34,13 @@ std::vector<Vnode> vnodes_of(const VnodeValues& values) {
   return vnodes;
 }
 
+/// REQUIRES that none is missing.
+std::vector<Payload> values_of(Parts&& parts) {
+  std::vector<Payload> values;
+  for (auto& part : parts) values.push_back(std::move(*part));
+  return values;
+}
+
 Payload combined(const Reduction& reduction, const Payload& left, const Payload& right) {
   if (reduction.fold) return reduction.fold({left, right});
   return value_or_throw(collectives::combine(reduction.kind, left, right));
@@ -125,19 +132,19 @@ void Collectives::cast(Vnode root, const Payload& payload, const char* operation
   core_.throw_unless_ok(core_.send_when_possible(cast, operation), operation, root);
 }
 
-/// The same for all vnodes held.
-std::vector<Payload> Collectives::await_broadcast(Vnode root, const char* operation) {
-  std::vector<Payload> payloads;
+/// All vnodes held get it.
+Payload Collectives::await_broadcast(Vnode root, const char* operation) {
+  Payload payload;
   for (const Vnode v : held(operation)) {
     const Wanted wanted{.at = v, .from = root, .tag = kCollectiveTag, .kind = Kind::kBroadcast};
-    payloads.push_back(core_.receive(wanted, operation).payload);
+    payload = core_.receive(wanted, operation).payload;
   }
-  return payloads;
+  return payload;
 }
 
 Payload Collectives::broadcast(Vnode root, const std::function<Payload()>& make) {
   if (core_.holds(root)) cast(root, make(), "broadcast");
-  return await_broadcast(root, "broadcast").back();
+  return await_broadcast(root, "broadcast");
 }
 
 // --- Past the trees ------------------------------------------------------------------------------
@@ -231,9 +238,7 @@ std::optional<std::vector<Payload>> Collectives::gather(Vnode target, const Vnod
   for (std::size_t i = 0; i < expected.size(); ++i) {
     all[expected[i].from] = std::move(received[i]);
   }
-  std::vector<Payload> results;
-  for (auto& value : all) results.push_back(std::move(*value));
-  return results;
+  return values_of(std::move(all));
 }
 
 std::vector<Payload> Collectives::allgather(const VnodeValues& values) {
@@ -254,9 +259,7 @@ std::vector<Payload> Collectives::allgather(const VnodeValues& values) {
   }
   std::vector<Payload> received = exchange(std::move(sends), expected, kOperation);
   for (std::size_t i = 0; i < expected.size(); ++i) all[expected[i].from] = received[i];
-  std::vector<Payload> results;
-  for (auto& value : all) results.push_back(std::move(*value));
-  return results;
+  return values_of(std::move(all));
 }
 
 VnodeValues Collectives::scatter(Vnode root, const std::function<std::vector<Payload>()>& make,
@@ -278,11 +281,12 @@ VnodeValues Collectives::scatter(Vnode root, const std::function<std::vector<Pay
     Parts sent(parts.begin(), parts.end());
     if (is_apart) sent.assign(parts.size(), std::nullopt);
     for (Vnode v = 0; is_apart && v < vnodes; ++v) {
-      if (!core_.holds(v)) sends.push_back({root, v, parts[v]});
+      const bool is_here = std::binary_search(here.begin(), here.end(), v);
+      if (!is_here) sends.push_back({root, v, parts[v]});
     }
     cast(root, join(sent), operation);
   }
-  const Parts all = split(await_broadcast(root, operation).back(), vnodes);
+  const Parts all = split(await_broadcast(root, operation), vnodes);
   std::vector<Expected> expected;
   VnodeValues results;
   for (const Vnode v : here) {
@@ -325,11 +329,12 @@ std::map<Vnode, std::vector<Payload>> Collectives::alltoall(
   std::vector<Expected> expected;
   for (Vnode from = 0; from < vnodes; ++from) {
     const auto own = rows.find(from);
-    const Parts row = all[from] ? split(*all[from], vnodes) : Parts();
+    const bool is_inline = own == rows.end() && all[from];
+    const Parts row = is_inline ? split(*all[from], vnodes) : Parts();
     for (auto& [to, column] : results) {
       if (own != rows.end()) {
         column[from] = own->second[to];
-      } else if (all[from]) {
+      } else if (is_inline) {
         column[from] = row[to].value_or(Payload());
       } else {
         expected.push_back({to, from});

@@ -60,7 +60,7 @@ class Collectives {
   [[nodiscard]] std::vector<Payload> exchange(std::deque<Sent> sends,
                                               const std::vector<Expected>& expected,
                                               const char* operation);
-  [[nodiscard]] std::vector<Payload> await_broadcast(Vnode root, const char* operation);
+  [[nodiscard]] Payload await_broadcast(Vnode root, const char* operation);
   void cast(Vnode root, const Payload& payload, const char* operation);
   [[nodiscard]] std::vector<Vnode> held(const char* operation) const;
   void check_complete(std::vector<Vnode> given, const char* operation) const;
