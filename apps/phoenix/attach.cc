@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/phoenix/daemon_logs.h"
 #include "apps/phoenix/follower.h"
 #include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/job_output.h"
@@ -27,6 +28,7 @@ struct JobOptions {
   std::string job;
   std::string mesh = "default";
   bool follows = false;
+  bool of_daemons = false;
 };
 
 /// Writes to stdout what stands in a file, and what is added to it.
@@ -64,10 +66,22 @@ int cannot_show(const Error& error) {
   return fail("cannot show the output: " + error.what);
 }
 
+/// What is known of a detached job, and its file, which stays the same one.
+struct Logged {
+  tcp::Descriptor file;
+  JobRecord::Found record;
+};
+std::optional<Logged> find_logged(const std::string& mesh, JobId job) {
+  auto file = JobRecord::open(mesh, job);
+  auto record = file ? JobRecord::find(mesh, *file) : std::nullopt;
+  if (!record) return std::nullopt;
+  return Logged{std::move(*file), std::move(*record)};
+}
+
 /// Until the job is over: its exit code.
-int follow_log(Tail& tail, const std::string& mesh, JobId job) {
+int follow_log(Tail& tail, const std::string& mesh, JobId job, const tcp::Descriptor& file) {
   while (true) {
-    const auto record = JobRecord::find(mesh, job);
+    const auto record = JobRecord::find(mesh, file);
     const Status shown = tail.show();
     if (Interrupts::count() > 0) {
       return fail(to_string(job) + " goes on; phoenix kill " + job_words(job, mesh) + " ends it",
@@ -86,53 +100,75 @@ int follow_log(Tail& tail, const std::string& mesh, JobId job) {
 
 int show_log(const JobOptions& options) {
   const Interrupts interrupts;
-  const auto job = parse_job(options.job);
+  const auto job = find_logged_job(options.mesh, options.job);
   if (!job.ok()) return fail(job.error().what, kUsage);
-  const auto record = JobRecord::find(options.mesh, job.value());
+  const auto logged = find_logged(options.mesh, job.value());
   const std::string name = to_string(job.value());
-  if (!record) {
+  if (!logged) {
     return fail("no output of " + name + " of the mesh " + options.mesh +
                 " was kept on this machine: it was not started here with run --detach");
   }
-  Tail tail(record->log);
-  if (!tail.is_open()) return fail("cannot read " + record->log + ": " + std::strerror(errno));
-  if (options.follows) return follow_log(tail, options.mesh, job.value());
+  const std::string& log = logged->record.log;
+  Tail tail(log);
+  if (!tail.is_open()) return fail("cannot read " + log + ": " + std::strerror(errno));
+  if (options.follows) return follow_log(tail, options.mesh, job.value(), logged->file);
   const Status shown = tail.show();
   return shown.ok() ? static_cast<int>(kOk) : cannot_show(shown.error());
 }
 
+int show_daemon_logs(const std::string& mesh) {
+  const Interrupts interrupts;
+  const auto dir = MeshDir::open(mesh);
+  if (!dir.ok()) return fail(dir.error().what, kUsage);
+  const auto logs = DaemonLogs::find(dir.value());
+  if (logs.empty()) return fail("no daemon of the mesh " + mesh + " has left a log here");
+  for (const auto& log : logs) {
+    std::printf("==> %s <==\n", log.c_str());
+    std::fflush(stdout);
+    Tail tail(log);
+    if (!tail.is_open()) return fail("cannot read " + log.string() + ": " + std::strerror(errno));
+    if (const Status shown = tail.show(); !shown.ok()) return cannot_show(shown.error());
+  }
+  return kOk;
+}
+
 /// Of a job that no tool follows any more, or that another machine's tool follows.
-int follow_itself(const JobOptions& options, JobId job) {
+int follow_itself(const JobOptions& options, JobId job, bool ends_record) {
   auto output = JobOutput::make({});
   if (!output.ok()) return fail(output.error().what, kUsage);
   auto session = connect(options.mesh);
   if (!session.ok()) return fail(session.error().what);
   Follower follower(std::move(session).value(), job, std::move(output).value());
-  return follower.run();
+  const int code = follower.run();
+  if (ends_record && follower.has_ended()) JobRecord::end(options.mesh, job, code);
+  return code;
 }
 
 int attach(const JobOptions& options) {
   const Interrupts interrupts;
-  const auto job = parse_job(options.job);
+  const auto job = find_running_job(options.mesh, options.job);
   if (!job.ok()) return fail(job.error().what, kUsage);
-  auto record = JobRecord::find(options.mesh, job.value());
-  if (record && record->is_outdated) record.reset();
-  if (record && record->code) {
+  auto logged = find_logged(options.mesh, job.value());
+  if (logged && logged->record.is_outdated) logged.reset();
+  const JobRecord::Found* record = logged ? &logged->record : nullptr;
+  if (record != nullptr && record->code) {
     std::fprintf(stderr, "phoenix: %s is over; its output is in %s\n",
                  to_string(job.value()).c_str(), record->log.c_str());
     return *record->code;
   }
-  if (!record || !record->is_followed) return follow_itself(options, job.value());
+  if (record == nullptr || !record->is_followed) {
+    return follow_itself(options, job.value(), record != nullptr);
+  }
   Tail tail(record->log);
   if (!tail.is_open()) return fail("cannot read " + record->log + ": " + std::strerror(errno));
   tail.skip_all();
-  return follow_log(tail, options.mesh, job.value());
+  return follow_log(tail, options.mesh, job.value(), logged->file);
 }
 
 std::shared_ptr<JobOptions> add_options(CLI::App& verb) {
   auto options = std::make_shared<JobOptions>();
-  verb.add_option("JOB", options->job, "The job (j2 or 2), see ps")->required();
-  verb.add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
+  verb.add_option("JOB", options->job, "The job (j2, 2 or its name), see ps");
+  add_mesh_option(verb, options->mesh);
   return options;
 }
 
@@ -143,13 +179,23 @@ void add_logs(CLI::App& tool, Action& chosen) {
   const auto options = add_options(*verb);
   verb->add_flag("-f,--follow", options->follows,
                  "And what it writes, to its end; then with its exit code");
+  verb->add_flag("--daemon", options->of_daemons,
+                 "The logs of this machine's daemons instead, also when the mesh has ended");
   verb->footer("For jobs of run --detach, on the machine where that was called; also afterwards.");
-  verb->callback([options, &chosen] { chosen = [options] { return show_log(*options); }; });
+  verb->callback([options, &chosen] {
+    if (options->job.empty() == !options->of_daemons) {
+      throw CLI::RequiredError("one of JOB and --daemon");
+    }
+    chosen = [options] {
+      return options->of_daemons ? show_daemon_logs(options->mesh) : show_log(*options);
+    };
+  });
 }
 
 void add_attach(CLI::App& tool, Action& chosen) {
   CLI::App* verb = tool.add_subcommand("attach", "Follow a detached job to its end");
   const auto options = add_options(*verb);
+  verb->get_option("JOB")->required();
   verb->footer(
       "Shows what the job writes from now on, and ends with its exit code. Ctrl-C leaves the job\n"
       "alone. If the tool that followed it is gone, this one does so in its place: then Ctrl-C "

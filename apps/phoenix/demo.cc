@@ -60,7 +60,7 @@ void add_demo_as_job(CLI::App& verb, const Demo& demo, Action& chosen) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
       ->capture_default_str();
   one->add_option("--on", options->processors, "On at most so many processors (default: all)");
-  one->add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
+  add_mesh_option(*one, options->mesh);
   one->allow_extras();
   one->footer("");
   one->callback([options, wants_help, one, &chosen] {

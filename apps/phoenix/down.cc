@@ -2,11 +2,13 @@
 #include <memory>
 #include <thread>
 
+#include "apps/phoenix/daemon_logs.h"
 #include "apps/phoenix/job_record.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
 #include "apps/phoenix/waiting.h"
+#include "overlay/base/signal_name.h"
 #include "runtime/tcp/mesh_folder.h"
 #include "runtime/tcp/steady_now.h"
 
@@ -18,7 +20,7 @@ constexpr Duration kDownTimeout = 10s;
 struct KillOptions {
   std::string mesh = "default";
   std::string job;
-  int signal = 0;
+  std::string signal;
 };
 
 /// Waits until no daemon of this machine is left; those that do not end by themselves are killed.
@@ -53,10 +55,15 @@ Status ask_to_end(const std::string& name, const MeshDir& dir) {
 int kill_job(const KillOptions& options) {
   auto session = connect(options.mesh);
   if (!session.ok()) return fail(session.error().what);
-  const auto job = parse_job(options.job);
+  const int signal = options.signal.empty() ? 0 : signal_number(options.signal);
+  if (!options.signal.empty() && signal == 0) {
+    return fail("there is no signal '" + options.signal + "'; it would be TERM, SIGTERM or 15",
+                kUsage);
+  }
+  const auto job = find_running_job(options.mesh, options.job);
   if (!job.ok()) return fail(job.error().what, kUsage);
   const auto done =
-      ask<runtime::Done>(session.value(), runtime::SignalRequest{job.value(), options.signal}, 5s);
+      ask<runtime::Done>(session.value(), runtime::SignalRequest{job.value(), signal}, 5s);
   if (!done.ok()) return fail(done.error().what);
   if (!done.value().error.empty()) return fail(done.value().error);
   return kOk;
@@ -70,6 +77,7 @@ Status end_mesh(const std::string& name) {
   const Status asked = ask_to_end(name, dir.value());
   if (!asked.ok()) return asked.error();
   wait_for_end(dir.value());
+  DaemonLogs::keep(dir.value());
   dir.value().remove();
   return success();
 }
@@ -77,17 +85,16 @@ Status end_mesh(const std::string& name) {
 void add_kill(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<KillOptions>();
   CLI::App* verb = tool.add_subcommand("kill", "End a job, or send a signal to its processes");
-  verb->add_option("JOB", options->job, "The job (j2 or 2), see ps")->required();
-  verb->add_option("-s,--signal", options->signal, "Only send this signal")
-      ->check(CLI::Range(1, 64));
-  verb->add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
+  verb->add_option("JOB", options->job, "The job (j2, 2 or its name), see ps")->required();
+  verb->add_option("-s,--signal", options->signal, "Only send this signal: TERM, or 15");
+  add_mesh_option(*verb, options->mesh);
   verb->callback([options, &chosen] { chosen = [options] { return kill_job(*options); }; });
 }
 
 void add_down(CLI::App& tool, Action& chosen) {
   auto mesh = std::make_shared<std::string>("default");
   CLI::App* verb = tool.add_subcommand("down", "End all jobs and all daemons of a mesh");
-  verb->add_option("--mesh", *mesh, "Name of the mesh")->capture_default_str();
+  add_mesh_option(*verb, *mesh);
   verb->callback([mesh, &chosen] {
     chosen = [mesh] {
       const Status ended = end_mesh(*mesh);

@@ -172,7 +172,7 @@ void add_drain(CLI::App& tool, Action& chosen) {
       "drain", "Take processors out of a mesh without losing anything of the running jobs");
   verb->add_option("PROCESSOR", options->names, "Processors (p3 or 3) or machines, see status")
       ->required();
-  verb->add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
+  add_mesh_option(*verb, options->mesh);
   verb->add_option("--timeout", options->timeout_s, "Give up watching after so many seconds")
       ->check(CLI::NonNegativeNumber);
   verb->footer(

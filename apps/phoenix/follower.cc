@@ -26,6 +26,13 @@ constexpr Duration kGiveUp = 30s;
 // blames nobody.
 constexpr Duration kStepMax = 1s;
 
+/// "2.5 s"
+std::string seconds(Duration time) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f s", std::chrono::duration<double>(time).count());
+  return text;
+}
+
 }  // namespace
 
 Follower::Follower(Session session, runtime::RunRequest request, JobOutput output)
@@ -57,6 +64,7 @@ int Follower::run() {
     if (!job_ && Interrupts::count() > 1) {
       return fail("interrupted before the job had a number; see phoenix ps", kInterrupted);
     }
+    end_late();
     if (const auto code = hear()) return *code;
   }
 }
@@ -116,9 +124,7 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
   if (const auto* m = std::get_if<runtime::RunOutput>(&reply)) show(m->output);
   if (const auto* m = std::get_if<runtime::RunMoved>(&reply)) return move(*m);
   if (const auto* m = std::get_if<runtime::RunEnded>(&reply)) {
-    if (!m->reason.empty()) fail(to_string(m->job) + ": " + m->reason);
-    has_ended_ = true;
-    return m->code;
+    return end(*m);
   }
   if (const auto* m = std::get_if<runtime::Done>(&reply); m != nullptr && !m->error.empty()) {
     return job_ ? fail(m->error) : ask_another(m->error);
@@ -126,7 +132,29 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
   return std::nullopt;
 }
 
+int Follower::end(const runtime::RunEnded& ended) {
+  if (!ended.reason.empty()) fail(to_string(ended.job) + ": " + ended.reason);
+  if (tells_time_) {
+    std::fprintf(stderr, "phoenix: %s took %s\n", to_string(ended.job).c_str(),
+                 seconds(tcp::steady_now() - begun_).c_str());
+  }
+  has_ended_ = true;
+  return is_late_ && !ended.reason.empty() ? static_cast<int>(kTimedOut) : ended.code;
+}
+
+/// Once, when its time is up.
+void Follower::end_late() {
+  if (!job_ || !most_ || ending_ != 0 || tcp::steady_now() < begun_ + *most_) return;
+  is_late_ = true;
+  std::fprintf(stderr, "phoenix: %s has run for %s, its --timeout: ending it\n",
+               to_string(*job_).c_str(), seconds(*most_).c_str());
+  ending_ = SIGTERM;
+  const Status sent = session_.client.send(runtime::SignalRequest{*job_, 0});
+  if (!sent.ok()) std::fprintf(stderr, "phoenix: %s\n", sent.error().what.c_str());
+}
+
 void Follower::begin(JobId job) {
+  if (!job_) begun_ = tcp::steady_now();
   job_ = job;
   moves_ = 0;
   give_up_.reset();
@@ -199,7 +227,7 @@ int Follower::end_elsewhere() {
   } else {
     text += next.error().what;
   }
-  return fail(text, kSignalled + ending_);
+  return fail(text, is_late_ ? static_cast<int>(kTimedOut) : kSignalled + ending_);
 }
 
 /// The daemon has not begun the job; it may just be leaving. If it has died, so has the job, whose

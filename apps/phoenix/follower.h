@@ -28,6 +28,11 @@ class Follower {
   /// Called once, when the job has a number. An error ends the job.
   void on_start(std::function<Status(JobId)> handler) { on_start_ = std::move(handler); }
 
+  /// The job is ended after so long; then run() gives kTimedOut.
+  void limit(Duration most) { most_ = most; }
+  /// Says at the end, on stderr, how long the job took.
+  void tell_time() { tells_time_ = true; }
+
   /// Until the job is over, or lost: the exit code of the tool. REQUIRES an Interrupts to be there.
   [[nodiscard]] int run();
   /// That code is how the job has ended; else it may go on, and this tool has given up.
@@ -40,6 +45,8 @@ class Follower {
   /// What has come within a moment, or that nothing has.
   [[nodiscard]] Code hear();
   void pass_on(int number);
+  void end_late();
+  [[nodiscard]] int end(const runtime::RunEnded& ended);
   void count_silence(bool is_heard);
   [[nodiscard]] bool silence_reaches(Duration begin, Duration period) const;
 
@@ -67,6 +74,10 @@ class Follower {
   std::map<ProcessorId, std::uint64_t> shown_;
   int ending_ = 0;  ///< The signal that ended the job; 0: none.
   std::optional<JobId> job_;
+  Instant begun_;  ///< When it got its number.
+  std::optional<Duration> most_;
+  bool is_late_ = false;  ///< It is being ended for that.
+  bool tells_time_ = false;
   bool is_guest_ = false;  ///< The job goes on when this tool ends.
   bool has_ended_ = false;
   std::optional<Instant> give_up_;  ///< Searching since a loss.

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -13,7 +14,34 @@
 namespace phx::app {
 namespace {
 
-constexpr std::size_t kLineMax = std::size_t{64} << 10U;  // Longer ones are cut in two.
+constexpr std::size_t kLineMax = std::size_t{16} << 20U;  // Longer ones are cut in two.
+
+/// "14:03:07.123 "
+std::string time_of_day() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  tm local{};
+  ::localtime_r(&now.tv_sec, &local);
+  char text[32];
+  const std::size_t size = std::strftime(text, sizeof(text), "%H:%M:%S", &local);
+  std::snprintf(text + size, sizeof(text) - size, ".%03ld ", now.tv_nsec / 1'000'000);
+  return text;
+}
+
+/// The first file in the folder that is one of JobOutput's; empty: there is none.
+std::string earlier_output(const std::string& folder) {
+  std::error_code failure;
+  std::string first;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+    const std::string name = entry.path().filename();
+    const std::string stem = entry.path().stem();
+    const bool is_output = name.ends_with(".out") || name.ends_with(".err");
+    const bool is_processor = stem.size() > 1 && stem.front() == 'p' &&
+                              stem.find_first_not_of("0123456789", 1) == std::string::npos;
+    if (is_output && is_processor && (first.empty() || name < first)) first = name;
+  }
+  return first;
+}
 
 }  // namespace
 
@@ -28,6 +56,14 @@ Result<JobOutput> JobOutput::make(Options options) {
     if (::access(options.folder.c_str(), W_OK) != 0) {
       return Error{ErrorCode::kDenied, "--output-dir: cannot write in the folder " +
                                            options.folder + ": " + std::strerror(errno)};
+    }
+    const std::string earlier = earlier_output(options.folder);
+    if (!earlier.empty()) {
+      std::fprintf(
+          stderr,
+          "phoenix: --output-dir: %s has files of an earlier job (%s): what comes is added "
+          "at their ends\n",
+          options.folder.c_str(), earlier.c_str());
     }
   }
   return JobOutput(std::move(options));
@@ -53,6 +89,7 @@ void JobOutput::write(const runtime::Output& output, const GoesOn& goes_on) {
 }
 
 void JobOutput::add_line(const Stream& stream, std::string_view line) {
+  if (options_.timestamps) lines_ += time_of_day();
   if (options_.tags) lines_ += '[' + to_string(stream.first) + "] ";
   lines_ += line;
   lines_ += '\n';

@@ -20,7 +20,8 @@ class JobOutput {
  public:
   struct Options {
     bool tags = true;
-    std::string folder;  ///< Not empty: files "p3.out" and "p3.err" in there instead.
+    bool timestamps = false;  ///< The time of day here in front of each line.
+    std::string folder;       ///< Not empty: files "p3.out" and "p3.err" in there instead.
   };
   /// Makes the folder. Fails if it cannot be written to.
   [[nodiscard]] static Result<JobOutput> make(Options options);

@@ -4,16 +4,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <utility>
 
 #include "apps/phoenix/mesh_dir.h"
+#include "apps/phoenix/session.h"
 #include "runtime/tcp/mesh_folder.h"
 
 namespace phx::app {
+namespace fs = std::filesystem;
 namespace {
 
 std::string folder() {
@@ -25,12 +30,62 @@ std::string path_of(const std::string& mesh, JobId job) {
 }
 
 /// Tells the mesh from others of its name: each has a key of its own. Empty: there is none.
-std::string stamp_of(const std::string& mesh) {
-  const auto dir = MeshDir::open(mesh);
+std::string stamp_of(const MeshDir& dir) {
   struct stat key {};
-  if (!dir.ok() || ::stat(dir.value().key_file().c_str(), &key) != 0) return {};
+  if (::stat(dir.key_file().c_str(), &key) != 0) return {};
   return std::to_string(key.st_ino) + "." + std::to_string(key.st_ctim.tv_sec) + "." +
          std::to_string(key.st_ctim.tv_nsec);
+}
+
+/// Of one that is open, for others to open it once more.
+std::string path_of(const tcp::Descriptor& record) {
+  return "/proc/self/fd/" + std::to_string(record.get());
+}
+
+/// Nobody would remove those of private meshes else, whose names do not come again.
+void remove_old() {
+  constexpr auto kKept = std::chrono::hours(24 * 7);
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder(), failure)) {
+    const auto age = fs::file_time_type::clock::now() - entry.last_write_time(failure);
+    if (failure || age < kKept || tcp::holder_of(entry.path())) continue;
+    fs::remove(entry.path(), failure);
+  }
+}
+
+/// Of "j4" or "4".
+std::optional<JobId> number_in(const std::string& text) {
+  const char* const begin = text.data() + (text.starts_with('j') ? 1 : 0);
+  const char* const end = text.data() + text.size();
+  JobId::rep number = 0;
+  const auto [at, error] = std::from_chars(begin, end, number);
+  const bool is_number = begin != end && at == end && error == std::errc();
+  return is_number ? std::optional(JobId{number}) : std::nullopt;
+}
+
+/// Those of this name that a mesh has, if it answers.
+std::set<JobId> running(const std::string& mesh, const std::string& name) {
+  std::set<JobId> jobs;
+  auto session = connect(mesh);
+  const auto status = session.ok() ? ask_status(session.value()) : session.error();
+  if (!status.ok()) return jobs;
+  for (const auto& processor : status.value().processors) {
+    for (const auto& job : processor.jobs) {
+      if (job.name == name) jobs.insert(job.job);
+    }
+  }
+  return jobs;
+}
+
+Result<JobId> the_one(const std::set<JobId>& jobs, const std::string& name) {
+  if (jobs.size() == 1) return *jobs.begin();
+  if (jobs.empty()) {
+    return Error{ErrorCode::kBadInput,
+                 "'" + name + "' is no job, which would be j2, 2, or its name; see phoenix ps"};
+  }
+  std::string list;
+  for (const JobId job : jobs) list += " " + to_string(job);
+  return Error{ErrorCode::kBadInput, "several jobs are called '" + name + "':" + list};
 }
 
 Status write_line(const tcp::Descriptor& file, const std::string& line) {
@@ -41,8 +96,11 @@ Status write_line(const tcp::Descriptor& file, const std::string& line) {
 
 }  // namespace
 
-Result<JobRecord> JobRecord::make(const std::string& mesh, JobId job, const std::string& log) {
+Result<JobRecord> JobRecord::make(const std::string& mesh, JobId job, const Begin& begin) {
+  const auto dir = MeshDir::open(mesh);
+  if (!dir.ok()) return dir.error();
   if (const Status made = tcp::make_private(folder()); !made.ok()) return made.error();
+  remove_old();
   const std::string path = path_of(mesh, job);
   // A new file: whoever reads the one of an earlier job goes on with that.
   ::unlink(path.c_str());
@@ -51,7 +109,9 @@ Result<JobRecord> JobRecord::make(const std::string& mesh, JobId job, const std:
     return Error{ErrorCode::kDenied, "cannot write " + path + ": " + std::strerror(errno)};
   }
   Status done = tcp::lock_for_life(file);
-  if (done.ok()) done = write_line(file, "mesh " + stamp_of(mesh) + "\nlog " + log + "\n");
+  const std::string text =
+      "mesh " + stamp_of(dir.value()) + "\nname " + begin.name + "\nlog " + begin.log + "\n";
+  if (done.ok()) done = write_line(file, text);
   if (done.ok()) return JobRecord(std::move(file));
   return Error{ErrorCode::kDenied, "cannot write " + path + ": " + done.error().what};
 }
@@ -61,35 +121,70 @@ void JobRecord::end(int code) {
   static_cast<void>(write_line(file_, "code " + std::to_string(code) + "\n"));
 }
 
-std::optional<JobRecord::Found> JobRecord::find(const std::string& mesh, JobId job) {
+void JobRecord::end(const std::string& mesh, JobId job, int code) {
+  const int flags = O_WRONLY | O_APPEND | O_CLOEXEC;
+  const tcp::Descriptor file(::open(path_of(mesh, job).c_str(), flags));
+  if (file.is_open()) static_cast<void>(write_line(file, "code " + std::to_string(code) + "\n"));
+}
+
+std::optional<tcp::Descriptor> JobRecord::open(const std::string& mesh, JobId job) {
   if (!MeshDir::open(mesh).ok() || !tcp::check_private(folder()).ok()) return std::nullopt;
-  const std::string path = path_of(mesh, job);
-  const std::string stamp = stamp_of(mesh);
+  tcp::Descriptor file(::open(path_of(mesh, job).c_str(), O_RDONLY | O_CLOEXEC));
+  return file.is_open() ? std::optional(std::move(file)) : std::nullopt;
+}
+
+std::optional<JobRecord::Found> JobRecord::find(const std::string& mesh,
+                                                const tcp::Descriptor& record) {
+  const auto dir = MeshDir::open(mesh);
+  const std::string stamp = dir.ok() ? stamp_of(dir.value()) : "";
   Found found;
   // First whether it lives: then, if it does not, all that it wrote is there.
-  found.is_followed = tcp::holder_of(path).has_value();
-  std::ifstream file(path);
+  found.is_followed = tcp::holder_of(record).has_value();
+  std::ifstream file(path_of(record));
   std::string line;
   while (std::getline(file, line)) {
     if (line.starts_with("mesh ")) found.is_outdated = !stamp.empty() && line.substr(5) != stamp;
+    if (line.starts_with("name ")) found.name = line.substr(5);
     if (line.starts_with("log ")) found.log = line.substr(4);
     if (line.starts_with("code ")) found.code = std::atoi(line.c_str() + 5);
   }
   return found.log.empty() ? std::nullopt : std::optional(std::move(found));
 }
 
+std::optional<JobRecord::Found> JobRecord::find(const std::string& mesh, JobId job) {
+  const auto record = open(mesh, job);
+  return record ? find(mesh, *record) : std::nullopt;
+}
+
+std::optional<JobId> JobRecord::named(const std::string& mesh, const std::string& name) {
+  std::optional<JobId> last;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder(), failure)) {
+    const std::string file = entry.path().filename();
+    if (!file.starts_with(mesh + ".")) continue;
+    const auto job = number_in(file.substr(mesh.size() + 1));
+    const auto found = job ? find(mesh, *job) : std::nullopt;
+    if (!found || found->is_outdated || found->name != name) continue;
+    last = last ? std::max(*last, *job) : *job;
+  }
+  return last;
+}
+
 std::string job_words(JobId job, const std::string& mesh) {
   return to_string(job) + (mesh == "default" ? "" : " --mesh " + mesh);
 }
 
-Result<JobId> parse_job(const std::string& text) {
-  const char* const begin = text.data() + (text.starts_with('j') ? 1 : 0);
-  const char* const end = text.data() + text.size();
-  JobId::rep number = 0;
-  const auto [at, error] = std::from_chars(begin, end, number);
-  if (begin != end && at == end && error == std::errc()) return JobId{number};
-  return Error{ErrorCode::kBadInput,
-               "'" + text + "' is no job, which would be j2 or 2; see phoenix ps"};
+Result<JobId> find_logged_job(const std::string& mesh, const std::string& text) {
+  if (const auto job = number_in(text)) return *job;
+  if (const auto job = JobRecord::named(mesh, text)) return *job;
+  return the_one(running(mesh, text), text);
+}
+
+Result<JobId> find_running_job(const std::string& mesh, const std::string& text) {
+  if (const auto job = number_in(text)) return *job;
+  const auto jobs = running(mesh, text);
+  const auto record = jobs.empty() ? JobRecord::named(mesh, text) : std::nullopt;
+  return record ? *record : the_one(jobs, text);
 }
 
 }  // namespace phx::app

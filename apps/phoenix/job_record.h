@@ -16,19 +16,34 @@ namespace phx::app {
 class JobRecord {
  public:
   struct Found {
+    std::string name;          ///< Of the job.
     std::string log;           ///< The absolute path of the file with the job's output.
     std::optional<int> code;   ///< The job has ended, with this exit code.
     bool is_followed = false;  ///< The tool lives.
     bool is_outdated = false;  ///< The mesh that runs under this name now is another one.
   };
-  /// Nothing: no such job was detached here.
+  /// Opens it for find(). Nothing: no such job was detached here.
+  [[nodiscard]] static std::optional<tcp::Descriptor> open(const std::string& mesh, JobId job);
+  /// Of that very job, also when a later one of another mesh has taken its name.
+  [[nodiscard]] static std::optional<Found> find(const std::string& mesh,
+                                                 const tcp::Descriptor& record);
+  /// open() and find().
   [[nodiscard]] static std::optional<Found> find(const std::string& mesh, JobId job);
+  /// The last job of this name that was detached here, from the mesh that has this name now.
+  [[nodiscard]] static std::optional<JobId> named(const std::string& mesh, const std::string& name);
 
-  /// kDenied: it cannot be written.
+  /// What is written at the beginning.
+  struct Begin {
+    std::string log;
+    std::string name;  ///< Of the job.
+  };
+  /// Also removes records of jobs that were over a week ago. kDenied: it cannot be written.
   [[nodiscard]] static Result<JobRecord> make(const std::string& mesh, JobId job,
-                                              const std::string& log);
+                                              const Begin& begin);
   /// The job has ended.
   void end(int code);
+  /// The same for one that another tool has followed to its end, because the first one was gone.
+  static void end(const std::string& mesh, JobId job, int code);
 
  private:
   explicit JobRecord(tcp::Descriptor file) : file_(std::move(file)) {}
@@ -38,7 +53,10 @@ class JobRecord {
 
 /// As words for the command line: "j4", or "j4 --mesh x".
 [[nodiscard]] std::string job_words(JobId job, const std::string& mesh);
-/// "j4" or "4". kBadInput: the error says what would be right.
-[[nodiscard]] Result<JobId> parse_job(const std::string& text);
+/// The job that `text` means: "j4", "4", or a name. Of several of that name: one that was detached
+/// here, the last; else the one that runs. kBadInput: the error says what would be right.
+[[nodiscard]] Result<JobId> find_logged_job(const std::string& mesh, const std::string& text);
+/// The same, but one that runs first. kBadInput also if several run.
+[[nodiscard]] Result<JobId> find_running_job(const std::string& mesh, const std::string& text);
 
 }  // namespace phx::app

@@ -1,29 +1,37 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
+#include "apps/phoenix/mistakes.h"
 #include "apps/phoenix/verb.h"
 
 namespace phx::app {
+
+using namespace std::string_literals;
 
 int fail(const std::string& what, int code) {
   std::fprintf(stderr, "phoenix: %s\n", what.c_str());
   return code;
 }
 
+void add_mesh_option(CLI::App& verb, std::string& mesh) {
+  verb.add_option("--mesh", mesh, "Name of the mesh")
+      ->capture_default_str()
+      ->envname("PHOENIX_MESH");
+}
+
 namespace {
 
-/// What the user is told about a command line that cannot be understood.
-std::string what_is_wrong(const CLI::App* tool, const CLI::Error& error) {
-  std::string verb = "phoenix";
-  for (const CLI::App* one : tool->get_subcommands()) verb += " " + one->get_name();
-  std::string what = error.what();
-  const auto words = tool->remaining(/*recurse=*/true);
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-    what = "not expected:";
-    for (const std::string& word : words) what += " " + word;
-  }
-  if (verb == "phoenix" && !words.empty()) what = "there is no '" + words.front() + "'";
-  return verb + ": " + what + "; see " + verb + " --help\n";
+/// The words of the command line, the last one first, as they are parsed. `-np`, as it is written
+/// for mpirun, would be an `-n` with the value "p".
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto end = std::find(words.begin(), words.end(), "--");
+  if (!words.empty() && words.front() == "run") std::replace(words.begin(), end, "-np"s, "-n"s);
+  std::reverse(words.begin(), words.end());
+  return words;
 }
 
 }  // namespace
@@ -50,6 +58,8 @@ int main(int argc, char** argv) {
   phx::app::add_plan(tool, chosen);
   phx::app::add_experiment(tool, chosen);
   phx::app::add_sim(tool, chosen);
+  phx::app::add_list(tool, chosen);
+  phx::app::add_version(tool, chosen);
   tool.footer(
       "A first job:\n"
       "  phoenix up --local 4             start four daemons on this machine\n"
@@ -59,10 +69,14 @@ int main(int argc, char** argv) {
       "  phoenix drain p1                 take one away; the job goes on\n"
       "  phoenix status                   who is there, who holds what\n"
       "  phoenix down                     end everything\n"
-      "Or all of this by itself:  phoenix demo elastic");
+      "Or all of this by itself:  phoenix demo elastic\n\n"
+      "Environment:\n"
+      "  PHOENIX_MESH   the mesh of commands without --mesh (default: default)\n"
+      "  PHOENIX_DIR    folder of your meshes (default: $XDG_RUNTIME_DIR/phoenix, else\n"
+      "                 /tmp/phoenix-UID)");
   tool.failure_message(phx::app::what_is_wrong);
   try {
-    tool.parse(argc, argv);
+    tool.parse(phx::app::words_of(argc, argv));
   } catch (const CLI::ParseError& error) {
     return tool.exit(error) == 0 ? phx::app::kOk : phx::app::kUsage;
   }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -28,11 +29,18 @@ namespace {
 constexpr std::uint32_t kPrivateDaemons = 4;
 constexpr int kLogsMax = 1000;  // Of one number, in one folder.
 
+/// At most; 0: all.
+std::uint32_t processors_of(const RunOptions& options) {
+  if (!options.fits) return options.processors;
+  const auto vnodes = static_cast<std::uint32_t>(options.vnodes);
+  return options.processors == 0 ? vnodes : std::min(options.processors, vnodes);
+}
+
 runtime::JobSpec make_spec(const RunOptions& options) {
   runtime::JobSpec spec;
   spec.vnodes = options.vnodes;
   spec.command = options.command;
-  spec.processors_max = options.processors;
+  spec.processors_max = processors_of(options);
   spec.balance = !options.no_balance;
   spec.detached = options.is_detached;
   spec.attach_timeout = std::chrono::seconds(options.attach_timeout_s);
@@ -42,9 +50,12 @@ runtime::JobSpec make_spec(const RunOptions& options) {
     const char* value = std::getenv(variable.c_str());
     variable += std::string("=") + (value == nullptr ? "" : value);
   }
+  if (options.no_line_buffer) spec.environment.push_back("PHOENIX_LINE_BUFFER=0");
   std::error_code failure;
-  const std::filesystem::path here = std::filesystem::current_path(failure);
-  spec.directory = here;
+  spec.directory = std::filesystem::absolute(options.directory.empty()
+                                                 ? std::filesystem::current_path(failure).string()
+                                                 : options.directory,
+                                             failure);
   spec.name = options.name;
   if (spec.name.empty()) spec.name = std::filesystem::path(spec.command.front()).filename();
   // A path is made absolute, since daemons run elsewhere; a bare name is looked up at each one.
@@ -63,12 +74,10 @@ Result<std::pair<tcp::Descriptor, std::string>> open_log(const RunOptions& optio
     const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | flags, 0644);
     return std::pair(tcp::Descriptor(file), path);
   };
-  auto log = open(options.log, 0);
-  if (options.log.empty()) {
-    log = open("phoenix-" + to_string(job) + ".out", O_EXCL);
-    for (int n = 2; !log.first.is_open() && errno == EEXIST && n < kLogsMax; ++n) {
-      log = open("phoenix-" + to_string(job) + "-" + std::to_string(n) + ".out", O_EXCL);
-    }
+  const bool is_named = !options.log.empty();
+  auto log = is_named ? open(options.log, 0) : open("phoenix-" + to_string(job) + ".out", O_EXCL);
+  for (int n = 2; !is_named && !log.first.is_open() && errno == EEXIST && n < kLogsMax; ++n) {
+    log = open("phoenix-" + to_string(job) + "-" + std::to_string(n) + ".out", O_EXCL);
   }
   if (log.first.is_open()) return log;
   return Error{ErrorCode::kDenied, "cannot write " + log.second + ": " + std::strerror(errno) +
@@ -85,17 +94,23 @@ std::string advice(const std::string& mesh, JobId job, const std::string& log) {
 
 /// `give_back`: of a detached job, else none.
 int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& give_back) {
-  auto output = JobOutput::make({!options.no_tags, options.output_folder});
+  auto output = JobOutput::make({!options.no_tags, options.timestamps, options.output_folder});
   if (!output.ok()) return fail(output.error().what, kUsage);
   auto session = connect_to_staying(mesh);
   if (!session.ok()) return fail(session.error().what);
-  Follower follower(std::move(session).value(), {make_spec(options)}, std::move(output).value());
+  const runtime::JobSpec spec = make_spec(options);
+  Follower follower(std::move(session).value(), {spec}, std::move(output).value());
+  if (options.timeout_s > 0) {
+    follower.limit(
+        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.timeout_s)));
+  }
+  if (give_back || ::isatty(STDERR_FILENO) != 0) follower.tell_time();
   std::optional<JobRecord> record;
   if (give_back) {
     follower.on_start([&](JobId job) -> Status {
       auto log = open_log(options, job);
       if (!log.ok()) return log.error();
-      auto made = JobRecord::make(mesh, job, log.value().second);
+      auto made = JobRecord::make(mesh, job, {log.value().second, spec.name});
       if (!made.ok()) return made.error();
       record = std::move(made).value();
       give_back(to_string(job) + "\n", advice(mesh, job, log.value().second),
@@ -115,7 +130,8 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   if (options.mesh != "default") return fail(connect(options.mesh).error().what);
   // Nothing runs: a mesh of the job's own, which goes with it.
   const std::string name = "run-" + std::to_string(::getpid());
-  const std::uint32_t count = options.processors > 0 ? options.processors : kPrivateDaemons;
+  std::uint32_t count = options.processors > 0 ? options.processors : kPrivateDaemons;
+  if (options.fits) count = std::min(count, processors_of(options));
   LaunchOptions launching;
   launching.lifeline = lifeline();
   const auto members = start_mesh(name, std::vector<Place>(count), launching);
@@ -132,6 +148,10 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
 
 int run_job(const RunOptions& options) {
   const Interrupts interrupts;
+  std::error_code failure;
+  if (!options.directory.empty() && !std::filesystem::is_directory(options.directory, failure)) {
+    return fail("--wdir: there is no folder " + options.directory, kUsage);
+  }
   if (!options.is_detached) return run_anywhere(options, nullptr);
   // Before anything runs: later it would cost the job.
   if (options.log.empty() && ::access(".", W_OK) != 0) {
@@ -145,16 +165,26 @@ int run_job(const RunOptions& options) {
 void add_run(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = tool.add_subcommand("run", "Run an application as a job");
-  verb->add_option("-n,--vnodes", options->vnodes, "Number of virtual nodes")
+  verb->add_option("-n,--vnodes", options->vnodes,
+                   "Number of virtual nodes; every processor gets a process, see --fit")
       ->required()
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24U));
   verb->add_option("--on", options->processors, "On at most so many processors (default: all)");
-  verb->add_option("--mesh", options->mesh, "Name of the mesh")->capture_default_str();
+  verb->add_flag("--fit", options->fits, "On no more processors than there are vnodes");
+  add_mesh_option(*verb, options->mesh);
   verb->add_option("--name", options->name, "Name of the job (default: the program's)");
   verb->add_option("-x,--env", options->environment,
                    "NAME=VALUE for the processes; NAME alone: its value here");
-  verb->add_option("--output-dir", options->output_folder,
-                   "Write the output of each process to a file there");
+  verb->add_option("--wdir", options->directory, "Folder of the processes (default: this one)");
+  verb->add_option("--timeout", options->timeout_s,
+                   "End the job after so many seconds, with exit code 124")
+      ->check(CLI::PositiveNumber);
+  CLI::Option* folder = verb->add_option("--output-dir", options->output_folder,
+                                         "Write the output of each process to a file there");
+  verb->add_flag("--timestamp", options->timestamps, "The time in front of the lines")
+      ->excludes(folder);
+  verb->add_flag("--no-line-buffer", options->no_line_buffer,
+                 "Standard output of phx::Session's processes in blocks, not line by line");
   verb->add_option("--attach-timeout", options->attach_timeout_s,
                    "Seconds until a process must have created its phx::Session")
       ->capture_default_str();

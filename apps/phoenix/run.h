@@ -18,6 +18,11 @@ struct RunOptions {
   std::uint32_t attach_timeout_s = 30;
   bool no_tags = false;
   bool no_balance = false;
+  bool timestamps = false;
+  bool no_line_buffer = false;
+  bool fits = false;      ///< No more processors than vnodes.
+  std::string directory;  ///< Of the processes; empty: where the tool is.
+  double timeout_s = 0;   ///< After which the job is ended; 0: never.
   bool is_detached = false;
   std::string log;  ///< Of a detached job; empty: phoenix-j4.out here, or phoenix-j4-2.out ...
 };

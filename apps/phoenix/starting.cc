@@ -14,6 +14,8 @@
 #include <sstream>
 #include <utility>
 
+#include "overlay/base/signal_name.h"
+
 namespace phx::app {
 namespace {
 
@@ -28,7 +30,7 @@ Error failed(const char* what) {
 std::string end_of(int status) {
   if (WIFEXITED(status)) return "ended with exit code " + std::to_string(WEXITSTATUS(status));
   const int number = WTERMSIG(status);
-  return "was killed by signal " + std::to_string(number) + " (" + ::strsignal(number) + ")";
+  return "was killed by " + signal_name(number);
 }
 
 }  // namespace

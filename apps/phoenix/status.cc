@@ -219,7 +219,7 @@ int show(const StatusOptions& options) {
 }
 
 void add_options(CLI::App& verb, StatusOptions& options) {
-  verb.add_option("--mesh", options.mesh, "Name of the mesh")->capture_default_str();
+  add_mesh_option(verb, options.mesh);
   verb.add_flag("--json", options.json, "Machine-readable, with counters");
 }
 

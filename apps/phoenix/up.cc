@@ -29,7 +29,7 @@ struct StartOptions {
 };
 
 void add_start_options(CLI::App& verb, StartOptions& options) {
-  verb.add_option("--mesh", options.mesh, "Name of the mesh")->capture_default_str();
+  add_mesh_option(verb, options.mesh);
   verb.add_option("--local", options.local, "Start this many daemons on this machine")
       ->check(CLI::Range(1U, 1024U));
   verb.add_option("--hosts", options.hosts_file,

@@ -11,6 +11,7 @@ enum ExitCode : int {
   kOk = 0,
   kFailed = 1,         ///< Something could not be done, or a result was wrong.
   kUsage = 2,          ///< The command line, a file or the set-up is wrong.
+  kTimedOut = 124,     ///< A job has been ended after its --timeout, as `timeout` gives it.
   kInterrupted = 130,  ///< By Ctrl-C or the like.
 };
 
@@ -33,6 +34,11 @@ void add_bench(CLI::App& tool, Action& chosen);
 void add_plan(CLI::App& tool, Action& chosen);
 void add_experiment(CLI::App& tool, Action& chosen);
 void add_sim(CLI::App& tool, Action& chosen);
+void add_list(CLI::App& tool, Action& chosen);
+void add_version(CLI::App& tool, Action& chosen);
+
+/// Declares `--mesh`, which every verb that concerns a mesh has; $PHOENIX_MESH is its default.
+void add_mesh_option(CLI::App& verb, std::string& mesh);
 
 /// Prints "phoenix: WHAT" on stderr and returns `code`.
 int fail(const std::string& what, int code = kFailed);

@@ -49,6 +49,12 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// What the program prints is seen at the end of each line, though it goes through a pipe. An
+/// option of `phoenix run` keeps that off.
+void show_lines_at_once() {
+  if (environment("PHOENIX_LINE_BUFFER") != "0") std::setvbuf(stdout, nullptr, _IOLBF, 0);
+}
+
 std::uint64_t number_of(const std::string& name) {
   const std::string text = environment(name.c_str());
   if (text.empty()) return 0;
@@ -169,6 +175,7 @@ void Engine::attach() {
                   "the daemon refuses this process: " + attached->refusal + advice);
   }
   processor_ = attached->processor;
+  if (!embedded_) show_lines_at_once();
 }
 
 void Engine::look() {

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <utility>
 
+#include "overlay/base/signal_name.h"
+
 namespace phx::runtime {
 namespace {
 
@@ -30,7 +32,7 @@ ProcessorSet not_gone(const Surroundings& around, const JobStages::Run& run) {
 }
 
 std::string describe(const Exit& exit) {
-  std::string text = exit.signal != 0 ? "was killed by signal " + std::to_string(exit.signal)
+  std::string text = exit.signal != 0 ? "was killed by " + signal_name(exit.signal)
                                       : "ended with exit code " + std::to_string(exit.code);
   if (!exit.detail.empty()) text += ": " + exit.detail;
   return text;

@@ -134,7 +134,11 @@ Status lock_for_life(const Descriptor& file) {
 
 std::optional<pid_t> holder_of(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  const pid_t holder = file.is_open() ? locked_by(file) : 0;
+  return file.is_open() ? holder_of(file) : std::nullopt;
+}
+
+std::optional<pid_t> holder_of(const Descriptor& file) {
+  const pid_t holder = locked_by(file);
   return holder > 0 ? std::optional(holder) : std::nullopt;
 }
 

@@ -26,6 +26,8 @@ namespace phx::tcp {
 [[nodiscard]] Status lock_for_life(const Descriptor& file);
 /// The process of this machine that has locked the file at `path` for its life, as the system says.
 [[nodiscard]] std::optional<pid_t> holder_of(const std::string& path);
+/// The same of a file that is open.
+[[nodiscard]] std::optional<pid_t> holder_of(const Descriptor& file);
 /// SIGKILL to that very process, and to no other that got its number.
 void kill_holder_of(const std::string& path);
 

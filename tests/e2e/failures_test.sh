@@ -8,7 +8,7 @@ check "a mesh starts without a word" \
   sh -c "test -z \"\$($phoenix up --local 4 -q --daemon-option=--peer-timeout=3 2>&1)\""
 
 check "an exit code is passed on" sh -c "$phoenix run -n 4 -- /bin/sh -c 'exit 7'; test \$? -eq 7"
-check "a signal is named" fails_with "killed by signal 11" "$phoenix" run -n 4 -- /bin/sh -c 'kill -SEGV $$'
+check "a signal is named" fails_with "killed by SIGSEGV (signal 11)" "$phoenix" run -n 4 -- /bin/sh -c 'kill -SEGV $$'
 check "a program that is not executable is named" fails_with "chmod +x" "$phoenix" run -n 4 -- /etc/passwd
 check "a missing program is named" fails_with "/nonexistent" "$phoenix" run -n 4 -- /nonexistent
 check "a program that never attaches is named" \
@@ -59,7 +59,7 @@ printf '#!/bin/sh\nkill -9 $$\n' >killed
 printf '#!/bin/sh\nexit 3\n' >silent
 chmod +x killed silent
 check "a start that is killed is told" \
-  fails_with "on 127.0.0.7 did not start: it was killed by signal 9" \
+  fails_with "on 127.0.0.7 did not start: it was killed by SIGKILL (signal 9)" \
   "$phoenix" add -q --remote-shell "$work/killed" 127.0.0.7
 check "each that fails is named, with its exit code" \
   fails_with "127.0.0.[78] did not start.*exit code 3.*127.0.0.[78] did not start.*(0 of 2" \

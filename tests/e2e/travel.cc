@@ -2,6 +2,7 @@
 /// Every message is counted and numbered, so one that is lost, doubled or out of order shows.
 ///   travel run|next HOPS   every vnode's token makes so many hops; a handler, or a loop
 ///   travel take            two processes, of which one hands its vnode over to the other by hand
+///   travel say FILE        writes a line, and waits until the file is there
 ///   travel vanish          who holds v0 ends with 0 by an exception; the others wait for it
 ///   travel pass|meet STEPS in step: who holds the last vnode hands it over to who holds the first
 ///                          one; without and with a barrier in each step
@@ -9,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -178,6 +180,13 @@ void vanish(phx::Session& job) {
   job.barrier();
 }
 
+void say(const char* file) {
+  std::printf("begun\n");
+  while (!std::filesystem::exists(file)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -188,6 +197,7 @@ int main(int argc, char** argv) {
     if (mode == "run") run(job, hops);
     if (mode == "next") next(job, hops);
     if (mode == "take") take(job);
+    if (mode == "say") say(argc > 2 ? argv[2] : "/");
     if (mode == "vanish") vanish(job);
     if (mode == "pass" || mode == "meet") pass(job, hops, mode == "meet");
     return 0;

@@ -1,0 +1,111 @@
+#!/bin/sh
+# What the tool makes easy, and what it says to commands that are wrong.
+. "$(dirname "$0")/lib.sh"
+
+cd "$work" || exit 1
+ends_with() {
+  wanted=$1
+  shift
+  "$@"
+  got=$?
+  [ $got -eq "$wanted" ] || { echo "exit code $got"; return 1; }
+}
+says() {
+  text=$1
+  shift
+  "$@" 2>&1 | grep -q -- "$text"
+}
+
+# wrong TEXT WORDS...: is refused as a wrong command line, with this text.
+wrong() { check "a wrong command is told" refused "$@"; }
+refused() {
+  text=$1
+  shift
+  "$phoenix" "$@" >"$work/refusal" 2>&1
+  code=$?
+  grep -q -- "$text" "$work/refusal" && [ $code -eq 2 ] && return
+  echo "code $code"
+  cat "$work/refusal"
+  return 1
+}
+wrong "there is no 'statsu'; did you mean 'status'?; see phoenix --help" statsu
+wrong "there is no 'rnu'; did you mean 'run'" rnu
+wrong "there is no 'migrate'; see phoenix --help" migrate
+wrong "A subcommand is required"
+wrong "no option '--timout'; did you mean '--timeout'?; see phoenix run --help" run --timout=3 -n4 true
+wrong "no option '--wathc'; did you mean '--watch'" status --wathc
+wrong "no option '--jsno'; did you mean '--json'" ps --jsno
+wrong "there is no option '--places'; see phoenix up" up --places 3
+wrong "did you mean '--local'" up --looclal=3
+wrong "not expected: now" down now
+wrong "JOB is required" kill
+wrong "one of JOB and --daemon" logs
+wrong "one of JOB and --daemon" logs j1 --daemon
+wrong "vnodes is required" run -- true
+wrong "COMMAND is required" run -n 4
+wrong "--vnodes: Value 0 not in range" run -n 0
+wrong "vnodes: Value x" run -np x
+wrong "--timeout" run --timeout -1
+wrong "excludes" run --timestamp --output-dir=x -n4 true
+wrong "--log requires --detach" run --log=x -n4 true
+wrong "no folder nowhere" run --wdir=nowhere -n4 true
+check "no name for a mesh" fails_with "'a/b' is no name for a mesh" "$phoenix" status --mesh a/b
+wrong "PROCESSOR is required" drain
+wrong "say where" up
+wrong "no option '--onyl'; did you mean '--only'" bench --onyl
+
+check "the version" says "^phoenix [0-9]" "$phoenix" version
+check "there is no mesh yet" says "no mesh of yours" "$phoenix" list
+check "help names the environment" says "PHOENIX_DIR" "$phoenix" --help
+check "a mesh named by the environment starts" env PHOENIX_MESH=blue "$phoenix" up --local 2 -q
+export PHOENIX_MESH=blue
+check "and is listed" says "^blue  *2 " "$phoenix" list
+check "and found" says "2 processors" "$phoenix" status
+
+"$phoenix" run -np 1 --fit --timestamp -- "$travel" say "$work/go" >lines 2>errors &
+job=$!
+await "a line comes as it is printed" grep -q "^[0-9:]*\.[0-9]* \[p[12]\] begun" lines
+check "one process is enough for one vnode" says " 1 *1  *p" "$phoenix" ps
+check "what a job is called is enough to end it" "$phoenix" kill travel
+wait $job
+"$phoenix" run -n 1 --fit --no-line-buffer -- "$travel" say "$work/go" >lines 2>errors &
+job=$!
+await "the next one runs" says "travel .* 1 *1 *p" "$phoenix" ps
+check "a signal has a name" "$phoenix" kill -s TERM travel
+wait $job
+check "how it ended is told by name" grep -q "killed by SIGTERM (signal 15)" errors
+check "and what it printed was not shown" test ! -s lines
+check "no such signal" fails_with "no signal 'TREM'" "$phoenix" kill -s TREM j1
+
+check "a job whose time is up is ended" ends_with 124 \
+  "$phoenix" run -n 2 --timeout 0.5 --attach-timeout 60 -- sleep 60
+check "one that is in time is not" ends_with 3 "$phoenix" run -n 1 --fit --timeout 60 -- sh -c 'exit 3'
+mkdir apart
+check "a folder of its own" says "$work/apart" "$phoenix" run -n 1 --fit --wdir apart -- pwd
+check "output goes to files" "$phoenix" run -n 1 --fit --output-dir out -- echo one
+check "a used folder is told" says "files of an earlier job (p[12].out)" \
+  "$phoenix" run -n 1 --fit --output-dir out -- echo two
+
+# 1 MB each, without an end of line until then.
+long='i=0; while [ $i -lt 16 ]; do head -c 65000 /dev/zero | tr "\0" x; i=$((i + 1)); done; echo'
+check "two long lines" sh -c "$phoenix run -n 2 -- sh -c '$long' >long"
+check "stay whole" test "$(awk 'length($0) == 1040005' long | wc -l)" -eq 2
+
+check "a detached job" test "$("$phoenix" run -d -n 1 --fit --name night -- echo done 2>/dev/null)" = j9
+check "is found by its name" says "done" "$phoenix" logs -f night
+check "and tells its time" says "j9 took [0-9.]* s" "$phoenix" logs -f night
+check "no such job" fails_with "'day' is no job" "$phoenix" attach day
+# The job of a tool that was killed is completed by the one that follows it to its end.
+check "another one" "$phoenix" run -d -n 1 --fit --attach-timeout 60 --name over -- sleep 1
+record=$PHOENIX_DIR/.jobs/blue.j10
+kill -KILL "$(awk -v inode="$(stat -c %i "$record")" '$6 ~ ":" inode "$" { print $5 }' /proc/locks)"
+check "whose tool is killed is followed" "$phoenix" attach over
+check "and its record says how it ended" grep -q "^code 0" "$record"
+touch -d '10 days ago' "$record"
+check "old records go" sh -c "$phoenix run -d -n 1 --fit -- true && ! test -e $record"
+
+check "the daemons have logs" says "p1" "$phoenix" logs --daemon
+check "the mesh ends" "$phoenix" down
+check "their logs stay" says "p1" "$phoenix" logs --daemon
+check "an unknown mesh has none" fails_with "no daemon" "$phoenix" logs --daemon --mesh red
+check "no mesh is listed" says "no mesh of yours" "$phoenix" list
