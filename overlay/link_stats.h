@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "overlay/base/ids.h"
@@ -41,7 +43,16 @@ class LinkStats {
   [[nodiscard]] std::size_t size() const { return peers_.size(); }
 
  private:
-  std::map<ProcessorId, std::vector<Duration>> peers_;  ///< Oldest sample first.
+  struct Peer {
+    std::vector<Duration> samples;  ///< Oldest first.
+    Duration least{};
+  };
+  using ByDistance = std::set<std::pair<Duration, ProcessorId>>;
+
+  void forget_place(ProcessorId id, const Peer& peer) { measured_.erase({peer.least, id}); }
+
+  std::map<ProcessorId, Peer> peers_;
+  ByDistance measured_;  ///< Those with kEnough samples: who is near is asked with every reply.
 };
 
 }  // namespace phx::overlay

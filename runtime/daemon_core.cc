@@ -16,6 +16,7 @@ ChannelOptions channel_options(const DaemonConfig& config) {
   options.heartbeat_period = config.heartbeat_period;
   options.peer_timeout = config.peer_timeout;
   options.queued_bytes_high = config.queued_bytes_high;
+  options.late_factor = config.late_factor;
   return options;
 }
 
@@ -335,6 +336,11 @@ void Daemon::Core::take_channel_outputs() {
               membership.trust(now, m.peer, out);
               absorb(out);
             },
+            [&](Channels::Late& m) {
+              for (const ProcessorId id : membership.observers().ids()) {
+                channels.send(now, id, Heartbeat{m.by});
+              }
+            },
             [&](Channels::Stranger& m) { channels.refuse(now, m.link, membership.fence()); },
             [&](Channels::Up& m) { note(Note::Level::kDebug, "link-up", to_string(m.peer)); },
             [&](Channels::Down& m) { note(Note::Level::kDebug, "link-down", to_string(m.peer)); },
@@ -413,6 +419,9 @@ ProcessorStatus Daemon::Core::status() const {
                      {"copy-bytes-most", links.copies_most},
                      {"copies-dropped", copies_dropped},
                      {"strangers", links.strangers},
+                     {"accusations", links.accusations},
+                     {"false-accusations", links.false_alarms},
+                     {"standstills", links.standstills},
                      {"job-requests-dropped", requests_dropped},
                      {"detours-made", detours.counters().made},
                      {"frames-relayed", detours.counters().relayed},

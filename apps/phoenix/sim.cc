@@ -1,24 +1,16 @@
-#include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
 
-#include <malloc.h>
-
-#include <nlohmann/json.hpp>
-
-#include "apps/phoenix/table.h"
+#include "apps/phoenix/sim_costs.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/sim/churn.h"
-#include "runtime/sim/costs.h"
 #include "runtime/sim/scenario.h"
 
 namespace phx::app {
@@ -142,92 +134,18 @@ int run_seeds(const SimOptions& options, sim::ChurnOptions run, bool with_deaths
   return totals.bad == 0 ? kOk : kFailed;
 }
 
-std::string fixed(double number, int digits) {
-  constexpr std::size_t kMost = 32;
-  std::string text(kMost, '\0');
-  const int size = std::snprintf(text.data(), text.size(), "%.*f", digits, number);
-  text.resize(static_cast<std::size_t>(size));
-  return text;
-}
-
-nlohmann::json to_json(const sim::CostRow& row, std::uint32_t processors) {
-  nlohmann::json kinds = nlohmann::json::object();
-  for (const auto& [kind, count] : row.kinds) {
-    kinds[std::string(kind)] = {{"messages", count.messages}, {"bytes", count.bytes}};
-  }
-  return {{"event", row.event},
-          {"processors", processors},
-          {"milliseconds", to_ms(row.time)},
-          {"messages", row.all.messages},
-          {"bytes", row.all.bytes},
-          {"messages-max", row.busiest.messages},
-          {"bytes-max", row.busiest.bytes},
-          {"copies", row.copies},
-          {"fallbacks", row.fallbacks},
-          {"heap-each", row.heap},
-          {"kinds", std::move(kinds)}};
-}
-
-int print_costs(const SimOptions& options, const sim::CostOptions& run,
-                const sim::CostReport& report) {
-  Table table({"event", "ms", "messages", "of one", "kB", "kB of one", "copies", "fallback %",
-               "heap kB each"});
-  nlohmann::json rows = nlohmann::json::array();
-  constexpr double kKilo = 1000;
-  for (const sim::CostRow& row : report.rows) {
-    const auto copies = static_cast<double>(std::max<std::uint64_t>(row.copies, 1));
-    rows.push_back(to_json(row, run.processors));
-    table.add({std::string(row.event), fixed(to_ms(row.time), 0), std::to_string(row.all.messages),
-               std::to_string(row.busiest.messages),
-               fixed(static_cast<double>(row.all.bytes) / kKilo, 1),
-               fixed(static_cast<double>(row.busiest.bytes) / kKilo, 1), std::to_string(row.copies),
-               fixed(100 * static_cast<double>(row.fallbacks) / copies, 0),
-               fixed(static_cast<double>(row.heap) / kKilo, 0)});
-  }
-  std::printf("%s", options.json ? (rows.dump(2) + "\n").c_str() : table.text().c_str());
-  for (const std::string& violation : report.violations) {
-    std::fprintf(stderr, "violation: %s\n", violation.c_str());
-  }
-  return report.violations.empty() ? kOk : kFailed;
-}
-
-sim::CostOptions cost_options(const SimOptions& options, std::uint32_t processors) {
-  sim::CostOptions run;
-  run.processors = options.processors == 0 ? processors : options.processors;
-  run.heap_in_use = [] { return std::uint64_t{mallinfo2().uordblks}; };
-  // A large mesh takes minutes: who waits sees how far it is.
-  run.on_row = [begun = std::chrono::steady_clock::now()](const sim::CostRow& row) {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    std::fprintf(stderr, "%7.1f s  %s: %.0f ms of virtual time\n", passed.count(),
-                 std::string(row.event).c_str(), to_ms(row.time));
-  };
-  return run;
-}
-
-/// The table of runtime/sim/README.md, for one number of processors.
-int run_costs(const SimOptions& options) {
-  constexpr std::uint32_t kProcessors = 64;
-  const sim::CostOptions run = cost_options(options, kProcessors);
-  return print_costs(options, run, sim::measure_costs(run));
-}
-
-int run_mesh(const SimOptions& options) {
-  constexpr std::uint32_t kProcessors = 1000;
-  constexpr std::uint32_t kChanges = 100;
-  sim::CostOptions run = cost_options(options, kProcessors);
-  const auto seeds = parse_seeds(options.seeds);
-  if (!seeds || seeds->first != seeds->second) return fail("not a seed: " + options.seeds, kUsage);
-  run.seed = seeds->first;
-  return print_costs(options, run, sim::measure_mesh(run, std::min(kChanges, run.processors / 4)));
-}
-
 int simulate(const SimOptions& options) {
   if (options.scenario == "churn") return run_seeds(options, sim::ChurnOptions::full(), false);
   if (options.scenario == "churn-small") {
     return run_seeds(options, sim::ChurnOptions::small(), false);
   }
-  if (options.scenario == "costs") return run_costs(options);
-  if (options.scenario == "mesh") return run_mesh(options);
+  if (options.scenario == "costs") return run_costs({options.processors, 1, options.json});
+  if (options.scenario == "mesh") {
+    const auto seeds = parse_seeds(options.seeds);
+    if (!seeds || seeds->first != seeds->second)
+      return fail("not a seed: " + options.seeds, kUsage);
+    return run_mesh({options.processors, seeds->first, options.json});
+  }
   if (options.scenario == "relays") {
     return run_seeds(options, sim::ChurnOptions::relays(), false);
   }
@@ -261,8 +179,9 @@ void add_sim(CLI::App& tool, Action& chosen) {
       ->capture_default_str();
   verb->add_option("--topology", options->topology,
                    "The network, as a topology file; see runtime/sim/README.md");
-  verb->add_option("--processors", options->processors,
-                   "Of costs and mesh: how many, a multiple of 4");
+  verb->add_option(
+      "--processors", options->processors,
+      "Of costs and mesh: how many, a multiple of 4; costs: 16, 64, 256 and 1024, if left out");
   verb->add_flag("--json", options->json, "Of costs and mesh: as JSON, with each kind of message");
   verb->add_flag("--trace", options->trace, "Print everything that happens");
   verb->add_flag("--wire", options->wire, "Turn all messages into bytes and back on their way");

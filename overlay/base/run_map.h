@@ -31,6 +31,11 @@ class RunMap {
   [[nodiscard]] bool empty() const { return runs_.empty(); }
   /// Ascending; those that touch have different values.
   [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
+  /// The first run that ends at `id` or later.
+  [[nodiscard]] auto from(Id id) const {
+    return std::lower_bound(runs_.begin(), runs_.end(), id,
+                            [](const Run& run, Id wanted) { return run.last < wanted; });
+  }
   /// The ids whose value fulfils `is_wanted`.
   template <class Predicate>
   [[nodiscard]] IntervalSet<Id> ids_where(Predicate is_wanted) const {
@@ -49,47 +54,42 @@ class RunMap {
     return before.last.value + 1 == after.first.value && before.value == after.value;
   }
   void cut(Id first, Id last);
-  /// The first run that ends at `id` or later.
-  [[nodiscard]] auto at(Id id) const {
-    return std::lower_bound(runs_.begin(), runs_.end(), id,
-                            [](const Run& run, Id wanted) { return run.last < wanted; });
-  }
 
   Runs runs_;
 };
 
 template <class Id, class Value>
 const Value* RunMap<Id, Value>::find(Id id) const {
-  const auto found = at(id);
+  const auto found = from(id);
   return found != runs_.end() && found->first <= id ? &found->value : nullptr;
 }
 
 template <class Id, class Value>
 void RunMap<Id, Value>::cut(Id first, Id last) {
-  auto from = runs_.begin() + (at(first) - runs_.begin());
-  if (from == runs_.end() || last < from->first) return;
-  if (from->first < first) {
-    const Run whole = *from;
-    from->last.value = first.value - 1;
-    ++from;
+  auto begin = runs_.begin() + (from(first) - runs_.begin());
+  if (begin == runs_.end() || last < begin->first) return;
+  if (begin->first < first) {
+    const Run whole = *begin;
+    begin->last.value = first.value - 1;
+    ++begin;
     if (last < whole.last) {
       Run rest = whole;
       rest.first.value = last.value + 1;
-      runs_.insert(from, std::move(rest));
+      runs_.insert(begin, std::move(rest));
       return;
     }
   }
-  auto past = from;
+  auto past = begin;
   while (past != runs_.end() && past->last <= last) ++past;
   if (past != runs_.end() && past->first <= last) past->first.value = last.value + 1;
-  runs_.erase(from, past);
+  runs_.erase(begin, past);
 }
 
 template <class Id, class Value>
 void RunMap<Id, Value>::put(Run run) {
   PHX_CHECK(run.first <= run.last);
   cut(run.first, run.last);
-  auto next = runs_.begin() + (at(run.first) - runs_.begin());
+  auto next = runs_.begin() + (from(run.first) - runs_.begin());
   if (next != runs_.end() && touch(run, *next)) {
     run.last = next->last;
     next = runs_.erase(next);

@@ -21,8 +21,13 @@ struct ChannelOptions {
   std::uint64_t slowest_bandwidth = 1'000'000;
   Duration heartbeat_period = 1s;  ///< Silence of a watched peer before it is asked.
   Duration peer_timeout = 5s;      ///< Without success for so long: Unreachable.
-  std::uint32_t refusals = 2;      ///< So many refused dials in a row: Unreachable.
-  std::uint32_t violations = 3;    ///< So many broken rules: Unreachable.
+  /// Timers later than this say that this processor did not run ...
+  Duration late_least = 250ms;
+  /// ... and lengthen peer_timeout by so many times that, for a minute, by `late_most` at most.
+  std::uint32_t late_factor = 3;
+  Duration late_most = 30s;
+  std::uint32_t refusals = 2;    ///< So many refused dials in a row: Unreachable.
+  std::uint32_t violations = 3;  ///< So many broken rules: Unreachable.
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
@@ -41,17 +46,20 @@ struct ChannelOptions {
 /// What happened so far, for `phoenix status`.
 struct ChannelCounters {
   std::uint64_t dials = 0;
-  std::uint64_t links = 0;        ///< That came up.
-  std::uint64_t crossed = 0;      ///< Hung up because there was another one to the same peer.
-  std::uint64_t idles = 0;        ///< Closed because nobody needed them.
-  std::uint64_t stalls = 0;       ///< Given up because nothing was acknowledged.
-  std::uint64_t resent = 0;       ///< Envelopes sent again, on another link.
-  std::uint64_t duplicates = 0;   ///< Envelopes that came again, and were dropped.
-  std::uint64_t violations = 0;   ///< Frames that broke the rules of the stream.
-  std::uint64_t copies_most = 0;  ///< Most bytes of broadcasts' copies that waited for one peer.
-  std::uint64_t long_queues = 0;  ///< Times that a queue came to 4 x `queued_bytes_high`.
-  std::uint64_t strangers = 0;    ///< Links of processors that are not members any more.
-  std::uint64_t to_gone = 0;      ///< Envelopes for processors that are not members any more.
+  std::uint64_t links = 0;         ///< That came up.
+  std::uint64_t crossed = 0;       ///< Hung up because there was another one to the same peer.
+  std::uint64_t idles = 0;         ///< Closed because nobody needed them.
+  std::uint64_t stalls = 0;        ///< Given up because nothing was acknowledged.
+  std::uint64_t resent = 0;        ///< Envelopes sent again, on another link.
+  std::uint64_t duplicates = 0;    ///< Envelopes that came again, and were dropped.
+  std::uint64_t violations = 0;    ///< Frames that broke the rules of the stream.
+  std::uint64_t copies_most = 0;   ///< Most bytes of broadcasts' copies that waited for one peer.
+  std::uint64_t long_queues = 0;   ///< Times that a queue came to 4 x `queued_bytes_high`.
+  std::uint64_t strangers = 0;     ///< Links of processors that are not members any more.
+  std::uint64_t accusations = 0;   ///< Peers reported as unreachable, each time anew.
+  std::uint64_t false_alarms = 0;  ///< Of these, peers that answered afterwards.
+  std::uint64_t standstills = 0;   ///< Times that this processor noticed that it had not run.
+  std::uint64_t to_gone = 0;       ///< Envelopes for processors that are not members any more.
 };
 
 }  // namespace phx::runtime

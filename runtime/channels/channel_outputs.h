@@ -3,6 +3,7 @@
 #include <string>
 
 #include "overlay/base/ids.h"
+#include "overlay/base/time.h"
 #include "runtime/messages/member_messages.h"
 #include "runtime/messages/messages.h"
 
@@ -33,6 +34,10 @@ struct Stranger {
 /// A link to the peer is given up because nothing arrives there.
 struct Stalled {
   ProcessorId peer;
+};
+/// This processor did not run for so long: others should know.
+struct Late {
+  Duration by{};
 };
 struct Up {  ///< There is a link to the peer, and both know from where to send.
   ProcessorId peer;

@@ -7,6 +7,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/time.h"
+#include "runtime/channels/lateness.h"
 #include "runtime/channels/link_share.h"
 #include "runtime/channels/send_queue.h"
 #include "runtime/channels/stream.h"
@@ -45,6 +46,7 @@ struct ChannelPeer {
   std::string trouble;           ///< Why the last dial failed; empty after a success.
 
   bool is_watched = false;
+  Lateness lateness;         ///< Of the peer, as it says.
   bool is_reported = false;  ///< As Unreachable, and no success since.
   Instant reported_at;
   Instant used_at;      ///< The last envelope went or came; or its link served others.

@@ -175,6 +175,7 @@ bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t r
   }
   if (peer.is_reported && (is_progress || peer.has_all())) {
     peer.is_reported = false;
+    ++counters_.false_alarms;
     outputs_.emplace_back(Reachable{peer.id});
   }
   return true;
@@ -196,7 +197,11 @@ void Channels::take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame 
   }
   peer.used_at = now;
   peer.owed_bytes += weight_of(*frame.envelope).total();
-  const bool is_beat = std::holds_alternative<Heartbeat>(*frame.envelope);
+  const auto* beat = std::get_if<Heartbeat>(&*frame.envelope);
+  const bool is_beat = beat != nullptr;
+  if (is_beat && beat->late > Duration::zero()) {
+    peer.lateness.note(now, std::min(beat->late, options_.late_most));
+  }
   if (is_beat || peer.owed_frames >= options_.ack_frames || peer.owed_bytes >= options_.ack_bytes) {
     confirm(peer);
   }

@@ -38,10 +38,11 @@ class Channels {
   using Reachable = channel::Reachable;
   using Stranger = channel::Stranger;
   using Stalled = channel::Stalled;
+  using Late = channel::Late;
   using Up = channel::Up;
   using Down = channel::Down;
   using Output = std::variant<Connect, Hangup, Transmit, Received, Unreachable, Reachable, Stranger,
-                              Stalled, Up, Down, Note>;
+                              Stalled, Late, Up, Down, Note>;
 
   /// `gone`: processors that were members once; those that speak are strangers.
   Channels(ProcessorId self, ProcessorSet gone, const ChannelOptions& options);
@@ -87,8 +88,7 @@ class Channels {
   /// The number of the last envelope to each peer; whether all arrived, but at forgotten ones.
   /// What waits is put in order for that: what is sent later overtakes nothing of it.
   [[nodiscard]] ChannelMarks marks();
-  /// Marks that were reached are forgotten: asked again and again, it costs N in all.
-  [[nodiscard]] bool has_acknowledged(ChannelMarks& marks) const;
+  [[nodiscard]] bool has_acknowledged(ChannelMarks& marks) const;  ///< Forgets those.
   [[nodiscard]] std::uint64_t links_up() const;
   [[nodiscard]] const ChannelCounters& counters() const { return counters_; }
   /// Aborts if an invariant is broken.
@@ -129,6 +129,8 @@ class Channels {
   void dial_soon(Instant now, ChannelPeer& peer);
   void report(Instant now, ChannelPeer& peer, Departure why, std::string detail);
   [[nodiscard]] Duration patience(const ChannelPeer& peer, Duration base) const;
+  [[nodiscard]] Duration timeout(Instant now, const ChannelPeer& peer) const;
+  void on_late(Instant now, Duration late);
 
   ProcessorId self_;
   ChannelOptions options_;
@@ -137,6 +139,7 @@ class Channels {
   std::set<ProcessorId> congested_;
   std::set<ProcessorId> owed_;  ///< All to whom an acknowledgement is owed, and perhaps others.
   ProcessorSet watched_;
+  Lateness lateness_;  ///< Of this processor.
   /// Links of gone peers, with how much these had received from here; empty: not yet told.
   std::map<LinkId, std::optional<std::uint64_t>> strangers_;
   Deadlines<Key> deadlines_;

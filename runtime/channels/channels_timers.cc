@@ -14,10 +14,10 @@ void Channels::arm(const ChannelPeer& peer, Timer timer, Instant at) {
 
 void Channels::on_deadline(Instant now) {
   const Instant due = deadlines_.next().value_or(now);
-  if (now - due > options_.peer_timeout / 4) {
+  const Duration pause = now - due;
+  if (pause > options_.peer_timeout / 4) {
     // This processor did not run. What came meanwhile was not read yet, so that is nobody's
     // silence: one that the others took for dead would put them out, and never hear of it.
-    const Duration pause = now - due;
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(pause).count();
     outputs_.emplace_back(Note{Note::Level::kWarn, "stood-still", "ms=" + std::to_string(ms)});
     for (auto& [id, peer] : peers_) {
@@ -25,9 +25,26 @@ void Channels::on_deadline(Instant now) {
       peer.progress_at = std::min(now, peer.progress_at + pause);
     }
   }
+  if (pause >= options_.late_least) on_late(now, std::min(pause, options_.late_most));
   while (const std::optional<Key> key = deadlines_.take_due(now)) {
     on_timer(now, key->first, key->second);
   }
+}
+
+/// What it could not hear it holds against nobody, and it asks others for the same. Not more often
+/// than it changes.
+void Channels::on_late(Instant now, Duration late) {
+  ++counters_.standstills;
+  lateness_.note(now, late);
+  if (options_.late_factor > 0 && lateness_.take_news(now, late)) {
+    outputs_.emplace_back(Late{late});
+  }
+}
+
+/// `peer_timeout`, and longer while timers are late here, or there.
+Duration Channels::timeout(Instant now, const ChannelPeer& peer) const {
+  const Duration late = std::max(lateness_.worst(now), peer.lateness.worst(now));
+  return options_.peer_timeout + std::min(options_.late_factor * late, options_.late_most);
 }
 
 void Channels::on_timer(Instant now, ProcessorId id, Timer timer) {
@@ -112,16 +129,15 @@ void Channels::on_beat_due(Instant now, ChannelPeer& peer) {
 void Channels::on_give_up_due(Instant now, ChannelPeer& peer) {
   if (!peer.is_needed()) return;
   Instant due = Instant::max();
-  if (peer.is_watched) due = peer.heard_at + options_.peer_timeout;
-  if (!peer.has_all()) {
-    due = std::min(due, peer.progress_at + patience(peer, options_.peer_timeout));
-  }
+  const Duration timeout = this->timeout(now, peer);
+  if (peer.is_watched) due = peer.heard_at + timeout;
+  if (!peer.has_all()) due = std::min(due, peer.progress_at + patience(peer, timeout));
   if (peer.is_reported) due = std::max(due, peer.reported_at + options_.peer_timeout);
   if (now < due) {
     arm(peer, Timer::kGiveUp, due);
     return;
   }
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.peer_timeout);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
   const std::string lasting = " for " + std::to_string(seconds.count()) + " s";
   if (peer.trouble.empty()) {
     report(now, peer, Departure::kSilent, "no answer" + lasting);
@@ -134,6 +150,7 @@ void Channels::on_give_up_due(Instant now, ChannelPeer& peer) {
 }
 
 void Channels::report(Instant now, ChannelPeer& peer, Departure why, std::string detail) {
+  if (!peer.is_reported) ++counters_.accusations;
   peer.is_reported = true;
   peer.reported_at = now;
   outputs_.emplace_back(Unreachable{peer.id, why, std::move(detail)});

@@ -83,7 +83,7 @@ SendQueue::Item SendQueue::take_from(Flows::iterator at, Turns& turns) {
 void SendQueue::check_invariants() const {
   std::size_t size = control_.size();
   std::uint64_t bytes = 0;
-  for (const Item& item : control_) bytes += item.bytes;
+  for (std::size_t i = 0; i < control_.size(); ++i) bytes += control_[i].bytes;
   for (const auto& [key, flow] : flows_) {
     PHX_CHECK(!flow.items.empty() && *flow.turn == key);
     std::uint64_t of_flow = 0;

@@ -36,9 +36,8 @@ Frame Stream::frame(std::uint64_t seq) const {
 std::vector<Envelope> Stream::take_unacknowledged() {
   std::vector<Envelope> result;
   result.reserve(kept_.size());
-  for (Kept& kept : kept_) result.push_back(std::move(kept.envelope));
   acknowledged_ = last_sent();
-  kept_.clear();
+  for (; !kept_.empty(); kept_.pop_front()) result.push_back(std::move(kept_.front().envelope));
   kept_bytes_ = 0;
   copy_bytes_ = 0;
   return result;

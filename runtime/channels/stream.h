@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 
 #include "overlay/base/time.h"
+#include "runtime/channels/fifo.h"
 #include "runtime/messages/messages.h"
 
 namespace phx::runtime {
@@ -54,7 +54,7 @@ class Stream {
     bool is_copy = false;  ///< Of a broadcast.
   };
 
-  std::deque<Kept> kept_;           ///< Numbers acknowledged_ + 1 and following.
+  Fifo<Kept> kept_;                 ///< Numbers acknowledged_ + 1 and following.
   std::uint64_t acknowledged_ = 0;  ///< The peer has everything up to here.
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t copy_bytes_ = 0;

@@ -103,7 +103,7 @@ void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutb
 void JobLife::report_change(const Surroundings& around, JobOutbox& out) {
   if (home_ != self_) return report_stage(home_, out);
   unannounced_.insert(self_);
-  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
+  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + announce_pause(around));
   decide(around, out);
 }
 
@@ -119,10 +119,10 @@ void JobLife::report_stage(ProcessorId home, JobOutbox& out) {
 /// Statements come on several ways; the processor concerned has numbered them.
 void JobLife::learn(const Surroundings& around, const JobStages::Run& said) {
   ProcessorSet newer = not_gone(around, said).minus(ProcessorSet{self_});
-  for (const JobStages::Run& run : stages_.runs()) {
-    if (run.last < said.first || run.value.change < said.value.change) continue;
-    if (said.last < run.first) break;
-    newer = newer.minus(ProcessorSet::range(run.first, run.last));
+  const auto end = stages_.runs().end();
+  for (auto run = stages_.from(said.first); run != end && run->first <= said.last; ++run) {
+    if (run->value.change < said.value.change) continue;
+    newer = newer.minus(ProcessorSet::range(run->first, run->last));
   }
   for (const auto& range : newer.ranges()) stages_.put({range.first, range.last, said.value});
 }
@@ -168,7 +168,7 @@ void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage st
   if (home_ != self_ || is_gone(around, from)) return;
   unheard_.erase(from);
   unannounced_.insert(from);
-  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + kAnnounceDelay);
+  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + announce_pause(around));
   decide(around, out);
 }
 
@@ -180,6 +180,7 @@ void JobLife::decide(const Surroundings& around, JobOutbox& out) {
   bool anybody_left = !unheard_.empty();
   bool anybody_exited = false;
   for (const JobStages::Run& run : stages_.runs()) {
+    if (anybody_left && run.value.stage != Stage::kExited) continue;
     const ProcessorSet there = not_gone(around, run);
     if (there.empty()) continue;
     if (!failure) failure = failure_at(around, there.front(), is_joint);

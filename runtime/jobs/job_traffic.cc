@@ -150,7 +150,7 @@ void JobTraffic::announce_routes(const Surroundings& around, JobOutbox& out) {
   if (unannounced_.empty()) return;
   const bool is_home = home_ == self_;
   const Routes routes{job_, router_.map().routes(std::exchange(unannounced_, {})), !is_home};
-  out.arm(JobTimer{JobTimer::Kind::kRoutes, job_, {}}, around.now + kAnnounceDelay);
+  out.arm(JobTimer{JobTimer::Kind::kRoutes, job_, {}}, around.now + announce_pause(around));
   if (!is_home) return out.send(home_, routes);
   send_each(out, around.members, self_, routes);
 }

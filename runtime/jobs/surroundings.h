@@ -7,9 +7,6 @@
 
 namespace phx::runtime {
 
-/// What changes within this time (owners, ends of processes) is one statement to all.
-inline constexpr Duration kAnnounceDelay = 10ms;
-
 /// What a job must know of the daemon around it when it handles an input.
 struct Surroundings {
   Instant now;
@@ -21,6 +18,11 @@ struct Surroundings {
   bool leaving = false;  ///< This processor leaves.
 };
 
+/// What changes within this time (owners, ends of processes) is one statement to all. Longer the
+/// more there are to tell: what is told takes the home a quarter of its time at most.
+[[nodiscard]] inline Duration announce_pause(const Surroundings& around) {
+  return 10ms + 20us * static_cast<Duration::rep>(around.members.size());
+}
 /// Was a member once. What is said of it may be older than its leaving.
 [[nodiscard]] inline bool is_gone(const Surroundings& around, ProcessorId processor) {
   return !around.members.contains(processor) && processor.value < around.view.next_processor;

@@ -109,6 +109,20 @@ std::vector<ProcessorId> Membership::witnesses(ProcessorId accused) const {
   return asked;
 }
 
+ProcessorSet Membership::observers() const {
+  std::vector<ProcessorId> watchers = ring_predecessors(self_, view_);
+  watchers.resize(std::min<std::size_t>(watchers.size(), options_.monitored));
+  ProcessorSet observers;
+  for (const ProcessorId id : watchers) observers.insert(id);
+  std::uint32_t judges = 0;
+  for (const auto& [id, member] : view_.members) {
+    if (judges++ > options_.monitored) break;
+    observers.insert(id);
+  }
+  observers.erase(self_);
+  return observers;
+}
+
 void Membership::repeat_suspicions(Outbox& out) {
   for (const auto& [id, gone] : detector_.accused()) {
     const ProcessorId told = detector_.judge_of(id, view_);

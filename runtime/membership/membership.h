@@ -84,6 +84,7 @@ class Membership {
   [[nodiscard]] const ProcessorSet& live() const { return live_; }
   /// Whom this processor must observe, and report by suspect().
   [[nodiscard]] const ProcessorSet& watched() const { return watched_; }
+  [[nodiscard]] ProcessorSet observers() const;  ///< Who watches this one, and would judge it.
   /// `id` runs on the machine of this processor.
   [[nodiscard]] bool shares_machine(ProcessorId id) const;
   /// Ids given once that are no members (any more).

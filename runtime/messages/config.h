@@ -14,6 +14,9 @@ struct DaemonConfig {
   /// So many must have tried a processor in vain, its judge among them, before it is put out. With
   /// 1 any accusation is believed: a fault that the simulator's checkers must find.
   std::uint32_t accusers = 2;
+  /// For a minute, a processor whose timers were late waits longer before it accuses others, and is
+  /// waited for: so many times what it was late. 0: a fault that the checkers must find.
+  std::uint32_t late_factor = 3;
   /// A round of the fair-share policy: an under-loaded processor asks for vnodes this often.
   Duration balance_period = 200ms;
   /// How long `phoenix status` waits for the other daemons.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "overlay/base/ids.h"
+#include "overlay/base/time.h"
 #include "runtime/messages/members.h"
 
 // What daemons say to each other about who belongs to the mesh.
@@ -85,6 +86,9 @@ struct Fenced {
 };
 /// Keeps a quiet link observed; its acknowledgement is the answer.
 struct Heartbeat {
+  /// Not zero: the sender's timers were late by so much lately. Its silence means less, for a
+  /// while.
+  Duration late{};
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 /// `who` was not marked as leaving, or will not ask for it. From the coordinator to `who`, and from

@@ -99,6 +99,17 @@ void Checkers::check_owners_known(JobId job) {
   }
 }
 
+std::uint64_t Checkers::counted(std::string_view counter) const {
+  std::uint64_t sum = 0;
+  for (const SimDriver& driver : machines_) {
+    if (!driver.is_running()) continue;
+    for (const auto& [name, value] : driver.daemon()->status().counters) {
+      if (name == counter) sum += value;
+    }
+  }
+  return sum;
+}
+
 bool Checkers::do_views_agree() const {
   const runtime::View* first = nullptr;
   std::uint64_t running = 0;

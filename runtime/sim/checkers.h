@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "overlay/base/ids.h"
@@ -46,6 +47,8 @@ class Checkers {
   /// All running daemons have the same members; every vnode of `job` has one owner.
   void check_settled(JobId job, std::uint64_t vnodes);
   [[nodiscard]] bool do_views_agree() const;
+  /// A counter that daemons show: the sum of all that run.
+  [[nodiscard]] std::uint64_t counted(std::string_view counter) const;
 
  private:
   struct Seen {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,22 +17,34 @@ namespace phx::sim {
 /// What one event cost a mesh, from its beginning until 3 s after its end.
 struct CostRow {
   std::string_view event;
-  Duration time{};              ///< From its beginning to its end.
-  Meter::Count all;             ///< Sent by all processors together.
-  Meter::Count busiest;         ///< Sent and received by the one with most.
-  std::uint64_t copies = 0;     ///< Of a broadcast's pieces.
-  std::uint64_t fallbacks = 0;  ///< Of these, the ones outside the tree.
-  std::uint64_t heap = 0;       ///< In use at the end, per processor; 0: not measured.
+  Duration time{};                 ///< From its beginning to its end.
+  Meter::Count all;                ///< Sent by all together; heartbeats only of the idle minute.
+  Meter::Count busiest;            ///< Sent and received by the one with most.
+  std::uint64_t copies = 0;        ///< Of a broadcast's pieces.
+  std::uint64_t fallbacks = 0;     ///< Of these, the ones outside the tree.
+  std::uint64_t false_alarms = 0;  ///< Accusations of processors that answered afterwards.
+  std::uint64_t heap = 0;          ///< In use at the end, per processor; 0: not measured.
   std::map<std::string_view, Meter::Count> kinds;
 };
 
-/// What an event may cost at N processors: `each * N` messages and `bytes_each * N` bytes in the
-/// whole mesh, and `own + share * N` messages at the busiest processor. A third more than measured.
+/// A figure that grows as trees grow deeper: so much, and so much more each time that N doubles;
+/// where it cannot be helped, also with N.
+struct DeepGrowth {
+  double fixed = 0;
+  double per_doubling = 0;
+  double per_processor = 0;
+  [[nodiscard]] double at(double n) const {
+    return fixed + per_doubling * std::log2(n) + per_processor * n;
+  }
+};
+
+/// What an event may cost at N processors: its time; messages and bytes per processor of the mesh,
+/// so N log N in all and no more; and `own + share * N` messages at the busiest processor.
 struct CostLimit {
   std::string_view event;
-  Duration time{};
-  double each = 0;
-  double bytes_each = 0;
+  DeepGrowth ms;
+  DeepGrowth messages_each;
+  DeepGrowth bytes_each;
   double own = 0;
   double share = 0;
 };

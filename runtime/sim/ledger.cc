@@ -44,7 +44,8 @@ std::string pair(VnodeId from, VnodeId to) {
 
 }  // namespace
 
-Ledger::Ledger(std::uint64_t vnodes, Violations& violations) : violations_(violations) {
+Ledger::Ledger(std::uint64_t vnodes, std::uint32_t job, Violations& violations)
+    : violations_(violations), job_(std::uint64_t{job} << 32U) {
   PHX_CHECK(vnodes > 0 && vnodes <= kVnodesMax);
   vnodes_.resize(static_cast<std::size_t>(vnodes));
   streams_.resize(vnodes_.size());
@@ -65,12 +66,12 @@ std::uint32_t& Ledger::taken_broadcasts(VnodeId root, VnodeId at) {
 
 Payload Ledger::send(VnodeId from, VnodeId to, std::size_t size) {
   ++outstanding_;
-  return make({from.value, to.value, stream(from, to).sent++, size});
+  return make({from.value, to.value, job_ | stream(from, to).sent++, size});
 }
 
 Payload Ledger::broadcast(VnodeId root, std::size_t size) {
   outstanding_ += vnodes_.size();
-  return make({root.value, kToAll, vnodes_[root.value].broadcasts++, size});
+  return make({root.value, kToAll, job_ | vnodes_[root.value].broadcasts++, size});
 }
 
 void Ledger::received(VnodeId at, VnodeId from, bool is_broadcast, const Payload& payload) {
@@ -99,10 +100,15 @@ void Ledger::receive(VnodeId at, VnodeId from, const Payload& payload, bool is_b
     violations_.add(what + pair(from, at) + " was damaged, or came to another vnode");
     return;
   }
-  if (header.number != expected) {
-    violations_.add(what + pair(from, at) + ": number " + std::to_string(header.number) +
+  const auto number = static_cast<std::uint32_t>(header.number);
+  if ((header.number ^ number) != job_) {
+    violations_.add(what + pair(from, at) + " is of another job");
+    return;
+  }
+  if (number != expected) {
+    violations_.add(what + pair(from, at) + ": number " + std::to_string(number) +
                     " came instead of " + std::to_string(expected) +
-                    (header.number < expected ? " (again)" : " (too early)"));
+                    (number < expected ? " (again)" : " (too early)"));
     return;
   }
   ++expected;

@@ -47,7 +47,8 @@ class Ledger {
   };
 
   /// REQUIRES at most 65,536 vnodes: there is a counter per vnode and sender, or root, in use.
-  Ledger(std::uint64_t vnodes, Violations& violations);
+  /// `job` tells what belongs to it from what belongs to another one.
+  Ledger(std::uint64_t vnodes, std::uint32_t job, Violations& violations);
 
   // From vnode to vnode. The payload says who sent it and its number, and fills `size` bytes.
   [[nodiscard]] Payload send(VnodeId from, VnodeId to, std::size_t size);
@@ -106,6 +107,7 @@ class Ledger {
                std::uint32_t& expected);
 
   Violations& violations_;
+  std::uint64_t job_;  ///< In the upper half of every number.
   std::vector<Vnode> vnodes_;
   std::vector<std::vector<Stream>> streams_;  ///< Per sender, as soon as it has sent, and receiver.
   std::vector<std::vector<std::uint32_t>> taken_broadcasts_;  ///< Per root and receiver, likewise.

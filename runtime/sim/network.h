@@ -60,7 +60,6 @@ class Network {
   void dial(MachineId from, ProcessorId peer, MachineId to);
   void transmit(MachineId from, LinkId link, runtime::Frame frame, bool tell = false);
   void hang_up(MachineId from, LinkId link);
-
   // Disturbances.
   /// Breaks one connection, if there is any; which one the seed decides.
   void break_one(Break how);
@@ -75,7 +74,8 @@ class Network {
   };
   void set_barrier(MachineId from, MachineId to, Barrier barrier);
   void lift_barriers(MachineId a, MachineId b);
-
+  /// The processor of this machine is busy with messages until then; may be past.
+  [[nodiscard]] Instant busy_until(MachineId machine) const { return model_.busy_until(machine); }
   /// Frames under way or lost with a connection, for limits.
   [[nodiscard]] std::size_t frames_in_flight() const { return in_flight_; }
   /// What was sent, with the bytes that it takes on the wire.

@@ -58,6 +58,10 @@ class NetworkModel {
   void add_spike(const Spike& spike) { spikes_.push_back(spike); }
 
   // Queries.
+  /// Until then it is busy with messages; may be past.
+  [[nodiscard]] Instant busy_until(MachineId machine) const {
+    return machines_[machine.value].processor_free;
+  }
   [[nodiscard]] const Topology& topology() const { return topology_; }
   [[nodiscard]] std::size_t site(MachineId machine) const { return machines_[machine.value].site; }
   /// One way, undisturbed.

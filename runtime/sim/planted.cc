@@ -35,6 +35,7 @@ void Saboteur::on_sent(LinkId link, runtime::Frame& frame) {
   }
   if (!frame.envelope) return;
   spoil(*frame.envelope);
+  if (fault_ == PlantedFault::kLeakyJobs) leak(*frame.envelope);
   auto* output = std::get_if<runtime::Output>(&*frame.envelope);
   if (fault_ == PlantedFault::kUnnumberedOutput && output != nullptr) output->number = 0;
   if (fault_ != PlantedFault::kWrongChild) return;
@@ -67,6 +68,12 @@ void Saboteur::spoil(runtime::Envelope& envelope) {
     is_lost = fault_ == PlantedFault::kLostCopies && piece != nullptr &&
               (piece->root.value + piece->number) % kSome == 0;
     spoil(message->message);
+    // To the target by itself: whoever waits for it on the way waits in vain.
+    auto* token = std::get_if<collectives::ReductionToken>(&message->message);
+    if (fault_ == PlantedFault::kLongWaits && token != nullptr) {
+      envelope = runtime::VnodeMessage{message->job, 0, collectives::ReductionToken(*token)};
+      return;
+    }
   }
   if (auto* taken = std::get_if<runtime::StateTaken>(&envelope)) {
     using Outcome = runtime::StateTaken::Outcome;
@@ -91,6 +98,16 @@ bool Saboteur::is_last(const runtime::StatePiece& piece) {
   for (const std::uint64_t size : piece.sizes) unsent += size;
   unsent -= piece.bytes.size();
   return unsent == 0;
+}
+
+void Saboteur::leak(runtime::Envelope& envelope) {
+  constexpr std::uint64_t kSome = 64;
+  const auto change = [&](JobId& job) {
+    const JobId before = std::exchange(last_job_, job);
+    if (before != JobId{} && before != job && ++passed_ % kSome == 0) job = before;
+  };
+  if (auto* message = std::get_if<runtime::VnodeMessage>(&envelope)) change(message->job);
+  if (auto* message = std::get_if<runtime::CollectiveMessage>(&envelope)) change(message->job);
 }
 
 void Saboteur::spoil(collectives::Message& message) const {

@@ -31,6 +31,7 @@ enum class PlantedFault : std::uint8_t {
   kLostCopies,              ///< Some copies of broadcasts are dropped, and nobody is told.
   kUntoldDrops,             ///< Who dropped a piece of a broadcast does not say so.
   kNoCastCredit,            ///< Roots get no credit.
+  kLeakyJobs,               ///< Some messages of one job go to another one.
   // These cost only time, messages or memory.
   kNoTrees,      ///< Nobody hears of trees.
   kCopiesTwice,  ///< Each copy of a broadcast is sent twice.
@@ -38,6 +39,7 @@ enum class PlantedFault : std::uint8_t {
   kEndlessHops,  ///< The hop budget of copies never falls.
   kNoTreeClose,  ///< Trees that are out of use stay.
   kAllDirect,    ///< Broadcasts are sent as if nobody was in step.
+  kLongWaits,    ///< Reductions always wait for their time-out.
 };
 
 /// Sits between one daemon and its driver, and falsifies what passes. Harmless with kNone.
@@ -64,6 +66,7 @@ class Saboteur {
  private:
   void spoil(runtime::Envelope& envelope);
   void spoil(collectives::Message& message) const;
+  void leak(runtime::Envelope& envelope);
   void forget_given(collectives::ReductionToken& token);
   /// To be asked of each piece that is sent.
   [[nodiscard]] bool is_last(const runtime::StatePiece& piece);
@@ -77,7 +80,9 @@ class Saboteur {
 
   PlantedFault fault_;
   std::map<ProcessorId, Shift> shifts_;
-  std::uint64_t line_ = 0;  ///< The highest that a token had.
+  JobId last_job_;            ///< Of the last message ...
+  std::uint64_t passed_ = 0;  ///< ... of so many.
+  std::uint64_t line_ = 0;    ///< The highest that a token had.
   std::set<std::pair<collectives::ReductionId, VnodeId>> given_;
   std::map<std::pair<std::uint64_t, VnodeId>, std::uint64_t> unsent_;  ///< Bytes, by offer.
   std::set<LinkId> spoken_on_;       ///< Links whose first frame went out.

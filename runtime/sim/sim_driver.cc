@@ -141,8 +141,14 @@ void SimDriver::rearm() {
 
 void SimDriver::on_wake() {
   if (!wake_at_ || *wake_at_ > agenda_.now()) return;  // Replaced by an earlier one.
-  wake_at_.reset();
-  input([](Daemon& daemon, Instant now) { daemon.on_deadline(now); });
+  const auto on_due = [this] {
+    wake_at_.reset();
+    input([](Daemon& daemon, Instant now) { daemon.on_deadline(now); });
+  };
+  // One thread does everything: timers come after the messages that were there before.
+  const Instant free = network_.busy_until(machine_);
+  if (free > agenda_.now()) return agenda_.schedule(free, on_due);
+  on_due();
 }
 
 void SimDriver::freeze_until(Instant at) {

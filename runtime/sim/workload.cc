@@ -37,7 +37,9 @@ void combine(ReduceOp op, std::int64_t& into, std::int64_t value) {
 }  // namespace
 
 Workload::Workload(const WorkloadOptions& options, std::uint64_t seed, Violations& violations)
-    : options_(options), rng_(Rng(seed).fork("plan")), ledger_(options.vnodes, violations) {
+    : options_(options),
+      rng_(Rng(seed).fork("plan")),
+      ledger_(options.vnodes, static_cast<std::uint32_t>(seed), violations) {
   broadcasts_.resize(static_cast<std::size_t>(options.vnodes));
   Rng roots = rng_.fork("roots");
   for (std::uint32_t i = 0; i < options.broadcasts; ++i) {

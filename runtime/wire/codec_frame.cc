@@ -42,9 +42,9 @@ void add(const runtime::Fenced& in, pb::Frame& out, Sink& /*sink*/) {
   out.mutable_fenced()->set_view(view);
   write_text(why, out.mutable_fenced()->mutable_why());
 }
-void add(const runtime::Heartbeat& /*in*/, pb::Frame& out, Sink& /*sink*/) {
-  static_assert(std::is_empty_v<runtime::Heartbeat>);
-  out.mutable_heartbeat();
+void add(const runtime::Heartbeat& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [late] = in;
+  out.mutable_heartbeat()->set_late(static_cast<std::uint64_t>(late.count()));
 }
 void add(const runtime::LeaveRefused& in, pb::Frame& out, Sink& /*sink*/) {
   const auto& [who, why] = in;
@@ -212,6 +212,12 @@ runtime::Envelope read_member_envelope(const pb::Frame& in, Source& source) {
   return {};
 }
 
+runtime::Heartbeat read(const pb::Heartbeat& in, Source& source) {
+  const auto most = static_cast<std::uint64_t>(Duration::max().count());
+  source.require(in.late() <= most, "Heartbeat.late");
+  return {Duration(static_cast<Duration::rep>(std::min(in.late(), most)))};
+}
+
 std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& source) {
   static_assert(std::variant_size_v<runtime::Envelope::Variant> == 36,
                 "a new one needs a case here");
@@ -223,7 +229,7 @@ std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& sour
     case pb::Frame::kOverlayMessage:
       return read(in.overlay_message(), source);
     case pb::Frame::kHeartbeat:
-      return runtime::Heartbeat{};
+      return read(in.heartbeat(), source);
     case pb::Frame::kRoutes:
       return read(in.routes(), source);
     case pb::Frame::kPull:

@@ -1,7 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "runtime/sim/costs.h"
 
@@ -28,6 +34,41 @@ TEST_CASE("each event costs what it may: messages, bytes and time, at 16 and 64 
   CHECK(found(64, PlantedFault::kNone) == "");
 }
 
+// A row is the name of an event and four figures of four sizes; each size has every fourth one.
+TEST_CASE("the table in runtime/README.md is what is measured, at 16 and 64 processors") {
+  std::map<std::string, std::vector<double>> table;
+  std::ifstream page(PHX_ROOT
+                     "/"
+                     "runtime/README.md");
+  constexpr std::size_t kFigures = 16;
+  for (std::string line; std::getline(page, line);) {
+    std::istringstream words(line);
+    std::string event;
+    std::vector<double> figures;
+    for (std::string word; words >> word;) {
+      const bool is_number = word.find_first_not_of("0123456789.") == std::string::npos;
+      if (is_number) figures.push_back(std::stod(word));
+      if (!is_number) event += (event.empty() ? "" : " ") + word;
+    }
+    if (figures.size() == kFigures) table.emplace(event, figures);
+  }
+  CostOptions options;
+  for (std::size_t size = 0; size < 2; ++size) {
+    options.processors = size == 0 ? 16 : 64;
+    std::set<std::string_view> seen;
+    for (const CostRow& row : measure_costs(options).rows) {
+      if (!seen.insert(row.event).second) continue;  // The second job finds trees and links.
+      CAPTURE(row.event);
+      REQUIRE(table.contains(std::string(row.event)));
+      const std::vector<double>& figures = table.at(std::string(row.event));
+      const auto each = static_cast<double>(row.all.messages) / options.processors;
+      CHECK(each == doctest::Approx(figures[size]).epsilon(0.34));
+      const auto bytes = static_cast<double>(row.all.bytes) / options.processors;
+      CHECK(bytes == doctest::Approx(figures[4 + size]).epsilon(0.34));
+    }
+  }
+}
+
 TEST_CASE("many who join a job at once have their vnodes soon, and leave as soon") {
   CostOptions options;
   for (const std::uint32_t processors : {16U, 64U}) {
@@ -45,7 +86,8 @@ TEST_CASE("many who join a job at once have their vnodes soon, and leave as soon
 TEST_CASE("what costs only time, messages or memory is found") {
   for (const PlantedFault fault :
        {PlantedFault::kNoTrees, PlantedFault::kCopiesTwice, PlantedFault::kNoPulls,
-        PlantedFault::kEndlessHops, PlantedFault::kNoTreeClose, PlantedFault::kAllDirect}) {
+        PlantedFault::kEndlessHops, PlantedFault::kNoTreeClose, PlantedFault::kAllDirect,
+        PlantedFault::kLongWaits}) {
     CAPTURE(static_cast<int>(fault));
     CHECK(found(16, fault) != "");
   }

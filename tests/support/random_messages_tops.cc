@@ -29,7 +29,7 @@ Envelope RandomMessages::member_envelope(std::size_t kind) {
     case 8:
       return Fenced{number(), text()};
     case 9:
-      return Heartbeat{};
+      return Heartbeat{duration()};
     case 10:
       return LeaveRefused{processor(), text()};
     default:
