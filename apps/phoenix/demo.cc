@@ -65,7 +65,12 @@ void add_demo_as_job(CLI::App& verb, const Demo& demo, Action& chosen) {
   one->footer("");
   one->callback([options, wants_help, one, &chosen] {
     const std::vector<std::string> arguments = one->remaining();
-    if (*wants_help) std::printf("%s\n", one->help().c_str());
+    if (*wants_help) {
+      std::printf(
+          "phoenix demo %s [-n VNODES] [--on PROCESSORS] [--mesh NAME] [OPTIONS]\n"
+          "  VNODES: %llu, PROCESSORS: all, NAME: default; OPTIONS are those of the demo:\n\n",
+          one->get_name().c_str(), static_cast<unsigned long long>(options->vnodes));
+    }
     chosen = [=] { return run_demo(*options, arguments, *wants_help); };
   });
 }

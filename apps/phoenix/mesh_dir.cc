@@ -97,6 +97,19 @@ void MeshDir::remember_endpoints(const std::vector<std::string>& endpoints) cons
   fs::rename(fresh, path_ / "mesh.json", failure);
 }
 
+void MeshDir::remove_dead() const {
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(path_, failure)) {
+    if (entry.path().extension() != ".json" || entry.path().filename() == "mesh.json") continue;
+    const nlohmann::json state = read_json(entry.path());
+    if (!state.is_object() || state.value("boot", "") != tcp::boot_id()) continue;
+    // No number of a processor is given twice, so nobody takes this file over.
+    if (tcp::holder_of(entry.path())) continue;
+    fs::remove(entry.path(), failure);
+    fs::remove(path_ / ("app-" + std::to_string(state.value("pid", 0)) + ".sock"), failure);
+  }
+}
+
 void MeshDir::remove() const {
   std::error_code failure;
   fs::remove_all(path_, failure);

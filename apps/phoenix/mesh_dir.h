@@ -40,6 +40,8 @@ class MeshDir {
   /// Addresses of daemons anywhere, as far as the tools have heard.
   [[nodiscard]] std::vector<std::string> known_endpoints() const;
   void remember_endpoints(const std::vector<std::string>& endpoints) const;
+  /// Removes what daemons of this machine have left that were killed.
+  void remove_dead() const;
   /// Removes the folder with all that is in it.
   void remove() const;
 

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "apps/phoenix/job_record.h"
+#include "apps/phoenix/job_summary.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
@@ -17,7 +19,6 @@ namespace {
 using nlohmann::json;
 using runtime::JobStatus;
 using runtime::ProcessorStatus;
-using runtime::Stage;
 using runtime::StatusReply;
 
 struct StatusOptions {
@@ -25,51 +26,8 @@ struct StatusOptions {
   bool json = false;
   bool watch = false;
   bool jobs_only = false;  ///< `phoenix ps`
+  std::string job;         ///< This one alone.
 };
-
-const char* name_of(Stage stage) {
-  switch (stage) {
-    case Stage::kNone:
-      return "none";
-    case Stage::kStarting:
-      return "starting";
-    case Stage::kAttached:
-      return "running";
-    case Stage::kFinished:
-      return "finished";
-    case Stage::kExited:
-      return "exited";
-  }
-  return "?";
-}
-
-/// What the daemons together say about one job.
-struct JobSummary {
-  std::string name;
-  ProcessorId home;
-  std::uint64_t vnodes = 0;
-  std::uint64_t held = 0;
-  std::uint64_t running = 0;
-  std::string waiting;
-};
-
-std::map<JobId, JobSummary> summarise(const StatusReply& reply) {
-  std::map<JobId, JobSummary> jobs;
-  for (const ProcessorStatus& processor : reply.processors) {
-    for (const JobStatus& job : processor.jobs) {
-      JobSummary& summary = jobs[job.job];
-      summary.name = job.name;
-      summary.home = job.home;
-      summary.vnodes = job.vnodes;
-      summary.held += job.held.size();
-      if (job.stage == Stage::kAttached || job.stage == Stage::kFinished) ++summary.running;
-      if (summary.waiting.empty() && !job.waiting.empty()) {
-        summary.waiting = to_string(processor.id) + " waits for " + job.waiting;
-      }
-    }
-  }
-  return jobs;
-}
 
 json to_json(const StatusReply& reply) {
   json result = {{"view", reply.view.number},
@@ -104,6 +62,11 @@ json to_json(const StatusReply& reply) {
                                      {"held", to_string(job.held)},
                                      {"held_count", job.held.size()},
                                      {"parked", job.parked},
+                                     {"messages", job.figures.messages},
+                                     {"bytes", job.figures.bytes},
+                                     {"moves", job.figures.moves},
+                                     {"waited_ms", job.figures.waited_ms},
+                                     {"silent_ms", job.figures.silent_ms},
                                      {"waiting", job.waiting}});
       }
     }
@@ -120,17 +83,6 @@ json to_json(const StatusReply& reply) {
   }
   if (!result.contains("jobs")) result["jobs"] = json::array();
   return result;
-}
-
-std::string job_table(const StatusReply& reply) {
-  const auto jobs = summarise(reply);
-  if (jobs.empty()) return "no jobs\n";
-  Table table({"JOB", "NAME", "VNODES", "PROCESSES", "HOME", "WAITING"});
-  for (const auto& [id, job] : jobs) {
-    table.add({to_string(id), job.name, std::to_string(job.vnodes), std::to_string(job.running),
-               to_string(job.home), job.waiting.empty() ? "-" : job.waiting});
-  }
-  return table.text();
 }
 
 /// The vnodes of all jobs that one processor holds.
@@ -190,7 +142,12 @@ int show_once(const StatusOptions& options, Session& session) {
   const auto reply = ask_status(session);
   if (!reply.ok()) return fail(reply.error().what);
   std::string text;
-  if (options.json) {
+  if (!options.job.empty()) {
+    const auto job = find_running_job(options.mesh, options.job);
+    if (!job.ok()) return fail(job.error().what, kUsage);
+    text = job_details(reply.value(), job.value());
+    if (text.empty()) return fail("no job " + std::to_string(job.value().value) + " runs");
+  } else if (options.json) {
     // Watched by a program: one line each time.
     text = to_json(reply.value()).dump(options.watch ? -1 : 2) + "\n";
   } else if (options.jobs_only) {
@@ -229,6 +186,9 @@ void add_status(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* verb = tool.add_subcommand("status", "Show processors, jobs and vnodes of a mesh");
   add_options(*verb, *options);
+  verb->add_option("JOB", options->job,
+                   "Only this job (j2, 2 or its name): what each of its processes has done")
+      ->excludes("--json");
   verb->add_flag("-w,--watch", options->watch,
                  "Show it again every second until Ctrl-C; with --json a line each time");
   verb->callback([options, &chosen] { chosen = [options] { return show(*options); }; });

@@ -127,6 +127,7 @@ int add(const StartOptions& options) {
     return fail(why, kUsage);
   }
   seeds.resize(std::min(seeds.size(), kSeedsMax));
+  session.value().dir.remove_dead();
   const Interrupts interrupts;
   const auto members = launch(session.value().dir, places.value(), seeds, options.launch);
   if (!members.ok()) return fail_to_start(members.error());

@@ -94,6 +94,9 @@ int main(int argc, char** argv) {
       wanted.lifeline_fd < 0 ? -1
                              : ::fcntl(wanted.lifeline_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   const int code = phx::phoenixd::run(wanted);
+  // Where a key lies, somebody uses the mesh from this machine, and takes its folder away.
+  const bool has_key = ::access((wanted.mesh_dir + "/key").c_str(), F_OK) == 0;
+  if (wanted.is_guest && code == 0 && !has_key) phx::phoenixd::remove_if_last(wanted.mesh_dir);
   // Else whoever started the mesh takes its folder away.
   if (lifeline.is_open() && phx::phoenixd::is_hung_up(lifeline)) {
     phx::phoenixd::remove_if_last(wanted.mesh_dir);

@@ -134,6 +134,7 @@ Result<Options> checked(Arguments arguments) {
   options.ready_fd = arguments.ready_fd;
   options.lifeline_fd = arguments.lifeline_fd;
   options.detached = arguments.detach;
+  options.is_guest = arguments.key == "-";
   if (arguments.detach && arguments.log_file.empty()) {
     arguments.log_file = arguments.mesh_dir + "/phoenixd-" + std::to_string(::getpid()) + ".log";
   }

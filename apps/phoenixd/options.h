@@ -13,6 +13,7 @@ struct Options {
   std::string mesh_dir;
   int ready_fd = -1;      ///< Gets one line "<id> <endpoint>" once this is a member; -1: none.
   int lifeline_fd = -1;   ///< The mesh ends when the other end of this pipe is closed; -1: none.
+  bool is_guest = false;  ///< The key came through a pipe: nothing is to stay on this machine.
   bool detached = false;  ///< Runs in the background already.
   tcp::LogOptions log;
   tcp::DriverOptions driver;

@@ -90,6 +90,7 @@ class Engine {
   [[nodiscard]] std::vector<std::string> endpoints() const {
     return embedded_ ? embedded_->endpoints() : std::vector<std::string>();
   }
+  [[nodiscard]] bool has_daemon_inside() const { return embedded_ != nullptr; }
   /// The program is done: takes nothing any more, and waits until what it sent has been received,
   /// or nobody can receive it.
   void drain();

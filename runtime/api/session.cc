@@ -1,5 +1,6 @@
 #include "runtime/api/session.h"
 
+#include <cstdio>
 #include <exception>
 
 #include "runtime/api/session_core.h"
@@ -177,6 +178,10 @@ void Session::abort(int code, const std::string& reason) {
   const std::string text =
       reason.size() <= kReasonMax ? reason : reason.substr(0, kReasonMax) + " ...";
   core_->engine.close([&](Endpoint& endpoint) { endpoint.abort(shown, text); });
+  if (!core_->engine.has_daemon_inside()) return;
+  // No tool follows such a job, which would say it.
+  std::fprintf(stderr, "phoenix: %s ended the job with code %d: %s\n",
+               to_string(core_->engine.processor()).c_str(), shown, text.c_str());
 }
 
 }  // namespace phx

@@ -141,7 +141,10 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage m
   const bool is_traffic = std::holds_alternative<CollectiveMessage>(message) ||
                           std::holds_alternative<StatePiece>(message) ||
                           std::holds_alternative<VnodeMessage>(message);
-  if (std::holds_alternative<Migrate>(message) && from != self_) entry->passed[from] = around.now;
+  if (const auto* m = std::get_if<Migrate>(&message); m != nullptr && from != self_) {
+    entry->passed[from] = around.now;
+    entry->meter.on_moved_here(m->parcels.size());
+  }
   dispatch(around, from, *entry, std::move(message), out);
   // Plain traffic changes who should hold what only while this processor empties itself.
   if (!is_traffic || around.leaving || entry->traffic.is_over_limit()) settle(around, job, out);
@@ -328,6 +331,7 @@ std::vector<JobStatus> Jobs::status(const Surroundings& around) const {
     // Who is held up reaches no safe point.
     if (!entry->life.is_held_up()) one.waiting = entry->traffic.waiting(around);
     if (one.waiting.empty()) one.waiting = entry->life.waiting(around);
+    one.figures = entry->meter.figures(around.now);
     result.push_back(std::move(one));
   }
   return result;

@@ -13,6 +13,7 @@
 #include "runtime/jobs/job_backlog.h"
 #include "runtime/jobs/job_history.h"
 #include "runtime/jobs/job_life.h"
+#include "runtime/jobs/job_meter.h"
 #include "runtime/jobs/job_traffic.h"
 #include "runtime/messages/client_messages.h"
 #include "runtime/messages/config.h"
@@ -91,6 +92,7 @@ class Jobs {
         : life(self, start, config), traffic(self, start, config) {}
     JobLife life;
     JobTraffic traffic;
+    JobMeter meter;
     /// When vnodes last came from these.
     std::map<ProcessorId, Instant> passed;
     std::map<ProcessorId, DroppedCasts> dropped;  ///< On the way to these.

@@ -82,6 +82,7 @@ void Jobs::on_app_message(const Surroundings& around, ApplicationId application,
     return;
   }
   const JobId job = found->second;
+  entry->meter.on_app(around.now, message);
   bool flows = false;  // Plain traffic changes nothing that settle() looks at.
   std::visit(Overloaded{
                  [](AppAttach&) {},

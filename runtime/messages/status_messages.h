@@ -11,6 +11,15 @@
 // What daemons say to each other for tools.
 namespace phx::runtime {
 
+/// What the process of a job at one daemon has done since it attached.
+struct JobFigures {
+  std::uint64_t messages = 0;   ///< Sent: to vnodes, broadcasts, contributions.
+  std::uint64_t bytes = 0;      ///< In the first two.
+  std::uint64_t moves = 0;      ///< Vnodes that came here from other processors.
+  std::uint64_t waited_ms = 0;  ///< In calls that waited for more than a second.
+  std::uint64_t silent_ms = 0;  ///< Since it last said anything to its daemon.
+  friend bool operator==(const JobFigures&, const JobFigures&) = default;
+};
 /// One job as one daemon sees it.
 struct JobStatus {
   JobId job;
@@ -21,6 +30,7 @@ struct JobStatus {
   std::uint64_t vnodes = 0;    ///< Of the whole job.
   std::uint64_t parked = 0;    ///< Deliveries that wait for a vnode to arrive.
   std::string waiting;         ///< What the application or a move waits for; "" = nothing.
+  JobFigures figures;
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 struct Counter {

@@ -1,5 +1,7 @@
 #include "runtime/tcp/driver_core.h"
 
+#include <malloc.h>
+
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <csignal>
@@ -35,6 +37,11 @@ Level severity(const Error& error) {
   return error.code == ErrorCode::kUnavailable ? Level::kDebug : Level::kWarn;
 }
 
+/// What a job has needed is free now, but in pieces that the allocator would keep for ever.
+void give_memory_back() {
+  ::malloc_trim(0);
+}
+
 }  // namespace
 
 TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
@@ -58,6 +65,7 @@ TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
                                                     step([&](runtime::Daemon& daemon, Instant now) {
                                                       daemon.on_process_ended(now, job, exit);
                                                     });
+                                                    give_memory_back();
                                                   }});
 }
 

@@ -163,7 +163,7 @@ runtime::JobHome read(const pb::JobHome& in, Source& source) {
 }
 
 void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& /*sink*/) {
-  const auto& [job, name, home, stage, held, vnodes, parked, waiting] = in;
+  const auto& [job, name, home, stage, held, vnodes, parked, waiting, figures] = in;
   out.set_job(job.value);
   write_text(name, out.mutable_name());
   out.set_home(home.value);
@@ -172,6 +172,12 @@ void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& /*sink*/) {
   out.set_vnodes(vnodes);
   out.set_parked(parked);
   write_text(waiting, out.mutable_waiting());
+  const auto& [messages, bytes, moves, waited_ms, silent_ms] = figures;
+  out.set_messages(messages);
+  out.set_bytes(bytes);
+  out.set_moves(moves);
+  out.set_waited_ms(waited_ms);
+  out.set_silent_ms(silent_ms);
 }
 
 runtime::JobStatus read(const pb::JobStatus& in, Source& source) {
@@ -182,7 +188,12 @@ runtime::JobStatus read(const pb::JobStatus& in, Source& source) {
           .held = read_vnodes(in.held(), source, "JobStatus.held"),
           .vnodes = in.vnodes(),
           .parked = in.parked(),
-          .waiting = source.text(in.waiting(), "JobStatus.waiting")};
+          .waiting = source.text(in.waiting(), "JobStatus.waiting"),
+          .figures = {.messages = in.messages(),
+                      .bytes = in.bytes(),
+                      .moves = in.moves(),
+                      .waited_ms = in.waited_ms(),
+                      .silent_ms = in.silent_ms()}};
 }
 
 void write(const runtime::Counter& in, pb::Counter& out, Sink& /*sink*/) {

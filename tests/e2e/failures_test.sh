@@ -69,7 +69,7 @@ check "a machine that cannot reach the mesh is refused at once" \
 check "a name that would be an option of the remote shell is refused" \
   fails_with "no name of a machine" "$phoenix" add -q --remote-shell false -- -oProxyCommand=x
 check "what is not expected is told in order" fails_with "not expected: one two three" \
-  "$phoenix" status one two three
+  "$phoenix" ps one two three
 
 # Of two machines one fails: the other is not lost.
 printf '127.0.0.1 listen=127.0.0.1:0\n127.0.0.2 listen=127.0.0.1:0\n' >two_hosts

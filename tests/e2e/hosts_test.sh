@@ -46,6 +46,7 @@ END
   check "a host that does not answer is named" fails_with "nowhere.invalid" \
     "$phoenix" add -q --mesh "$mesh" --remote-shell "$shell" nowhere.invalid
   check "it ends" "$phoenix" down --mesh "$mesh"
+  await "nothing is left of it where its daemons were" sh -c "! test -e /tmp/phoenix-$(id -u)/$mesh"
 else
   echo "skipped: there is no ssh server on this machine"
 fi

@@ -104,6 +104,35 @@ check "and its record says how it ended" grep -q "^code 0" "$record"
 touch -d '10 days ago' "$record"
 check "old records go" sh -c "$phoenix run -d -n 1 --fit -- true && ! test -e $record"
 
+# Who is missing where others wait.
+"$phoenix" run -n 4 -- "$travel" lag "$work/come" >lag 2>&1 &
+job=$!
+await "the missing one is named" says "p2 waits for .*; missing: p1 (v0-1), computing for [0-9]* s" "$phoenix" ps
+check "a job is shown alone" says "^p2 *running *2-3 *[2-9] *[0-9.]* B *0 *[0-9.]* s *allreduce" "$phoenix" status travel
+check "with who is missing" says "missing: p1" "$phoenix" status travel
+touch come
+check "it goes on" wait $job
+check "no such job" fails_with "no job 99" "$phoenix" status j99
+
+# A process with a daemon inside, and nobody else who could say why it ends.
+check "the reason of an abort is told" says "p1 ended the job with code 5: no more paper" "$travel" abort
+check "so is the want of an input" says "nowhere.png" "$demos/heat" --input nowhere.png
+check "a demo has one help" test "$("$phoenix" demo heat --help | grep -c Usage)" -eq 1
+
+kill -9 "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$PHOENIX_DIR/blue/p2.json")"
+await "a daemon that was killed is out" says "1 processor," "$phoenix" status
+check "another one comes" "$phoenix" add --local 1 -q
+check "what the dead one has left goes" sh -c "! test -e $PHOENIX_DIR/blue/p2.json"
+
+# Many small things at once, of which the allocator would keep tens of MiB.
+check "a job of many vnodes" "$phoenix" run -n 8000 -- "$travel" run 20
+lean() {
+  for pid in $(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$PHOENIX_DIR"/blue/p*.json); do
+    awk '/^VmRSS/ { print; exit $2 > 30 * 1024 }' "/proc/$pid/status" || return 1
+  done
+}
+await "its memory is given back" lean
+
 check "the daemons have logs" says "p1" "$phoenix" logs --daemon
 check "the mesh ends" "$phoenix" down
 check "their logs stay" says "p1" "$phoenix" logs --daemon

@@ -3,6 +3,8 @@
 ///   travel run|next HOPS   every vnode's token makes so many hops; a handler, or a loop
 ///   travel take            two processes, of which one hands its vnode over to the other by hand
 ///   travel say FILE        writes a line, and waits until the file is there
+///   travel lag FILE        who holds v0 waits until the file is there, the others for a barrier
+///   travel abort           ends the job with code 5
 ///   travel vanish          who holds v0 ends with 0 by an exception; the others wait for it
 ///   travel pass|meet STEPS in step: who holds the last vnode hands it over to who holds the first
 ///                          one; without and with a barrier in each step
@@ -180,11 +182,22 @@ void vanish(phx::Session& job) {
   job.barrier();
 }
 
-void say(const char* file) {
-  std::printf("begun\n");
+void wait_for(const char* file) {
   while (!std::filesystem::exists(file)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+}
+
+void say(const char* file) {
+  std::printf("begun\n");
+  wait_for(file);
+}
+
+void lag(phx::Session& job, const char* file) {
+  if (!job.safe_point()) return;
+  job.send(job.held().front(), 0, std::uint64_t{7});
+  if (job.holds(0)) wait_for(file);
+  job.barrier();
 }
 
 }  // namespace
@@ -198,6 +211,8 @@ int main(int argc, char** argv) {
     if (mode == "next") next(job, hops);
     if (mode == "take") take(job);
     if (mode == "say") say(argc > 2 ? argv[2] : "/");
+    if (mode == "lag") lag(job, argc > 2 ? argv[2] : "/");
+    if (mode == "abort") job.abort(5, "no more paper");
     if (mode == "vanish") vanish(job);
     if (mode == "pass" || mode == "meet") pass(job, hops, mode == "meet");
     return 0;

@@ -415,7 +415,12 @@ ProcessorStatus RandomMessages::status() {
                      .held = vnodes(),
                      .vnodes = number(),
                      .parked = number(),
-                     .waiting = text()};
+                     .waiting = text(),
+                     .figures = {.messages = number(),
+                                 .bytes = number(),
+                                 .moves = number(),
+                                 .waited_ms = number(),
+                                 .silent_ms = number()}};
   };
   return {.id = processor(),
           .view = number(),

@@ -1,0 +1,125 @@
+#include "apps/phoenix/job_summary.h"
+
+#include <array>
+#include <cstdio>
+#include <vector>
+
+#include "apps/phoenix/table.h"
+
+namespace phx::app {
+
+using runtime::JobStatus;
+using runtime::ProcessorStatus;
+using runtime::Stage;
+using runtime::StatusReply;
+
+namespace {
+
+std::string spell_bytes(std::uint64_t bytes) {
+  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  auto value = static_cast<double>(bytes);
+  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value,
+                kUnits.at(unit));
+  return text.data();
+}
+
+std::string seconds(std::uint64_t ms) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f s", static_cast<double>(ms) / 1000);
+  return text.data();
+}
+
+/// Where others wait, this process has vnodes and does not.
+bool is_missing(const JobStatus& job) {
+  return job.stage == Stage::kAttached && job.waiting.empty() && !job.held.empty();
+}
+
+/// "; missing: p1 (v0-1), computing for 12 s"; or empty.
+std::string missing(const StatusReply& reply, JobId id) {
+  constexpr std::size_t kNamed = 3;
+  std::size_t count = 0;
+  std::string text;
+  for (const ProcessorStatus& processor : reply.processors) {
+    for (const JobStatus& job : processor.jobs) {
+      if (job.job != id || !is_missing(job) || ++count > kNamed) continue;
+      text += (count == 1 ? "; missing: " : "; ") + to_string(processor.id) + " (v" +
+              to_string(job.held) + ")";
+      const std::uint64_t silent_s = job.figures.silent_ms / 1000;
+      if (silent_s > 0) text += ", computing for " + std::to_string(silent_s) + " s";
+    }
+  }
+  return count <= kNamed ? text : text + "; and " + std::to_string(count - kNamed) + " more";
+}
+
+}  // namespace
+
+const char* name_of(Stage stage) {
+  switch (stage) {
+    case Stage::kNone:
+      return "none";
+    case Stage::kStarting:
+      return "starting";
+    case Stage::kAttached:
+      return "running";
+    case Stage::kFinished:
+      return "finished";
+    case Stage::kExited:
+      return "exited";
+  }
+  return "?";
+}
+
+std::map<JobId, JobSummary> summarise(const StatusReply& reply) {
+  std::map<JobId, JobSummary> jobs;
+  for (const ProcessorStatus& processor : reply.processors) {
+    for (const JobStatus& job : processor.jobs) {
+      JobSummary& summary = jobs[job.job];
+      summary.name = job.name;
+      summary.home = job.home;
+      summary.vnodes = job.vnodes;
+      summary.held += job.held.size();
+      if (job.stage == Stage::kAttached || job.stage == Stage::kFinished) ++summary.running;
+      if (!summary.waiting.empty() || job.waiting.empty()) continue;
+      summary.waiting = to_string(processor.id) + " waits for " + job.waiting;
+      if (job.stage == Stage::kAttached) summary.waiting += missing(reply, job.job);
+    }
+  }
+  return jobs;
+}
+
+std::string job_table(const StatusReply& reply) {
+  const auto jobs = summarise(reply);
+  if (jobs.empty()) return "no jobs\n";
+  Table table({"JOB", "NAME", "VNODES", "PROCESSES", "HOME", "WAITING"});
+  for (const auto& [id, job] : jobs) {
+    table.add({to_string(id), job.name, std::to_string(job.vnodes), std::to_string(job.running),
+               to_string(job.home), job.waiting.empty() ? "-" : job.waiting});
+  }
+  return table.text();
+}
+
+std::string job_details(const StatusReply& reply, JobId id) {
+  const auto jobs = summarise(reply);
+  const auto found = jobs.find(id);
+  if (found == jobs.end()) return {};
+  Table table({"PROCESSOR", "STATE", "VNODES", "SENT", "BYTES", "MOVED HERE", "WAITED", "WAITING"});
+  for (const ProcessorStatus& processor : reply.processors) {
+    for (const JobStatus& job : processor.jobs) {
+      if (job.job != id) continue;
+      const auto& figures = job.figures;
+      table.add({to_string(processor.id), name_of(job.stage),
+                 job.held.empty() ? "-" : to_string(job.held), std::to_string(figures.messages),
+                 spell_bytes(figures.bytes), std::to_string(figures.moves),
+                 seconds(figures.waited_ms), job.waiting.empty() ? "-" : job.waiting});
+    }
+  }
+  const JobSummary& job = found->second;
+  const std::string waiting = job.waiting.empty() ? "" : "\n" + job.waiting + "\n";
+  return to_string(id) + ": " + job.name + ", " + std::to_string(job.vnodes) +
+         " vnodes, looked after by " + to_string(job.home) + "\n\n" + table.text() + waiting;
+}
+
+}  // namespace phx::app
