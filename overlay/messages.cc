@@ -7,6 +7,6 @@ namespace phx {
 using namespace overlay;
 
 template class OneOf<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach, Bye,
-                     Update, UpdateSet, Relabel>;
+                     Update, UpdateSet, Relabel, Ping, SurveyTask, SurveyReport, NetworkUpdate>;
 
 }  // namespace phx

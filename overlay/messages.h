@@ -8,6 +8,7 @@
 #include "overlay/base/one_of.h"
 #include "overlay/base/time.h"
 #include "overlay/base/tree_view.h"
+#include "overlay/survey_messages.h"
 
 namespace phx::overlay {
 
@@ -113,8 +114,8 @@ struct Relabel {
   friend bool operator==(const Relabel&, const Relabel&) = default;
 };
 
-/// What the trees of one mesh send between processors.
+/// What the trees of one mesh, and those who measure for them, send between processors.
 using Message = OneOf<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach, Bye,
-                      Update, UpdateSet, Relabel>;
+                      Update, UpdateSet, Relabel, Ping, SurveyTask, SurveyReport, NetworkUpdate>;
 
 }  // namespace phx::overlay

@@ -20,7 +20,8 @@ void TreeForest::on_message(Instant now, ProcessorId from, const Message& messag
                         [&](const Bye& m) { to_tree(now, from, m.tree, m, out); },
                         [&](const Update& m) { to_tree(now, from, m.advert.tree, m, out); },
                         [&](const UpdateSet& m) { to_tree(now, from, m.tree, m, out); },
-                        [&](const Relabel& m) { to_tree(now, from, m.tree, m, out); }},
+                        [&](const Relabel& m) { to_tree(now, from, m.tree, m, out); },
+                        [](const auto&) {}},  // of surveys
              message);
 }
 

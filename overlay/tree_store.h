@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "overlay/base/tree_view.h"
@@ -12,10 +14,17 @@
 namespace phx::overlay {
 
 /// What one processor knows of all trees, whoever makes them: adaptive trees, planners, files.
-/// Those who make trees put views in; collectives look them up by their names, and know no
-/// producer. Not thread-safe.
+/// Those who make trees put views in, or are asked for them; collectives look them up by their
+/// names, and know no producer. Not thread-safe.
 class TreeStore {
  public:
+  /// Draws a tree when it is asked for; empty: it does not know it.
+  using Drawer = std::function<std::optional<TreeView>(TreeId)>;
+
+  /// From now on learned trees are drawn by this, and used where nothing was planned.
+  void draw_by(Drawer drawer) { drawer_ = std::move(drawer); }
+  /// What was drawn is out of date. True: something was.
+  bool forget_drawn() { return std::exchange(drawn_, {}).size() > 0; }
   /// From now on this is the view of `view.id`.
   void put(TreeView view) {
     const TreeId id = view.id;
@@ -24,11 +33,13 @@ class TreeStore {
   void drop(TreeId id) { views_.erase(id); }
   /// Null: unknown. Valid until the next put() or drop() of this tree.
   [[nodiscard]] const TreeView* view(TreeId id) const {
+    if (id.kind == TreeKind::kLearned) return drawn(id);
     const auto found = views_.find(id);
     return found == views_.end() ? nullptr : &found->second;
   }
   /// The tree that collectives of `root` take now: planned ones in turns, by the number of the
-  /// piece, if there are any; else its latency tree, whether it is known here or not.
+  /// piece, if there are any; else a learned one; else its latency tree, whether it is known here
+  /// or not.
   [[nodiscard]] TreeId in_use(ProcessorId root, std::uint64_t piece = 0) const {
     const auto behind = views_.upper_bound({root, TreeKind::kPlanned, kLastNumber});
     if (behind != views_.begin()) {
@@ -38,7 +49,7 @@ class TreeStore {
         return {root, TreeKind::kPlanned, static_cast<std::uint32_t>(piece % count)};
       }
     }
-    return {root, TreeKind::kLatency};
+    return {root, drawer_ ? TreeKind::kLearned : TreeKind::kLatency};
   }
   /// Plans are for the members that they were made for.
   /// True: there were some.
@@ -46,12 +57,24 @@ class TreeStore {
     return std::erase_if(
                views_, [](const auto& view) { return view.first.kind == TreeKind::kPlanned; }) > 0;
   }
-  [[nodiscard]] std::size_t size() const { return views_.size(); }
+  [[nodiscard]] std::size_t size() const { return views_.size() + drawn_.size(); }
 
  private:
+  /// Drawn trees kept at once [limit]: those of further roots are not used.
+  static constexpr std::size_t kDrawnMax = 65536;
+
+  [[nodiscard]] const TreeView* drawn(TreeId id) const {
+    if (const auto found = drawn_.find(id); found != drawn_.end()) return &found->second;
+    if (!drawer_ || drawn_.size() >= kDrawnMax) return nullptr;
+    std::optional<TreeView> view = drawer_(id);
+    return view ? &drawn_.emplace(id, std::move(*view)).first->second : nullptr;
+  }
+
   static constexpr std::uint32_t kLastNumber = std::numeric_limits<std::uint32_t>::max();
 
   std::map<TreeId, TreeView> views_;
+  Drawer drawer_;
+  mutable std::map<TreeId, TreeView> drawn_;  ///< Kept so that each is drawn once.
 };
 
 }  // namespace phx::overlay

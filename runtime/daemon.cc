@@ -28,9 +28,7 @@ void Daemon::start(Instant now) {
   core_->membership.start(now, out);
   core_->absorb(out);
   core_->channels.watch(now, core_->membership.watched());
-  overlay::TreeForest::Outbox trees;
-  core_->forest.on_members(now, core_->staying, trees);
-  core_->absorb(trees);
+  core_->adapt_trees();
   core_->settle();
 }
 

@@ -40,12 +40,17 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       channels(birth.self, gone_members(birth.snapshot.view), channel_options(wanted)),
       detours(birth.self, Rng(seed).fork("detours"), {}),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
+      survey(birth.self, {}, Rng(seed).fork("survey").next()),
+      learned(birth.self),
       forest(birth.self, {}, Rng(seed).fork("trees").next()),
       jobs(birth.self, wanted),
       tools(birth.self, wanted.status_timeout),
       members(membership.ids()),
       staying(membership.live()) {
   detours.on_members(members);
+  if (config.trees == TreeSource::kLearned) {
+    trees.draw_by([this](TreeId id) { return learned.view(id); });
+  }
   jobs.on_birth(birth.snapshot.over);
   for (JobStart& start : birth.snapshot.jobs) inbox.emplace_back(self, std::move(start));
   for (Routes& routes : birth.snapshot.routes) inbox.emplace_back(self, std::move(routes));
@@ -118,7 +123,8 @@ void Daemon::Core::absorb(JobOutbox& out) {
   absorb_items(out, [&](auto& event) {
     std::visit(Overloaded{[&](Effect& wanted) { effects.push_back(std::move(wanted)); },
                           [&](const UseTree& use) {
-                            if (phase != Phase::kMember) return;
+                            const bool is_own = use.tree.kind == TreeKind::kLatency;
+                            if (phase != Phase::kMember || !is_own) return;
                             overlay::TreeForest::Outbox changes;
                             forest.use(now, use.tree, changes);
                             absorb(changes);
@@ -148,6 +154,16 @@ void Daemon::Core::absorb(overlay::TreeForest::Outbox& out) {
       jobs.on_tree_changed(surroundings, tree, jobs_out);
     });
   }
+}
+
+void Daemon::Core::absorb(overlay::Survey::Outbox& out) {
+  absorb_items(out, [&](const overlay::Survey::NetworkChanged&) {
+    learned.on_network(survey.network());
+    note(Note::Level::kDebug, "network-learned",
+         "version=" + std::to_string(survey.version().number) +
+             " sites=" + std::to_string(survey.network().sites.size()));
+    draw_anew();
+  });
 }
 
 void Daemon::Core::absorb(Membership::Outbox& out) {
@@ -230,9 +246,15 @@ void Daemon::Core::on(ProcessorId from, M message) {
     membership.on_message(now, from, message, out);
     absorb(out);
   } else if constexpr (std::is_same_v<M, overlay::Message>) {
-    overlay::TreeForest::Outbox out;
-    forest.on_message(now, from, message, out);
-    absorb(out);
+    if (overlay::is_of_survey(message)) {
+      overlay::Survey::Outbox out;
+      survey.on_message(now, from, message, out);
+      absorb(out);
+    } else {
+      overlay::TreeForest::Outbox out;
+      forest.on_message(now, from, message, out);
+      absorb(out);
+    }
   } else {
     with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
       jobs.on_message(surroundings, from, std::move(message), out);
@@ -383,6 +405,11 @@ void Daemon::Core::fire(const Timer& timer) {
                  [&](const overlay::TreeForest::Timer& t) {
                    overlay::TreeForest::Outbox out;
                    forest.on_timer(now, t, out);
+                   absorb(out);
+                 },
+                 [&](const overlay::Survey::Timer& t) {
+                   overlay::Survey::Outbox out;
+                   survey.on_timer(now, t, out);
                    absorb(out);
                  },
                  [&](const Membership::Timer& t) {

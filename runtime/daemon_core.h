@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "overlay/planners/learned_trees.h"
+#include "overlay/survey/survey.h"
 #include "overlay/tree_forest.h"
 #include "runtime/channels/channels.h"
 #include "runtime/channels/deadlines.h"
@@ -35,8 +37,8 @@ struct Daemon::Core {
     kStopped,   ///< Takes no input any more.
   };
   enum class OwnTimer : std::uint8_t { kStop };
-  using Timer =
-      std::variant<JobTimer, overlay::TreeForest::Timer, Membership::Timer, Tools::Timer, OwnTimer>;
+  using Timer = std::variant<JobTimer, overlay::TreeForest::Timer, overlay::Survey::Timer,
+                             Membership::Timer, Tools::Timer, OwnTimer>;
 
   Core(Birth birth, const DaemonConfig& config, std::uint64_t seed);
 
@@ -44,6 +46,7 @@ struct Daemon::Core {
   void absorb(JobOutbox& out);
   void absorb(Membership::Outbox& out);
   void absorb(overlay::TreeForest::Outbox& out);
+  void absorb(overlay::Survey::Outbox& out);
   void absorb(Tools::Outbox& out);
   template <class Outbox, class OnEvent>
   void absorb_items(Outbox& out, OnEvent on_event);
@@ -53,6 +56,8 @@ struct Daemon::Core {
   template <class M>
   void on(ProcessorId from, M message);  ///< Specialised by the kind of message.
   void on_view(const Membership::ViewInstalled& change);
+  void adapt_trees();
+  void draw_anew();  ///< Learned trees are other ones now.
   void note_changed(const Membership::ViewInstalled& change);
   void on_admission(const Admitted& admitted);
   void on_job_request(ProcessorId from, const JobRequest& request);
@@ -110,8 +115,10 @@ struct Daemon::Core {
   Channels channels;
   Detours detours;
   Membership membership;
-  overlay::TreeForest forest;  ///< Makes trees ...
-  overlay::TreeStore trees;    ///< ... and puts their views in here.
+  overlay::Survey survey;          ///< Learns the network, ...
+  planners::LearnedTrees learned;  ///< ... over which trees are drawn.
+  overlay::TreeForest forest;      ///< Makes trees by local rules.
+  overlay::TreeStore trees;
   Jobs jobs;
   Tools tools;
   Phase phase = Phase::kMember;

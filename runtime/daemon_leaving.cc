@@ -73,6 +73,9 @@ void Daemon::Core::become_draining() {
   overlay::TreeForest::Outbox goodbyes;
   forest.leave(now, goodbyes);
   absorb(goodbyes);
+  overlay::Survey::Outbox last;
+  survey.leave(last);
+  absorb(last);
 }
 
 void Daemon::Core::on_flush(ProcessorId from, bool answer) {

@@ -37,6 +37,28 @@ void Daemon::Core::note_changed(const Membership::ViewInstalled& change) {
   }
 }
 
+void Daemon::Core::draw_anew() {
+  trees.forget_drawn();
+  with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+    jobs.on_tree_changed(surroundings, {}, out);
+  });
+}
+
+void Daemon::Core::adapt_trees() {
+  if (config.trees == TreeSource::kLearned) {
+    learned.on_members(staying);
+    draw_anew();
+    if (phase != Phase::kMember) return;
+    overlay::Survey::Outbox measured;
+    survey.on_members(now, staying, membership.coordinator(), measured);
+    absorb(measured);
+  } else if (phase == Phase::kMember) {
+    overlay::TreeForest::Outbox changes;
+    forest.on_members(now, staying, changes);
+    absorb(changes);
+  }
+}
+
 void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   if (mesh_ends) return;
   const View& view = membership.view();
@@ -63,15 +85,10 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
       if (gone.why == Departure::kLeft || is_filtered) returned.push_back(std::move(envelope));
     }
   }
-  if (trees.drop_planned()) {
-    with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
-      jobs.on_tree_changed(surroundings, {}, out);
-    });
-  }
+  const bool were_planned = trees.drop_planned();
   consider_leaving();
-  overlay::TreeForest::Outbox tree_changes;
-  if (phase == Phase::kMember) forest.on_members(now, staying, tree_changes);
-  absorb(tree_changes);
+  adapt_trees();
+  if (were_planned) draw_anew();
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_view(surroundings, change.changed, change.gone, out);
     if (surroundings.leaving) jobs.on_leaving(surroundings, out);

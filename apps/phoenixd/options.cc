@@ -27,6 +27,7 @@ struct Arguments {
   std::string log_file;
   double heartbeat_period = 1.0;
   double peer_timeout = 5.0;
+  std::string trees = "learned";
   int ready_fd = -1;
   int lifeline_fd = -1;
   bool detach = false;
@@ -71,6 +72,11 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "seconds after which a silent peer is declared dead")
       ->capture_default_str()
       ->check(positive);
+  app.add_option("--trees", arguments.trees,
+                 "learned: drawn over the measured network; adaptive: found by local rules; the "
+                 "same for all daemons of a mesh")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"learned", "adaptive"}));
   app.add_option("--ready-fd", arguments.ready_fd,
                  "write \"ID ENDPOINT\" to this descriptor once this is a member");
   app.add_option("--end-with", arguments.lifeline_fd,
@@ -148,6 +154,7 @@ Result<Options> checked(Arguments arguments) {
   options.driver.socket_path = arguments.mesh_dir + "/app-" + std::to_string(::getpid()) + ".sock";
   options.driver.config.heartbeat_period = seconds(arguments.heartbeat_period);
   options.driver.config.peer_timeout = seconds(arguments.peer_timeout);
+  if (arguments.trees == "adaptive") options.driver.config.trees = runtime::TreeSource::kAdaptive;
   return options;
 }
 

@@ -11,8 +11,8 @@
 namespace phx {
 
 /// Which measure a tree improves: round trips (short messages) or bandwidth (long ones); or that a
-/// planner drew it, which was given the network.
-enum class TreeKind : std::uint8_t { kLatency = 0, kBandwidth = 1, kPlanned = 2 };
+/// planner drew it: over a network that was given, or over one that was learned.
+enum class TreeKind : std::uint8_t { kLatency = 0, kBandwidth = 1, kPlanned = 2, kLearned = 3 };
 
 /// The name of a tree: the processor it belongs to, what it is good for, and which of several.
 struct TreeId {

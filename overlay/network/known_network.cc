@@ -8,7 +8,8 @@ Error bad(std::string what) {
 }
 
 bool is_possible(const std::optional<Duration>& time) {
-  return !time || *time >= Duration{};
+  constexpr Duration kMost = std::chrono::hours{1};
+  return !time || (*time >= Duration{} && *time <= kMost);
 }
 
 bool is_possible(const std::optional<std::uint64_t>& bytes_per_second) {
@@ -80,26 +81,30 @@ Status KnownNetwork::check() const {
   for (const Site& site : sites) {
     const ProcessorSet twice = seen.common(site.processors);
     if (!twice.empty()) return bad(to_string(twice.front()) + " is in two sites");
-    if (!is_possible(site.latency)) return bad("site '" + site.name + "' has a negative latency");
+    if (!is_possible(site.latency)) {
+      return bad("site '" + site.name + "' has an impossible latency");
+    }
     seen = seen.united(site.processors);
   }
   for (const auto& [ends, way] : between) {
     if (ends.first >= sites.size() || ends.second >= sites.size() || ends.first == ends.second) {
       return bad("a way between sites has an end that is no other site");
     }
-    if (!is_possible(way)) return bad("a way between sites has a negative latency or no bandwidth");
+    if (!is_possible(way)) {
+      return bad("a way between sites has an impossible latency or no bandwidth");
+    }
   }
   for (const auto& [ends, way] : pairs) {
     if (ends.first == ends.second) return bad(pair_name(ends.first, ends.second) + " is no way");
     if (!is_possible(way)) {
-      return bad(pair_name(ends.first, ends.second) + ": a negative latency or no bandwidth");
+      return bad(pair_name(ends.first, ends.second) + ": an impossible latency or no bandwidth");
     }
   }
   if (!is_possible(usual))
-    return bad("the usual processor has a negative overhead or no bandwidth");
+    return bad("the usual processor has an impossible overhead or no bandwidth");
   for (const auto& [processor, ability] : odd) {
     if (!is_possible(ability)) {
-      return bad(to_string(processor) + " has a negative overhead or no bandwidth");
+      return bad(to_string(processor) + " has an impossible overhead or no bandwidth");
     }
   }
   return success();

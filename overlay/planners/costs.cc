@@ -136,6 +136,12 @@ Duration Costs::latency(std::size_t from, std::size_t to) const {
   return way(from, to).latency;
 }
 
+Duration Costs::longest() const {
+  Duration most{};
+  for (const Way& way : ways_) most = std::max(most, 2 * way.latency);
+  return most;
+}
+
 std::uint64_t Costs::rate(std::size_t from, std::size_t to) const {
   return way(from, to).bytes_per_second;
 }

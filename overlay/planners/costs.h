@@ -36,6 +36,8 @@ class Costs {
 
   /// One way.
   [[nodiscard]] Duration latency(std::size_t from, std::size_t to) const;
+  /// Of the farthest two, there and back.
+  [[nodiscard]] Duration longest() const;
   /// Bytes per second between the two interfaces.
   [[nodiscard]] std::uint64_t rate(std::size_t from, std::size_t to) const;
   [[nodiscard]] std::uint64_t out(std::size_t i) const { return processors_[i].out; }

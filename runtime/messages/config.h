@@ -5,6 +5,10 @@
 #include "overlay/base/time.h"
 namespace phx::runtime {
 
+/// Where the trees of collectives come from: plans over the learned network, or the local rules of
+/// [Saito08].
+enum class TreeSource : std::uint8_t { kLearned, kAdaptive };
+
 /// Every knob of a daemon's core, with its unit and default.
 struct DaemonConfig {
   /// A watched peer that says nothing for this long gets a heartbeat.
@@ -45,6 +49,7 @@ struct DaemonConfig {
   std::uint64_t state_window_bytes = std::uint64_t{1} << 20U;
   /// Bytes queued to one peer above which applications are not read any more.
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
+  TreeSource trees = TreeSource::kLearned;
   /// Lives inside an application: whoever attaches without a job begins one, or takes part in it.
   bool embedded = false;
   /// Jobs at once, those asked for here included [limit]; vnodes per job [limit]; members of the

@@ -20,6 +20,7 @@ ClusterOptions cluster_options(const CostOptions& options) {
   cluster.topology = Topology::uniform(sites, {10ms, 0});
   cluster.seed = options.seed;
   cluster.machine.fault = options.planted;
+  cluster.daemon.trees = options.trees;
   cluster.machine.spawn_delay = 1ms;
   return cluster;
 }
@@ -279,8 +280,10 @@ void Costs::moves() {
 void Costs::job_ends() {
   measure(
       "job end", [this] { job_->hold_open(false); }, [this] { return is_idle(); });
-  measure(
-      "trees close", [] {}, [this] { return has_no_trees(); });
+  if (options_.trees == runtime::TreeSource::kAdaptive) {
+    measure(
+        "trees close", [] {}, [this] { return has_no_trees(); });
+  }
   job_begins();
   measure(
       "death of a holder", [this] { die(1); }, [this] { return is_settled() && is_idle(); });

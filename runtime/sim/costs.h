@@ -10,6 +10,7 @@
 
 #include "overlay/base/time.h"
 #include "runtime/sim/meter.h"
+#include "runtime/messages/config.h"
 #include "runtime/sim/planted.h"
 
 namespace phx::sim {
@@ -53,6 +54,7 @@ struct CostOptions {
   std::uint32_t processors = 64;  ///< In four sites, 10 ms apart.
   std::uint64_t seed = 1;
   PlantedFault planted = PlantedFault::kNone;
+  runtime::TreeSource trees = runtime::TreeSource::kLearned;
   std::function<std::uint64_t()> heap_in_use;  ///< Bytes; may be left out.
   std::function<void(const CostRow&)> on_row;  ///< After each event; may be left out.
 };

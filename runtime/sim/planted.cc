@@ -61,7 +61,10 @@ void Saboteur::spoil(runtime::Envelope& envelope) {
     if (fault_ == PlantedFault::kNoTrees && reply != nullptr) reply->adverts.clear();
     is_lost =
         (fault_ == PlantedFault::kNoTrees && std::holds_alternative<overlay::TreeOpen>(*tree)) ||
-        (fault_ == PlantedFault::kNoTreeClose && std::holds_alternative<overlay::TreeClose>(*tree));
+        (fault_ == PlantedFault::kNoTreeClose &&
+         std::holds_alternative<overlay::TreeClose>(*tree)) ||
+        (fault_ == PlantedFault::kNoNetwork &&
+         std::holds_alternative<overlay::NetworkUpdate>(*tree));
   } else if (auto* message = std::get_if<runtime::CollectiveMessage>(&envelope)) {
     const collectives::BroadcastPiece* piece = runtime::copied_piece(*message);
     constexpr std::uint64_t kSome = 16;

@@ -40,6 +40,7 @@ enum class PlantedFault : std::uint8_t {
   kNoTreeClose,  ///< Trees that are out of use stay.
   kAllDirect,    ///< Broadcasts are sent as if nobody was in step.
   kLongWaits,    ///< Reductions always wait for their time-out.
+  kNoNetwork,    ///< Nobody but the surveyor hears of the network.
 };
 
 /// Sits between one daemon and its driver, and falsifies what passes. Harmless with kNone.

@@ -15,6 +15,8 @@ ClusterOptions cluster_options(const TrialOptions& options) {
   cluster.topology = options.topology;
   cluster.seed = options.seed;
   cluster.machine.spawn_delay = 1ms;
+  cluster.machine.fault = options.planted;
+  cluster.daemon.trees = options.trees;
   return cluster;
 }
 

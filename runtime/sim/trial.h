@@ -22,6 +22,8 @@ struct TrialOptions {
   /// What a root may send before it is given credit; as much as there is to send: credit, which no
   /// plan knows of, holds nothing up.
   std::uint64_t unasked_bytes = std::uint64_t{64} << 10U;
+  runtime::TreeSource trees = runtime::TreeSource::kLearned;
+  PlantedFault planted = PlantedFault::kNone;
 };
 
 /// Timed collectives in a mesh of real daemons, with one vnode at each processor and nothing else

@@ -1,5 +1,7 @@
 #include "runtime/wire/codec_overlay.h"
 
+#include "runtime/wire/codec_network.h"
+
 namespace phx::wire {
 
 void write(const TreeId& in, pb::TreeId* out) {
@@ -11,7 +13,7 @@ void write(const TreeId& in, pb::TreeId* out) {
 
 TreeId read(const pb::TreeId& in, Source& source) {
   return {.root = ProcessorId{in.root()},
-          .kind = source.choice(in.kind(), TreeKind::kPlanned, "TreeId.kind"),
+          .kind = source.choice(in.kind(), TreeKind::kLearned, "TreeId.kind"),
           .number = in.number()};
 }
 
@@ -123,6 +125,54 @@ void add(const overlay::Relabel& in, pb::OverlayMessage& out, Sink& /*sink*/) {
   write(tree, out.mutable_relabel()->mutable_tree());
 }
 
+void add(const overlay::Ping& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [number, is_answer] = in;
+  out.mutable_ping()->set_number(number);
+  out.mutable_ping()->set_is_answer(is_answer);
+}
+
+void add(const overlay::SurveyTask& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [round, landmarks, spread, pings, wants_overhead] = in;
+  pb::SurveyTask& task = *out.mutable_survey_task();
+  task.set_round(round);
+  write_ids(landmarks, task.mutable_landmarks());
+  task.set_spread(duration_number(spread));
+  task.set_pings(pings);
+  task.set_wants_overhead(wants_overhead);
+}
+
+void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [round, round_trips, overhead] = in;
+  pb::SurveyReport& report = *out.mutable_survey_report();
+  report.set_round(round);
+  for (const auto& [landmark, time] : round_trips) {
+    pb::SurveyReport::RoundTrip& one = *report.add_round_trips();
+    one.set_landmark(landmark.value);
+    one.set_time(duration_number(time));
+  }
+  if (overhead) report.set_overhead(duration_number(*overhead));
+}
+
+void add(const overlay::NetworkUpdate& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [version, network] = in;
+  pb::NetworkUpdate& update = *out.mutable_network_update();
+  update.set_number(version.number);
+  update.set_author(version.author.value);
+  write_network(network, update.mutable_network());
+}
+
+overlay::SurveyReport read_report(const pb::SurveyReport& in, Source& source) {
+  overlay::SurveyReport report{in.round(), {}, std::nullopt};
+  for (const pb::SurveyReport::RoundTrip& one : in.round_trips()) {
+    report.round_trips.push_back(
+        {ProcessorId{one.landmark()}, source.duration(one.time(), "RoundTrip.time")});
+  }
+  if (in.has_overhead()) {
+    report.overhead = source.duration(in.overhead(), "SurveyReport.overhead");
+  }
+  return report;
+}
+
 overlay::Attach read_attach(const pb::Attach& in, Source& source) {
   return {.tree = read(in.tree(), source),
           .attachment = in.attachment(),
@@ -161,7 +211,7 @@ void write_overlay(const overlay::Message& in, pb::OverlayMessage* out, Sink& si
 }
 
 overlay::Message read(const pb::OverlayMessage& in, Source& source) {
-  static_assert(std::variant_size_v<overlay::Message::Variant> == 11,
+  static_assert(std::variant_size_v<overlay::Message::Variant> == 15,
                 "a new message needs a case here");
   switch (in.message_case()) {
     case pb::OverlayMessage::kProbe:
@@ -195,6 +245,20 @@ overlay::Message read(const pb::OverlayMessage& in, Source& source) {
       return read_update_set(in.update_set(), source);
     case pb::OverlayMessage::kRelabel:
       return overlay::Relabel{read(in.relabel().tree(), source)};
+    case pb::OverlayMessage::kPing:
+      return overlay::Ping{in.ping().number(), in.ping().is_answer()};
+    case pb::OverlayMessage::kSurveyTask:
+      return overlay::SurveyTask{
+          in.survey_task().round(),
+          read_ids(in.survey_task().landmarks(), source, "SurveyTask.landmarks"),
+          source.duration(in.survey_task().spread(), "SurveyTask.spread"), in.survey_task().pings(),
+          in.survey_task().wants_overhead()};
+    case pb::OverlayMessage::kSurveyReport:
+      return read_report(in.survey_report(), source);
+    case pb::OverlayMessage::kNetworkUpdate:
+      return overlay::NetworkUpdate{
+          {in.network_update().number(), ProcessorId{in.network_update().author()}},
+          read(in.network_update().network(), source)};
     case pb::OverlayMessage::MESSAGE_NOT_SET:
       break;
   }

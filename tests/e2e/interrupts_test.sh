@@ -9,8 +9,9 @@ interrupted() {
   shift
   env --default-signal=INT "$@" >"$work/interrupted.out" 2>&1 &
   running=$!
-  # Until it is `env` that runs, the signal would be ignored, as in all that a script puts aside.
-  while grep -q '^SigIgn:.*[2367abef]$' "/proc/$running/status" 2>/dev/null; do :; done
+  # Before it is the tool that runs, the signal is ignored, as in all that a script puts aside.
+  until [ "$(cat "/proc/$running/comm" 2>/dev/null)" != "$(cat /proc/$$/comm)" ] &&
+    ! grep -q '^SigIgn:.*[2367abef]$' "/proc/$running/status" 2>/dev/null; do :; done
   sleep "$after"
   kill -INT "$running" 2>/dev/null
   wait "$running"

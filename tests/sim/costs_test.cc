@@ -16,8 +16,10 @@ using namespace phx::sim;
 
 namespace {
 
-std::string found(std::uint32_t processors, PlantedFault planted) {
+std::string found(std::uint32_t processors, PlantedFault planted,
+                  runtime::TreeSource trees = runtime::TreeSource::kLearned) {
   CostOptions options;
+  options.trees = trees;
   options.processors = processors;
   options.planted = planted;
   std::string text;
@@ -85,10 +87,20 @@ TEST_CASE("many who join a job at once have their vnodes soon, and leave as soon
 
 TEST_CASE("what costs only time, messages or memory is found") {
   for (const PlantedFault fault :
-       {PlantedFault::kNoTrees, PlantedFault::kCopiesTwice, PlantedFault::kNoPulls,
-        PlantedFault::kEndlessHops, PlantedFault::kNoTreeClose, PlantedFault::kAllDirect,
-        PlantedFault::kLongWaits}) {
+       {PlantedFault::kCopiesTwice, PlantedFault::kNoPulls, PlantedFault::kEndlessHops,
+        PlantedFault::kAllDirect, PlantedFault::kLongWaits}) {
     CAPTURE(static_cast<int>(fault));
     CHECK(found(16, fault) != "");
   }
+}
+
+// They cost more than learned trees in many ways; these are what each fault adds.
+TEST_CASE("what is wrong with trees by local rules is found") {
+  const auto says = [](PlantedFault fault, const std::string& what) {
+    return found(16, fault, runtime::TreeSource::kAdaptive).find(what) != std::string::npos;
+  };
+  CHECK_FALSE(says(PlantedFault::kNone, "fallbacks"));
+  CHECK_FALSE(says(PlantedFault::kNone, "trees close does not end"));
+  CHECK(says(PlantedFault::kNoTrees, "fallbacks"));
+  CHECK(says(PlantedFault::kNoTreeClose, "trees close does not end"));
 }

@@ -56,7 +56,7 @@ IntervalSet<JobId> RandomMessages::jobs() {
 
 TreeId RandomMessages::tree() {
   return {.root = processor(),
-          .kind = choice(TreeKind::kPlanned),
+          .kind = choice(TreeKind::kLearned),
           .number = static_cast<std::uint32_t>(few())};
 }
 
@@ -77,9 +77,37 @@ overlay::TreeAdvert RandomMessages::advert() {
           .parent = processor()};
 }
 
+overlay::KnownNetwork RandomMessages::network() {
+  using overlay::KnownNetwork;
+  const auto way = [this] {
+    KnownNetwork::Way made;
+    if (flip()) made.latency = duration();
+    if (flip()) made.bytes_per_second = number();
+    return made;
+  };
+  const auto ability = [this] {
+    KnownNetwork::Ability made;
+    if (flip()) made.overhead = duration();
+    if (flip()) made.out_bytes_per_second = number();
+    if (flip()) made.in_bytes_per_second = number();
+    return made;
+  };
+  KnownNetwork made;
+  made.sites = list([this] {
+    KnownNetwork::Site site{text(), processor_set(), std::nullopt};
+    if (flip()) site.latency = duration();
+    return site;
+  });
+  for (std::size_t left = few(); left > 0; --left) made.between[{few(), few()}] = way();
+  made.usual = ability();
+  for (std::size_t left = few(); left > 0; --left) made.odd[processor()] = ability();
+  for (std::size_t left = few(); left > 0; --left) made.pairs[{processor(), processor()}] = way();
+  return made;
+}
+
 overlay::Message RandomMessages::overlay_message() {
-  static_assert(std::variant_size_v<overlay::Message::Variant> == 11);
-  switch (rng_.below(11)) {
+  static_assert(std::variant_size_v<overlay::Message::Variant> == 15);
+  switch (rng_.below(15)) {
     case 0:
       return overlay::Probe{number(), processor_set()};
     case 1:
@@ -100,8 +128,22 @@ overlay::Message RandomMessages::overlay_message() {
       return overlay::Update{advert()};
     case 9:
       return overlay::UpdateSet{tree(), number(), number(), processor_set(), processor_set()};
-    default:
+    case 10:
       return overlay::Relabel{tree()};
+    case 11:
+      return overlay::Ping{number(), flip()};
+    case 12:
+      return overlay::SurveyTask{number(), processors(), duration(), number32(), flip()};
+    case 13: {
+      overlay::SurveyReport report{number(), {}, std::nullopt};
+      for (const ProcessorId landmark : processors()) {
+        report.round_trips.push_back({landmark, duration()});
+      }
+      if (flip()) report.overhead = duration();
+      return report;
+    }
+    default:
+      return overlay::NetworkUpdate{{number(), processor()}, network()};
   }
 }
 

@@ -62,6 +62,7 @@ class RandomMessages {
 
   // Structs.
   [[nodiscard]] overlay::TreeAdvert advert();
+  [[nodiscard]] overlay::KnownNetwork network();
   [[nodiscard]] overlay::Message overlay_message();
   [[nodiscard]] collectives::BroadcastPiece piece();
   [[nodiscard]] collectives::Tokens tokens();

@@ -1,0 +1,138 @@
+#include "overlay/planners/learned_trees.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "overlay/planners/planners.h"
+
+namespace phx::planners {
+
+using overlay::KnownNetwork;
+
+void LearnedTrees::on_network(const KnownNetwork& network) {
+  network_ = network;
+  costs_.reset();
+  plans_.clear();
+}
+
+void LearnedTrees::on_members(const ProcessorSet& live) {
+  live_ = live;
+  costs_.reset();
+  plans_.clear();
+}
+
+KnownNetwork LearnedTrees::living() const {
+  KnownNetwork result;
+  result.usual = network_.usual;
+  std::map<std::size_t, std::size_t> moved;
+  for (std::size_t i = 0; i < network_.sites.size(); ++i) {
+    KnownNetwork::Site site = network_.sites[i];
+    site.processors = site.processors.common(live_);
+    if (site.processors.empty()) continue;
+    moved[i] = result.sites.size();
+    result.sites.push_back(std::move(site));
+  }
+  for (const auto& [ends, way] : network_.between) {
+    const auto from = moved.find(ends.first);
+    const auto to = moved.find(ends.second);
+    if (from != moved.end() && to != moved.end()) result.between[{from->second, to->second}] = way;
+  }
+  for (const auto& [processor, ability] : network_.odd) {
+    if (live_.contains(processor)) result.odd.emplace(processor, ability);
+  }
+  // As long as nothing is known all are alike.
+  if (result.sites.empty()) result.sites.push_back({"", live_, std::nullopt});
+  return result;
+}
+
+void LearnedTrees::prepare() {
+  if (costs_) return;
+  const KnownNetwork network = living();
+  ProcessorSet placed;
+  for (const KnownNetwork::Site& site : network.sites) placed = placed.united(site.processors);
+  unplaced_ = live_.minus(placed).ids();
+  costs_.emplace(network);
+}
+
+const PlannedTree& LearnedTrees::plan_of(std::size_t root) {
+  constexpr std::uint64_t kShort = 1;
+  const auto [at, is_new] = plans_.try_emplace(costs_->class_of(root));
+  if (!is_new) return at->second;
+  // Everybody must take the same one of the class.
+  std::size_t first = 0;
+  while (costs_->class_of(first) != costs_->class_of(root)) ++first;
+  at->second = plan_greedy({*costs_, first, kShort}).trees.front();
+  return at->second;
+}
+
+/// Parents come before their children.
+PlannedTree LearnedTrees::tree_of(ProcessorId root) {
+  PlannedTree tree;
+  const auto position = costs_->position(root);
+  const std::size_t first = position.value_or(0);
+  const ProcessorId placed = costs_->id(first);
+  if (!position) tree.push_back({root, placed});  // which passes it on
+  const PlannedTree& plan = plan_of(first);
+  // Its root and this one have the same costs.
+  const ProcessorId planned = plan.empty() ? placed : plan.front().from;
+  const auto actual = [&](ProcessorId in_plan) {
+    if (in_plan == planned) return placed;
+    return in_plan == placed ? planned : in_plan;
+  };
+  std::vector<ProcessorId> reached{placed};
+  for (const Edge& edge : plan) {
+    tree.push_back({actual(edge.from), actual(edge.to)});
+    reached.push_back(actual(edge.to));
+  }
+  std::size_t turn = 0;
+  for (const ProcessorId leaf : unplaced_) {
+    if (leaf != root) tree.push_back({reached[turn++ % reached.size()], leaf});
+  }
+  return tree;
+}
+
+std::optional<TreeView> LearnedTrees::view(TreeId id) {
+  if (id.kind != TreeKind::kLearned || id.number != 0) return std::nullopt;
+  if (!live_.contains(id.root) || !live_.contains(self_)) return std::nullopt;
+  prepare();
+  TreeView view;
+  view.id = id;
+  view.version = 1;
+  std::map<ProcessorId, Duration> distance;   // of those that have children, and this one
+  std::map<ProcessorId, std::size_t> branch;  // below which child of this one
+  std::vector<std::vector<ProcessorId>> below;
+  for (const Edge& edge : tree_of(id.root)) {
+    const Duration far = distance[edge.from] + round_trip(edge);
+    distance[edge.to] = far;
+    if (edge.to == self_) {
+      view.parent = edge.from;
+      view.distance_to_root = far;
+    }
+    if (edge.from == self_) {
+      branch[edge.to] = below.size();
+      view.children.push_back({edge.to, {}});
+      below.push_back({edge.to});
+    } else if (const auto above = branch.find(edge.from); above != branch.end()) {
+      const std::size_t which = above->second;
+      branch[edge.to] = which;
+      below[which].push_back(edge.to);
+    }
+  }
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    std::sort(below[i].begin(), below[i].end());
+    for (const ProcessorId processor : below[i]) view.children[i].below.insert(processor);
+  }
+  return view;
+}
+
+/// Of who is not placed nothing is known: as far as the farthest of the others.
+Duration LearnedTrees::round_trip(const Edge& edge) const {
+  const auto from = costs_->position(edge.from);
+  const auto to = costs_->position(edge.to);
+  if (!from || !to) return costs_->longest();
+  return costs_->latency(*from, *to) + costs_->latency(*to, *from);
+}
+
+}  // namespace phx::planners

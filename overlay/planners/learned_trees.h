@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/tree_view.h"
+#include "overlay/network/known_network.h"
+#include "overlay/planners/costs.h"
+#include "overlay/planners/plan.h"
+
+namespace phx::planners {
+
+/// Trees over a learned network, of every processor as a root, as one processor has to know them.
+/// Each is a pure function of the network, of who lives, and of the root. So all processors that
+/// have the same values see the same tree, without a message about it [DESIGN 9.6].
+///
+/// Whoever is in no site yet is a leaf, so a newcomer changes nothing for the others. One plan
+/// serves all roots that nothing distinguishes: a root and the first one of its kind change places.
+/// Thread rule: one owner.
+class LearnedTrees {
+ public:
+  explicit LearnedTrees(ProcessorId self) : self_(self), live_{self} {}
+
+  // Inputs. Each makes all views anew.
+  /// REQUIRES a network whose check() succeeds.
+  void on_network(const overlay::KnownNetwork& network);
+  void on_members(const ProcessorSet& live);
+
+  // Queries.
+  /// Empty: it is not for such trees to know: another kind, or a root that does not live.
+  [[nodiscard]] std::optional<TreeView> view(TreeId id);
+
+ private:
+  [[nodiscard]] overlay::KnownNetwork living() const;
+  void prepare();
+  [[nodiscard]] const PlannedTree& plan_of(std::size_t root);
+  [[nodiscard]] PlannedTree tree_of(ProcessorId root);
+  [[nodiscard]] Duration round_trip(const Edge& edge) const;
+
+  ProcessorId self_;
+  overlay::KnownNetwork network_;
+  ProcessorSet live_;
+  std::optional<Costs> costs_;  ///< Of those who are placed. Empty: to be made again.
+  std::vector<ProcessorId> unplaced_;
+  std::map<std::size_t, PlannedTree> plans_;  ///< By the class of the root, for the first of it.
+};
+
+}  // namespace phx::planners

@@ -1,0 +1,223 @@
+#include "overlay/survey/site_finder.h"
+
+#include <algorithm>
+
+namespace phx::overlay {
+namespace {
+
+/// REQUIRES some. Half of the values are not above it.
+Duration median(std::vector<Duration> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A round trip passes two ends twice.
+Duration one_way(Duration round_trip, Duration overhead) {
+  return std::max(Duration{1us}, round_trip / 2 - 2 * overhead);
+}
+
+}  // namespace
+
+void SiteFinder::begin(const KnownNetwork& network) {
+  sites_.clear();
+  between_.clear();
+  overhead_ = network.usual.overhead;
+  const Duration overhead = overhead_.value_or(Duration{});
+  const auto round_trip = [&](Duration latency) { return 2 * latency + 4 * overhead; };
+  for (const KnownNetwork::Site& known : network.sites) {
+    Site site{known.processors, std::nullopt};
+    if (known.latency) site.round_trip = round_trip(*known.latency);
+    sites_.push_back(std::move(site));
+  }
+  for (const auto& [ends, way] : network.between) {
+    if (ends.first < ends.second && way.latency) between_[ends] = round_trip(*way.latency);
+  }
+}
+
+void SiteFinder::keep_only(const ProcessorSet& live) {
+  std::vector<Site> kept;
+  std::map<std::size_t, std::size_t> moved;
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    Site site = std::move(sites_[i]);
+    site.processors = site.processors.common(live);
+    if (site.processors.empty()) continue;
+    moved[i] = kept.size();
+    kept.push_back(std::move(site));
+  }
+  sites_ = std::move(kept);
+  std::map<Sites, Duration> between;
+  for (const auto& [ends, distance] : between_) {
+    const auto one = moved.find(ends.first);
+    const auto other = moved.find(ends.second);
+    if (one != moved.end() && other != moved.end()) {
+      between[{one->second, other->second}] = distance;
+    }
+  }
+  between_ = std::move(between);
+  longer_.clear();
+}
+
+void SiteFinder::read(const std::vector<Sample>& samples) {
+  round_trips_.clear();
+  best_.clear();
+  for (const Sample& sample : samples) {
+    for (const auto& [one, other] : {Pair{sample.from, sample.to}, Pair{sample.to, sample.from}}) {
+      const auto [at, is_new] = round_trips_.try_emplace({one, other}, sample.round_trip);
+      at->second = std::min(at->second, sample.round_trip);
+      const auto [best, is_first] = best_.try_emplace(one, sample.round_trip);
+      best->second = std::min(best->second, sample.round_trip);
+    }
+  }
+}
+
+Duration SiteFinder::near(ProcessorId one, ProcessorId other) const {
+  constexpr int kAlike = 3;
+  Duration least = std::min(best_.at(one), best_.at(other));
+  if (const auto site = site_of(other)) {
+    least = std::min(least, sites_[*site].round_trip.value_or(least));
+  }
+  return std::clamp(kAlike * least, options_.near_least, options_.near_most);
+}
+
+std::optional<std::size_t> SiteFinder::nearest(ProcessorId processor, bool however_far) const {
+  std::optional<std::size_t> chosen;
+  Duration least = kForever;
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    const ProcessorId landmark = sites_[i].processors.front();
+    const auto found = round_trips_.find({processor, landmark});
+    if (found == round_trips_.end() || found->second >= least) continue;
+    if (!however_far && found->second > near(processor, landmark)) continue;
+    least = found->second;
+    chosen = i;
+  }
+  return chosen;
+}
+
+void SiteFinder::on_round(const std::vector<ProcessorId>& candidates, const ProcessorSet& measured,
+                          const std::vector<Sample>& samples) {
+  read(samples);
+  ProcessorSet others = measured.minus(placed());
+  for (const ProcessorId candidate : candidates) {
+    if (!measured.contains(candidate) || site_of(candidate)) continue;
+    others.erase(candidate);
+    const bool is_full = sites_.size() >= options_.sites_max;
+    if (const auto site = nearest(candidate, is_full)) {
+      sites_[*site].processors.insert(candidate);
+    } else {
+      sites_.push_back({ProcessorSet{candidate}, std::nullopt});
+    }
+  }
+  // Landmarks must stay who they were while this round's samples are read.
+  std::vector<std::pair<ProcessorId, std::size_t>> joining;
+  for (const ProcessorId processor : others.ids()) {
+    if (const auto site = nearest(processor, sites_.size() >= options_.sites_max)) {
+      joining.emplace_back(processor, *site);
+    }
+  }
+  for (const auto& [processor, site] : joining) sites_[site].processors.insert(processor);
+  for (const auto& [pair, distance] : distances()) learn(pair, distance);
+}
+
+bool SiteFinder::on_again(const std::vector<Sample>& samples) {
+  constexpr double kMuch = 1.25;
+  read(samples);
+  bool is_changed = false;
+  std::map<Sites, Duration> longer;
+  for (const auto& [pair, distance] : distances()) {
+    const auto known = pair.first == pair.second ? sites_[pair.first].round_trip : between(pair);
+    const auto much = [&](Duration one, Duration other) {
+      return static_cast<double>(one.count()) > kMuch * static_cast<double>(other.count());
+    };
+    if (!known || much(*known, distance)) {
+      learn(pair, distance);
+      is_changed = true;
+    } else if (much(distance, *known)) {
+      const auto before = longer_.find(pair);
+      if (before == longer_.end()) {
+        longer[pair] = distance;
+      } else {
+        learn(pair, std::min(distance, before->second));
+        is_changed = true;
+      }
+    }
+  }
+  longer_ = std::move(longer);
+  return is_changed;
+}
+
+std::optional<Duration> SiteFinder::between(const Sites& pair) const {
+  const auto found = between_.find(pair);
+  if (found == between_.end()) return std::nullopt;
+  return found->second;
+}
+
+void SiteFinder::learn(const Sites& pair, Duration distance) {
+  if (pair.first == pair.second) {
+    sites_[pair.first].round_trip = distance;
+  } else {
+    between_[pair] = distance;
+  }
+}
+
+std::map<SiteFinder::Sites, Duration> SiteFinder::distances() const {
+  std::map<Sites, std::vector<Duration>> found;
+  std::map<ProcessorId, std::optional<std::size_t>> sites;
+  const auto site = [&](ProcessorId processor) {
+    const auto [at, is_new] = sites.try_emplace(processor);
+    if (is_new) at->second = site_of(processor);
+    return at->second;
+  };
+  for (const auto& [ends, round_trip] : round_trips_) {
+    const auto one = site(ends.first);
+    const auto other = site(ends.second);
+    if (!one || !other) continue;
+    std::vector<Duration>& kept = found[{std::min(*one, *other), std::max(*one, *other)}];
+    if (kept.size() < options_.samples_max) kept.push_back(round_trip);
+  }
+  std::map<Sites, Duration> result;
+  for (auto& [pair, round_trips] : found) result[pair] = median(std::move(round_trips));
+  return result;
+}
+
+void SiteFinder::on_overheads(std::vector<Duration> overheads) {
+  if (!overheads.empty()) overhead_ = median(std::move(overheads));
+}
+
+std::optional<std::size_t> SiteFinder::site_of(ProcessorId processor) const {
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    if (sites_[i].processors.contains(processor)) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<ProcessorId> SiteFinder::landmarks() const {
+  std::vector<ProcessorId> result;
+  for (const Site& site : sites_) result.push_back(site.processors.front());
+  return result;
+}
+
+ProcessorSet SiteFinder::placed() const {
+  ProcessorSet result;
+  for (const Site& site : sites_) result = result.united(site.processors);
+  return result;
+}
+
+KnownNetwork SiteFinder::network() const {
+  const Duration overhead = overhead_.value_or(Duration{});
+  KnownNetwork result;
+  for (const Site& site : sites_) {
+    KnownNetwork::Site known{"", site.processors, std::nullopt};
+    if (site.round_trip) known.latency = one_way(*site.round_trip, overhead);
+    result.sites.push_back(std::move(known));
+  }
+  for (const auto& [ends, distance] : between_) {
+    const KnownNetwork::Way way{one_way(distance, overhead), std::nullopt};
+    result.between[ends] = way;
+    result.between[{ends.second, ends.first}] = way;
+  }
+  result.usual.overhead = overhead_;
+  return result;
+}
+
+}  // namespace phx::overlay

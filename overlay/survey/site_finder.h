@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
+#include "overlay/network/known_network.h"
+
+namespace phx::overlay {
+
+struct SiteFinderOptions {
+  /// Whoever is so near to a landmark is of its site, and whoever is farther than the other is not;
+  /// between them, up to three times the nearest that either of the two knows.
+  Duration near_least = 200us;
+  Duration near_most = 1ms;
+  /// Above it, processors join the nearest site however far it is [limit].
+  std::size_t sites_max = 64;
+  /// Round trips kept per pair of sites, and per site [limit].
+  std::size_t samples_max = 64;
+};
+
+/// Finds sites by leader clustering: round trips to *landmarks*, one processor of each site, tell
+/// of whom a site consists and how far it is from the others. [overlay/survey/README.md]
+///
+/// A pure value: no messages, no time. A landmark is the lowest id of its site, so it needs no
+/// agreement. Bounded by sites_max squared, and by what one round brings. Thread rule: one owner.
+class SiteFinder {
+ public:
+  /// Two processors and their round trip.
+  struct Sample {
+    ProcessorId from;
+    ProcessorId to;
+    Duration round_trip{};
+  };
+
+  explicit SiteFinder(const SiteFinderOptions& options) : options_(options) {}
+
+  // Inputs.
+  /// Goes on from a network that somebody else found. What is in `network.pairs` is not kept.
+  void begin(const KnownNetwork& network);
+  void keep_only(const ProcessorSet& live);
+  /// A round is over: everybody of `measured` has measured, in this round or an earlier one of
+  /// `samples`, all landmarks and all `candidates` before itself. Places whoever is near a
+  /// landmark; candidates that are not are landmarks.
+  void on_round(const std::vector<ProcessorId>& candidates, const ProcessorSet& measured,
+                const std::vector<Sample>& samples);
+  /// Time of a processor for a message, as several measured it.
+  void on_overheads(std::vector<Duration> overheads);
+  /// Some who were placed measured again. True: a way is another one now. Longer ways are believed
+  /// when two of these in a row say so, shorter ones at once.
+  bool on_again(const std::vector<Sample>& samples);
+
+  // Queries.
+  [[nodiscard]] std::vector<ProcessorId> landmarks() const;
+  [[nodiscard]] ProcessorSet placed() const;
+  [[nodiscard]] std::size_t sites() const { return sites_.size(); }
+  /// Latencies are one way and without overhead.
+  [[nodiscard]] KnownNetwork network() const;
+
+ private:
+  using Pair = std::pair<ProcessorId, ProcessorId>;
+  using Sites = std::pair<std::size_t, std::size_t>;  ///< Positions, the lower one first.
+  struct Site {
+    ProcessorSet processors;
+    std::optional<Duration> round_trip;  ///< Between two of them.
+  };
+
+  [[nodiscard]] std::optional<std::size_t> site_of(ProcessorId processor) const;
+  [[nodiscard]] std::optional<std::size_t> nearest(ProcessorId processor, bool however_far) const;
+  [[nodiscard]] Duration near(ProcessorId one, ProcessorId other) const;
+  void read(const std::vector<Sample>& samples);
+  /// What the samples say of sites, and of ways between them.
+  [[nodiscard]] std::map<Sites, Duration> distances() const;
+  [[nodiscard]] std::optional<Duration> between(const Sites& pair) const;
+  void learn(const Sites& pair, Duration distance);
+
+  SiteFinderOptions options_;
+  std::vector<Site> sites_;
+  std::map<Sites, Duration> between_;
+  std::map<Sites, Duration> longer_;  ///< What was measured once.
+  std::optional<Duration> overhead_;
+  std::map<Pair, Duration> round_trips_;  ///< Of the round under way.
+  std::map<ProcessorId, Duration> best_;  ///< The nearest that each knows.
+};
+
+}  // namespace phx::overlay

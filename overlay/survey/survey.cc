@@ -1,0 +1,134 @@
+#include "overlay/survey/survey.h"
+
+#include <utility>
+
+#include "overlay/base/overloaded.h"
+#include "overlay/base/rng.h"
+
+namespace phx::overlay {
+
+Survey::Survey(ProcessorId self, const SurveyOptions& options, std::uint64_t seed)
+    : self_(self),
+      gauge_(self, options.gauge, Rng(seed).fork("gauge")),
+      surveyor_(self, options.surveyor, Rng(seed).fork("surveyor")),
+      live_{self},
+      told_(kNobody) {}
+
+void Survey::on_members(Instant now, const ProcessorSet& live, ProcessorId surveyor, Outbox& out) {
+  live_ = live;
+  Gauge::Outbox measured;
+  gauge_.on_members(now, live, measured);
+  absorb(measured, out);
+  Surveyor::Outbox directed;
+  surveyor_.on_members(now, live, directed);
+  const bool directs = surveyor == self_;
+  if (directs && !surveyor_.is_active()) surveyor_.begin(now, network_, directed);
+  if (!directs && surveyor_.is_active()) surveyor_.stop(directed);
+  if (told_ != surveyor && directs) surveyor_.on_ready(now, self_, directed);
+  absorb(directed, out);
+  // The sender of the first message makes the connection: maybe the surveyor could not.
+  if (told_ != surveyor && !directs) out.send(surveyor, SurveyReport{});
+  told_ = surveyor;
+}
+
+bool is_of_survey(const Message& message) {
+  return std::holds_alternative<Ping>(message) || std::holds_alternative<SurveyTask>(message) ||
+         std::holds_alternative<SurveyReport>(message) ||
+         std::holds_alternative<NetworkUpdate>(message);
+}
+
+void Survey::on_message(Instant now, ProcessorId from, const Message& message, Outbox& out) {
+  std::visit(
+      Overloaded{[&](const Ping& m) { handle(now, from, m, out); },
+                 [&](const SurveyTask& m) { handle(now, from, m, out); },
+                 [&](const SurveyReport& m) { handle(now, from, m, out); },
+                 [&](const NetworkUpdate& m) { handle(now, from, m, out); }, [](const auto&) {}},
+      message);
+}
+
+void Survey::handle(Instant now, ProcessorId from, const Ping& m, Outbox& out) {
+  Gauge::Outbox measured;
+  gauge_.on_ping(now, from, m, measured);
+  absorb(measured, out);
+}
+
+void Survey::handle(Instant now, ProcessorId from, const SurveyTask& m, Outbox& out) {
+  if (!live_.contains(from)) return;
+  Gauge::Outbox measured;
+  gauge_.on_task(now, from, m, measured);
+  absorb(measured, out);
+}
+
+void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox& out) {
+  Surveyor::Outbox directed;
+  if (m.round == 0) {
+    surveyor_.on_ready(now, from, directed);
+    if (version_.number > 0) out.send(from, NetworkUpdate{version_, network_});
+  } else {
+    surveyor_.on_report(now, from, m, directed);
+  }
+  absorb(directed, out);
+}
+
+void Survey::handle(Instant, ProcessorId from, const NetworkUpdate& m, Outbox& out) {
+  if (m.version <= version_ || !live_.contains(from) || !m.network.check().ok()) return;
+  version_ = m.version;
+  network_ = m.network;
+  out.report(NetworkChanged{});
+}
+
+void Survey::on_timer(Instant now, const Timer& timer, Outbox& out) {
+  std::visit(Overloaded{[&](Gauge::Timer due) {
+                          Gauge::Outbox measured;
+                          gauge_.on_timer(now, due, measured);
+                          absorb(measured, out);
+                        },
+                        [&](Surveyor::Timer due) {
+                          Surveyor::Outbox directed;
+                          surveyor_.on_timer(now, due, directed);
+                          absorb(directed, out);
+                        }},
+             timer.of);
+}
+
+void Survey::leave(Outbox& out) {
+  Gauge::Outbox measured;
+  gauge_.stop(measured);
+  absorb(measured, out);
+  Surveyor::Outbox directed;
+  surveyor_.stop(directed);
+  absorb(directed, out);
+}
+
+void Survey::absorb(Gauge::Outbox& from, Outbox& out) {
+  for (auto& item : from.take()) {
+    std::visit(Overloaded{[&](Gauge::Outbox::Send& m) { out.send(m.to, m.message); },
+                          [&](Gauge::Outbox::Arm& arm) {
+                            arm.at ? out.arm({arm.timer}, *arm.at) : out.disarm({arm.timer});
+                          },
+                          [&](Gauge::Done& done) { out.send(done.asker, std::move(done.report)); }},
+               item);
+  }
+}
+
+void Survey::absorb(Surveyor::Outbox& from, Outbox& out) {
+  for (auto& item : from.take()) {
+    std::visit(Overloaded{[&](Surveyor::Outbox::Send& m) { out.send(m.to, std::move(m.message)); },
+                          [&](Surveyor::Outbox::Arm& arm) {
+                            arm.at ? out.arm({arm.timer}, *arm.at) : out.disarm({arm.timer});
+                          },
+                          [&](Surveyor::Found&) { publish(out); }},
+               item);
+  }
+}
+
+void Survey::publish(Outbox& out) {
+  version_ = {version_.number + 1, self_};
+  network_ = surveyor_.network();
+  for (const ProcessorId processor : live_.ids()) {
+    if (processor != self_) out.send(processor, NetworkUpdate{version_, network_});
+  }
+  out.report(NetworkChanged{});
+}
+
+}  // namespace phx::overlay

@@ -1,0 +1,193 @@
+#include "overlay/survey/surveyor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace phx::overlay {
+namespace {
+
+/// Nobody is so far that a round trip takes longer; who says so is wrong.
+constexpr Duration kRoundTripMost = 60s;
+/// A message costs no more than this; else something else held the answers up.
+constexpr Duration kOverheadMost = 1ms;
+constexpr std::size_t kOverheadsKept = 64;
+
+}  // namespace
+
+Surveyor::Surveyor(ProcessorId self, const SurveyorOptions& options, Rng rng)
+    : self_(self), options_(options), rng_(rng), finder_(options.sites) {}
+
+void Surveyor::begin(Instant now, const KnownNetwork& known, Outbox& out) {
+  is_active_ = true;
+  finder_.begin(known);
+  finder_.keep_only(live_);
+  gather(now, out);
+}
+
+void Surveyor::stop(Outbox& out) {
+  is_active_ = false;
+  stage_ = Stage::kQuiet;
+  for (const Timer timer : {Timer::kGather, Timer::kRound, Timer::kPatrol}) out.disarm(timer);
+}
+
+void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
+  live_ = live;
+  if (!is_active_) return;
+  finder_.keep_only(live);
+  ready_ = ready_.common(live);
+  awaited_ = awaited_.common(live);
+  silent_ = silent_.common(live);
+  if (stage_ == Stage::kRound) {
+    if (awaited_.empty()) end_round(now, out);
+  } else if (!unplaced().minus(silent_).empty()) {
+    gather(now, out);
+  }
+}
+
+void Surveyor::on_ready(Instant now, ProcessorId who, Outbox& out) {
+  ready_.insert(who);
+  if (is_active_) on_members(now, live_, out);
+}
+
+ProcessorSet Surveyor::unplaced() const {
+  return live_.common(ready_).minus(finder_.placed());
+}
+
+void Surveyor::gather(Instant now, Outbox& out) {
+  stage_ = Stage::kGathering;
+  out.disarm(Timer::kPatrol);
+  out.disarm(Timer::kRound);
+  if (!changed_) changed_ = now;
+  out.arm(Timer::kGather, std::min(now + options_.gather, *changed_ + options_.gather_most));
+}
+
+void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
+  if (!is_active_) return;
+  switch (timer) {
+    case Timer::kGather:
+      out.disarm(Timer::kPatrol);
+      out.disarm(Timer::kRound);
+      changed_.reset();
+      begin_run();
+      return begin_round(now, out);
+    case Timer::kRound:
+      silent_ = silent_.united(awaited_);
+      return end_round(now, out);
+    case Timer::kPatrol:
+      return begin_patrol(now, out);
+  }
+}
+
+void Surveyor::begin_run() {
+  silent_ = {};
+  asked_.clear();
+  samples_.clear();
+}
+
+std::vector<ProcessorId> Surveyor::draw_candidates(const ProcessorSet& from) {
+  if (finder_.sites() == 0) return {from.contains(self_) ? self_ : from.front()};
+  std::vector<ProcessorId> all = from.ids();
+  const std::size_t count = std::min(all.size(), std::max(options_.candidates, finder_.sites()));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::swap(all[i], all[i + static_cast<std::size_t>(rng_.below(all.size() - i))]);
+  }
+  all.resize(count);
+  return all;
+}
+
+void Surveyor::begin_round(Instant now, Outbox& out) {
+  const ProcessorSet asked = unplaced().minus(silent_);
+  if (asked.empty()) return end_run(now, out);
+  stage_ = Stage::kRound;
+  candidates_ = draw_candidates(asked);
+  std::vector<ProcessorId> known = finder_.landmarks();
+  const std::size_t landmarks = known.size();
+  known.insert(known.end(), candidates_.begin(), candidates_.end());
+  std::vector<SurveyTask> tasks;
+  const std::vector<ProcessorId> askers = asked.ids();
+  for (const ProcessorId asker : askers) {
+    // Of two candidates the later one measures the earlier one.
+    const auto end =
+        std::find(known.begin() + static_cast<std::ptrdiff_t>(landmarks), known.end(), asker);
+    SurveyTask task;
+    task.pings = options_.pings;
+    for (auto landmark = known.begin(); landmark != end; ++landmark) {
+      if (asked_.emplace(asker, *landmark).second) task.landmarks.push_back(*landmark);
+    }
+    tasks.push_back(std::move(task));
+  }
+  ask(now, tasks, askers, out);
+}
+
+void Surveyor::ask(Instant now, const std::vector<SurveyTask>& tasks,
+                   const std::vector<ProcessorId>& askers, Outbox& out) {
+  ++round_;
+  awaited_ = measured_ = {};
+  const Duration spread = options_.per_asker * static_cast<Duration::rep>(askers.size());
+  for (std::size_t i = 0; i < askers.size(); ++i) {
+    SurveyTask task = tasks[i];
+    task.round = round_;
+    task.spread = spread;
+    task.wants_overhead = stage_ == Stage::kRound && i < options_.overheads;
+    awaited_.insert(askers[i]);
+    out.send(askers[i], std::move(task));
+  }
+  out.arm(Timer::kRound, now + spread + options_.patience);
+}
+
+void Surveyor::begin_patrol(Instant now, Outbox& out) {
+  stage_ = Stage::kPatrol;
+  const KnownNetwork network = finder_.network();
+  std::vector<SurveyTask> tasks;
+  std::vector<ProcessorId> askers;  // one of each site, each time another one
+  for (const KnownNetwork::Site& site : network.sites) {
+    const std::vector<ProcessorId> members = site.processors.ids();
+    tasks.push_back({0, askers, {}, options_.patrol_pings, false});
+    askers.push_back(members[patrols_ % members.size()]);
+  }
+  tasks.erase(tasks.begin());
+  askers.erase(askers.begin());
+  ++patrols_;
+  begin_run();
+  ask(now, tasks, askers, out);
+}
+
+void Surveyor::on_report(Instant now, ProcessorId from, const SurveyReport& report, Outbox& out) {
+  if (!is_active_ || report.round != round_ || !awaited_.contains(from)) return;
+  awaited_.erase(from);
+  measured_.insert(from);
+  for (const auto& [landmark, time] : report.round_trips) {
+    const bool is_sane = time > Duration{} && time < kRoundTripMost;
+    if (is_sane && landmark != from && live_.contains(landmark)) {
+      samples_.push_back({from, landmark, time});
+    }
+  }
+  if (report.overhead && *report.overhead > Duration{} && *report.overhead < kOverheadMost) {
+    if (overheads_.size() >= kOverheadsKept) overheads_.erase(overheads_.begin());
+    overheads_.push_back(*report.overhead);
+  }
+  if (awaited_.empty()) end_round(now, out);
+}
+
+void Surveyor::end_round(Instant now, Outbox& out) {
+  out.disarm(Timer::kRound);
+  awaited_ = {};
+  if (stage_ == Stage::kPatrol) {
+    has_news_ = finder_.on_again(samples_);
+    return end_run(now, out);
+  }
+  finder_.on_round(candidates_, measured_, samples_);
+  has_news_ = true;
+  begin_round(now, out);
+}
+
+void Surveyor::end_run(Instant now, Outbox& out) {
+  const bool placed = std::exchange(stage_, Stage::kQuiet) != Stage::kPatrol;
+  samples_.clear();
+  finder_.on_overheads(overheads_);
+  if (std::exchange(has_news_, false)) out.report(Found{});
+  if (placed && !silent_.empty()) out.arm(Timer::kGather, now + options_.again);
+  if (finder_.sites() > 1) out.arm(Timer::kPatrol, now + options_.patrol);
+}
+
+}  // namespace phx::overlay

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/outbox.h"
+#include "overlay/base/rng.h"
+#include "overlay/base/time.h"
+#include "overlay/messages.h"
+#include "overlay/survey/site_finder.h"
+
+namespace phx::overlay {
+
+struct SurveyorOptions {
+  SiteFinderOptions sites;
+  /// A run begins so long after the last change of the membership, but not later than
+  /// `gather_most` after the first one.
+  Duration gather = 100ms;
+  Duration gather_most = 500ms;
+  /// Candidates for new landmarks per round: as many as there are sites, and at least these.
+  std::size_t candidates = 8;
+  /// Pings to each landmark; the shortest round trip counts [Saito08 G18].
+  std::uint32_t pings = 3;
+  /// A landmark's time for those who measure it: tasks are spread over this for each of them.
+  Duration per_asker = 400us;
+  /// Who is not heard of after spreading and this is left out of the run.
+  Duration patience = 3s;
+  /// Those are tried again after this time.
+  Duration again = 10s;
+  /// How often distances between sites are measured again, each time by others, with so few pings.
+  Duration patrol = 5s;
+  std::uint32_t patrol_pings = 2;
+  /// Processors of a round that also measure what a message costs.
+  std::size_t overheads = 8;
+};
+
+/// Directs the survey of a mesh: rounds of tasks to whoever is in no site yet, until all are;
+/// later patrols, which notice that a way has changed. [overlay/survey/README.md]
+///
+/// Guarantees: rounds grow with the logarithm of the number of sites; per round a processor has one
+/// task. Thread rule: one owner.
+class Surveyor {
+ public:
+  enum class Timer : std::uint8_t { kGather, kRound, kPatrol };
+  /// The network is known anew.
+  struct Found {};
+  using Outbox = phx::Outbox<SurveyTask, Timer, Found>;
+
+  Surveyor(ProcessorId self, const SurveyorOptions& options, Rng rng);
+
+  // Inputs.
+  void on_members(Instant now, const ProcessorSet& live, Outbox& out);
+  /// `who` can be reached, and wants to be placed.
+  void on_ready(Instant now, ProcessorId who, Outbox& out);
+  void on_report(Instant now, ProcessorId from, const SurveyReport& report, Outbox& out);
+  void on_timer(Instant now, Timer timer, Outbox& out);
+
+  // Commands.
+  /// This processor is the surveyor from now on, and goes on from what is known.
+  void begin(Instant now, const KnownNetwork& known, Outbox& out);
+  /// It is not any more.
+  void stop(Outbox& out);
+
+  // Queries.
+  [[nodiscard]] bool is_active() const { return is_active_; }
+  [[nodiscard]] KnownNetwork network() const { return finder_.network(); }
+
+ private:
+  enum class Stage : std::uint8_t { kQuiet, kGathering, kRound, kPatrol };
+
+  void gather(Instant now, Outbox& out);
+  void begin_run();
+  void begin_round(Instant now, Outbox& out);
+  void begin_patrol(Instant now, Outbox& out);
+  void ask(Instant now, const std::vector<SurveyTask>& tasks,
+           const std::vector<ProcessorId>& askers, Outbox& out);
+  void end_round(Instant now, Outbox& out);
+  void end_run(Instant now, Outbox& out);
+  /// Those who can be asked and are in no site.
+  [[nodiscard]] ProcessorSet unplaced() const;
+  [[nodiscard]] std::vector<ProcessorId> draw_candidates(const ProcessorSet& from);
+
+  ProcessorId self_;
+  SurveyorOptions options_;
+  Rng rng_;
+  SiteFinder finder_;
+  ProcessorSet live_;
+  ProcessorSet ready_;
+  bool is_active_ = false;
+  Stage stage_ = Stage::kQuiet;
+  std::optional<Instant> changed_;  ///< The first change that is waited with.
+  std::uint64_t round_ = 0;
+  std::vector<ProcessorId> candidates_;
+  ProcessorSet awaited_;   ///< Whose report is missing.
+  ProcessorSet measured_;  ///< Whose report is there.
+  ProcessorSet silent_;    ///< Did not report in this run.
+  std::set<std::pair<ProcessorId, ProcessorId>> asked_;  ///< In this run: who measures whom.
+  std::vector<SiteFinder::Sample> samples_;  ///< Of this run.
+  std::vector<Duration> overheads_;
+  std::uint64_t patrols_ = 0;
+  bool has_news_ = false;
+};
+
+}  // namespace phx::overlay

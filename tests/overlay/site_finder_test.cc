@@ -1,0 +1,143 @@
+#include "overlay/survey/site_finder.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace phx::overlay {
+namespace {
+
+using Sample = SiteFinder::Sample;
+
+ProcessorId p(std::uint32_t number) {
+  return ProcessorId{number};
+}
+
+/// p1 to p3 are near each other, and p4 to p6; 4 ms lie between.
+Duration truth(ProcessorId one, ProcessorId other) {
+  return (one.value <= 3) == (other.value <= 3) ? 300us : 4ms;
+}
+
+/// What everybody of `from` measures to all of `to`.
+std::vector<Sample> samples(const std::vector<std::uint32_t>& from,
+                            const std::vector<std::uint32_t>& to) {
+  std::vector<Sample> result;
+  for (const std::uint32_t one : from) {
+    for (const std::uint32_t other : to) {
+      if (one != other) result.push_back({p(one), p(other), truth(p(one), p(other))});
+    }
+  }
+  return result;
+}
+
+/// Both sites found in two rounds.
+SiteFinder found() {
+  SiteFinder finder({});
+  finder.on_round({p(1)}, {p(1), p(2), p(3), p(4), p(5), p(6)}, samples({2, 3, 4, 5, 6}, {1}));
+  finder.on_round({p(5), p(4)}, {p(4), p(5), p(6)}, samples({4, 5, 6}, {1, 4, 5}));
+  return finder;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("overlay/site_finder");
+
+TEST_CASE("whoever is near the first landmark is of its site, the others wait") {
+  SiteFinder finder({});
+  finder.on_round({p(1)}, {p(1), p(2), p(3), p(4), p(5), p(6)}, samples({2, 3, 4, 5, 6}, {1}));
+
+  CHECK(finder.placed() == ProcessorSet{p(1), p(2), p(3)});
+  CHECK(finder.landmarks() == std::vector{p(1)});
+}
+
+TEST_CASE("of two candidates that are near each other one site is made") {
+  const SiteFinder finder = found();
+
+  CHECK(finder.sites() == 2);
+  CHECK(finder.landmarks() == std::vector{p(1), p(4)});  // the lowest id, not the first candidate
+  const KnownNetwork network = finder.network();
+  CHECK(network.check().ok());
+  CHECK(network.sites[1].processors == ProcessorSet{p(4), p(5), p(6)});
+  CHECK(network.sites[0].latency == 150us);
+  CHECK(network.way(p(1), p(6)).latency == 2ms);
+  CHECK(network.way(p(6), p(1)).latency == 2ms);
+}
+
+TEST_CASE("what a message costs is taken off the latencies") {
+  SiteFinder finder = found();
+  finder.on_overheads({5us, 7us, 5us, 5us, 900us});
+
+  CHECK(finder.network().usual.overhead == 5us);
+  CHECK(finder.network().way(p(1), p(6)).latency == 1990us);
+}
+
+TEST_CASE("whoever did not report is not placed, candidate or not") {
+  SiteFinder finder({});
+  finder.on_round({p(1)}, {p(1), p(2)}, samples({2}, {1}));
+  finder.on_round({p(4), p(5)}, {p(5)}, samples({5}, {1}));
+
+  CHECK(finder.placed() == ProcessorSet{p(1), p(2), p(5)});
+}
+
+TEST_CASE("near is less than a millisecond, and not much farther than the nearest known") {
+  SiteFinder finder({});
+  finder.on_round({p(1)}, {p(1), p(2), p(3), p(4)},
+                  {{p(2), p(1), 100us}, {p(3), p(1), 299us}, {p(4), p(1), 301us}});
+
+  CHECK(finder.placed() == ProcessorSet{p(1), p(2), p(3)});
+
+  SiteFinder far({});
+  far.on_round({p(1)}, {p(1), p(2)}, {{p(2), p(1), 1001us}});
+  CHECK(far.placed() == ProcessorSet{p(1)});
+}
+
+TEST_CASE("with as many sites as may be, the others join the nearest") {
+  SiteFinderOptions options;
+  options.sites_max = 1;
+  SiteFinder finder(options);
+  finder.on_round({p(1)}, {p(1)}, {});
+  finder.on_round({p(4), p(5)}, {p(4), p(5), p(6)}, samples({4, 5, 6}, {1, 4, 5}));
+
+  CHECK(finder.sites() == 1);
+  CHECK(finder.placed() == ProcessorSet{p(1), p(4), p(5), p(6)});
+}
+
+TEST_CASE("sites without processors vanish, and the ways between the others stay") {
+  SiteFinder finder = found();
+  finder.on_round({p(7)}, {p(7)}, {{p(7), p(1), 9ms}, {p(7), p(4), 7ms}});
+  REQUIRE(finder.sites() == 3);
+
+  finder.keep_only({p(2), p(7)});
+
+  CHECK(finder.landmarks() == std::vector{p(2), p(7)});
+  CHECK(finder.network().way(p(2), p(7)).latency == 4500us);
+}
+
+TEST_CASE("somebody else goes on from the network alone") {
+  SiteFinder finder = found();
+  finder.on_overheads({5us});
+  SiteFinder heir({});
+  heir.begin(finder.network());
+
+  CHECK(heir.network() == finder.network());
+}
+
+TEST_CASE("a way that gets longer is believed the second time, a shorter one at once") {
+  SiteFinder finder = found();
+
+  CHECK_FALSE(finder.on_again({{p(6), p(2), 4500us}}));  // not much
+  CHECK_FALSE(finder.on_again({{p(6), p(2), 40ms}}));
+  CHECK(finder.on_again({{p(5), p(3), 44ms}}));
+  CHECK(finder.network().way(p(1), p(6)).latency == 20ms);
+
+  CHECK(finder.on_again({{p(6), p(2), 4ms}}));
+  CHECK(finder.network().way(p(1), p(6)).latency == 2ms);
+
+  CHECK_FALSE(finder.on_again({{p(6), p(2), 40ms}}));  // once, and then no more
+  CHECK_FALSE(finder.on_again({{p(6), p(2), 4ms}}));
+  CHECK_FALSE(finder.on_again({{p(6), p(2), 40ms}}));
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::overlay

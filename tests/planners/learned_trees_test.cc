@@ -1,0 +1,124 @@
+#include "overlay/planners/learned_trees.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <vector>
+
+#include "tests/planners/networks.h"
+
+namespace phx::planners {
+namespace {
+
+ProcessorId p(std::uint32_t number) {
+  return ProcessorId{number};
+}
+
+/// Learned trees of everybody who lives, over the same network.
+struct Mesh {
+  Mesh(const overlay::KnownNetwork& network, const ProcessorSet& live) {
+    for (const ProcessorId id : live.ids()) {
+      trees.emplace(id, LearnedTrees(id));
+      trees.at(id).on_network(network);
+      trees.at(id).on_members(live);
+    }
+  }
+  [[nodiscard]] TreeView view(ProcessorId at, ProcessorId root) {
+    auto view = trees.at(at).view({root, TreeKind::kLearned});
+    REQUIRE(view.has_value());
+    return *view;
+  }
+  /// Everybody hangs below the root, and knows so.
+  void check_tree(ProcessorId root) {
+    ProcessorSet seen{root};
+    check_below(root, root, seen);
+    CHECK(seen.size() == trees.size());
+    CHECK(view(root, root).parent == std::nullopt);
+  }
+  void check_below(ProcessorId at, ProcessorId root, ProcessorSet& seen) {
+    for (const TreeChild& child : view(at, root).children) {
+      CHECK(view(child.id, root).parent == at);
+      CHECK_FALSE(seen.contains(child.id));
+      ProcessorSet below{child.id};
+      check_below(child.id, root, below);
+      CHECK(below == child.below);
+      seen = seen.united(below);
+    }
+  }
+
+  std::map<ProcessorId, LearnedTrees> trees;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("planners/learned_trees");
+
+TEST_CASE("all processors see the same tree, of whatever root") {
+  const auto network = support::three_sites(6);
+  Mesh mesh(network, network.processors());
+  for (std::uint32_t root = 1; root <= 18; ++root) mesh.check_tree(p(root));
+}
+
+TEST_CASE("roots that were asked for in another order have the same trees") {
+  const auto network = support::three_sites(6);
+  Mesh mesh(network, network.processors());
+  for (std::uint32_t root = 1; root <= 18; ++root) {
+    static_cast<void>(mesh.view(p(root), p(root)));  // each begins with its own
+  }
+  for (std::uint32_t root = 1; root <= 18; ++root) mesh.check_tree(p(root));
+}
+
+TEST_CASE("as long as nothing is known all are alike") {
+  Mesh mesh({}, ProcessorSet::range(p(1), p(40)));
+  mesh.check_tree(p(7));
+}
+
+TEST_CASE("whoever is in no site is a leaf, and changes nothing for the others") {
+  const auto network = support::three_sites(6);
+  Mesh before(network, network.processors());
+  ProcessorSet more = network.processors();
+  for (std::uint32_t id = 30; id <= 34; ++id) more.insert(p(id));
+  Mesh mesh(network, more);
+  mesh.check_tree(p(3));
+  for (std::uint32_t id = 30; id <= 34; ++id) CHECK(mesh.view(p(id), p(3)).children.empty());
+  for (std::uint32_t id = 1; id <= 18; ++id) {
+    CHECK(mesh.view(p(id), p(3)).parent == before.view(p(id), p(3)).parent);
+  }
+  mesh.check_tree(p(31));  // a root that is in no site
+}
+
+TEST_CASE("whoever has left is in no tree, and the ways of the others are still known") {
+  const auto network = support::three_sites(6);
+  ProcessorSet rest = network.processors();
+  for (std::uint32_t id = 1; id <= 18; id += 2) rest.erase(p(id));
+  Mesh mesh(network, rest);
+  mesh.check_tree(p(8));
+  // One copy to each other site.
+  std::size_t far = 0;
+  for (const ProcessorId id : rest.ids()) {
+    const auto parent = mesh.view(id, p(8)).parent;
+    if (parent && network.site_of(id) != network.site_of(*parent)) ++far;
+  }
+  CHECK(far >= 2);
+}
+
+TEST_CASE("a whole site is gone") {
+  const auto network = support::three_sites(6);
+  Mesh mesh(network, ProcessorSet::range(p(7), p(18)));
+  mesh.check_tree(p(7));
+  mesh.check_tree(p(18));
+}
+
+TEST_CASE("alone, unknown roots, other kinds") {
+  LearnedTrees trees(p(4));
+  const auto own = trees.view({p(4), TreeKind::kLearned});
+  REQUIRE(own.has_value());
+  CHECK(own->children.empty());
+  CHECK_FALSE(trees.view({p(5), TreeKind::kLearned}).has_value());
+  CHECK_FALSE(trees.view({p(4), TreeKind::kLatency}).has_value());
+  CHECK_FALSE(trees.view({p(4), TreeKind::kLearned, 1}).has_value());
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::planners
