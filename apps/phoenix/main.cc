@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   phx::app::add_sim(tool, chosen);
   phx::app::add_list(tool, chosen);
   phx::app::add_version(tool, chosen);
+  phx::app::add_manual(tool, chosen);
   tool.footer(
       "A first job:\n"
       "  phoenix up --local 4             start four daemons on this machine\n"

@@ -36,6 +36,7 @@ void add_experiment(CLI::App& tool, Action& chosen);
 void add_sim(CLI::App& tool, Action& chosen);
 void add_list(CLI::App& tool, Action& chosen);
 void add_version(CLI::App& tool, Action& chosen);
+void add_manual(CLI::App& tool, Action& chosen);
 
 /// Declares `--mesh`, which every verb that concerns a mesh has; $PHOENIX_MESH is its default.
 void add_mesh_option(CLI::App& verb, std::string& mesh);

@@ -14,6 +14,11 @@ namespace phx {
 /// planner drew it: over a network that was given, or over one that was learned.
 enum class TreeKind : std::uint8_t { kLatency = 0, kBandwidth = 1, kPlanned = 2, kLearned = 3 };
 
+/// Of a root's learned trees number 0 is for short pieces; so many more are for pieces of
+/// kLongPiece bytes and above, in turns.
+inline constexpr std::uint32_t kLongTrees = 2;
+inline constexpr std::uint64_t kLongPiece = 8192;
+
 /// The name of a tree: the processor it belongs to, what it is good for, and which of several.
 struct TreeId {
   ProcessorId root;

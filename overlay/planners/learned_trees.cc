@@ -14,13 +14,15 @@ using overlay::KnownNetwork;
 void LearnedTrees::on_network(const KnownNetwork& network) {
   network_ = network;
   costs_.reset();
-  plans_.clear();
+  short_.clear();
+  long_.clear();
 }
 
 void LearnedTrees::on_members(const ProcessorSet& live) {
   live_ = live;
   costs_.reset();
-  plans_.clear();
+  short_.clear();
+  long_.clear();
 }
 
 KnownNetwork LearnedTrees::living() const {
@@ -42,6 +44,13 @@ KnownNetwork LearnedTrees::living() const {
   for (const auto& [processor, ability] : network_.odd) {
     if (live_.contains(processor)) result.odd.emplace(processor, ability);
   }
+  // What is not known yet is like a usual network.
+  constexpr std::uint64_t kGigabit = 125'000'000;
+  result.usual.out_bytes_per_second = result.usual.out_bytes_per_second.value_or(kGigabit);
+  result.usual.in_bytes_per_second = result.usual.in_bytes_per_second.value_or(kGigabit);
+  for (auto& [ends, way] : result.between) {
+    way.bytes_per_second = way.bytes_per_second.value_or(kGigabit);
+  }
   // As long as nothing is known all are alike.
   if (result.sites.empty()) result.sites.push_back({"", live_, std::nullopt});
   return result;
@@ -56,25 +65,30 @@ void LearnedTrees::prepare() {
   costs_.emplace(network);
 }
 
-const PlannedTree& LearnedTrees::plan_of(std::size_t root) {
+const PlannedTree& LearnedTrees::plan_of(std::size_t root, std::uint32_t number) {
   constexpr std::uint64_t kShort = 1;
-  const auto [at, is_new] = plans_.try_emplace(costs_->class_of(root));
-  if (!is_new) return at->second;
-  // Everybody must take the same one of the class.
-  std::size_t first = 0;
-  while (costs_->class_of(first) != costs_->class_of(root)) ++first;
-  at->second = plan_greedy({*costs_, first, kShort}).trees.front();
-  return at->second;
+  constexpr std::uint64_t kLong = std::uint64_t{1} << 20U;
+  Plans& plans = number == 0 ? short_ : long_;
+  const auto [at, is_new] = plans.try_emplace(costs_->class_of(root));
+  if (is_new) {
+    // Everybody must take the same one of the class.
+    std::size_t first = 0;
+    while (costs_->class_of(first) != costs_->class_of(root)) ++first;
+    const Task task{*costs_, first, number == 0 ? kShort : kLong};
+    at->second = (number == 0 ? plan_greedy(task) : plan_two_tree(task)).trees;
+  }
+  return at->second[number == 0 ? 0 : (number - 1) % at->second.size()];
 }
 
 /// Parents come before their children.
-PlannedTree LearnedTrees::tree_of(ProcessorId root) {
+PlannedTree LearnedTrees::tree_of(TreeId id) {
+  const ProcessorId root = id.root;
   PlannedTree tree;
   const auto position = costs_->position(root);
   const std::size_t first = position.value_or(0);
   const ProcessorId placed = costs_->id(first);
   if (!position) tree.push_back({root, placed});  // which passes it on
-  const PlannedTree& plan = plan_of(first);
+  const PlannedTree& plan = plan_of(first, id.number);
   // Its root and this one have the same costs.
   const ProcessorId planned = plan.empty() ? placed : plan.front().from;
   const auto actual = [&](ProcessorId in_plan) {
@@ -94,7 +108,7 @@ PlannedTree LearnedTrees::tree_of(ProcessorId root) {
 }
 
 std::optional<TreeView> LearnedTrees::view(TreeId id) {
-  if (id.kind != TreeKind::kLearned || id.number != 0) return std::nullopt;
+  if (id.kind != TreeKind::kLearned || id.number > kLongTrees) return std::nullopt;
   if (!live_.contains(id.root) || !live_.contains(self_)) return std::nullopt;
   prepare();
   TreeView view;
@@ -103,7 +117,7 @@ std::optional<TreeView> LearnedTrees::view(TreeId id) {
   std::map<ProcessorId, Duration> distance;   // of those that have children, and this one
   std::map<ProcessorId, std::size_t> branch;  // below which child of this one
   std::vector<std::vector<ProcessorId>> below;
-  for (const Edge& edge : tree_of(id.root)) {
+  for (const Edge& edge : tree_of(id)) {
     const Duration far = distance[edge.from] + round_trip(edge);
     distance[edge.to] = far;
     if (edge.to == self_) {

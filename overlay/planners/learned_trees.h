@@ -20,7 +20,8 @@ namespace phx::planners {
 ///
 /// Whoever is in no site yet is a leaf, so a newcomer changes nothing for the others. One plan
 /// serves all roots that nothing distinguishes: a root and the first one of its kind change places.
-/// Thread rule: one owner.
+/// Number 0 of a root is for short messages (the greedy plan), 1 and 2 are for long ones
+/// (two-tree). Thread rule: one owner.
 class LearnedTrees {
  public:
   explicit LearnedTrees(ProcessorId self) : self_(self), live_{self} {}
@@ -31,14 +32,16 @@ class LearnedTrees {
   void on_members(const ProcessorSet& live);
 
   // Queries.
-  /// Empty: it is not for such trees to know: another kind, or a root that does not live.
+  /// Empty: it is not for such trees to know: another kind or number, or a root that does not live.
   [[nodiscard]] std::optional<TreeView> view(TreeId id);
 
  private:
+  using Plans = std::map<std::size_t, std::vector<PlannedTree>>;  ///< By the class of the root.
+
   [[nodiscard]] overlay::KnownNetwork living() const;
   void prepare();
-  [[nodiscard]] const PlannedTree& plan_of(std::size_t root);
-  [[nodiscard]] PlannedTree tree_of(ProcessorId root);
+  [[nodiscard]] const PlannedTree& plan_of(std::size_t root, std::uint32_t number);
+  [[nodiscard]] PlannedTree tree_of(TreeId id);
   [[nodiscard]] Duration round_trip(const Edge& edge) const;
 
   ProcessorId self_;
@@ -46,7 +49,8 @@ class LearnedTrees {
   ProcessorSet live_;
   std::optional<Costs> costs_;  ///< Of those who are placed. Empty: to be made again.
   std::vector<ProcessorId> unplaced_;
-  std::map<std::size_t, PlannedTree> plans_;  ///< By the class of the root, for the first of it.
+  Plans short_;  ///< For the first root of each class.
+  Plans long_;
 };
 
 }  // namespace phx::planners

@@ -82,7 +82,7 @@ void JobTraffic::on_app(const Surroundings& around, const AppClosing& message, J
 void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out) {
   if (message.is_direct) return router_.serve(message.piece, {{std::move(message.to), 0}}, out);
   collectives::TreeCopy copy;
-  copy.tree = around.trees.in_use(self_, message.piece.number);
+  copy.tree = around.trees.in_use(self_, message.piece.number, message.piece.payload.size());
   copy.hops_left = static_cast<std::uint32_t>(around.members.size()) + 1;
   copy.vnodes = std::move(message.to);
   copy.piece = std::move(message.piece);

@@ -55,6 +55,16 @@ wrong "say where" up
 wrong "no option '--onyl'; did you mean '--only'" bench --onyl
 
 check "the version" says "^phoenix [0-9]" "$phoenix" version
+# What is made of the descriptions of --help.
+check "a manual page" sh -c "$phoenix manual | grep -q 'SS phoenix run'"
+check "that roff takes" sh -c "! command -v groff || test -z \"\$($phoenix manual | groff -ww -man -Tutf8 2>&1 >/dev/null)\""
+cat >complete.sh <<'END'
+eval "$("$1" manual --completion)"
+words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _phoenix; echo "${COMPREPLY[*]}"; }
+test "$(words phoenix att)" = attach && test "$(words phoenix run --timeo)" = --timeout &&
+  test "$(words phoenix demo elastic --cha)" = --change && test "$(words phoenix demo qu)" = queens
+END
+check "bash completes" bash complete.sh "$phoenix"
 check "there is no mesh yet" says "no mesh of yours" "$phoenix" list
 check "help names the environment" says "PHOENIX_DIR" "$phoenix" --help
 check "a mesh named by the environment starts" env PHOENIX_MESH=blue "$phoenix" up --local 2 -q

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -24,12 +25,16 @@ struct Mesh {
     }
   }
   [[nodiscard]] TreeView view(ProcessorId at, ProcessorId root) {
-    auto view = trees.at(at).view({root, TreeKind::kLearned});
+    auto view = trees.at(at).view({root, TreeKind::kLearned, number});
     REQUIRE(view.has_value());
     return *view;
   }
   /// Everybody hangs below the root, and knows so.
   void check_tree(ProcessorId root) {
+    for (number = 0; number <= kLongTrees; ++number) check_one(root);
+    number = 0;
+  }
+  void check_one(ProcessorId root) {
     ProcessorSet seen{root};
     check_below(root, root, seen);
     CHECK(seen.size() == trees.size());
@@ -47,6 +52,7 @@ struct Mesh {
   }
 
   std::map<ProcessorId, LearnedTrees> trees;
+  std::uint32_t number = 0;
 };
 
 }  // namespace
@@ -66,6 +72,24 @@ TEST_CASE("roots that were asked for in another order have the same trees") {
     static_cast<void>(mesh.view(p(root), p(root)));  // each begins with its own
   }
   for (std::uint32_t root = 1; root <= 18; ++root) mesh.check_tree(p(root));
+}
+
+TEST_CASE("inner processors of one tree for long messages are leaves of the other, but for some") {
+  const auto network = support::three_sites(8);
+  Mesh mesh(network, network.processors());
+  std::size_t both = 0;
+  std::size_t most = 0;
+  for (std::uint32_t id = 2; id <= 24; ++id) {
+    std::size_t trees = 0;
+    for (mesh.number = 1; mesh.number <= kLongTrees; ++mesh.number) {
+      const std::size_t children = mesh.view(p(id), p(1)).children.size();
+      trees += children > 0 ? 1 : 0;
+      most = std::max(most, children);
+    }
+    both += trees == kLongTrees ? 1 : 0;
+  }
+  CHECK(both <= 6);  // those who feed other sites
+  CHECK(most <= 3);
 }
 
 TEST_CASE("as long as nothing is known all are alike") {
@@ -116,7 +140,7 @@ TEST_CASE("alone, unknown roots, other kinds") {
   CHECK(own->children.empty());
   CHECK_FALSE(trees.view({p(5), TreeKind::kLearned}).has_value());
   CHECK_FALSE(trees.view({p(4), TreeKind::kLatency}).has_value());
-  CHECK_FALSE(trees.view({p(4), TreeKind::kLearned, 1}).has_value());
+  CHECK_FALSE(trees.view({p(4), TreeKind::kLearned, 3}).has_value());
 }
 
 TEST_SUITE_END();

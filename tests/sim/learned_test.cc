@@ -126,4 +126,34 @@ TEST_CASE("reductions of one value come back along the same trees in nearly the 
   CHECK(ratio <= 1.15);
 }
 
+// Two trees, each processor inner in one of them. Along the tree for one byte 1 MiB takes 666 ms.
+TEST_CASE("long broadcasts with credit for all of it are a small multiple of the bound") {
+  struct Case {
+    std::size_t bytes;
+    double first;
+    double later;
+  };
+  for (const Case& one : {Case{64U << 10U, 7.0, 3.0}, Case{256U << 10U, 9.0, 2.6},
+                          Case{1U << 20U, 5.0, 2.6}, Case{4U << 20U, 3.2, 2.4}}) {
+    const Topology topology = three_sites(67);
+    Trial trial({.topology = topology,
+                 .bytes = one.bytes,
+                 .piece_bytes = 16384,
+                 .unasked_bytes = 4 * one.bytes});
+    REQUIRE(trial.start());
+    trial.cluster().run_for(1s);
+    const ProcessorId root{2};
+    const planners::Costs costs(known_network(topology, trial.placing()));
+    const double bound = to_ms(planners::lower_bound({costs, *costs.position(root), one.bytes}));
+    const auto first = trial.broadcast(root);
+    const auto later = trial.broadcast(root);
+    REQUIRE((first && later));
+    MESSAGE(one.bytes << " bytes: " << to_ms(first->time) << ", then " << to_ms(later->time)
+                      << " ms; bound " << bound);
+    CHECK(to_ms(first->time) <= one.first * bound);
+    CHECK(to_ms(later->time) <= one.later * bound);
+    CHECK(trial.cluster().violations().all() == std::vector<std::string>{});
+  }
+}
+
 TEST_SUITE_END();
