@@ -22,6 +22,20 @@ void add_mesh_option(CLI::App& verb, std::string& mesh) {
       ->envname("PHOENIX_MESH");
 }
 
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
 namespace {
 
 /// The words of the command line, the last one first, as they are parsed. `-np`, as it is written

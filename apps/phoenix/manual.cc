@@ -9,22 +9,14 @@
 namespace phx::app {
 namespace {
 
-std::vector<const CLI::App*> shown_verbs(const CLI::App& app) {
+std::vector<const CLI::App*> subcommands(const CLI::App& app) {
   return app.get_subcommands(nullptr);
 }
 
-std::string names_of(const CLI::App& app) {
-  std::string names;
-  for (const CLI::App* verb : shown_verbs(app)) names += verb->get_name() + " ";
-  return names;
-}
-
-std::string options_text(const CLI::App& app) {
-  std::string names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names += "--" + name + " ";
-  }
-  return names;
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += word + " ";
+  return text;
 }
 
 void print_completion(const CLI::App& tool) {
@@ -39,16 +31,16 @@ void print_completion(const CLI::App& tool) {
       "    words=\"%s%s\"\n"
       "  else\n"
       "    case $verb in\n",
-      names_of(tool).c_str(), options_text(tool).c_str());
-  for (const CLI::App* verb : shown_verbs(tool)) {
-    std::printf("      %s) words=\"%s%s\" ;;\n", verb->get_name().c_str(), names_of(*verb).c_str(),
-                options_text(*verb).c_str());
+      joined(verbs_of(tool)).c_str(), joined(options_of(tool)).c_str());
+  for (const CLI::App* verb : subcommands(tool)) {
+    std::printf("      %s) words=\"%s%s\" ;;\n", verb->get_name().c_str(),
+                joined(verbs_of(*verb)).c_str(), joined(options_of(*verb)).c_str());
   }
   std::printf("    esac\n    case $verb/$second in\n");
-  for (const CLI::App* verb : shown_verbs(tool)) {
-    for (const CLI::App* inner : shown_verbs(*verb)) {
+  for (const CLI::App* verb : subcommands(tool)) {
+    for (const CLI::App* inner : subcommands(*verb)) {
       std::printf("      %s/%s) words=\"%s\" ;;\n", verb->get_name().c_str(),
-                  inner->get_name().c_str(), options_text(*inner).c_str());
+                  inner->get_name().c_str(), joined(options_of(*inner)).c_str());
     }
   }
   std::printf(
@@ -88,14 +80,15 @@ void print_verb(const CLI::App& verb, const std::string& name) {
   print_options(verb);
   const std::string footer = verb.get_footer();
   if (!footer.empty()) std::printf(".PP\n.nf\n%s\n.fi\n", literal(footer).c_str());
-  for (const CLI::App* inner : shown_verbs(verb)) print_verb(*inner, name + " " + inner->get_name());
+  for (const CLI::App* inner : subcommands(verb))
+    print_verb(*inner, name + " " + inner->get_name());
 }
 
 void print_page(const CLI::App& tool) {
   std::printf(".TH PHOENIX 1 \"\" \"phoenix %s\"\n.SH NAME\nphoenix \\- %s\n", PHX_VERSION,
               literal(tool.get_description()).c_str());
   std::printf(".SH SYNOPSIS\n\\fBphoenix\\fR COMMAND [OPTIONS]\n.SH COMMANDS\n");
-  for (const CLI::App* verb : shown_verbs(tool)) print_verb(*verb, "phoenix " + verb->get_name());
+  for (const CLI::App* verb : subcommands(tool)) print_verb(*verb, "phoenix " + verb->get_name());
   std::printf(".SH EXAMPLES AND ENVIRONMENT\n.nf\n%s\n.fi\n", literal(tool.get_footer()).c_str());
 }
 

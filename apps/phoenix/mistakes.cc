@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/phoenix/verb.h"
+
 namespace phx::app {
 namespace {
 
@@ -36,20 +38,6 @@ std::string nearest(const std::string& word, const std::vector<std::string>& all
   const std::size_t most = word.size() <= 4 ? 1 : 2;
   const bool is_near = best != all.end() && distance(word, *best) <= most;
   return is_near ? "; did you mean '" + *best + "'?" : "";
-}
-
-std::vector<std::string> options_of(const CLI::App& verb) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : verb.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-std::vector<std::string> verbs_of(const CLI::App& tool) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : tool.get_subcommands(nullptr)) names.push_back(verb->get_name());
-  return names;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace phx::app {
 
@@ -40,6 +41,10 @@ void add_manual(CLI::App& tool, Action& chosen);
 
 /// Declares `--mesh`, which every verb that concerns a mesh has; $PHOENIX_MESH is its default.
 void add_mesh_option(CLI::App& verb, std::string& mesh);
+
+/// The names of its verbs; and of its long options, with "--".
+[[nodiscard]] std::vector<std::string> verbs_of(const CLI::App& app);
+[[nodiscard]] std::vector<std::string> options_of(const CLI::App& app);
 
 /// Prints "phoenix: WHAT" on stderr and returns `code`.
 int fail(const std::string& what, int code = kFailed);
