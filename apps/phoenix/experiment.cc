@@ -47,7 +47,7 @@ Duration mean_of(const sim::Trial::Round& round) {
   return sum / count;
 }
 
-sim::TrialOptions options_of(std::uint64_t seed) {
+sim::TrialOptions trial_options(std::uint64_t seed) {
   return {.topology = sim::Topology::parse(kThreeSites).value(), .seed = seed, .pause = 5ms};
 }
 
@@ -57,7 +57,7 @@ class Fig6 {
  public:
   explicit Fig6(const ExperimentOptions& options)
       : options_(options),
-        trial_(options_of(options.seed)) {}
+        trial_(trial_options(options.seed)) {}
 
   int run();
 
@@ -97,7 +97,7 @@ bool Fig6::measure_own() {
 
 bool Fig6::measure_adaptive() {
   constexpr Duration kSettle = 20s;
-  sim::TrialOptions options = options_of(options_.seed);
+  sim::TrialOptions options = trial_options(options_.seed);
   options.trees = runtime::TreeSource::kAdaptive;
   sim::Trial trial(options);
   if (!trial.start() || !trial.broadcast(kRoot)) return false;
