@@ -11,6 +11,12 @@
 
 namespace phx::overlay {
 
+/// Which of several networks is newer. Two surveyors may use a number both: the later one wins.
+struct NetworkVersion {
+  std::uint64_t number = 0;  ///< 0: nothing is known.
+  ProcessorId author;
+  friend constexpr auto operator<=>(const NetworkVersion&, const NetworkVersion&) = default;
+};
 /// A measurement's message, and its answer.
 struct Ping {
   std::uint64_t number = 0;
@@ -37,13 +43,8 @@ struct SurveyReport {
   std::uint64_t round = 0;
   std::vector<RoundTrip> round_trips;
   std::optional<Duration> overhead;
+  NetworkVersion version;  ///< Of the network that the sender knows; of round 0 only.
   friend bool operator==(const SurveyReport&, const SurveyReport&) = default;
-};
-/// Which of several networks is newer. Two surveyors may use a number both: the later one wins.
-struct NetworkVersion {
-  std::uint64_t number = 0;  ///< 0: nothing is known.
-  ProcessorId author;
-  friend constexpr auto operator<=>(const NetworkVersion&, const NetworkVersion&) = default;
 };
 /// From the surveyor to all: the network is this.
 struct NetworkUpdate {

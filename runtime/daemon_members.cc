@@ -50,7 +50,7 @@ void Daemon::Core::adapt_trees() {
     draw_anew();
     if (phase != Phase::kMember) return;
     overlay::Survey::Outbox measured;
-    survey.on_members(now, staying, membership.coordinator(), measured);
+    survey.on_members(now, staying, measured);
     absorb(measured);
   } else if (phase == Phase::kMember) {
     overlay::TreeForest::Outbox changes;

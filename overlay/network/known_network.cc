@@ -76,6 +76,31 @@ KnownNetwork::Ability KnownNetwork::ability(ProcessorId processor) const {
   return result;
 }
 
+KnownNetwork KnownNetwork::restricted_to(const ProcessorSet& live) const {
+  KnownNetwork result;
+  result.usual = usual;
+  std::map<std::size_t, std::size_t> moved;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    Site site = sites[i];
+    site.processors = site.processors.common(live);
+    if (site.processors.empty()) continue;
+    moved[i] = result.sites.size();
+    result.sites.push_back(std::move(site));
+  }
+  for (const auto& [ends, way] : between) {
+    const auto from = moved.find(ends.first);
+    const auto to = moved.find(ends.second);
+    if (from != moved.end() && to != moved.end()) result.between[{from->second, to->second}] = way;
+  }
+  for (const auto& [processor, ability] : odd) {
+    if (live.contains(processor)) result.odd.emplace(processor, ability);
+  }
+  for (const auto& [ends, way] : pairs) {
+    if (live.contains(ends.first) && live.contains(ends.second)) result.pairs.emplace(ends, way);
+  }
+  return result;
+}
+
 Status KnownNetwork::check() const {
   ProcessorSet seen;
   for (const Site& site : sites) {

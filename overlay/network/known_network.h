@@ -59,6 +59,8 @@ struct KnownNetwork {
   /// Inside a site the bandwidth is unlimited: only the interfaces of the two limit it.
   [[nodiscard]] Way way(ProcessorId from, ProcessorId to) const;
   [[nodiscard]] Ability ability(ProcessorId processor) const;
+  /// What it says of these: sites without processors are not in it.
+  [[nodiscard]] KnownNetwork restricted_to(const ProcessorSet& live) const;
   /// kBadInput: a processor in two sites, a way of a site that does not exist, a time that is
   /// negative or longer than an hour, a bandwidth of 0.
   [[nodiscard]] Status check() const;

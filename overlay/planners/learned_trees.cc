@@ -26,24 +26,7 @@ void LearnedTrees::on_members(const ProcessorSet& live) {
 }
 
 KnownNetwork LearnedTrees::living() const {
-  KnownNetwork result;
-  result.usual = network_.usual;
-  std::map<std::size_t, std::size_t> moved;
-  for (std::size_t i = 0; i < network_.sites.size(); ++i) {
-    KnownNetwork::Site site = network_.sites[i];
-    site.processors = site.processors.common(live_);
-    if (site.processors.empty()) continue;
-    moved[i] = result.sites.size();
-    result.sites.push_back(std::move(site));
-  }
-  for (const auto& [ends, way] : network_.between) {
-    const auto from = moved.find(ends.first);
-    const auto to = moved.find(ends.second);
-    if (from != moved.end() && to != moved.end()) result.between[{from->second, to->second}] = way;
-  }
-  for (const auto& [processor, ability] : network_.odd) {
-    if (live_.contains(processor)) result.odd.emplace(processor, ability);
-  }
+  KnownNetwork result = network_.restricted_to(live_);
   // What is not known yet is like a usual network.
   constexpr std::uint64_t kGigabit = 125'000'000;
   result.usual.out_bytes_per_second = result.usual.out_bytes_per_second.value_or(kGigabit);

@@ -38,6 +38,7 @@ void SiteFinder::begin(const KnownNetwork& network) {
 void SiteFinder::keep_only(const ProcessorSet& live) {
   std::vector<Site> kept;
   std::map<std::size_t, std::size_t> moved;
+  const std::size_t count = sites_.size();
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     Site site = std::move(sites_[i]);
     site.processors = site.processors.common(live);
@@ -46,16 +47,20 @@ void SiteFinder::keep_only(const ProcessorSet& live) {
     kept.push_back(std::move(site));
   }
   sites_ = std::move(kept);
-  std::map<Sites, Duration> between;
-  for (const auto& [ends, distance] : between_) {
-    const auto one = moved.find(ends.first);
-    const auto other = moved.find(ends.second);
-    if (one != moved.end() && other != moved.end()) {
-      between[{one->second, other->second}] = distance;
+  if (moved.size() == count) return;
+  const auto renumbered = [&](const std::map<Sites, Duration>& ways) {
+    std::map<Sites, Duration> result;
+    for (const auto& [ends, distance] : ways) {
+      const auto one = moved.find(ends.first);
+      const auto other = moved.find(ends.second);
+      if (one != moved.end() && other != moved.end()) {
+        result[{one->second, other->second}] = distance;
+      }
     }
-  }
-  between_ = std::move(between);
-  longer_.clear();
+    return result;
+  };
+  between_ = renumbered(between_);
+  longer_ = renumbered(longer_);
 }
 
 void SiteFinder::read(const std::vector<Sample>& samples) {
@@ -104,7 +109,7 @@ void SiteFinder::on_round(const std::vector<ProcessorId>& candidates, const Proc
     const bool is_full = sites_.size() >= options_.sites_max;
     if (const auto site = nearest(candidate, is_full)) {
       sites_[*site].processors.insert(candidate);
-    } else {
+    } else if (knows_all_landmarks(candidate)) {
       sites_.push_back({ProcessorSet{candidate}, std::nullopt});
     }
   }
@@ -116,12 +121,23 @@ void SiteFinder::on_round(const std::vector<ProcessorId>& candidates, const Proc
     }
   }
   for (const auto& [processor, site] : joining) sites_[site].processors.insert(processor);
-  for (const auto& [pair, distance] : distances()) learn(pair, distance);
+  static_cast<void>(adopt());
+}
+
+/// Else it may be near the one that it has not measured.
+bool SiteFinder::knows_all_landmarks(ProcessorId candidate) const {
+  return std::ranges::all_of(sites_, [&](const Site& site) {
+    return round_trips_.contains({candidate, site.processors.front()});
+  });
 }
 
 bool SiteFinder::on_again(const std::vector<Sample>& samples) {
-  constexpr double kMuch = 1.25;
   read(samples);
+  return adopt();
+}
+
+bool SiteFinder::adopt() {
+  constexpr double kMuch = 1.25;
   bool is_changed = false;
   std::map<Sites, Duration> longer;
   for (const auto& [pair, distance] : distances()) {
@@ -143,6 +159,8 @@ bool SiteFinder::on_again(const std::vector<Sample>& samples) {
     }
   }
   longer_ = std::move(longer);
+  round_trips_.clear();
+  best_.clear();
   return is_changed;
 }
 

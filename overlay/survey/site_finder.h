@@ -58,6 +58,8 @@ class SiteFinder {
   // Queries.
   [[nodiscard]] std::vector<ProcessorId> landmarks() const;
   [[nodiscard]] ProcessorSet placed() const;
+  /// A position in network().sites; empty: it is in none.
+  [[nodiscard]] std::optional<std::size_t> site_of(ProcessorId processor) const;
   [[nodiscard]] std::size_t sites() const { return sites_.size(); }
   /// Latencies are one way and without overhead.
   [[nodiscard]] KnownNetwork network() const;
@@ -70,12 +72,15 @@ class SiteFinder {
     std::optional<Duration> round_trip;  ///< Between two of them.
   };
 
-  [[nodiscard]] std::optional<std::size_t> site_of(ProcessorId processor) const;
   [[nodiscard]] std::optional<std::size_t> nearest(ProcessorId processor, bool however_far) const;
   [[nodiscard]] Duration near(ProcessorId one, ProcessorId other) const;
   void read(const std::vector<Sample>& samples);
   /// What the samples say of sites, and of ways between them.
   [[nodiscard]] std::map<Sites, Duration> distances() const;
+  [[nodiscard]] bool knows_all_landmarks(ProcessorId candidate) const;
+  /// What the samples say is known from now on, but for ways that got longer just now. True: it is
+  /// not what was known. They are forgotten.
+  bool adopt();
   [[nodiscard]] std::optional<Duration> between(const Sites& pair) const;
   void learn(const Sites& pair, Duration distance);
 

@@ -1,20 +1,29 @@
 #include "overlay/survey/survey.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "overlay/base/overloaded.h"
 #include "overlay/base/rng.h"
 
 namespace phx::overlay {
+namespace {
+
+/// Nobody gets so far who adds one at a time.
+constexpr std::uint64_t kVersionMost = std::uint64_t{1} << 32U;
+
+}  // namespace
 
 Survey::Survey(ProcessorId self, const SurveyOptions& options, std::uint64_t seed)
     : self_(self),
       gauge_(self, options.gauge, Rng(seed).fork("gauge")),
       surveyor_(self, options.surveyor, Rng(seed).fork("surveyor")),
       live_{self},
+      sites_max_(options.surveyor.sites.sites_max),
       told_(kNobody) {}
 
-void Survey::on_members(Instant now, const ProcessorSet& live, ProcessorId surveyor, Outbox& out) {
+void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
+  const ProcessorId surveyor = live.empty() ? kNobody : live.front();
   live_ = live;
   Gauge::Outbox measured;
   gauge_.on_members(now, live, measured);
@@ -27,7 +36,9 @@ void Survey::on_members(Instant now, const ProcessorSet& live, ProcessorId surve
   if (told_ != surveyor && directs) surveyor_.on_ready(now, self_, directed);
   absorb(directed, out);
   // The sender of the first message makes the connection: maybe the surveyor could not.
-  if (told_ != surveyor && !directs) out.send(surveyor, SurveyReport{});
+  if (told_ != surveyor && !directs && surveyor != kNobody) {
+    out.send(surveyor, SurveyReport{0, {}, std::nullopt, version_});
+  }
   told_ = surveyor;
 }
 
@@ -53,7 +64,7 @@ void Survey::handle(Instant now, ProcessorId from, const Ping& m, Outbox& out) {
 }
 
 void Survey::handle(Instant now, ProcessorId from, const SurveyTask& m, Outbox& out) {
-  if (!live_.contains(from)) return;
+  if (!live_.contains(from) || is_leaving_) return;
   Gauge::Outbox measured;
   gauge_.on_task(now, from, m, measured);
   absorb(measured, out);
@@ -63,15 +74,31 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox
   Surveyor::Outbox directed;
   if (m.round == 0) {
     surveyor_.on_ready(now, from, directed);
-    if (version_.number > 0) out.send(from, NetworkUpdate{version_, network_});
+    if (m.version < version_) out.send(from, NetworkUpdate{version_, network_});
+    if (version_ < m.version && m.version.number < kVersionMost) {
+      // The former surveyor said more than has come here. What this one says counts after that.
+      version_.number = m.version.number;
+      surveyor_.insist(now, directed);
+    }
   } else {
     surveyor_.on_report(now, from, m, directed);
   }
   absorb(directed, out);
 }
 
+/// What a surveyor says: nothing that it does not measure, and no more than planners can bear.
+bool Survey::is_believable(ProcessorId from, const NetworkUpdate& m) const {
+  const KnownNetwork& network = m.network;
+  const KnownNetwork::Ability& usual = network.usual;
+  const auto has_rate = [](const auto& entry) { return entry.second.bytes_per_second.has_value(); };
+  return from == told_ && m.version.number < kVersionMost && network.sites.size() <= sites_max_ &&
+         network.odd.empty() && network.pairs.empty() && !usual.in_bytes_per_second &&
+         !usual.out_bytes_per_second && std::ranges::none_of(network.between, has_rate) &&
+         network.check().ok();
+}
+
 void Survey::handle(Instant, ProcessorId from, const NetworkUpdate& m, Outbox& out) {
-  if (m.version <= version_ || !live_.contains(from) || !m.network.check().ok()) return;
+  if (m.version <= version_ || !is_believable(from, m)) return;
   version_ = m.version;
   network_ = m.network;
   out.report(NetworkChanged{});
@@ -92,6 +119,7 @@ void Survey::on_timer(Instant now, const Timer& timer, Outbox& out) {
 }
 
 void Survey::leave(Outbox& out) {
+  is_leaving_ = true;
   Gauge::Outbox measured;
   gauge_.stop(measured);
   absorb(measured, out);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <variant>
 
@@ -42,14 +43,14 @@ class Survey {
   Survey(ProcessorId self, const SurveyOptions& options, std::uint64_t seed);
 
   // Inputs. Stale messages and timers change nothing.
-  /// Those who may be measured, self included; and who of them directs it.
-  void on_members(Instant now, const ProcessorSet& live, ProcessorId surveyor, Outbox& out);
+  /// Those who may be measured, self included; the first of them directs it.
+  void on_members(Instant now, const ProcessorSet& live, Outbox& out);
   /// What is not of surveys is ignored.
   void on_message(Instant now, ProcessorId from, const Message& message, Outbox& out);
   void on_timer(Instant now, const Timer& timer, Outbox& out);
 
   // Commands.
-  /// Measures nothing any more, but answers.
+  /// Measures nothing any more, but answers pings.
   void leave(Outbox& out);
 
   // Queries.
@@ -65,14 +66,17 @@ class Survey {
   void absorb(Gauge::Outbox& from, Outbox& out);
   void absorb(Surveyor::Outbox& from, Outbox& out);
   void publish(Outbox& out);
+  [[nodiscard]] bool is_believable(ProcessorId from, const NetworkUpdate& m) const;
 
   ProcessorId self_;
   Gauge gauge_;
   Surveyor surveyor_;
   ProcessorSet live_;
+  std::size_t sites_max_;
   ProcessorId told_;  ///< The surveyor that knows of this processor.
   KnownNetwork network_;
   NetworkVersion version_;
+  bool is_leaving_ = false;
 };
 
 }  // namespace phx::overlay

@@ -19,23 +19,29 @@ Surveyor::Surveyor(ProcessorId self, const SurveyorOptions& options, Rng rng)
 
 void Surveyor::begin(Instant now, const KnownNetwork& known, Outbox& out) {
   is_active_ = true;
+  found_ = known;
   finder_.begin(known);
   finder_.keep_only(live_);
   gather(now, out);
 }
 
 void Surveyor::stop(Outbox& out) {
-  is_active_ = false;
+  is_active_ = insists_ = false;
   stage_ = Stage::kQuiet;
+  changed_.reset();
+  again_at_.reset();
+  silent_ = {};
+  forget_run();
   for (const Timer timer : {Timer::kGather, Timer::kRound, Timer::kPatrol}) out.disarm(timer);
 }
 
 void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
+  ready_ = ready_.minus(live_.minus(live));
   live_ = live;
   if (!is_active_) return;
   finder_.keep_only(live);
-  ready_ = ready_.common(live);
   awaited_ = awaited_.common(live);
+  measured_ = measured_.common(live);
   silent_ = silent_.common(live);
   if (stage_ == Stage::kRound) {
     if (awaited_.empty()) end_round(now, out);
@@ -46,15 +52,24 @@ void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
 
 void Surveyor::on_ready(Instant now, ProcessorId who, Outbox& out) {
   ready_.insert(who);
-  if (is_active_) on_members(now, live_, out);
+  const bool is_asked_later = stage_ == Stage::kRound || silent_.contains(who);
+  if (is_active_ && !is_asked_later && live_.contains(who) && !finder_.site_of(who)) {
+    gather(now, out);
+  }
 }
 
 ProcessorSet Surveyor::unplaced() const {
   return live_.common(ready_).minus(finder_.placed());
 }
 
+void Surveyor::insist(Instant now, Outbox& out) {
+  insists_ = true;
+  if (is_active_ && stage_ != Stage::kRound) gather(now, out);
+}
+
 void Surveyor::gather(Instant now, Outbox& out) {
   stage_ = Stage::kGathering;
+  forget_run();
   out.disarm(Timer::kPatrol);
   out.disarm(Timer::kRound);
   if (!changed_) changed_ = now;
@@ -68,7 +83,7 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
       out.disarm(Timer::kPatrol);
       out.disarm(Timer::kRound);
       changed_.reset();
-      begin_run();
+      begin_run(now);
       return begin_round(now, out);
     case Timer::kRound:
       silent_ = silent_.united(awaited_);
@@ -78,10 +93,19 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
   }
 }
 
-void Surveyor::begin_run() {
-  silent_ = {};
+/// What is still reported of a run that is over counts no more.
+void Surveyor::forget_run() {
+  ++round_;
+  awaited_ = measured_ = {};
   asked_.clear();
-  samples_.clear();
+  samples_ = {};
+}
+
+void Surveyor::begin_run(Instant now) {
+  forget_run();
+  if (again_at_ && now < *again_at_) return;
+  again_at_.reset();
+  silent_ = {};
 }
 
 std::vector<ProcessorId> Surveyor::draw_candidates(const ProcessorSet& from) {
@@ -145,10 +169,11 @@ void Surveyor::begin_patrol(Instant now, Outbox& out) {
     tasks.push_back({0, askers, {}, options_.patrol_pings, false});
     askers.push_back(members[patrols_ % members.size()]);
   }
+  if (tasks.size() < 2) return end_run(now, out);
   tasks.erase(tasks.begin());
   askers.erase(askers.begin());
   ++patrols_;
-  begin_run();
+  forget_run();
   ask(now, tasks, askers, out);
 }
 
@@ -173,20 +198,29 @@ void Surveyor::end_round(Instant now, Outbox& out) {
   out.disarm(Timer::kRound);
   awaited_ = {};
   if (stage_ == Stage::kPatrol) {
-    has_news_ = finder_.on_again(samples_);
+    finder_.on_again(samples_);
     return end_run(now, out);
   }
+  const std::uint64_t before = unplaced().size();
   finder_.on_round(candidates_, measured_, samples_);
-  has_news_ = true;
+  // Where that did not help, asking once more at once does not help either.
+  if (unplaced().size() == before) silent_ = silent_.united(unplaced());
   begin_round(now, out);
 }
 
 void Surveyor::end_run(Instant now, Outbox& out) {
-  const bool placed = std::exchange(stage_, Stage::kQuiet) != Stage::kPatrol;
-  samples_.clear();
+  stage_ = Stage::kQuiet;
+  forget_run();
   finder_.on_overheads(overheads_);
-  if (std::exchange(has_news_, false)) out.report(Found{});
-  if (placed && !silent_.empty()) out.arm(Timer::kGather, now + options_.again);
+  KnownNetwork network = finder_.network();
+  if (std::exchange(insists_, false) || network != found_.restricted_to(live_)) {
+    found_ = std::move(network);
+    out.report(Found{});
+  }
+  if (!silent_.empty()) {
+    if (!again_at_) again_at_ = now + options_.again;
+    out.arm(Timer::kGather, *again_at_);
+  }
   if (finder_.sites() > 1) out.arm(Timer::kPatrol, now + options_.patrol);
 }
 

@@ -58,6 +58,8 @@ class Surveyor {
   void on_members(Instant now, const ProcessorSet& live, Outbox& out);
   /// `who` can be reached, and wants to be placed.
   void on_ready(Instant now, ProcessorId who, Outbox& out);
+  /// Somebody knows another network than this one: all are told, when a run is over.
+  void insist(Instant now, Outbox& out);
   void on_report(Instant now, ProcessorId from, const SurveyReport& report, Outbox& out);
   void on_timer(Instant now, Timer timer, Outbox& out);
 
@@ -69,13 +71,14 @@ class Surveyor {
 
   // Queries.
   [[nodiscard]] bool is_active() const { return is_active_; }
-  [[nodiscard]] KnownNetwork network() const { return finder_.network(); }
+  [[nodiscard]] const KnownNetwork& network() const { return found_; }
 
  private:
   enum class Stage : std::uint8_t { kQuiet, kGathering, kRound, kPatrol };
 
   void gather(Instant now, Outbox& out);
-  void begin_run();
+  void begin_run(Instant now);
+  void forget_run();
   void begin_round(Instant now, Outbox& out);
   void begin_patrol(Instant now, Outbox& out);
   void ask(Instant now, const std::vector<SurveyTask>& tasks,
@@ -97,14 +100,16 @@ class Surveyor {
   std::optional<Instant> changed_;  ///< The first change that is waited with.
   std::uint64_t round_ = 0;
   std::vector<ProcessorId> candidates_;
-  ProcessorSet awaited_;   ///< Whose report is missing.
-  ProcessorSet measured_;  ///< Whose report is there.
-  ProcessorSet silent_;    ///< Did not report in this run.
+  ProcessorSet awaited_;                                 ///< Whose report is missing.
+  ProcessorSet measured_;                                ///< Whose report is there.
+  ProcessorSet silent_;                                  ///< Did not report in this run.
   std::set<std::pair<ProcessorId, ProcessorId>> asked_;  ///< In this run: who measures whom.
-  std::vector<SiteFinder::Sample> samples_;  ///< Of this run.
+  std::vector<SiteFinder::Sample> samples_;              ///< Of this run.
   std::vector<Duration> overheads_;
   std::uint64_t patrols_ = 0;
-  bool has_news_ = false;
+  KnownNetwork found_;  ///< What all were told.
+  bool insists_ = false;
+  std::optional<Instant> again_at_;  ///< When the silent ones are asked again.
 };
 
 }  // namespace phx::overlay

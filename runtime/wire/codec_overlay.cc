@@ -142,7 +142,7 @@ void add(const overlay::SurveyTask& in, pb::OverlayMessage& out, Sink& /*sink*/)
 }
 
 void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*/) {
-  const auto& [round, round_trips, overhead] = in;
+  const auto& [round, round_trips, overhead, version] = in;
   pb::SurveyReport& report = *out.mutable_survey_report();
   report.set_round(round);
   for (const auto& [landmark, time] : round_trips) {
@@ -151,6 +151,8 @@ void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*
     one.set_time(duration_number(time));
   }
   if (overhead) report.set_overhead(duration_number(*overhead));
+  report.set_number(version.number);
+  report.set_author(version.author.value);
 }
 
 void add(const overlay::NetworkUpdate& in, pb::OverlayMessage& out, Sink& /*sink*/) {
@@ -162,7 +164,8 @@ void add(const overlay::NetworkUpdate& in, pb::OverlayMessage& out, Sink& /*sink
 }
 
 overlay::SurveyReport read_report(const pb::SurveyReport& in, Source& source) {
-  overlay::SurveyReport report{in.round(), {}, std::nullopt};
+  overlay::SurveyReport report{
+      in.round(), {}, std::nullopt, {in.number(), ProcessorId{in.author()}}};
   for (const pb::SurveyReport::RoundTrip& one : in.round_trips()) {
     report.round_trips.push_back(
         {ProcessorId{one.landmark()}, source.duration(one.time(), "RoundTrip.time")});

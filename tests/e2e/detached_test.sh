@@ -7,13 +7,6 @@ cd "$work" || exit 1
 job() { echo "echo begun; while [ ! -e $work/$1 ]; do sleep 0.05; done; echo ended; exit ${2:-3}"; }
 detach() { "$phoenix" run -d -n 2 --on 1 --attach-timeout 600 "$@"; }
 has() { grep -q "$2" "$1"; }
-ends_with() {
-  wanted=$1
-  shift
-  "$@"
-  got=$?
-  [ $got -eq "$wanted" ] || { echo "exit code $got"; return 1; }
-}
 follower_of() { awk -v inode="$(stat -c %i "$PHOENIX_DIR/.jobs/default.$1")" \
                     '$6 ~ ":" inode "$" { print $5 }' /proc/locks; }
 

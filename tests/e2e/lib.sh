@@ -54,6 +54,15 @@ fails_with() {
   grep -q -- "$text" "$work/refusal" || { cat "$work/refusal"; return 1; }
 }
 
+# ends_with CODE COMMAND...: the command must end with this exit code.
+ends_with() {
+  wanted=$1
+  shift
+  "$@"
+  got=$?
+  [ $got -eq "$wanted" ] || { echo "exit code $got"; return 1; }
+}
+
 # await SENTENCE COMMAND...: until the command succeeds, at most 60 s.
 await() {
   sentence=$1

@@ -3,13 +3,6 @@
 . "$(dirname "$0")/lib.sh"
 
 cd "$work" || exit 1
-ends_with() {
-  wanted=$1
-  shift
-  "$@"
-  got=$?
-  [ $got -eq "$wanted" ] || { echo "exit code $got"; return 1; }
-}
 says() {
   text=$1
   shift

@@ -113,6 +113,38 @@ TEST_CASE("sites without processors vanish, and the ways between the others stay
   CHECK(finder.network().way(p(2), p(7)).latency == 4500us);
 }
 
+TEST_CASE("a candidate that could not measure a landmark makes no site of its own") {
+  SiteFinder finder({});
+  finder.on_round({p(1)}, {p(1), p(2)}, samples({2}, {1}));
+  finder.on_round({p(3), p(4)}, {p(3), p(4), p(5)}, samples({4, 5}, {1, 3, 4}));
+  CHECK(finder.landmarks() == std::vector{p(1), p(4)});
+  CHECK_FALSE(finder.site_of(p(3)).has_value());  // perhaps it is near p1
+
+  finder.on_round({p(9)}, {p(9)}, {{p(9), p(4), 30ms}});
+  CHECK_FALSE(finder.site_of(p(9)).has_value());
+  finder.on_round({p(9)}, {p(9)}, {{p(9), p(4), 30ms}, {p(9), p(1), 30ms}});
+  CHECK(finder.site_of(p(9)).has_value());
+}
+
+TEST_CASE("a newcomer that measures badly changes nothing of what is known") {
+  SiteFinder finder = found();
+  const KnownNetwork before = finder.network();
+  finder.on_round({p(7)}, {p(7)}, {{p(7), p(1), 30us}, {p(7), p(4), 400ms}});
+
+  CHECK(finder.network().way(p(1), p(4)) == before.way(p(1), p(4)));
+  CHECK(finder.site_of(p(7)) == finder.site_of(p(1)));
+}
+
+TEST_CASE("that somebody leaves does not make a longer way forgotten") {
+  SiteFinder finder = found();
+  finder.on_round({p(7)}, {p(7)}, {{p(7), p(1), 9ms}, {p(7), p(4), 7ms}});
+  CHECK_FALSE(finder.on_again({{p(6), p(2), 40ms}}));
+  finder.keep_only({p(1), p(2), p(3), p(4), p(6)});
+  REQUIRE(finder.sites() == 2);
+  CHECK(finder.on_again({{p(6), p(2), 44ms}}));
+  CHECK(finder.network().way(p(1), p(6)).latency == 20ms);
+}
+
 TEST_CASE("somebody else goes on from the network alone") {
   SiteFinder finder = found();
   finder.on_overheads({5us});

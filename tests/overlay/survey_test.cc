@@ -30,7 +30,7 @@ struct Net {
     for (const ProcessorId id : ids.ids()) {
       if (!surveys.contains(id)) surveys.emplace(id, Survey(id, {}, id.value));
       Survey::Outbox out;
-      surveys.at(id).on_members(now, live, live.front(), out);
+      surveys.at(id).on_members(now, live, out);
       take(id, out);
     }
   }
@@ -40,6 +40,9 @@ struct Net {
         ++sent;
         if (std::holds_alternative<SurveyTask>(send->message)) ++tasks;
         if (mute.contains(from)) continue;
+        if (uninformed.contains(send->to) && std::holds_alternative<NetworkUpdate>(send->message)) {
+          continue;
+        }
         mail.emplace(now + way(from, send->to), Letter{from, send->to, std::move(send->message)});
       } else if (const auto* arm = std::get_if<Survey::Outbox::Arm>(&item)) {
         timers[{from, arm->timer}] = arm->at;
@@ -110,7 +113,8 @@ struct Net {
   Duration far = 3ms;
   Instant now{};
   ProcessorSet live;
-  std::set<ProcessorId> mute;  ///< What they send is lost.
+  std::set<ProcessorId> mute;        ///< What they send is lost.
+  std::set<ProcessorId> uninformed;  ///< What they should be told of the network is lost.
   std::map<ProcessorId, Survey> surveys;
   std::multimap<Instant, Letter> mail;
   std::map<std::pair<ProcessorId, Survey::Timer>, std::optional<Instant>> timers;
@@ -187,6 +191,63 @@ TEST_CASE("the surveyor is lost in the middle of a round") {
   }
 }
 
+TEST_CASE("whoever leads next knows less than the others: all know the same again") {
+  Net net({0, 1, 0, 0, 0, 0, 0, 0, 0});
+  net.members(first(9));
+  net.run_for(2s);
+  net.uninformed.insert(p(2));
+  net.far = 30ms;
+  net.run_for(11s);
+  net.far = 300ms;
+  net.run_for(15s);
+  REQUIRE(net.surveys.at(p(2)).version().number + 1 < net.surveys.at(p(3)).version().number);
+
+  net.uninformed.clear();
+  net.members(ProcessorSet::range(p(2), p(9)));
+  net.run_for(3s);
+  net.check_sites(2);
+}
+
+TEST_CASE("a landmark that does not answer makes no second site of its own") {
+  Net net(round_robin(12, 3));
+  net.members(first(9));
+  net.run_for(1s);
+  net.mute.insert(p(2));  // the landmark of p5, p8 and p11
+  net.members(first(12));
+  net.run_for(5s);
+  CHECK(net.surveys.at(p(1)).network().sites.size() == 3);
+
+  net.mute.clear();
+  net.run_for(15s);
+  net.check_sites(3);
+}
+
+TEST_CASE("somebody joins in the middle of a patrol: one of the two is begun anew") {
+  Net net(round_robin(10, 2));
+  net.members(first(9));
+  net.run_for(1s);
+  const std::uint64_t tasks = net.tasks;
+  while (net.tasks == tasks) REQUIRE(net.step(net.now + 10s));
+  net.members(first(10));
+  net.run_for(1s);
+  net.check_sites(2);
+  CHECK(net.tasks == tasks + 2);  // one of the patrol, one for the newcomer
+  CHECK(net.surveys.at(p(1)).version().number == 2);
+}
+
+TEST_CASE("whoever is silent for long costs a task each time, and no news for the others") {
+  Net net(round_robin(9, 3));
+  net.members(first(9));
+  net.run_for(5ms);
+  net.mute.insert(p(5));
+  net.run_for(5s);
+  const NetworkVersion version = net.surveys.at(p(1)).version();
+  const std::uint64_t tasks = net.tasks;
+  net.run_for(60s);
+  CHECK(net.surveys.at(p(1)).version() == version);
+  CHECK(net.tasks - tasks <= 12 * 2 + 6);  // those of patrols, and one each 10 s
+}
+
 TEST_CASE("whoever does not answer holds the others up for the patience only, and is asked again") {
   Net net(round_robin(9, 3));
   net.members(first(9));
@@ -241,10 +302,28 @@ TEST_CASE("what cannot be true is refused: old, from a stranger, impossible") {
   survey.on_message(net.now, p(9), NetworkUpdate{{99, p(9)}, other}, out);
   other.sites.push_back(other.sites[0]);
   survey.on_message(net.now, p(1), NetworkUpdate{{99, p(1)}, other}, out);
+  other.sites.resize(1);
+  other.usual.out_bytes_per_second = 1;  // nobody measures that
+  survey.on_message(net.now, p(1), NetworkUpdate{{99, p(1)}, other}, out);
+  other.usual = {};
+  survey.on_message(net.now, p(1), NetworkUpdate{{~0ULL, p(1)}, other}, out);
+  for (std::uint32_t id = 10; id < 100; ++id) {
+    other.sites.push_back({"", ProcessorSet{p(id)}, 1ms});
+  }
+  survey.on_message(net.now, p(1), NetworkUpdate{{99, p(1)}, other}, out);
   survey.on_message(net.now, p(9), SurveyTask{1, {p(1)}, {}, 4, true}, out);
-  survey.on_message(net.now, p(1), SurveyReport{77, {{p(1), 1ms}}, 1us}, out);
+  survey.on_message(net.now, p(1), SurveyReport{77, {{p(1), 1ms}}, 1us, {}}, out);
   survey.on_message(net.now, p(1), Ping{12345, true}, out);
   CHECK(survey.network() == before);
+  CHECK(out.empty());
+
+  // To the surveyor: of no round, of one that was not asked, of a stranger.
+  Survey& surveyor = net.surveys.at(p(1));
+  for (const std::uint64_t round : {1U, 2U, 3U, 77U}) {
+    surveyor.on_message(net.now, p(2), SurveyReport{round, {{p(1), 90s}}, 1us, {}}, out);
+    surveyor.on_message(net.now, p(9), SurveyReport{round, {{p(1), 1ms}}, 1us, {}}, out);
+  }
+  CHECK(surveyor.network() == before);
   CHECK(out.empty());
 }
 

@@ -73,4 +73,27 @@ TEST_CASE("an impossible network is refused, and it is said why") {
   }
 }
 
+TEST_CASE("restricted to some, it says the same of them, and nothing of the others") {
+  KnownNetwork network = support::three_sites(2);  // p1 p2, p3 p4, p5 p6
+  network.odd[ProcessorId{2}].overhead = 1ms;
+  network.odd[ProcessorId{5}].overhead = 2ms;
+  network.pairs[{ProcessorId{1}, ProcessorId{5}}].latency = 7ms;
+  network.pairs[{ProcessorId{5}, ProcessorId{6}}].latency = 8ms;
+  const ProcessorSet live{ProcessorId{1}, ProcessorId{5}, ProcessorId{6}, ProcessorId{9}};
+
+  const KnownNetwork some = network.restricted_to(live);
+
+  CHECK(some.check().ok());
+  CHECK(some.processors() == ProcessorSet{ProcessorId{1}, ProcessorId{5}, ProcessorId{6}});
+  CHECK(some.sites.size() == 2);
+  for (const ProcessorId from : some.processors().ids()) {
+    CHECK(some.ability(from) == network.ability(from));
+    for (const ProcessorId to : some.processors().ids()) {
+      if (from != to) CHECK(some.way(from, to) == network.way(from, to));
+    }
+  }
+  CHECK(some.odd.size() == 1);
+  CHECK(network.restricted_to(network.processors()) == network);
+}
+
 TEST_SUITE_END();

@@ -117,13 +117,14 @@ TEST_CASE("whoever has left is in no tree, and the ways of the others are still 
   for (std::uint32_t id = 1; id <= 18; id += 2) rest.erase(p(id));
   Mesh mesh(network, rest);
   mesh.check_tree(p(8));
-  // One copy to each other site.
   std::size_t far = 0;
   for (const ProcessorId id : rest.ids()) {
-    const auto parent = mesh.view(id, p(8)).parent;
-    if (parent && network.site_of(id) != network.site_of(*parent)) ++far;
+    const TreeView view = mesh.view(id, p(8));
+    if (view.parent != p(8) || network.site_of(id) == network.site_of(p(8))) continue;
+    CHECK(view.distance_to_root == 2 * *network.way(p(8), id).latency);
+    ++far;
   }
-  CHECK(far >= 2);
+  CHECK(far >= 2);  // one to each other site at least
 }
 
 TEST_CASE("a whole site is gone") {

@@ -135,7 +135,7 @@ overlay::Message RandomMessages::overlay_message() {
     case 12:
       return overlay::SurveyTask{number(), processors(), duration(), number32(), flip()};
     case 13: {
-      overlay::SurveyReport report{number(), {}, std::nullopt};
+      overlay::SurveyReport report{number(), {}, std::nullopt, {number(), processor()}};
       for (const ProcessorId landmark : processors()) {
         report.round_trips.push_back({landmark, duration()});
       }
