@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
+
+#include "apps/phoenix/amounts.h"
 
 namespace phx::app {
 namespace {
@@ -35,23 +36,6 @@ struct Frame {
   [[nodiscard]] double x(double t_s) const { return kLeft + (kRight - kLeft) * t_s / end_s; }
   [[nodiscard]] double y(double value) const { return bottom - (bottom - top) * value / value_max; }
 };
-
-/// 1, 2 or 5 times a power of ten, so that there are about `count` of them up to `greatest`.
-double round_step(double greatest, double count) {
-  const double raw = std::max(greatest, 1e-9) / count;
-  const double power = std::pow(10.0, std::floor(std::log10(raw)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (raw <= factor * power) return factor * power;
-  }
-  return 10 * power;
-}
-
-std::string number(double value, double step) {
-  std::array<char, 32> text{};
-  const int digits = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
 
 /// One drawing; the same calls make the SVG and the PNG.
 class Painter {
@@ -118,7 +102,7 @@ class Painter {
       segment(kLeft, y, kRight, y);
       colour(value == 0 ? kQuiet : kGrid);
       stroke(1);
-      text(kLeft - 10, y + 4, number(value, step), {.colour = kQuiet, .align = 1});
+      text(kLeft - 10, y + 4, spell_on_scale(value, step), {.colour = kQuiet, .align = 1});
     }
     if (!has_time) return;
     const double tick_s = round_step(frame.end_s, 10);
@@ -126,7 +110,8 @@ class Painter {
       segment(frame.x(t_s), frame.bottom, frame.x(t_s), frame.bottom + 5);
       colour(kQuiet);
       stroke(1);
-      text(frame.x(t_s), frame.bottom + 19, number(t_s, tick_s), {.colour = kQuiet, .align = 0.5});
+      text(frame.x(t_s), frame.bottom + 19, spell_on_scale(t_s, tick_s),
+           {.colour = kQuiet, .align = 0.5});
     }
     text((kLeft + kRight) / 2, frame.bottom + 42, "Time (s)",
          {.size = 13, .colour = kQuiet, .align = 0.5});
@@ -204,7 +189,7 @@ class Painter {
       });
       const double next_s = next == panel.points.end() ? end_s : next->t_s;
       if (frame.x(next_s) - frame.x(at->t_s) >= kWidthMin) {
-        text(frame.x(at->t_s) + 6, frame.y(at->value) - 6, number(at->value, 1),
+        text(frame.x(at->t_s) + 6, frame.y(at->value) - 6, spell_on_scale(at->value, 1),
              {.size = 13, .colour = kSteps, .bold = true});
       }
       at = next;

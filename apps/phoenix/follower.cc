@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/tcp/steady_now.h"
@@ -25,13 +26,6 @@ constexpr Duration kGiveUp = 30s;
 // Nothing else takes longer between two looks, but that this tool was stopped itself: then it
 // blames nobody.
 constexpr Duration kStepMax = 1s;
-
-/// "2.5 s"
-std::string seconds(Duration time) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f s", std::chrono::duration<double>(time).count());
-  return text;
-}
 
 }  // namespace
 
@@ -135,8 +129,9 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
 int Follower::end(const runtime::RunEnded& ended) {
   if (!ended.reason.empty()) fail(to_string(ended.job) + ": " + ended.reason);
   if (tells_time_) {
-    std::fprintf(stderr, "phoenix: %s took %s\n", to_string(ended.job).c_str(),
-                 seconds(tcp::steady_now() - begun_).c_str());
+    std::fprintf(
+        stderr, "phoenix: %s took %s\n", to_string(ended.job).c_str(),
+        spell_seconds(std::chrono::duration<double>(tcp::steady_now() - begun_).count()).c_str());
   }
   has_ended_ = true;
   return is_late_ && !ended.reason.empty() ? static_cast<int>(kTimedOut) : ended.code;
@@ -147,7 +142,8 @@ void Follower::end_late() {
   if (!job_ || !most_ || ending_ != 0 || tcp::steady_now() < begun_ + *most_) return;
   is_late_ = true;
   std::fprintf(stderr, "phoenix: %s has run for %s, its --timeout: ending it\n",
-               to_string(*job_).c_str(), seconds(*most_).c_str());
+               to_string(*job_).c_str(),
+               spell_seconds(std::chrono::duration<double>(*most_).count()).c_str());
   ending_ = SIGTERM;
   const Status sent = session_.client.send(runtime::SignalRequest{*job_, 0});
   if (!sent.ok()) std::fprintf(stderr, "phoenix: %s\n", sent.error().what.c_str());
@@ -169,6 +165,10 @@ void Follower::show(const runtime::Output& output) {
   std::uint64_t& last = shown_[output.processor];
   if (output.number <= last) return;
   last = output.number;
+  if (output.is_report) {
+    if (report_ != nullptr) report_->add(output.processor, output.bytes.text());
+    return;
+  }
   output_.write(output, [this] {
     if (const int number = Interrupts::take(); number != 0) pass_on(number);
     return ending_ == 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/phoenix/job_output.h"
+#include "apps/phoenix/job_report.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/waiting.h"
 #include "overlay/base/ids.h"
@@ -33,10 +34,15 @@ class Follower {
   /// Says at the end, on stderr, how long the job took.
   void tell_time() { tells_time_ = true; }
 
+  /// What processes tell about themselves goes there. REQUIRES that it lives as long as run().
+  void collect(JobReport& report) { report_ = &report; }
+
   /// Until the job is over, or lost: the exit code of the tool. REQUIRES an Interrupts to be there.
   [[nodiscard]] int run();
   /// That code is how the job has ended; else it may go on, and this tool has given up.
   [[nodiscard]] bool has_ended() const { return has_ended_; }
+  /// Empty: it has no number yet.
+  [[nodiscard]] std::optional<JobId> job() const { return job_; }
 
  private:
   /// An exit code ends run().
@@ -67,6 +73,7 @@ class Follower {
   Session session_;
   runtime::RunRequest request_;
   JobOutput output_;
+  JobReport* report_ = nullptr;
   std::function<Status(JobId)> on_start_;
   int refusals_ = 0;
   int moves_ = 0;  ///< That it was sent elsewhere since a daemon last said that the job is its own.

@@ -1,9 +1,8 @@
 #include "apps/phoenix/job_summary.h"
 
-#include <array>
-#include <cstdio>
 #include <vector>
 
+#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/table.h"
 
 namespace phx::app {
@@ -14,23 +13,6 @@ using runtime::Stage;
 using runtime::StatusReply;
 
 namespace {
-
-std::string spell_bytes(std::uint64_t bytes) {
-  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  auto value = static_cast<double>(bytes);
-  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value,
-                kUnits.at(unit));
-  return text.data();
-}
-
-std::string seconds(std::uint64_t ms) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f s", static_cast<double>(ms) / 1000);
-  return text.data();
-}
 
 /// Where others wait, this process has vnodes and does not.
 bool is_missing(const JobStatus& job) {
@@ -113,7 +95,8 @@ std::string job_details(const StatusReply& reply, JobId id) {
       table.add({to_string(processor.id), name_of(job.stage),
                  job.held.empty() ? "-" : to_string(job.held), std::to_string(figures.messages),
                  spell_bytes(figures.bytes), std::to_string(figures.moves),
-                 seconds(figures.waited_ms), job.waiting.empty() ? "-" : job.waiting});
+                 spell_seconds(static_cast<double>(figures.waited_ms) / 1000),
+                 job.waiting.empty() ? "-" : job.waiting});
     }
   }
   const JobSummary& job = found->second;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -13,21 +14,23 @@
 #include <optional>
 #include <utility>
 
+#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/detach.h"
 #include "apps/phoenix/follower.h"
 #include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/job_output.h"
 #include "apps/phoenix/job_record.h"
+#include "apps/phoenix/job_report.h"
+#include "apps/phoenix/new_file.h"
+#include "apps/phoenix/report_page.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
-#include "runtime/tcp/descriptor.h"
 
 namespace phx::app {
 namespace {
 
 constexpr std::uint32_t kPrivateDaemons = 4;
-constexpr int kLogsMax = 1000;  // Of one number, in one folder.
 
 /// At most; 0: all.
 std::uint32_t processors_of(const RunOptions& options) {
@@ -50,6 +53,7 @@ runtime::JobSpec make_spec(const RunOptions& options) {
     const char* value = std::getenv(variable.c_str());
     variable += std::string("=") + (value == nullptr ? "" : value);
   }
+  if (options.wants_report()) spec.environment.push_back("PHOENIX_REPORT=1");
   if (options.no_line_buffer) spec.environment.push_back("PHOENIX_LINE_BUFFER=0");
   std::error_code failure;
   spec.directory = std::filesystem::absolute(options.directory.empty()
@@ -66,22 +70,10 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   return spec;
 }
 
-/// Opens the file for the output of a detached job.
-Result<std::pair<tcp::Descriptor, std::string>> open_log(const RunOptions& options, JobId job) {
-  std::error_code failure;
-  const auto open = [&](const std::string& name, int flags) {
-    const std::string path = std::filesystem::absolute(name, failure);
-    const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | flags, 0644);
-    return std::pair(tcp::Descriptor(file), path);
-  };
-  const bool is_named = !options.log.empty();
-  auto log = is_named ? open(options.log, 0) : open("phoenix-" + to_string(job) + ".out", O_EXCL);
-  for (int n = 2; !is_named && !log.first.is_open() && errno == EEXIST && n < kLogsMax; ++n) {
-    log = open("phoenix-" + to_string(job) + "-" + std::to_string(n) + ".out", O_EXCL);
-  }
-  if (log.first.is_open()) return log;
-  return Error{ErrorCode::kDenied, "cannot write " + log.second + ": " + std::strerror(errno) +
-                                       "; --log FILE says where to"};
+/// For the output of a detached job.
+Result<NewFile> open_log(const RunOptions& options, JobId job) {
+  return options.log.empty() ? make_file("phoenix-" + to_string(job), ".out", "--log")
+                             : open_file(options.log, O_APPEND, "--log");
 }
 
 /// What a person, or a script, has to know of a detached job.
@@ -90,6 +82,34 @@ std::string advice(const std::string& mesh, JobId job, const std::string& log) {
   return "phoenix: " + to_string(job) + " goes on without this terminal, and writes to " + log +
          "\n  phoenix logs " + name + "     what it has written\n  phoenix attach " + name +
          "   what it writes, and how it ends\n  phoenix kill " + name + "     ends it\n";
+}
+
+/// The figures to standard error, the page or the data to a file.
+Status tell_report(JobReport& report, JobId job, const runtime::JobSpec& spec,
+                   const std::string& name) {
+  report.complete();
+  const std::string title = to_string(job) + ": " + spec.name;
+  const std::string extent = std::to_string(spec.vnodes) +
+                             (spec.vnodes == 1 ? " vnode on " : " vnodes on ") +
+                             std::to_string(report.processes().size()) +
+                             (report.processes().size() == 1 ? " processor, " : " processors, ") +
+                             spell_seconds(report.length());
+  std::fprintf(stderr, "phoenix: report of %s, %s\n\n%s\n", title.c_str(), extent.c_str(),
+               report.text().c_str());
+  if (report.empty()) return success();
+  auto file = name.empty() ? make_file("phoenix-" + to_string(job), ".svg", "--report-file")
+                           : open_file(name, O_TRUNC, "--report-file");
+  if (!file.ok()) return file.error();
+  const std::string path = file.value().second;
+  const bool is_data = path.ends_with(".json");
+  if (!write_all(std::move(file).value(),
+                 is_data ? report.json(title) : report_page(report, title, extent))) {
+    return Error{ErrorCode::kDenied,
+                 "--report: cannot write " + path + ": " + std::strerror(errno)};
+  }
+  std::fprintf(stderr, "phoenix: %s is in %s\n", is_data ? "the data" : "a page of it",
+               path.c_str());
+  return success();
 }
 
 /// `give_back`: of a detached job, else none.
@@ -105,6 +125,8 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
         std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.timeout_s)));
   }
   if (give_back || ::isatty(STDERR_FILENO) != 0) follower.tell_time();
+  JobReport report;
+  if (options.wants_report()) follower.collect(report);
   std::optional<JobRecord> record;
   if (give_back) {
     follower.on_start([&](JobId job) -> Status {
@@ -120,7 +142,9 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
   }
   const int code = follower.run();
   if (record && follower.has_ended()) record->end(code);
-  return code;
+  if (!options.wants_report() || !follower.job()) return code;
+  const Status told = tell_report(report, *follower.job(), spec, options.report_file);
+  return told.ok() ? code : fail(told.error().what, code == kOk ? kFailed : code);
 }
 
 int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
@@ -152,8 +176,16 @@ int run_job(const RunOptions& options) {
   if (!options.directory.empty() && !std::filesystem::is_directory(options.directory, failure)) {
     return fail("--wdir: there is no folder " + options.directory, kUsage);
   }
+  // Before anything runs: later it would cost the job, or what it has told.
+  if (!options.report_file.empty()) {
+    const auto file = open_file(options.report_file, O_APPEND, "--report-file");
+    if (!file.ok()) return fail(file.error().what, kUsage);
+  } else if (options.reports && ::access(".", W_OK) != 0) {
+    return fail(std::string("--report: cannot write in this folder: ") + std::strerror(errno) +
+                    "; --report-file FILE says where to",
+                kUsage);
+  }
   if (!options.is_detached) return run_anywhere(options, nullptr);
-  // Before anything runs: later it would cost the job.
   if (options.log.empty() && ::access(".", W_OK) != 0) {
     return fail(std::string("--detach: cannot write in this folder: ") + std::strerror(errno) +
                     "; --log FILE says where to",
@@ -196,6 +228,11 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_option("--log", options->log,
                    "Append the output of a detached job to this file (default: phoenix-j4.out)")
       ->needs(detach);
+  verb->add_flag("--report", options->reports,
+                 "At the end, figures of each process and vnode, and a page (SVG) of processors\n"
+                 "over time: phoenix-j4.svg");
+  verb->add_option("--report-file", options->report_file,
+                   "The page to this file; ending in .json: the data instead");
   verb->add_option("COMMAND", options->command, "-- program and arguments")->required();
   verb->positionals_at_end();
   verb->footer(

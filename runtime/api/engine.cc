@@ -175,7 +175,22 @@ void Engine::attach() {
                   "the daemon refuses this process: " + attached->refusal + advice);
   }
   processor_ = attached->processor;
-  if (!embedded_) show_lines_at_once();
+  if (embedded_) return;
+  show_lines_at_once();
+  if (number_of("PHOENIX_REPORT") == 0) return;
+  report_.emplace(std::chrono::steady_clock::now(),
+                  std::chrono::duration_cast<std::chrono::microseconds>(
+                      std::chrono::system_clock::now().time_since_epoch()));
+}
+
+/// Called with the mutex.
+void Engine::tell_report(bool is_last) {
+  if (!report_ || lost_) return;
+  if (is_last) queue_outputs();
+  const SteadyTime now = std::chrono::steady_clock::now();
+  const std::string lines = is_last ? report_->finish(now) : report_->take(now);
+  if (!lines.empty()) link_.queue(runtime::AppReport{Payload::copy_of(lines)});
+  if (is_last) report_.reset();
 }
 
 void Engine::look() {
@@ -183,7 +198,10 @@ void Engine::look() {
 }
 
 void Engine::queue_outputs() {
-  for (const runtime::ToDaemon& output : endpoint_.take_outputs()) link_.queue(output);
+  for (const runtime::ToDaemon& output : endpoint_.take_outputs()) {
+    if (report_) report_->on_sent(output);
+    link_.queue(output);
+  }
 }
 
 /// Everything out. Reads only if the daemon takes no more before it is read. Called with the mutex.
@@ -213,6 +231,7 @@ bool Engine::receive() {
   looked_at_ = std::chrono::steady_clock::now();
   endpoint_.on_time(tcp::steady_now());
   queue_outputs();
+  tell_report(/*is_last=*/false);
   std::vector<runtime::ToApplication> received;
   if (const Status status = link_.pump(received); !status.ok()) lost_ = status.error();
   for (runtime::ToApplication& message : received) endpoint_.on_message(std::move(message));
@@ -244,7 +263,7 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
   const SteadyTime due = wait.reported_at.value_or(wait.begin) + kNoticeable;
   const auto is_news = [&] { return !wait.reported_at || wait.arrivals != endpoint_.arrivals(); };
   if (is_news() && now >= due) {
-    if (report(wait, now)) return true;
+    if (say(wait, now)) return true;
     now = std::chrono::steady_clock::now();
   }
   SteadyTime until = is_news() ? std::max(due, now) : now + kNoticeable * 60;
@@ -259,6 +278,7 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
   const bool is_ready = local::LocalLink::wait(descriptor, false, until - now, wake_.get());
   lock.lock();
   is_polled_ = false;
+  if (report_) report_->on_waited(std::chrono::steady_clock::now() - now);
   eventfd_t ignored = 0;
   if (std::exchange(is_woken_, false)) ::eventfd_read(wake_.get(), &ignored);
   if (is_ready) receive();
@@ -268,7 +288,7 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
 }
 
 /// Tells the daemon what we wait for, if it knows something else. Whether something came in.
-bool Engine::report(Wait& wait, SteadyTime now) {
+bool Engine::say(Wait& wait, SteadyTime now) {
   wait.reported_at = now;
   wait.arrivals = endpoint_.arrivals();
   std::string what = wait.patience.what();
@@ -321,8 +341,15 @@ void Engine::drain() {
   }
 }
 
-/// Called with the mutex.
-void Engine::close_link() {
+void Engine::report(const std::function<void(Report&)>& f) {
+  const std::unique_lock lock(mutex_);
+  if (report_) f(*report_);
+}
+
+void Engine::close(const std::function<void(Endpoint&)>& last_words) {
+  const std::unique_lock lock(mutex_);
+  tell_report(/*is_last=*/true);
+  last_words(endpoint_);
   exchange();
   link_.finish(kFarewell);
   if (!lost_) lost_ = Error{ErrorCode::kUnavailable, "the session is finished"};

@@ -12,6 +12,7 @@
 
 #include "runtime/api/failure.h"
 #include "runtime/api/options.h"
+#include "runtime/api/report.h"
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/local/local_link.h"
 #include "runtime/tcp/embedded.h"
@@ -95,12 +96,9 @@ class Engine {
   /// or nobody can receive it.
   void drain();
   /// Runs `last_words(endpoint)` and closes the connection, once the daemon has read everything.
-  template <class F>
-  void close(F last_words) {
-    const std::unique_lock lock(mutex_);
-    last_words(endpoint_);
-    close_link();
-  }
+  void close(const std::function<void(Endpoint&)>& last_words);
+  /// Runs `f(report)` if there is to be one (PHOENIX_REPORT).
+  void report(const std::function<void(Report&)>& f);
 
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;
@@ -116,7 +114,6 @@ class Engine {
   };
 
   void check_alive() const;
-  void close_link();
   void look();
   bool send();
   bool exchange();
@@ -124,7 +121,8 @@ class Engine {
   void queue_outputs();
   void wake_others();
   bool pause(std::unique_lock<std::mutex>& lock, Wait& wait);
-  bool report(Wait& wait, SteadyTime now);
+  bool say(Wait& wait, SteadyTime now);
+  void tell_report(bool is_last);
   void end(Wait& wait);
   static void give_way(std::unique_lock<std::mutex>& lock);
   void connect();
@@ -143,6 +141,7 @@ class Engine {
   tcp::Descriptor wake_;
   bool is_woken_ = false;      ///< It was used in this wait.
   std::optional<Error> lost_;  ///< Why the connection is gone.
+  std::optional<Report> report_;
   ProcessorId processor_;
 };
 

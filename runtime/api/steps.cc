@@ -60,6 +60,8 @@ bool Steps::pass() {
 /// A vnode may leave until it has taken part in the gathering's reduction, and takes part as soon
 /// as it has arrived. So when the reduction is complete, everybody is where it belongs.
 bool Steps::gather() {
+  const auto begin = std::chrono::steady_clock::now();
+  const bool holds_others_up = in_step_;  // Else the program has not begun.
   if (!gathering_) is_voting_ = in_step_ = false;
   VnodeSet& taking_part = gathering_ ? *gathering_ : gathering_.emplace();
   const std::uint64_t pace = step_us();
@@ -76,7 +78,13 @@ bool Steps::gather() {
   if (woken == Woken::kOver) return false;
   begin_round();
   in_step_ = true;
+  if (holds_others_up) report_pause(begin);
   return true;
+}
+
+void Steps::report_pause(std::chrono::steady_clock::time_point begin) {
+  engine_.report(
+      [&](Report& report) { report.on_pause(begin, std::chrono::steady_clock::now() - begin); });
 }
 
 void Steps::cast(const VnodeSet& vnodes, const Ballot& ballot) {
@@ -185,10 +193,28 @@ void Steps::move(const VnodeSet& staying) {
       packed, [](const auto& entry) { return entry.second.size() > runtime::kVnodeBytesMax; });
   std::optional<Failure> failure;
   if (large != packed.end()) failure = too_large(large->first, large->second.size());
+  engine_.report([&](Report& report) { report_moves(report, point, packed); });
   // Ends the job if one is too large, for this reason.
   engine_.call([&](Endpoint& endpoint) { endpoint.finish_safe_point(std::move(packed)); });
   moving_.reset();
   if (failure) throw Failure(*failure).in("safe point", failure->vnode(), engine_.processor());
+}
+
+void Steps::report_moves(Report& report, const runtime::SafePoint& point,
+                         const std::map<VnodeId, Payload>& packed) {
+  const auto now = std::chrono::steady_clock::now();
+  VnodeSet begun;
+  VnodeSet came;
+  std::uint64_t came_bytes = 0;
+  std::uint64_t left_bytes = 0;
+  for (const runtime::Arrival& arrival : point.arriving) {
+    (arrival.state ? came : begun).insert(arrival.vnode);
+    came_bytes += arrival.state ? arrival.state->size() : 0;
+  }
+  for (const auto& [vnode, state] : packed) left_bytes += state.size();
+  report.on_begun(now, begun);
+  report.on_came(now, came, came_bytes);
+  report.on_left(now, point.departing, left_bytes);
 }
 
 std::optional<Failure> Steps::take_refusal(Endpoint& endpoint) const {

@@ -83,6 +83,9 @@ class Steps {
   [[nodiscard]] Woken collect(bool movable);
   void begin_round();
   void throw_refusal();
+  void report_pause(std::chrono::steady_clock::time_point begin);
+  static void report_moves(Report& report, const runtime::SafePoint& point,
+                           const std::map<VnodeId, Payload>& packed);
   [[nodiscard]] std::uint64_t step_us() const;
   void pack(VnodeId vnode, Moving& moving) const;
   void unpack(const runtime::Arrival& arrival, Moving& moving) const;

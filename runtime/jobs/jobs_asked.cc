@@ -91,6 +91,11 @@ void Jobs::on_app_message(const Surroundings& around, ApplicationId application,
                    if (!m.abort) entry->traffic.on_finished(around, out);
                  },
                  [&](AppWaiting& m) { entry->life.on_waiting(std::move(m.what)); },
+                 [&](AppReport& m) {
+                   if (entry->life.start().spec.command.empty()) return;  // Nobody follows it.
+                   entry->life.on_written(
+                       around, {job, self_, false, std::move(m.lines), 0, /*is_report=*/true}, out);
+                 },
                  [&](auto& m) {
                    flows = !std::is_same_v<std::decay_t<decltype(m)>, AppReleased>;
                    entry->traffic.on_app(around, std::move(m), out);

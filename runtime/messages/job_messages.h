@@ -84,6 +84,7 @@ struct Output {
   bool is_error = false;  ///< stderr
   Payload bytes;
   std::uint64_t number = 0;  ///< Of the outputs of its process, from 1.
+  bool is_report = false;    ///< Neither: the lines of an AppReport.
   friend bool operator==(const Output&, const Output&) = default;
 };
 /// From the home to a processor: the tool has taken so many outputs of the process there.

@@ -7,7 +7,7 @@ namespace phx {
 using namespace runtime;
 
 template class OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
-                     AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing>;
+                     AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport>;
 
 template class OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd,
                      AppRepair>;

@@ -80,8 +80,13 @@ struct AppWaiting {
 struct AppClosing {
   friend bool operator==(const AppClosing&, const AppClosing&) = default;
 };
+/// Lines about this process for the tool that follows the job [runtime/api/README.md, "Reports"].
+struct AppReport {
+  Payload lines;
+  friend bool operator==(const AppReport&, const AppReport&) = default;
+};
 using ToDaemon = OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
-                       AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing>;
+                       AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport>;
 
 // --- Daemon to application process -----------------------------------------------------------
 

@@ -129,12 +129,13 @@ runtime::JobEnd read(const pb::JobEnd& in, Source& source) {
 }
 
 void write(const runtime::Output& in, pb::Output& out, Sink& sink) {
-  const auto& [job, processor, is_error, bytes, number] = in;
+  const auto& [job, processor, is_error, bytes, number, is_report] = in;
   out.set_job(job.value);
   out.set_processor(processor.value);
   out.set_is_error(is_error);
   out.set_bytes_size(sink.payload(bytes));
   out.set_number(number);
+  out.set_is_report(is_report);
 }
 
 runtime::Output read(const pb::Output& in, Source& source) {
@@ -142,7 +143,8 @@ runtime::Output read(const pb::Output& in, Source& source) {
           .processor = ProcessorId{in.processor()},
           .is_error = in.is_error(),
           .bytes = source.payload(in.bytes_size(), "Output.bytes"),
-          .number = in.number()};
+          .number = in.number(),
+          .is_report = in.is_report()};
 }
 
 void write(const runtime::JobHome& in, pb::JobHome& out, Sink& sink) {

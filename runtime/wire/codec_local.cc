@@ -71,6 +71,10 @@ void add(const runtime::AppWaiting& in, pb::ToDaemon& out, Sink& /*sink*/) {
   const auto& [what] = in;
   write_text(what, out.mutable_waiting()->mutable_what());
 }
+void add(const runtime::AppReport& in, pb::ToDaemon& out, Sink& sink) {
+  const auto& [lines] = in;
+  out.mutable_report()->set_lines_size(sink.payload(lines));
+}
 
 // One per alternative of ToApplication, in its order.
 
@@ -166,7 +170,7 @@ void write_top(const runtime::ToApplication& in, pb::ToApplication& out, Sink& s
 }
 
 runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 11,
+  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 12,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToDaemon::kSend:
@@ -194,6 +198,8 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
                                 source.text(in.finish().reason(), "AppFinish.reason")};
     case pb::ToDaemon::kWaiting:
       return runtime::AppWaiting{source.text(in.waiting().what(), "AppWaiting.what")};
+    case pb::ToDaemon::kReport:
+      return runtime::AppReport{source.payload(in.report().lines_size(), "AppReport.lines")};
     case pb::ToDaemon::MESSAGE_NOT_SET:
       break;
   }

@@ -136,6 +136,28 @@ lean() {
 }
 await "its memory is given back" lean
 
+# What a job did, in figures and as a page.
+reports() { "$phoenix" ps | grep -q "reported" && "$phoenix" status | grep -q "^p1 .*j[0-9]*:"; }
+"$phoenix" run -n 8 --name reported --report-file page.svg -- "$demos/heat" --steps 3000 >heat.out 2>report &
+job=$!
+await "a job runs that is to be reported" reports
+check "its first processor is drained" "$phoenix" drain p1
+check "it ends well" wait $job
+check "with figures of each process" grep -q "^p1 *0.0 s *[0-9.]* s *- *[1-9][0-9]* *[0-9.]* .iB .* [1-9][0-9]* *[0-9]" report
+check "of vnodes" grep -q "^v[0-7] *[1-9][0-9]* .*iB *[01]$" report
+check "and moves" grep -q "^[1-9][0-9]* vnodes moved, in the middle [0-9.]* .*s on the way" report
+check "the page is complete" sh -c "head -c4 page.svg | grep -q '<svg' && tail -n 1 page.svg | grep -q '</svg>'"
+check "and shows moves" grep -q "<title>v[0-7].* from p1 to p[0-9]* at [0-9.]* s" page.svg
+check "data instead" "$phoenix" run -n 2 --report-file data.json -- "$travel" run 5
+check "can be read" grep -q '"messages": [1-9]' data.json
+check "the page has a name" "$phoenix" run -n 2 --report -- "$travel" run 5
+check "of its own" sh -c "ls phoenix-j*.svg"
+check "who has no session is not known" says "no process of the job had a phx::Session" \
+  "$phoenix" run -n 1 --report --fit -- true
+check "a page that cannot be written is told before" ends_with 2 \
+  "$phoenix" run -n 1 --report-file /nowhere/page.svg -- touch begun
+check "and nothing begins" test ! -e begun
+
 check "the daemons have logs" says "p1" "$phoenix" logs --daemon
 check "the mesh ends" "$phoenix" down
 check "their logs stay" says "p1" "$phoenix" logs --daemon

@@ -445,7 +445,8 @@ Output RandomMessages::output() {
           .processor = processor(),
           .is_error = flip(),
           .bytes = payload(),
-          .number = number()};
+          .number = number(),
+          .is_report = flip()};
 }
 
 ProcessorStatus RandomMessages::status() {

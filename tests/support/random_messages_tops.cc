@@ -130,7 +130,7 @@ VnodeMessage RandomMessages::vnode_message() {
 }
 
 ToDaemon RandomMessages::to_daemon(std::size_t kind) {
-  static_assert(std::variant_size_v<ToDaemon::Variant> == 11, "a new one must be made here");
+  static_assert(std::variant_size_v<ToDaemon::Variant> == 12, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttach{job(), vnode().value, static_cast<std::int64_t>(number())};
@@ -156,6 +156,8 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
     case 9:
       if (flip()) return AppFlow{cast_credit()};
       return flip() ? AppFlow{flow_credit()} : AppFlow{flow_question()};
+    case 10:
+      return AppReport{payload()};
     default:
       return AppClosing{};
   }

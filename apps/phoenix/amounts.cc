@@ -1,0 +1,49 @@
+#include "apps/phoenix/amounts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace phx::app {
+namespace {
+
+std::string spell(double value, int digits, const char* unit) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.*f%s", digits, value, unit);
+  return text.data();
+}
+
+}  // namespace
+
+std::string spell_bytes(std::uint64_t bytes) {
+  constexpr std::array kUnits = {" B", " KiB", " MiB", " GiB", " TiB"};
+  std::size_t unit = 0;
+  auto value = static_cast<double>(bytes);
+  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return spell(value, unit == 0 ? 0 : 1, kUnits.at(unit));
+}
+
+std::string spell_seconds(double seconds) {
+  return spell(seconds, 1, " s");
+}
+
+std::string spell_short(double seconds) {
+  if (seconds < 1e-3) return spell(seconds * 1e6, 0, " us");
+  return seconds < 1 ? spell(seconds * 1e3, 1, " ms") : spell(seconds, 2, " s");
+}
+
+double round_step(double greatest, double count) {
+  const double raw = std::max(greatest, 1e-9) / count;
+  const double power = std::pow(10.0, std::floor(std::log10(raw)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (raw <= factor * power) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::string spell_on_scale(double value, double step) {
+  return spell(value, std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9))), "");
+}
+
+}  // namespace phx::app

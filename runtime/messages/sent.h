@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "runtime/messages/local_messages.h"
+
+namespace phx::runtime {
+
+/// What a message adds to the figures of the process that gives it to its daemon.
+struct Sent {
+  std::uint64_t messages = 0;  ///< To vnodes, broadcasts, contributions to reductions.
+  std::uint64_t bytes = 0;     ///< In the first two.
+  std::optional<VnodeId> by;   ///< Whose it is; empty for contributions.
+};
+
+/// Of a long message, which is sent in pieces, the last one counts as the message.
+[[nodiscard]] inline Sent sent_with(const ToDaemon& message) {
+  if (const auto* m = std::get_if<AppSend>(&message)) {
+    return {m->message.rest == 0 ? 1U : 0U, m->message.payload.size(), m->message.from};
+  }
+  if (const auto* m = std::get_if<AppBroadcast>(&message)) {
+    return {m->piece.more ? 0U : 1U, m->piece.payload.size(), m->piece.root};
+  }
+  return {std::holds_alternative<AppContribute>(message) ? 1U : 0U, 0, {}};
+}
+
+}  // namespace phx::runtime
