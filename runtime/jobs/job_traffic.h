@@ -74,6 +74,8 @@ class JobTraffic {
   [[nodiscard]] const Router& router() const { return router_; }
   /// Nothing of the job is here any more: a leaver may go.
   [[nodiscard]] bool is_empty() const;
+  /// Vnodes are on their way to other processors, which may refuse them.
+  [[nodiscard]] bool gives() const { return mover_.gives(); }
   [[nodiscard]] std::string waiting(const Surroundings& around) const;
   [[nodiscard]] bool is_over_limit() const {
     return router_.undelivered_bytes() > config_.undelivered_bytes_max ||

@@ -311,8 +311,10 @@ bool Jobs::is_empty() const {
     const bool over = entry->life.ended().has_value();
     if (entry->life.is_running()) return false;
     if (!over && !entry->life.is_read()) return false;
+    // What its vnodes get is answered after the end; but those on their way may still come back.
     const bool has_exited = entry->life.stage() == Stage::kExited;
-    if (!over && !has_exited && !entry->traffic.is_empty()) return false;
+    const bool is_done = has_exited ? !entry->traffic.gives() : entry->traffic.is_empty();
+    if (!over && !is_done) return false;
   }
   return asked_.empty();
 }

@@ -70,6 +70,8 @@ class Mover {
   [[nodiscard]] bool is_quiet() const {
     return incoming_.empty() && outgoing_.empty() && departures_.empty();
   }
+  /// What the application has released is on its way, and may come back.
+  [[nodiscard]] bool gives() const { return !departures_.empty(); }
   [[nodiscard]] std::uint64_t incoming() const;
   /// What the moves wait for, for people; empty: for nothing.
   [[nodiscard]] std::string waiting(const Router& router, const Standing& standing) const;

@@ -181,6 +181,49 @@ TEST_CASE("[Saito08 G16 b] a leaver goes only when a newcomer knows what it took
   CHECK(has_gone);
 }
 
+// Its process has ended, so nothing but the daemon has the vnode; and nobody else wants it.
+TEST_CASE("a leaver goes only when what it was giving away is taken, or known to be nobody's") {
+  constexpr VnodeId kGiven{2};
+  DaemonConfig config;
+  config.state_piece_bytes = 1000;
+  DaemonNet net(3, config);
+  RunRequest request;
+  request.spec.vnodes = 3;
+  request.spec.command = {"program"};
+  net.ask(kSender, request);
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  for (const ProcessorId id : {kCoordinator, kSender, kLeaver}) net.attach(id, job);
+  ProcessorId receiver;
+  bool has_flushed = false;
+  net.watch([&](ProcessorId from, ProcessorId to, const Envelope& envelope) {
+    if (std::holds_alternative<Offer>(envelope)) receiver = to;
+    has_flushed = has_flushed || (from == kLeaver && std::holds_alternative<Flush>(envelope));
+  });
+  net.daemon(kLeaver).drain(net.now());
+  net.run();
+  REQUIRE(receiver != ProcessorId{});
+  net.hold(kLeaver, receiver);  // the pieces of the state; and the flush
+  VnodeBundle large;
+  large.state = Payload(Bytes(5000));
+  net.say(kLeaver, AppReleased{0, {{kGiven, large}}});
+  net.say(kLeaver, AppClosing{});
+  net.daemon(kLeaver).on_process_ended(net.now(), job, Exit{0, 0, true, {}});
+  net.say(receiver, AppClosing{});  // it takes nothing more
+  net.run_for(1s);
+  CHECK(!has_flushed);
+
+  net.release(kLeaver, receiver, 1s);
+  REQUIRE(net.has_stopped(kLeaver));
+  const ProcessorId other = receiver == kSender ? kCoordinator : kSender;
+  const VnodeId sender{other.value - 1};
+  net.say(other, AppFlow{FlowQuestion{sender, kGiven, false, 1}});
+  const FlowCredit closed{sender, kGiven, kFlowClosed, 0, {}};
+  const auto answers = net.heard_by_application<AppDeliver>(other);
+  CHECK(std::ranges::any_of(answers, [&](const AppDeliver& one) {
+    return one.delivery == Delivery{closed};
+  }));
+}
+
 // Each request brings an answer that is not acknowledged before 20 ms, or the next request.
 TEST_CASE("a coordinator goes while others never cease to ask it for jobs") {
   DaemonNet net(3);
