@@ -7,6 +7,7 @@ namespace phx {
 using namespace overlay;
 
 template class OneOf<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach, Bye,
-                     Update, UpdateSet, Relabel, Ping, SurveyTask, SurveyReport, NetworkUpdate>;
+                     Update, UpdateSet, Relabel, Ping, SurveyTask, SurveyReport, NetworkUpdate,
+                      Fetch, Load>;
 
 }  // namespace phx

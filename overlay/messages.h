@@ -116,6 +116,7 @@ struct Relabel {
 
 /// What the trees of one mesh, and those who measure for them, send between processors.
 using Message = OneOf<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach, Bye,
-                      Update, UpdateSet, Relabel, Ping, SurveyTask, SurveyReport, NetworkUpdate>;
+                      Update, UpdateSet, Relabel, Ping, SurveyTask, SurveyReport, NetworkUpdate,
+                      Fetch, Load>;
 
 }  // namespace phx::overlay

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "overlay/base/ids.h"
+#include "overlay/base/payload.h"
 #include "overlay/base/time.h"
 #include "overlay/network/known_network.h"
 
@@ -23,14 +24,33 @@ struct Ping {
   bool is_answer = false;
   friend bool operator==(const Ping&, const Ping&) = default;
 };
-/// From the surveyor: please measure the round trips to these.
+/// Please send me so many bytes in a row, which I measure. `number`: of this request.
+struct Fetch {
+  std::uint64_t number = 0;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const Fetch&, const Fetch&) = default;
+};
+/// A part of them; the last one completes the bytes asked for. What is in it has no meaning.
+struct Load {
+  std::uint64_t number = 0;
+  Payload bytes;
+  friend bool operator==(const Load&, const Load&) = default;
+};
+/// From the surveyor: please measure the round trips to these, then how fast you receive from
+/// those.
 struct SurveyTask {
+  struct Download {
+    ProcessorId from;
+    std::uint64_t bytes = 0;  ///< 0: as many as it takes to be sure.
+    friend bool operator==(const Download&, const Download&) = default;
+  };
   std::uint64_t round = 0;
   std::vector<ProcessorId> landmarks;
   /// Begin at some moment of this time, so that not everybody measures at once.
   Duration spread{};
   std::uint32_t pings = 1;      ///< To each.
   bool wants_overhead = false;  ///< Also say what a message costs at an end.
+  std::vector<Download> downloads = {};  ///< One after the other.
   friend bool operator==(const SurveyTask&, const SurveyTask&) = default;
 };
 /// To the surveyor. Who did not answer is missing. Of round 0: I can be asked from now on.
@@ -40,10 +60,16 @@ struct SurveyReport {
     Duration time{};
     friend bool operator==(const RoundTrip&, const RoundTrip&) = default;
   };
+  struct Rate {
+    ProcessorId from;
+    std::uint64_t bytes_per_second = 0;
+    friend bool operator==(const Rate&, const Rate&) = default;
+  };
   std::uint64_t round = 0;
   std::vector<RoundTrip> round_trips;
   std::optional<Duration> overhead;
   NetworkVersion version;  ///< Of the network that the sender knows; of round 0 only.
+  std::vector<Rate> rates = {};
   friend bool operator==(const SurveyReport&, const SurveyReport&) = default;
 };
 /// From the surveyor to all: the network is this.

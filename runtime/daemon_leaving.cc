@@ -74,7 +74,7 @@ void Daemon::Core::become_draining() {
   forest.leave(now, goodbyes);
   absorb(goodbyes);
   overlay::Survey::Outbox last;
-  survey.leave(last);
+  survey.leave(now, last);
   absorb(last);
 }
 

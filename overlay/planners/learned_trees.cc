@@ -27,40 +27,61 @@ void LearnedTrees::on_members(const ProcessorSet& live) {
 
 KnownNetwork LearnedTrees::living() const {
   KnownNetwork result = network_.restricted_to(live_);
-  // What is not known yet is like a usual network.
-  constexpr std::uint64_t kGigabit = 125'000'000;
-  result.usual.out_bytes_per_second = result.usual.out_bytes_per_second.value_or(kGigabit);
-  result.usual.in_bytes_per_second = result.usual.in_bytes_per_second.value_or(kGigabit);
-  for (auto& [ends, way] : result.between) {
-    way.bytes_per_second = way.bytes_per_second.value_or(kGigabit);
-  }
   // As long as nothing is known all are alike.
   if (result.sites.empty()) result.sites.push_back({"", live_, std::nullopt});
   return result;
 }
 
+namespace {
+
+// What is not known yet is like a usual network.
+constexpr std::uint64_t kGigabit = 125'000'000;
+
+void assume_rates(KnownNetwork& network) {
+  KnownNetwork::Ability& usual = network.usual;
+  usual.out_bytes_per_second = usual.out_bytes_per_second.value_or(kGigabit);
+  usual.in_bytes_per_second = usual.in_bytes_per_second.value_or(kGigabit);
+  for (auto& [ends, way] : network.between) {
+    way.bytes_per_second = way.bytes_per_second.value_or(kGigabit);
+  }
+}
+
+/// Short messages do not feel bandwidth, so their trees stay as they are when it changes.
+KnownNetwork without_rates(KnownNetwork network) {
+  network.odd.clear();
+  network.usual.out_bytes_per_second = network.usual.in_bytes_per_second = kGigabit;
+  for (auto& [ends, way] : network.between) way.bytes_per_second = kGigabit;
+  return network;
+}
+
+}  // namespace
+
 void LearnedTrees::prepare() {
   if (costs_) return;
-  const KnownNetwork network = living();
+  KnownNetwork network = living();
   ProcessorSet placed;
   for (const KnownNetwork::Site& site : network.sites) placed = placed.united(site.processors);
   unplaced_ = live_.minus(placed).ids();
-  costs_.emplace(network);
+  costs_.emplace(without_rates(network));
+  assume_rates(network);
+  long_costs_.emplace(network);
 }
 
 const PlannedTree& LearnedTrees::plan_of(std::size_t root, std::uint32_t number) {
   constexpr std::uint64_t kShort = 1;
   constexpr std::uint64_t kLong = std::uint64_t{1} << 20U;
-  Plans& plans = number == 0 ? short_ : long_;
-  const auto [at, is_new] = plans.try_emplace(costs_->class_of(root));
+  const bool is_short = number == 0;
+  const Costs& costs = is_short ? *costs_ : *long_costs_;
+  Plans& plans = is_short ? short_ : long_;
+  const auto [at, is_new] = plans.try_emplace(costs.class_of(root));
   if (is_new) {
     // Everybody must take the same one of the class.
     std::size_t first = 0;
-    while (costs_->class_of(first) != costs_->class_of(root)) ++first;
-    const Task task{*costs_, first, number == 0 ? kShort : kLong};
-    at->second = (number == 0 ? plan_greedy(task) : plan_two_tree(task)).trees;
+    while (costs.class_of(first) != costs.class_of(root)) ++first;
+    const Task task{costs, first, is_short ? kShort : kLong};
+    at->second = (is_short ? plan_greedy(task) : plan_two_tree(task)).trees;
   }
-  return at->second[number == 0 ? 0 : (number - 1) % at->second.size()];
+  return at->second[is_short ? 0 : (number - 1) % at->second.size()];
 }
 
 /// Parents come before their children.

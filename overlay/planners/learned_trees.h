@@ -47,7 +47,9 @@ class LearnedTrees {
   ProcessorId self_;
   overlay::KnownNetwork network_;
   ProcessorSet live_;
-  std::optional<Costs> costs_;  ///< Of those who are placed. Empty: to be made again.
+  // Of those who are placed. Empty: to be made again. For short messages without bandwidths.
+  std::optional<Costs> costs_;
+  std::optional<Costs> long_costs_;
   std::vector<ProcessorId> unplaced_;
   Plans short_;  ///< For the first root of each class.
   Plans long_;

@@ -1,6 +1,7 @@
 #include "overlay/planners/shapes.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 
@@ -12,9 +13,16 @@ std::uint64_t width(const Costs& costs, const Positions& from, const Positions& 
   return costs.rate(from.front(), to.front());
 }
 
+/// A step is about a factor of 1.4: what was measured is not more exact than that.
+std::uint64_t step_of(std::uint64_t width) {
+  const auto bits = static_cast<std::uint64_t>(std::bit_width(width));
+  return bits < 2 ? bits : 2 * bits + ((width >> (bits - 2)) & 1U);
+}
+
 /// How good an order of sites is: the greater the better.
 struct Worth {
-  std::uint64_t narrowest = overlay::kUnlimited;
+  /// Steps of its ways, the narrowest first: one narrow way must not make others narrow.
+  std::vector<std::uint64_t> widths;
   Duration::rep nearness = 0;  ///< Negative: the sum of latencies.
   friend auto operator<=>(const Worth&, const Worth&) = default;
 };
@@ -24,9 +32,10 @@ Worth worth_of(const Costs& costs, const std::vector<Positions>& sites, const Po
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
     const Positions& from = sites[order[i]];
     const Positions& to = sites[order[i + 1]];
-    worth.narrowest = std::min(worth.narrowest, width(costs, from, to));
+    worth.widths.push_back(step_of(width(costs, from, to)));
     worth.nearness -= costs.latency(from.front(), to.front()).count();
   }
+  std::sort(worth.widths.begin(), worth.widths.end());
   return worth;
 }
 
@@ -56,7 +65,7 @@ Positions greedy_order(const Costs& costs, const std::vector<Positions>& sites) 
     Worth most;
     for (std::size_t i = 0; i < sites.size(); ++i) {
       if (is_taken[i]) continue;
-      const Worth worth{width(costs, from, sites[i]),
+      const Worth worth{{step_of(width(costs, from, sites[i]))},
                         -costs.latency(from.front(), sites[i].front()).count()};
       if (best < sites.size() && worth <= most) continue;
       best = i;

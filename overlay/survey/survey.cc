@@ -17,6 +17,7 @@ constexpr std::uint64_t kVersionMost = std::uint64_t{1} << 32U;
 Survey::Survey(ProcessorId self, const SurveyOptions& options, std::uint64_t seed)
     : self_(self),
       gauge_(self, options.gauge, Rng(seed).fork("gauge")),
+      rate_gauge_(options.rates),
       surveyor_(self, options.surveyor, Rng(seed).fork("surveyor")),
       live_{self},
       sites_max_(options.surveyor.sites.sites_max),
@@ -27,7 +28,14 @@ void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   live_ = live;
   Gauge::Outbox measured;
   gauge_.on_members(now, live, measured);
-  absorb(measured, out);
+  absorb(now, measured, out);
+  RateGauge::Outbox downloaded;
+  if (report_ && !live.contains(report_->asker)) {
+    report_.reset();
+    rate_gauge_.stop(downloaded);
+  }
+  rate_gauge_.on_members(live, downloaded);
+  absorb(downloaded, out);
   Surveyor::Outbox directed;
   surveyor_.on_members(now, live, directed);
   const bool directs = surveyor == self_;
@@ -37,7 +45,7 @@ void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   absorb(directed, out);
   // The sender of the first message makes the connection: maybe the surveyor could not.
   if (told_ != surveyor && !directs && surveyor != kNobody) {
-    out.send(surveyor, SurveyReport{0, {}, std::nullopt, version_});
+    out.send(surveyor, SurveyReport{0, {}, std::nullopt, version_, {}});
   }
   told_ = surveyor;
 }
@@ -45,29 +53,49 @@ void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
 bool is_of_survey(const Message& message) {
   return std::holds_alternative<Ping>(message) || std::holds_alternative<SurveyTask>(message) ||
          std::holds_alternative<SurveyReport>(message) ||
-         std::holds_alternative<NetworkUpdate>(message);
+         std::holds_alternative<NetworkUpdate>(message) || std::holds_alternative<Fetch>(message) ||
+         std::holds_alternative<Load>(message);
 }
 
 void Survey::on_message(Instant now, ProcessorId from, const Message& message, Outbox& out) {
-  std::visit(
-      Overloaded{[&](const Ping& m) { handle(now, from, m, out); },
-                 [&](const SurveyTask& m) { handle(now, from, m, out); },
-                 [&](const SurveyReport& m) { handle(now, from, m, out); },
-                 [&](const NetworkUpdate& m) { handle(now, from, m, out); }, [](const auto&) {}},
-      message);
+  std::visit(Overloaded{[&](const Ping& m) { handle(now, from, m, out); },
+                        [&](const SurveyTask& m) { handle(now, from, m, out); },
+                        [&](const SurveyReport& m) { handle(now, from, m, out); },
+                        [&](const NetworkUpdate& m) { handle(now, from, m, out); },
+                        [&](const Fetch& m) { handle(now, from, m, out); },
+                        [&](const Load& m) { handle(now, from, m, out); }, [](const auto&) {}},
+             message);
 }
 
 void Survey::handle(Instant now, ProcessorId from, const Ping& m, Outbox& out) {
   Gauge::Outbox measured;
   gauge_.on_ping(now, from, m, measured);
-  absorb(measured, out);
+  absorb(now, measured, out);
 }
 
 void Survey::handle(Instant now, ProcessorId from, const SurveyTask& m, Outbox& out) {
   if (!live_.contains(from) || is_leaving_) return;
+  // It replaces the one under way, if there is one.
+  RateGauge::Outbox stopped;
+  rate_gauge_.stop(stopped);
+  absorb(stopped, out);
+  report_.reset();
+  downloads_ = m.downloads;
   Gauge::Outbox measured;
   gauge_.on_task(now, from, m, measured);
-  absorb(measured, out);
+  absorb(now, measured, out);
+}
+
+void Survey::handle(Instant now, ProcessorId from, const Fetch& m, Outbox& out) {
+  RateGauge::Outbox served;
+  rate_gauge_.on_fetch(now, from, m, served);
+  absorb(served, out);
+}
+
+void Survey::handle(Instant now, ProcessorId from, const Load& m, Outbox& out) {
+  RateGauge::Outbox downloaded;
+  rate_gauge_.on_load(now, from, m, downloaded);
+  absorb(downloaded, out);
 }
 
 void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox& out) {
@@ -89,12 +117,8 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox
 /// What a surveyor says: nothing that it does not measure, and no more than planners can bear.
 bool Survey::is_believable(ProcessorId from, const NetworkUpdate& m) const {
   const KnownNetwork& network = m.network;
-  const KnownNetwork::Ability& usual = network.usual;
-  const auto has_rate = [](const auto& entry) { return entry.second.bytes_per_second.has_value(); };
   return from == told_ && m.version.number < kVersionMost && network.sites.size() <= sites_max_ &&
-         network.odd.empty() && network.pairs.empty() && !usual.in_bytes_per_second &&
-         !usual.out_bytes_per_second && std::ranges::none_of(network.between, has_rate) &&
-         network.check().ok();
+         network.pairs.empty() && network.check().ok();
 }
 
 void Survey::handle(Instant, ProcessorId from, const NetworkUpdate& m, Outbox& out) {
@@ -108,7 +132,12 @@ void Survey::on_timer(Instant now, const Timer& timer, Outbox& out) {
   std::visit(Overloaded{[&](Gauge::Timer due) {
                           Gauge::Outbox measured;
                           gauge_.on_timer(now, due, measured);
-                          absorb(measured, out);
+                          absorb(now, measured, out);
+                        },
+                        [&](RateGauge::Timer due) {
+                          RateGauge::Outbox downloaded;
+                          rate_gauge_.on_timer(now, due, downloaded);
+                          absorb(downloaded, out);
                         },
                         [&](Surveyor::Timer due) {
                           Surveyor::Outbox directed;
@@ -118,23 +147,47 @@ void Survey::on_timer(Instant now, const Timer& timer, Outbox& out) {
              timer.of);
 }
 
-void Survey::leave(Outbox& out) {
+void Survey::leave(Instant now, Outbox& out) {
   is_leaving_ = true;
+  RateGauge::Outbox downloaded;
+  rate_gauge_.stop(downloaded);
+  absorb(downloaded, out);
   Gauge::Outbox measured;
   gauge_.stop(measured);
-  absorb(measured, out);
+  absorb(now, measured, out);
   Surveyor::Outbox directed;
   surveyor_.stop(directed);
   absorb(directed, out);
 }
 
-void Survey::absorb(Gauge::Outbox& from, Outbox& out) {
+void Survey::absorb(Instant now, Gauge::Outbox& from, Outbox& out) {
   for (auto& item : from.take()) {
     std::visit(Overloaded{[&](Gauge::Outbox::Send& m) { out.send(m.to, m.message); },
                           [&](Gauge::Outbox::Arm& arm) {
                             arm.at ? out.arm({arm.timer}, *arm.at) : out.disarm({arm.timer});
                           },
-                          [&](Gauge::Done& done) { out.send(done.asker, std::move(done.report)); }},
+                          [&](Gauge::Done& done) {
+                            report_ = std::move(done);
+                            RateGauge::Outbox downloaded;
+                            rate_gauge_.on_task(now, std::exchange(downloads_, {}), downloaded);
+                            absorb(downloaded, out);
+                          }},
+               item);
+  }
+}
+
+void Survey::absorb(RateGauge::Outbox& from, Outbox& out) {
+  for (auto& item : from.take()) {
+    std::visit(Overloaded{[&](RateGauge::Outbox::Send& m) { out.send(m.to, std::move(m.message)); },
+                          [&](RateGauge::Outbox::Arm& arm) {
+                            arm.at ? out.arm({arm.timer}, *arm.at) : out.disarm({arm.timer});
+                          },
+                          [&](RateGauge::Done& done) {
+                            if (!report_) return;
+                            report_->report.rates = std::move(done.rates);
+                            out.send(report_->asker, std::move(report_->report));
+                            report_.reset();
+                          }},
                item);
   }
 }

@@ -10,12 +10,14 @@
 #include "overlay/base/time.h"
 #include "overlay/messages.h"
 #include "overlay/survey/gauge.h"
+#include "overlay/survey/rate_gauge.h"
 #include "overlay/survey/surveyor.h"
 
 namespace phx::overlay {
 
 struct SurveyOptions {
   GaugeOptions gauge;
+  RateGaugeOptions rates;
   SurveyorOptions surveyor;
 };
 
@@ -32,7 +34,7 @@ struct SurveyOptions {
 class Survey {
  public:
   struct Timer {
-    std::variant<Gauge::Timer, Surveyor::Timer> of;
+    std::variant<Gauge::Timer, RateGauge::Timer, Surveyor::Timer> of;
     friend constexpr auto operator<=>(const Timer&, const Timer&) = default;
   };
   /// network() is another one now.
@@ -51,7 +53,7 @@ class Survey {
 
   // Commands.
   /// Measures nothing any more, but answers pings.
-  void leave(Outbox& out);
+  void leave(Instant now, Outbox& out);
 
   // Queries.
   /// Without sites: nothing is known yet. May name processors that are gone.
@@ -63,17 +65,23 @@ class Survey {
   void handle(Instant now, ProcessorId from, const SurveyTask& m, Outbox& out);
   void handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox& out);
   void handle(Instant now, ProcessorId from, const NetworkUpdate& m, Outbox& out);
-  void absorb(Gauge::Outbox& from, Outbox& out);
+  void handle(Instant now, ProcessorId from, const Fetch& m, Outbox& out);
+  void handle(Instant now, ProcessorId from, const Load& m, Outbox& out);
+  void absorb(Instant now, Gauge::Outbox& from, Outbox& out);
+  void absorb(RateGauge::Outbox& from, Outbox& out);
   void absorb(Surveyor::Outbox& from, Outbox& out);
   void publish(Outbox& out);
   [[nodiscard]] bool is_believable(ProcessorId from, const NetworkUpdate& m) const;
 
   ProcessorId self_;
   Gauge gauge_;
+  RateGauge rate_gauge_;
   Surveyor surveyor_;
   ProcessorSet live_;
   std::size_t sites_max_;
-  ProcessorId told_;  ///< The surveyor that knows of this processor.
+  std::vector<SurveyTask::Download> downloads_;  ///< Of the task, after its round trips.
+  std::optional<Gauge::Done> report_;            ///< Waits for them.
+  ProcessorId told_;                             ///< The surveyor that knows of this processor.
   KnownNetwork network_;
   NetworkVersion version_;
   bool is_leaving_ = false;

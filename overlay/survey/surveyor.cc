@@ -1,6 +1,7 @@
 #include "overlay/survey/surveyor.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace phx::overlay {
@@ -11,6 +12,9 @@ constexpr Duration kRoundTripMost = 60s;
 /// A message costs no more than this; else something else held the answers up.
 constexpr Duration kOverheadMost = 1ms;
 constexpr std::size_t kOverheadsKept = 64;
+/// Nothing is slower, or faster, and can be measured.
+constexpr std::uint64_t kRateLeast = 1'000;
+constexpr std::uint64_t kRateMost = 1'000'000'000'000;
 
 }  // namespace
 
@@ -22,6 +26,8 @@ void Surveyor::begin(Instant now, const KnownNetwork& known, Outbox& out) {
   found_ = known;
   finder_.begin(known);
   finder_.keep_only(live_);
+  rates_.begin(known);
+  rates_.keep_only(live_);
   gather(now, out);
 }
 
@@ -32,7 +38,9 @@ void Surveyor::stop(Outbox& out) {
   again_at_.reset();
   silent_ = {};
   forget_run();
-  for (const Timer timer : {Timer::kGather, Timer::kRound, Timer::kPatrol}) out.disarm(timer);
+  for (const Timer timer : {Timer::kGather, Timer::kRound, Timer::kPatrol, Timer::kRates}) {
+    out.disarm(timer);
+  }
 }
 
 void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
@@ -40,14 +48,13 @@ void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   live_ = live;
   if (!is_active_) return;
   finder_.keep_only(live);
+  rates_.keep_only(live);
   awaited_ = awaited_.common(live);
   measured_ = measured_.common(live);
   silent_ = silent_.common(live);
-  if (stage_ == Stage::kRound) {
-    if (awaited_.empty()) end_round(now, out);
-  } else if (!unplaced().minus(silent_).empty()) {
-    gather(now, out);
-  }
+  const bool is_busy = stage_ == Stage::kRound || stage_ == Stage::kRates;
+  if (is_busy && awaited_.empty()) return end_round(now, out);
+  if (stage_ != Stage::kRound && !unplaced().minus(silent_).empty()) gather(now, out);
 }
 
 void Surveyor::on_ready(Instant now, ProcessorId who, Outbox& out) {
@@ -70,8 +77,7 @@ void Surveyor::insist(Instant now, Outbox& out) {
 void Surveyor::gather(Instant now, Outbox& out) {
   stage_ = Stage::kGathering;
   forget_run();
-  out.disarm(Timer::kPatrol);
-  out.disarm(Timer::kRound);
+  for (const Timer timer : {Timer::kRound, Timer::kPatrol, Timer::kRates}) out.disarm(timer);
   if (!changed_) changed_ = now;
   out.arm(Timer::kGather, std::min(now + options_.gather, *changed_ + options_.gather_most));
 }
@@ -80,8 +86,6 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
   if (!is_active_) return;
   switch (timer) {
     case Timer::kGather:
-      out.disarm(Timer::kPatrol);
-      out.disarm(Timer::kRound);
       changed_.reset();
       begin_run(now);
       return begin_round(now, out);
@@ -90,6 +94,8 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
       return end_round(now, out);
     case Timer::kPatrol:
       return begin_patrol(now, out);
+    case Timer::kRates:
+      return begin_rates(now, out);
   }
 }
 
@@ -97,6 +103,7 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
 void Surveyor::forget_run() {
   ++round_;
   awaited_ = measured_ = {};
+  downloads_.clear();
   asked_.clear();
   samples_ = {};
 }
@@ -154,27 +161,78 @@ void Surveyor::ask(Instant now, const std::vector<SurveyTask>& tasks,
     task.spread = spread;
     task.wants_overhead = stage_ == Stage::kRound && i < options_.overheads;
     awaited_.insert(askers[i]);
+    for (const auto& [from, bytes] : task.downloads) downloads_.insert({askers[i], from});
     out.send(askers[i], std::move(task));
   }
-  out.arm(Timer::kRound, now + spread + options_.patience);
+  const bool is_round = stage_ == Stage::kRound;
+  out.arm(Timer::kRound, now + spread + (is_round ? options_.patience : options_.rates_patience));
 }
 
 void Surveyor::begin_patrol(Instant now, Outbox& out) {
   stage_ = Stage::kPatrol;
-  const KnownNetwork network = finder_.network();
+  const KnownNetwork network = current();
   std::vector<SurveyTask> tasks;
   std::vector<ProcessorId> askers;  // one of each site, each time another one
   for (const KnownNetwork::Site& site : network.sites) {
     const std::vector<ProcessorId> members = site.processors.ids();
-    tasks.push_back({0, askers, {}, options_.patrol_pings, false});
+    tasks.push_back({0, askers, {}, options_.patrol_pings, false, {}});
     askers.push_back(members[patrols_ % members.size()]);
   }
-  if (tasks.size() < 2) return end_run(now, out);
-  tasks.erase(tasks.begin());
-  askers.erase(askers.begin());
+  add_glances(network, askers, tasks);
   ++patrols_;
+  for (std::size_t i = tasks.size(); i-- > 0;) {
+    if (!tasks[i].landmarks.empty() || !tasks[i].downloads.empty()) continue;
+    tasks.erase(tasks.begin() + static_cast<std::ptrdiff_t>(i));
+    askers.erase(askers.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (tasks.empty()) return end_run(now, out);
   forget_run();
   ask(now, tasks, askers, out);
+}
+
+/// Short downloads: from the next of the own site, and from some of the other sites in turn.
+void Surveyor::add_glances(const KnownNetwork& network, const std::vector<ProcessorId>& askers,
+                           std::vector<SurveyTask>& tasks) {
+  const std::size_t sites = askers.size();
+  const auto add = [&](std::size_t to, ProcessorId from) {
+    const std::uint64_t rate = RateFinder::expected({askers[to], from}, network);
+    const auto passes = static_cast<std::uint64_t>(static_cast<double>(rate) / 1e9 *
+                                                   static_cast<double>(options_.glance.count()));
+    tasks[to].downloads.push_back(
+        {from, std::clamp(passes, options_.glance_least, options_.glance_most)});
+  };
+  for (std::size_t to = 0; to < sites; ++to) {
+    const std::vector<ProcessorId> members = network.sites[to].processors.ids();
+    if (members.size() > 1) add(to, members[(patrols_ + 1) % members.size()]);
+    for (std::size_t i = 0; i < std::min(options_.glances, sites - 1); ++i) {
+      const std::size_t shift = 1 + (patrols_ * options_.glances + i) % (sites - 1);
+      add(to, askers[(to + shift) % sites]);
+    }
+  }
+}
+
+void Surveyor::begin_rates(Instant now, Outbox& out) {
+  const std::vector<RateFinder::Download> wanted = rates_.wanted(current());
+  if (wanted.empty()) return end_run(now, out);
+  stage_ = Stage::kRates;
+  forget_run();
+  std::map<ProcessorId, SurveyTask> tasks;
+  for (const RateFinder::Download& one : wanted) {
+    tasks[one.to].downloads.push_back({one.from, 0});
+  }
+  std::vector<SurveyTask> all;
+  std::vector<ProcessorId> askers;
+  for (auto& [asker, task] : tasks) {
+    askers.push_back(asker);
+    all.push_back(std::move(task));
+  }
+  ask(now, all, askers, out);
+}
+
+KnownNetwork Surveyor::current() const {
+  KnownNetwork network = finder_.network();
+  rates_.fill(network, found_.restricted_to(live_));
+  return network;
 }
 
 void Surveyor::on_report(Instant now, ProcessorId from, const SurveyReport& report, Outbox& out) {
@@ -187,6 +245,7 @@ void Surveyor::on_report(Instant now, ProcessorId from, const SurveyReport& repo
       samples_.push_back({from, landmark, time});
     }
   }
+  read_rates(from, report);
   if (report.overhead && *report.overhead > Duration{} && *report.overhead < kOverheadMost) {
     if (overheads_.size() >= kOverheadsKept) overheads_.erase(overheads_.begin());
     overheads_.push_back(*report.overhead);
@@ -194,8 +253,35 @@ void Surveyor::on_report(Instant now, ProcessorId from, const SurveyReport& repo
   if (awaited_.empty()) end_round(now, out);
 }
 
+/// What was asked for; what is not in the report could not be measured.
+void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
+  if (downloads_.empty()) return;
+  const KnownNetwork network = current();
+  const auto read = [&](const RateFinder::Download& download, std::uint64_t rate) {
+    if (stage_ == Stage::kPatrol) {
+      rates_.on_glance(download, rate, network);
+    } else {
+      rates_.on_measured(download, rate, network);
+    }
+  };
+  for (const auto& [server, rate] : report.rates) {
+    const bool is_sane = rate >= kRateLeast && rate <= kRateMost;
+    if (is_sane && downloads_.erase({from, server}) > 0) read({from, server}, rate);
+  }
+  const auto begin = downloads_.lower_bound({from, ProcessorId{0}});
+  const auto end =
+      std::find_if(begin, downloads_.end(), [&](const auto& one) { return one.to != from; });
+  const std::vector<RateFinder::Download> failed(begin, end);
+  downloads_.erase(begin, end);
+  for (const RateFinder::Download& one : failed) read(one, 0);
+}
+
 void Surveyor::end_round(Instant now, Outbox& out) {
   out.disarm(Timer::kRound);
+  if (stage_ == Stage::kRates) {
+    for (const ProcessorId silent : awaited_.ids()) read_rates(silent, {});
+    return begin_rates(now, out);
+  }
   awaited_ = {};
   if (stage_ == Stage::kPatrol) {
     finder_.on_again(samples_);
@@ -212,7 +298,7 @@ void Surveyor::end_run(Instant now, Outbox& out) {
   stage_ = Stage::kQuiet;
   forget_run();
   finder_.on_overheads(overheads_);
-  KnownNetwork network = finder_.network();
+  KnownNetwork network = current();
   if (std::exchange(insists_, false) || network != found_.restricted_to(live_)) {
     found_ = std::move(network);
     out.report(Found{});
@@ -221,7 +307,11 @@ void Surveyor::end_run(Instant now, Outbox& out) {
     if (!again_at_) again_at_ = now + options_.again;
     out.arm(Timer::kGather, *again_at_);
   }
-  if (finder_.sites() > 1) out.arm(Timer::kPatrol, now + options_.patrol);
+  if (!rates_.wanted(found_.restricted_to(live_)).empty()) {
+    out.arm(Timer::kRates, now + (rates_.has_doubts() ? options_.gather : options_.rates_after));
+  } else if (finder_.placed().size() > 1) {
+    out.arm(Timer::kPatrol, now + options_.patrol);
+  }
 }
 
 }  // namespace phx::overlay

@@ -13,6 +13,7 @@
 #include "overlay/base/rng.h"
 #include "overlay/base/time.h"
 #include "overlay/messages.h"
+#include "overlay/survey/rate_finder.h"
 #include "overlay/survey/site_finder.h"
 
 namespace phx::overlay {
@@ -38,6 +39,16 @@ struct SurveyorOptions {
   std::uint32_t patrol_pings = 2;
   /// Processors of a round that also measure what a message costs.
   std::size_t overheads = 8;
+  /// Bandwidths are measured so long after all were placed. Who has not reported this time after
+  /// the others is left out.
+  Duration rates_after = 1s;
+  Duration rates_patience = 5s;
+  /// Ways into each site that a patrol looks at; bytes for it: what passes in so much time, within
+  /// bounds. What is not as it was known is measured at once and at length.
+  std::size_t glances = 4;
+  Duration glance = 1ms;
+  std::uint64_t glance_least = 8192;
+  std::uint64_t glance_most = std::uint64_t{128} << 10U;
 };
 
 /// Directs the survey of a mesh: rounds of tasks to whoever is in no site yet, until all are;
@@ -47,7 +58,7 @@ struct SurveyorOptions {
 /// task. Thread rule: one owner.
 class Surveyor {
  public:
-  enum class Timer : std::uint8_t { kGather, kRound, kPatrol };
+  enum class Timer : std::uint8_t { kGather, kRound, kPatrol, kRates };
   /// The network is known anew.
   struct Found {};
   using Outbox = phx::Outbox<SurveyTask, Timer, Found>;
@@ -74,13 +85,19 @@ class Surveyor {
   [[nodiscard]] const KnownNetwork& network() const { return found_; }
 
  private:
-  enum class Stage : std::uint8_t { kQuiet, kGathering, kRound, kPatrol };
+  enum class Stage : std::uint8_t { kQuiet, kGathering, kRound, kPatrol, kRates };
 
   void gather(Instant now, Outbox& out);
   void begin_run(Instant now);
   void forget_run();
   void begin_round(Instant now, Outbox& out);
   void begin_patrol(Instant now, Outbox& out);
+  void begin_rates(Instant now, Outbox& out);
+  void add_glances(const KnownNetwork& network, const std::vector<ProcessorId>& askers,
+                   std::vector<SurveyTask>& tasks);
+  void read_rates(ProcessorId from, const SurveyReport& report);
+  /// What is known now, of those who live.
+  [[nodiscard]] KnownNetwork current() const;
   void ask(Instant now, const std::vector<SurveyTask>& tasks,
            const std::vector<ProcessorId>& askers, Outbox& out);
   void end_round(Instant now, Outbox& out);
@@ -106,6 +123,8 @@ class Surveyor {
   std::set<std::pair<ProcessorId, ProcessorId>> asked_;  ///< In this run: who measures whom.
   std::vector<SiteFinder::Sample> samples_;              ///< Of this run.
   std::vector<Duration> overheads_;
+  RateFinder rates_;
+  std::set<RateFinder::Download> downloads_;  ///< That were asked for, and not reported yet.
   std::uint64_t patrols_ = 0;
   KnownNetwork found_;  ///< What all were told.
   bool insists_ = false;

@@ -53,7 +53,7 @@ struct ChannelCounters {
   std::uint64_t resent = 0;        ///< Envelopes sent again, on another link.
   std::uint64_t duplicates = 0;    ///< Envelopes that came again, and were dropped.
   std::uint64_t violations = 0;    ///< Frames that broke the rules of the stream.
-  std::uint64_t copies_most = 0;   ///< Most bytes of broadcasts' copies that waited for one peer.
+  std::uint64_t copies_most = 0;   ///< Most bytes of broadcasts' copies that waited for one link.
   std::uint64_t long_queues = 0;   ///< Times that a queue came to 4 x `queued_bytes_high`.
   std::uint64_t strangers = 0;     ///< Links of processors that are not members any more.
   std::uint64_t accusations = 0;   ///< Peers reported as unreachable, each time anew.

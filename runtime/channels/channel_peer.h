@@ -63,9 +63,6 @@ struct ChannelPeer {
   [[nodiscard]] bool is_needed() const { return is_watched || !has_all(); }
   /// Everything has arrived there.
   [[nodiscard]] bool has_all() const { return stream.all_acknowledged() && waiting.empty(); }
-  [[nodiscard]] std::uint64_t copy_bytes() const {
-    return stream.copy_bytes() + waiting.copy_bytes();
-  }
   [[nodiscard]] std::uint64_t queued_bytes() const { return stream.kept_bytes() + waiting.bytes(); }
   /// The link with this name; null if it was hung up.
   [[nodiscard]] ChannelLink* find(const LinkId& wanted) {

@@ -47,7 +47,7 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
     const std::uint64_t bytes = weight_of(envelope).total();
     peer.waiting.push(standpoint, {std::move(envelope), bytes});
   }
-  counters_.copies_most = std::max(counters_.copies_most, peer.copy_bytes());
+  counters_.copies_most = std::max(counters_.copies_most, peer.waiting.copy_bytes());
   pump(now, peer);
   if (!peer.link) dial_soon(now, peer);
   const std::uint64_t bytes = peer.queued_bytes();
@@ -457,7 +457,7 @@ std::uint64_t Channels::queued_bytes(ProcessorId id) const {
 
 std::uint64_t Channels::queued_copies(ProcessorId id) const {
   const auto found = peers_.find(id);
-  return found == peers_.end() ? 0 : found->second.copy_bytes();
+  return found == peers_.end() ? 0 : found->second.waiting.copy_bytes();
 }
 
 bool Channels::all_acknowledged() const {

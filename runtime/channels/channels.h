@@ -79,7 +79,7 @@ class Channels {
   [[nodiscard]] std::vector<Output> take_outputs() { return std::exchange(outputs_, {}); }
   /// Bytes not yet acknowledged by `peer`.
   [[nodiscard]] std::uint64_t queued_bytes(ProcessorId peer) const;
-  /// Of these: copies of broadcasts.
+  /// Copies of broadcasts that wait for the link to it; what is under way is not one of them.
   [[nodiscard]] std::uint64_t queued_copies(ProcessorId peer) const;
   /// A peer does not keep up: read less from applications. O(1).
   [[nodiscard]] bool congested() const { return !congested_.empty(); }

@@ -71,6 +71,11 @@ struct StandpointOf {
   Standpoint operator()(const ViewInstall& m) const {
     return m.view.members.contains(self) ? Standpoint{} : kFence;
   }
+  // Nobody waits for it, and it is long.
+  Standpoint operator()(const overlay::Message& m) const {
+    if (!std::holds_alternative<overlay::Load>(m)) return {};
+    return {Standpoint::Kind::kFlow, {Kind::kMeasure, JobId{}}};
+  }
   // Before anything else of the job, and between the coordinator's views.
   Standpoint operator()(const JobStart&) const { return {}; }
   template <class Other>

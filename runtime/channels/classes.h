@@ -16,6 +16,7 @@ struct FlowKey {
     kBroadcast,  ///< Copies for one root.
     kReduction,  ///< Contributions towards one target.
     kMoves,      ///< Vnodes of one job, and what they carry.
+    kMeasure,    ///< What is sent so that somebody can measure how fast it comes.
   };
   Kind kind = Kind::kJob;
   JobId job;

@@ -1,7 +1,6 @@
 #include "runtime/channels/stream.h"
 
 #include <utility>
-#include <variant>
 
 #include "overlay/base/check.h"
 #include "runtime/messages/weight.h"
@@ -9,11 +8,8 @@
 namespace phx::runtime {
 std::uint64_t Stream::push(Envelope envelope) {
   const std::uint64_t bytes = weight_of(envelope).total();
-  const auto* collective = std::get_if<CollectiveMessage>(&envelope);
-  const bool is_copy = collective != nullptr && copied_piece(*collective) != nullptr;
-  kept_.push_back(Kept{std::move(envelope), bytes, is_copy});
+  kept_.push_back(Kept{std::move(envelope), bytes});
   kept_bytes_ += bytes;
-  if (is_copy) copy_bytes_ += bytes;
   return last_sent();
 }
 
@@ -21,7 +17,6 @@ bool Stream::on_acknowledged(std::uint64_t received) {
   if (received > last_sent()) return false;
   while (acknowledged_ < received) {
     kept_bytes_ -= kept_.front().bytes;
-    if (kept_.front().is_copy) copy_bytes_ -= kept_.front().bytes;
     kept_.pop_front();
     ++acknowledged_;
   }
@@ -39,7 +34,6 @@ std::vector<Envelope> Stream::take_unacknowledged() {
   acknowledged_ = last_sent();
   for (; !kept_.empty(); kept_.pop_front()) result.push_back(std::move(kept_.front().envelope));
   kept_bytes_ = 0;
-  copy_bytes_ = 0;
   return result;
 }
 

@@ -32,8 +32,6 @@ class Stream {
   /// What the peer has not acknowledged, in order; nothing is kept any more.
   [[nodiscard]] std::vector<Envelope> take_unacknowledged();
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_bytes_; }
-  /// Of these: copies of broadcasts.
-  [[nodiscard]] std::uint64_t copy_bytes() const { return copy_bytes_; }
   /// Of the envelope that must be acknowledged next; 0 if none is kept.
   [[nodiscard]] std::uint64_t oldest_bytes() const {
     return kept_.empty() ? 0 : kept_.front().bytes;
@@ -51,13 +49,11 @@ class Stream {
   struct Kept {
     Envelope envelope;
     std::uint64_t bytes = 0;
-    bool is_copy = false;  ///< Of a broadcast.
   };
 
   Fifo<Kept> kept_;                 ///< Numbers acknowledged_ + 1 and following.
   std::uint64_t acknowledged_ = 0;  ///< The peer has everything up to here.
   std::uint64_t kept_bytes_ = 0;
-  std::uint64_t copy_bytes_ = 0;
   std::uint64_t received_ = 0;  ///< This side has everything up to here.
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,19 +16,19 @@ using PayloadRoom = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
 struct InflowOptions {
   /// May come before this end has said anything; the same in all processes of a job.
   std::uint64_t unasked_bytes = std::uint64_t{64} << 10U;
-  /// Windows up to here grow whenever their source is held up; larger ones only if that helps.
+  /// So wide is the window of whoever sends more than a little and whose receiver takes all of it;
+  /// wider ones have to make the flow faster.
   std::uint64_t window_free = std::uint64_t{1} << 20U;
   std::uint64_t window_max = std::uint64_t{16} << 20U;  ///< Of one flow [limit].
   /// Messages that the program has not taken: above it pieces are refused, to be sent again.
   std::uint64_t inbox_bytes = std::uint64_t{64} << 20U;
   /// The same for the flows a waiting call asks for: above it that call fails [limit].
   std::uint64_t inbox_bytes_max = std::uint64_t{1} << 30U;
-  /// Of the broadcasts of one root [limit]. With the slack and one piece, less than a daemon queues
-  /// for a child.
-  std::uint64_t cast_window_max = std::uint64_t{3} << 19U;
-  /// Who falls so far behind the others' broadcasts is served apart from them. Receivers that are
-  /// equally fast differ by a window at most.
-  std::uint64_t cast_slack_bytes = std::uint64_t{3} << 19U;
+  /// Of the broadcasts of one root [limit]. Less than a daemon queues for a link.
+  std::uint64_t cast_window_max = std::uint64_t{3} << 20U;
+  /// Who falls so far behind the others' broadcasts is served apart from them: further than any
+  /// latency makes a receiver that is as fast as the others.
+  std::uint64_t cast_slack_bytes = std::uint64_t{16} << 20U;
 };
 
 /// How far contributions to reductions may go ahead of their target. The same in all processes of
@@ -47,6 +48,14 @@ struct ContributionOptions {
 /// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.
 struct EndpointConfig {
   std::size_t piece_bytes = std::size_t{256} << 10U;    ///< Longer messages travel in pieces.
+  /// Broadcasts travel in pieces of so much at least, and in so many at most; then in longer ones:
+  /// each hop of a tree waits for a whole piece, and each piece costs its daemons time.
+  std::size_t cast_piece_least = std::size_t{16} << 10U;
+  std::size_t cast_pieces = 512;
+  [[nodiscard]] std::size_t cast_piece(std::size_t message) const {
+    const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(message / cast_pieces, 1));
+    return std::min(std::max(wanted, cast_piece_least), piece_bytes);
+  }
   std::uint64_t ack_deliveries = 64;                    ///< Acknowledge after so many, or
   std::uint64_t ack_bytes = std::uint64_t{256} << 10U;  ///< after so many bytes.
   /// Of messages and broadcasts that their receivers do not have: further ones are refused above

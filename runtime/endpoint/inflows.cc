@@ -4,12 +4,6 @@
 #include <utility>
 
 namespace phx::runtime {
-namespace {
-
-/// A larger window is worth its bytes only if the flow became so much faster by the last growth.
-constexpr double kFaster = 1.25;
-
-}  // namespace
 
 Inflows::Inflows(const InflowOptions& options, bool lowest_first)
     : options_(options), lowest_first_(lowest_first) {
@@ -46,28 +40,12 @@ bool Inflows::admits(const Key& key, std::uint64_t bytes, std::uint64_t waiting)
   return false;
 }
 
-/// The source was held up, and the program had nothing left of this flow: is the window to blame?
-void Inflows::grow(Flow& flow, Stream& stream) const {
-  const auto elapsed = static_cast<double>((now_ - flow.marked_at).count());
-  const auto bytes = static_cast<double>(stream.offset - flow.marked_offset);
-  flow.marked_at = now_;
-  flow.marked_offset = stream.offset;
-  if (elapsed > 0) {
-    const double rate = bytes / elapsed;
-    const bool is_worth_it = rate >= kFaster * flow.rate;
-    flow.rate = std::max(flow.rate, rate);
-    if (!is_worth_it && window(stream) >= options_.window_free) return;
-  }
-  stream.window = std::max(window(stream), std::min(2 * window(stream), options_.window_max));
-}
-
 /// Gives credit once half of the window is free: early enough that a fast pair never waits.
 void Inflows::consider(const Key& key, Stream& stream, Flow& flow) {
   const std::uint64_t before = limit(stream);
-  if (stream.offset >= before) flow.is_held_up = true;
-  if (flow.is_held_up && flow.untaken == 0) {
-    flow.is_held_up = false;
-    grow(flow, stream);
+  // Half of what goes unasked tells a flow that goes on from a message or two.
+  if (flow.untaken == 0 && stream.offset >= options_.unasked_bytes / 2) {
+    stream.window = flow.tuner.on_taken(now_, stream.offset, window(stream), options_);
   }
   const std::uint64_t width = window(stream);
   // Broadcasts may come beyond what was granted, so more may wait than the window is wide.
@@ -90,15 +68,14 @@ void Inflows::credit(const Key& key, const Stream& stream, bool again) {
 
 void Inflows::on_piece(const Key& key, Stream& stream, std::uint64_t weight,
                        std::uint64_t untaken) {
-  const auto [at, is_new] = flows_.try_emplace(key);
-  if (is_new) at->second.marked_at = now_;
+  Flow& flow = flows_[key];
   stream.offset += weight;
-  at->second.untaken += untaken;
+  flow.untaken += untaken;
   if (stream.asked != 0 && stream.next >= stream.asked) {
     stream.asked = 0;
     credit(key, stream, false);
   }
-  consider(key, stream, at->second);
+  consider(key, stream, flow);
 }
 
 void Inflows::on_taken(const Key& key, Stream& stream, std::uint64_t bytes) {
@@ -115,7 +92,7 @@ void Inflows::on_question(const Key& key, Stream& stream, const FlowQuestion& qu
 }
 
 void Inflows::add(const Key& key, const Stream& stream, std::uint64_t bytes) {
-  flows_[key] = {bytes, now_, stream.offset, 0, false};
+  flows_[key] = {bytes, {}};
   if (stream.offset >= limit(stream)) stalled_.insert(key);
 }
 

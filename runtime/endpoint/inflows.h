@@ -12,6 +12,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/time.h"
 #include "runtime/endpoint/endpoint_config.h"
+#include "runtime/endpoint/window_tuner.h"
 #include "runtime/messages/delivery.h"
 
 namespace phx::runtime {
@@ -86,16 +87,11 @@ class Inflows {
  private:
   struct Flow {
     std::uint64_t untaken = 0;  ///< Bytes of its complete messages that wait.
-    // When the source was last found held up by its credit, and how fast it came until then.
-    Instant marked_at;
-    std::uint64_t marked_offset = 0;
-    double rate = 0;          ///< Weight per nanosecond.
-    bool is_held_up = false;  ///< The source has used up its credit since.
+    WindowTuner tuner;
   };
 
   [[nodiscard]] std::uint64_t limit(const Stream& stream) const;
   [[nodiscard]] std::uint64_t window(const Stream& stream) const;
-  void grow(Flow& flow, Stream& stream) const;
   void consider(const Key& key, Stream& stream, Flow& flow);
   void take_refused(std::deque<Key>::iterator at, std::vector<Key>& out);
   void pass_on(const Key& key) {

@@ -39,8 +39,8 @@ struct DaemonConfig {
   std::uint64_t early_messages_max = 100'000;
   /// Requests for jobs kept by one who is not in office yet; further ones are counted [limit].
   std::uint64_t early_job_requests_max = 100'000;
-  /// Copies of broadcasts queued to one peer: above it further ones are dropped, and asked for
-  /// again when half of that is left [limit]. A piece comes on top.
+  /// Copies of broadcasts that wait for the link to one peer: above it further ones are dropped,
+  /// and asked for again when half of that is left [limit]. A piece comes on top.
   std::uint64_t copy_bytes_max = std::uint64_t{7} << 19U;
   /// What a vnode carries goes ahead of it in pieces of this size, if it is more than one.
   std::uint64_t state_piece_bytes = std::uint64_t{256} << 10U;

@@ -21,6 +21,16 @@ Weight weight_of(const View& view) {
   return {kSmall * (1 + view.members.size()), 0};
 }
 
+Weight weight_of(const overlay::KnownNetwork& network) {
+  Weight sum{kSmall * (network.sites.size() + network.odd.size()) +
+                 2 * kCounter * (network.between.size() + network.pairs.size()),
+             0};
+  for (const auto& site : network.sites) {
+    sum.header += kCounter * site.processors.ranges().size();
+  }
+  return sum;
+}
+
 struct ContentWeight {
   Weight operator()(const PointToPoint& m) const { return {kSmall, m.payload.size()}; }
   Weight operator()(const FlowCredit& /*credit*/) const { return {kSmall, 0}; }
@@ -70,6 +80,11 @@ struct Extra {
   Weight operator()(const JobStart& m) const { return {16 * m.processors.ranges().size(), 0}; }
   Weight operator()(const StatusAnswer& m) const {
     return {kSmall * (m.status.jobs.size() + m.status.counters.size()), 0};
+  }
+  Weight operator()(const overlay::Message& m) const {
+    if (const auto* load = std::get_if<overlay::Load>(&m)) return {0, load->bytes.size()};
+    const auto* update = std::get_if<overlay::NetworkUpdate>(&m);
+    return update == nullptr ? Weight{} : weight_of(update->network);
   }
   template <class Fixed>
   Weight operator()(const Fixed& /*message*/) const {

@@ -42,8 +42,11 @@ void Meter::on_frame(MachineId from, MachineId to, const runtime::Frame& frame,
                      std::uint64_t bytes) {
   const std::size_t needed = std::max(from.value, to.value) + std::size_t{1};
   if (machines_.size() < needed) machines_.resize(needed);
+  const std::string_view kind = kind_of(frame);
+  kinds_[kind].add(bytes);
+  // What is sent only to be timed would hide what an event costs.
+  if (kind == "Load" || kind == "Fetch") return;
   all_.add(bytes);
-  kinds_[kind_of(frame)].add(bytes);
   if (frame.envelope) {
     const auto* message = std::get_if<runtime::CollectiveMessage>(&*frame.envelope);
     const auto* copy =

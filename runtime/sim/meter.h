@@ -28,6 +28,7 @@ class Meter {
   void on_frame(MachineId from, MachineId to, const runtime::Frame& frame, std::uint64_t bytes);
 
   // Queries.
+  /// But for downloads that measure bandwidth (Fetch, Load), which have only their kinds.
   [[nodiscard]] const Count& all() const { return all_; }
   /// "TreeCopy", "Probe", ...; "acknowledgement" for frames without a message.
   [[nodiscard]] const std::map<std::string_view, Count>& kinds() const { return kinds_; }

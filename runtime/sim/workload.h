@@ -39,7 +39,7 @@ struct WorkloadOptions {
   std::uint64_t window_bytes = std::uint64_t{16} << 20U;
   std::uint64_t inbox_bytes = std::uint64_t{64} << 20U;
   std::uint64_t outbox_bytes = std::uint64_t{1} << 30U;
-  std::uint64_t slack_bytes = std::uint64_t{3} << 19U;  ///< Of broadcasts.
+  std::uint64_t slack_bytes = std::uint64_t{16} << 20U;  ///< Of broadcasts.
   /// How far contributions of a vnode go ahead: in bytes, and so many in any case.
   std::uint64_t contribution_bytes = std::uint64_t{64} << 10U;
   std::uint64_t contributions_ahead = 8;

@@ -131,18 +131,35 @@ void add(const overlay::Ping& in, pb::OverlayMessage& out, Sink& /*sink*/) {
   out.mutable_ping()->set_is_answer(is_answer);
 }
 
+void add(const overlay::Fetch& in, pb::OverlayMessage& out, Sink& /*sink*/) {
+  const auto& [number, bytes] = in;
+  out.mutable_fetch()->set_number(number);
+  out.mutable_fetch()->set_bytes(bytes);
+}
+
+void add(const overlay::Load& in, pb::OverlayMessage& out, Sink& sink) {
+  const auto& [number, bytes] = in;
+  out.mutable_load()->set_number(number);
+  out.mutable_load()->set_payload_size(sink.payload(bytes));
+}
+
 void add(const overlay::SurveyTask& in, pb::OverlayMessage& out, Sink& /*sink*/) {
-  const auto& [round, landmarks, spread, pings, wants_overhead] = in;
+  const auto& [round, landmarks, spread, pings, wants_overhead, downloads] = in;
   pb::SurveyTask& task = *out.mutable_survey_task();
   task.set_round(round);
   write_ids(landmarks, task.mutable_landmarks());
   task.set_spread(duration_number(spread));
   task.set_pings(pings);
   task.set_wants_overhead(wants_overhead);
+  for (const auto& [from, bytes] : downloads) {
+    pb::SurveyTask::Download& one = *task.add_downloads();
+    one.set_from(from.value);
+    one.set_bytes(bytes);
+  }
 }
 
 void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*/) {
-  const auto& [round, round_trips, overhead, version] = in;
+  const auto& [round, round_trips, overhead, version, rates] = in;
   pb::SurveyReport& report = *out.mutable_survey_report();
   report.set_round(round);
   for (const auto& [landmark, time] : round_trips) {
@@ -153,6 +170,11 @@ void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*
   if (overhead) report.set_overhead(duration_number(*overhead));
   report.set_number(version.number);
   report.set_author(version.author.value);
+  for (const auto& [from, bytes_per_second] : rates) {
+    pb::SurveyReport::Rate& one = *report.add_rates();
+    one.set_from(from.value);
+    one.set_bytes_per_second(bytes_per_second);
+  }
 }
 
 void add(const overlay::NetworkUpdate& in, pb::OverlayMessage& out, Sink& /*sink*/) {
@@ -163,15 +185,31 @@ void add(const overlay::NetworkUpdate& in, pb::OverlayMessage& out, Sink& /*sink
   write_network(network, update.mutable_network());
 }
 
+overlay::SurveyTask read_task(const pb::SurveyTask& in, Source& source) {
+  overlay::SurveyTask task{in.round(),
+                           read_ids(in.landmarks(), source, "SurveyTask.landmarks"),
+                           source.duration(in.spread(), "SurveyTask.spread"),
+                           in.pings(),
+                           in.wants_overhead(),
+                           {}};
+  for (const pb::SurveyTask::Download& one : in.downloads()) {
+    task.downloads.push_back({ProcessorId{one.from()}, one.bytes()});
+  }
+  return task;
+}
+
 overlay::SurveyReport read_report(const pb::SurveyReport& in, Source& source) {
   overlay::SurveyReport report{
-      in.round(), {}, std::nullopt, {in.number(), ProcessorId{in.author()}}};
+      in.round(), {}, std::nullopt, {in.number(), ProcessorId{in.author()}}, {}};
   for (const pb::SurveyReport::RoundTrip& one : in.round_trips()) {
     report.round_trips.push_back(
         {ProcessorId{one.landmark()}, source.duration(one.time(), "RoundTrip.time")});
   }
   if (in.has_overhead()) {
     report.overhead = source.duration(in.overhead(), "SurveyReport.overhead");
+  }
+  for (const pb::SurveyReport::Rate& one : in.rates()) {
+    report.rates.push_back({ProcessorId{one.from()}, one.bytes_per_second()});
   }
   return report;
 }
@@ -214,7 +252,7 @@ void write_overlay(const overlay::Message& in, pb::OverlayMessage* out, Sink& si
 }
 
 overlay::Message read(const pb::OverlayMessage& in, Source& source) {
-  static_assert(std::variant_size_v<overlay::Message::Variant> == 15,
+  static_assert(std::variant_size_v<overlay::Message::Variant> == 17,
                 "a new message needs a case here");
   switch (in.message_case()) {
     case pb::OverlayMessage::kProbe:
@@ -251,17 +289,18 @@ overlay::Message read(const pb::OverlayMessage& in, Source& source) {
     case pb::OverlayMessage::kPing:
       return overlay::Ping{in.ping().number(), in.ping().is_answer()};
     case pb::OverlayMessage::kSurveyTask:
-      return overlay::SurveyTask{
-          in.survey_task().round(),
-          read_ids(in.survey_task().landmarks(), source, "SurveyTask.landmarks"),
-          source.duration(in.survey_task().spread(), "SurveyTask.spread"), in.survey_task().pings(),
-          in.survey_task().wants_overhead()};
+      return read_task(in.survey_task(), source);
     case pb::OverlayMessage::kSurveyReport:
       return read_report(in.survey_report(), source);
     case pb::OverlayMessage::kNetworkUpdate:
       return overlay::NetworkUpdate{
           {in.network_update().number(), ProcessorId{in.network_update().author()}},
           read(in.network_update().network(), source)};
+    case pb::OverlayMessage::kFetch:
+      return overlay::Fetch{in.fetch().number(), in.fetch().bytes()};
+    case pb::OverlayMessage::kLoad:
+      return overlay::Load{in.load().number(),
+                           source.payload(in.load().payload_size(), "Load.payload")};
     case pb::OverlayMessage::MESSAGE_NOT_SET:
       break;
   }

@@ -127,6 +127,58 @@ TEST_CASE("who is inner in one of the two trees is a leaf of the other") {
   }
 }
 
+TEST_CASE("long trees lead through nobody who is slow, nor over a narrow way and back") {
+  for (const std::vector<std::uint32_t>& sites :
+       {std::vector<std::uint32_t>{9, 8, 7, 6}, {1, 1, 1, 1}, {5, 1, 5, 1}, {2, 2}}) {
+    CAPTURE(sites.size());
+    auto network = support::known({.sites = sites});
+    const std::size_t last = sites.size() - 1;
+    for (auto& [ends, way] : network.between) {
+      if (ends.first == 1 || ends.second == 1) way.bytes_per_second = 2'500'000;
+    }
+    std::set<ProcessorId> slow;
+    for (const std::size_t site : {std::size_t{0}, last}) {
+      const ProcessorSet& members = network.sites[site].processors;
+      if (members.size() > 3) slow.insert(members.ids()[3]);
+    }
+    for (const ProcessorId id : slow) {
+      network.odd[id] = {std::nullopt, 12'500'000, 12'500'000};
+    }
+    for (const ProcessorId root : {network.sites[0].processors.front(),
+                                   network.sites[1].processors.front(),
+                                   network.sites[last].processors.front()}) {
+      const Plan plan = made("two-tree", network, root, kLong);
+      REQUIRE(validate(plan, network.processors()).ok());
+      for (const PlannedTree& tree : plan.trees) {
+        std::size_t narrow = 0;
+        for (const Edge& edge : tree) {
+          CHECK_FALSE(slow.contains(edge.from));
+          const bool leaves = network.site_of(edge.from) == 1 && network.site_of(edge.to) != 1;
+          const bool enters = network.site_of(edge.from) != 1 && network.site_of(edge.to) == 1;
+          narrow += (leaves || enters) ? 1 : 0;
+        }
+        CHECK(narrow == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("of two ways to a site the wide one is taken, although the others are nearer") {
+  auto network = support::known({.sites = {6, 6, 6}});
+  const auto set = [&](std::size_t a, std::size_t b, std::uint64_t rate, Duration latency) {
+    network.between[{a, b}] = network.between[{b, a}] = {latency, rate};
+  };
+  set(0, 1, 12'500'000, 1ms);
+  set(0, 2, 125'000'000, 5ms);
+  set(1, 2, 50'000'000, 5ms);
+  const Plan plan = made("two-tree", network, network.sites[0].processors.front(), kLong);
+  for (const PlannedTree& tree : plan.trees) {
+    for (const Edge& edge : tree) {
+      CHECK_FALSE((network.site_of(edge.from) == 0 && network.site_of(edge.to) == 1));
+    }
+  }
+}
+
 TEST_CASE("every plan reaches everybody, from every root, at every size") {
   const std::vector<std::vector<std::uint32_t>> shapes = {
       {1},    {2},    {3},        {7},      {8},

@@ -34,26 +34,6 @@ TEST_CASE("a confirmation may come late, but never too early") {
   CHECK(!stream.on_acknowledged(3));
 }
 
-TEST_CASE("copies of broadcasts are counted until they are confirmed, questions are not") {
-  Stream stream;
-  collectives::TreeCopy copy;
-  copy.piece.payload = Payload(Bytes(1000));
-  stream.push(CollectiveMessage{JobId{1}, copy});
-  const std::uint64_t one = stream.copy_bytes();
-  CHECK(one == stream.kept_bytes());
-  stream.push(CollectiveMessage{JobId{1}, collectives::FallbackCopy{{}, {}, copy.piece}});
-  CHECK(stream.copy_bytes() == 2 * one);
-  copy.piece.purpose = collectives::Purpose::kQuestion;
-  stream.push(CollectiveMessage{JobId{1}, copy});
-  stream.push(StatusQuestion{1});
-  CHECK(stream.copy_bytes() == 2 * one);
-
-  CHECK(stream.on_acknowledged(1));
-  CHECK(stream.copy_bytes() == one);
-  static_cast<void>(stream.take_unacknowledged());
-  CHECK(stream.copy_bytes() == 0);
-}
-
 TEST_CASE("arrivals are next, duplicate or a gap") {
   Stream stream;
   CHECK(stream.on_arrived(2) == Stream::Arrival::kGap);

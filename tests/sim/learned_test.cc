@@ -156,4 +156,33 @@ TEST_CASE("long broadcasts with credit for all of it are a small multiple of the
   }
 }
 
+// As a program gets them: pieces are cut and windows are opened as the sizes want it.
+TEST_CASE("long broadcasts of the second time on are a small multiple of the bound") {
+  struct Case {
+    std::size_t bytes;
+    double first;
+    double later;
+  };
+  for (const Case& one : {Case{256U << 10U, 10, 2.8}, Case{1U << 20U, 5.5, 2.8},
+                          Case{4U << 20U, 3.2, 2.0}}) {
+    const Topology topology = three_sites(67);
+    Trial trial(
+        {.topology = topology, .bytes = one.bytes, .piece_bytes = std::size_t{256} << 10U});
+    REQUIRE(trial.start());
+    trial.cluster().run_for(3s);
+    const ProcessorId root{2};
+    const planners::Costs costs(known_network(topology, trial.placing()));
+    const double bound = to_ms(planners::lower_bound({costs, *costs.position(root), one.bytes}));
+    const auto first = trial.broadcast(root);
+    const auto later = trial.broadcast(root);
+    REQUIRE((first && later));
+    MESSAGE(one.bytes << " bytes: " << to_ms(first->time) << ", then " << to_ms(later->time)
+                      << " ms; bound " << bound);
+    CHECK(to_ms(first->time) <= one.first * bound);
+    CHECK(to_ms(later->time) <= one.later * bound);
+    CHECK(later->cost.of("FallbackCopy").messages == 0);
+    CHECK(trial.cluster().violations().all() == std::vector<std::string>{});
+  }
+}
+
 TEST_SUITE_END();

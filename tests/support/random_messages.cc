@@ -106,8 +106,8 @@ overlay::KnownNetwork RandomMessages::network() {
 }
 
 overlay::Message RandomMessages::overlay_message() {
-  static_assert(std::variant_size_v<overlay::Message::Variant> == 15);
-  switch (rng_.below(15)) {
+  static_assert(std::variant_size_v<overlay::Message::Variant> == 17);
+  switch (rng_.below(17)) {
     case 0:
       return overlay::Probe{number(), processor_set()};
     case 1:
@@ -133,15 +133,23 @@ overlay::Message RandomMessages::overlay_message() {
     case 11:
       return overlay::Ping{number(), flip()};
     case 12:
-      return overlay::SurveyTask{number(), processors(), duration(), number32(), flip()};
+      return overlay::SurveyTask{
+          number(), processors(), duration(), number32(), flip(), list([this] {
+            return overlay::SurveyTask::Download{processor(), number()};
+          })};
     case 13: {
-      overlay::SurveyReport report{number(), {}, std::nullopt, {number(), processor()}};
+      overlay::SurveyReport report{number(), {}, std::nullopt, {number(), processor()}, {}};
+      report.rates = list([this] { return overlay::SurveyReport::Rate{processor(), number()}; });
       for (const ProcessorId landmark : processors()) {
         report.round_trips.push_back({landmark, duration()});
       }
       if (flip()) report.overhead = duration();
       return report;
     }
+    case 14:
+      return overlay::Fetch{number(), number()};
+    case 15:
+      return overlay::Load{number(), payload()};
     default:
       return overlay::NetworkUpdate{{number(), processor()}, network()};
   }

@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "overlay/planners/shapes.h"
+
+namespace phx::planners {
+namespace {
+
+/// Whoever has less than this of the others' bandwidth passes nothing on.
+constexpr double kSlow = 0.5;
+
+bool is_slow(std::uint64_t rate, std::uint64_t usual) {
+  return static_cast<double>(rate) < kSlow * static_cast<double>(usual);
+}
+
+/// The two trees over the members of one site, of which the first of `top` is fed from outside.
+/// Inner processors of one are leaves of the other [Sanders09].
+class SitePair {
+ public:
+  explicit SitePair(const Positions& members) {
+    orders_[0] = orders_[1] = members;
+    if (members.size() % 2 == 0) {
+      std::reverse(orders_[1].begin(), orders_[1].end());
+    } else if (!members.empty()) {
+      std::rotate(orders_[1].begin(), orders_[1].begin() + 1, orders_[1].end());
+    }
+  }
+  [[nodiscard]] bool is_empty() const { return orders_[0].empty(); }
+  [[nodiscard]] std::size_t top(std::size_t tree) const {
+    return orders_[tree][middle(1, orders_[tree].size()) - 1];
+  }
+  void append(std::size_t tree, std::vector<Positions>& children) const {
+    append(orders_[tree], {1, orders_[tree].size()}, children);
+  }
+
+ private:
+  /// Of first..last, counted from 1, an even one: so odd ones are leaves.
+  static std::size_t middle(std::size_t first, std::size_t last) {
+    const std::size_t half = (first + last) / 2;
+    if (half % 2 == 0 || first == last) return half;
+    return half + 1 <= last ? half + 1 : half - 1;
+  }
+  static void append(const Positions& order, std::pair<std::size_t, std::size_t> range,
+                     std::vector<Positions>& children) {
+    const auto [first, last] = range;
+    if (first >= last) return;
+    const std::size_t half = middle(first, last);
+    if (last > half) children[order[half - 1]].push_back(order[middle(half + 1, last) - 1]);
+    if (half > first) children[order[half - 1]].push_back(order[middle(first, half - 1) - 1]);
+    append(order, {half + 1, last}, children);
+    append(order, {first, half - 1}, children);
+  }
+
+  std::array<Positions, 2> orders_;
+};
+
+/// Whom the trees may lead through, and who is only fed by them.
+struct Paths {
+  std::vector<Positions> sites;   ///< In the order of a chain; without those that are slow in it.
+  std::vector<Positions> slow;    ///< Members per site that are slow in it.
+  std::vector<std::size_t> fast;  ///< Sites that are fed at full rate; the root's is the first.
+  std::vector<std::pair<std::size_t, std::size_t>> narrow;  ///< The others: who feeds whom.
+};
+
+std::uint64_t width_of(const Costs& costs, std::size_t i) {
+  return std::min(costs.in(i), costs.out(i));
+}
+
+std::uint64_t median_width(const Costs& costs, const Positions& members) {
+  std::vector<std::uint64_t> widths;
+  for (const std::size_t i : members) widths.push_back(width_of(costs, i));
+  std::nth_element(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2),
+                   widths.end());
+  return widths[widths.size() / 2];
+}
+
+/// Widest paths from the root's site [Prim]; of equally wide ways the one from the site that was
+/// reached last, so that the sites form a chain.
+void find_narrow(const Costs& costs, const std::vector<std::uint64_t>& widths, Paths& paths) {
+  const std::size_t count = paths.sites.size();
+  std::vector<std::uint64_t> reach(count);
+  std::vector<std::size_t> feeder(count);
+  std::vector<std::size_t> order{0};
+  std::vector<bool> is_reached(count);
+  is_reached[0] = true;
+  reach[0] = overlay::kUnlimited;
+  const auto see = [&](std::size_t from) {
+    for (std::size_t to = 0; to < count; ++to) {
+      const std::uint64_t way = costs.rate(paths.sites[from].front(), paths.sites[to].front());
+      const std::uint64_t width = std::min({reach[from], way, widths[from], widths[to]});
+      if (is_reached[to] || width < reach[to]) continue;
+      reach[to] = width;
+      feeder[to] = from;
+    }
+  };
+  see(0);
+  while (order.size() < count) {
+    std::size_t best = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_reached[i] && (best == count || reach[i] > reach[best])) best = i;
+    }
+    is_reached[best] = true;
+    order.push_back(best);
+    see(best);
+  }
+  const std::uint64_t most = count > 1 ? *std::max_element(reach.begin() + 1, reach.end()) : 0;
+  for (const std::size_t site : order) {
+    if (site == 0 || !is_slow(reach[site], most)) continue;
+    paths.narrow.emplace_back(feeder[site], site);
+  }
+  for (std::size_t site = 0; site < count; ++site) {
+    if (site == 0 || !is_slow(reach[site], most)) paths.fast.push_back(site);
+  }
+}
+
+Paths paths_of(const Task& task) {
+  Paths paths;
+  std::vector<std::uint64_t> widths;
+  for (const Positions& members : sites_in_chain(task)) {
+    const std::uint64_t usual = median_width(task.costs, members);
+    Positions& fast = paths.sites.emplace_back();
+    Positions& slow = paths.slow.emplace_back();
+    for (const std::size_t i : members) {
+      const bool is_leaf = i != task.root && is_slow(width_of(task.costs, i), usual);
+      (is_leaf ? slow : fast).push_back(i);
+    }
+    widths.push_back(usual);
+  }
+  find_narrow(task.costs, widths, paths);
+  return paths;
+}
+
+/// Where the ways between sites begin.
+struct Joints {
+  bool is_star = false;   ///< In the root's site, all of them; else each site feeds the next one.
+  bool is_early = false;  ///< At the top of a site; else at who has least to send.
+};
+
+class TwoTreeDraft {
+ public:
+  TwoTreeDraft(const Task& task, const Paths& paths, Joints joints)
+      : task_(task), joints_(joints), paths_(paths) {
+    for (auto& tree : children_) tree.resize(task.costs.size());
+    for (std::size_t site = 0; site < paths.sites.size(); ++site) {
+      const Positions& members = paths.sites[site];
+      const bool is_home = site == 0;  // Its first member is the root, which is in neither tree.
+      pairs_.emplace_back(Positions(members.begin() + (is_home ? 1 : 0), members.end()));
+    }
+    for (std::size_t tree = 0; tree < children_.size(); ++tree) {
+      if (!pairs_[0].is_empty()) children_[tree][task_.root].push_back(pairs_[0].top(tree));
+      for (const std::size_t site : paths.fast) {
+        if (!pairs_[site].is_empty()) pairs_[site].append(tree, children_[tree]);
+      }
+    }
+    for (std::size_t i = 1; i < paths.fast.size(); ++i) {
+      for (std::size_t tree = 0; tree < children_.size(); ++tree) join(i, tree);
+    }
+  }
+
+  /// Whoever is slow, or behind a narrow way, comes after those who are not.
+  void add_slow() {
+    for (const auto& [feeder, site] : paths_.narrow) {
+      for (std::size_t tree = 0; tree < children_.size(); ++tree) {
+        if (!pairs_[site].is_empty()) pairs_[site].append(tree, children_[tree]);
+        children_[tree][idlest(feeder)].push_back(pairs_[site].top(tree));
+      }
+    }
+    for (std::size_t site = 0; site < paths_.sites.size(); ++site) {
+      for (const std::size_t leaf : paths_.slow[site]) {
+        for (auto& tree : children_) tree[idlest(site)].push_back(leaf);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<Links> links() const {
+    std::vector<Links> links;
+    for (const auto& tree : children_) links.push_back(breadth_first(tree, task_.root));
+    return links;
+  }
+
+ private:
+  void join(std::size_t i, std::size_t tree) {
+    const std::size_t site = paths_.fast[i];
+    const std::size_t from = joints_.is_star ? 0 : paths_.fast[i - 1];
+    Positions& below = children_[tree][giver(from, tree)];
+    // Ways between sites are the longest ones, so they are served first.
+    below.insert(below.begin(), pairs_[site].top(tree));
+  }
+
+  [[nodiscard]] std::size_t giver(std::size_t site, std::size_t tree) const {
+    if (!joints_.is_early) return idlest(site);
+    return site == 0 ? task_.root : pairs_[site].top(tree);
+  }
+
+  /// Who of the site has least to send.
+  [[nodiscard]] std::size_t idlest(std::size_t site) const {
+    std::size_t best = paths_.sites[site].front();
+    for (const std::size_t member : paths_.sites[site]) {
+      if (load(member) < load(best)) best = member;
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::size_t load(std::size_t member) const {
+    return children_[0][member].size() + children_[1][member].size();
+  }
+
+  const Task& task_;
+  Joints joints_;
+  const Paths& paths_;
+  std::vector<SitePair> pairs_;
+  std::array<std::vector<Positions>, 2> children_;
+};
+
+}  // namespace
+
+/// [Sanders09], with one pair of trees per site; the joints between them are what is predicted to
+/// be best for those who are not slow.
+Plan plan_two_tree(const Task& task) {
+  const Paths paths = paths_of(task);
+  std::vector<Links> best;
+  Duration least = kForever;
+  for (const Joints joints :
+       {Joints{false, false}, Joints{false, true}, Joints{true, false}, Joints{true, true}}) {
+    TwoTreeDraft draft(task, paths, joints);
+    const std::vector<Links> links = draft.links();
+    const Duration time = predicted(task, links, best_segment(task, links));
+    if (time >= least) continue;
+    least = time;
+    draft.add_slow();
+    best = draft.links();
+  }
+  return tree_plan(task, "two-tree", best, /*cut=*/true);
+}
+
+}  // namespace phx::planners

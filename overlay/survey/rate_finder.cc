@@ -1,0 +1,281 @@
+#include "overlay/survey/rate_finder.h"
+
+#include <algorithm>
+
+namespace phx::overlay {
+namespace {
+
+/// Less than this of the others' bandwidth, or more than its inverse, is worth a word.
+constexpr double kOdd = 0.5;
+/// Whoever was odd stays so up to here.
+constexpr double kStillOdd = 0.67;
+/// Measurements of one thing differ by so much.
+constexpr double kSame = 1.5;
+/// Kept of one way between sites [limit].
+constexpr std::size_t kKept = 3;
+/// Whoever seems slow is measured with others until it was so many times.
+constexpr std::uint32_t kChecks = 4;
+/// Ways that one processor measures, one after the other, in a run.
+constexpr std::size_t kWaysAtOnce = 8;
+/// A glance that gives more than this of what is known, and less than all, may have met others'
+/// traffic.
+constexpr double kBusy = 0.25;
+
+using Rate = std::optional<std::uint64_t>;
+
+bool differs(std::uint64_t one, std::uint64_t other, double factor) {
+  const auto [less, more] = std::minmax({static_cast<double>(one), static_cast<double>(other)});
+  return more > factor * less;
+}
+
+Rate steady(const Rate& before, std::uint64_t now) {
+  return before && !differs(*before, now, kSame) ? *before : now;
+}
+
+Rate median(std::vector<std::uint64_t> values) {
+  if (values.empty()) return std::nullopt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+/// What is measured at once: nobody measures two, or is measured by two.
+class RateFinder::Choice {
+ public:
+  void take(const Download& wanted) {
+    if (!is_free_to(wanted.to) || !is_free_from(wanted.from) || wanted.to == wanted.from) return;
+    to_.insert(wanted.to);
+    from_.insert(wanted.from);
+    all_.push_back(wanted);
+  }
+  [[nodiscard]] bool is_free_to(ProcessorId one) const { return !to_.contains(one); }
+  [[nodiscard]] bool is_free_from(ProcessorId one) const { return !from_.contains(one); }
+  [[nodiscard]] std::vector<Download>& all() { return all_; }
+
+ private:
+  std::set<ProcessorId> to_;
+  std::set<ProcessorId> from_;
+  std::vector<Download> all_;
+};
+
+void RateFinder::begin(const KnownNetwork& network) {
+  *this = {};
+  if (!network.usual.in_bytes_per_second) return;
+  rated_ = network.processors();
+  for (const ProcessorId one : rated_.ids()) {
+    const KnownNetwork::Ability ability = network.ability(one);
+    widths_[one] = {ability.out_bytes_per_second.value_or(0),
+                    ability.in_bytes_per_second.value_or(0), kChecks};
+  }
+}
+
+void RateFinder::keep_only(const ProcessorSet& live) {
+  rated_ = rated_.common(live);
+  const auto is_gone = [&](const Download& one) {
+    return !live.contains(one.to) || !live.contains(one.from);
+  };
+  std::erase_if(widths_, [&](const auto& one) { return !live.contains(one.first); });
+  std::erase_if(ways_, [&](const auto& one) { return is_gone(one.first); });
+  std::erase_if(doubted_, is_gone);
+  in_vain_.clear();
+}
+
+void RateFinder::on_measured(const Download& download, std::uint64_t rate,
+                             const KnownNetwork& network) {
+  const bool is_doubted = doubted_.erase(download) > 0;
+  const auto to = network.site_of(download.to);
+  const auto from = network.site_of(download.from);
+  if (!to || !from) return;
+  if (*to == *from) {
+    rated_.insert(download.to);
+    rated_.insert(download.from);
+  } else if (rate == 0) {
+    in_vain_.emplace(network.sites[*from].processors.front(),
+                     network.sites[*to].processors.front());
+  }
+  Width& sender = widths_[download.from];
+  Width& receiver = widths_[download.to];
+  if (*to == *from) {
+    ++sender.measured;
+    ++receiver.measured;
+  }
+  if (rate == 0) return;
+  if (*to != *from) {
+    add_way(download, rate, is_doubted, network);
+  } else if (is_doubted) {  // One of the two has changed; who, others will tell.
+    sender = {rate, sender.in, 1};
+    receiver = {receiver.out, rate, 1};
+    return;
+  }
+  sender.out = std::max(sender.out, rate);
+  receiver.in = std::max(receiver.in, rate);
+}
+
+void RateFinder::add_way(const Download& download, std::uint64_t rate, bool is_doubted,
+                         const KnownNetwork& network) {
+  const auto is_same = [&](const Download& other) {
+    return network.site_of(other.to) == network.site_of(download.to) &&
+           network.site_of(other.from) == network.site_of(download.from);
+  };
+  std::size_t kept = 0;
+  std::erase_if(ways_, [&](const auto& one) {
+    return is_same(one.first) && (is_doubted || ++kept >= kKept);
+  });
+  ways_[download] = rate;
+}
+
+std::uint64_t RateFinder::expected(const Download& download, const KnownNetwork& network) {
+  const Rate in = network.ability(download.to).in_bytes_per_second;
+  const Rate out = network.ability(download.from).out_bytes_per_second;
+  const Rate way = network.way(download.from, download.to).bytes_per_second;
+  std::uint64_t least = kUnlimited;
+  for (const Rate& rate : {in, out, way}) least = std::min(least, rate.value_or(least));
+  return least == kUnlimited ? 0 : least;
+}
+
+void RateFinder::on_glance(const Download& download, std::uint64_t rate,
+                           const KnownNetwork& network) {
+  const std::uint64_t known = expected(download, network);
+  if (rate == 0 || known == 0) return;
+  const double share = static_cast<double>(rate) / static_cast<double>(known);
+  if (share < kBusy || share > 1 / kOdd) doubted_.insert(download);
+}
+
+std::vector<RateFinder::Download> RateFinder::wanted(const KnownNetwork& network) const {
+  Choice choice;
+  for (const Download& one : doubted_) choice.take(one);
+  for (const KnownNetwork::Site& site : network.sites) choose_in_site(site, choice);
+  for (const KnownNetwork::Site& site : network.sites) choose_suspects(site, choice);
+  return choice.all().empty() ? choose_ways(network) : std::move(choice.all());
+}
+
+/// Each from the next one, so everybody receives once and sends once.
+void RateFinder::choose_in_site(const KnownNetwork::Site& site, Choice& choice) const {
+  const std::vector<ProcessorId> members = site.processors.ids();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const ProcessorId next = members[(i + 1) % members.size()];
+    if (!rated_.contains(members[i]) || !rated_.contains(next)) choice.take({members[i], next});
+  }
+}
+
+/// A slow measurement blames both ends. Whoever is fast with another partner is not to blame.
+void RateFinder::choose_suspects(const KnownNetwork::Site& site, Choice& choice) const {
+  std::vector<std::pair<ProcessorId, Width>> measured;
+  std::vector<std::uint64_t> outs;
+  std::vector<std::uint64_t> ins;
+  for (const ProcessorId one : site.processors.ids()) {
+    const auto found = widths_.find(one);
+    if (found == widths_.end() || found->second.out == 0 || found->second.in == 0) continue;
+    measured.emplace_back(one, found->second);
+    outs.push_back(found->second.out);
+    ins.push_back(found->second.in);
+  }
+  if (measured.size() < 3) return;
+  const double out_least = kOdd * static_cast<double>(*median(outs));
+  const double in_least = kOdd * static_cast<double>(*median(ins));
+  const auto sends_slowly = [&](const Width& w) { return static_cast<double>(w.out) < out_least; };
+  const auto takes_slowly = [&](const Width& w) { return static_cast<double>(w.in) < in_least; };
+  for (const auto& [suspect, width] : measured) {
+    if (width.measured >= kChecks) continue;
+    for (const auto& [other, its] : measured) {
+      const bool is_good = !sends_slowly(its) && !takes_slowly(its);
+      if (!is_good) continue;
+      if (takes_slowly(width) && choice.is_free_from(other)) choice.take({suspect, other});
+      if (sends_slowly(width) && choice.is_free_to(other)) choice.take({other, suspect});
+    }
+  }
+}
+
+/// Each site asks the next one first, then the one behind it, and so on; its members take turns. So
+/// at any time few measure the same one.
+std::vector<RateFinder::Download> RateFinder::choose_ways(const KnownNetwork& network) const {
+  const std::size_t sites = network.sites.size();
+  std::map<ProcessorId, std::size_t> asked;
+  std::vector<Download> chosen;
+  const auto pick = [&](const KnownNetwork::Site& site, std::size_t turn) {
+    const std::vector<ProcessorId> members = site.processors.ids();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const ProcessorId one = members[(turn + i) % members.size()];
+      if (!network.odd.contains(one)) return one;
+    }
+    return members[turn % members.size()];
+  };
+  for (std::size_t turn = 1; turn < sites; ++turn) {
+    for (std::size_t to = 0; to < sites; ++to) {
+      const std::size_t from = (to + turn) % sites;
+      const auto known = network.between.find({from, to});
+      if (known != network.between.end() && known->second.bytes_per_second) continue;
+      const Download way{pick(network.sites[to], turn), pick(network.sites[from], turn)};
+      const std::pair lowest{network.sites[from].processors.front(),
+                             network.sites[to].processors.front()};
+      if (in_vain_.contains(lowest) || ++asked[way.to] > kWaysAtOnce) continue;
+      chosen.push_back(way);
+    }
+  }
+  return chosen;
+}
+
+void RateFinder::fill(KnownNetwork& network, const KnownNetwork& before) const {
+  fill_interfaces(network, before);
+  std::map<Sites, std::uint64_t> widest;
+  for (const auto& [download, rate] : ways_) {
+    const auto from = network.site_of(download.from);
+    const auto to = network.site_of(download.to);
+    if (!from || !to || *from == *to) continue;
+    std::uint64_t& known = widest[{*from, *to}];
+    known = std::max(known, rate);
+  }
+  for (std::size_t from = 0; from < network.sites.size(); ++from) {
+    for (std::size_t to = 0; to < network.sites.size(); ++to) {
+      if (from == to) continue;
+      const Rate old =
+          before.way(network.sites[from].processors.front(), network.sites[to].processors.front())
+              .bytes_per_second;
+      const auto found = widest.find({from, to});
+      const Rate rate = found == widest.end() ? old : steady(old, found->second);
+      if (rate && *rate != kUnlimited) network.between[{from, to}].bytes_per_second = rate;
+    }
+  }
+}
+
+void RateFinder::fill_interfaces(KnownNetwork& network, const KnownNetwork& before) const {
+  KnownNetwork::Ability& usual = network.usual;
+  std::vector<std::uint64_t> outs;
+  std::vector<std::uint64_t> ins;
+  for (const auto& [processor, width] : widths_) {
+    if (width.out > 0) outs.push_back(width.out);
+    if (width.in > 0) ins.push_back(width.in);
+  }
+  const Rate out = median(std::move(outs));
+  const Rate in = median(std::move(ins));
+  const Rate was_out = before.usual.out_bytes_per_second;
+  const Rate was_in = before.usual.in_bytes_per_second;
+  usual.out_bytes_per_second = out ? steady(was_out, *out) : was_out;
+  usual.in_bytes_per_second = in ? steady(was_in, *in) : was_in;
+  if (!usual.out_bytes_per_second || !usual.in_bytes_per_second) return;
+  for (const KnownNetwork::Site& site : network.sites) {
+    if (site.processors.size() < 2) continue;  // Its ways say the same.
+    for (const ProcessorId processor : site.processors.ids()) {
+      const auto old = before.odd.find(processor);
+      const bool was_odd = old != before.odd.end();
+      const auto found = widths_.find(processor);
+      if (found == widths_.end() || found->second.out == 0 || found->second.in == 0) {
+        if (was_odd) network.odd[processor] = old->second;
+        continue;
+      }
+      const double factor = 1 / (was_odd ? kStillOdd : kOdd);
+      const Width& width = found->second;
+      if (!differs(width.out, *usual.out_bytes_per_second, factor) &&
+          !differs(width.in, *usual.in_bytes_per_second, factor)) {
+        continue;
+      }
+      const KnownNetwork::Ability former = was_odd ? old->second : KnownNetwork::Ability{};
+      network.odd[processor] = {std::nullopt, steady(former.out_bytes_per_second, width.out),
+                                steady(former.in_bytes_per_second, width.in)};
+    }
+  }
+}
+
+}  // namespace phx::overlay

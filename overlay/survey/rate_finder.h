@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/network/known_network.h"
+
+namespace phx::overlay {
+
+/// Finds bandwidths: of interfaces in and out, of ways between sites, and who is slower than the
+/// others of its site. Says what has to be measured for that. [overlay/survey/README.md]
+///
+/// A measurement tells what its narrowest place lets through, so each of its places is at least as
+/// wide; the most that anybody measured over a place is its width. A pure value: no messages, no
+/// time. Thread rule: one owner.
+class RateFinder {
+ public:
+  /// One downloads from another one.
+  struct Download {
+    ProcessorId to;
+    ProcessorId from;
+    friend constexpr auto operator<=>(const Download&, const Download&) = default;
+  };
+
+  // Inputs.
+  /// Goes on from a network that somebody else found.
+  void begin(const KnownNetwork& network);
+  void keep_only(const ProcessorSet& live);
+  /// A long measurement is over. `rate`: bytes per second; 0: it gave nothing.
+  void on_measured(const Download& download, std::uint64_t rate, const KnownNetwork& network);
+  /// A short one, which is not believed: if it is not what is known, a long one has to follow.
+  void on_glance(const Download& download, std::uint64_t rate, const KnownNetwork& network);
+
+  // Queries.
+  /// What has to be measured next: interfaces first, by pairs of which each has its own; then ways
+  /// between sites, a few by each.
+  [[nodiscard]] std::vector<Download> wanted(const KnownNetwork& network) const;
+  /// Something is not as it was known.
+  [[nodiscard]] bool has_doubts() const { return !doubted_.empty(); }
+  /// What `network` says of this; 0: nothing.
+  [[nodiscard]] static std::uint64_t expected(const Download& download,
+                                              const KnownNetwork& network);
+  /// Adds all rates to `network`, which has sites. What differs little from `before` stays as it
+  /// was, and so does what was not measured here.
+  void fill(KnownNetwork& network, const KnownNetwork& before) const;
+
+ private:
+  /// Bytes per second at least; 0: not measured.
+  struct Width {
+    std::uint64_t out = 0;
+    std::uint64_t in = 0;
+    std::uint32_t measured = 0;  ///< Times, inside the site.
+  };
+  using Sites = std::pair<std::size_t, std::size_t>;
+  class Choice;
+
+  void choose_in_site(const KnownNetwork::Site& site, Choice& choice) const;
+  void choose_suspects(const KnownNetwork::Site& site, Choice& choice) const;
+  [[nodiscard]] std::vector<Download> choose_ways(const KnownNetwork& network) const;
+  void add_way(const Download& download, std::uint64_t rate, bool is_doubted,
+               const KnownNetwork& network);
+  void fill_interfaces(KnownNetwork& network, const KnownNetwork& before) const;
+
+  std::map<ProcessorId, Width> widths_;
+  ProcessorSet rated_;                      ///< Nothing has to be measured for them.
+  std::map<Download, std::uint64_t> ways_;  ///< Between sites, few of each pair.
+  std::set<Download> doubted_;              ///< To be measured again; the result counts.
+  std::set<std::pair<ProcessorId, ProcessorId>> in_vain_;  ///< Ways, by their sites' lowest.
+};
+
+}  // namespace phx::overlay

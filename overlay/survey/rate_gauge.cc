@@ -1,0 +1,132 @@
+#include "overlay/survey/rate_gauge.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace phx::overlay {
+namespace {
+
+/// So many messages at least, or halves of them could not be told apart.
+constexpr std::uint64_t kParts = 8;
+
+/// Bytes that say nothing, shared by all messages of them.
+const Payload& nothing(std::uint64_t size) {
+  static const Payload bytes{Bytes(static_cast<std::size_t>(size))};
+  return bytes;
+}
+
+}  // namespace
+
+void RateGauge::on_task(Instant now, const std::vector<SurveyTask::Download>& downloads,
+                        Outbox& out) {
+  stop(out);
+  is_busy_ = true;
+  for (const SurveyTask::Download& one : downloads) {
+    if (queue_.size() < options_.downloads_max) queue_.push_back(one);
+  }
+  out.arm(Timer::kPatience, now + options_.patience);
+  launch(out);
+}
+
+void RateGauge::launch(Outbox& out) {
+  while (!queue_.empty()) {
+    const SurveyTask::Download next = queue_.front();
+    queue_.pop_front();
+    if (!live_.contains(next.from)) continue;
+    const std::uint64_t bytes = next.bytes == 0 ? options_.first : next.bytes;
+    flight_ = Flight{next.from, next.bytes == 0, 0, std::min(bytes, options_.most), 0, {}, 0, 0};
+    return request(out);
+  }
+  finish(out);
+}
+
+void RateGauge::request(Outbox& out) {
+  Flight& flight = *flight_;
+  flight.number = next_++;
+  flight.got = flight.half_got = 0;
+  flight.half_at.reset();
+  out.send(flight.from, Fetch{flight.number, flight.bytes});
+}
+
+void RateGauge::on_load(Instant now, ProcessorId from, const Load& load, Outbox& out) {
+  if (!flight_ || flight_->from != from || flight_->number != load.number) return;
+  Flight& flight = *flight_;
+  flight.got += load.bytes.size();
+  if (flight.got >= flight.bytes) return on_complete(now, out);
+  if (flight.half_at || 2 * flight.got < flight.bytes) return;
+  flight.half_at = now;
+  flight.half_got = flight.got;
+}
+
+void RateGauge::on_complete(Instant now, Outbox& out) {
+  Flight& flight = *flight_;
+  const Duration elapsed = flight.half_at ? now - *flight.half_at : Duration{};
+  std::uint64_t rate = options_.fastest;
+  const bool is_instant = elapsed < options_.instant;
+  if (!is_instant) {
+    const double seconds = static_cast<double>(elapsed.count()) / 1e9;
+    const double bytes = static_cast<double>(flight.got - flight.half_got);
+    rate = std::min(rate, static_cast<std::uint64_t>(bytes / seconds));
+  }
+  const auto [less, more] =
+      std::minmax({static_cast<double>(rate), static_cast<double>(flight.rate)});
+  const bool is_sure =
+      less > 0 && more <= options_.agree * less && (is_instant || elapsed >= options_.timed_least);
+  flight.rate = rate;
+  const bool is_over = is_sure || elapsed >= options_.timed_most || flight.bytes >= options_.most;
+  if (!flight.grows || is_over) return close(out);
+  flight.bytes = std::min(2 * flight.bytes, options_.most);
+  request(out);
+}
+
+/// What was measured last counts; the next one begins.
+void RateGauge::close(Outbox& out) {
+  if (flight_->rate > 0) rates_.push_back({flight_->from, flight_->rate});
+  flight_.reset();
+  launch(out);
+}
+
+void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Outbox& out) {
+  if (now - served_since_ >= options_.served_in) {
+    served_since_ = now;
+    served_ = 0;
+  }
+  std::uint64_t left = std::min(request.bytes, options_.most);
+  if (!live_.contains(from) || served_ + left > options_.served_max) return;
+  served_ += left;
+  const std::uint64_t eighth = (left + kParts - 1) / kParts;
+  const std::uint64_t part = std::clamp<std::uint64_t>(eighth, 1, options_.part);
+  while (left > 0) {
+    const std::uint64_t size = std::min(part, left);
+    out.send(from, Load{request.number, nothing(options_.part).slice(0, size)});
+    left -= size;
+  }
+}
+
+void RateGauge::on_timer(Instant, Timer, Outbox& out) {
+  if (!is_busy_) return;
+  queue_.clear();
+  if (flight_) return close(out);
+  finish(out);
+}
+
+void RateGauge::on_members(const ProcessorSet& live, Outbox& out) {
+  live_ = live;
+  if (flight_ && !live.contains(flight_->from)) close(out);
+}
+
+void RateGauge::finish(Outbox& out) {
+  is_busy_ = false;
+  out.disarm(Timer::kPatience);
+  out.report(Done{std::exchange(rates_, {})});
+}
+
+void RateGauge::stop(Outbox& out) {
+  if (is_busy_) out.disarm(Timer::kPatience);
+  is_busy_ = false;
+  queue_.clear();
+  flight_.reset();
+  rates_.clear();
+}
+
+}  // namespace phx::overlay

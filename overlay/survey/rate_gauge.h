@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/outbox.h"
+#include "overlay/base/time.h"
+#include "overlay/messages.h"
+
+namespace phx::overlay {
+
+struct RateGaugeOptions {
+  /// Bytes of the first request, and of the last one. Each is twice the one before, until two in a
+  /// row agree within a factor, and the second half of them took long enough to be timed.
+  std::uint64_t first = std::uint64_t{64} << 10U;
+  std::uint64_t most = std::uint64_t{4} << 20U;
+  double agree = 1.15;
+  Duration timed_least = 200us;
+  /// What is faster is not told apart: the processor is the narrow place then. Halves that come in
+  /// less than `instant` are as fast.
+  std::uint64_t fastest = 1'250'000'000;
+  Duration instant = 50us;
+  /// Who takes longer than this for half of them is slow enough to be known.
+  Duration timed_most = 200ms;
+  std::uint64_t part = std::uint64_t{64} << 10U;  ///< Of one message, and an eighth of the bytes.
+  Duration patience = 2s;                         ///< Then the task is over.
+  std::size_t downloads_max = 16;                 ///< Of a task [limit].
+  /// What is sent to others on request in so much time [limit].
+  std::uint64_t served_max = std::uint64_t{64} << 20U;
+  Duration served_in = 5s;
+};
+
+/// Measures how fast others can send here, one after the other; and sends to others that measure.
+/// The first half of the bytes fills the way, the second half is timed [beyond 8]. Thread rule: one
+/// owner.
+class RateGauge {
+ public:
+  enum class Timer : std::uint8_t { kPatience };
+  /// A task is over. Who could not be measured is missing.
+  struct Done {
+    std::vector<SurveyReport::Rate> rates;
+  };
+  using Outbox = phx::Outbox<Message, Timer, Done>;
+
+  explicit RateGauge(const RateGaugeOptions& options) : options_(options) {}
+
+  // Inputs. What nobody asked for changes nothing.
+  /// A newer task replaces an older one.
+  void on_task(Instant now, const std::vector<SurveyTask::Download>& downloads, Outbox& out);
+  void on_fetch(Instant now, ProcessorId from, const Fetch& request, Outbox& out);
+  void on_load(Instant now, ProcessorId from, const Load& load, Outbox& out);
+  void on_timer(Instant now, Timer timer, Outbox& out);
+  /// Nothing comes from those who are not in `live`.
+  void on_members(const ProcessorSet& live, Outbox& out);
+
+  // Commands.
+  void stop(Outbox& out);
+
+ private:
+  /// One download.
+  struct Flight {
+    ProcessorId from;
+    bool grows = false;  ///< Until it is sure.
+    std::uint64_t number = 0;
+    std::uint64_t bytes = 0;  ///< Asked for, ...
+    std::uint64_t got = 0;    ///< and come so far.
+    std::optional<Instant> half_at;
+    std::uint64_t half_got = 0;
+    std::uint64_t rate = 0;  ///< As it was measured last; 0: not yet.
+  };
+
+  void launch(Outbox& out);
+  void request(Outbox& out);
+  void on_complete(Instant now, Outbox& out);
+  void close(Outbox& out);
+  void finish(Outbox& out);
+
+  RateGaugeOptions options_;
+  ProcessorSet live_;
+  bool is_busy_ = false;
+  std::deque<SurveyTask::Download> queue_;
+  std::optional<Flight> flight_;
+  std::vector<SurveyReport::Rate> rates_;
+  std::uint64_t next_ = 1;
+  Instant served_since_;
+  std::uint64_t served_ = 0;
+};
+
+}  // namespace phx::overlay

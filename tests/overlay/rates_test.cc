@@ -1,0 +1,152 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/support/survey_net.h"
+
+namespace phx::overlay {
+namespace {
+
+using support::first;
+using support::p;
+using support::round_robin;
+using Net = support::SurveyNet;
+
+constexpr std::uint64_t kGigabit = Net::kGigabit;
+
+bool is_about(std::optional<std::uint64_t> rate, std::uint64_t expected) {
+  const double part = static_cast<double>(rate.value_or(0)) / static_cast<double>(expected);
+  return part > 0.8 && part < 1.25;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("overlay/rates");
+
+TEST_CASE("bandwidths of interfaces and of all ways are known three seconds after the start") {
+  for (const std::uint32_t sites : {1U, 3U, 16U}) {
+    CAPTURE(sites);
+    Net net(round_robin(48, sites));
+    if (sites > 1) net.narrow[{0, 1}] = 2'500'000;
+    net.members(first(48));
+    net.run_for(3s);
+    const KnownNetwork network = net.common();
+    CHECK(is_about(network.usual.out_bytes_per_second, kGigabit));
+    CHECK(is_about(network.usual.in_bytes_per_second, kGigabit));
+    CHECK(network.odd.empty());
+    CHECK(network.between.size() == sites * (sites - 1));
+    for (const auto& [ends, way] : network.between) {
+      const bool is_narrow = net.site(network.sites[ends.first].processors.front()) == 0 &&
+                             net.site(network.sites[ends.second].processors.front()) == 1;
+      CHECK(is_about(way.bytes_per_second, is_narrow ? 2'500'000 : kGigabit));
+    }
+    // Twice 64 KiB at least, in eight parts each, by everybody and over each way.
+    CHECK(net.loads <= (48 + sites * (sites - 1)) * 16 + 24);
+  }
+}
+
+TEST_CASE("a slow interface is told from the fast ones that were measured with it") {
+  Net net(round_robin(20, 2));
+  net.slow[p(7)] = kGigabit / 10;
+  net.slow[p(12)] = kGigabit / 10;
+  net.members(first(20));
+  net.run_for(5s);
+  const KnownNetwork network = net.common();
+  CHECK(network.odd.size() == 2);
+  for (const ProcessorId slow : {p(7), p(12)}) {
+    CHECK(is_about(network.ability(slow).out_bytes_per_second, kGigabit / 10));
+    CHECK(is_about(network.ability(slow).in_bytes_per_second, kGigabit / 10));
+  }
+  CHECK(is_about(network.usual.out_bytes_per_second, kGigabit));
+}
+
+TEST_CASE("a newcomer is measured, and nobody is told of it if it is as the others are") {
+  Net net(round_robin(20, 2));
+  net.slow[p(20)] = kGigabit / 5;
+  net.members(first(18));
+  net.run_for(3s);
+  const std::uint64_t loads = net.loads;
+  const std::uint64_t tasks = net.tasks;
+  net.members(first(19));
+  net.run_for(2s);
+  CHECK(net.loads - loads <= 2 * 16);
+  CHECK(net.tasks - tasks <= 1 + 2);
+  CHECK(net.common().odd.empty());
+  net.members(first(20));
+  net.run_for(4s);
+  CHECK(net.common().odd.contains(p(20)));
+}
+
+TEST_CASE("a way that becomes ten times slower, or faster, is known after two patrols") {
+  Net net(round_robin(12, 3));
+  net.members(first(12));
+  net.run_for(3s);
+  REQUIRE(is_about(net.common().way(p(1), p(2)).bytes_per_second, kGigabit));
+  net.narrow[{0, 1}] = kGigabit / 10;
+  net.run_for(6s);
+  CHECK(is_about(net.common().way(p(1), p(2)).bytes_per_second, kGigabit / 10));
+  CHECK(is_about(net.common().way(p(2), p(1)).bytes_per_second, kGigabit));
+  net.narrow.clear();
+  net.run_for(6s);
+  CHECK(is_about(net.common().way(p(1), p(2)).bytes_per_second, kGigabit));
+}
+
+TEST_CASE("others' traffic that takes two thirds of a way is not taken for a narrow way") {
+  Net net(round_robin(12, 3));
+  net.members(first(12));
+  net.run_for(3s);
+  const NetworkVersion before = net.surveys.at(p(1)).version();
+  net.narrow[{0, 1}] = kGigabit / 3;
+  net.run_for(30s);
+  CHECK(net.surveys.at(p(1)).version() == before);
+}
+
+TEST_CASE("whoever leads next keeps what is known, also when a slow newcomer comes first") {
+  Net net(round_robin(13, 2));
+  net.slow[p(13)] = kGigabit / 10;
+  net.members(first(12));
+  net.run_for(3s);
+  net.members(ProcessorSet::range(p(2), p(13)));
+  net.run_for(5s);
+  const KnownNetwork network = net.common();
+  CHECK(is_about(network.usual.out_bytes_per_second, kGigabit));
+  CHECK(is_about(network.way(p(3), p(2)).bytes_per_second, kGigabit));
+  CHECK(network.odd.size() == 1);
+}
+
+TEST_CASE("whoever does not send what it is asked for holds nobody up for long") {
+  Net net(round_robin(9, 3));
+  net.members(first(9));
+  net.run_for(1s);
+  net.mute.insert(p(5));
+  net.run_for(15s);
+  const KnownNetwork network = net.surveys.at(p(1)).network();
+  CHECK(is_about(network.usual.out_bytes_per_second, kGigabit));
+  CHECK(is_about(network.way(p(1), p(3)).bytes_per_second, kGigabit));
+  const std::uint64_t sent = net.sent;
+  net.run_for(60s);
+  CHECK(net.sent - sent <= 12 * (3 * 2 + 3 * 4 + 3 * 3 * 9));
+}
+
+TEST_CASE("nobody sends without end because somebody asks without end") {
+  Net net(round_robin(2, 1));
+  net.members(first(2));
+  net.run_for(3s);
+  Survey::Outbox out;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    net.surveys.at(p(2)).on_message(net.now, p(1), Fetch{i, ~0ULL}, out);
+    for (auto& item : out.take()) {
+      auto* send = std::get_if<Survey::Outbox::Send>(&item);
+      REQUIRE(send != nullptr);
+      bytes += std::get<Load>(send->message).bytes.size();
+    }
+  }
+  CHECK(bytes > 0);
+  CHECK(bytes <= RateGaugeOptions{}.served_max);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::overlay

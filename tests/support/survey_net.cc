@@ -1,0 +1,112 @@
+#include "tests/support/survey_net.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace phx::overlay::support {
+
+void SurveyNet::members(const ProcessorSet& ids) {
+  live = ids;
+  for (const ProcessorId id : ids.ids()) {
+    if (!surveys.contains(id)) surveys.emplace(id, Survey(id, {}, id.value));
+    Survey::Outbox out;
+    surveys.at(id).on_members(now, live, out);
+    take(id, out);
+  }
+}
+
+void SurveyNet::take(ProcessorId from, Survey::Outbox& out) {
+  for (auto& item : out.take()) {
+    if (auto* send = std::get_if<Survey::Outbox::Send>(&item)) {
+      ++sent;
+      if (std::holds_alternative<SurveyTask>(send->message)) ++tasks;
+      if (mute.contains(from)) continue;
+      if (uninformed.contains(send->to) && std::holds_alternative<NetworkUpdate>(send->message)) {
+        continue;
+      }
+      if (std::holds_alternative<Load>(send->message)) ++loads;
+      const Instant at = passes(from, send->to, send->message) + way(from, send->to);
+      mail.emplace(at, Letter{from, send->to, std::move(send->message)});
+    } else if (const auto* arm = std::get_if<Survey::Outbox::Arm>(&item)) {
+      timers[{from, arm->timer}] = arm->at;
+    }
+  }
+}
+
+Instant SurveyNet::passes(ProcessorId from, ProcessorId to, const Message& message) {
+  const auto* load = std::get_if<Load>(&message);
+  if (load == nullptr) return now;
+  const auto rate_of = [](const auto& rates, const auto& key) {
+    const auto found = rates.find(key);
+    return found == rates.end() ? kGigabit : found->second;
+  };
+  const std::pair ends{site(from), site(to)};
+  Instant at = now;
+  const auto pass = [&](Instant& free, std::uint64_t rate) {
+    const double seconds = static_cast<double>(load->bytes.size()) / static_cast<double>(rate);
+    at = free = std::max(at, free) + Duration(static_cast<Duration::rep>(seconds * 1e9));
+  };
+  pass(out_free[from], rate_of(slow, from));
+  if (ends.first != ends.second) pass(way_free[ends], rate_of(narrow, ends));
+  pass(in_free[to], rate_of(slow, to));
+  return at;
+}
+
+void SurveyNet::run_for(Duration time) {
+  const Instant end = now + time;
+  while (step(end)) {
+  }
+  now = end;
+}
+
+bool SurveyNet::step(Instant end) {
+  auto due = timers.end();
+  for (auto at = timers.begin(); at != timers.end(); ++at) {
+    if (at->second && (due == timers.end() || *at->second < *due->second)) due = at;
+  }
+  const bool has_mail = !mail.empty() && mail.begin()->first <= end;
+  const bool has_timer = due != timers.end() && *due->second <= end;
+  Survey::Outbox out;
+  if (has_mail && (!has_timer || mail.begin()->first <= *due->second)) {
+    now = mail.begin()->first;
+    const Letter letter = std::move(mail.begin()->second);
+    mail.erase(mail.begin());
+    if (!live.contains(letter.to)) return true;
+    surveys.at(letter.to).on_message(now, letter.from, letter.message, out);
+    take(letter.to, out);
+    return true;
+  }
+  if (!has_timer) return false;
+  now = *due->second;
+  due->second.reset();
+  const auto [who, timer] = due->first;
+  if (!live.contains(who)) return true;
+  surveys.at(who).on_timer(now, timer, out);
+  take(who, out);
+  return true;
+}
+
+KnownNetwork SurveyNet::common() {
+  const KnownNetwork& first = surveys.at(live.front()).network();
+  for (const ProcessorId id : live.ids()) {
+    CAPTURE(to_string(id));
+    CHECK(surveys.at(id).network() == first);
+  }
+  return first;
+}
+
+void SurveyNet::check_sites(std::size_t count) {
+  const KnownNetwork network = common();
+  CHECK(network.sites.size() == count);
+  ProcessorSet placed;
+  for (const auto& known : network.sites) {
+    for (const ProcessorId id : known.processors.ids()) {
+      CHECK(site(id) == site(known.processors.front()));
+    }
+    placed = placed.united(known.processors);
+  }
+  CHECK(placed.contains_all(live));
+}
+
+}  // namespace phx::overlay::support
