@@ -96,7 +96,7 @@ class Membership {
   using Gone = ViewChange::Gone;
   using Request = std::pair<ProcessorId, std::variant<Admit, Leave>>;  // who asks, for what
 
-  struct Draft;  // the change that the coordinator makes: membership_office.cc
+  struct Draft;  // the change that the coordinator makes: office.cc
 
   void draft(ProcessorId from, const Admit& wish, Draft& draft);
   void draft(ProcessorId from, const Leave& wish, Draft& draft);
@@ -122,7 +122,6 @@ class Membership {
   void repeat_wishes(Outbox& out);
   void repeat_suspicions(Outbox& out);
   void begin_takeover(Outbox& out);
-  void ask(ProcessorId member, Outbox& out);
   void end_takeover_if_complete(Outbox& out);
   void renew_watched();
 
@@ -144,7 +143,7 @@ class Membership {
   std::optional<Leave> leave_;                  ///< Asked for here and not fulfilled.
   ProcessorSet newer_;                          ///< Spoke before any view here had them.
   bool retry_armed_ = false;
-  Instant office_opens_{};  ///< Wishes wait until then, and become one change.
+  Instant office_opens_{};  ///< Wishes and deaths wait until then, and become one change.
 };
 
 }  // namespace phx::runtime

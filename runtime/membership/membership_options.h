@@ -13,7 +13,7 @@ struct MembershipOptions {
   Duration report_memory = 12s;
   std::uint32_t accusers = 2;   ///< So many must have tried, the judge among them.
   std::uint32_t witnesses = 3;  ///< Asked first; twice as many each time that all keep silent.
-  /// Between two changes of the view wishes are gathered for this long ...
+  /// Between two changes of the view wishes and deaths are gathered for this long ...
   Duration office_period = 10ms;
   /// ... plus this for each member that a change is sent to.
   Duration office_per_member = 20us;

@@ -22,12 +22,12 @@ struct Membership::Draft {
   }
 };
 
-/// What only the coordinator does: puts the dead out at once, fulfils wishes, all in one change.
+/// What only the coordinator does: puts the dead out and fulfils wishes, all in one change.
 void Membership::do_office(Instant now, Outbox& out) {
   const bool has_dead = !detector_.suspected().empty();
   const bool has_wishes = !requests_.empty() || !admissions_.empty() || leave_;
   if (!has_dead && !has_wishes) return;
-  if (!has_dead && now < office_opens_) return out.arm(Timer::kOffice, office_opens_);
+  if (now < office_opens_) return out.arm(Timer::kOffice, office_opens_);
   Draft draft{{}, live_, view_.next_processor, {}, {}};
   for (const auto& [id, gone] : detector_.suspected()) {
     draft.change.gone.push_back(gone);

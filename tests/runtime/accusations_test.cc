@@ -153,6 +153,20 @@ TEST_CASE("a refused connection is proof on the machine of the accused") {
         std::vector<ViewChange::Gone>{{p(4), Departure::kConnectionLost, "refused"}});
 }
 
+TEST_CASE("deaths that come together are one change, and the first one is not held up") {
+  Harness h(1, 40);
+  for (std::uint32_t id = 11; id <= 40; ++id)
+    h.machine.on_message(h.now, p(2), refused(id, 2), h.out);
+  CHECK(h.machine.view().number == 11);
+  CHECK(!h.machine.contains(p(11)));
+
+  h.now += 20ms;
+  h.machine.on_timer(h.now, Membership::Timer::kOffice, h.out);
+
+  CHECK(h.machine.view().number == 12);
+  CHECK(h.machine.ids() == ProcessorSet::range(p(1), p(10)));
+}
+
 TEST_CASE("a refusal that was seen from another machine is an accusation like others") {
   Harness h(apart(view_of(4), 4));
   h.message(2, refused(4, 2));
