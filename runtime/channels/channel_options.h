@@ -26,6 +26,9 @@ struct ChannelOptions {
   /// ... and lengthen peer_timeout by so many times that, for a minute, by `late_most` at most.
   std::uint32_t late_factor = 3;
   Duration late_most = 30s;
+  /// What answers of a peer took at worst in the last minute lengthens its time-outs by so many
+  /// times that, if it is `late_least` or more. 0: a slow way that many share is taken for dead.
+  std::uint32_t slow_factor = 2;
   std::uint32_t refusals = 2;    ///< So many refused dials in a row: Unreachable.
   std::uint32_t violations = 3;  ///< So many broken rules: Unreachable.
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a

@@ -47,6 +47,9 @@ struct ChannelPeer {
 
   bool is_watched = false;
   Lateness lateness;         ///< Of the peer, as it says.
+  Lateness slowness;         ///< Of the way to it and back: what answers took.
+  std::uint64_t timed = 0;   ///< The answer to this envelope is timed; 0: to none.
+  Instant timed_at;
   bool is_reported = false;  ///< As Unreachable, and no success since.
   Instant reported_at;
   Instant used_at;      ///< The last envelope went or came; or its link served others.

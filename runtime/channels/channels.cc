@@ -89,6 +89,10 @@ void Channels::put_on_link(Instant now, ChannelPeer& peer) {
   const bool tell = !is_detour && link.share.give(now, peer.stream.bytes(link.next), options_);
   outputs_.emplace_back(Transmit{link.id, std::move(frame), tell});
   if (link.next <= peer.sent) ++counters_.resent;
+  if (peer.timed == 0 && link.next > peer.sent) {
+    peer.timed = link.next;
+    peer.timed_at = now;
+  }
   peer.sent = std::max(peer.sent, link.next);
   ++link.next;
   if (!peer.surplus) peer.owed_frames = peer.owed_bytes = 0;  // it carries the acknowledgement
@@ -100,24 +104,6 @@ void Channels::on_drained(Instant now, LinkId id) {
   if (link == nullptr) return;
   link->share.on_drained(now, options_);
   if (link == &*peer->link) pump(now, *peer);
-}
-
-/// Sends an acknowledgement by itself, where the peer was heard last.
-void Channels::confirm(ChannelPeer& peer) {
-  if (!peer.link) return;  // the statement on the next link will say it
-  const bool on_surplus = peer.surplus && peer.surplus->heard_at > peer.link->heard_at;
-  const LinkId link = on_surplus ? peer.surplus->id : peer.link->id;
-  outputs_.emplace_back(Transmit{link, peer.stream.acknowledgement()});
-  peer.owed_frames = peer.owed_bytes = 0;
-}
-
-void Channels::confirm_all() {
-  for (const ProcessorId id : std::exchange(owed_, {})) {
-    ChannelPeer* peer = find(id);
-    if (peer == nullptr || peer->owed_frames == 0) continue;
-    confirm(*peer);
-    if (peer->owed_frames > 0) owed_.insert(id);  // There is no link.
-  }
 }
 
 // --- Receiving -----------------------------------------------------------------------------------
@@ -163,6 +149,11 @@ bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t r
   const std::uint64_t before = peer.stream.acknowledged();
   if (!peer.stream.on_acknowledged(received)) return false;
   const bool is_progress = peer.stream.acknowledged() > before;
+  if (peer.timed != 0 && peer.timed <= received) {
+    const Duration took = now - peer.timed_at;
+    peer.timed = 0;
+    if (took >= options_.late_least) peer.slowness.note(now, std::min(took, options_.late_most));
+  }
   if (is_progress) {
     peer.progress_at = now;
     peer.dial_pause = Duration::zero();
@@ -302,6 +293,7 @@ void Channels::lose(Instant now, ChannelPeer& peer, LinkId link) {
   if (now - peer.link->up_at >= options_.dial_pause_max && peer.violations == 0) {
     peer.dial_pause = Duration::zero();
   }
+  peer.timed = 0;  // what is sent again says nothing of the way
   const Instant lost_up_at = peer.link->up_at;
   peer.link = std::exchange(peer.surplus, std::nullopt);
   renew_up(peer);

@@ -68,8 +68,7 @@ class Channels {
   std::vector<Envelope> forget(Instant now, ProcessorId peer);
   /// The last word to a stranger.
   void refuse(Instant now, LinkId link, Fenced fenced);
-  /// Acknowledges what is owed: the end of a drain would wait for a quiet moment else.
-  /// Costs what there is to acknowledge.
+  /// Acknowledges what is owed, and costs that: else a drain's end waits for a quiet moment.
   void confirm_all();
   void on_deadline(Instant now);
 
@@ -128,7 +127,8 @@ class Channels {
   void dial(ChannelPeer& peer);
   void dial_soon(Instant now, ChannelPeer& peer);
   void report(Instant now, ChannelPeer& peer, Departure why, std::string detail);
-  [[nodiscard]] Duration patience(const ChannelPeer& peer, Duration base) const;
+  [[nodiscard]] Duration patience(Instant now, const ChannelPeer& peer, Duration base) const;
+  [[nodiscard]] Duration slowness(Instant now, const ChannelPeer& peer) const;
   [[nodiscard]] Duration timeout(Instant now, const ChannelPeer& peer) const;
   void on_late(Instant now, Duration late);
 

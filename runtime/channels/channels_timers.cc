@@ -2,6 +2,7 @@
 // sets itself again if there is still something to wait for.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "overlay/base/check.h"
 #include "runtime/channels/channels.h"
@@ -86,14 +87,38 @@ void Channels::on_ack_due(Instant now, ChannelPeer& peer) {
   }
 }
 
+/// Sends an acknowledgement by itself, where the peer was heard last.
+void Channels::confirm(ChannelPeer& peer) {
+  if (!peer.link) return;  // the statement on the next link will say it
+  const bool on_surplus = peer.surplus && peer.surplus->heard_at > peer.link->heard_at;
+  const LinkId link = on_surplus ? peer.surplus->id : peer.link->id;
+  outputs_.emplace_back(Transmit{link, peer.stream.acknowledgement()});
+  peer.owed_frames = peer.owed_bytes = 0;
+}
+
+void Channels::confirm_all() {
+  for (const ProcessorId id : std::exchange(owed_, {})) {
+    ChannelPeer* peer = find(id);
+    if (peer == nullptr || peer->owed_frames == 0) continue;
+    confirm(*peer);
+    if (peer->owed_frames > 0) owed_.insert(id);  // There is no link.
+  }
+}
+
 void Channels::on_dial_due(Instant /*now*/, ChannelPeer& peer) {
   if (!peer.link && !peer.is_dialling && peer.is_needed()) dial(peer);
 }
 
-/// `base`, and the time that the oldest envelope may take.
-Duration Channels::patience(const ChannelPeer& peer, Duration base) const {
+/// `base`, and the time that the oldest envelope may take, and that answers took lately.
+Duration Channels::patience(Instant now, const ChannelPeer& peer, Duration base) const {
   const std::uint64_t bytes = peer.stream.oldest_bytes();
-  return base + std::chrono::milliseconds(bytes * 1000 / options_.slowest_bandwidth);
+  return base + slowness(now, peer) +
+         std::chrono::milliseconds(bytes * 1000 / options_.slowest_bandwidth);
+}
+
+/// Many that share a slow way fill it: what is behind that is late, and not lost.
+Duration Channels::slowness(Instant now, const ChannelPeer& peer) const {
+  return std::min(options_.slow_factor * peer.slowness.worst(now), options_.late_most);
 }
 
 void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
@@ -101,7 +126,7 @@ void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
   // Without statement nothing can be sent; with one, what was sent must be acknowledged.
   if (peer.link->stated && peer.has_all()) return;
   const Instant begin = std::max(peer.link->up_at, peer.progress_at);
-  const Instant due = begin + patience(peer, options_.stall_timeout);
+  const Instant due = begin + patience(now, peer, options_.stall_timeout);
   if (now < due) {
     arm(peer, Timer::kStall, due);
     return;
@@ -130,8 +155,8 @@ void Channels::on_give_up_due(Instant now, ChannelPeer& peer) {
   if (!peer.is_needed()) return;
   Instant due = Instant::max();
   const Duration timeout = this->timeout(now, peer);
-  if (peer.is_watched) due = peer.heard_at + timeout;
-  if (!peer.has_all()) due = std::min(due, peer.progress_at + patience(peer, timeout));
+  if (peer.is_watched) due = peer.heard_at + timeout + slowness(now, peer);
+  if (!peer.has_all()) due = std::min(due, peer.progress_at + patience(now, peer, timeout));
   if (peer.is_reported) due = std::max(due, peer.reported_at + options_.peer_timeout);
   if (now < due) {
     arm(peer, Timer::kGiveUp, due);
