@@ -121,7 +121,7 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
     return end(*m);
   }
   if (const auto* m = std::get_if<runtime::Done>(&reply); m != nullptr && !m->error.empty()) {
-    return job_ ? fail(m->error) : ask_another(m->error);
+    return job_ ? on_unknown(m->error) : ask_another(m->error);
   }
   return std::nullopt;
 }
@@ -153,6 +153,7 @@ void Follower::begin(JobId job) {
   if (!job_) begun_ = tcp::steady_now();
   job_ = job;
   moves_ = 0;
+  moved_.reset();
   give_up_.reset();
   if (!on_start_) return;
   const Status started = std::exchange(on_start_, nullptr)(job);
@@ -249,6 +250,7 @@ Follower::Code Follower::ask_another(const std::string& why) {
 Follower::Code Follower::find_again(const Error& loss) {
   const std::string lost = to_string(session_.client.daemon());
   const Instant now = tcp::steady_now();
+  if (!moved_) moved_ = now;
   if (!give_up_) {
     give_up_ = now + kSearch;
     for_news_ = Waiting(kSearch);
@@ -265,11 +267,23 @@ Follower::Code Follower::find_again(const Error& loss) {
   return std::nullopt;
 }
 
+/// A job that has moved to this daemon may not have been announced there yet.
+Follower::Code Follower::on_unknown(const std::string& why) {
+  if (!moved_ || tcp::steady_now() > *moved_ + kSearch) return fail(why);
+  std::this_thread::sleep_for(kLook);
+  return follow_at({session_.client.endpoint()});
+}
+
 Follower::Code Follower::move(const runtime::RunMoved& moved) {
   job_ = moved.job;
+  if (!moved_) moved_ = tcp::steady_now();
   // The next home may not have heard yet that the one before leaves, and send us back.
   if (++moves_ > 1) std::this_thread::sleep_for(kLook);
-  auto next = connect_to(session_.dir.name(), moved.endpoints);
+  return follow_at(moved.endpoints);
+}
+
+Follower::Code Follower::follow_at(const std::vector<std::string>& endpoints) {
+  auto next = connect_to(session_.dir.name(), endpoints);
   if (!next.ok()) return find_again(next.error());
   session_ = std::move(next).value();
   const Status sent = follow();

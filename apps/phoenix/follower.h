@@ -66,7 +66,9 @@ class Follower {
   [[nodiscard]] int end_elsewhere();
   [[nodiscard]] Code ask_another(const std::string& why);
   [[nodiscard]] Code find_again(const Error& loss);
+  [[nodiscard]] Code on_unknown(const std::string& why);
   [[nodiscard]] Code move(const runtime::RunMoved& moved);
+  [[nodiscard]] Code follow_at(const std::vector<std::string>& endpoints);
   /// The daemon asked last, with its task and place, for a person.
   [[nodiscard]] std::string home() const;
 
@@ -87,6 +89,7 @@ class Follower {
   bool tells_time_ = false;
   bool is_guest_ = false;  ///< The job goes on when this tool ends.
   bool has_ended_ = false;
+  std::optional<Instant> moved_;    ///< Since when no daemon has said that the job is its own.
   std::optional<Instant> give_up_;  ///< Searching since a loss.
 
   Instant looked_;             ///< When the silence was counted last.

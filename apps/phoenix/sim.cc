@@ -60,8 +60,8 @@ int run_script(const SimOptions& options) {
   if (!text) {
     return fail(
         "no scenario '" + options.scenario +
-            "': neither churn, churn-small, barred, relays, stopped, deaths, mesh or costs, nor a "
-            "file",
+            "': neither churn, churn-small, drawn, barred, relays, stopped, deaths, mesh or costs, "
+            "nor a file",
         kUsage);
   }
   const sim::ScenarioFile file = sim::split_scenario(*text);
@@ -152,6 +152,7 @@ int simulate(const SimOptions& options) {
   if (options.scenario == "barred") {
     return run_seeds(options, sim::ChurnOptions::barred(), false);
   }
+  if (options.scenario == "drawn") return run_seeds(options, sim::ChurnOptions::drawn(), false);
   if (options.scenario == "stopped") {
     return run_seeds(options, sim::ChurnOptions::stopped(), false);
   }
@@ -170,10 +171,10 @@ void add_sim(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<SimOptions>();
   CLI::App* verb = tool.add_subcommand("sim", "Simulate a mesh with faults, and check everything");
   verb->add_option("--scenario", options->scenario,
-                   "churn, churn-small, barred (pairs do not reach each other), relays (who only "
-                   "passes on dies), stopped (tools that do not read), deaths, mesh (1000 "
-                   "processors, and 100 come and go), costs (what each event costs), or a scenario "
-                   "file")
+                   "churn, churn-small, drawn (slow links, several jobs, sites cut off from each "
+                   "other), barred (pairs do not reach each other), relays (who only passes on "
+                   "dies), stopped (tools that do not read), deaths, mesh (1000 processors, and "
+                   "100 come and go), costs (what each event costs), or a scenario file")
       ->capture_default_str();
   verb->add_option("--seed,--seeds", options->seeds, "One seed, or a range like 0..999")
       ->capture_default_str();

@@ -4,6 +4,10 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/sim/drawn.h"
 
 namespace phx::sim {
 namespace {
@@ -66,7 +70,7 @@ ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) 
 class Run {
  public:
   Run(std::uint64_t seed, const ChurnOptions& options)
-      : options_(with_pieces(seed, with_windows(seed, options))),
+      : options_(with_pieces(seed, with_windows(seed, with_draws(seed, options)))),
         cluster_(cluster_options(seed, options_)),
         faults_(cluster_, options.faults, Rng(seed).fork("faults")) {}
 
@@ -78,6 +82,9 @@ class Run {
   bool run_until(const std::function<bool()>& is_done, Duration bound, const std::string& what);
   void stall(const std::string& what);
   void settle();
+  void start_job(const WorkloadOptions& options) { jobs_.push_back(&cluster_.run_job(options)); }
+  [[nodiscard]] bool have_all_ended() const;
+  void check_result(const Workload& job);
   void check_end();
   void check_stayed();
   [[nodiscard]] Outcome finish();
@@ -85,7 +92,7 @@ class Run {
   ChurnOptions options_;
   Cluster cluster_;
   Faults faults_;
-  Workload* job_ = nullptr;
+  std::vector<Workload*> jobs_;
   Outcome outcome_;
 };
 
@@ -101,8 +108,13 @@ bool Run::run_until(const std::function<bool()>& is_done, Duration bound, const 
   bool has_stalled = false;
   const bool done = cluster_.run_until(
       [&] {
-        const std::uint64_t now = job_ == nullptr ? 0 : job_->ledger().progress();
-        if (now != progress) moved_at = cluster_.now();
+        std::uint64_t now = 0;
+        bool is_busy = false;
+        for (const Workload* job : jobs_) {
+          now += job->ledger().progress();
+          is_busy = is_busy || !cluster_.result(*job);
+        }
+        if (now != progress || !is_busy) moved_at = cluster_.now();
         progress = now;
         has_stalled = cluster_.now() - moved_at > options_.stalls_after;
         return has_stalled || is_done();
@@ -119,9 +131,19 @@ bool Run::start() {
                  kStartBound, "the mesh does not come together")) {
     return false;
   }
-  job_ = &cluster_.run_job(options_.workload);
-  return run_until([&] { return job_->ledger().holder(VnodeId{0}).has_value(); }, kStartBound,
+  start_job(options_.workload);
+  for (const auto& [after, job] : options_.more_jobs) {
+    const WorkloadOptions& work = job;
+    cluster_.agenda().schedule_in(after, [this, &work] { start_job(work); });
+  }
+  return run_until([&] { return jobs_[0]->ledger().holder(VnodeId{0}).has_value(); }, kStartBound,
                    "the job does not start");
+}
+
+bool Run::have_all_ended() const {
+  return jobs_.size() == 1 + options_.more_jobs.size() &&
+         std::ranges::all_of(
+             jobs_, [&](const Workload* job) { return cluster_.result(*job).has_value(); });
 }
 
 void Run::settle() {
@@ -140,37 +162,41 @@ void Run::settle() {
 Outcome Run::churn() {
   if (!start()) return finish();
   faults_.start();
-  const auto& result = cluster_.result(*job_);
-  const Instant end = cluster_.now() + options_.workload.lasts;
-  if (!run_until([&] { return result || cluster_.now() >= end; }, options_.workload.lasts + 1s,
+  Duration lasts = options_.workload.lasts;
+  for (const auto& [after, job] : options_.more_jobs) lasts = std::max(lasts, after + job.lasts);
+  const Instant end = cluster_.now() + lasts;
+  if (!run_until([&] { return have_all_ended() || cluster_.now() >= end; }, lasts + 1s,
                  "no progress under faults")) {
     return finish();
   }
   faults_.stop();
-  if (!run_until([&] { return result.has_value(); }, options_.settles_within,
+  if (!run_until([&] { return have_all_ended(); }, options_.settles_within,
                  "the job does not end after the faults have stopped")) {
     return finish();
   }
-  if (options_.is_calm) cluster_.checkers().check_owners_known(cluster_.id(*job_));
-  if (result->code != 0) {
-    cluster_.violations().add("the job ended with code " + std::to_string(result->code) + ": " +
-                              result->reason);
-  }
-  if (job_->ledger().outstanding() > 0) {
-    cluster_.violations().add("the job ended without " + job_->ledger().missing());
-  }
-  if (job_->ledger().unshown() > 0) {
-    cluster_.violations().add("the tool has not shown " + std::to_string(job_->ledger().unshown()) +
-                              " outputs");
-  }
+  for (const Workload* job : jobs_) check_result(*job);
   settle();
   return finish();
+}
+
+void Run::check_result(const Workload& job) {
+  const Cluster::JobResult& result = *cluster_.result(job);
+  const Ledger& ledger = job.ledger();
+  Violations& violations = cluster_.violations();
+  if (options_.is_calm) cluster_.checkers().check_owners_known(cluster_.id(job));
+  if (result.code != 0) {
+    violations.add("the job ended with code " + std::to_string(result.code) + ": " + result.reason);
+  }
+  if (ledger.outstanding() > 0) violations.add("the job ended without " + ledger.missing());
+  if (ledger.unshown() > 0) {
+    violations.add("the tool has not shown " + std::to_string(ledger.unshown()) + " outputs");
+  }
 }
 
 Outcome Run::deaths() {
   if (!start()) return finish();
   faults_.start();
-  const auto& result = cluster_.result(*job_);
+  const auto& result = cluster_.result(*jobs_[0]);
   const Instant end = cluster_.now() + options_.workload.lasts;
   const bool ended_or_late = cluster_.run_until([&] { return result || cluster_.now() >= end; },
                                                 options_.workload.lasts + 1s);
@@ -189,15 +215,15 @@ Outcome Run::deaths() {
 /// The reason names a processor that died. When several die at once, daemons may hear of the one or
 /// the other first; the tool hears one of them.
 void Run::check_end() {
-  const auto& result = *cluster_.result(*job_);
+  const auto& result = *cluster_.result(*jobs_[0]);
   const std::string first = result.reason.substr(0, result.reason.find(' '));
   const bool names_processor = first.starts_with('p');
   const bool is_tool_lost = result.code < 0;
   if (result.code != 0 && !names_processor && !is_tool_lost) {
     cluster_.violations().add("the job ended for an unclear reason: " + result.reason);
   }
-  if (result.code == 0 && job_->ledger().outstanding() > 0) {
-    cluster_.violations().add("the job ended well without " + job_->ledger().missing());
+  if (result.code == 0 && jobs_[0]->ledger().outstanding() > 0) {
+    cluster_.violations().add("the job ended well without " + jobs_[0]->ledger().missing());
   }
   for (const std::string& blamed : cluster_.blamed()) {
     if (!cluster_.has_died(blamed)) {
@@ -221,7 +247,7 @@ void Run::check_stayed() {
 Outcome Run::finish() {
   check_stayed();
   outcome_.violations = cluster_.violations().all();
-  if (job_ != nullptr) outcome_.counters = job_->ledger().counters();
+  for (const Workload* job : jobs_) outcome_.counters.add(job->ledger().counters());
   outcome_.machines = cluster_.machines().size();
   for (const SimDriver& machine : cluster_.machines()) {
     if (!machine.is_running()) ++outcome_.left;
@@ -287,6 +313,12 @@ ChurnOptions ChurnOptions::barred() {
   options.faults.partitions = Duration{};
   options.faults.bars = 700ms;
   options.settles_within = 90s;
+  return options;
+}
+
+ChurnOptions ChurnOptions::drawn() {
+  ChurnOptions options = small();
+  options.is_drawn = true;
   return options;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/sim/cluster.h"
@@ -23,7 +24,11 @@ struct ChurnOptions {
   /// A quarter of the runs have these; the others draw smaller ones, so that a state takes several.
   std::uint64_t state_piece_bytes = std::uint64_t{256} << 10U;
   std::uint64_t state_window_bytes = std::uint64_t{1} << 20U;
+  /// Further jobs, and how long after the first one each of them begins.
+  std::vector<std::pair<Duration, WorkloadOptions>> more_jobs;
   FaultOptions faults = FaultOptions::churn();
+  /// Network, jobs, faults and the time that all this takes are drawn, too [drawn.h].
+  bool is_drawn = false;
   PlantedFault planted = PlantedFault::kNone;
   Duration settles_within = 60s;  ///< After the faults have stopped [liveness].
   Duration stalls_after = 20s;    ///< Without any progress, also under faults.
@@ -41,6 +46,8 @@ struct ChurnOptions {
   [[nodiscard]] static ChurnOptions relays();
   /// ... with pairs that do not reach each other for up to a minute, and a job that lasts longer.
   [[nodiscard]] static ChurnOptions barred();
+  /// Small, with what `is_drawn` says.
+  [[nodiscard]] static ChurnOptions drawn();
   /// Small, with processes that write much, and a tool that stops reading now and then.
   [[nodiscard]] static ChurnOptions stopped();
 };

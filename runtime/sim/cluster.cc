@@ -12,6 +12,8 @@ namespace {
 
 constexpr Duration kClientDelay = 200us;  // Between a tool, or a newcomer, and a daemon.
 constexpr Duration kAskAgain = 200ms;
+constexpr Duration kLook = 100ms;  // As the tool.
+constexpr Duration kSearch = 15s;
 constexpr std::string_view kEndpointPrefix = "sim-";
 
 /// Every daemon has a machine of its own.
@@ -249,6 +251,7 @@ void Cluster::on_client_dropped(MachineId at, ClientId client) {
 /// The daemon of a tool went away without a word: the others learn soon what became of the job.
 void Cluster::find_again(std::size_t index) {
   Tool& tool = tools_[index];
+  if (!tool.moved_at) tool.moved_at = agenda_.now();
   const auto member = pick_member();
   if (!member) {
     tool.result = JobResult{tool.job, -1, "the tool lost its daemon"};
@@ -333,6 +336,7 @@ void Cluster::on_tool_reply(std::size_t index, Client client, runtime::ClientRep
   std::visit(Overloaded{
                  [&](const runtime::RunStarted& m) {
                    if (tool.job == JobId{}) tool.workload->begin(agenda_.now());
+                   tool.moved_at.reset();
                    tool.job = m.job;
                    checkers_.watch(m.job);
                  },
@@ -350,11 +354,19 @@ void Cluster::on_tool_reply(std::size_t index, Client client, runtime::ClientRep
                  },
                  [&](const runtime::RunMoved& m) {
                    followers_.erase(client);
+                   if (!tool.moved_at) tool.moved_at = agenda_.now();
                    if (const auto home = outside_.resolve(m.endpoints)) return follow(index, *home);
                    find_again(index);
                  },
                  [&](const runtime::Done& m) {
                    if (tool.job == JobId{}) return;  // Refused; the connection closes now.
+                   // It has moved there, but was not announced there yet.
+                   if (tool.moved_at && agenda_.now() < *tool.moved_at + kSearch) {
+                     followers_.erase(client);
+                     agenda_.schedule_in(kLook,
+                                         [this, index, at = client.first] { follow(index, at); });
+                     return;
+                   }
                    tool.result = JobResult{tool.job, -1, m.error};
                    note({}, "tool-refused", m.error);
                  },

@@ -34,8 +34,7 @@ struct ClusterOptions {
 /// decides everything, so a run repeats itself exactly. Not thread-safe.
 class Cluster {
  public:
-  /// How a job started here ended.
-  struct JobResult {
+  struct JobResult {  ///< How a job started here ended.
     JobId job;
     std::int32_t code = 0;
     std::string reason;
@@ -103,6 +102,7 @@ class Cluster {
     JobId job;
     std::optional<JobResult> result;
     std::map<ProcessorId, std::uint64_t> shown;  ///< The last output of each process.
+    std::optional<Instant> moved_at;  ///< No daemon has said since then that the job is its own.
   };
 
   [[nodiscard]] SimDriver::Outside make_outside();

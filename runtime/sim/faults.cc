@@ -38,6 +38,7 @@ void Faults::start() {
   repeat(options_.idle_deaths, &Faults::kill_idle);
   repeat(options_.partitions, &Faults::cut_off);
   repeat(options_.bars, &Faults::bar);
+  repeat(options_.way_cuts, &Faults::cut_way);
   repeat(options_.tool_stops, &Faults::stop_tools);
 }
 
@@ -82,7 +83,8 @@ void Faults::drain() {
   const auto staying = cluster_.staying();
   if (staying.size() <= options_.members_min) return;
   constexpr double kCoordinator = 0.15;
-  cluster_.drain(rng_.chance(kCoordinator) ? staying.front() : pick(staying));
+  const MachineId leaver = rng_.chance(kCoordinator) ? staying.front() : pick(staying);
+  if (!is_between(leaver)) cluster_.drain(leaver);
 }
 
 void Faults::release() {
@@ -185,6 +187,41 @@ void Faults::bar() {
     cluster_.network().lift_barriers(a, b);
     barred_[a].erase(b);
     barred_[b].erase(a);
+  });
+}
+
+std::vector<MachineId> Faults::staying_at(std::size_t site) const {
+  std::vector<MachineId> there = cluster_.staying();
+  std::erase_if(there, [&](MachineId machine) { return cluster_.model().site(machine) != site; });
+  return there;
+}
+
+/// Others reach each other only through its site.
+bool Faults::is_between(MachineId machine) const {
+  constexpr std::size_t kLeast = 2;
+  const std::size_t site = cluster_.model().site(machine);
+  return between_.contains(site) && staying_at(site).size() <= kLeast;
+}
+
+void Faults::cut_way() {
+  constexpr std::size_t kLeast = 2;
+  const std::uint64_t sites = cluster_.model().topology().sites.size();
+  if (!between_.empty() || sites <= 2) return;
+  const auto between = static_cast<std::size_t>(rng_.below(sites));
+  const auto one = static_cast<std::size_t>((between + 1 + rng_.below(sites - 1)) % sites);
+  const auto other = static_cast<std::size_t>((between + 1 + rng_.below(sites - 1)) % sites);
+  if (one == other || staying_at(between).size() < kLeast) return;
+  between_ = {between};
+  const std::vector<MachineId> here = staying_at(one);
+  const std::vector<MachineId> there = staying_at(other);
+  for (const MachineId a : here) {
+    for (const MachineId b : there) cluster_.network().set_barrier(a, b, Network::Barrier::kCut);
+  }
+  cluster_.agenda().schedule_in(draw(options_.barred_max), [this, here, there] {
+    for (const MachineId a : here) {
+      for (const MachineId b : there) cluster_.network().lift_barriers(a, b);
+    }
+    between_.clear();
   });
 }
 

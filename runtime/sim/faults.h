@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "overlay/base/rng.h"
 #include "overlay/base/time.h"
@@ -31,6 +32,9 @@ struct FaultOptions {
   Duration bars{};
   Duration barred_max = 60s;
   std::size_t bars_each = 2;
+  /// Nothing passes between two sites for up to `barred_max`, one pair of sites at a time; a third
+  /// one with two members at least reaches both.
+  Duration way_cuts{};
   Duration tool_stops{};  ///< Tools do nothing for a while.
   std::uint32_t members_min = 2;
   std::uint32_t members_max = 32;
@@ -68,7 +72,10 @@ class Faults {
   void kill_idle();
   void cut_off();
   void bar();
+  void cut_way();
   void stop_tools();
+  [[nodiscard]] std::vector<MachineId> staying_at(std::size_t site) const;
+  [[nodiscard]] bool is_between(MachineId machine) const;
   [[nodiscard]] MachineId pick(const std::vector<MachineId>& from);
   [[nodiscard]] Duration draw(Duration most);
 
@@ -76,6 +83,7 @@ class Faults {
   FaultOptions options_;
   Rng rng_;
   std::map<MachineId, std::set<MachineId>> barred_;  ///< From whom.
+  std::set<std::size_t> between_;  ///< The site between the two whose way is cut; or empty.
   bool is_on_ = false;
   std::uint64_t deaths_ = 0;
 };

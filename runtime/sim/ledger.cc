@@ -181,6 +181,14 @@ void Ledger::shown(const Payload& output) {
                   std::to_string(header.from) + " was shown twice, out of turn, or damaged");
 }
 
+void Ledger::Counters::add(const Counters& other) {
+  messages += other.messages;
+  broadcasts += other.broadcasts;
+  results += other.results;
+  outputs += other.outputs;
+  moves += other.moves;
+}
+
 std::string Ledger::missing() const {
   const std::size_t count = vnodes_.size();
   for (std::size_t from = 0; from < count; ++from) {

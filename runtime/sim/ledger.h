@@ -44,6 +44,7 @@ class Ledger {
     std::uint64_t results = 0;     ///< Of reductions, counted per vnode that gets them.
     std::uint64_t outputs = 0;     ///< Shown by the tool.
     std::uint64_t moves = 0;       ///< Vnodes installed after their first time.
+    void add(const Counters& other);
   };
 
   /// REQUIRES at most 65,536 vnodes: there is a counter per vnode and sender, or root, in use.
@@ -81,6 +82,12 @@ class Ledger {
     return vnodes_[vnode.value].holder;
   }
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  /// Messages that `at` has received.
+  [[nodiscard]] std::uint64_t received_by(VnodeId at) const {
+    std::uint64_t sum = 0;
+    for (const auto& row : streams_) sum += row.empty() ? 0 : row[at.value].received;
+    return sum;
+  }
   /// Of `root`, by `at`.
   [[nodiscard]] std::uint32_t broadcasts_taken(VnodeId root, VnodeId at) const {
     const std::vector<std::uint32_t>& taken = taken_broadcasts_[root.value];

@@ -43,6 +43,14 @@ Process::Process(MachineId at, JobId job, Workload& workload, Rng rng)
 
 void Process::on_message(Instant now, runtime::ToApplication message) {
   if (workload_.options().on_arrival) workload_.options().on_arrival(now, at_, message);
+  if (now < stopped_until_ || !unread_.empty()) {
+    unread_.push_back(std::move(message));
+  } else {
+    read(now, std::move(message));
+  }
+}
+
+void Process::read(Instant now, runtime::ToApplication message) {
   endpoint_.on_time(now);
   endpoint_.on_message(std::move(message));
 }
@@ -73,7 +81,8 @@ void Process::release(const VnodeSet& vnodes) {
 }
 
 void Process::take_turn(Instant now) {
-  if (exit_) return;
+  if (exit_ || now < stopped_until_) return;
+  for (runtime::ToApplication& message : std::exchange(unread_, {})) read(now, std::move(message));
   if (endpoint_.ended()) {
     exit_ = runtime::Exit{endpoint_.ended()->code, 0, false, {}};
     return;
@@ -112,6 +121,7 @@ void Process::receive() {
   constexpr double kLazy = 0.1;
   // Sometimes mail is left in the boxes, so that it moves with its vnode.
   std::uint64_t most = rng_.chance(kLazy) ? rng_.below(4) : ~std::uint64_t{0};
+  if (const std::uint64_t takes = workload_.options().takes_max; takes > 0) most = takes;
   for (const auto kind : {Message::Kind::kPointToPoint, Message::Kind::kBroadcast}) {
     Endpoint::Selector wanted;
     wanted.kind = kind;
@@ -129,6 +139,7 @@ void Process::receive() {
 
 void Process::act(Instant now, VnodeId vnode, State& state) {
   send_something(now, vnode, state);
+  send_ordered(vnode);
   reduce(vnode, state);
   const auto& options = workload_.options();
   const bool has_sent_all =
@@ -169,6 +180,16 @@ void Process::send_something(Instant now, VnodeId vnode, State& state) {
     const Payload payload = workload_.ledger().broadcast(vnode, size);
     PHX_CHECK(endpoint_.broadcast(vnode, state.broadcasts, payload).ok());
     ++state.broadcasts;
+  }
+}
+
+void Process::send_ordered(VnodeId vnode) {
+  const std::size_t size = std::max(workload_.options().message_bytes, kLabel);
+  while (const auto to = workload_.next_order(vnode)) {
+    if (!endpoint_.check_room(vnode, *to, size).ok()) return;
+    const Payload payload = workload_.ledger().send(vnode, *to, size);
+    PHX_CHECK(endpoint_.send(vnode, *to, 0, payload).ok());
+    workload_.on_order_sent(vnode);
   }
 }
 

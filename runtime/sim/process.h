@@ -43,6 +43,8 @@ class Process {
   /// The same, but only who is told to will ask for them.
   void give_up(const VnodeSet& vnodes) { endpoint_.release(vnodes); }
   void assume(const VnodeSet& vnodes) { endpoint_.assume(vnodes); }
+  /// It does nothing until then, and reads nothing, as after SIGSTOP.
+  void stop_until(Instant at) { stopped_until_ = at; }
   [[nodiscard]] const runtime::Endpoint& endpoint() const { return endpoint_; }
 
  private:
@@ -61,9 +63,11 @@ class Process {
     bool is_right = true;
   };
 
+  void read(Instant now, runtime::ToApplication message);
   void receive();
   void act(Instant now, VnodeId vnode, State& state);
   void send_something(Instant now, VnodeId vnode, State& state);
+  void send_ordered(VnodeId vnode);
   void reduce(VnodeId vnode, State& state);
   void contribute(VnodeId vnode, State& state, const Round& round);
   void await_result(VnodeId vnode, State& state, const Round& round);
@@ -82,6 +86,8 @@ class Process {
   std::map<VnodeId, State> states_;
   VnodeSet released_;  ///< Asked for by release(), not yet packed.
   Instant adopted_at_{};
+  Instant stopped_until_{};
+  std::vector<runtime::ToApplication> unread_;  ///< Came while it was stopped.
   std::optional<Payload> written_;
   bool is_closing_ = false;  ///< Done, but what it sent has not been received.
   std::optional<runtime::Exit> exit_;

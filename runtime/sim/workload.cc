@@ -73,6 +73,20 @@ void Workload::order_round(VnodeId target, bool to_all) {
   round.kind.to_all = to_all;
 }
 
+std::optional<VnodeId> Workload::next_order(VnodeId from) const {
+  const auto found = orders_.find(from);
+  if (found == orders_.end() || found->second.empty()) return std::nullopt;
+  return found->second.front().first;
+}
+
+/// The orders of one vnode take turns.
+void Workload::on_order_sent(VnodeId from) {
+  auto& orders = orders_.at(from);
+  auto [to, left] = orders.front();
+  orders.pop_front();
+  if (left > 1) orders.emplace_back(to, left - 1);
+}
+
 Payload Workload::contribution(const Round& round, VnodeId vnode) const {
   std::vector<std::int64_t> values(round.elements);
   for (std::size_t i = 0; i < round.elements; ++i) values[i] = element(round, vnode, i);

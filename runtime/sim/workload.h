@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectives/messages.h"
@@ -31,6 +33,7 @@ struct WorkloadOptions {
   std::uint64_t targets = 0;         ///< Of reductions: the first vnodes; 0: all.
   std::size_t message_bytes = 1024;  ///< Most are shorter, a few take several pieces.
   bool has_equal_sizes = false;      ///< All have `message_bytes`.
+  std::uint64_t takes_max = 0;       ///< A process takes so many messages per turn; 0: all.
   std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
   std::size_t piece_bytes = 4096;    ///< Of the endpoints.
   // Of the endpoints, too: credit before any was given, window of one flow, what a process takes in
@@ -91,6 +94,14 @@ class Workload {
   void extend(std::uint32_t rounds) { options_.reductions += rounds; }
   /// One more round, with this target instead of a drawn one.
   void order_round(VnodeId target, bool to_all);
+  /// So many more messages of `message_bytes`, as fast as there is room for them.
+  void order_messages(VnodeId from, VnodeId to, std::uint64_t count) {
+    if (count > 0) orders_[from].emplace_back(to, count);
+  }
+  void drop_orders() { orders_.clear(); }
+  /// To whom `from` sends the next one of these; and that it has done so.
+  [[nodiscard]] std::optional<VnodeId> next_order(VnodeId from) const;
+  void on_order_sent(VnodeId from);
   /// One more broadcast of `root`.
   void order_broadcast(VnodeId root) { ++broadcasts_[root.value]; }
   /// While it is held open, the job is not complete, so that more can be ordered.
@@ -112,6 +123,7 @@ class Workload {
   std::vector<std::uint32_t> broadcasts_;
   std::vector<std::optional<Payload>> expected_;
   std::map<std::uint64_t, Round> ordered_;
+  std::map<VnodeId, std::deque<std::pair<VnodeId, std::uint64_t>>> orders_;  ///< Messages to send.
   bool is_held_open_ = false;
   std::uint64_t done_ = 0;
   Instant begun_at_{};

@@ -59,6 +59,15 @@ TEST_CASE("churn: who joins while vnodes move knows all owners in the end") {
   }
 }
 
+TEST_CASE("churn: slow links, several jobs, pairs and sites that do not reach each other") {
+  for (std::uint64_t seed = 1; seed <= support::seeds(20); ++seed) {
+    CAPTURE(seed);  // replay: phoenix sim --scenario drawn --seed N --trace
+    const Outcome outcome = run_churn(seed, ChurnOptions::drawn());
+    REQUIRE(found(outcome) == "");
+    CHECK(outcome.counters.moves > 0);
+  }
+}
+
 TEST_CASE(
     "churn: a tool that is stopped now and then shows all that was written, and no job ends") {
   const ChurnOptions options = ChurnOptions::stopped();
