@@ -107,6 +107,13 @@ void Daemon::on_output(Instant now, JobId job, bool is_error, Payload bytes) {
   core_->settle();
 }
 
+void Daemon::on_input_taken(Instant now, const InputTaken& taken) {
+  core_->now = now;
+  core_->with_jobs(
+      [&](const Surroundings&, JobOutbox& out) { core_->jobs.on_input_taken(taken, out); });
+  core_->settle();
+}
+
 void Daemon::on_client_message(Instant now, ClientId client, ClientRequest request) {
   core_->now = now;
   if (core_->phase == Core::Phase::kStopped) return;
@@ -137,6 +144,11 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
                         [&](const SignalRequest& m) {
                           core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
                             core_->jobs.signal(around, client, m, out);
+                          });
+                        },
+                        [&](InputRequest& m) {
+                          core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+                            core_->jobs.input(around, client, std::move(m), out);
                           });
                         },
                         [&](const DownRequest&) {

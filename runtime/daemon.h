@@ -61,6 +61,7 @@ class Daemon {
   void on_app_down(Instant now, ApplicationId application);
   void on_process_ended(Instant now, JobId job, const Exit& exit);
   void on_output(Instant now, JobId job, bool is_error, Payload bytes);
+  void on_input_taken(Instant now, const InputTaken& taken);
 
   // Tools and newcomers.
   void on_client_message(Instant now, ClientId client, ClientRequest request);

@@ -110,7 +110,7 @@ bool Follower::silence_reaches(Duration begin, Duration period) const {
 }
 
 Follower::Code Follower::take(const runtime::ClientReply& reply) {
-  if (const auto* m = std::get_if<runtime::RunStarted>(&reply)) begin(m->job);
+  if (const auto* m = std::get_if<runtime::RunStarted>(&reply)) begin(*m);
   if (const auto* m = std::get_if<runtime::StatusReply>(&reply); m != nullptr && !job_) {
     for_number_.look(to_string(m->coordinator) + ", the coordinator of the mesh, to give the job " +
                      "that " + to_string(session_.client.daemon()) + " is to begin its number");
@@ -149,8 +149,10 @@ void Follower::end_late() {
   if (!sent.ok()) std::fprintf(stderr, "phoenix: %s\n", sent.error().what.c_str());
 }
 
-void Follower::begin(JobId job) {
+void Follower::begin(const runtime::RunStarted& started) {
+  const JobId job = started.job;
   if (!job_) begun_ = tcp::steady_now();
+  if (std::exchange(passes_input_, false)) input_.emplace(session_.dir.name(), job, started.first);
   job_ = job;
   moves_ = 0;
   moved_.reset();

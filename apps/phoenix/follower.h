@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "apps/phoenix/job_input.h"
 #include "apps/phoenix/job_output.h"
 #include "apps/phoenix/job_report.h"
 #include "apps/phoenix/session.h"
@@ -37,6 +38,9 @@ class Follower {
   /// What processes tell about themselves goes there. REQUIRES that it lives as long as run().
   void collect(JobReport& report) { report_ = &report; }
 
+  /// This program's standard input goes to the job's first process.
+  void pass_input() { passes_input_ = true; }
+
   /// Until the job is over, or lost: the exit code of the tool. REQUIRES an Interrupts to be there.
   [[nodiscard]] int run();
   /// That code is how the job has ended; else it may go on, and this tool has given up.
@@ -57,7 +61,7 @@ class Follower {
   [[nodiscard]] bool silence_reaches(Duration begin, Duration period) const;
 
   [[nodiscard]] Code take(const runtime::ClientReply& reply);
-  void begin(JobId job);
+  void begin(const runtime::RunStarted& started);
   void show(const runtime::Output& output);
   [[nodiscard]] Status follow();
   [[nodiscard]] Code on_loss(const Error& loss);
@@ -87,6 +91,8 @@ class Follower {
   std::optional<Duration> most_;
   bool is_late_ = false;  ///< It is being ended for that.
   bool tells_time_ = false;
+  bool passes_input_ = false;
+  std::optional<JobInput> input_;
   bool is_guest_ = false;  ///< The job goes on when this tool ends.
   bool has_ended_ = false;
   std::optional<Instant> moved_;    ///< Since when no daemon has said that the job is its own.

@@ -46,6 +46,7 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   spec.processors_max = processors_of(options);
   spec.balance = !options.no_balance;
   spec.detached = options.is_detached;
+  spec.has_input = options.passes_input();
   spec.attach_timeout = std::chrono::seconds(options.attach_timeout_s);
   spec.environment = options.environment;
   for (std::string& variable : spec.environment) {
@@ -125,6 +126,7 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
         std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.timeout_s)));
   }
   if (give_back || ::isatty(STDERR_FILENO) != 0) follower.tell_time();
+  if (options.passes_input()) follower.pass_input();
   JobReport report;
   if (options.wants_report()) follower.collect(report);
   std::optional<JobRecord> record;
@@ -223,6 +225,8 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_flag("--no-tags", options->no_tags, "No [p3] in front of the lines");
   verb->add_flag("--no-balance", options->no_balance,
                  "Vnodes move only by assume/release of the application");
+  verb->add_flag("--no-stdin", options->no_input,
+                 "Standard input is not passed on; else the process that begins with v0 gets it");
   CLI::Option* detach = verb->add_flag("-d,--detach", options->is_detached,
                                        "Give the terminal back; the job goes on, see logs, attach");
   verb->add_option("--log", options->log,

@@ -90,7 +90,7 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
   if (start_.spec.command.empty() || !is_chosen(around)) return;
   has_process_ = true;
   become(around, Stage::kStarting, {}, out);
-  out.report(Effect{Spawn{id(), start_.spec}});
+  out.report(Effect{Spawn{id(), start_.spec, has_input()}});
   out.arm(JobTimer{JobTimer::Kind::kAttach, id(), {}}, around.now + start_.spec.attach_timeout);
 }
 
@@ -321,7 +321,7 @@ void JobLife::on_follower(const Surroundings& around, ClientId client,
     return;
   }
   out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
-  out.report(Effect{Reply{client, RunStarted{id()}}});
+  out.report(Effect{Reply{client, RunStarted{id(), first()}}});
   const bool is_first = start_.home == self_ && !std::exchange(was_followed_, true);
   output_.on_tool(client, shown, is_first ? ProcessorSet{} : around.members, out);
   if (home_ == self_) decide(around, out);

@@ -84,6 +84,8 @@ class JobLife {
   [[nodiscard]] bool is_running() const {
     return stage_ != Stage::kNone && stage_ != Stage::kExited;
   }
+  /// The process here, now or later, is the one that gets the job's standard input.
+  [[nodiscard]] bool has_input() const { return start_.spec.has_input && first() == self_; }
   /// Its process here cannot go on before the tool has read more.
   [[nodiscard]] bool is_held_up() const { return output_.is_held_up(); }
   /// The tool has all that its process here wrote: a leaver may go.
@@ -91,6 +93,9 @@ class JobLife {
   [[nodiscard]] std::string waiting(const Surroundings& around) const;
 
  private:
+  [[nodiscard]] ProcessorId first() const {
+    return start_.processors.empty() ? kNobody : start_.processors.front();
+  }
   [[nodiscard]] bool is_chosen(const Surroundings& around) const;
   void become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out);
   /// Tells the home the stage of the process here, which is a new one.

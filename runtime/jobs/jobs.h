@@ -58,6 +58,9 @@ class Jobs {
               JobOutbox& out);
   void signal(const Surroundings& around, ClientId client, const SignalRequest& request,
               JobOutbox& out);
+  void input(const Surroundings& around, ClientId client, InputRequest request, JobOutbox& out);
+  /// The process here has taken so much of it.
+  void on_input_taken(const InputTaken& taken, JobOutbox& out);
   /// The tool has taken all that it was sent.
   void on_client_took(const Surroundings& around, ClientId client, JobOutbox& out);
   void on_client_down(const Surroundings& around, ClientId client, const std::string& why,
@@ -93,6 +96,7 @@ class Jobs {
     JobLife life;
     JobTraffic traffic;
     JobMeter meter;
+    std::optional<ClientId> feeder;  ///< The tool that gave input last.
     /// When vnodes last came from these.
     std::map<ProcessorId, Instant> passed;
     std::map<ProcessorId, DroppedCasts> dropped;  ///< On the way to these.

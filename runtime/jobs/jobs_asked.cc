@@ -176,6 +176,27 @@ void Jobs::signal(const Surroundings& around, ClientId client, const SignalReque
   out.report(Effect{Reply{client, std::move(done)}});
 }
 
+void Jobs::input(const Surroundings& /*around*/, ClientId client, InputRequest request,
+                 JobOutbox& out) {
+  const JobId job = request.job;
+  Entry* entry = find(job);
+  const bool is_over = entry == nullptr
+                           ? history_.contains(job)
+                           : entry->life.ended() || entry->life.stage() == Stage::kExited;
+  if (is_over) return out.report(Effect{Reply{client, InputTaken{job, 0, true}}});
+  if (entry == nullptr || !entry->life.has_input() || !entry->life.is_running()) {
+    Done done{"no process of " + to_string(job) + " takes input at " + to_string(self_)};
+    return out.report(Effect{Reply{client, std::move(done)}});
+  }
+  entry->feeder = client;
+  out.report(Effect{FeedProcess{job, request.offset, std::move(request.bytes), request.is_end}});
+}
+
+void Jobs::on_input_taken(const InputTaken& taken, JobOutbox& out) {
+  const Entry* entry = find(taken.job);
+  if (entry != nullptr && entry->feeder) out.report(Effect{Reply{*entry->feeder, taken}});
+}
+
 void Jobs::on_client_took(const Surroundings& around, ClientId client, JobOutbox& out) {
   for (const auto& [job, entry] : jobs_) {
     if (entry->life.on_follower_took(around, client, out)) return settle(around, job, out);
@@ -190,6 +211,7 @@ void Jobs::on_client_down(const Surroundings& around, ClientId client, const std
   std::vector<JobId> ids;
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
   for (const JobId job : ids) {
+    if (jobs_.at(job)->feeder == client) jobs_.at(job)->feeder.reset();
     jobs_.at(job)->life.on_follower_down(around, client, why, out);
     settle(around, job, out);
   }

@@ -7,8 +7,8 @@ namespace phx {
 using namespace runtime;
 
 template class OneOf<JoinRequest, StatusRequest, RunRequest, FollowRequest, SignalRequest,
-                     DrainRequest, DownRequest>;
+                     DrainRequest, DownRequest, InputRequest>;
 
 template class OneOf<JoinReply, StatusReply, RunStarted, RunOutput, RunEnded, RunMoved,
-                     DrainProgress, Done>;
+                     DrainProgress, Done, InputTaken>;
 }  // namespace phx

@@ -45,12 +45,21 @@ struct DrainRequest {
   std::vector<ProcessorId> processors;
   friend bool operator==(const DrainRequest&, const DrainRequest&) = default;
 };
+/// Bytes for the standard input of the job's process here. Answered by InputTaken, now and then; by
+/// Done with an error if no process takes them now.
+struct InputRequest {
+  JobId job;
+  std::uint64_t offset = 0;  ///< Of the first of them. What was given before is left out.
+  Payload bytes;
+  bool is_end = false;  ///< Nothing follows.
+  friend bool operator==(const InputRequest&, const InputRequest&) = default;
+};
 /// End every job and every daemon of the mesh.
 struct DownRequest {
   friend bool operator==(const DownRequest&, const DownRequest&) = default;
 };
 using ClientRequest = OneOf<JoinRequest, StatusRequest, RunRequest, FollowRequest, SignalRequest,
-                            DrainRequest, DownRequest>;
+                            DrainRequest, DownRequest, InputRequest>;
 
 // --- A daemon to a tool --------------------------------------------------------------------------
 
@@ -75,6 +84,7 @@ struct StatusReply {
 /// The job has a number and is being started.
 struct RunStarted {
   JobId job;
+  ProcessorId first;  ///< Where the process is that gets standard input.
   friend bool operator==(const RunStarted&, const RunStarted&) = default;
 };
 /// A process of the followed job wrote something.
@@ -112,7 +122,14 @@ struct Done {
   std::string error;
   friend bool operator==(const Done&, const Done&) = default;
 };
-using ClientReply =
-    OneOf<JoinReply, StatusReply, RunStarted, RunOutput, RunEnded, RunMoved, DrainProgress, Done>;
+/// The process has so much of its input: the tool keeps it no more.
+struct InputTaken {
+  JobId job;
+  std::uint64_t bytes = 0;
+  bool is_closed = false;  ///< It takes no more: its input has ended, or it reads none.
+  friend bool operator==(const InputTaken&, const InputTaken&) = default;
+};
+using ClientReply = OneOf<JoinReply, StatusReply, RunStarted, RunOutput, RunEnded, RunMoved,
+                          DrainProgress, Done, InputTaken>;
 
 }  // namespace phx::runtime

@@ -63,6 +63,7 @@ struct DropClient {
 struct Spawn {
   JobId job;
   JobSpec spec;
+  bool has_input = false;  ///< By FeedProcess; else it is empty.
   friend bool operator==(const Spawn&, const Spawn&) = default;
 };
 /// Send a signal to the job's process; `escalate_after` later SIGKILL if it still runs.
@@ -78,6 +79,15 @@ struct HoldOutput {
   JobId job;
   bool hold = false;
   friend bool operator==(const HoldOutput&, const HoldOutput&) = default;
+};
+/// Bytes for the standard input of the job's process. What it has taken comes back through
+/// on_input_taken.
+struct FeedProcess {
+  JobId job;
+  std::uint64_t offset = 0;
+  Payload bytes;
+  bool is_end = false;
+  friend bool operator==(const FeedProcess&, const FeedProcess&) = default;
 };
 /// A state change worth a log line: `event` in lower-case-hyphen form, `detail` as key=value.
 struct Note {
@@ -96,6 +106,6 @@ struct Stop {
 };
 
 using Effect = OneOf<Dial, Hangup, Transmit, ToApp, DropApp, Reply, DropClient, Spawn,
-                     SignalProcess, HoldOutput, Note, Stop>;
+                     SignalProcess, HoldOutput, FeedProcess, Note, Stop>;
 
 }  // namespace phx::runtime

@@ -23,6 +23,7 @@ struct JobSpec {
   bool balance = true;  ///< Fair shares; off: only assume/release of the application move vnodes.
   Duration attach_timeout = 30s;  ///< An application that has not attached by then fails.
   bool detached = false;          ///< Goes on when its tool goes away; another one may come.
+  bool has_input = false;         ///< The first process gets standard input from a tool.
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 /// How an application process ended.

@@ -112,6 +112,7 @@ void SimDriver::execute(runtime::Effect& effect) {
             if (e.hold) held_.insert(e.job);
             if (!e.hold) held_.erase(e.job);
           },
+          [](const runtime::FeedProcess&) {},  // No tool here has input.
           [&](const runtime::Note& e) { outside_.on_note(machine_, e); },
           [&](const runtime::Stop& e) {
             is_stopped_ = true;

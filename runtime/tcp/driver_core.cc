@@ -60,6 +60,12 @@ TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
                                                                        std::move(bytes));
                                                     });
                                                   },
+                                              .on_input_taken =
+                                                  [this](const runtime::InputTaken& taken) {
+                                                    step([&](runtime::Daemon& daemon, Instant now) {
+                                                      daemon.on_input_taken(now, taken);
+                                                    });
+                                                  },
                                               .on_ended =
                                                   [this](JobId job, const runtime::Exit& exit) {
                                                     step([&](runtime::Daemon& daemon, Instant now) {

@@ -84,6 +84,7 @@ class TcpDriver::Core {
   void handle(runtime::Spawn& effect);
   void handle(runtime::SignalProcess& effect);
   void handle(runtime::HoldOutput& effect);
+  void handle(runtime::FeedProcess& effect) { processes_->feed(effect); }
   void handle(runtime::Note& effect) { log_.note(effect); }
   void handle(runtime::Stop& effect);
 

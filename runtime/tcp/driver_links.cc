@@ -269,7 +269,8 @@ void TcpDriver::Core::handle(runtime::Spawn& effect) {
   SpawnRequest request{.command = std::move(effect.spec.command),
                        .environment = std::move(effect.spec.environment),
                        .directory = std::move(effect.spec.directory),
-                       .keeper = options_.keeper};
+                       .keeper = options_.keeper,
+                       .has_input = effect.has_input};
   request.environment.push_back("PHOENIX_SOCKET=" + options_.socket_path);
   request.environment.push_back("PHOENIX_JOB=" + std::to_string(effect.job.value));
   request.environment.push_back("PHOENIX_PROCESSOR=" + std::to_string(self().value));

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "runtime/tcp/input_pipe.h"
 #include "runtime/tcp/output_pipe.h"
 
 namespace phx::tcp {
@@ -36,7 +37,8 @@ struct Processes::Child {
   asio::steady_timer escalation;
   std::shared_ptr<OutputPipe> output;
   std::shared_ptr<OutputPipe> errors;
-  bool is_held = false;  ///< Its output is not read.
+  std::shared_ptr<InputPipe> input;  ///< None: its standard input is empty.
+  bool is_held = false;              ///< Its output is not read.
 
   /// To the whole group. The group exists as long as its leader has not been waited for.
   void kill(int signal) const {
@@ -99,6 +101,7 @@ Processes::Processes(asio::any_io_executor executor, Handlers handlers, Duration
 
 Processes::~Processes() {
   handlers_->on_output = nullptr;
+  handlers_->on_input_taken = nullptr;
   handlers_->on_ended = nullptr;
   for (const auto& [job, child] : children_) {
     child->kill(SIGKILL);
@@ -133,9 +136,17 @@ void Processes::start(JobId job, const SpawnRequest& request) {
   };
   auto output = reader(std::move(process.output), false);
   auto errors = reader(std::move(process.errors), true);
+  Descriptor fed = std::move(process.input);
   auto child = std::make_shared<Child>(executor_, request, std::move(process));
   child->output = std::move(output);
   child->errors = std::move(errors);
+  if (fed.is_open()) {
+    child->input = std::make_shared<InputPipe>(
+        executor_, std::move(fed),
+        [handlers = handlers_, job](std::uint64_t bytes, bool is_closed) {
+          if (handlers->on_input_taken) handlers->on_input_taken({job, bytes, is_closed});
+        });
+  }
   children_[job] = child;
   child->pause_output(paused_);
   watch(job, child);
@@ -158,6 +169,7 @@ void Processes::on_exit(JobId job) {
   const std::shared_ptr<Child> child = found->second;
   child->kill(SIGKILL);  // what it started and left behind
   child->finish_output();
+  if (child->input) child->input->close();
   child->loading.cancel();
   child->escalation.cancel();
   runtime::Exit exit = wait_for(child->process);
@@ -203,6 +215,12 @@ void Processes::signal(JobId job, int signal, Duration escalate_after) {
         const bool runs = still != children_.end() && still->second->process == process;
         if (runs) still->second->kill(SIGKILL);
       });
+}
+
+void Processes::feed(const runtime::FeedProcess& input) {
+  const auto found = children_.find(input.job);
+  if (found == children_.end() || !found->second->input) return;
+  found->second->input->put(input.offset, input.bytes, input.is_end);
 }
 
 void Processes::pause_output(bool paused) {

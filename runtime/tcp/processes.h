@@ -10,7 +10,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/time.h"
-#include "runtime/messages/messages.h"
+#include "runtime/messages/effect.h"
 #include "runtime/tcp/spawn.h"
 
 namespace phx::tcp {
@@ -23,6 +23,7 @@ class Processes {
  public:
   struct Handlers {
     std::function<void(JobId, bool is_error, Payload)> on_output;
+    std::function<void(const runtime::InputTaken&)> on_input_taken;
     /// After all of its output.
     std::function<void(JobId, const runtime::Exit&)> on_ended;
   };
@@ -46,6 +47,8 @@ class Processes {
   /// while neither is stopped.
   void pause_output(bool paused);
   void pause_output(JobId job, bool paused);
+  /// For its standard input, if it was started with one. Answered by on_input_taken.
+  void feed(const runtime::FeedProcess& input);
   [[nodiscard]] bool empty() const { return children_.empty(); }
 
  private:

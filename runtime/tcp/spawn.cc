@@ -38,7 +38,7 @@ Result<Pipe> make_socket_pair() {
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return Error{ErrorCode::kLimit, std::string("no pipe for its output: ") + std::strerror(errno)};
+    return Error{ErrorCode::kLimit, std::string("no more pipes: ") + std::strerror(errno)};
   }
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
@@ -74,7 +74,7 @@ struct ChildPlan {
   std::vector<char*> argv;
   std::vector<char*> environment;
   const char* directory = nullptr;
-  int null = -1;
+  int input = -1;
   int output = -1;
   int errors = -1;
   int exec = -1;      ///< Gets errno if the program cannot be executed; closed by a success.
@@ -101,7 +101,7 @@ struct ChildPlan {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (::dup2(plan.null, 0) < 0 || ::dup2(plan.output, 1) < 0 || ::dup2(plan.errors, 2) < 0) {
+  if (::dup2(plan.input, 0) < 0 || ::dup2(plan.output, 1) < 0 || ::dup2(plan.errors, 2) < 0) {
     give_up(plan.exec, errno);
   }
   // Descriptors of libraries that forgot the flag, e.g. an application that embeds us.
@@ -157,7 +157,10 @@ Result<Spawned> spawn(const SpawnRequest& request) {
   if (!errors.ok()) return errors.error();
   Result<Pipe> exec = make_pipe();
   if (!exec.ok()) return exec.error();
-  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Result<Pipe> input =
+      request.has_input ? make_pipe()
+                        : Pipe{Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)), Descriptor()};
+  if (!input.ok()) return input.error();
   const bool is_kept = !request.keeper.empty();
   Result<Pipe> commands = is_kept ? make_socket_pair() : Pipe{};
   if (!commands.ok()) return commands.error();
@@ -171,7 +174,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
   const ChildPlan plan{.argv = pointers(command),
                        .environment = pointers(environment),
                        .directory = request.directory.empty() ? nullptr : request.directory.c_str(),
-                       .null = null.get(),
+                       .input = input.value().read.get(),
                        .output = output.value().write.get(),
                        .errors = errors.value().write.get(),
                        .exec = exec.value().write.get(),
@@ -193,10 +196,12 @@ Result<Spawned> spawn(const SpawnRequest& request) {
   for (const Result<Pipe>* pipe : {&output, &errors, &exec}) {
     ::fcntl(pipe->value().read.get(), F_SETFL, O_NONBLOCK);
   }
+  if (request.has_input) ::fcntl(input.value().write.get(), F_SETFL, O_NONBLOCK);
   return Spawned{child,
                  std::move(ended),
                  std::move(output.value().read),
                  std::move(errors.value().read),
+                 std::move(input.value().write),
                  std::move(exec.value().read),
                  std::move(commands.value().write)};
 }

@@ -20,16 +20,18 @@ struct SpawnRequest {
   /// The program phoenix-keeper, which starts the command and leaves nothing of it behind; empty:
   /// the command is started by this process, and only its process group can be ended.
   std::string keeper = {};
+  bool has_input = false;  ///< From `Spawned::input`; else its standard input is empty.
 };
 
-/// A started process: leader of its own process group, standard input empty, pipes not blocking at
-/// this end. It gets SIGKILL when the thread that started it ends; with a keeper, so does all that
-/// it has started, when this process ends or closes `commands`.
+/// A started process: leader of its own process group, pipes not blocking at this end. It gets
+/// SIGKILL when the thread that started it ends; with a keeper, so does all that it has started,
+/// when this process ends or closes `commands`.
 struct Spawned {
   pid_t process = 0;    ///< With a keeper: that one, which ends as the command does.
   Descriptor ended;     ///< Readable once the process has ended (pidfd).
   Descriptor output;    ///< What it writes to stdout.
   Descriptor errors;    ///< What it writes to stderr.
+  Descriptor input;     ///< For its stdin, if that is wanted.
   Descriptor exec;      ///< See exec_error().
   Descriptor commands;  ///< To the keeper: a byte for each signal. Without one: none.
 };

@@ -42,6 +42,14 @@ void add(const runtime::DownRequest& /*in*/, pb::ClientRequest& out, Sink& /*sin
   static_assert(std::is_empty_v<runtime::DownRequest>);
   out.mutable_down();
 }
+void add(const runtime::InputRequest& in, pb::ClientRequest& out, Sink& sink) {
+  const auto& [job, offset, bytes, is_end] = in;
+  pb::InputRequest& input = *out.mutable_input();
+  input.set_job(job.value);
+  input.set_offset(offset);
+  input.set_bytes_size(sink.payload(bytes));
+  input.set_is_end(is_end);
+}
 
 // One per alternative of ClientReply, in its order.
 
@@ -65,8 +73,9 @@ void add(const runtime::StatusReply& in, pb::ClientReply& out, Sink& sink) {
   write_ids(silent, reply.mutable_silent());
 }
 void add(const runtime::RunStarted& in, pb::ClientReply& out, Sink& /*sink*/) {
-  const auto& [job] = in;
+  const auto& [job, first] = in;
   out.mutable_started()->set_job(job.value);
+  out.mutable_started()->set_first(first.value);
 }
 void add(const runtime::RunOutput& in, pb::ClientReply& out, Sink& sink) {
   const auto& [output] = in;
@@ -100,6 +109,13 @@ void add(const runtime::DrainProgress& in, pb::ClientReply& out, Sink& /*sink*/)
 void add(const runtime::Done& in, pb::ClientReply& out, Sink& /*sink*/) {
   const auto& [error] = in;
   write_text(error, out.mutable_done()->mutable_error());
+}
+void add(const runtime::InputTaken& in, pb::ClientReply& out, Sink& /*sink*/) {
+  const auto& [job, bytes, is_closed] = in;
+  pb::InputTaken& taken = *out.mutable_input();
+  taken.set_job(job.value);
+  taken.set_bytes(bytes);
+  taken.set_is_closed(is_closed);
 }
 
 runtime::JoinReply read_join(const pb::JoinReply& in, Source& source) {
@@ -163,7 +179,7 @@ void write_top(const runtime::ClientReply& in, pb::ClientReply& out, Sink& sink)
 }
 
 runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ClientRequest::Variant> == 7,
+  static_assert(std::variant_size_v<runtime::ClientRequest::Variant> == 8,
                 "a new one needs a case here");
   switch (in.request_case()) {
     case pb::ClientRequest::kJoin:
@@ -180,6 +196,10 @@ runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
       return runtime::DrainRequest{read_ids(in.drain().processors(), source, "DrainRequest")};
     case pb::ClientRequest::kDown:
       return runtime::DownRequest{};
+    case pb::ClientRequest::kInput:
+      return runtime::InputRequest{JobId{in.input().job()}, in.input().offset(),
+                                   source.payload(in.input().bytes_size(), "InputRequest.bytes"),
+                                   in.input().is_end()};
     case pb::ClientRequest::REQUEST_NOT_SET:
       break;
   }
@@ -188,7 +208,7 @@ runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
 }
 
 runtime::ClientReply read_top(const pb::ClientReply& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ClientReply::Variant> == 8,
+  static_assert(std::variant_size_v<runtime::ClientReply::Variant> == 9,
                 "a new one needs a case here");
   switch (in.reply_case()) {
     case pb::ClientReply::kJoin:
@@ -196,7 +216,7 @@ runtime::ClientReply read_top(const pb::ClientReply& in, Source& source) {
     case pb::ClientReply::kStatus:
       return read_status(in.status(), source);
     case pb::ClientReply::kStarted:
-      return runtime::RunStarted{JobId{in.started().job()}};
+      return runtime::RunStarted{JobId{in.started().job()}, ProcessorId{in.started().first()}};
     case pb::ClientReply::kOutput:
       return runtime::RunOutput{read(in.output().output(), source)};
     case pb::ClientReply::kEnded:
@@ -208,6 +228,9 @@ runtime::ClientReply read_top(const pb::ClientReply& in, Source& source) {
       return read_progress(in.drain(), source);
     case pb::ClientReply::kDone:
       return runtime::Done{source.text(in.done().error(), "Done.error")};
+    case pb::ClientReply::kInput:
+      return runtime::InputTaken{JobId{in.input().job()}, in.input().bytes(),
+                                 in.input().is_closed()};
     case pb::ClientReply::REPLY_NOT_SET:
       break;
   }

@@ -411,7 +411,8 @@ JobSpec RandomMessages::spec() {
           .processors_max = number32(),
           .balance = flip(),
           .attach_timeout = duration(),
-          .detached = flip()};
+          .detached = flip(),
+          .has_input = flip()};
 }
 
 JobStart RandomMessages::job_start() {

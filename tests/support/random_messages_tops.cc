@@ -186,7 +186,7 @@ ToApplication RandomMessages::to_application(std::size_t kind) {
 }
 
 ClientRequest RandomMessages::client_request(std::size_t kind) {
-  static_assert(std::variant_size_v<ClientRequest::Variant> == 7, "a new one must be made here");
+  static_assert(std::variant_size_v<ClientRequest::Variant> == 8, "a new one must be made here");
   switch (kind) {
     case 0:
       return JoinRequest{member(processor())};
@@ -200,13 +200,15 @@ ClientRequest RandomMessages::client_request(std::size_t kind) {
       return SignalRequest{job(), code()};
     case 5:
       return DrainRequest{processors()};
+    case 6:
+      return InputRequest{job(), number(), payload(), flip()};
     default:
       return DownRequest{};
   }
 }
 
 ClientReply RandomMessages::client_reply(std::size_t kind) {
-  static_assert(std::variant_size_v<ClientReply::Variant> == 8, "a new one must be made here");
+  static_assert(std::variant_size_v<ClientReply::Variant> == 9, "a new one must be made here");
   const auto progress = [this] {
     return DrainProgress::One{processor(), flip(), number(), text(), text()};
   };
@@ -222,7 +224,7 @@ ClientReply RandomMessages::client_reply(std::size_t kind) {
     case 1:
       return StatusReply{view(), processor(), list([this] { return status(); }), processors()};
     case 2:
-      return RunStarted{job()};
+      return RunStarted{job(), processor()};
     case 3:
       return RunOutput{output()};
     case 4:
@@ -231,6 +233,8 @@ ClientReply RandomMessages::client_reply(std::size_t kind) {
       return RunMoved{job(), texts()};
     case 6:
       return DrainProgress{list(progress)};
+    case 7:
+      return InputTaken{job(), number(), flip()};
     default:
       return Done{text()};
   }

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/tcp/input_pipe.h"
 #include "runtime/tcp/output_pipe.h"
 #include "tests/tcp/folder.h"
 #include "tests/tcp/loop.h"
@@ -62,15 +63,17 @@ class SlowProgram {
 
 struct Harness {
   explicit Harness(Duration loading_max = Processes::kLoadingMax)
-      : processes(loop.io.get_executor(),
-                  {.on_output =
-                       [this](JobId, bool is_error, Payload bytes) {
-                         CHECK(!exit);
-                         (is_error ? errors : output) += bytes.text();
-                         pieces.push_back(std::string(bytes.text()));
-                       },
-                   .on_ended = [this](JobId, const runtime::Exit& how) { exit = how; }},
-                  loading_max) {}
+      : processes(
+            loop.io.get_executor(),
+            {.on_output =
+                 [this](JobId, bool is_error, Payload bytes) {
+                   CHECK(!exit);
+                   (is_error ? errors : output) += bytes.text();
+                   pieces.push_back(std::string(bytes.text()));
+                 },
+             .on_input_taken = [this](const runtime::InputTaken& how_far) { taken = how_far; },
+             .on_ended = [this](JobId, const runtime::Exit& how) { exit = how; }},
+            loading_max) {}
 
   void start(const std::vector<std::string>& command, const char* keeper = kKeeper) {
     processes.start(kJob,
@@ -89,6 +92,7 @@ struct Harness {
   std::string errors;
   std::vector<std::string> pieces;
   std::optional<runtime::Exit> exit;
+  runtime::InputTaken taken;
   Processes processes;
 };
 
@@ -105,6 +109,48 @@ TEST_CASE("output and exit code come back, the output first") {
   CHECK(h.output == "one\nthree");
   CHECK(h.errors == "two\n");
   CHECK(h.processes.empty());
+}
+
+TEST_CASE("a process reads what it is fed, once, and the end of it") {
+  Harness h;
+  h.processes.start(kJob, {.command = {"/bin/cat"},
+                           .environment = {},
+                           .directory = {},
+                           .keeper = kKeeper,
+                           .has_input = true});
+
+  h.processes.feed({kJob, 0, Payload::copy_of("one\n"), false});
+  REQUIRE(h.loop.until([&] { return h.taken.bytes == 4; }));
+  h.processes.feed({kJob, 9, Payload::copy_of("behind a gap"), false});
+  h.processes.feed({kJob, 2, Payload::copy_of("e\ntwo\n"), true});
+
+  CHECK(h.until_exit().code == 0);
+  CHECK(h.output == "one\ntwo\n");
+  CHECK(h.taken == runtime::InputTaken{kJob, 8, true});
+}
+
+TEST_CASE("a process that reads nothing holds up who feeds it; one that wants nothing takes all") {
+  Harness h;
+  const Payload piece = Payload(Bytes(InputPipe::kPendingMax));
+  const std::string script =
+      "trap 'exec 0<&-; echo closed' TERM; echo ready; while :; do sleep 0.01; done";
+  h.processes.start(kJob, {.command = {"/bin/sh", "-c", script},
+                           .environment = {},
+                           .directory = {},
+                           .keeper = kKeeper,
+                           .has_input = true});
+
+  h.processes.feed({kJob, 0, piece, false});
+  REQUIRE(h.loop.until([&] { return h.taken.bytes > 0; }));
+  CHECK(h.taken.bytes < piece.size());
+  REQUIRE(h.loop.until([&] { return h.output == "ready\n"; }));
+  CHECK_FALSE(h.taken.is_closed);
+
+  h.processes.signal(kJob, SIGTERM, kForever);
+
+  REQUIRE(h.loop.until([&] { return h.taken.is_closed; }));
+  h.processes.signal(kJob, SIGKILL, kForever);
+  CHECK(h.until_exit().signal == SIGKILL);
 }
 
 TEST_CASE("a process gets environment, directory and an empty standard input") {

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Standard input of the tool goes to one process of the job.
+. "$(dirname "$0")/lib.sh"
+
+cd "$work" || exit 1
+check "a mesh starts" "$phoenix" up --local 3 -q
+run="$phoenix run -n 3 --attach-timeout 60"
+who='if read -r line; then echo "got $line"; fi; cat >/dev/null; echo end'
+echo hello | $run -- sh -c "$who" >heard 2>&1
+check "one process gets it" test "$(grep -c '] got hello' heard)" -eq 1
+check "which begins with v0" grep -q "^\[p1\] got hello" heard
+check "all read to the end" test "$(grep -c '] end' heard)" -eq 3
+check "nobody gets it if it is not wanted" sh -c "echo hello | $run --no-stdin -- sh -c '$who' | grep -c end | grep -qx 3"
+check "a detached job has none" sh -c "echo hello | $run -d --name night -- cat && $phoenix logs -f night"
+
+# More than any buffer on the way holds.
+seq 1 400000 >numbers
+check "all of it arrives" sh -c "$run --no-tags -- cat <numbers | cmp - numbers"
+# The one that reads nothing holds the source up: a pipe holds 64 KiB, and 256 KiB are under way.
+(cat numbers numbers numbers; touch written) | $run -- sh -c "until [ -e $work/go ]; do sleep 0.05; done; cat >/dev/null" &
+job=$!
+await "the job runs" sh -c "$phoenix ps | grep -q 'sh  *3 '"
+sleep 0.5
+check "who does not read holds the source up" test ! -e written
+touch go
+check "and when it reads the job ends" wait $job
+check "with all written" test -e written
+check "a process that ends early takes the rest" sh -c "yes | $run -- head -n 1 | grep -c '] y' | grep -qx 1"
+
+# Its source is silent for ever.
+mkfifo silent
+sleep 1000 >silent &
+source=$!
+check "a job ends though its input does not" sh -c "$run -- true <silent"
+kill $source
