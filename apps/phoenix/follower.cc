@@ -149,10 +149,10 @@ void Follower::end_late() {
   if (!sent.ok()) std::fprintf(stderr, "phoenix: %s\n", sent.error().what.c_str());
 }
 
-void Follower::begin(const runtime::RunStarted& started) {
-  const JobId job = started.job;
+void Follower::begin(const runtime::RunStarted& reply) {
+  const JobId job = reply.job;
   if (!job_) begun_ = tcp::steady_now();
-  if (std::exchange(passes_input_, false)) input_.emplace(session_.dir.name(), job, started.first);
+  if (std::exchange(passes_input_, false)) input_.emplace(session_.dir.name(), job, reply.first);
   job_ = job;
   moves_ = 0;
   moved_.reset();

@@ -61,7 +61,7 @@ class Follower {
   [[nodiscard]] bool silence_reaches(Duration begin, Duration period) const;
 
   [[nodiscard]] Code take(const runtime::ClientReply& reply);
-  void begin(const runtime::RunStarted& started);
+  void begin(const runtime::RunStarted& reply);
   void show(const runtime::Output& output);
   [[nodiscard]] Status follow();
   [[nodiscard]] Code on_loss(const Error& loss);

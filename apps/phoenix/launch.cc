@@ -47,6 +47,10 @@ std::vector<std::string> command_for(const MeshDir& dir, const Place& place,
   const bool here = place.host.empty();
   std::vector<std::string> daemon = {
       here || options.remote_daemon.empty() ? program_path("phoenixd") : options.remote_daemon};
+  if (options.binds) {
+    daemon.insert(daemon.end(),
+                  {"--bind", std::to_string(place.slot) + "/" + std::to_string(place.slots)});
+  }
   for (const std::string& option : options.daemon_options) daemon.push_back(option);
   if (here) {
     daemon.insert(daemon.end(), {"--mesh-dir", dir.path(), "--key", dir.key_file()});
@@ -237,7 +241,7 @@ Result<std::vector<Place>> read_hosts(const std::string& file) {
     ++number;
     const std::vector<std::string> parts = words(line.substr(0, line.find('#')));
     if (parts.empty()) continue;
-    Place place{parts.front(), {}};
+    Place place{.host = parts.front(), .listen = {}};
     unsigned long slots = 1;
     for (std::size_t i = 1; i < parts.size(); ++i) {
       const bool is_slots = parts[i].starts_with("slots=");
@@ -249,7 +253,8 @@ Result<std::vector<Place>> read_hosts(const std::string& file) {
                                                "'; a line is HOST [slots=N] [listen=ADDRESS]"};
       }
     }
-    for (unsigned long i = 0; i < slots; ++i) places.push_back(place);
+    place.slots = static_cast<std::uint32_t>(slots);
+    for (; place.slot < place.slots; ++place.slot) places.push_back(place);
   }
   if (places.empty()) return Error{ErrorCode::kBadInput, file + " names no host"};
   return places;

@@ -12,7 +12,9 @@ namespace phx::app {
 /// A machine to start a daemon on; empty `host`: this one.
 struct Place {
   std::string host;
-  std::string listen;  ///< Address to listen at; empty: loopback here, all addresses there.
+  std::string listen;       ///< Address to listen at; empty: loopback here, all addresses there.
+  std::uint32_t slot = 0;   ///< Which of those on its machine,
+  std::uint32_t slots = 1;  ///< of so many.
 };
 
 struct LaunchOptions {
@@ -22,6 +24,7 @@ struct LaunchOptions {
   std::string remote_daemon;
   std::vector<std::string> daemon_options;  ///< Passed on as they are.
   std::uint32_t at_once = 16;               ///< Daemons being started at the same time.
+  bool binds = false;                       ///< Each to processors of its own, by its slot.
   bool quiet = false;                       ///< No progress on stderr.
   int lifeline = -1;  ///< Daemons here end their mesh when this process does; see lifeline().
 };

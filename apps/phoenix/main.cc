@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "apps/phoenix/defaults.h"
 #include "apps/phoenix/mistakes.h"
 #include "apps/phoenix/verb.h"
 
@@ -38,14 +40,20 @@ std::vector<std::string> options_of(const CLI::App& app) {
 
 namespace {
 
-/// The words of the command line, the last one first, as they are parsed. `-np`, as it is written
-/// for mpirun, would be an `-n` with the value "p".
+/// The words of the command line. `-np`, as it is written for mpirun, would be an `-n` with the
+/// value "p".
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto end = std::find(words.begin(), words.end(), "--");
   if (!words.empty() && words.front() == "run") std::replace(words.begin(), end, "-np"s, "-n"s);
-  std::reverse(words.begin(), words.end());
   return words;
+}
+
+/// What is wrong, and where that stands if it was not on the command line.
+std::string failure_of(const CLI::App* tool, const CLI::Error& error, const Defaults& defaults) {
+  std::string text = what_is_wrong(tool, error);
+  const std::string place = defaults.place_of(text);
+  return place.empty() ? text : text.insert(text.rfind("; see "), place);
 }
 
 }  // namespace
@@ -88,10 +96,19 @@ int main(int argc, char** argv) {
       "Environment:\n"
       "  PHOENIX_MESH   the mesh of commands without --mesh (default: default)\n"
       "  PHOENIX_DIR    folder of your meshes (default: $XDG_RUNTIME_DIR/phoenix, else\n"
-      "                 /tmp/phoenix-UID)");
-  tool.failure_message(phx::app::what_is_wrong);
+      "                 /tmp/phoenix-UID)\n"
+      "  PHOENIX_CONFIG file with defaults of options (default:\n"
+      "                 $XDG_CONFIG_HOME/phoenix/config, else ~/.config/phoenix/config):\n"
+      "                 lines \"option = value\" below \"[command]\"");
+  auto defaults = phx::app::Defaults::read(tool);
+  if (!defaults.ok()) return phx::app::fail(defaults.error().what, phx::app::kUsage);
+  tool.failure_message([&](const CLI::App* app, const CLI::Error& error) {
+    return phx::app::failure_of(app, error, defaults.value());
+  });
   try {
-    tool.parse(phx::app::words_of(argc, argv));
+    auto words = defaults.value().apply(tool, phx::app::words_of(argc, argv));
+    std::reverse(words.begin(), words.end());  // As they are parsed.
+    tool.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     return tool.exit(error) == 0 ? phx::app::kOk : phx::app::kUsage;
   }

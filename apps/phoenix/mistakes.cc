@@ -29,7 +29,8 @@ std::size_t distance(std::string_view from, std::string_view to) {
   return old.back();
 }
 
-/// "; did you mean 'status'?", if one of them is near enough.
+}  // namespace
+
 std::string nearest(const std::string& word, const std::vector<std::string>& all) {
   const auto by_distance = [&](const std::string& a, const std::string& b) {
     return distance(word, a) < distance(word, b);
@@ -39,8 +40,6 @@ std::string nearest(const std::string& word, const std::vector<std::string>& all
   const bool is_near = best != all.end() && distance(word, *best) <= most;
   return is_near ? "; did you mean '" + *best + "'?" : "";
 }
-
-}  // namespace
 
 std::string what_is_wrong(const CLI::App* tool, const CLI::Error& error) {
   std::string verb = "phoenix";

@@ -2,8 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace phx::app {
+
+/// "; did you mean 'status'?", if one of `all` is near enough to `word`; or empty.
+[[nodiscard]] std::string nearest(const std::string& word, const std::vector<std::string>& all);
 
 /// What the user is told about a command line that cannot be understood: what is wrong, what may
 /// have been meant, and where to read on.

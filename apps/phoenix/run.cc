@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "apps/phoenix/detach.h"
 #include "apps/phoenix/follower.h"
 #include "apps/phoenix/interrupts.h"
+#include "apps/phoenix/job_environment.h"
 #include "apps/phoenix/job_output.h"
 #include "apps/phoenix/job_record.h"
 #include "apps/phoenix/job_report.h"
@@ -48,12 +48,7 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   spec.detached = options.is_detached;
   spec.has_input = options.passes_input();
   spec.attach_timeout = std::chrono::seconds(options.attach_timeout_s);
-  spec.environment = options.environment;
-  for (std::string& variable : spec.environment) {
-    if (variable.find('=') != std::string::npos) continue;
-    const char* value = std::getenv(variable.c_str());
-    variable += std::string("=") + (value == nullptr ? "" : value);
-  }
+  spec.environment = environment_of(options.environment);
   if (options.wants_report()) spec.environment.push_back("PHOENIX_REPORT=1");
   if (options.no_line_buffer) spec.environment.push_back("PHOENIX_LINE_BUFFER=0");
   std::error_code failure;
@@ -208,7 +203,7 @@ void add_run(CLI::App& tool, Action& chosen) {
   add_mesh_option(*verb, options->mesh);
   verb->add_option("--name", options->name, "Name of the job (default: the program's)");
   verb->add_option("-x,--env", options->environment,
-                   "NAME=VALUE for the processes; NAME alone: its value here");
+                   "NAME=VALUE for the processes; NAME: its value here; NAME*: all that begin so");
   verb->add_option("--wdir", options->directory, "Folder of the processes (default: this one)");
   verb->add_option("--timeout", options->timeout_s,
                    "End the job after so many seconds, with exit code 124")

@@ -1,3 +1,4 @@
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,9 +29,25 @@ struct StartOptions {
   bool json = false;
 };
 
+/// Processors of this machine that this program may use.
+std::uint32_t processors_here() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return static_cast<std::uint32_t>(CPU_COUNT(&set));
+}
+
 void add_start_options(CLI::App& verb, StartOptions& options) {
   add_mesh_option(verb, options.mesh);
-  verb.add_option("--local", options.local, "Start this many daemons on this machine")
+  const CLI::Validator all(
+      [](std::string& text) {
+        if (text == "all") text = std::to_string(processors_here());
+        return std::string();
+      },
+      "");
+  verb.add_option("--local", options.local,
+                  "Start this many daemons on this machine; all: one for each of its processors")
+      ->transform(all)
       ->check(CLI::Range(1U, 1024U));
   verb.add_option("--hosts", options.hosts_file,
                   "Start one daemon per line of this file: HOST [slots=N] [listen=ADDRESS]");
@@ -41,13 +58,23 @@ void add_start_options(CLI::App& verb, StartOptions& options) {
                   "Path of phoenixd on the other machines (default: as here)");
   verb.add_option("--daemon-option", options.launch.daemon_options,
                   "An option to pass on to every daemon, e.g. --daemon-option=--peer-timeout=10");
+  verb.add_flag(
+      "--bind", options.launch.binds,
+      "Each daemon, and what it starts, runs on processors of its own: with 8 of them and\n"
+      "4 daemons (--local 4, slots=4) on two each; with more daemons on one, in turn");
   verb.add_flag("-q,--quiet", options.launch.quiet, "Say nothing if all is well");
   verb.add_flag("--json", options.json, "Machine-readable result");
 }
 
-Result<std::vector<Place>> places_of(const StartOptions& options) {
+/// `running`: daemons of this machine that are there already.
+Result<std::vector<Place>> places_of(const StartOptions& options, std::uint32_t running) {
   std::vector<Place> places(options.local);
-  for (const std::string& host : options.hosts) places.push_back({host, {}});
+  const std::uint32_t all = running + options.local;
+  for (std::uint32_t slot = running; Place & place : places) {
+    place.slot = slot++;
+    place.slots = all;
+  }
+  for (const std::string& host : options.hosts) places.push_back({.host = host, .listen = {}});
   if (!options.hosts_file.empty()) {
     auto more = read_hosts(options.hosts_file);
     if (!more.ok()) return more;
@@ -86,7 +113,7 @@ int fail_to_start(const Error& error) {
 }
 
 int up(const StartOptions& options) {
-  const auto places = places_of(options);
+  const auto places = places_of(options, 0);
   if (!places.ok()) return fail(places.error().what, kUsage);
   const Interrupts interrupts;
   const auto members = start_mesh(options.mesh, places.value(), options.launch);
@@ -116,7 +143,9 @@ std::string why_unreachable(const std::vector<Place>& places,
 }
 
 int add(const StartOptions& options) {
-  const auto places = places_of(options);
+  const auto dir = MeshDir::open(options.mesh);
+  const std::size_t running = dir.ok() ? dir.value().daemons().size() : 0;
+  const auto places = places_of(options, static_cast<std::uint32_t>(running));
   if (!places.ok()) return fail(places.error().what, kUsage);
   auto session = connect(options.mesh);
   if (!session.ok()) return fail(session.error().what);

@@ -1,10 +1,12 @@
 #include "apps/phoenixd/options.h"
 
+#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
@@ -28,6 +30,7 @@ struct Arguments {
   double heartbeat_period = 1.0;
   double peer_timeout = 5.0;
   std::string trees = "learned";
+  std::string bind;
   int ready_fd = -1;
   int lifeline_fd = -1;
   bool detach = false;
@@ -77,6 +80,10 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "same for all daemons of a mesh")
       ->capture_default_str()
       ->check(CLI::IsMember({"learned", "adaptive"}));
+  app.add_option("--bind", arguments.bind,
+                 "run, with all that is started here, on part I (from 0) of N of the machine's "
+                 "processors")
+      ->type_name("I/N");
   app.add_option("--ready-fd", arguments.ready_fd,
                  "write \"ID ENDPOINT\" to this descriptor once this is a member");
   app.add_option("--end-with", arguments.lifeline_fd,
@@ -115,6 +122,30 @@ Duration seconds(double count) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(count));
 }
 
+/// The processors of part I of N: equal shares in their order, or one of them in turn. "": all.
+Result<std::vector<int>> part_of_cpus(const std::string& part) {
+  std::vector<int> cpus;
+  if (part.empty()) return cpus;
+  unsigned slot = 0;
+  unsigned slots = 0;
+  int read = 0;
+  const bool is_part = std::sscanf(part.c_str(), "%u/%u%n", &slot, &slots, &read) == 2 &&
+                       static_cast<std::size_t>(read) == part.size() && slot < slots;
+  if (!is_part) return Error{ErrorCode::kBadInput, "--bind " + part + " is not I/N with I < N"};
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return cpus;
+  std::vector<int> all;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) all.push_back(cpu);
+  }
+  const std::size_t count = all.size();
+  if (slots >= count) return std::vector<int>{all[slot % count]};
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(slot * count / slots);
+  return std::vector<int>(begin,
+                          all.begin() + static_cast<std::ptrdiff_t>((slot + 1) * count / slots));
+}
+
 Result<Options> checked(Arguments arguments) {
   if (arguments.mesh_dir.empty()) {
     const std::string all = tcp::meshes_folder();
@@ -130,6 +161,8 @@ Result<Options> checked(Arguments arguments) {
                  "--peer-timeout must be at least twice --heartbeat-period, or a peer that is "
                  "merely quiet is declared dead"};
   }
+  const auto cpus = part_of_cpus(arguments.bind);
+  if (!cpus.ok()) return cpus.error();
   const Status made = tcp::make_private(arguments.mesh_dir);
   if (!made.ok()) return made.error();
   const Result<tcp::MeshKey> key = key_of(arguments);
@@ -137,6 +170,7 @@ Result<Options> checked(Arguments arguments) {
 
   Options options;
   options.mesh_dir = arguments.mesh_dir;
+  options.cpus = cpus.value();
   options.ready_fd = arguments.ready_fd;
   options.lifeline_fd = arguments.lifeline_fd;
   options.detached = arguments.detach;

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "runtime/tcp/log_sink.h"
 #include "runtime/tcp/tcp_driver.h"
@@ -11,6 +12,7 @@ namespace phx::phoenixd {
 /// What was asked for on the command line, checked.
 struct Options {
   std::string mesh_dir;
+  std::vector<int> cpus;  ///< This daemon, and what it starts, run on these; empty: on all.
   int ready_fd = -1;      ///< Gets one line "<id> <endpoint>" once this is a member; -1: none.
   int lifeline_fd = -1;   ///< The mesh ends when the other end of this pipe is closed; -1: none.
   bool is_guest = false;  ///< The key came through a pipe: nothing is to stay on this machine.

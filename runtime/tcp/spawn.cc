@@ -56,7 +56,13 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& adde
                                       [&](const std::string& a) { return name_of(a) == name; });
     if (!replaced) merged.emplace_back(*at);
   }
-  merged.insert(merged.end(), added.begin(), added.end());
+  // Of several with one name the last counts, as it would for a shell.
+  for (auto one = added.begin(); one != added.end(); ++one) {
+    const bool is_last = std::none_of(one + 1, added.end(), [&](const std::string& later) {
+      return name_of(later) == name_of(*one);
+    });
+    if (is_last) merged.push_back(*one);
+  }
   return merged;
 }
 

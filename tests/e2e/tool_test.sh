@@ -58,12 +58,41 @@ test "$(words phoenix att)" = attach && test "$(words phoenix run --timeo)" = --
   test "$(words phoenix demo elastic --cha)" = --change && test "$(words phoenix demo qu)" = queens
 END
 check "bash completes" bash complete.sh "$phoenix"
+# Options that stand in a file.
+export PHOENIX_CONFIG="$work/config"
+wrong "cannot read the configuration $work/config" status
+# config_says TEXT LINES: a command with this configuration is refused with this text.
+config_says() { printf '%s\n' "$2" >config; wrong "$1" run -n 1 true; }
+config_says "config:2: 'timoeut' is no option of phoenix run; did you mean 'timeout'?" "[run]
+timoeut = 3"
+config_says "config:1: there is no command 'rnu'; did you mean 'run'?" "[rnu]"
+config_says "config:2: 'timeout' needs a value" "[run]
+timeout ="
+config_says "config:1: 'no-tags' is yes or no, not 'perhaps'" "no-tags = perhaps"
+config_says "phoenix run: --timeout: .*-1.* ($work/config:3); see" "# comment
+[run]
+timeout = -1"
+printf 'mesh = red\n[run]\nno-tags\nenv = COLOUR=red\nwdir = /nowhere\n' >config
+
 check "there is no mesh yet" says "no mesh of yours" "$phoenix" list
 check "help names the environment" says "PHOENIX_DIR" "$phoenix" --help
-check "a mesh named by the environment starts" env PHOENIX_MESH=blue "$phoenix" up --local 2 -q
+check "a mesh named by the environment starts" env PHOENIX_MESH=blue "$phoenix" up --local 2 --bind -q
 export PHOENIX_MESH=blue
 check "and is listed" says "^blue  *2 " "$phoenix" list
 check "and found" says "2 processors" "$phoenix" status
+
+# shellcheck disable=SC2016 # For the processes' shells.
+fitted() { "$phoenix" run -n 1 --fit --wdir . "$@"; }
+check "what the file says holds" says '^red$' fitted -- sh -c 'echo $COLOUR'
+check "but the command line prevails" says '^blue$' fitted -x COLOUR=blue -- sh -c 'echo $COLOUR'
+rm config
+unset PHOENIX_CONFIG
+export FRUIT_A=apple FRUIT_B=banana
+check "many variables at once" says '^.p[12]. apple banana$' fitted -x 'FRUIT_*' -- sh -c 'echo $FRUIT_A $FRUIT_B'
+check "one without a value is told" says "-x NOWHERE: it has no value here" fitted -x NOWHERE -- true
+unset FRUIT_A FRUIT_B
+bound() { "$phoenix" run -n 2 --no-tags -- grep Cpus_allowed_list /proc/self/status | sort -u | wc -l; }
+check "each daemon has processors of its own" test "$(bound)" -eq "$(nproc | awk '{ print $1 > 1 ? 2 : 1 }')"
 
 "$phoenix" run -np 1 --fit --timestamp -- "$travel" say "$work/go" >lines 2>errors &
 job=$!
@@ -94,13 +123,13 @@ long='i=0; while [ $i -lt 16 ]; do head -c 65000 /dev/zero | tr "\0" x; i=$((i +
 check "two long lines" sh -c "$phoenix run -n 2 -- sh -c '$long' >long"
 check "stay whole" test "$(awk 'length($0) == 1040005' long | wc -l)" -eq 2
 
-check "a detached job" test "$("$phoenix" run -d -n 1 --fit --name night -- echo done 2>/dev/null)" = j9
+check "a detached job" test "$("$phoenix" run -d -n 1 --fit --name night -- echo done 2>/dev/null)" = j14
 check "is found by its name" says "done" "$phoenix" logs -f night
-check "and tells its time" says "j9 took [0-9.]* s" "$phoenix" logs -f night
+check "and tells its time" says "j14 took [0-9.]* s" "$phoenix" logs -f night
 check "no such job" fails_with "'day' is no job" "$phoenix" attach day
 # The job of a tool that was killed is completed by the one that follows it to its end.
 check "another one" "$phoenix" run -d -n 1 --fit --attach-timeout 60 --name over -- sleep 1
-record=$PHOENIX_DIR/.jobs/blue.j10
+record=$PHOENIX_DIR/.jobs/blue.j15
 kill -KILL "$(awk -v inode="$(stat -c %i "$record")" '$6 ~ ":" inode "$" { print $5 }' /proc/locks)"
 check "whose tool is killed is followed" "$phoenix" attach over
 check "and its record says how it ended" grep -q "^code 0" "$record"

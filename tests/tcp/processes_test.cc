@@ -129,7 +129,7 @@ TEST_CASE("a process reads what it is fed, once, and the end of it") {
   CHECK(h.taken == runtime::InputTaken{kJob, 8, true});
 }
 
-TEST_CASE("a process that reads nothing holds up who feeds it; one that wants nothing takes all") {
+TEST_CASE("a process that reads nothing holds up who feeds it, one that wants none takes all") {
   Harness h;
   const Payload piece = Payload(Bytes(InputPipe::kPendingMax));
   const std::string script =
