@@ -1,6 +1,7 @@
 #include "runtime/api/session.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "runtime/api/session_core.h"
@@ -26,6 +27,20 @@ Result<VnodeSet> set_of(const Endpoint& endpoint, const std::vector<Vnode>& vnod
     set.insert(VnodeId{v});
   }
   return set;
+}
+
+/// However this process ends well from now on, its exit code is this one.
+void fail_with(int code) {
+  static int wanted = 0;
+  wanted = code;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the process ends.
+  ::on_exit(
+      [](int status, void*) {
+        if (status != 0) return;
+        std::fflush(nullptr);
+        std::_Exit(wanted);
+      },
+      nullptr);
 }
 
 Error taken_tag() {
@@ -179,7 +194,8 @@ void Session::abort(int code, const std::string& reason) {
       reason.size() <= kReasonMax ? reason : reason.substr(0, kReasonMax) + " ...";
   core_->engine.close([&](Endpoint& endpoint) { endpoint.abort(shown, text); });
   if (!core_->engine.has_daemon_inside()) return;
-  // No tool follows such a job, which would say it.
+  // No tool follows such a job, which would say it, and end with the code.
+  fail_with(shown);
   std::fprintf(stderr, "phoenix: %s ended the job with code %d: %s\n",
                to_string(core_->engine.processor()).c_str(), shown, text.c_str());
 }

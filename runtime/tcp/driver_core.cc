@@ -49,6 +49,18 @@ TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
       options_(options),
       log_(std::move(log)),
       incarnation_(random_number() | 1U),
+      turns_(io_.get_executor(), {.serve =
+                                      [this](ClientId client, runtime::ClientRequest request) {
+                                        step([&](runtime::Daemon& daemon, Instant now) {
+                                          daemon.on_client_message(now, client, std::move(request));
+                                        });
+                                      },
+                                  .pause_reading =
+                                      [this](ClientId client, bool paused) {
+                                        const auto found = clients_.find(client);
+                                        if (found != clients_.end())
+                                          found->second->pause_reading(paused);
+                                      }}),
       look_timer_(io_),
       deadline_(io_),
       stop_timer_(io_) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/daemon.h"
+#include "runtime/tcp/client_turns.h"
 #include "runtime/tcp/connection.h"
 #include "runtime/tcp/greeting.h"
 #include "runtime/tcp/listener.h"
@@ -28,9 +29,7 @@ class TcpDriver::Core {
   /// Connected tools and attached applications at once [limits]; one more is turned away.
   static constexpr std::size_t kClientsMax = 256;
   static constexpr std::size_t kApplicationsMax = 1024;
-  /// Bytes waiting for a tool that does not read; beyond it the tool is dropped [limit]. In meshes
-  /// of up to 500 output of a job does not come to that: its processes are held up
-  /// (runtime/job_output.h).
+  /// Bytes waiting for a tool that does not read; beyond it the tool is dropped [README, "Limits"].
   static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;
   /// Whether replies have arrived at a tool is looked at as often as that.
   static constexpr Duration kLookAgain = 20ms;
@@ -126,6 +125,7 @@ class TcpDriver::Core {
   std::map<LinkId, ConnectionPtr> links_;
   std::map<ApplicationId, ConnectionPtr> applications_;
   std::map<ClientId, ConnectionPtr> clients_;
+  ClientTurns turns_;
   std::set<ClientId> answered_;  ///< Got replies that the daemon has not heard to be taken.
   bool is_looking_ = false;      ///< `look_timer_` runs.
   std::set<ProcessorId> dialling_;

@@ -120,14 +120,13 @@ void TcpDriver::Core::add_client(asio::ip::tcp::socket socket) {
                  auto request = decoder_.client_request(header, std::move(payload));
                  if (!request.ok()) return request.error();
                  in_batch_ = true;
-                 step([&](runtime::Daemon& daemon, Instant now) {
-                   daemon.on_client_message(now, id, std::move(request).value());
-                 });
+                 turns_.take(id, std::move(request).value());
                  return success();
                },
                .on_batch_end = {},
                .on_closed =
                    [this, id](const Error& why) {
+                     turns_.drop(id);
                      if (clients_.erase(id) == 0) return on_drained();
                      const bool is_dropped = why.code != ErrorCode::kUnavailable;
                      const bool is_full = why.code == ErrorCode::kLimit;

@@ -148,6 +148,7 @@ check "no such job" fails_with "no job 99" "$phoenix" status j99
 
 # A process with a daemon inside, and nobody else who could say why it ends.
 check "the reason of an abort is told" says "p1 ended the job with code 5: no more paper" "$travel" abort
+check "and its code is the exit code" ends_with 5 "$travel" abort
 check "so is the want of an input" says "nowhere.png" "$demos/heat" --input nowhere.png
 check "a demo has one help" test "$("$phoenix" demo heat --help | grep -c Usage)" -eq 1
 
