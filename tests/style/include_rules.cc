@@ -122,8 +122,9 @@ Violations dead_file_rules(const SourceTree& tree, const std::vector<std::string
   std::map<std::string, int> mentions;
   for (const std::string& path : listed) ++mentions[path];
   for (const auto& [path, file] : tree.files()) {
-    // The outside consumer is a project of its own.
-    if (!file.is_cpp() || file.is_below("tests/consumer")) continue;
+    // The outside consumer and the examples are projects of their own.
+    const bool is_apart = file.is_below("tests/consumer") || file.is_below("apps/examples");
+    if (!file.is_cpp() || is_apart) continue;
     const int count = mentions[path];
     if (count == 0) violations.push_back({path, 0, "belongs to no target"});
     if (count > 1) violations.push_back({path, 0, "belongs to more than one target"});

@@ -1,0 +1,52 @@
+# The test consumer.debian_package: makes the package of this build, installs it into a root of its own,
+# uses what it finds there, builds the examples against it, and removes it.
+#   cmake -DBUILD=... -DWORK=... -DCOMPILER=... -DFLAGS=... -P test_package.cmake
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+function(expect pattern)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE said ERROR_VARIABLE said COMMAND_ECHO STDOUT)
+  if(NOT said MATCHES "${pattern}")
+    message(FATAL_ERROR "should say ${pattern}, says: ${said}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+set(root ${WORK}/root)
+file(MAKE_DIRECTORY ${root}/var/lib/dpkg/info ${root}/var/lib/dpkg/updates)
+file(TOUCH ${root}/var/lib/dpkg/status)
+run(${CMAKE_CPACK_COMMAND} -G DEB --config ${BUILD}/CPackConfig.cmake -B ${WORK}/package)
+file(GLOB package ${WORK}/package/phoenix_*.deb)
+expect("Depends: .*libc6" dpkg-deb --info ${package})
+# What it depends on is in the machine's own root.
+set(dpkg dpkg --root=${root} --force-depends --force-not-root --force-script-chrootless --log=${WORK}/dpkg.log)
+run(${dpkg} --install ${package})
+expect("/usr/libexec/phoenix/phoenix-keeper" ${dpkg} --listfiles phoenix)
+foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1
+             share/bash-completion/completions/phoenix share/doc/phoenix/README.md
+             share/doc/phoenix/examples/README.md share/doc/phoenix/examples/bar/bar.cc)
+  if(NOT EXISTS ${root}/usr/${file})
+    message(FATAL_ERROR "the package has no ${file}")
+  endif()
+endforeach()
+
+# A mesh of the daemons that were installed, and a job of each example.
+set(phoenix ${CMAKE_COMMAND} -E env PHOENIX_DIR=${WORK}/meshes ${root}/usr/bin/phoenix)
+run(${phoenix} up --local 3 -q)
+foreach(example bar quadrature sort placement)
+  run(${CMAKE_COMMAND} -S ${root}/usr/share/doc/phoenix/examples/${example} -B ${WORK}/${example} -G Ninja
+      -DCMAKE_PREFIX_PATH=${root}/usr -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS})
+  run(${CMAKE_COMMAND} --build ${WORK}/${example})
+  expect("${example}: .*(evenly|is 3.14159265|are in order|came with)"
+         ${phoenix} run -n 12 --no-balance --timeout 60 -- ${WORK}/${example}/${example})
+  expect("${example}: " ${CMAKE_COMMAND} -E env PHOENIX_VNODES=5 ${WORK}/${example}/${example})
+endforeach()
+run(${phoenix} down)
+
+run(${dpkg} --remove phoenix)
+file(GLOB_RECURSE left LIST_DIRECTORIES false ${root}/usr/*)
+if(left)
+  message(FATAL_ERROR "left behind: ${left}")
+endif()
