@@ -75,6 +75,15 @@ void Daemon::on_link_activity(Instant now, LinkId link) {
   core_->settle();
 }
 
+void Daemon::on_inquired(Instant now, const View& view) {
+  core_->now = now;
+  if (core_->phase != Core::Phase::kMember) return;
+  Solitude::Outbox out;
+  core_->solitude.on_answer(view, core_->jobs.is_empty(), out);
+  core_->absorb(out);
+  core_->settle();
+}
+
 void Daemon::on_app_message(Instant now, ApplicationId application, ToDaemon message) {
   core_->now = now;
   core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {

@@ -55,6 +55,7 @@ class Daemon {
   /// Part of a long frame came in or went out: a slow line is not a dead one. Wanted about ten
   /// times a second while it lasts.
   void on_link_activity(Instant now, LinkId link);
+  void on_inquired(Instant now, const View& view);
 
   // Application processes of this machine.
   void on_app_message(Instant now, ApplicationId application, ToDaemon message);

@@ -40,6 +40,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       channels(birth.self, gone_members(birth.snapshot.view), channel_options(wanted)),
       detours(birth.self, Rng(seed).fork("detours"), {}),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
+      solitude(birth.self, wanted.alone_max),
       survey(birth.self, {}, Rng(seed).fork("survey").next()),
       learned(birth.self),
       forest(birth.self, {}, Rng(seed).fork("trees").next()),
@@ -137,6 +138,17 @@ void Daemon::Core::absorb(Tools::Outbox& out) {
   absorb_items(out, [&](auto& event) {
     std::visit(Overloaded{[&](Effect& wanted) { effects.push_back(std::move(wanted)); },
                           [&](const Tools::DrainSelf&) { drain(); }},
+               event);
+  });
+}
+
+void Daemon::Core::absorb(Solitude::Outbox& out) {
+  absorb_items(out, [&](auto& event) {
+    std::visit(Overloaded{[&](Inquire& wanted) { effect(std::move(wanted)); },
+                          [&](const Solitude::GivenUp& m) {
+                            note(Note::Level::kError, "out-of-mesh", m.why);
+                            stop(3, m.why);
+                          }},
                event);
   });
 }
@@ -420,6 +432,12 @@ void Daemon::Core::fire(const Timer& timer) {
                  [&](const Tools::Timer& t) {
                    Tools::Outbox out;
                    tools.on_timer(now, t, membership.view(), status(), out);
+                   absorb(out);
+                 },
+                 [&](const Solitude::Timer&) {
+                   if (phase != Phase::kMember) return;
+                   Solitude::Outbox out;
+                   solitude.on_timer(now, jobs.is_empty(), out);
                    absorb(out);
                  },
                  [&](OwnTimer) { on_stop_due(); },

@@ -18,6 +18,7 @@
 #include "runtime/daemon.h"
 #include "runtime/jobs/jobs.h"
 #include "runtime/membership/membership.h"
+#include "runtime/membership/solitude.h"
 #include "runtime/tools.h"
 
 namespace phx::runtime {
@@ -38,20 +39,19 @@ struct Daemon::Core {
   };
   enum class OwnTimer : std::uint8_t { kStop };
   using Timer = std::variant<JobTimer, overlay::TreeForest::Timer, overlay::Survey::Timer,
-                             Membership::Timer, Tools::Timer, OwnTimer>;
+                             Membership::Timer, Tools::Timer, Solitude::Timer, OwnTimer>;
 
   Core(Birth birth, const DaemonConfig& config, std::uint64_t seed);
 
-  // Executes what the machines wrote.
-  void absorb(JobOutbox& out);
+  void absorb(JobOutbox& out);  // Executes what the machines wrote.
   void absorb(Membership::Outbox& out);
   void absorb(overlay::TreeForest::Outbox& out);
   void absorb(overlay::Survey::Outbox& out);
   void absorb(Tools::Outbox& out);
+  void absorb(Solitude::Outbox& out);
   template <class Outbox, class OnEvent>
   void absorb_items(Outbox& out, OnEvent on_event);
 
-  // Handles one envelope of a processor (or of this one, to itself).
   void receive(ProcessorId from, Envelope envelope);
   template <class M>
   void on(ProcessorId from, M message);  ///< Specialised by the kind of message.
@@ -64,7 +64,6 @@ struct Daemon::Core {
   void on_job_start(ProcessorId from, const JobStart& start);
 
   // Own leaving: daemon_leaving.cc.
-  /// Asks to be marked as leaving; whoever is alone ends.
   void drain();
   void on_ordered_to_leave(ProcessorId from);
   void on_stay(const std::string& why);
@@ -115,6 +114,7 @@ struct Daemon::Core {
   Channels channels;
   Detours detours;
   Membership membership;
+  Solitude solitude;
   overlay::Survey survey;          ///< Learns the network, ...
   planners::LearnedTrees learned;  ///< ... over which trees are drawn.
   overlay::TreeForest forest;      ///< Makes trees by local rules.

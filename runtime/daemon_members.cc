@@ -65,6 +65,9 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   members = membership.ids();
   staying = membership.live();
   note_changed(change);
+  Solitude::Outbox alone;
+  solitude.on_view(now, view, change.gone, alone);
+  absorb(alone);
   detours.on_members(members);
   std::vector<Envelope> returned;
   for (const auto& gone : change.gone) {

@@ -29,6 +29,7 @@ struct Arguments {
   std::string log_file;
   double heartbeat_period = 1.0;
   double peer_timeout = 5.0;
+  double alone_max = 86400;
   std::string trees = "learned";
   std::string bind;
   int ready_fd = -1;
@@ -75,6 +76,11 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "seconds after which a silent peer is declared dead")
       ->capture_default_str()
       ->check(positive);
+  app.add_option("--alone-max", arguments.alone_max,
+                 "seconds after which it ends if it has declared all others dead, no job runs here "
+                 "and nobody has joined; 0: never")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--trees", arguments.trees,
                  "learned: drawn over the measured network; adaptive: found by local rules; the "
                  "same for all daemons of a mesh")
@@ -188,6 +194,7 @@ Result<Options> checked(Arguments arguments) {
   options.driver.socket_path = arguments.mesh_dir + "/app-" + std::to_string(::getpid()) + ".sock";
   options.driver.config.heartbeat_period = seconds(arguments.heartbeat_period);
   options.driver.config.peer_timeout = seconds(arguments.peer_timeout);
+  options.driver.config.alone_max = seconds(arguments.alone_max);
   if (arguments.trees == "adaptive") options.driver.config.trees = runtime::TreeSource::kAdaptive;
   return options;
 }

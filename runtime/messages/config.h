@@ -21,6 +21,8 @@ struct DaemonConfig {
   /// For a minute, a processor whose timers were late waits longer before it accuses others, and is
   /// waited for: so many times what it was late. 0: a fault that the checkers must find.
   std::uint32_t late_factor = 3;
+  /// Who has declared all others dead ends after so long, unless a job runs there. 0: never.
+  Duration alone_max = 24h;
   /// A round of the fair-share policy: an under-loaded processor asks for vnodes this often.
   Duration balance_period = 200ms;
   /// How long `phoenix status` waits for the other daemons.

@@ -7,6 +7,6 @@ namespace phx {
 using namespace runtime;
 
 template class OneOf<Dial, Hangup, Transmit, ToApp, DropApp, Reply, DropClient, Spawn,
-                     SignalProcess, HoldOutput, FeedProcess, Note, Stop>;
+                     SignalProcess, HoldOutput, FeedProcess, Inquire, Note, Stop>;
 
 }  // namespace phx

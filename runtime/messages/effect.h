@@ -22,6 +22,11 @@ struct Dial {
   std::vector<std::string> endpoints;
   friend bool operator==(const Dial&, const Dial&) = default;
 };
+/// Ask whoever is there, as a tool does, for its view. Answered by on_inquired, if anybody answers.
+struct Inquire {
+  std::vector<std::string> endpoints;
+  friend bool operator==(const Inquire&, const Inquire&) = default;
+};
 /// Close this connection; no on_link_down follows.
 struct Hangup {
   LinkId link;
@@ -106,6 +111,6 @@ struct Stop {
 };
 
 using Effect = OneOf<Dial, Hangup, Transmit, ToApp, DropApp, Reply, DropClient, Spawn,
-                     SignalProcess, HoldOutput, FeedProcess, Note, Stop>;
+                     SignalProcess, HoldOutput, FeedProcess, Inquire, Note, Stop>;
 
 }  // namespace phx::runtime

@@ -87,6 +87,15 @@ SimDriver::Outside Cluster::make_outside() {
     std::from_chars(digits.data(), digits.data() + digits.size(), machine.value);
     return machine;
   };
+  outside.on_inquire = [this](MachineId from, MachineId asked) {
+    // A connection, a handshake, a question.
+    const Duration trips = 6 * model_.latency(from, asked);
+    agenda_.schedule_in(trips, [this, from, asked] {
+      if (!machines_[asked.value].is_running() || !machines_[from.value].is_running()) return;
+      if (network_.is_cut(from, asked)) return;
+      machines_[from.value].on_inquired(machines_[asked.value].daemon()->view());
+    });
+  };
   outside.workload = [this](const runtime::JobSpec& spec) -> Workload* {
     std::size_t index = 0;
     std::from_chars(spec.name.data(), spec.name.data() + spec.name.size(), index);

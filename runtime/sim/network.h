@@ -74,6 +74,7 @@ class Network {
   };
   void set_barrier(MachineId from, MachineId to, Barrier barrier);
   void lift_barriers(MachineId a, MachineId b);
+  [[nodiscard]] bool is_cut(MachineId a, MachineId b) const;
   /// The processor of this machine is busy with messages until then; may be past.
   [[nodiscard]] Instant busy_until(MachineId machine) const { return model_.busy_until(machine); }
   /// Frames under way or lost with a connection, for limits.
@@ -128,7 +129,6 @@ class Network {
   void on_inside(std::uint32_t lane, std::uint32_t bytes);
   void on_segment(std::uint32_t lane);
   void break_connection(std::uint32_t connection, Break how);
-  [[nodiscard]] bool is_cut(MachineId a, MachineId b) const;
   [[nodiscard]] std::optional<Barrier> barrier(MachineId from, MachineId to) const;
   void go_on();
   [[nodiscard]] Lane& lane_at(std::uint32_t lane) { return connections_[lane / 2].lanes[lane % 2]; }

@@ -113,6 +113,9 @@ void SimDriver::execute(runtime::Effect& effect) {
             if (!e.hold) held_.erase(e.job);
           },
           [](const runtime::FeedProcess&) {},  // No tool here has input.
+          [&](const runtime::Inquire& e) {
+            if (const auto to = outside_.resolve(e.endpoints)) outside_.on_inquire(machine_, *to);
+          },
           [&](const runtime::Note& e) { outside_.on_note(machine_, e); },
           [&](const runtime::Stop& e) {
             is_stopped_ = true;
@@ -188,6 +191,10 @@ void SimDriver::on_frame(LinkId link, runtime::Frame frame) {
 
 void SimDriver::on_link_drained(LinkId link) {
   input([=](Daemon& daemon, Instant now) { daemon.on_link_drained(now, link); });
+}
+
+void SimDriver::on_inquired(const runtime::View& view) {
+  input([=](Daemon& daemon, Instant now) { daemon.on_inquired(now, view); });
 }
 
 // --- Tools -------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ class SimDriver {
     std::function<void(MachineId)> on_step;
     /// Where `endpoints` lead; nobody knows: none.
     std::function<std::optional<MachineId>(const std::vector<std::string>&)> resolve;
+    std::function<void(MachineId, MachineId asked)> on_inquire;
     /// The plan of a job; none: its processes cannot be started.
     std::function<Workload*(const runtime::JobSpec&)> workload;
   };
@@ -62,6 +63,7 @@ class SimDriver {
   void on_dial_failed(ProcessorId peer, bool refused);
   void on_frame(LinkId link, runtime::Frame frame);
   void on_link_drained(LinkId link);
+  void on_inquired(const runtime::View& view);
 
   // Inputs from tools.
   [[nodiscard]] ClientId connect_client() { return ClientId{next_client_++}; }
@@ -69,13 +71,11 @@ class SimDriver {
   void on_client_took(ClientId client);
   void on_client_down(ClientId client);
 
-  /// A plan for collectives: see Daemon::plant().
-  void plant(const std::vector<TreeView>& views);
+  void plant(const std::vector<TreeView>& views);  ///< See Daemon::plant().
 
   // What befalls the machine.
   void drain();
-  /// The daemon and its applications end at once.
-  void kill();
+  void kill();  ///< The daemon and its applications end at once.
   /// The daemon does nothing until then; what comes in waits.
   void freeze_until(Instant at);
 

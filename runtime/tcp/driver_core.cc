@@ -91,6 +91,7 @@ TcpDriver::Core::~Core() {
   for (const auto& [id, connection] : links_) connection->close();
   for (const auto& [id, connection] : applications_) connection->close();
   for (const auto& [id, connection] : clients_) connection->close();
+  if (inquiry_) inquiry_->close();
 }
 
 Status TcpDriver::Core::bind() {

@@ -31,10 +31,8 @@ class TcpDriver::Core {
   static constexpr std::size_t kApplicationsMax = 1024;
   /// Bytes waiting for a tool that does not read; beyond it the tool is dropped [README, "Limits"].
   static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;
-  /// Whether replies have arrived at a tool is looked at as often as that.
-  static constexpr Duration kLookAgain = 20ms;
-  /// How long run() lets connections drain after the daemon has ended.
-  static constexpr Duration kStopTimeout = 3s;
+  static constexpr Duration kLookAgain = 20ms;  ///< Whether replies have arrived at a tool.
+  static constexpr Duration kStopTimeout = 3s;  ///< For connections to drain at the end.
 
   Core(const DriverOptions& options, LogSink log);
   ~Core();
@@ -74,6 +72,7 @@ class TcpDriver::Core {
 
   // One per effect.
   void handle(runtime::Dial& effect);
+  void handle(runtime::Inquire& effect);
   void handle(runtime::Hangup& effect);
   void handle(runtime::Transmit& effect);
   void handle(runtime::ToApp& effect);
@@ -93,11 +92,11 @@ class TcpDriver::Core {
   void add_client(asio::ip::tcp::socket socket);
   [[nodiscard]] asio::awaitable<void> dial_peer(ProcessorId peer,
                                                 std::vector<std::string> addresses);
+  [[nodiscard]] asio::awaitable<void> inquire(std::vector<std::string> addresses);
   [[nodiscard]] ConnectionPtr connect(Connection::Socket socket, wire::Family family,
                                       Connection::Handlers handlers, PayloadWays ways = {});
   [[nodiscard]] std::shared_ptr<std::byte[]> memory_for(std::size_t bytes) const;
-  /// One of the connections that are not in their maps any more has ended.
-  void on_drained();
+  void on_drained();  ///< One of the connections that are in no map any more has ended.
   template <class Connections, class Id>
   void let_drain(Connections& connections, Id id);
   void queue(const ConnectionPtr& connection, wire::Encoded&& encoded);
@@ -126,6 +125,7 @@ class TcpDriver::Core {
   std::map<ApplicationId, ConnectionPtr> applications_;
   std::map<ClientId, ConnectionPtr> clients_;
   ClientTurns turns_;
+  ConnectionPtr inquiry_;        ///< The last one.
   std::set<ClientId> answered_;  ///< Got replies that the daemon has not heard to be taken.
   bool is_looking_ = false;      ///< `look_timer_` runs.
   std::set<ProcessorId> dialling_;

@@ -224,6 +224,34 @@ void TcpDriver::Core::handle(runtime::Dial& effect) {
   asio::co_spawn(io_, dial_peer(effect.peer, std::move(effect.endpoints)), asio::detached);
 }
 
+void TcpDriver::Core::handle(runtime::Inquire& effect) {
+  asio::co_spawn(io_, inquire(std::move(effect.endpoints)), asio::detached);
+}
+
+/// As a tool would.
+asio::awaitable<void> TcpDriver::Core::inquire(std::vector<std::string> addresses) {
+  DialOutcome outcome = co_await dial(std::move(addresses), options_.key,
+                                      {.role = Role::kClient, .self = {}, .expected = {}});
+  if (stop_ || !outcome.reached) co_return;
+  inquiry_ = connect(std::move(outcome.reached->socket), wire::Family::kClientReply,
+                     {.on_frame = [this](Header header, Payload payload) -> Status {
+                        auto reply = decoder_.client_reply(header, std::move(payload));
+                        if (!reply.ok()) return reply.error();
+                        const auto* status = std::get_if<runtime::StatusReply>(&reply.value());
+                        if (status != nullptr) {
+                          step([&](runtime::Daemon& daemon, Instant now) {
+                            daemon.on_inquired(now, status->view);
+                          });
+                        }
+                        return Error{ErrorCode::kAborted, "that was all"};
+                      },
+                      .on_batch_end = {},
+                      .on_closed = [](const Error&) {}});
+  queue(inquiry_, encoder_.encode(runtime::ClientRequest{runtime::StatusRequest{false}}));
+  inquiry_->start();
+  end_batch();
+}
+
 void TcpDriver::Core::handle(runtime::Hangup& effect) {
   const auto found = links_.find(effect.link);
   if (found == links_.end()) return;

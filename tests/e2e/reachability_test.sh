@@ -84,4 +84,14 @@ lift 3
 await "it talks directly again" no_detour 2 3
 check "a job is exact" tool demo reduce --vnodes 24 --length 3000
 check "nobody was lost in all that" nobody_was_lost
+
+# One that nobody reaches for a while takes the others for dead, as they take it. When it reaches them again it ends.
+has_logged() { grep -q "$2" "$work/logs/p$1"; }
+sixth=$(tool status | sed -n 's/^p\([0-9]*\) .*10.77.0.6:7000 .*/\1/p')
+forbid 6 iifname eth0 drop
+await "it is put out" sh -c "! ip netns exec $name-1 $phoenix status | grep -q '^p$sixth '"
+await "it puts the others out" sh -c "test \$(grep -o 'processor-gone p[0-9]*' $work/logs/p6 | sort -u | wc -l) -eq 7"
+lift 6
+await "it ends, and says why" has_logged 6 "out-of-mesh the mesh goes on without this processor, .* in view"
+await "its process is gone" sh -c "test -z \"\$(ip netns pids $name-6)\""
 check "the mesh ends" tool down

@@ -1,0 +1,150 @@
+#include "runtime/membership/solitude.h"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace phx::runtime {
+namespace {
+
+constexpr ProcessorId kSelf{2};
+
+std::string place_of(std::uint32_t id) {
+  return "10.0.0." + std::to_string(id) + ":1";
+}
+
+View view_of(const std::vector<std::uint32_t>& ids, std::uint32_t next = 9) {
+  View view;
+  view.number = 7;
+  view.next_processor = next;
+  for (const std::uint32_t id : ids) {
+    Member member;
+    member.id = ProcessorId{id};
+    member.endpoints = {place_of(id)};
+    view.members.put(member);
+  }
+  return view;
+}
+
+std::vector<ViewChange::Gone> gone(const std::vector<std::uint32_t>& ids,
+                                   Departure why = Departure::kSilent) {
+  std::vector<ViewChange::Gone> all;
+  for (const std::uint32_t id : ids) all.push_back({ProcessorId{id}, why, {}});
+  return all;
+}
+
+struct Harness {
+  explicit Harness(Duration alone_max = Duration{}) : solitude(kSelf, alone_max) {
+    solitude.on_view(now, view_of({1, 2, 3}), {}, out);
+  }
+  /// The others are declared dead here, one after the other.
+  void becomes_alone(Departure how = Departure::kSilent) {
+    solitude.on_view(now, view_of({2, 3}), gone({1}, how), out);
+    solitude.on_view(now, view_of({2}), gone({3}, how), out);
+    look();
+  }
+  void look() {
+    for (auto& item : out.take()) {
+      if (auto* arm = std::get_if<Solitude::Outbox::Arm>(&item)) at = arm->at;
+      auto* event = std::get_if<Solitude::Event>(&item);
+      if (event == nullptr) continue;
+      if (auto* ask = std::get_if<Inquire>(event)) asked.push_back(ask->endpoints.front());
+      if (auto* end = std::get_if<Solitude::GivenUp>(event)) why = end->why;
+    }
+  }
+  void wait(bool is_idle = true) {
+    REQUIRE(at);
+    now = *at;
+    solitude.on_timer(now, is_idle, out);
+    look();
+  }
+  void answer(const View& view, bool is_idle = true) {
+    solitude.on_answer(view, is_idle, out);
+    look();
+  }
+
+  Instant now{};
+  Solitude solitude;
+  Solitude::Outbox out;
+  std::optional<Instant> at;
+  std::vector<std::string> asked;
+  std::string why;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/solitude");
+
+TEST_CASE("who has declared all others dead asks them in turn, each round half as often") {
+  Harness h;
+  h.becomes_alone();
+  for (int i = 0; i < 5; ++i) h.wait();
+
+  CHECK(h.asked == std::vector{place_of(1), place_of(3), place_of(1), place_of(3), place_of(1)});
+  CHECK(h.now == Instant{} + (5s + 5s + 5s + 10s + 10s));
+}
+
+TEST_CASE("it ends when the mesh goes on without it") {
+  Harness h;
+  h.becomes_alone();
+  h.answer(view_of({1, 3, 8}));
+
+  CHECK(h.why ==
+        "the mesh goes on without this processor, which could not be reached: p1 and 2 more in "
+        "view 7");
+}
+
+TEST_CASE("a view that has it, or has not heard of it, is no reason to end") {
+  Harness h;
+  h.becomes_alone();
+  h.answer(view_of({1, 2, 3}));
+  h.answer(view_of({1}, 2));
+  CHECK(h.why.empty());
+}
+
+TEST_CASE("of two that are alone the older one stays") {
+  Harness h;
+  h.becomes_alone();
+  h.answer(view_of({3}));
+  CHECK(h.why.empty());
+
+  h.answer(view_of({1}));
+  CHECK_FALSE(h.why.empty());
+}
+
+TEST_CASE("a job that runs here keeps it") {
+  Harness h(1s);
+  h.becomes_alone();
+  h.answer(view_of({1, 3}), /*is_idle=*/false);
+  h.wait(/*is_idle=*/false);
+  CHECK(h.why.empty());
+
+  h.wait();
+  CHECK(h.why == "alone for 10 s, and no job runs here: none of the others has answered");
+}
+
+TEST_CASE("who was left alone by those who left, or never had others, waits for newcomers") {
+  Harness h(1s);
+  h.becomes_alone(Departure::kLeft);
+  CHECK_FALSE(h.at);
+
+  h.answer(view_of({1, 3}));
+  CHECK(h.why.empty());
+}
+
+TEST_CASE("a newcomer makes it a mesh again") {
+  Harness h;
+  h.becomes_alone();
+  h.solitude.on_view(h.now, view_of({2, 9}, 10), {}, h.out);
+  h.look();
+  CHECK_FALSE(h.at);
+
+  h.answer(view_of({1, 3}));
+  CHECK(h.why.empty());
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime
