@@ -178,6 +178,7 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
                                          "phoenix down ends it, --mesh NAME starts another"};
     }
     if (!dir.value().daemons().empty()) return running.error();
+    dir.value().remove_dead();
   } else {
     const auto key = tcp::create_key(dir.value().key_file());
     if (!key.ok()) return key.error();
