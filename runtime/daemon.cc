@@ -28,6 +28,9 @@ void Daemon::start(Instant now) {
   core_->membership.start(now, out);
   core_->absorb(out);
   core_->channels.watch(now, core_->membership.watched());
+  Solitude::Outbox alone;
+  core_->solitude.on_view(now, core_->membership.view(), {}, alone);
+  core_->absorb(alone);
   core_->adapt_trees();
   core_->settle();
 }

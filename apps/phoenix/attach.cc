@@ -10,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "apps/phoenix/daemon_logs.h"
 #include "apps/phoenix/follower.h"
 #include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/job_output.h"
@@ -18,6 +17,7 @@
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/kept_logs.h"
 
 namespace phx::app {
 namespace {
@@ -120,7 +120,8 @@ int show_daemon_logs(const std::string& mesh) {
   const Interrupts interrupts;
   const auto dir = MeshDir::open(mesh);
   if (!dir.ok()) return fail(dir.error().what, kUsage);
-  const auto logs = DaemonLogs::find(dir.value());
+  auto logs = tcp::logs_in(dir.value().path());
+  if (logs.empty()) logs = tcp::logs_in(tcp::kept_logs_of(dir.value().path()));
   if (logs.empty()) return fail("no daemon of the mesh " + mesh + " has left a log here");
   for (const auto& log : logs) {
     std::printf("==> %s <==\n", log.c_str());
@@ -179,8 +180,10 @@ void add_logs(CLI::App& tool, Action& chosen) {
   const auto options = add_options(*verb);
   verb->add_flag("-f,--follow", options->follows,
                  "And what it writes, to its end; then with its exit code");
-  verb->add_flag("--daemon", options->of_daemons,
-                 "The logs of this machine's daemons instead, also when the mesh has ended");
+  verb->add_flag(
+      "--daemon", options->of_daemons,
+      "The logs of this machine's daemons instead, also when the mesh has ended; on other\n"
+      "machines this command prints those of theirs");
   verb->footer("For jobs of run --detach, on the machine where that was called; also afterwards.");
   verb->callback([options, &chosen] {
     if (options->job.empty() == !options->of_daemons) {

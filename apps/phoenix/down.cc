@@ -2,13 +2,13 @@
 #include <memory>
 #include <thread>
 
-#include "apps/phoenix/daemon_logs.h"
 #include "apps/phoenix/job_record.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
 #include "apps/phoenix/waiting.h"
 #include "overlay/base/signal_name.h"
+#include "runtime/tcp/kept_logs.h"
 #include "runtime/tcp/mesh_folder.h"
 #include "runtime/tcp/steady_now.h"
 
@@ -77,7 +77,7 @@ Status end_mesh(const std::string& name) {
   const Status asked = ask_to_end(name, dir.value());
   if (!asked.ok()) return asked.error();
   wait_for_end(dir.value());
-  DaemonLogs::keep(dir.value());
+  tcp::keep_logs(dir.value().path(), /*is_whole=*/true);
   dir.value().remove();
   return success();
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "runtime/tcp/kept_logs.h"
 #include "runtime/tcp/mesh_folder.h"
 
 namespace phx::phoenixd {
@@ -65,6 +66,7 @@ std::vector<std::filesystem::path> leftovers(const std::string& mesh_dir) {
 /// Others may do the same at the same time, and who reads a folder that changes may miss a file.
 void remove_if_last(const std::string& mesh_dir) {
   std::error_code failure;
+  if (!leftovers(mesh_dir).empty()) tcp::keep_logs(mesh_dir, /*is_whole=*/false);
   for (auto left = leftovers(mesh_dir); !left.empty(); left = leftovers(mesh_dir)) {
     bool any = false;
     for (const auto& file : left) any = std::filesystem::remove(file, failure) || any;

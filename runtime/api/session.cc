@@ -1,5 +1,6 @@
 #include "runtime/api/session.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -29,16 +30,16 @@ Result<VnodeSet> set_of(const Endpoint& endpoint, const std::vector<Vnode>& vnod
   return set;
 }
 
-/// However this process ends well from now on, its exit code is this one.
+/// With what this process ends, if it ends well otherwise.
+std::atomic<int> exit_code{0};
+
 void fail_with(int code) {
-  static int wanted = 0;
-  wanted = code;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the process ends.
+  if (exit_code.exchange(code) != 0) return;
   ::on_exit(
       [](int status, void*) {
-        if (status != 0) return;
+        if (status != 0 || exit_code == 0) return;
         std::fflush(nullptr);
-        std::_Exit(wanted);
+        std::_Exit(exit_code);
       },
       nullptr);
 }
@@ -50,7 +51,9 @@ Error taken_tag() {
 }  // namespace
 
 Session::Session(const Options& options)
-    : SessionCollectives(options), exceptions_(std::uncaught_exceptions()) {}
+    : SessionCollectives(options), exceptions_(std::uncaught_exceptions()) {
+  exit_code = 0;  // What became of another session before counts no more.
+}
 
 Session::~Session() {
   if (std::uncaught_exceptions() == exceptions_) {

@@ -28,6 +28,7 @@ class Checkers {
     /// Steps of one daemon between two looks inside it; in large meshes more, for a look costs N.
     std::uint64_t invariants_every = 16;
     std::size_t frames_max = 2'000'000;  ///< Under way at once [limit].
+    bool may_split = false;  ///< Parts of the mesh put each other out: their views differ.
   };
 
   Checkers(const Options& options, const std::deque<SimDriver>& machines, const Network& network,

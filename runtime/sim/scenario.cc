@@ -121,8 +121,9 @@ std::string Scenario::on_cluster(const Statement& statement) {
   Topology::Link link;
   link.latency = 10ms;
   ClusterOptions options;
-  if (!read(statement, "wan", link.latency) || !read(statement, "seed", options.seed)) {
-    return "cannot read wan= or seed=";
+  if (!read(statement, "wan", link.latency) || !read(statement, "seed", options.seed) ||
+      !read(statement, "split", options.checks.may_split)) {
+    return "cannot read wan=, seed= or split=";
   }
   options.topology = Topology::uniform(sites, link);
   options.keeps_lines = true;

@@ -1,14 +1,15 @@
 #include "runtime/tcp/driver_core.h"
 
-#include <malloc.h>
-
+#include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <csignal>
+#include <memory>
 #include <random>
 #include <utility>
 
 #include "runtime/tcp/client.h"
+#include "runtime/tcp/memory_return.h"
 
 namespace phx::tcp {
 namespace {
@@ -37,10 +38,22 @@ Level severity(const Error& error) {
   return error.code == ErrorCode::kUnavailable ? Level::kDebug : Level::kWarn;
 }
 
-/// What a job has needed is free now, but in pieces that the allocator would keep for ever.
-void give_memory_back() {
-  ::malloc_trim(0);
-}
+/// What a job has needed is free soon after its process here has ended: when it is over everywhere.
+class MemoryLater {
+ public:
+  explicit MemoryLater(asio::io_context& io) : timer_(io) {}
+  void begin() {
+    timer_.expires_after(std::max(kJobEnds, memory_.left()));
+    timer_.async_wait([this](const std::error_code& error) {
+      if (!error) memory_.consider();
+    });
+  }
+
+ private:
+  static constexpr Duration kJobEnds = 500ms;
+  asio::steady_timer timer_;
+  MemoryReturn memory_;
+};
 
 }  // namespace
 
@@ -65,26 +78,27 @@ TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
       deadline_(io_),
       stop_timer_(io_) {
   processes_ = std::make_unique<Processes>(
-      io_.get_executor(), Processes::Handlers{.on_output =
-                                                  [this](JobId job, bool is_error, Payload bytes) {
-                                                    step([&](runtime::Daemon& daemon, Instant now) {
-                                                      daemon.on_output(now, job, is_error,
-                                                                       std::move(bytes));
-                                                    });
-                                                  },
-                                              .on_input_taken =
-                                                  [this](const runtime::InputTaken& taken) {
-                                                    step([&](runtime::Daemon& daemon, Instant now) {
-                                                      daemon.on_input_taken(now, taken);
-                                                    });
-                                                  },
-                                              .on_ended =
-                                                  [this](JobId job, const runtime::Exit& exit) {
-                                                    step([&](runtime::Daemon& daemon, Instant now) {
-                                                      daemon.on_process_ended(now, job, exit);
-                                                    });
-                                                    give_memory_back();
-                                                  }});
+      io_.get_executor(),
+      Processes::Handlers{.on_output =
+                              [this](JobId job, bool is_error, Payload bytes) {
+                                step([&](runtime::Daemon& daemon, Instant now) {
+                                  daemon.on_output(now, job, is_error, std::move(bytes));
+                                });
+                              },
+                          .on_input_taken =
+                              [this](const runtime::InputTaken& taken) {
+                                step([&](runtime::Daemon& daemon, Instant now) {
+                                  daemon.on_input_taken(now, taken);
+                                });
+                              },
+                          .on_ended =
+                              [this, memory = std::make_shared<MemoryLater>(io_)](
+                                  JobId job, const runtime::Exit& exit) {
+                                step([&](runtime::Daemon& daemon, Instant now) {
+                                  daemon.on_process_ended(now, job, exit);
+                                });
+                                memory->begin();
+                              }});
 }
 
 TcpDriver::Core::~Core() {

@@ -97,6 +97,9 @@ END
   check "a machine that is cut off ends the job" test $? -ne 0
   check "and is named" grep -q "is gone" cut.out
   check "the mesh ends" hub down --mesh "$mesh"
+  await "what was logged on a machine stays there" sh -c \
+    "PHOENIX_DIR=$work/machine-a $phoenix logs --daemon --mesh $mesh | grep -q 'processor-joined'"
+  check "and nothing else" sh -c "! test -e $work/machine-a/$mesh"
   for name in a b c; do
     ip netns pids "$space-$name" | xargs -r kill 2>/dev/null
   done

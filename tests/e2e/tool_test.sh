@@ -92,7 +92,7 @@ check "many variables at once" says '^.p[12]. apple banana$' fitted -x 'FRUIT_*'
 check "one without a value is told" says "-x NOWHERE: it has no value here" fitted -x NOWHERE -- true
 unset FRUIT_A FRUIT_B
 bound() { "$phoenix" run -n 2 --no-tags -- grep Cpus_allowed_list /proc/self/status | sort -u | wc -l; }
-check "each daemon has processors of its own" test "$(bound)" -eq "$(nproc | awk '{ print $1 > 1 ? 2 : 1 }')"
+check "each daemon has processors of its own" test "$(bound)" -eq "$(nproc | awk '{ print ($1 > 1 ? 2 : 1) }')"
 
 "$phoenix" run -np 1 --fit --timestamp -- "$travel" say "$work/go" >lines 2>errors &
 job=$!

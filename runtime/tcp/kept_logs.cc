@@ -1,0 +1,52 @@
+#include "runtime/tcp/kept_logs.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "runtime/tcp/mesh_folder.h"
+
+namespace phx::tcp {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kLogsMax = 64;
+
+void remove_oldest(const fs::path& folder) {
+  std::vector<fs::path> logs = logs_in(folder);
+  const auto age = [](const fs::path& log) {
+    std::error_code failure;
+    return fs::last_write_time(log, failure);
+  };
+  std::ranges::sort(logs, {}, age);
+  std::error_code failure;
+  for (std::size_t i = kLogsMax; i < logs.size(); ++i) fs::remove(logs[i - kLogsMax], failure);
+}
+
+}  // namespace
+
+std::vector<fs::path> logs_in(const fs::path& folder) {
+  std::vector<fs::path> logs;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    if (entry.path().extension() == ".log") logs.push_back(entry.path());
+  }
+  std::ranges::sort(logs);
+  return logs;
+}
+
+fs::path kept_logs_of(const fs::path& mesh) {
+  return mesh.parent_path() / ".logs" / mesh.filename();
+}
+
+void keep_logs(const fs::path& mesh, bool is_whole) {
+  const auto logs = logs_in(mesh);
+  if (logs.empty() || mesh.filename().string().starts_with("run-")) return;
+  const fs::path kept = kept_logs_of(mesh);
+  std::error_code failure;
+  if (is_whole) fs::remove_all(kept, failure);
+  if (!make_private(kept.parent_path()).ok() || !make_private(kept).ok()) return;
+  for (const fs::path& log : logs) fs::rename(log, kept / log.filename(), failure);
+  remove_oldest(kept);
+}
+
+}  // namespace phx::tcp

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// The logs of the daemons of one machine. They lie in the folder of their mesh; when that is
+// removed, they go to "MESH" within the folder ".logs" beside it.
+namespace phx::tcp {
+
+/// Those in this folder, in the order of their beginning.
+[[nodiscard]] std::vector<std::filesystem::path> logs_in(const std::filesystem::path& folder);
+
+/// Where those of a mesh that has ended are. `mesh`: its folder.
+[[nodiscard]] std::filesystem::path kept_logs_of(const std::filesystem::path& mesh);
+
+/// Takes the logs there. `is_whole`: in place of those of the mesh of that name before; else, since
+/// others may do the same, beside them, the latest 64. What cannot be kept stays. Those of private
+/// meshes are not kept.
+void keep_logs(const std::filesystem::path& mesh, bool is_whole);
+
+}  // namespace phx::tcp
