@@ -3,13 +3,22 @@
 #   cmake -DBUILD=... -DWORK=... -DCOMPILER=... -DFLAGS=... -P test_package.cmake
 cmake_minimum_required(VERSION 3.25)
 
+# No daemon outlives a failure.
+function(fail what)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PHOENIX_DIR=${WORK}/meshes
+                          ${WORK}/root/usr/bin/phoenix down OUTPUT_QUIET ERROR_QUIET)
+  message(FATAL_ERROR "${what}")
+endfunction()
 function(run)
-  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE code)
+  if(NOT code EQUAL 0)
+    fail("${ARGN}: ended with ${code}")
+  endif()
 endfunction()
 function(expect pattern)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE said ERROR_VARIABLE said COMMAND_ECHO STDOUT)
   if(NOT said MATCHES "${pattern}")
-    message(FATAL_ERROR "should say ${pattern}, says: ${said}")
+    fail("should say ${pattern}, says: ${said}")
   endif()
 endfunction()
 
@@ -28,13 +37,13 @@ foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1
              share/bash-completion/completions/phoenix
              share/doc/phoenix/examples/bar/bar.cc)
   if(NOT EXISTS ${root}/usr/${file})
-    message(FATAL_ERROR "the package has no ${file}")
+    fail("the package has no ${file}")
   endif()
 endforeach()
 
 file(GLOB documents ${root}/usr/share/doc/phoenix/*README*)
 if(NOT documents)
-  message(FATAL_ERROR "the package has no documents")
+  fail("the package has no documents")
 endif()
 
 # A mesh of the daemons that were installed, and a job of each example.
@@ -53,5 +62,5 @@ run(${phoenix} down)
 run(${dpkg} --remove phoenix)
 file(GLOB_RECURSE left LIST_DIRECTORIES false ${root}/usr/*)
 if(left)
-  message(FATAL_ERROR "left behind: ${left}")
+  fail("left behind: ${left}")
 endif()
