@@ -7,7 +7,7 @@ cd "$work" || exit 1
 check "a mesh starts" "$phoenix" up --local 4 -q
 for turn in $(seq 1 100); do
   for mode in pass meet; do
-    timeout 30 "$phoenix" run -n 8 --no-balance -- "$travel" $mode 20 >pass.out 2>&1
+    timeout 30 "$phoenix" run -n 8 --no-balance -- "$travel" $mode 3000 >pass.out 2>&1
     check "it is handed over in turn $turn: $mode" grep -q "travel: handed over" pass.out
   done
 done
