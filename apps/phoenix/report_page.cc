@@ -12,10 +12,10 @@
 namespace phx::app {
 namespace {
 
-constexpr double kWidth = 1160;
-constexpr double kLeft = 64;
-constexpr double kRight = 900;  // Of what has a time; figures stand beside it.
-constexpr double kTop = 112;
+constexpr double kPageWidth = 1160;
+constexpr double kRowsLeft = 64;
+constexpr double kRowsRight = 900;  // Of what has a time; figures stand beside it.
+constexpr double kRowsTop = 112;
 constexpr double kRowsHeight = 560;  // Of all rows, if there are many.
 constexpr double kRowMin = 5;
 constexpr double kRowMax = 30;
@@ -24,9 +24,9 @@ constexpr double kGap = 54;
 constexpr std::size_t kBins = 380;
 constexpr std::size_t kMovesMax = 1500;  // Drawn.
 
-constexpr std::string_view kQuiet = "#667085";
-constexpr std::string_view kPause = "#d92d20";
-constexpr std::string_view kMove = "#e8830c";
+constexpr std::string_view kNotes = "#667085";
+constexpr std::string_view kPauses = "#d92d20";
+constexpr std::string_view kMoves = "#e8830c";
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -76,7 +76,7 @@ class Page {
         length_(std::max(report.length(), 1e-3)),
         row_(std::clamp(kRowsHeight / static_cast<double>(report.processes().size()), kRowMin,
                         kRowMax)) {
-    double y = kTop;
+    double y = kRowsTop;
     for (const auto& [id, process] : report.processes()) {
       rows_[id] = y;
       y += row_;
@@ -87,8 +87,8 @@ class Page {
 
   std::string draw(const std::string& title, const std::string& subtitle) {
     const double height = bottom_ + 2 * (kGap + kPanel) + 44;
-    svg_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << kWidth << "' height='" << height
-         << "' viewBox='0 0 " << kWidth << ' ' << height
+    svg_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << kPageWidth << "' height='"
+         << height << "' viewBox='0 0 " << kPageWidth << ' ' << height
          << "' font-family='system-ui,sans-serif' font-size='12' fill='#20242c'>\n"
             "<rect width='100%' height='100%' fill='#fff'/>\n";
     text(20, 34, title, "font-size='20' font-weight='600'");
@@ -104,9 +104,11 @@ class Page {
 
  private:
   static std::string quiet(std::string_view more = "") {
-    return "fill='" + std::string(kQuiet) + "' " + std::string(more);
+    return "fill='" + std::string(kNotes) + "' " + std::string(more);
   }
-  [[nodiscard]] double x(double time) const { return kLeft + (kRight - kLeft) * time / length_; }
+  [[nodiscard]] double x(double time) const {
+    return kRowsLeft + (kRowsRight - kRowsLeft) * time / length_;
+  }
 
   void text(double at_x, double at_y, std::string_view words, std::string_view looks = "") {
     svg_ << "<text x='" << at_x << "' y='" << at_y << "' " << looks << '>' << escaped(words)
@@ -130,28 +132,28 @@ class Page {
   }
 
   void legend() {
-    double at = kLeft;
+    double at = kRowsLeft;
     const double y = 80;
     for (int i = 0; i <= kShades; ++i) box(at + i * 8, y - 10, 8.2, 12, shade(i));
     at += 8 * (kShades + 1) + 8;
     text(at, y, "computes … waits", quiet());
     at += 132;
-    box(at, y - 10, 3, 12, kPause);
+    box(at, y - 10, 3, 12, kPauses);
     text(at + 10, y, "paused while vnodes moved", quiet());
     at += 198;
     svg_ << "<path d='M" << at << ' ' << y << "L" << at + 22 << ' ' << y - 9 << "' stroke='"
-         << kMove << "' stroke-width='2'/>\n";
+         << kMoves << "' stroke-width='2'/>\n";
     text(at + 30, y, "vnodes moved", quiet());
-    text(kRight + 16, kTop - 8, "holds at the end", quiet());
-    text(kRight + 120, kTop - 8, "sent", quiet());
-    text(kRight + 198, kTop - 8, "waited", quiet());
+    text(kRowsRight + 16, kRowsTop - 8, "holds at the end", quiet());
+    text(kRowsRight + 120, kRowsTop - 8, "sent", quiet());
+    text(kRowsRight + 198, kRowsTop - 8, "waited", quiet());
   }
 
   void grid(double bottom) {
     const double step = round_step(length_, 10);
     for (int i = 0; i * step <= length_ * 1.0001; ++i) {
       const double at = x(i * step);
-      svg_ << "<line x1='" << at << "' x2='" << at << "' y1='" << kTop - 4 << "' y2='" << bottom
+      svg_ << "<line x1='" << at << "' x2='" << at << "' y1='" << kRowsTop - 4 << "' y2='" << bottom
            << "' stroke='#e6e8ec'/>\n";
       text(at, bottom + 18, spell_on_scale(i * step, step) + (i == 0 ? " s" : ""),
            quiet("text-anchor='middle'"));
@@ -173,22 +175,22 @@ class Page {
     draw_waits(process, top, height);
     for (const JobReport::Pause& pause : process.pauses) {
       box(x(pause.begin), top, std::max(x(pause.begin + pause.took) - x(pause.begin), 2.0), height,
-          kPause);
+          kPauses);
     }
     svg_ << "</g>\n";
     // Rows that are too flat for a line of text have none, but for some.
-    const auto number = static_cast<std::size_t>((rows_.at(id) - kTop) / row_ + 0.5);
+    const auto number = static_cast<std::size_t>((rows_.at(id) - kRowsTop) / row_ + 0.5);
     const auto every = static_cast<std::size_t>(std::ceil(13 / row_));
     if (number % every != 0) return;
     const double base = top + height / 2 + 4;
-    text(kLeft - 8, base, to_string(id), "text-anchor='end'");
+    text(kRowsLeft - 8, base, to_string(id), "text-anchor='end'");
     const int waited = static_cast<int>(ran > 0 ? 100 * total.waited / ran + 0.5 : 0);
     std::string held = process.held.empty() ? "-" : to_string(process.held);
     constexpr std::size_t kHeldMax = 14;
     if (held.size() > kHeldMax) held = std::to_string(process.held.size()) + " vnodes";
-    text(kRight + 16, base, held);
-    text(kRight + 120, base, spell_bytes(total.bytes));
-    text(kRight + 198, base, std::to_string(waited) + " %");
+    text(kRowsRight + 16, base, held);
+    text(kRowsRight + 120, base, spell_bytes(total.bytes));
+    text(kRowsRight + 198, base, std::to_string(waited) + " %");
   }
 
   /// The parts of a row in which it waited, equal ones together.
@@ -222,7 +224,7 @@ class Page {
       const double from = rows_.at(move.from) + row_ / 2;
       const double to = rows_.at(move.to) + row_ / 2;
       const double width = 0.9 + 0.5 * std::log2(static_cast<double>(move.vnodes));
-      svg_ << "<g stroke='" << kMove << "' fill='" << kMove << "' stroke-opacity='0.85'><title>v"
+      svg_ << "<g stroke='" << kMoves << "' fill='" << kMoves << "' stroke-opacity='0.85'><title>v"
            << move.first.value;
       if (move.vnodes > 1) svg_ << " and " << move.vnodes - 1 << " more";
       svg_ << " from " << to_string(move.from) << " to " << to_string(move.to) << " at "
@@ -233,7 +235,7 @@ class Page {
            << "' stroke='none'/></g>\n";
     }
     if (all <= kMovesMax) return;
-    text(kRight, bottom_ + 14,
+    text(kRowsRight, bottom_ + 14,
          std::to_string(kMovesMax) + " of " + std::to_string(all) + " moves are drawn",
          quiet("text-anchor='end'"));
   }
@@ -257,21 +259,21 @@ class Page {
     if (most <= 0) most = 1;
     const double bottom = top + kPanel;
     const auto y = [&](double value) { return bottom - value / most * kPanel; };
-    text(kLeft, top - 10, name, "font-weight='600'");
+    text(kRowsLeft, top - 10, name, "font-weight='600'");
     // Steps of bytes are round in their unit.
     double unit = 1;
     while (is_bytes && most / unit >= 1024) unit *= 1024;
     const double step = round_step(most / unit, 3) * unit;
     for (int i = 0; i * step <= most * 1.0001; ++i) {
       const double at = y(i * step);
-      svg_ << "<line x1='" << kLeft << "' x2='" << kRight << "' y1='" << at << "' y2='" << at
-           << "' stroke='" << (i == 0 ? "#98a2b3" : "#e6e8ec") << "'/>\n";
+      svg_ << "<line x1='" << kRowsLeft << "' x2='" << kRowsRight << "' y1='" << at << "' y2='"
+           << at << "' stroke='" << (i == 0 ? "#98a2b3" : "#e6e8ec") << "'/>\n";
       const auto whole = static_cast<std::uint64_t>(i * step + 0.5);
       const std::string value = is_bytes ? spell_bytes(whole) : spell_on_scale(i * step, step);
-      text(kRight + 16, at + 4, value, quiet());
+      text(kRowsRight + 16, at + 4, value, quiet());
     }
     svg_ << "<path fill='#1f69b0' fill-opacity='0.18' stroke='#1f69b0' stroke-width='1.3' d='M"
-         << kLeft << ' ' << bottom;
+         << kRowsLeft << ' ' << bottom;
     for (std::size_t i = 0; i < kBins; ++i) {
       const double value = y(sums[i] / sums.width());
       svg_ << 'L' << x(sums.at(i)) << ' ' << value << 'H' << x(sums.at(i + 1));

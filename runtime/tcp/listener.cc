@@ -16,9 +16,6 @@ namespace {
 
 using asio::ip::tcp;
 
-/// When the system has no more descriptors; those in the handshake end meanwhile.
-constexpr Duration kPauseAfterFailure = 100ms;
-
 Error open_error(const Address& address, const std::error_code& error) {
   const std::string place = to_string(address);
   if (error == asio::error::address_in_use) {

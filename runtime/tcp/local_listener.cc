@@ -7,21 +7,17 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <asio/experimental/as_tuple.hpp>
-#include <asio/use_awaitable.hpp>
 #include <cerrno>
 #include <utility>
 
 #include "overlay/base/time.h"
+#include "runtime/tcp/await.h"
 #include "runtime/tcp/descriptor.h"
 
 namespace phx::tcp {
 namespace {
 
 using Protocol = asio::local::stream_protocol;
-
-constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
-constexpr Duration kPauseAfterFailure = 100ms;
 
 bool is_same_user(LocalListener::Socket& socket) {
   ucred peer{};
