@@ -13,8 +13,8 @@
 namespace phx::tcp {
 
 /// Writes into the pipe from which a process reads its standard input, as fast as that reads. A
-/// process that closes it, or ends, wants nothing more. Owned by shared_ptr. Not thread-safe: the
-/// io_context's thread only.
+/// process that closes it, or ends, wants nothing more. REQUIRES that this process ignores SIGPIPE,
+/// as phoenixd does. Owned by shared_ptr. Not thread-safe: the io_context's thread only.
 class InputPipe : public std::enable_shared_from_this<InputPipe> {
  public:
   /// What is beyond this is not taken: the tool keeps less than that under way [limit].
