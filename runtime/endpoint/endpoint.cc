@@ -331,7 +331,7 @@ VnodeBundle Endpoint::pack(VnodeId vnode) {
 
 void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
   asked_at_ = 0;
-  cut(payload, config_.cast_piece(payload.size()), [&](Payload part, std::uint64_t rest) {
+  cut(payload, config_.cast_piece(payload.size(), vnodes()), [&](Payload part, std::uint64_t rest) {
     piece.more = rest > 0;
     piece.payload = std::move(part);
     casts_.push(piece, outputs_);

@@ -49,12 +49,17 @@ struct ContributionOptions {
 struct EndpointConfig {
   std::size_t piece_bytes = std::size_t{256} << 10U;    ///< Longer messages travel in pieces.
   /// Broadcasts travel in pieces of so much at least, and in so many at most; then in longer ones:
-  /// each hop of a tree waits for a whole piece, and each piece costs its daemons time.
+  /// each hop of a tree waits for a whole piece, and each piece costs its daemons time. So pieces
+  /// are shorter where trees are deeper.
   std::size_t cast_piece_least = std::size_t{16} << 10U;
+  std::size_t cast_piece_shallow = std::size_t{64} << 10U;  ///< The least with 32 vnodes or fewer.
   std::size_t cast_pieces = 512;
-  [[nodiscard]] std::size_t cast_piece(std::size_t message) const {
+  /// Of a message of so many bytes to so many vnodes.
+  [[nodiscard]] std::size_t cast_piece(std::size_t message, std::uint64_t vnodes) const {
+    const std::uint64_t depth = std::bit_ceil(std::max<std::uint64_t>(vnodes, 32)) / 32;
+    const std::size_t least = std::max<std::size_t>(cast_piece_shallow / depth, cast_piece_least);
     const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(message / cast_pieces, 1));
-    return std::min(std::max(wanted, cast_piece_least), piece_bytes);
+    return std::min(std::max(wanted, least), piece_bytes);
   }
   std::uint64_t ack_deliveries = 64;                    ///< Acknowledge after so many, or
   std::uint64_t ack_bytes = std::uint64_t{256} << 10U;  ///< after so many bytes.
