@@ -1,6 +1,7 @@
 #include "overlay/survey/rate_finder.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace phx::overlay {
 namespace {
@@ -44,14 +45,13 @@ Rate median(std::vector<std::uint64_t> values) {
 /// What is measured at once: nobody measures two, or is measured by two.
 class RateFinder::Choice {
  public:
+  /// Unless one of the two is taken already.
   void take(const Download& wanted) {
-    if (!is_free_to(wanted.to) || !is_free_from(wanted.from) || wanted.to == wanted.from) return;
+    if (wanted.to == wanted.from || to_.contains(wanted.to) || from_.contains(wanted.from)) return;
     to_.insert(wanted.to);
     from_.insert(wanted.from);
     all_.push_back(wanted);
   }
-  [[nodiscard]] bool is_free_to(ProcessorId one) const { return !to_.contains(one); }
-  [[nodiscard]] bool is_free_from(ProcessorId one) const { return !from_.contains(one); }
   [[nodiscard]] std::vector<Download>& all() { return all_; }
 
  private:
@@ -113,16 +113,19 @@ void RateFinder::on_measured(const Download& download, std::uint64_t rate,
   receiver.in = std::max(receiver.in, rate);
 }
 
+/// Of a way the last few count; if it was doubted, only this one.
 void RateFinder::add_way(const Download& download, std::uint64_t rate, bool is_doubted,
                          const KnownNetwork& network) {
-  const auto is_same = [&](const Download& other) {
-    return network.site_of(other.to) == network.site_of(download.to) &&
-           network.site_of(other.from) == network.site_of(download.from);
-  };
+  const Sites way{*network.site_of(download.from), *network.site_of(download.to)};
+  const ProcessorSet& senders = network.sites[way.first].processors;
   std::size_t kept = 0;
-  std::erase_if(ways_, [&](const auto& one) {
-    return is_same(one.first) && (is_doubted || ++kept >= kKept);
-  });
+  for (const ProcessorId receiver : network.sites[way.second].processors.ids()) {
+    auto at = ways_.lower_bound({receiver, ProcessorId{0}});
+    while (at != ways_.end() && at->first.to == receiver) {
+      const bool is_same = senders.contains(at->first.from);
+      at = is_same && (is_doubted || ++kept >= kKept) ? ways_.erase(at) : std::next(at);
+    }
+  }
   ways_[download] = rate;
 }
 
@@ -182,8 +185,8 @@ void RateFinder::choose_suspects(const KnownNetwork::Site& site, Choice& choice)
     for (const auto& [other, its] : measured) {
       const bool is_good = !sends_slowly(its) && !takes_slowly(its);
       if (!is_good) continue;
-      if (takes_slowly(width) && choice.is_free_from(other)) choice.take({suspect, other});
-      if (sends_slowly(width) && choice.is_free_to(other)) choice.take({other, suspect});
+      if (takes_slowly(width)) choice.take({suspect, other});
+      if (sends_slowly(width)) choice.take({other, suspect});
     }
   }
 }

@@ -8,11 +8,13 @@ namespace {
 
 /// So many messages at least, or halves of them could not be told apart.
 constexpr std::uint64_t kParts = 8;
+/// Of one message.
+constexpr std::size_t kPartMost = std::size_t{64} << 10U;
 
 /// Bytes that say nothing, shared by all messages of them.
-const Payload& nothing(std::uint64_t size) {
-  static const Payload bytes{Bytes(static_cast<std::size_t>(size))};
-  return bytes;
+Payload nothing(std::uint64_t size) {
+  static const Payload bytes{Bytes(kPartMost)};
+  return bytes.slice(0, static_cast<std::size_t>(size));
 }
 
 }  // namespace
@@ -95,10 +97,10 @@ void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Ou
   if (!live_.contains(from) || served_ + left > options_.served_max) return;
   served_ += left;
   const std::uint64_t eighth = (left + kParts - 1) / kParts;
-  const std::uint64_t part = std::clamp<std::uint64_t>(eighth, 1, options_.part);
+  const std::uint64_t part = std::clamp<std::uint64_t>(eighth, 1, kPartMost);
   while (left > 0) {
     const std::uint64_t size = std::min(part, left);
-    out.send(from, Load{request.number, nothing(options_.part).slice(0, size)});
+    out.send(from, Load{request.number, nothing(size)});
     left -= size;
   }
 }

@@ -27,9 +27,8 @@ struct RateGaugeOptions {
   Duration instant = 50us;
   /// Who takes longer than this for half of them is slow enough to be known.
   Duration timed_most = 200ms;
-  std::uint64_t part = std::uint64_t{64} << 10U;  ///< Of one message, and an eighth of the bytes.
-  Duration patience = 2s;                         ///< Then the task is over.
-  std::size_t downloads_max = 16;                 ///< Of a task [limit].
+  Duration patience = 2s;          ///< Then the task is over.
+  std::size_t downloads_max = 16;  ///< Of a task [limit].
   /// What is sent to others on request in so much time [limit].
   std::uint64_t served_max = std::uint64_t{64} << 20U;
   Duration served_in = 5s;

@@ -160,47 +160,38 @@ void Survey::leave(Instant now, Outbox& out) {
   absorb(directed, out);
 }
 
-void Survey::absorb(Instant now, Gauge::Outbox& from, Outbox& out) {
+template <class From, class OnEvent>
+void Survey::absorb_items(From& from, Outbox& out, OnEvent on_event) {
   for (auto& item : from.take()) {
-    std::visit(Overloaded{[&](Gauge::Outbox::Send& m) { out.send(m.to, m.message); },
-                          [&](Gauge::Outbox::Arm& arm) {
+    std::visit(Overloaded{[&](typename From::Send& m) { out.send(m.to, std::move(m.message)); },
+                          [&](typename From::Arm& arm) {
                             arm.at ? out.arm({arm.timer}, *arm.at) : out.disarm({arm.timer});
                           },
-                          [&](Gauge::Done& done) {
-                            report_ = std::move(done);
-                            RateGauge::Outbox downloaded;
-                            rate_gauge_.on_task(now, std::exchange(downloads_, {}), downloaded);
-                            absorb(downloaded, out);
-                          }},
+                          [&](auto& event) { on_event(event); }},
                item);
   }
+}
+
+void Survey::absorb(Instant now, Gauge::Outbox& from, Outbox& out) {
+  absorb_items(from, out, [&](Gauge::Done& done) {
+    report_ = std::move(done);
+    RateGauge::Outbox downloaded;
+    rate_gauge_.on_task(now, std::exchange(downloads_, {}), downloaded);
+    absorb(downloaded, out);
+  });
 }
 
 void Survey::absorb(RateGauge::Outbox& from, Outbox& out) {
-  for (auto& item : from.take()) {
-    std::visit(Overloaded{[&](RateGauge::Outbox::Send& m) { out.send(m.to, std::move(m.message)); },
-                          [&](RateGauge::Outbox::Arm& arm) {
-                            arm.at ? out.arm({arm.timer}, *arm.at) : out.disarm({arm.timer});
-                          },
-                          [&](RateGauge::Done& done) {
-                            if (!report_) return;
-                            report_->report.rates = std::move(done.rates);
-                            out.send(report_->asker, std::move(report_->report));
-                            report_.reset();
-                          }},
-               item);
-  }
+  absorb_items(from, out, [&](RateGauge::Done& done) {
+    if (!report_) return;
+    report_->report.rates = std::move(done.rates);
+    out.send(report_->asker, std::move(report_->report));
+    report_.reset();
+  });
 }
 
 void Survey::absorb(Surveyor::Outbox& from, Outbox& out) {
-  for (auto& item : from.take()) {
-    std::visit(Overloaded{[&](Surveyor::Outbox::Send& m) { out.send(m.to, std::move(m.message)); },
-                          [&](Surveyor::Outbox::Arm& arm) {
-                            arm.at ? out.arm({arm.timer}, *arm.at) : out.disarm({arm.timer});
-                          },
-                          [&](Surveyor::Found&) { publish(out); }},
-               item);
-  }
+  absorb_items(from, out, [&](const Surveyor::Found&) { publish(out); });
 }
 
 void Survey::publish(Outbox& out) {

@@ -52,7 +52,7 @@ class Survey {
   void on_timer(Instant now, const Timer& timer, Outbox& out);
 
   // Commands.
-  /// Measures nothing any more, but answers pings.
+  /// Measures nothing any more, but answers those who do.
   void leave(Instant now, Outbox& out);
 
   // Queries.
@@ -67,6 +67,8 @@ class Survey {
   void handle(Instant now, ProcessorId from, const NetworkUpdate& m, Outbox& out);
   void handle(Instant now, ProcessorId from, const Fetch& m, Outbox& out);
   void handle(Instant now, ProcessorId from, const Load& m, Outbox& out);
+  template <class From, class OnEvent>
+  void absorb_items(From& from, Outbox& out, OnEvent on_event);
   void absorb(Instant now, Gauge::Outbox& from, Outbox& out);
   void absorb(RateGauge::Outbox& from, Outbox& out);
   void absorb(Surveyor::Outbox& from, Outbox& out);

@@ -170,15 +170,15 @@ void Surveyor::ask(Instant now, const std::vector<SurveyTask>& tasks,
 
 void Surveyor::begin_patrol(Instant now, Outbox& out) {
   stage_ = Stage::kPatrol;
-  const KnownNetwork network = current();
+  at_ask_ = current();
   std::vector<SurveyTask> tasks;
   std::vector<ProcessorId> askers;  // one of each site, each time another one
-  for (const KnownNetwork::Site& site : network.sites) {
+  for (const KnownNetwork::Site& site : at_ask_.sites) {
     const std::vector<ProcessorId> members = site.processors.ids();
     tasks.push_back({0, askers, {}, options_.patrol_pings, false, {}});
     askers.push_back(members[patrols_ % members.size()]);
   }
-  add_glances(network, askers, tasks);
+  add_glances(askers, tasks);
   ++patrols_;
   for (std::size_t i = tasks.size(); i-- > 0;) {
     if (!tasks[i].landmarks.empty() || !tasks[i].downloads.empty()) continue;
@@ -191,18 +191,18 @@ void Surveyor::begin_patrol(Instant now, Outbox& out) {
 }
 
 /// Short downloads: from the next of the own site, and from some of the other sites in turn.
-void Surveyor::add_glances(const KnownNetwork& network, const std::vector<ProcessorId>& askers,
-                           std::vector<SurveyTask>& tasks) {
+void Surveyor::add_glances(const std::vector<ProcessorId>& askers,
+                           std::vector<SurveyTask>& tasks) const {
   const std::size_t sites = askers.size();
   const auto add = [&](std::size_t to, ProcessorId from) {
-    const std::uint64_t rate = RateFinder::expected({askers[to], from}, network);
+    const std::uint64_t rate = RateFinder::expected({askers[to], from}, at_ask_);
     const auto passes = static_cast<std::uint64_t>(static_cast<double>(rate) / 1e9 *
                                                    static_cast<double>(options_.glance.count()));
     tasks[to].downloads.push_back(
         {from, std::clamp(passes, options_.glance_least, options_.glance_most)});
   };
   for (std::size_t to = 0; to < sites; ++to) {
-    const std::vector<ProcessorId> members = network.sites[to].processors.ids();
+    const std::vector<ProcessorId> members = at_ask_.sites[to].processors.ids();
     if (members.size() > 1) add(to, members[(patrols_ + 1) % members.size()]);
     for (std::size_t i = 0; i < std::min(options_.glances, sites - 1); ++i) {
       const std::size_t shift = 1 + (patrols_ * options_.glances + i) % (sites - 1);
@@ -212,7 +212,8 @@ void Surveyor::add_glances(const KnownNetwork& network, const std::vector<Proces
 }
 
 void Surveyor::begin_rates(Instant now, Outbox& out) {
-  const std::vector<RateFinder::Download> wanted = rates_.wanted(current());
+  at_ask_ = current();
+  const std::vector<RateFinder::Download> wanted = rates_.wanted(at_ask_);
   if (wanted.empty()) return end_run(now, out);
   stage_ = Stage::kRates;
   forget_run();
@@ -255,13 +256,12 @@ void Surveyor::on_report(Instant now, ProcessorId from, const SurveyReport& repo
 
 /// What was asked for; what is not in the report could not be measured.
 void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
-  if (downloads_.empty()) return;
-  const KnownNetwork network = current();
   const auto read = [&](const RateFinder::Download& download, std::uint64_t rate) {
+    if (!live_.contains(download.from)) return;
     if (stage_ == Stage::kPatrol) {
-      rates_.on_glance(download, rate, network);
+      rates_.on_glance(download, rate, at_ask_);
     } else {
-      rates_.on_measured(download, rate, network);
+      rates_.on_measured(download, rate, at_ask_);
     }
   };
   for (const auto& [server, rate] : report.rates) {

@@ -93,8 +93,7 @@ class Surveyor {
   void begin_round(Instant now, Outbox& out);
   void begin_patrol(Instant now, Outbox& out);
   void begin_rates(Instant now, Outbox& out);
-  void add_glances(const KnownNetwork& network, const std::vector<ProcessorId>& askers,
-                   std::vector<SurveyTask>& tasks);
+  void add_glances(const std::vector<ProcessorId>& askers, std::vector<SurveyTask>& tasks) const;
   void read_rates(ProcessorId from, const SurveyReport& report);
   /// What is known now, of those who live.
   [[nodiscard]] KnownNetwork current() const;
@@ -125,6 +124,7 @@ class Surveyor {
   std::vector<Duration> overheads_;
   RateFinder rates_;
   std::set<RateFinder::Download> downloads_;  ///< That were asked for, and not reported yet.
+  KnownNetwork at_ask_;                       ///< What was known when they were asked for.
   std::uint64_t patrols_ = 0;
   KnownNetwork found_;  ///< What all were told.
   bool insists_ = false;

@@ -46,6 +46,20 @@ TEST_CASE("bandwidths of interfaces and of all ways are known three seconds afte
   }
 }
 
+TEST_CASE("with as many sites as there may be, all ways are known, eight by each in a run") {
+  constexpr std::uint32_t kSites = 64;
+  Net net(round_robin(kSites, kSites));
+  net.members(first(kSites));
+  net.run_for(10s);
+  const KnownNetwork network = net.common();
+  REQUIRE(network.sites.size() == kSites);
+  CHECK(network.between.size() == kSites * (kSites - 1));
+  for (const auto& [ends, way] : network.between) {
+    CHECK(is_about(way.bytes_per_second, kGigabit));
+  }
+  CHECK(net.loads <= kSites * (kSites - 1) * 16 + 2 * kSites * 4 * 8);
+}
+
 TEST_CASE("a slow interface is told from the fast ones that were measured with it") {
   Net net(round_robin(20, 2));
   net.slow[p(7)] = kGigabit / 10;
