@@ -8,6 +8,6 @@ using namespace overlay;
 
 template class OneOf<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach, Bye,
                      Update, UpdateSet, Relabel, Ping, SurveyTask, SurveyReport, NetworkUpdate,
-                      Fetch, Load>;
+                     Fetch, Load>;
 
 }  // namespace phx

@@ -115,8 +115,8 @@ struct Relabel {
 };
 
 /// What the trees of one mesh, and those who measure for them, send between processors.
-using Message = OneOf<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach, Bye,
-                      Update, UpdateSet, Relabel, Ping, SurveyTask, SurveyReport, NetworkUpdate,
-                      Fetch, Load>;
+using Message =
+    OneOf<Probe, ProbeReply, TreeOpen, TreeClose, Attach, AttachReply, Detach, Bye, Update,
+          UpdateSet, Relabel, Ping, SurveyTask, SurveyReport, NetworkUpdate, Fetch, Load>;
 
 }  // namespace phx::overlay

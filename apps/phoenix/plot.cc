@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <string_view>
+
+#include "apps/phoenix/amounts.h"
 
 namespace phx::app {
 namespace {
@@ -18,15 +19,6 @@ constexpr double kTop = 50;
 constexpr double kBottom = 60;
 constexpr std::array<std::string_view, 8> kColours = {"#1b6ca8", "#c0392b", "#27856a", "#b9770e",
                                                       "#7d3c98", "#5d6d7e", "#2e4053", "#a04000"};
-
-/// 1, 2 or 5 times a power of ten, so that there are five to ten of them.
-double step_of(double most) {
-  const double power = std::pow(10, std::floor(std::log10(most)) - 1);
-  for (const double factor : {1.0, 2.0, 5.0, 10.0, 20.0}) {
-    if (most / (power * factor) <= 10) return power * factor;
-  }
-  return most;
-}
 
 /// Writes the elements of one plot.
 class Drawing {
@@ -66,7 +58,7 @@ class Drawing {
   }
 
   void axes() {
-    const double step = step_of(up_);
+    const double step = round_step(up_, 10);
     for (double value = 0; value <= up_ * 1.0001; value += step) {
       svg_ << "<line x1='" << kLeft << "' x2='" << kWidth - kRight << "' y1='" << y(value)
            << "' y2='" << y(value) << "' stroke='#ddd'/>\n";
@@ -74,7 +66,7 @@ class Drawing {
       number << value;
       label(kLeft - 8, y(value) + 4, number.str(), "text-anchor='end'");
     }
-    const double stride = std::max(1.0, step_of(std::max(across_, 10.0)));
+    const double stride = std::max(1.0, round_step(std::max(across_, 10.0), 10));
     for (double value = 0; value <= across_; value += stride) {
       std::ostringstream number;
       number << value;

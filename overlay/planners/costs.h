@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -42,6 +43,8 @@ class Costs {
   [[nodiscard]] std::uint64_t rate(std::size_t from, std::size_t to) const;
   [[nodiscard]] std::uint64_t out(std::size_t i) const { return processors_[i].out; }
   [[nodiscard]] std::uint64_t in(std::size_t i) const { return processors_[i].in; }
+  /// What it can pass on.
+  [[nodiscard]] std::uint64_t width(std::size_t i) const { return std::min(in(i), out(i)); }
   [[nodiscard]] Duration overhead(std::size_t i) const { return processors_[i].overhead; }
 
   /// How long `i` is kept from sending the next message.

@@ -110,14 +110,12 @@ std::vector<Positions> sites_from_root(const Task& task) {
 std::vector<Positions> sites_in_chain(const Task& task) {
   constexpr std::size_t kTryAll = 8;
   std::vector<Positions> sites = sites_from_root(task);
-  const auto width_of = [&](std::size_t i) {
-    return std::min(task.costs.in(i), task.costs.out(i));
-  };
   for (Positions& members : sites) {
     // Any member may be the first one, but the root stays where it is.
     const auto begin = members.begin() + (members.front() == task.root ? 1 : 0);
-    std::stable_sort(begin, members.end(),
-                     [&](std::size_t a, std::size_t b) { return width_of(a) > width_of(b); });
+    std::stable_sort(begin, members.end(), [&](std::size_t a, std::size_t b) {
+      return task.costs.width(a) > task.costs.width(b);
+    });
   }
   const Positions order =
       sites.size() <= kTryAll ? best_order(task.costs, sites) : greedy_order(task.costs, sites);

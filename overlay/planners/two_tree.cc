@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include "overlay/planners/shapes.h"
@@ -64,20 +63,16 @@ struct Paths {
   std::vector<std::pair<std::size_t, std::size_t>> narrow;  ///< The others: who feeds whom.
 };
 
-std::uint64_t width_of(const Costs& costs, std::size_t i) {
-  return std::min(costs.in(i), costs.out(i));
-}
-
 std::uint64_t median_width(const Costs& costs, const Positions& members) {
   std::vector<std::uint64_t> widths;
-  for (const std::size_t i : members) widths.push_back(width_of(costs, i));
+  for (const std::size_t i : members) widths.push_back(costs.width(i));
   std::nth_element(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2),
                    widths.end());
   return widths[widths.size() / 2];
 }
 
-/// Widest paths from the root's site [Prim]; of equally wide ways the one from the site that was
-/// reached last, so that the sites form a chain.
+/// Widest paths from the root's site, one after the other; of equally wide ways the one from the
+/// site that was reached last, so that the sites form a chain.
 void find_narrow(const Costs& costs, const std::vector<std::uint64_t>& widths, Paths& paths) {
   const std::size_t count = paths.sites.size();
   std::vector<std::uint64_t> reach(count);
@@ -123,7 +118,7 @@ Paths paths_of(const Task& task) {
     Positions& fast = paths.sites.emplace_back();
     Positions& slow = paths.slow.emplace_back();
     for (const std::size_t i : members) {
-      const bool is_leaf = i != task.root && is_slow(width_of(task.costs, i), usual);
+      const bool is_leaf = i != task.root && is_slow(task.costs.width(i), usual);
       (is_leaf ? slow : fast).push_back(i);
     }
     widths.push_back(usual);

@@ -47,7 +47,7 @@ struct ContributionOptions {
 
 /// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.
 struct EndpointConfig {
-  std::size_t piece_bytes = std::size_t{256} << 10U;    ///< Longer messages travel in pieces.
+  std::size_t piece_bytes = std::size_t{256} << 10U;  ///< Longer messages travel in pieces.
   /// Broadcasts travel in pieces of so much at least, and in so many at most; then in longer ones:
   /// each hop of a tree waits for a whole piece, and each piece costs its daemons time. So pieces
   /// are shorter where trees are deeper.

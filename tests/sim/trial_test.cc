@@ -130,6 +130,7 @@ TEST_CASE("each plan carries long broadcasts in pieces, and nobody is served apa
              .bytes = std::size_t{1} << 20U,
              .piece_bytes = std::size_t{16} << 10U,
              .unasked_bytes = std::uint64_t{4} << 20U});
+  show.trial.cluster().run_for(3s);  // until the daemons have measured bandwidths
   const std::uint64_t others = show.options.topology.processors() - 1;
   for (const planners::Planner& planner : planners::all_planners()) {
     CAPTURE(planner.name);
@@ -143,7 +144,7 @@ TEST_CASE("each plan carries long broadcasts in pieces, and nobody is served apa
     const PlanOutcome predicted = show.predict(plan, round);
     MESSAGE(std::string(planner.name)
             << ": " << to_ms(round.time) << " ms, predicted " << to_ms(predicted.last()));
-    CHECK(to_ms(round.time) >= 0.97 * to_ms(predicted.last()));
+    CHECK(to_ms(round.time) >= 0.98 * to_ms(predicted.last()));
     CHECK(to_ms(round.time) <= 1.06 * to_ms(predicted.last()));
   }
   CHECK(show.trial.cluster().violations().all() == std::vector<std::string>{});
