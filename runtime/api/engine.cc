@@ -1,7 +1,6 @@
 #include "runtime/api/engine.h"
 
 #include <sched.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -104,11 +103,7 @@ Engine::Wait::Wait(const Patience& asked)
   if (asked.timeout < std::chrono::hours(24 * 365 * 100)) deadline = begin + asked.timeout;
 }
 
-Engine::Engine(const Options& options)
-    : options_(options),
-      endpoint_(endpoint_config(options)),
-      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!wake_.is_open()) throw Failure(ErrorCode::kLimit, "this process has no descriptors left");
+Engine::Engine(const Options& options) : options_(options), endpoint_(endpoint_config(options)) {
   const auto fill = [](std::string& option, const char* name) {
     if (option.empty()) option = environment(name);
   };
@@ -135,7 +130,7 @@ void Engine::connect() {
   link_ = std::move(link).value();
 }
 
-/// Starts the daemon inside this process, on a thread of its own.
+/// Starts the daemon inside this process.
 void Engine::embed() {
   tcp::DriverOptions inside = tcp::EmbeddedDaemon::alone();
   if (options_.key_file.empty() && !(options_.join.empty() && options_.listen.empty())) {
@@ -148,8 +143,7 @@ void Engine::embed() {
   }
   if (!options_.join.empty()) inside.join = {options_.join};
   embedded_ = value_or_throw(tcp::EmbeddedDaemon::start(inside, {.level = "error", .file = ""}));
-  auto attachment = value_or_throw(embedded_->attach());
-  link_ = local::LocalLink(attachment.socket.release(), std::move(attachment.handover));
+  link_ = local::LocalLink(*embedded_);
 }
 
 Engine::~Engine() = default;
@@ -198,9 +192,9 @@ void Engine::look() {
 }
 
 void Engine::queue_outputs() {
-  for (const runtime::ToDaemon& output : endpoint_.take_outputs()) {
+  for (runtime::ToDaemon& output : endpoint_.take_outputs()) {
     if (report_) report_->on_sent(output);
-    link_.queue(output);
+    link_.queue(std::move(output));
   }
 }
 
@@ -219,8 +213,7 @@ bool Engine::exchange() {
   bool any = receive();
   while (!lost_ && link_.unsent() > 0) {
     const bool starving = link_.is_starving();
-    local::LocalLink::wait(link_.descriptor(), !starving,
-                           starving ? local::LocalLink::kRetry : kNoticeable);
+    link_.wait(!starving, starving ? local::LocalLink::kRetry : kNoticeable);
     any = receive() || any;
   }
   return any;
@@ -246,7 +239,7 @@ bool Engine::receive() {
 void Engine::wake_others() {
   if (!is_polled_) return;  // then nobody waits: who does when another has waited takes over
   came_in_.notify_all();
-  if (!std::exchange(is_woken_, true)) ::eventfd_write(wake_.get(), 1);
+  if (!std::exchange(is_woken_, true)) link_.wake();
 }
 
 /// Waits for something to come in. False: the time is up.
@@ -273,14 +266,11 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
     return true;
   }
   is_polled_ = true;
-  const int descriptor = link_.descriptor();
   lock.unlock();
-  const bool is_ready = local::LocalLink::wait(descriptor, false, until - now, wake_.get());
+  const bool is_ready = link_.wait(false, until - now);
   lock.lock();
-  is_polled_ = false;
+  is_polled_ = is_woken_ = false;
   if (report_) report_->on_waited(std::chrono::steady_clock::now() - now);
-  eventfd_t ignored = 0;
-  if (std::exchange(is_woken_, false)) ::eventfd_read(wake_.get(), &ignored);
   if (is_ready) receive();
   wait.has_looked = true;
   came_in_.notify_all();  // another one may have to take over the socket

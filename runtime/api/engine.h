@@ -23,7 +23,7 @@ namespace phx {
 [[nodiscard]] std::string spell(Duration duration);
 
 /// The endpoint of this process and its link to the daemon, for several threads: one mutex around
-/// both, and one thread at a time that waits at the socket while others wait for it.
+/// both, and one thread at a time that waits at the link while others wait for it.
 /// No thread of its own: everything happens inside the calls of the application, as in MPI.
 class Engine {
  public:
@@ -133,13 +133,13 @@ class Engine {
   std::unique_ptr<tcp::EmbeddedDaemon> embedded_;  ///< None if there is a daemon next door.
   mutable std::mutex mutex_;
   std::condition_variable came_in_;
-  bool is_polled_ = false;  ///< A thread waits at the socket.
+  bool is_polled_ = false;  ///< A thread waits at the link.
   SteadyTime looked_at_;    ///< When we read last.
   local::LocalLink link_;
   runtime::Endpoint endpoint_;
-  /// Ends the wait at the socket: another thread has put into the endpoint what may be waited for.
-  tcp::Descriptor wake_;
-  bool is_woken_ = false;      ///< It was used in this wait.
+  /// The thread that waits at the link was woken: another one has put into the endpoint what may be
+  /// waited for.
+  bool is_woken_ = false;
   std::optional<Error> lost_;  ///< Why the connection is gone.
   std::optional<Report> report_;
   ProcessorId processor_;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 
 #include "overlay/base/check.h"
 #include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/embedded.h"
+#include "runtime/tcp/loans.h"
 #include "runtime/tcp/outgoing.h"
 #include "runtime/wire/codec.h"
 #include "runtime/wire/framing.h"
@@ -54,19 +57,26 @@ bool would_block(int error) {
 }  // namespace
 
 struct LocalLink::State {
-  explicit State(int connected, std::shared_ptr<tcp::Handover> handover = nullptr)
+  explicit State(int connected)
       : socket(connected),
-        loans(handover ? tcp::Loans(wire::Family::kToDaemon, std::move(handover))
-                       : tcp::Loans(wire::Family::kToDaemon, connected)),
+        wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        loans(wire::Family::kToDaemon, connected),
         joint(kReadBytes) {}
+  explicit State(tcp::EmbeddedDaemon& daemon)
+      : inside(&daemon), loans(wire::Family::kToDaemon, -1) {}
   ~State() {
     if (socket >= 0) ::close(socket);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  const int socket;
+  const int socket = -1;
+  const tcp::Descriptor wake;
   bool is_open = true;
+  // With a daemon inside only these two.
+  tcp::EmbeddedDaemon* const inside = nullptr;
+  std::vector<runtime::ToDaemon> for_inside;
+  bool is_congested = false;
   std::deque<wire::Encoded> queued;
   std::size_t queued_bytes = 0;
   /// When memory was first found missing for the first of them.
@@ -81,9 +91,8 @@ struct LocalLink::State {
 };
 
 LocalLink::LocalLink() = default;
-LocalLink::LocalLink(int socket) : LocalLink(socket, nullptr) {}
-LocalLink::LocalLink(int socket, std::shared_ptr<tcp::Handover> handover)
-    : state_(std::make_unique<State>(socket, std::move(handover))) {
+LocalLink::LocalLink(tcp::EmbeddedDaemon& inside) : state_(std::make_unique<State>(inside)) {}
+LocalLink::LocalLink(int socket) : state_(std::make_unique<State>(socket)) {
   prepare(socket);
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
 }
@@ -113,6 +122,9 @@ bool LocalLink::is_open() const {
   return state_ && state_->is_open;
 }
 std::size_t LocalLink::unsent() const {
+  if (is_open() && state_->inside != nullptr) {
+    return state_->for_inside.size() + (state_->is_congested ? 1 : 0);
+  }
   return is_open() ? state_->unsent.bytes() + state_->queued_bytes : 0;
 }
 bool LocalLink::is_starving() const {
@@ -122,24 +134,30 @@ bool LocalLink::is_starving() const {
 void LocalLink::close() {
   if (!is_open()) return;
   // The descriptor stays ours until the end: somebody may be waiting at it.
-  ::shutdown(state_->socket, SHUT_RDWR);
+  if (state_->socket >= 0) ::shutdown(state_->socket, SHUT_RDWR);
   state_->is_open = false;
 }
 
 void LocalLink::finish(Duration at_most) {
   if (!is_open()) return;
+  if (state_->inside != nullptr) {
+    static_cast<void>(flush_inside());
+    state_->inside->detach();
+    return close();
+  }
   ::shutdown(state_->socket, SHUT_WR);
   const auto deadline = std::chrono::steady_clock::now() + at_most;
   while (std::chrono::steady_clock::now() < deadline) {
     const ssize_t size = ::read(state_->socket, state_->joint.data(), state_->joint.size());
     if (size == 0 || (size < 0 && !would_block(errno) && errno != EINTR)) break;
-    if (size < 0) wait(state_->socket, false, deadline - std::chrono::steady_clock::now());
+    if (size < 0) wait(false, deadline - std::chrono::steady_clock::now());
   }
   close();
 }
 
-void LocalLink::queue(const runtime::ToDaemon& message) {
+void LocalLink::queue(runtime::ToDaemon message) {
   if (!is_open()) return;
+  if (state_->inside != nullptr) return state_->for_inside.push_back(std::move(message));
   state_->queued.push_back(state_->encoder.encode(message));
   state_->queued_bytes += state_->queued.back().size();
 }
@@ -151,6 +169,7 @@ void LocalLink::put(wire::Encoded&& encoded) {
 
 Status LocalLink::pump(std::vector<runtime::ToApplication>& received) {
   if (!is_open()) return Error{ErrorCode::kUnavailable, "not connected to a daemon"};
+  if (state_->inside != nullptr) return pump_inside(received);
   // What the daemon said before it closed the connection counts, so reading comes first.
   Status status = read(received);
   if (status.ok()) status = write();
@@ -185,7 +204,23 @@ void LocalLink::refill() {
   }
 }
 
+Status LocalLink::pump_inside(std::vector<runtime::ToApplication>& received) {
+  if (!state_->inside->receive(received)) {
+    close();
+    return lost(0);
+  }
+  if (state_->is_congested) state_->is_congested = state_->inside->is_congested();
+  return flush_inside();
+}
+
+Status LocalLink::flush_inside() {
+  if (state_->for_inside.empty()) return success();
+  state_->is_congested = state_->inside->send(std::exchange(state_->for_inside, {}));
+  return success();
+}
+
 Status LocalLink::flush() {
+  if (is_open() && state_->inside != nullptr) return flush_inside();
   return is_open() ? write() : Error{ErrorCode::kUnavailable, "not connected to a daemon"};
 }
 
@@ -250,19 +285,27 @@ Status LocalLink::hand_on(std::vector<runtime::ToApplication>& received) {
   return success();
 }
 
-int LocalLink::descriptor() const {
+bool LocalLink::wait(bool also_for_room, Duration at_most) const {
   PHX_CHECK(state_ != nullptr);
-  return state_->socket;
-}
-
-bool LocalLink::wait(int descriptor, bool also_for_room, Duration at_most, int wake) {
+  if (state_->inside != nullptr) return state_->inside->wait(at_most, also_for_room);
   std::array<pollfd, 2> watched{
-      pollfd{descriptor, static_cast<short>(POLLIN | (also_for_room ? POLLOUT : 0)), 0},
-      pollfd{wake, POLLIN, 0}};
+      pollfd{state_->socket, static_cast<short>(POLLIN | (also_for_room ? POLLOUT : 0)), 0},
+      pollfd{state_->wake.get(), POLLIN, 0}};
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  return ::poll(watched.data(), wake < 0 ? 1 : 2,
-                static_cast<int>(std::clamp<std::int64_t>(ms, 0, kMost))) > 0;
+  // Who waits for room has to do with the socket alone.
+  const nfds_t count = also_for_room ? 1 : 2;
+  const int ready =
+      ::poll(watched.data(), count, static_cast<int>(std::clamp<std::int64_t>(ms, 0, kMost)));
+  eventfd_t ignored = 0;
+  if (ready > 0 && watched[1].revents != 0) ::eventfd_read(state_->wake.get(), &ignored);
+  return ready > 0;
+}
+
+void LocalLink::wake() const {
+  PHX_CHECK(state_ != nullptr);
+  if (state_->inside != nullptr) return state_->inside->wake();
+  ::eventfd_write(state_->wake.get(), 1);
 }
 
 }  // namespace phx::local

@@ -8,12 +8,16 @@
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
 #include "runtime/messages/local_messages.h"
-#include "runtime/tcp/loans.h"
+#include "runtime/wire/codec.h"
+
+namespace phx::tcp {
+class EmbeddedDaemon;
+}
 
 namespace phx::local {
 
-/// An application process's connection to its daemon over a UNIX socket. It has no thread: bytes
-/// move in pump() only. One owner; wait() may run on any thread.
+/// An application process's connection to its daemon over a UNIX socket, or to the daemon inside.
+/// It has no thread: bytes move in pump() only. One owner; wait() and wake() on any thread.
 ///
 /// Guarantees: messages arrive in order and whole, or the connection is lost. pump() reads also
 /// while the daemon takes nothing, so two big senders cannot block each other.
@@ -23,8 +27,9 @@ class LocalLink {
   LocalLink();
   /// Takes over a connected stream socket.
   explicit LocalLink(int socket);
-  /// The same, to a daemon inside this process: payloads change hands at `handover`.
-  LocalLink(int socket, std::shared_ptr<tcp::Handover> handover);
+  /// To the daemon inside this process, which must live longer: messages are handed over as they
+  /// are.
+  explicit LocalLink(tcp::EmbeddedDaemon& inside);
   ~LocalLink();
   LocalLink(LocalLink&&) noexcept;
   LocalLink& operator=(LocalLink&&) noexcept;
@@ -35,18 +40,17 @@ class LocalLink {
   [[nodiscard]] static Result<LocalLink> connect(const std::string& path);
 
   /// Puts a message at the end of what is to be written. Payloads are shared, not copied.
-  void queue(const runtime::ToDaemon& message);
+  void queue(runtime::ToDaemon message);
   /// Writes and reads what is possible without waiting, and adds what came in to `received`.
   /// Errors close the link (kUnavailable: by the daemon; kBadInput: not our protocol).
   [[nodiscard]] Status pump(std::vector<runtime::ToApplication>& received);
   /// Only writes; what came in before an error is left for pump(), which says what is wrong.
   [[nodiscard]] Status flush();
-  /// Valid until the link is destroyed, also when the connection is lost. REQUIRES a link that was
-  /// connected.
-  [[nodiscard]] int descriptor() const;
-  /// Waits until there is something to read at `descriptor`, or also for room to write, or for its
-  /// end; or until there is something to read at `wake`; at most so long. Whether there is.
-  static bool wait(int descriptor, bool also_for_room, Duration at_most, int wake = -1);
+  /// Waits until something has come, or also for room to write, or for the end of the link; or for
+  /// wake(); at most so long. Whether there is something. REQUIRES a link that was connected.
+  bool wait(bool also_for_room, Duration at_most) const;
+  /// Ends a wait() of another thread, or the next one.
+  void wake() const;
 
   /// Bytes queued and not yet written.
   [[nodiscard]] std::size_t unsent() const;
@@ -61,6 +65,8 @@ class LocalLink {
  private:
   struct State;
   [[nodiscard]] bool is_open() const;
+  [[nodiscard]] Status pump_inside(std::vector<runtime::ToApplication>& received);
+  [[nodiscard]] Status flush_inside();
   void close();
   [[nodiscard]] Status write();
   void refill();

@@ -18,14 +18,14 @@
 namespace phx::tcp {
 
 struct ToolClient::Link {
-  Link() : io(1) {}
+  Link() = default;
   ~Link() {
     if (connection) connection->close();
   }
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  asio::io_context io;
+  Loop loop;
   ReadBuffer buffer;
   wire::Encoder encoder;
   wire::Decoder decoder;
@@ -49,7 +49,7 @@ struct ToolClient::Link {
     endpoint = to_string(Address{place.address().to_string(), place.port()});
     descriptor = dialled.socket.native_handle();
     connection = std::make_shared<Connection>(
-        std::move(dialled.socket), wire::Family::kClientReply, buffer,
+        loop, descriptor_of(std::move(dialled.socket)), wire::Family::kClientReply, buffer,
         Connection::Handlers{
             .on_frame = [this](std::span<const std::byte> header,
                                Payload payload) { return on_frame(header, std::move(payload)); },
@@ -82,22 +82,28 @@ Result<ToolClient> ToolClient::connect(const std::vector<std::string>& endpoints
                                        const MeshKey& key, const std::function<void()>& on_slow) {
   constexpr auto kSlow = 2s;
   auto link = std::make_unique<Link>();
-  DialOutcome outcome;
+  std::optional<DialOutcome> done;
   const Handshake::Identity tool{.role = Role::kClient, .self = {}, .expected = {}};
   asio::co_spawn(
-      link->io, dial_any(endpoints, key, tool),
-      [&outcome](const std::exception_ptr&, DialOutcome done) { outcome = std::move(done); });
-  link->io.run_for(kSlow);
-  if (on_slow && !link->io.stopped()) on_slow();
-  link->io.run();
+      link->loop.io(), dial_any(endpoints, key, tool),
+      [&done](const std::exception_ptr&, DialOutcome outcome) { done = std::move(outcome); });
+  link->loop.touch();
+  const Instant slow = steady_now() + kSlow;
+  for (Instant now = steady_now(); !done && now < slow; now = steady_now()) {
+    link->loop.run_one(slow - now);
+  }
+  if (on_slow && !done) on_slow();
+  while (!done) link->loop.run_one(kForever);
+  link->loop.touch();  // the other attempts end
+  link->loop.run_one(Duration::zero());
+  DialOutcome& outcome = *done;
   if (!outcome.reached) return with_advice(outcome.failure);
   link->adopt(std::move(*outcome.reached));
   return ToolClient(std::move(link));
 }
 
 Status ToolClient::send(const runtime::ClientRequest& request) {
-  link_->io.restart();
-  link_->io.poll();
+  link_->loop.run_one(Duration::zero());
   if (link_->over) return *link_->over;
   link_->connection->send(link_->encoder.encode(request));
   link_->connection->flush();
@@ -107,12 +113,11 @@ Status ToolClient::send(const runtime::ClientRequest& request) {
 Result<runtime::ClientReply> ToolClient::receive(Duration timeout) {
   const bool forever = timeout == kForever;
   const Instant until = forever ? Instant::max() : steady_now() + timeout;
-  link_->io.restart();
-  link_->io.poll();
+  link_->loop.run_one(Duration::zero());
   while (link_->replies.empty()) {
     if (link_->over) return *link_->over;
     if (forever) {
-      link_->io.run_one();
+      link_->loop.run_one(kForever);
       continue;
     }
     const Duration left = until - steady_now();
@@ -121,7 +126,7 @@ Result<runtime::ClientReply> ToolClient::receive(Duration timeout) {
                    "the daemon has not answered in time; is it overloaded, or "
                    "stopped? See `phoenix status`"};
     }
-    link_->io.run_one_for(left);
+    link_->loop.run_one(left);
   }
   runtime::ClientReply reply = std::move(link_->replies.front());
   link_->replies.pop_front();

@@ -1,12 +1,14 @@
 #include "runtime/tcp/connection.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
-#include <asio/buffer.hpp>
-#include <asio/error.hpp>
-#include <asio/post.hpp>
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -19,28 +21,34 @@ constexpr std::size_t kBytesInARow = std::size_t{4} << 20U;
 constexpr std::size_t kLongBytes = std::size_t{32} << 10U;
 constexpr std::size_t kBeginningBytes = 4096;
 
-Error lost(const std::error_code& code) {
-  const bool by_peer = code == asio::error::eof || code == asio::error::connection_reset;
-  return {ErrorCode::kUnavailable, by_peer ? "closed by the peer" : code.message()};
+/// `error`: of the system; 0: the peer has closed its end.
+Error lost(int error) {
+  const bool by_peer = error == 0 || error == ECONNRESET;
+  return {ErrorCode::kUnavailable, by_peer ? "closed by the peer" : std::strerror(error)};
 }
 
-bool would_block(const std::error_code& code) {
-  return code == asio::error::would_block || code == asio::error::try_again;
+bool would_block(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK;
 }
 
 }  // namespace
 
-Connection::Connection(Socket socket, wire::Family family, ReadBuffer& shared, Handlers handlers,
-                       PayloadWays ways)
-    : socket_(std::move(socket)),
+Connection::Connection(Loop& loop, Descriptor socket, wire::Family family, ReadBuffer& shared,
+                       Handlers handlers, PayloadWays ways)
+    : loop_(loop),
+      socket_(std::move(socket)),
       loans_(std::move(ways.loans)),
       reader_(family, {.references = loans_ != nullptr}, std::move(ways.memory)),
       shared_(shared),
       handlers_(std::move(handlers)),
-      timer_(socket_.get_executor()) {
+      timer_(loop.io()) {
   if (shared_.size() < kReadBufferBytes) shared_.resize(kReadBufferBytes);
-  std::error_code ignored;
-  socket_.non_blocking(true, ignored);
+  ::fcntl(socket_.get(), F_SETFL, ::fcntl(socket_.get(), F_GETFL) | O_NONBLOCK);
+}
+
+void Connection::start() {
+  is_started_ = true;
+  watch();
 }
 
 void Connection::send(wire::Encoded&& encoded) {
@@ -70,16 +78,16 @@ void Connection::flush() {
   std::size_t written = 0;
   while (!queue_.empty() && written < kBytesInARow) {
     const std::size_t before = queue_.bytes();
-    const std::error_code error(queue_.write_to(socket_.native_handle()),
-                                asio::error::get_system_category());
-    if (error && !would_block(error)) return on_write_error(lost(error));
-    if (error) break;
+    const int error = queue_.write_to(socket_.get());
+    if (error != 0 && !would_block(error)) return on_write_error(lost(error));
+    if (error != 0) break;
     written += before - queue_.bytes();
   }
   written_ += written;
   report_drained();
   if (!queue_.empty()) {
-    wait_writable();
+    awaits_writing_ = true;
+    watch();
   } else if (state_ == State::kDraining) {
     become_lingering();
   }
@@ -88,19 +96,29 @@ void Connection::flush() {
 /// What the peer has sent before it closed counts: the end is reported when it was read.
 void Connection::on_write_error(const Error& error) {
   if (state_ != State::kOpen) return become_closed(error);
-  is_mute_ = true;
+  is_mute_ = is_started_ = true;
   queue_.clear();
-  wait_readable();
+  watch();
 }
 
-void Connection::wait_writable() {
-  awaits_writing_ = true;
-  socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const std::error_code& error) {
-    self->awaits_writing_ = false;
-    if (error) return;
-    self->flush();
-    self->report_part(!self->queue_.empty());
-  });
+/// Tells the loop what is waited for, if that is another thing than before.
+void Connection::watch() {
+  if (state_ == State::kClosed) return;
+  const bool reads = is_started_ && (!paused_ || state_ != State::kOpen);
+  const Loop::Ready wanted{.readable = reads, .writable = awaits_writing_};
+  if (watch_) return loop_.want(*watch_, wanted);
+  watch_ = loop_.watch(socket_.get(), wanted,
+                       [self = shared_from_this()](Loop::Ready ready) { self->on_ready(ready); });
+}
+
+void Connection::on_ready(Loop::Ready ready) {
+  if (ready.writable && awaits_writing_) {
+    awaits_writing_ = false;
+    flush();
+    report_part(!queue_.empty());
+  }
+  if (ready.readable && state_ != State::kClosed) on_readable();
+  watch();
 }
 
 void Connection::report_part(bool is_within_frame) {
@@ -111,7 +129,7 @@ void Connection::report_part(bool is_within_frame) {
 void Connection::report_drained() {
   if (!mark_ || written_ < *mark_) return;
   mark_.reset();
-  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+  loop_.post([self = shared_from_this()] {
     if (self->state_ == State::kOpen && self->handlers_.on_drained) self->handlers_.on_drained();
   });
 }
@@ -120,22 +138,12 @@ bool Connection::has_arrived() {
   if (state_ != State::kOpen || is_mute_ || !queue_.empty()) return false;
   // What the system still has for a peer that does not read is lost some minutes after we close.
   int unacknowledged = 0;
-  return ::ioctl(socket_.native_handle(), TIOCOUTQ, &unacknowledged) != 0 || unacknowledged == 0;
+  return ::ioctl(socket_.get(), TIOCOUTQ, &unacknowledged) != 0 || unacknowledged == 0;
 }
 
 void Connection::pause_reading(bool paused) {
   paused_ = paused;
-  if (!paused_) wait_readable();
-}
-
-void Connection::wait_readable() {
-  if (awaits_reading_ || state_ == State::kClosed) return;
-  if (paused_ && state_ == State::kOpen) return;
-  awaits_reading_ = true;
-  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const std::error_code& error) {
-    self->awaits_reading_ = false;
-    if (!error) self->on_readable();
-  });
+  if (is_started_) watch();
 }
 
 void Connection::on_readable() {
@@ -149,7 +157,6 @@ void Connection::on_readable() {
   } else {
     discard();
   }
-  wait_readable();
 }
 
 bool Connection::read_once() {
@@ -157,15 +164,15 @@ bool Connection::read_once() {
   // Behind a long payload only the beginning of the next frame is read along, because its payload
   // should go to its place directly, too.
   const std::size_t along = direct.size() >= kLongBytes ? kBeginningBytes : shared_.size();
-  const std::array<asio::mutable_buffer, 2> buffers{
-      asio::mutable_buffer(direct.data(), direct.size()),
-      asio::mutable_buffer(shared_.data(), along)};
-  std::error_code error;
-  const std::size_t size = socket_.read_some(buffers, error);
-  if (error) {
-    if (!would_block(error)) become_closed(lost(error));
+  const std::array<iovec, 2> parts{iovec{direct.data(), direct.size()},
+                                   iovec{shared_.data(), along}};
+  const ssize_t count = ::readv(socket_.get(), parts.data(), static_cast<int>(parts.size()));
+  if (count <= 0) {
+    const int error = count == 0 ? 0 : errno;
+    if (count == 0 || !(would_block(error) || error == EINTR)) become_closed(lost(error));
     return false;
   }
+  const auto size = static_cast<std::size_t>(count);
   const Status taken = take(size, direct.size());
   if (!taken.ok()) become_closed(taken.error());
   return state_ == State::kOpen && !paused_ && size == direct.size() + along;
@@ -203,11 +210,12 @@ Status Connection::on_reference(const Payload& reference) {
 }
 
 void Connection::discard() {
-  std::error_code error;
-  for (int reads = 0; !error && reads < kReadsInARow; ++reads) {
-    socket_.read_some(asio::buffer(shared_), error);
+  ssize_t size = 1;
+  for (int reads = 0; size > 0 && reads < kReadsInARow; ++reads) {
+    size = ::read(socket_.get(), shared_.data(), shared_.size());
   }
-  if (!error || would_block(error)) return;
+  const int error = size == 0 ? 0 : errno;
+  if (size > 0 || (size < 0 && (would_block(error) || error == EINTR))) return;
   // The peer has closed its end too, so nothing can be lost any more.
   if (state_ == State::kLingering) become_closed({ErrorCode::kAborted, "drained"});
   if (state_ == State::kDraining) become_closed(lost(error));
@@ -221,18 +229,20 @@ void Connection::close() {
 void Connection::close_after_drain() {
   if (state_ != State::kOpen) return;
   state_ = State::kDraining;
+  is_started_ = true;
+  loop_.touch();
   timer_.expires_after(kDrainTimeout);
   timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
     if (!error) self->become_closed({ErrorCode::kTimeout, "the peer did not take what was sent"});
   });
-  wait_readable();
+  watch();
   flush();
 }
 
 void Connection::become_lingering() {
   state_ = State::kLingering;
-  std::error_code ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  ::shutdown(socket_.get(), SHUT_WR);
+  loop_.touch();
   timer_.expires_after(kLinger);
   timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
     if (!error) self->become_closed({ErrorCode::kAborted, "drained"});
@@ -244,9 +254,10 @@ void Connection::become_closed(const Error& error) {
   state_ = State::kClosed;
   queue_.clear();
   timer_.cancel();
-  std::error_code ignored;
-  socket_.close(ignored);
-  asio::post(socket_.get_executor(), [self = shared_from_this(), error] {
+  loop_.touch();
+  if (watch_) loop_.unwatch(*watch_);
+  socket_.reset();
+  loop_.post([self = shared_from_this(), error] {
     if (!self->is_silent_) self->handlers_.on_closed(error);
   });
 }

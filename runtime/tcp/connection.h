@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio/generic/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +11,9 @@
 
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
+#include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/loans.h"
+#include "runtime/tcp/loop.h"
 #include "runtime/tcp/outgoing.h"
 #include "runtime/wire/codec.h"
 #include "runtime/wire/framing.h"
@@ -34,11 +35,9 @@ struct PayloadWays {
 /// other. Reads the payload of a long frame straight to where it will stay, and many short frames
 /// with one system call; writes many frames with one system call, sharing payloads.
 /// Owned by shared_ptr: it keeps itself alive while it drains. Handlers are never called from
-/// within one of its functions. Not thread-safe: the io_context's thread only.
+/// within one of its functions. Not thread-safe: as the loop.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  using Socket = asio::generic::stream_protocol::socket;
-
   struct Handlers {
     // All but the last are to be given. They must not own the connection.
     /// An error ends the connection.
@@ -59,12 +58,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static constexpr Duration kLinger = 1s;
   static constexpr Duration kDrainTimeout = 3s;
 
-  /// `family`: of what the peer sends.
-  Connection(Socket socket, wire::Family family, ReadBuffer& shared, Handlers handlers,
-             PayloadWays ways = {});
+  /// `family`: of what the peer sends. `loop` must live until the connection is closed.
+  Connection(Loop& loop, Descriptor socket, wire::Family family, ReadBuffer& shared,
+             Handlers handlers, PayloadWays ways = {});
 
   /// Begins to read.
-  void start() { wait_readable(); }
+  void start();
   /// Queues a frame. Nothing is written before flush(). One that the peer would refuse for its
   /// size ends the connection (kLimit).
   void send(wire::Encoded&& encoded);
@@ -91,7 +90,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// kOpen -> kDraining -> kLingering (our end is shut down) -> kClosed; any -> kClosed.
   enum class State { kOpen, kDraining, kLingering, kClosed };
 
-  void wait_readable();
+  void watch();
+  void on_ready(Loop::Ready ready);
   void on_readable();
   /// False: stop reading for now.
   [[nodiscard]] bool read_once();
@@ -104,11 +104,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void report_part(bool is_within_frame);
   void report_drained();
   void on_write_error(const Error& error);
-  void wait_writable();
   void become_lingering();
   void become_closed(const Error& error);
 
-  Socket socket_;
+  Loop& loop_;
+  Descriptor socket_;
+  std::optional<Loop::Watch> watch_;
   std::unique_ptr<Loans> loans_;
   wire::FrameReader reader_;
   ReadBuffer& shared_;
@@ -120,7 +121,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   State state_ = State::kOpen;
   bool is_silent_ = false;  ///< close() was called: no report.
   bool paused_ = false;
-  bool awaits_reading_ = false;
+  bool is_started_ = false;  ///< It reads.
   bool awaits_writing_ = false;
   bool is_mute_ = false;  ///< The peer takes nothing any more; what it has sent is still read.
 };

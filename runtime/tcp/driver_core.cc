@@ -58,27 +58,25 @@ class MemoryLater {
 }  // namespace
 
 TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
-    : io_(1),
-      options_(options),
+    : options_(options),
       log_(std::move(log)),
       incarnation_(random_number() | 1U),
-      turns_(io_.get_executor(), {.serve =
-                                      [this](ClientId client, runtime::ClientRequest request) {
-                                        step([&](runtime::Daemon& daemon, Instant now) {
-                                          daemon.on_client_message(now, client, std::move(request));
-                                        });
-                                      },
-                                  .pause_reading =
-                                      [this](ClientId client, bool paused) {
-                                        const auto found = clients_.find(client);
-                                        if (found != clients_.end())
-                                          found->second->pause_reading(paused);
-                                      }}),
-      look_timer_(io_),
-      deadline_(io_),
-      stop_timer_(io_) {
+      turns_(loop_.io().get_executor(),
+             {.serve =
+                  [this](ClientId client, runtime::ClientRequest request) {
+                    step([&](runtime::Daemon& daemon, Instant now) {
+                      daemon.on_client_message(now, client, std::move(request));
+                    });
+                  },
+              .pause_reading =
+                  [this](ClientId client, bool paused) {
+                    const auto found = clients_.find(client);
+                    if (found != clients_.end()) found->second->pause_reading(paused);
+                  }}),
+      look_timer_(loop_.io()),
+      stop_timer_(loop_.io()) {
   processes_ = std::make_unique<Processes>(
-      io_.get_executor(),
+      loop_.io().get_executor(),
       Processes::Handlers{.on_output =
                               [this](JobId job, bool is_error, Payload bytes) {
                                 step([&](runtime::Daemon& daemon, Instant now) {
@@ -92,7 +90,7 @@ TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
                                 });
                               },
                           .on_ended =
-                              [this, memory = std::make_shared<MemoryLater>(io_)](
+                              [this, memory = std::make_shared<MemoryLater>(loop_.io())](
                                   JobId job, const runtime::Exit& exit) {
                                 step([&](runtime::Daemon& daemon, Instant now) {
                                   daemon.on_process_ended(now, job, exit);
@@ -110,7 +108,7 @@ TcpDriver::Core::~Core() {
 
 Status TcpDriver::Core::bind() {
   if (!options_.listen) return success();
-  auto listener = Listener::open(io_.get_executor(), *options_.listen);
+  auto listener = Listener::open(loop_.io().get_executor(), *options_.listen);
   if (!listener.ok()) return listener.error();
   listener_ = std::move(listener).value();
   const Address& bound = listener_->address();
@@ -148,8 +146,9 @@ Status TcpDriver::Core::join() {
 Status TcpDriver::Core::open_doors() {
   if (!options_.socket_path.empty()) {
     auto local = LocalListener::open(
-        io_.get_executor(), options_.socket_path,
-        {.on_accepted = [this](LocalListener::Socket socket) { adopt(std::move(socket), nullptr); },
+        loop_.io().get_executor(), options_.socket_path,
+        {.on_accepted =
+             [this](LocalListener::Socket socket) { adopt(descriptor_of(std::move(socket))); },
          .on_rejected = [this](const Error& error) { on_rejected(error, "local"); }});
     if (!local.ok()) return local.error();
     local_listener_ = std::move(local).value();
@@ -167,13 +166,13 @@ Status TcpDriver::Core::open_doors() {
 }
 
 runtime::Stop TcpDriver::Core::run() {
-  const auto guard = asio::make_work_guard(io_);
-  io_.run();
+  loop_.touch();
+  loop_.run();
   return stop_.value_or(runtime::Stop{});
 }
 
 void TcpDriver::Core::obey_signals() {
-  if (!signals_) signals_.emplace(io_, SIGTERM, SIGINT);
+  if (!signals_) signals_.emplace(loop_.io(), SIGTERM, SIGINT);
   signals_->async_wait([this](const std::error_code& error, int signal) {
     if (error) return;
     if (signal == SIGINT && std::exchange(was_interrupted_, true)) return halt();
@@ -194,7 +193,8 @@ void TcpDriver::Core::take_down() {
 void TcpDriver::Core::halt() {
   constexpr std::int32_t kInterrupted = 130;
   if (!stop_) stop_ = runtime::Stop{kInterrupted, "stopped at once"};
-  io_.stop();
+  inside_.is_open = false;
+  loop_.stop();
 }
 
 Handshake::Identity TcpDriver::Core::identity(ProcessorId expected) const {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <map>
@@ -14,6 +13,7 @@
 #include "runtime/tcp/client_turns.h"
 #include "runtime/tcp/connection.h"
 #include "runtime/tcp/greeting.h"
+#include "runtime/tcp/inside.h"
 #include "runtime/tcp/listener.h"
 #include "runtime/tcp/local_listener.h"
 #include "runtime/tcp/processes.h"
@@ -23,7 +23,7 @@
 
 namespace phx::tcp {
 
-/// The driver proper: everything in it runs on the thread of `io`.
+/// The driver proper. Thread rule: as Loop.
 class TcpDriver::Core {
  public:
   /// Connected tools and attached applications at once [limits]; one more is turned away.
@@ -38,7 +38,6 @@ class TcpDriver::Core {
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
-
   [[nodiscard]] Status bind();
   [[nodiscard]] Status join();
   [[nodiscard]] Status open_doors();
@@ -47,10 +46,12 @@ class TcpDriver::Core {
   void drain();
   void take_down();
   void halt();
-  /// `handover`: for an application inside this process; else none.
-  void adopt(LocalListener::Socket application, std::shared_ptr<Handover> handover);
+  void adopt(Descriptor application);
 
-  [[nodiscard]] asio::io_context& io() { return io_; }
+  void on_inside(std::vector<runtime::ToDaemon> messages);
+  void on_inside_gone();
+  [[nodiscard]] Inside& inside() { return inside_; }
+  [[nodiscard]] Loop& loop() { return loop_; }
   [[nodiscard]] ProcessorId self() const { return daemon_->self(); }
   [[nodiscard]] const std::vector<std::string>& endpoints() const { return endpoints_; }
 
@@ -93,7 +94,7 @@ class TcpDriver::Core {
   [[nodiscard]] asio::awaitable<void> dial_peer(ProcessorId peer,
                                                 std::vector<std::string> addresses);
   [[nodiscard]] asio::awaitable<void> inquire(std::vector<std::string> addresses);
-  [[nodiscard]] ConnectionPtr connect(Connection::Socket socket, wire::Family family,
+  [[nodiscard]] ConnectionPtr connect(Descriptor socket, wire::Family family,
                                       Connection::Handlers handlers, PayloadWays ways = {});
   [[nodiscard]] std::shared_ptr<std::byte[]> memory_for(std::size_t bytes) const;
   void on_drained();  ///< One of the connections that are in no map any more has ended.
@@ -106,7 +107,7 @@ class TcpDriver::Core {
     log_.write(level, event, detail);
   }
 
-  asio::io_context io_;  ///< First: what is below uses it until its own end.
+  Loop loop_;  ///< First: what is below uses it until its own end.
   DriverOptions options_;
   LogSink log_;
   std::vector<std::string> endpoints_;
@@ -115,6 +116,7 @@ class TcpDriver::Core {
   ReadBuffer read_buffer_;
   /// Of the application that got the last long payload: the next one will most likely be for it.
   std::weak_ptr<BlockPool> pool_;
+  Inside inside_;
   wire::Encoder encoder_;
   wire::Decoder decoder_;
   Rejections rejections_;
@@ -134,11 +136,9 @@ class TcpDriver::Core {
   std::uint32_t last_client_ = 0;
   std::vector<ConnectionPtr> unflushed_;  ///< Something was queued in this batch.
   bool in_batch_ = false;                 ///< More frames of one read follow.
-  bool is_congested_ = false;             ///< Applications are not read.
 
   asio::steady_timer look_timer_;
-  asio::steady_timer deadline_;
-  std::optional<Instant> armed_;  ///< When `deadline_` fires.
+  std::optional<Instant> armed_;  ///< When the loop's deadline comes.
   asio::steady_timer stop_timer_;
   std::size_t draining_ = 0;  ///< Connections that are in no map and not closed yet.
   std::optional<asio::signal_set> signals_;

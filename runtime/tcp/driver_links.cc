@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/tcp/driver_core.h"
@@ -23,15 +24,20 @@ constexpr Duration kActivityPeriod = 100ms;
 /// What the system has of a link and has not sent; more stays here, where it can be overtaken.
 constexpr int kUnsentBytes = 128 << 10;
 
+/// Effects that begin nothing at Asio's objects.
+template <class Effect>
+constexpr bool is_plain =
+    std::is_same_v<Effect, runtime::Transmit> || std::is_same_v<Effect, runtime::ToApp> ||
+    std::is_same_v<Effect, runtime::Note> || std::is_same_v<Effect, runtime::Reply>;
+
 }  // namespace
 
-TcpDriver::Core::ConnectionPtr TcpDriver::Core::connect(Connection::Socket socket,
-                                                        wire::Family family,
+TcpDriver::Core::ConnectionPtr TcpDriver::Core::connect(Descriptor socket, wire::Family family,
                                                         Connection::Handlers handlers,
                                                         PayloadWays ways) {
   handlers.on_batch_end = [this] { end_batch(); };
-  return std::make_shared<Connection>(std::move(socket), family, read_buffer_, std::move(handlers),
-                                      std::move(ways));
+  return std::make_shared<Connection>(loop_, std::move(socket), family, read_buffer_,
+                                      std::move(handlers), std::move(ways));
 }
 
 std::shared_ptr<std::byte[]> TcpDriver::Core::memory_for(std::size_t bytes) const {
@@ -45,7 +51,7 @@ void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, b
   ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes,
                sizeof(kUnsentBytes));
   const auto connection = connect(
-      std::move(socket), wire::Family::kFrame,
+      descriptor_of(std::move(socket)), wire::Family::kFrame,
       {.on_frame = [this, link](Header header, Payload payload) -> Status {
          auto frame = decoder_.frame(header, std::move(payload));
          if (!frame.ok()) return frame.error();
@@ -79,15 +85,14 @@ void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, b
   connection->start();
 }
 
-void TcpDriver::Core::adopt(LocalListener::Socket socket, std::shared_ptr<Handover> handover) {
+void TcpDriver::Core::adopt(Descriptor socket) {
   if (stop_) return;
   if (applications_.size() >= kApplicationsMax) {
     return on_rejected({ErrorCode::kLimit, "too many applications are attached"}, "local");
   }
   const ApplicationId id{++last_application_};
   constexpr auto kFamily = wire::Family::kToApplication;
-  auto loans = handover ? std::make_unique<Loans>(kFamily, std::move(handover))
-                        : std::make_unique<Loans>(kFamily, socket.native_handle());
+  auto loans = std::make_unique<Loans>(kFamily, socket.get());
   const auto connection = connect(
       std::move(socket), wire::Family::kToDaemon,
       {.on_frame = [this, id](Header header, Payload payload) -> Status {
@@ -108,18 +113,40 @@ void TcpDriver::Core::adopt(LocalListener::Socket socket, std::shared_ptr<Handov
            }},
       {.memory = {}, .loans = std::move(loans)});
   applications_[id] = connection;
-  connection->pause_reading(is_congested_);
+  connection->pause_reading(inside_.is_held_up);
   connection->start();
+}
+
+void TcpDriver::Core::on_inside(std::vector<runtime::ToDaemon> messages) {
+  if (!inside_.is_open || stop_) return;
+  if (inside_.id == ApplicationId{}) {
+    inside_.id = ApplicationId{++last_application_};
+    inside_.pool = BlockPool::create();
+    pool_ = inside_.pool;
+  }
+  for (runtime::ToDaemon& message : messages) {
+    in_batch_ = true;
+    step([&](runtime::Daemon& daemon, Instant now) {
+      daemon.on_app_message(now, inside_.id, std::move(message));
+    });
+  }
+  end_batch();
+}
+
+void TcpDriver::Core::on_inside_gone() {
+  if (inside_.id == ApplicationId{} || !std::exchange(inside_.is_open, false)) return;
+  step([this](runtime::Daemon& daemon, Instant now) { daemon.on_app_down(now, inside_.id); });
 }
 
 void TcpDriver::Core::add_client(asio::ip::tcp::socket socket) {
   const ClientId id{++last_client_};
   const auto connection =
-      connect(std::move(socket), wire::Family::kClientRequest,
+      connect(descriptor_of(std::move(socket)), wire::Family::kClientRequest,
               {.on_frame = [this, id](Header header, Payload payload) -> Status {
                  auto request = decoder_.client_request(header, std::move(payload));
                  if (!request.ok()) return request.error();
                  in_batch_ = true;
+                 loop_.touch();  // turns are Asio's
                  turns_.take(id, std::move(request).value());
                  return success();
                },
@@ -142,7 +169,12 @@ void TcpDriver::Core::add_client(asio::ip::tcp::socket socket) {
 
 void TcpDriver::Core::execute() {
   for (runtime::Effect& effect : daemon_->take_effects()) {
-    std::visit([this](auto& wanted) { handle(wanted); }, effect);
+    std::visit(
+        [this]<class Wanted>(Wanted& wanted) {
+          if (!is_plain<Wanted>) loop_.touch();
+          handle(wanted);
+        },
+        effect);
   }
   if (stop_) return;
   if (!in_batch_) end_batch();
@@ -182,9 +214,7 @@ void TcpDriver::Core::rearm() {
   // Waking early costs less than moving the timer with every message.
   if (!next || (armed_ && *armed_ <= *next)) return;
   armed_ = next;
-  deadline_.expires_at(asio::steady_timer::time_point(next->time_since_epoch()));
-  deadline_.async_wait([this](const std::error_code& error) {
-    if (error) return;
+  loop_.set_deadline(*next, [this] {
     armed_.reset();
     step([](runtime::Daemon& daemon, Instant now) { daemon.on_deadline(now); });
   });
@@ -192,8 +222,9 @@ void TcpDriver::Core::rearm() {
 
 void TcpDriver::Core::regulate() {
   const bool congested = daemon_->congested();
-  if (congested == is_congested_) return;
-  is_congested_ = congested;
+  if (congested == inside_.is_held_up) return;
+  inside_.is_held_up = congested;
+  loop_.touch();
   for (const auto& [id, connection] : applications_) connection->pause_reading(congested);
   processes_->pause_output(congested);
 }
@@ -216,16 +247,16 @@ void TcpDriver::Core::let_drain(Connections& connections, Id id) {
 
 void TcpDriver::Core::on_drained() {
   --draining_;
-  if (stop_ && draining_ == 0) io_.stop();
+  if (stop_ && draining_ == 0) loop_.stop();
 }
 
 void TcpDriver::Core::handle(runtime::Dial& effect) {
   if (!dialling_.insert(effect.peer).second) return;
-  asio::co_spawn(io_, dial_peer(effect.peer, std::move(effect.endpoints)), asio::detached);
+  asio::co_spawn(loop_.io(), dial_peer(effect.peer, std::move(effect.endpoints)), asio::detached);
 }
 
 void TcpDriver::Core::handle(runtime::Inquire& effect) {
-  asio::co_spawn(io_, inquire(std::move(effect.endpoints)), asio::detached);
+  asio::co_spawn(loop_.io(), inquire(std::move(effect.endpoints)), asio::detached);
 }
 
 /// As a tool would.
@@ -233,7 +264,7 @@ asio::awaitable<void> TcpDriver::Core::inquire(std::vector<std::string> addresse
   DialOutcome outcome = co_await dial(std::move(addresses), options_.key,
                                       {.role = Role::kClient, .self = {}, .expected = {}});
   if (stop_ || !outcome.reached) co_return;
-  inquiry_ = connect(std::move(outcome.reached->socket), wire::Family::kClientReply,
+  inquiry_ = connect(descriptor_of(std::move(outcome.reached->socket)), wire::Family::kClientReply,
                      {.on_frame = [this](Header header, Payload payload) -> Status {
                         auto reply = decoder_.client_reply(header, std::move(payload));
                         if (!reply.ok()) return reply.error();
@@ -267,6 +298,10 @@ void TcpDriver::Core::handle(runtime::Transmit& effect) {
 }
 
 void TcpDriver::Core::handle(runtime::ToApp& effect) {
+  if (effect.application == inside_.id) {
+    inside_.waiting.push_back(std::move(effect.message));
+    return;
+  }
   const auto found = applications_.find(effect.application);
   if (found == applications_.end()) return;
   wire::Encoded encoded = encoder_.encode(effect.message);
@@ -275,6 +310,7 @@ void TcpDriver::Core::handle(runtime::ToApp& effect) {
 }
 
 void TcpDriver::Core::handle(runtime::DropApp& effect) {
+  if (effect.application == inside_.id) inside_.is_open = false;
   let_drain(applications_, effect.application);
 }
 
@@ -315,8 +351,8 @@ void TcpDriver::Core::handle(runtime::HoldOutput& effect) {
 
 void TcpDriver::Core::handle(runtime::Stop& effect) {
   stop_ = effect;
+  inside_.is_open = false;
   end_batch();
-  deadline_.cancel();
   look_timer_.cancel();
   if (listener_) listener_->close();
   if (local_listener_) local_listener_->close();
@@ -324,8 +360,8 @@ void TcpDriver::Core::handle(runtime::Stop& effect) {
   while (!applications_.empty()) let_drain(applications_, applications_.begin()->first);
   while (!clients_.empty()) let_drain(clients_, clients_.begin()->first);
   stop_timer_.expires_after(kStopTimeout);
-  stop_timer_.async_wait([this](const std::error_code&) { io_.stop(); });
-  if (draining_ == 0) io_.stop();
+  stop_timer_.async_wait([this](const std::error_code&) { loop_.stop(); });
+  if (draining_ == 0) loop_.stop();
 }
 
 }  // namespace phx::tcp

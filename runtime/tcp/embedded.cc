@@ -1,23 +1,83 @@
 #include "runtime/tcp/embedded.h"
 
-#include <sys/socket.h>
-
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <future>
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <iterator>
+#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "runtime/tcp/blocked_signals.h"
 #include "runtime/tcp/handshake.h"
+#include "runtime/tcp/inside.h"
+#include "runtime/tcp/loop.h"
+#include "runtime/tcp/steady_now.h"
 
 namespace phx::tcp {
+namespace {
 
-struct EmbeddedDaemon::Running {
-  std::promise<void> over;
-  std::thread thread;
+/// So long one of several threads that wait sleeps at most.
+constexpr Duration kShared = 10ms;
+
+}  // namespace
+
+/// `mutex` is around everything but waiting.
+struct EmbeddedDaemon::State {
+  explicit State(std::unique_ptr<TcpDriver> started) : driver(std::move(started)) {}
+
+  using Lock = std::unique_lock<std::mutex>;
+  void serve_once(Lock& lock, Duration at_most);
+  void help();
+  [[nodiscard]] bool has_news() const {
+    return !driver->inside().waiting.empty() || !driver->inside().is_open;
+  }
+
+  std::unique_ptr<TcpDriver> driver;
+  mutable std::mutex mutex;
+  std::size_t waiting = 0;  ///< Threads of the application in wait().
+  std::uint64_t turns = 0;  ///< How often one has served.
+  bool is_woken = false;    ///< By wake().
+  bool is_leaving = false;
+  bool is_parked = false;  ///< The helper sleeps until it is called.
+  std::condition_variable call_helper;
+  std::condition_variable is_over;
+  std::thread helper;  ///< Joined once the daemon has left.
 };
+
+/// Waits without the mutex.
+void EmbeddedDaemon::State::serve_once(Lock& lock, Duration at_most) {
+  Loop& loop = driver->loop();
+  const Duration patience = loop.patience(at_most);
+  lock.unlock();
+  const Loop::Events events = loop.wait(patience);
+  lock.lock();
+  loop.serve(events);
+}
+
+/// The helper's life. While the application serves again and again, looking at it now and then is
+/// all it does: to be called with every message would cost a system call and a change of threads.
+void EmbeddedDaemon::State::help() {
+  Lock lock(mutex);
+  std::uint64_t seen = ~std::uint64_t{0};
+  Loop& loop = driver->loop();
+  while (!loop.is_stopped()) {
+    if (waiting == 0 && (turns == seen || is_leaving)) {
+      serve_once(lock, kForever);
+      if (waiting > 0 && has_news()) loop.wake();  // it has come in between
+      continue;
+    }
+    is_parked = waiting > 0 && turns == seen;
+    seen = turns;
+    if (is_parked) {
+      call_helper.wait(lock, [this] { return waiting == 0 || is_leaving; });
+      is_parked = false;
+    } else {
+      call_helper.wait_for(lock, kTurn);
+    }
+  }
+  is_over.notify_all();
+}
 
 Result<std::unique_ptr<EmbeddedDaemon>> EmbeddedDaemon::start(const DriverOptions& options,
                                                               const LogOptions& log) {
@@ -25,14 +85,11 @@ Result<std::unique_ptr<EmbeddedDaemon>> EmbeddedDaemon::start(const DriverOption
   if (!sink.ok()) return sink.error();
   auto driver = TcpDriver::start(options, std::move(sink).value());
   if (!driver.ok()) return driver.error();
-  auto running = std::make_unique<Running>();
+  auto state = std::make_unique<State>(std::move(driver).value());
+  state->driver->loop().touch();
   const BlockedSignals blocked;  // they are the application's: its own threads must get them
-  running->thread = std::thread([driver = driver.value().get(), running = running.get()] {
-    static_cast<void>(driver->run());
-    running->over.set_value();
-  });
-  return std::unique_ptr<EmbeddedDaemon>(
-      new EmbeddedDaemon(std::move(driver).value(), std::move(running)));
+  state->helper = std::thread([state = state.get()] { state->help(); });
+  return std::unique_ptr<EmbeddedDaemon>(new EmbeddedDaemon(std::move(state)));
 }
 
 DriverOptions EmbeddedDaemon::alone() {
@@ -43,31 +100,89 @@ DriverOptions EmbeddedDaemon::alone() {
   return options;
 }
 
-EmbeddedDaemon::EmbeddedDaemon(std::unique_ptr<TcpDriver> driver, std::unique_ptr<Running> running)
-    : driver_(std::move(driver)), running_(std::move(running)) {}
+EmbeddedDaemon::EmbeddedDaemon(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 EmbeddedDaemon::~EmbeddedDaemon() {
   leave(2s);
 }
 
-Result<EmbeddedDaemon::Attachment> EmbeddedDaemon::attach() {
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return Error{ErrorCode::kLimit,
-                 std::string("no connection to the daemon inside: ") + std::strerror(errno)};
+bool EmbeddedDaemon::send(std::vector<runtime::ToDaemon> messages) {
+  const State::Lock lock(state_->mutex);
+  state_->driver->on_inside(std::move(messages));
+  return state_->driver->inside().is_held_up;
+}
+
+bool EmbeddedDaemon::receive(std::vector<runtime::ToApplication>& received) {
+  State::Lock lock(state_->mutex);
+  if (!state_->has_news()) {
+    ++state_->turns;
+    state_->serve_once(lock, Duration::zero());
   }
-  auto handover = std::make_shared<Handover>();
-  driver_->adopt(Descriptor(ends[0]), handover);
-  return Attachment{Descriptor(ends[1]), std::move(handover)};
+  auto& arrived = state_->driver->inside().waiting;
+  if (arrived.empty()) return state_->driver->inside().is_open;
+  received.insert(received.end(), std::move_iterator(arrived.begin()),
+                  std::move_iterator(arrived.end()));
+  arrived.clear();
+  return true;
+}
+
+bool EmbeddedDaemon::is_congested() const {
+  const State::Lock lock(state_->mutex);
+  return state_->driver->inside().is_held_up;
+}
+
+bool EmbeddedDaemon::wait(Duration at_most, bool for_room) {
+  State::Lock lock(state_->mutex);
+  State& state = *state_;
+  const auto is_enough = [&] {
+    if (state.has_news()) return true;
+    return for_room ? !state.driver->inside().is_held_up : state.is_woken;
+  };
+  const Instant begin = steady_now();
+  const Instant until = at_most > Instant::max() - begin ? Instant::max() : begin + at_most;
+  ++state.waiting;
+  for (Instant now = begin; !is_enough() && now < until; now = steady_now()) {
+    // What another thread serves does not wake this one.
+    const Duration longest = state.waiting > 1 ? kShared : kForever;
+    ++state.turns;
+    state.serve_once(lock, std::min(until - now, longest));
+  }
+  --state.waiting;
+  if (!for_room) state.is_woken = false;
+  if (state.is_parked) state.call_helper.notify_one();
+  return state.has_news();
+}
+
+void EmbeddedDaemon::wake() {
+  const State::Lock lock(state_->mutex);
+  state_->is_woken = true;
+  state_->driver->loop().wake();
+}
+
+void EmbeddedDaemon::detach() {
+  const State::Lock lock(state_->mutex);
+  state_->driver->on_inside_gone();
 }
 
 void EmbeddedDaemon::leave(Duration patience) {
-  if (!running_) return;
-  driver_->drain();
-  auto over = running_->over.get_future();
-  if (over.wait_for(patience) != std::future_status::ready) driver_->halt();
-  running_->thread.join();
-  running_.reset();
+  if (!state_->helper.joinable()) return;
+  {
+    State::Lock lock(state_->mutex);
+    state_->is_leaving = true;
+    state_->driver->drain();
+    state_->call_helper.notify_one();
+    const auto is_stopped = [this] { return state_->driver->loop().is_stopped(); };
+    if (!state_->is_over.wait_for(lock, patience, is_stopped)) state_->driver->halt();
+  }
+  state_->helper.join();
+}
+
+ProcessorId EmbeddedDaemon::self() const {
+  return state_->driver->self();
+}
+
+const std::vector<std::string>& EmbeddedDaemon::endpoints() const {
+  return state_->driver->endpoints();
 }
 
 }  // namespace phx::tcp

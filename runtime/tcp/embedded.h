@@ -6,17 +6,20 @@
 
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
-#include "runtime/tcp/descriptor.h"
-#include "runtime/tcp/loans.h"
+#include "runtime/messages/local_messages.h"
 #include "runtime/tcp/tcp_driver.h"
 
 namespace phx::tcp {
 
-/// A daemon inside an application: it runs on a thread of its own, and the application talks to it
-/// over a socket pair, with the same local protocol as to a daemon next door.
-/// Thread rule: one owner.
+/// A daemon inside an application. The thread of the application that waits drives it, so that no
+/// message passes from thread to thread; a helper thread does while the application computes
+/// [README.md, "A daemon inside"]. Thread rule: any thread; start() and leave(): one owner.
 class EmbeddedDaemon {
  public:
+  /// So often the helper looks whether the application still waits, or computes: after at most two
+  /// of these it takes over.
+  static constexpr Duration kTurn = 1ms;
+
   /// Joins the mesh (or founds one) before it returns. Errors: those of TcpDriver::start().
   [[nodiscard]] static Result<std::unique_ptr<EmbeddedDaemon>> start(const DriverOptions& options,
                                                                      const LogOptions& log);
@@ -28,26 +31,33 @@ class EmbeddedDaemon {
   /// leave(2s), unless that was done.
   ~EmbeddedDaemon();
 
-  /// The application's end of a fresh socket pair, in blocking mode, and where payloads change
-  /// hands.
-  struct Attachment {
-    Descriptor socket;
-    std::shared_ptr<Handover> handover;
-  };
-  /// kLimit: no more descriptors.
-  [[nodiscard]] Result<Attachment> attach();
+  /// Runs the daemon on these messages, whose first begins the attachment. What it writes is with
+  /// the system on return, or waits for a neighbour. Returns is_congested().
+  bool send(std::vector<runtime::ToDaemon> messages);
+  /// Adds what has come for the application; looks first whether there is something new, if
+  /// nothing waits. False: the daemon has closed, and nothing is left.
+  [[nodiscard]] bool receive(std::vector<runtime::ToApplication>& received);
+  /// A neighbour does not keep up: wait before more is sent.
+  [[nodiscard]] bool is_congested() const;
+  /// Drives the daemon until something has come for the application, wake() was called, or for so
+  /// long. `for_room`: until something has come, or is_congested() holds no more. Whether there is
+  /// something.
+  bool wait(Duration at_most, bool for_room = false);
+  /// Ends a wait() of another thread, or the next one.
+  void wake();
+  /// The application is gone; it may come back no more.
+  void detach();
   /// Leaves the mesh in good order; at once, if that takes longer than `patience`.
   void leave(Duration patience);
 
-  [[nodiscard]] ProcessorId self() const { return driver_->self(); }
-  [[nodiscard]] const std::vector<std::string>& endpoints() const { return driver_->endpoints(); }
+  [[nodiscard]] ProcessorId self() const;
+  [[nodiscard]] const std::vector<std::string>& endpoints() const;
 
  private:
-  struct Running;
-  EmbeddedDaemon(std::unique_ptr<TcpDriver> driver, std::unique_ptr<Running> running);
+  struct State;
+  explicit EmbeddedDaemon(std::unique_ptr<State> state);
 
-  std::unique_ptr<TcpDriver> driver_;
-  std::unique_ptr<Running> running_;  ///< Empty once it has left.
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace phx::tcp

@@ -6,6 +6,7 @@
 #include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/connect.hpp>
+#include <asio/detached.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/read.hpp>
 #include <asio/steady_timer.hpp>
@@ -107,6 +108,17 @@ asio::awaitable<Result<Hello>> greet_as_acceptor(tcp::socket& socket, Handshake&
 
 using Places = std::vector<tcp::endpoint>;
 
+/// A name is looked up by a thread of Asio, which wakes nobody who waits at a Loop: meanwhile
+/// somebody looks every few milliseconds.
+asio::awaitable<void> look_again(std::shared_ptr<const bool> is_found) {
+  constexpr auto kPause = 5ms;
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  while (!*is_found) {
+    timer.expires_after(kPause);
+    co_await timer.async_wait(kAwait);
+  }
+}
+
 /// Numeric addresses are not looked up: that would cost a thread.
 asio::awaitable<Result<Places>> resolve(const std::string& text) {
   const Result<Address> parsed = parse_address(text);
@@ -115,9 +127,13 @@ asio::awaitable<Result<Places>> resolve(const std::string& text) {
   std::error_code error;
   const asio::ip::address numeric = asio::ip::make_address(address.name, error);
   if (!error) co_return Places{tcp::endpoint(numeric, address.port)};
-  tcp::resolver resolver(co_await asio::this_coro::executor);
+  const auto executor = co_await asio::this_coro::executor;
+  const auto is_found = std::make_shared<bool>(false);
+  asio::co_spawn(executor, look_again(is_found), asio::detached);
+  tcp::resolver resolver(executor);
   const auto [failed, found] =
       co_await resolver.async_resolve(address.name, std::to_string(address.port), kAwait);
+  *is_found = true;
   if (failed) {
     co_return Error{ErrorCode::kNotFound, address.name + ": " + failed.message()};
   }

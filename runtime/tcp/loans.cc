@@ -14,7 +14,6 @@ struct Loans::Reference {
     kPool = 1,      ///< Control: `number` is the descriptor of the sender's pool.
     kAccepted = 2,  ///< Control: the receiver's pool was opened.
     kBlock = 3,     ///< `size` bytes at `offset` of block `number` of the sender's pool.
-    kHanded = 4,    ///< Entry `number` of the handover.
   };
   Kind kind = Kind::kPool;
   std::uint32_t size = 0;
@@ -38,31 +37,6 @@ struct Loans::Reference {
   }
 };
 
-std::optional<std::uint64_t> Handover::put(const Payload& payload) {
-  const std::scoped_lock lock(mutex_);
-  if (bytes_ >= kBytesMax) return std::nullopt;
-  bytes_ += payload.size();
-  waiting_.emplace(++last_, payload);
-  return last_;
-}
-
-bool Handover::is_full() const {
-  const std::scoped_lock lock(mutex_);
-  return bytes_ >= kBytesMax;
-}
-
-Result<Payload> Handover::take(std::uint64_t number) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = waiting_.find(number);
-  if (found == waiting_.end()) {
-    return Error{ErrorCode::kBadInput, "a payload that nobody has put into the handover"};
-  }
-  Payload payload = std::move(found->second);
-  waiting_.erase(found);
-  bytes_ -= payload.size();
-  return payload;
-}
-
 Loans::Loans(wire::Family family, int socket) : family_(family) {
   ucred peer{};
   socklen_t size = sizeof(peer);
@@ -85,25 +59,20 @@ void Loans::open_pool() {
   if (pool_ || is_refused_) return;
   pool_ = BlockPool::create();
   is_refused_ = pool_ == nullptr;
-  if (!pool_ || handover_) return;  // within a process it is for the readers of links alone
+  if (!pool_) return;
   say({.kind = Reference::Kind::kPool, .number = static_cast<std::uint64_t>(pool_->descriptor())});
 }
 
 bool Loans::is_lendable(const wire::Encoded& message) const {
   if (message.tail.size() != 1) return false;
   const std::size_t size = message.tail.front().size();
-  if (size < kLongBytes || (!handover_ && size > SharedMapping::kBlockBytes)) return false;
+  if (size < kLongBytes || size > SharedMapping::kBlockBytes) return false;
   return wire::is_within(message, {});  // else it will be refused as it is
-}
-
-const std::shared_ptr<BlockPool>& Loans::pool() {
-  if (handover_) open_pool();
-  return pool_;
 }
 
 bool Loans::apply(wire::Encoded& message) {
   if (!is_lendable(message)) return false;
-  if (!handover_) open_pool();
+  open_pool();
   const auto reference = lend(message.tail.front());
   if (reference) wire::replace_payload(message, reference->payload());
   return reference.has_value();
@@ -111,19 +80,12 @@ bool Loans::apply(wire::Encoded& message) {
 
 bool Loans::is_worth_waiting(const wire::Encoded& message) {
   if (!is_lendable(message)) return false;
-  if (handover_) return handover_->is_full();
   open_pool();
   if (!pool_) return false;
   return !is_accepted_ || (!pool_->find(message.tail.front()) && !pool_->take());
 }
 
 std::optional<Loans::Reference> Loans::lend(const Payload& payload) {
-  using Kind = Reference::Kind;
-  if (handover_) {
-    const auto number = handover_->put(payload);
-    if (!number) return std::nullopt;
-    return Reference{.kind = Kind::kHanded, .number = *number};
-  }
   if (!is_accepted_) return std::nullopt;
   auto place = pool_->find(payload);
   std::shared_ptr<std::byte[]> block;
@@ -134,7 +96,7 @@ std::optional<Loans::Reference> Loans::lend(const Payload& payload) {
     place = pool_->find(Payload(block, {block.get(), payload.size()}));
   }
   pool_->lend(place->block);
-  return Reference{.kind = Kind::kBlock,
+  return Reference{.kind = Reference::Kind::kBlock,
                    .size = static_cast<std::uint32_t>(payload.size()),
                    .offset = place->offset,
                    .number = place->block};
@@ -144,7 +106,6 @@ Result<Payload> Loans::resolve(const Payload& payload) {
   const auto reference = Reference::of(payload);
   if (!reference.ok()) return reference.error();
   const auto& [kind, size, offset, reserved, number] = reference.value();
-  if (kind == Reference::Kind::kHanded && handover_) return handover_->take(number);
   if (kind == Reference::Kind::kBlock && borrowed_ && number < SharedMapping::kBlocks) {
     return borrowed_->take({static_cast<std::uint32_t>(number), offset}, size);
   }

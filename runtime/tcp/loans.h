@@ -3,9 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,30 +16,10 @@
 
 namespace phx::tcp {
 
-/// Payloads on their way between two threads of one process. Thread rule: any thread.
-class Handover {
- public:
-  /// What may wait, so that the socket's own limit still slows a sender down [limit].
-  static constexpr std::size_t kBytesMax = SharedMapping::kBlocks * SharedMapping::kBlockBytes;
-
-  /// The number under which it waits; nothing if too much waits already.
-  [[nodiscard]] std::optional<std::uint64_t> put(const Payload& payload);
-  [[nodiscard]] bool is_full() const;
-  /// kBadInput: there is none.
-  [[nodiscard]] Result<Payload> take(std::uint64_t number);
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::uint64_t, Payload> waiting_;
-  std::size_t bytes_ = 0;
-  std::uint64_t last_ = 0;
-};
-
 /// One end's part in passing long payloads between an application and its daemon without writing
-/// them through the socket: a reference goes instead [README.md "Loans"]. Between processes the
-/// bytes are copied into shared memory, unless they lie there already, and lent; within one they
-/// change hands. Where the system does not allow it, or all blocks are in use, the bytes go through
-/// the socket as ever. Not thread-safe: one owner.
+/// them through the socket: a reference goes instead [README.md "Loans"]. The bytes are copied into
+/// shared memory, unless they lie there already, and lent. Where the system does not allow it, or
+/// all blocks are in use, the bytes go through the socket as ever. Not thread-safe: one owner.
 class Loans {
  public:
   /// Shorter payloads cost less through the socket.
@@ -49,8 +27,6 @@ class Loans {
 
   /// `family`: of what this end sends; `socket`: connected to the other process.
   Loans(wire::Family family, int socket);
-  Loans(wire::Family family, std::shared_ptr<Handover> handover)
-      : family_(family), handover_(std::move(handover)) {}
 
   /// Replaces the payload of a message that is to be sent by a reference, if that is worth it and
   /// possible now; whether it was.
@@ -65,7 +41,7 @@ class Loans {
   /// What is to be sent to the other end's Loans, in front of everything else.
   [[nodiscard]] std::vector<wire::Encoded> take_controls() { return std::exchange(controls_, {}); }
   /// Where payloads that will probably be lent should be put; null if there is no such place.
-  [[nodiscard]] const std::shared_ptr<BlockPool>& pool();
+  [[nodiscard]] const std::shared_ptr<BlockPool>& pool() const { return pool_; }
 
  private:
   struct Reference;
@@ -75,7 +51,6 @@ class Loans {
   [[nodiscard]] std::optional<Reference> lend(const Payload& payload);
 
   wire::Family family_;
-  std::shared_ptr<Handover> handover_;
   pid_t peer_ = 0;                   ///< The other process; 0: unknown.
   std::shared_ptr<BlockPool> pool_;  ///< Ours.
   bool is_refused_ = false;          ///< No pool is to be had.

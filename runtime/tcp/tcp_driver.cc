@@ -1,7 +1,6 @@
 #include "runtime/tcp/tcp_driver.h"
 
 #include <asio/posix/stream_descriptor.hpp>
-#include <asio/post.hpp>
 #include <utility>
 
 #include "runtime/tcp/driver_core.h"
@@ -30,32 +29,34 @@ void TcpDriver::obey_signals() {
 
 void TcpDriver::end_with(Descriptor lifeline) {
   using Watched = asio::posix::stream_descriptor;
-  auto watched = std::make_shared<Watched>(core_->io(), lifeline.release());
+  auto watched = std::make_shared<Watched>(core_->loop().io(), lifeline.release());
   watched->async_wait(Watched::wait_read, [this, watched](const std::error_code& error) {
     if (!error) core_->take_down();
   });
 }
 
 void TcpDriver::drain() {
-  asio::post(core_->io(), [this] { core_->drain(); });
+  core_->loop().post_from_outside([this] { core_->drain(); });
 }
 
 void TcpDriver::halt() {
-  asio::post(core_->io(), [this] { core_->halt(); });
+  core_->loop().post_from_outside([this] { core_->halt(); });
 }
 
-void TcpDriver::adopt(Descriptor application, std::shared_ptr<Handover> handover) {
-  // The function object must be copyable, a descriptor is not.
-  auto shared = std::make_shared<Descriptor>(std::move(application));
-  asio::post(core_->io(), [this, shared, handover = std::move(handover)] {
-    close_on_exec(shared->get());
-    LocalListener::Socket socket(core_->io());
-    std::error_code error;
-    socket.assign(asio::local::stream_protocol(), shared->get(), error);
-    if (error) return;
-    [[maybe_unused]] const int taken = shared->release();
-    core_->adopt(std::move(socket), handover);
-  });
+Loop& TcpDriver::loop() {
+  return core_->loop();
+}
+
+void TcpDriver::on_inside(std::vector<runtime::ToDaemon> messages) {
+  core_->on_inside(std::move(messages));
+}
+
+void TcpDriver::on_inside_gone() {
+  core_->on_inside_gone();
+}
+
+Inside& TcpDriver::inside() {
+  return core_->inside();
 }
 
 ProcessorId TcpDriver::self() const {

@@ -8,6 +8,7 @@
 #include "overlay/base/result.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/effect.h"
+#include "runtime/messages/local_messages.h"
 #include "runtime/tcp/address.h"
 #include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/key.h"
@@ -15,7 +16,8 @@
 
 namespace phx::tcp {
 
-class Handover;
+struct Inside;
+class Loop;
 
 struct DriverOptions {
   MeshKey key{};
@@ -34,7 +36,7 @@ struct DriverOptions {
 
 /// Runs one Daemon over TCP: sockets, processes, the clock and one timer. It executes what the
 /// daemon wants, and decides nothing itself [STYLE 2.9].
-/// Thread rule: start() and run() on one thread at a time; drain(), halt() and adopt() on any.
+/// Thread rule: drain() and halt() on any thread; all else on one at a time.
 class TcpDriver {
  public:
   /// Binds, joins the mesh (up to 10 s), and is a member when it returns. Errors are for the person
@@ -58,9 +60,13 @@ class TcpDriver {
   void drain();
   /// Ends at once, as a crash would look to the others; run() returns with code 130.
   void halt();
-  /// Takes one end of a socket pair; the application at the other end, a part of this process,
-  /// speaks the local protocol, and payloads change hands at `handover`.
-  void adopt(Descriptor application, std::shared_ptr<Handover> handover);
+
+  // For a daemon inside an application [embedded.h], instead of run().
+  [[nodiscard]] Loop& loop();  ///< Stopped when the daemon has ended.
+  /// What the application says, and hears; the first message begins its attachment.
+  void on_inside(std::vector<runtime::ToDaemon> messages);
+  void on_inside_gone();
+  [[nodiscard]] Inside& inside();
 
   [[nodiscard]] ProcessorId self() const;
   /// As the others know them; empty if there is no listener.

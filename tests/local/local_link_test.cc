@@ -96,7 +96,7 @@ struct Pair {
   Status receive(std::size_t count) {
     while (received.size() < count) {
       if (Status status = link.pump(received); !status.ok()) return status;
-      if (received.size() < count) LocalLink::wait(link.descriptor(), link.unsent() > 0, 10s);
+      if (received.size() < count) link.wait(link.unsent() > 0, 10s);
     }
     return success();
   }
@@ -140,7 +140,7 @@ TEST_CASE("two sides that both write much do not block each other") {
 
   REQUIRE(pair.receive(1).ok());
   while (pair.link.unsent() > 0) {
-    LocalLink::wait(pair.link.descriptor(), true, 10s);
+    pair.link.wait(true, 10s);
     REQUIRE(pair.link.pump(pair.received).ok());
   }
   daemon.join();
@@ -166,7 +166,7 @@ TEST_CASE("long payloads go past the socket, in order with all others, and come 
   while (pair.link.unsent() > 0) {
     REQUIRE(pair.link.pump(pair.received).ok());
     const bool starving = pair.link.is_starving();
-    LocalLink::wait(pair.link.descriptor(), !starving, starving ? LocalLink::kRetry : 10s);
+    pair.link.wait(!starving, starving ? LocalLink::kRetry : 10s);
   }
   daemon.join();
 

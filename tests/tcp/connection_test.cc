@@ -46,9 +46,10 @@ struct Received {
 
 /// One connection and what it reported.
 struct End {
-  End(Connection::Socket socket, ReadBuffer& buffer) {
+  template <class Socket>
+  End(test::Loop& loop, Socket socket, ReadBuffer& buffer) {
     connection = std::make_shared<Connection>(
-        std::move(socket), wire::Family::kFrame, buffer,
+        loop.inner, descriptor_of(std::move(socket)), wire::Family::kFrame, buffer,
         Connection::Handlers{
             .on_frame = [this](std::span<const std::byte> header, Payload payload) -> Status {
               received.push_back({std::string(Payload::copy_of(header).text()), payload});
@@ -74,7 +75,10 @@ struct End {
 };
 
 struct Harness {
-  Harness() : pair(loop.io), near(std::move(pair.near), buffer), far(std::move(pair.far), buffer) {
+  Harness()
+      : pair(loop.io),
+        near(loop, std::move(pair.near), buffer),
+        far(loop, std::move(pair.far), buffer) {
     near.connection->start();
     far.connection->start();
   }
@@ -87,7 +91,7 @@ struct Harness {
 
 /// One connection whose other side is in the test's hand.
 struct RawHarness {
-  RawHarness() : pair(loop.io), end(std::move(pair.near), buffer) { end.connection->start(); }
+  RawHarness() : pair(loop.io), end(loop, std::move(pair.near), buffer) { end.connection->start(); }
   test::Loop loop;
   test::SocketPair pair;
   ReadBuffer buffer;
@@ -175,8 +179,7 @@ TEST_CASE("while reading is paused the sender's queue grows, and nothing is lost
   const Payload payload = payload_of(1000000, 1);
   for (std::uint64_t i = 0; i < 30; ++i) h.near.connection->send(frame(i, payload));
   h.near.connection->flush();
-  h.loop.io.restart();
-  h.loop.io.poll();
+  h.loop.poll();
   CHECK(h.far.received.empty());
   CHECK(h.near.connection->queued_bytes() > 0);
 
@@ -245,7 +248,7 @@ TEST_CASE("what the peer has sent before it closed is read, also if writing to i
   asio::local::stream_protocol::socket far(loop.io);
   asio::local::connect_pair(near, far);
   ReadBuffer buffer;
-  End end(std::move(near), buffer);
+  End end(loop, std::move(near), buffer);
   for (std::uint64_t i = 0; i < 2; ++i) asio::write(far, asio::buffer(frame(i, {}).head));
   far.close();
 
@@ -321,8 +324,7 @@ TEST_CASE("close() reports nothing") {
   RawHarness h;
 
   h.end.connection->close();
-  h.loop.io.restart();
-  h.loop.io.poll();
+  h.loop.poll();
 
   CHECK(!h.end.closed);
   CHECK(!h.end.connection->is_open());

@@ -7,6 +7,7 @@
 #include <array>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
 #include <asio/write.hpp>
 #include <fstream>
 #include <iterator>
@@ -296,46 +297,84 @@ TEST_CASE("limits: a tool that asks and does not read is dropped with a line, an
         std::string::npos);
 }
 
-TEST_CASE("an embedded daemon speaks the local protocol over a socket pair") {
+namespace {
+
+/// Waits for the next message of the daemon inside.
+runtime::ToApplication next_of(EmbeddedDaemon& embedded) {
+  std::vector<runtime::ToApplication> received;
+  while (received.empty()) {
+    embedded.wait(kWatchdog);
+    REQUIRE(embedded.receive(received));
+  }
+  return received.front();
+}
+
+std::unique_ptr<EmbeddedDaemon> daemon_inside() {
   auto embedded = EmbeddedDaemon::start(EmbeddedDaemon::alone(), {.level = "off", .file = {}});
   REQUIRE(embedded.ok());
-  CHECK(embedded.value()->endpoints().empty());
-  auto end = embedded.value()->attach();
-  REQUIRE(end.ok());
-  wire::Encoder encoder;
-  const wire::Encoded attach =
-      encoder.encode(runtime::ToDaemon(runtime::AppAttach{.job = {}, .vnodes = 8, .process = 1}));
-  REQUIRE(::write(end.value().socket.get(), attach.head.data(), attach.head.size()) ==
-          static_cast<ssize_t>(attach.head.size()));
+  return std::move(embedded).value();
+}
 
-  wire::FrameReader reader(wire::Family::kToApplication);
-  while (!reader.is_complete()) {
-    const auto space = reader.space();
-    const ssize_t size = ::read(end.value().socket.get(), space.data(), space.size());
-    REQUIRE(size > 0);
-    REQUIRE(reader.advance(static_cast<std::size_t>(size)).ok());
-  }
+}  // namespace
 
-  wire::Decoder decoder;
-  auto message = decoder.to_application(reader.header(), reader.take_payload());
-  REQUIRE(message.ok());
-  const auto* attached = std::get_if<runtime::AppAttached>(&message.value());
+TEST_CASE("an embedded daemon answers the application that drives it") {
+  const auto embedded = daemon_inside();
+  CHECK(embedded->endpoints().empty());
+
+  embedded->send({runtime::AppAttach{.job = {}, .vnodes = 8, .process = 1}});
+
+  const auto message = next_of(*embedded);
+  const auto* attached = std::get_if<runtime::AppAttached>(&message);
   REQUIRE(attached != nullptr);
   CHECK(attached->refusal.empty());
   CHECK(attached->vnodes == 8);
 }
 
-TEST_CASE("garbage on the local socket ends that attachment only") {
-  auto embedded = EmbeddedDaemon::start(EmbeddedDaemon::alone(), {.level = "off", .file = {}});
+TEST_CASE("what waits at an embedded daemon is woken by another thread, and by its time") {
+  const auto embedded = daemon_inside();
+  embedded->send({runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}});
+  static_cast<void>(next_of(*embedded));
+  std::vector<runtime::ToApplication> granted;
+  while (embedded->wait(100ms)) REQUIRE(embedded->receive(granted));
+  CHECK_FALSE(embedded->wait(1ms));
+
+  std::thread other([&] { embedded->wake(); });
+  CHECK_FALSE(embedded->wait(kForever));
+  other.join();
+  embedded->wake();
+  CHECK_FALSE(embedded->wait(kForever));  // also if nobody waited yet
+}
+
+TEST_CASE("while the application computes, somebody else drives the daemon inside it") {
+  DriverOptions options = options_of();
+  options.config.embedded = true;
+  auto embedded = EmbeddedDaemon::start(options, {.level = "off", .file = {}});
   REQUIRE(embedded.ok());
-  auto bad = embedded.value()->attach();
-  REQUIRE(bad.ok());
+  embedded.value()->send({runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}});
+  static_cast<void>(next_of(*embedded.value()));
+
+  for (int round = 0; round < 3; ++round) {  // nothing is called there meanwhile
+    ToolClient tool = tool_at(embedded.value()->endpoints().front());
+    CHECK(answer<runtime::StatusReply>(tool, runtime::StatusRequest{}).view.members.size() == 1);
+    embedded.value()->wait(20ms);
+  }
+}
+
+TEST_CASE("garbage on the local socket ends that attachment only") {
+  const test::Folder folder;
+  DriverOptions options = options_of();
+  options.socket_path = folder / "socket";
+  Daemon daemon(options);
+  asio::io_context io;
+  asio::local::stream_protocol::socket bad(io);
+  bad.connect(asio::local::stream_protocol::endpoint(options.socket_path));
   const std::string garbage(100, 'x');
-  REQUIRE(::write(bad.value().socket.get(), garbage.data(), garbage.size()) == 100);
+  asio::write(bad, asio::buffer(garbage));
 
   char byte = 0;
-  CHECK(::read(bad.value().socket.get(), &byte, 1) <= 0);
-  CHECK(embedded.value()->attach().ok());
+  CHECK(::read(bad.native_handle(), &byte, 1) <= 0);
+  ToolClient tool = tool_at(daemon.endpoint());
+  CHECK(answer<runtime::StatusReply>(tool, runtime::StatusRequest{}).view.members.size() == 1);
 }
 
 TEST_SUITE_END();

@@ -155,24 +155,6 @@ TEST_CASE("what lies in the pool already is lent where it lies, and stays while 
   CHECK(pair.app.pool()->take().get() == place);
 }
 
-TEST_CASE("within a process the payload itself changes hands, however long") {
-  const auto handover = std::make_shared<Handover>();
-  Loans app(Family::kToDaemon, handover);
-  Loans daemon(Family::kToApplication, handover);
-  const Payload payload(Bytes(1'000'000, std::byte{1}));
-  wire::Encoder encoder;
-  auto encoded = encoder.encode(
-      runtime::ToDaemon(runtime::AppSend{{VnodeId{1}, VnodeId{2}, 0, 0, 0, payload}}));
-
-  app.apply(encoded);
-  const auto taken = daemon.resolve(reference_of(encoded));
-
-  REQUIRE(taken.ok());
-  CHECK(taken.value().bytes().data() == payload.bytes().data());
-  CHECK(app.take_controls().empty());
-  CHECK(daemon.resolve(reference_of(encoded)).error().code == ErrorCode::kBadInput);
-}
-
 TEST_CASE("references that nobody has given are refused") {
   Pair pair;
   Pair other;
@@ -210,30 +192,6 @@ TEST_CASE("an offer of somebody unknown is not answered either") {
   CHECK(stranger.on_control(reference_of(offer.at(0))).ok());
 
   CHECK(stranger.take_controls().empty());
-}
-
-TEST_CASE("what waits for the other thread has a limit, and then goes through the socket") {
-  const auto handover = std::make_shared<Handover>();
-  Loans app(Family::kToDaemon, handover);
-  Loans daemon(Family::kToApplication, handover);
-  const Payload payload(Bytes(Handover::kBytesMax / 4));
-  wire::Encoder encoder;
-  const auto encoded = [&] {
-    return encoder.encode(
-        runtime::ToDaemon(runtime::AppSend{{VnodeId{1}, VnodeId{2}, 0, 0, 0, payload}}));
-  };
-  std::vector<wire::Encoded> sent;
-  for (int i = 0; i < 4; ++i) {
-    sent.push_back(encoded());
-    REQUIRE(app.apply(sent.back()));
-  }
-
-  auto fifth = encoded();
-  CHECK(app.is_worth_waiting(fifth));
-  CHECK_FALSE(app.apply(fifth));
-  REQUIRE(daemon.resolve(reference_of(sent[2])).ok());
-  CHECK_FALSE(app.is_worth_waiting(fifth));
-  CHECK(app.apply(fifth));
 }
 
 TEST_CASE("a child that inherits what was lent does not give it back") {
