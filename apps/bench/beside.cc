@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -24,9 +25,16 @@ phx::Vnode only_vnode(phx::Session& job) {
 
 void trips(phx::Session& job, const std::string& until) {
   const phx::Payload byte = phx::encode(std::byte{});
-  if (only_vnode(job) == 1) {
-    while (job.recv({.at = 1}).tag != kEnough) job.send_bytes(1, 0, byte, kReturn);
-    return;
+  const bool answers = only_vnode(job) == 1;
+  std::uint64_t messages = 0;
+  const auto say_allocations = [&, before = allocations()] {
+    const std::uint64_t count = allocations() - before;
+    say("trip-allocations",
+        static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(messages, 1)));
+  };
+  if (answers) {
+    for (; job.recv({.at = 1}).tag != kEnough; messages += 2) job.send_bytes(1, 0, byte, kReturn);
+    return say_allocations();
   }
   std::vector<double> begins;
   std::vector<double> times;
@@ -36,7 +44,9 @@ void trips(phx::Session& job, const std::string& until) {
     static_cast<void>(job.recv({.at = 0, .tag = kReturn}));
     begins.push_back(begin);
     times.push_back(clock_s() - begin);
+    messages += 2;
   }
+  say_allocations();
   job.send_bytes(0, 1, byte, kEnough);
   for (std::size_t i = 0; i < begins.size(); ++i) {
     std::printf("figure trip-begin %.6f\nfigure trip-time %.9g\n", begins[i], times[i]);

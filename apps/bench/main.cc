@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   CLI::App* moves = app.add_subcommand("moves", "Vnode 0 goes to and fro");
   std::string until;
   CLI::App* trips = app.add_subcommand("trips", "Round trips of one byte, each said at the end");
+  trips->add_flag("--embedded", is_embedded, "Make two processes with a daemon inside");
   trips->add_option("--until", until, "Until this file exists")->required();
   std::uint64_t bytes = std::uint64_t{1} << 30U;
   CLI::App* stream = app.add_subcommand("stream", "One process sends to another");
@@ -36,7 +37,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     if (is_embedded) {
-      bench::pair_embedded();
+      bench::run_inside(
+          [&](phx::Session& job) { *trips ? bench::trips(job, until) : bench::pair(job); });
       return 0;
     }
     phx::Session job;

@@ -130,7 +130,7 @@ void pair(phx::Session& job) {
   say_all(ways, self);
 }
 
-void pair_embedded() {
+void run_inside(const std::function<void(phx::Session&)>& program) {
   std::array<int, 2> pipe{};
   if (::pipe(pipe.data()) != 0) throw std::runtime_error("no pipe");
   const pid_t other = ::fork();  // before there are threads
@@ -143,7 +143,7 @@ void pair_embedded() {
     if (size <= 0) ::_exit(1);
     options.join.assign(text.data(), static_cast<std::size_t>(size));
     phx::Session job(options);
-    pair(job);
+    program(job);
     return;
   }
   options.vnodes = 2;
@@ -152,7 +152,7 @@ void pair_embedded() {
   const ssize_t written = ::write(pipe[1], endpoint.data(), endpoint.size());
   ::close(pipe[1]);
   if (written <= 0) throw std::runtime_error("the other process cannot be told where to join");
-  pair(job);
+  program(job);
   job.finish();
   ::waitpid(other, nullptr, 0);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,14 @@ inline void say(const std::string& name, double value) {
 /// Between two processes with one vnode each: half round trip, one long message, many short ones;
 /// in turn over the runtime and over a plain TCP connection between the same two processes.
 void pair(phx::Session& job);
-/// The same with a daemon inside each of two processes, which it makes.
-void pair_embedded();
+/// Runs `program` in two processes with a daemon inside each, which it makes.
+void run_inside(const std::function<void(phx::Session&)>& program);
+/// How often memory was allocated in this process so far.
+[[nodiscard]] std::uint64_t allocations();
 /// Broadcast and reduction of 1 byte and of 1 MB, one vnode per process.
 void collectives(phx::Session& job);
-/// Round trips of one byte between two processes, until there is a file of this name.
+/// Round trips of one byte between two processes, until there is a file of this name; and how often
+/// each allocates memory per message.
 void trips(phx::Session& job, const std::string& until);
 /// So many bytes from one process to another, in messages of 1 MiB.
 void stream(phx::Session& job, std::uint64_t bytes);

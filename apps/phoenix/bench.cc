@@ -39,6 +39,8 @@ std::pair<double, const char*> scale_of(Unit unit, double value) {
       return {1e6, "MB"};
     case Unit::kPercent:
       return {1.0, "% of 1 CPU"};
+    case Unit::kCount:
+      return {1.0, ""};
   }
   return {1.0, ""};
 }
@@ -62,7 +64,7 @@ void add_row(Table& table, const Figure& figure) {
 }
 
 json to_json(const char* name, const Figure& figure) {
-  static constexpr std::array kUnits = {"s", "B/s", "1/s", "B", "%"};
+  static constexpr std::array kUnits = {"s", "B/s", "1/s", "B", "%", "1"};
   json result = {{"case", name},
                  {"what", figure.what},
                  {"value", figure.value},

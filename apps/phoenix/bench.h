@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,7 +16,7 @@ namespace phx::app {
 
 /// One line of the table of `phoenix bench`. Times are seconds, sizes bytes; unit says which.
 struct Figure {
-  enum class Unit { kSeconds, kBytesPerSecond, kPerSecond, kBytes, kPercent };
+  enum class Unit { kSeconds, kBytesPerSecond, kPerSecond, kBytes, kPercent, kCount };
   std::string what;
   double value = 0;
   Unit unit = Unit::kSeconds;
@@ -62,6 +64,7 @@ class BenchMesh {
   /// Without this the system often runs two processes that talk on one CPU, and plain TCP is a
   /// change of context there.
   void bind_to_cpus() const;
+  [[nodiscard]] std::vector<pid_t> daemons() const;
   [[nodiscard]] double start_seconds() const { return start_seconds_; }
   /// Of all daemons since their start: seconds of CPU.
   [[nodiscard]] double cpu_seconds() const;

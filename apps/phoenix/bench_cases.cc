@@ -1,12 +1,20 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
+#include <numeric>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "apps/phoenix/bench.h"
+#include "apps/phoenix/bench_calls.h"
 
 namespace phx::app {
 namespace {
@@ -23,6 +31,9 @@ constexpr double kIdleSeconds = 5;
 constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 30U;
 constexpr double kWarmUpSeconds = 1;  ///< Of the round trips; then they are alone until:
 constexpr double kIdleTripsSeconds = 2.8;
+constexpr double kCountSeconds = 0.5;
+constexpr double kCallsTcp = 2;  ///< One that sends, one that receives.
+constexpr const char* kBenchName = "phoenix-bench";
 
 /// The largest value of this name; not a number if there is none.
 double most(const Said& said, const std::string& name) {
@@ -54,13 +65,55 @@ std::vector<Figure> pair_figures(const Said& said, const std::string& who) {
   };
 }
 
+/// Adds what one message costs beside time, while `run` makes round trips and `involved` are its
+/// processes.
+Status add_costs(std::vector<Figure>& figures, const std::string& who,
+                 const std::function<Result<Said>(const std::vector<std::string>&)>& run,
+                 const std::function<std::vector<pid_t>()>& involved) {
+  const auto until = std::filesystem::temp_directory_path() /
+                     ("phoenix-bench-" + std::to_string(::getpid()) + "-enough");
+  auto trips = std::async(std::launch::async, run,
+                          std::vector<std::string>{"trips", "--until", until.string()});
+  std::this_thread::sleep_for(std::chrono::duration<double>(kWarmUpSeconds));
+  const double begin = bench_clock_s();
+  const auto calls = count_calls(involved(), kCountSeconds);
+  const double end = bench_clock_s();
+  std::ofstream(until).close();
+  const auto said = trips.get();
+  std::filesystem::remove(until);
+  if (!said.ok()) return said.error();
+  const auto begins = said.value().find("trip-begin");
+  const auto allocations = said.value().find("trip-allocations");
+  if (begins == said.value().end() || allocations == said.value().end()) return success();
+  const auto count = std::count_if(begins->second.begin(), begins->second.end(),
+                                   [&](double at) { return at >= begin && at < end; });
+  if (calls && count > 0) {
+    const double each = static_cast<double>(*calls) / static_cast<double>(2 * count);
+    figures.push_back({who + ": system calls per message", each, Unit::kCount, kCallsTcp, {}, {}});
+  }
+  const double each = std::accumulate(allocations->second.begin(), allocations->second.end(), 0.0);
+  figures.push_back({who + ": allocations per message, in the applications", each, Unit::kCount});
+  return success();
+}
+
 Figures measure_pair() {
   const auto mesh = BenchMesh::start(2);
   if (!mesh.ok()) return mesh.error();
   mesh.value().bind_to_cpus();
   const auto said = mesh.value().run(2, {"pair"});
   if (!said.ok()) return said.error();
-  return pair_figures(said.value(), "two daemons");
+  auto figures = pair_figures(said.value(), "two daemons");
+  const auto involved = [&] {
+    std::vector<pid_t> processes = mesh.value().daemons();
+    for (const pid_t daemon : mesh.value().daemons()) {
+      for (const pid_t one : descendants(daemon, kBenchName)) processes.push_back(one);
+    }
+    return processes;
+  };
+  const auto run = [&](const auto& arguments) { return mesh.value().run(2, arguments); };
+  const Status status = add_costs(figures, "two daemons", run, involved);
+  if (!status.ok()) return status.error();
+  return figures;
 }
 
 /// The time that 99 of 100 round trips stay below, of those begun in this span.
@@ -112,7 +165,15 @@ Figures measure_beside() {
 Figures measure_embedded() {
   const auto said = run_embedded({"pair", "--embedded"});
   if (!said.ok()) return said.error();
-  return pair_figures(said.value(), "daemons inside");
+  auto figures = pair_figures(said.value(), "daemons inside");
+  const auto run = [](std::vector<std::string> arguments) {
+    arguments.emplace_back("--embedded");
+    return run_embedded(arguments);
+  };
+  const Status status =
+      add_costs(figures, "daemons inside", run, [] { return descendants(::getpid(), kBenchName); });
+  if (!status.ok()) return status.error();
+  return figures;
 }
 
 Figures measure_collectives() {

@@ -154,6 +154,16 @@ void BenchMesh::bind_to_cpus() const {
   }
 }
 
+std::vector<pid_t> BenchMesh::daemons() const {
+  std::vector<pid_t> processes;
+  const auto dir = MeshDir::open(name_);
+  if (!dir.ok()) return processes;
+  for (const auto& daemon : dir.value().daemons()) {
+    processes.push_back(static_cast<pid_t>(daemon.process));
+  }
+  return processes;
+}
+
 double BenchMesh::cpu_seconds() const {
   constexpr int kUserTime = 14;  // proc(5): the 14th and 15th field of stat
   double ticks = 0;
