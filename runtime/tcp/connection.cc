@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/tcp/steady_now.h"
+
 namespace phx::tcp {
 namespace {
 
@@ -84,6 +86,7 @@ void Connection::flush() {
     written += before - queue_.bytes();
   }
   written_ += written;
+  flushed_at_ = steady_now();
   report_drained();
   if (!queue_.empty()) {
     awaits_writing_ = true;

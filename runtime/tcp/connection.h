@@ -57,6 +57,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// take in all.
   static constexpr Duration kLinger = 1s;
   static constexpr Duration kDrainTimeout = 3s;
+  /// What is sent so soon after a flush() belongs to a burst, up to so many bytes.
+  static constexpr Duration kBurst = 20us;
+  static constexpr std::size_t kBurstBytes = std::size_t{8} << 10U;
 
   /// `family`: of what the peer sends. `loop` must live until the connection is closed.
   Connection(Loop& loop, Descriptor socket, wire::Family family, ReadBuffer& shared,
@@ -69,6 +72,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send(wire::Encoded&& encoded);
   /// Writes what the socket takes now; the rest follows by itself.
   void flush();
+  /// Something was written a moment ago, and little has come since: it may wait for more of a
+  /// burst.
+  [[nodiscard]] bool is_in_burst(Instant now) const {
+    return now - flushed_at_ < kBurst && queue_.bytes() < kBurstBytes;
+  }
   /// Asks for on_drained(), once.
   void mark() { mark_ = written_ + queue_.bytes(); }
   /// While paused, the peer blocks once the socket's buffers are full.
@@ -115,7 +123,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ReadBuffer& shared_;
   Handlers handlers_;
   Outgoing queue_;
-  std::uint64_t written_ = 0;          ///< Bytes so far.
+  std::uint64_t written_ = 0;  ///< Bytes so far.
+  Instant flushed_at_{};
   std::optional<std::uint64_t> mark_;  ///< When so many are, on_drained() follows.
   asio::steady_timer timer_;           ///< Limits draining and lingering.
   State state_ = State::kOpen;

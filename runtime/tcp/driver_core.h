@@ -48,8 +48,9 @@ class TcpDriver::Core {
   void halt();
   void adopt(Descriptor application);
 
-  void on_inside(std::vector<runtime::ToDaemon> messages);
+  void on_inside(std::vector<runtime::ToDaemon> messages, bool may_join);
   void on_inside_gone();
+  void flush();  ///< What was left for more of its kind.
   [[nodiscard]] Inside& inside() { return inside_; }
   [[nodiscard]] Loop& loop() { return loop_; }
   [[nodiscard]] ProcessorId self() const { return daemon_->self(); }
@@ -70,7 +71,6 @@ class TcpDriver::Core {
   void report_taken();
   void rearm();
   void regulate();
-
   // One per effect.
   void handle(runtime::Dial& effect);
   void handle(runtime::Inquire& effect);

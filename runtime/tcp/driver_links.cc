@@ -117,7 +117,7 @@ void TcpDriver::Core::adopt(Descriptor socket) {
   connection->start();
 }
 
-void TcpDriver::Core::on_inside(std::vector<runtime::ToDaemon> messages) {
+void TcpDriver::Core::on_inside(std::vector<runtime::ToDaemon> messages, bool may_join) {
   if (!inside_.is_open || stop_) return;
   if (inside_.id == ApplicationId{}) {
     inside_.id = ApplicationId{++last_application_};
@@ -130,7 +130,18 @@ void TcpDriver::Core::on_inside(std::vector<runtime::ToDaemon> messages) {
       daemon.on_app_message(now, inside_.id, std::move(message));
     });
   }
-  end_batch();
+  if (!may_join) return end_batch();
+  in_batch_ = false;
+  const Instant now = steady_now();
+  std::erase_if(unflushed_, [now](const ConnectionPtr& connection) {
+    if (connection->is_in_burst(now)) return false;
+    connection->flush();
+    return true;
+  });
+}
+
+void TcpDriver::Core::flush() {
+  if (!unflushed_.empty()) end_batch();
 }
 
 void TcpDriver::Core::on_inside_gone() {

@@ -39,7 +39,8 @@ struct EmbeddedDaemon::State {
   std::uint64_t turns = 0;  ///< How often one has served.
   bool is_woken = false;    ///< By wake().
   bool is_leaving = false;
-  bool is_parked = false;  ///< The helper sleeps until it is called.
+  bool is_parked = false;   ///< The helper sleeps until it is called.
+  bool is_looking = false;  ///< The helper will look soon, so what is left is not forgotten.
   std::condition_variable call_helper;
   std::condition_variable is_over;
   std::thread helper;  ///< Joined once the daemon has left.
@@ -48,6 +49,7 @@ struct EmbeddedDaemon::State {
 /// Waits without the mutex.
 void EmbeddedDaemon::State::serve_once(Lock& lock, Duration at_most) {
   Loop& loop = driver->loop();
+  driver->flush();
   const Duration patience = loop.patience(at_most);
   lock.unlock();
   const Loop::Events events = loop.wait(patience);
@@ -73,7 +75,10 @@ void EmbeddedDaemon::State::help() {
       call_helper.wait(lock, [this] { return waiting == 0 || is_leaving; });
       is_parked = false;
     } else {
+      is_looking = true;
       call_helper.wait_for(lock, kTurn);
+      is_looking = false;
+      driver->flush();
     }
   }
   is_over.notify_all();
@@ -108,7 +113,7 @@ EmbeddedDaemon::~EmbeddedDaemon() {
 
 bool EmbeddedDaemon::send(std::vector<runtime::ToDaemon> messages) {
   const State::Lock lock(state_->mutex);
-  state_->driver->on_inside(std::move(messages));
+  state_->driver->on_inside(std::move(messages), state_->is_looking);
   return state_->driver->inside().is_held_up;
 }
 

@@ -32,7 +32,8 @@ class EmbeddedDaemon {
   ~EmbeddedDaemon();
 
   /// Runs the daemon on these messages, whose first begins the attachment. What it writes is with
-  /// the system on return, or waits for a neighbour. Returns is_congested().
+  /// the system on return, waits for a neighbour, or, as a part of a burst, for more of it: until
+  /// the application waits, or the helper looks. Returns is_congested().
   bool send(std::vector<runtime::ToDaemon> messages);
   /// Adds what has come for the application; looks first whether there is something new, if
   /// nothing waits. False: the daemon has closed, and nothing is left.

@@ -47,8 +47,12 @@ Loop& TcpDriver::loop() {
   return core_->loop();
 }
 
-void TcpDriver::on_inside(std::vector<runtime::ToDaemon> messages) {
-  core_->on_inside(std::move(messages));
+void TcpDriver::on_inside(std::vector<runtime::ToDaemon> messages, bool may_join) {
+  core_->on_inside(std::move(messages), may_join);
+}
+
+void TcpDriver::flush() {
+  core_->flush();
 }
 
 void TcpDriver::on_inside_gone() {

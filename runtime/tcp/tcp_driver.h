@@ -63,8 +63,10 @@ class TcpDriver {
 
   // For a daemon inside an application [embedded.h], instead of run().
   [[nodiscard]] Loop& loop();  ///< Stopped when the daemon has ended.
-  /// What the application says, and hears; the first message begins its attachment.
-  void on_inside(std::vector<runtime::ToDaemon> messages);
+  /// What the application says, and hears; the first message begins its attachment. `may_join`:
+  /// what belongs to a burst may be left for more of it, until flush().
+  void on_inside(std::vector<runtime::ToDaemon> messages, bool may_join);
+  void flush();
   void on_inside_gone();
   [[nodiscard]] Inside& inside();
 

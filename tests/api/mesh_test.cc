@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <filesystem>
 #include <string>
@@ -357,6 +359,49 @@ TEST_CASE("an abort ends the job elsewhere, and with as much of the reason as fi
 
   // Else this process would end with 1, as one ends whose session was aborted.
   const Session another({.vnodes = 1, .timeout = 60s});
+}
+
+TEST_CASE("the end of a burst leaves although its sender only computes") {
+  constexpr int kRounds = 15;
+  constexpr int kTrips = 300;
+  constexpr int kBurst = 5;
+  constexpr auto kComputes = 40ms;  // acknowledgements are sent meanwhile, and take it along
+  using Steady = std::chrono::steady_clock;
+  const KeyFile key;
+  std::atomic<Steady::time_point> sent;
+  std::vector<Steady::duration> took;  // of vnode 1 alone
+  const auto round = [&](Session& job, Vnode self) {
+    for (int trip = 0; trip < kTrips; ++trip) {  // so that nobody else drives the daemon
+      if (self == 0) job.send(0, 1, trip);
+      CHECK(job.recv<int>({.at = self}) == trip);
+      if (self == 1) job.send(1, 0, trip);
+    }
+    if (self == 0) {
+      sent = Steady::now();
+      for (int i = 0; i < kBurst; ++i) job.send(0, 1, i);
+      std::this_thread::sleep_for(kComputes);
+    } else {
+      for (int i = 0; i < kBurst; ++i) CHECK(job.recv<int>({.at = 1}) == i);
+      took.push_back(Steady::now() - sent.load());
+    }
+  };
+  const auto program = [&](Session& job) {
+    while (job.safe_point() && job.held().size() != 1) std::this_thread::sleep_for(2ms);
+    for (int i = 0; i < kRounds; ++i) round(job, job.held().at(0));
+  };
+  Session first({.key_file = key.path(), .vnodes = 2, .timeout = 30s});
+  std::thread other([&] {
+    Session job({.join = first.endpoints().front(), .key_file = key.path(), .timeout = 30s});
+    CHECK_NOTHROW(program(job));
+  });
+
+  CHECK_NOTHROW(program(first));
+  first.finish();
+  other.join();
+
+  std::sort(took.begin(), took.end());
+  REQUIRE(took.size() == kRounds);
+  CHECK(took[kRounds / 2] < 8ms);
 }
 
 TEST_SUITE_END();
