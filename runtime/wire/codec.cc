@@ -6,7 +6,9 @@
 #include <array>
 #include <limits>
 
+#include "runtime/messages/weight.h"
 #include "runtime/wire/codec_tops.h"
+#include "runtime/wire/records.h"
 
 namespace phx::wire {
 namespace {
@@ -41,8 +43,29 @@ std::uint32_t prefix_number(std::size_t size) {
   return static_cast<std::uint32_t>(std::min(size, kMax));
 }
 
+/// The same without protobuf, if the message has a record.
+template <class Message>
+bool encode_record(Family family, const Message& message, Encoded& encoded) {
+  const std::size_t size = record_size(message);
+  if (size == 0) return false;
+  encoded.head.resize(kPrefixBytes + size);
+  const auto record = std::span(encoded.head).subspan(kPrefixBytes);
+  Payload payload = write_record(message, record);
+  write_prefix({.family = family,
+                .header_size = prefix_number(size),
+                .payload_size = prefix_number(payload.size()),
+                .header_check = check_of(record)},
+               encoded.head);
+  if (!payload.empty()) encoded.tail.push_back(std::move(payload));
+  return true;
+}
+
 template <class P, class Message>
 Encoded encode_as(Family family, const Message& message, Workshop& workshop) {
+  if constexpr (requires { record_size(message); }) {
+    Encoded encoded;
+    if (encode_record(family, message, encoded)) return encoded;
+  }
   P& header = *workshop.make<P>();
   Sink sink;
   write_top(message, header, sink);
@@ -71,6 +94,14 @@ Encoded encode_as(Family family, const Message& message, Workshop& workshop) {
 
 template <class Message, class P>
 Result<Message> decode_as(std::span<const std::byte> header, Payload payload, Workshop& workshop) {
+  if constexpr (requires(Message & record) { {record_size(record)}; }) {
+    if (is_record(header)) {
+      Message message;
+      const Status status = read_record(header, std::move(payload), message);
+      if (!status.ok()) return status.error();
+      return message;
+    }
+  }
   P& parsed = *workshop.make<P>();
   if (header.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
       !parsed.ParseFromArray(header.data(), static_cast<int>(header.size()))) {
@@ -135,6 +166,9 @@ Encoded Encoder::encode(const runtime::ClientReply& message) {
   return encode_as<pb::ClientReply>(Family::kClientReply, message, state_->workshop);
 }
 std::uint64_t Encoder::size(const runtime::Frame& message) {
+  if (const std::size_t record = record_size(message); record != 0) {
+    return kPrefixBytes + record + runtime::weight_of(*message.envelope).payload;
+  }
   pb::Frame& header = *state_->workshop.make<pb::Frame>();
   Sink sink;
   write_top(message, header, sink);
