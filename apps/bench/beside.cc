@@ -27,14 +27,13 @@ void trips(phx::Session& job, const std::string& until) {
   const phx::Payload byte = phx::encode(std::byte{});
   const bool answers = only_vnode(job) == 1;
   std::uint64_t messages = 0;
-  const auto say_allocations = [&, before = allocations()] {
+  const auto per_message = [&, before = allocations()] {
     const std::uint64_t count = allocations() - before;
-    say("trip-allocations",
-        static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(messages, 1)));
+    return static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(messages, 1));
   };
   if (answers) {
     for (; job.recv({.at = 1}).tag != kEnough; messages += 2) job.send_bytes(1, 0, byte, kReturn);
-    return say_allocations();
+    return job.send(1, 0, per_message(), kEnough);
   }
   std::vector<double> begins;
   std::vector<double> times;
@@ -46,8 +45,9 @@ void trips(phx::Session& job, const std::string& until) {
     times.push_back(clock_s() - begin);
     messages += 2;
   }
-  say_allocations();
+  const double here = per_message();
   job.send_bytes(0, 1, byte, kEnough);
+  say("trip-allocations", here + job.recv<double>({.at = 0, .tag = kEnough}));
   for (std::size_t i = 0; i < begins.size(); ++i) {
     std::printf("figure trip-begin %.6f\nfigure trip-time %.9g\n", begins[i], times[i]);
   }

@@ -195,7 +195,9 @@ void TcpDriver::Core::execute() {
 
 void TcpDriver::Core::end_batch() {
   in_batch_ = false;
-  for (const ConnectionPtr& connection : std::exchange(unflushed_, {})) connection->flush();
+  // A flush queues nothing, so the list stays as it is, and keeps its room.
+  for (const ConnectionPtr& connection : unflushed_) connection->flush();
+  unflushed_.clear();
   report_taken();
 }
 

@@ -10,7 +10,8 @@
 namespace phx::tcp {
 
 void Outgoing::add(Bytes&& bytes) {
-  if (bytes.size() <= kJoinBytes) {
+  const bool is_first = chunks_.empty() && !bytes.empty();  // then it may be the chunk itself
+  if (bytes.size() <= kJoinBytes && !is_first) {
     join(bytes);
     return;
   }

@@ -37,6 +37,8 @@ class Workshop {
   google::protobuf::Arena arena_{options(block_)};
 };
 
+constexpr std::size_t kShortBytes = 128;
+
 /// A size too large for the prefix becomes the largest one, which no receiver accepts.
 std::uint32_t prefix_number(std::size_t size) {
   constexpr std::size_t kMax = std::numeric_limits<std::uint32_t>::max();
@@ -48,6 +50,8 @@ template <class Message>
 bool encode_record(Family family, const Message& message, Encoded& encoded) {
   const std::size_t size = record_size(message);
   if (size == 0) return false;
+  // With room for a short payload, which will be joined to it in front of the system call.
+  encoded.head.reserve(kPrefixBytes + size + kShortBytes);
   encoded.head.resize(kPrefixBytes + size);
   const auto record = std::span(encoded.head).subspan(kPrefixBytes);
   Payload payload = write_record(message, record);
