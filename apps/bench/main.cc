@@ -34,6 +34,15 @@ int main(int argc, char** argv) {
   std::uint64_t bytes = std::uint64_t{1} << 30U;
   CLI::App* stream = app.add_subcommand("stream", "One process sends to another");
   stream->add_option("--bytes", bytes, "So much");
+  bench::SweepOptions sweep;
+  CLI::App* swept = app.add_subcommand("sweep", "One operation, sizes and roots: each time");
+  swept->add_option("operation", sweep.operation, "bcast, reduce, allreduce")
+      ->required()
+      ->check(CLI::IsMember({"bcast", "reduce", "allreduce"}));
+  swept->add_option("--bytes", sweep.bytes, "Sizes")->delimiter(',')->required();
+  swept->add_option("--roots", sweep.roots, "Vnodes")->delimiter(',')->required();
+  swept->add_option("--rounds", sweep.rounds, "So often each");
+  swept->add_option("--pause", sweep.pause_s, "Seconds before each");
   CLI11_PARSE(app, argc, argv);
   try {
     if (is_embedded) {
@@ -51,6 +60,7 @@ int main(int argc, char** argv) {
     }
     if (*moves) bench::moves(job);
     if (*trips) bench::trips(job, until);
+    if (*swept) bench::sweep(job, sweep);
     if (*stream) bench::stream(job, bytes);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "phoenix-bench: %s\n", failure.what());

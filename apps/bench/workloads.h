@@ -35,6 +35,18 @@ void run_inside(const std::function<void(phx::Session&)>& program);
 [[nodiscard]] std::uint64_t allocations();
 /// Broadcast and reduction of 1 byte and of 1 MB, one vnode per process.
 void collectives(phx::Session& job);
+/// What sweep() measures.
+struct SweepOptions {
+  std::string operation;  ///< bcast, reduce or allreduce.
+  std::vector<std::uint64_t> bytes;
+  std::vector<phx::Vnode> roots;  ///< Of bcast; the targets of reduce.
+  int rounds = 10;
+  /// Between agreeing on a beginning and that; longer than any message takes.
+  double pause_s = 0.1;
+};
+/// One operation over all processes, one vnode each: the last receiver's time, per round. Bytes
+/// that are whole doubles are reduced as these, others as small numbers.
+void sweep(phx::Session& job, const SweepOptions& options);
 /// Round trips of one byte between two processes, until there is a file of this name; and how often
 /// each allocates memory per message.
 void trips(phx::Session& job, const std::string& until);

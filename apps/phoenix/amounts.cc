@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -44,6 +45,19 @@ double round_step(double greatest, double count) {
 
 std::string spell_on_scale(double value, double step) {
   return spell(value, std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9))), "");
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30U;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || value > kMost) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const unsigned shift = unit == "M" ? 20U : unit == "K" ? 10U : 0U;
+  if (shift == 0 && !unit.empty()) return std::nullopt;
+  value <<= shift;
+  if (value > kMost) return std::nullopt;
+  return value;
 }
 
 }  // namespace phx::app

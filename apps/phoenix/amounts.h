@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 // Amounts for people.
 namespace phx::app {
@@ -12,6 +14,9 @@ namespace phx::app {
 [[nodiscard]] std::string spell_seconds(double seconds);
 /// "850 us", "3.2 ms", "1.2 s".
 [[nodiscard]] std::string spell_short(double seconds);
+
+/// Bytes of "100", "64K" or "4M"; empty: it is no such size, or above 1 GiB.
+[[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);
 
 /// 1, 2 or 5 times a power of ten, so that there are about `count` of them up to `greatest`.
 [[nodiscard]] double round_step(double greatest, double count);

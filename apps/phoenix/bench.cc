@@ -131,7 +131,10 @@ void add_bench(CLI::App& tool, Action& chosen) {
       "Starts private meshes on this machine and ends them. Plain TCP is measured in turn with "
       "the\n"
       "runtime, between the same two processes, so that the ratios hold on a busy machine too.");
-  verb->callback([options, &chosen] { chosen = [options] { return bench(*options); }; });
+  add_bench_sweeps(*verb, chosen);
+  verb->callback([options, verb, &chosen] {
+    if (verb->get_subcommands().empty()) chosen = [options] { return bench(*options); };
+  });
 }
 
 }  // namespace phx::app

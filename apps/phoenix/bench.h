@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/phoenix/launch.h"
+#include "apps/phoenix/verb.h"
 #include "overlay/base/result.h"
 
 namespace phx::app {
@@ -50,6 +51,7 @@ class BenchMesh {
   BenchMesh(const BenchMesh&) = delete;
   BenchMesh& operator=(const BenchMesh&) = delete;
 
+  [[nodiscard]] const std::string& name() const { return name_; }
   /// Runs phoenix-bench with these arguments as a job, and returns what it said.
   [[nodiscard]] Result<Said> run(std::uint64_t vnodes, const std::vector<std::string>& arguments,
                                  bool balance = true) const;
@@ -77,8 +79,15 @@ class BenchMesh {
   double start_seconds_ = 0;
 };
 
+/// Runs phoenix-bench with these arguments as a job in a mesh, and returns what it said.
+[[nodiscard]] Result<Said> run_bench_in(const std::string& mesh, std::uint64_t vnodes,
+                                        const std::vector<std::string>& arguments, bool balance);
+
 /// Runs phoenix-bench with daemons inside its processes.
 [[nodiscard]] Result<Said> run_embedded(const std::vector<std::string>& arguments);
+
+/// `phoenix bench bcast`, `reduce` and `allreduce`, on a mesh that runs or one of this machine.
+void add_bench_sweeps(CLI::App& bench, Action& chosen);
 
 /// Seconds of the clock that phoenix-bench uses, too.
 [[nodiscard]] double bench_clock_s();

@@ -74,10 +74,16 @@ BenchMesh::~BenchMesh() {
 
 Result<Said> BenchMesh::run(std::uint64_t vnodes, const std::vector<std::string>& arguments,
                             bool balance) const {
-  const auto dir = MeshDir::open(name_);
+  return run_bench_in(name_, vnodes, arguments, balance);
+}
+
+Result<Said> run_bench_in(const std::string& mesh, std::uint64_t vnodes,
+                          const std::vector<std::string>& arguments, bool balance) {
+  const auto dir = MeshDir::open(mesh);
   if (!dir.ok()) return dir.error();
   RunOptions options;
-  options.mesh = name_;
+  options.mesh = mesh;
+  options.no_input = true;
   options.vnodes = vnodes;
   options.no_balance = !balance;
   options.command = {program_path(kProgram)};
@@ -92,6 +98,7 @@ Result<Said> BenchMesh::run(std::uint64_t vnodes, const std::vector<std::string>
       std::fprintf(stderr, "%s", (std::ostringstream() << stream.rdbuf()).str().c_str());
     read_said(stream, said);
   }
+  fs::remove_all(options.output_folder, failure);
   if (code != 0) return failed(arguments);
   return said;
 }

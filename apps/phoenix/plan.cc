@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/networks.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
@@ -32,20 +32,6 @@ struct PlanOptions {
   bool arrivals = false;
   bool json = false;
 };
-
-/// Bytes of "100", "64K" or "4M".
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 30U;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || value > kMost) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const unsigned shift = unit == "M" ? 20U : unit == "K" ? 10U : 0U;
-  if (shift == 0 && !unit.empty()) return std::nullopt;
-  value <<= shift;
-  if (value > kMost) return std::nullopt;
-  return value;
-}
 
 std::string number(double value) {
   constexpr double kFew = 100;

@@ -1,0 +1,67 @@
+#!/bin/bash
+# Broadcasts and reductions over an emulated wide-area network: real daemons beside Open MPI and MPICH, in
+# one session. Needs root, a folder with the emulator `wanlab` and its benchmarks, built, and both MPIs.
+#
+#   WANLAB=/path/to/wanlab deploy/wide_area.sh [TOPOLOGY ...]     default: agm6x4 saito4x8
+#
+# PEERS      which of "phoenix ompi mpich" are measured, in this order
+# BUILD      a release build [build/release]
+# SIZES      bytes [1 1024 65536 262144 1048576 4194304]
+# OPERATIONS what Phoenix does [bcast reduce]; the MPIs always do both
+# ROUNDS     of each size [10]; an MPI stops a size after 12 s
+# PAUSE_MS   before each; longer than the slowest way [150]
+set -e
+here=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${BUILD:-$here/build/release}" && pwd)
+phoenix=$build/bin/phoenix
+sizes=${SIZES:-1 1024 65536 262144 1048576 4194304}
+rounds=${ROUNDS:-10}
+pause=${PAUSE_MS:-150}
+export BUILD=$build WANLAB
+
+measure_phoenix() {
+  local folder
+  folder=$(mktemp -d)
+  # Each of the emulated machines has a folder of its own.
+  cat >"$folder/shell" <<END
+#!/bin/sh
+machine=\$1
+shift
+mkdir -p -m 700 $folder/\$machine
+PHOENIX_DIR=$folder/\$machine exec "$WANLAB_BIN" exec "\$machine" -- /bin/sh -c "\$*"
+END
+  chmod +x "$folder/shell"
+  local addresses=($WANLAB_ADDRS) i=0 first=${WANLAB_NODES%% *}
+  for machine in $WANLAB_NODES; do
+    echo "$machine listen=${addresses[i++]}:0" >>"$folder/hosts"
+  done
+  inside() { "$folder/shell" "$first" "$phoenix" "$@"; }
+  inside up -q --mesh wide --hosts "$folder/hosts" --remote-shell "$folder/shell"
+  sleep "${SETTLE_S:-10}"  # until ways and bandwidths are measured
+  for operation in ${OPERATIONS:-bcast reduce}; do
+    echo "phoenix $operation"
+    inside bench "$operation" --mesh wide --bytes "${sizes// /,}" --rounds "$rounds" --pause "$pause"
+  done
+  inside down --mesh wide
+  rm -rf "$folder"
+}
+
+if [ "$1" = --inside ]; then
+  for peer in ${PEERS:-phoenix ompi mpich}; do
+    echo "== $peer, load $(cut -d' ' -f1 /proc/loadavg)"
+    case $peer in
+      phoenix) measure_phoenix ;;
+      # MPICH does not always end by itself.
+      *) timeout 200 "$WANLAB/bench/mpi.sh" "$peer" polite bcast_bench both "$rounds" "$pause" 12 $sizes || true ;;
+    esac
+  done
+  exit 0
+fi
+
+[ -x "$WANLAB/wanlab" ] || { echo "say where the emulator is: WANLAB=/path/to/wanlab $0" >&2; exit 2; }
+for topology in "${@:-agm6x4 saito4x8}"; do
+  for one in $topology; do
+    echo "=== $one"
+    "$WANLAB/wanlab" up "$WANLAB/topo/$one" --timeout 900 -- "$here/deploy/wide_area.sh" --inside
+  done
+done
