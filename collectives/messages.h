@@ -94,6 +94,17 @@ enum class ReduceType : std::uint8_t {
   kBytes,  ///< Only with kUser.
 };
 
+/// The tree for short values (0), or one of those for long ones. The same for all tokens of one
+/// reduction, if programs are right; what differs goes to the target by itself in the end.
+using ReductionWay = std::uint8_t;
+inline constexpr ReductionWay kShortWay = 0;
+inline constexpr ReductionWay kWays = 1 + kLongTrees;
+/// Long ones take turns.
+[[nodiscard]] constexpr ReductionWay way_of(std::uint64_t number, std::uint64_t bytes) {
+  if (bytes < kLongPiece) return kShortWay;
+  return static_cast<ReductionWay>(1 + number % kLongTrees);
+}
+
 /// One reduction: the `number`-th towards `target` (every vnode counts its own calls).
 struct ReductionId {
   VnodeId target;
@@ -126,6 +137,9 @@ struct ReductionToken {
   /// Deaths that the contributors knew of. A vnode contributes once under each line until the
   /// reduction is complete, and nothing of two lines is combined [README, "Lines"].
   std::uint64_t line = 0;
+  /// Which tree of the target's owner it takes. Said by whoever contributes, because one who only
+  /// passes on does not know how long the values are.
+  ReductionWay way = kShortWay;
   friend bool operator==(const ReductionToken&, const ReductionToken&) = default;
 };
 

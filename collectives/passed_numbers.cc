@@ -1,5 +1,8 @@
 #include "collectives/passed_numbers.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "overlay/base/check.h"
 
 namespace phx::collectives {
@@ -8,14 +11,18 @@ PassedNumbers::PassedNumbers(std::size_t targets_max) : targets_max_(targets_max
   PHX_CHECK(targets_max > 0);
 }
 
-void PassedNumbers::insert(const ReductionId& id, const Passing& passing) {
+void PassedNumbers::insert(const ReductionId& id, const Passing& passing, ReductionWay way) {
   const auto [at, is_new] = targets_.try_emplace(id.target);
   Target& target = at->second;
   if (!is_new) by_use_.erase(target.used);
   target.used = ++uses_;
   by_use_.emplace(target.used, id.target);
-  target.last_number = id.number;
-  target.last = passing;
+  target.at = passing.at;
+  Way& along = target.ways[way];
+  along.last_number = id.number;
+  along.last = passing;
+  along.greatest.insert(id.number);
+  if (along.greatest.size() > kNumbersMax) along.greatest.erase(along.greatest.begin());
   target.numbers.insert(Number{id.number});
   if (target.numbers.ranges().size() > kRangesMax) {
     const auto& ranges = target.numbers.ranges();
@@ -27,8 +34,8 @@ void PassedNumbers::insert(const ReductionId& id, const Passing& passing) {
   }
 }
 
-void PassedNumbers::tell(VnodeId target, ProcessorId parent) {
-  targets_.at(target).last.told = parent;
+void PassedNumbers::tell(VnodeId target, ProcessorId parent, ReductionWay way) {
+  targets_.at(target).ways.at(way).last.told = parent;
 }
 
 bool PassedNumbers::contains(const ReductionId& id) const {
@@ -38,30 +45,41 @@ bool PassedNumbers::contains(const ReductionId& id) const {
 
 std::optional<Instant> PassedNumbers::first_token(const ReductionId& id) const {
   const auto at = targets_.find(id.target);
-  if (at == targets_.end() || at->second.last_number != id.number) return std::nullopt;
-  return at->second.last.first_token;
+  if (at == targets_.end()) return std::nullopt;
+  for (const auto& [way, along] : at->second.ways) {
+    if (along.last_number == id.number) return along.last.first_token;
+  }
+  return std::nullopt;
 }
 
-const PassedNumbers::Passing* PassedNumbers::last(VnodeId target) const {
+const PassedNumbers::Passing* PassedNumbers::last(VnodeId target, ReductionWay way) const {
   const auto at = targets_.find(target);
-  return at == targets_.end() ? nullptr : &at->second.last;
+  if (at == targets_.end()) return nullptr;
+  const auto along = at->second.ways.find(way);
+  return along == at->second.ways.end() ? nullptr : &along->second.last;
 }
 
 std::vector<VnodeId> PassedNumbers::targets_since(Instant from) const {
   std::vector<VnodeId> targets;
   for (auto at = by_use_.rbegin(); at != by_use_.rend(); ++at) {
-    if (targets_.at(at->second).last.at < from) break;
+    if (targets_.at(at->second).at < from) break;
     targets.push_back(at->second);
   }
   return targets;
 }
 
-std::vector<ReductionId> PassedNumbers::greatest(VnodeId target, std::uint64_t count) const {
+std::vector<ReductionId> PassedNumbers::greatest(VnodeId target, std::uint64_t count,
+                                                 ReductionWay way) const {
   std::vector<ReductionId> ids;
   const auto at = targets_.find(target);
   if (at == targets_.end()) return ids;
-  for (const Number number : at->second.numbers.last_ids(count).ids()) {
-    ids.push_back({target, number.value});
+  const auto along = at->second.ways.find(way);
+  if (along == at->second.ways.end()) return ids;
+  const std::set<std::uint64_t>& numbers = along->second.greatest;
+  const std::size_t skipped = numbers.size() - std::min<std::uint64_t>(count, numbers.size());
+  for (auto number = std::next(numbers.begin(), static_cast<std::ptrdiff_t>(skipped));
+       number != numbers.end(); ++number) {
+    ids.push_back({target, *number});
   }
   return ids;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "collectives/messages.h"
@@ -21,7 +22,9 @@ namespace phx::collectives {
 class PassedNumbers {
  public:
   /// Ranges kept per target [limit].
-  static constexpr std::size_t kRangesMax = 16;
+  static constexpr std::size_t kRangesMax = 256;
+  /// Numbers per target and way of which the way is known [limit].
+  static constexpr std::size_t kNumbersMax = 64;
 
   /// The passing of one reduction.
   struct Passing {
@@ -33,19 +36,22 @@ class PassedNumbers {
   /// REQUIRES targets_max > 0.
   explicit PassedNumbers(std::size_t targets_max);
 
-  void insert(const ReductionId& id, const Passing& passing);
-  /// `parent` knows now what was passed towards `target`. REQUIRES last(target).
-  void tell(VnodeId target, ProcessorId parent);
+  /// `way`: the tree along which it was passed.
+  void insert(const ReductionId& id, const Passing& passing, ReductionWay way = kShortWay);
+  /// `parent` knows now what was passed towards `target` that way. REQUIRES last(target, way).
+  void tell(VnodeId target, ProcessorId parent, ReductionWay way = kShortWay);
 
   [[nodiscard]] bool contains(const ReductionId& id) const;
-  /// When the first token of `id` came, if it is the one passed last towards its target.
+  /// When the first token of `id` came, if it is the one passed last towards its target on a way.
   [[nodiscard]] std::optional<Instant> first_token(const ReductionId& id) const;
-  /// The passing that was last towards `target`; null: none is known.
-  [[nodiscard]] const Passing* last(VnodeId target) const;
+  /// The passing that was last towards `target` that way; null: none is known.
+  [[nodiscard]] const Passing* last(VnodeId target, ReductionWay way = kShortWay) const;
   /// Targets to which something was passed at or after `from`, the latest first.
   [[nodiscard]] std::vector<VnodeId> targets_since(Instant from) const;
-  /// The greatest numbers passed towards `target`, at most `count`, ascending.
-  [[nodiscard]] std::vector<ReductionId> greatest(VnodeId target, std::uint64_t count) const;
+  /// The greatest numbers passed towards `target` that way, at most `count` and kNumbersMax,
+  /// ascending.
+  [[nodiscard]] std::vector<ReductionId> greatest(VnodeId target, std::uint64_t count,
+                                                  ReductionWay way = kShortWay) const;
   [[nodiscard]] std::size_t targets() const { return targets_.size(); }
 
  private:
@@ -53,11 +59,16 @@ class PassedNumbers {
     static constexpr char kLetter = 'n';
   };
   using Number = StrongId<NumberTag>;
+  struct Way {
+    std::set<std::uint64_t> greatest;  ///< Numbers that went this way.
+    std::uint64_t last_number = 0;     ///< The number passed last, not the greatest.
+    Passing last;                      ///< Of `last_number`.
+  };
   struct Target {
     IntervalSet<Number> numbers;
-    std::uint64_t last_number = 0;  ///< The number passed last, not the greatest.
-    Passing last;                   ///< Of `last_number`.
-    std::uint64_t used = 0;         ///< When it was inserted into, on the counter `uses_`.
+    std::map<ReductionWay, Way> ways;
+    Instant at;              ///< When something was passed last.
+    std::uint64_t used = 0;  ///< When it was inserted into, on the counter `uses_`.
   };
 
   std::size_t targets_max_;

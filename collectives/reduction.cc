@@ -66,11 +66,13 @@ void Reduction::on_token(Instant now, std::optional<ProcessorId> from, Reduction
 Reduction::HeldMap::iterator Reduction::hold(Instant now, const ReductionToken& token,
                                              bool is_empty, const Situation& situation) {
   const auto [at, is_new] = held_.try_emplace(
-      token.id, Held{Accumulator(token.kind), {}, now, now + wait(situation), false});
+      token.id,
+      Held{Accumulator(token.kind), {}, now, now + wait(situation), false, situation.way});
   Held& held = at->second;
   if (!is_new && !is_empty && held.sum.covered().empty()) {
     held.sum = Accumulator(token.kind);
     held.since = now;
+    held.way = situation.way;
     held.deadline = now + wait(situation);  // a timer that runs fires early, and is set again
   }
   return at;
@@ -87,8 +89,8 @@ void Reduction::on_timer(Instant now, const ReductionId& id, const Situation& si
                          Outbox& out) {
   const auto at = held_.find(id);
   if (at == held_.end()) return;  // it was passed on while the timer fired
-  if (now < at->second.deadline) {
-    out.arm(id, at->second.deadline);
+  if (const Instant due = patience(id.target, at->second); now < due) {
+    out.arm(id, due);
     return;
   }
   at->second.armed = false;
@@ -123,7 +125,30 @@ Duration Reduction::wait(const Situation& situation) const {
   }
   const Duration far = distance * options_.distance_factor;
   const Duration skewed = skew_ + skew_ / 4;
-  return std::min(std::max({options_.wait_min, far, skewed}), options_.wait_max);
+  const Duration least = situation.way == kShortWay ? options_.wait_min : options_.wait_long;
+  return std::min(std::max({least, far, skewed}), options_.wait_max);
+}
+
+Instant Reduction::patience(VnodeId target, const Held& held) const {
+  Instant due = held.deadline;
+  for (ReductionWay way = 1; way < kWays && held.way != kShortWay; ++way) {
+    const PassedNumbers::Passing* last = passed_.last(target, way);
+    if (last != nullptr) due = std::max(due, last->at + options_.wait_long);
+  }
+  return due;
+}
+
+ReductionWay Reduction::way_of(const ReductionId& id) const {
+  const auto at = held_.find(id);
+  return at == held_.end() ? kShortWay : at->second.way;
+}
+
+/// Who has nothing to say may be wrong about it.
+ReductionWay Reduction::way_of(const ReductionToken& token) const {
+  const auto at = held_.find(token.id);
+  if (at == held_.end()) return token.way;
+  const bool is_guess = at->second.sum.covered().empty() && !token.parts.empty();
+  return is_guess ? token.way : at->second.way;
 }
 
 std::optional<ProcessorId> Reduction::parent(std::optional<ProcessorId> target_owner,
@@ -176,15 +201,17 @@ void Reduction::pass_late(Instant now, ReductionToken token, Outbox& out) {
   out.report(ToTarget{std::move(token)});
 }
 
-void Reduction::answer(Instant now, VnodeId target, std::optional<ProcessorId> parent,
-                       Outbox& out) {
-  const PassedNumbers::Passing* last = passed_.last(target);
+void Reduction::answer(Instant now, std::pair<VnodeId, ReductionWay> along,
+                       std::optional<ProcessorId> parent, Outbox& out) {
+  const auto [target, way] = along;
+  const PassedNumbers::Passing* last = passed_.last(target, way);
   if (!parent || last == nullptr || last->told == parent) return;
   if (now - last->at > options_.wait_max) return;  // nobody waits any more
-  for (const ReductionId& id : passed_.greatest(target, options_.answers_max)) {
-    out.send(*parent, ReductionToken{id, {}, {}, true, line_});
+  const std::uint64_t count = options_.answers_max * (way == kShortWay ? 1 : 4);
+  for (const ReductionId& id : passed_.greatest(target, count, way)) {
+    out.send(*parent, ReductionToken{id, {}, {}, true, line_, way});
   }
-  passed_.tell(target, *parent);
+  passed_.tell(target, *parent, way);
 }
 
 void Reduction::pass(Instant now, HeldMap::iterator at, const Situation& situation, Outbox& out) {
@@ -193,13 +220,13 @@ void Reduction::pass(Instant now, HeldMap::iterator at, const Situation& situati
   held_.erase(at);
   held_bytes_ -= held.sum.bytes();
   const std::optional<ProcessorId> above = parent(situation.target_owner, situation.tree);
-  answer(now, id.target, above, out);
-  passed_.insert(id, {held.since, now, above});
+  answer(now, {id.target, held.way}, above, out);
+  passed_.insert(id, {held.since, now, above}, held.way);
   if (held.armed) out.disarm(id);
 
   const bool complete = has_all(id, held, situation);
   elsewhere_.on_passed(id);
-  ReductionToken token{id, held.sum.kind(), held.sum.take_parts(), complete, line_};
+  ReductionToken token{id, held.sum.kind(), held.sum.take_parts(), complete, line_, held.way};
   const bool is_empty = token.parts.empty();
   if (complete && !is_empty) skew_ = std::max<Duration>(now - held.since, skew_ - skew_ / 8);
   if (above) {

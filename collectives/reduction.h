@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "collectives/messages.h"
 #include "collectives/passed_numbers.h"
 #include "collectives/reduction_options.h"
+#include "collectives/reduction_situation.h"
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/outbox.h"
@@ -52,20 +54,7 @@ class Reduction {
   using Report = std::variant<ToTarget, Anomaly>;
   using Outbox = phx::Outbox<ReductionToken, ReductionId, Report>;
 
-  /// What the owner knows at the moment of a call. Hints: they may be wrong, then a token makes a
-  /// detour or a wait ends early.
-  struct Situation {
-    /// Vnodes held here.
-    const VnodeSet& own;
-    /// Who is believed to own the target vnode.
-    std::optional<ProcessorId> target_owner;
-    /// This processor's view of the tree of `target_owner`; null if there is none.
-    const TreeView* tree = nullptr;
-    /// For each child of `tree`, in its order, the vnodes believed to be below it.
-    std::vector<VnodeSet> child_vnodes;
-    /// This processor is leaving and holds nothing back.
-    bool leaving = false;
-  };
+  using Situation = ReductionSituation;
 
   explicit Reduction(ProcessorId self, const ReductionOptions& options = {});
 
@@ -85,10 +74,11 @@ class Reduction {
   /// with `leaving` set it passes everything on.
   void on_situation(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
   /// The same: a new parent need not wait for what went to the old one [Saito08 G16 d]. To be
-  /// called for all of targets_lately(), with what a Situation has of these names.
+  /// called for all of targets_lately() and the ways used to them, with what a Situation has of
+  /// these names.
   void on_situation(Instant now, VnodeId target, std::optional<ProcessorId> target_owner,
-                    const TreeView* tree, Outbox& out) {
-    answer(now, target, parent(target_owner, tree), out);
+                    const TreeView* tree, Outbox& out, ReductionWay way = kShortWay) {
+    answer(now, {target, way}, parent(target_owner, tree), out);
   }
   /// Passes on what is there, if it is time.
   void on_timer(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
@@ -102,6 +92,12 @@ class Reduction {
   [[nodiscard]] std::vector<VnodeId> targets_lately(Instant now) const {
     return passed_.targets_since(now - options_.wait_max);
   }
+  [[nodiscard]] bool uses(VnodeId target, ReductionWay way) const {
+    return passed_.last(target, way) != nullptr;
+  }
+  /// Along which tree it goes, or will go with this token.
+  [[nodiscard]] ReductionWay way_of(const ReductionId& id) const;
+  [[nodiscard]] ReductionWay way_of(const ReductionToken& token) const;
   /// Anomalies reported so far.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
   /// The longest wait between first and last contribution seen lately; waits last 5/4 of it.
@@ -116,6 +112,7 @@ class Reduction {
     Instant since;                ///< When the first contribution came, or the first token.
     Instant deadline;
     bool armed = false;  ///< The owner runs a timer for it.
+    ReductionWay way = kShortWay;
   };
   using HeldMap = std::map<ReductionId, Held>;
 
@@ -131,7 +128,10 @@ class Reduction {
   void take(Held& held, ReductionToken token, VnodeSet covered, Outbox& out);
   void pass_late(Instant now, ReductionToken token, Outbox& out);
   /// Tells `parent` what it need not wait for, unless it knows.
-  void answer(Instant now, VnodeId target, std::optional<ProcessorId> parent, Outbox& out);
+  void answer(Instant now, std::pair<VnodeId, ReductionWay> along,
+              std::optional<ProcessorId> parent, Outbox& out);
+  /// When the time of `held` is up: later, as long as others of the same target are passed on.
+  [[nodiscard]] Instant patience(VnodeId target, const Held& held) const;
   /// Removes `at` and sends it on.
   void pass(Instant now, HeldMap::iterator at, const Situation& situation, Outbox& out);
 

@@ -12,6 +12,8 @@ struct ReductionOptions {
   Duration wait_min = 50ms;
   /// It waits at least this many times its round trip to the root of the tree [Saito08 E2, G16 d].
   std::int64_t distance_factor = 4;
+  /// The same of long values, which come one after the other; and so long after the last of them.
+  Duration wait_long = 1s;
   /// It never waits longer, however far the root and however late the callers.
   Duration wait_max = 2s;
   /// Reductions waited for at once, and bytes of values in them [limits]. What exceeds them is
@@ -20,7 +22,8 @@ struct ReductionOptions {
   std::uint64_t held_bytes_max = std::uint64_t{256} << 20U;
   /// Targets whose passed reductions are remembered [limit]; the least recently used goes.
   std::size_t targets_max = 4096;
-  /// Reductions per target of which a new parent is told [limit].
+  /// Short reductions per target of which a new parent is told; and a quarter of the long ones
+  /// [limit].
   std::uint64_t answers_max = 16;
 };
 

@@ -64,7 +64,8 @@ Result<Said> measure(const SweepOptions& options, const std::vector<std::uint64_
     }
     return run_bench_in(options.mesh, vnodes, arguments, false);
   }
-  const auto vnodes = static_cast<std::uint32_t>(options.vnodes == 0 ? kLocalDaemons : options.vnodes);
+  const auto vnodes =
+      static_cast<std::uint32_t>(options.vnodes == 0 ? kLocalDaemons : options.vnodes);
   const auto mesh = BenchMesh::start(vnodes);
   if (!mesh.ok()) return mesh.error();
   std::this_thread::sleep_for(kLearnTime);
@@ -91,8 +92,9 @@ int sweep(const SweepOptions& options) {
       if (times.empty()) return fail("nothing was said of " + name);
       std::sort(times.begin(), times.end());
       const double median = times[times.size() / 2];
-      table.add({std::to_string(bytes), std::to_string(root), spell_number(times.front() / kMillisecond),
-                 spell_number(median / kMillisecond), spell_number(times.back() / kMillisecond),
+      table.add({std::to_string(bytes), std::to_string(root),
+                 spell_number(times.front() / kMillisecond), spell_number(median / kMillisecond),
+                 spell_number(times.back() / kMillisecond),
                  spell_number(static_cast<double>(bytes) / median / 1e6)});
       list.push_back({{"operation", options.operation},
                       {"bytes", bytes},
@@ -124,7 +126,8 @@ void add_sweep(CLI::App& bench, Action& chosen, const char* name, const char* wh
       ->capture_default_str();
   verb->add_flag("--json", options->json, "Machine-readable result, in seconds");
   verb->footer(
-      "From the root's call (reductions: from a common beginning) until the last process that gets\n"
+      "From the root's call (reductions: from a common beginning) until the last process that "
+      "gets\n"
       "the result has it. Clocks of several machines are compared first.");
   verb->callback([options, &chosen] { chosen = [options] { return sweep(*options); }; });
 }

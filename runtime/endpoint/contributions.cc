@@ -146,25 +146,27 @@ void Contributions::push(VnodeId vnode, const ReductionId& id, Contributed::One 
 std::vector<ReductionToken> Contributions::take_tokens() {
   struct Merged {
     ReductionId id;
+    collectives::ReductionWay way;
     collectives::Accumulator sum;
   };
   std::vector<Merged> merged;
   std::map<ReductionId, std::size_t> latest;
   for (Leaving& leaving : std::exchange(leaving_, {})) {
     auto& [vnode, id, one] = leaving;
+    const auto way = collectives::way_of(id.number, one.value.size());
     std::vector<collectives::ReductionPart> parts{{VnodeSet{vnode}, std::move(one.value)}};
     const auto [at, is_new] = latest.try_emplace(id, merged.size());
     // What does not fit together travels apart: the target finds the error.
     if (is_new || !(merged[at->second].sum.kind() == one.kind)) {
       at->second = merged.size();
-      merged.push_back({id, collectives::Accumulator(one.kind)});
+      merged.push_back({id, way, collectives::Accumulator(one.kind)});
     }
     merged[at->second].sum.add(one.kind, std::move(parts));
   }
   std::vector<ReductionToken> tokens;
   tokens.reserve(merged.size());
   for (Merged& one : merged) {
-    tokens.push_back({one.id, one.sum.kind(), one.sum.take_parts(), false, line_});
+    tokens.push_back({one.id, one.sum.kind(), one.sum.take_parts(), false, line_, one.way});
   }
   return tokens;
 }

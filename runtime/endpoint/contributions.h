@@ -71,7 +71,8 @@ class Contributions {
   using Key = std::pair<VnodeId, VnodeId>;  ///< Target, then vnode.
 
   [[nodiscard]] std::uint64_t share_of(const Contributed::One& one) const {
-    return options_.share_of(kPieceOverhead + one.value.size());
+    return options_.share_of(kPieceOverhead + one.value.size(),
+                             one.kind.op == collectives::ReduceOp::kUser);
   }
   void emit(const Key& key, Flow& flow);
   void forget(const Key& key, Flow& flow, std::uint64_t below);

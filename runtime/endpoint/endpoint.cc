@@ -365,7 +365,9 @@ Result<Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
   std::size_t element = collectives::element_size(part.kind.type);
   if (element == 0) element = part.element_bytes != 0 ? part.element_bytes : part.value.size();
   // All values of a user-defined reduction travel side by side, so each is cut smaller.
-  std::size_t limit = config_.piece_bytes;
+  // Long values go along the trees of long broadcasts, so they are cut as these.
+  std::size_t limit =
+      is_user ? config_.piece_bytes : config_.cast_piece(part.value.size(), vnodes());
   if (is_user) limit /= static_cast<std::size_t>(std::min<std::uint64_t>(vnodes(), limit));
   limit = std::max(limit - limit % std::max<std::size_t>(element, 1), element);
   std::uint64_t& next = holdings_.bundle(vnode).reductions[target];

@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 
+#include "overlay/base/tree_view.h"
+
 namespace phx::runtime {
 
 /// Memory for so many bytes of a long message, without content.
@@ -38,10 +40,17 @@ struct ContributionOptions {
   std::uint64_t window_bytes = std::uint64_t{64} << 10U;
   std::uint64_t ahead = 16;  ///< So many fit, however long: long values keep the ways busy.
 
-  /// What a contribution of this weight takes of the window.
-  [[nodiscard]] std::uint64_t share_of(std::uint64_t weight) const {
+  /// So many bytes of long values fit, so that the longest ways are busy.
+  std::uint64_t long_bytes = std::uint64_t{4} << 20U;
+
+  /// What a contribution of this weight takes of the window. Those to a user-defined reduction are
+  /// not combined on the way, so less of them may be on it.
+  [[nodiscard]] std::uint64_t share_of(std::uint64_t weight, bool is_user) const {
     const std::uint64_t most = std::max<std::uint64_t>(ahead, 1);
-    return std::min(weight, (window_bytes + most - 1) / most);
+    const std::uint64_t share = std::min(weight, (window_bytes + most - 1) / most);
+    if (is_user || weight < kLongPiece) return share;
+    const std::uint64_t windows = long_bytes / std::max<std::uint64_t>(window_bytes, 1);
+    return std::min(share, weight / std::max<std::uint64_t>(windows, 1) + 1);
   }
 };
 

@@ -91,7 +91,8 @@ void Targets::complete(VnodeId vnode, Target& target) {
   for (auto at = target.pending.find(done);
        at != target.pending.end() && at->second.sum.covered().size() >= total_;
        at = target.pending.find(done)) {
-    const std::uint64_t share = options_.share_of(weight_of(at->second.sum));
+    const std::uint64_t share = options_.share_of(
+        weight_of(at->second.sum), at->second.sum.kind().op == collectives::ReduceOp::kUser);
     target.state.unsaid += share;
     target.untold += share;
     reduced_.push_back({{vnode, done}, std::move(at->second.sum)});

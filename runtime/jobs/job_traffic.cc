@@ -5,6 +5,7 @@
 
 #include "collectives/broadcast.h"
 #include "overlay/base/overloaded.h"
+#include "runtime/jobs/given_elsewhere.h"
 #include "runtime/messages/parcels.h"
 #include "runtime/messages/weight.h"
 
@@ -12,17 +13,7 @@ namespace phx::runtime {
 namespace {
 
 /// Reductions of which is told, after one move, that their contributions were made elsewhere.
-constexpr std::size_t kAnnouncedMax = 64;
-
-/// Per target, the first contribution that a vnode which arrives gives here.
-std::map<VnodeId, std::uint64_t> next_numbers_of(const VnodeBundle& bundle, std::uint64_t line) {
-  std::map<VnodeId, std::uint64_t> numbers = bundle.reductions;
-  for (const auto& [target, given] : bundle.to_targets) {
-    if (given.first == kFlowClosed) continue;
-    numbers[target] = given.line < line ? given.first : given.emitted;
-  }
-  return numbers;
-}
+constexpr std::size_t kAnnouncedMax = 512;
 
 std::vector<ProcessorId> first_owners(const JobStart& start) {
   std::vector<ProcessorId> owners = start.processors.ids();
@@ -196,14 +187,11 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrat
                             JobOutbox& out) {
   if (immovable_.empty()) immovable_ = mover_.complete(from, m);
   if (!immovable_.empty()) return;  // the job ends
-  std::map<VnodeId, std::uint64_t> next_numbers;
+  GivenElsewhere given;
   for (const VnodeParcel& parcel : m.parcels) {
-    const auto given_here = next_numbers_of(parcel.bundle, reduction_.line());
-    reduction_.on_arrived(parcel.vnode, given_here);
-    for (const auto& [target, next] : given_here) {
-      std::uint64_t& greatest = next_numbers[target];
-      greatest = std::max(greatest, next);
-    }
+    const auto next_numbers = next_numbers_of(parcel.bundle, reduction_.line());
+    reduction_.on_arrived(parcel.vnode, next_numbers);
+    add_given(parcel.bundle, next_numbers, given);
   }
   VnodeSet arrived;
   for (const VnodeParcel& parcel : m.parcels) arrived.insert(parcel.vnode);
@@ -212,7 +200,7 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrat
   report_owned(around, router_.runs_of(arrived), out);
   if (around.leaving && balance_) mover_.balance(around.now, router_, standing(around), out);
   reconsider_reductions(around, out);
-  announce_contributed(around, next_numbers, out);
+  announce_contributed(around, given, out);
 }
 
 /// Tokens of a lower line come again. Those of a higher one might be passed on to somebody of whose
@@ -279,15 +267,22 @@ void JobTraffic::handle(const Surroundings& around, ProcessorId, collectives::Fa
   router_.serve(m.piece, tokens, out);
 }
 
+/// Long reductions take the trees of long broadcasts, backwards.
+TreeId JobTraffic::tree_of(const Surroundings& around, ProcessorId owner,
+                           collectives::ReductionWay way) {
+  if (way == collectives::kShortWay) return around.trees.in_use(owner);
+  return around.trees.in_use(owner, way - std::uint64_t{1}, kLongPiece);
+}
+
 template <class Step>
-void JobTraffic::reduce(const Surroundings& around, collectives::ReductionId id, Step step,
-                        JobOutbox& out) {
+void JobTraffic::reduce(const Surroundings& around, Along along, Step step, JobOutbox& out) {
+  const auto [id, way] = along;
   if (!router_.map().contains(id.target)) return;
   const ProcessorId owner = router_.map().owner(id.target).first;
   if (owner == kNobody) return;  // whoever keeps something for it hears that it is closed
-  const TreeView* tree = around.trees.view(around.trees.in_use(owner));
+  const TreeView* tree = around.trees.view(tree_of(around, owner, way));
   const VnodeSet& own = router_.held();
-  collectives::Reduction::Situation situation{own, owner, tree, {}, around.leaving};
+  collectives::Reduction::Situation situation{own, owner, tree, {}, around.leaving, way};
   if (tree != nullptr) {
     for (const TreeChild& child : tree->children) {
       situation.child_vnodes.push_back(router_.map().owned_by_any(child.below));
@@ -331,28 +326,27 @@ void JobTraffic::handle(const Surroundings& around, ProcessorId from, collective
     return;
   }
   const ProcessorId owner = router_.map().owner(m.id.target).first;
-  out.report(UseTree{around.trees.in_use(owner)});
+  out.report(UseTree{tree_of(around, owner, m.way)});
   give(around, from == self_ ? std::nullopt : std::optional(from), std::move(m), out);
 }
 
-/// Vnodes that moved here contributed elsewhere to what came before `next_numbers`. If nothing else
-/// comes of that from here, whoever believes these vnodes here must not wait for it.
-void JobTraffic::announce_contributed(const Surroundings& around,
-                                      const std::map<VnodeId, std::uint64_t>& next_numbers,
+/// Vnodes that moved here contributed elsewhere to these. If nothing else comes of that from here,
+/// whoever believes these vnodes here must not wait for it.
+void JobTraffic::announce_contributed(const Surroundings& around, const GivenElsewhere& given,
                                       JobOutbox& out) {
   std::size_t left = kAnnouncedMax;
-  for (const auto& [target, next] : next_numbers) {
-    if (next == 0 || !router_.map().contains(target)) continue;
+  for (const auto& [id, way] : given) {
+    if (!router_.map().contains(id.target)) continue;
     if (left-- == 0) return;
-    give(around, std::nullopt, {{target, next - 1}, {}, {}, true, reduction_.line()}, out);
+    give(around, std::nullopt, {id, {}, {}, true, reduction_.line(), way}, out);
   }
 }
 
 void JobTraffic::give(const Surroundings& around, std::optional<ProcessorId> from,
                       collectives::ReductionToken token, JobOutbox& out) {
-  const collectives::ReductionId id = token.id;
+  const Along along{token.id, reduction_.way_of(token)};
   reduce(
-      around, id,
+      around, along,
       [&](const collectives::Reduction::Situation& situation,
           collectives::Reduction::Outbox& reduced) {
         reduction_.on_token(around.now, from, std::move(token), situation, reduced);
@@ -363,7 +357,7 @@ void JobTraffic::give(const Surroundings& around, std::optional<ProcessorId> fro
 void JobTraffic::reconsider_reductions(const Surroundings& around, JobOutbox& out) {
   for (const collectives::ReductionId id : reduction_.held()) {
     reduce(
-        around, id,
+        around, {id, reduction_.way_of(id)},
         [&](const collectives::Reduction::Situation& situation,
             collectives::Reduction::Outbox& reduced) {
           reduction_.on_situation(around.now, id, situation, reduced);
@@ -373,8 +367,11 @@ void JobTraffic::reconsider_reductions(const Surroundings& around, JobOutbox& ou
   collectives::Reduction::Outbox answers;
   for (const VnodeId target : reduction_.targets_lately(around.now)) {
     const ProcessorId owner = router_.map().owner(target).first;
-    const TreeView* tree = around.trees.view(around.trees.in_use(owner));
-    reduction_.on_situation(around.now, target, owner, tree, answers);
+    for (collectives::ReductionWay way = 0; way < collectives::kWays; ++way) {
+      if (!reduction_.uses(target, way)) continue;
+      const TreeView* tree = around.trees.view(tree_of(around, owner, way));
+      reduction_.on_situation(around.now, target, owner, tree, answers, way);
+    }
   }
   carry_out(answers, out);
 }
@@ -390,7 +387,7 @@ void JobTraffic::on_timer(const Surroundings& around, const JobTimer& timer, Job
   }
   if (timer.kind != JobTimer::Kind::kReduction) return;
   reduce(
-      around, timer.reduction,
+      around, {timer.reduction, reduction_.way_of(timer.reduction)},
       [&](const collectives::Reduction::Situation& situation,
           collectives::Reduction::Outbox& reduced) {
         reduction_.on_timer(around.now, timer.reduction, situation, reduced);

@@ -12,6 +12,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/time.h"
+#include "runtime/jobs/given_elsewhere.h"
 #include "runtime/jobs/surroundings.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/job_outbox.h"
@@ -88,6 +89,9 @@ class JobTraffic {
   void check_invariants() const;
 
  private:
+  /// A reduction and the tree that it takes.
+  using Along = std::pair<collectives::ReductionId, collectives::ReductionWay>;
+
   [[nodiscard]] Standing standing(const Surroundings& around) const;
   void handle(const Surroundings& around, ProcessorId from, collectives::TreeCopy m,
               JobOutbox& out);
@@ -102,8 +106,8 @@ class JobTraffic {
   [[nodiscard]] bool admits(ProcessorId from, const collectives::ReductionToken& token, M& message);
   void give(const Surroundings& around, std::optional<ProcessorId> from,
             collectives::ReductionToken token, JobOutbox& out);
-  void announce_contributed(const Surroundings& around,
-                            const std::map<VnodeId, std::uint64_t>& next_numbers, JobOutbox& out);
+  void announce_contributed(const Surroundings& around, const GivenElsewhere& given,
+                            JobOutbox& out);
   /// Makes known that these vnodes are here.
   void report_owned(const Surroundings& around, const VnodeSet& vnodes, JobOutbox& out);
   void announce_later(const Surroundings& around, const VnodeSet& vnodes, JobOutbox& out);
@@ -112,7 +116,9 @@ class JobTraffic {
   void carry_out(collectives::Reduction::Outbox& reduced, JobOutbox& out);
   /// Calls `step(situation, reduction outbox)` for the reduction and carries out what it wants.
   template <class Step>
-  void reduce(const Surroundings& around, collectives::ReductionId id, Step step, JobOutbox& out);
+  void reduce(const Surroundings& around, Along along, Step step, JobOutbox& out);
+  [[nodiscard]] static TreeId tree_of(const Surroundings& around, ProcessorId owner,
+                                      collectives::ReductionWay way);
 
   ProcessorId self_;
   JobId job_;

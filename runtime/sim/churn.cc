@@ -34,6 +34,17 @@ ChurnOptions with_windows(std::uint64_t seed, ChurnOptions options) {
   return options;
 }
 
+/// In `long_share` of the runs some reductions are so long that they go along the trees for long
+/// ones, in pieces that are as long, while others go along the short ones.
+ChurnOptions with_long_reductions(std::uint64_t seed, ChurnOptions options) {
+  Rng rng = Rng(seed).fork("long reductions");
+  if (!rng.chance(options.long_share)) return options;
+  options.workload.piece_bytes = std::size_t{2} * kLongPiece;
+  constexpr std::size_t kElements = 5000;  // two long pieces and a short one
+  options.workload.long_elements = kElements;
+  return options;
+}
+
 /// States take up to some dozens of pieces, and some round trips.
 ChurnOptions with_pieces(std::uint64_t seed, ChurnOptions options) {
   Rng rng = Rng(seed).fork("pieces");
@@ -70,7 +81,8 @@ ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) 
 class Run {
  public:
   Run(std::uint64_t seed, const ChurnOptions& options)
-      : options_(with_pieces(seed, with_windows(seed, with_draws(seed, options)))),
+      : options_(with_pieces(
+            seed, with_windows(seed, with_long_reductions(seed, with_draws(seed, options))))),
         cluster_(cluster_options(seed, options_)),
         faults_(cluster_, options.faults, Rng(seed).fork("faults")) {}
 

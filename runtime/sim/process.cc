@@ -26,7 +26,9 @@ runtime::EndpointConfig endpoint_config(const WorkloadOptions& options) {
   config.inflows.cast_slack_bytes = options.slack_bytes;
   config.outbox_bytes_max = options.outbox_bytes;
   config.contributions = {options.ignores_window ? ~std::uint64_t{0} : options.contribution_bytes,
-                          options.contributions_ahead};
+                          options.contributions_ahead,
+                          // Long values take as much of it as they take of the usual window.
+                          64 * options.contribution_bytes};
   return config;
 }
 

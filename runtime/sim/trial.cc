@@ -84,8 +84,9 @@ void Trial::on_arrival(Instant now, MachineId at, const runtime::ToApplication& 
   if (delivered == nullptr) return;
   if (std::holds_alternative<collectives::ReductionToken>(delivered->delivery)) lasts_[at] = now;
   const auto* broadcast = std::get_if<runtime::BroadcastDelivery>(&delivered->delivery);
-  if (broadcast == nullptr || broadcast->piece.purpose != collectives::Purpose::kApplication)
-    return;
+  if (broadcast == nullptr) return;
+  if (broadcast->piece.purpose == collectives::Purpose::kAllreduce) lasts_[at] = now;
+  if (broadcast->piece.purpose != collectives::Purpose::kApplication) return;
   firsts_.emplace(at, now);
   lasts_[at] = now;
 }
@@ -112,18 +113,22 @@ std::optional<Trial::Round> Trial::broadcast(ProcessorId root) {
   return round;
 }
 
-std::optional<Trial::Round> Trial::reduce(ProcessorId root) {
+std::optional<Trial::Round> Trial::reduce(ProcessorId root, const Shape& shape) {
   const auto vnode = vnode_of(root);
   if (!vnode) return std::nullopt;
   lasts_.clear();
   const Meter before = cluster_.network().meter();
   const std::uint64_t results = job_->ledger().counters().results;
   const Instant begin = cluster_.now();
-  job_->order_round(*vnode, /*to_all=*/false);
-  const auto is_done = [&] { return job_->ledger().counters().results > results; };
+  job_->order_round(*vnode, shape.to_all, shape.elements);
+  const std::uint64_t wanted = results + (shape.to_all ? job_->options().vnodes : 1);
+  const auto is_done = [&] { return job_->ledger().counters().results >= wanted; };
   if (!cluster_.run_until(is_done, kTrialBound)) return std::nullopt;
   Round round;
   round.time = lasts_[*cluster_.find(root)] - begin;
+  for (const auto& [machine, at] : lasts_) {
+    if (shape.to_all) round.time = std::max(round.time, at - begin);
+  }
   round.cost = cluster_.network().meter().since(before);
   return round;
 }

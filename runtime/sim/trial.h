@@ -33,7 +33,8 @@ class Trial {
   struct Round {
     /// Broadcasts: of each processor but the root, after the root's daemon had the first piece.
     std::map<ProcessorId, Duration> arrivals;
-    /// Of the last arrival; of a reduction, until its last part is at the target's process.
+    /// Of the last arrival; of a reduction, until its last part is at the target's process, or
+    /// at the last one if all get it.
     Duration time{};
     Meter cost;  ///< What was sent from its beginning to its end.
   };
@@ -48,8 +49,14 @@ class Trial {
   void plant(const planners::PlanTrees& trees, ProcessorId root);
   /// Empty: not everybody has it within ten minutes.
   [[nodiscard]] std::optional<Round> broadcast(ProcessorId root);
+  /// What everybody contributes, and who gets the result.
+  struct Shape {
+    std::size_t elements = 1;  ///< Of 8 bytes each.
+    bool to_all = false;
+  };
   /// The result is checked by the ledger. Processes contribute at their next turns.
-  [[nodiscard]] std::optional<Round> reduce(ProcessorId root);
+  [[nodiscard]] std::optional<Round> reduce(ProcessorId root, const Shape& shape);
+  [[nodiscard]] std::optional<Round> reduce(ProcessorId root) { return reduce(root, Shape{}); }
 
   [[nodiscard]] Cluster& cluster() { return cluster_; }
 

@@ -49,7 +49,7 @@ Workload::Workload(const WorkloadOptions& options, std::uint64_t seed, Violation
 
 Round Workload::round(std::uint64_t number) const {
   constexpr std::array kOps = {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax, ReduceOp::kUser};
-  constexpr std::array<std::size_t, 4> kElements = {1, 1, 7, 600};
+  const std::array<std::size_t, 4> elements = {1, 1, 7, options_.long_elements};
   if (const auto ordered = ordered_.find(number); ordered != ordered_.end()) return ordered->second;
   Rng rng(mix(Rng(rng_).next(), number, 1));
   Round round;
@@ -58,7 +58,7 @@ Round Workload::round(std::uint64_t number) const {
   round.kind.op = kOps[static_cast<std::size_t>(rng.below(kOps.size()))];
   round.kind.type = ReduceType::kInt64;
   round.kind.to_all = rng.below(2) == 0;
-  round.elements = kElements[static_cast<std::size_t>(rng.below(kElements.size()))];
+  round.elements = elements.at(static_cast<std::size_t>(rng.below(elements.size())));
   if (round.kind.op == ReduceOp::kUser) {
     round.kind.type = ReduceType::kBytes;
     round.elements = 1;
@@ -66,11 +66,12 @@ Round Workload::round(std::uint64_t number) const {
   return round;
 }
 
-void Workload::order_round(VnodeId target, bool to_all) {
+void Workload::order_round(VnodeId target, bool to_all, std::size_t elements) {
   Round& round = ordered_[options_.reductions];
   round.number = options_.reductions++;
   round.target = target;
   round.kind.to_all = to_all;
+  round.elements = elements;
 }
 
 std::optional<VnodeId> Workload::next_order(VnodeId from) const {

@@ -34,6 +34,7 @@ struct WorkloadOptions {
   std::size_t message_bytes = 1024;  ///< Most are shorter, a few take several pieces.
   bool has_equal_sizes = false;      ///< All have `message_bytes`.
   std::uint64_t takes_max = 0;       ///< A process takes so many messages per turn; 0: all.
+  std::size_t long_elements = 600;   ///< Of the longest reductions, 8 bytes each.
   std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
   std::size_t piece_bytes = 4096;    ///< Of the endpoints.
   // Of the endpoints, too: credit before any was given, window of one flow, what a process takes in
@@ -93,7 +94,7 @@ class Workload {
   /// More rounds, or more time, for scenarios. They begin where the vnodes are.
   void extend(std::uint32_t rounds) { options_.reductions += rounds; }
   /// One more round, with this target instead of a drawn one.
-  void order_round(VnodeId target, bool to_all);
+  void order_round(VnodeId target, bool to_all, std::size_t elements = 1);
   /// So many more messages of `message_bytes`, as fast as there is room for them.
   void order_messages(VnodeId from, VnodeId to, std::uint64_t count) {
     if (count > 0) orders_[from].emplace_back(to, count);

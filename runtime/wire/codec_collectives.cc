@@ -97,14 +97,24 @@ collectives::ReductionPart read(const pb::ReductionPart& in, Source& source) {
 }
 
 void write(const collectives::ReductionToken& in, pb::ReductionToken& out, Sink& sink) {
-  const auto& [id, kind, parts, complete, line] = in;
+  const auto& [id, kind, parts, complete, line, way] = in;
   out.set_target(id.target.value);
   out.set_number(id.number);
   write(kind, *out.mutable_kind());
   write_list(parts, out.mutable_parts(), sink);
   out.set_complete(complete);
   out.set_line(line);
+  out.set_way(way);
 }
+
+namespace {
+
+collectives::ReductionWay read_way(std::uint32_t way, Source& source) {
+  source.require(way < collectives::kWays, "ReductionToken.way");
+  return static_cast<collectives::ReductionWay>(way < collectives::kWays ? way : 0);
+}
+
+}  // namespace
 
 collectives::ReductionToken read(const pb::ReductionToken& in, Source& source) {
   return {
@@ -112,7 +122,8 @@ collectives::ReductionToken read(const pb::ReductionToken& in, Source& source) {
       .kind = read(in.kind(), source),
       .parts = read_list(in.parts(), source, "ReductionToken.parts"),
       .complete = in.complete(),
-      .line = in.line()};
+      .line = in.line(),
+      .way = read_way(in.way(), source)};
 }
 
 }  // namespace phx::wire

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -149,6 +150,62 @@ TEST_CASE("reductions of one value come back along the same trees in nearly the 
   const double ratio = to_ms(round->time) / to_ms(show.bound(ProcessorId{2}));
   MESSAGE("a reduction takes " << to_ms(round->time) << " ms, " << ratio << " of the bound");
   CHECK(ratio <= 1.15);
+}
+
+struct LongSum {
+  std::size_t bytes;
+  double reduce;     ///< The second one may take so many times the bound of a broadcast,
+  double allreduce;  ///< and with the result at all.
+};
+
+Trial::Round check_long_sum(std::uint32_t per_site, const LongSum& wanted) {
+  const Topology topology = three_sites(per_site);
+  Trial trial({.topology = topology, .pause = 100us});
+  REQUIRE(trial.start());
+  trial.cluster().run_for(3s);
+  const ProcessorId root{2};
+  const planners::Costs costs(known_network(topology, trial.placing()));
+  const double bound = to_ms(planners::lower_bound({costs, *costs.position(root), wanted.bytes}));
+  const std::size_t elements = wanted.bytes / sizeof(std::int64_t);
+  REQUIRE(trial.reduce(root, {elements}).has_value());
+  const auto to_one = trial.reduce(root, {elements});
+  REQUIRE(trial.reduce(root, {elements, true}).has_value());
+  const auto to_all = trial.reduce(root, {elements, true});
+  REQUIRE((to_one && to_all));
+  MESSAGE((3 * per_site) << " processors, " << wanted.bytes << " bytes: reduced in "
+                         << to_ms(to_one->time) << " ms, at all in " << to_ms(to_all->time)
+                         << "; bound " << bound);
+  CHECK(to_ms(to_one->time) <= wanted.reduce * bound);
+  CHECK(to_ms(to_all->time) <= wanted.allreduce * bound);
+  CHECK(trial.cluster().violations().all() == std::vector<std::string>{});
+  return *to_one;
+}
+
+// One token per processor and piece, and its bytes: half of the pieces along each of two trees.
+TEST_CASE("a long reduction costs one token per processor and piece, whatever the number of both") {
+  constexpr std::size_t kBytes = std::size_t{256} << 10U;
+  for (const std::uint32_t per_site : {7U, 22U, 67U}) {
+    const std::uint64_t processors = std::uint64_t{3} * per_site;
+    const Trial::Round round = check_long_sum(per_site, {kBytes, 6, 12});
+    const std::uint64_t piece = processors <= 32   ? 64U << 10U
+                                : processors <= 64 ? 32U << 10U
+                                                   : 16U << 10U;
+    const auto tokens = round.cost.of("ReductionToken");
+    CHECK(tokens.messages == (processors - 1) * (kBytes / piece));
+    CHECK(tokens.bytes >= (processors - 1) * kBytes);
+    CHECK(tokens.bytes <= (processors - 1) * (kBytes + kBytes / piece * 128));
+  }
+}
+
+TEST_CASE("long reductions are a small multiple of the bound, and allreduces twice that") {
+  check_long_sum(67, {std::size_t{64} << 10U, 6, 12});
+  check_long_sum(67, {std::size_t{1} << 20U, 4, 8});
+}
+
+// Takes a minute and gigabytes, so by hand: PHX_LONG_SUM=8388608 sim_test -tc='*as long as*'.
+TEST_CASE("a reduction as long as the environment says") {
+  const char* bytes = std::getenv("PHX_LONG_SUM");
+  if (bytes != nullptr) check_long_sum(67, {std::strtoull(bytes, nullptr, 10), 2, 4});
 }
 
 // Two trees, each processor inner in one of them. Along the tree for one byte 1 MiB takes 666 ms.

@@ -183,7 +183,8 @@ collectives::ReductionToken RandomMessages::reduction() {
           .kind = reduction_kind(),
           .parts = list([this] { return reduction_part(); }),
           .complete = flip(),
-          .line = number()};
+          .line = number(),
+          .way = static_cast<collectives::ReductionWay>(rng_.below(collectives::kWays))};
 }
 
 collectives::Message RandomMessages::collective() {
