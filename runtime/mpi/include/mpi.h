@@ -2,9 +2,10 @@
 #pragma GCC system_header
 
 /*
- * The Message Passing Interface, version 3.1, for programs that run on Phoenix. The binary interface
- * is MPICH's: a program that was built with either header runs with either library. What is left out
- * (one-sided communication, files, spawning, the tools interface) has no prototype here.
+ * The Message Passing Interface, version 3.1, for programs that run on Phoenix. The binary
+ * interface is MPICH's: a program that was built with either header runs with either library. What
+ * is left out (one-sided communication, files, spawning, the tools interface) has no prototype
+ * here.
  */
 
 #ifdef __cplusplus
