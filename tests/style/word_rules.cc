@@ -27,7 +27,7 @@ constexpr std::array kReplacements = {
     Replacement{"Utils", "what it does", "", false},
     Replacement{"Context", "what it holds", "", false},
     Replacement{"Data", "what it is: payload, state, sample", "", false},
-    Replacement{"Info", "what it tells: view, status, record", "", false}};
+    Replacement{"Info", "what it tells: view, status, record", "runtime/mpi", false}};
 
 /// Whether `word` stands in a PascalCase `name` as a word of its own.
 bool has_word(const std::string& name, const Replacement& r) {
