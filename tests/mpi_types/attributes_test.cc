@@ -46,6 +46,8 @@ TEST_CASE("an attribute is set, read, replaced and deleted, and each old value i
   communicator_of(MPI_COMM_WORLD).attributes.clear(MPI_COMM_WORLD);
   CHECK(deleted == std::vector<int>{1, 2});
   CHECK(MPI_Comm_delete_attr(MPI_COMM_WORLD, copy) == MPI_ERR_KEYVAL);
+  key = make_key(MPI_COMM_NULL_COPY_FN);
+  CHECK(MPI_Comm_delete_attr(MPI_COMM_WORLD, key) == MPI_SUCCESS);
 }
 
 TEST_CASE("a deletion that fails keeps the attribute") {

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <map>
+#include <string>
 
 #include "runtime/mpi/include/mpi.h"
 
@@ -17,9 +19,9 @@ TEST_CASE("every constant of our header has the value that MPICH's header gives 
   CHECK(ours.size() > 200);
   CHECK(ours.at("MPI_COMM_WORLD") == 0x44000000);
 
-  for (const auto& [name, value] : constants_of_mpich()) {
-    CAPTURE(name);
-    CHECK(ours.at(name) == value);
+  for (const auto& constant : constants_of_mpich()) {
+    CAPTURE(constant.first);
+    CHECK(ours.at(constant.first) == constant.second);
   }
 }
 

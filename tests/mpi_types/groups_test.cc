@@ -115,6 +115,8 @@ TEST_CASE("dimensions are balanced, do not increase and keep what was given") {
   CHECK(filled(2147483647, {0, 0}) == std::vector<int>{2147483647, 1});
   int seven[] = {0, 3, 0};
   CHECK(MPI_Dims_create(7, 3, seven) == MPI_ERR_DIMS);
+  int given[] = {2, 1};
+  CHECK(MPI_Dims_create(4, 2, given) == MPI_SUCCESS);
   int negative[] = {-2, 0};
   CHECK(MPI_Dims_create(4, 2, negative) == MPI_ERR_DIMS);
   CHECK(MPI_Dims_create(0, 2, seven) == MPI_ERR_ARG);

@@ -75,7 +75,7 @@ void Attributes::set(int object, Keyval& key, void* value) {
 
 void Attributes::remove(int object, const Keyval& key) {
   void* value = nullptr;
-  require(get(key, &value), MPI_ERR_KEYVAL, "the object has no attribute with this key");
+  if (!get(key, &value)) return;
   delete_value(object, key, value);
   erase(key);
 }

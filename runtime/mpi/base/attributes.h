@@ -35,7 +35,7 @@ class Attributes {
   void set(int object, Keyval& key, void* value);
   /// Whether there is a value; `value` is left alone if there is none.
   bool get(const Keyval& key, void** value) const;
-  /// Deletes a value; fails with MPI_ERR_KEYVAL if there is none, or with what the deletion says.
+  /// Deletes a value, if there is one; fails with what the deletion says.
   void remove(int object, const Keyval& key);
   /// Deletes all, the newest first. Fails at the first deletion that does; that one stays and what
   /// is older.

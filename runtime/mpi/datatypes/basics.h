@@ -11,9 +11,10 @@ namespace phx::mpi {
 /// What a datatype means, as the rules of operations see it.
 enum class Family { kInteger, kFloat, kComplex, kLogical, kByte, kText, kOpaque };
 
-// X(name without MPI_, type in C, family, bytes in external32)
+// X(name without MPI_, type in C, family, bytes in external32). MPI_CHAR is a text by the standard,
+// but programs add and compare it, and other libraries let them.
 #define PHX_MPI_BASICS(X)                                             \
-  X(CHAR, char, kText, 1)                                             \
+  X(CHAR, char, kInteger, 1)                                          \
   X(SIGNED_CHAR, signed char, kInteger, 1)                            \
   X(UNSIGNED_CHAR, unsigned char, kInteger, 1)                        \
   X(BYTE, unsigned char, kByte, 1)                                    \

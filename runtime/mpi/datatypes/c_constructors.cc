@@ -10,7 +10,7 @@ void check_count(int count) {
 }
 
 void check_length(int length) {
-  require(length >= 0, MPI_ERR_ARG, "the length of a block is negative");
+  require(length >= 0, MPI_ERR_COUNT, "the length of a block is negative");
 }
 
 /// Fails if one of the arrays that must have `count` entries is null.
