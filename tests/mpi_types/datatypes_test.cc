@@ -158,6 +158,14 @@ TEST_CASE("elements are counted also where a message ends inside a datatype") {
   CHECK(flag == 1);
   CHECK(MPI_Get_elements(&status, MPI_BYTE, &count) == MPI_SUCCESS);
   CHECK(count == 17);
+
+  MPI_Fint fortran[MPI_F_STATUS_SIZE] = {};
+  MPI_Status back{};
+  CHECK(MPI_Status_c2f(&status, fortran) == MPI_SUCCESS);
+  CHECK(MPI_Status_f2c(fortran, &back) == MPI_SUCCESS);
+  CHECK(std::memcmp(&status, &back, sizeof back) == 0);
+  CHECK(MPI_Status_f2c(MPI_F_STATUS_IGNORE, &back) == MPI_ERR_ARG);
+  CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_BYTE, &count) == MPI_ERR_ARG);
 }
 
 TEST_CASE("a subarray reads its part of the array in either order") {

@@ -67,6 +67,8 @@ PHX_MPI_ENTRY(int, Alloc_mem, (MPI_Aint size, MPI_Info /*info*/, void* base)) {
   return enter("MPI_Alloc_mem", [&] {
     require(size >= 0, MPI_ERR_ARG, "the size is negative");
     require(base != nullptr, MPI_ERR_ARG, "the pointer to the memory is null");
+    constexpr MPI_Aint kAddresses = MPI_Aint{1} << 47;  // of a process
+    require(size < kAddresses, MPI_ERR_NO_MEM, "no process has so much memory");
     void* memory = std::malloc(size > 0 ? static_cast<std::size_t>(size) : 1);
     require(memory != nullptr, MPI_ERR_NO_MEM, "there is not so much memory");
     *static_cast<void**>(base) = memory;

@@ -29,6 +29,16 @@ template <class T>
 class Handles {
  public:
   explicit Handles(Kind kind) : kind_(static_cast<std::uint32_t>(kind) << 26U) {}
+  Handles(const Handles&) = delete;
+  Handles& operator=(const Handles&) = delete;
+  ~Handles() {
+    for (const auto& entry : predefined_) let_go(entry.load());
+    for (const auto& page : pages_) {
+      if (page.load() == nullptr) continue;
+      for (const auto& entry : *page.load()) let_go(entry.load());
+      delete page.load();
+    }
+  }
 
   /// The object behind a handle; null if the handle names none.
   [[nodiscard]] T* find(int handle) const {
@@ -85,8 +95,7 @@ class Handles {
     object->handle = 0;
     slot(index).store(nullptr, std::memory_order_release);
     free_.push_back(index);
-    const Ref<T> last(object);
-    object->holders.fetch_sub(1);
+    let_go(object);
     return true;
   }
 
@@ -102,6 +111,13 @@ class Handles {
   static constexpr std::uint32_t kKindBits = 0x3C000000, kIndexBits = 0x03FFFFFF;
   static constexpr std::uint32_t kPageSlots = 4096;
   using Page = std::array<std::atomic<T*>, kPageSlots>;
+
+  /// The table holds the object no longer.
+  static void let_go(T* object) {
+    if (object == nullptr) return;
+    const Ref<T> last(object);
+    object->holders.fetch_sub(1);
+  }
 
   std::atomic<T*>& slot(std::uint32_t index) {
     std::atomic<Page*>& page = pages_[index / kPageSlots];

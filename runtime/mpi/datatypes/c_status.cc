@@ -1,3 +1,4 @@
+#include <cstring>
 #include <limits>
 
 #include "runtime/mpi/base/entry.h"
@@ -78,5 +79,23 @@ PHX_MPI_ENTRY(int, Test_cancelled, (const MPI_Status* status, int* flag)) {
   return enter("MPI_Test_cancelled", [&] {
     check(status);
     *flag = is_cancelled(*status) ? 1 : 0;
+  });
+}
+
+PHX_MPI_ENTRY(int, Status_c2f, (const MPI_Status* status, MPI_Fint* fortran)) {
+  return enter("MPI_Status_c2f", [&] {
+    check(status);
+    require(fortran != nullptr, MPI_ERR_ARG, "there is no room for the status");
+    std::memcpy(fortran, status, sizeof *status);
+  });
+}
+
+PHX_MPI_ENTRY(int, Status_f2c, (const MPI_Fint* fortran, MPI_Status* status)) {
+  return enter("MPI_Status_f2c", [&] {
+    check(status);
+    const bool is_meant =
+        fortran != nullptr && fortran != MPI_F_STATUS_IGNORE && fortran != MPI_F_STATUSES_IGNORE;
+    require(is_meant, MPI_ERR_ARG, "there is no status");
+    std::memcpy(status, fortran, sizeof *status);
   });
 }

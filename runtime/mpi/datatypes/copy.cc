@@ -79,15 +79,32 @@ class Copier {
       run(base, static_cast<std::size_t>(piece.unit));
   }
 
-  /// The length is a constant, so that a copy is a few instructions.
+  /// The length is a constant, so that a copy is a few instructions. Runs of eight bytes are moved
+  /// by twos, because a processor loads more often than it stores.
   template <std::size_t kBytes>
   void equal_runs(MPI_Aint base, MPI_Count count, MPI_Aint stride) {
     std::byte* packed = packed_;
-    for (MPI_Count i = 0; i < count; ++i, base += stride, packed += kBytes) {
+    MPI_Count i = 0;
+    if constexpr (kPacks && kBytes == sizeof(double)) {
+      for (; i + 4 <= count; i += 4, base += 4 * stride, packed += 4 * kBytes) {
+        const Two low{at(base), at(base + stride)};
+        const Two high{at(base + 2 * stride), at(base + 3 * stride)};
+        std::memcpy(packed, &low, sizeof low);
+        std::memcpy(packed + sizeof low, &high, sizeof high);
+      }
+    }
+    for (; i < count; ++i, base += stride, packed += kBytes) {
       auto* memory = reinterpret_cast<std::byte*>(base);
       std::memcpy(kPacks ? packed : memory, kPacks ? memory : packed, kBytes);
     }
     packed_ = packed;
+  }
+
+  using Two = double __attribute__((vector_size(16)));
+  static double at(MPI_Aint address) {
+    double value = 0;
+    std::memcpy(&value, reinterpret_cast<const std::byte*>(address), sizeof value);
+    return value;
   }
 
   void run(MPI_Aint base, std::size_t bytes) {

@@ -83,4 +83,6 @@ PHX_MPI_FUNCTION(int, Get_elements_x, (const MPI_Status*, MPI_Datatype, MPI_Coun
 PHX_MPI_FUNCTION(int, Status_set_elements, (MPI_Status*, MPI_Datatype, int count))
 PHX_MPI_FUNCTION(int, Status_set_elements_x, (MPI_Status*, MPI_Datatype, MPI_Count count))
 PHX_MPI_FUNCTION(int, Status_set_cancelled, (MPI_Status * status, int flag))
+PHX_MPI_FUNCTION(int, Status_c2f, (const MPI_Status* status, MPI_Fint* fortran))
+PHX_MPI_FUNCTION(int, Status_f2c, (const MPI_Fint* fortran, MPI_Status* status))
 PHX_MPI_FUNCTION(int, Test_cancelled, (const MPI_Status* status, int* flag))
