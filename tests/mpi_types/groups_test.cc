@@ -110,6 +110,7 @@ TEST_CASE("dimensions are balanced, do not increase and keep what was given") {
   CHECK(filled(6, {0, 3, 0}) == std::vector<int>{2, 3, 1});
   CHECK(filled(16, {0, 0, 0}) == std::vector<int>{4, 2, 2});
   CHECK(filled(36, {0, 0, 0}) == std::vector<int>{4, 3, 3});
+  CHECK(filled(24, {0, 0, 0}) == std::vector<int>{4, 3, 2});
   CHECK(filled(1, {0, 0}) == std::vector<int>{1, 1});
   CHECK(filled(1000000, {0, 0, 0}) == std::vector<int>{100, 100, 100});
   CHECK(filled(2147483647, {0, 0}) == std::vector<int>{2147483647, 1});

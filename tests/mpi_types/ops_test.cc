@@ -55,6 +55,7 @@ TEST_CASE("of equal values the smaller index counts") {
   CHECK(combined(MPI_MAXLOC, MPI_DOUBLE_INT, Place{2, 7}, Place{2, 3}).index == 3);
   CHECK(combined(MPI_MAXLOC, MPI_DOUBLE_INT, Place{3, 7}, Place{2, 3}).index == 7);
   CHECK(combined(MPI_MINLOC, MPI_DOUBLE_INT, Place{2, 1}, Place{2, 3}).index == 1);
+  CHECK(combined(MPI_MINLOC, MPI_DOUBLE_INT, Place{2, 7}, Place{2, 3}).index == 3);
   CHECK(
       combined(MPI_MINLOC, MPI_SHORT_INT, Pair<short, int>{-1, 9}, Pair<short, int>{0, 3}).value ==
       -1);

@@ -154,6 +154,8 @@ void check_sizes(const Both& both) {
   REQUIRE(extent == both.map.true_ub() - both.map.true_lb());
 }
 
+constexpr std::byte kGuard{0xA5};
+
 /// Packs whole, packs and unpacks in pieces; the range of memory is as wide as the datatype.
 void check_bytes(Both& both, Maker& maker) {
   MPI_Type_commit(&both.handle);
@@ -170,11 +172,16 @@ void check_bytes(Both& both, Maker& maker) {
   std::vector<std::byte> packed(expected.size());
   std::vector<std::byte> written(memory.size(), std::byte{7});
   const Buffer target(written.data() - low, count, both.handle);
-  for (MPI_Count at = 0; at < buffer.bytes();) {
-    const MPI_Count end = std::min<MPI_Count>(buffer.bytes(), at + maker.draw(1, 40));
-    buffer.pack(at, end, packed.data() + at);
-    target.unpack(at, end, packed.data() + at);
-    at = end;
+  // In pieces: packed without a byte too many, unpacked last piece first, with wrong bytes behind.
+  std::vector<MPI_Count> cuts = {0};
+  while (cuts.back() < buffer.bytes())
+    cuts.push_back(std::min<MPI_Count>(buffer.bytes(), cuts.back() + maker.draw(1, 40)));
+  for (std::size_t i = cuts.size() - 1; i-- > 0;) {
+    std::vector<std::byte> part(static_cast<std::size_t>(cuts[i + 1] - cuts[i]) + 8, kGuard);
+    buffer.pack(cuts[i], cuts[i + 1], part.data());
+    CHECK(std::count(part.end() - 8, part.end(), kGuard) == 8);
+    target.unpack(cuts[i], cuts[i + 1], part.data());
+    std::copy(part.begin(), part.end() - 8, packed.begin() + cuts[i]);
   }
   CHECK(packed == expected);
   std::vector<std::byte> whole(expected.size());

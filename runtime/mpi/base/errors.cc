@@ -111,7 +111,7 @@ int raise(MPI_Comm comm, const char* function, const Failure& failure) {
                       last_sentence + " (" + text_of(failure.code) + ")");
 }
 
-int raise_current(MPI_Comm comm, const char* function) noexcept {
+int raise_current(MPI_Comm comm, const char* function) {
   try {
     throw;
   } catch (const Failure& failure) {

@@ -49,8 +49,9 @@ void set_abort(Abort function);
 /// Calls the error handler of the communicator (of MPI_COMM_WORLD if the handle names none) and
 /// returns the code. `function` is the name that the program called.
 int raise(MPI_Comm comm, const char* function, const Failure& failure);
-/// The same for the failure that is being handled, whatever its type.
-int raise_current(MPI_Comm comm, const char* function) noexcept;
+/// The same for the exception that is being handled. What is not one of the standard library's goes
+/// on to the program, whose function threw it; so does what its error handler throws.
+int raise_current(MPI_Comm comm, const char* function);
 
 /// The text of a code; fails with MPI_ERR_ARG. After a predefined class follows what this thread
 /// failed with, if it was that.

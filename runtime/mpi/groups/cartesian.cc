@@ -26,8 +26,7 @@ class Factors {
   explicit Factors(int number) : divisors_(divisors_of(number)) {}
 
   bool find(int rest, std::size_t count, int limit) {
-    if (count == 1) {
-      if (rest > limit) return false;
+    if (count == 1) {  // it is no greater than the one before, which was enough
       chosen_.push_back(rest);
       return true;
     }
