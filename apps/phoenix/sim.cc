@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -7,6 +8,8 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "apps/phoenix/sim_costs.h"
 #include "apps/phoenix/verb.h"
@@ -85,6 +88,20 @@ struct Totals {
   std::uint64_t moves = 0;
 };
 
+/// What most frames carried: a run may go wrong by too much talk.
+void print_commonest(const sim::Meter& cost) {
+  constexpr std::size_t kShown = 8;
+  std::vector<std::pair<std::uint64_t, std::string_view>> kinds;
+  for (const auto& [kind, count] : cost.kinds()) kinds.emplace_back(count.messages, kind);
+  std::sort(kinds.rbegin(), kinds.rend());
+  kinds.resize(std::min(kinds.size(), kShown));
+  std::string text;
+  for (const auto& [count, kind] : kinds) {
+    text += (text.empty() ? "  frames: " : ", ") + std::to_string(count) + " " + std::string(kind);
+  }
+  std::printf("%s\n", text.c_str());
+}
+
 void report(const SimOptions& options, std::uint64_t seed, const sim::Outcome& outcome,
             Totals& totals) {
   const auto& counters = outcome.counters;
@@ -101,10 +118,12 @@ void report(const SimOptions& options, std::uint64_t seed, const sim::Outcome& o
               static_cast<unsigned long long>(outcome.machines),
               static_cast<unsigned long long>(outcome.left),
               static_cast<unsigned long long>(counters.moves),
-              static_cast<unsigned long long>(outcome.frames), to_ms(outcome.virtual_time) / 1000);
+              static_cast<unsigned long long>(outcome.cost.all().messages),
+              to_ms(outcome.virtual_time) / 1000);
   for (const std::string& violation : outcome.violations) {
     std::printf("  violation: %s\n", violation.c_str());
   }
+  if (!outcome.violations.empty()) print_commonest(outcome.cost);
   if (!outcome.waiting.empty()) std::printf("%s", outcome.waiting.c_str());
   std::fflush(stdout);
 }

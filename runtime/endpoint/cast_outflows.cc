@@ -273,11 +273,12 @@ CastOutflows::Casting CastOutflows::remove(VnodeId id) {
   return casting;
 }
 
-void CastOutflows::ask(const VnodeSet& roots, bool is_lost, std::uint64_t least_bytes,
-                       Copies& out) const {
-  for (const auto& [id, root] : roots_) {
+void CastOutflows::ask(const VnodeSet& roots, const Asking& how, Copies& out) {
+  for (auto& [id, root] : roots_) {
     if (!roots.contains(id) || root.kept.empty()) continue;
-    if (root.end - offset_of(root, root.first()) <= least_bytes) continue;
+    if (root.end - offset_of(root, root.first()) <= how.least.cast_bytes) continue;
+    if (how.once && !is_worth_asking(root.first(), root.asked, root.next)) continue;
+    root.asked = root.next;
     // By position: who has all that left for it misses nothing.
     std::map<std::uint64_t, VnodeSet> asked;
     for (auto at = root.states.begin(); at != root.states.end(); ++at) {
@@ -287,7 +288,7 @@ void CastOutflows::ask(const VnodeSet& roots, bool is_lost, std::uint64_t least_
           VnodeSet::Range{at->first, last_of(root.states, at)});
     }
     for (auto& [number, vnodes] : asked) {
-      out.push_back(question_of(id, number, root.next, is_lost, std::move(vnodes)));
+      out.push_back(question_of(id, number, root.next, how.is_lost, std::move(vnodes)));
     }
   }
 }

@@ -43,9 +43,8 @@ class CastOutflows {
   // Commands.
   /// The next piece of its root, whose `number` is set here. Appends to `out` what may leave now.
   void push(collectives::BroadcastPiece piece, Copies& out);
-  /// Questions to all vnodes for which something of these roots is kept, if it is more than
-  /// `least_bytes` of a root.
-  void ask(const VnodeSet& roots, bool is_lost, std::uint64_t least_bytes, Copies& out) const;
+  /// Questions to all vnodes for which something of these roots is kept.
+  void ask(const VnodeSet& roots, const Asking& how, Copies& out);
 
   // Queries.
   /// Weight of all pieces kept.
@@ -76,7 +75,8 @@ class CastOutflows {
   struct Root {
     std::uint64_t next = 0;
     std::uint64_t sent = 0;
-    std::uint64_t end = 0;  ///< Offset behind the last piece.
+    std::uint64_t end = 0;    ///< Offset behind the last piece.
+    std::uint64_t asked = 0;  ///< All say when they have the pieces below.
     std::deque<Kept> kept;
     States states;
     [[nodiscard]] std::uint64_t first() const { return next - kept.size(); }

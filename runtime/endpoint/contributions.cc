@@ -128,6 +128,7 @@ Contributions::Targets Contributions::remove(VnodeId vnode) {
     targets.emplace_hint(targets.end(), at->first.first, std::move(at->second.given));
     at = flows_.erase(at);
   }
+  asked_.clear();  // the answer may go to a vnode that was here
   return targets;
 }
 
@@ -171,17 +172,23 @@ std::vector<ReductionToken> Contributions::take_tokens() {
   return tokens;
 }
 
-std::vector<FlowQuestion> Contributions::questions() const {
+std::vector<FlowQuestion> Contributions::ask(const Asking& how) {
   std::vector<FlowQuestion> questions;
-  for (const auto& [key, flow] : flows_) {
-    if (flow.given.kept.empty()) continue;
-    const auto [target, vnode] = key;
-    const std::uint64_t end = end_of(flow.given);
-    if (questions.empty() || questions.back().to != target) {
-      questions.push_back({vnode, target, false, 0, end});
-    } else {
-      questions.back().reductions = std::max(questions.back().reductions, end);
+  for (auto at = flows_.begin(); at != flows_.end();) {
+    const auto [target, vnode] = at->first;
+    std::uint64_t first = kFlowClosed;
+    std::uint64_t end = 0;
+    for (; at != flows_.end() && at->first.first == target; ++at) {
+      const Contributed& given = at->second.given;
+      if (given.kept.empty()) continue;
+      first = std::min(first, given.first);
+      end = std::max(end, end_of(given));
     }
+    if (end == 0) continue;
+    std::uint64_t& asked = asked_[target];
+    if (how.once && !is_worth_asking(first, asked, end)) continue;
+    asked = end;
+    questions.push_back({vnode, target, false, 0, end});
   }
   return questions;
 }

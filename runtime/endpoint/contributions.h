@@ -43,8 +43,8 @@ class Contributions {
   void push(VnodeId vnode, const collectives::ReductionId& id, Contributed::One one);
   /// What leaves now; contributions of several vnodes to one reduction as one token.
   [[nodiscard]] std::vector<collectives::ReductionToken> take_tokens();
-  /// To each target of which something is kept: one of the vnodes here asks for all.
-  [[nodiscard]] std::vector<FlowQuestion> questions() const;
+  /// To each target for which something is kept: one of the vnodes here asks for all.
+  [[nodiscard]] std::vector<FlowQuestion> ask(const Asking& how);
 
   // Queries.
   [[nodiscard]] std::uint64_t line() const { return line_; }
@@ -81,7 +81,8 @@ class Contributions {
   ContributionOptions options_;
   std::uint64_t line_ = 0;
   std::map<Key, Flow> flows_;
-  std::map<VnodeId, std::uint64_t> next_;  ///< Per target: the highest of those that were here.
+  std::map<VnodeId, std::uint64_t> asked_;  ///< Per target: it says when those below are complete.
+  std::map<VnodeId, std::uint64_t> next_;   ///< Per target: the highest of those that were here.
   std::uint64_t kept_bytes_ = 0;
   std::vector<Leaving> leaving_;
 };

@@ -70,17 +70,20 @@ void Endpoint::handle(AppAttached& m) {
 }
 
 void Endpoint::handle(AppGrant& m) {
-  VnodeSet arrived;
+  const bool is_closed = holdings_.is_closed();
+  VnodeSet asking;
   for (VnodeParcel& parcel : m.parcels) {
-    arrived.insert(parcel.vnode);
+    // Under the same line nobody has died on the way of anything that it has sent. A program that
+    // is done waits for answers that no other event would bring.
+    if (is_closed || parcel.bundle.line != contributions_.line()) asking.insert(parcel.vnode);
     contributions_.add(parcel.vnode, std::exchange(parcel.bundle.to_targets, {}));
     targets_.add(parcel.vnode, std::exchange(parcel.bundle.as_target, {}));
     outflows_.add(parcel.vnode, std::exchange(parcel.bundle.to_vnodes, {}));
     casts_.add(parcel.vnode, std::exchange(parcel.bundle.casting, {}));
     holdings_.add(std::move(parcel));
   }
-  ask(arrived, true, 0);                     // a relay may have died while they were on their way
-  if (holdings_.is_closed()) ask_targets();  // nothing else would tell what they wait for
+  ask(asking, {.is_lost = true});
+  if (is_closed) ask_targets({});
 }
 
 void Endpoint::handle(AppDeliver& m) {
@@ -109,16 +112,15 @@ void Endpoint::deliver(const Delivery& delivery) {
 
 /// Processors have died: what was on its way, in either direction, may be lost.
 void Endpoint::handle(const AppRepair& m) {
-  ask(all(), true, 0);
+  ask(all(), {.is_lost = true});
   contributions_.on_line(m.line);
-  ask_targets();
+  ask_targets({});
 }
 
 void Endpoint::handle(const AppRelease& m) {
   departing_ = departing_.united(m.vnodes.common(held()));
-  // What is known to have arrived need not move with them. To ask all the receivers of a few short
-  // broadcasts would cost more than that.
-  ask(m.vnodes, false, config_.inflows.unasked_bytes);
+  // What is known to have arrived need not move with them. To ask about little would cost more.
+  ask(m.vnodes, {.least = config_.worth_asking});
   const VnodeSet passing = m.vnodes.common(next_arrivals());
   if (passing.empty()) return;
   std::vector<std::pair<VnodeId, VnodeBundle>> bundles;
@@ -206,16 +208,16 @@ Status Endpoint::check_room(std::uint64_t bytes) {
   const std::uint64_t waiting = outflows_.kept_bytes() + casts_.kept_bytes();
   // Whatever its size, a message passes if nothing else waits.
   if (waiting == 0 || waiting + bytes <= config_.outbox_bytes_max) return success();
-  ask_once();
+  ask_for_room();
   return Error{ErrorCode::kLimit, slowest()};
 }
 
-/// Whoever can make room is asked, once until something is forgotten, or more is kept.
-void Endpoint::ask_once() {
+/// Whoever can make room is asked, and not again before more is kept, or some of it is forgotten.
+void Endpoint::ask_for_room() {
   const std::uint64_t kept = kept_bytes();
   if (std::exchange(asked_at_, kept) == kept) return;
-  ask(all(), false, 0);
-  ask_targets();
+  ask(all(), {.once = true});
+  ask_targets({.once = true});
 }
 
 Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload& payload) {
@@ -271,16 +273,15 @@ void Endpoint::emit_credits() {
   }
 }
 
-/// Broadcasts of which no more than `least_cast_bytes` are kept are left out.
-void Endpoint::ask(const VnodeSet& sources, bool is_lost, std::uint64_t least_cast_bytes) {
+void Endpoint::ask(const VnodeSet& sources, const Asking& how) {
   std::vector<FlowQuestion> questions;
-  outflows_.ask(sources, is_lost, questions);
+  outflows_.ask(sources, how, questions);
   for (const FlowQuestion& question : questions) outputs_.push_back(AppFlow{question});
-  casts_.ask(sources, is_lost, least_cast_bytes, outputs_);
+  casts_.ask(sources, how, outputs_);
 }
 
-void Endpoint::ask_targets() {
-  for (const FlowQuestion& question : contributions_.questions()) {
+void Endpoint::ask_targets(const Asking& how) {
+  for (const FlowQuestion& question : contributions_.ask(how)) {
     outputs_.push_back(AppFlow{question});
   }
 }
@@ -296,8 +297,8 @@ void Endpoint::close() {
   // Of an allreduce that this process takes part in others may still want the result.
   targets_.close([this](VnodeId target) { return contributions_.keeps_for_all(target, target); });
   outputs_.push_back(AppClosing{});
-  ask(all(), false, 0);
-  ask_targets();
+  ask(all(), {});
+  ask_targets({});
 }
 
 void Endpoint::finish() {
@@ -322,6 +323,7 @@ std::string Endpoint::slowest() const {
 
 VnodeBundle Endpoint::pack(VnodeId vnode) {
   VnodeBundle bundle = holdings_.remove(vnode);
+  bundle.line = contributions_.line();
   bundle.to_vnodes = outflows_.remove(vnode);
   bundle.casting = casts_.remove(vnode);
   bundle.to_targets = contributions_.remove(vnode);
@@ -376,7 +378,7 @@ Result<Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
   const bool may_be_refused =
       kept > 0 && !part.always && !contributions_.is_following({target, next});
   if (may_be_refused && kept + part.value.size() > config_.outbox_bytes_max) {
-    ask_once();
+    ask_for_room();
     return Error{ErrorCode::kLimit, unsettled()};
   }
   asked_at_ = 0;

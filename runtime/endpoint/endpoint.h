@@ -112,9 +112,9 @@ class Endpoint {
   void handle(const AppRepair& m);
   void deliver(const Delivery& delivery);
   void on_credit(const FlowCredit& credit);
-  void ask(const VnodeSet& sources, bool is_lost, std::uint64_t least_cast_bytes);
-  void ask_targets();
-  void ask_once();
+  void ask(const VnodeSet& sources, const Asking& how);
+  void ask_targets(const Asking& how);
+  void ask_for_room();
   [[nodiscard]] std::uint64_t kept_bytes() const;
   [[nodiscard]] std::string slowest() const;
   void emit(Outflows::Pieces pieces);

@@ -54,6 +54,21 @@ struct ContributionOptions {
   }
 };
 
+/// What a flow, or a root, has to keep so that its receivers are asked whether they have it.
+struct WorthAsking {
+  std::uint64_t flow_bytes = 0;  ///< More than that.
+  std::uint64_t cast_bytes = 0;
+};
+
+/// How the receivers of flows, broadcasts and contributions are asked what they have.
+struct Asking {
+  bool is_lost = false;  ///< What they do not have may be lost.
+  /// A question is remembered, and answered once more: only those are asked for whom half of what
+  /// is kept is younger than the last one.
+  bool once = false;
+  WorthAsking least = {};
+};
+
 /// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.
 struct EndpointConfig {
   std::size_t piece_bytes = std::size_t{256} << 10U;  ///< Longer messages travel in pieces.
@@ -76,6 +91,9 @@ struct EndpointConfig {
   /// it; and contribute(), if they and the contributions to reductions that are not complete take
   /// more [limit].
   std::uint64_t outbox_bytes_max = std::uint64_t{1} << 30U;
+  /// Of a vnode that is wanted elsewhere, and would have to take along what it keeps: a question
+  /// and its answer cost the daemons on the way as much as some KiB, and a root asks everybody.
+  WorthAsking worth_asking = {std::uint64_t{4} << 10U, std::uint64_t{64} << 10U};
   InflowOptions inflows = {};
   ContributionOptions contributions = {};
   PayloadRoom room = {};  ///< For long messages; by itself the heap.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -58,5 +59,11 @@ struct SafePoint {
 [[nodiscard]] Payload join_user_values(const std::vector<collectives::ReductionPart>& parts);
 /// The same values. Empty if `reduced` is not their message.
 [[nodiscard]] std::vector<Payload> split_user_values(const Payload& reduced);
+
+/// Of what is kept, from `first` to `end`, the younger half has not been asked about.
+[[nodiscard]] constexpr bool is_worth_asking(std::uint64_t first, std::uint64_t asked,
+                                             std::uint64_t end) {
+  return 2 * (end - std::max(first, asked)) >= end - first;
+}
 
 }  // namespace phx::runtime

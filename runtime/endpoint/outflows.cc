@@ -35,7 +35,7 @@ void Outflows::emit(VnodeId from, VnodeId to, Flow& flow, Pieces& out) {
     out.push_back(piece);
   }
   const bool is_held_up = flow.emitted == flow.received && flow.emitted < flow.next;
-  if (is_held_up && asked_.insert({from, to}).second) questions_.push_back({from, to, false});
+  if (is_held_up && !std::exchange(flow.is_asking, true)) questions_.push_back({from, to, false});
 }
 
 void Outflows::forget_received(Flow& flow, std::uint64_t received) {
@@ -82,32 +82,38 @@ void Outflows::on_credit(const FlowCredit& credit, Pieces& out) {
     return;
   }
   forget_received(flow, credit.received);
-  if (credit.limit > flow.limit) asked_.erase({credit.from, credit.to});
+  if (credit.limit > flow.limit) flow.is_asking = false;
   flow.limit = std::max(flow.limit, credit.limit);
   if (credit.again) go_back(flow, *credit.again);
   emit(credit.from, credit.to, flow, out);
 }
 
 void Outflows::add(VnodeId from, Flows flows) {
-  for (const auto& [to, flow] : flows) kept_bytes_ += weight_of(flow);
-  if (!flows.empty()) sources_[from] = std::move(flows);
+  for (auto& [to, flow] : flows) {
+    kept_bytes_ += weight_of(flow);
+    sources_[from][to] = {std::move(flow)};
+  }
 }
 
 Outflows::Flows Outflows::remove(VnodeId from) {
-  auto found = sources_.extract(from);
-  if (found.empty()) return {};
-  for (const auto& [to, flow] : found.mapped()) {
+  Flows flows;
+  const auto found = sources_.extract(from);
+  if (found.empty()) return flows;
+  for (auto& [to, flow] : found.mapped()) {
     kept_bytes_ -= weight_of(flow);
-    asked_.erase({from, to});
+    flows.emplace_hint(flows.end(), to, std::move(flow));
   }
-  return std::move(found.mapped());
+  return flows;
 }
 
-void Outflows::ask(const VnodeSet& from, bool is_lost, std::vector<FlowQuestion>& out) const {
-  for (const auto& [source, flows] : sources_) {
+void Outflows::ask(const VnodeSet& from, const Asking& how, std::vector<FlowQuestion>& out) {
+  for (auto& [source, flows] : sources_) {
     if (!from.contains(source)) continue;
-    for (const auto& [to, flow] : flows) {
-      if (!flow.kept.empty()) out.push_back({source, to, is_lost, flow.next});
+    for (auto& [to, flow] : flows) {
+      if (flow.kept.empty() || weight_of(flow) <= how.least.flow_bytes) continue;
+      if (how.once && !is_worth_asking(flow.received, flow.asked, flow.next)) continue;
+      flow.asked = flow.next;
+      out.push_back({source, to, how.is_lost, flow.next});
     }
   }
 }

@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "runtime/endpoint/endpoint_config.h"
 #include "runtime/messages/delivery.h"
 
 namespace phx::runtime {
@@ -41,8 +41,8 @@ class Outflows {
   /// The same for a receiver in this process, which has it at once. REQUIRES is_all_received().
   /// Returns the number of the piece.
   std::uint64_t pass(const PointToPoint& piece);
-  /// Questions for all flows of `from`, or of everybody, of which something is kept here.
-  void ask(const VnodeSet& from, bool is_lost, std::vector<FlowQuestion>& out) const;
+  /// Questions for the flows of `from` of which something is kept here.
+  void ask(const VnodeSet& from, const Asking& how, std::vector<FlowQuestion>& out);
 
   /// Of flows that are held up although nothing of them is on its way: so credit may have been
   /// lost.
@@ -57,14 +57,16 @@ class Outflows {
   void check_invariants() const;
 
  private:
-  using Flow = VnodeBundle::Outbound;
+  struct Flow : VnodeBundle::Outbound {
+    std::uint64_t asked = 0;  ///< The receiver says when it has the pieces below.
+    bool is_asking = false;   ///< As it was held up: once, until credit comes.
+  };
   void emit(VnodeId from, VnodeId to, Flow& flow, Pieces& out);
   void forget_received(Flow& flow, std::uint64_t received);
 
   std::uint64_t unasked_bytes_;
-  std::map<VnodeId, Flows> sources_;
+  std::map<VnodeId, std::map<VnodeId, Flow>> sources_;
   std::uint64_t kept_bytes_ = 0;
-  std::set<std::pair<VnodeId, VnodeId>> asked_;  ///< Held up flows: once, until credit comes.
   std::vector<FlowQuestion> questions_;
 };
 

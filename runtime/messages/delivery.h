@@ -85,6 +85,8 @@ struct VnodeBundle {
   std::map<VnodeId, std::uint64_t> reductions;  ///< Next number per target.
   std::map<VnodeId, Contributed> to_targets;    ///< Only those of which something is kept.
   AsTarget as_target;
+  /// Deaths known where it was: its flows and roots have asked for what these took with them.
+  std::uint64_t line = 0;
   friend bool operator==(const VnodeBundle&, const VnodeBundle&) = default;
 };
 

@@ -264,7 +264,7 @@ Outcome Run::finish() {
   for (const SimDriver& machine : cluster_.machines()) {
     if (!machine.is_running()) ++outcome_.left;
   }
-  outcome_.frames = cluster_.network().meter().all().messages;
+  outcome_.cost = cluster_.network().meter();
   outcome_.steps = cluster_.agenda().steps();
   outcome_.virtual_time = cluster_.now().time_since_epoch();
   outcome_.hash = cluster_.transcript().hash();

@@ -8,6 +8,7 @@
 
 #include "runtime/sim/cluster.h"
 #include "runtime/sim/faults.h"
+#include "runtime/sim/meter.h"
 
 namespace phx::sim {
 
@@ -59,7 +60,7 @@ struct Outcome {
   Ledger::Counters counters;
   std::uint64_t machines = 0;  ///< That took part at any time.
   std::uint64_t left = 0;      ///< That left or died.
-  std::uint64_t frames = 0;
+  Meter cost;                  ///< All frames.
   std::uint64_t steps = 0;
   Duration virtual_time{};
   bool has_failed = false;  ///< The job ended with a reason, as it may after deaths.

@@ -17,6 +17,12 @@ constexpr std::string_view name_of() {
   return name.substr(name.rfind(':') + 1);
 }
 
+/// A root asks how far the receivers of its broadcasts are.
+bool is_question(const runtime::CollectiveMessage& m) {
+  const collectives::BroadcastPiece* piece = runtime::copied_piece(m);
+  return piece != nullptr && collectives::is_question(piece->purpose);
+}
+
 }  // namespace
 
 std::string_view kind_of(const runtime::Frame& frame) {
@@ -30,7 +36,9 @@ std::string_view kind_of(const runtime::Frame& frame) {
         if constexpr (std::is_same_v<M, overlay::Message>) {
           return std::visit(name, static_cast<const overlay::Message::Variant&>(m));
         } else if constexpr (std::is_same_v<M, runtime::CollectiveMessage>) {
-          return std::visit(name, m.message);
+          return is_question(m) ? "CastQuestion" : std::visit(name, m.message);
+        } else if constexpr (std::is_same_v<M, runtime::VnodeMessage>) {
+          return std::visit(name, m.delivery);
         } else {
           return name(m);
         }

@@ -30,7 +30,8 @@ class Meter {
   // Queries.
   /// But for downloads that measure bandwidth (Fetch, Load), which have only their kinds.
   [[nodiscard]] const Count& all() const { return all_; }
-  /// "TreeCopy", "Probe", ...; "acknowledgement" for frames without a message.
+  /// "TreeCopy", "Probe", "PointToPoint", ...; "CastQuestion" for copies of questions;
+  /// "acknowledgement" for frames without a message.
   [[nodiscard]] const std::map<std::string_view, Count>& kinds() const { return kinds_; }
   [[nodiscard]] Count of(std::string_view kind) const;
   /// The most that one machine sent and received together; messages and bytes need not be of the
@@ -50,7 +51,7 @@ class Meter {
   std::map<std::uint32_t, std::uint64_t> budgets_;  ///< Copies by hops that they had left.
 };
 
-/// What a frame carries, named as its struct is.
+/// What a frame carries, named as its struct is, or that of what is in it for vnodes.
 [[nodiscard]] std::string_view kind_of(const runtime::Frame& frame);
 
 }  // namespace phx::sim

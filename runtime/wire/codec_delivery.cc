@@ -469,7 +469,7 @@ runtime::AsTarget read_as_target(const pb::VnodeBundle& in, Source& source) {
 
 void write(const runtime::VnodeBundle& in, pb::VnodeBundle& out, Sink& sink) {
   const auto& [state, mailbox, to_vnodes, from_vnodes, from_roots, casting, reductions, to_targets,
-               as_target] = in;
+               as_target, line] = in;
   out.set_has_state(state.has_value());
   if (state) out.set_state_size(sink.payload(*state));
   write_list(mailbox, out.mutable_mailbox(), sink);
@@ -480,6 +480,7 @@ void write(const runtime::VnodeBundle& in, pb::VnodeBundle& out, Sink& sink) {
   write_counters(reductions, out.mutable_reductions(), same_number);
   write_contributed(to_targets, out.mutable_to_targets(), sink);
   write_as_target(as_target, out, sink);
+  out.set_line(line);
 }
 
 runtime::VnodeBundle read(VnodeId vnode, const pb::VnodeBundle& in, Source& source) {
@@ -502,6 +503,7 @@ runtime::VnodeBundle read(VnodeId vnode, const pb::VnodeBundle& in, Source& sour
     source.require(is_next || given.first == runtime::kFlowClosed, "Contributed.first");
   }
   out.as_target = read_as_target(in, source);
+  out.line = in.line();
   return out;
 }
 

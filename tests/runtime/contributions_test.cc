@@ -184,13 +184,13 @@ TEST_CASE("one vnode asks each target for all of its process") {
   for (std::uint64_t n = 0; n < 5; ++n) source.push(v2, n);
   source.kept.push(v2, {v3, 7}, {kSum, number(1)});
 
-  CHECK(source.kept.questions() ==
+  CHECK(source.kept.ask({}) ==
         std::vector<FlowQuestion>{{v1, v0, false, 0, 5}, {v2, v3, false, 0, 8}});
   CHECK(source.kept.slowest() ==
         "reductions towards v0 are not complete, for which 1 KiB are kept");
   source.kept.on_complete(v0, 5);
   source.kept.on_complete(v3, 8);
-  CHECK(source.kept.questions().empty());
+  CHECK(source.kept.ask({}).empty());
   CHECK(source.kept.slowest().empty());
 }
 

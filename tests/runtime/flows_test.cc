@@ -339,6 +339,78 @@ TEST_CASE("credit that was lost when nothing was kept is asked for by the source
   CHECK(taken == 8);
 }
 
+TEST_CASE(
+    "a vnode that moves asks nobody, unless somebody has died meanwhile, or its program is done") {
+  const auto release = [](Endpoint& endpoint) {
+    endpoint.on_message(AppRelease{VnodeSet{v0}});
+    static_cast<void>(endpoint.begin_safe_point());
+    endpoint.finish_safe_point({{v0, bytes(1)}});
+    for (ToDaemon& output : endpoint.take_outputs()) {
+      CHECK(!std::holds_alternative<AppFlow>(output));  // not worth it
+      CHECK(!std::holds_alternative<AppBroadcast>(output));
+      if (auto* m = std::get_if<AppReleased>(&output)) return m->vnodes.front().second;
+    }
+    FAIL("not released");
+    return VnodeBundle{};
+  };
+  const auto questions_after = [](const VnodeBundle& bundle, std::uint64_t line, bool is_closed) {
+    Endpoint there({.piece_bytes = kPiece, .inflows = kInflows});
+    there.on_message(AppAttached{JobId{1}, ProcessorId{2}, 4, "", line});
+    if (is_closed) there.close();
+    static_cast<void>(there.take_outputs());
+    there.on_message(AppGrant{{{v0, 2, bundle}}});
+    std::size_t count = 0;
+    for (const ToDaemon& output : there.take_outputs()) {
+      count += std::holds_alternative<AppFlow>(output) ? 1U : 0U;
+      count += std::holds_alternative<AppBroadcast>(output) ? 1U : 0U;
+    }
+    return count;
+  };
+  Pair pair;
+  pair.source.endpoint.on_message(AppRepair{3});
+  REQUIRE(pair.send(kPiece).ok());
+  REQUIRE(pair.source.endpoint.send(v0, v2, 0, bytes(kPiece)).ok());
+  REQUIRE(pair.source.endpoint.broadcast(v0, 0, bytes(kPiece)).ok());
+  static_cast<void>(pair.source.endpoint.take_outputs());
+  const VnodeBundle bundle = release(pair.source.endpoint);
+
+  CHECK(questions_after(bundle, 3, false) == 0);
+  CHECK(questions_after(bundle, 4, false) == 3);  // a death that it has not asked about
+  CHECK(questions_after(bundle, 2, false) == 3);  // one that is not known there
+  CHECK(questions_after(bundle, 3, true) == 3);
+}
+
+TEST_CASE("who waits for room asks a receiver again when half of what is kept for it is new") {
+  Outflows flows(1'000'000);
+  Outflows::Pieces out;
+  constexpr std::uint64_t kReceivers = 50;
+  const auto push = [&](std::uint64_t to) {
+    flows.push({v0, VnodeId{to}, 0, 0, 0, bytes(1)}, out);
+  };
+  const auto asked = [&] {
+    std::vector<FlowQuestion> questions;
+    flows.ask(VnodeSet{v0}, {.once = true}, questions);
+    return questions.size();
+  };
+  for (std::uint64_t to = 1; to <= kReceivers; ++to) {
+    for (int i = 0; i < 10; ++i) push(to);
+  }
+
+  CHECK(asked() == kReceivers);
+  CHECK(asked() == 0);
+  std::size_t questions = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    push(7);  // it does not answer
+    questions += asked();
+  }
+  CHECK(questions <= 8);  // 1,000 are 7 doublings of 10
+  push(8);
+  CHECK(asked() == 0);
+  flows.on_credit({v0, VnodeId{8}, 11, 0, {}, 0}, out);
+  push(8);
+  CHECK(asked() == 1);
+}
+
 TEST_CASE("old and repeated credit does no harm") {
   Outflows flows(1'000);
   Outflows::Pieces out;

@@ -365,6 +365,7 @@ VnodeBundle RandomMessages::bundle(VnodeId vnode_of) {
     made.as_target.pending[number()] = {reduction_kind(), list([this] { return reduction_part(); }),
                                         number()};
   }
+  made.line = number();
   return made;
 }
 
