@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   phx::app::add_add(tool, chosen);
   phx::app::add_drain(tool, chosen);
   phx::app::add_run(tool, chosen);
+  phx::app::add_mpirun(tool, chosen);
   phx::app::add_attach(tool, chosen);
   phx::app::add_logs(tool, chosen);
   phx::app::add_status(tool, chosen);

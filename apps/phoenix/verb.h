@@ -25,6 +25,7 @@ void add_add(CLI::App& tool, Action& chosen);
 void add_drain(CLI::App& tool, Action& chosen);
 void add_status(CLI::App& tool, Action& chosen);
 void add_run(CLI::App& tool, Action& chosen);
+void add_mpirun(CLI::App& tool, Action& chosen);
 void add_attach(CLI::App& tool, Action& chosen);
 void add_logs(CLI::App& tool, Action& chosen);
 void add_ps(CLI::App& tool, Action& chosen);

@@ -141,6 +141,7 @@ void Engine::embed() {
     const std::string listen = options_.listen.empty() ? "127.0.0.1:0" : options_.listen;
     inside.listen = value_or_throw(tcp::parse_address(listen));
   }
+  inside.config.balance = options_.balance;
   if (!options_.join.empty()) inside.join = {options_.join};
   embedded_ = value_or_throw(tcp::EmbeddedDaemon::start(inside, {.level = "error", .file = ""}));
   link_ = local::LocalLink(*embedded_);
@@ -344,6 +345,10 @@ void Engine::close(const std::function<void(Endpoint&)>& last_words) {
   link_.finish(kFarewell);
   if (!lost_) lost_ = Error{ErrorCode::kUnavailable, "the session is finished"};
   came_in_.notify_all();
+}
+
+void Engine::leave(Duration patience) {
+  if (embedded_) embedded_->leave(patience);
 }
 
 }  // namespace phx

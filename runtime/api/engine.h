@@ -97,6 +97,8 @@ class Engine {
   void drain();
   /// Runs `last_words(endpoint)` and closes the connection, once the daemon has read everything.
   void close(const std::function<void(Endpoint&)>& last_words);
+  /// After close(): ends the daemon inside, in good order if that takes no longer.
+  void leave(Duration patience);
   /// Runs `f(report)` if there is to be one (PHOENIX_REPORT).
   void report(const std::function<void(Report&)>& f);
 

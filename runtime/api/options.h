@@ -22,6 +22,9 @@ struct Options {
   std::string listen{};
   /// Inside: vnodes of the job, if this process is the first: PHOENIX_VNODES. 0: one.
   std::uint64_t vnodes = 0;
+  /// Inside: in a job that this process begins vnodes move by themselves; else only by assume() and
+  /// release().
+  bool balance = true;
   /// Bytes of messages that their receivers do not have yet: with more of them send() waits for the
   /// receivers. PHOENIX_SEND_BYTES. 0: an eighth of the machine's memory.
   std::uint64_t send_bytes_max = 0;

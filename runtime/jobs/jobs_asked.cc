@@ -47,6 +47,7 @@ void Jobs::attach(const Surroundings& around, ApplicationId application, const A
     JobSpec spec;
     spec.vnodes = m.vnodes;
     spec.name = "embedded";
+    spec.balance = config_.balance;
     asked_[request] = {std::move(spec), std::nullopt, {application}, kNobody};
     request_job(around, request, out);
     return;

@@ -54,6 +54,8 @@ struct DaemonConfig {
   TreeSource trees = TreeSource::kLearned;
   /// Lives inside an application: whoever attaches without a job begins one, or takes part in it.
   bool embedded = false;
+  /// Embedded, of the job that the application begins: else vnodes move by assume and release only.
+  bool balance = true;
   /// Jobs at once, those asked for here included [limit]; vnodes per job [limit]; members of the
   /// mesh [limit].
   std::uint32_t jobs_max = 1000;

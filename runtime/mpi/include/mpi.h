@@ -99,6 +99,8 @@ int MPIR_Dup_fn(MPI_Comm from, int key, void* extra_state, void* value, void* co
 
 #include "phx_mpi_datatypes.h"
 #include "phx_mpi_objects.h"
+#include "phx_mpi_messages.h"
+#include "phx_mpi_communicators.h"
 
 #undef PHX_MPI_FUNCTION
 

@@ -1,0 +1,87 @@
+#include "runtime/mpi/calls/waiting.h"
+
+using namespace phx::mpi;
+using Mode = Traffic::Mode;
+
+namespace {
+
+/// Gives out a request that begins with `start`.
+void prepare(MPI_Comm comm, MPI_Request* out, std::function<Ref<Request>()> start) {
+  auto* request = new PersistentRequest;
+  const Ref<Request> kept(request);
+  request->start = std::move(start);
+  give_request(kept, comm, out);
+}
+
+struct Prepared {
+  const char* name;
+  MPI_Request* request;
+};
+int prepare_send(const Prepared& call, const Sending& sending, const void* buffer, int count,
+                 MPI_Datatype datatype) {
+  return enter(call.name, sending.comm, [&] {
+    static_cast<void>(check_target(comm_of(sending.comm), sending.to, sending.tag));
+    prepare(sending.comm, call.request, [sending, from = Buffer(buffer, count, datatype)] {
+      return begin_send(sending, from);
+    });
+  });
+}
+
+void begin(MPI_Request handle) {
+  auto* request = dynamic_cast<PersistentRequest*>(&request_of(handle));
+  require(request != nullptr && !request->active, MPI_ERR_REQUEST,
+          "this is not an inactive persistent request");
+  request->active = request->start();
+  request->active->comm = request->comm;
+}
+
+}  // namespace
+
+PHX_MPI_ENTRY(int, Send_init,
+              (const void* buffer, int count, MPI_Datatype datatype, int to, int tag, MPI_Comm comm,
+               MPI_Request* request)) {
+  return prepare_send({"MPI_Send_init", request}, {comm, to, tag}, buffer, count, datatype);
+}
+PHX_MPI_ENTRY(int, Ssend_init,
+              (const void* buffer, int count, MPI_Datatype datatype, int to, int tag, MPI_Comm comm,
+               MPI_Request* request)) {
+  return prepare_send({"MPI_Ssend_init", request}, {comm, to, tag, Mode::kSynchronous}, buffer,
+                      count, datatype);
+}
+PHX_MPI_ENTRY(int, Rsend_init,
+              (const void* buffer, int count, MPI_Datatype datatype, int to, int tag, MPI_Comm comm,
+               MPI_Request* request)) {
+  return prepare_send({"MPI_Rsend_init", request}, {comm, to, tag}, buffer, count, datatype);
+}
+PHX_MPI_ENTRY(int, Bsend_init,
+              (const void* buffer, int count, MPI_Datatype datatype, int to, int tag, MPI_Comm comm,
+               MPI_Request* request)) {
+  return prepare_send({"MPI_Bsend_init", request}, {comm, to, tag, Mode::kBuffered}, buffer, count,
+                      datatype);
+}
+
+PHX_MPI_ENTRY(int, Recv_init,
+              (void* buffer, int count, MPI_Datatype datatype, int from, int tag, MPI_Comm comm,
+               MPI_Request* request)) {
+  return enter("MPI_Recv_init", comm, [&] {
+    static_cast<void>(check_source(comm_of(comm), from, tag));
+    const Receiving receiving{comm, from, tag};
+    prepare(comm, request, [receiving, into = Buffer(buffer, count, datatype)] {
+      return begin_receive(receiving, into);
+    });
+  });
+}
+
+PHX_MPI_ENTRY(int, Start, (MPI_Request * request)) {
+  return enter("MPI_Start", [&] {
+    require(request != nullptr, MPI_ERR_ARG, "the pointer to the request is null");
+    begin(*request);
+  });
+}
+
+PHX_MPI_ENTRY(int, Startall, (int count, MPI_Request requests[])) {
+  return enter("MPI_Startall", [&] {
+    require(count >= 0, MPI_ERR_COUNT, "the count is negative");
+    for (int i = 0; i < count; ++i) begin(requests[i]);
+  });
+}

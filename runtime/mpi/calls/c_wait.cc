@@ -1,0 +1,210 @@
+#include "runtime/mpi/calls/waiting.h"
+
+using namespace phx::mpi;
+
+namespace {
+
+MPI_Status* status_at(MPI_Status* statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE || statuses == nullptr ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+void set_error(MPI_Status* status, int error) {
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+}
+
+/// Whose error handler hears of errors of these requests.
+MPI_Comm comm_of_requests(int count, const MPI_Request* handles) {
+  for (int i = 0; i < count && handles != nullptr; ++i) {
+    const Request* request = requests().find(handles[i]);
+    if (request != nullptr) return request->comm;
+  }
+  return MPI_COMM_WORLD;
+}
+
+void require_well(int error) {
+  require(error == MPI_SUCCESS, error,
+          error == MPI_ERR_TRUNCATE ? "the message is longer than the buffer"
+                                    : "the operation has failed");
+}
+
+/// All requests are over. Fails with MPI_ERR_IN_STATUS if one has failed.
+void collect_all(int count, MPI_Request* handles, MPI_Status* statuses) {
+  bool has_failed = false;
+  std::vector<int> errors(static_cast<std::size_t>(count), MPI_SUCCESS);
+  for (int i = 0; i < count; ++i) {
+    MPI_Status* status = status_at(statuses, i);
+    set_status(status, {});
+    if (handles[i] == MPI_REQUEST_NULL) continue;
+    errors[static_cast<std::size_t>(i)] = collect(&handles[i], status);
+    has_failed = has_failed || errors[static_cast<std::size_t>(i)] != MPI_SUCCESS;
+  }
+  if (!has_failed) return;
+  for (int i = 0; i < count; ++i) {
+    set_error(status_at(statuses, i), errors[static_cast<std::size_t>(i)]);
+  }
+  throw Failure(MPI_ERR_IN_STATUS, "one of the operations has failed, see the statuses");
+}
+
+void collect_some(const std::vector<int>& over, MPI_Request* handles, int* indices,
+                  MPI_Status* statuses) {
+  bool has_failed = false;
+  for (std::size_t k = 0; k < over.size(); ++k) {
+    indices[k] = over[k];
+    MPI_Status* status = status_at(statuses, static_cast<int>(k));
+    const int error = collect(&handles[over[k]], status);
+    set_error(status, error);
+    has_failed = has_failed || error != MPI_SUCCESS;
+  }
+  require(!has_failed, MPI_ERR_IN_STATUS, "one of the operations has failed, see the statuses");
+}
+
+}  // namespace
+
+PHX_MPI_ENTRY(int, Wait, (MPI_Request * request, MPI_Status* status)) {
+  return enter("MPI_Wait", comm_of_requests(1, request), [&] {
+    require(request != nullptr, MPI_ERR_ARG, "the pointer to the request is null");
+    set_status(status, {});
+    if (*request == MPI_REQUEST_NULL) return;
+    Request& one = request_of(*request);
+    Process::current().wait([&](Traffic&) { return is_over(one); });
+    require_well(collect(request, status));
+  });
+}
+
+PHX_MPI_ENTRY(int, Test, (MPI_Request * request, int* flag, MPI_Status* status)) {
+  return enter("MPI_Test", comm_of_requests(1, request), [&] {
+    require(request != nullptr && flag != nullptr, MPI_ERR_ARG, "a pointer is null");
+    *flag = 1;
+    if (*request == MPI_REQUEST_NULL) return set_status(status, {});
+    Request& one = request_of(*request);
+    *flag = Process::current().test([&](Traffic&) { return is_over(one); }) ? 1 : 0;
+    if (*flag != 0) require_well(collect(request, status));
+  });
+}
+
+PHX_MPI_ENTRY(int, Waitall, (int count, MPI_Request requests[], MPI_Status statuses[])) {
+  return enter("MPI_Waitall", comm_of_requests(count, requests), [&] {
+    const Several several(count, requests);
+    if (!several.empty()) Process::current().wait([&](Traffic&) { return several.all(); });
+    collect_all(count, requests, statuses);
+  });
+}
+
+PHX_MPI_ENTRY(int, Testall, (int count, MPI_Request requests[], int* flag, MPI_Status statuses[])) {
+  return enter("MPI_Testall", comm_of_requests(count, requests), [&] {
+    const Several several(count, requests);
+    *flag = several.empty() || Process::current().test([&](Traffic&) { return several.all(); });
+    if (*flag != 0) collect_all(count, requests, statuses);
+  });
+}
+
+PHX_MPI_ENTRY(int, Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status)) {
+  return enter("MPI_Waitany", comm_of_requests(count, requests), [&] {
+    const Several several(count, requests);
+    *index = MPI_UNDEFINED;
+    set_status(status, {});
+    if (several.empty()) return;
+    Process::current().wait([&](Traffic&) { return (*index = several.any()) >= 0; });
+    require_well(collect(&requests[*index], status));
+  });
+}
+
+PHX_MPI_ENTRY(int, Testany,
+              (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status)) {
+  return enter("MPI_Testany", comm_of_requests(count, requests), [&] {
+    const Several several(count, requests);
+    *index = MPI_UNDEFINED;
+    *flag = 1;
+    if (several.empty()) return set_status(status, {});
+    int found = -1;
+    *flag = Process::current().test([&](Traffic&) { return (found = several.any()) >= 0; }) ? 1 : 0;
+    if (*flag == 0) return;
+    *index = found;
+    require_well(collect(&requests[found], status));
+  });
+}
+
+PHX_MPI_ENTRY(int, Waitsome,
+              (int count, MPI_Request requests[], int* done, int indices[],
+               MPI_Status statuses[])) {
+  return enter("MPI_Waitsome", comm_of_requests(count, requests), [&] {
+    const Several several(count, requests);
+    *done = MPI_UNDEFINED;
+    if (several.empty()) return;
+    std::vector<int> over;
+    Process::current().wait([&](Traffic&) { return !(over = several.some()).empty(); });
+    *done = static_cast<int>(over.size());
+    collect_some(over, requests, indices, statuses);
+  });
+}
+
+PHX_MPI_ENTRY(int, Testsome,
+              (int count, MPI_Request requests[], int* done, int indices[],
+               MPI_Status statuses[])) {
+  return enter("MPI_Testsome", comm_of_requests(count, requests), [&] {
+    const Several several(count, requests);
+    *done = MPI_UNDEFINED;
+    if (several.empty()) return;
+    std::vector<int> over;
+    static_cast<void>(
+        Process::current().test([&](Traffic&) { return !(over = several.some()).empty(); }));
+    *done = static_cast<int>(over.size());
+    collect_some(over, requests, indices, statuses);
+  });
+}
+
+PHX_MPI_ENTRY(int, Request_free, (MPI_Request * request)) {
+  return enter("MPI_Request_free", comm_of_requests(1, request), [&] {
+    require(request != nullptr, MPI_ERR_ARG, "the pointer to the request is null");
+    Request& one = request_of(*request);
+    const Ref<Request> kept(&one);
+    close_request(request);
+    if (one.kind != Request::Kind::kGeneral) return;
+    // It is freed when the program has completed it.
+    auto& general = static_cast<GeneralRequest&>(one);
+    const bool is_done = Process::current().call([&](Traffic&) {
+      if (!one.is_done && general.free != nullptr) {
+        one.when_done = [free = general.free, extra = general.extra] { free(extra); };
+      }
+      return one.is_done;
+    });
+    if (is_done && general.free != nullptr) require_well(general.free(general.extra));
+  });
+}
+
+PHX_MPI_ENTRY(int, Request_get_status, (MPI_Request request, int* flag, MPI_Status* status)) {
+  return enter("MPI_Request_get_status", comm_of_requests(1, &request), [&] {
+    *flag = 1;
+    set_status(status, {});
+    if (request == MPI_REQUEST_NULL) return;
+    Request& one = request_of(request);
+    *flag = Process::current().test([&](Traffic&) { return is_over(one); }) ? 1 : 0;
+    if (*flag == 0) return;
+    if (one.kind == Request::Kind::kGeneral) {
+      auto& general = static_cast<GeneralRequest&>(one);
+      MPI_Status own{};
+      set_status(&own, {});
+      if (general.query != nullptr) require_well(general.query(general.extra, &own));
+      if (status != MPI_STATUS_IGNORE) *status = own;
+      return;
+    }
+    const Request* const done = pending(one);
+    if (done != nullptr) set_status(status, done->outcome);
+  });
+}
+
+PHX_MPI_ENTRY(int, Cancel, (MPI_Request * request)) {
+  return enter("MPI_Cancel", comm_of_requests(1, request), [&] {
+    require(request != nullptr, MPI_ERR_ARG, "the pointer to the request is null");
+    Request& one = request_of(*request);
+    if (one.kind == Request::Kind::kGeneral) {
+      auto& general = static_cast<GeneralRequest&>(one);
+      if (general.cancel == nullptr) return;
+      return require_well(general.cancel(general.extra, one.is_done ? 1 : 0));
+    }
+    Process::current().call([&](Traffic& traffic) {
+      Request* const begun = pending(one);
+      if (begun != nullptr) traffic.cancel(*begun);
+    });
+  });
+}

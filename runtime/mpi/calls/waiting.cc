@@ -1,0 +1,123 @@
+#include "runtime/mpi/calls/waiting.h"
+
+#include <algorithm>
+
+namespace phx::mpi {
+
+Handles<Request>& requests() {
+  static Handles<Request> all(Kind::kRequest);
+  return all;
+}
+
+Request& request_of(MPI_Request handle) {
+  Request* found = requests().find(handle);
+  require(found != nullptr, MPI_ERR_REQUEST, "this is not a request");
+  return *found;
+}
+
+void give_request(const Ref<Request>& request, MPI_Comm comm, MPI_Request* out) {
+  require(out != nullptr, MPI_ERR_ARG, "the pointer to the request is null");
+  request->comm = comm;
+  *out = requests().open(request.get());
+}
+
+void close_request(MPI_Request* handle) {
+  Request& request = request_of(*handle);
+  *handle = MPI_REQUEST_NULL;
+  requests().close(&request);
+}
+
+Ref<Request> nothing_to_do(const Outcome& outcome) {
+  Ref<Request> request(new Request(Request::Kind::kSchedule));
+  request->is_done = true;
+  request->outcome = outcome;
+  return request;
+}
+
+void set_status(MPI_Status* status, const Outcome& outcome) {
+  if (status == MPI_STATUS_IGNORE || status == nullptr) return;
+  status->MPI_SOURCE = outcome.source;
+  status->MPI_TAG = outcome.tag;
+  set_bytes(*status, outcome.bytes);
+  set_cancelled(*status, outcome.is_cancelled);
+}
+
+void wait_for(Request& request) {
+  if (!request.is_done) {
+    Process::current().wait([&](Traffic&) { return request.is_done; });
+  }
+  require(request.outcome.error == MPI_SUCCESS, request.outcome.error,
+          request.outcome.error == MPI_ERR_TRUNCATE ? "the message is longer than the buffer"
+                                                    : "the operation has failed");
+}
+
+Request* pending(Request& request) {
+  if (request.kind != Request::Kind::kPersistent) return &request;
+  return static_cast<PersistentRequest&>(request).active.get();
+}
+
+namespace {
+
+/// A generalized request asks the program for its status.
+int collect_general(GeneralRequest& request, MPI_Status* status) {
+  MPI_Status own{};
+  set_status(&own, {});
+  int error = request.query == nullptr ? MPI_SUCCESS : request.query(request.extra, &own);
+  if (status != MPI_STATUS_IGNORE && status != nullptr) {
+    own.MPI_ERROR = status->MPI_ERROR;
+    *status = own;
+  }
+  const int freed = request.free == nullptr ? MPI_SUCCESS : request.free(request.extra);
+  return error != MPI_SUCCESS ? error : freed;
+}
+
+}  // namespace
+
+int collect(MPI_Request* handle, MPI_Status* status) {
+  Request& request = request_of(*handle);
+  const Ref<Request> kept(&request);
+  if (request.kind == Request::Kind::kGeneral) {
+    close_request(handle);
+    return collect_general(static_cast<GeneralRequest&>(request), status);
+  }
+  Ref<Request> done = kept;
+  if (request.kind == Request::Kind::kPersistent) {
+    done = std::exchange(static_cast<PersistentRequest&>(request).active, {});
+  } else {
+    close_request(handle);
+  }
+  set_status(status, done ? done->outcome : Outcome{});
+  return done ? done->outcome.error : MPI_SUCCESS;
+}
+
+Several::Several(int count, MPI_Request* handles, bool skips_inactive) {
+  require(count >= 0, MPI_ERR_COUNT, "the count is negative");
+  require(count == 0 || handles != nullptr, MPI_ERR_ARG, "the array of requests is null");
+  for (int i = 0; i < count; ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) continue;
+    Request& request = request_of(handles[i]);
+    if (skips_inactive && pending(request) == nullptr) continue;
+    active_.emplace_back(i, &request);
+  }
+}
+
+bool Several::all() const {
+  return std::all_of(active_.begin(), active_.end(),
+                     [](const auto& one) { return is_over(*one.second); });
+}
+
+int Several::any() const {
+  const auto found = std::find_if(active_.begin(), active_.end(),
+                                  [](const auto& one) { return is_over(*one.second); });
+  return found == active_.end() ? -1 : found->first;
+}
+
+std::vector<int> Several::some() const {
+  std::vector<int> over;
+  for (const auto& [i, request] : active_) {
+    if (is_over(*request)) over.push_back(i);
+  }
+  return over;
+}
+
+}  // namespace phx::mpi

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runtime/mpi/calls/requests.h"
+
+/// The families of MPI_Wait and MPI_Test, which wait for requests of every kind.
+namespace phx::mpi {
+
+/// What is waited for behind a handle: of a persistent request what it has begun; null if that is
+/// nothing. With the lock.
+[[nodiscard]] Request* pending(Request& request);
+[[nodiscard]] inline bool is_over(Request& request) {
+  const Request* const one = pending(request);
+  return one == nullptr || one->is_done;
+}
+
+/// REQUIRES that it is over. Fills the status, and frees what it has begun. Returns its error.
+int collect(MPI_Request* handle, MPI_Status* status);
+
+/// The requests of a program: those that are not MPI_REQUEST_NULL, nor inactive.
+class Several {
+ public:
+  /// Fails with MPI_ERR_REQUEST.
+  Several(int count, MPI_Request* handles, bool skips_inactive = true);
+  [[nodiscard]] bool empty() const { return active_.empty(); }
+  /// With the lock.
+  [[nodiscard]] bool all() const;
+  [[nodiscard]] int any() const;  ///< -1: none
+  [[nodiscard]] std::vector<int> some() const;
+
+ private:
+  std::vector<std::pair<int, Request*>> active_;
+};
+
+}  // namespace phx::mpi

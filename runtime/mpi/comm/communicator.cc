@@ -1,0 +1,28 @@
+#include "runtime/mpi/comm/communicator.h"
+
+#include <utility>
+
+namespace phx::mpi {
+
+Communicator::Communicator(std::uint64_t context, Ref<Group> group, Ref<Group> remote)
+    : context_(context),
+      group_(std::move(group)),
+      remote_(std::move(remote)),
+      rank_(group_->rank_of(own_process())) {}
+
+Communicator& comm_of(MPI_Comm handle) {
+  return static_cast<Communicator&>(communicator_of(handle));
+}
+
+Communicator& intra_of(MPI_Comm handle) {
+  Communicator& comm = comm_of(handle);
+  require(!comm.is_inter(), MPI_ERR_COMM, "an inter-communicator cannot be used here");
+  return comm;
+}
+
+std::uint64_t fresh_context() {
+  static std::atomic<std::uint32_t> made{2};  // 0: the world
+  return (static_cast<std::uint64_t>(own_process()) << 32U) | made.fetch_add(2);
+}
+
+}  // namespace phx::mpi

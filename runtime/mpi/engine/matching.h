@@ -1,0 +1,44 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+#include "overlay/base/payload.h"
+#include "runtime/mpi/engine/head.h"
+#include "runtime/mpi/engine/request.h"
+
+namespace phx::mpi {
+
+/// A message that came before its receive.
+struct Arrived {
+  int from = 0;  ///< process
+  Head head;
+  Payload bytes;  ///< of a short one
+};
+
+/// Receives that wait for messages, and messages that wait for receives, per context; both in
+/// order. Guarantees: messages of one sender in one context meet receives in the order of sending.
+class Matching {
+ public:
+  /// The oldest message for it, which then waits no longer.
+  [[nodiscard]] std::optional<Arrived> take(const Wanted& wanted);
+  /// The same, and it goes on waiting. Valid until the next call.
+  [[nodiscard]] const Arrived* look(const Wanted& wanted) const;
+  void post(Ref<ReceiveRequest> receive);
+  /// The oldest receive for it, which then waits no longer; null if there is none.
+  [[nodiscard]] Ref<ReceiveRequest> take(const Head& head);
+  void keep(Arrived arrived);
+  /// A receive, or a message, waits no longer. False: it did not wait.
+  bool withdraw(const ReceiveRequest& receive);
+  bool withdraw(int from, const Head& withdrawal);
+
+ private:
+  struct Half {
+    std::deque<Ref<ReceiveRequest>> receives;
+    std::deque<Arrived> messages;
+  };
+  std::unordered_map<std::uint64_t, Half> halves_;
+};
+
+}  // namespace phx::mpi

@@ -1,0 +1,93 @@
+#include "runtime/mpi/engine/process.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "runtime/mpi/engine/start.h"
+
+namespace phx::mpi {
+namespace {
+
+/// The tag of a message of a process to itself, which only ends waits.
+constexpr std::uint32_t kWakeTag = 0xfffffffe;
+
+Process*& running() {
+  static Process* process = nullptr;
+  return process;
+}
+
+VnodeId vnode(int rank) {
+  return VnodeId{static_cast<std::uint64_t>(rank)};
+}
+
+}  // namespace
+
+Process& Process::current() {
+  return *running();
+}
+
+void Process::begin() {
+  Started started = start();
+  tell_launcher("begun");
+  running() = new Process(std::move(started.core), started.rank, started.size);
+}
+
+void Process::end() {
+  SessionCore& core = *running()->core_;
+  core.is_finished = true;
+  core.engine.drain();
+  core.engine.close([](runtime::Endpoint& endpoint) { endpoint.finish(); });
+  // Who went at once would be missed by those that have not heard of the end yet.
+  if (tell_launcher("ended")) static_cast<void>(hear_launcher());
+  core.engine.leave(Duration::zero());
+}
+
+void Process::abort(int code, const std::string& text) {
+  const int shown = code > 0 && code <= 255 ? code : 1;
+  std::fflush(nullptr);
+  if (!tell_launcher("abort " + std::to_string(shown) + " " + text)) {
+    std::fprintf(stderr, "%s\n", text.c_str());
+    if (running() != nullptr) {
+      try {
+        running()->core_->engine.close(
+            [&](runtime::Endpoint& endpoint) { endpoint.abort(shown, text); });
+      } catch (const phx::Failure&) {
+        // The job is over already.
+      }
+    }
+  }
+  ::_exit(shown);
+}
+
+void Process::end_badly(const std::string& why) {
+  std::fflush(nullptr);
+  std::fprintf(stderr, "phoenix: rank %d: %s\n", running() == nullptr ? -1 : running()->rank_,
+               why.c_str());
+  ::_exit(1);
+}
+
+/// What has come in goes to its receives, and what that leads to leaves.
+void Process::receive(runtime::Endpoint& endpoint) {
+  while (auto taken = endpoint.take({})) {
+    const runtime::Message& message = taken->second;
+    if (message.tag == kWakeTag) continue;
+    traffic_.on_message(static_cast<int>(message.from.value), message.tag, message.payload);
+  }
+  send(endpoint, false);
+}
+
+void Process::send(runtime::Endpoint& endpoint, bool others_may_wait) {
+  for (Traffic::Output& output : traffic_.take_outputs()) held_back_.push_back(std::move(output));
+  while (!held_back_.empty()) {
+    const Traffic::Output& next = held_back_.front();
+    if (!endpoint.send(vnode(rank_), vnode(next.to), next.tag, next.payload).ok()) break;
+    held_back_.pop_front();
+  }
+  if (others_may_wait && waiting_ > 0) {
+    static_cast<void>(endpoint.send(vnode(rank_), vnode(rank_), kWakeTag, Payload{}));
+  }
+}
+
+}  // namespace phx::mpi

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "runtime/api/session_core.h"
+#include "runtime/mpi/engine/traffic.h"
+
+namespace phx::mpi {
+
+/// This process as a rank: its traffic, and the runtime below. There is one between MPI_Init and
+/// MPI_Finalize. Its lock is the runtime's; the thread that waits drives the daemon inside. Thread
+/// rule: any thread.
+class Process {
+ public:
+  /// REQUIRES that MPI_Init was called.
+  [[nodiscard]] static Process& current();
+  /// Joins the job as the environment says [start.h]. Throws phx::Failure.
+  static void begin();
+  /// The others need this process no more.
+  static void end();
+  /// Ends the job with this code; `text` says why. Never returns.
+  [[noreturn]] static void abort(int code, const std::string& text);
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+
+  /// Runs `f(traffic)` with the lock, and sends what it leads to.
+  template <class F>
+  auto call(F f) {
+    return guarded([&] {
+      return core_->engine.call([&](runtime::Endpoint& endpoint) {
+        const Calling calling{*this, endpoint};
+        return f(traffic_);
+      });
+    });
+  }
+  /// Waits until `is_true(traffic)`, which is asked with the lock.
+  template <class F>
+  void wait(F is_true) {
+    static_cast<void>(look(kForever, is_true));
+  }
+  /// Looks once at what has come in; whether `is_true(traffic)` then.
+  template <class F>
+  bool test(F is_true) {
+    return look(Duration::zero(), is_true);
+  }
+
+ private:
+  /// After a call for one thread: its messages leave, and others see what it has completed.
+  // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves call().
+  struct Calling {
+    Process& process;
+    runtime::Endpoint& endpoint;
+    const std::uint64_t completions = process.traffic_.completions();
+    ~Calling() { process.send(endpoint, process.traffic_.completions() != completions); }
+  };
+  Process(std::unique_ptr<SessionCore> core, int rank, int size)
+      : core_(std::move(core)), rank_(rank), size_(size), traffic_(rank) {}
+
+  template <class F>
+  bool look(Duration patience, F is_true) {
+    return guarded([&] {
+      const auto f = [&](runtime::Endpoint& endpoint) -> std::optional<bool> {
+        receive(endpoint);
+        if (is_true(traffic_)) return true;
+        return std::nullopt;
+      };
+      const auto what = [] { return std::string("a message"); };
+      const Waiting waiting(*this);
+      return core_->engine.await({patience, what}, f).has_value();
+    });
+  }
+  // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves look().
+  struct Waiting {
+    explicit Waiting(Process& of) : process(of) { ++process.waiting_; }
+    ~Waiting() { --process.waiting_; }
+    Process& process;
+  };
+  /// The end of the job, or of the daemon, ends the process.
+  template <class F>
+  static auto guarded(F f) -> decltype(f()) {
+    try {
+      return f();
+    } catch (const phx::Failure& failure) {
+      end_badly(failure.what());
+    }
+  }
+  [[noreturn]] static void end_badly(const std::string& why);
+  void receive(runtime::Endpoint& endpoint);
+  void send(runtime::Endpoint& endpoint, bool others_may_wait);
+
+  std::unique_ptr<SessionCore> core_;
+  int rank_;
+  int size_;
+  Traffic traffic_;
+  std::deque<Traffic::Output> held_back_;  ///< the runtime takes no more for the moment
+  std::atomic<int> waiting_ = 0;           ///< threads
+};
+
+}  // namespace phx::mpi

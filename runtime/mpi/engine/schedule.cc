@@ -1,0 +1,65 @@
+#include "runtime/mpi/engine/schedule.h"
+
+#include <utility>
+
+#include "runtime/mpi/engine/traffic.h"
+
+namespace phx::mpi {
+
+Schedule::Schedule(Scope scope, int tag)
+    : Request(Kind::kSchedule), scope_(std::move(scope)), tag_(tag) {}
+
+void Schedule::add(Step step) {
+  rounds_.back().push_back({std::move(step), scope_});
+}
+
+void Schedule::then() {
+  if (!rounds_.back().empty()) rounds_.emplace_back();
+}
+
+void Schedule::run(std::function<void()> work) {
+  then();
+  add({Step::Kind::kWork, 0, {}, std::move(work)});
+  then();
+}
+
+std::byte* Schedule::memory(MPI_Count bytes) {
+  memory_.push_back(
+      std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes > 0 ? bytes : 1)));
+  return memory_.back().get();
+}
+
+bool Schedule::on_part_done(const Request& part) {
+  if (part.outcome.error != MPI_SUCCESS) outcome.error = part.outcome.error;
+  return --open_ == 0;
+}
+
+bool Schedule::advance(Traffic& traffic) {
+  while (open_ == 0 && at_ < rounds_.size()) {
+    parts_.clear();
+    ++open_;  // the round itself: what is done at once does not end it
+    for (Place& place : rounds_[at_++]) {
+      Step& step = place.step;
+      if (step.kind == Step::Kind::kWork) {
+        step.work();
+        continue;
+      }
+      Ref<Request> part;
+      if (step.kind == Step::Kind::kSend) {
+        part = Ref<Request>(traffic.send(place.scope, step.rank, tag_, *step.buffer).get());
+      } else {
+        part = Ref<Request>(
+            traffic.receive({place.scope.context, step.rank, tag_}, *step.buffer).get());
+      }
+      if (part->outcome.error != MPI_SUCCESS) outcome.error = part->outcome.error;
+      if (part->is_done) continue;
+      part->part_of = this;
+      ++open_;
+      parts_.push_back(std::move(part));
+    }
+    --open_;
+  }
+  return open_ == 0 && at_ == rounds_.size();
+}
+
+}  // namespace phx::mpi

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/mpi/engine/request.h"
+#include "runtime/mpi/engine/scope.h"
+
+namespace phx::mpi {
+
+class Traffic;
+
+/// A collective operation as one process sees it: rounds of sends, receives and work of its own. A
+/// round begins when all messages of the one before are there and away. Built first, then started.
+/// Memory that it needs lives as long as it does.
+class Schedule : public Request {
+ public:
+  /// All messages of it carry `tag`.
+  Schedule(Scope scope, int tag);
+
+  // Building: into the current round.
+  void send(int to, const Buffer& buffer) { add({Step::Kind::kSend, to, buffer, {}}); }
+  void receive(int from, const Buffer& buffer) { add({Step::Kind::kReceive, from, buffer, {}}); }
+  /// What follows begins when all before is there.
+  void then();
+  /// Work that follows what is before, and comes before what follows.
+  void run(std::function<void()> work);
+  /// Bytes that live as long as this.
+  [[nodiscard]] std::byte* memory(MPI_Count bytes);
+  /// Another scope for what follows.
+  void enter(Scope scope) { scope_ = std::move(scope); }
+  [[nodiscard]] const Scope& scope() const { return scope_; }
+
+  // For Traffic.
+  /// Whether the round is over.
+  bool on_part_done(const Request& part);
+  /// Begins rounds as long as possible; whether all are over.
+  bool advance(Traffic& traffic);
+
+ private:
+  struct Step {
+    enum class Kind { kSend, kReceive, kWork };
+    Kind kind;
+    int rank;
+    std::optional<Buffer> buffer;
+    std::function<void()> work;
+  };
+  struct Place {
+    Step step;
+    Scope scope;
+  };
+  void add(Step step);
+
+  Scope scope_;
+  int tag_;
+  std::vector<std::vector<Place>> rounds_{1};
+  std::size_t at_ = 0;    ///< the next round
+  std::size_t open_ = 0;  ///< messages of the current round that are not done
+  std::vector<Ref<Request>> parts_;
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+};
+
+}  // namespace phx::mpi

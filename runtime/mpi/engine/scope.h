@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/mpi/groups/group.h"
+
+namespace phx::mpi {
+
+/// Where messages go that belong together: one half of a communicator (point to point, or
+/// collective), as one of its processes sees it.
+struct Scope {
+  std::uint64_t context = 0;
+  int rank = 0;      ///< own one, which messages carry
+  Ref<Group> peers;  ///< whom ranks name: the group, or the remote one of an inter-communicator
+
+  [[nodiscard]] int size() const { return peers->size(); }
+};
+
+}  // namespace phx::mpi

@@ -1,0 +1,280 @@
+#include "runtime/mpi/engine/traffic.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "runtime/mpi/engine/schedule.h"
+
+namespace phx::mpi {
+namespace {
+
+using Is = Head::Kind;
+
+/// Fresh memory, not set to anything.
+std::pair<std::byte*, Payload> fresh(std::size_t size) {
+  auto memory = std::make_shared_for_overwrite<std::byte[]>(size);
+  std::byte* const begin = memory.get();
+  return {begin, Payload(std::shared_ptr<const void>(std::move(memory), begin), {begin, size})};
+}
+
+}  // namespace
+
+// --- Messages ----------------------------------------------------------------------------------
+
+void Traffic::emit(int to, std::uint32_t tag, Payload payload) {
+  if (to == self_) {
+    to_self_.push_back({to, tag, std::move(payload)});
+  } else {
+    outputs_.push_back({to, tag, std::move(payload)});
+  }
+}
+
+void Traffic::put(int to, const Head& head, const Buffer* buffer) {
+  const MPI_Count bytes = buffer == nullptr ? 0 : buffer->bytes();
+  auto [memory, payload] = fresh(sizeof(Head) + static_cast<std::size_t>(bytes));
+  std::memcpy(memory, &head, sizeof(Head));
+  if (bytes > 0) buffer->pack(0, bytes, memory + sizeof(Head));
+  emit(to, 0, std::move(payload));
+}
+
+void Traffic::on_message(int from, std::uint32_t tag, const Payload& payload) {
+  if (tag != 0) {
+    handle_part(tag, payload);
+  } else if (payload.size() >= sizeof(Head)) {
+    Head head;
+    std::memcpy(&head, payload.bytes().data(), sizeof(Head));
+    handle(from, head, payload.slice(sizeof(Head), payload.size() - sizeof(Head)));
+  }
+  settle();
+}
+
+void Traffic::handle(int from, const Head& head, Payload bytes) {
+  switch (head.kind) {
+    case Is::kWhole:
+    case Is::kAsk: {
+      Arrived arrived{from, head, std::move(bytes)};
+      if (const Ref<ReceiveRequest> receive = matching_.take(head)) {
+        match(*receive, arrived);
+      } else {
+        matching_.keep(std::move(arrived));
+      }
+      return;
+    }
+    case Is::kGrant:
+      return grant(head);
+    case Is::kTaken:
+    case Is::kWithdrawn: {
+      const auto found = sending_.find(head.sender);
+      if (found == sending_.end()) return;
+      if (head.kind == Is::kWithdrawn && head.flag == 0) {
+        // It has met its receive. What that leads to is under way, but for a send that was done.
+        if (found->second->outcome.is_cancelled) return;
+      }
+      const Ref<SendRequest> send = found->second;
+      sending_.erase(found);
+      send->outcome.is_cancelled = head.kind == Is::kWithdrawn && head.flag == 1;
+      finish(*send);
+      return;
+    }
+    case Is::kWithdraw: {
+      Head answer = head;
+      answer.kind = Is::kWithdrawn;
+      answer.flag = matching_.withdraw(from, head) ? 1 : 0;
+      return put(from, answer);
+    }
+  }
+}
+
+// --- Receiving ---------------------------------------------------------------------------------
+
+/// A message has met its receive.
+void Traffic::match(ReceiveRequest& receive, const Arrived& arrived) {
+  const Head& head = arrived.head;
+  const auto size = static_cast<MPI_Count>(head.bytes);
+  const MPI_Count room = std::min(size, receive.buffer.bytes());
+  receive.outcome = {head.source, head.tag, room, false,
+                     room < size ? MPI_ERR_TRUNCATE : MPI_SUCCESS};
+  receive.from = arrived.from;
+  receive.sender = head.sender;
+  Head answer = head;
+  if (head.kind == Is::kWhole) {
+    if (room > 0) receive.buffer.unpack(0, room, arrived.bytes.bytes().data());
+    answer.kind = Is::kTaken;
+    if (head.flag != 0) put(arrived.from, answer);
+    return finish(receive);
+  }
+  answer.kind = Is::kGrant;
+  answer.bytes = static_cast<std::uint64_t>(room);
+  if (room > 0) {
+    do {
+      ++receives_;
+    } while (receives_ == 0 || receives_ == ~std::uint32_t{0} || receiving_.contains(receives_));
+    receive.number = receives_;
+    receive.expected = room;
+    receiving_.emplace(receive.number, &receive);
+    answer.receiver = receive.number;
+  }
+  put(arrived.from, answer);
+  if (room == 0) finish(receive);
+}
+
+void Traffic::handle_part(std::uint32_t number, const Payload& part) {
+  const auto found = receiving_.find(number);
+  if (found == receiving_.end()) return;
+  ReceiveRequest& receive = *found->second;
+  const auto size = static_cast<MPI_Count>(part.size());
+  receive.buffer.unpack(receive.received, receive.received + size, part.bytes().data());
+  receive.received += size;
+  if (receive.received < receive.expected) return;
+  Head answer;
+  answer.kind = Is::kTaken;
+  answer.sender = receive.sender;
+  put(receive.from, answer);
+  const Ref<ReceiveRequest> done = found->second;
+  receiving_.erase(found);
+  finish(*done);
+}
+
+Ref<ReceiveRequest> Traffic::receive(const Wanted& wanted, const Buffer& buffer) {
+  Ref<ReceiveRequest> request(new ReceiveRequest(buffer, wanted));
+  if (const auto arrived = matching_.take(wanted)) {
+    match(*request, *arrived);
+    settle();
+  } else {
+    matching_.post(request);
+  }
+  return request;
+}
+
+Ref<ReceiveRequest> Traffic::receive_taken(Arrived arrived, const Buffer& buffer) {
+  Ref<ReceiveRequest> request(new ReceiveRequest(buffer, {}));
+  match(*request, arrived);
+  settle();
+  return request;
+}
+
+// --- Sending -----------------------------------------------------------------------------------
+
+Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer& buffer,
+                               Mode mode) {
+  const int process = scope.peers->process(to);
+  Ref<SendRequest> request(new SendRequest(buffer, process));
+  Head head;
+  head.context = scope.context;
+  head.source = scope.rank;
+  head.tag = tag;
+  head.bytes = static_cast<std::uint64_t>(buffer.bytes());
+  head.sender = request->number = ++sends_;
+  request->context = scope.context;
+  if (buffer.bytes() <= kShortMax) {
+    head.flag = mode == Mode::kSynchronous ? 1 : 0;
+    if (head.flag != 0) sending_.emplace(head.sender, request);
+    put(process, head, &buffer);
+    request->is_done = head.flag == 0;
+  } else {
+    head.kind = Is::kAsk;
+    if (mode == Mode::kBuffered) {
+      const MPI_Count bytes = buffer.bytes();
+      request->copy.resize(static_cast<std::size_t>(bytes));
+      buffer.pack(0, bytes, request->copy.data());
+      request->buffer = Buffer(request->copy.data(), bytes, MPI_BYTE);
+    }
+    sending_.emplace(head.sender, request);
+    put(process, head);
+  }
+  settle();
+  return request;
+}
+
+/// The receiver wants the bytes. If they lie side by side the program's memory travels as it is,
+/// and the send is done when all have come.
+void Traffic::grant(const Head& head) {
+  const auto found = sending_.find(head.sender);
+  if (found == sending_.end()) return;
+  const Ref<SendRequest> send = found->second;
+  send->outcome.is_cancelled = false;
+  const auto bytes = static_cast<MPI_Count>(head.bytes);
+  const auto number = static_cast<std::uint32_t>(head.receiver);
+  const auto* memory = static_cast<const std::byte*>(send->buffer.as_is());
+  for (MPI_Count at = 0; at < bytes; at += kPart) {
+    const auto size = static_cast<std::size_t>(std::min(kPart, bytes - at));
+    if (memory != nullptr) {
+      emit(send->to, number, Payload(nullptr, {memory + at, size}));
+      continue;
+    }
+    auto [part, payload] = fresh(size);
+    send->buffer.pack(at, at + static_cast<MPI_Count>(size), part);
+    emit(send->to, number, std::move(payload));
+  }
+  if (memory != nullptr && bytes > 0) return;
+  sending_.erase(found);
+  finish(*send);
+}
+
+void Traffic::cancel(Request& request) {
+  if (request.kind == Request::Kind::kReceive) {
+    auto& receive = static_cast<ReceiveRequest&>(request);
+    if (request.is_done) return;
+    const Ref<ReceiveRequest> kept(&receive);
+    if (!matching_.withdraw(receive)) return;
+    request.outcome.is_cancelled = true;
+    finish(request);
+  } else if (request.kind == Request::Kind::kSend) {
+    auto& send = static_cast<SendRequest&>(request);
+    if (send.number == 0) return;  // to nobody
+    Head head;
+    head.kind = Is::kWithdraw;
+    head.sender = send.number;
+    head.context = send.context;
+    // A short one is done although it may not have been received: it is taken up again.
+    send.outcome.is_cancelled = !send.is_done;
+    send.is_done = false;
+    sending_.emplace(send.number, &send);
+    put(send.to, head);
+  }
+  settle();
+}
+
+// --- Completion --------------------------------------------------------------------------------
+
+void Traffic::complete(Request& request) {
+  finish(request);
+  settle();
+}
+
+void Traffic::finish(Request& request) {
+  request.is_done = true;
+  ++completions_;
+  if (request.when_done) std::exchange(request.when_done, {})();
+  if (request.part_of != nullptr && request.part_of->on_part_done(request)) {
+    ready_.push_back(Ref<Schedule>(request.part_of));
+  }
+}
+
+void Traffic::start(const Ref<Schedule>& schedule) {
+  running_.emplace(schedule.get(), schedule);
+  ready_.push_back(schedule);
+  settle();
+}
+
+/// Messages to this process, and schedules, as far as they go.
+void Traffic::settle() {
+  if (std::exchange(is_settling_, true)) return;
+  while (!to_self_.empty() || !ready_.empty()) {
+    if (!to_self_.empty()) {
+      const Output output = std::move(to_self_.front());
+      to_self_.pop_front();
+      on_message(self_, output.tag, output.payload);
+      continue;
+    }
+    const Ref<Schedule> schedule = std::move(ready_.front());
+    ready_.pop_front();
+    if (!schedule->advance(*this)) continue;
+    running_.erase(schedule.get());
+    finish(*schedule);
+  }
+  is_settling_ = false;
+}
+
+}  // namespace phx::mpi

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/payload.h"
+#include "runtime/mpi/engine/matching.h"
+#include "runtime/mpi/engine/request.h"
+#include "runtime/mpi/engine/schedule.h"
+#include "runtime/mpi/engine/scope.h"
+
+namespace phx::mpi {
+
+/// The messages of one process, without I/O: sends, receives and schedules of these. States and
+/// messages: README.md. Not thread-safe: one owner, which sends what take_outputs() gives.
+///
+/// Guarantees: messages of one process in one context meet receives in the order of sending; a send
+/// that is done needs its buffer no more; a synchronous one has met its receive.
+class Traffic {
+ public:
+  /// Short messages travel at once; longer ones when their receive is there.
+  static constexpr MPI_Count kShortMax = 64 * 1024;
+  /// A long message travels in parts of so many bytes.
+  static constexpr MPI_Count kPart = 256 * 1024;
+  /// For process `to`. `tag` 0: begins with a Head; else a part for the receive of this number.
+  struct Output {
+    int to = 0;
+    std::uint32_t tag = 0;
+    Payload payload;
+  };
+  enum class Mode { kStandard, kSynchronous, kBuffered };
+
+  explicit Traffic(int self) : self_(self) {}
+
+  // Inputs.
+  void on_message(int from, std::uint32_t tag, const Payload& payload);
+
+  // Commands. `to`: a rank of the scope.
+  Ref<SendRequest> send(const Scope& scope, int to, int tag, const Buffer& buffer,
+                        Mode mode = Mode::kStandard);
+  Ref<ReceiveRequest> receive(const Wanted& wanted, const Buffer& buffer);
+  /// The same for a message that was taken out by take().
+  Ref<ReceiveRequest> receive_taken(Arrived arrived, const Buffer& buffer);
+  [[nodiscard]] const Arrived* look(const Wanted& wanted) const { return matching_.look(wanted); }
+  [[nodiscard]] std::optional<Arrived> take(const Wanted& wanted) { return matching_.take(wanted); }
+  void start(const Ref<Schedule>& schedule);
+  /// It is done sooner or later, cancelled or not.
+  void cancel(Request& request);
+  /// Something that no message brings is done.
+  void complete(Request& request);
+  [[nodiscard]] std::vector<Output> take_outputs() { return std::exchange(outputs_, {}); }
+
+  [[nodiscard]] int self() const { return self_; }
+  /// Counts what was done by complete().
+  [[nodiscard]] std::uint64_t completions() const { return completions_; }
+  /// Bytes of buffered sends that are not done.
+  [[nodiscard]] MPI_Count buffered() const { return buffered_; }
+  void on_buffered(MPI_Count bytes) { buffered_ += bytes; }
+
+ private:
+  void handle(int from, const Head& head, Payload bytes);
+  void handle_part(std::uint32_t number, const Payload& part);
+  void match(ReceiveRequest& receive, const Arrived& arrived);
+  void grant(const Head& head);
+  void put(int to, const Head& head, const Buffer* buffer = nullptr);
+  void emit(int to, std::uint32_t tag, Payload payload);
+  void finish(Request& request);
+  void settle();
+
+  int self_;
+  Matching matching_;
+  std::unordered_map<std::uint64_t, Ref<SendRequest>> sending_;  ///< what the receiver must answer
+  std::unordered_map<std::uint32_t, Ref<ReceiveRequest>> receiving_;  ///< long messages that come
+  std::vector<Output> outputs_;
+  std::deque<Output> to_self_;
+  std::deque<Ref<Schedule>> ready_;  ///< may go on
+  std::unordered_map<Schedule*, Ref<Schedule>> running_;
+  bool is_settling_ = false;
+  std::uint64_t sends_ = 0;
+  std::uint32_t receives_ = 0;
+  std::uint64_t completions_ = 0;
+  MPI_Count buffered_ = 0;
+};
+
+}  // namespace phx::mpi

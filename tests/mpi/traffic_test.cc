@@ -1,0 +1,189 @@
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <map>
+#include <numeric>
+
+#include "overlay/base/rng.h"
+#include "runtime/mpi/engine/traffic.h"
+#include "tests/support/seeds.h"
+
+namespace phx::mpi {
+namespace {
+
+/// Processes that send to each other; what is under way is delivered in an order of chance, but
+/// that of each pair is kept.
+class World {
+ public:
+  World(int size, std::uint64_t seed) : rng_(seed) {
+    std::vector<int> all(static_cast<std::size_t>(size));
+    std::iota(all.begin(), all.end(), 0);
+    group_ = Ref<Group>(new Group(all));
+    for (int i = 0; i < size; ++i) processes_.emplace_back(i);
+  }
+  Traffic& at(int i) { return processes_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] Scope scope(int rank, std::uint64_t context = 0) const {
+    return {context, rank, group_};
+  }
+  bool step() {
+    for (Traffic& one : processes_) {
+      for (Traffic::Output& output : one.take_outputs()) {
+        ++messages;
+        ways_[{one.self(), output.to}].push_back(std::move(output));
+      }
+    }
+    std::erase_if(ways_, [](const auto& way) { return way.second.empty(); });
+    if (ways_.empty()) return false;
+    auto way = std::next(ways_.begin(), static_cast<std::ptrdiff_t>(rng_.below(ways_.size())));
+    const Traffic::Output output = std::move(way->second.front());
+    way->second.pop_front();
+    at(output.to).on_message(way->first.first, output.tag, output.payload);
+    return true;
+  }
+  void run() {
+    while (step()) {
+    }
+  }
+  std::uint64_t messages = 0;
+
+ private:
+  Rng rng_;
+  Ref<Group> group_;
+  std::deque<Traffic> processes_;
+  std::map<std::pair<int, int>, std::deque<Traffic::Output>> ways_;
+};
+
+Buffer bytes_of(std::vector<char>& memory) {
+  return Buffer(memory.data(), static_cast<MPI_Count>(memory.size()), MPI_BYTE);
+}
+
+std::vector<char> pattern(std::size_t size, int seed) {
+  std::vector<char> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    bytes[i] = static_cast<char>(i * 31 + static_cast<std::size_t>(seed));
+  }
+  return bytes;
+}
+
+constexpr std::size_t kLong = 700'000;
+
+}  // namespace
+
+TEST_SUITE_BEGIN("mpi/traffic");
+
+TEST_CASE("messages of a pair meet receives in order, with wildcards, whatever their lengths") {
+  for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
+    CAPTURE(seed);
+    World world(3, seed);
+    Rng rng(seed);
+    std::deque<std::vector<char>> sent;
+    std::vector<Ref<SendRequest>> sends;
+    std::deque<std::vector<char>> got;
+    std::vector<Ref<ReceiveRequest>> receives;
+    std::array<std::vector<std::size_t>, 2> lengths;
+    for (int i = 0; i < 24; ++i) {
+      if (rng.chance(0.5)) {
+        for (std::uint64_t k = rng.below(4); k > 0; --k) static_cast<void>(world.step());
+      }
+      const int from = static_cast<int>(rng.below(2));
+      const std::size_t size = rng.chance(0.3) ? kLong + rng.below(3) : rng.below(100);
+      lengths[static_cast<std::size_t>(from)].push_back(size);
+      sent.push_back(pattern(size, i));
+      sends.push_back(world.at(from).send(world.scope(from), 2, i, bytes_of(sent.back())));
+      got.emplace_back(kLong + 3);
+      receives.push_back(world.at(2).receive({}, bytes_of(got.back())));
+    }
+    world.run();
+
+    std::array<std::size_t, 2> next{};
+    for (const auto& receive : receives) {
+      REQUIRE(receive->is_done);
+      const auto from = static_cast<std::size_t>(receive->outcome.source);
+      CHECK(receive->outcome.bytes == static_cast<MPI_Count>(lengths[from][next[from]++]));
+      const auto i = static_cast<std::size_t>(&receive - receives.data());
+      const auto& bytes = sent[static_cast<std::size_t>(receive->outcome.tag)];
+      CHECK(std::equal(bytes.begin(), bytes.end(), got[i].begin()));
+    }
+    for (const auto& send : sends) CHECK(send->is_done);
+  }
+}
+
+TEST_CASE("a receive takes only its context, source and tag") {
+  World world(2, 1);
+  std::vector<char> one = pattern(5, 1);
+  std::vector<char> two = pattern(6, 2);
+  std::vector<char> in(6);
+  world.at(0).send(world.scope(0, 8), 1, 3, bytes_of(one));
+  world.at(0).send(world.scope(0, 4), 1, 4, bytes_of(one));
+  world.at(0).send(world.scope(0, 4), 1, 3, bytes_of(two));
+  world.run();
+
+  const auto receive = world.at(1).receive({4, 0, 3}, bytes_of(in));
+
+  REQUIRE(receive->is_done);
+  CHECK(in == two);
+  CHECK(world.at(1).look({4, 1, 4}) == nullptr);
+  CHECK(world.at(1).look({8, MPI_ANY_SOURCE, 3}) != nullptr);
+}
+
+TEST_CASE("a short message costs one, a synchronous one two, a long one three and its parts") {
+  std::vector<char> shorty = pattern(100, 1);
+  std::vector<char> longy = pattern(static_cast<std::size_t>(2 * Traffic::kPart + 1), 1);
+  std::vector<char> in(longy.size());
+  const auto cost = [&](std::vector<char>& bytes, Traffic::Mode mode) {
+    World world(2, 1);
+    const auto send = world.at(0).send(world.scope(0), 1, 0, bytes_of(bytes), mode);
+    world.run();
+    CHECK(send->is_done == (mode == Traffic::Mode::kStandard && bytes.size() == 100));
+    const auto receive = world.at(1).receive({}, bytes_of(in));
+    world.run();
+    CHECK(send->is_done);
+    CHECK(receive->is_done);
+    return world.messages;
+  };
+
+  CHECK(cost(shorty, Traffic::Mode::kStandard) == 1);
+  CHECK(cost(shorty, Traffic::Mode::kSynchronous) == 2);
+  CHECK(cost(longy, Traffic::Mode::kStandard) == 3 + 3);
+}
+
+TEST_CASE("a message that is too long fills the buffer, and is an error of the receive alone") {
+  for (const std::size_t size : {std::size_t{100}, kLong}) {
+    World world(2, 1);
+    std::vector<char> out = pattern(size, 1);
+    std::vector<char> in(size / 2);
+    const auto send = world.at(0).send(world.scope(0), 1, 0, bytes_of(out));
+    const auto receive = world.at(1).receive({}, bytes_of(in));
+    world.run();
+
+    CHECK(receive->outcome.error == MPI_ERR_TRUNCATE);
+    CHECK(send->is_done);
+    CHECK(send->outcome.error == MPI_SUCCESS);
+    CHECK(std::equal(in.begin(), in.end(), out.begin()));
+  }
+}
+
+TEST_CASE("a send is cancelled unless it has met its receive") {
+  for (const std::size_t size : {std::size_t{100}, kLong}) {
+    for (const bool is_received : {false, true}) {
+      World world(2, 1);
+      std::vector<char> bytes = pattern(size, 1);
+      std::vector<char> in(size);
+      const auto send = world.at(0).send(world.scope(0), 1, 0, bytes_of(bytes));
+      if (is_received) world.at(1).receive({}, bytes_of(in));
+      world.step();
+      world.at(0).cancel(*send);
+      CHECK(!send->is_done);
+      world.run();
+
+      CHECK(send->is_done);
+      CHECK(send->outcome.is_cancelled != is_received);
+      CHECK(world.at(1).look({}) == nullptr);
+      CHECK((in == bytes) == is_received);
+    }
+  }
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::mpi
