@@ -140,6 +140,11 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
                         [&](const StatusRequest& m) {
                           core_->tools.on_status(now, client, m, view, core_->status(), tools);
                         },
+                        [&](const NetworkRequest&) {
+                          const overlay::Survey& known = core_->survey;
+                          core_->effect(Reply{
+                              client, overlay::NetworkUpdate{known.version(), known.network()}});
+                        },
                         [&](const DrainRequest& m) {
                           core_->tools.on_drain(now, client, m, view, core_->status(), tools);
                         },

@@ -7,8 +7,8 @@ namespace phx {
 using namespace runtime;
 
 template class OneOf<JoinRequest, StatusRequest, RunRequest, FollowRequest, SignalRequest,
-                     DrainRequest, DownRequest, InputRequest>;
+                     DrainRequest, DownRequest, InputRequest, NetworkRequest>;
 
 template class OneOf<JoinReply, StatusReply, RunStarted, RunOutput, RunEnded, RunMoved,
-                     DrainProgress, Done, InputTaken>;
+                     DrainProgress, Done, InputTaken, overlay::NetworkUpdate>;
 }  // namespace phx

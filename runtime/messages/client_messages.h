@@ -9,6 +9,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/one_of.h"
 #include "overlay/base/payload.h"
+#include "overlay/survey_messages.h"
 #include "runtime/messages/messages.h"
 
 namespace phx::runtime {
@@ -58,8 +59,12 @@ struct InputRequest {
 struct DownRequest {
   friend bool operator==(const DownRequest&, const DownRequest&) = default;
 };
+/// What is known of the network? Answered by the daemon that is asked: all know the same.
+struct NetworkRequest {
+  friend bool operator==(const NetworkRequest&, const NetworkRequest&) = default;
+};
 using ClientRequest = OneOf<JoinRequest, StatusRequest, RunRequest, FollowRequest, SignalRequest,
-                            DrainRequest, DownRequest, InputRequest>;
+                            DrainRequest, DownRequest, InputRequest, NetworkRequest>;
 
 // --- A daemon to a tool --------------------------------------------------------------------------
 
@@ -130,6 +135,6 @@ struct InputTaken {
   friend bool operator==(const InputTaken&, const InputTaken&) = default;
 };
 using ClientReply = OneOf<JoinReply, StatusReply, RunStarted, RunOutput, RunEnded, RunMoved,
-                          DrainProgress, Done, InputTaken>;
+                          DrainProgress, Done, InputTaken, overlay::NetworkUpdate>;
 
 }  // namespace phx::runtime

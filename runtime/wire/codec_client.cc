@@ -1,5 +1,6 @@
 #include "runtime/wire/codec_jobs.h"
 #include "runtime/wire/codec_members.h"
+#include "runtime/wire/codec_network.h"
 #include "runtime/wire/codec_tops.h"
 #include "runtime/wire/codec_vnodes.h"
 
@@ -49,6 +50,11 @@ void add(const runtime::InputRequest& in, pb::ClientRequest& out, Sink& sink) {
   input.set_offset(offset);
   input.set_bytes_size(sink.payload(bytes));
   input.set_is_end(is_end);
+}
+
+void add(const runtime::NetworkRequest& /*in*/, pb::ClientRequest& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::NetworkRequest>);
+  out.mutable_network();
 }
 
 // One per alternative of ClientReply, in its order.
@@ -118,6 +124,10 @@ void add(const runtime::InputTaken& in, pb::ClientReply& out, Sink& /*sink*/) {
   taken.set_is_closed(is_closed);
 }
 
+void add(const overlay::NetworkUpdate& in, pb::ClientReply& out, Sink& /*sink*/) {
+  write(in, *out.mutable_network());
+}
+
 runtime::JoinReply read_join(const pb::JoinReply& in, Source& source) {
   return {.refusal = source.text(in.refusal(), "JoinReply.refusal"),
           .id = ProcessorId{in.id()},
@@ -179,7 +189,7 @@ void write_top(const runtime::ClientReply& in, pb::ClientReply& out, Sink& sink)
 }
 
 runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ClientRequest::Variant> == 8,
+  static_assert(std::variant_size_v<runtime::ClientRequest::Variant> == 9,
                 "a new one needs a case here");
   switch (in.request_case()) {
     case pb::ClientRequest::kJoin:
@@ -200,6 +210,8 @@ runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
       return runtime::InputRequest{JobId{in.input().job()}, in.input().offset(),
                                    source.payload(in.input().bytes_size(), "InputRequest.bytes"),
                                    in.input().is_end()};
+    case pb::ClientRequest::kNetwork:
+      return runtime::NetworkRequest{};
     case pb::ClientRequest::REQUEST_NOT_SET:
       break;
   }
@@ -208,7 +220,7 @@ runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
 }
 
 runtime::ClientReply read_top(const pb::ClientReply& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ClientReply::Variant> == 9,
+  static_assert(std::variant_size_v<runtime::ClientReply::Variant> == 10,
                 "a new one needs a case here");
   switch (in.reply_case()) {
     case pb::ClientReply::kJoin:
@@ -231,6 +243,8 @@ runtime::ClientReply read_top(const pb::ClientReply& in, Source& source) {
     case pb::ClientReply::kInput:
       return runtime::InputTaken{JobId{in.input().job()}, in.input().bytes(),
                                  in.input().is_closed()};
+    case pb::ClientReply::kNetwork:
+      return read(in.network(), source);
     case pb::ClientReply::REPLY_NOT_SET:
       break;
   }

@@ -33,8 +33,6 @@ void write_ability(const KnownNetwork::Ability& in, pb::KnownNetwork::Ability* o
   if (in_rate) out->set_in_bytes_per_second(*in_rate);
 }
 
-}  // namespace
-
 void write_network(const KnownNetwork& in, pb::KnownNetwork* out) {
   const auto& [sites, between, usual, odd, pairs] = in;
   for (const auto& [name, processors, latency] : sites) {
@@ -63,7 +61,7 @@ void write_network(const KnownNetwork& in, pb::KnownNetwork* out) {
   }
 }
 
-KnownNetwork read(const pb::KnownNetwork& in, Source& source) {
+KnownNetwork read_network(const pb::KnownNetwork& in, Source& source) {
   KnownNetwork network;
   for (const pb::KnownNetwork::Site& site : in.sites()) {
     network.sites.push_back({source.text(site.name(), "Site.name"),
@@ -84,6 +82,19 @@ KnownNetwork read(const pb::KnownNetwork& in, Source& source) {
     network.pairs[{ProcessorId{one.from()}, ProcessorId{one.to()}}] = read_way(one.way(), source);
   }
   return network;
+}
+
+}  // namespace
+
+void write(const overlay::NetworkUpdate& in, pb::NetworkUpdate& out) {
+  const auto& [version, network] = in;
+  out.set_number(version.number);
+  out.set_author(version.author.value);
+  write_network(network, out.mutable_network());
+}
+
+overlay::NetworkUpdate read(const pb::NetworkUpdate& in, Source& source) {
+  return {{in.number(), ProcessorId{in.author()}}, read_network(in.network(), source)};
 }
 
 }  // namespace phx::wire

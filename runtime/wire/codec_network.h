@@ -1,13 +1,13 @@
 #pragma once
 
-#include "overlay/network/known_network.h"
+#include "overlay/survey_messages.h"
 #include "runtime/wire/codec_parts.h"
 #include "runtime/wire/phoenix.pb.h"
 
 namespace phx::wire {
 
-void write_network(const overlay::KnownNetwork& in, pb::KnownNetwork* out);
-/// May be an impossible one: KnownNetwork::check() tells.
-[[nodiscard]] overlay::KnownNetwork read(const pb::KnownNetwork& in, Source& source);
+void write(const overlay::NetworkUpdate& in, pb::NetworkUpdate& out);
+/// May be of an impossible network: KnownNetwork::check() tells.
+[[nodiscard]] overlay::NetworkUpdate read(const pb::NetworkUpdate& in, Source& source);
 
 }  // namespace phx::wire

@@ -178,11 +178,7 @@ void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*
 }
 
 void add(const overlay::NetworkUpdate& in, pb::OverlayMessage& out, Sink& /*sink*/) {
-  const auto& [version, network] = in;
-  pb::NetworkUpdate& update = *out.mutable_network_update();
-  update.set_number(version.number);
-  update.set_author(version.author.value);
-  write_network(network, update.mutable_network());
+  write(in, *out.mutable_network_update());
 }
 
 overlay::SurveyTask read_task(const pb::SurveyTask& in, Source& source) {
@@ -293,9 +289,7 @@ overlay::Message read(const pb::OverlayMessage& in, Source& source) {
     case pb::OverlayMessage::kSurveyReport:
       return read_report(in.survey_report(), source);
     case pb::OverlayMessage::kNetworkUpdate:
-      return overlay::NetworkUpdate{
-          {in.network_update().number(), ProcessorId{in.network_update().author()}},
-          read(in.network_update().network(), source)};
+      return read(in.network_update(), source);
     case pb::OverlayMessage::kFetch:
       return overlay::Fetch{in.fetch().number(), in.fetch().bytes()};
     case pb::OverlayMessage::kLoad:

@@ -80,6 +80,11 @@ check "a mesh named by the environment starts" env PHOENIX_MESH=blue "$phoenix" 
 export PHOENIX_MESH=blue
 check "and is listed" says "^blue  *2 " "$phoenix" list
 check "and found" says "2 processors" "$phoenix" status
+measured() { "$phoenix" network | grep -q "^s1  *p1-2 .*[0-9]$" && "$phoenix" network | grep -q "^processors: [0-9]"; }
+await "its network is measured" measured
+"$phoenix" network --topology >"$work/net"
+check "which is a topology file" says "^2 processors" "$phoenix" plan --topology "$work/net" --bytes 1
+check "and JSON" says '"latency_ms": [0-9]' "$phoenix" network --json
 
 # shellcheck disable=SC2016 # For the processes' shells.
 fitted() { "$phoenix" run -n 1 --fit --wdir . "$@"; }

@@ -186,7 +186,7 @@ ToApplication RandomMessages::to_application(std::size_t kind) {
 }
 
 ClientRequest RandomMessages::client_request(std::size_t kind) {
-  static_assert(std::variant_size_v<ClientRequest::Variant> == 8, "a new one must be made here");
+  static_assert(std::variant_size_v<ClientRequest::Variant> == 9, "a new one must be made here");
   switch (kind) {
     case 0:
       return JoinRequest{member(processor())};
@@ -202,13 +202,15 @@ ClientRequest RandomMessages::client_request(std::size_t kind) {
       return DrainRequest{processors()};
     case 6:
       return InputRequest{job(), number(), payload(), flip()};
+    case 7:
+      return NetworkRequest{};
     default:
       return DownRequest{};
   }
 }
 
 ClientReply RandomMessages::client_reply(std::size_t kind) {
-  static_assert(std::variant_size_v<ClientReply::Variant> == 9, "a new one must be made here");
+  static_assert(std::variant_size_v<ClientReply::Variant> == 10, "a new one must be made here");
   const auto progress = [this] {
     return DrainProgress::One{processor(), flip(), number(), text(), text()};
   };
@@ -235,6 +237,8 @@ ClientReply RandomMessages::client_reply(std::size_t kind) {
       return DrainProgress{list(progress)};
     case 7:
       return InputTaken{job(), number(), flip()};
+    case 8:
+      return overlay::NetworkUpdate{{number(), processor()}, network()};
     default:
       return Done{text()};
   }
