@@ -9,6 +9,18 @@ namespace {
 
 std::atomic<std::uint64_t> count{0};
 
+}  // namespace
+
+// The thread sanitizer has operators of its own, which are not replaced: nothing is counted there.
+#if defined(__has_feature)
+#define PHX_BENCH_HAS_FEATURE(name) __has_feature(name)
+#else
+#define PHX_BENCH_HAS_FEATURE(name) 0
+#endif
+#if !defined(__SANITIZE_THREAD__) && !PHX_BENCH_HAS_FEATURE(thread_sanitizer)
+
+namespace {
+
 void* allocate(std::size_t size) {
   count.fetch_add(1, std::memory_order_relaxed);
   void* memory = std::malloc(size == 0 ? 1 : size);
@@ -37,6 +49,8 @@ void operator delete[](void* memory) noexcept {
 void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
+
+#endif
 
 namespace bench {
 

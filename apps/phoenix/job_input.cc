@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
 constexpr std::size_t kWindow = 4 * kReadBytes;  // Not taken yet, at most.
-constexpr int kLookMs = 100;
+constexpr int kPumpMs = 100;
 constexpr auto kAgain = std::chrono::milliseconds(200);
 
 /// Who reads from a terminal in whose background it is would be stopped.
@@ -89,7 +89,7 @@ class Feeder {
     const bool wants_more = !has_end_ && kept_.size() < kWindow && may_read();
     std::array<pollfd, 2> ready{pollfd{session_->client.descriptor(), POLLIN, 0},
                                 pollfd{wants_more ? STDIN_FILENO : -1, POLLIN, 0}};
-    if (::poll(ready.data(), ready.size(), kLookMs) < 0) return;
+    if (::poll(ready.data(), ready.size(), kPumpMs) < 0) return;
     while (ready[0].revents != 0 && session_ && listen()) {
     }
     if (session_ && ready[1].revents != 0) read();
@@ -113,9 +113,9 @@ class Feeder {
       return false;
     }
     if (const auto* m = std::get_if<runtime::InputTaken>(&reply.value())) {
-      const std::uint64_t taken = std::clamp(m->bytes, taken_, sent_);
-      kept_.erase(0, static_cast<std::size_t>(taken - taken_));
-      taken_ = taken;
+      const std::uint64_t reached = std::clamp(m->bytes, taken_, sent_);
+      kept_.erase(0, static_cast<std::size_t>(reached - taken_));
+      taken_ = reached;
       is_over_ = m->is_closed;
     } else if (std::holds_alternative<runtime::Done>(reply.value())) {
       // It has not begun yet.

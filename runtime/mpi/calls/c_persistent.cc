@@ -27,7 +27,7 @@ int prepare_send(const Prepared& call, const Sending& sending, const void* buffe
   });
 }
 
-void begin(MPI_Request handle) {
+void start_again(MPI_Request handle) {
   auto* request = dynamic_cast<PersistentRequest*>(&request_of(handle));
   require(request != nullptr && !request->active, MPI_ERR_REQUEST,
           "this is not an inactive persistent request");
@@ -75,13 +75,13 @@ PHX_MPI_ENTRY(int, Recv_init,
 PHX_MPI_ENTRY(int, Start, (MPI_Request * request)) {
   return enter("MPI_Start", [&] {
     require(request != nullptr, MPI_ERR_ARG, "the pointer to the request is null");
-    begin(*request);
+    start_again(*request);
   });
 }
 
 PHX_MPI_ENTRY(int, Startall, (int count, MPI_Request requests[])) {
   return enter("MPI_Startall", [&] {
     require(count >= 0, MPI_ERR_COUNT, "the count is negative");
-    for (int i = 0; i < count; ++i) begin(requests[i]);
+    for (int i = 0; i < count; ++i) start_again(requests[i]);
   });
 }
