@@ -42,6 +42,7 @@ struct SurveyTask {
   struct Download {
     ProcessorId from;
     std::uint64_t bytes = 0;  ///< 0: as many as it takes to be sure.
+    Duration round_trip{};    ///< Of a way between sites: TCP may lose so much by waiting.
     friend bool operator==(const Download&, const Download&) = default;
   };
   std::uint64_t round = 0;
@@ -60,9 +61,11 @@ struct SurveyReport {
     Duration time{};
     friend bool operator==(const RoundTrip&, const RoundTrip&) = default;
   };
+  /// Bytes per second.
   struct Rate {
     ProcessorId from;
-    std::uint64_t bytes_per_second = 0;
+    std::uint64_t at_least = 0;  ///< So fast it was.
+    std::uint64_t at_most = 0;   ///< If it has lost a round trip by waiting. The same if near.
     friend bool operator==(const Rate&, const Rate&) = default;
   };
   std::uint64_t round = 0;

@@ -1,6 +1,7 @@
 #include "overlay/survey/rate_finder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace phx::overlay {
@@ -22,18 +23,24 @@ constexpr std::size_t kWaysAtOnce = 8;
 /// traffic.
 constexpr double kBusy = 0.25;
 
-using Rate = std::optional<std::uint64_t>;
+using Known = std::optional<std::uint64_t>;
 
 bool differs(std::uint64_t one, std::uint64_t other, double factor) {
   const auto [less, more] = std::minmax({static_cast<double>(one), static_cast<double>(other)});
   return more > factor * less;
 }
 
-Rate steady(const Rate& before, std::uint64_t now) {
+Known steady(const Known& before, std::uint64_t now) {
   return before && !differs(*before, now, kSame) ? *before : now;
 }
 
-Rate median(std::vector<std::uint64_t> values) {
+/// Of the two bounds: neither is farther off than the other.
+std::uint64_t middle(const RateFinder::Rate& rate) {
+  return static_cast<std::uint64_t>(
+      std::sqrt(static_cast<double>(rate.at_least) * static_cast<double>(rate.at_most)));
+}
+
+Known median(std::vector<std::uint64_t> values) {
   if (values.empty()) return std::nullopt;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -82,7 +89,7 @@ void RateFinder::keep_only(const ProcessorSet& live) {
   in_vain_.clear();
 }
 
-void RateFinder::on_measured(const Download& download, std::uint64_t rate,
+void RateFinder::on_measured(const Download& download, const Rate& rate,
                              const KnownNetwork& network) {
   const bool is_doubted = doubted_.erase(download) > 0;
   const auto to = network.site_of(download.to);
@@ -91,7 +98,7 @@ void RateFinder::on_measured(const Download& download, std::uint64_t rate,
   if (*to == *from) {
     rated_.insert(download.to);
     rated_.insert(download.from);
-  } else if (rate == 0) {
+  } else if (rate.at_most == 0) {
     in_vain_.emplace(network.sites[*from].processors.front(),
                      network.sites[*to].processors.front());
   }
@@ -101,20 +108,21 @@ void RateFinder::on_measured(const Download& download, std::uint64_t rate,
     ++sender.measured;
     ++receiver.measured;
   }
-  if (rate == 0) return;
+  if (rate.at_most == 0) return;
+  const std::uint64_t passed = rate.at_least;
   if (*to != *from) {
     add_way(download, rate, is_doubted, network);
   } else if (is_doubted) {  // One of the two has changed; who, others will tell.
-    sender = {rate, sender.in, 1};
-    receiver = {receiver.out, rate, 1};
+    sender = {passed, sender.in, 1};
+    receiver = {receiver.out, passed, 1};
     return;
   }
-  sender.out = std::max(sender.out, rate);
-  receiver.in = std::max(receiver.in, rate);
+  sender.out = std::max(sender.out, passed);
+  receiver.in = std::max(receiver.in, passed);
 }
 
 /// Of a way the last few count; if it was doubted, only this one.
-void RateFinder::add_way(const Download& download, std::uint64_t rate, bool is_doubted,
+void RateFinder::add_way(const Download& download, const Rate& rate, bool is_doubted,
                          const KnownNetwork& network) {
   const Sites way{*network.site_of(download.from), *network.site_of(download.to)};
   const ProcessorSet& senders = network.sites[way.first].processors;
@@ -130,20 +138,21 @@ void RateFinder::add_way(const Download& download, std::uint64_t rate, bool is_d
 }
 
 std::uint64_t RateFinder::expected(const Download& download, const KnownNetwork& network) {
-  const Rate in = network.ability(download.to).in_bytes_per_second;
-  const Rate out = network.ability(download.from).out_bytes_per_second;
-  const Rate way = network.way(download.from, download.to).bytes_per_second;
+  const Known in = network.ability(download.to).in_bytes_per_second;
+  const Known out = network.ability(download.from).out_bytes_per_second;
+  const Known way = network.way(download.from, download.to).bytes_per_second;
   std::uint64_t least = kUnlimited;
-  for (const Rate& rate : {in, out, way}) least = std::min(least, rate.value_or(least));
+  for (const Known& rate : {in, out, way}) least = std::min(least, rate.value_or(least));
   return least == kUnlimited ? 0 : least;
 }
 
-void RateFinder::on_glance(const Download& download, std::uint64_t rate,
+void RateFinder::on_glance(const Download& download, const Rate& rate,
                            const KnownNetwork& network) {
-  const std::uint64_t known = expected(download, network);
-  if (rate == 0 || known == 0) return;
-  const double share = static_cast<double>(rate) / static_cast<double>(known);
-  if (share < kBusy || share > 1 / kOdd) doubted_.insert(download);
+  const auto known = static_cast<double>(expected(download, network));
+  if (rate.at_most == 0 || known == 0) return;
+  const bool is_slower = static_cast<double>(rate.at_most) < kBusy * known;
+  const bool is_faster = static_cast<double>(rate.at_least) * kOdd > known;
+  if (is_slower || is_faster) doubted_.insert(download);
 }
 
 std::vector<RateFinder::Download> RateFinder::wanted(const KnownNetwork& network) const {
@@ -220,24 +229,28 @@ std::vector<RateFinder::Download> RateFinder::choose_ways(const KnownNetwork& ne
   return chosen;
 }
 
+/// Of a long way only much less than the interfaces let through can be told from their width: it is
+/// as wide as these, unless it was slower for sure.
 void RateFinder::fill(KnownNetwork& network, const KnownNetwork& before) const {
   fill_interfaces(network, before);
+  const std::uint64_t usual = std::min(network.usual.out_bytes_per_second.value_or(kUnlimited),
+                                       network.usual.in_bytes_per_second.value_or(kUnlimited));
   std::map<Sites, std::uint64_t> widest;
   for (const auto& [download, rate] : ways_) {
     const auto from = network.site_of(download.from);
     const auto to = network.site_of(download.to);
     if (!from || !to || *from == *to) continue;
     std::uint64_t& known = widest[{*from, *to}];
-    known = std::max(known, rate);
+    known = std::max(known, rate.at_most < usual ? middle(rate) : std::max(rate.at_least, usual));
   }
   for (std::size_t from = 0; from < network.sites.size(); ++from) {
     for (std::size_t to = 0; to < network.sites.size(); ++to) {
       if (from == to) continue;
-      const Rate old =
+      const Known old =
           before.way(network.sites[from].processors.front(), network.sites[to].processors.front())
               .bytes_per_second;
       const auto found = widest.find({from, to});
-      const Rate rate = found == widest.end() ? old : steady(old, found->second);
+      const Known rate = found == widest.end() ? old : steady(old, found->second);
       if (rate && *rate != kUnlimited) network.between[{from, to}].bytes_per_second = rate;
     }
   }
@@ -251,10 +264,10 @@ void RateFinder::fill_interfaces(KnownNetwork& network, const KnownNetwork& befo
     if (width.out > 0) outs.push_back(width.out);
     if (width.in > 0) ins.push_back(width.in);
   }
-  const Rate out = median(std::move(outs));
-  const Rate in = median(std::move(ins));
-  const Rate was_out = before.usual.out_bytes_per_second;
-  const Rate was_in = before.usual.in_bytes_per_second;
+  const Known out = median(std::move(outs));
+  const Known in = median(std::move(ins));
+  const Known was_out = before.usual.out_bytes_per_second;
+  const Known was_in = before.usual.in_bytes_per_second;
   usual.out_bytes_per_second = out ? steady(was_out, *out) : was_out;
   usual.in_bytes_per_second = in ? steady(was_in, *in) : was_in;
   if (!usual.out_bytes_per_second || !usual.in_bytes_per_second) return;

@@ -33,10 +33,15 @@ class RateFinder {
   /// Goes on from a network that somebody else found.
   void begin(const KnownNetwork& network);
   void keep_only(const ProcessorSet& live);
-  /// A long measurement is over. `rate`: bytes per second; 0: it gave nothing.
-  void on_measured(const Download& download, std::uint64_t rate, const KnownNetwork& network);
+  /// What a measurement told, in bytes per second: the rate is between these; 0: nothing.
+  struct Rate {
+    std::uint64_t at_least = 0;
+    std::uint64_t at_most = 0;
+  };
+  /// A long measurement is over.
+  void on_measured(const Download& download, const Rate& rate, const KnownNetwork& network);
   /// A short one, which is not believed: if it is not what is known, a long one has to follow.
-  void on_glance(const Download& download, std::uint64_t rate, const KnownNetwork& network);
+  void on_glance(const Download& download, const Rate& rate, const KnownNetwork& network);
 
   // Queries.
   /// What has to be measured next: interfaces first, by pairs of which each has its own; then ways
@@ -64,14 +69,14 @@ class RateFinder {
   void choose_in_site(const KnownNetwork::Site& site, Choice& choice) const;
   void choose_suspects(const KnownNetwork::Site& site, Choice& choice) const;
   [[nodiscard]] std::vector<Download> choose_ways(const KnownNetwork& network) const;
-  void add_way(const Download& download, std::uint64_t rate, bool is_doubted,
+  void add_way(const Download& download, const Rate& rate, bool is_doubted,
                const KnownNetwork& network);
   void fill_interfaces(KnownNetwork& network, const KnownNetwork& before) const;
 
   std::map<ProcessorId, Width> widths_;
-  ProcessorSet rated_;                      ///< Nothing has to be measured for them.
-  std::map<Download, std::uint64_t> ways_;  ///< Between sites, few of each pair.
-  std::set<Download> doubted_;              ///< To be measured again; the result counts.
+  ProcessorSet rated_;             ///< Nothing has to be measured for them.
+  std::map<Download, Rate> ways_;  ///< Between sites, few of each pair.
+  std::set<Download> doubted_;     ///< To be measured again; the result counts.
   std::set<std::pair<ProcessorId, ProcessorId>> in_vain_;  ///< Ways, by their sites' lowest.
 };
 

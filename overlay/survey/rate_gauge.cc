@@ -26,17 +26,21 @@ void RateGauge::on_task(Instant now, const std::vector<SurveyTask::Download>& do
   for (const SurveyTask::Download& one : downloads) {
     if (queue_.size() < options_.downloads_max) queue_.push_back(one);
   }
-  out.arm(Timer::kPatience, now + options_.patience);
-  launch(out);
+  launch(now, out);
 }
 
-void RateGauge::launch(Outbox& out) {
+void RateGauge::launch(Instant now, Outbox& out) {
   while (!queue_.empty()) {
     const SurveyTask::Download next = queue_.front();
     queue_.pop_front();
     if (!live_.contains(next.from)) continue;
     const std::uint64_t bytes = next.bytes == 0 ? options_.first : next.bytes;
-    flight_ = Flight{next.from, next.bytes == 0, 0, std::min(bytes, options_.most), 0, {}, 0, 0};
+    Flight& flight = flight_.emplace(Flight());
+    flight.from = flight.rate.from = next.from;
+    flight.grows = next.bytes == 0;
+    flight.round_trip = next.round_trip;
+    flight.bytes = std::min(bytes, options_.most);
+    out.arm(Timer::kPatience, now + options_.patience);
     return request(out);
   }
   finish(out);
@@ -60,32 +64,45 @@ void RateGauge::on_load(Instant now, ProcessorId from, const Load& load, Outbox&
   flight.half_got = flight.got;
 }
 
+std::uint64_t RateGauge::rate_of(std::uint64_t bytes, Duration time) const {
+  if (time < options_.instant) return options_.fastest;
+  const double seconds = static_cast<double>(time.count()) / 1e9;
+  return std::min(options_.fastest,
+                  static_cast<std::uint64_t>(static_cast<double>(bytes) / seconds));
+}
+
+/// `before`: the rate of the request before. `counted`: without a round trip.
+bool RateGauge::is_sure(const Flight& flight, std::uint64_t before, Duration counted) const {
+  if (counted >= options_.timed_most) return true;
+  const bool is_timed = counted >= options_.timed_least;
+  if (flight.round_trip > Duration{}) {
+    return flight.bytes >= options_.far_most || (is_timed && counted >= flight.round_trip);
+  }
+  const auto [less, more] =
+      std::minmax({static_cast<double>(before), static_cast<double>(flight.rate.at_most)});
+  return less > 0 && more <= options_.agree * less && (is_timed || counted < options_.instant);
+}
+
 void RateGauge::on_complete(Instant now, Outbox& out) {
   Flight& flight = *flight_;
   const Duration elapsed = flight.half_at ? now - *flight.half_at : Duration{};
-  std::uint64_t rate = options_.fastest;
-  const bool is_instant = elapsed < options_.instant;
-  if (!is_instant) {
-    const double seconds = static_cast<double>(elapsed.count()) / 1e9;
-    const double bytes = static_cast<double>(flight.got - flight.half_got);
-    rate = std::min(rate, static_cast<std::uint64_t>(bytes / seconds));
-  }
-  const auto [less, more] =
-      std::minmax({static_cast<double>(rate), static_cast<double>(flight.rate)});
-  const bool is_sure =
-      less > 0 && more <= options_.agree * less && (is_instant || elapsed >= options_.timed_least);
-  flight.rate = rate;
-  const bool is_over = is_sure || elapsed >= options_.timed_most || flight.bytes >= options_.most;
-  if (!flight.grows || is_over) return close(out);
-  flight.bytes = std::min(2 * flight.bytes, options_.most);
+  const Duration counted = std::max(elapsed - flight.round_trip, Duration{});
+  const std::uint64_t bytes = flight.got - flight.half_got;
+  const std::uint64_t before = flight.rate.at_most;
+  flight.rate.at_least = rate_of(bytes, elapsed);
+  flight.rate.at_most = rate_of(bytes, counted);
+  const bool is_over = is_sure(flight, before, counted) || flight.bytes >= options_.most;
+  if (!flight.grows || is_over) return close(now, out);
+  const std::uint64_t growth = flight.round_trip > Duration{} ? options_.far_growth : 2;
+  flight.bytes = std::min(growth * flight.bytes, options_.most);
   request(out);
 }
 
 /// What was measured last counts; the next one begins.
-void RateGauge::close(Outbox& out) {
-  if (flight_->rate > 0) rates_.push_back({flight_->from, flight_->rate});
+void RateGauge::close(Instant now, Outbox& out) {
+  if (flight_->rate.at_most > 0) rates_.push_back(flight_->rate);
   flight_.reset();
-  launch(out);
+  launch(now, out);
 }
 
 void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Outbox& out) {
@@ -105,16 +122,13 @@ void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Ou
   }
 }
 
-void RateGauge::on_timer(Instant, Timer, Outbox& out) {
-  if (!is_busy_) return;
-  queue_.clear();
-  if (flight_) return close(out);
-  finish(out);
+void RateGauge::on_timer(Instant now, Timer, Outbox& out) {
+  if (is_busy_ && flight_) close(now, out);
 }
 
-void RateGauge::on_members(const ProcessorSet& live, Outbox& out) {
+void RateGauge::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   live_ = live;
-  if (flight_ && !live.contains(flight_->from)) close(out);
+  if (flight_ && !live.contains(flight_->from)) close(now, out);
 }
 
 void RateGauge::finish(Outbox& out) {

@@ -25,9 +25,13 @@ struct RateGaugeOptions {
   /// less than `instant` are as fast.
   std::uint64_t fastest = 1'250'000'000;
   Duration instant = 50us;
+  /// Between sites each request is `far_growth` times the one before, until the second half took
+  /// two round trips; `far_most` is the last one then.
+  std::uint64_t far_growth = 4;
+  std::uint64_t far_most = std::uint64_t{1} << 20U;
   /// Who takes longer than this for half of them is slow enough to be known.
   Duration timed_most = 200ms;
-  Duration patience = 2s;          ///< Then the task is over.
+  Duration patience = 2s;          ///< Then it is the next one's turn.
   std::size_t downloads_max = 16;  ///< Of a task [limit].
   /// What is sent to others on request in so much time [limit].
   std::uint64_t served_max = std::uint64_t{64} << 20U;
@@ -35,8 +39,9 @@ struct RateGaugeOptions {
 };
 
 /// Measures how fast others can send here, one after the other; and sends to others that measure.
-/// The first half of the bytes fills the way, the second half is timed [beyond 8]. Thread rule: one
-/// owner.
+/// The first half of the bytes fills the way, the second half is timed [beyond 8]. Of a long way it
+/// may have waited a round trip for TCP's window, so what is known is between two rates. Thread
+/// rule: one owner.
 class RateGauge {
  public:
   enum class Timer : std::uint8_t { kPatience };
@@ -55,7 +60,7 @@ class RateGauge {
   void on_load(Instant now, ProcessorId from, const Load& load, Outbox& out);
   void on_timer(Instant now, Timer timer, Outbox& out);
   /// Nothing comes from those who are not in `live`.
-  void on_members(const ProcessorSet& live, Outbox& out);
+  void on_members(Instant now, const ProcessorSet& live, Outbox& out);
 
   // Commands.
   void stop(Outbox& out);
@@ -65,18 +70,21 @@ class RateGauge {
   struct Flight {
     ProcessorId from;
     bool grows = false;  ///< Until it is sure.
+    Duration round_trip{};
     std::uint64_t number = 0;
     std::uint64_t bytes = 0;  ///< Asked for, ...
     std::uint64_t got = 0;    ///< and come so far.
     std::optional<Instant> half_at;
     std::uint64_t half_got = 0;
-    std::uint64_t rate = 0;  ///< As it was measured last; 0: not yet.
+    SurveyReport::Rate rate;  ///< As it was measured last; 0: not yet.
   };
 
-  void launch(Outbox& out);
+  void launch(Instant now, Outbox& out);
   void request(Outbox& out);
   void on_complete(Instant now, Outbox& out);
-  void close(Outbox& out);
+  [[nodiscard]] bool is_sure(const Flight& flight, std::uint64_t before, Duration counted) const;
+  [[nodiscard]] std::uint64_t rate_of(std::uint64_t bytes, Duration time) const;
+  void close(Instant now, Outbox& out);
   void finish(Outbox& out);
 
   RateGaugeOptions options_;

@@ -34,7 +34,7 @@ void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
     report_.reset();
     rate_gauge_.stop(downloaded);
   }
-  rate_gauge_.on_members(live, downloaded);
+  rate_gauge_.on_members(now, live, downloaded);
   absorb(downloaded, out);
   Surveyor::Outbox directed;
   surveyor_.on_members(now, live, directed);

@@ -155,17 +155,21 @@ void Surveyor::ask(Instant now, const std::vector<SurveyTask>& tasks,
   ++round_;
   awaited_ = measured_ = {};
   const Duration spread = options_.per_asker * static_cast<Duration::rep>(askers.size());
+  std::size_t downloads = 1;  // the most of a task
   for (std::size_t i = 0; i < askers.size(); ++i) {
     SurveyTask task = tasks[i];
+    downloads = std::max(downloads, task.downloads.size());
     task.round = round_;
     task.spread = spread;
     task.wants_overhead = stage_ == Stage::kRound && i < options_.overheads;
     awaited_.insert(askers[i]);
-    for (const auto& [from, bytes] : task.downloads) downloads_.insert({askers[i], from});
+    for (const auto& one : task.downloads) downloads_.insert({askers[i], one.from});
     out.send(askers[i], std::move(task));
   }
-  const bool is_round = stage_ == Stage::kRound;
-  out.arm(Timer::kRound, now + spread + (is_round ? options_.patience : options_.rates_patience));
+  const auto longest = static_cast<Duration::rep>(downloads);
+  const Duration patience =
+      stage_ == Stage::kRates ? longest * options_.rates_patience : options_.patience;
+  out.arm(Timer::kRound, now + spread + patience);
 }
 
 void Surveyor::begin_patrol(Instant now, Outbox& out) {
@@ -190,25 +194,49 @@ void Surveyor::begin_patrol(Instant now, Outbox& out) {
   ask(now, tasks, askers, out);
 }
 
-/// Short downloads: from the next of the own site, and from some of the other sites in turn.
-void Surveyor::add_glances(const std::vector<ProcessorId>& askers,
-                           std::vector<SurveyTask>& tasks) const {
+/// Short: what passes in a moment; between sites in a round trip.
+SurveyTask::Download Surveyor::glance(ProcessorId to, ProcessorId from) const {
+  const std::uint64_t rate = RateFinder::expected({to, from}, at_ask_);
+  const Duration round_trip = far(to, from);
+  const Duration time = std::max(options_.glance, round_trip);
+  const auto passes = static_cast<std::uint64_t>(static_cast<double>(rate) / 1e9 *
+                                                 static_cast<double>(time.count()));
+  const bool is_far = round_trip > options_.glance;
+  const std::uint64_t most = is_far ? options_.far_glance_most : options_.glance_most;
+  return {from, std::clamp(passes, options_.glance_least, most), round_trip};
+}
+
+/// From the next of the own site, and from some of the other sites in turn.
+void Surveyor::add_glances(const std::vector<ProcessorId>& askers, std::vector<SurveyTask>& tasks) {
   const std::size_t sites = askers.size();
-  const auto add = [&](std::size_t to, ProcessorId from) {
-    const std::uint64_t rate = RateFinder::expected({askers[to], from}, at_ask_);
-    const auto passes = static_cast<std::uint64_t>(static_cast<double>(rate) / 1e9 *
-                                                   static_cast<double>(options_.glance.count()));
-    tasks[to].downloads.push_back(
-        {from, std::clamp(passes, options_.glance_least, options_.glance_most)});
-  };
+  std::size_t least = std::min(options_.glances, sites - 1);
   for (std::size_t to = 0; to < sites; ++to) {
+    auto& downloads = tasks[to].downloads;
     const std::vector<ProcessorId> members = at_ask_.sites[to].processors.ids();
-    if (members.size() > 1) add(to, members[(patrols_ + 1) % members.size()]);
+    if (members.size() > 1) {
+      downloads.push_back(glance(askers[to], members[(patrols_ + 1) % members.size()]));
+    }
+    std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < std::min(options_.glances, sites - 1); ++i) {
-      const std::size_t shift = 1 + (patrols_ * options_.glances + i) % (sites - 1);
-      add(to, askers[(to + shift) % sites]);
+      const std::size_t shift = 1 + (glanced_ + i) % (sites - 1);
+      const SurveyTask::Download next = glance(askers[to], askers[(to + shift) % sites]);
+      bytes += next.bytes;
+      if (i > 0 && bytes > options_.glances_most) {
+        least = std::min(least, i);
+        break;
+      }
+      downloads.push_back(next);
     }
   }
+  glanced_ += least;
+}
+
+/// The round trip between two sites; none inside of one.
+Duration Surveyor::far(ProcessorId to, ProcessorId from) const {
+  if (at_ask_.site_of(to) == at_ask_.site_of(from)) return {};
+  const auto there = at_ask_.way(from, to).latency;
+  const auto back = at_ask_.way(to, from).latency;
+  return there.value_or(Duration{}) + back.value_or(Duration{});
 }
 
 void Surveyor::begin_rates(Instant now, Outbox& out) {
@@ -219,7 +247,7 @@ void Surveyor::begin_rates(Instant now, Outbox& out) {
   forget_run();
   std::map<ProcessorId, SurveyTask> tasks;
   for (const RateFinder::Download& one : wanted) {
-    tasks[one.to].downloads.push_back({one.from, 0});
+    tasks[one.to].downloads.push_back({one.from, 0, far(one.to, one.from)});
   }
   std::vector<SurveyTask> all;
   std::vector<ProcessorId> askers;
@@ -256,7 +284,7 @@ void Surveyor::on_report(Instant now, ProcessorId from, const SurveyReport& repo
 
 /// What was asked for; what is not in the report could not be measured.
 void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
-  const auto read = [&](const RateFinder::Download& download, std::uint64_t rate) {
+  const auto read = [&](const RateFinder::Download& download, const RateFinder::Rate& rate) {
     if (!live_.contains(download.from)) return;
     if (stage_ == Stage::kPatrol) {
       rates_.on_glance(download, rate, at_ask_);
@@ -264,16 +292,16 @@ void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
       rates_.on_measured(download, rate, at_ask_);
     }
   };
-  for (const auto& [server, rate] : report.rates) {
-    const bool is_sane = rate >= kRateLeast && rate <= kRateMost;
-    if (is_sane && downloads_.erase({from, server}) > 0) read({from, server}, rate);
+  for (const auto& [server, least, most] : report.rates) {
+    const bool is_sane = least >= kRateLeast && least <= most && most <= kRateMost;
+    if (is_sane && downloads_.erase({from, server}) > 0) read({from, server}, {least, most});
   }
   const auto begin = downloads_.lower_bound({from, ProcessorId{0}});
   const auto end =
       std::find_if(begin, downloads_.end(), [&](const auto& one) { return one.to != from; });
   const std::vector<RateFinder::Download> failed(begin, end);
   downloads_.erase(begin, end);
-  for (const RateFinder::Download& one : failed) read(one, 0);
+  for (const RateFinder::Download& one : failed) read(one, {});
 }
 
 void Surveyor::end_round(Instant now, Outbox& out) {

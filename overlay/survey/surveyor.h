@@ -39,16 +39,19 @@ struct SurveyorOptions {
   std::uint32_t patrol_pings = 2;
   /// Processors of a round that also measure what a message costs.
   std::size_t overheads = 8;
-  /// Bandwidths are measured so long after all were placed. Who has not reported this time after
-  /// the others is left out.
+  /// Bandwidths are measured so long after all were placed. Who has not reported after so long for
+  /// each download that it was asked for is left out.
   Duration rates_after = 1s;
-  Duration rates_patience = 5s;
+  Duration rates_patience = 2500ms;
   /// Ways into each site that a patrol looks at; bytes for it: what passes in so much time, within
   /// bounds. What is not as it was known is measured at once and at length.
   std::size_t glances = 4;
   Duration glance = 1ms;
   std::uint64_t glance_least = 8192;
   std::uint64_t glance_most = std::uint64_t{128} << 10U;
+  /// On ways of longer round trips: what passes in one, to tell a narrow way from TCP's windows.
+  std::uint64_t far_glance_most = std::uint64_t{512} << 10U;
+  std::uint64_t glances_most = std::uint64_t{640} << 10U;  ///< Into a site, but for the first one.
 };
 
 /// Directs the survey of a mesh: rounds of tasks to whoever is in no site yet, until all are;
@@ -92,8 +95,10 @@ class Surveyor {
   void forget_run();
   void begin_round(Instant now, Outbox& out);
   void begin_patrol(Instant now, Outbox& out);
+  [[nodiscard]] Duration far(ProcessorId to, ProcessorId from) const;
   void begin_rates(Instant now, Outbox& out);
-  void add_glances(const std::vector<ProcessorId>& askers, std::vector<SurveyTask>& tasks) const;
+  [[nodiscard]] SurveyTask::Download glance(ProcessorId to, ProcessorId from) const;
+  void add_glances(const std::vector<ProcessorId>& askers, std::vector<SurveyTask>& tasks);
   void read_rates(ProcessorId from, const SurveyReport& report);
   /// What is known now, of those who live.
   [[nodiscard]] KnownNetwork current() const;
@@ -126,7 +131,8 @@ class Surveyor {
   std::set<RateFinder::Download> downloads_;  ///< That were asked for, and not reported yet.
   KnownNetwork at_ask_;                       ///< What was known when they were asked for.
   std::uint64_t patrols_ = 0;
-  KnownNetwork found_;  ///< What all were told.
+  std::uint64_t glanced_ = 0;  ///< Other sites so far, in turns.
+  KnownNetwork found_;         ///< What all were told.
   bool insists_ = false;
   std::optional<Instant> again_at_;  ///< When the silent ones are asked again.
 };

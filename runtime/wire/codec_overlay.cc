@@ -151,10 +151,11 @@ void add(const overlay::SurveyTask& in, pb::OverlayMessage& out, Sink& /*sink*/)
   task.set_spread(duration_number(spread));
   task.set_pings(pings);
   task.set_wants_overhead(wants_overhead);
-  for (const auto& [from, bytes] : downloads) {
+  for (const auto& [from, bytes, round_trip] : downloads) {
     pb::SurveyTask::Download& one = *task.add_downloads();
     one.set_from(from.value);
     one.set_bytes(bytes);
+    one.set_round_trip(duration_number(round_trip));
   }
 }
 
@@ -170,10 +171,11 @@ void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*
   if (overhead) report.set_overhead(duration_number(*overhead));
   report.set_number(version.number);
   report.set_author(version.author.value);
-  for (const auto& [from, bytes_per_second] : rates) {
+  for (const auto& [from, at_least, at_most] : rates) {
     pb::SurveyReport::Rate& one = *report.add_rates();
     one.set_from(from.value);
-    one.set_bytes_per_second(bytes_per_second);
+    one.set_at_least(at_least);
+    one.set_at_most(at_most);
   }
 }
 
@@ -189,7 +191,8 @@ overlay::SurveyTask read_task(const pb::SurveyTask& in, Source& source) {
                            in.wants_overhead(),
                            {}};
   for (const pb::SurveyTask::Download& one : in.downloads()) {
-    task.downloads.push_back({ProcessorId{one.from()}, one.bytes()});
+    task.downloads.push_back({ProcessorId{one.from()}, one.bytes(),
+                              source.duration(one.round_trip(), "Download.round_trip")});
   }
   return task;
 }
@@ -205,7 +208,7 @@ overlay::SurveyReport read_report(const pb::SurveyReport& in, Source& source) {
     report.overhead = source.duration(in.overhead(), "SurveyReport.overhead");
   }
   for (const pb::SurveyReport::Rate& one : in.rates()) {
-    report.rates.push_back({ProcessorId{one.from()}, one.bytes_per_second()});
+    report.rates.push_back({ProcessorId{one.from()}, one.at_least(), one.at_most()});
   }
   return report;
 }

@@ -20,6 +20,12 @@ bool is_about(std::optional<std::uint64_t> rate, std::uint64_t expected) {
   return part > 0.8 && part < 1.25;
 }
 
+/// Of long ways less is known: a narrow one may be up to twice as wide.
+bool is_near(std::optional<std::uint64_t> rate, std::uint64_t expected) {
+  const double part = static_cast<double>(rate.value_or(0)) / static_cast<double>(expected);
+  return part > 0.5 && part < 2;
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("overlay/rates");
@@ -39,10 +45,10 @@ TEST_CASE("bandwidths of interfaces and of all ways are known three seconds afte
     for (const auto& [ends, way] : network.between) {
       const bool is_narrow = net.site(network.sites[ends.first].processors.front()) == 0 &&
                              net.site(network.sites[ends.second].processors.front()) == 1;
-      CHECK(is_about(way.bytes_per_second, is_narrow ? 2'500'000 : kGigabit));
+      CHECK(is_near(way.bytes_per_second, is_narrow ? 2'500'000 : kGigabit));
     }
-    // Twice 64 KiB at least, in eight parts each, by everybody and over each way.
-    CHECK(net.loads <= (48 + sites * (sites - 1)) * 16 + 24);
+    // Three requests in eight parts each by everybody; over each way three of 64 KiB to 1 MiB.
+    CHECK(net.loads <= 48 * 24 + sites * (sites - 1) * 32);
   }
 }
 
@@ -55,9 +61,9 @@ TEST_CASE("with as many sites as there may be, all ways are known, eight by each
   REQUIRE(network.sites.size() == kSites);
   CHECK(network.between.size() == kSites * (kSites - 1));
   for (const auto& [ends, way] : network.between) {
-    CHECK(is_about(way.bytes_per_second, kGigabit));
+    CHECK(is_near(way.bytes_per_second, kGigabit));
   }
-  CHECK(net.loads <= kSites * (kSites - 1) * 16 + 2 * kSites * 4 * 8);
+  CHECK(net.loads <= kSites * (kSites - 1) * 32 + 2 * kSites * 4 * 8);
 }
 
 TEST_CASE("a slow interface is told from the fast ones that were measured with it") {
@@ -84,7 +90,7 @@ TEST_CASE("a newcomer is measured, and nobody is told of it if it is as the othe
   const std::uint64_t tasks = net.tasks;
   net.members(first(19));
   net.run_for(2s);
-  CHECK(net.loads - loads <= 2 * 16);
+  CHECK(net.loads - loads <= 2 * 24);
   CHECK(net.tasks - tasks <= 1 + 2);
   CHECK(net.common().odd.empty());
   net.members(first(20));
@@ -98,12 +104,39 @@ TEST_CASE("a way that becomes ten times slower, or faster, is known after two pa
   net.run_for(3s);
   REQUIRE(is_about(net.common().way(p(1), p(2)).bytes_per_second, kGigabit));
   net.narrow[{0, 1}] = kGigabit / 10;
-  net.run_for(6s);
+  net.run_for(11s);
   CHECK(is_about(net.common().way(p(1), p(2)).bytes_per_second, kGigabit / 10));
   CHECK(is_about(net.common().way(p(2), p(1)).bytes_per_second, kGigabit));
   net.narrow.clear();
-  net.run_for(6s);
+  net.run_for(11s);
   CHECK(is_about(net.common().way(p(1), p(2)).bytes_per_second, kGigabit));
+}
+
+// As between continents: the window of a connection is the narrow place, not the way.
+TEST_CASE("a long way is not taken for a narrow one because TCP begins slowly on it") {
+  for (const Duration far : {3ms, 18ms, 70ms}) {
+    CAPTURE(to_ms(far));
+    Net net(round_robin(24, 6));
+    net.far = far;
+    net.narrow[{0, 1}] = kGigabit / 50;
+    net.members(first(24));
+    net.run_for(8s);
+    for (int round = 0; round < 2; ++round) {
+      const KnownNetwork network = net.common();
+      CHECK(is_about(network.usual.out_bytes_per_second, kGigabit));
+      CHECK(network.odd.empty());
+      CHECK(network.between.size() == 6 * 5);
+      for (const auto& [ends, way] : network.between) {
+        const bool is_narrow = net.site(network.sites[ends.first].processors.front()) == 0 &&
+                               net.site(network.sites[ends.second].processors.front()) == 1;
+        CHECK(is_near(way.bytes_per_second, is_narrow ? kGigabit / 50 : kGigabit));
+      }
+      const std::uint64_t before = net.loaded;
+      net.run_for(60s);
+      // Per patrol, into each site: 128 KiB from its own, at most 640 from others.
+      CHECK(net.loaded - before <= 12 * 6 * (std::uint64_t{768} << 10U));
+    }
+  }
 }
 
 TEST_CASE("others' traffic that takes two thirds of a way is not taken for a narrow way") {

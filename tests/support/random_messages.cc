@@ -135,11 +135,12 @@ overlay::Message RandomMessages::overlay_message() {
     case 12:
       return overlay::SurveyTask{
           number(), processors(), duration(), number32(), flip(), list([this] {
-            return overlay::SurveyTask::Download{processor(), number()};
+            return overlay::SurveyTask::Download{processor(), number(), duration()};
           })};
     case 13: {
       overlay::SurveyReport report{number(), {}, std::nullopt, {number(), processor()}, {}};
-      report.rates = list([this] { return overlay::SurveyReport::Rate{processor(), number()}; });
+      report.rates =
+          list([this] { return overlay::SurveyReport::Rate{processor(), number(), number()}; });
       for (const ProcessorId landmark : processors()) {
         report.round_trips.push_back({landmark, duration()});
       }

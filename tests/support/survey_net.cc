@@ -25,7 +25,10 @@ void SurveyNet::take(ProcessorId from, Survey::Outbox& out) {
       if (uninformed.contains(send->to) && std::holds_alternative<NetworkUpdate>(send->message)) {
         continue;
       }
-      if (std::holds_alternative<Load>(send->message)) ++loads;
+      if (const auto* load = std::get_if<Load>(&send->message)) {
+        ++loads;
+        loaded += load->bytes.size();
+      }
       const Instant at = passes(from, send->to, send->message) + way(from, send->to);
       mail.emplace(at, Letter{from, send->to, std::move(send->message)});
     } else if (const auto* arm = std::get_if<Survey::Outbox::Arm>(&item)) {
@@ -42,7 +45,16 @@ Instant SurveyNet::passes(ProcessorId from, ProcessorId to, const Message& messa
     return found == rates.end() ? kGigabit : found->second;
   };
   const std::pair ends{site(from), site(to)};
-  Instant at = now;
+  Instant at = std::max(now, out_free[from]);
+  Window& window = windows[{from, to}];
+  const std::uint64_t size = load->bytes.size();
+  while (!window.confirmed.empty() &&
+         (window.confirmed.front().first <= at || window.under_way + size > window.bytes)) {
+    at = std::max(at, window.confirmed.front().first);
+    window.under_way -= window.confirmed.front().second;
+    window.bytes += window.confirmed.front().second;
+    window.confirmed.pop_front();
+  }
   const auto pass = [&](Instant& free, std::uint64_t rate) {
     const double seconds = static_cast<double>(load->bytes.size()) / static_cast<double>(rate);
     at = free = std::max(at, free) + Duration(static_cast<Duration::rep>(seconds * 1e9));
@@ -50,6 +62,8 @@ Instant SurveyNet::passes(ProcessorId from, ProcessorId to, const Message& messa
   pass(out_free[from], rate_of(slow, from));
   if (ends.first != ends.second) pass(way_free[ends], rate_of(narrow, ends));
   pass(in_free[to], rate_of(slow, to));
+  window.under_way += size;
+  window.confirmed.emplace_back(at + 2 * way(from, to), size);
   return at;
 }
 

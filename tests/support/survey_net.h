@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,7 +17,8 @@ inline ProcessorId p(std::uint32_t number) {
 }
 
 /// Surveys joined by a network: a message takes half of the round trip of its ends' sites, and a
-/// long one has to pass interfaces and ways, one after the other.
+/// long one has to pass interfaces and ways, one after the other. Between two processors no more
+/// is under way than a window, which begins small and grows by what arrives, as TCP does it.
 struct SurveyNet {
   explicit SurveyNet(std::vector<std::uint32_t> wanted) : sites(std::move(wanted)) {}
 
@@ -41,6 +43,11 @@ struct SurveyNet {
     ProcessorId to;
     Message message;
   };
+  struct Window {
+    std::uint64_t bytes = 14'600;
+    std::uint64_t under_way = 0;
+    std::deque<std::pair<Instant, std::uint64_t>> confirmed;  ///< When, and how much.
+  };
   static constexpr std::uint64_t kGigabit = 125'000'000;
   using Ends = std::pair<std::uint32_t, std::uint32_t>;
   std::map<ProcessorId, std::uint64_t> slow;  ///< Interfaces that are not of 1 Gbit/s.
@@ -48,6 +55,7 @@ struct SurveyNet {
   std::map<ProcessorId, Instant> out_free;
   std::map<ProcessorId, Instant> in_free;
   std::map<Ends, Instant> way_free;
+  std::map<std::pair<ProcessorId, ProcessorId>, Window> windows;
   std::vector<std::uint32_t> sites;  ///< Of p1, p2, ...
   Duration far = 3ms;
   Instant now{};
@@ -60,6 +68,7 @@ struct SurveyNet {
   std::uint64_t sent = 0;
   std::uint64_t tasks = 0;
   std::uint64_t loads = 0;
+  std::uint64_t loaded = 0;  ///< Bytes.
 };
 
 inline std::vector<std::uint32_t> round_robin(std::uint32_t processors, std::uint32_t sites) {
