@@ -82,7 +82,7 @@ PHX_MPI_ENTRY(int, Test, (MPI_Request * request, int* flag, MPI_Status* status))
   });
 }
 
-PHX_MPI_ENTRY(int, Waitall, (int count, MPI_Request requests[], MPI_Status statuses[])) {
+PHX_MPI_ENTRY(int, Waitall, (int count, MPI_Request requests[], MPI_Status* statuses)) {
   return enter("MPI_Waitall", comm_of_requests(count, requests), [&] {
     const Several several(count, requests);
     if (!several.empty()) Process::current().wait([&](Traffic&) { return several.all(); });
@@ -90,7 +90,7 @@ PHX_MPI_ENTRY(int, Waitall, (int count, MPI_Request requests[], MPI_Status statu
   });
 }
 
-PHX_MPI_ENTRY(int, Testall, (int count, MPI_Request requests[], int* flag, MPI_Status statuses[])) {
+PHX_MPI_ENTRY(int, Testall, (int count, MPI_Request requests[], int* flag, MPI_Status* statuses)) {
   return enter("MPI_Testall", comm_of_requests(count, requests), [&] {
     const Several several(count, requests);
     *flag = several.empty() || Process::current().test([&](Traffic&) { return several.all(); });
@@ -125,8 +125,7 @@ PHX_MPI_ENTRY(int, Testany,
 }
 
 PHX_MPI_ENTRY(int, Waitsome,
-              (int count, MPI_Request requests[], int* done, int indices[],
-               MPI_Status statuses[])) {
+              (int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses)) {
   return enter("MPI_Waitsome", comm_of_requests(count, requests), [&] {
     const Several several(count, requests);
     *done = MPI_UNDEFINED;
@@ -139,8 +138,7 @@ PHX_MPI_ENTRY(int, Waitsome,
 }
 
 PHX_MPI_ENTRY(int, Testsome,
-              (int count, MPI_Request requests[], int* done, int indices[],
-               MPI_Status statuses[])) {
+              (int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses)) {
   return enter("MPI_Testsome", comm_of_requests(count, requests), [&] {
     const Several several(count, requests);
     *done = MPI_UNDEFINED;

@@ -22,7 +22,8 @@ using Topology = std::variant<std::monostate, Cartesian, Graph, Neighbours>;
 /// collective operations are called in the same order everywhere.
 class Communicator : public CommunicatorCore {
  public:
-  /// `context`: agreed upon by all processes, and even. `remote`: of an inter-communicator.
+  /// `context`: agreed upon by all processes, as fresh_context() makes them. `remote`: of an
+  /// inter-communicator.
   Communicator(std::uint64_t context, Ref<Group> group, Ref<Group> remote = {});
 
   [[nodiscard]] int rank() const { return rank_; }
@@ -36,6 +37,8 @@ class Communicator : public CommunicatorCore {
   [[nodiscard]] Scope messages() const { return {context_, rank_, peers()}; }
   /// Of collective operations; of an inter-communicator to the remote group.
   [[nodiscard]] Scope collective() const { return {context_ + 1, rank_, peers()}; }
+  /// Agreed upon later than this was made, by whoever copies communicators.
+  void set_context(std::uint64_t context) { context_ = context; }
   /// The tag of the next collective operation.
   [[nodiscard]] int next_tag() { return static_cast<int>(started_++ & 0x7FFFFFFFU); }
 
@@ -60,5 +63,8 @@ class Communicator : public CommunicatorCore {
 /// upper half, a counter in the lower one.
 [[nodiscard]] std::uint64_t fresh_context();
 inline constexpr std::uint64_t kWorldContext = 0;
+/// Beside the context: for messages of MPI_Comm_create_group, and of MPI_Intercomm_create.
+inline constexpr std::uint64_t kMakingGroups = 2;
+inline constexpr std::uint64_t kMakingPairs = 3;
 
 }  // namespace phx::mpi

@@ -101,6 +101,7 @@ int MPIR_Dup_fn(MPI_Comm from, int key, void* extra_state, void* value, void* co
 #include "phx_mpi_objects.h"
 #include "phx_mpi_messages.h"
 #include "phx_mpi_communicators.h"
+#include "phx_mpi_collectives.h"
 
 #undef PHX_MPI_FUNCTION
 

@@ -1,0 +1,77 @@
+#include <vector>
+
+#include "runtime/mpi/calls/collective.h"
+
+using namespace phx::mpi;
+
+namespace {
+
+/// Both sides of an exchange.
+struct Exchange {
+  Areas from;
+  Areas to;
+};
+
+/// What is sent lies where something else will come: it is copied before.
+Areas copied(Schedule& schedule, const Areas& parts) {
+  auto all = std::make_shared<std::vector<Area>>();
+  for (int i = 0; i < schedule.scope().size(); ++i) {
+    const Area part = parts(i);
+    all->push_back(Area::of_bytes(schedule.memory(part.bytes()), part.bytes()));
+    copy(part, all->back());
+  }
+  return [all](int rank) { return (*all)[static_cast<std::size_t>(rank)]; };
+}
+
+void alltoall(Communicator& comm, Schedule& schedule, const Exchange& what) {
+  if (comm.is_inter()) return exchange(comm, schedule, what.from, what.to);
+  add_alltoall(schedule, what.from, what.to);
+}
+
+/// The parts of a call with a datatype for each rank; displacements are bytes.
+Areas typed_parts(const void* buffer, const int* counts, const int* places,
+                  const MPI_Datatype* datatypes) {
+  require(counts != nullptr && places != nullptr && datatypes != nullptr, MPI_ERR_ARG,
+          "an array is null");
+  return [=](int rank) {
+    const auto address = reinterpret_cast<MPI_Aint>(buffer) + places[rank];
+    return Area::of(reinterpret_cast<const void*>(address), counts[rank], datatypes[rank]);
+  };
+}
+
+}  // namespace
+
+PHX_MPI_BOTH(Alltoall, Ialltoall,
+             (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+              MPI_Datatype in_type, MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Areas to = equal_parts(Area::of(in, in_count, in_type));
+               const Areas from = is_in_place(out)
+                                      ? copied(schedule, to)
+                                      : equal_parts(Area::of(out, out_count, out_type));
+               alltoall(all, schedule, {from, to});
+             })
+
+PHX_MPI_BOTH(Alltoallv, Ialltoallv,
+             (const void* out, const int out_counts[], const int out_places[],
+              MPI_Datatype out_type, void* in, const int in_counts[], const int in_places[],
+              MPI_Datatype in_type, MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Areas to = Parts{in, in_counts, in_places, in_type}.areas();
+               const Areas from = is_in_place(out)
+                                      ? copied(schedule, to)
+                                      : Parts{out, out_counts, out_places, out_type}.areas();
+               alltoall(all, schedule, {from, to});
+             })
+
+PHX_MPI_BOTH(Alltoallw, Ialltoallw,
+             (const void* out, const int out_counts[], const int out_places[],
+              const MPI_Datatype out_types[], void* in, const int in_counts[],
+              const int in_places[], const MPI_Datatype in_types[], MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Areas to = typed_parts(in, in_counts, in_places, in_types);
+               const Areas from = is_in_place(out)
+                                      ? copied(schedule, to)
+                                      : typed_parts(out, out_counts, out_places, out_types);
+               alltoall(all, schedule, {from, to});
+             })

@@ -1,0 +1,137 @@
+#include <numeric>
+
+#include "runtime/mpi/calls/collective.h"
+
+using namespace phx::mpi;
+
+namespace {
+
+/// Fails with MPI_ERR_OP.
+Combining combining(MPI_Op op, const Area& own) {
+  Op& found = op_of(op);
+  check_op(found, *own.datatype);
+  return {Ref<Op>(&found), own};
+}
+
+/// Of an inter-communicator: rank 0 of each side has what its side has combined, and gets that of
+/// the other one in `result`.
+void swap_combinations(Communicator& comm, Schedule& schedule, const Combining& what,
+                       const Area& result) {
+  const Scope across = schedule.scope();
+  const Area mine = what.own.like(schedule);
+  schedule.enter(own_side(comm));
+  add_reduce(schedule, 0, what, mine);
+  schedule.enter(across);
+  if (comm.rank() == 0) {
+    schedule.receive(0, result.buffer());
+    schedule.send(0, mine.buffer());
+  }
+  schedule.then();
+  schedule.enter(own_side(comm));
+}
+
+void reduce_to(const Roots& to, const std::function<Combining()>& what,
+               const std::function<Area()>& result) {
+  to.check();
+  if (to.is_idle()) return;
+  if (!to.comm.is_inter()) {
+    return add_reduce(to.schedule, to.root, what(), to.is_root() ? result() : Area());
+  }
+  if (to.is_root()) return to.schedule.receive(0, result().buffer());
+  const Combining own = what();
+  const Scope across = to.schedule.scope();
+  const Area mine = own.own.like(to.schedule);
+  to.schedule.enter(own_side(to.comm));
+  add_reduce(to.schedule, 0, own, mine);
+  to.schedule.enter(across);
+  if (to.comm.rank() == 0) to.schedule.send(to.root, mine.buffer());
+}
+
+void reduce_scatter(Communicator& comm, Schedule& schedule, const Combining& what,
+                    const std::pair<std::vector<int>, Area>& parts) {
+  const auto& [counts, result] = parts;
+  if (!comm.is_inter()) return add_reduce_scatter(schedule, what, counts, result);
+  // The other side's combination is as long as all parts of this side.
+  const Area other = what.own.like(schedule);
+  swap_combinations(comm, schedule, what, other);
+  std::vector<MPI_Count> begins(counts.size(), 0);
+  std::partial_sum(counts.begin(), counts.end() - 1, begins.begin() + 1);
+  const Areas areas = [other, counts = counts, begins](int rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    return other.part(begins[i], counts[i]);
+  };
+  add_scatter(schedule, 0, areas, result);
+}
+
+}  // namespace
+
+PHX_MPI_BOTH(Reduce, Ireduce,
+             (const void* out, void* in, int count, MPI_Datatype datatype, MPI_Op op, int root,
+              MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Roots to{all, schedule, root};
+               const auto what = [&] {
+                 const bool is_there = is_in_place(out) && to.is_root();
+                 return combining(op, Area::of(is_there ? in : out, count, datatype));
+               };
+               reduce_to(to, what, [&] { return Area::of(in, count, datatype); });
+             })
+
+PHX_MPI_BOTH(Allreduce, Iallreduce,
+             (const void* out, void* in, int count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Area result = Area::of(in, count, datatype);
+               const Combining what =
+                   combining(op, is_in_place(out) ? result : Area::of(out, count, datatype));
+               if (!all.is_inter()) return add_allreduce(schedule, what, result);
+               swap_combinations(all, schedule, what, result);
+               add_broadcast(schedule, 0, result);
+             })
+
+PHX_MPI_BOTH(Reduce_scatter, Ireduce_scatter,
+             (const void* out, void* in, const int counts[], MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               require(counts != nullptr, MPI_ERR_ARG, "the array of counts is null");
+               const std::vector<int> list(counts, counts + all.size());
+               const int total = std::accumulate(list.begin(), list.end(), 0);
+               const int own = list[static_cast<std::size_t>(all.rank())];
+               const Combining what =
+                   combining(op, Area::of(is_in_place(out) ? in : out, total, datatype));
+               reduce_scatter(all, schedule, what, {list, Area::of(in, own, datatype)});
+             })
+
+PHX_MPI_BOTH(Reduce_scatter_block, Ireduce_scatter_block,
+             (const void* out, void* in, int count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               require(count >= 0, MPI_ERR_COUNT, "the count is negative");
+               const std::vector<int> list(static_cast<std::size_t>(all.size()), count);
+               const Combining what =
+                   combining(op, Area::of(is_in_place(out) ? in : out,
+                                          static_cast<MPI_Count>(count) * all.size(), datatype));
+               reduce_scatter(all, schedule, what, {list, Area::of(in, count, datatype)});
+             })
+
+PHX_MPI_BOTH(Scan, Iscan,
+             (const void* out, void* in, int count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               require(!all.is_inter(), MPI_ERR_COMM, "not between two groups");
+               const Area result = Area::of(in, count, datatype);
+               const Combining what =
+                   combining(op, is_in_place(out) ? result : Area::of(out, count, datatype));
+               add_scan(schedule, what, result, /*is_exclusive=*/false);
+             })
+
+PHX_MPI_BOTH(Exscan, Iexscan,
+             (const void* out, void* in, int count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               require(!all.is_inter(), MPI_ERR_COMM, "not between two groups");
+               const Area result = Area::of(in, count, datatype);
+               const Combining what =
+                   combining(op, is_in_place(out) ? result : Area::of(out, count, datatype));
+               add_scan(schedule, what, result, /*is_exclusive=*/true);
+             })

@@ -1,0 +1,181 @@
+#include "runtime/mpi/calls/collective.h"
+
+namespace phx::mpi {
+
+void Roots::check() const {
+  const bool is_special = root == MPI_ROOT || root == MPI_PROC_NULL;
+  const bool is_rank = root >= 0 && root < comm.peers()->size();
+  require(is_rank || (comm.is_inter() && is_special), MPI_ERR_ROOT, "there is no such root");
+}
+
+Areas Parts::areas() const {
+  require(counts != nullptr && places != nullptr, MPI_ERR_ARG, "an array is null");
+  const Area whole = Area::of(buffer, 0, datatype);
+  return [whole, *this](int rank) {
+    require(counts[rank] >= 0, MPI_ERR_COUNT, "a count is negative");
+    return whole.part(places[rank], counts[rank]);
+  };
+}
+
+void exchange(Communicator& comm, Schedule& schedule, const Areas& from, const Areas& to) {
+  for (int i = 0; i < comm.remote()->size(); ++i) {
+    schedule.receive(i, to(i).buffer());
+    schedule.send(i, from(i).buffer());
+  }
+}
+
+namespace {
+
+void barrier(Communicator& comm, Schedule& schedule) {
+  if (!comm.is_inter()) return add_barrier(schedule);
+  const Scope across = schedule.scope();
+  const Area nothing = Area::of_bytes(schedule.memory(1), 0);
+  schedule.enter(own_side(comm));
+  add_barrier(schedule);
+  schedule.enter(across);
+  if (comm.rank() == 0) {
+    schedule.receive(0, nothing.buffer());
+    schedule.send(0, nothing.buffer());
+  }
+  schedule.then();
+  schedule.enter(own_side(comm));
+  add_broadcast(schedule, 0, nothing);
+}
+
+void broadcast(const Roots& to, const Area& area) {
+  Schedule& schedule = to.schedule;
+  if (!to.comm.is_inter()) return add_broadcast(schedule, to.root, area);
+  if (to.is_idle()) return;
+  if (to.is_root()) return schedule.send(0, area.buffer());
+  if (to.comm.rank() == 0) schedule.receive(to.root, area.buffer());
+  schedule.enter(own_side(to.comm));
+  add_broadcast(schedule, 0, area);
+}
+
+void gather(const Roots& to, const std::function<Area()>& own, const std::function<Areas()>& all) {
+  to.check();
+  if (to.is_idle()) return;
+  if (!to.comm.is_inter()) {
+    const Areas areas = to.is_root() ? all() : Areas();
+    return add_gather(to.schedule, to.root, own(), areas);
+  }
+  if (!to.is_root()) return to.schedule.send(to.root, own().buffer());
+  const Areas areas = all();
+  for (int i = 0; i < to.comm.remote()->size(); ++i) to.schedule.receive(i, areas(i).buffer());
+}
+
+void scatter(const Roots& to, const std::function<Areas()>& all, const std::function<Area()>& own) {
+  to.check();
+  if (to.is_idle()) return;
+  if (!to.comm.is_inter()) {
+    const Areas areas = to.is_root() ? all() : Areas();
+    return add_scatter(to.schedule, to.root, areas, own());
+  }
+  if (!to.is_root()) return to.schedule.receive(to.root, own().buffer());
+  const Areas areas = all();
+  for (int i = 0; i < to.comm.remote()->size(); ++i) to.schedule.send(i, areas(i).buffer());
+}
+
+}  // namespace
+}  // namespace phx::mpi
+
+using namespace phx::mpi;
+
+PHX_MPI_BOTH(Barrier, Ibarrier, (MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) { barrier(all, schedule); })
+
+PHX_MPI_BOTH(Bcast, Ibcast,
+             (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Roots to{all, schedule, root};
+               to.check();
+               if (!to.is_idle()) broadcast(to, Area::of(buffer, count, datatype));
+             })
+
+PHX_MPI_BOTH(Gather, Igather,
+             (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+              MPI_Datatype in_type, int root, MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Roots to{all, schedule, root};
+               const auto areas = [&] { return equal_parts(Area::of(in, in_count, in_type)); };
+               const auto own = [&] {
+                 const bool is_there = is_in_place(out) && to.is_root();
+                 return is_there ? areas()(all.rank()) : Area::of(out, out_count, out_type);
+               };
+               gather(to, own, areas);
+             })
+
+PHX_MPI_BOTH(Gatherv, Igatherv,
+             (const void* out, int out_count, MPI_Datatype out_type, void* in,
+              const int in_counts[], const int places[], MPI_Datatype in_type, int root,
+              MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Roots to{all, schedule, root};
+               const auto areas = [&] { return Parts{in, in_counts, places, in_type}.areas(); };
+               const auto own = [&] {
+                 const bool is_there = is_in_place(out) && to.is_root();
+                 return is_there ? areas()(all.rank()) : Area::of(out, out_count, out_type);
+               };
+               gather(to, own, areas);
+             })
+
+PHX_MPI_BOTH(Scatter, Iscatter,
+             (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+              MPI_Datatype in_type, int root, MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Roots to{all, schedule, root};
+               const auto areas = [&] { return equal_parts(Area::of(out, out_count, out_type)); };
+               const auto own = [&] {
+                 const bool is_there = is_in_place(in) && to.is_root();
+                 return is_there ? areas()(all.rank()) : Area::of(in, in_count, in_type);
+               };
+               scatter(to, areas, own);
+             })
+
+PHX_MPI_BOTH(Scatterv, Iscatterv,
+             (const void* out, const int out_counts[], const int places[], MPI_Datatype out_type,
+              void* in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Roots to{all, schedule, root};
+               const auto areas = [&] { return Parts{out, out_counts, places, out_type}.areas(); };
+               const auto own = [&] {
+                 const bool is_there = is_in_place(in) && to.is_root();
+                 return is_there ? areas()(all.rank()) : Area::of(in, in_count, in_type);
+               };
+               scatter(to, areas, own);
+             })
+
+PHX_MPI_BOTH(Allgather, Iallgather,
+             (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+              MPI_Datatype in_type, MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Area first = Area::of(in, in_count, in_type);
+               if (all.is_inter()) {
+                 const Area own = Area::of(out, out_count, out_type);
+                 return exchange(
+                     all, schedule, [own](int) { return own; }, equal_parts(first));
+               }
+               if (!is_in_place(out)) {
+                 const Area own = Area::of(out, out_count, out_type);
+                 const Area place = first.part(all.rank() * first.count, first.count);
+                 schedule.run([own, place] { copy(own, place); });
+               }
+               add_allgather_equal(schedule, first);
+             })
+
+PHX_MPI_BOTH(Allgatherv, Iallgatherv,
+             (const void* out, int out_count, MPI_Datatype out_type, void* in,
+              const int in_counts[], const int places[], MPI_Datatype in_type, MPI_Comm comm),
+             [&](Communicator& all, Schedule& schedule) {
+               const Areas areas = Parts{in, in_counts, places, in_type}.areas();
+               if (all.is_inter()) {
+                 const Area own = Area::of(out, out_count, out_type);
+                 return exchange(
+                     all, schedule, [own](int) { return own; }, areas);
+               }
+               if (!is_in_place(out)) {
+                 const Area own = Area::of(out, out_count, out_type);
+                 schedule.run([own, place = areas(all.rank())] { copy(own, place); });
+               }
+               add_allgather(schedule, areas);
+             })

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <utility>
+
+#include "runtime/mpi/calls/requests.h"
+#include "runtime/mpi/collectives/collectives.h"
+
+namespace phx::mpi {
+
+/// A collective call: blocking unless it has a place for a request.
+struct Call {
+  const char* name;
+  MPI_Comm comm;
+  MPI_Request* request = nullptr;
+};
+
+/// What the forms of one operation share.
+struct Roots {
+  Communicator& comm;
+  Schedule& schedule;
+  int root;
+
+  /// Fails with MPI_ERR_ROOT.
+  void check() const;
+  /// Of an inter-communicator: this side gives, or receives, at the rank that is the root.
+  [[nodiscard]] bool is_root() const {
+    return comm.is_inter() ? root == MPI_ROOT : root == comm.rank();
+  }
+  /// Of an inter-communicator: on the side of the root, and not the root.
+  [[nodiscard]] bool is_idle() const { return comm.is_inter() && root == MPI_PROC_NULL; }
+};
+
+/// Starts what `build(comm, schedule)` makes; waits for it, or gives the request out.
+template <class Build>
+int run(const Call& call, Build build) {
+  return enter(call.name, call.comm, [&] {
+    Communicator& comm = comm_of(call.comm);
+    const Ref<Schedule> schedule(new Schedule(comm.collective(), comm.next_tag()));
+    build(comm, *schedule);
+    Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
+    if (call.request == nullptr) return wait_for(*schedule);
+    give_request(Ref<Request>(schedule.get()), call.comm, call.request);
+  });
+}
+
+/// The half of an inter-communicator that is this side's own.
+[[nodiscard]] inline Scope own_side(const Communicator& comm) {
+  return comm.local->collective();
+}
+
+[[nodiscard]] inline bool is_in_place(const void* buffer) {
+  return buffer == MPI_IN_PLACE;
+}
+
+/// The parts of a call with counts and displacements, in elements.
+struct Parts {
+  const void* buffer;
+  const int* counts;
+  const int* places;
+  MPI_Datatype datatype;
+
+  /// The arrays must live until the schedule is built.
+  [[nodiscard]] Areas areas() const;
+};
+
+/// Between two groups: everybody to everybody of the other one.
+void exchange(Communicator& comm, Schedule& schedule, const Areas& from, const Areas& to);
+
+/// Defines the blocking and the other form of an operation, which differ in the request alone. What
+/// follows makes the schedule from the communicator.
+#define PHX_MPI_BOTH(name, begun, parameters, ...)                              \
+  PHX_MPI_ENTRY(int, name, (PHX_MPI_LIST parameters)) {                         \
+    return run({"MPI_" #name, comm}, __VA_ARGS__);                              \
+  }                                                                             \
+  PHX_MPI_ENTRY(int, begun, (PHX_MPI_LIST parameters, MPI_Request * request)) { \
+    return run({"MPI_" #begun, comm, request}, __VA_ARGS__);                    \
+  }
+#define PHX_MPI_LIST(...) __VA_ARGS__
+
+}  // namespace phx::mpi

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "runtime/mpi/collectives/area.h"
+
+/// The collective operations as schedules: each adds what one rank does to its schedule, within the
+/// scope that this is in. Algorithms, and what they cost: README.md. All ranks call the same with
+/// sizes that fit.
+namespace phx::mpi {
+
+/// The areas of all ranks, by rank.
+using Areas = std::function<Area(int)>;
+/// Equal parts, one after the other.
+[[nodiscard]] Areas equal_parts(const Area& first);
+
+void add_barrier(Schedule& schedule);
+void add_broadcast(Schedule& schedule, int root, const Area& area);
+/// `own`: what this rank contributes; at the root it may be its own part of `all`.
+void add_gather(Schedule& schedule, int root, const Area& own, const Areas& all);
+void add_scatter(Schedule& schedule, int root, const Areas& all, const Area& own);
+/// Own part is in place in `all`.
+void add_allgather(Schedule& schedule, const Areas& all);
+/// The same for equal parts of which all have the same length; fewer rounds if they are short.
+void add_allgather_equal(Schedule& schedule, const Area& first);
+/// `from(r)` goes to rank r, `to(r)` comes from it.
+void add_alltoall(Schedule& schedule, const Areas& from, const Areas& to);
+
+/// What is combined, and how.
+struct Combining {
+  Ref<Op> op;
+  Area own;  ///< what this rank contributes; it is not changed
+};
+/// `result` counts at the root only.
+void add_reduce(Schedule& schedule, int root, const Combining& what, const Area& result);
+/// `result` may be `own`.
+void add_allreduce(Schedule& schedule, const Combining& what, const Area& result);
+/// Rank r gets `counts[r]` elements of the combination.
+void add_reduce_scatter(Schedule& schedule, const Combining& what, const std::vector<int>& counts,
+                        const Area& result);
+/// Rank r gets the combination of ranks 0 to r; or, `is_exclusive`, to r - 1. `result` may be
+/// `own`.
+void add_scan(Schedule& schedule, const Combining& what, const Area& result, bool is_exclusive);
+
+}  // namespace phx::mpi

@@ -1,0 +1,65 @@
+#include "runtime/mpi/collectives/collectives.h"
+
+// From one to all, and from all to all.
+namespace phx::mpi {
+
+/// Everybody tells everybody at a distance of 1, 2, 4, ...
+void add_barrier(Schedule& schedule) {
+  const int size = schedule.scope().size();
+  const int rank = schedule.scope().rank;
+  const Buffer nothing = Area::of_bytes(schedule.memory(1), 0).buffer();
+  schedule.then();
+  for (int distance = 1; distance < size; distance *= 2) {
+    schedule.receive((rank - distance + size) % size, nothing);
+    schedule.send((rank + distance) % size, nothing);
+    schedule.then();
+  }
+}
+
+/// A binomial tree: who has it passes it on at half of the distance, and so on.
+void add_broadcast(Schedule& schedule, int root, const Area& area) {
+  const int size = schedule.scope().size();
+  const int place = (schedule.scope().rank - root + size) % size;
+  schedule.then();
+  int distance = 1;
+  while (distance < size && (place & distance) == 0) distance *= 2;
+  if (place != 0) schedule.receive((place - distance + root) % size, area.buffer());
+  schedule.then();
+  for (distance /= 2; distance > 0; distance /= 2) {
+    if (place + distance < size) {
+      schedule.send((place + distance + root) % size, area.buffer());
+    }
+  }
+  schedule.then();
+}
+
+void add_scatter(Schedule& schedule, int root, const Areas& all, const Area& own) {
+  const int rank = schedule.scope().rank;
+  schedule.then();
+  if (rank != root) {
+    schedule.receive(root, own.buffer());
+    return schedule.then();
+  }
+  for (int other = 0; other < schedule.scope().size(); ++other) {
+    if (other != root) schedule.send(other, all(other).buffer());
+  }
+  schedule.run([from = all(root), own] { copy(from, own); });
+}
+
+void add_alltoall(Schedule& schedule, const Areas& from, const Areas& to) {
+  const int size = schedule.scope().size();
+  const int rank = schedule.scope().rank;
+  schedule.then();
+  // Each begins behind itself, so that not all send to the same one.
+  for (int i = 1; i < size; ++i) {
+    const int source = (rank - i + size) % size;
+    schedule.receive(source, to(source).buffer());
+  }
+  for (int i = 1; i < size; ++i) {
+    const int target = (rank + i) % size;
+    schedule.send(target, from(target).buffer());
+  }
+  schedule.run([own = from(rank), into = to(rank)] { copy(own, into); });
+}
+
+}  // namespace phx::mpi

@@ -1,0 +1,77 @@
+#!/bin/bash
+# endings_test.sh BIN: how MPI jobs end, what mpirun passes on, and that CMake finds mpicc.
+set -u
+bin=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export PHOENIX_DIR=$work/meshes
+failed=0
+expect() {  # expect NAME CODE PATTERN COMMAND...: the exit code, and a line of what it writes
+  local name=$1 code=$2 pattern=$3
+  shift 3
+  local begin=$SECONDS
+  timeout 20 "$@" > out 2>&1 < /dev/null
+  local got=$?
+  if [ $got != "$code" ] || ! grep -q -e "$pattern" out || [ $((SECONDS - begin)) -gt 4 ]; then
+    echo "$name: code $got instead of $code, or no line with '$pattern', or too slow:"
+    cat out
+    failed=1
+  fi
+}
+
+cat > end.c <<'C'
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  int rank, size, number = 0;
+  const char* how = argc > 1 ? argv[1] : "";
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (!strcmp(how, "input") && rank == 0 && scanf("%d", &number) == 1) printf("read %d\n", number);
+  if (!strcmp(how, "name")) printf("%s is %d of %d\n", argv[2], rank, size);
+  if (rank == 1 && !strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
+  if (rank == 1 && !strcmp(how, "kill")) raise(SIGKILL);
+  if (rank == 1 && !strcmp(how, "leave")) _exit(0);
+  if (rank == 1 && !strcmp(how, "error")) MPI_Send(&number, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
+  if (!strcmp(how, "wait") || (size > 2 && strcmp(how, "input") && strcmp(how, "name"))) {
+    system("sleep 1000 &");
+    MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Finalize();
+  return 0;
+}
+C
+"$bin/mpicc" -o end end.c || exit 1
+
+expect abort 7 'rank 1 aborted the job' "$bin/phoenix" mpirun -n 3 ./end abort
+expect killed 137 'rank 1 .*signal 9' "$bin/phoenix" mpirun -n 3 ./end kill
+expect left 1 'rank 1 ended without MPI_Finalize' "$bin/phoenix" mpirun -n 3 ./end leave
+expect error 6 'MPI_Send.*MPI_ERR_RANK' "$bin/phoenix" mpirun -n 3 ./end error
+expect timeout 124 'the time is up' "$bin/phoenix" mpirun -n 3 --timeout 1 ./end wait
+expect several 0 'b is 2 of 3' "$bin/mpiexec" -n 2 ./end name a : -n 1 ./end name b
+expect tagged 0 '^\[1\] a is 1 of 2' "$bin/mpiexec" -l -np 2 ./end name a
+expect environment 0 'yes-1' "$bin/mpiexec" -n 2 -genv ANSWER yes sh -c 'echo $ANSWER-$PHOENIX_MPI_RANK'
+expect folder 0 '^/tmp$' "$bin/mpiexec" -n 1 -wdir /tmp pwd
+expect missing 127 'cannot start ./nowhere' "$bin/mpiexec" -n 2 ./nowhere
+echo 4711 | timeout 20 "$bin/mpiexec" -n 2 ./end input | grep -q 'read 4711' || { echo "no input"; failed=1; }
+if pgrep -f "sleep 1000" -s 0 > /dev/null; then echo "something is left behind"; failed=1; fi
+
+"$bin/mpicc" -show x.c | grep -q -- '-lphoenix-mpi' || { echo "-show"; failed=1; }
+"$bin/mpicc" -compile_info -c x.c | grep -q -- '-I' || { echo "-compile_info"; failed=1; }
+cat > CMakeLists.txt <<'C'
+cmake_minimum_required(VERSION 3.25)
+project(consumer C)
+find_package(MPI REQUIRED COMPONENTS C)
+add_executable(consumer end.c)
+target_link_libraries(consumer MPI::MPI_C)
+C
+cmake -S . -B made -DMPI_C_COMPILER="$bin/mpicc" > cmake.log 2>&1 && cmake --build made >> cmake.log 2>&1 ||
+  { cat cmake.log; failed=1; }
+expect found 0 'c is 1 of 2' "$bin/mpiexec" -n 2 made/consumer name c
+exit $failed

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/rng.h"
+#include "runtime/mpi/engine/traffic.h"
+
+namespace phx::mpi {
+
+/// Processes that send to each other; what is under way is delivered in an order of chance, but
+/// that of each pair is kept.
+class World {
+ public:
+  World(int size, std::uint64_t seed) : rng_(seed) {
+    std::vector<int> all(static_cast<std::size_t>(size));
+    std::iota(all.begin(), all.end(), 0);
+    group_ = Ref<Group>(new Group(all));
+    for (int i = 0; i < size; ++i) processes_.emplace_back(i);
+  }
+  Traffic& at(int i) { return processes_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] Scope scope(int rank, std::uint64_t context = 0) const {
+    return {context, rank, group_};
+  }
+  bool step() {
+    for (Traffic& one : processes_) {
+      for (Traffic::Output& output : one.take_outputs()) {
+        ++messages;
+        ways_[{one.self(), output.to}].push_back(std::move(output));
+      }
+    }
+    std::erase_if(ways_, [](const auto& way) { return way.second.empty(); });
+    if (ways_.empty()) return false;
+    auto way = std::next(ways_.begin(), static_cast<std::ptrdiff_t>(rng_.below(ways_.size())));
+    const Traffic::Output output = std::move(way->second.front());
+    way->second.pop_front();
+    at(output.to).on_message(way->first.first, output.tag, output.payload);
+    return true;
+  }
+  void run() {
+    while (step()) {
+    }
+  }
+  std::uint64_t messages = 0;
+
+ private:
+  Rng rng_;
+  Ref<Group> group_;
+  std::deque<Traffic> processes_;
+  std::map<std::pair<int, int>, std::deque<Traffic::Output>> ways_;
+};
+
+}  // namespace phx::mpi
