@@ -27,6 +27,12 @@ MembershipOptions membership_options(const DaemonConfig& config) {
   return options;
 }
 
+overlay::SurveyOptions survey_options(const DaemonConfig& config) {
+  overlay::SurveyOptions options;
+  options.surveyor.patrol = config.survey_patrol;
+  return options;
+}
+
 }  // namespace
 
 bool carries_tokens(const Envelope& envelope) {
@@ -41,7 +47,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       detours(birth.self, Rng(seed).fork("detours"), {}),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
       solitude(birth.self, wanted.alone_max),
-      survey(birth.self, {}, Rng(seed).fork("survey").next()),
+      survey(birth.self, survey_options(wanted), Rng(seed).fork("survey").next()),
       learned(birth.self),
       forest(birth.self, {}, Rng(seed).fork("trees").next()),
       jobs(birth.self, wanted),

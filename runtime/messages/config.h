@@ -52,6 +52,8 @@ struct DaemonConfig {
   /// Bytes queued to one peer above which applications are not read any more.
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
   TreeSource trees = TreeSource::kLearned;
+  /// What is known of the network is looked at again so often.
+  Duration survey_patrol = 5s;
   /// Lives inside an application: whoever attaches without a job begins one, or takes part in it.
   bool embedded = false;
   /// Embedded, of the job that the application begins: else vnodes move by assume and release only.

@@ -9,6 +9,8 @@ namespace phx::sim {
 namespace {
 
 constexpr Duration kTrialBound = 600s;
+/// What the survey sends would meet what is timed.
+constexpr Duration kNoPatrol = 24h;
 
 ClusterOptions cluster_options(const TrialOptions& options) {
   ClusterOptions cluster;
@@ -17,6 +19,7 @@ ClusterOptions cluster_options(const TrialOptions& options) {
   cluster.machine.spawn_delay = 1ms;
   cluster.machine.fault = options.planted;
   cluster.daemon.trees = options.trees;
+  cluster.daemon.survey_patrol = kNoPatrol;
   return cluster;
 }
 
