@@ -34,6 +34,7 @@ struct BroadcastPiece {
   Purpose purpose = Purpose::kApplication;
   bool more = false;  ///< The same broadcast goes on in piece `number + 1`.
   Payload payload;
+  SizeClass size = 0;  ///< Of the whole broadcast: which tree its root begins with.
   friend bool operator==(const BroadcastPiece&, const BroadcastPiece&) = default;
 };
 
@@ -94,15 +95,15 @@ enum class ReduceType : std::uint8_t {
   kBytes,  ///< Only with kUser.
 };
 
-/// The tree for short values (0), or one of those for long ones. The same for all tokens of one
-/// reduction, if programs are right; what differs goes to the target by itself in the end.
+/// The number of the learned tree that it goes along, or goes by the turn of. The same for all
+/// tokens of one reduction, if programs are right; what differs goes to the target by itself in the
+/// end.
 using ReductionWay = std::uint8_t;
 inline constexpr ReductionWay kShortWay = 0;
-inline constexpr ReductionWay kWays = 1 + kLongTrees;
-/// Long ones take turns.
-[[nodiscard]] constexpr ReductionWay way_of(std::uint64_t number, std::uint64_t bytes) {
-  if (bytes < kLongPiece) return kShortWay;
-  return static_cast<ReductionWay>(1 + number % kLongTrees);
+inline constexpr ReductionWay kWays = kLearnedTrees;
+/// `size`: of the whole value, of which reduction `number` is a piece.
+[[nodiscard]] constexpr ReductionWay way_of(std::uint64_t number, SizeClass size) {
+  return static_cast<ReductionWay>(learned_number(size, number));
 }
 
 /// One reduction: the `number`-th towards `target` (every vnode counts its own calls).

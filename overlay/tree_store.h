@@ -38,10 +38,10 @@ class TreeStore {
     return found == views_.end() ? nullptr : &found->second;
   }
   /// The tree that collectives of `root` take now: planned ones in turns, by the number of the
-  /// piece, if there are any; else a learned one, and long pieces in turns along those for them;
-  /// else its latency tree, whether it is known here or not.
+  /// piece, if there are any; else a learned one, for messages of this size, in turns too; else its
+  /// latency tree, whether it is known here or not.
   [[nodiscard]] TreeId in_use(ProcessorId root, std::uint64_t piece = 0,
-                              std::uint64_t bytes = 0) const {
+                              SizeClass size = 0) const {
     const auto behind = views_.upper_bound({root, TreeKind::kPlanned, kLastNumber});
     if (behind != views_.begin()) {
       const TreeId last = std::prev(behind)->first;
@@ -51,8 +51,7 @@ class TreeStore {
       }
     }
     if (!drawer_) return {root, TreeKind::kLatency};
-    const auto turn = static_cast<std::uint32_t>(piece % kLongTrees);
-    return {root, TreeKind::kLearned, bytes < kLongPiece ? 0 : 1 + turn};
+    return {root, TreeKind::kLearned, learned_number(size, piece)};
   }
   /// Plans are for the members that they were made for.
   /// True: there were some.

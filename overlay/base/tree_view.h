@@ -14,10 +14,33 @@ namespace phx {
 /// planner drew it: over a network that was given, or over one that was learned.
 enum class TreeKind : std::uint8_t { kLatency = 0, kBandwidth = 1, kPlanned = 2, kLearned = 3 };
 
-/// Of a root's learned trees number 0 is for short pieces; so many more are for pieces of
-/// kLongPiece bytes and above, in turns.
+/// Messages by their size: 0 are those below kLongMessage bytes, 1 and following those of 64 KiB,
+/// 256 KiB, 1 MiB, 4 MiB at most, and all others. What is best for one size is not for another.
+using SizeClass = std::uint8_t;
+inline constexpr SizeClass kSizeClasses = 6;
+inline constexpr std::uint64_t kLongMessage = 8192;
+/// What a message of this class is taken for.
+[[nodiscard]] constexpr std::uint64_t usual_bytes(SizeClass size) {
+  return size == 0 ? 1 : std::uint64_t{16384} << (2U * size);
+}
+[[nodiscard]] constexpr SizeClass size_class(std::uint64_t bytes) {
+  if (bytes < kLongMessage) return 0;
+  SizeClass size = 1;
+  while (size + 1 < kSizeClasses && bytes > usual_bytes(size)) ++size;
+  return size;
+}
+
+/// Of a root's learned trees number 0 is for short messages. Each other class has so many, and the
+/// pieces of its messages take turns.
 inline constexpr std::uint32_t kLongTrees = 2;
-inline constexpr std::uint64_t kLongPiece = 8192;
+inline constexpr std::uint32_t kLearnedTrees = 1 + (kSizeClasses - 1U) * kLongTrees;
+[[nodiscard]] constexpr std::uint32_t learned_number(SizeClass size, std::uint64_t piece) {
+  if (size == 0) return 0;
+  return 1 + (size - 1U) * kLongTrees + static_cast<std::uint32_t>(piece % kLongTrees);
+}
+[[nodiscard]] constexpr SizeClass size_of_learned(std::uint32_t number) {
+  return static_cast<SizeClass>((number + kLongTrees - 1U) / kLongTrees);
+}
 
 /// The name of a tree: the processor it belongs to, what it is good for, and which of several.
 struct TreeId {

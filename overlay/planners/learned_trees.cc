@@ -14,15 +14,13 @@ using overlay::KnownNetwork;
 void LearnedTrees::on_network(const KnownNetwork& network) {
   network_ = network;
   costs_.reset();
-  short_.clear();
-  long_.clear();
+  plans_.clear();
 }
 
 void LearnedTrees::on_members(const ProcessorSet& live) {
   live_ = live;
   costs_.reset();
-  short_.clear();
-  long_.clear();
+  plans_.clear();
 }
 
 KnownNetwork LearnedTrees::living() const {
@@ -68,20 +66,17 @@ void LearnedTrees::prepare() {
 }
 
 const PlannedTree& LearnedTrees::plan_of(std::size_t root, std::uint32_t number) {
-  constexpr std::uint64_t kShort = 1;
-  constexpr std::uint64_t kLong = std::uint64_t{1} << 20U;
-  const bool is_short = number == 0;
-  const Costs& costs = is_short ? *costs_ : *long_costs_;
-  Plans& plans = is_short ? short_ : long_;
-  const auto [at, is_new] = plans.try_emplace(costs.class_of(root));
+  const SizeClass size = size_of_learned(number);
+  const Costs& costs = size == 0 ? *costs_ : *long_costs_;
+  const auto [at, is_new] = plans_.try_emplace({size, costs.class_of(root)});
   if (is_new) {
     // Everybody must take the same one of the class.
     std::size_t first = 0;
     while (costs.class_of(first) != costs.class_of(root)) ++first;
-    const Task task{costs, first, is_short ? kShort : kLong};
-    at->second = (is_short ? plan_greedy(task) : plan_two_tree(task)).trees;
+    const Task task{costs, first, usual_bytes(size)};
+    at->second = (size == 0 ? plan_greedy(task) : plan_two_tree(task)).trees;
   }
-  return at->second[is_short ? 0 : (number - 1) % at->second.size()];
+  return at->second[number % at->second.size()];
 }
 
 /// Parents come before their children.
@@ -112,7 +107,7 @@ PlannedTree LearnedTrees::tree_of(TreeId id) {
 }
 
 std::optional<TreeView> LearnedTrees::view(TreeId id) {
-  if (id.kind != TreeKind::kLearned || id.number > kLongTrees) return std::nullopt;
+  if (id.kind != TreeKind::kLearned || id.number >= kLearnedTrees) return std::nullopt;
   if (!live_.contains(id.root) || !live_.contains(self_)) return std::nullopt;
   prepare();
   TreeView view;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "overlay/base/ids.h"
@@ -20,8 +21,8 @@ namespace phx::planners {
 ///
 /// Whoever is in no site yet is a leaf, so a newcomer changes nothing for the others. One plan
 /// serves all roots that nothing distinguishes: a root and the first one of its kind change places.
-/// Number 0 of a root is for short messages (the greedy plan), 1 and 2 are for long ones
-/// (two-tree). Thread rule: one owner.
+/// Number 0 of a root is for short messages (the greedy plan). Each class of longer ones has two
+/// (two-tree, planned for messages of this size). Thread rule: one owner.
 class LearnedTrees {
  public:
   explicit LearnedTrees(ProcessorId self) : self_(self), live_{self} {}
@@ -36,7 +37,8 @@ class LearnedTrees {
   [[nodiscard]] std::optional<TreeView> view(TreeId id);
 
  private:
-  using Plans = std::map<std::size_t, std::vector<PlannedTree>>;  ///< By the class of the root.
+  /// For messages of a size, from the first root of a class.
+  using Plans = std::map<std::pair<SizeClass, std::size_t>, std::vector<PlannedTree>>;
 
   [[nodiscard]] overlay::KnownNetwork living() const;
   void prepare();
@@ -51,8 +53,7 @@ class LearnedTrees {
   std::optional<Costs> costs_;
   std::optional<Costs> long_costs_;
   std::vector<ProcessorId> unplaced_;
-  Plans short_;  ///< For the first root of each class.
-  Plans long_;
+  Plans plans_;
 };
 
 }  // namespace phx::planners

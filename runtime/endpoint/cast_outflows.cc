@@ -295,6 +295,13 @@ void CastOutflows::ask(const VnodeSet& roots, const Asking& how, Copies& out) {
 
 // --- Queries -------------------------------------------------------------------------------------
 
+std::uint64_t CastOutflows::waiting_bytes(VnodeId id) const {
+  const auto found = roots_.find(id);
+  if (found == roots_.end()) return 0;
+  const Root& root = found->second;
+  return root.end - offset_of(root, root.sent);
+}
+
 VnodeSet CastOutflows::out_of_step(VnodeId id) const {
   const auto found = roots_.find(id);
   if (found == roots_.end()) return {};

@@ -154,7 +154,7 @@ std::vector<ReductionToken> Contributions::take_tokens() {
   std::map<ReductionId, std::size_t> latest;
   for (Leaving& leaving : std::exchange(leaving_, {})) {
     auto& [vnode, id, one] = leaving;
-    const auto way = collectives::way_of(id.number, one.value.size());
+    const auto way = collectives::way_of(id.number, one.size);
     std::vector<collectives::ReductionPart> parts{{VnodeSet{vnode}, std::move(one.value)}};
     const auto [at, is_new] = latest.try_emplace(id, merged.size());
     // What does not fit together travels apart: the target finds the error.

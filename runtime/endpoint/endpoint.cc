@@ -333,6 +333,8 @@ VnodeBundle Endpoint::pack(VnodeId vnode) {
 
 void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
   asked_at_ = 0;
+  // A stream that waits here is as long as what waits.
+  piece.size = size_class(payload.size() + casts_.waiting_bytes(piece.root));
   cut(payload, config_.cast_piece(payload.size(), vnodes()), [&](Payload part, std::uint64_t rest) {
     piece.more = rest > 0;
     piece.payload = std::move(part);
@@ -383,8 +385,9 @@ Result<Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
   }
   asked_at_ = 0;
   Contribution contribution{next, 0};
+  const SizeClass size = size_class(part.value.size());
   cut(part.value, std::max<std::size_t>(limit, 1), [&](Payload piece, std::uint64_t) {
-    contributions_.push(vnode, {target, next++}, {part.kind, std::move(piece)});
+    contributions_.push(vnode, {target, next++}, {part.kind, std::move(piece), size});
     ++contribution.pieces;
   });
   return contribution;

@@ -48,7 +48,7 @@ struct ContributionOptions {
   [[nodiscard]] std::uint64_t share_of(std::uint64_t weight, bool is_user) const {
     const std::uint64_t most = std::max<std::uint64_t>(ahead, 1);
     const std::uint64_t share = std::min(weight, (window_bytes + most - 1) / most);
-    if (is_user || weight < kLongPiece) return share;
+    if (is_user || weight < kLongMessage) return share;
     const std::uint64_t windows = long_bytes / std::max<std::uint64_t>(window_bytes, 1);
     return std::min(share, weight / std::max<std::uint64_t>(windows, 1) + 1);
   }

@@ -73,7 +73,7 @@ void JobTraffic::on_app(const Surroundings& around, const AppClosing& message, J
 void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out) {
   if (message.is_direct) return router_.serve(message.piece, {{std::move(message.to), 0}}, out);
   collectives::TreeCopy copy;
-  copy.tree = around.trees.in_use(self_, message.piece.number, message.piece.payload.size());
+  copy.tree = around.trees.in_use(self_, message.piece.number, message.piece.size);
   copy.hops_left = static_cast<std::uint32_t>(around.members.size()) + 1;
   copy.vnodes = std::move(message.to);
   copy.piece = std::move(message.piece);
@@ -271,7 +271,7 @@ void JobTraffic::handle(const Surroundings& around, ProcessorId, collectives::Fa
 TreeId JobTraffic::tree_of(const Surroundings& around, ProcessorId owner,
                            collectives::ReductionWay way) {
   if (way == collectives::kShortWay) return around.trees.in_use(owner);
-  return around.trees.in_use(owner, way - std::uint64_t{1}, kLongPiece);
+  return around.trees.in_use(owner, way - std::uint64_t{1}, size_of_learned(way));
 }
 
 template <class Step>

@@ -17,6 +17,7 @@ struct Contributed {
   struct One {
     collectives::ReductionKind kind;
     Payload value;
+    SizeClass size = 0;  ///< Of the whole value that it is a piece of.
     friend bool operator==(const One&, const One&) = default;
   };
   std::uint64_t first = 0;    ///< Number of the first one kept; kFlowClosed: nobody wants any.

@@ -39,7 +39,7 @@ ChurnOptions with_windows(std::uint64_t seed, ChurnOptions options) {
 ChurnOptions with_long_reductions(std::uint64_t seed, ChurnOptions options) {
   Rng rng = Rng(seed).fork("long reductions");
   if (!rng.chance(options.long_share)) return options;
-  options.workload.piece_bytes = std::size_t{2} * kLongPiece;
+  options.workload.piece_bytes = std::size_t{2} * kLongMessage;
   constexpr std::size_t kElements = 5000;  // two long pieces and a short one
   options.workload.long_elements = kElements;
   return options;

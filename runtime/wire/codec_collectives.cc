@@ -3,14 +3,20 @@
 
 namespace phx::wire {
 
+SizeClass read_size(std::uint32_t size, Source& source) {
+  source.require(size < kSizeClasses, "size");
+  return static_cast<SizeClass>(size < kSizeClasses ? size : 0);
+}
+
 void write(const collectives::BroadcastPiece& in, pb::BroadcastPiece& out, Sink& sink) {
-  const auto& [root, number, tag, purpose, more, payload] = in;
+  const auto& [root, number, tag, purpose, more, payload, size] = in;
   out.set_root(root.value);
   out.set_number(number);
   out.set_tag(tag);
   out.set_purpose(static_cast<pb::Purpose>(purpose));
   out.set_more(more);
   out.set_payload_size(sink.payload(payload));
+  out.set_size(size);
 }
 
 collectives::BroadcastPiece read(const pb::BroadcastPiece& in, Source& source) {
@@ -20,7 +26,8 @@ collectives::BroadcastPiece read(const pb::BroadcastPiece& in, Source& source) {
           .purpose =
               source.choice(in.purpose(), collectives::Purpose::kRepair, "BroadcastPiece.purpose"),
           .more = in.more(),
-          .payload = source.payload(in.payload_size(), "BroadcastPiece.payload")};
+          .payload = source.payload(in.payload_size(), "BroadcastPiece.payload"),
+          .size = read_size(in.size(), source)};
 }
 
 void write(const collectives::Tokens& in, pb::Tokens& out, Sink& /*sink*/) {

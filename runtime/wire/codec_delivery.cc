@@ -322,6 +322,7 @@ void write_casting(const Casting& in, pb::VnodeBundle::Casting& out, Sink& sink)
     written.set_purpose(static_cast<pb::Purpose>(piece.purpose));
     written.set_more(piece.more);
     written.set_payload_size(sink.payload(piece.payload));
+    written.set_size(piece.size);
   }
   for (const Casting::Receivers& group : receivers) {
     const auto& [first, last, received, limit, position] = group;
@@ -365,7 +366,8 @@ Casting read_casting(VnodeId root, const pb::VnodeBundle::Casting& in, Source& s
                         .purpose = source.choice(piece.purpose(), collectives::Purpose::kReduced,
                                                  "Casting.purpose"),
                         .more = piece.more(),
-                        .payload = source.payload(piece.payload_size(), "Casting.kept")});
+                        .payload = source.payload(piece.payload_size(), "Casting.kept"),
+                        .size = read_size(piece.size(), source)});
   }
   for (const pb::VnodeBundle::Casting::Receivers& group : in.receivers()) {
     if (!source.ok()) return out;
@@ -393,10 +395,11 @@ void write_contributed(const Targets& targets, Entries<pb::VnodeBundle::Contribu
     out.set_first(first);
     out.set_emitted(emitted);
     out.set_line(line);
-    for (const auto& [kind, value] : kept) {
+    for (const auto& [kind, value, size] : kept) {
       pb::VnodeBundle::Contributed::One& written = *out.add_kept();
       write(kind, *written.mutable_kind());
       written.set_value_size(sink.payload(value));
+      written.set_size(size);
     }
   }
 }
@@ -413,7 +416,8 @@ runtime::Contributed read_contributed(const pb::VnodeBundle::Contributed& in, So
   if (!source.ok()) return out;
   for (const pb::VnodeBundle::Contributed::One& one : in.kept()) {
     out.kept.push_back(
-        {read(one.kind(), source), source.payload(one.value_size(), "Contributed.kept")});
+        {read(one.kind(), source), source.payload(one.value_size(), "Contributed.kept"),
+         read_size(one.size(), source)});
   }
   return out;
 }

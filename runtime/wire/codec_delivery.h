@@ -17,6 +17,7 @@ void write(const collectives::ReductionPart& in, pb::ReductionPart& out, Sink& s
 void write(const collectives::ReductionToken& in, pb::ReductionToken& out, Sink& sink);
 void write(const collectives::ReductionKind& in, pb::ReductionKind& out);
 [[nodiscard]] collectives::BroadcastPiece read(const pb::BroadcastPiece& in, Source& source);
+[[nodiscard]] SizeClass read_size(std::uint32_t size, Source& source);
 [[nodiscard]] collectives::Tokens read(const pb::Tokens& in, Source& source);
 [[nodiscard]] collectives::TreeCopy read(const pb::TreeCopy& in, Source& source);
 [[nodiscard]] collectives::FallbackCopy::Onward read(const pb::FallbackCopy::Onward& in,

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <set>
 
 #include "collectives/reduction.h"
 #include "tests/collectives/values.h"
@@ -63,10 +64,18 @@ std::vector<ProcessorId> receivers(const std::vector<Box::Item>& items) {
 TEST_SUITE_BEGIN("collectives/reduction_ways");
 
 TEST_CASE("long values take turns on two ways, short ones have their own") {
-  CHECK(way_of(4, kLongPiece - 1) == kShortWay);
-  CHECK(way_of(5, kLongPiece - 1) == kShortWay);
-  CHECK(way_of(4, kLongPiece) != way_of(5, kLongPiece));
-  CHECK(way_of(4, kLongPiece) != kShortWay);
+  CHECK(way_of(4, 0) == kShortWay);
+  CHECK(way_of(5, 0) == kShortWay);
+  std::set<ReductionWay> ways;
+  for (SizeClass size = 1; size < kSizeClasses; ++size) {
+    for (std::uint64_t number = 4; number < 8; ++number) {
+      ways.insert(way_of(number, size));
+      CHECK(size_of_learned(way_of(number, size)) == size);
+    }
+  }
+  CHECK(ways.size() == (kSizeClasses - 1) * kLongTrees);
+  CHECK_FALSE(ways.contains(kShortWay));
+  CHECK(*ways.rbegin() + 1 == kWays);
 }
 
 TEST_CASE("two parents in turns are no new parents: nothing is told but the contributions") {

@@ -229,4 +229,61 @@ TEST_CASE("long broadcasts of the second time on are a small multiple of the bou
   }
 }
 
+/// Six sites of four, as far from each other as some in Europe and America: a twentieth of it.
+Topology six_sites() {
+  return Topology::parse(R"(
+intra   100
+site    S0 4
+site    S1 4
+site    S2 4
+site    S3 4
+site    S4 4
+site    S5 4
+latency S0 S1 24270
+latency S0 S2 34945
+latency S0 S3 745
+latency S0 S4 16640
+latency S0 S5 3070
+latency S1 S2 18205
+latency S1 S3 29190
+latency S1 S4 675
+latency S1 S5 24525
+latency S2 S3 35060
+latency S2 S4 18585
+latency S2 S5 36145
+latency S3 S4 16550
+latency S3 S5 1755
+latency S4 S5 17795
+nic     1000
+)")
+      .value();
+}
+
+// The tree for 1 MiB detours by near sites, so 64 KiB takes 1.6 times the bound along it.
+TEST_CASE("messages of each size go along trees that are good for it, on wide ways") {
+  struct Wanted {
+    std::size_t bytes;
+    double most;  ///< Of the bound.
+  };
+  for (const Wanted& one : {Wanted{64U << 10U, 1.08}, Wanted{256U << 10U, 1.15},
+                            Wanted{1U << 20U, 1.35}}) {
+    const Topology topology = six_sites();
+    Trial trial({.topology = topology, .bytes = one.bytes, .piece_bytes = 16384});
+    REQUIRE(trial.start());
+    trial.cluster().run_for(10s);  // until bandwidths are measured
+    const ProcessorId root{1};
+    const planners::Costs costs(known_network(topology, trial.placing()));
+    const double bound = to_ms(planners::lower_bound({costs, *costs.position(root), one.bytes}));
+    REQUIRE(trial.broadcast(root).has_value());
+    const auto cast = trial.broadcast(root);
+    REQUIRE(trial.reduce(root, {one.bytes / 8}).has_value());
+    const auto sum = trial.reduce(root, {one.bytes / 8});
+    REQUIRE((cast && sum));
+    MESSAGE(one.bytes << " bytes: " << to_ms(cast->time) << " ms, reduced in " << to_ms(sum->time)
+                      << "; bound " << bound);
+    CHECK(to_ms(cast->time) <= one.most * bound);
+    CHECK(to_ms(sum->time) <= one.most * bound);
+  }
+}
+
 TEST_SUITE_END();

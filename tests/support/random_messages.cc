@@ -162,7 +162,12 @@ collectives::BroadcastPiece RandomMessages::piece() {
           .tag = number32(),
           .purpose = choice(collectives::Purpose::kRepair),
           .more = flip(),
-          .payload = payload()};
+          .payload = payload(),
+          .size = size()};
+}
+
+SizeClass RandomMessages::size() {
+  return static_cast<SizeClass>(number32() % kSizeClasses);
 }
 
 collectives::Tokens RandomMessages::tokens() {
@@ -315,7 +320,7 @@ std::map<VnodeId, Contributed> RandomMessages::contributed() {
     one.line = number();
     one.first = one.emitted = number() >> 1U;
     for (std::size_t kept = few(); kept > 0; --kept) {
-      one.kept.push_back({reduction_kind(), payload()});
+      one.kept.push_back({reduction_kind(), payload(), size()});
       if (flip()) ++one.emitted;
     }
     if (one.kept.empty() && flip()) one.first = kFlowClosed;

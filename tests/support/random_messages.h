@@ -65,6 +65,7 @@ class RandomMessages {
   [[nodiscard]] overlay::KnownNetwork network();
   [[nodiscard]] overlay::Message overlay_message();
   [[nodiscard]] collectives::BroadcastPiece piece();
+  [[nodiscard]] SizeClass size();
   [[nodiscard]] collectives::Tokens tokens();
   [[nodiscard]] collectives::ReductionKind reduction_kind();
   [[nodiscard]] collectives::ReductionPart reduction_part();
