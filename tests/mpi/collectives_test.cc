@@ -69,10 +69,17 @@ Area area(Values& values) {
   return Area::of(values.data(), static_cast<MPI_Count>(values.size() / 2), MPI_2INT);
 }
 
-/// All ranks call it, beginning at different moments of what is under way. Returns the number of
-/// messages.
-std::uint64_t all_call(int size, std::uint64_t seed,
-                       const std::function<void(Schedule&, int)>& build) {
+/// What all ranks have sent.
+struct Sent {
+  std::uint64_t messages = 0;
+  std::uint64_t casts = 0;
+  friend bool operator==(const Sent&, const Sent&) = default;
+};
+
+/// All ranks call it, beginning at different moments of what is under way.
+Sent all_send(const std::pair<int, bool>& ranks, std::uint64_t seed,
+              const std::function<void(Schedule&, int)>& build) {
+  const auto [size, is_whole] = ranks;
   World world(size, seed);
   Rng rng(seed + 1);
   std::vector<int> order(static_cast<std::size_t>(size));
@@ -80,14 +87,22 @@ std::uint64_t all_call(int size, std::uint64_t seed,
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
   std::vector<Ref<Schedule>> schedules;
   for (const int rank : order) {
-    schedules.emplace_back(new Schedule(world.scope(rank), 5));
+    schedules.emplace_back(new Schedule(world.scope(rank, 0, is_whole), 5));
     build(*schedules.back(), rank);
     world.at(rank).start(schedules.back());
     for (std::uint64_t k = rng.below(6); k > 0; --k) static_cast<void>(world.step());
   }
   world.run();
   for (const auto& schedule : schedules) REQUIRE(schedule->is_done);
-  return world.messages;
+  return {world.messages, world.casts};
+}
+
+/// The same without trees of the runtime. Returns the number of messages.
+std::uint64_t all_call(int size, std::uint64_t seed,
+                       const std::function<void(Schedule&, int)>& build) {
+  const Sent sent = all_send({size, false}, seed, build);
+  CHECK(sent.casts == 0);
+  return sent.messages;
 }
 
 struct Case {
@@ -157,6 +172,22 @@ TEST_CASE("a broadcast brings what the root has, with a message per other rank")
     });
     for (const Values& one : all) CHECK(one == input(c.root, c.pairs));
     if (c.pairs < kLong) CHECK(messages == static_cast<unsigned>(c.size - 1));
+  });
+}
+
+TEST_CASE("where the runtime has trees a broadcast is one cast, and a barrier one more message") {
+  for_all([](const Case& c) {
+    auto all = room(c.size, c.pairs);
+    at(all, c.root) = input(c.root, c.pairs);
+    int came = 0;
+    const Sent sent = all_send({c.size, true}, c.seed, [&](Schedule& schedule, int rank) {
+      add_broadcast(schedule, c.root, area(at(all, rank)));
+      schedule.run([&] { ++came; });
+      add_barrier(schedule);
+      schedule.run([&] { CHECK(came == c.size); });
+    });
+    for (const Values& one : all) CHECK(one == input(c.root, c.pairs));
+    CHECK(sent == Sent{static_cast<unsigned>(c.size - 1), 2});
   });
 }
 

@@ -23,12 +23,20 @@ class World {
     for (int i = 0; i < size; ++i) processes_.emplace_back(i);
   }
   Traffic& at(int i) { return processes_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] Scope scope(int rank, std::uint64_t context = 0) const {
-    return {context, rank, group_};
+  [[nodiscard]] Scope scope(int rank, std::uint64_t context = 0, bool is_whole = false) const {
+    return {context, rank, group_, is_whole};
   }
   bool step() {
     for (Traffic& one : processes_) {
       for (Traffic::Output& output : one.take_outputs()) {
+        if (output.to == Traffic::kAll) {
+          ++casts;
+          for (const Traffic& other : processes_) {
+            if (other.self() == one.self()) continue;
+            ways_[{one.self(), other.self()}].push_back({other.self(), output.tag, output.payload});
+          }
+          continue;
+        }
         ++messages;
         ways_[{one.self(), output.to}].push_back(std::move(output));
       }
@@ -46,6 +54,7 @@ class World {
     }
   }
   std::uint64_t messages = 0;
+  std::uint64_t casts = 0;
 
  private:
   Rng rng_;

@@ -3,12 +3,33 @@
 // From one to all, and from all to all.
 namespace phx::mpi {
 
+namespace {
+
+/// Everybody tells rank 0, and it tells everybody: twice the longest way.
+void add_meeting(Schedule& schedule, const Buffer& nothing) {
+  const bool is_first = schedule.scope().rank == 0;
+  for (int rank = 1; rank < schedule.scope().size(); ++rank) {
+    if (is_first) schedule.receive(rank, nothing);
+  }
+  if (!is_first) schedule.send(0, nothing);
+  schedule.then();
+  if (is_first) {
+    schedule.cast(nothing);
+  } else {
+    schedule.receive(0, nothing);
+  }
+  schedule.then();
+}
+
+}  // namespace
+
 /// Everybody tells everybody at a distance of 1, 2, 4, ...
 void add_barrier(Schedule& schedule) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
   const Buffer nothing = Area::of_bytes(schedule.memory(1), 0).buffer();
   schedule.then();
+  if (schedule.scope().is_whole) return add_meeting(schedule, nothing);
   for (int distance = 1; distance < size; distance *= 2) {
     schedule.receive((rank - distance + size) % size, nothing);
     schedule.send((rank + distance) % size, nothing);
@@ -21,6 +42,10 @@ void add_broadcast(Schedule& schedule, int root, const Area& area) {
   const int size = schedule.scope().size();
   const int place = (schedule.scope().rank - root + size) % size;
   schedule.then();
+  if (schedule.scope().is_whole) {
+    place == 0 ? schedule.cast(area.buffer()) : schedule.receive(root, area.buffer());
+    return schedule.then();
+  }
   int distance = 1;
   while (distance < size && (place & distance) == 0) distance *= 2;
   if (place != 0) schedule.receive((place - distance + root) % size, area.buffer());

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/mpi/engine/process.h"
+
 namespace phx::mpi {
 
 Communicator::Communicator(std::uint64_t context, Ref<Group> group, Ref<Group> remote)
@@ -9,6 +11,11 @@ Communicator::Communicator(std::uint64_t context, Ref<Group> group, Ref<Group> r
       group_(std::move(group)),
       remote_(std::move(remote)),
       rank_(group_->rank_of(own_process())) {}
+
+Scope Communicator::collective() const {
+  const bool is_whole = !is_inter() && Process::current().may_cast_to(*group_);
+  return {context_ + 1, rank_, peers(), is_whole};
+}
 
 Communicator& comm_of(MPI_Comm handle) {
   return static_cast<Communicator&>(communicator_of(handle));

@@ -34,9 +34,9 @@ class Communicator : public CommunicatorCore {
   /// Whom ranks of sends and receives name.
   [[nodiscard]] const Ref<Group>& peers() const { return is_inter() ? remote_ : group_; }
   /// Of messages from rank to rank.
-  [[nodiscard]] Scope messages() const { return {context_, rank_, peers()}; }
+  [[nodiscard]] Scope messages() const { return {context_, rank_, peers(), false}; }
   /// Of collective operations; of an inter-communicator to the remote group.
-  [[nodiscard]] Scope collective() const { return {context_ + 1, rank_, peers()}; }
+  [[nodiscard]] Scope collective() const;
   /// Agreed upon later than this was made, by whoever copies communicators.
   void set_context(std::uint64_t context) { context_ = context; }
   /// The tag of the next collective operation.

@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "runtime/mpi/engine/start.h"
-
 namespace phx::mpi {
 namespace {
 
@@ -31,7 +29,7 @@ Process& Process::current() {
 void Process::begin() {
   Started started = start();
   tell_launcher("begun");
-  running() = new Process(std::move(started.core), started.rank, started.size);
+  running() = new Process(std::move(started));
 }
 
 void Process::end() {
@@ -73,6 +71,9 @@ void Process::receive(runtime::Endpoint& endpoint) {
   while (auto taken = endpoint.take({})) {
     const runtime::Message& message = taken->second;
     if (message.tag == kWakeTag) continue;
+    // The root of a broadcast holds a vnode of the job, too.
+    const bool is_own = static_cast<int>(message.from.value) == rank_;
+    if (is_own && message.kind == runtime::Message::Kind::kBroadcast) continue;
     traffic_.on_message(static_cast<int>(message.from.value), message.tag, message.payload);
   }
   send(endpoint, false);
@@ -82,7 +83,10 @@ void Process::send(runtime::Endpoint& endpoint, bool others_may_wait) {
   for (Traffic::Output& output : traffic_.take_outputs()) held_back_.push_back(std::move(output));
   while (!held_back_.empty()) {
     const Traffic::Output& next = held_back_.front();
-    if (!endpoint.send(vnode(rank_), vnode(next.to), next.tag, next.payload).ok()) break;
+    const Status taken = next.to == Traffic::kAll
+                             ? endpoint.broadcast(vnode(rank_), next.tag, next.payload)
+                             : endpoint.send(vnode(rank_), vnode(next.to), next.tag, next.payload);
+    if (!taken.ok()) break;
     held_back_.pop_front();
   }
   if (others_may_wait && waiting_ > 0) {

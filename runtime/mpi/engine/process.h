@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "runtime/api/session_core.h"
+#include "runtime/mpi/groups/group.h"
+#include "runtime/mpi/engine/start.h"
 #include "runtime/mpi/engine/traffic.h"
 
 namespace phx::mpi {
@@ -27,6 +29,10 @@ class Process {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  /// Whether a cast reaches just these: trees are better than messages.
+  [[nodiscard]] bool may_cast_to(const Group& group) const {
+    return is_spread_ && size_ > 1 && group.size() == size_;
+  }
 
   /// Runs `f(traffic)` with the lock, and sends what it leads to.
   template <class F>
@@ -58,8 +64,12 @@ class Process {
     const std::uint64_t completions = process.traffic_.completions();
     ~Calling() { process.send(endpoint, process.traffic_.completions() != completions); }
   };
-  Process(std::unique_ptr<SessionCore> core, int rank, int size)
-      : core_(std::move(core)), rank_(rank), size_(size), traffic_(rank) {}
+  explicit Process(Started started)
+      : core_(std::move(started.core)),
+        rank_(started.rank),
+        size_(started.size),
+        is_spread_(started.is_spread),
+        traffic_(rank_) {}
 
   template <class F>
   bool look(Duration patience, F is_true) {
@@ -96,6 +106,7 @@ class Process {
   std::unique_ptr<SessionCore> core_;
   int rank_;
   int size_;
+  bool is_spread_;
   Traffic traffic_;
   std::deque<Traffic::Output> held_back_;  ///< the runtime takes no more for the moment
   std::atomic<int> waiting_ = 0;           ///< threads

@@ -44,6 +44,10 @@ bool Schedule::advance(Traffic& traffic) {
         step.work();
         continue;
       }
+      if (step.kind == Step::Kind::kCast) {
+        traffic.cast(place.scope, tag_, *step.buffer);
+        continue;
+      }
       Ref<Request> part;
       if (step.kind == Step::Kind::kSend) {
         part = Ref<Request>(traffic.send(place.scope, step.rank, tag_, *step.buffer).get());

@@ -23,6 +23,8 @@ class Schedule : public Request {
   // Building: into the current round.
   void send(int to, const Buffer& buffer) { add({Step::Kind::kSend, to, buffer, {}}); }
   void receive(int from, const Buffer& buffer) { add({Step::Kind::kReceive, from, buffer, {}}); }
+  /// To all others, who receive it. REQUIRES a scope that is whole.
+  void cast(const Buffer& buffer) { add({Step::Kind::kCast, 0, buffer, {}}); }
   /// What follows begins when all before is there.
   void then();
   /// Work that follows what is before, and comes before what follows.
@@ -41,7 +43,7 @@ class Schedule : public Request {
 
  private:
   struct Step {
-    enum class Kind { kSend, kReceive, kWork };
+    enum class Kind { kSend, kReceive, kCast, kWork };
     Kind kind;
     int rank;
     std::optional<Buffer> buffer;

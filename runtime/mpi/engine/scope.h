@@ -12,6 +12,8 @@ struct Scope {
   std::uint64_t context = 0;
   int rank = 0;      ///< own one, which messages carry
   Ref<Group> peers;  ///< whom ranks name: the group, or the remote one of an inter-communicator
+  /// These are all processes of a job whose runtime has trees for them: a cast reaches just them.
+  bool is_whole = false;
 
   [[nodiscard]] int size() const { return peers->size(); }
 };

@@ -86,8 +86,8 @@ std::string hear_launcher() {
 
 Started start() {
   const Launched& as = launched();
-  if (as.size > 0) return {as.rank == 0 ? found(as) : join(as), as.rank, as.size};
-  Started started{std::make_unique<SessionCore>(phx::Options{}), 0, 0};
+  if (as.size > 0) return {as.rank == 0 ? found(as) : join(as), as.rank, as.size, false};
+  Started started{std::make_unique<SessionCore>(phx::Options{}), 0, 0, true};
   settle(*started.core);
   const auto held = started.core->held();
   started.size = static_cast<int>(started.core->vnodes());

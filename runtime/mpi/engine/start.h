@@ -21,6 +21,7 @@ struct Started {
   std::unique_ptr<SessionCore> core;
   int rank = 0;
   int size = 0;
+  bool is_spread = false;  ///< over the processors of a mesh, which need not be near each other
 };
 /// Throws phx::Failure.
 [[nodiscard]] Started start();

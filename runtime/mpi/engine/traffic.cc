@@ -187,6 +187,15 @@ Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer
   return request;
 }
 
+void Traffic::cast(const Scope& scope, int tag, const Buffer& buffer) {
+  Head head;
+  head.context = scope.context;
+  head.source = scope.rank;
+  head.tag = tag;
+  head.bytes = static_cast<std::uint64_t>(buffer.bytes());
+  put(kAll, head, &buffer);
+}
+
 /// The receiver wants the bytes. If they lie side by side the program's memory travels as it is,
 /// and the send is done when all have come.
 void Traffic::grant(const Head& head) {

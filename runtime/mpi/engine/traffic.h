@@ -25,6 +25,7 @@ class Traffic {
   static constexpr MPI_Count kShortMax = 64 * 1024;
   /// A long message travels in parts of so many bytes.
   static constexpr MPI_Count kPart = 256 * 1024;
+  static constexpr int kAll = -1;  ///< To all processes but this one.
   /// For process `to`. `tag` 0: begins with a Head; else a part for the receive of this number.
   struct Output {
     int to = 0;
@@ -41,6 +42,8 @@ class Traffic {
   // Commands. `to`: a rank of the scope.
   Ref<SendRequest> send(const Scope& scope, int to, int tag, const Buffer& buffer,
                         Mode mode = Mode::kStandard);
+  /// To all processes but this one. Needs the buffer no more on return.
+  void cast(const Scope& scope, int tag, const Buffer& buffer);
   Ref<ReceiveRequest> receive(const Wanted& wanted, const Buffer& buffer);
   /// The same for a message that was taken out by take().
   Ref<ReceiveRequest> receive_taken(Arrived arrived, const Buffer& buffer);
