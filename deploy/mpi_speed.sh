@@ -30,7 +30,7 @@ of() {
   if [ -n "$POLITE" ] && [ "$count" -gt 2 ]; then patient+=("LD_PRELOAD=$POLITE"); fi
   case $name in
     phoenix) "$build/bin/phoenix" mpirun -n "$count" --timeout 100 "$work/phoenix" "$@" ;;
-    phoenix-tcp) "$build/bin/phoenix" mpirun -n "$count" --timeout 100 -x PHOENIX_MPI_NEAR=0 "$work/phoenix" "$@" ;;
+    phoenix-tcp) "$build/bin/phoenix" mpirun -n "$count" --timeout 100 --tcp "$work/phoenix" "$@" ;;
     ompi) "${ompi[@]}" --mca btl tcp,self --mca btl_tcp_if_include lo "$work/openmpi" "$@" ;;
     ompi-shared) "${ompi[@]}" --mca btl vader,self "$work/openmpi" "$@" ;;
     mpich) UCX_TLS=tcp,self UCX_NET_DEVICES=lo MPIR_CVAR_NOLOCAL=1 "${mpich[@]}" "${patient[@]}" "$work/mpich" "$@" ;;

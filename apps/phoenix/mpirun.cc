@@ -23,6 +23,7 @@ constexpr const char* kHelp =
     "  -x NAME[=VALUE]        for the environment of the processes; also -env, -genv NAME VALUE\n"
     "  -wdir DIR              their folder\n"
     "  -l, --tag-output       the rank in front of each line\n"
+    "  --tcp                  messages over TCP also where all ranks are on this machine\n"
     "  --timeout SECONDS      ends the job then, with exit code 124\n"
     "  --help                 this\n\n"
     "Options before the first program hold for all, but for -n and -env. Standard input goes to\n"
@@ -93,6 +94,7 @@ class Parser {
     if (is({"-l", "-tag-output", "-prepend-rank"}))
       return void(command_.options.tags_output = true);
     if (is({"-h", "-help"})) return void(command_.wants_help = true);
+    if (is({"-tcp"})) return void(command_.options.shares_memory = false);
     if (is({"-oversubscribe", "-allow-run-as-root", "-bind-to-none"})) return;
     if (is({"-mesh"})) return void(command_.mesh = value());
     if (is({"-timeout"})) return void(command_.options.timeout_s = std::atof(value().c_str()));

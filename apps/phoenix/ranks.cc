@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -85,6 +86,7 @@ int code_of_end(int status) {
 struct Beginning {
   int number;
   int control;
+  int near;
   int signals_of_ours;
   std::array<int, 2> outputs;
   sigset_t mask;
@@ -103,7 +105,7 @@ struct Beginning {
     const int output = beginning.outputs[static_cast<std::size_t>(stream)];
     if (output >= 0) ::dup2(output, stream + STDOUT_FILENO);
   }
-  ::fcntl(beginning.control, F_SETFD, 0);
+  for (const int kept : {beginning.control, beginning.near}) ::fcntl(kept, F_SETFD, 0);
   for (const std::string& setting : spec.environment) ::putenv(::strdup(setting.c_str()));
   if (!spec.folder.empty() && ::chdir(spec.folder.c_str()) != 0) {
     std::fprintf(stderr, "phoenix: there is no folder %s\n", spec.folder.c_str());
@@ -128,6 +130,7 @@ class Ranks {
     ::sigprocmask(SIG_BLOCK, &taken, &mask_);
     signals_ = Descriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (options.shares_memory) near_ = Descriptor(::memfd_create("phoenix-mpi", MFD_CLOEXEC));
     if (options.timeout_s > 0) {
       end_at_ = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
                                          std::chrono::duration<double>(options.timeout_s));
@@ -146,7 +149,7 @@ class Ranks {
  private:
   void start(std::size_t i, const MpiProcess& wanted) {
     std::array<int, 2> control{};
-    Beginning beginning{static_cast<int>(i), -1, signals_.get(), {-1, -1}, mask_};
+    Beginning beginning{static_cast<int>(i), -1, near_.get(), signals_.get(), {-1, -1}, mask_};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.data()) != 0)
       return fail_to(i);
     Started& rank = ranks_[i];
@@ -165,7 +168,8 @@ class Ranks {
     for (const std::string& one :
          {"PHOENIX_MPI_RANK=" + std::to_string(i),
           "PHOENIX_MPI_SIZE=" + std::to_string(ranks_.size()),
-          "PHOENIX_MPI_CONTROL=" + std::to_string(theirs.get()), "PHOENIX_KEY_FILE=" + key_file_}) {
+          "PHOENIX_MPI_CONTROL=" + std::to_string(theirs.get()),
+          "PHOENIX_MPI_NEAR=" + std::to_string(near_.get()), "PHOENIX_KEY_FILE=" + key_file_}) {
       spec.environment.push_back(one);
     }
     const pid_t parent = ::getpid();
@@ -310,6 +314,7 @@ class Ranks {
   std::string key_file_;
   sigset_t mask_{};
   Descriptor signals_;
+  Descriptor near_;  ///< memory for all ranks; none: they do without
   std::vector<Started> ranks_;
   std::size_t living_ = 0;
   std::size_t ended_ = 0;  ///< have called MPI_Finalize

@@ -15,8 +15,9 @@ struct MpiProcess {
 };
 
 struct MpiOptions {
-  bool tags_output = false;  ///< "[3] " in front of the lines of rank 3
-  double timeout_s = 0;      ///< 0: none
+  bool tags_output = false;   ///< "[3] " in front of the lines of rank 3
+  bool shares_memory = true;  ///< messages go through memory, not over TCP
+  double timeout_s = 0;       ///< 0: none
 };
 
 /// Starts the processes of an MPI job, a daemon inside each, and waits for their end. When one ends

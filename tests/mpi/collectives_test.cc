@@ -76,10 +76,16 @@ struct Sent {
   friend bool operator==(const Sent&, const Sent&) = default;
 };
 
+struct Ranks {
+  int size;
+  bool is_whole = false;
+  bool is_crowded = false;
+};
+
 /// All ranks call it, beginning at different moments of what is under way.
-Sent all_send(const std::pair<int, bool>& ranks, std::uint64_t seed,
+Sent all_send(const Ranks& ranks, std::uint64_t seed,
               const std::function<void(Schedule&, int)>& build) {
-  const auto [size, is_whole] = ranks;
+  const int size = ranks.size;
   World world(size, seed);
   Rng rng(seed + 1);
   std::vector<int> order(static_cast<std::size_t>(size));
@@ -87,7 +93,7 @@ Sent all_send(const std::pair<int, bool>& ranks, std::uint64_t seed,
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
   std::vector<Ref<Schedule>> schedules;
   for (const int rank : order) {
-    schedules.emplace_back(new Schedule(world.scope(rank, 0, is_whole), 5));
+    schedules.emplace_back(new Schedule(world.scope(rank, 0, ranks.is_whole, ranks.is_crowded), 5));
     build(*schedules.back(), rank);
     world.at(rank).start(schedules.back());
     for (std::uint64_t k = rng.below(6); k > 0; --k) static_cast<void>(world.step());
@@ -100,7 +106,7 @@ Sent all_send(const std::pair<int, bool>& ranks, std::uint64_t seed,
 /// The same without trees of the runtime. Returns the number of messages.
 std::uint64_t all_call(int size, std::uint64_t seed,
                        const std::function<void(Schedule&, int)>& build) {
-  const Sent sent = all_send({size, false}, seed, build);
+  const Sent sent = all_send({size}, seed, build);
   CHECK(sent.casts == 0);
   return sent.messages;
 }
@@ -189,6 +195,59 @@ TEST_CASE("where the runtime has trees a broadcast is one cast, and a barrier on
     for (const Values& one : all) CHECK(one == input(c.root, c.pairs));
     CHECK(sent == Sent{static_cast<unsigned>(c.size - 1), 2});
   });
+}
+
+TEST_CASE("where ranks share cores short operations cost a message to and from one of them") {
+  for (const Operation& operation : {kCompose, kAdd}) {
+    for_all([&](const Case& c) {
+      if (c.pairs == kLong) return;
+      auto own = inputs(c.size, c.pairs);
+      auto spread = room(c.size, c.pairs);
+      auto sums = room(c.size, c.pairs);
+      at(spread, c.root) = input(c.root, c.pairs);
+      Values sum(static_cast<std::size_t>(2 * c.pairs));
+      const Sent sent = all_send({c.size, false, true}, c.seed, [&](Schedule& schedule, int rank) {
+        const Combining what{operation.op(), area(at(own, rank))};
+        add_broadcast(schedule, c.root, area(at(spread, rank)));
+        add_reduce(schedule, c.root, what, rank == c.root ? area(sum) : Area());
+        add_allreduce(schedule, what, area(at(sums, rank)));
+        add_barrier(schedule);
+      });
+      for (const Values& one : spread) CHECK(one == input(c.root, c.pairs));
+      const Values total = expected(operation, {0, c.size - 1}, c.pairs);
+      CHECK(sum == total);
+      for (const Values& one : sums) CHECK(one == total);
+      CHECK(sent == Sent{6 * static_cast<unsigned>(c.size - 1), 0});
+    });
+  }
+}
+
+TEST_CASE("of long values each rank combines a part: two messages per pair of ranks") {
+  for (const bool is_crowded : {false, true}) {
+    for (int size = 2; size <= 9; ++size) {
+      CAPTURE(size);
+      // So that no part asks before it travels: then each is one message.
+      const int pairs = 4096 / 8 * size + size - 1;
+      auto own = inputs(size, pairs);
+      auto all = room(size, pairs);
+      Values one(static_cast<std::size_t>(2 * pairs));
+      const auto n = static_cast<unsigned>(size);
+      const Sent both = all_send({size, false, is_crowded}, n, [&](Schedule& schedule, int rank) {
+        add_allreduce(schedule, {kCompose.op(), area(at(own, rank))}, area(at(all, rank)));
+      });
+      const Sent some = all_send({size, false, is_crowded}, n, [&](Schedule& schedule, int rank) {
+        add_reduce(schedule, size - 1, {kCompose.op(), area(at(own, rank))},
+                   rank == size - 1 ? area(one) : Area());
+      });
+      const Values total = expected(kCompose, {0, size - 1}, pairs);
+      for (const Values& sum : all) CHECK(sum == total);
+      CHECK(one == total);
+      // Short enough for one rank to combine all of it.
+      const bool is_flat = is_crowded && pairs * 8 <= 8192;
+      CHECK(both.messages == (is_flat ? 2 * (n - 1) : 2 * n * (n - 1)));
+      CHECK(some.messages == (is_flat ? n - 1 : (n + 1) * (n - 1)));
+    }
+  }
 }
 
 TEST_CASE("nobody passes a barrier before all have come to it") {

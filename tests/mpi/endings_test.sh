@@ -38,6 +38,15 @@ int main(int argc, char** argv) {
   if (rank == 1 && !strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
   if (rank == 1 && !strcmp(how, "kill")) raise(SIGKILL);
   if (rank == 1 && !strcmp(how, "leave")) _exit(0);
+  if (!strcmp(how, "storm")) {  /* storm WHO WHEN: dies in the middle of collective operations */
+    static int out[65536], in[65536];
+    for (int i = 0;; ++i) {
+      if (rank == atoi(argv[2]) && i == atoi(argv[3])) kill(getpid(), SIGKILL);
+      MPI_Bcast(out, i % 5 * 16000, MPI_INT, i % size, MPI_COMM_WORLD);
+      MPI_Allreduce(out, in, i % 3 * 20000 + 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      MPI_Alltoall(out, i % 2 * 8000, MPI_INT, in, i % 2 * 8000, MPI_INT, MPI_COMM_WORLD);
+    }
+  }
   if (rank == 1 && !strcmp(how, "error")) MPI_Send(&number, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
   if (!strcmp(how, "wait") || (size > 2 && strcmp(how, "input") && strcmp(how, "name"))) {
     system("sleep 1000 &");
@@ -51,6 +60,12 @@ C
 
 expect abort 7 'rank 1 aborted the job' "$bin/phoenix" mpirun -n 3 ./end abort
 expect killed 137 'rank 1 .*signal 9' "$bin/phoenix" mpirun -n 3 ./end kill
+for who in 0 2 5; do
+  for when in 0 $((RANDOM % 40 + 1)); do
+    expect "killed $who at $when" 137 "rank $who .*signal 9" "$bin/phoenix" mpirun -n 6 ./end storm $who $when
+  done
+done
+expect "killed, over TCP" 137 'rank 3 .*signal 9' "$bin/phoenix" mpirun --tcp -n 6 ./end storm 3 9
 expect left 1 'rank 1 ended without MPI_Finalize' "$bin/phoenix" mpirun -n 3 ./end leave
 expect error 6 'MPI_Send.*MPI_ERR_RANK' "$bin/phoenix" mpirun -n 3 ./end error
 expect timeout 124 'the time is up' "$bin/phoenix" mpirun -n 3 --timeout 1 ./end wait

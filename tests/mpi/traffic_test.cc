@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstring>
 #include <deque>
 
 #include "tests/mpi/world.h"
@@ -101,6 +102,32 @@ TEST_CASE("a short message costs one, a synchronous one two, a long one three an
   CHECK(cost(shorty, Traffic::Mode::kStandard) == 1);
   CHECK(cost(shorty, Traffic::Mode::kSynchronous) == 2);
   CHECK(cost(longy, Traffic::Mode::kStandard) == 3 + 3);
+}
+
+TEST_CASE("a long message of a near rank is read where it lies, and costs two messages") {
+  for (const bool may_read : {false, true}) {
+    CAPTURE(may_read);
+    World world(2, 1);
+    for (const int rank : {0, 1}) {
+      world.at(rank).use([may_read](int from, std::uint64_t address, std::span<std::byte> into) {
+        CHECK(from == 0);
+        if (may_read) std::memcpy(into.data(), reinterpret_cast<const void*>(address), into.size());
+        return may_read;
+      });
+    }
+    std::vector<char> out = pattern(kLong, 3);
+    std::vector<char> in(kLong);
+
+    const auto send = world.at(0).send(world.scope(0), 1, 5, bytes_of(out));
+    const auto receive = world.at(1).receive({0, 0, 5}, bytes_of(in));
+    world.run();
+
+    CHECK(send->is_done);
+    CHECK(receive->is_done);
+    CHECK(in == out);
+    const auto parts = (kLong + Traffic::kPart - 1) / Traffic::kPart;
+    CHECK(world.messages == (may_read ? 2 : 3 + parts));
+  }
 }
 
 TEST_CASE("a message that is too long fills the buffer, and is an error of the receive alone") {

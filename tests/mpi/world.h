@@ -23,8 +23,9 @@ class World {
     for (int i = 0; i < size; ++i) processes_.emplace_back(i);
   }
   Traffic& at(int i) { return processes_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] Scope scope(int rank, std::uint64_t context = 0, bool is_whole = false) const {
-    return {context, rank, group_, is_whole};
+  [[nodiscard]] Scope scope(int rank, std::uint64_t context = 0, bool is_whole = false,
+                            bool is_crowded = false) const {
+    return {context, rank, group_, is_whole, is_crowded};
   }
   bool step() {
     for (Traffic& one : processes_) {

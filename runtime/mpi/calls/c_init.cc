@@ -94,6 +94,7 @@ PHX_MPI_ENTRY(int, Finalize, (void)) {
   return enter("MPI_Finalize", [&] {
     comm_of(MPI_COMM_SELF).attributes.clear(MPI_COMM_SELF);
     comm_of(MPI_COMM_WORLD).attributes.clear(MPI_COMM_WORLD);
+    Process::current().flush();
     meet_all();
     Process::end();
     life() = Life::kFinalized;

@@ -10,6 +10,11 @@
 /// sizes that fit.
 namespace phx::mpi {
 
+/// Whether all speak with one of them directly, because it costs least that each has to run once.
+[[nodiscard]] inline bool is_flat(const Schedule& schedule) {
+  return schedule.scope().is_crowded && schedule.scope().size() <= 32;
+}
+
 /// The areas of all ranks, by rank.
 using Areas = std::function<Area(int)>;
 /// Equal parts, one after the other.

@@ -6,6 +6,11 @@
 namespace phx::mpi {
 namespace {
 
+/// Of longer parts than this per rank everybody combines one, instead of all of them by some.
+constexpr MPI_Count kLongPart = 4096;
+/// Up to here one rank combines those of all, if all share the cores of a machine.
+constexpr MPI_Count kFlat = 8192;
+
 /// What a rank has combined so far, and room for what comes. They change places.
 struct Combined {
   Area now;
@@ -44,9 +49,117 @@ void add_tree(Schedule& schedule, int root, const Ref<Op>& op, Combined& pair) {
   }
 }
 
+// --- By parts ----------------------------------------------------------------------------------
+
+/// Elements `begins[r]` to `begins[r + 1]` are those of rank r.
+using Begins = std::vector<MPI_Count>;
+
+Begins equal_begins(MPI_Count count, int size) {
+  Begins begins;
+  for (int rank = 0; rank <= size; ++rank) begins.push_back(count * rank / size);
+  return begins;
+}
+
+Area part_of(const Area& area, const Begins& begins, int rank) {
+  const auto i = static_cast<std::size_t>(rank);
+  return area.part(begins[i], begins[i + 1] - begins[i]);
+}
+
+/// What all have contributed, one after the other: of this rank it is `own`, of others in `came`.
+/// The combination lies in `came`, at the last rank that is not this one, or is copied there.
+void combine_all(const Op& op, const std::vector<Area>& came, const Area& into) {
+  copy(came.back(), into);
+  for (std::size_t i = came.size() - 1; i > 0; --i) combine(op, came[i - 1], into);
+}
+
+/// Each sends each the part that it has to combine. Returns that of this rank.
+Area add_parts(Schedule& schedule, const Combining& what, const Begins& begins) {
+  const int size = schedule.scope().size();
+  const int rank = schedule.scope().rank;
+  const Area own = part_of(what.own, begins, rank);
+  const Area into = own.like(schedule);
+  std::vector<Area> came;
+  for (int other = 0; other < size; ++other) {
+    // That of the last rank needs no copy.
+    const bool is_last = other + 1 == size;
+    came.push_back(other == rank ? own : is_last ? into : own.like(schedule));
+  }
+  schedule.then();
+  for (int i = 1; i < size; ++i) {
+    const int from = (rank - i + size) % size;
+    const int to = (rank + i) % size;
+    if (own.count > 0) schedule.receive(from, came[static_cast<std::size_t>(from)].buffer());
+    const Area theirs = part_of(what.own, begins, to);
+    if (theirs.count > 0) schedule.send(to, theirs.buffer());
+  }
+  schedule.run([op = what.op, came, into] { combine_all(*op, came, into); });
+  return into;
+}
+
+bool is_long(const Schedule& schedule, const Combining& what) {
+  const int size = schedule.scope().size();
+  return what.own.count >= size && what.own.bytes() >= size * kLongPart;
+}
+
+/// Everybody combines a part, and sends it to the root.
+void add_long_reduce(Schedule& schedule, int root, const Combining& what, const Area& result) {
+  const int size = schedule.scope().size();
+  const int rank = schedule.scope().rank;
+  const Begins begins = equal_begins(what.own.count, size);
+  const Area part = add_parts(schedule, what, begins);
+  if (rank != root) {
+    schedule.send(root, part.buffer());
+    return schedule.then();
+  }
+  for (int other = 0; other < size; ++other) {
+    if (other != rank) schedule.receive(other, part_of(result, begins, other).buffer());
+  }
+  schedule.run([part, to = part_of(result, begins, rank)] { copy(part, to); });
+}
+
+void add_long_allreduce(Schedule& schedule, const Combining& what, const Area& result) {
+  const int size = schedule.scope().size();
+  const int rank = schedule.scope().rank;
+  const Begins begins = equal_begins(what.own.count, size);
+  const Area part = add_parts(schedule, what, begins);
+  for (int i = 1; i < size; ++i) {
+    const int from = (rank - i + size) % size;
+    schedule.receive(from, part_of(result, begins, from).buffer());
+    schedule.send((rank + i) % size, part.buffer());
+  }
+  schedule.run([part, to = part_of(result, begins, rank)] { copy(part, to); });
+}
+
+/// All send to the root, which combines.
+void add_flat_reduce(Schedule& schedule, int root, const Combining& what, const Area& result) {
+  const int size = schedule.scope().size();
+  schedule.then();
+  if (schedule.scope().rank != root) {
+    schedule.send(root, what.own.buffer());
+    return schedule.then();
+  }
+  const Area into = what.own.like(schedule);
+  std::vector<Area> came;
+  for (int other = 0; other < size; ++other) {
+    const bool is_last = other + 1 == size;
+    came.push_back(other == root ? what.own : is_last ? into : what.own.like(schedule));
+    if (other != root) schedule.receive(other, came.back().buffer());
+  }
+  schedule.run([op = what.op, came, into, result] {
+    combine_all(*op, came, into);
+    copy(into, result);
+  });
+}
+
+bool is_flat(const Schedule& schedule, const Combining& what) {
+  return is_flat(schedule) && what.own.bytes() <= kFlat;
+}
+
 }  // namespace
 
 void add_reduce(Schedule& schedule, int root, const Combining& what, const Area& result) {
+  if (is_flat(schedule, what)) return add_flat_reduce(schedule, root, what, result);
+  if (is_long(schedule, what)) return add_long_reduce(schedule, root, what, result);
   const int rank = schedule.scope().rank;
   Combined pair = begin(schedule, what);
   const int top = what.op->commutes ? root : 0;
@@ -60,6 +173,11 @@ void add_reduce(Schedule& schedule, int root, const Combining& what, const Area&
 
 /// Recursive doubling. Of the first ranks pairs become one, so that a power of two is left.
 void add_allreduce(Schedule& schedule, const Combining& what, const Area& result) {
+  if (is_flat(schedule, what)) {
+    add_flat_reduce(schedule, 0, what, result);
+    return add_broadcast(schedule, 0, result);
+  }
+  if (is_long(schedule, what)) return add_long_allreduce(schedule, what, result);
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
   Combined pair = begin(schedule, what);
@@ -91,14 +209,15 @@ void add_allreduce(Schedule& schedule, const Combining& what, const Area& result
 
 void add_reduce_scatter(Schedule& schedule, const Combining& what, const std::vector<int>& counts,
                         const Area& result) {
+  Begins begins{0};
+  for (const int count : counts) begins.push_back(begins.back() + count);
+  if (is_long(schedule, what)) {
+    const Area own = add_parts(schedule, what, begins);
+    return schedule.run([own, result] { copy(own, result); });
+  }
   const Area all = what.own.like(schedule);
   add_reduce(schedule, 0, what, all);
-  std::vector<MPI_Count> begins{0};
-  for (const int count : counts) begins.push_back(begins.back() + count);
-  const auto part = [all, counts, begins](int rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    return all.part(begins[i], counts[i]);
-  };
+  const auto part = [all, begins](int rank) { return part_of(all, begins, rank); };
   add_scatter(schedule, 0, part, result);
 }
 

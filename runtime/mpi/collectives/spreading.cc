@@ -6,19 +6,14 @@ namespace phx::mpi {
 namespace {
 
 /// Everybody tells rank 0, and it tells everybody: twice the longest way.
-void add_meeting(Schedule& schedule, const Buffer& nothing) {
+void add_meeting(Schedule& schedule, const Area& nothing) {
   const bool is_first = schedule.scope().rank == 0;
   for (int rank = 1; rank < schedule.scope().size(); ++rank) {
-    if (is_first) schedule.receive(rank, nothing);
+    if (is_first) schedule.receive(rank, nothing.buffer());
   }
-  if (!is_first) schedule.send(0, nothing);
+  if (!is_first) schedule.send(0, nothing.buffer());
   schedule.then();
-  if (is_first) {
-    schedule.cast(nothing);
-  } else {
-    schedule.receive(0, nothing);
-  }
-  schedule.then();
+  add_broadcast(schedule, 0, nothing);
 }
 
 }  // namespace
@@ -27,9 +22,10 @@ void add_meeting(Schedule& schedule, const Buffer& nothing) {
 void add_barrier(Schedule& schedule) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
-  const Buffer nothing = Area::of_bytes(schedule.memory(1), 0).buffer();
+  const Area none = Area::of_bytes(schedule.memory(1), 0);
+  const Buffer nothing = none.buffer();
   schedule.then();
-  if (schedule.scope().is_whole) return add_meeting(schedule, nothing);
+  if (schedule.scope().is_whole || is_flat(schedule)) return add_meeting(schedule, none);
   for (int distance = 1; distance < size; distance *= 2) {
     schedule.receive((rank - distance + size) % size, nothing);
     schedule.send((rank + distance) % size, nothing);
@@ -44,6 +40,13 @@ void add_broadcast(Schedule& schedule, int root, const Area& area) {
   schedule.then();
   if (schedule.scope().is_whole) {
     place == 0 ? schedule.cast(area.buffer()) : schedule.receive(root, area.buffer());
+    return schedule.then();
+  }
+  if (is_flat(schedule)) {
+    for (int other = 1; other < size && place == 0; ++other) {
+      schedule.send((root + other) % size, area.buffer());
+    }
+    if (place != 0) schedule.receive(root, area.buffer());
     return schedule.then();
   }
   int distance = 1;

@@ -23,6 +23,7 @@ struct Head {
   std::uint64_t bytes = 0;     ///< of the message; kGrant: so many are wanted
   std::uint64_t sender = 0;    ///< number of the send at its process
   std::uint64_t receiver = 0;  ///< number of the receive at its process
+  std::uint64_t address = 0;   ///< kAsk: where a near rank may read the bytes; 0: nowhere
 };
 
 }  // namespace phx::mpi

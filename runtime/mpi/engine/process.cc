@@ -1,5 +1,6 @@
 #include "runtime/mpi/engine/process.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,6 +22,24 @@ VnodeId vnode(int rank) {
 }
 
 }  // namespace
+
+Process::Process(Started started)
+    : core_(std::move(started.core)),
+      rank_(started.rank),
+      size_(started.size),
+      is_spread_(started.is_spread),
+      traffic_(rank_) {
+  const int memory = launched().near;
+  if (memory < 0 || size_ < 2 || size_ > Nearby::kMost) return;
+  near_ = Nearby::open(memory, rank_, size_);
+  if (near_ == nullptr) {
+    throw phx::Failure(ErrorCode::kUnavailable, "the memory shared by all ranks cannot be mapped");
+  }
+  if (size_ <= ::sysconf(_SC_NPROCESSORS_ONLN)) spins_ = kSpins;
+  traffic_.use([this](int from, std::uint64_t address, std::span<std::byte> into) {
+    return near_->read(from, address, into);
+  });
+}
 
 Process& Process::current() {
   return *running();
@@ -79,7 +98,27 @@ void Process::receive(runtime::Endpoint& endpoint) {
   send(endpoint, false);
 }
 
+bool Process::receive_near(runtime::Endpoint& endpoint) {
+  const std::uint64_t completions = traffic_.completions();
+  const bool any = near_->receive([this](int from, std::uint32_t tag, const Payload& lent) {
+    traffic_.on_message(from, tag, lent, /*is_lent=*/true);
+  });
+  send(endpoint, waiting_ > 1 && traffic_.completions() != completions);
+  return any;
+}
+
+void Process::give_way() {
+  ::sched_yield();
+}
+
 void Process::send(runtime::Endpoint& endpoint, bool others_may_wait) {
+  if (near_) {
+    for (const Traffic::Output& output : traffic_.take_outputs()) {
+      near_->send(output.to, output.tag, output.payload);
+    }
+    if (others_may_wait && waiting_ > 0) near_->wake();
+    return;
+  }
   for (Traffic::Output& output : traffic_.take_outputs()) held_back_.push_back(std::move(output));
   while (!held_back_.empty()) {
     const Traffic::Output& next = held_back_.front();

@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "runtime/api/session_core.h"
-#include "runtime/mpi/groups/group.h"
+#include "runtime/mpi/engine/nearby.h"
 #include "runtime/mpi/engine/start.h"
 #include "runtime/mpi/engine/traffic.h"
+#include "runtime/mpi/groups/group.h"
 
 namespace phx::mpi {
 
@@ -49,6 +50,12 @@ class Process {
   void wait(F is_true) {
     static_cast<void>(look(kForever, is_true));
   }
+  /// All ranks are on this machine, and share its cores: what counts is how often who has to run.
+  [[nodiscard]] bool is_crowded() const { return near_ != nullptr && spins_ == 0; }
+  /// Waits until what was sent has left.
+  void flush() {
+    wait([this](Traffic&) { return held_back_.empty() && (!near_ || near_->is_sent()); });
+  }
   /// Looks once at what has come in; whether `is_true(traffic)` then.
   template <class F>
   bool test(F is_true) {
@@ -64,15 +71,11 @@ class Process {
     const std::uint64_t completions = process.traffic_.completions();
     ~Calling() { process.send(endpoint, process.traffic_.completions() != completions); }
   };
-  explicit Process(Started started)
-      : core_(std::move(started.core)),
-        rank_(started.rank),
-        size_(started.size),
-        is_spread_(started.is_spread),
-        traffic_(rank_) {}
+  explicit Process(Started started);
 
   template <class F>
   bool look(Duration patience, F is_true) {
+    if (near_) return look_near(patience != Duration::zero(), is_true);
     return guarded([&] {
       const auto f = [&](runtime::Endpoint& endpoint) -> std::optional<bool> {
         receive(endpoint);
@@ -84,6 +87,35 @@ class Process {
       return core_->engine.await({patience, what}, f).has_value();
     });
   }
+  /// README.md, "Near ranks".
+  template <class F>
+  bool look_near(bool may_wait, F is_true) {
+    const Waiting waiting(*this);
+    for (int idle = 0;; ++idle) {
+      const std::uint64_t news = near_->news();
+      bool any = false;
+      const bool is_over = guarded([&] {
+        return core_->engine.call([&](runtime::Endpoint& endpoint) {
+          any = receive_near(endpoint);
+          return is_true(traffic_);
+        });
+      });
+      if (is_over) return true;
+      if (any) idle = 0;
+      if (may_wait && idle < spins_) continue;
+      if (!may_wait || idle < spins_ + kYields) {
+        give_way();
+      } else {
+        near_->sleep(news, kSleepMax);
+      }
+      if (!may_wait) return false;
+    }
+  }
+  static constexpr int kSpins = 50, kYields = 40;
+  /// What the daemon has to say is heard so often by one who sleeps: that the job is over.
+  static constexpr Duration kSleepMax = std::chrono::milliseconds(100);
+  static void give_way();
+  bool receive_near(runtime::Endpoint& endpoint);
   // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves look().
   struct Waiting {
     explicit Waiting(Process& of) : process(of) { ++process.waiting_; }
@@ -108,6 +140,8 @@ class Process {
   int size_;
   bool is_spread_;
   Traffic traffic_;
+  std::unique_ptr<Nearby> near_;           ///< All ranks are on this machine.
+  int spins_ = 0;                          ///< None if ranks have to share cores.
   std::deque<Traffic::Output> held_back_;  ///< the runtime takes no more for the moment
   std::atomic<int> waiting_ = 0;           ///< threads
 };

@@ -14,6 +14,8 @@ struct Scope {
   Ref<Group> peers;  ///< whom ranks name: the group, or the remote one of an inter-communicator
   /// These are all processes of a job whose runtime has trees for them: a cast reaches just them.
   bool is_whole = false;
+  /// They share the cores of one machine. The same at all of them, as `is_whole`.
+  bool is_crowded = false;
 
   [[nodiscard]] int size() const { return peers->size(); }
 };

@@ -13,6 +13,7 @@ struct Launched {
   int rank = 0;
   int size = 0;      ///< 0: not by mpirun
   int control = -1;  ///< a socket to the launcher
+  int near = -1;     ///< memory for all ranks [nearby.h]
 };
 [[nodiscard]] const Launched& launched();
 

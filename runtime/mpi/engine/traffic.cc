@@ -38,27 +38,28 @@ void Traffic::put(int to, const Head& head, const Buffer* buffer) {
   emit(to, 0, std::move(payload));
 }
 
-void Traffic::on_message(int from, std::uint32_t tag, const Payload& payload) {
+void Traffic::on_message(int from, std::uint32_t tag, const Payload& payload, bool is_lent) {
   if (tag != 0) {
     handle_part(tag, payload);
   } else if (payload.size() >= sizeof(Head)) {
     Head head;
     std::memcpy(&head, payload.bytes().data(), sizeof(Head));
-    handle(from, head, payload.slice(sizeof(Head), payload.size() - sizeof(Head)));
+    handle({{from, head, payload.slice(sizeof(Head), payload.size() - sizeof(Head))}, is_lent});
   }
   settle();
 }
 
-void Traffic::handle(int from, const Head& head, Payload bytes) {
+void Traffic::handle(Came came) {
+  const Head& head = came.message.head;
   switch (head.kind) {
     case Is::kWhole:
     case Is::kAsk: {
-      Arrived arrived{from, head, std::move(bytes)};
       if (const Ref<ReceiveRequest> receive = matching_.take(head)) {
-        match(*receive, arrived);
-      } else {
-        matching_.keep(std::move(arrived));
+        match(*receive, came.message);
+        return;
       }
+      if (came.is_lent) came.message.bytes = Payload::copy_of(came.message.bytes.bytes());
+      matching_.keep(std::move(came.message));
       return;
     }
     case Is::kGrant:
@@ -80,8 +81,8 @@ void Traffic::handle(int from, const Head& head, Payload bytes) {
     case Is::kWithdraw: {
       Head answer = head;
       answer.kind = Is::kWithdrawn;
-      answer.flag = matching_.withdraw(from, head) ? 1 : 0;
-      return put(from, answer);
+      answer.flag = matching_.withdraw(came.message.from, head) ? 1 : 0;
+      return put(came.message.from, answer);
     }
   }
 }
@@ -104,6 +105,11 @@ void Traffic::match(ReceiveRequest& receive, const Arrived& arrived) {
     if (head.flag != 0) put(arrived.from, answer);
     return finish(receive);
   }
+  if (read(receive, head, room)) {
+    answer.kind = Is::kTaken;
+    put(arrived.from, answer);
+    return finish(receive);
+  }
   answer.kind = Is::kGrant;
   answer.bytes = static_cast<std::uint64_t>(room);
   if (room > 0) {
@@ -117,6 +123,13 @@ void Traffic::match(ReceiveRequest& receive, const Arrived& arrived) {
   }
   put(arrived.from, answer);
   if (room == 0) finish(receive);
+}
+
+/// Gets a long message of a near rank without its help.
+bool Traffic::read(ReceiveRequest& receive, const Head& head, MPI_Count bytes) {
+  auto* const into = static_cast<std::byte*>(const_cast<void*>(receive.buffer.as_is()));
+  if (!read_ || head.address == 0 || into == nullptr || bytes == 0) return false;
+  return read_(receive.from, head.address, {into, static_cast<std::size_t>(bytes)});
 }
 
 void Traffic::handle_part(std::uint32_t number, const Payload& part) {
@@ -167,7 +180,7 @@ Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer
   head.bytes = static_cast<std::uint64_t>(buffer.bytes());
   head.sender = request->number = ++sends_;
   request->context = scope.context;
-  if (buffer.bytes() <= kShortMax) {
+  if (buffer.bytes() <= (read_ ? kNearShortMax : kShortMax)) {
     head.flag = mode == Mode::kSynchronous ? 1 : 0;
     if (head.flag != 0) sending_.emplace(head.sender, request);
     put(process, head, &buffer);
@@ -180,6 +193,7 @@ Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer
       buffer.pack(0, bytes, request->copy.data());
       request->buffer = Buffer(request->copy.data(), bytes, MPI_BYTE);
     }
+    if (read_) head.address = reinterpret_cast<std::uint64_t>(request->buffer.as_is());
     sending_.emplace(head.sender, request);
     put(process, head);
   }

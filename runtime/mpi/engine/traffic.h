@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,6 +25,8 @@ class Traffic {
  public:
   /// Short messages travel at once; longer ones when their receive is there.
   static constexpr MPI_Count kShortMax = 64 * 1024;
+  /// The same if receivers can read the memory of senders.
+  static constexpr MPI_Count kNearShortMax = 16 * 1024;
   /// A long message travels in parts of so many bytes.
   static constexpr MPI_Count kPart = 256 * 1024;
   static constexpr int kAll = -1;  ///< To all processes but this one.
@@ -34,10 +38,16 @@ class Traffic {
   };
   enum class Mode { kStandard, kSynchronous, kBuffered };
 
+  /// Copies memory of another process. False: it cannot be read.
+  using Read = std::function<bool(int from, std::uint64_t address, std::span<std::byte> into)>;
+
   explicit Traffic(int self) : self_(self) {}
+  /// From now on bytes of long messages are read where they lie, if they lie side by side.
+  void use(Read read) { read_ = std::move(read); }
 
   // Inputs.
-  void on_message(int from, std::uint32_t tag, const Payload& payload);
+  /// `is_lent`: the bytes are gone when it returns.
+  void on_message(int from, std::uint32_t tag, const Payload& payload, bool is_lent = false);
 
   // Commands. `to`: a rank of the scope.
   Ref<SendRequest> send(const Scope& scope, int to, int tag, const Buffer& buffer,
@@ -64,7 +74,12 @@ class Traffic {
   void on_buffered(MPI_Count bytes) { buffered_ += bytes; }
 
  private:
-  void handle(int from, const Head& head, Payload bytes);
+  struct Came {
+    Arrived message;
+    bool is_lent;
+  };
+  void handle(Came came);
+  bool read(ReceiveRequest& receive, const Head& head, MPI_Count bytes);
   void handle_part(std::uint32_t number, const Payload& part);
   void match(ReceiveRequest& receive, const Arrived& arrived);
   void grant(const Head& head);
@@ -74,6 +89,7 @@ class Traffic {
   void settle();
 
   int self_;
+  Read read_;
   Matching matching_;
   std::unordered_map<std::uint64_t, Ref<SendRequest>> sending_;  ///< what the receiver must answer
   std::unordered_map<std::uint32_t, Ref<ReceiveRequest>> receiving_;  ///< long messages that come

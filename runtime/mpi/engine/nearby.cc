@@ -1,0 +1,259 @@
+#include "runtime/mpi/engine/nearby.h"
+
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <climits>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace phx::mpi {
+namespace {
+
+constexpr std::size_t kLine = 64;  ///< of a cache
+constexpr std::size_t kWords = Nearby::kMost / 64;
+
+std::size_t room_of(int size) {
+  const std::size_t share = (std::size_t{1} << 20) / static_cast<std::size_t>(size);
+  return std::bit_floor(std::clamp<std::size_t>(share, 4096, 65536));
+}
+
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* at_most) {
+  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, at_most,
+                   nullptr, 0);
+}
+
+}  // namespace
+
+/// Where a rank looks for news, and sleeps.
+struct Nearby::Place {
+  alignas(kLine) std::atomic<std::uint32_t> is_asleep;
+  std::atomic<std::int32_t> process;
+  /// Bit r: rank r has put something into its pipe, or has made room in that towards it.
+  alignas(kLine) std::array<std::atomic<std::uint64_t>, kWords> callers;
+
+  [[nodiscard]] bool is_called() const {
+    return std::any_of(callers.begin(), callers.end(), [](const auto& word) { return word != 0; });
+  }
+};
+
+/// A pipe's counters; its bytes follow. They only grow.
+struct Nearby::Pipe {
+  alignas(kLine) std::atomic<std::uint64_t> written;  ///< by the sender
+  alignas(kLine) std::atomic<std::uint64_t> taken;    ///< by the receiver
+  std::atomic<std::uint32_t> is_full;  ///< the sender is to be called when there is room
+
+  [[nodiscard]] std::byte* bytes() { return reinterpret_cast<std::byte*>(this + 1); }
+  void put(std::uint64_t at, std::span<const std::byte> from, std::size_t room) {
+    const std::size_t place = at & (room - 1);
+    const std::size_t first = std::min(from.size(), room - place);
+    std::memcpy(bytes() + place, from.data(), first);
+    if (first < from.size()) std::memcpy(bytes(), from.data() + first, from.size() - first);
+  }
+  void get(std::uint64_t at, std::span<std::byte> into, std::size_t room) {
+    const std::size_t place = at & (room - 1);
+    const std::size_t first = std::min(into.size(), room - place);
+    std::memcpy(into.data(), bytes() + place, first);
+    if (first < into.size()) std::memcpy(into.data() + first, bytes(), into.size() - first);
+  }
+};
+
+/// In front of each message.
+struct Nearby::Frame {
+  std::uint32_t bytes = 0;
+  std::uint32_t tag = 0;
+};
+
+// --- Memory ------------------------------------------------------------------------------------
+
+std::size_t Nearby::bytes_for(int size) {
+  const auto ranks = static_cast<std::size_t>(size);
+  return ranks * sizeof(Place) + ranks * ranks * (sizeof(Pipe) + room_of(size));
+}
+
+Nearby::Nearby(void* memory, int rank, int size)
+    : memory_(static_cast<std::byte*>(memory)),
+      rank_(rank),
+      size_(size),
+      room_(room_of(size)),
+      begun_(static_cast<std::size_t>(size)),
+      outgoing_(static_cast<std::size_t>(size)) {
+  place(rank).process = ::getpid();
+}
+
+std::unique_ptr<Nearby> Nearby::open(int descriptor, int rank, int size) {
+  const std::size_t bytes = bytes_for(size);
+  if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) return nullptr;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // some systems ask for it; see read()
+  return std::make_unique<Nearby>(memory, rank, size);
+}
+
+Nearby::Place& Nearby::place(int rank) const {
+  const auto number = static_cast<std::size_t>(rank);
+  return *std::launder(reinterpret_cast<Place*>(memory_ + number * sizeof(Place)));
+}
+
+Nearby::Pipe& Nearby::pipe(int from, int to) const {
+  const auto number = static_cast<std::size_t>(to * size_ + from);
+  std::byte* const begin = memory_ + sizeof(Place) * static_cast<std::size_t>(size_);
+  return *std::launder(reinterpret_cast<Pipe*>(begin + number * (sizeof(Pipe) + room_)));
+}
+
+bool Nearby::read(int from, std::uint64_t address, std::span<std::byte> into) {
+  while (may_read_ && !into.empty()) {
+    const iovec ours{into.data(), into.size()};
+    const iovec theirs{reinterpret_cast<void*>(address), into.size()};
+    const ssize_t got = ::process_vm_readv(place(from).process, &ours, 1, &theirs, 1, 0);
+    if (got <= 0) may_read_ = false;
+    if (got > 0) into = into.subspan(static_cast<std::size_t>(got));
+    address += static_cast<std::uint64_t>(std::max<ssize_t>(got, 0));
+  }
+  return may_read_;
+}
+
+// --- Sending -----------------------------------------------------------------------------------
+
+/// The order of all this counts: what is to be seen is written before the bit is set, and the bit
+/// before we look whether somebody sleeps; who goes to sleep does it the other way round.
+void Nearby::call(int rank) {
+  Place& called = place(rank);
+  const auto self = static_cast<std::size_t>(rank_);
+  called.callers[self / 64].fetch_or(std::uint64_t{1} << (self % 64));
+  if (called.is_asleep != 0 && called.is_asleep.exchange(0) != 0) {
+    futex(called.is_asleep, FUTEX_WAKE, INT_MAX, nullptr);
+  }
+}
+
+void Nearby::send(int to, std::uint32_t tag, const Payload& payload) {
+  outgoing_[static_cast<std::size_t>(to)].push_back({tag, payload, 0});
+  ++waiting_;
+  fill(to);
+}
+
+/// As much as there is room for.
+void Nearby::fill(int to) {
+  std::deque<Waiting>& waiting = outgoing_[static_cast<std::size_t>(to)];
+  Pipe& into = pipe(rank_, to);
+  std::uint64_t at = into.written.load(std::memory_order_relaxed);
+  const std::uint64_t begin = at;
+  while (!waiting.empty()) {
+    const std::size_t room = room_ - (at - into.taken);
+    Waiting& next = waiting.front();
+    if (room < sizeof(Frame) + (next.sent == 0 ? 1 : 0)) {
+      // Whoever makes room from now on sees this; who has made some before is seen here.
+      into.written.store(at, std::memory_order_release);
+      if (into.is_full.exchange(1) == 0) continue;
+      break;
+    }
+    std::size_t left = room;
+    if (next.sent == 0) {
+      const Frame frame{static_cast<std::uint32_t>(next.payload.size()), next.tag};
+      into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
+      at += sizeof(Frame);
+      left -= sizeof(Frame);
+      next.sent = sizeof(Frame);
+    }
+    const auto rest = next.payload.bytes().subspan(next.sent - sizeof(Frame));
+    const auto part = rest.first(std::min(left, rest.size()));
+    into.put(at, part, room_);
+    at += part.size();
+    next.sent += part.size();
+    if (part.size() < rest.size()) continue;
+    waiting.pop_front();
+    --waiting_;
+  }
+  if (at == begin) return;
+  into.written.store(at, std::memory_order_release);
+  call(to);
+}
+
+// --- Receiving ---------------------------------------------------------------------------------
+
+bool Nearby::receive(const OnMessage& on_message) {
+  bool any = false;
+  for (std::size_t word = 0; word * 64 < static_cast<std::size_t>(size_); ++word) {
+    std::atomic<std::uint64_t>& callers = place(rank_).callers[word];
+    if (callers.load(std::memory_order_relaxed) == 0) continue;
+    any = true;
+    for (std::uint64_t bits = callers.exchange(0); bits != 0; bits &= bits - 1) {
+      const int from = static_cast<int>(word) * 64 + std::countr_zero(bits);
+      empty(from, on_message);
+      if (!outgoing_[static_cast<std::size_t>(from)].empty()) fill(from);
+    }
+  }
+  return any;
+}
+
+void Nearby::empty(int from, const OnMessage& on_message) {
+  while (take(from, on_message)) {
+  }
+  Pipe& out = pipe(from, rank_);
+  if (out.is_full != 0 && out.is_full.exchange(0) != 0) call(from);
+}
+
+/// Takes what there is of one message. Whether there may be more.
+bool Nearby::take(int from, const OnMessage& on_message) {
+  Pipe& out = pipe(from, rank_);
+  Begun& begun = begun_[static_cast<std::size_t>(from)];
+  std::uint64_t at = out.taken.load(std::memory_order_relaxed);
+  std::size_t there = out.written.load(std::memory_order_acquire) - at;
+  if (!begun.is_open) {
+    if (there < sizeof(Frame)) return false;
+    Frame frame;
+    out.get(at, std::as_writable_bytes(std::span(&frame, 1)), room_);
+    const std::size_t place = (at + sizeof(Frame)) & (room_ - 1);
+    if (there >= sizeof(Frame) + frame.bytes && place + frame.bytes <= room_) {
+      on_message(from, frame.tag, Payload(nullptr, {out.bytes() + place, frame.bytes}));
+      out.taken.store(at + sizeof(Frame) + frame.bytes);
+      return true;
+    }
+    at += sizeof(Frame);
+    there -= sizeof(Frame);
+    begun.is_open = true;
+    begun.have = 0;
+    begun.tag = frame.tag;
+    begun.bytes.resize(frame.bytes);
+  }
+  const auto part = std::span(begun.bytes).subspan(begun.have);
+  const std::size_t bytes = std::min(there, part.size());
+  out.get(at, part.first(bytes), room_);
+  begun.have += bytes;
+  out.taken.store(at + bytes);
+  if (begun.have < begun.bytes.size()) return bytes > 0;
+  begun.is_open = false;
+  const std::vector<std::byte> whole = std::exchange(begun.bytes, {});
+  on_message(from, begun.tag, Payload(nullptr, whole));
+  return true;
+}
+
+// --- Sleep -------------------------------------------------------------------------------------
+
+void Nearby::sleep(std::uint64_t seen, std::chrono::nanoseconds at_most) {
+  Place& own = place(rank_);
+  // It stays set if nobody wakes us: another thread may sleep, too, and to be woken in vain is
+  // cheap.
+  own.is_asleep = 1;
+  if (own.is_called() || news_ != seen) return;
+  const timespec time{static_cast<time_t>(at_most.count() / 1'000'000'000),
+                      static_cast<long>(at_most.count() % 1'000'000'000)};
+  futex(own.is_asleep, FUTEX_WAIT, 1, &time);
+}
+
+void Nearby::wake() {
+  ++news_;
+  Place& own = place(rank_);
+  if (own.is_asleep.exchange(0) != 0) futex(own.is_asleep, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+}  // namespace phx::mpi

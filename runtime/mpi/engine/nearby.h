@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "overlay/base/payload.h"
+
+namespace phx::mpi {
+
+/// Memory that all ranks of a job on one machine share: a pipe of bytes from each to each, and for
+/// each a place to sleep at. Layout and rules: README.md, "Near ranks". Thread rule: one owner, but
+/// for sleep(), wake() and news().
+///
+/// Guarantees: what one rank sends to another one comes whole, once, and in order; who sleeps is
+/// woken by what comes.
+class Nearby {
+ public:
+  /// More ranks than these share no memory: the pipes would be many, and short.
+  static constexpr int kMost = 256;
+  /// What came; the bytes are valid until the function returns.
+  using OnMessage = std::function<void(int from, std::uint32_t tag, const Payload& lent)>;
+
+  [[nodiscard]] static std::size_t bytes_for(int size);
+  /// Memory of bytes_for(size) that began as zeros, and that lives longer. REQUIRES size <= kMost.
+  Nearby(void* memory, int rank, int size);
+  /// The same in a file of memory that all ranks have open. Null: it cannot be mapped.
+  [[nodiscard]] static std::unique_ptr<Nearby> open(int descriptor, int rank, int size);
+
+  /// What there is no room for leaves with later calls of send() and receive().
+  void send(int to, std::uint32_t tag, const Payload& payload);
+  /// Calls the function for each message that is there. Whether there was anything.
+  bool receive(const OnMessage& on_message);
+  /// Nothing waits for room.
+  [[nodiscard]] bool is_sent() const { return waiting_ == 0; }
+  /// Copies memory of another rank's process. False: the system does not let us.
+  bool read(int from, std::uint64_t address, std::span<std::byte> into);
+
+  /// Counts calls of wake().
+  [[nodiscard]] std::uint64_t news() const { return news_; }
+  /// Until something comes, or news() is not `seen` any more; at most so long.
+  void sleep(std::uint64_t seen, std::chrono::nanoseconds at_most);
+  /// Ends every sleep() of this process.
+  void wake();
+
+ private:
+  struct Place;
+  struct Pipe;
+  struct Frame;
+  /// What has come of a message of which not all was there at once.
+  struct Begun {
+    std::uint32_t tag = 0;
+    std::size_t have = 0;
+    std::vector<std::byte> bytes;
+    bool is_open = false;
+  };
+  struct Waiting {
+    std::uint32_t tag = 0;
+    Payload payload;
+    std::size_t sent = 0;  ///< with its frame
+  };
+
+  [[nodiscard]] Place& place(int rank) const;
+  [[nodiscard]] Pipe& pipe(int from, int to) const;
+  void call(int rank);
+  void fill(int to);
+  void empty(int from, const OnMessage& on_message);
+  bool take(int from, const OnMessage& on_message);
+
+  std::byte* const memory_;
+  const int rank_;
+  const int size_;
+  const std::size_t room_;  ///< bytes of each pipe, a power of two
+  std::vector<Begun> begun_;
+  std::vector<std::deque<Waiting>> outgoing_;
+  std::size_t waiting_ = 0;  ///< messages in `outgoing_`
+  bool may_read_ = true;
+  std::atomic<std::uint64_t> news_ = 0;
+};
+
+}  // namespace phx::mpi

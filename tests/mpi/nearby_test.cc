@@ -1,0 +1,132 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <thread>
+
+#include "overlay/base/rng.h"
+#include "runtime/mpi/engine/nearby.h"
+#include "tests/support/seeds.h"
+
+namespace phx::mpi {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Ranks of one process, with memory as all have it.
+class Machine {
+ public:
+  explicit Machine(int size) {
+    const std::size_t bytes = Nearby::bytes_for(size);
+    memory_.reset(std::aligned_alloc(64, bytes));
+    std::memset(memory_.get(), 0, bytes);
+    for (int rank = 0; rank < size; ++rank) ranks_.emplace_back(memory_.get(), rank, size);
+  }
+  Nearby& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> memory_;
+  std::deque<Nearby> ranks_;
+};
+
+/// The n-th message of a way, of some size up to several times what a pipe holds.
+Payload message(int from, int to, std::uint32_t n) {
+  Rng rng(static_cast<std::uint64_t>(from * 100 + to) * 100'000 + n);
+  const std::size_t size = rng.chance(0.1) ? rng.below(200'000) : rng.below(300);
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + n);
+  return Payload(std::move(bytes));
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("mpi/nearby");
+
+TEST_CASE("what goes through shared memory comes whole and in order, however long it is") {
+  constexpr int kSize = 4;
+  for (std::uint64_t seed = 0; seed < support::seeds(10); ++seed) {
+    CAPTURE(seed);
+    Machine machine(kSize);
+    Rng rng(seed);
+    std::uint32_t sent[kSize][kSize] = {};
+    std::uint32_t got[kSize][kSize] = {};
+    const auto look = [&](int self) {
+      machine.at(self).receive([&](int from, std::uint32_t tag, const Payload& lent) {
+        CHECK(tag == got[from][self]);
+        CHECK(lent == message(from, self, got[from][self]++));
+      });
+    };
+
+    for (int i = 0; i < 600; ++i) {
+      const int self = static_cast<int>(rng.below(kSize));
+      const int to = static_cast<int>(rng.below(kSize));
+      if (rng.chance(0.3)) look(self);
+      if (to == self) continue;
+      const std::uint32_t n = sent[self][to]++;
+      machine.at(self).send(to, n, message(self, to, n));
+    }
+    const auto is_over = [&] {
+      for (int rank = 0; rank < kSize; ++rank) {
+        if (!machine.at(rank).is_sent()) return false;
+      }
+      return std::memcmp(sent, got, sizeof(sent)) == 0;
+    };
+    for (int turn = 0; turn < 400 && !is_over(); ++turn) look(turn % kSize);
+    CHECK(is_over());
+  }
+}
+
+TEST_CASE("who sleeps is woken by a message, by room, and by another thread") {
+  Machine machine(2);
+  constexpr std::uint32_t kMany = 2000;
+  const auto begin = std::chrono::steady_clock::now();
+  // Both have much more to say than a pipe holds, and sleep whenever there is nothing to do.
+  const auto run = [&](int self) {
+    std::uint32_t got = 0;
+    Nearby& near = machine.at(self);
+    for (std::uint32_t n = 0; n < kMany; ++n) near.send(1 - self, n, message(self, 1 - self, n));
+    while (got < kMany || !near.is_sent()) {
+      const std::uint64_t seen = near.news();
+      if (!near.receive([&](int, std::uint32_t tag, const Payload&) { got += tag == got; })) {
+        near.sleep(seen, 60s);
+      }
+    }
+    CHECK(got == kMany);
+  };
+  std::thread other([&] { run(1); });
+  run(0);
+  other.join();
+
+  std::atomic<bool> is_told = false;
+  std::thread waiting([&] {
+    for (std::uint64_t seen = machine.at(0).news(); !is_told; seen = machine.at(0).news()) {
+      machine.at(0).sleep(seen, 60s);
+    }
+  });
+  is_told = true;
+  machine.at(0).wake();
+  waiting.join();
+
+  CHECK(std::chrono::steady_clock::now() - begin < 50s);
+}
+
+TEST_CASE("a near rank's memory is read, and what cannot be read is said so") {
+  Machine machine(2);
+  const Payload there = message(0, 1, 7);
+  Bytes here(there.size());
+
+  CHECK(machine.at(1).read(0, reinterpret_cast<std::uint64_t>(there.bytes().data()), here));
+  CHECK(Payload(here) == there);
+  CHECK_FALSE(machine.at(1).read(0, 16, std::span(here).first(1)));
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::mpi
