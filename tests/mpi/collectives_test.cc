@@ -93,7 +93,8 @@ Sent all_send(const Ranks& ranks, std::uint64_t seed,
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
   std::vector<Ref<Schedule>> schedules;
   for (const int rank : order) {
-    schedules.emplace_back(new Schedule(world.scope(rank, 0, ranks.is_whole, ranks.is_crowded), 5));
+    schedules.emplace_back(
+        new Schedule(world.scope(rank, 0, ranks.is_whole, false, ranks.is_crowded), 5));
     build(*schedules.back(), rank);
     world.at(rank).start(schedules.back());
     for (std::uint64_t k = rng.below(6); k > 0; --k) static_cast<void>(world.step());
@@ -194,6 +195,44 @@ TEST_CASE("where the runtime has trees a broadcast is one cast, and a barrier on
     });
     for (const Values& one : all) CHECK(one == input(c.root, c.pairs));
     CHECK(sent == Sent{static_cast<unsigned>(c.size - 1), 2});
+  });
+}
+
+TEST_CASE("where the runtime combines a reduction is a contribution of each, in place, too") {
+  for_all([](const Case& c) {
+    const auto numbers = [](Values& values) {
+      return Area::of(values.data(), static_cast<MPI_Count>(values.size()), MPI_UNSIGNED);
+    };
+    auto own = inputs(c.size, c.pairs);
+    auto sums = inputs(c.size, c.pairs);
+    Values highest(static_cast<std::size_t>(2 * c.pairs));
+    World world(c.size, c.seed);
+    std::vector<Ref<Schedule>> schedules;
+    for (int rank = 0; rank < c.size; ++rank) {
+      for (const int tag : {1, 2}) {
+        schedules.emplace_back(new Schedule(world.scope(rank, 0, true, true), tag));
+        if (tag == 1) {
+          add_reduce(*schedules.back(), c.root, {Ref<Op>(&op_of(MPI_MAX)), numbers(at(own, rank))},
+                     rank == c.root ? numbers(highest) : Area());
+        } else {
+          const Area both = numbers(at(sums, rank));
+          add_allreduce(*schedules.back(), {Ref<Op>(&op_of(MPI_SUM)), both}, both);
+        }
+        world.at(rank).start(schedules.back());
+      }
+      static_cast<void>(world.step());
+    }
+    world.run();
+
+    for (const auto& schedule : schedules) CHECK(schedule->is_done);
+    for (const Values& sum : sums) CHECK(sum == expected(kAdd, {0, c.size - 1}, c.pairs));
+    for (std::size_t i = 0; i < highest.size(); ++i) {
+      unsigned most = 0;
+      for (const Values& one : own) most = std::max(most, one[i]);
+      CHECK(highest[i] == most);
+    }
+    CHECK(world.contributions == 2 * static_cast<unsigned>(c.size));
+    CHECK(world.messages + world.casts == 0);
   });
 }
 

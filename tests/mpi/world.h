@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/reduce_op.h"
 #include "overlay/base/rng.h"
 #include "runtime/mpi/engine/traffic.h"
 
@@ -24,12 +25,16 @@ class World {
   }
   Traffic& at(int i) { return processes_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] Scope scope(int rank, std::uint64_t context = 0, bool is_whole = false,
-                            bool is_crowded = false) const {
-    return {context, rank, group_, is_whole, is_crowded};
+                            bool may_combine = false, bool is_crowded = false) const {
+    return {context, rank, group_, is_whole, may_combine, is_crowded};
   }
   bool step() {
     for (Traffic& one : processes_) {
       for (Traffic::Output& output : one.take_outputs()) {
+        if (output.combined) {
+          contribute(one.self(), output);
+          continue;
+        }
         if (output.to == Traffic::kAll) {
           ++casts;
           for (const Traffic& other : processes_) {
@@ -56,9 +61,38 @@ class World {
   }
   std::uint64_t messages = 0;
   std::uint64_t casts = 0;
+  std::uint64_t contributions = 0;
 
  private:
+  struct Reduction {
+    std::size_t contributed = 0;
+    Payload value;
+  };
+
+  /// The n-th contribution of each process towards one is for the n-th reduction.
+  void contribute(int from, const Traffic::Output& output) {
+    ++contributions;
+    const std::size_t number = next_[{from, output.to}]++;
+    std::deque<Reduction>& all = reductions_[output.to];
+    if (all.size() <= number) all.resize(number + 1);
+    Reduction& one = all[number];
+    one.value = one.contributed++ == 0
+                    ? output.payload
+                    : collectives::combine(*output.combined, one.value, output.payload).value();
+    if (one.contributed < processes_.size()) return;
+    const Payload value = std::exchange(one.value, {});
+    const std::size_t half = value.size() / 2;
+    for (Traffic& process : processes_) {
+      const Traffic::Result result{output.to, output.combined->to_all};
+      if (!result.is_for_all && process.self() != output.to) continue;
+      if (half > 0) process.on_result(result, value.slice(0, half));
+      process.on_result(result, value.slice(half, value.size() - half));
+    }
+  }
+
   Rng rng_;
+  std::map<std::pair<int, int>, std::size_t> next_;
+  std::map<int, std::deque<Reduction>> reductions_;
   Ref<Group> group_;
   std::deque<Traffic> processes_;
   std::map<std::pair<int, int>, std::deque<Traffic::Output>> ways_;

@@ -1,6 +1,10 @@
+#include <map>
+#include <optional>
 #include <utility>
 
+#include "collectives/messages.h"
 #include "runtime/mpi/collectives/collectives.h"
+#include "runtime/mpi/datatypes/basics.h"
 
 // Combinations. The order of the ranks is kept, for operations that do not commute.
 namespace phx::mpi {
@@ -155,9 +159,65 @@ bool is_flat(const Schedule& schedule, const Combining& what) {
   return is_flat(schedule) && what.own.bytes() <= kFlat;
 }
 
+// --- By the runtime ----------------------------------------------------------------------------
+
+/// Longer ones would fill the memory of processes that are far ahead of others.
+constexpr MPI_Count kRuntimeMost = MPI_Count{16} << 20;
+
+std::optional<collectives::ReduceOp> runtime_op(MPI_Op op) {
+  using enum collectives::ReduceOp;
+  static const std::map<MPI_Op, collectives::ReduceOp> all = {
+      {MPI_SUM, kSum},         {MPI_PROD, kProduct},  {MPI_MIN, kMin},         {MPI_MAX, kMax},
+      {MPI_LAND, kLogicalAnd}, {MPI_LOR, kLogicalOr}, {MPI_LXOR, kLogicalXor}, {MPI_BAND, kBitAnd},
+      {MPI_BOR, kBitOr},       {MPI_BXOR, kBitXor}};
+  const auto found = all.find(op);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<collectives::ReduceType> runtime_type(const Datatype& datatype) {
+  using enum collectives::ReduceType;
+  const Basic* const basic = find_basic(datatype.handle);
+  if (basic == nullptr) return std::nullopt;
+  if (basic->family == Family::kFloat && basic->format == Format::kIeee) {
+    if (basic->size == 4) return kFloat;
+    if (basic->size == 8) return kDouble;
+  }
+  if (basic->family == Family::kByte) return kUint8;
+  if (basic->family != Family::kInteger) return std::nullopt;
+  const bool is_signed = basic->format == Format::kSigned;
+  switch (basic->size) {
+    case 1:
+      return is_signed ? kInt8 : kUint8;
+    case 2:
+      return is_signed ? kInt16 : kUint16;
+    case 4:
+      return is_signed ? kInt32 : kUint32;
+    case 8:
+      return is_signed ? kInt64 : kUint64;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// How the runtime would combine it, along its trees. Empty: it cannot.
+std::optional<collectives::ReductionKind> runtime_kind(const Schedule& schedule,
+                                                       const Combining& what) {
+  if (!schedule.scope().may_combine || !schedule.is_empty()) return std::nullopt;
+  if (what.own.bytes() > kRuntimeMost) return std::nullopt;
+  const auto op = runtime_op(what.op->predefined);
+  const auto type = runtime_type(*what.own.datatype);
+  if (!op || !type) return std::nullopt;
+  return collectives::ReductionKind{*op, *type, false};
+}
+
 }  // namespace
 
 void add_reduce(Schedule& schedule, int root, const Combining& what, const Area& result) {
+  if (const auto kind = runtime_kind(schedule, what)) {
+    schedule.contribute(root, *kind, what.own.buffer());
+    if (schedule.scope().rank == root) schedule.result(root, *kind, result.buffer());
+    return schedule.then();
+  }
   if (is_flat(schedule, what)) return add_flat_reduce(schedule, root, what, result);
   if (is_long(schedule, what)) return add_long_reduce(schedule, root, what, result);
   const int rank = schedule.scope().rank;
@@ -173,6 +233,12 @@ void add_reduce(Schedule& schedule, int root, const Combining& what, const Area&
 
 /// Recursive doubling. Of the first ranks pairs become one, so that a power of two is left.
 void add_allreduce(Schedule& schedule, const Combining& what, const Area& result) {
+  if (auto kind = runtime_kind(schedule, what)) {
+    kind->to_all = true;
+    schedule.contribute(0, *kind, what.own.buffer());
+    schedule.result(0, *kind, result.buffer());
+    return schedule.then();
+  }
   if (is_flat(schedule, what)) {
     add_flat_reduce(schedule, 0, what, result);
     return add_broadcast(schedule, 0, result);

@@ -14,7 +14,12 @@ Communicator::Communicator(std::uint64_t context, Ref<Group> group, Ref<Group> r
 
 Scope Communicator::collective() const {
   const bool is_whole = !is_inter() && Process::current().may_cast_to(*group_);
-  return {context_ + 1, rank_, peers(), is_whole, Process::current().is_crowded()};
+  return {context_ + 1,
+          rank_,
+          peers(),
+          is_whole,
+          is_whole && context_ == kWorldContext,
+          Process::current().is_crowded()};
 }
 
 Communicator& comm_of(MPI_Comm handle) {

@@ -34,7 +34,7 @@ class Communicator : public CommunicatorCore {
   /// Whom ranks of sends and receives name.
   [[nodiscard]] const Ref<Group>& peers() const { return is_inter() ? remote_ : group_; }
   /// Of messages from rank to rank.
-  [[nodiscard]] Scope messages() const { return {context_, rank_, peers(), false, false}; }
+  [[nodiscard]] Scope messages() const { return {context_, rank_, peers()}; }
   /// Of collective operations; of an inter-communicator to the remote group.
   [[nodiscard]] Scope collective() const;
   /// Agreed upon later than this was made, by whoever copies communicators.

@@ -92,10 +92,28 @@ void Process::receive(runtime::Endpoint& endpoint) {
     if (message.tag == kWakeTag) continue;
     // The root of a broadcast holds a vnode of the job, too.
     const bool is_own = static_cast<int>(message.from.value) == rank_;
-    if (is_own && message.kind == runtime::Message::Kind::kBroadcast) continue;
+    using Is = runtime::Message::Kind;
+    if (is_own && message.kind == Is::kBroadcast) continue;
+    if (message.kind == Is::kReduced || message.kind == Is::kAllreduced) {
+      const bool is_for_all = message.kind == Is::kAllreduced;
+      traffic_.on_result({static_cast<int>(message.from.value), is_for_all}, message.payload);
+      continue;
+    }
     traffic_.on_message(static_cast<int>(message.from.value), message.tag, message.payload);
   }
   send(endpoint, false);
+}
+
+bool Process::send(runtime::Endpoint& endpoint, const Traffic::Output& output) const {
+  const VnodeId self = vnode(rank_);
+  if (output.combined) {
+    const runtime::ContributionPart part{*output.combined, output.payload};
+    return endpoint.contribute(self, vnode(output.to), part).ok();
+  }
+  if (output.to == Traffic::kAll) {
+    return endpoint.broadcast(self, output.tag, output.payload).ok();
+  }
+  return endpoint.send(self, vnode(output.to), output.tag, output.payload).ok();
 }
 
 bool Process::receive_near(runtime::Endpoint& endpoint) {
@@ -122,10 +140,7 @@ void Process::send(runtime::Endpoint& endpoint, bool others_may_wait) {
   for (Traffic::Output& output : traffic_.take_outputs()) held_back_.push_back(std::move(output));
   while (!held_back_.empty()) {
     const Traffic::Output& next = held_back_.front();
-    const Status taken = next.to == Traffic::kAll
-                             ? endpoint.broadcast(vnode(rank_), next.tag, next.payload)
-                             : endpoint.send(vnode(rank_), vnode(next.to), next.tag, next.payload);
-    if (!taken.ok()) break;
+    if (!send(endpoint, next)) break;
     held_back_.pop_front();
   }
   if (others_may_wait && waiting_ > 0) {

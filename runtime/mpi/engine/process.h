@@ -87,7 +87,6 @@ class Process {
       return core_->engine.await({patience, what}, f).has_value();
     });
   }
-  /// README.md, "Near ranks".
   template <class F>
   bool look_near(bool may_wait, F is_true) {
     const Waiting waiting(*this);
@@ -134,6 +133,7 @@ class Process {
   [[noreturn]] static void end_badly(const std::string& why);
   void receive(runtime::Endpoint& endpoint);
   void send(runtime::Endpoint& endpoint, bool others_may_wait);
+  bool send(runtime::Endpoint& endpoint, const Traffic::Output& output) const;
 
   std::unique_ptr<SessionCore> core_;
   int rank_;

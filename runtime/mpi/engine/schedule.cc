@@ -19,8 +19,16 @@ void Schedule::then() {
 
 void Schedule::run(std::function<void()> work) {
   then();
-  add({Step::Kind::kWork, 0, {}, std::move(work)});
+  add({Step::Kind::kWork, 0, {}, std::move(work), {}});
   then();
+}
+
+void Schedule::contribute(int target, const collectives::ReductionKind& how, const Buffer& value) {
+  add({Step::Kind::kContribute, target, value, {}, how});
+}
+
+void Schedule::result(int target, const collectives::ReductionKind& how, const Buffer& buffer) {
+  add({Step::Kind::kResult, target, buffer, {}, how});
 }
 
 std::byte* Schedule::memory(MPI_Count bytes) {
@@ -48,8 +56,15 @@ bool Schedule::advance(Traffic& traffic) {
         traffic.cast(place.scope, tag_, *step.buffer);
         continue;
       }
+      if (step.kind == Step::Kind::kContribute) {
+        traffic.contribute(place.scope.peers->process(step.rank), step.combined, *step.buffer);
+        continue;
+      }
       Ref<Request> part;
-      if (step.kind == Step::Kind::kSend) {
+      if (step.kind == Step::Kind::kResult) {
+        const int target = place.scope.peers->process(step.rank);
+        part = Ref<Request>(traffic.expect({target, step.combined.to_all}, *step.buffer).get());
+      } else if (step.kind == Step::Kind::kSend) {
         part = Ref<Request>(traffic.send(place.scope, step.rank, tag_, *step.buffer).get());
       } else {
         part = Ref<Request>(

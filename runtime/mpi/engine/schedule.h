@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "collectives/messages.h"
 #include "runtime/mpi/engine/request.h"
 #include "runtime/mpi/engine/scope.h"
 
@@ -21,10 +22,19 @@ class Schedule : public Request {
   Schedule(Scope scope, int tag);
 
   // Building: into the current round.
-  void send(int to, const Buffer& buffer) { add({Step::Kind::kSend, to, buffer, {}}); }
-  void receive(int from, const Buffer& buffer) { add({Step::Kind::kReceive, from, buffer, {}}); }
+  void send(int to, const Buffer& buffer) { add({Step::Kind::kSend, to, buffer, {}, {}}); }
+  void receive(int from, const Buffer& buffer) {
+    add({Step::Kind::kReceive, from, buffer, {}, {}});
+  }
   /// To all others, who receive it. REQUIRES a scope that is whole.
-  void cast(const Buffer& buffer) { add({Step::Kind::kCast, 0, buffer, {}}); }
+  void cast(const Buffer& buffer) { add({Step::Kind::kCast, 0, buffer, {}, {}}); }
+  /// Takes part in the next reduction of all towards `target`. REQUIRES a scope that may combine,
+  /// and that nothing was added before: reductions are begun in the order of calls.
+  void contribute(int target, const collectives::ReductionKind& how, const Buffer& value);
+  /// Its result.
+  void result(int target, const collectives::ReductionKind& how, const Buffer& buffer);
+  /// Nothing was added.
+  [[nodiscard]] bool is_empty() const { return rounds_.size() == 1 && rounds_.front().empty(); }
   /// What follows begins when all before is there.
   void then();
   /// Work that follows what is before, and comes before what follows.
@@ -43,11 +53,12 @@ class Schedule : public Request {
 
  private:
   struct Step {
-    enum class Kind { kSend, kReceive, kCast, kWork };
+    enum class Kind { kSend, kReceive, kCast, kContribute, kResult, kWork };
     Kind kind;
     int rank;
     std::optional<Buffer> buffer;
     std::function<void()> work;
+    collectives::ReductionKind combined{};
   };
   struct Place {
     Step step;

@@ -14,6 +14,9 @@ struct Scope {
   Ref<Group> peers;  ///< whom ranks name: the group, or the remote one of an inter-communicator
   /// These are all processes of a job whose runtime has trees for them: a cast reaches just them.
   bool is_whole = false;
+  /// The scope of MPI_COMM_WORLD, besides: the runtime combines for one scope alone, because its
+  /// reductions have to be begun in the same order everywhere.
+  bool may_combine = false;
   /// They share the cores of one machine. The same at all of them, as `is_whole`.
   bool is_crowded = false;
 

@@ -210,6 +210,34 @@ void Traffic::cast(const Scope& scope, int tag, const Buffer& buffer) {
   put(kAll, head, &buffer);
 }
 
+void Traffic::contribute(int target, const collectives::ReductionKind& kind, const Buffer& value) {
+  auto [memory, payload] = fresh(static_cast<std::size_t>(value.bytes()));
+  value.pack(0, value.bytes(), memory);
+  outputs_.push_back({target, 0, std::move(payload), kind});
+}
+
+Ref<ReceiveRequest> Traffic::expect(const Result& of, const Buffer& buffer) {
+  Ref<ReceiveRequest> request(new ReceiveRequest(buffer, {}));
+  request->expected = buffer.bytes();
+  expected_[of].push_back(request);
+  return request;
+}
+
+void Traffic::on_result(const Result& of, const Payload& part) {
+  std::deque<Ref<ReceiveRequest>>& waiting = expected_[of];
+  if (waiting.empty()) return;
+  const Ref<ReceiveRequest> next = waiting.front();
+  const MPI_Count end = next->received + static_cast<MPI_Count>(part.size());
+  if (!part.empty() && end <= next->expected) {
+    next->buffer.unpack(next->received, end, part.bytes().data());
+  }
+  next->received = end;
+  if (end < next->expected) return;
+  waiting.pop_front();
+  finish(*next);
+  settle();
+}
+
 /// The receiver wants the bytes. If they lie side by side the program's memory travels as it is,
 /// and the send is done when all have come.
 void Traffic::grant(const Head& head) {

@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "collectives/messages.h"
 #include "overlay/base/payload.h"
 #include "runtime/mpi/engine/matching.h"
 #include "runtime/mpi/engine/request.h"
@@ -35,6 +38,14 @@ class Traffic {
     int to = 0;
     std::uint32_t tag = 0;
     Payload payload;
+    /// A contribution to the next reduction towards `to`.
+    std::optional<collectives::ReductionKind> combined{};
+  };
+  /// Whose results: reductions of all processes towards one, which may tell all.
+  struct Result {
+    int target;
+    bool is_for_all;
+    friend auto operator<=>(const Result&, const Result&) = default;
   };
   enum class Mode { kStandard, kSynchronous, kBuffered };
 
@@ -49,11 +60,18 @@ class Traffic {
   /// `is_lent`: the bytes are gone when it returns.
   void on_message(int from, std::uint32_t tag, const Payload& payload, bool is_lent = false);
 
+  /// A part of the result of the oldest reduction that is not over.
+  void on_result(const Result& of, const Payload& part);
+
   // Commands. `to`: a rank of the scope.
   Ref<SendRequest> send(const Scope& scope, int to, int tag, const Buffer& buffer,
                         Mode mode = Mode::kStandard);
   /// To all processes but this one. Needs the buffer no more on return.
   void cast(const Scope& scope, int tag, const Buffer& buffer);
+  /// Takes part in the next reduction of all processes.
+  void contribute(int target, const collectives::ReductionKind& kind, const Buffer& value);
+  /// The result of that. REQUIRES that all processes contribute in the same order.
+  Ref<ReceiveRequest> expect(const Result& of, const Buffer& buffer);
   Ref<ReceiveRequest> receive(const Wanted& wanted, const Buffer& buffer);
   /// The same for a message that was taken out by take().
   Ref<ReceiveRequest> receive_taken(Arrived arrived, const Buffer& buffer);
@@ -93,6 +111,7 @@ class Traffic {
   Matching matching_;
   std::unordered_map<std::uint64_t, Ref<SendRequest>> sending_;  ///< what the receiver must answer
   std::unordered_map<std::uint32_t, Ref<ReceiveRequest>> receiving_;  ///< long messages that come
+  std::map<Result, std::deque<Ref<ReceiveRequest>>> expected_;        ///< results, in order
   std::vector<Output> outputs_;
   std::deque<Output> to_self_;
   std::deque<Ref<Schedule>> ready_;  ///< may go on
