@@ -1,7 +1,9 @@
 #!/bin/bash
-# endings_test.sh BIN: how MPI jobs end, what mpirun passes on, and that CMake finds mpicc.
+# endings_test.sh BIN [OPTION...]: (options for mpicc) how MPI jobs end, what mpirun passes on, and that CMake finds mpicc.
 set -u
 bin=$1
+shift
+options=("$@")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -56,7 +58,7 @@ int main(int argc, char** argv) {
   return 0;
 }
 C
-"$bin/mpicc" -o end end.c || exit 1
+"$bin/mpicc" "${options[@]}" -o end end.c || exit 1
 
 expect abort 7 'rank 1 aborted the job' "$bin/phoenix" mpirun -n 3 ./end abort
 expect killed 137 'rank 1 .*signal 9' "$bin/phoenix" mpirun -n 3 ./end kill

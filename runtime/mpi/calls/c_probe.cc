@@ -116,7 +116,8 @@ PHX_MPI_ENTRY(int, Mrecv,
                MPI_Status* status)) {
   return enter("MPI_Mrecv", comm_of_message(message), [&] {
     const Ref<Request> request = receive_taken(message, Buffer(buffer, count, datatype));
-    if (!request->is_done) Process::current().wait([&](Traffic&) { return request->is_done; });
+    if (!request->is_done)
+      Process::current().wait([&](Traffic&) -> bool { return request->is_done; });
     set_status(status, request->outcome);
     wait_for(*request);
   });

@@ -29,7 +29,8 @@ PHX_MPI_ENTRY(int, Recv,
   return enter("MPI_Recv", comm, [&] {
     static_cast<void>(comm_of(comm));
     const Ref<Request> request = begin_receive({comm, from, tag}, Buffer(buffer, count, datatype));
-    if (!request->is_done) Process::current().wait([&](Traffic&) { return request->is_done; });
+    if (!request->is_done)
+      Process::current().wait([&](Traffic&) -> bool { return request->is_done; });
     set_status(status, request->outcome);
     wait_for(*request);
   });

@@ -160,7 +160,7 @@ PHX_MPI_ENTRY(int, Request_free, (MPI_Request * request)) {
     if (one.kind != Request::Kind::kGeneral) return;
     // It is freed when the program has completed it.
     auto& general = static_cast<GeneralRequest&>(one);
-    const bool is_done = Process::current().call([&](Traffic&) {
+    const bool is_done = Process::current().call([&](Traffic&) -> bool {
       if (!one.is_done && general.free != nullptr) {
         one.when_done = [free = general.free, extra = general.extra] { free(extra); };
       }

@@ -44,7 +44,7 @@ void set_status(MPI_Status* status, const Outcome& outcome) {
 
 void wait_for(Request& request) {
   if (!request.is_done) {
-    Process::current().wait([&](Traffic&) { return request.is_done; });
+    Process::current().wait([&](Traffic&) -> bool { return request.is_done; });
   }
   require(request.outcome.error == MPI_SUCCESS, request.outcome.error,
           request.outcome.error == MPI_ERR_TRUNCATE ? "the message is longer than the buffer"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -8,7 +9,8 @@
 #include "runtime/mpi/datatypes/pack.h"
 #include "runtime/mpi/datatypes/status.h"
 
-/// What MPI_Request names. Everything in here is guarded by the lock of the process.
+/// What MPI_Request names. Everything in here is guarded by the lock of the process until it is
+/// done.
 namespace phx::mpi {
 
 class Schedule;
@@ -22,13 +24,27 @@ struct Outcome {
   int error = MPI_SUCCESS;
 };
 
+/// Whether an operation is over. Set with the lock, after all that the operation changes; whoever
+/// sees it, also without the lock, sees that too.
+class Done {
+ public:
+  Done& operator=(bool is_over) {
+    is_over_.store(is_over, std::memory_order_release);
+    return *this;
+  }
+  operator bool() const { return is_over_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<bool> is_over_ = false;
+};
+
 class Request : public Object {
  public:
   enum class Kind { kSend, kReceive, kSchedule, kGeneral, kPersistent, kMessage };
   explicit Request(Kind of) : kind(of) {}
 
   const Kind kind;
-  bool is_done = false;
+  Done is_done;
   Outcome outcome;
   MPI_Comm comm = MPI_COMM_WORLD;  ///< whose error handler is called
   Schedule* part_of = nullptr;     ///< of a collective operation, which waits for it

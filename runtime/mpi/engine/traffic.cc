@@ -294,13 +294,14 @@ void Traffic::complete(Request& request) {
   settle();
 }
 
+/// REQUIRES a holder of the request besides the thread that waits for it, which may leave at last.
 void Traffic::finish(Request& request) {
-  request.is_done = true;
   ++completions_;
   if (request.when_done) std::exchange(request.when_done, {})();
   if (request.part_of != nullptr && request.part_of->on_part_done(request)) {
     ready_.push_back(Ref<Schedule>(request.part_of));
   }
+  request.is_done = true;
 }
 
 void Traffic::start(const Ref<Schedule>& schedule) {
