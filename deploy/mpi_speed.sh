@@ -55,7 +55,7 @@ measure_local() {
   done
   # One line per operation, ranks and size; a column per library. Microseconds.
   awk -v peers="plain $peers" '
-    { key = ($2 == "plain" ? "pair" : $2) " " $3 " " $4; if (!(key in seen)) { seen[key] = ++n; keys[n] = key } took[key, $1] = $5 }
+    $2 ~ /^[a-z]+$/ && NF == 5 && $5 + 0 > 0 { key = ($2 == "plain" ? "pair" : $2) " " $3 " " $4; if (!(key in seen)) { seen[key] = ++n; keys[n] = key } took[key, $1] = $5 }
     END {
       count = split(peers, names, " ")
       printf "%-10s %5s %9s", "OPERATION", "RANKS", "BYTES"

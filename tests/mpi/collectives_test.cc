@@ -79,6 +79,7 @@ struct Sent {
 struct Ranks {
   int size;
   bool is_whole = false;
+  bool is_near = false;
   bool is_crowded = false;
 };
 
@@ -93,8 +94,8 @@ Sent all_send(const Ranks& ranks, std::uint64_t seed,
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
   std::vector<Ref<Schedule>> schedules;
   for (const int rank : order) {
-    schedules.emplace_back(
-        new Schedule(world.scope(rank, 0, ranks.is_whole, false, ranks.is_crowded), 5));
+    schedules.emplace_back(new Schedule(
+        world.scope(rank, 0, ranks.is_whole, false, ranks.is_near, ranks.is_crowded), 5));
     build(*schedules.back(), rank);
     world.at(rank).start(schedules.back());
     for (std::uint64_t k = rng.below(6); k > 0; --k) static_cast<void>(world.step());
@@ -245,13 +246,14 @@ TEST_CASE("where ranks share cores short operations cost a message to and from o
       auto sums = room(c.size, c.pairs);
       at(spread, c.root) = input(c.root, c.pairs);
       Values sum(static_cast<std::size_t>(2 * c.pairs));
-      const Sent sent = all_send({c.size, false, true}, c.seed, [&](Schedule& schedule, int rank) {
-        const Combining what{operation.op(), area(at(own, rank))};
-        add_broadcast(schedule, c.root, area(at(spread, rank)));
-        add_reduce(schedule, c.root, what, rank == c.root ? area(sum) : Area());
-        add_allreduce(schedule, what, area(at(sums, rank)));
-        add_barrier(schedule);
-      });
+      const Sent sent =
+          all_send({c.size, false, true, true}, c.seed, [&](Schedule& schedule, int rank) {
+            const Combining what{operation.op(), area(at(own, rank))};
+            add_broadcast(schedule, c.root, area(at(spread, rank)));
+            add_reduce(schedule, c.root, what, rank == c.root ? area(sum) : Area());
+            add_allreduce(schedule, what, area(at(sums, rank)));
+            add_barrier(schedule);
+          });
       for (const Values& one : spread) CHECK(one == input(c.root, c.pairs));
       const Values total = expected(operation, {0, c.size - 1}, c.pairs);
       CHECK(sum == total);
@@ -259,6 +261,68 @@ TEST_CASE("where ranks share cores short operations cost a message to and from o
       CHECK(sent == Sent{6 * static_cast<unsigned>(c.size - 1), 0});
     });
   }
+}
+
+TEST_CASE("between ranks that are not near long values travel in segments that need no asking") {
+  for (int size = 2; size <= 9; ++size) {
+    CAPTURE(size);
+    const int segments = 3;
+    const int pairs = 2 * 8192 + 100;
+    auto own = inputs(size, pairs);
+    auto all = room(size, pairs);
+    const auto n = static_cast<unsigned>(size);
+    const Sent sent = all_send({size}, n, [&](Schedule& schedule, int rank) {
+      add_allreduce(schedule, {kCompose.op(), area(at(own, rank))}, area(at(all, rank)));
+      add_broadcast(schedule, size / 2, area(at(own, rank)));
+    });
+    const Values total = expected(kCompose, {0, size - 1}, pairs);
+    for (const Values& sum : all) CHECK(sum == total);
+    for (const Values& one : own) CHECK(one == input(size / 2, pairs));
+    CHECK(sent == Sent{3 * segments * (n - 1), 0});
+  }
+}
+
+TEST_CASE("a broadcast in segments may have other datatypes with the same bytes at each rank") {
+  constexpr int kPairs = 20'000;
+  constexpr int kSize = 5;
+  life() = Life::kRunning;
+  auto all = room(kSize, 2 * kPairs);
+  at(all, 1) = input(1, 2 * kPairs);
+  MPI_Datatype every_other = MPI_DATATYPE_NULL;
+  REQUIRE(MPI_Type_vector(kPairs, 2, 4, MPI_UNSIGNED, &every_other) == MPI_SUCCESS);
+  REQUIRE(MPI_Type_commit(&every_other) == MPI_SUCCESS);
+  all_send({kSize}, 1, [&](Schedule& schedule, int rank) {
+    Values& own = at(all, rank);
+    const bool is_strided = rank % 2 == 1;
+    add_broadcast(
+        schedule, 1,
+        is_strided ? Area::of(own.data(), 1, every_other) : Area::of(own.data(), kPairs, MPI_2INT));
+  });
+  for (int rank = 0; rank < kSize; ++rank) {
+    if (rank == 1) continue;
+    for (std::size_t i = 0; i < kPairs; ++i) {
+      const std::size_t place = rank % 2 == 1 ? 4 * i : 2 * i;
+      REQUIRE(at(all, rank)[place] == at(all, 1)[4 * i]);
+      REQUIRE(at(all, rank)[place + 1] == at(all, 1)[4 * i + 1]);
+    }
+  }
+  MPI_Type_free(&every_other);
+  life() = Life::kBefore;
+}
+
+TEST_CASE("memory of operations that are over is used again, and not kept without limit") {
+  SpareMemory spare;
+  auto block = spare.take(50'000);
+  std::byte* const place = block.bytes.get();
+  spare.give(std::move(block));
+  CHECK(spare.kept() == 65'536);
+  CHECK(spare.take(40'000).bytes.get() == place);
+  CHECK(spare.kept() == 0);
+
+  for (int i = 0; i < 9; ++i) spare.give({std::size_t{8} << 20, nullptr});
+  CHECK(spare.kept() == SpareMemory::kMost);
+  spare.give(spare.take(100));
+  CHECK(spare.kept() == SpareMemory::kMost);
 }
 
 TEST_CASE("of long values each rank combines a part: two messages per pair of ranks") {
@@ -271,13 +335,15 @@ TEST_CASE("of long values each rank combines a part: two messages per pair of ra
       auto all = room(size, pairs);
       Values one(static_cast<std::size_t>(2 * pairs));
       const auto n = static_cast<unsigned>(size);
-      const Sent both = all_send({size, false, is_crowded}, n, [&](Schedule& schedule, int rank) {
-        add_allreduce(schedule, {kCompose.op(), area(at(own, rank))}, area(at(all, rank)));
-      });
-      const Sent some = all_send({size, false, is_crowded}, n, [&](Schedule& schedule, int rank) {
-        add_reduce(schedule, size - 1, {kCompose.op(), area(at(own, rank))},
-                   rank == size - 1 ? area(one) : Area());
-      });
+      const Sent both =
+          all_send({size, false, true, is_crowded}, n, [&](Schedule& schedule, int rank) {
+            add_allreduce(schedule, {kCompose.op(), area(at(own, rank))}, area(at(all, rank)));
+          });
+      const Sent some =
+          all_send({size, false, true, is_crowded}, n, [&](Schedule& schedule, int rank) {
+            add_reduce(schedule, size - 1, {kCompose.op(), area(at(own, rank))},
+                       rank == size - 1 ? area(one) : Area());
+          });
       const Values total = expected(kCompose, {0, size - 1}, pairs);
       for (const Values& sum : all) CHECK(sum == total);
       CHECK(one == total);

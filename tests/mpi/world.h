@@ -25,8 +25,9 @@ class World {
   }
   Traffic& at(int i) { return processes_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] Scope scope(int rank, std::uint64_t context = 0, bool is_whole = false,
-                            bool may_combine = false, bool is_crowded = false) const {
-    return {context, rank, group_, is_whole, may_combine, is_crowded};
+                            bool may_combine = false, bool is_near = false,
+                            bool is_crowded = false) const {
+    return {context, rank, group_, is_whole, may_combine, is_near || is_crowded, is_crowded};
   }
   bool step() {
     for (Traffic& one : processes_) {

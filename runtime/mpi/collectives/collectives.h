@@ -15,6 +15,13 @@ namespace phx::mpi {
   return schedule.scope().is_crowded && schedule.scope().size() <= 32;
 }
 
+/// Whether it travels in segments between ranks that are not near each other, so that who passes it
+/// on need not wait for all of it. A segment needs no asking.
+[[nodiscard]] bool is_cut(const Schedule& schedule, const Area& area);
+/// Calls it with the first element, and the number of elements, of each segment; or once.
+void for_segments(const Schedule& schedule, const Area& area,
+                  const std::function<void(MPI_Count first, MPI_Count many)>& add);
+
 /// The areas of all ranks, by rank.
 using Areas = std::function<Area(int)>;
 /// Equal parts, one after the other.

@@ -102,6 +102,7 @@ Area add_parts(Schedule& schedule, const Combining& what, const Begins& begins) 
 
 bool is_long(const Schedule& schedule, const Combining& what) {
   const int size = schedule.scope().size();
+  if (!schedule.scope().is_near) return false;  // long ways would begin slowly, and all at once
   return what.own.count >= size && what.own.bytes() >= size * kLongPart;
 }
 
@@ -210,6 +211,18 @@ std::optional<collectives::ReductionKind> runtime_kind(const Schedule& schedule,
   return collectives::ReductionKind{*op, *type, false};
 }
 
+void add_tree_reduce(Schedule& schedule, int root, const Combining& what, const Area& result) {
+  const int rank = schedule.scope().rank;
+  Combined pair = begin(schedule, what);
+  const int top = what.op->commutes ? root : 0;
+  add_tree(schedule, top, what.op, pair);
+  if (top != root && rank == top) schedule.send(root, pair.now.buffer());
+  if (top != root && rank == root) schedule.receive(top, pair.next.buffer());
+  schedule.then();
+  if (rank != root) return;
+  schedule.run([from = top == root ? pair.now : pair.next, result] { copy(from, result); });
+}
+
 }  // namespace
 
 void add_reduce(Schedule& schedule, int root, const Combining& what, const Area& result) {
@@ -220,15 +233,11 @@ void add_reduce(Schedule& schedule, int root, const Combining& what, const Area&
   }
   if (is_flat(schedule, what)) return add_flat_reduce(schedule, root, what, result);
   if (is_long(schedule, what)) return add_long_reduce(schedule, root, what, result);
-  const int rank = schedule.scope().rank;
-  Combined pair = begin(schedule, what);
-  const int top = what.op->commutes ? root : 0;
-  add_tree(schedule, top, what.op, pair);
-  if (top != root && rank == top) schedule.send(root, pair.now.buffer());
-  if (top != root && rank == root) schedule.receive(top, pair.next.buffer());
-  schedule.then();
-  if (rank != root) return;
-  schedule.run([from = top == root ? pair.now : pair.next, result] { copy(from, result); });
+  for_segments(schedule, what.own, [&](MPI_Count first, MPI_Count many) {
+    const bool is_root = schedule.scope().rank == root;
+    add_tree_reduce(schedule, root, {what.op, what.own.part(first, many)},
+                    is_root ? result.part(first, many) : Area());
+  });
 }
 
 /// Recursive doubling. Of the first ranks pairs become one, so that a power of two is left.
@@ -244,6 +253,10 @@ void add_allreduce(Schedule& schedule, const Combining& what, const Area& result
     return add_broadcast(schedule, 0, result);
   }
   if (is_long(schedule, what)) return add_long_allreduce(schedule, what, result);
+  if (is_cut(schedule, what.own)) {
+    add_reduce(schedule, 0, what, result);
+    return add_broadcast(schedule, 0, result);
+  }
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
   Combined pair = begin(schedule, what);

@@ -1,9 +1,30 @@
+#include <algorithm>
+
 #include "runtime/mpi/collectives/collectives.h"
+#include "runtime/mpi/engine/traffic.h"
 
 // From one to all, and from all to all.
 namespace phx::mpi {
 
 namespace {
+
+constexpr MPI_Count kSegment = Traffic::kShortMax;
+
+/// A binomial tree: who has it passes it on at half of the distance, and so on.
+void add_tree(Schedule& schedule, int root, const Area& area) {
+  const int size = schedule.scope().size();
+  const int place = (schedule.scope().rank - root + size) % size;
+  int distance = 1;
+  while (distance < size && (place & distance) == 0) distance *= 2;
+  if (place != 0) schedule.receive((place - distance + root) % size, area.buffer());
+  schedule.then();
+  for (distance /= 2; distance > 0; distance /= 2) {
+    if (place + distance < size) {
+      schedule.send((place + distance + root) % size, area.buffer());
+    }
+  }
+  schedule.then();
+}
 
 /// Everybody tells rank 0, and it tells everybody: twice the longest way.
 void add_meeting(Schedule& schedule, const Area& nothing) {
@@ -17,6 +38,19 @@ void add_meeting(Schedule& schedule, const Area& nothing) {
 }
 
 }  // namespace
+
+bool is_cut(const Schedule& schedule, const Area& area) {
+  return !schedule.scope().is_near && area.bytes() > kSegment;
+}
+
+void for_segments(const Schedule& schedule, const Area& area,
+                  const std::function<void(MPI_Count first, MPI_Count many)>& add) {
+  if (!is_cut(schedule, area)) return add(0, area.count);
+  const MPI_Count most = std::max<MPI_Count>(kSegment * area.count / area.bytes(), 1);
+  for (MPI_Count first = 0; first < area.count; first += most) {
+    add(first, std::min(most, area.count - first));
+  }
+}
 
 /// Everybody tells everybody at a distance of 1, 2, 4, ...
 void add_barrier(Schedule& schedule) {
@@ -33,7 +67,6 @@ void add_barrier(Schedule& schedule) {
   }
 }
 
-/// A binomial tree: who has it passes it on at half of the distance, and so on.
 void add_broadcast(Schedule& schedule, int root, const Area& area) {
   const int size = schedule.scope().size();
   const int place = (schedule.scope().rank - root + size) % size;
@@ -49,16 +82,17 @@ void add_broadcast(Schedule& schedule, int root, const Area& area) {
     if (place != 0) schedule.receive(root, area.buffer());
     return schedule.then();
   }
-  int distance = 1;
-  while (distance < size && (place & distance) == 0) distance *= 2;
-  if (place != 0) schedule.receive((place - distance + root) % size, area.buffer());
-  schedule.then();
-  for (distance /= 2; distance > 0; distance /= 2) {
-    if (place + distance < size) {
-      schedule.send((place + distance + root) % size, area.buffer());
-    }
-  }
-  schedule.then();
+  if (!is_cut(schedule, area)) return add_tree(schedule, root, area);
+  // Ranks may describe the same bytes by other datatypes, so these are cut.
+  const auto* const there = static_cast<const std::byte*>(area.buffer().as_is());
+  std::byte* const bytes =
+      there == nullptr ? schedule.memory(area.bytes()) : const_cast<std::byte*>(there);
+  const Area flat = Area::of_bytes(bytes, area.bytes());
+  if (there == nullptr && place == 0) schedule.run([area, flat] { copy(area, flat); });
+  for_segments(schedule, flat, [&](MPI_Count first, MPI_Count many) {
+    add_tree(schedule, root, flat.part(first, many));
+  });
+  if (there == nullptr && place != 0) schedule.run([area, flat] { copy(flat, area); });
 }
 
 void add_scatter(Schedule& schedule, int root, const Areas& all, const Area& own) {

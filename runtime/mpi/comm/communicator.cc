@@ -13,13 +13,13 @@ Communicator::Communicator(std::uint64_t context, Ref<Group> group, Ref<Group> r
       rank_(group_->rank_of(own_process())) {}
 
 Scope Communicator::collective() const {
-  const bool is_whole = !is_inter() && Process::current().may_cast_to(*group_);
-  return {context_ + 1,
-          rank_,
-          peers(),
-          is_whole,
-          is_whole && context_ == kWorldContext,
-          Process::current().is_crowded()};
+  const Process& process = Process::current();
+  Scope scope{context_ + 1, rank_, peers()};
+  scope.is_whole = !is_inter() && process.may_cast_to(*group_);
+  scope.may_combine = scope.is_whole && context_ == kWorldContext;
+  scope.is_near = process.is_near();
+  scope.is_crowded = process.is_crowded();
+  return scope;
 }
 
 Communicator& comm_of(MPI_Comm handle) {

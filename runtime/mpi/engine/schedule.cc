@@ -9,6 +9,10 @@ namespace phx::mpi {
 Schedule::Schedule(Scope scope, int tag)
     : Request(Kind::kSchedule), scope_(std::move(scope)), tag_(tag) {}
 
+Schedule::~Schedule() {
+  for (SpareMemory::Block& block : memory_) SpareMemory::of_process().give(std::move(block));
+}
+
 void Schedule::add(Step step) {
   rounds_.back().push_back({std::move(step), scope_});
 }
@@ -32,9 +36,8 @@ void Schedule::result(int target, const collectives::ReductionKind& how, const B
 }
 
 std::byte* Schedule::memory(MPI_Count bytes) {
-  memory_.push_back(
-      std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes > 0 ? bytes : 1)));
-  return memory_.back().get();
+  memory_.push_back(SpareMemory::of_process().take(static_cast<std::size_t>(bytes)));
+  return memory_.back().bytes.get();
 }
 
 bool Schedule::on_part_done(const Request& part) {

@@ -8,6 +8,7 @@
 #include "collectives/messages.h"
 #include "runtime/mpi/engine/request.h"
 #include "runtime/mpi/engine/scope.h"
+#include "runtime/mpi/engine/spare_memory.h"
 
 namespace phx::mpi {
 
@@ -20,6 +21,7 @@ class Schedule : public Request {
  public:
   /// All messages of it carry `tag`.
   Schedule(Scope scope, int tag);
+  ~Schedule() override;
 
   // Building: into the current round.
   void send(int to, const Buffer& buffer) { add({Step::Kind::kSend, to, buffer, {}, {}}); }
@@ -72,7 +74,7 @@ class Schedule : public Request {
   std::size_t at_ = 0;    ///< the next round
   std::size_t open_ = 0;  ///< messages of the current round that are not done
   std::vector<Ref<Request>> parts_;
-  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::vector<SpareMemory::Block> memory_;
 };
 
 }  // namespace phx::mpi

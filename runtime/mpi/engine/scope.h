@@ -17,6 +17,8 @@ struct Scope {
   /// The scope of MPI_COMM_WORLD, besides: the runtime combines for one scope alone, because its
   /// reductions have to be begun in the same order everywhere.
   bool may_combine = false;
+  /// They are on one machine: many messages at once cost little.
+  bool is_near = false;
   /// They share the cores of one machine. The same at all of them, as `is_whole`.
   bool is_crowded = false;
 
