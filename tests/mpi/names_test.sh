@@ -1,0 +1,53 @@
+#!/bin/bash
+# names_test.sh LIBRARY-FOLDER HEADER-FOLDER: our libraries have every name that MPICH's have, those of
+# C and of Fortran, and a prototype for each that the standard 3.1 has and README.md does not leave out.
+set -u
+ours=$1
+headers=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+names() { nm -D --defined-only "$1" | awk '{ print $3 }' | sed 's/@.*//' | grep -E "$2" | sort -u; }
+none() {  # none TEXT FILE: the file has to be empty
+  [ ! -s "$2" ] || { echo "$1:"; cat "$2"; failed=1; }
+}
+
+# What is left out: one-sided, files, other processes, tools; and what came after 3.1.
+left_out='^MPI_(Win_|File_|T_|Session_|R?get$|R?put$|R?accumulate$|Fetch_and_op$|Compare_and_swap$'
+left_out+='|(Get_|Raccumulate|R?get_)?accumulate$|Get$|Put$|Rget|Rput|Raccumulate|Accumulate|Get_accumulate'
+left_out+='|Register_datarep|Comm_(spawn|accept|connect|join|create_from_group|idup_with_info)'
+left_out+='|(Open|Close)_port|(Publish|Unpublish|Lookup)_name|P(ready|arrived|send_init|recv_init)'
+left_out+='|(All|Neighbor|Bcast|Barrier|Gather|Scatter|Reduce|Scan|Exscan).*_init$|.*_c$|Isendrecv'
+left_out+='|Group_from_session|Info_(create_env|get_string)$|Intercomm_create_from_groups)'
+
+echo '#include <mpi.h>' | cc -E -P -I"$headers" - |
+  grep -oE '\bP?MPI_[A-Z][A-Za-z0-9_]* ?\(' | tr -d ' (' | sort -u > "$work/prototypes"
+names "$ours/libphoenix-mpi.so" '^P?MPI_' > "$work/ours"
+comm -23 "$work/prototypes" "$work/ours" > "$work/undefined"
+none "declared but not defined" "$work/undefined"
+sed -n 's/^MPI_/PMPI_MPI_/p' "$work/ours" | sed 's/PMPI_MPI_/PMPI_/' | grep -E '^PMPI_[A-Z][a-z]|^PMPI_T_[a-z]' |
+  grep -vxFf "$work/ours" > "$work/profiled"
+none "without a second name" "$work/profiled"
+
+mpich=${MPICH_LIBRARIES:-/usr/lib/$(cc -print-multiarch)}
+if [ ! -e "$mpich/libmpich.so.12" ]; then
+  [ $failed = 0 ] && echo "libmpich12 is not installed: not compared"
+  exit $failed
+fi
+data='^MPI_(F08_STATUS(ES)?_IGNORE|T_PVAR_ALL_HANDLES)$'
+names "$mpich/libmpich.so.12" '^P?MPI_' | grep -vE "$data" > "$work/theirs"
+comm -13 "$work/ours" "$work/theirs" > "$work/missing"
+none "MPICH has, and we have not" "$work/missing"
+grep -E '^MPI_' "$work/theirs" | grep -vE "$left_out" | grep -E '^MPI_[A-Z][a-z]' |
+  grep -vxFf "$work/prototypes" > "$work/undeclared"
+none "not left out, but without a prototype" "$work/undeclared"
+grep -E "$left_out" "$work/prototypes" | grep -vE '^MPI_(Win|File)_(f2c|c2f)$' > "$work/both"
+none "left out, but with a prototype" "$work/both"
+
+if [ -e "$mpich/libmpichfort.so.12" ]; then
+  names "$ours/libphoenix-mpi-fortran.so" '^p?mpi' > "$work/fortran"
+  names "$mpich/libmpichfort.so.12" '^p?mpi(_.*[^_]_|priv.*|fcmb.*)$' | grep -vE '^p?mpi_conversion_fn_null_$' |
+    grep -v _f08 | comm -13 "$work/fortran" - > "$work/missing"
+  none "MPICH has for Fortran, and we have not" "$work/missing"
+fi
+exit $failed
