@@ -99,7 +99,7 @@ measure_wide() {
     case $peer in
       phoenix) measure_phoenix "$@" ;;
       # MPICH does not always end by itself.
-      *) timeout -k 2 200 "$WANLAB/bench/mpi.sh" "$peer" polite bcast_bench "$@" 2>/dev/null || true ;;
+      *) timeout -k 2 200 "$work/bench/mpi.sh" "$peer" polite bcast_bench "$@" 2>/dev/null || true ;;
     esac
   done
 }
@@ -109,7 +109,10 @@ case ${1:-local} in
   inside) measure_wide ;;
   wide)
     [ -x "$WANLAB/wanlab" ] || { echo "say where the emulator is: WANLAB=/path/to/wanlab $0 wide" >&2; exit 2; }
-    "$build/bin/mpicc" -O2 -o "$work/phoenix" "$WANLAB/bench/bcast_bench.c"
+    cp -r "$WANLAB/bench" "$work/bench"
+    "$build/bin/mpicc" -O2 -o "$work/phoenix" "$work/bench/bcast_bench.c"
+    mpicc.openmpi -O2 -o "$work/bench/bcast_bench.ompi" "$work/bench/bcast_bench.c"
+    mpicc.mpich -O2 -o "$work/bench/bcast_bench.mpich" "$work/bench/bcast_bench.c"
     export MPI_SPEED_FOLDER=$work WANLAB
     "$WANLAB/wanlab" up "$WANLAB/topo/${TOPOLOGY:-agm6x4}" --lab mpispeed --timeout 900 -- "$here/deploy/mpi_speed.sh" inside ;;
   *) sed -n '2,7p' "$0" >&2; exit 2 ;;

@@ -136,9 +136,23 @@ void Nearby::call(int rank) {
 }
 
 void Nearby::send(int to, std::uint32_t tag, const Payload& payload) {
+  if (outgoing_[static_cast<std::size_t>(to)].empty() && put(to, tag, payload)) return;
   outgoing_[static_cast<std::size_t>(to)].push_back({tag, payload, 0});
   ++waiting_;
   fill(to);
+}
+
+/// The whole message, if there is room.
+bool Nearby::put(int to, std::uint32_t tag, const Payload& payload) {
+  Pipe& into = pipe(rank_, to);
+  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
+  if (room_ - (at - into.taken) < sizeof(Frame) + payload.size()) return false;
+  const Frame frame{static_cast<std::uint32_t>(payload.size()), tag};
+  into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
+  into.put(at + sizeof(Frame), payload.bytes(), room_);
+  into.written.store(at + sizeof(Frame) + payload.size(), std::memory_order_release);
+  call(to);
+  return true;
 }
 
 /// As much as there is room for.

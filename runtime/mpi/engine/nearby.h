@@ -69,6 +69,7 @@ class Nearby {
   [[nodiscard]] Place& place(int rank) const;
   [[nodiscard]] Pipe& pipe(int from, int to) const;
   void call(int rank);
+  bool put(int to, std::uint32_t tag, const Payload& payload);
   void fill(int to);
   void empty(int from, const OnMessage& on_message);
   bool take(int from, const OnMessage& on_message);

@@ -131,9 +131,11 @@ void Process::give_way() {
 
 void Process::send(runtime::Endpoint& endpoint, bool others_may_wait) {
   if (near_) {
-    for (const Traffic::Output& output : traffic_.take_outputs()) {
+    traffic_.take_outputs(leaving_);
+    for (const Traffic::Output& output : leaving_) {
       near_->send(output.to, output.tag, output.payload);
     }
+    leaving_.clear();
     if (others_may_wait && waiting_ > 0) near_->wake();
     return;
   }

@@ -112,7 +112,6 @@ class Process {
     }
   }
   static constexpr int kSpins = 50, kYields = 40;
-  /// What the daemon has to say is heard so often by one who sleeps: that the job is over.
   static constexpr Duration kSleepMax = std::chrono::milliseconds(100);
   static void give_way();
   bool receive_near(runtime::Endpoint& endpoint);
@@ -141,8 +140,9 @@ class Process {
   int size_;
   bool is_spread_;
   Traffic traffic_;
-  std::unique_ptr<Nearby> near_;           ///< All ranks are on this machine.
-  int spins_ = 0;                          ///< None if ranks have to share cores.
+  std::unique_ptr<Nearby> near_;  ///< All ranks are on this machine.
+  int spins_ = 0;                 ///< None if ranks have to share cores.
+  std::vector<Traffic::Output> leaving_;
   std::deque<Traffic::Output> held_back_;  ///< the runtime takes no more for the moment
   std::atomic<int> waiting_ = 0;           ///< threads
 };

@@ -6,15 +6,16 @@
 
 namespace phx::mpi {
 
-Schedule::Schedule(Scope scope, int tag)
-    : Request(Kind::kSchedule), scope_(std::move(scope)), tag_(tag) {}
+Schedule::Schedule(Scope scope, int tag) : Request(Kind::kSchedule), tag_(tag) {
+  scopes_.push_back(std::move(scope));
+}
 
 Schedule::~Schedule() {
   for (SpareMemory::Block& block : memory_) SpareMemory::of_process().give(std::move(block));
 }
 
 void Schedule::add(Step step) {
-  rounds_.back().push_back({std::move(step), scope_});
+  rounds_.back().push_back({std::move(step), &scopes_.back()});
 }
 
 void Schedule::then() {
@@ -56,22 +57,22 @@ bool Schedule::advance(Traffic& traffic) {
         continue;
       }
       if (step.kind == Step::Kind::kCast) {
-        traffic.cast(place.scope, tag_, *step.buffer);
+        traffic.cast(*place.scope, tag_, *step.buffer);
         continue;
       }
       if (step.kind == Step::Kind::kContribute) {
-        traffic.contribute(place.scope.peers->process(step.rank), step.combined, *step.buffer);
+        traffic.contribute(place.scope->peers->process(step.rank), step.combined, *step.buffer);
         continue;
       }
       Ref<Request> part;
       if (step.kind == Step::Kind::kResult) {
-        const int target = place.scope.peers->process(step.rank);
+        const int target = place.scope->peers->process(step.rank);
         part = Ref<Request>(traffic.expect({target, step.combined.to_all}, *step.buffer).get());
       } else if (step.kind == Step::Kind::kSend) {
-        part = Ref<Request>(traffic.send(place.scope, step.rank, tag_, *step.buffer).get());
+        part = Ref<Request>(traffic.send(*place.scope, step.rank, tag_, *step.buffer).get());
       } else {
         part = Ref<Request>(
-            traffic.receive({place.scope.context, step.rank, tag_}, *step.buffer).get());
+            traffic.receive({place.scope->context, step.rank, tag_}, *step.buffer).get());
       }
       if (part->outcome.error != MPI_SUCCESS) outcome.error = part->outcome.error;
       if (part->is_done) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,8 +45,8 @@ class Schedule : public Request {
   /// Bytes that live as long as this.
   [[nodiscard]] std::byte* memory(MPI_Count bytes);
   /// Another scope for what follows.
-  void enter(Scope scope) { scope_ = std::move(scope); }
-  [[nodiscard]] const Scope& scope() const { return scope_; }
+  void enter(Scope scope) { scopes_.push_back(std::move(scope)); }
+  [[nodiscard]] const Scope& scope() const { return scopes_.back(); }
 
   // For Traffic.
   /// Whether the round is over.
@@ -64,11 +65,11 @@ class Schedule : public Request {
   };
   struct Place {
     Step step;
-    Scope scope;
+    const Scope* scope;
   };
   void add(Step step);
 
-  Scope scope_;
+  std::deque<Scope> scopes_;  ///< The last one is that of what is added.
   int tag_;
   std::vector<std::vector<Place>> rounds_{1};
   std::size_t at_ = 0;    ///< the next round

@@ -83,6 +83,11 @@ class Traffic {
   /// Something that no message brings is done.
   void complete(Request& request);
   [[nodiscard]] std::vector<Output> take_outputs() { return std::exchange(outputs_, {}); }
+  /// The same, into memory that is used again.
+  void take_outputs(std::vector<Output>& into) {
+    into.clear();
+    std::swap(into, outputs_);
+  }
 
   [[nodiscard]] int self() const { return self_; }
   /// Counts what was done by complete().
