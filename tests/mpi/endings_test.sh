@@ -40,6 +40,24 @@ int main(int argc, char** argv) {
   if (rank == 1 && !strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
   if (rank == 1 && !strcmp(how, "kill")) raise(SIGKILL);
   if (rank == 1 && !strcmp(how, "leave")) _exit(0);
+  if (!strcmp(how, "sums")) {  /* of all, with results known; lengths up to many pieces */
+    static int out[300000], in[300000];
+    int wrong = 0;
+    for (int round = 0; round < 12; ++round) {
+      const int root = round % size, count = round % 4 == 3 ? 300000 : round * 20;
+      for (int i = 0; i < count; ++i) out[i] = rank == root ? i + round : -1;
+      MPI_Bcast(out, count, MPI_INT, root, MPI_COMM_WORLD);
+      for (int i = 0; i < count; ++i) wrong += out[i] != i + round;
+      for (int i = 0; i < count; ++i) out[i] = i * (rank + 1);
+      MPI_Reduce(out, in, count, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+      for (int i = 0; i < count && rank == root; ++i) wrong += in[i] != i * size * (size + 1) / 2;
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Allreduce(MPI_IN_PLACE, out, count, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      for (int i = 0; i < count; ++i) wrong += out[i] != i * size;
+    }
+    if (wrong != 0) MPI_Abort(MPI_COMM_WORLD, 9);
+    printf("rank %d has all sums\n", rank);
+  }
   if (!strcmp(how, "storm")) {  /* storm WHO WHEN: dies in the middle of collective operations */
     static int out[65536], in[65536];
     for (int i = 0;; ++i) {
@@ -50,7 +68,8 @@ int main(int argc, char** argv) {
     }
   }
   if (rank == 1 && !strcmp(how, "error")) MPI_Send(&number, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
-  if (!strcmp(how, "wait") || (size > 2 && strcmp(how, "input") && strcmp(how, "name"))) {
+  if (!strcmp(how, "wait") || (size > 2 && strcmp(how, "input") && strcmp(how, "name") &&
+                                strcmp(how, "sums"))) {
     system("sleep 1000 &");
     MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
@@ -70,6 +89,12 @@ done
 expect "killed, over TCP" 137 'rank 3 .*signal 9' "$bin/phoenix" mpirun --tcp -n 6 ./end storm 3 9
 expect left 1 'rank 1 ended without MPI_Finalize' "$bin/phoenix" mpirun -n 3 ./end leave
 expect error 6 'MPI_Send.*MPI_ERR_RANK' "$bin/phoenix" mpirun -n 3 ./end error
+expect sums 0 'rank 4 has all sums' "$bin/phoenix" mpirun -n 5 ./end sums
+expect "sums over TCP" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --tcp -n 5 ./end sums
+"$bin/phoenix" up -q --mesh lab --local 3 || failed=1
+expect "sums on a mesh" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --mesh lab -n 3 ./end sums
+expect "killed on a mesh" 137 'killed by SIGKILL' "$bin/phoenix" mpirun --mesh lab -n 3 ./end storm 1 3
+"$bin/phoenix" down --mesh lab > /dev/null || failed=1
 expect timeout 124 'the time is up' "$bin/phoenix" mpirun -n 3 --timeout 1 ./end wait
 expect several 0 'b is 2 of 3' "$bin/mpiexec" -n 2 ./end name a : -n 1 ./end name b
 expect tagged 0 '^\[1\] a is 1 of 2' "$bin/mpiexec" -l -np 2 ./end name a
