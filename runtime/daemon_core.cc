@@ -6,6 +6,7 @@
 
 #include "overlay/base/overloaded.h"
 #include "overlay/base/rng.h"
+#include "runtime/cast_piece.h"
 #include "runtime/membership/view_change.h"
 
 namespace phx::runtime {
@@ -242,6 +243,7 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   const std::uint64_t count = staying.size();
   if (most > 0 && count > most) start.processors = staying.minus(staying.last_ids(count - most));
   if (start.spec.command.empty()) start.processors = {from};
+  start.cast_piece = cast_piece(membership.view(), survey.network());
   send(from, std::move(start));
 }
 

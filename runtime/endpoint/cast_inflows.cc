@@ -8,6 +8,7 @@ namespace {
 
 InflowOptions cast_options(InflowOptions options) {
   options.window_max = std::min(options.window_max, options.cast_window_max);
+  options.window_free = options.window_max;
   return options;
 }
 

@@ -66,6 +66,9 @@ void Endpoint::handle(AppAttached& m) {
   targets_.set_total(m.vnodes);
   casts_.set_total(m.vnodes);
   contributions_.on_line(m.line);
+  if (m.cast_piece != 0) {
+    config_.cast_piece_shallow = std::max<std::size_t>(m.cast_piece, config_.cast_piece_least);
+  }
   attached_ = std::move(m);
 }
 

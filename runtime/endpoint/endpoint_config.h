@@ -41,7 +41,7 @@ struct ContributionOptions {
   std::uint64_t ahead = 16;  ///< So many fit, however long: long values keep the ways busy.
 
   /// So many bytes of long values fit, so that the longest ways are busy.
-  std::uint64_t long_bytes = std::uint64_t{4} << 20U;
+  std::uint64_t long_bytes = std::uint64_t{8} << 20U;
 
   /// What a contribution of this weight takes of the window. Those to a user-defined reduction are
   /// not combined on the way, so less of them may be on it.
@@ -76,7 +76,8 @@ struct EndpointConfig {
   /// each hop of a tree waits for a whole piece, and each piece costs its daemons time. So pieces
   /// are shorter where trees are deeper.
   std::size_t cast_piece_least = std::size_t{16} << 10U;
-  std::size_t cast_piece_shallow = std::size_t{64} << 10U;  ///< The least with 32 vnodes or fewer.
+  /// The least with 32 vnodes or fewer; the job says what suits its network (cast_piece()).
+  std::size_t cast_piece_shallow = std::size_t{64} << 10U;
   std::size_t cast_pieces = 512;
   /// Of a message of so many bytes to so many vnodes.
   [[nodiscard]] std::size_t cast_piece(std::size_t message, std::uint64_t vnodes) const {

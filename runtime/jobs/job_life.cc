@@ -132,7 +132,8 @@ void JobLife::on_attached(const Surroundings& around, ApplicationId application,
   attached_once_ = true;
   out.disarm(JobTimer{JobTimer::Kind::kAttach, id(), {}});
   out.report(Effect{
-      ToApp{application, AppAttached{id(), self_, start_.spec.vnodes, {}, around.view.line}}});
+      ToApp{application, AppAttached{id(), self_, start_.spec.vnodes, {}, around.view.line,
+                                     start_.cast_piece}}});
   become(around, Stage::kAttached, {}, out);
 }
 

@@ -48,6 +48,7 @@ struct JobStart {
   ProcessorId home;           ///< Announces, collects output and exits, decides the end.
   std::uint64_t request = 0;  ///< Of the home's JobRequest.
   ProcessorSet processors;    ///< Start with equal shares of the vnodes, by ascending id.
+  std::uint32_t cast_piece = 0;  ///< As cast_piece() gave it; 0: as the processes are built.
   friend bool operator==(const JobStart&, const JobStart&) = default;
 };
 /// From the coordinator to the home that asked: there is no number for this job.

@@ -25,10 +25,11 @@ runtime::EndpointConfig endpoint_config(const WorkloadOptions& options) {
   config.inflows.inbox_bytes = options.inbox_bytes;
   config.inflows.cast_slack_bytes = options.slack_bytes;
   config.outbox_bytes_max = options.outbox_bytes;
+  constexpr runtime::ContributionOptions kUsual;
   config.contributions = {options.ignores_window ? ~std::uint64_t{0} : options.contribution_bytes,
                           options.contributions_ahead,
                           // Long values take as much of it as they take of the usual window.
-                          64 * options.contribution_bytes};
+                          kUsual.long_bytes / kUsual.window_bytes * options.contribution_bytes};
   return config;
 }
 

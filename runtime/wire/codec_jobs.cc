@@ -66,12 +66,13 @@ runtime::JobRequest read(const pb::JobRequest& in, Source& source) {
 }
 
 void write(const runtime::JobStart& in, pb::JobStart& out, Sink& sink) {
-  const auto& [job, spec, home, request, processors] = in;
+  const auto& [job, spec, home, request, processors, cast_piece] = in;
   out.set_job(job.value);
   write(spec, *out.mutable_spec(), sink);
   out.set_home(home.value);
   out.set_request(request);
   write_set(processors, out.mutable_processors());
+  out.set_cast_piece(cast_piece);
 }
 
 runtime::JobStart read(const pb::JobStart& in, Source& source) {
@@ -79,7 +80,8 @@ runtime::JobStart read(const pb::JobStart& in, Source& source) {
           .spec = read(in.spec(), source),
           .home = ProcessorId{in.home()},
           .request = in.request(),
-          .processors = read_processors(in.processors(), source, "JobStart.processors")};
+          .processors = read_processors(in.processors(), source, "JobStart.processors"),
+          .cast_piece = in.cast_piece()};
 }
 
 namespace {

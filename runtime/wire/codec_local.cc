@@ -79,13 +79,14 @@ void add(const runtime::AppReport& in, pb::ToDaemon& out, Sink& sink) {
 // One per alternative of ToApplication, in its order.
 
 void add(const runtime::AppAttached& in, pb::ToApplication& out, Sink& /*sink*/) {
-  const auto& [job, processor, vnodes, refusal, line] = in;
+  const auto& [job, processor, vnodes, refusal, line, cast_piece] = in;
   pb::AppAttached& attached = *out.mutable_attached();
   attached.set_job(job.value);
   attached.set_processor(processor.value);
   attached.set_vnodes(vnodes);
   write_text(refusal, attached.mutable_refusal());
   attached.set_line(line);
+  attached.set_cast_piece(cast_piece);
 }
 void add(const runtime::AppGrant& in, pb::ToApplication& out, Sink& sink) {
   const auto& [parcels] = in;
@@ -156,7 +157,8 @@ runtime::AppAttached read_attached(const pb::AppAttached& in, Source& source) {
           .processor = ProcessorId{in.processor()},
           .vnodes = in.vnodes(),
           .refusal = source.text(in.refusal(), "AppAttached.refusal"),
-          .line = in.line()};
+          .line = in.line(),
+          .cast_piece = in.cast_piece()};
 }
 
 }  // namespace

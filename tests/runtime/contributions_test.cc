@@ -468,9 +468,9 @@ TEST_CASE("costs: an allreduce needs no message more, a reduce one broadcast per
 }
 
 TEST_CASE("costs: of long values one broadcast tells of half of those that may be on their way") {
-  constexpr std::uint64_t kPerHalf = ContributionOptions{}.ahead / 2;
+  const auto per_half = ContributionOptions{}.long_bytes / (2 * EndpointConfig{}.piece_bytes);
   Job job({});
-  for (std::uint64_t n = 0; n < 10 * kPerHalf; ++n) {
+  for (std::uint64_t n = 0; n < 10 * per_half; ++n) {
     job.contribute_all(v0, kSum, Payload{Bytes(EndpointConfig{}.piece_bytes)});
     job.run();
   }

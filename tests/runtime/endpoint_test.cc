@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <map>
 #include <string>
 
 namespace phx::runtime {
@@ -215,6 +216,28 @@ TEST_CASE("taking selects by vnode, kind, sender and tag, the oldest first") {
   CHECK(h.endpoint.count({}) == 1);
   CHECK(h.endpoint.take({})->first == v2);
   CHECK_FALSE(h.endpoint.take({}).has_value());
+}
+
+TEST_CASE("broadcasts and long values are cut as the job says, within limits") {
+  constexpr std::size_t kBytes = std::size_t{64} << 10U;
+  const std::map<std::uint32_t, std::size_t> pieces{
+      {0, 1}, {32768, 2}, {16384, 4}, {1, 4}, {~std::uint32_t{0}, 1}};
+  for (const auto& [said, count] : pieces) {
+    Endpoint endpoint(EndpointConfig{});
+    endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, "", 0, said});
+    AppGrant grant;
+    grant.parcels.push_back({v0, 1, {}});
+    endpoint.on_message(grant);
+    static_cast<void>(endpoint.begin_safe_point());
+    endpoint.finish_safe_point({});
+    static_cast<void>(endpoint.take_outputs());
+    REQUIRE(endpoint.broadcast(v0, 3, Payload(Bytes(kBytes))).ok());
+    CHECK(endpoint.take_outputs().size() == count);
+    const auto given =
+        endpoint.contribute(v0, v0, {{ReduceOp::kSum, ReduceType::kInt64}, Payload(Bytes(kBytes))});
+    REQUIRE(given.ok());
+    CHECK(given.value().pieces == count);
+  }
 }
 
 TEST_CASE("broadcasts of one root arrive in order, and all vnodes share the bytes") {

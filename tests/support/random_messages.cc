@@ -428,7 +428,8 @@ JobStart RandomMessages::job_start() {
           .spec = spec(),
           .home = processor(),
           .request = number(),
-          .processors = processor_set()};
+          .processors = processor_set(),
+          .cast_piece = number32()};
 }
 
 JobStage RandomMessages::job_stage() {

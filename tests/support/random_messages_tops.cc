@@ -167,7 +167,7 @@ ToApplication RandomMessages::to_application(std::size_t kind) {
   static_assert(std::variant_size_v<ToApplication::Variant> == 8, "a new one must be made here");
   switch (kind) {
     case 0:
-      return AppAttached{job(), processor(), vnode().value, text(), number()};
+      return AppAttached{job(), processor(), vnode().value, text(), number(), number32()};
     case 1:
       return AppGrant{list([this] { return parcel(); })};
     case 2:

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+#include "overlay/network/known_network.h"
+#include "runtime/messages/member_messages.h"
+
+namespace phx::runtime {
+
+/// Bytes, at least, of a piece of a broadcast or of a long reduction with few vnodes, for a job
+/// that starts now. Each hop waits for a whole piece, and each piece costs its daemons time. So
+/// pieces are long where the wire is not what takes the time: on one machine, or where interfaces
+/// pass 4 Gbit/s [runtime/endpoint/README.md, "Broadcasts"].
+[[nodiscard]] std::uint32_t cast_piece(const View& view, const overlay::KnownNetwork& network);
+
+}  // namespace phx::runtime

@@ -1,0 +1,53 @@
+#include "runtime/cast_piece.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace phx::runtime {
+namespace {
+
+constexpr std::uint32_t kShort = std::uint32_t{16} << 10U;
+constexpr std::uint32_t kLong = std::uint32_t{64} << 10U;
+
+void add(View& view, const std::string& address, const std::string& name) {
+  Member member;
+  member.id = ProcessorId{static_cast<std::uint32_t>(view.members.size() + 1)};
+  member.endpoints = {address + ":7000"};
+  member.name = name;
+  view.members.put(member);
+}
+
+overlay::KnownNetwork with_rates(std::uint64_t in, std::uint64_t out) {
+  overlay::KnownNetwork network;
+  network.usual.in_bytes_per_second = in;
+  network.usual.out_bytes_per_second = out;
+  return network;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/cast_piece");
+
+TEST_CASE("pieces are long on one machine, and short between machines") {
+  View view;
+  add(view, "10.0.0.1", "one");
+  CHECK(cast_piece(view, {}) == kLong);
+  add(view, "10.0.0.1", "one");
+  CHECK(cast_piece(view, {}) == kLong);
+  add(view, "10.0.0.2", "one");  // another machine of the same name
+  CHECK(cast_piece(view, {}) == kShort);
+}
+
+TEST_CASE("pieces are long where all interfaces are fast") {
+  View view;
+  add(view, "10.0.0.1", "one");
+  add(view, "10.0.0.2", "two");
+  CHECK(cast_piece(view, with_rates(500'000'000, 500'000'000)) == kLong);
+  CHECK(cast_piece(view, with_rates(500'000'000, 499'999'999)) == kShort);
+  CHECK(cast_piece(view, with_rates(499'999'999, 500'000'000)) == kShort);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime
