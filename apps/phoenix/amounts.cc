@@ -17,6 +17,10 @@ std::string spell(double value, int digits, const char* unit) {
 
 }  // namespace
 
+std::string spell_fixed(double value, int digits) {
+  return spell(value, digits, "");
+}
+
 std::string spell_bytes(std::uint64_t bytes) {
   constexpr std::array kUnits = {" B", " KiB", " MiB", " GiB", " TiB"};
   std::size_t unit = 0;
@@ -44,7 +48,7 @@ double round_step(double greatest, double count) {
 }
 
 std::string spell_on_scale(double value, double step) {
-  return spell(value, std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9))), "");
+  return spell_fixed(value, std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9))));
 }
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {

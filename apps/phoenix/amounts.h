@@ -8,6 +8,8 @@
 // Amounts for people.
 namespace phx::app {
 
+/// With so many digits behind the point.
+[[nodiscard]] std::string spell_fixed(double value, int digits);
 /// "3 B", "1.5 MiB".
 [[nodiscard]] std::string spell_bytes(std::uint64_t bytes);
 /// "1.2 s".

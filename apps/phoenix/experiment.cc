@@ -4,12 +4,12 @@
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/networks.h"
 #include "apps/phoenix/plot.h"
 #include "apps/phoenix/table.h"
@@ -33,11 +33,7 @@ struct Way {
 };
 
 std::string in_ms(Duration time) {
-  std::ostringstream text;
-  text.setf(std::ios::fixed);
-  text.precision(2);
-  text << to_ms(time);
-  return text.str();
+  return spell_fixed(to_ms(time), 2);
 }
 
 Duration mean_of(const sim::Trial::Round& round) {
@@ -56,8 +52,7 @@ sim::TrialOptions trial_options(std::uint64_t seed) {
 class Fig6 {
  public:
   explicit Fig6(const ExperimentOptions& options)
-      : options_(options),
-        trial_(trial_options(options.seed)) {}
+      : options_(options), trial_(trial_options(options.seed)) {}
 
   int run();
 

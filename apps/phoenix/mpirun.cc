@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,7 +97,7 @@ class Parser {
     if (is({"-tcp"})) return void(command_.options.shares_memory = false);
     if (is({"-oversubscribe", "-allow-run-as-root", "-bind-to-none"})) return;
     if (is({"-mesh"})) return void(command_.mesh = value());
-    if (is({"-timeout"})) return void(command_.options.timeout_s = std::atof(value().c_str()));
+    if (is({"-timeout"})) return timeout();
     if (is({"-wdir", "-wd"})) return folder(part);
     if (is({"-x"})) return void(command_.environment.push_back(value()));
     if (is({"-genv", "-env"})) {
@@ -110,9 +110,22 @@ class Parser {
 
   void count(Part& part) {
     const std::string text = value();
-    part.count = std::strtoull(text.c_str(), nullptr, 10);
-    if (part.count == 0 && error_.empty()) {
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, part.count);
+    const bool is_number = error == std::errc{} && at == end;
+    if ((!is_number || part.count == 0) && error_.empty()) {
       error_ = "mpirun: " + text + " is no number of processes";
+    }
+  }
+
+  void timeout() {
+    const std::string text = value();
+    const char* const end = text.data() + text.size();
+    double& seconds = command_.options.timeout_s;
+    const auto [at, error] = std::from_chars(text.data(), end, seconds);
+    const bool is_number = error == std::errc{} && at == end;
+    if ((!is_number || !(seconds > 0)) && error_.empty()) {
+      error_ = "mpirun: " + text + " is no number of seconds";
     }
   }
 
@@ -160,7 +173,8 @@ int mpirun(const std::vector<std::string>& words) {
 }  // namespace
 
 void add_mpirun(CLI::App& tool, Action& chosen) {
-  CLI::App* verb = tool.add_subcommand("mpirun", "Run an MPI program; see mpirun -n 1 --help");
+  CLI::App* verb = tool.add_subcommand("mpirun", "Run an MPI program");
+  verb->set_help_flag();  // it is one of the words that stand before a program
   verb->prefix_command();
   verb->callback([verb, &chosen] { chosen = [verb] { return mpirun(verb->remaining()); }; });
 }

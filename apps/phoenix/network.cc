@@ -4,12 +4,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
@@ -27,14 +27,6 @@ struct NetworkOptions {
   bool json = false;
 };
 
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text.setf(std::ios::fixed);
-  text.precision(digits);
-  text << value;
-  return text.str();
-}
-
 /// Bytes per second as Mbit/s, as interfaces and lines are sold.
 double megabits(std::uint64_t bytes_per_second) {
   constexpr double kBits = 8;
@@ -43,12 +35,12 @@ double megabits(std::uint64_t bytes_per_second) {
 }
 
 std::string spell_latency(const std::optional<Duration>& latency) {
-  return latency ? fixed(to_ms(*latency), 2) : "?";
+  return latency ? spell_fixed(to_ms(*latency), 2) : "?";
 }
 
 std::string spell_rate(const std::optional<std::uint64_t>& rate) {
   if (rate == overlay::kUnlimited) return "unlimited";
-  return rate ? fixed(megabits(*rate), 0) : "?";
+  return rate ? spell_fixed(megabits(*rate), 0) : "?";
 }
 
 std::string name_of(const KnownNetwork& network, std::size_t site) {
@@ -60,7 +52,7 @@ std::string spell(const KnownNetwork::Ability& ability) {
   std::string text = spell_rate(ability.out_bytes_per_second) + " Mbit/s out, " +
                      spell_rate(ability.in_bytes_per_second) + " Mbit/s in";
   if (ability.overhead) {
-    text += ", " + fixed(to_ms(*ability.overhead) * 1000, 1) + " us per message and end";
+    text += ", " + spell_fixed(to_ms(*ability.overhead) * 1000, 1) + " us per message and end";
   }
   return text;
 }
@@ -114,7 +106,7 @@ std::string as_text(const std::string& mesh, const NetworkUpdate& update) {
 
 /// For `phoenix plan --topology` and the simulator. These count processors from 1, site by site.
 std::string as_topology(const KnownNetwork& network) {
-  const auto us = [](Duration duration) { return fixed(to_ms(duration) * 1000, 0); };
+  const auto us = [](Duration duration) { return spell_fixed(to_ms(duration) * 1000, 0); };
   std::string text;
   for (std::size_t i = 0; i < network.sites.size(); ++i) {
     const KnownNetwork::Site& site = network.sites[i];

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +34,7 @@ struct PlanOptions {
 
 std::string number(double value) {
   constexpr double kFew = 100;
-  std::ostringstream text;
-  text.setf(std::ios::fixed);
-  text.precision(value < kFew ? 2 : 0);
-  text << value;
-  return text.str();
+  return spell_fixed(value, value < kFew ? 2 : 0);
 }
 
 /// One plan in the network.

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "apps/phoenix/mesh_dir.h"
@@ -203,28 +204,25 @@ class Ranks {
   }
 
   void turn() {
-    std::vector<pollfd> waiting{{signals_.get(), POLLIN, 0}};
+    // Three for each rank, and the last one. What is negative is not waited for.
+    std::vector<pollfd> waiting;
     for (const Started& rank : ranks_) {
       for (const Lines* one : {&rank.control, &rank.outputs[0], &rank.outputs[1]}) {
-        if (one->descriptor() >= 0) waiting.push_back({one->descriptor(), POLLIN, 0});
+        waiting.push_back({one->descriptor(), POLLIN, 0});
       }
     }
+    waiting.push_back({signals_.get(), POLLIN, 0});
     ::poll(waiting.data(), waiting.size(), patience_ms());
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      const auto is_ready = [&](int descriptor) {
-        return std::any_of(waiting.begin(), waiting.end(), [&](const pollfd& one) {
-          return one.fd == descriptor && descriptor >= 0 && one.revents != 0;
-        });
-      };
-      Started& rank = ranks_[i];
-      if (is_ready(rank.control.descriptor())) {
-        rank.control.take([&](const std::string& line) { hear(i, line); });
+      const auto ready = std::span(waiting).subspan(3 * i, 3);
+      if (ready[0].revents != 0) {
+        ranks_[i].control.take([&](const std::string& line) { hear(i, line); });
       }
       for (std::size_t stream = 0; stream < 2; ++stream) {
-        if (is_ready(rank.outputs[stream].descriptor())) take_output(i, stream);
+        if (ready[1 + stream].revents != 0) take_output(i, stream);
       }
     }
-    if (waiting[0].revents != 0) take_signals();
+    if (waiting.back().revents != 0) take_signals();
     if (end_at_ && SteadyClock::now() >= *end_at_) {
       end("the time is up", kTimedOut);
       if (std::exchange(has_warned_, true)) end_all(SIGKILL);

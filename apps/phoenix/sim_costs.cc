@@ -10,20 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/sim/costs.h"
 
 namespace phx::app {
 namespace {
-
-std::string fixed(double number, int digits) {
-  constexpr std::size_t kMost = 32;
-  std::string text(kMost, '\0');
-  const int size = std::snprintf(text.data(), text.size(), "%.*f", digits, number);
-  text.resize(static_cast<std::size_t>(size));
-  return text;
-}
 
 nlohmann::json to_json(const sim::CostRow& row, std::uint32_t processors) {
   nlohmann::json kinds = nlohmann::json::object();
@@ -59,12 +52,13 @@ int print_costs(bool as_json, const sim::CostOptions& run, const sim::CostReport
   for (const sim::CostRow& row : report.rows) {
     const auto copies = static_cast<double>(std::max<std::uint64_t>(row.copies, 1));
     rows.push_back(to_json(row, run.processors));
-    table.add({std::string(row.event), fixed(to_ms(row.time), 0), std::to_string(row.all.messages),
-               std::to_string(row.busiest.messages),
-               fixed(static_cast<double>(row.all.bytes) / kKilo, 1),
-               fixed(static_cast<double>(row.busiest.bytes) / kKilo, 1), std::to_string(row.copies),
-               fixed(100 * static_cast<double>(row.fallbacks) / copies, 0),
-               std::to_string(row.false_alarms), fixed(static_cast<double>(row.heap) / kKilo, 0)});
+    table.add(
+        {std::string(row.event), spell_fixed(to_ms(row.time), 0), std::to_string(row.all.messages),
+         std::to_string(row.busiest.messages),
+         spell_fixed(static_cast<double>(row.all.bytes) / kKilo, 1),
+         spell_fixed(static_cast<double>(row.busiest.bytes) / kKilo, 1), std::to_string(row.copies),
+         spell_fixed(100 * static_cast<double>(row.fallbacks) / copies, 0),
+         std::to_string(row.false_alarms), spell_fixed(static_cast<double>(row.heap) / kKilo, 0)});
   }
   std::printf("%s", as_json ? (rows.dump(2) + "\n").c_str() : table.text().c_str());
   return print_violations(report);
@@ -106,10 +100,14 @@ int print_table() {
         cells.push_back(i < rows.size() ? figure(rows[i], static_cast<double>(kSizes[k])) : "-");
       }
     };
-    add([](const sim::CostRow& row, double n) { return fixed(double(row.all.messages) / n, 1); });
-    add([](const sim::CostRow& row, double n) { return fixed(double(row.all.bytes) / n, 0); });
+    add([](const sim::CostRow& row, double n) {
+      return spell_fixed(double(row.all.messages) / n, 1);
+    });
+    add([](const sim::CostRow& row, double n) {
+      return spell_fixed(double(row.all.bytes) / n, 0);
+    });
     add([](const sim::CostRow& row, double) { return std::to_string(row.busiest.messages); });
-    add([](const sim::CostRow& row, double) { return fixed(to_ms(row.time), 0); });
+    add([](const sim::CostRow& row, double) { return spell_fixed(to_ms(row.time), 0); });
     table.add(std::move(cells));
   }
   std::printf("%s", table.text().c_str());

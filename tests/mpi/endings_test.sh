@@ -95,6 +95,9 @@ expect "sums over TCP" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --tcp -n 5 
 expect "sums on a mesh" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --mesh lab -n 3 ./end sums
 expect "killed on a mesh" 137 'killed by SIGKILL' "$bin/phoenix" mpirun --mesh lab -n 3 ./end storm 1 3
 "$bin/phoenix" down --mesh lab > /dev/null || failed=1
+expect help 0 'Usage: phoenix mpirun' "$bin/phoenix" mpirun --help
+expect "no number" 2 '4x is no number of processes' "$bin/phoenix" mpirun -n 4x ./end
+expect "no time" 2 'soon is no number of seconds' "$bin/phoenix" mpirun --timeout soon ./end
 expect timeout 124 'the time is up' "$bin/phoenix" mpirun -n 3 --timeout 1 ./end wait
 expect several 0 'b is 2 of 3' "$bin/mpiexec" -n 2 ./end name a : -n 1 ./end name b
 expect tagged 0 '^\[1\] a is 1 of 2' "$bin/mpiexec" -l -np 2 ./end name a
