@@ -59,6 +59,14 @@ const PassedNumbers::Passing* PassedNumbers::last(VnodeId target, ReductionWay w
   return along == at->second.ways.end() ? nullptr : &along->second.last;
 }
 
+std::vector<ReductionWay> PassedNumbers::ways(VnodeId target) const {
+  std::vector<ReductionWay> ways;
+  const auto at = targets_.find(target);
+  if (at == targets_.end()) return ways;
+  for (const auto& [way, along] : at->second.ways) ways.push_back(way);
+  return ways;
+}
+
 std::vector<VnodeId> PassedNumbers::targets_since(Instant from) const {
   std::vector<VnodeId> targets;
   for (auto at = by_use_.rbegin(); at != by_use_.rend(); ++at) {

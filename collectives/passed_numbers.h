@@ -46,6 +46,8 @@ class PassedNumbers {
   [[nodiscard]] std::optional<Instant> first_token(const ReductionId& id) const;
   /// The passing that was last towards `target` that way; null: none is known.
   [[nodiscard]] const Passing* last(VnodeId target, ReductionWay way = kShortWay) const;
+  /// The ways along which something was passed towards `target`, ascending.
+  [[nodiscard]] std::vector<ReductionWay> ways(VnodeId target) const;
   /// Targets to which something was passed at or after `from`, the latest first.
   [[nodiscard]] std::vector<VnodeId> targets_since(Instant from) const;
   /// The greatest numbers passed towards `target` that way, at most `count` and kNumbersMax,

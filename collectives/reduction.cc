@@ -131,9 +131,9 @@ Duration Reduction::wait(const Situation& situation) const {
 
 Instant Reduction::patience(VnodeId target, const Held& held) const {
   Instant due = held.deadline;
-  for (ReductionWay way = 1; way < kWays && held.way != kShortWay; ++way) {
-    const PassedNumbers::Passing* last = passed_.last(target, way);
-    if (last != nullptr) due = std::max(due, last->at + options_.wait_long);
+  if (held.way == kShortWay) return due;
+  for (const ReductionWay way : passed_.ways(target)) {
+    if (way != kShortWay) due = std::max(due, passed_.last(target, way)->at + options_.wait_long);
   }
   return due;
 }

@@ -74,7 +74,7 @@ class Reduction {
   /// with `leaving` set it passes everything on.
   void on_situation(Instant now, const ReductionId& id, const Situation& situation, Outbox& out);
   /// The same: a new parent need not wait for what went to the old one [Saito08 G16 d]. To be
-  /// called for all of targets_lately() and the ways used to them, with what a Situation has of
+  /// called for all of targets_lately() and the ways() to them, with what a Situation has of
   /// these names.
   void on_situation(Instant now, VnodeId target, std::optional<ProcessorId> target_owner,
                     const TreeView* tree, Outbox& out, ReductionWay way = kShortWay) {
@@ -92,8 +92,9 @@ class Reduction {
   [[nodiscard]] std::vector<VnodeId> targets_lately(Instant now) const {
     return passed_.targets_since(now - options_.wait_max);
   }
-  [[nodiscard]] bool uses(VnodeId target, ReductionWay way) const {
-    return passed_.last(target, way) != nullptr;
+  /// Along which something was passed on towards `target`.
+  [[nodiscard]] std::vector<ReductionWay> ways(VnodeId target) const {
+    return passed_.ways(target);
   }
   /// Along which tree it goes, or will go with this token.
   [[nodiscard]] ReductionWay way_of(const ReductionId& id) const;

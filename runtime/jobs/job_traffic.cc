@@ -367,8 +367,7 @@ void JobTraffic::reconsider_reductions(const Surroundings& around, JobOutbox& ou
   collectives::Reduction::Outbox answers;
   for (const VnodeId target : reduction_.targets_lately(around.now)) {
     const ProcessorId owner = router_.map().owner(target).first;
-    for (collectives::ReductionWay way = 0; way < collectives::kWays; ++way) {
-      if (!reduction_.uses(target, way)) continue;
+    for (const collectives::ReductionWay way : reduction_.ways(target)) {
       const TreeView* tree = around.trees.view(tree_of(around, owner, way));
       reduction_.on_situation(around.now, target, owner, tree, answers, way);
     }

@@ -34,7 +34,8 @@ std::int64_t as_number(const Payload& payload) {
 
 /// An endpoint of a job of four vnodes that holds some of them, cutting at eight bytes.
 struct Harness {
-  explicit Harness(const VnodeSet& held) : endpoint({.piece_bytes = 8}) {
+  explicit Harness(const VnodeSet& held, EndpointConfig config = {.piece_bytes = 8})
+      : endpoint(std::move(config)) {
     endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
     grant(held);
     static_cast<void>(endpoint.begin_safe_point());
@@ -238,6 +239,24 @@ TEST_CASE("broadcasts and long values are cut as the job says, within limits") {
     REQUIRE(given.ok());
     CHECK(given.value().pieces == count);
   }
+}
+
+TEST_CASE("what waits for credit counts as part of the broadcasts behind it") {
+  constexpr std::size_t kBytes = std::size_t{64} << 10U;
+  Harness h({v0}, {});
+  std::vector<SizeClass> sizes;
+  const auto look = [&] {
+    for (const AppBroadcast& m : h.sent<AppBroadcast>()) {
+      if (!m.piece.payload.empty()) sizes.push_back(m.piece.size);
+    }
+  };
+  for (int i = 0; i < 8; ++i) REQUIRE(h.endpoint.broadcast(v0, 3, Payload(Bytes(kBytes))).ok());
+  look();
+  CHECK(sizes.size() == 1);  // for more it has no credit
+  h.deliver(CastCredit{v0, VnodeSet::range(v0, v3), 0, 16 * kBytes, {}});
+  look();
+  // The first two found nothing that waits; each after them 64 KiB more than the one before.
+  CHECK(sizes == std::vector<SizeClass>{1, 1, 2, 2, 3, 3, 3, 3});
 }
 
 TEST_CASE("broadcasts of one root arrive in order, and all vnodes share the bytes") {
