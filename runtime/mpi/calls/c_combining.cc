@@ -13,6 +13,12 @@ Combining combining(MPI_Op op, const Area& own) {
   return {Ref<Op>(&found), own};
 }
 
+/// Of `out`, as many elements as `result` has, or of that if it is in place.
+Combining contribution(MPI_Op op, const void* out, const Area& result) {
+  const MPI_Datatype datatype = result.datatype->handle;
+  return combining(op, is_in_place(out) ? result : Area::of(out, result.count, datatype));
+}
+
 /// Of an inter-communicator: rank 0 of each side has what its side has combined, and gets that of
 /// the other one in `result`.
 void swap_combinations(Communicator& comm, Schedule& schedule, const Combining& what,
@@ -82,8 +88,7 @@ PHX_MPI_BOTH(Allreduce, Iallreduce,
               MPI_Comm comm),
              [&](Communicator& all, Schedule& schedule) {
                const Area result = Area::of(in, count, datatype);
-               const Combining what =
-                   combining(op, is_in_place(out) ? result : Area::of(out, count, datatype));
+               const Combining what = contribution(op, out, result);
                if (!all.is_inter()) return add_allreduce(schedule, what, result);
                swap_combinations(all, schedule, what, result);
                add_broadcast(schedule, 0, result);
@@ -120,9 +125,7 @@ PHX_MPI_BOTH(Scan, Iscan,
              [&](Communicator& all, Schedule& schedule) {
                require(!all.is_inter(), MPI_ERR_COMM, "not between two groups");
                const Area result = Area::of(in, count, datatype);
-               const Combining what =
-                   combining(op, is_in_place(out) ? result : Area::of(out, count, datatype));
-               add_scan(schedule, what, result, /*is_exclusive=*/false);
+               add_scan(schedule, contribution(op, out, result), result, /*is_exclusive=*/false);
              })
 
 PHX_MPI_BOTH(Exscan, Iexscan,
@@ -131,7 +134,5 @@ PHX_MPI_BOTH(Exscan, Iexscan,
              [&](Communicator& all, Schedule& schedule) {
                require(!all.is_inter(), MPI_ERR_COMM, "not between two groups");
                const Area result = Area::of(in, count, datatype);
-               const Combining what =
-                   combining(op, is_in_place(out) ? result : Area::of(out, count, datatype));
-               add_scan(schedule, what, result, /*is_exclusive=*/true);
+               add_scan(schedule, contribution(op, out, result), result, /*is_exclusive=*/true);
              })

@@ -198,8 +198,13 @@ PHX_MPI_ENTRY(int, Comm_free, (MPI_Comm * comm)) {
     require(*comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF, MPI_ERR_COMM,
             "a predefined communicator cannot be freed");
     one.attributes.clear(*comm);
+    std::vector<std::uint64_t> contexts{one.messages().context};
+    if (one.is_inter()) contexts.push_back(one.local->messages().context);
     communicators().close(&one);
     *comm = MPI_COMM_NULL;
+    Process::current().call([&](Traffic& traffic) {
+      for (const std::uint64_t context : contexts) traffic.forget(context);
+    });
   });
 }
 

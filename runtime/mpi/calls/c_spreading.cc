@@ -52,26 +52,38 @@ void broadcast(const Roots& to, const Area& area) {
   add_broadcast(schedule, 0, area);
 }
 
-void gather(const Roots& to, const std::function<Area()>& own, const std::function<Areas()>& all) {
+/// What one rank gives or gets.
+struct Own {
+  const void* buffer;
+  int count;
+  MPI_Datatype datatype;
+  /// At the root it may stand in place, in those of `all`.
+  [[nodiscard]] Area area(const Roots& to, const std::function<Areas()>& all) const {
+    const bool is_there = is_in_place(buffer) && to.is_root();
+    return is_there ? all()(to.comm.rank()) : Area::of(buffer, count, datatype);
+  }
+};
+
+void gather(const Roots& to, const Own& own, const std::function<Areas()>& all) {
   to.check();
   if (to.is_idle()) return;
   if (!to.comm.is_inter()) {
     const Areas areas = to.is_root() ? all() : Areas();
-    return add_gather(to.schedule, to.root, own(), areas);
+    return add_gather(to.schedule, to.root, own.area(to, all), areas);
   }
-  if (!to.is_root()) return to.schedule.send(to.root, own().buffer());
+  if (!to.is_root()) return to.schedule.send(to.root, own.area(to, all).buffer());
   const Areas areas = all();
   for (int i = 0; i < to.comm.remote()->size(); ++i) to.schedule.receive(i, areas(i).buffer());
 }
 
-void scatter(const Roots& to, const std::function<Areas()>& all, const std::function<Area()>& own) {
+void scatter(const Roots& to, const std::function<Areas()>& all, const Own& own) {
   to.check();
   if (to.is_idle()) return;
   if (!to.comm.is_inter()) {
     const Areas areas = to.is_root() ? all() : Areas();
-    return add_scatter(to.schedule, to.root, areas, own());
+    return add_scatter(to.schedule, to.root, areas, own.area(to, all));
   }
-  if (!to.is_root()) return to.schedule.receive(to.root, own().buffer());
+  if (!to.is_root()) return to.schedule.receive(to.root, own.area(to, all).buffer());
   const Areas areas = all();
   for (int i = 0; i < to.comm.remote()->size(); ++i) to.schedule.send(i, areas(i).buffer());
 }
@@ -98,11 +110,7 @@ PHX_MPI_BOTH(Gather, Igather,
              [&](Communicator& all, Schedule& schedule) {
                const Roots to{all, schedule, root};
                const auto areas = [&] { return equal_parts(Area::of(in, in_count, in_type)); };
-               const auto own = [&] {
-                 const bool is_there = is_in_place(out) && to.is_root();
-                 return is_there ? areas()(all.rank()) : Area::of(out, out_count, out_type);
-               };
-               gather(to, own, areas);
+               gather(to, {out, out_count, out_type}, areas);
              })
 
 PHX_MPI_BOTH(Gatherv, Igatherv,
@@ -112,11 +120,7 @@ PHX_MPI_BOTH(Gatherv, Igatherv,
              [&](Communicator& all, Schedule& schedule) {
                const Roots to{all, schedule, root};
                const auto areas = [&] { return Parts{in, in_counts, places, in_type}.areas(); };
-               const auto own = [&] {
-                 const bool is_there = is_in_place(out) && to.is_root();
-                 return is_there ? areas()(all.rank()) : Area::of(out, out_count, out_type);
-               };
-               gather(to, own, areas);
+               gather(to, {out, out_count, out_type}, areas);
              })
 
 PHX_MPI_BOTH(Scatter, Iscatter,
@@ -125,11 +129,7 @@ PHX_MPI_BOTH(Scatter, Iscatter,
              [&](Communicator& all, Schedule& schedule) {
                const Roots to{all, schedule, root};
                const auto areas = [&] { return equal_parts(Area::of(out, out_count, out_type)); };
-               const auto own = [&] {
-                 const bool is_there = is_in_place(in) && to.is_root();
-                 return is_there ? areas()(all.rank()) : Area::of(in, in_count, in_type);
-               };
-               scatter(to, areas, own);
+               scatter(to, areas, {in, in_count, in_type});
              })
 
 PHX_MPI_BOTH(Scatterv, Iscatterv,
@@ -138,11 +138,7 @@ PHX_MPI_BOTH(Scatterv, Iscatterv,
              [&](Communicator& all, Schedule& schedule) {
                const Roots to{all, schedule, root};
                const auto areas = [&] { return Parts{out, out_counts, places, out_type}.areas(); };
-               const auto own = [&] {
-                 const bool is_there = is_in_place(in) && to.is_root();
-                 return is_there ? areas()(all.rank()) : Area::of(in, in_count, in_type);
-               };
-               scatter(to, areas, own);
+               scatter(to, areas, {in, in_count, in_type});
              })
 
 PHX_MPI_BOTH(Allgather, Iallgather,

@@ -33,8 +33,8 @@ Communicator& intra_of(MPI_Comm handle) {
 }
 
 std::uint64_t fresh_context() {
-  static std::atomic<std::uint32_t> made{4};  // 0: the world
-  return (static_cast<std::uint64_t>(own_process()) << 32U) | made.fetch_add(4);
+  static std::atomic<std::uint32_t> made{kContexts};  // 0: the world
+  return (static_cast<std::uint64_t>(own_process()) << 32U) | made.fetch_add(kContexts);
 }
 
 }  // namespace phx::mpi

@@ -68,4 +68,10 @@ bool Matching::withdraw(int from, const Head& withdrawal) {
          }) > 0;
 }
 
+void Matching::forget(std::uint64_t context) {
+  const auto half = halves_.find(context);
+  if (half == halves_.end()) return;
+  if (half->second.receives.empty() && half->second.messages.empty()) halves_.erase(half);
+}
+
 }  // namespace phx::mpi

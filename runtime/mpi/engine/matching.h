@@ -32,6 +32,10 @@ class Matching {
   /// A receive, or a message, waits no longer. False: it did not wait.
   bool withdraw(const ReceiveRequest& receive);
   bool withdraw(int from, const Head& withdrawal);
+  /// Nobody will name this context again; unless something still waits in it.
+  void forget(std::uint64_t context);
+  /// Contexts that something is remembered of.
+  [[nodiscard]] std::size_t contexts() const { return halves_.size(); }
 
  private:
   struct Half {

@@ -6,6 +6,10 @@
 
 namespace phx::mpi {
 
+/// A communicator has so many contexts, one after the other: for messages, for collective
+/// operations, and two for making other communicators.
+inline constexpr std::uint64_t kContexts = 4;
+
 /// Where messages go that belong together: one half of a communicator (point to point, or
 /// collective), as one of its processes sees it.
 struct Scope {

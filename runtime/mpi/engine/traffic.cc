@@ -304,6 +304,10 @@ void Traffic::finish(Request& request) {
   request.is_done = true;
 }
 
+void Traffic::forget(std::uint64_t context) {
+  for (std::uint64_t half = context; half < context + kContexts; ++half) matching_.forget(half);
+}
+
 void Traffic::start(const Ref<Schedule>& schedule) {
   running_.emplace(schedule.get(), schedule);
   ready_.push_back(schedule);

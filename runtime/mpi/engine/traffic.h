@@ -78,6 +78,8 @@ class Traffic {
   [[nodiscard]] const Arrived* look(const Wanted& wanted) const { return matching_.look(wanted); }
   [[nodiscard]] std::optional<Arrived> take(const Wanted& wanted) { return matching_.take(wanted); }
   void start(const Ref<Schedule>& schedule);
+  /// The communicator with this context is freed; what still waits in it is not lost.
+  void forget(std::uint64_t context);
   /// It is done sooner or later, cancelled or not.
   void cancel(Request& request);
   /// Something that no message brings is done.
