@@ -70,24 +70,12 @@ measure_local() {
     }' "$work/figures"
 }
 
+. "$here/deploy/wanlab_mesh.sh"
+
 # Inside the laboratory: the mesh, and the program of the laboratory that times broadcasts until the last has it.
 measure_phoenix() {
-  local folder=$work/mesh addresses=($WANLAB_ADDRS) i=0 first=${WANLAB_NODES%% *}
-  mkdir "$folder"
-  cat >"$folder/shell" <<END
-#!/bin/sh
-machine=\$1
-shift
-mkdir -p -m 700 $folder/\$machine
-PHOENIX_DIR=$folder/\$machine exec "$WANLAB_BIN" exec "\$machine" -- /bin/sh -c "\$*"
-END
-  chmod +x "$folder/shell"
-  for machine in $WANLAB_NODES; do
-    echo "$machine listen=${addresses[i++]}:0" >>"$folder/hosts"
-  done
-  inside() { "$folder/shell" "$first" "$build/bin/phoenix" "$@"; }
-  inside up -q --mesh wide --hosts "$folder/hosts" --remote-shell "$folder/shell"
-  sleep "${SETTLE_S:-10}"  # until ways and bandwidths are measured
+  mkdir "$work/mesh"
+  begin_mesh "$build" "$work/mesh"
   inside mpirun --mesh wide -n "$WANLAB_N" "$work/phoenix" "$@"
   inside down --mesh wide
 }

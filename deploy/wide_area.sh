@@ -13,31 +13,17 @@
 set -e
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${BUILD:-$here/build/release}" && pwd)
-phoenix=$build/bin/phoenix
 sizes=${SIZES:-1 1024 65536 262144 1048576 4194304}
 rounds=${ROUNDS:-10}
 pause=${PAUSE_MS:-150}
 export BUILD=$build WANLAB
 
+. "$here/deploy/wanlab_mesh.sh"
+
 measure_phoenix() {
   local folder
   folder=$(mktemp -d)
-  # Each of the emulated machines has a folder of its own.
-  cat >"$folder/shell" <<END
-#!/bin/sh
-machine=\$1
-shift
-mkdir -p -m 700 $folder/\$machine
-PHOENIX_DIR=$folder/\$machine exec "$WANLAB_BIN" exec "\$machine" -- /bin/sh -c "\$*"
-END
-  chmod +x "$folder/shell"
-  local addresses=($WANLAB_ADDRS) i=0 first=${WANLAB_NODES%% *}
-  for machine in $WANLAB_NODES; do
-    echo "$machine listen=${addresses[i++]}:0" >>"$folder/hosts"
-  done
-  inside() { "$folder/shell" "$first" "$phoenix" "$@"; }
-  inside up -q --mesh wide --hosts "$folder/hosts" --remote-shell "$folder/shell"
-  sleep "${SETTLE_S:-10}"  # until ways and bandwidths are measured
+  begin_mesh "$build" "$folder"
   for operation in ${OPERATIONS:-bcast reduce}; do
     echo "phoenix $operation"
     inside bench "$operation" --mesh wide --bytes "${sizes// /,}" --rounds "$rounds" --pause "$pause"
