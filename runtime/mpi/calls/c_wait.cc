@@ -21,12 +21,6 @@ MPI_Comm comm_of_requests(int count, const MPI_Request* handles) {
   return MPI_COMM_WORLD;
 }
 
-void require_well(int error) {
-  require(error == MPI_SUCCESS, error,
-          error == MPI_ERR_TRUNCATE ? "the message is longer than the buffer"
-                                    : "the operation has failed");
-}
-
 /// All requests are over. Fails with MPI_ERR_IN_STATUS if one has failed.
 void collect_all(int count, MPI_Request* handles, MPI_Status* statuses) {
   bool has_failed = false;

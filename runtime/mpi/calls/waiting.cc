@@ -42,13 +42,17 @@ void set_status(MPI_Status* status, const Outcome& outcome) {
   set_cancelled(*status, outcome.is_cancelled);
 }
 
+void require_well(int error) {
+  require(error == MPI_SUCCESS, error,
+          error == MPI_ERR_TRUNCATE ? "the message is longer than the buffer"
+                                    : "the operation has failed");
+}
+
 void wait_for(Request& request) {
   if (!request.is_done) {
     Process::current().wait([&](Traffic&) -> bool { return request.is_done; });
   }
-  require(request.outcome.error == MPI_SUCCESS, request.outcome.error,
-          request.outcome.error == MPI_ERR_TRUNCATE ? "the message is longer than the buffer"
-                                                    : "the operation has failed");
+  require_well(request.outcome.error);
 }
 
 Request* pending(Request& request) {

@@ -16,6 +16,9 @@ namespace phx::mpi {
   return one == nullptr || one->is_done;
 }
 
+/// Fails with this error of a request, unless it is MPI_SUCCESS.
+void require_well(int error);
+
 /// REQUIRES that it is over. Fills the status, and frees what it has begun. Returns its error.
 int collect(MPI_Request* handle, MPI_Status* status);
 
