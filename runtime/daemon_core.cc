@@ -7,6 +7,7 @@
 #include "overlay/base/overloaded.h"
 #include "overlay/base/rng.h"
 #include "runtime/cast_piece.h"
+#include "runtime/heard_size.h"
 #include "runtime/membership/view_change.h"
 
 namespace phx::runtime {
@@ -293,6 +294,7 @@ void Daemon::Core::on_fenced(ProcessorId from, const Fenced& fence) {
 
 void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
   if (carries_tokens(envelope)) on_taken(from);
+  if (const std::uint64_t bytes = heard_size(envelope); bytes > 0) on_heard(from, bytes);
   std::visit(Overloaded{[](Heartbeat&) {},  // Its acknowledgement is the answer.
                         [&](Flush& m) { on_flush(from, m.answer); },
                         [&](JobRequest& m) { on_job_request(from, m); },
@@ -322,6 +324,12 @@ void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
              envelope);
 }
 
+void Daemon::Core::on_heard(ProcessorId from, std::uint64_t bytes) {
+  overlay::Survey::Outbox out;
+  survey.on_heard(now, from, bytes, out);
+  absorb(out);
+}
+
 void Daemon::Core::dial(ProcessorId peer) {
   const auto found = membership.view().members.find(peer);
   if (found == membership.view().members.end()) {
@@ -341,7 +349,10 @@ void Daemon::Core::on_arrived(LinkId link, Frame frame) {
 void Daemon::Core::take_detour_outputs() {
   for (auto& output : detours.take_outputs()) {
     std::visit(Overloaded{[&](Detours::Connect& m) { dial(m.peer); },
-                          [&](Detours::LinkUp& m) { channels.on_link_up(now, m.link, m.dialled); },
+                          [&](Detours::LinkUp& m) {
+                            survey.on_connected(m.link.peer);
+                            channels.on_link_up(now, m.link, m.dialled);
+                          },
                           [&](Detours::LinkDown& m) { channels.on_link_down(now, m.link); },
                           [&](Detours::DialFailed& m) {
                             channels.on_dial_failed(now, m.peer, m.refused, m.why);

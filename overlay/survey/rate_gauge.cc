@@ -35,15 +35,46 @@ void RateGauge::launch(Instant now, Outbox& out) {
     queue_.pop_front();
     if (!live_.contains(next.from)) continue;
     const std::uint64_t bytes = next.bytes == 0 ? options_.first : next.bytes;
-    Flight& flight = flight_.emplace(Flight());
+    Flight flight;
     flight.from = flight.rate.from = next.from;
     flight.grows = next.bytes == 0;
     flight.round_trip = next.round_trip;
     flight.bytes = std::min(bytes, options_.most);
-    out.arm(Timer::kPatience, now + options_.patience);
-    return request(out);
+    return begin(now, flight, out);
   }
-  finish(out);
+  finish(now, out);
+}
+
+void RateGauge::begin(Instant now, const Flight& flight, Outbox& out) {
+  flight_ = flight;
+  out.arm(Timer::kPatience, now + options_.patience);
+  request(out);
+}
+
+void RateGauge::warm(ProcessorId from, std::uint64_t bytes, Instant due, Outbox& out) {
+  const auto found =
+      std::find_if(cold_.begin(), cold_.end(), [&](const Cold& one) { return one.from == from; });
+  if (found != cold_.end()) {
+    found->bytes = std::max(found->bytes, bytes);
+  } else {
+    cold_.push_back({from, bytes, due});
+  }
+  if (!is_busy_ && !flight_) out.arm(Timer::kWarm, cold_.front().due);
+}
+
+/// Tasks go before.
+void RateGauge::launch_cold(Instant now, Outbox& out) {
+  if (is_busy_ || flight_) return;
+  while (!cold_.empty() && !live_.contains(cold_.front().from)) cold_.pop_front();
+  if (cold_.empty()) return;
+  const Cold next = cold_.front();
+  if (next.due > now) return out.arm(Timer::kWarm, next.due);
+  cold_.pop_front();
+  Flight flight;
+  flight.from = next.from;
+  flight.is_warming = true;
+  flight.bytes = std::min(next.bytes, options_.most);
+  begin(now, flight, out);
 }
 
 void RateGauge::request(Outbox& out) {
@@ -85,6 +116,7 @@ bool RateGauge::is_sure(const Flight& flight, std::uint64_t before, Duration cou
 
 void RateGauge::on_complete(Instant now, Outbox& out) {
   Flight& flight = *flight_;
+  if (flight.is_warming) return close(now, out);
   const Duration elapsed = flight.half_at ? now - *flight.half_at : Duration{};
   const Duration counted = std::max(elapsed - flight.round_trip, Duration{});
   const std::uint64_t bytes = flight.got - flight.half_got;
@@ -100,9 +132,12 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
 
 /// What was measured last counts; the next one begins.
 void RateGauge::close(Instant now, Outbox& out) {
+  const bool was_warming = flight_->is_warming;
   if (flight_->rate.at_most > 0) rates_.push_back(flight_->rate);
   flight_.reset();
-  launch(now, out);
+  if (!was_warming) return launch(now, out);
+  out.disarm(Timer::kPatience);
+  launch_cold(now, out);
 }
 
 void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Outbox& out) {
@@ -122,8 +157,9 @@ void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Ou
   }
 }
 
-void RateGauge::on_timer(Instant now, Timer, Outbox& out) {
-  if (is_busy_ && flight_) close(now, out);
+void RateGauge::on_timer(Instant now, Timer timer, Outbox& out) {
+  if (timer == Timer::kWarm) return launch_cold(now, out);
+  if (flight_) close(now, out);
 }
 
 void RateGauge::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
@@ -131,18 +167,27 @@ void RateGauge::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   if (flight_ && !live.contains(flight_->from)) close(now, out);
 }
 
-void RateGauge::finish(Outbox& out) {
+void RateGauge::finish(Instant now, Outbox& out) {
   is_busy_ = false;
   out.disarm(Timer::kPatience);
   out.report(Done{std::exchange(rates_, {})});
+  launch_cold(now, out);
 }
 
 void RateGauge::stop(Outbox& out) {
-  if (is_busy_) out.disarm(Timer::kPatience);
+  if (flight_) out.disarm(Timer::kPatience);
+  if (flight_ && flight_->is_warming) cold_.push_front({flight_->from, flight_->bytes, {}});
+  if (!cold_.empty()) out.arm(Timer::kWarm, cold_.front().due);
   is_busy_ = false;
   queue_.clear();
   flight_.reset();
   rates_.clear();
+}
+
+void RateGauge::leave(Outbox& out) {
+  stop(out);
+  cold_.clear();
+  out.disarm(Timer::kWarm);
 }
 
 }  // namespace phx::overlay

@@ -40,11 +40,12 @@ struct RateGaugeOptions {
 
 /// Measures how fast others can send here, one after the other; and sends to others that measure.
 /// The first half of the bytes fills the way, the second half is timed [beyond 8]. Of a long way it
-/// may have waited a round trip for TCP's window, so what is known is between two rates. Thread
-/// rule: one owner.
+/// may have waited a round trip for TCP's window, so what is known is between two rates. Between
+/// tasks it warms ways: what it downloads then makes TCP's window wide [README, "Warm ways"].
+/// Thread rule: one owner.
 class RateGauge {
  public:
-  enum class Timer : std::uint8_t { kPatience };
+  enum class Timer : std::uint8_t { kPatience, kWarm };
   /// A task is over. Who could not be measured is missing.
   struct Done {
     std::vector<SurveyReport::Rate> rates;
@@ -64,12 +65,18 @@ class RateGauge {
 
   // Commands.
   void stop(Outbox& out);
+  /// Downloads so much at once from there, at `due` or later, when no task wants anything. Of what
+  /// is wanted from one processor meanwhile only the most is downloaded.
+  void warm(ProcessorId from, std::uint64_t bytes, Instant due, Outbox& out);
+  /// Stops, and warms nothing any more.
+  void leave(Outbox& out);
 
  private:
   /// One download.
   struct Flight {
     ProcessorId from;
-    bool grows = false;  ///< Until it is sure.
+    bool is_warming = false;  ///< Of no task, and not measured.
+    bool grows = false;       ///< Until it is sure.
     Duration round_trip{};
     std::uint64_t number = 0;
     std::uint64_t bytes = 0;  ///< Asked for, ...
@@ -79,13 +86,22 @@ class RateGauge {
     SurveyReport::Rate rate;  ///< As it was measured last; 0: not yet.
   };
 
+  /// To be downloaded to warm a way, but not before.
+  struct Cold {
+    ProcessorId from;
+    std::uint64_t bytes = 0;
+    Instant due;
+  };
+
   void launch(Instant now, Outbox& out);
+  void launch_cold(Instant now, Outbox& out);
+  void begin(Instant now, const Flight& flight, Outbox& out);
   void request(Outbox& out);
   void on_complete(Instant now, Outbox& out);
   [[nodiscard]] bool is_sure(const Flight& flight, std::uint64_t before, Duration counted) const;
   [[nodiscard]] std::uint64_t rate_of(std::uint64_t bytes, Duration time) const;
   void close(Instant now, Outbox& out);
-  void finish(Outbox& out);
+  void finish(Instant now, Outbox& out);
 
   RateGaugeOptions options_;
   ProcessorSet live_;
@@ -93,6 +109,7 @@ class RateGauge {
   std::deque<SurveyTask::Download> queue_;
   std::optional<Flight> flight_;
   std::vector<SurveyReport::Rate> rates_;
+  std::deque<Cold> cold_;
   std::uint64_t next_ = 1;
   Instant served_since_;
   std::uint64_t served_ = 0;

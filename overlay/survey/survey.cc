@@ -20,12 +20,13 @@ Survey::Survey(ProcessorId self, const SurveyOptions& options, std::uint64_t see
       rate_gauge_(options.rates),
       surveyor_(self, options.surveyor, Rng(seed).fork("surveyor")),
       live_{self},
-      sites_max_(options.surveyor.sites.sites_max),
+      options_(options),
       told_(kNobody) {}
 
 void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   const ProcessorId surveyor = live.empty() ? kNobody : live.front();
   live_ = live;
+  std::erase_if(heard_, [&](const auto& one) { return !live.contains(one.first); });
   Gauge::Outbox measured;
   gauge_.on_members(now, live, measured);
   absorb(now, measured, out);
@@ -117,8 +118,9 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox
 /// What a surveyor says: nothing that it does not measure, and no more than planners can bear.
 bool Survey::is_believable(ProcessorId from, const NetworkUpdate& m) const {
   const KnownNetwork& network = m.network;
-  return from == told_ && m.version.number < kVersionMost && network.sites.size() <= sites_max_ &&
-         network.pairs.empty() && network.check().ok();
+  return from == told_ && m.version.number < kVersionMost &&
+         network.sites.size() <= options_.surveyor.sites.sites_max && network.pairs.empty() &&
+         network.check().ok();
 }
 
 void Survey::handle(Instant, ProcessorId from, const NetworkUpdate& m, Outbox& out) {
@@ -147,10 +149,38 @@ void Survey::on_timer(Instant now, const Timer& timer, Outbox& out) {
              timer.of);
 }
 
+/// What has to be downloaded, so that a window grows to as much; 0: the way is short or narrow.
+std::uint64_t Survey::warming(ProcessorId from, std::uint64_t bytes) const {
+  const KnownNetwork::Way way = network_.way(from, self_);
+  const Duration round_trip = 2 * way.latency.value_or(Duration{});
+  if (round_trip < options_.warm_far) return 0;
+  std::uint64_t wanted = std::min(options_.warm_times * bytes, options_.warm_most);
+  if (way.bytes_per_second) {
+    // More than twice what is under way when it is full makes no window wider.
+    const double seconds = static_cast<double>(round_trip.count()) / 1e9;
+    const double full = 2 * seconds * static_cast<double>(*way.bytes_per_second);
+    if (full < static_cast<double>(wanted)) wanted = static_cast<std::uint64_t>(full);
+  }
+  return wanted < options_.warm_least ? 0 : wanted;
+}
+
+void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out) {
+  const auto found = heard_.find(from);
+  if (found != heard_.end() && found->second >= bytes) return;
+  if (is_leaving_ || !live_.contains(from)) return;
+  if (!network_.site_of(self_) || !network_.site_of(from)) return;
+  heard_[from] = bytes;
+  const std::uint64_t wanted = warming(from, bytes);
+  if (wanted == 0) return;
+  RateGauge::Outbox downloaded;
+  rate_gauge_.warm(from, wanted, now + options_.warm_pause, downloaded);
+  absorb(downloaded, out);
+}
+
 void Survey::leave(Instant now, Outbox& out) {
   is_leaving_ = true;
   RateGauge::Outbox downloaded;
-  rate_gauge_.stop(downloaded);
+  rate_gauge_.leave(downloaded);
   absorb(downloaded, out);
   Gauge::Outbox measured;
   gauge_.stop(measured);

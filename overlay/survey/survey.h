@@ -19,6 +19,12 @@ struct SurveyOptions {
   GaugeOptions gauge;
   RateGaugeOptions rates;
   SurveyorOptions surveyor;
+  /// A warm way can carry at once so many times what it was heard to carry, ...
+  std::uint64_t warm_times = 8;
+  std::uint64_t warm_least = std::uint64_t{64} << 10U;  ///< if that is so much or more, ...
+  std::uint64_t warm_most = std::uint64_t{4} << 20U;    ///< but no more than this.
+  Duration warm_far = 1ms;      ///< A round trip. Shorter ways are always warm.
+  Duration warm_pause = 200ms;  ///< What made it known shall have passed.
 };
 
 /// Whether a message is for a Survey; else it is for the trees.
@@ -50,6 +56,10 @@ class Survey {
   /// What is not of surveys is ignored.
   void on_message(Instant now, ProcessorId from, const Message& message, Outbox& out);
   void on_timer(Instant now, const Timer& timer, Outbox& out);
+  /// Part of a message of about so many bytes came from there: a long way to it shall be warm.
+  void on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out);
+  /// There is a new connection to it.
+  void on_connected(ProcessorId peer) { heard_.erase(peer); }
 
   // Commands.
   /// Measures nothing any more, but answers those who do.
@@ -73,6 +83,7 @@ class Survey {
   void absorb(RateGauge::Outbox& from, Outbox& out);
   void absorb(Surveyor::Outbox& from, Outbox& out);
   void publish(Outbox& out);
+  [[nodiscard]] std::uint64_t warming(ProcessorId from, std::uint64_t bytes) const;
   [[nodiscard]] bool is_believable(ProcessorId from, const NetworkUpdate& m) const;
 
   ProcessorId self_;
@@ -80,10 +91,12 @@ class Survey {
   RateGauge rate_gauge_;
   Surveyor surveyor_;
   ProcessorSet live_;
-  std::size_t sites_max_;
+  SurveyOptions options_;
   std::vector<SurveyTask::Download> downloads_;  ///< Of the task, after its round trips.
   std::optional<Gauge::Done> report_;            ///< Waits for them.
-  ProcessorId told_;                             ///< The surveyor that knows of this processor.
+  /// What each connection was heard to carry at once. Of those who are in a site.
+  std::map<ProcessorId, std::uint64_t> heard_;
+  ProcessorId told_;  ///< The surveyor that knows of this processor.
   KnownNetwork network_;
   NetworkVersion version_;
   bool is_leaving_ = false;

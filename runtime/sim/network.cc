@@ -14,6 +14,7 @@ constexpr Duration kNoticeMax = 400ms;  // How much later than the other one an 
 constexpr std::uint32_t kLastSegment = 1U << 31U;
 constexpr std::uint32_t kTellSegment = 1U << 30U;  // Its sender wants to hear that it has left.
 constexpr std::uint32_t kSizeOfSegment = kTellSegment - 1;
+constexpr std::uint64_t kWindowSegment = 8192;  // Where there are windows.
 
 }  // namespace
 
@@ -98,6 +99,10 @@ void Network::connect(MachineId from, ProcessorId peer, MachineId to) {
   made.ends[1].link = {a.self, b.next_link++};
   made.lanes[0].from = made.lanes[1].to = from;
   made.lanes[0].to = made.lanes[1].from = to;
+  if (const std::uint64_t window = model_.topology().window_bytes;
+      window > 0 && model_.has_link(from, to)) {
+    for (Lane& lane : made.lanes) lane.window = std::make_unique<Window>(Window{window, 0, {}});
+  }
   come_up(first + 1);
   // What the acceptor says now arrives later than this.
   const Instant known = agenda_.now() + model_.latency(from, to);
@@ -155,26 +160,58 @@ void Network::transmit(MachineId from, LinkId link, runtime::Frame frame, bool t
 
 void Network::push(std::uint32_t lane, InFlight item, std::uint64_t bytes) {
   if (connections_[lane / 2].is_broken) return;
-  constexpr std::uint64_t kSegment = NetworkModel::kSegmentBytes;
+  Lane& it = lane_at(lane);
+  const std::uint64_t segment = it.window ? kWindowSegment : NetworkModel::kSegmentBytes;
   item.segments =
-      static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (bytes + kSegment - 1) / kSegment));
+      static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (bytes + segment - 1) / segment));
   const std::uint32_t segments = item.segments;
   const std::uint32_t last = kLastSegment | (item.tell ? kTellSegment : 0);
-  Lane& it = lane_at(lane);
   it.frames.push_back(std::move(item));
   ++in_flight_;
   Instant at = model_.leave_processor(agenda_.now(), it.from);
   for (std::uint32_t i = 0; i < segments; ++i) {
-    const std::uint64_t part = std::min(bytes, kSegment);
+    const std::uint64_t part = std::min(bytes, segment);
     bytes -= part;
-    at = model_.leave_interface(at, it.from, part);
     const auto size = static_cast<std::uint32_t>(part) | (i + 1 == segments ? last : 0);
-    if (model_.has_link(it.from, it.to)) {
-      agenda_.schedule(at, [this, lane, size] { on_link_stage(lane, size); });
+    if (it.window) {
+      it.window->waiting.push_back(size);
     } else {
-      agenda_.schedule(at, [this, lane, size] { on_travel(lane, size); });
+      at = send_segment(at, lane, size);
     }
   }
+  if (it.window) send_waiting(lane, at);
+}
+
+/// When it has left the interface.
+Instant Network::send_segment(Instant at, std::uint32_t lane, std::uint32_t bytes) {
+  const Lane& it = lane_at(lane);
+  const Instant left = model_.leave_interface(at, it.from, bytes & kSizeOfSegment);
+  if (model_.has_link(it.from, it.to)) {
+    agenda_.schedule(left, [this, lane, bytes] { on_link_stage(lane, bytes); });
+  } else {
+    agenda_.schedule(left, [this, lane, bytes] { on_travel(lane, bytes); });
+  }
+  return left;
+}
+
+/// As far as its window goes; one segment is always allowed.
+void Network::send_waiting(std::uint32_t lane, Instant at) {
+  Window& window = *lane_at(lane).window;
+  while (!window.waiting.empty()) {
+    const std::uint32_t next = window.waiting.front();
+    const std::uint64_t bytes = next & kSizeOfSegment;
+    if (window.under_way > 0 && window.under_way + bytes > window.bytes) return;
+    window.waiting.pop_front();
+    window.under_way += bytes;
+    at = send_segment(at, lane, next);
+  }
+}
+
+void Network::on_confirmed(std::uint32_t lane, std::uint32_t bytes) {
+  Window& window = *lane_at(lane).window;
+  window.under_way -= bytes;
+  window.bytes += bytes;
+  send_waiting(lane, agenda_.now());
 }
 
 void Network::on_link_stage(std::uint32_t lane, std::uint32_t bytes) {
@@ -211,6 +248,11 @@ void Network::on_arrival(std::uint32_t lane, std::uint32_t bytes) {
 
 void Network::on_inside(std::uint32_t lane, std::uint32_t bytes) {
   Instant at = agenda_.now();
+  if (const Lane& it = lane_at(lane); it.window) {
+    const std::uint32_t size = bytes & kSizeOfSegment;
+    agenda_.schedule_in(model_.latency(it.to, it.from),
+                        [this, lane, size] { on_confirmed(lane, size); });
+  }
   if ((bytes & kLastSegment) != 0) at = model_.enter_processor(at, lane_at(lane).to);
   agenda_.schedule(at, [this, lane] { on_segment(lane); });
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -89,6 +90,12 @@ class Network {
     bool is_end = false;         ///< The sender has closed; not a frame.
     bool tell = false;           ///< The sender wants to hear when it has left.
   };
+  /// What may be under way on a lane between sites, if the topology has windows.
+  struct Window {
+    std::uint64_t bytes = 0;
+    std::uint64_t under_way = 0;
+    std::deque<std::uint32_t> waiting;  ///< Segments.
+  };
   /// One direction of a connection. What arrives are segments; the order is the queue's.
   struct Lane {
     MachineId from;
@@ -96,6 +103,7 @@ class Network {
     std::list<InFlight> frames;  // a deque costs 0.6 kB also while it is empty
     Instant last_arrival{};
     std::vector<std::uint32_t> stopped;  ///< Segments that wait for heal().
+    std::unique_ptr<Window> window;      ///< Null: unlimited.
   };
   struct End {
     LinkId link;
@@ -122,6 +130,9 @@ class Network {
   void go_down(std::uint32_t end);
   void close_end(std::uint32_t end);
   void push(std::uint32_t lane, InFlight item, std::uint64_t bytes);
+  [[nodiscard]] Instant send_segment(Instant at, std::uint32_t lane, std::uint32_t bytes);
+  void send_waiting(std::uint32_t lane, Instant at);
+  void on_confirmed(std::uint32_t lane, std::uint32_t bytes);
   void on_link_stage(std::uint32_t lane, std::uint32_t bytes);
   void on_travel(std::uint32_t lane, std::uint32_t bytes);
   void on_left(std::uint32_t end);

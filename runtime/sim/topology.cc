@@ -66,6 +66,7 @@ class Reader {
   std::string on_link(const Words& words);
   std::string on_nic(const Words& words);
   std::string on_overhead(const Words& words);
+  std::string on_window(const Words& words);
   [[nodiscard]] std::optional<std::size_t> index_of(const std::string& name) const;
   std::string apply(const PairLine& line);
 
@@ -87,7 +88,8 @@ std::string Reader::read(const Words& words) {
                                            Keyword{"latency", 4, 4, &Reader::on_latency},
                                            Keyword{"link", 4, 4, &Reader::on_link},
                                            Keyword{"nic", 2, 2, &Reader::on_nic},
-                                           Keyword{"overhead", 2, 2, &Reader::on_overhead}};
+                                           Keyword{"overhead", 2, 2, &Reader::on_overhead},
+                                           Keyword{"window", 2, 2, &Reader::on_window}};
   for (const Keyword& keyword : kKeywords) {
     if (keyword.name != words[0]) continue;
     if (words.size() < keyword.least || words.size() > keyword.most) {
@@ -147,6 +149,14 @@ std::string Reader::on_overhead(const Words& words) {
   const auto overhead = microseconds(words[1]);
   if (!overhead) return "not a time in microseconds: '" + std::string(words[1]) + "'";
   topology.overhead = *overhead;
+  return {};
+}
+
+std::string Reader::on_window(const Words& words) {
+  constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 30U;
+  const auto bytes = number(words[1], kBytesMax);
+  if (!bytes) return "not a number of bytes: '" + std::string(words[1]) + "'";
+  topology.window_bytes = *bytes;
   return {};
 }
 
@@ -241,6 +251,7 @@ std::string Topology::to_text() const {
   }
   text += "nic " + std::to_string(interface_bytes_per_second / kBytesPerMegabit) + '\n';
   text += "overhead " + in_microseconds(overhead) + '\n';
+  if (window_bytes > 0) text += "window " + std::to_string(window_bytes) + '\n';
   return text;
 }
 

@@ -31,6 +31,9 @@ struct Topology {
   std::vector<Link> links;                       ///< sites x sites, symmetric; see link().
   std::uint64_t interface_bytes_per_second = 0;  ///< Of each processor and direction; 0: unlimited.
   Duration overhead = 5us;                       ///< A processor's time per message, at each end.
+  /// What a new connection between sites may have under way; it grows by all that is confirmed, as
+  /// TCP's does, and stays. 0: unlimited.
+  std::uint64_t window_bytes = 0;
 
   /// `processors` of each site, all links alike.
   [[nodiscard]] static Topology uniform(const std::vector<std::uint32_t>& processors,

@@ -21,6 +21,7 @@ link    * * 300
 link    A C 0
 nic     1000
 overhead 7
+window  14600
 )";
 
 Topology parsed(const std::string& text) {
@@ -46,6 +47,7 @@ TEST_CASE("later lines about a pair of sites win, in both directions") {
   CHECK(topology.link(2, 0).bytes_per_second == 0);
   CHECK(topology.interface_bytes_per_second == 125'000'000);
   CHECK(topology.overhead == 7us);
+  CHECK(topology.window_bytes == 14'600);
 }
 
 TEST_CASE("a topology is read back as it was written") {
@@ -57,7 +59,7 @@ TEST_CASE("a topology is read back as it was written") {
 TEST_CASE("what cannot be read is refused with its line") {
   for (const char* text :
        {"", "site A", "site A many", "site A 1\nsite A 2", "site A 1\nlatency A B 5", "speed 3",
-        "site A 1\nlatency A A fast", "site * 4", "site A 99999999999", "nic -5"}) {
+        "site A 1\nlatency A A fast", "site * 4", "site A 99999999999", "nic -5", "window x"}) {
     CAPTURE(text);
     CHECK(!Topology::parse(text).ok());
   }

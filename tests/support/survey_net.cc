@@ -28,6 +28,7 @@ void SurveyNet::take(ProcessorId from, Survey::Outbox& out) {
       if (const auto* load = std::get_if<Load>(&send->message)) {
         ++loads;
         loaded += load->bytes.size();
+        loaded_over[{from, send->to}] += load->bytes.size();
       }
       const Instant at = passes(from, send->to, send->message) + way(from, send->to);
       mail.emplace(at, Letter{from, send->to, std::move(send->message)});

@@ -69,6 +69,7 @@ struct SurveyNet {
   std::uint64_t tasks = 0;
   std::uint64_t loads = 0;
   std::uint64_t loaded = 0;  ///< Bytes.
+  std::map<std::pair<ProcessorId, ProcessorId>, std::uint64_t> loaded_over;
 };
 
 inline std::vector<std::uint32_t> round_robin(std::uint32_t processors, std::uint32_t sites) {

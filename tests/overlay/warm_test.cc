@@ -1,0 +1,124 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <map>
+
+#include "tests/support/survey_net.h"
+
+namespace phx::overlay {
+namespace {
+
+using support::first;
+using support::p;
+using support::round_robin;
+
+constexpr std::uint64_t kKiB = 1024;
+
+/// p1, p4, ... are far from p2, p5, ... All is measured.
+struct Net : support::SurveyNet {
+  explicit Net(std::uint64_t narrow_way = kGigabit) : SurveyNet(round_robin(12, 3)) {
+    far = 30ms;
+    narrow[{1, 0}] = narrow_way;
+    members(first(12));
+    run_for(8s);
+  }
+  /// Part of so long a message came to p1. How much it downloads there.
+  std::uint64_t hears(std::uint32_t from, std::uint64_t bytes) {
+    std::uint64_t& from_there = loaded_over[{p(from), p(1)}];
+    const std::uint64_t before = from_there;
+    Survey::Outbox out;
+    surveys.at(p(1)).on_heard(now, p(from), bytes, out);
+    take(p(1), out);
+    run_for(1s);
+    return from_there - before;
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("overlay/warm");
+
+TEST_CASE("a long way that carries long messages can carry four times as much at once, soon") {
+  Net net;
+  REQUIRE(net.windows[{p(5), p(1)}].bytes < 64 * kKiB);
+  CHECK(net.hears(5, 64 * kKiB) == 512 * kKiB);
+  CHECK(net.windows[{p(5), p(1)}].bytes >= 256 * kKiB);
+  CHECK(net.hears(5, 64 * kKiB) == 0);
+  CHECK(net.hears(5, 16 * kKiB) == 0);
+  net.run_for(4s);  // patrols
+  CHECK(net.hears(5, 256 * kKiB) == 2048 * kKiB);
+  CHECK(net.hears(5, 4096 * kKiB) == 4096 * kKiB);
+}
+
+TEST_CASE("a new connection is cold again; a near one need not be warm") {
+  Net net;
+  CHECK(net.hears(5, 64 * kKiB) == 512 * kKiB);
+  net.surveys.at(p(1)).on_connected(p(5));
+  CHECK(net.hears(5, 64 * kKiB) == 512 * kKiB);
+  CHECK(net.hears(4, 4096 * kKiB) == 0);
+}
+
+// 60 ms at 4 MB/s are 240 kB: a wider window would only fill queues.
+TEST_CASE("a narrow way is warmed for twice what it holds, and a very narrow one never") {
+  Net narrow(4'000'000);
+  const std::uint64_t loaded = narrow.hears(5, 4096 * kKiB);
+  CHECK(loaded >= 240'000);
+  CHECK(loaded <= 3 * 240'000);
+  Net thin(400'000);
+  CHECK(thin.hears(5, 4096 * kKiB) == 0);
+}
+
+TEST_CASE("ways are warmed one after the other, and tasks go before") {
+  Net net;
+  Survey::Outbox out;
+  Survey& survey = net.surveys.at(p(1));
+  std::uint64_t total = 0;
+  std::map<std::uint32_t, std::uint64_t> before;
+  for (std::uint32_t from = 1; from <= 12; ++from) before[from] = net.loaded_over[{p(from), p(1)}];
+  for (const std::uint32_t from : {2U, 3U, 5U, 6U, 8U, 9U, 11U, 12U}) {
+    survey.on_heard(net.now, p(from), 64 * kKiB, out);
+    survey.on_heard(net.now, p(from), 128 * kKiB, out);
+  }
+  net.take(p(1), out);
+  net.run_for(200ms);
+  SurveyTask task;
+  task.round = 1'000'000;
+  task.downloads = {{p(4), 64 * kKiB, {}}};
+  survey.on_message(net.now, p(1), task, out);
+  net.take(p(1), out);
+  net.run_for(3s);
+  for (const std::uint32_t from : {2U, 3U, 5U, 6U, 8U, 9U, 11U, 12U}) {
+    CAPTURE(from);
+    CHECK(net.loaded_over[{p(from), p(1)}] - before[from] >= 1024 * kKiB);
+    total += net.loaded_over[{p(from), p(1)}] - before[from];
+  }
+  // Two of them twice, because the task came meanwhile, and a patrol.
+  CHECK(total <= 10 * 1024 * kKiB);
+  CHECK(net.loaded_over[{p(4), p(1)}] - before[4] == 64 * kKiB);
+}
+
+TEST_CASE("who leaves, or has lost the other one, warms nothing") {
+  Net net;
+  Survey& survey = net.surveys.at(p(1));
+  Survey::Outbox out;
+  survey.on_heard(net.now, p(5), 64 * kKiB, out);
+  survey.on_heard(net.now, p(2), 64 * kKiB, out);
+  net.take(p(1), out);
+  ProcessorSet rest = first(12);
+  rest.erase(p(5));
+  net.members(rest);
+  const std::uint64_t before = net.windows[{p(5), p(1)}].bytes;
+  net.run_for(1s);
+  CHECK(net.windows[{p(5), p(1)}].bytes == before);
+  CHECK(net.windows[{p(2), p(1)}].bytes >= 256 * kKiB);
+  survey.on_heard(net.now, p(3), 64 * kKiB, out);
+  survey.leave(net.now, out);
+  net.take(p(1), out);
+  const std::uint64_t loaded = net.loaded;
+  net.run_for(500ms);
+  CHECK(net.loaded == loaded);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::overlay
