@@ -294,7 +294,11 @@ void Daemon::Core::on_fenced(ProcessorId from, const Fenced& fence) {
 
 void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
   if (carries_tokens(envelope)) on_taken(from);
-  if (const std::uint64_t bytes = heard_size(envelope); bytes > 0) on_heard(from, bytes);
+  if (const std::uint64_t bytes = heard_size(envelope); bytes > 0) {
+    overlay::Survey::Outbox out;
+    survey.on_heard(now, from, bytes, out);
+    absorb(out);
+  }
   std::visit(Overloaded{[](Heartbeat&) {},  // Its acknowledgement is the answer.
                         [&](Flush& m) { on_flush(from, m.answer); },
                         [&](JobRequest& m) { on_job_request(from, m); },
@@ -322,12 +326,6 @@ void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
                         [&](DownOrder&) { end_mesh(); }, [&](Fenced& m) { on_fenced(from, m); },
                         [&](auto& m) { on(from, std::move(m)); }},
              envelope);
-}
-
-void Daemon::Core::on_heard(ProcessorId from, std::uint64_t bytes) {
-  overlay::Survey::Outbox out;
-  survey.on_heard(now, from, bytes, out);
-  absorb(out);
 }
 
 void Daemon::Core::dial(ProcessorId peer) {

@@ -96,7 +96,6 @@ struct Daemon::Core {
   void take_channel_outputs();
   void take_detour_outputs();
   void settle_links();
-  void on_heard(ProcessorId from, std::uint64_t bytes);
   void dial(ProcessorId peer);
   void on_arrived(LinkId link, Frame frame);
   void fire(const Timer& timer);

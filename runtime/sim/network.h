@@ -3,9 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <list>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,6 +13,7 @@
 #include "overlay/base/rng.h"
 #include "runtime/messages/messages.h"
 #include "runtime/sim/agenda.h"
+#include "runtime/sim/connection.h"
 #include "runtime/sim/meter.h"
 #include "runtime/sim/network_model.h"
 #include "runtime/wire/codec.h"
@@ -84,36 +83,6 @@ class Network {
   [[nodiscard]] const Meter& meter() const { return meter_; }
 
  private:
-  struct InFlight {
-    runtime::Frame frame;
-    std::uint32_t segments = 1;  ///< That have not arrived.
-    bool is_end = false;         ///< The sender has closed; not a frame.
-    bool tell = false;           ///< The sender wants to hear when it has left.
-  };
-  /// What may be under way on a lane between sites, if the topology has windows.
-  struct Window {
-    std::uint64_t bytes = 0;
-    std::uint64_t under_way = 0;
-    std::deque<std::uint32_t> waiting;  ///< Segments.
-  };
-  /// One direction of a connection. What arrives are segments; the order is the queue's.
-  struct Lane {
-    MachineId from;
-    MachineId to;
-    std::list<InFlight> frames;  // a deque costs 0.6 kB also while it is empty
-    Instant last_arrival{};
-    std::vector<std::uint32_t> stopped;  ///< Segments that wait for heal().
-    std::unique_ptr<Window> window;      ///< Null: unlimited.
-  };
-  struct End {
-    LinkId link;
-    bool is_open = false;  ///< Reported as up, and neither closed nor reported as down.
-  };
-  struct Connection {
-    End ends[2];  ///< [0] dialled. Lane i leads from end i to the other one.
-    Lane lanes[2];
-    bool is_broken = false;
-  };
   struct Machine {
     Answer answer = Answer::kLater;
     bool is_running = false;

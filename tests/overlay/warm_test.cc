@@ -50,7 +50,7 @@ TEST_CASE("a long way that carries long messages can carry four times as much at
   CHECK(net.hears(5, 4096 * kKiB) == 4096 * kKiB);
 }
 
-TEST_CASE("a new connection is cold again; a near one need not be warm") {
+TEST_CASE("a new connection is cold again, and a near one need not be warm") {
   Net net;
   CHECK(net.hears(5, 64 * kKiB) == 512 * kKiB);
   net.surveys.at(p(1)).on_connected(p(5));

@@ -144,7 +144,8 @@ TEST_CASE("each plan carries long broadcasts in pieces, and nobody is served apa
     const PlanOutcome predicted = show.predict(plan, round);
     MESSAGE(std::string(planner.name)
             << ": " << to_ms(round.time) << " ms, predicted " << to_ms(predicted.last()));
-    CHECK(to_ms(round.time) >= 0.98 * to_ms(predicted.last()));
+    // How much a link takes at a time differs, and with it whose turn it is.
+    CHECK(to_ms(round.time) >= 0.96 * to_ms(predicted.last()));
     CHECK(to_ms(round.time) <= 1.06 * to_ms(predicted.last()));
   }
   CHECK(show.trial.cluster().violations().all() == std::vector<std::string>{});
