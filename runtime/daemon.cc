@@ -138,7 +138,7 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
                           core_->absorb(out);
                         },
                         [&](const StatusRequest& m) {
-                          core_->tools.on_status(now, client, m, view, core_->status(), tools);
+                          core_->tools.on_status(now, client, m, view, core_->status(m.job), tools);
                         },
                         [&](const NetworkRequest&) {
                           const overlay::Survey& known = core_->survey;

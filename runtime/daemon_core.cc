@@ -314,7 +314,7 @@ void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
                           });
                         },
                         [&](StatusQuestion& m) {
-                          send(from, StatusAnswer{m.request, status()});
+                          send(from, StatusAnswer{m.request, status(m.job)});
                         },
                         [&](StatusAnswer& m) {
                           Tools::Outbox out;
@@ -462,13 +462,13 @@ void Daemon::Core::fire(const Timer& timer) {
              timer);
 }
 
-ProcessorStatus Daemon::Core::status() const {
+ProcessorStatus Daemon::Core::status(JobId with_vnodes) const {
   ProcessorStatus result;
   result.id = self;
   result.view = membership.view().number;
   result.links = channels.links_up();
   result.trees = trees.size();
-  result.jobs = jobs.status(around());
+  result.jobs = jobs.status(around(), with_vnodes);
   const ChannelCounters& links = channels.counters();
   result.counters = {{"dials", links.dials},
                      {"links-made", links.links},

@@ -100,7 +100,7 @@ struct Daemon::Core {
   void on_arrived(LinkId link, Frame frame);
   void fire(const Timer& timer);
   [[nodiscard]] Surroundings around() const;
-  [[nodiscard]] ProcessorStatus status() const;
+  [[nodiscard]] ProcessorStatus status(JobId with_vnodes = {}) const;
   template <class Call>
   void with_jobs(Call call) {  ///< Calls call(surroundings, outbox) and absorbs the outbox.
     JobOutbox out;

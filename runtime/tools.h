@@ -52,6 +52,7 @@ class Tools {
     std::vector<ProcessorId> drained;  ///< Of a drain: whom; empty: a status.
     ProcessorSet missing;              ///< Have not answered.
     std::map<ProcessorId, ProcessorStatus> answers;
+    JobId job{};  ///< Of a status: with figures of its vnodes.
   };
 
   void ask(Instant now, Question question, const ProcessorStatus& own, Outbox& out);

@@ -1,5 +1,8 @@
 #include "apps/phoenix/job_summary.h"
 
+#include <algorithm>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "apps/phoenix/amounts.h"
@@ -19,7 +22,7 @@ bool is_missing(const JobStatus& job) {
   return job.stage == Stage::kAttached && job.waiting.empty() && !job.held.empty();
 }
 
-/// "; missing: p1 (v0-1), computing for 12 s"; or empty.
+/// "; missing: p1 (v0-1), computing for 12 s; p3 does not answer"; or empty.
 std::string missing(const StatusReply& reply, JobId id) {
   constexpr std::size_t kNamed = 3;
   std::size_t count = 0;
@@ -33,7 +36,65 @@ std::string missing(const StatusReply& reply, JobId id) {
       if (silent_s > 0) text += ", computing for " + std::to_string(silent_s) + " s";
     }
   }
-  return count <= kNamed ? text : text + "; and " + std::to_string(count - kNamed) + " more";
+  if (count > kNamed) text += "; and " + std::to_string(count - kNamed) + " more";
+  // Nobody knows what they have.
+  for (std::size_t i = 0; i < std::min(reply.silent.size(), kNamed); ++i) {
+    text += "; " + to_string(reply.silent[i]) + " does not answer";
+  }
+  return text;
+}
+
+/// What all processors have counted of the vnodes of a job.
+std::vector<runtime::VnodeFigures> vnodes_of(const StatusReply& reply, JobId id) {
+  std::map<VnodeId, runtime::VnodeFigures> sums;
+  for (const ProcessorStatus& processor : reply.processors) {
+    for (const JobStatus& job : processor.jobs) {
+      if (job.job != id) continue;
+      for (const runtime::VnodeFigures& one : job.vnode_figures) {
+        runtime::VnodeFigures& sum = sums[one.vnode];
+        sum.vnode = one.vnode;
+        sum.messages += one.messages;
+        sum.bytes += one.bytes;
+        sum.moves += one.moves;
+        sum.waited_ms += one.waited_ms;
+      }
+    }
+  }
+  std::vector<runtime::VnodeFigures> result;
+  for (const auto& [vnode, sum] : sums) result.push_back(sum);
+  return result;
+}
+
+std::string holder_of(const StatusReply& reply, JobId id, VnodeId vnode) {
+  for (const ProcessorStatus& processor : reply.processors) {
+    for (const JobStatus& job : processor.jobs) {
+      if (job.job == id && job.held.contains(vnode)) return to_string(processor.id);
+    }
+  }
+  return "-";
+}
+
+/// Those that waited longest, or sent most if they did not wait. Empty: none has done anything.
+std::string vnode_table(const StatusReply& reply, JobId id, std::uint64_t vnodes) {
+  constexpr std::size_t kShown = 16;
+  auto figures = vnodes_of(reply, id);
+  if (figures.empty()) return {};
+  std::string above = "\n";
+  if (figures.size() > kShown) {
+    std::ranges::stable_sort(figures, [](const auto& one, const auto& other) {
+      return std::tie(one.waited_ms, one.bytes) > std::tie(other.waited_ms, other.bytes);
+    });
+    figures.resize(kShown);
+    above += std::to_string(kShown) + " of " + std::to_string(vnodes) +
+             " vnodes, those that waited longest (all: --json)\n";
+  }
+  Table table({"VNODE", "AT", "SENT", "BYTES", "MOVED", "WAITED"});
+  for (const auto& [vnode, messages, bytes, moves, waited_ms] : figures) {
+    table.add({to_string(vnode), holder_of(reply, id, vnode), std::to_string(messages),
+               spell_bytes(bytes), std::to_string(moves),
+               spell_seconds(static_cast<double>(waited_ms) / 1000)});
+  }
+  return above + table.text();
 }
 
 }  // namespace
@@ -99,10 +160,14 @@ std::string job_details(const StatusReply& reply, JobId id) {
                  job.waiting.empty() ? "-" : job.waiting});
     }
   }
+  for (const ProcessorId silent : reply.silent) {
+    table.add({to_string(silent), "silent", "-", "-", "-", "-", "-", "-"});
+  }
   const JobSummary& job = found->second;
   const std::string waiting = job.waiting.empty() ? "" : "\n" + job.waiting + "\n";
   return to_string(id) + ": " + job.name + ", " + std::to_string(job.vnodes) +
-         " vnodes, looked after by " + to_string(job.home) + "\n\n" + table.text() + waiting;
+         " vnodes, looked after by " + to_string(job.home) + "\n\n" + table.text() +
+         vnode_table(reply, id, job.vnodes) + waiting;
 }
 
 }  // namespace phx::app

@@ -26,8 +26,8 @@ struct JobSummary {
 
 /// All jobs, one per line.
 [[nodiscard]] std::string job_table(const runtime::StatusReply& reply);
-/// One job, a line per processor, with what its process has done there. Empty: there is no such
-/// job.
+/// One job, a line per processor, with what its process has done there, and one per vnode. Empty:
+/// there is no such job.
 [[nodiscard]] std::string job_details(const runtime::StatusReply& reply, JobId job);
 
 }  // namespace phx::app

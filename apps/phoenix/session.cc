@@ -99,8 +99,8 @@ Result<runtime::ClientReply> receive(Session& session, Duration timeout) {
                                         " s; is it overloaded, or stopped?"};
 }
 
-Result<runtime::StatusReply> ask_status(Session& session, bool ask_all) {
-  const runtime::StatusRequest request{ask_all};
+Result<runtime::StatusReply> ask_status(Session& session, bool ask_all, JobId with_vnodes) {
+  const runtime::StatusRequest request{ask_all, with_vnodes};
   auto reply = ask<runtime::StatusReply>(session, request, kStatusTimeout);
   for (int tries = 0; !reply.ok() && is_lost(reply.error()) && tries < kTriesMax; ++tries) {
     // It was just leaving: another one knows.

@@ -40,7 +40,9 @@ struct Choice {
 
 /// Asks for the state of the whole mesh, and remembers where its daemons are. Goes over to another
 /// daemon if this one has just left.
-[[nodiscard]] Result<runtime::StatusReply> ask_status(Session& session, bool ask_all = true);
+/// `with_vnodes`: of this job with figures of its vnodes.
+[[nodiscard]] Result<runtime::StatusReply> ask_status(Session& session, bool ask_all = true,
+                                                      JobId with_vnodes = {});
 
 /// What the daemon sends next, and says on stderr for whom it waits if that takes long. kTimeout:
 /// the error names the daemon and its place.

@@ -29,6 +29,18 @@ struct StatusOptions {
   std::string job;         ///< This one alone.
 };
 
+json figures_as_json(const JobStatus& job) {
+  json result = json::array();
+  for (const auto& [vnode, messages, bytes, moves, waited_ms] : job.vnode_figures) {
+    result.push_back({{"vnode", vnode.value},
+                      {"messages", messages},
+                      {"bytes", bytes},
+                      {"moves", moves},
+                      {"waited_ms", waited_ms}});
+  }
+  return result;
+}
+
 json to_json(const StatusReply& reply) {
   json result = {{"view", reply.view.number},
                  {"coordinator", reply.coordinator.value},
@@ -67,7 +79,8 @@ json to_json(const StatusReply& reply) {
                                      {"moves", job.figures.moves},
                                      {"waited_ms", job.figures.waited_ms},
                                      {"silent_ms", job.figures.silent_ms},
-                                     {"waiting", job.waiting}});
+                                     {"waiting", job.waiting},
+                                     {"vnodes", figures_as_json(job)}});
       }
     }
     result["processors"].push_back(std::move(processor));
@@ -139,20 +152,25 @@ std::string processor_table(const std::string& mesh, const StatusReply& reply) {
 }
 
 int show_once(const StatusOptions& options, Session& session) {
-  const auto reply = ask_status(session);
-  if (!reply.ok()) return fail(reply.error().what);
-  std::string text;
+  JobId shown{};
   if (!options.job.empty()) {
     const auto job = find_running_job(options.mesh, options.job);
     if (!job.ok()) return fail(job.error().what, kUsage);
-    text = job_details(reply.value(), job.value());
-    if (text.empty()) return fail("no job " + std::to_string(job.value().value) + " runs");
-  } else if (options.json) {
+    shown = job.value();
+  }
+  const auto reply = ask_status(session, /*ask_all=*/true, shown);
+  if (!reply.ok()) return fail(reply.error().what);
+  std::string text;
+  if (!options.job.empty()) {
+    text = job_details(reply.value(), shown);
+    if (text.empty()) return fail("no job " + std::to_string(shown.value) + " runs");
+  }
+  if (options.json) {
     // Watched by a program: one line each time.
     text = to_json(reply.value()).dump(options.watch ? -1 : 2) + "\n";
-  } else if (options.jobs_only) {
+  } else if (options.job.empty() && options.jobs_only) {
     text = job_table(reply.value());
-  } else {
+  } else if (options.job.empty()) {
     text = processor_table(options.mesh, reply.value());
   }
   const bool clears = options.watch && !options.json && ::isatty(1) != 0;
@@ -187,8 +205,7 @@ void add_status(CLI::App& tool, Action& chosen) {
   CLI::App* verb = tool.add_subcommand("status", "Show processors, jobs and vnodes of a mesh");
   add_options(*verb, *options);
   verb->add_option("JOB", options->job,
-                   "Only this job (j2, 2 or its name): what each of its processes has done")
-      ->excludes("--json");
+                   "Only this job (j2, 2 or its name): what its processes and vnodes have done");
   verb->add_flag("-w,--watch", options->watch,
                  "Show it again every second until Ctrl-C; with --json a line each time");
   verb->callback([options, &chosen] { chosen = [options] { return show(*options); }; });

@@ -226,6 +226,7 @@ bool Engine::receive() {
   endpoint_.on_time(tcp::steady_now());
   queue_outputs();
   tell_report(/*is_last=*/false);
+  if (waits_.is_due(looked_at_)) tell_waited(looked_at_);
   std::vector<runtime::ToApplication> received;
   if (const Status status = link_.pump(received); !status.ok()) lost_ = status.error();
   for (runtime::ToApplication& message : received) endpoint_.on_message(std::move(message));
@@ -262,6 +263,7 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
   }
   SteadyTime until = is_news() ? std::max(due, now) : now + kNoticeable * 60;
   if (wait.deadline) until = std::min(until, *wait.deadline);
+  wait.has_slept = true;
   if (is_polled_) {
     came_in_.wait_until(lock, until);
     return true;
@@ -286,15 +288,26 @@ bool Engine::say(Wait& wait, SteadyTime now) {
   if (what == wait.reported) return false;
   wait.reported = what;
   endpoint_.acknowledge();
-  endpoint_.waiting(std::move(what));
+  const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(now - wait.begin);
+  endpoint_.waiting(
+      {std::move(what), wait.patience.at, static_cast<std::uint64_t>(waited.count())});
   return exchange();
 }
 
 void Engine::end(Wait& wait) {
+  if (!wait.has_slept) return;
+  const SteadyTime now = std::chrono::steady_clock::now();
+  waits_.add(wait.patience.at, now - wait.begin);
   if (!wait.reported_at) return;
   wait.reported_at.reset();
-  endpoint_.waiting("");
+  tell_waited(now);  // First, so that what the daemon shows does not fall.
+  endpoint_.waiting({});
   exchange();
+}
+
+void Engine::tell_waited(SteadyTime now) {
+  endpoint_.waited(waits_.take(now));
+  queue_outputs();
 }
 
 /// Nothing has come: somebody else may have to run so that something can. A program that asks again

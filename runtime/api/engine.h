@@ -13,14 +13,12 @@
 #include "runtime/api/failure.h"
 #include "runtime/api/options.h"
 #include "runtime/api/report.h"
+#include "runtime/api/waits.h"
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/local/local_link.h"
 #include "runtime/tcp/embedded.h"
 
 namespace phx {
-
-/// A time-out as people write it: "5 s", "20 ms".
-[[nodiscard]] std::string spell(Duration duration);
 
 /// The endpoint of this process and its link to the daemon, for several threads: one mutex around
 /// both, and one thread at a time that waits at the link while others wait for it.
@@ -32,6 +30,7 @@ class Engine {
   struct Patience {
     Duration timeout = kForever;
     std::function<std::string()> what;  ///< "recv by v3". Called with the mutex.
+    std::optional<VnodeId> at{};        ///< The vnode that waits; empty: the process.
   };
 
   /// Connects and attaches. Throws Failure.
@@ -92,8 +91,7 @@ class Engine {
     return embedded_ ? embedded_->endpoints() : std::vector<std::string>();
   }
   [[nodiscard]] bool has_daemon_inside() const { return embedded_ != nullptr; }
-  /// The program is done: takes nothing any more, and waits until what it sent has been received,
-  /// or nobody can receive it.
+  /// The program is done: waits until what it sent has been received, or nobody can receive it.
   void drain();
   /// Runs `last_words(endpoint)` and closes the connection, once the daemon has read everything.
   void close(const std::function<void(Endpoint&)>& last_words);
@@ -110,7 +108,8 @@ class Engine {
     SteadyTime begin;
     std::optional<SteadyTime> deadline;
     bool has_looked = false;  ///< At least once at what has come in.
-    std::string reported;     ///< What the daemon knows that we wait for.
+    bool has_slept = false;
+    std::string reported;  ///< What the daemon knows that we wait for.
     std::optional<SteadyTime> reported_at;
     std::uint64_t arrivals = 0;  ///< What had come in then.
   };
@@ -126,6 +125,7 @@ class Engine {
   bool say(Wait& wait, SteadyTime now);
   void tell_report(bool is_last);
   void end(Wait& wait);
+  void tell_waited(SteadyTime now);
   static void give_way(std::unique_lock<std::mutex>& lock);
   void connect();
   void embed();
@@ -137,10 +137,10 @@ class Engine {
   std::condition_variable came_in_;
   bool is_polled_ = false;  ///< A thread waits at the link.
   SteadyTime looked_at_;    ///< When we read last.
+  Waits waits_;             ///< That are over, for `phoenix status`.
   local::LocalLink link_;
   runtime::Endpoint endpoint_;
-  /// The thread that waits at the link was woken: another one has put into the endpoint what may be
-  /// waited for.
+  /// The thread that waits at the link was woken: the endpoint has what may be waited for.
   bool is_woken_ = false;
   std::optional<Error> lost_;  ///< Why the connection is gone.
   std::optional<Report> report_;

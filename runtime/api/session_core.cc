@@ -152,7 +152,9 @@ Message SessionCore::receive(const Wanted& wanted, const char* operation) {
     check(endpoint, wanted, operation, engine.processor());
     return take_from(endpoint, wanted, true);
   };
-  auto taken = engine.await({timeout, what}, look);
+  std::optional<VnodeId> at;
+  if (wanted.at) at = VnodeId{*wanted.at};
+  auto taken = engine.await({timeout, what, at}, look);
   if (taken) return std::move(*taken);
   const std::string waiting =
       engine.query([&](const runtime::Endpoint& endpoint) { return others(endpoint, wanted); });

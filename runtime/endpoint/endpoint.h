@@ -61,12 +61,12 @@ class Endpoint {
   /// A call waits in vain for such messages: flows that could bring one go on beyond their windows.
   /// kLimit: so much waits here already that they may not.
   [[nodiscard]] Status want(const Selector& wanted);
-  /// Acknowledges everything received: worth calling before a wait.
-  void acknowledge();
+  void acknowledge();  ///< Everything received: worth calling before a wait.
   void assume(const VnodeSet& vnodes) { outputs_.push_back(AppAssume{vnodes}); }
   /// Gives up these, as far as they are held, at the next safe point although nobody asked.
   void release(const VnodeSet& vnodes);
-  void waiting(std::string what) { outputs_.push_back(AppWaiting{std::move(what)}); }
+  void waiting(AppWaiting waiting) { outputs_.push_back(std::move(waiting)); }
+  void waited(AppWaited waited) { outputs_.push_back(std::move(waited)); }
   /// The program takes nothing any more; who sends to it hears that. is_settled(): finish().
   void close();
   void finish();

@@ -1,50 +1,59 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <variant>
+#include <utility>
+#include <vector>
 
 #include "overlay/base/time.h"
+#include "runtime/messages/delivery.h"
 #include "runtime/messages/local_messages.h"
-#include "runtime/messages/sent.h"
 #include "runtime/messages/status_messages.h"
 
 namespace phx::runtime {
 
-/// What one process of a job has done, for people: counted from what it says to its daemon. Counts
-/// only grow. Not thread-safe.
+/// What one process of a job, and its vnodes, have done, for people: counted from what it says to
+/// its daemon. Counts only grow. Not thread-safe.
 class JobMeter {
  public:
-  void on_app(Instant now, const ToDaemon& message) {
-    heard_ = now;
-    const Sent sent = sent_with(message);
-    figures_.messages += sent.messages;
-    figures_.bytes += sent.bytes;
-    if (const auto* m = std::get_if<AppWaiting>(&message)) on_waiting(now, !m->what.empty());
-  }
-  void on_moved_here(std::size_t vnodes) { figures_.moves += vnodes; }
+  /// Of this many is told what they have done.
+  static constexpr std::size_t kVnodesMax = 1000;
 
-  [[nodiscard]] JobFigures figures(Instant now) const {
-    JobFigures result = figures_;
-    const Duration waited = waited_ + (waits_ ? now - waits_since_ : Duration{});
-    result.waited_ms = static_cast<std::uint64_t>(waited / 1ms);
-    if (heard_) result.silent_ms = static_cast<std::uint64_t>((now - *heard_) / 1ms);
-    return result;
-  }
+  /// `vnodes`: of the job.
+  explicit JobMeter(std::uint64_t vnodes) : vnodes_of_job_(vnodes) {}
+
+  void on_app(Instant now, const ToDaemon& message);
+  /// These came from another processor.
+  void on_moved_here(const std::vector<VnodeParcel>& parcels);
+
+  [[nodiscard]] JobFigures figures(Instant now) const;
+  /// Those that waited longest, or sent most if they did not wait; in ascending order.
+  [[nodiscard]] std::vector<VnodeFigures> vnodes(Instant now) const;
 
  private:
-  void on_waiting(Instant now, bool waits) {
-    if (waits_ && !waits) waited_ += now - waits_since_;
-    if (!waits_ && waits) waits_since_ = now;
-    waits_ = waits;
-  }
+  struct Totals {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t moves = 0;
+    std::uint64_t waited_us = 0;
+  };
+  /// A wait that goes on; its end comes as AppWaited.
+  struct Running {
+    Instant since;
+    std::optional<VnodeId> at;
+  };
+  /// Null: the job has no such vnode.
+  [[nodiscard]] Totals* totals(VnodeId vnode);
+  void on_waited(const AppWaited& waited);
 
-  JobFigures figures_;  ///< Without its times.
-  Duration waited_{};   ///< In waits that are over.
-  bool waits_ = false;
-  Instant waits_since_{};
+  std::uint64_t vnodes_of_job_;
+  JobFigures figures_;           ///< Without its times.
+  std::uint64_t waited_us_ = 0;  ///< In waits that are over.
+  std::map<VnodeId, Totals> vnodes_;
+  std::optional<std::pair<VnodeId, Totals*>> last_;  ///< The one that was looked up last.
+  std::optional<Running> running_;
   std::optional<Instant> heard_;
 };
 

@@ -143,7 +143,7 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage m
                           std::holds_alternative<VnodeMessage>(message);
   if (const auto* m = std::get_if<Migrate>(&message); m != nullptr && from != self_) {
     entry->passed[from] = around.now;
-    entry->meter.on_moved_here(m->parcels.size());
+    entry->meter.on_moved_here(m->parcels);
   }
   dispatch(around, from, *entry, std::move(message), out);
   // Plain traffic changes who should hold what only while this processor empties itself.
@@ -319,7 +319,7 @@ bool Jobs::is_empty() const {
   return asked_.empty();
 }
 
-std::vector<JobStatus> Jobs::status(const Surroundings& around) const {
+std::vector<JobStatus> Jobs::status(const Surroundings& around, JobId with_vnodes) const {
   std::vector<JobStatus> result;
   for (const auto& [job, entry] : jobs_) {
     JobStatus one;
@@ -334,6 +334,7 @@ std::vector<JobStatus> Jobs::status(const Surroundings& around) const {
     if (!entry->life.is_held_up()) one.waiting = entry->traffic.waiting(around);
     if (one.waiting.empty()) one.waiting = entry->life.waiting(around);
     one.figures = entry->meter.figures(around.now);
+    if (job == with_vnodes) one.vnode_figures = entry->meter.vnodes(around.now);
     result.push_back(std::move(one));
   }
   return result;

@@ -73,7 +73,8 @@ class Jobs {
   // Queries.
   /// Nothing keeps a leaver here any more.
   [[nodiscard]] bool is_empty() const;
-  [[nodiscard]] std::vector<JobStatus> status(const Surroundings& around) const;
+  /// Of one job with the figures of its vnodes.
+  [[nodiscard]] std::vector<JobStatus> status(const Surroundings& around, JobId with_vnodes) const;
   /// For a newcomer: jobs that are not over, their maps and homes.
   void describe(JoinReply& reply) const;
   [[nodiscard]] VnodeSet owned(JobId job) const;
@@ -92,7 +93,7 @@ class Jobs {
  private:
   struct Entry {
     Entry(ProcessorId self, const JobStart& start, const DaemonConfig& config)
-        : life(self, start, config), traffic(self, start, config) {}
+        : life(self, start, config), traffic(self, start, config), meter(start.spec.vnodes) {}
     JobLife life;
     JobTraffic traffic;
     JobMeter meter;

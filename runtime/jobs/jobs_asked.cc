@@ -92,6 +92,7 @@ void Jobs::on_app_message(const Surroundings& around, ApplicationId application,
                    if (!m.abort) entry->traffic.on_finished(around, out);
                  },
                  [&](AppWaiting& m) { entry->life.on_waiting(std::move(m.what)); },
+                 [](AppWaited&) {},  // The meter has it.
                  [&](AppReport& m) {
                    if (entry->life.start().spec.command.empty()) return;  // Nobody follows it.
                    entry->life.on_written(

@@ -10,6 +10,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/one_of.h"
 #include "runtime/messages/delivery.h"
+#include "runtime/messages/wait_messages.h"
 
 namespace phx::runtime {
 
@@ -69,12 +70,6 @@ struct AppFinish {
   std::string reason;
   friend bool operator==(const AppFinish&, const AppFinish&) = default;
 };
-/// The application sits in a call that waits; `what` says for what ("" = not any more). Sent once
-/// per wait that lasts over a second; shown by `phoenix status`.
-struct AppWaiting {
-  std::string what;
-  friend bool operator==(const AppWaiting&, const AppWaiting&) = default;
-};
 /// The program takes nothing any more, but what it sent has not all been received: AppFinish
 /// follows. What nobody holds at its processor will not be taken by it either.
 struct AppClosing {
@@ -86,7 +81,7 @@ struct AppReport {
   friend bool operator==(const AppReport&, const AppReport&) = default;
 };
 using ToDaemon = OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
-                       AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport>;
+                       AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport, AppWaited>;
 
 // --- Daemon to application process -----------------------------------------------------------
 
@@ -94,8 +89,8 @@ struct AppAttached {
   JobId job;
   ProcessorId processor;
   std::uint64_t vnodes = 0;
-  std::string refusal;     ///< Not empty: not attached.
-  std::uint64_t line = 0;  ///< Of the daemon: see AppRepair.
+  std::string refusal;           ///< Not empty: not attached.
+  std::uint64_t line = 0;        ///< Of the daemon: see AppRepair.
   std::uint32_t cast_piece = 0;  ///< Of the JobStart.
   friend bool operator==(const AppAttached&, const AppAttached&) = default;
 };

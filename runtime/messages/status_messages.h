@@ -16,9 +16,18 @@ struct JobFigures {
   std::uint64_t messages = 0;   ///< Sent: to vnodes, broadcasts, contributions.
   std::uint64_t bytes = 0;      ///< In the first two.
   std::uint64_t moves = 0;      ///< Vnodes that came here from other processors.
-  std::uint64_t waited_ms = 0;  ///< In calls that waited for more than a second.
+  std::uint64_t waited_ms = 0;  ///< In calls that waited; of all its threads.
   std::uint64_t silent_ms = 0;  ///< Since it last said anything to its daemon.
   friend bool operator==(const JobFigures&, const JobFigures&) = default;
+};
+/// What one vnode has done at one daemon, until it moved on.
+struct VnodeFigures {
+  VnodeId vnode;
+  std::uint64_t messages = 0;   ///< Sent: to vnodes, and broadcasts.
+  std::uint64_t bytes = 0;      ///< In these.
+  std::uint64_t moves = 0;      ///< It came here from another processor.
+  std::uint64_t waited_ms = 0;  ///< In calls that received at it.
+  friend bool operator==(const VnodeFigures&, const VnodeFigures&) = default;
 };
 /// One job as one daemon sees it.
 struct JobStatus {
@@ -31,6 +40,8 @@ struct JobStatus {
   std::uint64_t parked = 0;    ///< Deliveries that wait for a vnode to arrive.
   std::string waiting;         ///< What the application or a move waits for; "" = nothing.
   JobFigures figures;
+  /// If the question was for them: of those that did most here, in ascending order.
+  std::vector<VnodeFigures> vnode_figures{};
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 struct Counter {
@@ -57,6 +68,7 @@ struct ProcessorStatus {
 /// How are you? Answered by StatusAnswer.
 struct StatusQuestion {
   std::uint64_t request = 0;
+  JobId job{};  ///< Not 0: with figures of its vnodes.
   friend bool operator==(const StatusQuestion&, const StatusQuestion&) = default;
 };
 struct StatusAnswer {

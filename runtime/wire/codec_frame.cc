@@ -123,8 +123,9 @@ void add(const runtime::JobSignal& in, pb::Frame& out, Sink& /*sink*/) {
   out.mutable_job_signal()->set_signal(signal);
 }
 void add(const runtime::StatusQuestion& in, pb::Frame& out, Sink& /*sink*/) {
-  const auto& [request] = in;
+  const auto& [request, job] = in;
   out.mutable_status_question()->set_request(request);
+  out.mutable_status_question()->set_job(job.value);
 }
 void add(const runtime::StatusAnswer& in, pb::Frame& out, Sink& sink) {
   const auto& [request, status] = in;
@@ -164,7 +165,8 @@ runtime::Envelope read_job_envelope(const pb::Frame& in, Source& source) {
     case pb::Frame::kJobSignal:
       return runtime::JobSignal{JobId{in.job_signal().job()}, in.job_signal().signal()};
     case pb::Frame::kStatusQuestion:
-      return runtime::StatusQuestion{in.status_question().request()};
+      return runtime::StatusQuestion{in.status_question().request(),
+                                     JobId{in.status_question().job()}};
     case pb::Frame::kStatusAnswer:
       return runtime::StatusAnswer{in.status_answer().request(),
                                    read(in.status_answer().status(), source)};

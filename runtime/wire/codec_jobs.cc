@@ -168,8 +168,25 @@ runtime::JobHome read(const pb::JobHome& in, Source& source) {
           .stages = read_stages(in.stages(), source, "JobHome.stages")};
 }
 
-void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& /*sink*/) {
-  const auto& [job, name, home, stage, held, vnodes, parked, waiting, figures] = in;
+void write(const runtime::VnodeFigures& in, pb::VnodeFigures& out, Sink& /*sink*/) {
+  const auto& [vnode, messages, bytes, moves, waited_ms] = in;
+  out.set_vnode(vnode.value);
+  out.set_messages(messages);
+  out.set_bytes(bytes);
+  out.set_moves(moves);
+  out.set_waited_ms(waited_ms);
+}
+
+runtime::VnodeFigures read(const pb::VnodeFigures& in, Source& source) {
+  return {.vnode = source.vnode(in.vnode(), "VnodeFigures.vnode"),
+          .messages = in.messages(),
+          .bytes = in.bytes(),
+          .moves = in.moves(),
+          .waited_ms = in.waited_ms()};
+}
+
+void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& sink) {
+  const auto& [job, name, home, stage, held, vnodes, parked, waiting, figures, vnode_figures] = in;
   out.set_job(job.value);
   write_text(name, out.mutable_name());
   out.set_home(home.value);
@@ -184,6 +201,7 @@ void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& /*sink*/) {
   out.set_moves(moves);
   out.set_waited_ms(waited_ms);
   out.set_silent_ms(silent_ms);
+  write_list(vnode_figures, out.mutable_vnode_figures(), sink);
 }
 
 runtime::JobStatus read(const pb::JobStatus& in, Source& source) {
@@ -199,7 +217,8 @@ runtime::JobStatus read(const pb::JobStatus& in, Source& source) {
                       .bytes = in.bytes(),
                       .moves = in.moves(),
                       .waited_ms = in.waited_ms(),
-                      .silent_ms = in.silent_ms()}};
+                      .silent_ms = in.silent_ms()},
+          .vnode_figures = read_list(in.vnode_figures(), source, "JobStatus.vnode_figures")};
 }
 
 void write(const runtime::Counter& in, pb::Counter& out, Sink& /*sink*/) {

@@ -68,8 +68,19 @@ void add(const runtime::AppFinish& in, pb::ToDaemon& out, Sink& /*sink*/) {
   write_text(reason, finish.mutable_reason());
 }
 void add(const runtime::AppWaiting& in, pb::ToDaemon& out, Sink& /*sink*/) {
-  const auto& [what] = in;
+  const auto& [what, at, waited_us] = in;
   write_text(what, out.mutable_waiting()->mutable_what());
+  if (at) out.mutable_waiting()->set_at(at->value);
+  out.mutable_waiting()->set_waited_us(waited_us);
+}
+void add(const runtime::AppWaited& in, pb::ToDaemon& out, Sink& /*sink*/) {
+  const auto& [vnodes, others_us] = in;
+  for (const auto& [vnode, us] : vnodes) {
+    pb::AppWaited::One& one = *out.mutable_waited()->add_vnodes();
+    one.set_vnode(vnode.value);
+    one.set_us(us);
+  }
+  out.mutable_waited()->set_others_us(others_us);
 }
 void add(const runtime::AppReport& in, pb::ToDaemon& out, Sink& sink) {
   const auto& [lines] = in;
@@ -151,6 +162,21 @@ runtime::AppAttach read_attach(const pb::AppAttach& in, Source& source) {
   return {.job = JobId{in.job()}, .vnodes = in.vnodes(), .process = in.process()};
 }
 
+runtime::AppWaiting read_waiting(const pb::AppWaiting& in, Source& source) {
+  runtime::AppWaiting out{source.text(in.what(), "AppWaiting.what"), {}, in.waited_us()};
+  if (in.has_at()) out.at = source.vnode(in.at(), "AppWaiting.at");
+  return out;
+}
+
+runtime::AppWaited read_waited(const pb::AppWaited& in, Source& source) {
+  runtime::AppWaited out;
+  for (const pb::AppWaited::One& one : in.vnodes()) {
+    out.vnodes.push_back({source.vnode(one.vnode(), "AppWaited.vnode"), one.us()});
+  }
+  out.others_us = in.others_us();
+  return out;
+}
+
 runtime::AppAttached read_attached(const pb::AppAttached& in, Source& source) {
   source.require(in.vnodes() <= kVnodeIdEnd, "AppAttached.vnodes");
   return {.job = JobId{in.job()},
@@ -172,7 +198,7 @@ void write_top(const runtime::ToApplication& in, pb::ToApplication& out, Sink& s
 }
 
 runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 12,
+  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 13,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToDaemon::kSend:
@@ -199,7 +225,9 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
       return runtime::AppFinish{in.finish().abort(), in.finish().code(),
                                 source.text(in.finish().reason(), "AppFinish.reason")};
     case pb::ToDaemon::kWaiting:
-      return runtime::AppWaiting{source.text(in.waiting().what(), "AppWaiting.what")};
+      return read_waiting(in.waiting(), source);
+    case pb::ToDaemon::kWaited:
+      return read_waited(in.waited(), source);
     case pb::ToDaemon::kReport:
       return runtime::AppReport{source.payload(in.report().lines_size(), "AppReport.lines")};
     case pb::ToDaemon::MESSAGE_NOT_SET:

@@ -3,7 +3,7 @@
 ///   travel run|next HOPS   every vnode's token makes so many hops; a handler, or a loop
 ///   travel take            two processes, of which one hands its vnode over to the other by hand
 ///   travel say FILE        writes a line, and waits until the file is there
-///   travel lag FILE        who holds v0 waits until the file is there, the others for a barrier
+///   travel lag FILE        who holds v0 waits until the file is there, the others for it
 ///   travel abort           ends the job with code 5
 ///   travel vanish          who holds v0 ends with 0 by an exception; the others wait for it
 ///   travel pass|meet STEPS in step: who holds the last vnode hands it over to who holds the first
@@ -196,7 +196,12 @@ void say(const char* file) {
 void lag(phx::Session& job, const char* file) {
   if (!job.safe_point()) return;
   job.send(job.held().front(), 0, std::uint64_t{7});
-  if (job.holds(0)) wait_for(file);
+  const phx::Vnode last = job.vnodes() - 1;
+  if (job.holds(0)) {
+    wait_for(file);
+    job.send(0, last, std::uint64_t{7});
+  }
+  if (job.holds(last)) static_cast<void>(job.recv({.at = last}));
   job.barrier();
 }
 

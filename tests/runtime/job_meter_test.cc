@@ -2,19 +2,16 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
+#include <vector>
 
 namespace phx::runtime {
 namespace {
 
 constexpr Instant kBegin{};
+constexpr std::uint64_t kVnodes = 8;
 
 ToDaemon message(std::size_t bytes, std::uint64_t rest = 0) {
   return AppSend{{VnodeId{1}, VnodeId{2}, 1, 0, rest, Payload(Bytes(bytes))}};
-}
-
-ToDaemon waiting(const std::string& what) {
-  return AppWaiting{what};
 }
 
 }  // namespace
@@ -22,7 +19,7 @@ ToDaemon waiting(const std::string& what) {
 TEST_SUITE_BEGIN("runtime/job_meter");
 
 TEST_CASE("messages are counted once, however many pieces they have, and bytes all") {
-  JobMeter meter;
+  JobMeter meter(kVnodes);
   meter.on_app(kBegin, message(10));
   meter.on_app(kBegin, message(64, 36));
   meter.on_app(kBegin, message(36));
@@ -39,21 +36,62 @@ TEST_CASE("messages are counted once, however many pieces they have, and bytes a
   CHECK(meter.figures(kBegin).bytes == 10 + 64 + 36 + 5 + 5);
 }
 
-TEST_CASE("a wait counts while it lasts, once, and not after its end") {
-  JobMeter meter;
-  meter.on_app(kBegin + 1s, waiting("recv by v3"));
-  meter.on_app(kBegin + 2s, waiting("recv by v3; a broadcast is waiting"));
-  CHECK(meter.figures(kBegin + 4s).waited_ms == 3000);
+TEST_CASE("a wait counts while it lasts, from its begin, and not after its end") {
+  JobMeter meter(kVnodes);
+  meter.on_app(kBegin + 1s, AppWaiting{"recv by v3", VnodeId{3}, 500'000});
+  meter.on_app(kBegin + 2s, AppWaiting{"recv by v3; a broadcast waits", VnodeId{3}, 1'500'000});
+  CHECK(meter.figures(kBegin + 4s).waited_ms == 3500);
+  CHECK(meter.vnodes(kBegin + 4s) == std::vector<VnodeFigures>{{VnodeId{3}, 0, 0, 0, 3500}});
 
-  meter.on_app(kBegin + 5s, waiting(""));
-  CHECK(meter.figures(kBegin + 9s).waited_ms == 4000);
+  meter.on_app(kBegin + 5s, AppWaited{{{VnodeId{3}, 4'500'000}}, 0});
+  meter.on_app(kBegin + 5s, AppWaiting{});
+  CHECK(meter.figures(kBegin + 9s).waited_ms == 4500);
+  CHECK(meter.vnodes(kBegin + 9s) == std::vector<VnodeFigures>{{VnodeId{3}, 0, 0, 0, 4500}});
 
-  meter.on_app(kBegin + 10s, waiting("a barrier"));
-  CHECK(meter.figures(kBegin + 11s).waited_ms == 5000);
+  meter.on_app(kBegin + 10s, AppWaiting{"a barrier", {}, 1'000'000});
+  CHECK(meter.figures(kBegin + 11s).waited_ms == 4500 + 2000);
+  CHECK(meter.vnodes(kBegin + 11s).front().waited_ms == 4500);
+}
+
+TEST_CASE("short waits add up: of each vnode, and with those of the whole process") {
+  JobMeter meter(kVnodes);
+  for (int i = 0; i < 10; ++i) {
+    meter.on_app(kBegin, AppWaited{{{VnodeId{1}, 700}, {VnodeId{2}, 5'000}}, 10'000});
+  }
+
+  CHECK(meter.figures(kBegin).waited_ms == 157);
+  CHECK(meter.vnodes(kBegin) ==
+        std::vector<VnodeFigures>{{VnodeId{1}, 0, 0, 0, 7}, {VnodeId{2}, 0, 0, 0, 50}});
+}
+
+TEST_CASE("each vnode has what it sent, and one that the job does not have is none") {
+  JobMeter meter(kVnodes);
+  meter.on_app(kBegin, message(10));
+  meter.on_app(kBegin, message(64, 36));
+  meter.on_app(kBegin, message(36));
+  meter.on_app(kBegin, AppSend{{VnodeId{kVnodes}, VnodeId{2}, 1, 0, 0, Payload(Bytes(5))}});
+  meter.on_app(kBegin, AppWaited{{{VnodeId{kVnodes + 1}, 1'000}}, 0});
+
+  CHECK(meter.vnodes(kBegin) == std::vector<VnodeFigures>{{VnodeId{1}, 2, 110, 0, 0}});
+  CHECK(meter.figures(kBegin).messages == 3);
+}
+
+TEST_CASE("of many vnodes those are told that waited longest, then those that sent most") {
+  constexpr std::uint64_t kMany = JobMeter::kVnodesMax + 10;
+  JobMeter meter(kMany);
+  for (std::uint64_t v = 0; v < kMany; ++v) {
+    meter.on_app(kBegin, AppSend{{VnodeId{v}, VnodeId{0}, 1, 0, 0, Payload(Bytes(v))}});
+  }
+  meter.on_app(kBegin, AppWaited{{{VnodeId{4}, 9'000}}, 0});
+
+  const auto told = meter.vnodes(kBegin);
+  REQUIRE(told.size() == JobMeter::kVnodesMax);
+  CHECK(told[0].vnode == VnodeId{4});
+  CHECK(told[1].vnode == VnodeId{11});
 }
 
 TEST_CASE("who says nothing is silent since its last word, and before the first nobody knows") {
-  JobMeter meter;
+  JobMeter meter(kVnodes);
   CHECK(meter.figures(kBegin + 8s).silent_ms == 0);
 
   meter.on_app(kBegin + 1s, AppAck{1});
@@ -61,11 +99,17 @@ TEST_CASE("who says nothing is silent since its last word, and before the first 
 }
 
 TEST_CASE("vnodes that came from elsewhere are counted") {
-  JobMeter meter;
-  meter.on_moved_here(3);
-  meter.on_moved_here(1);
+  JobMeter meter(kVnodes);
+  std::vector<VnodeParcel> parcels(2);
+  parcels[0].vnode = VnodeId{5};
+  parcels[1].vnode = VnodeId{6};
+  meter.on_moved_here(parcels);
+  parcels.resize(1);
+  meter.on_moved_here(parcels);
 
-  CHECK(meter.figures(kBegin).moves == 4);
+  CHECK(meter.figures(kBegin).moves == 3);
+  CHECK(meter.vnodes(kBegin) ==
+        std::vector<VnodeFigures>{{VnodeId{5}, 0, 0, 2, 0}, {VnodeId{6}, 0, 0, 1, 0}});
 }
 
 TEST_SUITE_END();

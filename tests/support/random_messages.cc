@@ -481,7 +481,10 @@ ProcessorStatus RandomMessages::status() {
                                  .bytes = number(),
                                  .moves = number(),
                                  .waited_ms = number(),
-                                 .silent_ms = number()}};
+                                 .silent_ms = number()},
+                     .vnode_figures = list([this] {
+                       return VnodeFigures{vnode(), number(), number(), number(), number()};
+                     })};
   };
   return {.id = processor(),
           .view = number(),

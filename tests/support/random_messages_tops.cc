@@ -83,7 +83,7 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
     case 29:
       return JobSignal{job(), code()};
     case 30:
-      return StatusQuestion{number()};
+      return StatusQuestion{number(), job()};
     case 31:
       return StatusAnswer{number(), status()};
     case 32:
@@ -130,7 +130,7 @@ VnodeMessage RandomMessages::vnode_message() {
 }
 
 ToDaemon RandomMessages::to_daemon(std::size_t kind) {
-  static_assert(std::variant_size_v<ToDaemon::Variant> == 12, "a new one must be made here");
+  static_assert(std::variant_size_v<ToDaemon::Variant> == 13, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttach{job(), vnode().value, static_cast<std::int64_t>(number())};
@@ -152,12 +152,14 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
     case 7:
       return AppFinish{flip(), code(), text()};
     case 8:
-      return AppWaiting{text()};
+      return AppWaiting{text(), flip() ? std::optional(vnode()) : std::nullopt, number()};
     case 9:
       if (flip()) return AppFlow{cast_credit()};
       return flip() ? AppFlow{flow_credit()} : AppFlow{flow_question()};
     case 10:
       return AppReport{payload()};
+    case 11:
+      return AppWaited{list([this] { return AppWaited::One{vnode(), number()}; }), number()};
     default:
       return AppClosing{};
   }
@@ -191,7 +193,7 @@ ClientRequest RandomMessages::client_request(std::size_t kind) {
     case 0:
       return JoinRequest{member(processor())};
     case 1:
-      return StatusRequest{flip()};
+      return StatusRequest{flip(), job()};
     case 2:
       return RunRequest{spec()};
     case 3:
