@@ -78,6 +78,12 @@ std::optional<Logged> find_logged(const std::string& mesh, JobId job) {
   return Logged{std::move(*file), std::move(*record)};
 }
 
+/// Where some of the output of a job that is over is missing.
+void tell_loss(JobId job, const JobRecord::Found& record) {
+  if (record.loss.empty()) return;
+  fail("some of the output of " + to_string(job) + " is missing (" + record.loss + ")");
+}
+
 /// Until the job is over: its exit code.
 int follow_log(Tail& tail, const std::string& mesh, JobId job, const tcp::Descriptor& file) {
   while (true) {
@@ -89,6 +95,7 @@ int follow_log(Tail& tail, const std::string& mesh, JobId job, const tcp::Descri
     }
     if (!shown.ok()) return cannot_show(shown.error());
     if (!record || !record->is_followed) {
+      if (record) tell_loss(job, *record);
       if (record && record->code) return *record->code;
       return fail("the tool that followed " + to_string(job) +
                   " has ended without a word; if the job runs, phoenix attach " +
@@ -113,7 +120,9 @@ int show_log(const JobOptions& options) {
   if (!tail.is_open()) return fail("cannot read " + log + ": " + std::strerror(errno));
   if (options.follows) return follow_log(tail, options.mesh, job.value(), logged->file);
   const Status shown = tail.show();
-  return shown.ok() ? static_cast<int>(kOk) : cannot_show(shown.error());
+  if (!shown.ok()) return cannot_show(shown.error());
+  tell_loss(job.value(), logged->record);
+  return kOk;
 }
 
 int show_daemon_logs(const std::string& mesh) {
@@ -141,7 +150,7 @@ int follow_itself(const JobOptions& options, JobId job, bool ends_record) {
   if (!session.ok()) return fail(session.error().what);
   Follower follower(std::move(session).value(), job, std::move(output).value());
   const int code = follower.run();
-  if (ends_record && follower.has_ended()) JobRecord::end(options.mesh, job, code);
+  if (ends_record && follower.has_ended()) JobRecord::end(options.mesh, job, code, follower.loss());
   return code;
 }
 
@@ -155,6 +164,7 @@ int attach(const JobOptions& options) {
   if (record != nullptr && record->code) {
     std::fprintf(stderr, "phoenix: %s is over; its output is in %s\n",
                  to_string(job.value()).c_str(), record->log.c_str());
+    tell_loss(job.value(), *record);
     return *record->code;
   }
   if (record == nullptr || !record->is_followed) {
@@ -187,6 +197,7 @@ void add_logs(CLI::App& tool, Action& chosen) {
   verb->footer("For jobs of run --detach, on the machine where that was called; also afterwards.");
   verb->callback([options, &chosen] {
     if (options->job.empty() == !options->of_daemons) {
+      if (options->of_daemons) throw CLI::ExcludesError("--daemon", "JOB");
       throw CLI::RequiredError("one of JOB and --daemon");
     }
     chosen = [options] {

@@ -83,7 +83,6 @@ Result<Said> run_bench_in(const std::string& mesh, std::uint64_t vnodes,
   if (!dir.ok()) return dir.error();
   RunOptions options;
   options.mesh = mesh;
-  options.no_input = true;
   options.vnodes = vnodes;
   options.no_balance = !balance;
   options.command = {program_path(kProgram)};

@@ -5,6 +5,8 @@
 #include <memory>
 #include <thread>
 
+#include "apps/phoenix/amounts.h"
+#include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/verb.h"
 #include "apps/phoenix/waiting.h"
@@ -29,6 +31,14 @@ std::string describe(const runtime::DrainProgress& progress) {
     if (!one.waiting.empty()) text += ", waits for " + one.waiting;
   }
   return text;
+}
+
+std::string names_of(const std::vector<ProcessorId>& processors) {
+  std::string names;
+  for (const ProcessorId processor : processors) {
+    names += (names.empty() ? "" : " ") + to_string(processor);
+  }
+  return names;
 }
 
 /// Those that did not leave, but died; empty: none.
@@ -125,6 +135,10 @@ class Watch {
     }
     return false;
   }
+  /// How long it has taken until now.
+  [[nodiscard]] double took_s() const {
+    return std::chrono::duration<double>(tcp::steady_now() - begin_).count();
+  }
   /// What clears the line of a terminal that it has written.
   [[nodiscard]] const char* clearing() const { return talks_ && told_ != begin_ ? "\r\033[K" : ""; }
 
@@ -143,7 +157,12 @@ int drain(const DrainOptions& options) {
     return fail(session.error().what, is_misuse ? kUsage : kFailed);
   }
   Watch watch(options.timeout_s);
+  const Interrupts interrupts;
   for (bool is_over = false; !is_over;) {
+    if (Interrupts::count() > 0) {
+      return fail("the drain of " + names_of(processors) + " goes on; see phoenix status",
+                  kInterrupted);
+    }
     const auto reply = receive(session.value(), 5s);
     if (reply.ok()) {
       const auto taken = watch.take(reply.value());
@@ -156,11 +175,8 @@ int drain(const DrainOptions& options) {
     }
   }
   await_processes(session.value().dir, processors);
-  std::printf("%sdrained:", watch.clearing());
-  for (const ProcessorId processor : processors) {
-    std::printf(" %s", to_string(processor).c_str());
-  }
-  std::printf("\n");
+  std::printf("%sdrained: %s, in %s\n", watch.clearing(), names_of(processors).c_str(),
+              spell_short(watch.took_s()).c_str());
   return kOk;
 }
 

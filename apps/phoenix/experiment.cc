@@ -208,7 +208,7 @@ void add_experiment(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<ExperimentOptions>();
   CLI::App* verb = tool.add_subcommand(
       "experiment", "A figure of the papers again, in the simulator: CSV, SVG and a table");
-  verb->add_option("name", options->name, "fig6: arrival of a short broadcast at 201 processors")
+  verb->add_option("FIGURE", options->name, "fig6: arrival of a short broadcast at 201 processors")
       ->required();
   verb->add_option("--out", options->out, "The folder for the files; made if need be")->required();
   verb->add_option("--seed", options->seed, "Of the simulation")->capture_default_str();

@@ -40,6 +40,8 @@ class Follower {
 
   /// This program's standard input goes to the job's first process.
   void pass_input() { passes_input_ = true; }
+  /// As of JobOutput.
+  [[nodiscard]] const std::string& loss() const { return output_.loss(); }
 
   /// Until the job is over, or lost: the exit code of the tool. REQUIRES an Interrupts to be there.
   [[nodiscard]] int run();

@@ -124,8 +124,9 @@ void JobOutput::show(const Stream& stream, const GoesOn& goes_on) {
 void JobOutput::lose(const std::string& where) {
   const std::string why = std::strerror(errno);
   if (std::exchange(is_lost_, true)) return;
-  std::fprintf(stderr, "phoenix: cannot write the job's output to %s: %s; the job goes on\n",
-               where.c_str(), why.c_str());
+  loss_ = where + ": " + why;
+  std::fprintf(stderr, "phoenix: cannot write the job's output to %s; the job goes on\n",
+               loss_.c_str());
 }
 
 bool JobOutput::finish() {

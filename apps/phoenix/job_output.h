@@ -34,6 +34,8 @@ class JobOutput {
   void write(const runtime::Output& output, const GoesOn& goes_on);
   /// Writes lines that have no end yet. False: something was lost.
   [[nodiscard]] bool finish();
+  /// Where some of it was lost, and why; empty: nothing was.
+  [[nodiscard]] const std::string& loss() const { return loss_; }
 
  private:
   using Stream = std::pair<ProcessorId, bool>;
@@ -52,6 +54,7 @@ class JobOutput {
   std::map<Stream, std::unique_ptr<std::FILE, Closer>> files_;
   std::string lines_;       ///< To be shown now.
   bool is_lost_ = false;    ///< Some of it.
+  std::string loss_;        ///< Where, and why, if that was an error.
   bool is_silent_ = false;  ///< Nothing is shown any more.
 };
 

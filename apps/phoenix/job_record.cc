@@ -94,6 +94,10 @@ Status write_line(const tcp::Descriptor& file, const std::string& line) {
   return Error{ErrorCode::kDenied, std::strerror(errno)};
 }
 
+std::string lines_of_end(int code, const std::string& loss) {
+  return (loss.empty() ? "" : "loss " + loss + "\n") + "code " + std::to_string(code) + "\n";
+}
+
 }  // namespace
 
 Result<JobRecord> JobRecord::make(const std::string& mesh, JobId job, const Begin& begin) {
@@ -116,15 +120,15 @@ Result<JobRecord> JobRecord::make(const std::string& mesh, JobId job, const Begi
   return Error{ErrorCode::kDenied, "cannot write " + path + ": " + done.error().what};
 }
 
-void JobRecord::end(int code) {
+void JobRecord::end(int code, const std::string& loss) {
   // Without it others read that the tool has ended, and not how.
-  static_cast<void>(write_line(file_, "code " + std::to_string(code) + "\n"));
+  static_cast<void>(write_line(file_, lines_of_end(code, loss)));
 }
 
-void JobRecord::end(const std::string& mesh, JobId job, int code) {
+void JobRecord::end(const std::string& mesh, JobId job, int code, const std::string& loss) {
   const int flags = O_WRONLY | O_APPEND | O_CLOEXEC;
   const tcp::Descriptor file(::open(path_of(mesh, job).c_str(), flags));
-  if (file.is_open()) static_cast<void>(write_line(file, "code " + std::to_string(code) + "\n"));
+  if (file.is_open()) static_cast<void>(write_line(file, lines_of_end(code, loss)));
 }
 
 std::optional<tcp::Descriptor> JobRecord::open(const std::string& mesh, JobId job) {
@@ -146,6 +150,7 @@ std::optional<JobRecord::Found> JobRecord::find(const std::string& mesh,
     if (line.starts_with("mesh ")) found.is_outdated = !stamp.empty() && line.substr(5) != stamp;
     if (line.starts_with("name ")) found.name = line.substr(5);
     if (line.starts_with("log ")) found.log = line.substr(4);
+    if (line.starts_with("loss ")) found.loss = line.substr(5);
     if (line.starts_with("code ")) found.code = std::atoi(line.c_str() + 5);
   }
   return found.log.empty() ? std::nullopt : std::optional(std::move(found));

@@ -19,6 +19,7 @@ class JobRecord {
     std::string name;          ///< Of the job.
     std::string log;           ///< The absolute path of the file with the job's output.
     std::optional<int> code;   ///< The job has ended, with this exit code.
+    std::string loss;          ///< What became of output that is not in the file; empty: all is.
     bool is_followed = false;  ///< The tool lives.
     bool is_outdated = false;  ///< The mesh that runs under this name now is another one.
   };
@@ -40,10 +41,10 @@ class JobRecord {
   /// Also removes records of jobs that were over a week ago. kDenied: it cannot be written.
   [[nodiscard]] static Result<JobRecord> make(const std::string& mesh, JobId job,
                                               const Begin& begin);
-  /// The job has ended.
-  void end(int code);
+  /// The job has ended. `loss`: of its output; empty: nothing was lost.
+  void end(int code, const std::string& loss);
   /// The same for one that another tool has followed to its end, because the first one was gone.
-  static void end(const std::string& mesh, JobId job, int code);
+  static void end(const std::string& mesh, JobId job, int code, const std::string& loss);
 
  private:
   explicit JobRecord(tcp::Descriptor file) : file_(std::move(file)) {}

@@ -1,7 +1,9 @@
 #include "apps/phoenix/mistakes.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
+#include <regex>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +31,36 @@ std::size_t distance(std::string_view from, std::string_view to) {
   return old.back();
 }
 
+/// "2" of "2.000000".
+std::string without_zeros(std::string number) {
+  if (number.find('.') == std::string::npos) return number;
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.back() == '.') number.pop_back();
+  return number;
+}
+
+/// What the parser says, as a person would say it.
+std::string in_words(const std::string& what) {
+  static const std::regex range(R"((.*): Value (.*) not in range (\S+) (?:to|-) (\S+))");
+  static const std::regex number(R"(Could not convert: (\S+) = (.*))");
+  static const std::regex missing(R"((\S+): \d+ required .* missing)");
+  std::smatch found;
+  if (std::regex_match(what, found, range)) {
+    constexpr std::size_t kDigitsMax = 20;  // More has the greatest number of all.
+    const std::string least = without_zeros(found[3]);
+    const bool is_open = found[4].length() > static_cast<std::ptrdiff_t>(kDigitsMax);
+    const std::string wanted =
+        is_open ? "above " + least : "from " + least + " to " + without_zeros(found[4]);
+    return found[1].str() + ": '" + found[2].str() + "' is no number " + wanted;
+  }
+  if (std::regex_match(what, found, number)) {
+    return found[1].str() + ": '" + found[2].str() + "' is no number";
+  }
+  if (std::regex_match(what, found, missing)) return found[1].str() + " needs a value";
+  if (what.starts_with("A subcommand is required")) return "a command is missing";
+  return what;
+}
+
 }  // namespace
 
 std::string nearest(const std::string& word, const std::vector<std::string>& all) {
@@ -48,7 +80,7 @@ std::string what_is_wrong(const CLI::App* tool, const CLI::Error& error) {
     last = one.front();
     verb += " " + last->get_name();
   }
-  std::string what = error.what();
+  std::string what = in_words(error.what());
   const auto words = tool->remaining(/*recurse=*/true);
   const std::string first = words.empty() ? "" : words.front();
   const bool is_option = first.size() > 1 && first.starts_with("-") && first != "--";
@@ -57,12 +89,13 @@ std::string what_is_wrong(const CLI::App* tool, const CLI::Error& error) {
     what = "not expected:";
     for (const std::string& word : words) what += " " + word;
   }
-  const bool has_no_verb = last == tool && !words.empty();
-  if (has_no_verb) what = "there is no '" + first + "'";
+  const bool has_no_verb = !words.empty() && !verbs_of(*last).empty();
   // An option that is not known leaves what is required behind it unread.
-  if (!has_no_verb && is_option) what = "there is no option '" + option + "'";
-  if (is_option) what += nearest(option, options_of(*last));
-  if (has_no_verb && !is_option) what += nearest(first, verbs_of(*tool));
+  if (is_option) {
+    what = "there is no option '" + option + "'" + nearest(option, options_of(*last));
+  } else if (has_no_verb) {
+    what = "there is no '" + first + "'" + nearest(first, verbs_of(*last));
+  }
   return verb + ": " + what + "; see " + verb + " --help\n";
 }
 

@@ -149,6 +149,7 @@ int run_on_mesh(const Command& command) {
   options.processors = static_cast<std::uint32_t>(part.count);
   options.fits = true;
   options.no_balance = true;
+  options.passes_input = true;  // As mpirun does.
   options.no_tags = !command.options.tags_output;
   options.timeout_s = command.options.timeout_s;
   options.environment = part.spec.environment;

@@ -1,6 +1,7 @@
 #include "apps/phoenix/run.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,7 +47,7 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   spec.processors_max = processors_of(options);
   spec.balance = !options.no_balance;
   spec.detached = options.is_detached;
-  spec.has_input = options.passes_input();
+  spec.has_input = options.passes_input;
   spec.attach_timeout = std::chrono::seconds(options.attach_timeout_s);
   spec.environment = environment_of(options.environment);
   if (options.wants_report()) spec.environment.push_back("PHOENIX_REPORT=1");
@@ -108,6 +109,17 @@ Status tell_report(JobReport& report, JobId job, const runtime::JobSpec& spec,
   return success();
 }
 
+/// A file that nobody has read from is meant for the job; one in which somebody else has read, as a
+/// loop over its lines, is not.
+void tell_of_unread_input() {
+  struct stat found {};
+  const bool is_file = ::fstat(STDIN_FILENO, &found) == 0 && S_ISREG(found.st_mode);
+  if (!is_file || found.st_size == 0 || ::lseek(STDIN_FILENO, 0, SEEK_CUR) != 0) return;
+  std::fprintf(stderr,
+               "phoenix: standard input is a file, and nobody reads it: -i passes it on to the "
+               "process that begins with v0\n");
+}
+
 /// `give_back`: of a detached job, else none.
 int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& give_back) {
   auto output = JobOutput::make({!options.no_tags, options.timestamps, options.output_folder});
@@ -121,7 +133,11 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
         std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.timeout_s)));
   }
   if (give_back || ::isatty(STDERR_FILENO) != 0) follower.tell_time();
-  if (options.passes_input()) follower.pass_input();
+  if (options.passes_input) {
+    follower.pass_input();
+  } else if (!give_back) {
+    tell_of_unread_input();
+  }
   JobReport report;
   if (options.wants_report()) follower.collect(report);
   std::optional<JobRecord> record;
@@ -138,7 +154,7 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
     });
   }
   const int code = follower.run();
-  if (record && follower.has_ended()) record->end(code);
+  if (record && follower.has_ended()) record->end(code, follower.loss());
   if (!options.wants_report() || !follower.job()) return code;
   const Status told = tell_report(report, *follower.job(), spec, options.report_file);
   return told.ok() ? code : fail(told.error().what, code == kOk ? kFailed : code);
@@ -220,10 +236,12 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_flag("--no-tags", options->no_tags, "No [p3] in front of the lines");
   verb->add_flag("--no-balance", options->no_balance,
                  "Vnodes move only by assume/release of the application");
-  verb->add_flag("--no-stdin", options->no_input,
-                 "Standard input is not passed on; else the process that begins with v0 gets it");
+  CLI::Option* input = verb->add_flag(
+      "-i,--stdin", options->passes_input,
+      "Pass standard input on to the process that begins with v0; else it is not read");
   CLI::Option* detach = verb->add_flag("-d,--detach", options->is_detached,
-                                       "Give the terminal back; the job goes on, see logs, attach");
+                                       "Give the terminal back; the job goes on, see logs, attach")
+                            ->excludes(input);
   verb->add_option("--log", options->log,
                    "Append the output of a detached job to this file (default: phoenix-j4.out)")
       ->needs(detach);

@@ -25,8 +25,7 @@ struct RunOptions {
   double timeout_s = 0;   ///< After which the job is ended; 0: never.
   bool is_detached = false;
   std::string log;  ///< Of a detached job; empty: phoenix-j4.out here, or phoenix-j4-2.out ...
-  bool no_input = false;
-  [[nodiscard]] bool passes_input() const { return !no_input && !is_detached; }
+  bool passes_input = false;
   bool reports = false;
   std::string report_file;  ///< Implies `reports`; empty: phoenix-j4.svg here, or phoenix-j4-2.svg.
   [[nodiscard]] bool wants_report() const { return reports || !report_file.empty(); }

@@ -1,8 +1,11 @@
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 
@@ -12,6 +15,7 @@
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
+#include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/key.h"
 
 namespace phx::app {
@@ -27,6 +31,7 @@ struct StartOptions {
   std::vector<std::string> hosts;
   LaunchOptions launch;
   bool json = false;
+  std::string also{};  ///< How else one can say where.
 };
 
 /// Processors of this machine that this program may use.
@@ -81,7 +86,7 @@ Result<std::vector<Place>> places_of(const StartOptions& options, std::uint32_t 
     places.insert(places.end(), more.value().begin(), more.value().end());
   }
   if (places.empty()) {
-    return Error{ErrorCode::kBadInput, "say where: --local N, or --hosts FILE"};
+    return Error{ErrorCode::kBadInput, "say where: --local N, " + options.also + "or --hosts FILE"};
   }
   for (const Place& place : places) {
     if (!place.host.starts_with('-')) continue;
@@ -163,12 +168,26 @@ int add(const StartOptions& options) {
   return report(options, members.value(), "added");
 }
 
+/// Of two starts at once one is refused. The lock goes with the descriptor.
+Result<tcp::Descriptor> lock_start(const MeshDir& dir) {
+  tcp::Descriptor folder(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A file system without locks does without.
+  const bool is_taken = folder.is_open() && ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 &&
+                        errno == EWOULDBLOCK;
+  if (!is_taken) return folder;
+  return Error{ErrorCode::kBusy, "mesh '" + dir.name() +
+                                     "' is just being started by another phoenix up; "
+                                     "--mesh NAME starts another mesh"};
+}
+
 }  // namespace
 
 Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vector<Place>& places,
                                          const LaunchOptions& options) {
   const auto dir = MeshDir::make(name);
   if (!dir.ok()) return dir.error();
+  const auto lock = lock_start(dir.value());
+  if (!lock.ok()) return lock.error();
   const bool is_new = !dir.value().has_key();
   if (!is_new) {
     auto running = connect(name);
@@ -181,7 +200,10 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
     dir.value().remove_dead();
   } else {
     const auto key = tcp::create_key(dir.value().key_file());
-    if (!key.ok()) return key.error();
+    if (!key.ok()) {
+      if (!dir.value().has_key()) dir.value().remove();  // Else somebody else has just made it.
+      return key.error();
+    }
   }
   auto members = launch(dir.value(), places, {}, options);
   const bool is_interrupted = !members.ok() && members.error().code == ErrorCode::kAborted;
@@ -217,6 +239,7 @@ void add_add(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<StartOptions>();
   CLI::App* verb = tool.add_subcommand("add", "Add processors to a running mesh");
   add_start_options(*verb, *options);
+  options->also = "HOST ..., ";
   verb->add_option("HOST", options->hosts, "Machines to start a daemon on");
   verb->footer("Running jobs spread to the new processors by themselves.");
   verb->callback([options, &chosen] { chosen = [options] { return add(*options); }; });

@@ -42,6 +42,15 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=64k tmpfs "$work/small" 2>/dev
   check "a full disk is told" fails_with "p1.out: No space" "$phoenix" run -n 1 --on 1 \
     --output-dir "$work/small/out" -- sh -c 'head -c 300000 /dev/zero | tr "\0" x'
   umount "$work/small"
+  mount -t tmpfs -o size=64k,mode=700 tmpfs "$work/small"
+  head -c 300000 /dev/zero >"$work/small/fill" 2>/dev/null
+  check "a start on a full disk is told" fails_with "No space left" \
+    env PHOENIX_DIR="$work/small/dir" "$phoenix" up -q --local 1
+  check "and leaves nothing" sh -c "! ls $work/small/dir | grep -q ."
+  check "a detached job there" "$phoenix" run -d -n 1 --fit --name full --log "$work/small/full.out" -- seq 1 9
+  check "tells that its output is lost" sh -c \
+    "$phoenix logs -f full 2>&1 | grep -q 'output of j[0-9]* is missing (standard output: No space'"
+  umount "$work/small"
   # The folder of a mesh, with room for the files of one daemon and no more.
   mount -t tmpfs -o size=64k,mode=700 tmpfs "$work/small"
   check "a mesh starts there" env PHOENIX_DIR="$work/small" "$phoenix" up -q --local 1
@@ -154,12 +163,15 @@ await "p$last, which was declared dead, ends itself" sh -c "! kill -0 $frozen"
 check "processors are added" "$phoenix" add --local 1 -q
 
 # Nor does Ctrl-C depend on it. The mesh is to notice nothing here.
+waits_for_silent() { "$phoenix" ps | grep -q "waits for .*; p1 does not answer"; }
 check "the mesh ends" "$phoenix" down
 check "a patient mesh starts" "$phoenix" up --local 3 -q --daemon-option=--peer-timeout=100
 "$phoenix" run -n 12 -- "$demos/heat" --steps 100000 >"$work/mute.out" 2>&1 &
 job=$!
 await "the job holds vnodes" holds_some 1
 freeze 1
+await "status says who does not answer" waits_for_silent
+check "also that of the job" sh -c "$phoenix status j1 | grep -q '^p1  *silent '"
 kill -INT "$job"
 await "the first Ctrl-C is taken" grep -q "once more ends it" mute.out
 kill -INT "$job"

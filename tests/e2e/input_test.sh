@@ -1,17 +1,24 @@
 #!/bin/sh
-# Standard input of the tool goes to one process of the job.
+# Standard input of the tool goes to one process of the job, if it is asked to; else nobody reads it.
 . "$(dirname "$0")/lib.sh"
 
 cd "$work" || exit 1
 check "a mesh starts" "$phoenix" up --local 3 -q
-run="$phoenix run -n 3 --attach-timeout 60"
+alone="$phoenix run -n 3 --attach-timeout 60"
+run="$alone -i"
 who='if read -r line; then echo "got $line"; fi; cat >/dev/null; echo end'
 echo hello | $run -- sh -c "$who" >heard 2>&1
 check "one process gets it" test "$(grep -c '] got hello' heard)" -eq 1
 check "which begins with v0" grep -q "^\[p1\] got hello" heard
 check "all read to the end" test "$(grep -c '] end' heard)" -eq 3
-check "nobody gets it if it is not wanted" sh -c "echo hello | $run --no-stdin -- sh -c '$who' | grep -c end | grep -qx 3"
-check "a detached job has none" sh -c "echo hello | $run -d --name night -- cat && $phoenix logs -f night"
+check "nobody gets it if it is not wanted" sh -c "echo hello | $alone -- sh -c '$who' | grep -c end | grep -qx 3"
+printf 'one\ntwo\nthree\n' >list
+while read -r line; do $alone --no-tags -- echo "$line" 2>>told; done <list >looped
+check "a loop over lines keeps them" test "$(sort -u looped | tr '\n' ' ')" = "one three two "
+check "without advice" test ! -s told
+check "a file for nobody is told" sh -c "$alone -- true <list 2>&1 | grep -q 'nobody reads it: -i passes it on'"
+check "a detached job has none" sh -c "echo hello | $alone -d --name night -- cat && $phoenix logs -f night"
+check "and cannot have one" fails_with "excludes" $run -d -- cat
 
 # More than any buffer on the way holds.
 seq 1 400000 >numbers

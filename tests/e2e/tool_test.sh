@@ -24,7 +24,7 @@ refused() {
 wrong "there is no 'statsu'; did you mean 'status'?; see phoenix --help" statsu
 wrong "there is no 'rnu'; did you mean 'run'" rnu
 wrong "there is no 'migrate'; see phoenix --help" migrate
-wrong "A subcommand is required"
+wrong "phoenix: a command is missing; see phoenix --help"
 wrong "no option '--timout'; did you mean '--timeout'?; see phoenix run --help" run --timout=3 -n4 true
 wrong "no option '--wathc'; did you mean '--watch'" status --wathc
 wrong "no option '--jsno'; did you mean '--json'" ps --jsno
@@ -33,12 +33,17 @@ wrong "did you mean '--local'" up --looclal=3
 wrong "not expected: now" down now
 wrong "JOB is required" kill
 wrong "one of JOB and --daemon" logs
-wrong "one of JOB and --daemon" logs j1 --daemon
+wrong "daemon excludes JOB" logs j1 --daemon
 wrong "vnodes is required" run -- true
 wrong "COMMAND is required" run -n 4
-wrong "--vnodes: Value 0 not in range" run -n 0
-wrong "vnodes: Value x" run -np x
-wrong "--timeout" run --timeout -1
+wrong "--vnodes: '0' is no number from 1 to 16777216; see" run -n 0
+wrong "--vnodes: 'x' is no number from 1 to 16777216; see" run -np x
+wrong "--timeout: '-1' is no number above 0; see" run --timeout -1
+wrong "--on: 'true' is no number; see" run -n 4 --on true
+wrong "--signal needs a value; see" kill -s
+wrong "there is no 'heta'; did you mean 'heat'?; see phoenix demo" demo heta
+wrong "FIGURE is required" experiment
+wrong "say where: --local N, HOST ..., or --hosts FILE" add
 wrong "excludes" run --timestamp --output-dir=x -n4 true
 wrong "--log requires --detach" run --log=x -n4 true
 wrong "no folder nowhere" run --wdir=nowhere -n4 true
@@ -69,7 +74,7 @@ config_says "config:1: there is no command 'rnu'; did you mean 'run'?" "[rnu]"
 config_says "config:2: 'timeout' needs a value" "[run]
 timeout ="
 config_says "config:1: 'no-tags' is yes or no, not 'perhaps'" "no-tags = perhaps"
-config_says "phoenix run: --timeout: .*-1.* ($work/config:3); see" "# comment
+config_says "phoenix run: --timeout: '-1' is no number above 0 ($work/config:3); see" "# comment
 [run]
 timeout = -1"
 printf 'mesh = red\n[run]\nno-tags\nenv = COLOUR=red\nwdir = /nowhere\n' >config
@@ -145,7 +150,10 @@ check "old records go" sh -c "$phoenix run -d -n 1 --fit -- true && ! test -e $r
 "$phoenix" run -n 4 -- "$travel" lag "$work/come" >lag 2>&1 &
 job=$!
 await "the missing one is named" says "p2 waits for .*; missing: p1 (v0-1), computing for [0-9]* s" "$phoenix" ps
-check "a job is shown alone" says "^p2 *running *2-3 *[2-9] *[0-9.]* B *0 *[0-9.]* s *allreduce" "$phoenix" status travel
+check "a job is shown alone" says "^p2 *running *2-3 *2 *[0-9.]* B *0 *[1-9][0-9.]* s *recv by v3" "$phoenix" status travel
+check "and its vnodes" says "^v2 *p2 *1 *8 B *0 *0.0 s" "$phoenix" status travel
+check "with the time each has waited" says "^v3 *p2 *0 *0 B *0 *[1-9][0-9.]* s" "$phoenix" status travel
+check "as data, too" says '"waited_ms": [1-9][0-9]*,' "$phoenix" status --json travel
 check "with who is missing" says "missing: p1" "$phoenix" status travel
 touch come
 check "it goes on" wait $job

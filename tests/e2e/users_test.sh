@@ -24,6 +24,21 @@ check "and says why" grep -q "ended by request" other.out
 check "the other ends" "$phoenix" down --mesh other
 await "no daemon is left" no_daemon
 
+# Two starts at once.
+for after in 0 0.01 0.02; do
+  "$phoenix" up --local 2 -q >one 2>&1 &
+  one=$!
+  sleep $after
+  "$phoenix" up --local 2 -q >two 2>&1
+  two=$?
+  wait "$one"
+  check "one of two starts at once succeeds, after $after s" test $(($? + two)) -eq 1
+  check "the other says why it does not" grep -q "is just being started\|runs already" one two
+  check "there is one mesh of two" has_processors 2
+  check "it ends" "$phoenix" down
+  await "no daemon is left" no_daemon
+done
+
 # A state file whose daemon is dead, and whose number another process has.
 check "a mesh starts" "$phoenix" up --local 2 -q
 sleep 1000 &

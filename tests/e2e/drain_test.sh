@@ -1,0 +1,29 @@
+#!/bin/sh
+# What a drain tells: how far it is, for what it waits, that it goes on without its tool, and its end.
+. "$(dirname "$0")/lib.sh"
+
+cd "$work" || exit 1
+check "a mesh starts" "$phoenix" up --local 3 -q
+check "a drain that is done says how long it took" \
+  sh -c "$phoenix drain p3 | grep -q '^drained: p3, in [0-9.]* [mu]*s$'"
+# Who computes reaches no safe point.
+"$phoenix" run -n 4 -- "$travel" lag "$work/come" >lag.out 2>&1 &
+job=$!
+await "the job holds vnodes" holds_some 1
+check "one that takes long is left" \
+  fails_with "not gone in time, the drain goes on: p1: 2 vnodes left, waits for " \
+  "$phoenix" drain p1 --timeout 2.5
+check "and has told before how far it is" grep -q "^p1: 2 vnodes left, waits for" refusal
+check "it does go on" sh -c "$phoenix status | grep -q '^p1 .* leaving '"
+env --default-signal=INT "$phoenix" drain p1 >again 2>&1 &
+again=$!
+await "its tool is ready for signals" grep -q "SigCgt:.*[2367abef]$" "/proc/$again/status"
+kill -INT "$again"
+check "Ctrl-C ends the watching" ends_with 130 wait "$again"
+check "and says so" grep -q "the drain of p1 goes on; see phoenix status" again
+touch come
+check "the job ends well" wait "$job"
+await "the processor has left" has_processors 1
+check "the last one stays" fails_with "would leave no processor" "$phoenix" drain p2
+check "the mesh ends" "$phoenix" down
+await "no daemon is left" no_daemon
