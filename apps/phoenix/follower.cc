@@ -55,7 +55,7 @@ int Follower::run() {
       if (is_guest_ && number != SIGINT) return fail(to_string(*job_) + " goes on", kInterrupted);
       pass_on(number);
     }
-    if (!job_ && Interrupts::count() > 1) {
+    if (is_given_up()) {
       return fail("interrupted before the job had a number; see phoenix ps", kInterrupted);
     }
     end_late();
@@ -74,6 +74,14 @@ Follower::Code Follower::hear() {
   if (!code) return std::nullopt;
   const bool is_complete = output_.finish();
   return is_complete || *code != kOk ? *code : fail("the job's output is not complete");
+}
+
+/// Interrupted twice before the job had a number. If one comes all the same, the job is ended.
+bool Follower::is_given_up() {
+  if (job_ || Interrupts::count() < 2) return false;
+  const Instant now = tcp::steady_now();
+  if (!interrupted_) interrupted_ = now;
+  return now - *interrupted_ >= kMute;
 }
 
 /// The first signal goes to the processes, so that they can end by themselves; the next ends the
@@ -157,7 +165,7 @@ void Follower::begin(const runtime::RunStarted& reply) {
   moves_ = 0;
   moved_.reset();
   give_up_.reset();
-  if (!on_start_) return;
+  if (!on_start_ || interrupted_) return;
   const Status started = std::exchange(on_start_, nullptr)(job);
   if (started.ok()) return;
   fail(started.error().what);

@@ -59,6 +59,7 @@ class Follower {
   void pass_on(int number);
   void end_late();
   [[nodiscard]] int end(const runtime::RunEnded& ended);
+  [[nodiscard]] bool is_given_up();
   void count_silence(bool is_heard);
   [[nodiscard]] bool silence_reaches(Duration begin, Duration period) const;
 
@@ -91,7 +92,8 @@ class Follower {
   std::optional<JobId> job_;
   Instant begun_;  ///< When it got its number.
   std::optional<Duration> most_;
-  bool is_late_ = false;  ///< It is being ended for that.
+  bool is_late_ = false;                ///< It is being ended for that.
+  std::optional<Instant> interrupted_;  ///< Twice, before the job had a number.
   bool tells_time_ = false;
   bool passes_input_ = false;
   std::optional<JobInput> input_;

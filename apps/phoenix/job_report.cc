@@ -86,6 +86,7 @@ void JobReport::take(ProcessorId id, std::string_view line) {
     Vnode& vnode = vnodes_[VnodeId{words.number()}];
     vnode.messages += words.number();
     vnode.bytes += words.number();
+    vnode.waited += words.seconds();
     return;
   }
   const double now = words.seconds();
@@ -188,10 +189,10 @@ std::string JobReport::text() const {
                            [](const auto& one) { return one.second.bytes; });
   if (busiest.size() > kNamed) busiest.resize(kNamed);
   if (!busiest.empty()) {
-    Table vnodes({"BUSIEST", "SENT", "BYTES", "MOVES"});
+    Table vnodes({"BUSIEST", "SENT", "BYTES", "MOVES", "WAITED"});
     for (const auto& [id, vnode] : busiest) {
       vnodes.add({to_string(id), std::to_string(vnode.messages), spell_bytes(vnode.bytes),
-                  std::to_string(vnode.moves)});
+                  std::to_string(vnode.moves), spell_seconds(vnode.waited)});
     }
     text += "\n" + vnodes.text();
   }
@@ -246,7 +247,8 @@ std::string JobReport::json(const std::string& title) const {
     whole["vnodes"].push_back({{"vnode", id.value},
                                {"messages", vnode.messages},
                                {"bytes", vnode.bytes},
-                               {"moves", vnode.moves}});
+                               {"moves", vnode.moves},
+                               {"waited", vnode.waited}});
   }
   return whole.dump(1) + "\n";
 }

@@ -52,6 +52,7 @@ class JobReport {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
     std::uint64_t moves = 0;
+    double waited = 0;  ///< In seconds, in calls that received at it.
   };
 
   /// Lines of one process, in the order in which it said them [runtime/api/README.md, "Reports"].

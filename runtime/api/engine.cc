@@ -298,6 +298,7 @@ void Engine::end(Wait& wait) {
   if (!wait.has_slept) return;
   const SteadyTime now = std::chrono::steady_clock::now();
   waits_.add(wait.patience.at, now - wait.begin);
+  if (report_ && wait.patience.at) report_->on_waited_at(*wait.patience.at, now - wait.begin);
   if (!wait.reported_at) return;
   wait.reported_at.reset();
   tell_waited(now);  // First, so that what the daemon shows does not fall.

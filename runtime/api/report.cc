@@ -1,6 +1,7 @@
 #include "runtime/api/report.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -78,12 +79,13 @@ std::string Report::finish(Time now) {
   tell(now);
   std::vector<std::pair<VnodeId, Totals>> busiest(vnodes_.begin(), vnodes_.end());
   std::ranges::stable_sort(busiest, [](const auto& one, const auto& other) {
-    return one.second.bytes > other.second.bytes;
+    return std::tie(one.second.bytes, one.second.waited) >
+           std::tie(other.second.bytes, other.second.waited);
   });
   if (busiest.size() > kVnodesMax) busiest.resize(kVnodesMax);
   for (const auto& [vnode, totals] : busiest) {
     lines_ += "vnode " + std::to_string(vnode.value) + ' ' + std::to_string(totals.messages) + ' ' +
-              std::to_string(totals.bytes) + '\n';
+              std::to_string(totals.bytes) + ' ' + std::to_string(us(totals.waited)) + '\n';
   }
   line("ended", now);
   return std::exchange(lines_, {});

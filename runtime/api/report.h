@@ -27,6 +27,8 @@ class Report {
   void on_sent(const runtime::ToDaemon& message);
   /// It waited for so long, up to now. In pieces, if lines were taken meanwhile.
   void on_waited(Span waited) { waited_ += waited; }
+  /// A wait is over in which this vnode received.
+  void on_waited_at(VnodeId vnode, Span waited) { vnodes_[vnode].waited += waited; }
   /// Vnodes that begin here; that came from elsewhere, or went, with so many bytes of state.
   void on_begun(Time now, const VnodeSet& vnodes);
   void on_came(Time now, const VnodeSet& vnodes, std::uint64_t bytes);
@@ -43,6 +45,7 @@ class Report {
   struct Totals {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
+    Span waited{};
   };
   void line(const char* what, Time when, const std::string& rest = {});
   void tell(Time now);

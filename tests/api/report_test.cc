@@ -46,10 +46,12 @@ TEST_CASE("moves and pauses have their times, and the end tells who was busiest"
   report.on_pause(at(1ms), 2ms);
   report.on_sent(message(VnodeId{1}, 10));
   report.on_sent(message(VnodeId{0}, 20));
+  report.on_waited_at(VnodeId{1}, 2ms);
+  report.on_waited_at(VnodeId{1}, 1ms);
 
   CHECK(report.finish(at(5ms)) ==
         "attached 1000000\nbegins 1001000 0-3\nleft 1002000 3 512\npause 1001000 2000\n"
-        "did 1005000 2 30 0\nvnode 0 1 20\nvnode 1 1 10\nended 1005000\n");
+        "did 1005000 2 30 0\nvnode 0 1 20 0\nvnode 1 1 10 3000\nended 1005000\n");
 }
 
 TEST_CASE("a process that runs for a day tells a few thousand lines of itself") {

@@ -51,6 +51,17 @@ for after in 0 0.01 0.02 0.05; do
   check "and may be repeated" sh -c "$phoenix drain p$leaver || ! $phoenix status | grep -q '^p$leaver '"
   check "one joins" "$phoenix" add --local 1 -q
 done
+# A job that nobody was told of does not go on.
+for after in 0 0.005 0.01 0.015 0.02; do
+  env --default-signal=INT "$phoenix" run -d -n 2 --attach-timeout 60 -- sleep 60 >"$work/said" 2>"$work/advice" &
+  running=$!
+  sleep $after
+  kill -INT "$running" 2>/dev/null
+  kill -INT "$running" 2>/dev/null
+  wait "$running"
+  if [ -s "$work/said" ]; then "$phoenix" kill "$(cat "$work/said")" >"$work/killed" 2>&1; fi
+  await "no job is left, interrupted after $after s" sh -c "$phoenix ps | grep -q 'no jobs'"
+done
 check "the mesh ends" "$phoenix" down
 await "no daemon is left" no_daemon
 
