@@ -27,6 +27,17 @@ constexpr Duration kGiveUp = 30s;
 // blames nobody.
 constexpr Duration kStepMax = 1s;
 
+/// Of an MPI program: rank 2 is the process of v2.
+std::string with_ranks(std::string reason) {
+  const std::pair<std::string, std::string> words[] = {{"it held v", "it was rank "},
+                                                       {"and with it v", "and with it rank "}};
+  for (const auto& [vnode, rank] : words) {
+    const std::size_t at = reason.find(vnode);
+    if (at != std::string::npos) reason.replace(at, vnode.size(), rank);
+  }
+  return reason;
+}
+
 }  // namespace
 
 Follower::Follower(Session session, runtime::RunRequest request, JobOutput output)
@@ -135,7 +146,9 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
 }
 
 int Follower::end(const runtime::RunEnded& ended) {
-  if (!ended.reason.empty()) fail(to_string(ended.job) + ": " + ended.reason);
+  if (!ended.reason.empty()) {
+    fail(to_string(ended.job) + ": " + (names_ranks_ ? with_ranks(ended.reason) : ended.reason));
+  }
   if (tells_time_) {
     std::fprintf(
         stderr, "phoenix: %s took %s\n", to_string(ended.job).c_str(),

@@ -35,6 +35,8 @@ class Follower {
   /// Says at the end, on stderr, how long the job took.
   void tell_time() { tells_time_ = true; }
 
+  /// Each process is a rank of an MPI program: reasons name it instead of the vnode that it held.
+  void name_ranks() { names_ranks_ = true; }
   /// What processes tell about themselves goes there. REQUIRES that it lives as long as run().
   void collect(JobReport& report) { report_ = &report; }
 
@@ -95,6 +97,7 @@ class Follower {
   bool is_late_ = false;                ///< It is being ended for that.
   std::optional<Instant> interrupted_;  ///< Twice, before the job had a number.
   bool tells_time_ = false;
+  bool names_ranks_ = false;
   bool passes_input_ = false;
   std::optional<JobInput> input_;
   bool is_guest_ = false;  ///< The job goes on when this tool ends.

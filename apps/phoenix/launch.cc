@@ -21,6 +21,7 @@ namespace phx::app {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr unsigned long kSlotsMost = 1024;  // Of a machine.
 using SteadyClock = std::chrono::steady_clock;
 constexpr auto kStartTimeout = std::chrono::seconds(30);
 constexpr auto kLastWordTimeout = std::chrono::seconds(5);
@@ -232,6 +233,20 @@ int lifeline() {
   return daemons_end;
 }
 
+std::vector<Place> slots_of(Place place) {
+  const std::size_t colon = place.host.find(':');
+  const std::string count = colon == std::string::npos ? "" : place.host.substr(colon + 1);
+  const bool is_count = !count.empty() && count.size() <= 4 &&
+                        count.find_first_not_of("0123456789") == std::string::npos;
+  if (is_count) {  // else it is an address of IPv6
+    place.host.resize(colon);
+    place.slots = static_cast<std::uint32_t>(std::clamp(std::stoul(count), 1UL, kSlotsMost));
+  }
+  std::vector<Place> places;
+  for (; place.slot < place.slots; ++place.slot) places.push_back(place);
+  return places;
+}
+
 Result<std::vector<Place>> read_hosts(const std::string& file) {
   std::ifstream stream(file);
   if (!stream) return Error{ErrorCode::kNotFound, "cannot read the hosts file " + file};
@@ -248,13 +263,14 @@ Result<std::vector<Place>> read_hosts(const std::string& file) {
       const bool is_listen = parts[i].starts_with("listen=");
       if (is_slots) slots = std::strtoul(parts[i].c_str() + 6, nullptr, 10);
       if (is_listen) place.listen = parts[i].substr(7);
-      if ((!is_slots && !is_listen) || slots == 0 || slots > 1024) {
+      if ((!is_slots && !is_listen) || slots == 0 || slots > kSlotsMost) {
         return Error{ErrorCode::kBadInput, file + ":" + std::to_string(number) + ": '" + parts[i] +
-                                               "'; a line is HOST [slots=N] [listen=ADDRESS]"};
+                                               "'; a line is HOST[:N] [slots=N] [listen=ADDRESS]"};
       }
     }
     place.slots = static_cast<std::uint32_t>(slots);
-    for (; place.slot < place.slots; ++place.slot) places.push_back(place);
+    const std::vector<Place> of_line = slots_of(std::move(place));
+    places.insert(places.end(), of_line.begin(), of_line.end());
   }
   if (places.empty()) return Error{ErrorCode::kBadInput, file + " names no host"};
   return places;

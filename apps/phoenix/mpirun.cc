@@ -1,14 +1,20 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/job_environment.h"
+#include "apps/phoenix/launch.h"
 #include "apps/phoenix/ranks.h"
 #include "apps/phoenix/run.h"
+#include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
 
 namespace phx::app {
@@ -18,7 +24,10 @@ constexpr const char* kHelp =
     "Usage: phoenix mpirun [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]...\n\n"
     "Runs an MPI program: -n processes on this machine, each with a daemon inside, or one on each\n"
     "of as many processors of a mesh. Also called mpiexec.\n\n"
-    "  -n, -np N              processes (default: 1)\n"
+    "  -n, -np N              processes (default: 1, or as many as --hosts says)\n"
+    "  --hosts A,B:4          on these machines, B with four processes; also -H\n"
+    "  --hostfile FILE        the same, a machine per line: HOST[:N] [slots=N]; also -f\n"
+    "  --remote-shell CMD     runs a command on another machine (default: ssh ...)\n"
     "  --mesh NAME            on the processors of this mesh, see phoenix up\n"
     "  -x NAME[=VALUE]        for the environment of the processes; also -env, -genv NAME VALUE\n"
     "  -wdir DIR              their folder\n"
@@ -30,9 +39,11 @@ constexpr const char* kHelp =
     "rank 0. When one process ends badly, or calls MPI_Abort, all are ended, and its code is the\n"
     "exit code.\n";
 
+constexpr std::size_t kRanksMost = 10'000;  // As many as a mesh has members.
+
 /// What stands between two colons.
 struct Part {
-  std::size_t count = 1;
+  std::size_t count = 0;  ///< 0: not said
   MpiProcess spec;
 };
 
@@ -40,6 +51,9 @@ struct Command {
   std::vector<Part> parts;
   MpiOptions options;
   std::string mesh;
+  std::string hosts_file;
+  std::string hosts;  ///< "a,b:2"
+  LaunchOptions launch;
   std::vector<std::string> environment;  ///< of all
   std::string folder;
   bool wants_help = false;
@@ -95,8 +109,12 @@ class Parser {
       return void(command_.options.tags_output = true);
     if (is({"-h", "-help"})) return void(command_.wants_help = true);
     if (is({"-tcp"})) return void(command_.options.shares_memory = false);
-    if (is({"-oversubscribe", "-allow-run-as-root", "-bind-to-none"})) return;
+    if (is({"-oversubscribe", "-allow-run-as-root", "-bind-to-none", "-envall", "-genvall"}))
+      return;
     if (is({"-mesh"})) return void(command_.mesh = value());
+    if (is({"-H", "-host", "-hosts"})) return void(command_.hosts = value());
+    if (is({"-f", "-hostfile", "-machinefile"})) return void(command_.hosts_file = value());
+    if (is({"-remote-shell"})) return void(command_.launch.remote_shell = value());
     if (is({"-timeout"})) return timeout();
     if (is({"-wdir", "-wd"})) return folder(part);
     if (is({"-x"})) return void(command_.environment.push_back(value()));
@@ -113,7 +131,7 @@ class Parser {
     const char* const end = text.data() + text.size();
     const auto [at, error] = std::from_chars(text.data(), end, part.count);
     const bool is_number = error == std::errc{} && at == end;
-    if ((!is_number || part.count == 0) && error_.empty()) {
+    if ((!is_number || part.count == 0 || part.count > kRanksMost) && error_.empty()) {
       error_ = "mpirun: " + text + " is no number of processes";
     }
   }
@@ -140,14 +158,14 @@ class Parser {
 };
 
 /// One process on each of as many processors of a mesh.
-int run_on_mesh(const Command& command) {
-  if (command.parts.size() > 1) return fail("mpirun: on a mesh there is one program", kUsage);
+int run_on_mesh(const Command& command, std::size_t count) {
   const Part& part = command.parts.front();
   RunOptions options;
   options.mesh = command.mesh;
-  options.vnodes = part.count;
-  options.processors = static_cast<std::uint32_t>(part.count);
+  options.vnodes = count;
+  options.processors = static_cast<std::uint32_t>(count);
   options.fits = true;
+  options.is_mpi = true;
   options.no_balance = true;
   options.passes_input = true;  // As mpirun does.
   options.no_tags = !command.options.tags_output;
@@ -158,6 +176,51 @@ int run_on_mesh(const Command& command) {
   return run_job(options);
 }
 
+Result<std::vector<Place>> places_named(const Command& command) {
+  std::vector<Place> places;
+  if (!command.hosts_file.empty()) {
+    auto read = read_hosts(command.hosts_file);
+    if (!read.ok()) return read;
+    places = std::move(read).value();
+  }
+  std::stringstream list(command.hosts);
+  for (std::string host; std::getline(list, host, ',');) {
+    const auto more = slots_of({.host = host, .listen = {}});
+    places.insert(places.end(), more.begin(), more.end());
+  }
+  for (const Place& place : places) {
+    // The remote shell would take it for an option.
+    if (place.host.empty() || place.host.starts_with('-')) {
+      return Error{ErrorCode::kBadInput, "mpirun: '" + place.host + "' is no name of a machine"};
+    }
+  }
+  return places;
+}
+
+/// On a mesh of these machines that goes with the job. More processes than slots take turns.
+int run_on_hosts(Command command) {
+  auto slots = places_named(command);
+  if (!slots.ok()) return fail(slots.error().what, kUsage);
+  const std::size_t said = command.parts.front().count;
+  const std::size_t count = said == 0 ? slots.value().size() : said;
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < count; ++i) places.push_back(slots.value()[i % slots.value().size()]);
+  command.mesh = "mpirun-" + std::to_string(::getpid());
+  command.launch.quiet = ::isatty(STDERR_FILENO) == 0;
+  command.launch.lifeline = lifeline();
+  {
+    const Interrupts interrupts;
+    const auto members = start_mesh(command.mesh, places, command.launch);
+    if (!members.ok()) {
+      const bool is_interrupted = members.error().code == ErrorCode::kAborted;
+      return fail(members.error().what, is_interrupted ? kInterrupted : kFailed);
+    }
+  }
+  const int code = run_on_mesh(command, count);
+  const Status ended = end_mesh(command.mesh);
+  return ended.ok() ? code : fail(ended.error().what);
+}
+
 int mpirun(const std::vector<std::string>& words) {
   const auto command = Parser(words).parse();
   if (!command.ok()) return fail(command.error().what, kUsage);
@@ -165,9 +228,21 @@ int mpirun(const std::vector<std::string>& words) {
     std::fputs(kHelp, stdout);
     return kOk;
   }
-  if (!command.value().mesh.empty()) return run_on_mesh(command.value());
+  const bool has_hosts = !command.value().hosts.empty() || !command.value().hosts_file.empty();
+  const bool is_here = command.value().mesh.empty() && !has_hosts;
+  if (!is_here && command.value().parts.size() > 1) {
+    return fail("mpirun: on a mesh, or on other machines, there is one program", kUsage);
+  }
+  if (!command.value().mesh.empty() && has_hosts) {
+    return fail("mpirun: --mesh or --hosts, not both; phoenix add adds machines to a mesh", kUsage);
+  }
+  if (has_hosts) return run_on_hosts(command.value());
+  const auto count_of = [](const Part& part) { return std::max<std::size_t>(part.count, 1); };
+  if (!is_here) return run_on_mesh(command.value(), count_of(command.value().parts.front()));
   std::vector<MpiProcess> ranks;
-  for (const Part& part : command.value().parts) ranks.insert(ranks.end(), part.count, part.spec);
+  for (const Part& part : command.value().parts) {
+    ranks.insert(ranks.end(), count_of(part), part.spec);
+  }
   return run_ranks(ranks, command.value().options);
 }
 

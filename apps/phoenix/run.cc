@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "apps/phoenix/amounts.h"
@@ -27,11 +28,15 @@
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/verb.h"
+#include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
 namespace {
 
 constexpr std::uint32_t kPrivateDaemons = 4;
+constexpr Duration kLookAtProcesses = 20ms;
+/// After twice as long as daemons wait for processes to end.
+constexpr Duration kProcessesMost = 4s;
 
 /// At most; 0: all.
 std::uint32_t processors_of(const RunOptions& options) {
@@ -120,6 +125,38 @@ void tell_of_unread_input() {
                "process that begins with v0\n");
 }
 
+/// Daemons give processes some time to end by themselves. Until the last one has, or that is over.
+void wait_for_processes(const std::string& mesh, JobId job) {
+  const Instant give_up = tcp::steady_now() + kProcessesMost;
+  auto session = connect(mesh);
+  while (session.ok() && tcp::steady_now() < give_up) {
+    const auto reply = ask_status(session.value());
+    if (!reply.ok()) return;
+    const bool is_over = std::ranges::none_of(reply.value().processors, [&](const auto& one) {
+      return std::ranges::any_of(one.jobs, [&](const runtime::JobStatus& there) {
+        return there.job == job && there.stage != runtime::Stage::kExited &&
+               there.stage != runtime::Stage::kNone;
+      });
+    });
+    if (is_over) return;
+    std::this_thread::sleep_for(kLookAtProcesses);
+  }
+}
+
+void set_up(Follower& follower, const RunOptions& options, bool is_detached) {
+  if (options.timeout_s > 0) {
+    follower.limit(
+        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.timeout_s)));
+  }
+  if (is_detached || ::isatty(STDERR_FILENO) != 0) follower.tell_time();
+  if (options.passes_input) {
+    follower.pass_input();
+  } else if (!is_detached) {
+    tell_of_unread_input();
+  }
+  if (options.is_mpi) follower.name_ranks();
+}
+
 /// `give_back`: of a detached job, else none.
 int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& give_back) {
   auto output = JobOutput::make({!options.no_tags, options.timestamps, options.output_folder});
@@ -128,16 +165,7 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
   if (!session.ok()) return fail(session.error().what);
   const runtime::JobSpec spec = make_spec(options);
   Follower follower(std::move(session).value(), {spec}, std::move(output).value());
-  if (options.timeout_s > 0) {
-    follower.limit(
-        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.timeout_s)));
-  }
-  if (give_back || ::isatty(STDERR_FILENO) != 0) follower.tell_time();
-  if (options.passes_input) {
-    follower.pass_input();
-  } else if (!give_back) {
-    tell_of_unread_input();
-  }
+  set_up(follower, options, give_back != nullptr);
   JobReport report;
   if (options.wants_report()) follower.collect(report);
   std::optional<JobRecord> record;
@@ -155,6 +183,7 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
   }
   const int code = follower.run();
   if (record && follower.has_ended()) record->end(code, follower.loss());
+  if (code != kOk && follower.has_ended()) wait_for_processes(mesh, *follower.job());
   if (!options.wants_report() || !follower.job()) return code;
   const Status told = tell_report(report, *follower.job(), spec, options.report_file);
   return told.ok() ? code : fail(told.error().what, code == kOk ? kFailed : code);

@@ -21,6 +21,7 @@ struct RunOptions {
   bool timestamps = false;
   bool no_line_buffer = false;
   bool fits = false;      ///< No more processors than vnodes.
+  bool is_mpi = false;    ///< Reasons of its end name ranks, which are its vnodes.
   std::string directory;  ///< Of the processes; empty: where the tool is.
   double timeout_s = 0;   ///< After which the job is ended; 0: never.
   bool is_detached = false;

@@ -271,7 +271,12 @@ void Jobs::on_process_ended(const Surroundings& around, JobId job, const Exit& e
   Entry* entry = find(job);
   if (entry == nullptr) return;
   if (entry->life.application()) applications_.erase(*entry->life.application());
-  entry->life.on_exit(around, exit, out);
+  Exit said = exit;
+  const std::string lost = lost_with(around, *entry, self_);
+  if ((exit.code != 0 || exit.signal != 0) && said.detail.empty() && !lost.empty()) {
+    said.detail = "it held " + lost;
+  }
+  entry->life.on_exit(around, std::move(said), out);
   if (!entry->life.ended()) entry->traffic.on_finished(around, out);
   settle(around, job, out);
 }

@@ -93,8 +93,18 @@ expect sums 0 'rank 4 has all sums' "$bin/phoenix" mpirun -n 5 ./end sums
 expect "sums over TCP" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --tcp -n 5 ./end sums
 "$bin/phoenix" up -q --mesh lab --local 3 || failed=1
 expect "sums on a mesh" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --mesh lab -n 3 ./end sums
-expect "killed on a mesh" 137 'killed by SIGKILL' "$bin/phoenix" mpirun --mesh lab -n 3 ./end storm 1 3
+for who in 0 1 2; do
+  expect "killed on a mesh" 137 "killed by SIGKILL: it was rank $who" "$bin/phoenix" mpirun --mesh lab -n 3 ./end storm $who 3
+  if pgrep -f "$work/end storm" > /dev/null; then echo "on a mesh processes are left behind"; failed=1; fi
+done
 "$bin/phoenix" down --mesh lab > /dev/null || failed=1
+printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' > shell && chmod +x shell  # every machine is this one
+printf 'one slots=2 listen=127.0.0.1:0\ntwo:1 listen=127.0.0.1:0\n' > hosts
+expect "on hosts" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --hostfile hosts --remote-shell "$work/shell" ./end sums
+expect "on a host twice" 0 'rank 3 has all sums' "$bin/phoenix" mpirun -n 4 -f hosts --remote-shell "$work/shell" ./end sums
+expect "killed on hosts" 137 'it was rank 0' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end storm 0 3
+expect "no host" 2 "'-x' is no name of a machine" "$bin/phoenix" mpirun --hosts a,-x ./end sums
+if [ -n "$(ls "$work/meshes")" ]; then echo "a mesh is left behind"; failed=1; fi
 expect help 0 'Usage: phoenix mpirun' "$bin/phoenix" mpirun --help
 expect "no number" 2 '4x is no number of processes' "$bin/phoenix" mpirun -n 4x ./end
 expect "no time" 2 'soon is no number of seconds' "$bin/phoenix" mpirun --timeout soon ./end
