@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "overlay/planners/pair_plans.h"
+
 namespace phx::planners {
 namespace {
 
@@ -19,12 +21,27 @@ constexpr std::array kPlanners = {
     Planner{"two-tree", "two trees, inner processors of one are leaves of the other",
             &plan_two_tree},
     Planner{"greedy", "always to those who would be last, from who reaches them first",
-            &plan_greedy}};
+            &plan_greedy},
+    Planner{"fnf", "fastest processor first", nullptr, &tree_fnf},
+    Planner{"fef", "fastest edge first", nullptr, &tree_fef},
+    Planner{"fef-latency", "the same, told latencies only", nullptr, &tree_fef,
+            CostModel::kLatencyOnly},
+    Planner{"ecef", "who completes first is next (FCEF)", nullptr, &tree_ecef},
+    Planner{"ecef-latency", "the same, told latencies only", nullptr, &tree_ecef,
+            CostModel::kLatencyOnly},
+    Planner{"look-ahead", "as ecef, counting the receiver's next step", nullptr, &tree_look_ahead},
+    Planner{"look-ahead-latency", "the same, told latencies only", nullptr, &tree_look_ahead,
+            CostModel::kLatencyOnly},
+    Planner{"mgo", "site by site, with a helper in the own one before each", nullptr, &tree_mgo},
+    Planner{"mgo-latency", "the same, told latencies only", nullptr, &tree_mgo,
+            CostModel::kLatencyOnly},
+    Planner{"mgo-r1-first", "as mgo, but the new site before the helper", nullptr,
+            &tree_mgo_r1_first}};
 
-/// These have N^2 transfers.
-bool is_schedule(const Planner& planner) {
-  return planner.make == &plan_mpich || planner.make == &plan_mpich_ring ||
-         planner.make == &plan_magpie_long;
+/// These have N^2 entries.
+bool is_square(const Planner& planner) {
+  return planner.from_pairs != nullptr || planner.make == &plan_mpich ||
+         planner.make == &plan_mpich_ring || planner.make == &plan_magpie_long;
 }
 
 }  // namespace
@@ -46,11 +63,12 @@ Result<Plan> plan(std::string_view algorithm, const overlay::KnownNetwork& netwo
   if (!position) {
     return Error{ErrorCode::kBadInput, "nothing is known of the root " + to_string(root)};
   }
-  if (is_schedule(*found) && costs.size() > kScheduledMax) {
+  if (is_square(*found) && costs.size() > kScheduledMax) {
     return Error{ErrorCode::kLimit, "'" + std::string(algorithm) + "' is for at most " +
                                         std::to_string(kScheduledMax) + " processors"};
   }
-  return found->make({costs, *position, bytes});
+  const Task task{costs, *position, bytes};
+  return found->from_pairs == nullptr ? found->make(task) : plan_from_pairs(*found, task);
 }
 
 }  // namespace phx::planners

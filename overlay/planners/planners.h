@@ -9,6 +9,7 @@
 #include "overlay/base/result.h"
 #include "overlay/network/known_network.h"
 #include "overlay/planners/costs.h"
+#include "overlay/planners/pairs/pair_planners.h"
 #include "overlay/planners/plan.h"
 
 /// Static plans: pure functions of a known network, a root and a size. What each of them does, and
@@ -26,7 +27,10 @@ struct Task {
 struct Planner {
   std::string_view name;
   std::string_view what;  ///< For people: half a line.
-  Plan (*make)(const Task& task);
+  Plan (*make)(const Task& task) = nullptr;
+  /// Instead of `make`: it looks at pairs [overlay/planners/pairs], and knows so much of them.
+  PairTree (*from_pairs)(const PairTask& task) = nullptr;
+  CostModel knows = CostModel::kOverlapped;
 };
 
 /// All of them, in the order of the README.
@@ -37,7 +41,8 @@ struct Planner {
 [[nodiscard]] Result<Plan> plan(std::string_view algorithm, const overlay::KnownNetwork& network,
                                 ProcessorId root, std::uint64_t bytes);
 
-/// Processors for which schedules of transfers are made: they have N^2 entries [limit].
+/// Processors for which schedules are made, and plans that look at pairs: they have N^2 entries
+/// [limit].
 inline constexpr std::size_t kScheduledMax = 2048;
 
 // The algorithms. REQUIRES a root that is a position, and at most kScheduledMax for schedules.

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "overlay/planners/pairs/pair_network.h"
+#include "overlay/planners/planners.h"
+
+namespace phx::planners {
+
+/// The network as planners of pairs see it. Clusters: all, and below it each site.
+[[nodiscard]] PairNetwork pair_network(const Costs& costs);
+
+/// One whole message along the tree of a planner with `from_pairs`.
+[[nodiscard]] Plan plan_from_pairs(const Planner& planner, const Task& task);
+
+}  // namespace phx::planners
