@@ -190,12 +190,17 @@ int Fig6::run() {
 }
 
 int experiment(const ExperimentOptions& options) {
-  const bool is_known = options.name == "fig6" || options.name == "mgo";
-  if (!is_known) return fail("no experiment '" + options.name + "': fig6, mgo", kUsage);
+  const bool is_known =
+      options.name == "fig6" || options.name == "mgo" || options.name == "redistribution";
+  if (!is_known) {
+    return fail("no experiment '" + options.name + "': fig6, mgo, redistribution", kUsage);
+  }
   std::error_code failed;
   std::filesystem::create_directories(options.out, failed);
   if (failed) return fail("cannot make " + options.out + ": " + failed.message(), kUsage);
-  return options.name == "mgo" ? experiment_mgo(options) : Fig6(options).run();
+  if (options.name == "mgo") return experiment_mgo(options);
+  if (options.name == "redistribution") return experiment_redistribution(options);
+  return Fig6(options).run();
 }
 
 }  // namespace
@@ -206,7 +211,7 @@ void add_experiment(CLI::App& tool, Action& chosen) {
       "experiment", "A figure of the papers again, in the simulator: CSV, SVG and a table");
   verb->add_option("FIGURE", options->name,
                    "fig6: arrival of a short broadcast at 201 processors; mgo: static planners in "
-                   "random clusters")
+                   "random clusters; redistribution: schedules of many messages")
       ->required();
   verb->add_option("--out", options->out, "The folder for the files; made if need be")->required();
   verb->add_option("--seed", options->seed, "Of the simulation")->capture_default_str();
@@ -216,6 +221,8 @@ void add_experiment(CLI::App& tool, Action& chosen) {
       "they find is settled; the plans know the network. Takes about a minute.\n"
       "mgo: Table 1 of the MGO paper, planners told latencies only or all, with the published\n"
       "figures; CSV with scatters, gathers and allgathers, too. Takes about a minute.\n"
+      "redistribution: schedules of irregular messages among 8 to 256 processors, beside the\n"
+      "bounds. Takes some seconds.\n"
       "  phoenix experiment fig6 --out results\n"
       "Exit code 0; 1: a broadcast did not end, or was wrong; 2: misuse.");
   verb->callback([options, &chosen] { chosen = [options] { return experiment(*options); }; });

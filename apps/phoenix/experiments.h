@@ -14,5 +14,6 @@ struct ExperimentOptions {
 
 /// Each runs to its end, writes its files and prints its table. Exit codes of `phoenix experiment`.
 int experiment_mgo(const ExperimentOptions& options);
+int experiment_redistribution(const ExperimentOptions& options);
 
 }  // namespace phx::app
