@@ -246,6 +246,42 @@ TEST_CASE("mgo serves a helper, then the cluster that is not reached, then the r
   CHECK(Hop{0, 4} == helper_first.at(3));
 }
 
+TEST_CASE("mgo counts its helper: who serves one slowly is not asked for the next cluster") {
+  PairNetwork network = equal(5);
+  network.set_byte_time(0, 2, 1e8);  // 100 ms for the second byte.
+  network.add_cluster({0, {0, 1, 2, 3, 4}});
+  network.add_cluster({1, {0, 1, 2}});
+  network.add_cluster({1, {3}});
+  network.add_cluster({1, {4}});
+  const auto hops = [&](std::string_view name) {
+    return one_to_many(planner(name), network, {CostModel::kOverlapped, 2, 0}).hops;
+  };
+
+  CHECK(hops("mgo") == std::vector<Hop>{{0, 1}, {0, 3}, {1, 2}, {1, 4}});
+  CHECK(hops("mgo-r1-first") == std::vector<Hop>{{0, 3}, {0, 1}, {0, 4}, {0, 2}});
+}
+
+TEST_CASE("who can go on quickly is served earlier, by the planner that looks ahead") {
+  PairNetwork network(4);
+  for (std::size_t i = 0; i < 16; ++i) network.set_latency(i / 4, i % 4, 100ms);
+  network.set_latency(0, 1, 10ms);
+  network.set_latency(0, 2, 11ms);
+  network.set_latency(2, 3, 1ms);
+
+  CHECK(one_to_many(planner("ecef"), network, {}).hops.front() == Hop{0, 1});
+  CHECK(one_to_many(planner("look-ahead"), network, {}).hops.front() == Hop{0, 2});
+}
+
+TEST_CASE("many to one goes by the ways towards the root") {
+  PairNetwork network(3);  // To the root 2 is far, and from it near.
+  for (std::size_t i = 0; i < 9; ++i) network.set_latency(i / 3, i % 3, 1ms);
+  network.set_latency(2, 0, 100ms);
+  network.set_latency(1, 2, 100ms);
+
+  CHECK(one_to_many(planner("ecef"), network, {}).hops == std::vector<Hop>{{0, 1}, {0, 2}});
+  CHECK(many_to_one(planner("ecef"), network, {}).hops == std::vector<Hop>{{0, 1}, {1, 2}});
+}
+
 TEST_CASE("mgo without clusters is earliest first") {
   const PairNetwork network = equal(9);
   CHECK(one_to_many(planner("mgo"), network, {}) == one_to_many(planner("ecef"), network, {}));
