@@ -152,8 +152,10 @@ void JobTraffic::on_home(const Surroundings& around, ProcessorId home, JobOutbox
   report_owned(around, router_.map().owned_by(self_), out);
 }
 
+/// Who asked before the job was announced here may have left since; nothing would answer an offer.
 void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const Pull& m,
                             JobOutbox& out) {
+  if (is_gone(around, from)) return;
   mover_.on_pull(from, m, router_, standing(around), out);
 }
 

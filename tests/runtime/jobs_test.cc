@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -176,6 +177,30 @@ TEST_CASE("what comes before its job is announced waits for it") {
   REQUIRE(grants.size() == 1);
   REQUIRE(grants[0].parcels.size() == 1);
   CHECK(net.heard_by_application<AppDeliver>(kFourth).size() == 1);
+}
+
+TEST_CASE("who asked for vnodes before their job was announced, and is gone then, gets no offer") {
+  constexpr ProcessorId kAsker{5};
+  for (const bool goes : {false, true}) {
+    DaemonNet net(5);
+    net.hold(kHome, kFourth);  // the announcement
+    RunRequest request = job_of(8);
+    request.spec.processors_max = 4;
+    net.ask(kHome, request);
+    const JobId job = net.replies<RunStarted>().at(0).job;
+    REQUIRE(net.daemon(kAsker).owned(job).empty());
+    net.slip_in(kAsker, kFourth, Pull{job, 0, VnodeSet::range(VnodeId{0}, VnodeId{7})});
+    net.hold(kFourth, kAsker);  // An offer is not answered.
+    if (goes) net.kill(kAsker);
+    net.run_for(2s);
+
+    net.release(kHome, kFourth);
+
+    const std::vector<JobStatus> jobs = net.daemon(kFourth).status().jobs;
+    REQUIRE(jobs.size() == 1);
+    REQUIRE(!jobs[0].held.empty());
+    CHECK((jobs[0].waiting.find("p5 to accept") == std::string::npos) == goes);
+  }
 }
 
 TEST_CASE("a newcomer hears of moves that crossed its join from those who gave") {
