@@ -78,21 +78,24 @@ void Costs::read_processors(const KnownNetwork& network) {
   for (const auto& [processor, ability] : network.odd) special.insert(processor);
   for (const auto& [ends, way] : network.pairs) special.insert({ends.first, ends.second});
   members_.resize(network.sites.size());
-  std::vector<std::size_t> class_of_site(network.sites.size());
-  for (std::size_t& kind : class_of_site) kind = classes_++;
+  kinds_.resize(network.sites.size());  // Of those who are alike in it.
+  processors_.reserve(ids_.size());
   for (std::size_t i = 0; i < ids_.size(); ++i) {
-    const auto ability = network.ability(ids_[i]);
     const auto site = network.site_of(ids_[i]);
+    const bool is_alike = site && !special.contains(ids_[i]);
     Processor made;
-    made.site = site.value_or(members_.size());
+    made.site = static_cast<std::uint32_t>(site.value_or(members_.size()));
+    made.kind = static_cast<std::uint32_t>(is_alike ? *site : kinds_.size());
     if (!site) members_.emplace_back();
-    made.kind = site && !special.contains(ids_[i]) ? class_of_site[*site] : classes_++;
-    made.overhead = ability.overhead.value_or(overhead);
-    made.out = ability.out_bytes_per_second.value_or(out);
-    made.in = ability.in_bytes_per_second.value_or(in);
+    if (!is_alike) kinds_.emplace_back();
+    const auto ability = network.ability(ids_[i]);
+    kinds_[made.kind] = {ability.overhead.value_or(overhead),
+                         ability.out_bytes_per_second.value_or(out),
+                         ability.in_bytes_per_second.value_or(in)};
     members_[made.site].push_back(i);
     processors_.push_back(made);
   }
+  for (auto& members : members_) members.shrink_to_fit();
 }
 
 void Costs::read_ways(const KnownNetwork& network) {

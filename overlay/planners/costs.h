@@ -32,7 +32,7 @@ class Costs {
   [[nodiscard]] const std::vector<std::vector<std::size_t>>& sites() const { return members_; }
   [[nodiscard]] std::size_t site(std::size_t i) const { return processors_[i].site; }
   /// Processors of one class have the same costs to all others.
-  [[nodiscard]] std::size_t classes() const { return classes_; }
+  [[nodiscard]] std::size_t classes() const { return kinds_.size(); }
   [[nodiscard]] std::size_t class_of(std::size_t i) const { return processors_[i].kind; }
 
   /// One way.
@@ -41,11 +41,11 @@ class Costs {
   [[nodiscard]] Duration longest() const;
   /// Bytes per second between the two interfaces.
   [[nodiscard]] std::uint64_t rate(std::size_t from, std::size_t to) const;
-  [[nodiscard]] std::uint64_t out(std::size_t i) const { return processors_[i].out; }
-  [[nodiscard]] std::uint64_t in(std::size_t i) const { return processors_[i].in; }
+  [[nodiscard]] std::uint64_t out(std::size_t i) const { return kind(i).out; }
+  [[nodiscard]] std::uint64_t in(std::size_t i) const { return kind(i).in; }
   /// What it can pass on.
   [[nodiscard]] std::uint64_t width(std::size_t i) const { return std::min(in(i), out(i)); }
-  [[nodiscard]] Duration overhead(std::size_t i) const { return processors_[i].overhead; }
+  [[nodiscard]] Duration overhead(std::size_t i) const { return kind(i).overhead; }
 
   /// How long `i` is kept from sending the next message.
   [[nodiscard]] Duration busy(std::size_t i, std::uint64_t bytes) const;
@@ -53,9 +53,12 @@ class Costs {
   [[nodiscard]] Duration transfer(std::size_t from, std::size_t to, std::uint64_t bytes) const;
 
  private:
+  /// Every daemon of a mesh has these of all others: what is equal in a class is kept once.
   struct Processor {
-    std::size_t site = 0;
-    std::size_t kind = 0;
+    std::uint32_t site = 0;
+    std::uint32_t kind = 0;
+  };
+  struct Kind {
     Duration overhead{};
     std::uint64_t out = 0;
     std::uint64_t in = 0;
@@ -68,13 +71,14 @@ class Costs {
   void read_processors(const overlay::KnownNetwork& network);
   void read_ways(const overlay::KnownNetwork& network);
   [[nodiscard]] const Way& way(std::size_t from, std::size_t to) const;
+  [[nodiscard]] const Kind& kind(std::size_t i) const { return kinds_[processors_[i].kind]; }
 
   std::vector<ProcessorId> ids_;
   std::vector<Processor> processors_;
+  std::vector<Kind> kinds_;                        ///< Per class.
   std::vector<std::vector<std::size_t>> members_;  ///< Per site.
   std::vector<Way> ways_;                          ///< Sites x sites.
   std::map<std::pair<std::size_t, std::size_t>, Way> pairs_;
-  std::size_t classes_ = 0;
 };
 
 /// Time for so many bytes.
