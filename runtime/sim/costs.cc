@@ -100,7 +100,9 @@ void Costs::measure(std::string_view event, const std::function<void()>& begin,
   CostRow row;
   row.event = event;
   row.time = cluster_.now() - begun_at;
-  cluster_.run_for(kAfterwards);
+  // The survey of a start goes on for longer in a large mesh.
+  const bool is_long = event == "start" && options_.processors > 1000;
+  cluster_.run_for(is_long ? kAfterwards * (options_.processors / 1000) : kAfterwards);
   const Meter cost = cluster_.network().meter().since(before);
   row.all = event == "idle minute" ? cost.all() : without_heartbeats(cost);
   row.busiest = cost.busiest();
