@@ -3,8 +3,8 @@
 #include <map>
 #include <optional>
 #include <queue>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include "overlay/planners/shapes.h"
 
@@ -17,7 +17,17 @@ using Sender = std::pair<Duration, std::size_t>;
 /// Processors that nothing distinguishes, so it does not matter which of them is served.
 struct Kind {
   std::vector<std::size_t> waiting;  ///< The last one is served next.
-  std::set<Sender> senders;          ///< Have the message, or get it at that time.
+  std::vector<Sender> senders;       ///< Have the message, or get it at that time. A heap.
+
+  [[nodiscard]] const Sender& first() const { return senders.front(); }
+  void add(const Sender& sender) {
+    senders.push_back(sender);
+    std::push_heap(senders.begin(), senders.end(), std::greater<>());
+  }
+  void remove_first() {
+    std::pop_heap(senders.begin(), senders.end(), std::greater<>());
+    senders.pop_back();
+  }
 };
 
 /// Serves one kind of processors after the other, each time from wherever it is reached first. At
@@ -40,7 +50,7 @@ class Greedy {
     for (std::size_t i = costs_.size(); i-- > 0;) {
       if (i != task.root) kinds_[costs_.class_of(i)].waiting.push_back(i);
     }
-    kinds_[costs_.class_of(task.root)].senders.insert({Duration{}, task.root});
+    kinds_[costs_.class_of(task.root)].add({Duration{}, task.root});
   }
 
   Links run() {
@@ -91,7 +101,7 @@ class Greedy {
     for (std::size_t from = 0; from < kinds_.size(); ++from) {
       const bool is_own = from == to && turn_ == Turn::kLatest;  // It does that at the end.
       if (is_own || kinds_[from].senders.empty()) continue;
-      const auto [free, sender] = *kinds_[from].senders.begin();
+      const auto [free, sender] = kinds_[from].first();
       const std::size_t receiver = kinds_[to].waiting.back();
       const Duration arrival =
           free + wait(free, sender, receiver) + costs_.transfer(sender, receiver, task_.bytes);
@@ -112,7 +122,7 @@ class Greedy {
   }
 
   void accept(const Offer& offer) {
-    const auto [free, sender] = *kinds_[offer.from].senders.begin();
+    const auto [free, sender] = kinds_[offer.from].first();
     const std::size_t receiver = kinds_[offer.to].waiting.back();
     if (costs_.site(sender) != costs_.site(receiver)) {
       ways_free_[{costs_.site(sender), costs_.site(receiver)}] =
@@ -126,18 +136,18 @@ class Greedy {
 
   /// The first sender of one kind to the next of another.
   void send(Kind& from, Kind& to, Duration arrival) {
-    const auto [free, sender] = *from.senders.begin();
+    const auto [free, sender] = from.first();
     const std::size_t receiver = to.waiting.back();
     links_.emplace_back(sender, receiver);
-    from.senders.erase(from.senders.begin());
-    from.senders.insert({free + costs_.busy(sender, task_.bytes), sender});
+    from.remove_first();
+    from.add({free + costs_.busy(sender, task_.bytes), sender});
     to.waiting.pop_back();
-    to.senders.insert({arrival, receiver});
+    to.add({arrival, receiver});
   }
 
   void complete(Kind& kind) {
     while (!kind.waiting.empty()) {
-      const auto [free, sender] = *kind.senders.begin();
+      const auto [free, sender] = kind.first();
       send(kind, kind, free + costs_.transfer(sender, kind.waiting.back(), task_.bytes));
     }
   }
@@ -150,7 +160,7 @@ class Greedy {
 
   [[nodiscard]] Duration simulate(const Kind& kind) const {
     if (kind.senders.empty()) return kForever;
-    const std::size_t any = kind.senders.begin()->second;
+    const std::size_t any = kind.first().second;
     const Duration busy = costs_.busy(any, task_.bytes);
     const Duration transfer = costs_.transfer(any, kind.waiting.back(), task_.bytes);
     std::priority_queue<Duration, std::vector<Duration>, std::greater<>> free;
