@@ -132,10 +132,7 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
   Tools::Outbox tools;
   const View& view = core_->membership.view();
   std::visit(Overloaded{[&](JoinRequest& m) {
-                          Membership::Outbox out;
-                          core_->admissions[core_->next_admission] = client;
-                          core_->membership.admit(now, m.newcomer, core_->next_admission++, out);
-                          core_->absorb(out);
+                          core_->let_in(client, m.newcomer);
                         },
                         [&](const StatusRequest& m) {
                           core_->tools.on_status(now, client, m, view, core_->status(m.job), tools);

@@ -203,18 +203,6 @@ void Daemon::Core::absorb(Membership::Outbox& out) {
   if (phase != Phase::kStopped) channels.watch(now, membership.watched());
 }
 
-void Daemon::Core::on_admission(const Admitted& admitted) {
-  const auto found = admissions.extract(admitted.request);
-  if (found.empty()) return;
-  JoinReply reply;
-  reply.id = admitted.id;
-  reply.refusal = admitted.refusal;
-  reply.view = membership.view();
-  jobs.describe(reply);
-  effect(Reply{found.mapped(), std::move(reply)});
-  effect(DropClient{found.mapped()});
-}
-
 void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   if (!membership.is_coordinator()) {
     // The asker knows already who leads from the next view on, or it asks again when it does.
@@ -323,7 +311,9 @@ void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
                         },
                         [&](DrainOrder&) { on_ordered_to_leave(from); },
                         [&](LeaveRefused& m) { m.who == self ? on(from, m) : on_leave_refused(m); },
-                        [&](DownOrder&) { end_mesh(); }, [&](Fenced& m) { on_fenced(from, m); },
+                        [&](DownOrder&) { on_ordered_down(); },
+                        [&](Admit& m) { mesh_ends ? void() : on(from, m); },
+                        [&](Fenced& m) { on_fenced(from, m); },
                         [&](auto& m) { on(from, std::move(m)); }},
              envelope);
 }

@@ -59,6 +59,7 @@ struct Daemon::Core {
   void adapt_trees();
   void draw_anew();  ///< Learned trees are other ones now.
   void note_changed(const Membership::ViewInstalled& change);
+  void let_in(ClientId client, const Member& newcomer);
   void on_admission(const Admitted& admitted);
   void on_job_request(ProcessorId from, const JobRequest& request);
   void on_job_start(ProcessorId from, const JobStart& start);
@@ -79,6 +80,7 @@ struct Daemon::Core {
   void stop_when_heard();
   void on_stop_due();
   void stop(std::int32_t code, std::string reason);
+  void on_ordered_down();
   void take_down();
   void end_mesh();
   /// Who is out cannot pass anything on: such an envelope, and what follows it, is not taken, so

@@ -161,7 +161,13 @@ void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
   frame.envelope.reset();
 }
 
+/// Whoever gave the order may not know of newcomers yet. The coordinator does, and lets in no more.
+void Daemon::Core::on_ordered_down() {
+  membership.is_coordinator() ? take_down() : end_mesh();
+}
+
 void Daemon::Core::take_down() {
+  if (mesh_ends) return;
   for (const ProcessorId member : members.minus(ProcessorSet{self}).ids()) {
     send(member, DownOrder{});
   }

@@ -109,4 +109,29 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   for (const auto& [from, request] : std::exchange(job_requests, {})) on_job_request(from, request);
 }
 
+void Daemon::Core::let_in(ClientId client, const Member& newcomer) {
+  if (mesh_ends) {
+    JoinReply reply;
+    reply.refusal = "the mesh is just being taken down";
+    effect(Reply{client, std::move(reply)});
+    return effect(DropClient{client});
+  }
+  admissions[next_admission] = client;
+  Membership::Outbox out;
+  membership.admit(now, newcomer, next_admission++, out);
+  absorb(out);
+}
+
+void Daemon::Core::on_admission(const Admitted& admitted) {
+  const auto found = admissions.extract(admitted.request);
+  if (found.empty()) return;
+  JoinReply reply;
+  reply.id = admitted.id;
+  reply.refusal = admitted.refusal;
+  reply.view = membership.view();
+  jobs.describe(reply);
+  effect(Reply{found.mapped(), std::move(reply)});
+  effect(DropClient{found.mapped()});
+}
+
 }  // namespace phx::runtime

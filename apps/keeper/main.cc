@@ -2,17 +2,19 @@
 //
 //   phoenix-keeper EXEC COMMANDS PROGRAM [ARGUMENTS]
 //
-// EXEC gets errno if the program cannot be executed, and is closed by a success. COMMANDS brings
-// one byte per signal that the program's process group is to get; its end means that the daemon is
-// gone. All that the program starts is below this process, which becomes the parent of those whose
-// parents have ended, whatever sessions and groups they make. When the program has ended, or the
-// daemon is gone, all of them are killed; then this process ends as the program did.
+// EXEC gets errno if the program cannot be executed (see reason()), and is closed by a success.
+// COMMANDS brings one byte per signal that the program's process group is to get; its end means
+// that the daemon is gone. All that the program starts is below this process, which becomes the
+// parent of those whose parents have ended, whatever sessions and groups they make. When the
+// program has ended, or the daemon is gone, all of them are killed; then this process ends as the
+// program did.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +23,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -83,9 +86,18 @@ void block(bool is_blocked) {
   ::sigprocmask(is_blocked ? SIG_BLOCK : SIG_UNBLOCK, &all, nullptr);
 }
 
+/// errno of an exec that failed; EISDIR: of a folder; ELIBACC: the file is there, but not what its
+/// first line, or its format, wants to be run by.
+int reason(const char* program, int error) {
+  struct stat found {};
+  const bool is_path = std::strchr(program, '/') != nullptr;
+  if (!is_path || ::stat(program, &found) != 0) return error;
+  if (S_ISDIR(found.st_mode)) return EISDIR;
+  return error == ENOENT ? ELIBACC : error;
+}
+
 /// Says why there is no program, and gives the code for that.
-int fail(int exec) {
-  const int why = errno;
+int fail(int exec, int why) {
   [[maybe_unused]] const ssize_t written = ::write(exec, &why, sizeof(why));
   return kNoProgram;
 }
@@ -97,7 +109,7 @@ int fail(int exec) {
   for (const int number : kIgnored) ::signal(number, SIG_DFL);
   block(false);
   ::execvp(argv[0], argv);
-  ::_exit(fail(exec));
+  ::_exit(fail(exec, reason(argv[0], errno)));
 }
 
 /// Passes signals on until the program has ended, or, without a result, the daemon is gone.
@@ -147,7 +159,7 @@ int main(int argc, char** argv) {
   const pid_t program = ::fork();
   if (program == 0) run(exec, argv + kFirstWord, keeper);
   block(false);
-  if (program < 0) return fail(exec);
+  if (program < 0) return fail(exec, errno);
   ::setpgid(program, program);
   // Who reads the output waits for the end of all who write.
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, exec}) {

@@ -1,6 +1,11 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +45,22 @@ std::vector<std::string> options_of(const CLI::App& app) {
 
 namespace {
 
+/// Else the number of a standard stream that is closed would be that of the next connection, and
+/// what is printed would go there. What is written to these fails.
+void fill_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
+  }
+}
+
+/// The code, unless something that was printed is lost, which is told.
+int end_output(int code) {
+  const bool has_failed = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) == 0 && !has_failed) return code;
+  fail("cannot write to standard output" + (has_failed ? "" : ": "s + std::strerror(errno)));
+  return code == kOk ? kFailed : code;
+}
+
 /// The words of the command line. `-np`, as it is written for mpirun, would be an `-n` with the
 /// value "p".
 std::vector<std::string> words_of(int argc, char** argv) {
@@ -60,6 +81,7 @@ std::string failure_of(const CLI::App* tool, const CLI::Error& error, const Defa
 }  // namespace phx::app
 
 int main(int argc, char** argv) {
+  phx::app::fill_standard_streams();
   CLI::App tool{"Phoenix: message passing for computations whose machines come and go"};
   tool.name("phoenix");
   tool.set_version_flag("--version", "phoenix " PHX_VERSION);
@@ -112,7 +134,8 @@ int main(int argc, char** argv) {
     std::reverse(words.begin(), words.end());  // As they are parsed.
     tool.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    return tool.exit(error) == 0 ? phx::app::kOk : phx::app::kUsage;
+    const bool is_answered = tool.exit(error) == 0;
+    return phx::app::end_output(is_answered ? phx::app::kOk : phx::app::kUsage);
   }
-  return chosen();
+  return phx::app::end_output(chosen());
 }

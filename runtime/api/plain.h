@@ -60,9 +60,10 @@ consteval bool has_reference() {
 
 /// A value whose bytes are the value: numbers, enumerators, and structs of such. All processors of
 /// a job must agree on byte order and layout. Pointers mean nothing elsewhere, so structs with
-/// pointers are none.
+/// pointers are none; nor is what cannot be made before it is read, as a struct with a reference.
 template <class T>
-concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !Sequence<T> &&
-                !plain::has_reference<T>();
+concept Plain = std::is_trivially_copyable_v<T> && requires {
+  T{};
+} && !std::is_pointer_v<T> && !Sequence<T> && !plain::has_reference<T>();
 
 }  // namespace phx

@@ -80,7 +80,8 @@ struct StatusAnswer {
 struct DrainOrder {
   friend bool operator==(const DrainOrder&, const DrainOrder&) = default;
 };
-/// The mesh ends: every daemon ends its jobs and itself.
+/// The mesh ends: every daemon ends its jobs and itself. The coordinator passes it on to those who
+/// came meanwhile, and lets nobody in any more.
 struct DownOrder {
   friend bool operator==(const DownOrder&, const DownOrder&) = default;
 };

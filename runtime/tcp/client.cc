@@ -61,16 +61,6 @@ struct ToolClient::Link {
 
 namespace {
 
-Error with_advice(const DialFailure& failure) {
-  Error error = failure.error;
-  if (failure.refused) {
-    error.what +=
-        "; the daemon is gone, or never was there: see `phoenix status`, or start a "
-        "mesh with `phoenix up`";
-  }
-  return error;
-}
-
 }  // namespace
 
 ToolClient::ToolClient(std::unique_ptr<Link> link) : link_(std::move(link)) {}
@@ -97,7 +87,7 @@ Result<ToolClient> ToolClient::connect(const std::vector<std::string>& endpoints
   link->loop.touch();  // the other attempts end
   link->loop.run_one(Duration::zero());
   DialOutcome& outcome = *done;
-  if (!outcome.reached) return with_advice(outcome.failure);
+  if (!outcome.reached) return outcome.failure.error;
   link->adopt(std::move(*outcome.reached));
   return ToolClient(std::move(link));
 }

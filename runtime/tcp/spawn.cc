@@ -123,8 +123,9 @@ struct ChildPlan {
 }
 
 int shell_code(int error) {
-  if (error == ENOENT || error == ENOTDIR) return 127;
-  const bool not_executable = error == EACCES || error == ENOEXEC || error == EPERM;
+  if (error == ENOENT || error == ENOTDIR || error == ELIBACC) return 127;
+  const bool not_executable =
+      error == EACCES || error == ENOEXEC || error == EPERM || error == EISDIR;
   return not_executable ? 126 : 125;
 }
 
@@ -139,6 +140,13 @@ std::string describe(const SpawnRequest& request, int error) {
     return program + " was not found on this processor" + where +
            "; give a path that exists on every processor, or run on fewer";
   }
+  if (error == ELIBACC) {
+    return program +
+           " is there, but not what it is to be run by (the program in its first line, "
+           "or a loader) on this processor" +
+           where;
+  }
+  if (error == EISDIR) return program + " is a folder on this processor" + where;
   if (error == EACCES || error == ENOEXEC) {
     return program + " is not executable on this processor" + where + ": " + std::strerror(error) +
            "; try `chmod +x`, or check that it was built for this machine";

@@ -42,6 +42,9 @@ struct Line {
 struct Callback {
   void (*call)(int) = nullptr;
 };
+struct Alias {
+  int& number;
+};
 struct Table : Point {
   std::array<Point, 4> points;
   double cells[1000] = {};
@@ -77,6 +80,7 @@ TEST_CASE("what refers to the memory of this process is no value") {
   CHECK_FALSE(Plain<Cells>);
   CHECK_FALSE(Plain<Line>);
   CHECK_FALSE(Plain<Callback>);
+  CHECK_FALSE(Plain<Alias>);
   CHECK_FALSE(Plain<std::string_view>);
   CHECK_FALSE(Stateful<Cells, Writer>);
   CHECK(Stateful<Board, Writer>);

@@ -31,6 +31,18 @@ for after in 0 0.005 0.01 0.02 0.03 0.05 0.08 0.12 0.2 0.5; do
   await "no daemon is left after $after s" no_daemon
 done
 
+# A mesh that ends while others come to it: they end, too, and need not be killed.
+for after in 0.03 0.045 0.05 0.055 0.06; do
+  check "a mesh starts" "$phoenix" up --local 2 -q
+  "$phoenix" add --local 12 -q >added.out 2>&1 &
+  adding=$!
+  sleep "$after"
+  check "it ends while some are added, after $after s" "$phoenix" down
+  check "by itself" sh -c "! grep 'did not end by itself' $work/said"
+  wait "$adding"
+  await "no daemon is left" no_daemon
+done
+
 check "a mesh starts" "$phoenix" up --local 3 -q
 for after in 0 0.01 0.02 0.05 0.1; do
   interrupted "$after" "$phoenix" add --local 4 -q

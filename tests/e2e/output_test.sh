@@ -66,3 +66,11 @@ code=$?
 cat "$work/pager.err"
 check "a second one ends the tool as well, and it says that the job failed" test $code -ne 0
 kill $pager
+
+# Output that cannot be written, or has nowhere to go.
+check "what a command prints and nobody gets is an error" fails_with "cannot write to standard output" \
+  sh -c "$phoenix status >/dev/full"
+check "so is a closed output" fails_with "cannot write to standard output" sh -c "$phoenix status >&-"
+check "and that of a job" fails_with "output to standard output: Bad file descriptor" \
+  sh -c "$phoenix run -n 1 --fit -- echo lost >&-"
+check "without a place for errors all else works" sh -c "$phoenix status 2>&- | grep -q '3 processors'"

@@ -72,6 +72,32 @@ TEST_CASE("a daemon told to end stays while others count on it, and ends when it
   CHECK(net.has_stopped(kSecond));
 }
 
+TEST_CASE("who came while a mesh was taken down ends with it, known to the one asked or not") {
+  DaemonNet net(3);
+  net.hold(kFirst, kThird);
+  const ProcessorId newcomer = net.join(kSecond);
+
+  net.ask(kThird, DownRequest{});
+  net.run_for(1s);
+
+  CHECK(net.has_stopped(newcomer));
+  CHECK(net.has_stopped(kFirst));
+}
+
+TEST_CASE("a mesh that is taken down lets nobody in") {
+  DaemonNet net(3);
+  net.hold(kThird, kFirst);  // so that it waits for a last confirmation
+  net.ask(kFirst, DownRequest{});
+  REQUIRE(!net.has_stopped(kFirst));
+
+  net.ask(kFirst, JoinRequest{{{}, 7, {"late"}, {}, false}});
+  net.slip_in(kSecond, kFirst, Admit{{{}, 8, {"later"}, {}, false}, 1});
+
+  REQUIRE(net.replies<JoinReply>().size() == 1);
+  CHECK(net.replies<JoinReply>()[0].refusal == "the mesh is just being taken down");
+  CHECK(net.daemon(kFirst).view().members.size() == 3);
+}
+
 TEST_CASE("a flush is answered by those who know that the asker leaves") {
   DaemonNet net(3);
   std::vector<ProcessorId> answered;

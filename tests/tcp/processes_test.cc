@@ -220,6 +220,18 @@ TEST_CASE("what cannot be started ends with the code of a shell and a sentence")
   CHECK(h.exit->detail.find("not found") != std::string::npos);
 
   h.exit.reset();
+  h.start({folder / "."});
+  CHECK(h.until_exit().code == 126);
+  CHECK(h.exit->detail.find("is a folder") != std::string::npos);
+
+  std::ofstream(folder / "script") << "#!/nowhere/sh\n";
+  std::filesystem::permissions(folder / "script", std::filesystem::perms::owner_all);
+  h.exit.reset();
+  h.start({folder / "script"});
+  CHECK(h.until_exit().code == 127);
+  CHECK(h.exit->detail.find("is there, but not what") != std::string::npos);
+
+  h.exit.reset();
   h.start({});
   CHECK(h.until_exit().code == 125);
 }
