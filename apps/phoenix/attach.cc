@@ -63,6 +63,8 @@ class Tail {
 };
 
 int cannot_show(const Error& error) {
+  // Whoever read it has had enough, as `head` does.
+  if (error.what == std::strerror(EPIPE)) return kFailed;
   return fail("cannot show the output: " + error.what);
 }
 

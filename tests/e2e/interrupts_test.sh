@@ -64,11 +64,12 @@ for after in 0 0.01 0.02 0.05; do
   check "one joins" "$phoenix" add --local 1 -q
 done
 # A job that nobody was told of does not go on.
-for after in 0 0.005 0.01 0.015 0.02; do
-  env --default-signal=INT "$phoenix" run -d -n 2 --attach-timeout 60 -- sleep 60 >"$work/said" 2>"$work/advice" &
+for after in 0 0.006 0.008 0.01 0.012 0.013 0.014 0.015 0.016 0.018 0.02 0.022; do
+  env --default-signal=INT "$phoenix" run -d -n 2 --attach-timeout 600 -- sleep 600 >"$work/said" 2>"$work/advice" &
   running=$!
   sleep $after
   kill -INT "$running" 2>/dev/null
+  sleep 0.001
   kill -INT "$running" 2>/dev/null
   wait "$running"
   if [ -s "$work/said" ]; then "$phoenix" kill "$(cat "$work/said")" >"$work/killed" 2>&1; fi

@@ -1,6 +1,5 @@
 #!/bin/sh
 # 64 daemons, their jobs and tools, all killed at once: nothing is left of them.
-# Not among the tests of every day: ctest --test-dir build/dev -C Long -L long
 . "$(dirname "$0")/lib.sh"
 
 cd "$work" || exit 1
