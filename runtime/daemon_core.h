@@ -23,12 +23,10 @@
 
 namespace phx::runtime {
 
-/// The inside of Daemon: the machines, and the wires between them. It owns no protocol state but
-/// what this processor's own leaving needs [runtime/README.md, "Leaving"], newcomers that wait for
-/// their number, and requests for jobs that came too early.
+/// The inside of Daemon: the machines, the wires between them, and what is of none of them: its own
+/// leaving [runtime/README.md, "Leaving"], newcomers without a number, requests that came early.
 struct Daemon::Core {
-  /// What this processor does about its own membership. Only ever moves down this list, but for
-  /// who settles and gets something in hands again: it goes back to kFlushing.
+  /// Moves down this list only; but who settles and gets something in hands again flushes again.
   enum class Phase {
     kMember,    ///< Takes part.
     kDraining,  ///< Marked as leaving; gives its vnodes away.
