@@ -62,7 +62,6 @@ class Fig6 {
   [[nodiscard]] Status write_files();
   [[nodiscard]] std::string csv();
   [[nodiscard]] std::string table();
-  [[nodiscard]] Status write(const std::string& name, const std::string& text) const;
 
   const ExperimentOptions& options_;
   sim::Trial trial_;
@@ -142,18 +141,10 @@ std::string Fig6::table() {
   return table.text();
 }
 
-Status Fig6::write(const std::string& name, const std::string& text) const {
-  const std::string path = options_.out + "/" + name;
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) return Error{ErrorCode::kDenied, "cannot write " + path};
-  return success();
-}
-
 Status Fig6::write_files() {
-  if (const Status status = write("fig6.csv", csv()); !status.ok()) return status;
-  if (const Status status = write("fig6.txt", table()); !status.ok()) return status;
+  if (const Status status = write_result(options_, "fig6.csv", csv()); !status.ok()) return status;
+  if (const Status status = write_result(options_, "fig6.txt", table()); !status.ok())
+    return status;
   Plot plot;
   plot.title = "A short broadcast to 201 processors in 3 sites";
   plot.across = "processors, the earliest first";
@@ -204,6 +195,16 @@ int experiment(const ExperimentOptions& options) {
 }
 
 }  // namespace
+
+Status write_result(const ExperimentOptions& options, const std::string& name,
+                    const std::string& text) {
+  const std::string path = options.out + "/" + name;
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) return Error{ErrorCode::kDenied, "cannot write " + path};
+  return success();
+}
 
 void add_experiment(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<ExperimentOptions>();

@@ -1,6 +1,5 @@
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
@@ -112,7 +111,6 @@ class MgoTable {
   [[nodiscard]] std::string gains() const;
   [[nodiscard]] std::string told_the_same() const;
   [[nodiscard]] std::string csv() const;
-  [[nodiscard]] Status write(const std::string& name, const std::string& text) const;
 
   const ExperimentOptions& options_;
   std::map<Key, std::pair<Duration, std::uint64_t>> sums_;
@@ -223,15 +221,6 @@ std::string MgoTable::csv() const {
   return text;
 }
 
-Status MgoTable::write(const std::string& name, const std::string& text) const {
-  const std::string path = options_.out + "/" + name;
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) return Error{ErrorCode::kDenied, "cannot write " + path};
-  return success();
-}
-
 int MgoTable::run() {
   for (const Published& row : kPublished) {
     std::fprintf(stderr, "phoenix: %llu networks of %zu processors\n",
@@ -245,7 +234,7 @@ int MgoTable::run() {
       told_the_same();
   for (const auto& [name, content] :
        {std::pair<std::string, std::string>{"mgo.txt", text}, {"mgo.csv", csv()}}) {
-    if (const Status status = write(name, content); !status.ok()) {
+    if (const Status status = write_result(options_, name, content); !status.ok()) {
       return fail(status.error().what, kUsage);
     }
   }

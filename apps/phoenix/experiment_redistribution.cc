@@ -1,7 +1,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,7 +50,6 @@ class ScheduleTable {
  private:
   [[nodiscard]] Status measure(const Size& size);
   [[nodiscard]] Status add(const Scheduler& scheduler, const MessageGraph& graph, Score& score);
-  [[nodiscard]] Status write(const std::string& name, const std::string& text) const;
 
   const ExperimentOptions& options_;
   Table table_{{"processors", "messages", "schedule", "steps/bound", "cost/bound", "time/bound",
@@ -102,15 +100,6 @@ Status ScheduleTable::measure(const Size& size) {
   return success();
 }
 
-Status ScheduleTable::write(const std::string& name, const std::string& text) const {
-  const std::string path = options_.out + "/" + name;
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) return Error{ErrorCode::kDenied, "cannot write " + path};
-  return success();
-}
-
 int ScheduleTable::run() {
   constexpr std::array kSizes = {Size{8, 32, 50},    Size{16, 64, 50},   Size{32, 128, 50},
                                  Size{32, 256, 50},  Size{64, 256, 20},  Size{64, 1024, 10},
@@ -122,7 +111,7 @@ int ScheduleTable::run() {
   for (const auto& [name, text] :
        {std::pair<std::string, std::string>{"redistribution.txt", table_.text()},
         {"redistribution.csv", csv_}}) {
-    if (const Status status = write(name, text); !status.ok()) {
+    if (const Status status = write_result(options_, name, text); !status.ok()) {
       return fail(status.error().what, kUsage);
     }
   }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "overlay/base/result.h"
+
 namespace phx::app {
 
 /// What an experiment is asked for.
@@ -11,6 +13,10 @@ struct ExperimentOptions {
   std::string out;  ///< The folder for its files; it exists.
   std::uint64_t seed = 1;
 };
+
+/// A file in the folder of the results. kDenied: it cannot be written.
+[[nodiscard]] Status write_result(const ExperimentOptions& options, const std::string& name,
+                                  const std::string& text);
 
 /// Each runs to its end, writes its files and prints its table. Exit codes of `phoenix experiment`.
 int experiment_mgo(const ExperimentOptions& options);

@@ -165,6 +165,8 @@ std::uint64_t Survey::warming(ProcessorId from, std::uint64_t bytes) const {
 }
 
 void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out) {
+  // All that are longer would be warmed alike.
+  bytes = std::min(bytes, options_.warm_most / options_.warm_times);
   const auto found = heard_.find(from);
   if (found != heard_.end() && found->second >= bytes) return;
   if (is_leaving_ || !live_.contains(from)) return;

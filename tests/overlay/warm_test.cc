@@ -48,6 +48,7 @@ TEST_CASE("a long way that carries long messages can carry four times as much at
   net.run_for(4s);  // patrols
   CHECK(net.hears(5, 256 * kKiB) == 2048 * kKiB);
   CHECK(net.hears(5, 4096 * kKiB) == 4096 * kKiB);
+  CHECK(net.hears(5, 16384 * kKiB) == 0);  // That was the most.
 }
 
 TEST_CASE("a new connection is cold again, and a near one need not be warm") {
