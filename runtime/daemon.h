@@ -13,12 +13,18 @@
 #include "runtime/messages/config.h"
 #include "runtime/messages/effect.h"
 
+namespace phx::planners {
+class PlanStore;
+}
+
 namespace phx::runtime {
 
 /// What a processor starts from: the answer to its JoinRequest, or first_of_mesh().
 struct Birth {
   ProcessorId self;
   JoinReply snapshot;
+  /// Of all daemons of this thread; null: one of its own.
+  std::shared_ptr<planners::PlanStore> plans = nullptr;
   /// The snapshot of a mesh whose only member is `first` (its id is set to 1).
   [[nodiscard]] static Birth first_of_mesh(Member first);
 };

@@ -50,7 +50,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
       solitude(birth.self, wanted.alone_max),
       survey(birth.self, survey_options(wanted), Rng(seed).fork("survey").next()),
-      learned(birth.self),
+      learned(birth.self, std::move(birth.plans)),
       forest(birth.self, {}, Rng(seed).fork("trees").next()),
       jobs(birth.self, wanted),
       tools(birth.self, wanted.status_timeout),

@@ -407,16 +407,16 @@ void JobTraffic::on_standing(const Surroundings& around, ProcessorSet ready, boo
   ending_ = ending_ || ending;
   if (balance_ || around.leaving) mover_.balance(around.now, router_, standing(around), out);
   if (!around.leaving) return;
-  const Routes ended{job_, router_.on_leaving()};
-  if (!ended.routes.empty()) send_each(out, around.members, self_, ended);
+  const Routes ended{job_, router_.on_leaving(), /*pass_on=*/true};
+  if (!ended.routes.empty()) on_message(around, self_, ended, out);
 }
 
 void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
   announce_routes(around, out);
   if (!std::exchange(has_told_given_, true)) {
     // Receivers have said so, too, but on another way.
-    const Routes given{job_, router_.given()};
-    if (!given.routes.empty()) send_each(out, around.members, self_, given);
+    const Routes given{job_, router_.given(), /*pass_on=*/true};
+    if (!given.routes.empty()) on_message(around, self_, given, out);
   }
   mover_.on_news();
   mover_.refuse_all("this processor leaves", router_, out);

@@ -35,7 +35,7 @@ void Membership::on_message(Instant now, ProcessorId from, const Suspect& messag
   if (!detector_.is_accused(accused)) {
     // The answer is the acknowledgement, or else suspect() by the own channel.
     out.send(accused, Heartbeat{});
-  } else if (from == detector_.judge_of(accused, view_)) {
+  } else if (message.why != Departure::kLeft && from == detector_.judge_of(accused, view_)) {
     const Gone& own = detector_.accused().at(accused);
     out.send(from, Suspect{accused, own.why, own.detail, self_});
   }

@@ -56,10 +56,12 @@ JobId Membership::take_job_id() {
 void Membership::on_message(Instant now, ProcessorId from, const ViewChange& message, Outbox& out) {
   const bool is_from_gone = !contains(from) && from.value < view_.next_processor;
   if (is_over_ || is_from_gone || message.number <= view_.number || !is_sound(message)) return;
-  held_.try_emplace(message.number, from, message);
+  const auto [held, is_new] = held_.try_emplace(message.number, from, message);
+  // A successor repeats what its predecessor said last: it is the one that can still be asked.
+  if (!is_new && held->second.first < from) held->second = {from, message};
   apply_held(out);
-  // A repair by the whole view follows (on_timer), so the latest may go.
-  while (held_.size() > options_.held_max) held_.erase(std::prev(held_.end()));
+  // A repair by the whole view follows (on_timer), so the earliest may go.
+  while (held_.size() > options_.held_max) held_.erase(held_.begin());
   settle(now, out);
 }
 
@@ -153,7 +155,8 @@ void Membership::on_timer(Instant now, Timer timer, Outbox& out) {
   if (takeover_) {
     for (const ProcessorId id : takeover_->awaited()) out.send(id, ViewQuery{});
   }
-  if (!held_.empty() && !promised_) out.send(held_.begin()->second.first, ViewReport{view_});
+  // Who has made the latest change is coordinator still, or was it last.
+  if (!held_.empty() && !promised_) out.send(held_.rbegin()->second.first, ViewReport{view_});
   repeat_wishes(out);
   // The one that was to take over may have died: the next one must hear of it from somebody.
   if (promised_) repeat_suspicions(out);

@@ -114,7 +114,9 @@ MachineId Cluster::add_machine(std::size_t site) {
     runtime::Member first;
     first.incarnation = rng_.next();
     first.endpoints = {endpoint_of(machine)};
-    machines_.back().start(runtime::Birth::first_of_mesh(first), options_.daemon);
+    runtime::Birth birth = runtime::Birth::first_of_mesh(first);
+    birth.plans = plans_;
+    machines_.back().start(std::move(birth), options_.daemon);
   } else {
     joining_.insert(machine);
     ask_for_entry(machine);
@@ -156,7 +158,7 @@ void Cluster::on_join_reply(MachineId newcomer, runtime::JoinReply reply) {
   }
   joining_.erase(newcomer);
   const ViewNumber view = reply.view.number;
-  machines_[newcomer.value].start({reply.id, std::move(reply)}, options_.daemon);
+  machines_[newcomer.value].start({reply.id, std::move(reply), plans_}, options_.daemon);
   note(newcomer, "started", "view=" + std::to_string(view));
 }
 

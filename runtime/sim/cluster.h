@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "overlay/planners/network_plans.h"
 #include "runtime/sim/agenda.h"
 #include "runtime/sim/checkers.h"
 #include "runtime/sim/network.h"
@@ -130,21 +131,19 @@ class Cluster {
   NetworkModel model_;
   Network network_;
   SimDriver::Outside outside_;
+  std::shared_ptr<planners::PlanStore> plans_ = std::make_shared<planners::PlanStore>();
   std::deque<SimDriver> machines_;
   Violations violations_;
   Transcript transcript_;
   Checkers checkers_;
-  std::set<MachineId> joining_;
-  std::set<MachineId> leaving_;
+  std::set<MachineId> joining_, leaving_;
   std::map<Client, MachineId> newcomers_;  ///< Who asks through this connection.
   std::map<Client, std::size_t> followers_;
   std::map<Client, MachineId> orders_;  ///< Whom a tool wants to be drained.
   std::deque<Tool> tools_;
   Instant tools_go_on_at_{};
   Unread unread_;
-  std::set<std::string> blamed_;
-  std::set<std::string> put_out_;
-  std::set<std::string> dead_;
+  std::set<std::string> blamed_, put_out_, dead_;
 };
 
 }  // namespace phx::sim

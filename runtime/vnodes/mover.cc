@@ -174,7 +174,6 @@ void Mover::on_gone(ProcessorId gone, Router& router, const Standing& standing, 
   std::erase_if(outgoing_, [gone](const auto& entry) { return entry.second.to == gone; });
   std::erase_if(incoming_, [gone](const auto& entry) { return entry.first.first == gone; });
   arrivals_.drop(gone);
-  untold_.erase(gone);
   stay(departures_.drop(gone), router, standing, out);
   tell_moved(router, standing, out);
   const auto unanswered = assuming_.extract(gone);
@@ -237,17 +236,15 @@ void Mover::migrate(const Departures::Handover& handover, ProcessorId to, Router
        to_string(job_) + " v" + to_string(moved) + " to=" + to_string(to));
   out.send(to, std::move(message));
   router.reroute(moved, out);
-  VnodeSet& untold = untold_[to];
-  untold = untold.united(moved);
+  untold_ = untold_.united(moved);
 }
 
 void Mover::tell_moved(const Router& router, const Standing& standing, JobOutbox& out) {
-  // The receivers say so, but perhaps not before a leaver is out of reach.
   if (standing.leaving && !departures_.empty()) return;
-  for (const auto& [to, vnodes] : std::exchange(untold_, {})) {
-    if (!standing.leaving) continue;
-    send_each(out, standing.members, to, Routes{job_, router.map().routes(vnodes)});
-  }
+  const VnodeSet moved = std::exchange(untold_, {});
+  if (!standing.leaving || moved.empty()) return;
+  // The receivers say so, but they may die before.
+  out.send(self_, Routes{job_, router.map().routes(moved), /*pass_on=*/true});
 }
 
 void Mover::stay(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out) {

@@ -92,7 +92,7 @@ class Mover {
   void go_on(ProcessorId to, Router& router, const Standing& standing, JobOutbox& out);
   void migrate(const Departures::Handover& handover, ProcessorId to, Router& router,
                JobOutbox& out);
-  /// A leaver says where its vnodes have gone.
+  /// A leaver has the home told where its vnodes have gone.
   void tell_moved(const Router& router, const Standing& standing, JobOutbox& out);
   /// They do not go where they were on their way to.
   void stay(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out);
@@ -118,7 +118,7 @@ class Mover {
   std::map<std::uint64_t, Outgoing> outgoing_;
   Departures departures_;
   Arrivals arrivals_;
-  std::map<ProcessorId, VnodeSet> untold_;  ///< Moved, and by whom they are owned now.
+  VnodeSet untold_;  ///< Moved since a leaver said where to.
   std::map<std::pair<ProcessorId, std::uint64_t>, VnodeSet> incoming_;  ///< Accepted, not arrived.
   bool asked_ = false;  ///< A round of Pulls is out, and its timer runs.
   VnodeSet withdrawn_;  ///< The application was told to release these for one who is gone.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "tests/planners/networks.h"
@@ -142,6 +143,44 @@ TEST_CASE("alone, unknown roots, other kinds") {
   CHECK_FALSE(trees.view({p(5), TreeKind::kLearned}).has_value());
   CHECK_FALSE(trees.view({p(4), TreeKind::kLatency}).has_value());
   CHECK_FALSE(trees.view({p(4), TreeKind::kLearned, kLearnedTrees}).has_value());
+}
+
+TEST_CASE("daemons of one thread make a plan once, and see what each alone sees") {
+  const auto network = support::three_sites(6);
+  const ProcessorSet live = ProcessorSet::range(p(2), p(17)).united(ProcessorSet{p(40)});
+  const auto store = std::make_shared<PlanStore>();
+  const auto shared = store->of(network, live);
+  CHECK(store->of(network, live) == shared);
+  CHECK(store->of(network, ProcessorSet::range(p(2), p(17))) != shared);
+  CHECK(store->of({}, live) != shared);
+
+  for (const ProcessorId self : live.ids()) {
+    LearnedTrees alone(self);
+    LearnedTrees beside(self, store);
+    for (LearnedTrees* trees : {&alone, &beside}) {
+      trees->on_network(network);
+      trees->on_members(live);
+    }
+    for (const std::uint32_t root : {2U, 9U, 17U, 40U}) {
+      for (std::uint32_t number = 0; number < kLearnedTrees; ++number) {
+        const TreeId id{p(root), TreeKind::kLearned, number};
+        CHECK(alone.view(id) == beside.view(id));
+      }
+    }
+  }
+}
+
+TEST_CASE("a store that has seen more than it looks through makes plans anew, and they are right") {
+  const auto network = support::three_sites(6);
+  PlanStore store;
+  std::vector<std::shared_ptr<NetworkPlans>> used;
+  for (std::uint32_t last = 1; last <= 18; ++last) {
+    used.push_back(store.of(network, ProcessorSet::range(p(1), p(last))));
+  }
+  CHECK(store.of(network, ProcessorSet::range(p(1), p(18))) == used.back());
+  const auto anew = store.of(network, ProcessorSet::range(p(1), p(1)));
+  CHECK(anew != used.front());
+  CHECK(anew->live() == used.front()->live());
 }
 
 TEST_SUITE_END();

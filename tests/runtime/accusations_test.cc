@@ -142,6 +142,18 @@ TEST_CASE("a witness that knows the accused to be gone says so") {
   CHECK(h.take_receivers<Suspect>() == Ids{p(2)});
 }
 
+TEST_CASE("that somebody is no member needs no answer, so two never answer each other for ever") {
+  Harness behind(3, 5);
+  behind.suspect(4);
+  behind.take<Suspect>();
+  behind.message(1, silent(4, 1));
+  CHECK(behind.take_receivers<Suspect>() == Ids{p(1)});  // its judge asks
+
+  behind.message(1, Suspect{p(4), Departure::kLeft, "no member here", p(1)});
+
+  CHECK(behind.take<Suspect>().empty());
+}
+
 TEST_CASE("a refused connection is proof on the machine of the accused") {
   Harness h(1, 4);
 

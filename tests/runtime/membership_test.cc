@@ -128,6 +128,23 @@ TEST_CASE("who missed a change asks for the whole view after a while") {
   CHECK(coordinator.take<ViewInstall>().size() == 1);
 }
 
+TEST_CASE("who missed a change asks whoever has made the latest one: the others may be gone") {
+  Harness h(4, 6);
+  h.message(1, gone_change(12, 1, Departure::kLeft));
+  h.message(2, gone_change(12, 1, Departure::kLeft));  // its successor repeats it
+  h.take<ViewReport>();
+  h.machine.on_timer(h.now + 2s, Membership::Timer::kRetry, h.out);
+  CHECK(h.take_receivers<ViewReport>() == std::vector{p(2)});
+
+  for (std::uint32_t number = 13; number < 13 + 2000; ++number) {  // more than are kept
+    h.message(2, gone_change(number, number, Departure::kLeft));
+  }
+  h.message(3, gone_change(13 + 2000, 2, Departure::kLeft));
+  h.take<ViewReport>();
+  h.machine.on_timer(h.now + 4s, Membership::Timer::kRetry, h.out);
+  CHECK(h.take_receivers<ViewReport>() == std::vector{p(3)});
+}
+
 TEST_CASE("leaving takes two steps: marked first, then gone") {
   Harness h(1, 3);
 

@@ -137,7 +137,7 @@ TEST_CASE("vnodes that carry more than a piece together travel in several messag
   CHECK(support::sent<Routes>(items).empty());  // the receiver says that it has them
 }
 
-TEST_CASE("accepted vnodes go when the application has released them, and a leaver tells all") {
+TEST_CASE("accepted vnodes go when the application has released them, and a leaver reports") {
   Harness h(kSelf);
   h.promise_four();
   h.standing.leaving = true;
@@ -151,7 +151,8 @@ TEST_CASE("accepted vnodes go when the application has released them, and a leav
   CHECK(migrates[0].second.parcels.size() == 4);
   const auto routes = support::sent<Routes>(items);
   REQUIRE(routes.size() == 1);
-  CHECK(routes[0].first == kThird);  // the receiver knows by the parcels
+  CHECK(routes[0].first == kSelf);  // where the home of the job is known
+  CHECK(routes[0].second.pass_on);
   CHECK(h.router.held() == range(0, 7));
   CHECK(h.mover.is_quiet());
 }

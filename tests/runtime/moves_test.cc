@@ -19,6 +19,7 @@ namespace phx::runtime {
 namespace {
 
 constexpr ProcessorId kGiver{1}, kReceiver{2}, kThird{3};
+constexpr ProcessorId kHome = kThird;  ///< Of the job.
 constexpr JobId kJob{7};
 constexpr Instant kStart{};
 constexpr VnodeId kMoving{11};  ///< The last one of its owner goes first.
@@ -180,7 +181,10 @@ class Trio {
               CHECK(mover.complete(from, m) == "");
               mover.on_migrate(from, std::move(m), to.router, to.out);
             },
-            [&](const Routes& m) { to.router.on_routes(m.routes, to.out); },
+            [&](const Routes& m) {
+              to.router.on_routes(m.routes, to.out);
+              if (m.pass_on && to.id != kHome) to.out.send(kHome, m);
+            },
             [](const auto&) {},
         },
         static_cast<Envelope::Variant&>(mail.envelope));
@@ -386,7 +390,7 @@ TEST_CASE("the giver leaves and its receiver dies: somebody else is offered the 
   CHECK(trio.mover(kGiver).is_quiet());
 }
 
-TEST_CASE("the giver leaves: what is on its way goes on, and everybody hears of it in the end") {
+TEST_CASE("the giver leaves: what is on its way goes on, and the home hears of it in the end") {
   Trio trio;
   begin_long(trio);
   trio.leave(kGiver);
@@ -394,7 +398,8 @@ TEST_CASE("the giver leaves: what is on its way goes on, and everybody hears of 
 
   CHECK(trio.router(kGiver).map().owned_by(kGiver).empty());
   CHECK(*trio.granted(kReceiver, kMoving) == bundle_of(9 * kPiece + 1));
-  CHECK(trio.router(kThird).map().owner(kMoving).first == kReceiver);
+  CHECK(trio.router(kHome).map().owner(kMoving).first == kReceiver);
+  CHECK(trio.count<Routes>() == 2);  // to itself, and on to the home: however many members
   CHECK(trio.mover(kGiver).is_quiet());
 }
 

@@ -1,0 +1,186 @@
+#include "overlay/planners/network_plans.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "overlay/planners/planners.h"
+
+namespace phx::planners {
+
+using overlay::KnownNetwork;
+
+namespace {
+
+// What is not known yet is like a usual network.
+constexpr std::uint64_t kGigabit = 125'000'000;
+
+/// What is known of those who live and are in a site.
+KnownNetwork placed(const KnownNetwork& network, const ProcessorSet& live) {
+  ProcessorSet everybody;
+  for (const KnownNetwork::Site& site : network.sites)
+    everybody = everybody.united(site.processors);
+  KnownNetwork result = network.restricted_to(live.common(everybody));
+  // As long as nothing is known all are alike.
+  if (result.sites.empty()) result.sites.push_back({"", live, std::nullopt});
+  return result;
+}
+
+KnownNetwork with_rates(KnownNetwork network) {
+  KnownNetwork::Ability& usual = network.usual;
+  usual.out_bytes_per_second = usual.out_bytes_per_second.value_or(kGigabit);
+  usual.in_bytes_per_second = usual.in_bytes_per_second.value_or(kGigabit);
+  for (auto& [ends, way] : network.between) {
+    way.bytes_per_second = way.bytes_per_second.value_or(kGigabit);
+  }
+  return network;
+}
+
+/// Short messages do not feel bandwidth, so their trees stay as they are when it changes.
+KnownNetwork without_rates(KnownNetwork network) {
+  network.odd.clear();
+  network.usual.out_bytes_per_second = network.usual.in_bytes_per_second = kGigabit;
+  for (auto& [ends, way] : network.between) way.bytes_per_second = kGigabit;
+  return network;
+}
+
+}  // namespace
+
+NetworkPlans::NetworkPlans(KnownNetwork network, ProcessorSet live)
+    : NetworkPlans(network, placed(network, live), live) {}
+
+NetworkPlans::NetworkPlans(const KnownNetwork& whole, const KnownNetwork& living, ProcessorSet live)
+    : network_(whole),
+      live_(std::move(live)),
+      costs_(without_rates(living)),
+      long_costs_(with_rates(living)),
+      longest_(costs_.longest()),
+      unplaced_(live_.minus(living.processors()).ids()) {}
+
+NetworkPlans::Place NetworkPlans::place_of(ProcessorId id) const {
+  if (const auto position = costs_.position(id)) return static_cast<Place>(*position);
+  const auto found = std::lower_bound(unplaced_.begin(), unplaced_.end(), id);
+  return static_cast<Place>(costs_.size() + static_cast<std::size_t>(found - unplaced_.begin()));
+}
+
+ProcessorId NetworkPlans::id_of(Place place) const {
+  return place < costs_.size() ? costs_.id(place) : unplaced_[place - costs_.size()];
+}
+
+NetworkPlans::Steps NetworkPlans::steps_of(const PlannedTree& tree) const {
+  Steps steps;
+  steps.reserve(tree.size());
+  for (const Edge& edge : tree) steps.emplace_back(place_of(edge.from), place_of(edge.to));
+  return steps;
+}
+
+const NetworkPlans::Steps& NetworkPlans::plan_of(Place root, std::uint32_t number) {
+  const SizeClass size = size_of_learned(number);
+  const Costs& costs = size == 0 ? costs_ : long_costs_;
+  const auto [at, is_new] = plans_.try_emplace({size, costs.class_of(root)});
+  if (is_new) {
+    // Everybody must take the same one of the class.
+    std::size_t first = 0;
+    while (costs.class_of(first) != costs.class_of(root)) ++first;
+    const Task task{costs, first, usual_bytes(size)};
+    const Plan plan = size == 0 ? plan_greedy(task) : plan_two_tree(task);
+    for (const PlannedTree& tree : plan.trees) at->second.push_back(steps_of(tree));
+  }
+  return at->second[number % at->second.size()];
+}
+
+/// Of who is not placed nothing is known: as far as the farthest of the others.
+Duration NetworkPlans::round_trip(Place from, Place to) const {
+  if (std::max(from, to) >= costs_.size()) return longest_;
+  return costs_.latency(from, to) + costs_.latency(to, from);
+}
+
+/// Follows a tree from its root, and keeps what one processor has to know of it.
+class NetworkPlans::Watcher {
+ public:
+  Watcher(const NetworkPlans& plans, Place self)
+      : plans_(plans),
+        self_(self),
+        distance_(plans.costs_.size() + plans.unplaced_.size()),
+        branch_(distance_.size(), kNone) {}
+
+  /// Parents come before their children.
+  void follow(Place from, Place to) {
+    distance_[to] = distance_[from] + plans_.round_trip(from, to);
+    if (to == self_) {
+      view_.parent = plans_.id_of(from);
+      view_.distance_to_root = distance_[to];
+    }
+    if (from == self_) {
+      branch_[to] = static_cast<std::uint32_t>(below_.size());
+      view_.children.push_back({plans_.id_of(to), {}});
+      below_.push_back({plans_.id_of(to)});
+    } else if (branch_[from] != kNone) {
+      branch_[to] = branch_[from];
+      below_[branch_[from]].push_back(plans_.id_of(to));
+    }
+  }
+  [[nodiscard]] TreeView view(TreeId id) {
+    view_.id = id;
+    view_.version = 1;
+    for (std::size_t i = 0; i < below_.size(); ++i) {
+      std::sort(below_[i].begin(), below_[i].end());
+      for (const ProcessorId each : below_[i]) view_.children[i].below.insert(each);
+    }
+    return std::move(view_);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  const NetworkPlans& plans_;
+  Place self_;
+  std::vector<Duration> distance_;     ///< To the root.
+  std::vector<std::uint32_t> branch_;  ///< Below which child of `self_`.
+  std::vector<std::vector<ProcessorId>> below_;
+  TreeView view_;
+};
+
+TreeView NetworkPlans::view(TreeId id, ProcessorId self) {
+  Watcher watcher(*this, place_of(self));
+  const Place root = place_of(id.root);
+  const Place placed = root < costs_.size() ? root : 0;
+  if (placed != root) watcher.follow(root, placed);  // which passes it on
+  const Steps& plan = plan_of(placed, id.number);
+  // Its root and this one have the same costs.
+  const Place planned = plan.empty() ? placed : plan.front().first;
+  const auto actual = [&](Place in_plan) {
+    if (in_plan == planned) return placed;
+    return in_plan == placed ? planned : in_plan;
+  };
+  for (const auto& [from, to] : plan) watcher.follow(actual(from), actual(to));
+  std::size_t turn = 0;
+  for (std::size_t i = 0; i < unplaced_.size(); ++i) {
+    const auto leaf = static_cast<Place>(costs_.size() + i);
+    if (leaf == root) continue;
+    const std::size_t above = turn++ % (plan.size() + 1);
+    watcher.follow(above == 0 ? placed : actual(plan[above - 1].second), leaf);
+  }
+  return watcher.view(id);
+}
+
+std::shared_ptr<NetworkPlans> PlanStore::of(const KnownNetwork& network, const ProcessorSet& live) {
+  for (auto known = known_.begin(); known != known_.end();) {
+    const auto plans = known->lock();
+    if (plans == nullptr) {
+      known = known_.erase(known);
+      continue;
+    }
+    if (plans->live() == live && plans->network() == network) {
+      known_.splice(known_.begin(), known_, known);
+      return plans;
+    }
+    ++known;
+  }
+  auto made = std::make_shared<NetworkPlans>(network, live);
+  known_.push_front(made);
+  if (known_.size() > kMost) known_.pop_back();
+  return made;
+}
+
+}  // namespace phx::planners

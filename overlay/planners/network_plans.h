@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
+#include "overlay/base/tree_view.h"
+#include "overlay/network/known_network.h"
+#include "overlay/planners/costs.h"
+#include "overlay/planners/plan.h"
+
+namespace phx::planners {
+
+/// The learned trees of every root: a pure function of a network and of who lives. Plans are made
+/// when they are asked for. One plan serves all roots that nothing distinguishes: a root and the
+/// first one of its kind change places. Whoever is in no site is a leaf. Thread rule: one owner.
+class NetworkPlans {
+ public:
+  /// REQUIRES a network whose check() succeeds.
+  NetworkPlans(overlay::KnownNetwork network, ProcessorSet live);
+
+  [[nodiscard]] const overlay::KnownNetwork& network() const { return network_; }
+  [[nodiscard]] const ProcessorSet& live() const { return live_; }
+  /// What `self` knows of this tree. REQUIRES a number below kLearnedTrees, and that `self` and the
+  /// root live. Time: O(live), and once for each plan what its planner takes.
+  [[nodiscard]] TreeView view(TreeId id, ProcessorId self);
+
+ private:
+  /// A place in `costs_`, or behind all of them one in `unplaced_`.
+  using Place = std::uint32_t;
+  using Steps = std::vector<std::pair<Place, Place>>;  ///< Parents come before their children.
+  /// For messages of a size, from the first root of a class.
+  using Plans = std::map<std::pair<SizeClass, std::size_t>, std::vector<Steps>>;
+  class Watcher;
+
+  NetworkPlans(const overlay::KnownNetwork& whole, const overlay::KnownNetwork& living,
+               ProcessorSet live);
+  [[nodiscard]] Place place_of(ProcessorId id) const;
+  [[nodiscard]] ProcessorId id_of(Place place) const;
+  [[nodiscard]] const Steps& plan_of(Place root, std::uint32_t number);
+  [[nodiscard]] Steps steps_of(const PlannedTree& tree) const;
+  [[nodiscard]] Duration round_trip(Place from, Place to) const;
+
+  overlay::KnownNetwork network_;
+  ProcessorSet live_;
+  Costs costs_;  ///< Of those who are placed, for short messages: without bandwidths.
+  Costs long_costs_;
+  Duration longest_;
+  std::vector<ProcessorId> unplaced_;
+  Plans plans_;
+};
+
+/// Plans by what they were made of: daemons of one thread that know the same network and the same
+/// members compute the same, so they may do it once. Thread rule: one owner.
+class PlanStore {
+ public:
+  /// REQUIRES a network whose check() succeeds.
+  [[nodiscard]] std::shared_ptr<NetworkPlans> of(const overlay::KnownNetwork& network,
+                                                 const ProcessorSet& live);
+
+ private:
+  /// Values that are looked through [limit]: while a change spreads, daemons know few of them.
+  static constexpr std::size_t kMost = 16;
+
+  std::list<std::weak_ptr<NetworkPlans>> known_;  ///< The last one used first.
+};
+
+}  // namespace phx::planners
