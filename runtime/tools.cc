@@ -123,14 +123,15 @@ bool Tools::report_drain(const Question& question, const View& view, Outbox& out
   DrainProgress progress;
   bool all_gone = true;
   for (const ProcessorId processor : question.drained) {
-    DrainProgress::One one{processor, !view.members.contains(processor), 0, {}, {}};
+    DrainProgress::One one{processor, !view.members.contains(processor), {}, {}, {}};
     const auto died = died_.find(processor);
     if (died != died_.end()) one.lost = died->second;
     all_gone = all_gone && one.gone;
     const auto answer = question.answers.find(processor);
     if (!one.gone && answer != question.answers.end()) {
+      one.vnodes_left = 0;
       for (const JobStatus& job : answer->second.jobs) {
-        one.vnodes_left += job.held.size();
+        *one.vnodes_left += job.held.size();
         if (one.waiting.empty()) one.waiting = job.waiting;
       }
     }

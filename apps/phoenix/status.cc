@@ -163,7 +163,7 @@ int show_once(const StatusOptions& options, Session& session) {
   std::string text;
   if (!options.job.empty()) {
     text = job_details(reply.value(), shown);
-    if (text.empty()) return fail("no job " + std::to_string(shown.value) + " runs");
+    if (text.empty()) return fail("no job " + to_string(shown) + "; see phoenix ps");
   }
   if (options.json) {
     // Watched by a program: one line each time.

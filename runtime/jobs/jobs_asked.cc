@@ -153,7 +153,7 @@ void Jobs::follow(const Surroundings& around, ClientId client, const FollowReque
       out.report(Effect{Reply{client, RunEnded{job, end->code, end->reason, {}}}});
       out.report(Effect{DropClient{client}});
     } else {
-      refuse(client, "no job " + std::to_string(job.value), out);
+      refuse(client, "no job " + to_string(job) + "; see phoenix ps", out);
     }
     return;
   }
@@ -167,7 +167,7 @@ void Jobs::signal(const Surroundings& around, ClientId client, const SignalReque
   Entry* entry = find(request.job);
   Done done;
   if (entry == nullptr || entry->life.ended()) {
-    done.error = "no job " + std::to_string(request.job.value) + "; see phoenix ps";
+    done.error = "no job " + to_string(request.job) + "; see phoenix ps";
   } else if (request.signal == 0) {
     entry->life.end(around, kTerminated, "ended by request", out);
     settle(around, request.job, out);

@@ -115,7 +115,7 @@ struct DrainProgress {
   struct One {
     ProcessorId id;
     bool gone = false;
-    std::uint64_t vnodes_left = 0;
+    std::optional<std::uint64_t> vnodes_left;  ///< Empty: it has not said so.
     std::string waiting;
     std::string lost;  ///< Not empty: it has died before it had left, in this way.
     friend bool operator==(const One&, const One&) = default;

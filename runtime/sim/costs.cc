@@ -21,6 +21,8 @@ ClusterOptions cluster_options(const CostOptions& options) {
   cluster.seed = options.seed;
   cluster.machine.fault = options.planted;
   cluster.daemon.trees = options.trees;
+  // Room for those who come besides.
+  cluster.daemon.members_max = std::max(cluster.daemon.members_max, 2 * options.processors);
   cluster.machine.spawn_delay = 1ms;
   return cluster;
 }

@@ -20,11 +20,15 @@ std::uint64_t slack_of(std::uint64_t fair) {
   return fair < kSmall ? 0 : std::max<std::uint64_t>(1, fair / kPart);
 }
 
-/// Members that have vnodes, those with most first.
-std::vector<Load> donors(const VnodeMap& map, const Standing& standing) {
+using Loads = std::vector<std::pair<ProcessorId, std::uint64_t>>;
+
+/// Members that have more than so many vnodes, those with most first.
+std::vector<Load> donors(const Loads& loads, std::uint64_t more_than, const Standing& standing) {
   std::vector<Load> donors;
-  for (const auto& [processor, load] : map.loads()) {
-    if (standing.members.contains(processor)) donors.push_back({load, processor});
+  for (const auto& [processor, load] : loads) {
+    if (load > more_than && standing.members.contains(processor)) {
+      donors.push_back({load, processor});
+    }
   }
   std::sort(donors.begin(), donors.end(), [](const Load& a, const Load& b) {
     return a.vnodes != b.vnodes ? a.vnodes > b.vnodes : a.processor < b.processor;
@@ -40,14 +44,13 @@ struct Queue {
 
 /// Many who come together know the same loads; so that they do not all ask the same donor, each
 /// leaves to those before it what they will ask for.
-Queue queue_of(ProcessorId self, std::uint64_t fair, const VnodeMap& map,
-               const Standing& standing) {
-  const auto loads = map.loads();
+Queue queue_of(ProcessorId self, std::uint64_t fair, const Loads& loads, const Standing& standing) {
   Queue queue;
+  auto at = loads.begin();  // Both are in the order of ids.
   for (const ProcessorId id : standing.ready.ids()) {
     if (id == self) break;
-    const auto found = loads.find(id);
-    const std::uint64_t load = found == loads.end() ? 0 : found->second;
+    while (at != loads.end() && at->first < id) ++at;
+    const std::uint64_t load = at != loads.end() && at->first == id ? at->second : 0;
     if (load >= fair) continue;
     queue.missing += fair - load;
     ++queue.length;
@@ -55,15 +58,16 @@ Queue queue_of(ProcessorId self, std::uint64_t fair, const VnodeMap& map,
   return queue;
 }
 
-/// Shares are small, and exact: what is missing comes from those with most.
+/// Shares are small, and exact: what is missing comes from those with most. REQUIRES that `all`
+/// have more than their share.
 std::vector<Load> wanted_exactly(std::uint64_t missing, std::uint64_t fair, const Queue& queue,
                                  const std::vector<Load>& all) {
   std::vector<Load> pulls;
   std::uint64_t surplus = 0;
-  for (const Load& donor : all) surplus += donor.vnodes > fair ? donor.vnodes - fair : 0;
+  for (const Load& donor : all) surplus += donor.vnodes - fair;
   std::uint64_t others = surplus == 0 ? 0 : queue.missing % surplus;
   for (const Load& donor : all) {
-    const std::uint64_t more = donor.vnodes > fair ? donor.vnodes - fair : 0;
+    const std::uint64_t more = donor.vnodes - fair;
     const std::uint64_t taken = std::min(others, more);
     const std::uint64_t count = std::min(missing, more - taken);
     if (count > 0) pulls.push_back({count, donor.processor});
@@ -112,8 +116,10 @@ std::vector<Load> wanted(const Stock& stock, const VnodeMap& map, const Standing
   const std::uint64_t mine = stock.own.size() + stock.incoming;
   const std::uint64_t missing = mine < fair ? fair - mine : 0;
   if (slack == 0 && missing == 0) return {};  // In a large mesh the loads of all are much to ask.
-  const std::vector<Load> all = donors(map, standing);
-  const Queue queue = queue_of(stock.self, fair, map, standing);
+  const Loads loads = map.loads();
+  const std::vector<Load> all = donors(loads, slack == 0 ? fair : 0, standing);
+  if (slack == 0 && all.empty()) return {};
+  const Queue queue = queue_of(stock.self, fair, loads, standing);
   if (slack == 0) return wanted_exactly(missing, fair, queue, all);
   ProcessorSet beside;
   for (const auto& range : stock.own.ranges()) {
@@ -186,7 +192,8 @@ std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const Processo
                                           const VnodeMap& map) {
   PHX_CHECK(!targets.empty());
   VnodeSet rest = vnodes;
-  auto loads = map.loads();
+  const Loads all = map.loads();
+  std::map<ProcessorId, std::uint64_t> loads(all.begin(), all.end());
   const std::uint64_t count = targets.size();
   const std::uint64_t fair = (map.vnodes() + count - 1) / count;
   std::map<ProcessorId, VnodeSet> shares;

@@ -139,11 +139,23 @@ VnodeSet VnodeMap::owned_by_any(const ProcessorSet& processors) const {
   return result;
 }
 
-std::map<ProcessorId, std::uint64_t> VnodeMap::loads() const {
-  std::map<ProcessorId, std::uint64_t> result;
+std::vector<std::pair<ProcessorId, std::uint64_t>> VnodeMap::loads() const {
+  std::vector<std::pair<ProcessorId, std::uint64_t>> result;
+  result.reserve(runs_.size());
   for (auto at = runs_.begin(); at != runs_.end(); ++at) {
-    result[at->owner.first] += last_of(at) - at->first + 1;
+    result.emplace_back(at->owner.first, last_of(at) - at->first + 1);
   }
+  std::sort(result.begin(), result.end());
+  auto last = result.begin();
+  for (auto at = result.begin(); at != result.end(); ++at) {
+    if (at == last) continue;
+    if (at->first == last->first) {
+      last->second += at->second;
+    } else {
+      *++last = *at;
+    }
+  }
+  if (last != result.end()) result.erase(std::next(last), result.end());
   return result;
 }
 

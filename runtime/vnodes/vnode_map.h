@@ -43,8 +43,8 @@ class VnodeMap {
   /// The owners of the vnodes just before and just after the range, if they are others.
   [[nodiscard]] std::vector<ProcessorId> beside(const VnodeSet::Range& range) const;
   [[nodiscard]] VnodeSet owned_by_any(const ProcessorSet& processors) const;
-  /// How many vnodes each processor owns; processors without any are left out.
-  [[nodiscard]] std::map<ProcessorId, std::uint64_t> loads() const;
+  /// How many vnodes each processor owns, by its id; processors without any are left out.
+  [[nodiscard]] std::vector<std::pair<ProcessorId, std::uint64_t>> loads() const;
   /// What is known of `wanted`, for others.
   [[nodiscard]] std::vector<Route> routes(const VnodeSet& wanted) const;
   [[nodiscard]] VnodeSet all() const;

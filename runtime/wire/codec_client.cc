@@ -108,7 +108,7 @@ void add(const runtime::DrainProgress& in, pb::ClientReply& out, Sink& /*sink*/)
     pb::DrainProgress::One& one = *progress.add_processors();
     one.set_id(id.value);
     one.set_gone(gone);
-    one.set_vnodes_left(vnodes_left);
+    if (vnodes_left) one.set_vnodes_left(*vnodes_left);
     write_text(waiting, one.mutable_waiting());
     write_text(lost, one.mutable_lost());
   }
@@ -158,9 +158,11 @@ runtime::DrainProgress read_progress(const pb::DrainProgress& in, Source& source
   source.require(static_cast<std::size_t>(in.processors_size()) <= kListMax, "DrainProgress");
   for (const pb::DrainProgress::One& one : in.processors()) {
     if (!source.ok()) break;
+    std::optional<std::uint64_t> left;
+    if (one.has_vnodes_left()) left = one.vnodes_left();
     progress.processors.push_back({.id = ProcessorId{one.id()},
                                    .gone = one.gone(),
-                                   .vnodes_left = one.vnodes_left(),
+                                   .vnodes_left = left,
                                    .waiting = source.text(one.waiting(), "DrainProgress.waiting"),
                                    .lost = source.text(one.lost(), "DrainProgress.lost")});
   }

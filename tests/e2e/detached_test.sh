@@ -63,7 +63,7 @@ check "--log is for detached jobs" fails_with "requires --detach" \
 check "what has no file is no job" fails_with "cannot write $work/no/such" \
       "$phoenix" logs -f "$(detach --log no/such -- true 2>refused || cat refused)"
 check "a job that was not detached has no log" fails_with "run --detach" "$phoenix" logs j99
-check "attach to no job" fails_with "no job 99" "$phoenix" attach j99
+check "attach to no job" fails_with "no job j99; see phoenix ps" "$phoenix" attach j99
 check "a name that is no job" fails_with "is no job" "$phoenix" logs x1
 check "output that cannot be shown is an error" fails_with "cannot show the output" \
       sh -c "$phoenix logs j1 >/dev/full"

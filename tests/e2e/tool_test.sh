@@ -157,7 +157,7 @@ check "as data, too" says '"waited_ms": [1-9][0-9]*,' "$phoenix" status --json t
 check "with who is missing" says "missing: p1" "$phoenix" status travel
 touch come
 check "it goes on" wait $job
-check "no such job" fails_with "no job 99" "$phoenix" status j99
+check "no such job" fails_with "no job j99; see phoenix ps" "$phoenix" status j99
 
 # A process with a daemon inside, and nobody else who could say why it ends.
 check "the reason of an abort is told" says "p1 ended the job with code 5: no more paper" "$travel" abort

@@ -214,7 +214,8 @@ ClientRequest RandomMessages::client_request(std::size_t kind) {
 ClientReply RandomMessages::client_reply(std::size_t kind) {
   static_assert(std::variant_size_v<ClientReply::Variant> == 10, "a new one must be made here");
   const auto progress = [this] {
-    return DrainProgress::One{processor(), flip(), number(), text(), text()};
+    const auto left = flip() ? std::optional(number()) : std::nullopt;
+    return DrainProgress::One{processor(), flip(), left, text(), text()};
   };
   switch (kind) {
     case 0:
