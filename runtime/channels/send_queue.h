@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "overlay/base/queue.h"
 #include "runtime/channels/classes.h"
-#include "runtime/channels/fifo.h"
 #include "runtime/messages/messages.h"
 
 namespace phx::runtime {
@@ -66,7 +66,7 @@ class SendQueue {
   [[nodiscard]] Item take_from(Flows::iterator at, Turns& turns);
 
   SendQueueOptions options_;
-  Fifo<Item> control_;
+  Queue<Item> control_;
   Flows flows_;
   Turns short_;  ///< Flows of which something waits, in the order of their turns.
   Turns bulk_;

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "overlay/base/queue.h"
 #include "overlay/base/time.h"
-#include "runtime/channels/fifo.h"
 #include "runtime/messages/messages.h"
 
 namespace phx::runtime {
@@ -51,7 +51,7 @@ class Stream {
     std::uint64_t bytes = 0;
   };
 
-  Fifo<Kept> kept_;                 ///< Numbers acknowledged_ + 1 and following.
+  Queue<Kept> kept_;                ///< Numbers acknowledged_ + 1 and following.
   std::uint64_t acknowledged_ = 0;  ///< The peer has everything up to here.
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t received_ = 0;  ///< This side has everything up to here.

@@ -42,9 +42,9 @@ void Outflows::forget_received(Flow& flow, std::uint64_t received) {
   // More than was ever sent is said by nobody honest; what has not left here cannot have arrived.
   received = std::min(received, flow.emitted);
   if (received <= flow.received) return;
-  const auto end = flow.kept.begin() + static_cast<std::ptrdiff_t>(received - flow.received);
-  for (auto piece = flow.kept.begin(); piece != end; ++piece) kept_bytes_ -= flow_weight(*piece);
-  flow.kept.erase(flow.kept.begin(), end);
+  const auto count = static_cast<std::size_t>(received - flow.received);
+  for (std::size_t i = 0; i < count; ++i) kept_bytes_ -= flow_weight(flow.kept[i]);
+  flow.kept.drop_front(count);
   flow.received = received;
 }
 

@@ -11,6 +11,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
+#include "overlay/base/queue.h"
 #include "runtime/messages/flow_messages.h"
 #include "runtime/messages/reduction_ends.h"
 
@@ -49,12 +50,12 @@ struct VnodeBundle {
   };
   /// The source's end of a flow to one vnode.
   struct Outbound {
-    std::uint64_t next = 0;         ///< Number of the next piece.
-    std::uint64_t received = 0;     ///< The receiver has the pieces below; kFlowClosed: wants none.
-    std::uint64_t emitted = 0;      ///< The pieces below were handed to the daemon.
-    std::uint64_t offset = 0;       ///< Of piece `emitted`.
-    std::uint64_t limit = 0;        ///< Granted; 0: as at the beginning.
-    std::deque<PointToPoint> kept;  ///< Pieces `received` ... `next - 1`.
+    std::uint64_t next = 0;      ///< Number of the next piece.
+    std::uint64_t received = 0;  ///< The receiver has the pieces below; kFlowClosed: wants none.
+    std::uint64_t emitted = 0;   ///< The pieces below were handed to the daemon.
+    std::uint64_t offset = 0;    ///< Of piece `emitted`.
+    std::uint64_t limit = 0;     ///< Granted; 0: as at the beginning.
+    Queue<PointToPoint> kept;    ///< Pieces `received` ... `next - 1`.
     friend bool operator==(const Outbound&, const Outbound&) = default;
   };
   /// The root's end of its broadcasts.
