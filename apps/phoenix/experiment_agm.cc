@@ -167,7 +167,7 @@ class Course {
       : figure_(figure),
         version_(version),
         network_(kAll),
-        lab_({figure.theta}, [](ProcessorId from, ProcessorId to) {
+        lab_({.theta = figure.theta}, [](ProcessorId from, ProcessorId to) {
           return from == kNobody ? Duration{} : mst::agm_latency(from, to);
         }) {
     for (std::size_t a = 0; a < kAll; ++a) {

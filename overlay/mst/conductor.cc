@@ -43,7 +43,7 @@ void Conductor::on_message(ProcessorId from, const Message& message, Outbox& out
                         [](const Searching&) {}, [](const Begin&) {}, [](const Step&) {},
                         [](const Recover&) {}, [](const Exchange&) {}, [](const Done&) {},
                         [](const Offer&) {}, [](const OfferTaken&) {}, [](const Seek&) {},
-                        [](const SeekReply&) {}},
+                        [](const SeekReply&) {}, [](const Behind&) {}},
              message);
 }
 

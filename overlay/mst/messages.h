@@ -112,9 +112,16 @@ struct SeekReply {
   std::optional<EdgeKey> heaviest;  ///< On the way to the target; none: it is not behind me.
 };
 
+/// These are reached through me, from you; so far is the farthest one from me.
+struct Behind {
+  RoundId round;
+  ProcessorSet processors;
+  Duration farthest{};
+};
+
 using Message =
     std::variant<Searching, Begin, Outdated, Ready, Step, Classified, Halted, Recover, Recovered,
-                 Exchange, Exchanged, Done, Offer, OfferTaken, Seek, SeekReply>;
+                 Exchange, Exchanged, Done, Offer, OfferTaken, Seek, SeekReply, Behind>;
 
 /// The name of its type; of a search: of what it carries. A literal.
 [[nodiscard]] std::string_view name_of(const Message& message);

@@ -314,6 +314,47 @@ void SpanningTree::handle(ProcessorId /*from*/, const Done& m, Outbox& out) {
     channel.reference = known == round_.references.end() ? kForever : known->second;
   }
   out.report(Adapted{m.round});
+  if (options_.makes_views) begin_views(out);
+}
+
+// Who is behind whom.
+
+void SpanningTree::begin_views(Outbox& out) {
+  std::map<ProcessorId, Duration> neighbours;
+  for (const ProcessorId other : tree_) neighbours[other] = reference(other);
+  side_search_.emplace(self_, version_.round, neighbours);
+  SideSearch::Outbox box;
+  side_search_->start(box);
+  pass(box, out);
+  const auto early = std::exchange(round_.behind, {});
+  for (const auto& [from, message] : early) handle(from, message, out);
+}
+
+void SpanningTree::handle(ProcessorId from, const Behind& m, Outbox& out) {
+  if (side_search_ && m.round == version_.round) {
+    SideSearch::Outbox box;
+    side_search_->on_behind(from, m, box);
+    pass(box, out);
+  } else if (m.round == round_.stamp.round && round_.members.contains(from)) {
+    round_.behind.insert_or_assign(from, m);
+  }
+}
+
+void SpanningTree::pass(SideSearch::Outbox& from, Outbox& out) {
+  for (auto& item : from.take()) {
+    if (auto* sent = std::get_if<SideSearch::Outbox::Send>(&item)) {
+      send(sent->to, std::move(sent->message), out);
+    } else {
+      sides_ = side_search_->sides();
+      sides_round_ = version_.round;
+      out.report(Adapted{version_.round, true});
+    }
+  }
+}
+
+std::optional<TreeView> SpanningTree::view(ProcessorId root) const {
+  if (sides_round_ == RoundId{}) return std::nullopt;
+  return view_of(sides_, self_, {root, TreeKind::kPlanned}, sides_round_.number);
 }
 
 }  // namespace phx::mst

@@ -13,10 +13,12 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/outbox.h"
 #include "overlay/base/time.h"
+#include "overlay/base/tree_view.h"
 #include "overlay/mst/conductor.h"
 #include "overlay/mst/cycle_search.h"
 #include "overlay/mst/fragment_search.h"
 #include "overlay/mst/messages.h"
+#include "overlay/mst/tree_sides.h"
 
 namespace phx::mst {
 
@@ -24,6 +26,8 @@ struct SpanningTreeOptions {
   /// Percent. A channel whose weight is nearer than this to its reference has not changed [Agm
   /// s.4]. 0 to 1000.
   std::uint32_t theta = 0;
+  /// After each round that changes the tree, all learn who is behind whom: needed for view().
+  bool makes_views = false;
 };
 
 /// One processor's part of a minimum spanning tree that is adapted, in rounds, to the weights that
@@ -36,9 +40,10 @@ struct SpanningTreeOptions {
 /// was said to be gone.
 class SpanningTree {
  public:
-  /// The tree is anew, or was confirmed for other members.
+  /// The tree is anew, or was confirmed for other members; said again when its views are.
   struct Adapted {
     RoundId round;
+    bool has_views = false;
     friend bool operator==(const Adapted&, const Adapted&) = default;
   };
   using Outbox = phx::Outbox<Message, NoTimer, Adapted>;
@@ -62,6 +67,9 @@ class SpanningTree {
   /// The other ends of this processor's edges, of the last round that was done.
   [[nodiscard]] const std::set<ProcessorId>& tree() const { return tree_; }
   [[nodiscard]] const Version& version() const { return version_; }
+  /// The tree as this root sees it, of the last round whose views are known here. Empty: none is,
+  /// or there is no way to the root. A hint: others may know an older or a newer tree.
+  [[nodiscard]] std::optional<TreeView> view(ProcessorId root) const;
   /// The weight that the tree was made for; kForever: no channel.
   [[nodiscard]] Duration reference(ProcessorId other) const;
 
@@ -87,6 +95,7 @@ class SpanningTree {
     std::optional<FragmentSearch> search = {};
     std::optional<CycleSearch> cycle = {};
     std::vector<std::pair<ProcessorId, Searching>> early = {};  ///< Of a step not begun here.
+    std::map<ProcessorId, Behind> behind = {};                  ///< Before it was done here.
   };
 
   void handle(ProcessorId from, const Searching& m, Outbox& out);
@@ -99,6 +108,7 @@ class SpanningTree {
   void handle(ProcessorId from, const OfferTaken& m, Outbox& out);
   void handle(ProcessorId from, const Seek& m, Outbox& out);
   void handle(ProcessorId from, const SeekReply& m, Outbox& out);
+  void handle(ProcessorId from, const Behind& m, Outbox& out);
 
   void say_ready(Outbox& out);
   [[nodiscard]] Change change_of(Duration reference, Duration agreed) const;
@@ -114,6 +124,8 @@ class SpanningTree {
   void deliver(ProcessorId from, const Message& message, Outbox& out);
   void pass(FragmentSearch::Outbox& from, Outbox& out);
   void pass(CycleSearch::Outbox& from, Outbox& out);
+  void pass(SideSearch::Outbox& from, Outbox& out);
+  void begin_views(Outbox& out);
   void pass(Conductor::Outbox& from, Outbox& out);
   void drain_own(Outbox& out);
 
@@ -125,6 +137,9 @@ class SpanningTree {
   std::set<ProcessorId> tree_;
   Version version_;
   Round round_;
+  std::optional<SideSearch> side_search_;  ///< In the tree of `version_`.
+  TreeSides sides_;                        ///< As last known of all neighbours.
+  RoundId sides_round_;
   std::deque<Message> own_;  ///< From this processor to itself.
   bool again_ = false;       ///< A round is wanted after this one.
 };

@@ -18,7 +18,9 @@ namespace {
 class Changes {
  public:
   Changes(std::uint32_t processors, std::uint32_t theta, std::uint64_t seed)
-      : rng_(seed), lab_({theta}, random_delays(seed + 1)), is_sparse_(rng_.chance(0.5)) {
+      : rng_(seed),
+        lab_({theta, rng_.chance(0.5)}, random_delays(seed + 1)),
+        is_sparse_(rng_.chance(0.5)) {
     lab_.set_members(first(processors));
     last_ = processors;
     for (const ProcessorId id : lab_.live().ids()) connect(id);
@@ -131,6 +133,27 @@ void check_bound(const Weights& references, const Weights& agreed, std::uint32_t
         (1 + share) / (1 - share) * static_cast<double>(total(best, agreed).count()));
 }
 
+/// Each root sees all that it can reach, if views are made at all. How many do.
+std::uint64_t check_views(const Lab& lab) {
+  const Tree tree = tree_of(lab);
+  std::uint64_t views = 0;
+  for (const ProcessorId root : lab.live().ids()) {
+    const auto view = lab.at(root).view(root);
+    if (!view) continue;
+    ++views;
+    ProcessorSet seen{root};
+    for (const TreeChild& child : view->children) seen = seen.united(child.below);
+    Weights ones;
+    for (const Pair& edge : tree) ones[edge] = 1ns;
+    for (const ProcessorId other : lab.live().ids()) {
+      const bool is_reached =
+          other == root || heaviest_between(tree, ones, {root, other}).weight != kForever;
+      CHECK(seen.contains(other) == is_reached);
+    }
+  }
+  return views;
+}
+
 Tree after_failures(const Weights& before, const Weights& after, bool recoveries_are_visible) {
   Weights weights = after;
   Tree kept = kruskal(before);
@@ -164,6 +187,7 @@ TEST_SUITE_BEGIN("mst/adaptation");
 TEST_CASE("after each of 1,000 sequences of changes, joins and leaves the tree is the exact one") {
   std::map<std::string_view, std::uint64_t> sent;
   std::uint64_t changed_rounds = 0;
+  std::uint64_t views = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     CAPTURE(seed);
     Changes changes(2 + static_cast<std::uint32_t>(seed % 11), 0, seed);
@@ -177,10 +201,12 @@ TEST_CASE("after each of 1,000 sequences of changes, joins and leaves the tree i
       REQUIRE(references_of(changes.lab()) == changes.agreed());
       REQUIRE(tree_of(changes.lab()) == kruskal(changes.agreed()));
       if (before != changes.agreed()) ++changed_rounds;
+      views += check_views(changes.lab());
     }
     for (const auto& [name, count] : changes.lab().sent()) sent[name] += count;
   }
   CHECK(changed_rounds > 3000);
+  CHECK(views > 10'000);
   // Each way of adapting was taken, not only the cheapest one.
   for (const auto* name : {"Rejoin", "Connect", "Seek", "Exchange", "ChangeRoot", "Reject"}) {
     CAPTURE(name);
@@ -226,7 +252,7 @@ TEST_CASE("recoveries that are visible while failures are mended lead to another
 }
 
 TEST_CASE("slow drift adds up to a change") {
-  Lab lab({10}, random_delays(1));
+  Lab lab({.theta = 10}, random_delays(1));
   lab.set_members(first(3));
   lab.weigh(p(1), p(2), 100ns);
   lab.weigh(p(2), p(3), 100ns);
@@ -264,7 +290,7 @@ TEST_CASE("a round that changes nothing costs 2 (N - 1) messages") {
 
 TEST_CASE("one recovery costs a wave over the tree, one failure a search") {
   constexpr std::uint32_t kN = 24;
-  Lab lab({}, random_delays(5));
+  Lab lab({.theta = 0}, random_delays(5));
   lab.set_members(first(kN));
   std::uint64_t channels = 0;
   for (std::uint32_t a = 1; a <= kN; ++a) {

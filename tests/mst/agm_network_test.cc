@@ -10,7 +10,7 @@ using namespace phx::mst::support;
 TEST_SUITE_BEGIN("mst/agm_network");
 
 TEST_CASE("the network of the paper has the tree that its table gives, in every site") {
-  Lab lab({}, [](ProcessorId from, ProcessorId to) {
+  Lab lab({.theta = 0}, [](ProcessorId from, ProcessorId to) {
     return from == kNobody ? Duration{} : agm_latency(from, to);
   });
   lab.set_members(agm_processors());

@@ -16,7 +16,7 @@ using namespace phx::mst::support;
 namespace {
 
 Lab lab_of(std::uint32_t processors, const Weights& weights, std::uint64_t seed) {
-  Lab lab({}, random_delays(seed));
+  Lab lab({.theta = 0}, random_delays(seed));
   lab.set_members(first(processors));
   for (const auto& [ends, weight] : weights) lab.weigh(ends.first, ends.second, weight);
   return lab;
