@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/phoenix/agm_trial.h"
 #include "apps/phoenix/amounts.h"
 #include "apps/phoenix/experiments.h"
 #include "apps/phoenix/plot.h"
@@ -29,6 +30,7 @@ constexpr std::size_t kRoot = mst::kAgmRoot.value - 1;
 constexpr std::uint64_t kBytes = 24;
 constexpr Duration kOverhead = 5us;
 constexpr double kHundred = 100;
+constexpr double kMs = 1000;
 
 /// A position is a process of the paper.
 ProcessorId id_at(std::size_t position) {
@@ -180,6 +182,8 @@ class Course {
 
   /// False: the tree is not found, or reaches not everybody.
   bool run(Outcome& outcome);
+  /// That the last broadcast took.
+  [[nodiscard]] const PairTree& tree() const { return tree_; }
 
  private:
   void inject(std::size_t broadcast);
@@ -236,7 +240,6 @@ bool Course::run(Outcome& outcome) {
 }
 
 std::string seconds(Duration time) {
-  constexpr double kMs = 1000;
   return spell_fixed(to_ms(time) / kMs, 2);
 }
 std::string ratio(Duration a, Duration b) {
@@ -255,6 +258,8 @@ class AgmFigures {
   bool table2();
   bool figure4();
   bool injected_figures();
+  /// Once more by daemons: without changes.
+  [[nodiscard]] Status trial();
   [[nodiscard]] Status write_files();
 
   const ExperimentOptions& options_;
@@ -370,6 +375,29 @@ bool AgmFigures::injected_figures() {
   return true;
 }
 
+Status AgmFigures::trial() {
+  std::vector<NamedTree> trees{{"MPICH-like", mpich_like()}};
+  for (const Version& version : kVersions) {
+    if (version.adapts_every > 0) continue;
+    Outcome outcome;
+    const Figure one{"trial", 1, 0, {}};
+    Course course(one, version);
+    if (!course.run(outcome)) return Error{ErrorCode::kAborted, "a tree was not found"};
+    trees.emplace_back(version.name, course.tree());
+  }
+  const auto times = agm_trial(trees, options_.seed);
+  if (!times.ok()) return times.error();
+  Table table({"tree", "last receiver ms"});
+  for (const auto& [name, time] : times.value()) {
+    table.add({name, spell_fixed(to_ms(time), 1)});
+    const std::string taken = spell_fixed(to_ms(time) / kMs, 4);
+    csv_ += "trial,0," + name + ",1,0,0," + taken + "," + taken + ",0\n";
+  }
+  text_ += "\nReal daemons in the simulator, one broadcast, all latencies divided by 20\n" +
+           table.text();
+  return success();
+}
+
 Status AgmFigures::write_files() {
   for (const auto& [name, content] :
        {std::pair<std::string, std::string>{"agm.txt", text_}, {"agm.csv", csv_}}) {
@@ -387,6 +415,7 @@ int AgmFigures::run() {
   if (!table2() || !figure4() || !injected_figures()) {
     return fail("a tree was not found, or does not reach everybody");
   }
+  if (const Status status = trial(); !status.ok()) return fail(status.error().what);
   if (const Status status = write_files(); !status.ok()) return fail(status.error().what, kUsage);
   std::printf("%s\nWritten: agm.csv, agm.svg (figure 7) and agm.txt in %s\n", text_.c_str(),
               options_.out.c_str());
