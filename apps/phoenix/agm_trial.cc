@@ -9,8 +9,8 @@
 namespace phx::app {
 namespace {
 
-/// All latencies of Table 1 are divided by this: where one way takes hundreds of milliseconds,
-/// daemons may take each other for dead.
+/// All latencies of Table 1 are divided by this: where a dial takes longer than `dial_patience`,
+/// daemons look for ways through each other, and may give up.
 constexpr std::int64_t kScale = 20;
 
 sim::Topology topology() {
