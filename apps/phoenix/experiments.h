@@ -19,6 +19,7 @@ struct ExperimentOptions {
                                   const std::string& text);
 
 /// Each runs to its end, writes its files and prints its table. Exit codes of `phoenix experiment`.
+int experiment_agm(const ExperimentOptions& options);
 int experiment_mgo(const ExperimentOptions& options);
 int experiment_redistribution(const ExperimentOptions& options);
 

@@ -43,6 +43,16 @@ wrong "--on: 'true' is no number; see" run -n 4 --on true
 wrong "--signal needs a value; see" kill -s
 wrong "there is no 'heta'; did you mean 'heat'?; see phoenix demo" demo heta
 wrong "FIGURE is required" experiment
+wrong "no experiment 'amg': agm, fig6, mgo" experiment amg --out x
+check "an experiment" says "Figure 7: 20 broadcasts" "$phoenix" experiment agm --out figures
+cat >agm.awk <<'END'
+$1 == "learned" { learned = $2 }
+NF == 2 && $1 == "AGM" { agm = $2 }
+NF == 2 && $1 == "MagPIe-like" { magpie = $2 }
+END { exit !(learned > 0 && learned <= agm && learned <= magpie) }
+END
+check "in AGM's network the learned tree is the shortest" awk -f agm.awk figures/agm.txt
+check "and its files" test -s figures/agm.csv -a -s figures/agm.svg -a -s figures/agm.txt
 wrong "say where: --local N, HOST ..., or --hosts FILE" add
 wrong "excludes" run --timestamp --output-dir=x -n4 true
 wrong "--log requires --detach" run --log=x -n4 true
