@@ -107,6 +107,7 @@ void Contributions::add(VnodeId vnode, Targets targets) {
   for (auto& [target, given] : targets) {
     kept_bytes_ += weight_of(given);
     if (!is_closed(given)) next_[target] = std::max(next_[target], end_of(given));
+    if (!given.kept.empty()) asked_.erase(target);  // the answer may have come before this vnode
     const auto at = flows_.insert_or_assign(Key{target, vnode}, Flow{std::move(given), 0}).first;
     Flow& flow = at->second;
     for (std::uint64_t i = flow.given.first; i < flow.given.emitted && !is_closed(flow.given);

@@ -85,6 +85,7 @@ void Endpoint::handle(AppGrant& m) {
     casts_.add(parcel.vnode, std::exchange(parcel.bundle.casting, {}));
     holdings_.add(std::move(parcel));
   }
+  asked_at_ = 0;  // Nobody was asked for what came along.
   ask(asking, {.is_lost = true});
   if (is_closed) ask_targets({});
 }
