@@ -194,20 +194,6 @@ TEST_CASE("one vnode asks each target for all of its process") {
   CHECK(source.kept.slowest().empty());
 }
 
-TEST_CASE("a vnode that comes later than the answer to its process has it asked for again") {
-  Source here, elsewhere;
-  elsewhere.push(v2, 0);
-  here.push(v1, 0);
-  CHECK(here.kept.ask({.once = true}).size() == 1);
-  CHECK(here.kept.ask({.once = true}).empty());
-  here.kept.on_complete(v0, 1);
-
-  here.kept.add(v2, elsewhere.kept.remove(v2));
-
-  CHECK(here.kept.ask({.once = true}) == std::vector<FlowQuestion>{{v2, v0, false, 0, 1}});
-  CHECK(here.kept.ask({.once = true}).empty());
-}
-
 // --- The target's side ---------------------------------------------------------------------------
 
 namespace {
