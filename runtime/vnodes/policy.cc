@@ -37,35 +37,35 @@ std::vector<Load> donors(const Loads& loads, std::uint64_t more_than, const Stan
 }
 
 /// Those before a processor that have less than their share, and how much less in all.
-struct Queue {
+struct Ahead {
   std::uint64_t length = 0;
   std::uint64_t missing = 0;
 };
 
 /// Many who come together know the same loads; so that they do not all ask the same donor, each
 /// leaves to those before it what they will ask for.
-Queue queue_of(ProcessorId self, std::uint64_t fair, const Loads& loads, const Standing& standing) {
-  Queue queue;
+Ahead ahead_of(ProcessorId self, std::uint64_t fair, const Loads& loads, const Standing& standing) {
+  Ahead ahead;
   auto at = loads.begin();  // Both are in the order of ids.
   for (const ProcessorId id : standing.ready.ids()) {
     if (id == self) break;
     while (at != loads.end() && at->first < id) ++at;
     const std::uint64_t load = at != loads.end() && at->first == id ? at->second : 0;
     if (load >= fair) continue;
-    queue.missing += fair - load;
-    ++queue.length;
+    ahead.missing += fair - load;
+    ++ahead.length;
   }
-  return queue;
+  return ahead;
 }
 
 /// Shares are small, and exact: what is missing comes from those with most. REQUIRES that `all`
 /// have more than their share.
-std::vector<Load> wanted_exactly(std::uint64_t missing, std::uint64_t fair, const Queue& queue,
+std::vector<Load> wanted_exactly(std::uint64_t missing, std::uint64_t fair, const Ahead& ahead,
                                  const std::vector<Load>& all) {
   std::vector<Load> pulls;
   std::uint64_t surplus = 0;
   for (const Load& donor : all) surplus += donor.vnodes - fair;
-  std::uint64_t others = surplus == 0 ? 0 : queue.missing % surplus;
+  std::uint64_t others = surplus == 0 ? 0 : ahead.missing % surplus;
   for (const Load& donor : all) {
     const std::uint64_t more = donor.vnodes - fair;
     const std::uint64_t taken = std::min(others, more);
@@ -119,8 +119,8 @@ std::vector<Load> wanted(const Stock& stock, const VnodeMap& map, const Standing
   const Loads loads = map.loads();
   const std::vector<Load> all = donors(loads, slack == 0 ? fair : 0, standing);
   if (slack == 0 && all.empty()) return {};
-  const Queue queue = queue_of(stock.self, fair, loads, standing);
-  if (slack == 0) return wanted_exactly(missing, fair, queue, all);
+  const Ahead ahead = ahead_of(stock.self, fair, loads, standing);
+  if (slack == 0) return wanted_exactly(missing, fair, ahead, all);
   ProcessorSet beside;
   for (const auto& range : stock.own.ranges()) {
     for (const ProcessorId owner : map.beside(range)) beside.insert(owner);
@@ -137,7 +137,7 @@ std::vector<Load> wanted(const Stock& stock, const VnodeMap& map, const Standing
       all, [&](const Load& donor) { return donor.vnodes <= mine + 2 * slack; });
   const auto rich = static_cast<std::uint64_t>(poor - all.begin());
   if (pulls.empty() && rich > 0 && missing > 4 * slack) {
-    const Load& donor = all[queue.length % rich];
+    const Load& donor = all[ahead.length % rich];
     pulls.push_back({std::min(missing, (donor.vnodes - mine) / 2), donor.processor});
   }
   return pulls;

@@ -146,16 +146,15 @@ std::vector<std::pair<ProcessorId, std::uint64_t>> VnodeMap::loads() const {
     result.emplace_back(at->owner.first, last_of(at) - at->first + 1);
   }
   std::sort(result.begin(), result.end());
-  auto last = result.begin();
-  for (auto at = result.begin(); at != result.end(); ++at) {
-    if (at == last) continue;
-    if (at->first == last->first) {
-      last->second += at->second;
+  std::size_t owners = 0;
+  for (const auto& [owner, vnodes] : result) {  // none is written before it was read
+    if (owners > 0 && result[owners - 1].first == owner) {
+      result[owners - 1].second += vnodes;
     } else {
-      *++last = *at;
+      result[owners++] = {owner, vnodes};
     }
   }
-  if (last != result.end()) result.erase(std::next(last), result.end());
+  result.resize(owners);
   return result;
 }
 
