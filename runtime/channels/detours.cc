@@ -160,8 +160,6 @@ void Detours::on_dial_failed(Instant now, ProcessorId peer, bool refused, bool i
 
 void Detours::on_connection_up(LinkId link, bool dialled) {
   const ProcessorId peer = link.peer;
-  // Whoever dials anew may have lost the older one, with what was on its way through there.
-  if (is_connected(peer)) lose_relay(peer);
   connections_[peer].push_back(link);
   hard_to_reach_.erase(peer);
   pauses_.erase(peer);
@@ -188,10 +186,11 @@ void Detours::on_connection_up(LinkId link, bool dialled) {
 void Detours::on_connection_down(LinkId link) {
   const auto found = connections_.find(link.peer);
   if (found != connections_.end()) {
-    const bool is_newest = found->second.back() == link;
     std::erase(found->second, link);
-    if (found->second.empty()) connections_.erase(found);
-    if (is_newest) lose_relay(link.peer);
+    if (found->second.empty()) {
+      connections_.erase(found);
+      lose_relay(link.peer);
+    }
   }
   outputs_.emplace_back(LinkDown{link});
 }

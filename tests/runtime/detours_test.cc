@@ -245,18 +245,6 @@ TEST_CASE("a lost connection takes along what led through it") {
   CHECK(h.machine.in_use().empty());
 }
 
-TEST_CASE("a relay that dials anew may have lost what was on its way through it") {
-  Harness h;  // found by: phoenix sim --scenario drawn --seed 447
-  h.up(1);
-  h.passage(1, kPeer, kSelf, Step::kOpen, 77);
-  h.take<Note>();
-
-  h.machine.on_connection_up(connection(1, 2), false);
-
-  CHECK(h.take<Detours::LinkDown>().size() == 1);
-  CHECK(h.machine.in_use().empty());
-}
-
 TEST_CASE("what was on its way over a connection that was hung up here makes no detour") {
   Harness h;  // found by: phoenix sim --scenario barred --seed 79
   h.up(1);
