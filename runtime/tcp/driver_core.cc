@@ -12,9 +12,10 @@
 #include "runtime/tcp/memory_return.h"
 
 namespace phx::tcp {
-namespace {
 
 using Level = runtime::Note::Level;
+
+namespace {
 
 std::uint64_t random_number() {
   std::random_device device;
