@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -5,6 +7,7 @@
 #include "apps/phoenix/job_record.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
+#include "apps/phoenix/starters.h"
 #include "apps/phoenix/verb.h"
 #include "apps/phoenix/waiting.h"
 #include "overlay/base/signal_name.h"
@@ -36,7 +39,7 @@ void wait_for_end(const MeshDir& dir) {
   for (const auto& daemon : dir.daemons()) {
     std::fprintf(stderr, "phoenix: p%u (process %ld) did not end by itself: killed\n", daemon.id,
                  daemon.process);
-    tcp::kill_holder_of(daemon.state_file);
+    tcp::signal_holder_of(daemon.state_file, SIGKILL);
   }
 }
 
@@ -69,6 +72,15 @@ int kill_job(const KillOptions& options) {
   return kOk;
 }
 
+/// Also what is just being started there.
+Status end_with_starters(const std::string& name) {
+  const auto dir = MeshDir::open(name);
+  if (!dir.ok()) return dir.error();
+  const bool has_ended_some = end_starters(dir.value());
+  // An interrupted `up` takes its mesh down itself.
+  return has_ended_some && !dir.value().has_key() ? success() : end_mesh(name);
+}
+
 }  // namespace
 
 Status end_mesh(const std::string& name) {
@@ -97,7 +109,7 @@ void add_down(CLI::App& tool, Action& chosen) {
   add_mesh_option(*verb, *mesh);
   verb->callback([mesh, &chosen] {
     chosen = [mesh] {
-      const Status ended = end_mesh(*mesh);
+      const Status ended = end_with_starters(*mesh);
       if (!ended.ok()) return fail(ended.error().what);
       std::printf("mesh %s ended\n", mesh->c_str());
       return static_cast<int>(kOk);

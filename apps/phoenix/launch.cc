@@ -90,22 +90,31 @@ class Launch {
   [[nodiscard]] Error error(std::size_t wanted) const;
 
  private:
-  void fail(Error error);
+  /// Of many daemons the same is said once.
+  struct Said {
+    std::string what;
+    std::size_t times = 0;
+  };
+
+  void fail(const Error& error);
   void take(std::size_t at);
-  void give_up(Error why);
+  void give_up(const Error& why);
 
   const MeshDir& dir_;
   const LaunchOptions& options_;
   std::vector<Starting> running_;
   std::vector<Launched> members_;
-  std::optional<Error> failed_;
+  std::optional<ErrorCode> failed_;  ///< The first.
+  std::vector<Said> said_;
 };
 
-void Launch::fail(Error error) {
-  if (failed_) {
-    failed_->what += "; " + error.what;
+void Launch::fail(const Error& error) {
+  if (!failed_) failed_ = error.code;
+  const auto same = std::ranges::find(said_, error.what, &Said::what);
+  if (same == said_.end()) {
+    said_.push_back({error.what, 1});
   } else {
-    failed_ = std::move(error);
+    ++same->times;
   }
 }
 
@@ -117,12 +126,12 @@ void Launch::start(const Place& place, const std::vector<std::string>& join) {
 }
 
 /// None of those that are being started is wanted any more.
-void Launch::give_up(Error why) {
-  fail(std::move(why));
+void Launch::give_up(const Error& why) {
+  fail(why);
   for (const Starting& one : running_) one.ask_to_end();
   const auto deadline = SteadyClock::now() + kLastWordTimeout;
   for (Starting& one : running_) {
-    if (!one.await_end(deadline)) failed_->what += "; " + one.name() + " has not ended";
+    if (!one.await_end(deadline)) fail({why.code, one.name() + " has not ended"});
   }
   running_.clear();
 }
@@ -161,7 +170,11 @@ void Launch::wait_for_one() {
 }
 
 Error Launch::error(std::size_t wanted) const {
-  Error error = *failed_;
+  Error error{*failed_, ""};
+  for (const auto& [what, times] : said_) {
+    error.what += (error.what.empty() ? "" : "; ") + what +
+                  (times > 1 ? " (" + std::to_string(times) + " times)" : "");
+  }
   error.what +=
       " (" + std::to_string(members_.size()) + " of " + std::to_string(wanted) + " daemons started";
   for (const Launched& one : members_)
@@ -207,6 +220,8 @@ Result<std::vector<Launched>> launch(const MeshDir& dir, const std::vector<Place
     if (join.empty() && !members.empty()) join.push_back(members.front().endpoint);
     if (!options.quiet && !launch.has_failed()) show_progress(members.size(), places.size());
   }
+  // They answer in any order.
+  std::ranges::sort(launch.members(), {}, &Launched::id);
   if (launch.has_failed()) {
     // Else nobody would find those on other machines again.
     std::vector<std::string> endpoints = dir.known_endpoints();

@@ -14,6 +14,7 @@
 #include "apps/phoenix/mesh_dir.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
+#include "apps/phoenix/starters.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/key.h"
@@ -163,6 +164,7 @@ int add(const StartOptions& options) {
   seeds.resize(std::min(seeds.size(), kSeedsMax));
   session.value().dir.remove_dead();
   const Interrupts interrupts;
+  const Starter starter(session.value().dir);
   const auto members = launch(session.value().dir, places.value(), seeds, options.launch);
   if (!members.ok()) return fail_to_start(members.error());
   return report(options, members.value(), "added");
@@ -172,8 +174,8 @@ int add(const StartOptions& options) {
 Result<tcp::Descriptor> lock_start(const MeshDir& dir) {
   tcp::Descriptor folder(::open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A file system without locks does without.
-  const bool is_taken = folder.is_open() && ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 &&
-                        errno == EWOULDBLOCK;
+  const bool is_taken =
+      folder.is_open() && ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (!is_taken) return folder;
   return Error{ErrorCode::kBusy, "mesh '" + dir.name() +
                                      "' is just being started by another phoenix up; "
@@ -188,6 +190,7 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
   if (!dir.ok()) return dir.error();
   const auto lock = lock_start(dir.value());
   if (!lock.ok()) return lock.error();
+  const Starter starter(dir.value());
   const bool is_new = !dir.value().has_key();
   if (!is_new) {
     auto running = connect(name);
@@ -215,7 +218,10 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
     const Status ended = end_mesh(name);
     if (!ended.ok()) return ended.error();
   }
-  if (is_interrupted) return Error{ErrorCode::kAborted, "interrupted; what had started is ended"};
+  if (is_interrupted) {
+    return Error{ErrorCode::kAborted,
+                 "interrupted, by a signal or phoenix down; what had started is ended"};
+  }
   if (!members.ok()) {
     Error error = members.error();
     if (!is_empty) error.what += "; these run: phoenix add starts others, phoenix down ends them";

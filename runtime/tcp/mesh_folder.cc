@@ -142,14 +142,14 @@ std::optional<pid_t> holder_of(const Descriptor& file) {
   return holder > 0 ? std::optional(holder) : std::nullopt;
 }
 
-void kill_holder_of(const std::string& path) {
+void signal_holder_of(const std::string& path, int signal) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   const pid_t holder = file.is_open() ? locked_by(file) : 0;
   if (holder <= 0) return;
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, holder, 0U)));
   // It holds the lock still, so it has lived all the time, and what was opened is it.
   if (process.is_open() && locked_by(file) == holder) {
-    ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0U);
+    ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0U);
   }
 }
 

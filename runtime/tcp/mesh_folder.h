@@ -28,8 +28,8 @@ namespace phx::tcp {
 [[nodiscard]] std::optional<pid_t> holder_of(const std::string& path);
 /// The same of a file that is open.
 [[nodiscard]] std::optional<pid_t> holder_of(const Descriptor& file);
-/// SIGKILL to that very process, and to no other that got its number.
-void kill_holder_of(const std::string& path);
+/// A signal to that very process, and to no other that got its number.
+void signal_holder_of(const std::string& path, int signal);
 
 /// Tells this machine, since its last start, from all others: files in a folder that several share.
 [[nodiscard]] std::string boot_id();

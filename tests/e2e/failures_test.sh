@@ -73,6 +73,9 @@ check "a start that is killed is told" \
 check "each that fails is named, with its exit code" \
   fails_with "127.0.0.[78] did not start.*exit code 3.*127.0.0.[78] did not start.*(0 of 2" \
   "$phoenix" add -q --remote-shell "$work/silent" 127.0.0.7 127.0.0.8
+check "what many say is said once" \
+  fails_with "^phoenix: the daemon here did not start: .*--nonsense[^;]*; see phoenixd --help ([2-9] times) (0 of" \
+  "$phoenix" add -q --local 9 --daemon-option=--nonsense
 check "a machine that cannot reach the mesh is refused at once" \
   fails_with "listens on loopback only.*up --hosts" "$phoenix" add -q --remote-shell false lab7
 check "a name that would be an option of the remote shell is refused" \

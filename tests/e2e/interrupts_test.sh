@@ -43,6 +43,21 @@ for after in 0.03 0.045 0.05 0.055 0.06; do
   await "no daemon is left" no_daemon
 done
 
+# A mesh that is ended while it is being started: by whoever starts it, at once.
+for after in 0 0.03 0.06 0.1; do
+  "$phoenix" up --local 48 >started.out 2>&1 &
+  starting=$!
+  until ls "$PHOENIX_DIR"/default/starter-* >/dev/null 2>&1 || ! kill -0 "$starting" 2>/dev/null; do :; done
+  sleep "$after"
+  check "a mesh ends that is being started, after $after s" "$phoenix" down
+  check "by itself" sh -c "! grep 'did not end by itself' $work/said"
+  wait "$starting"
+  check "who started it says so, or had done it" grep -q "^started 48\|^phoenix: interrupted, by a signal or phoenix down" started.out
+  check "and no daemon complains" sh -c "! grep 'did not start' started.out"
+  check "nothing is left" sh -c "! test -e $PHOENIX_DIR/default"
+  await "nor a daemon" no_daemon
+done
+
 check "a mesh starts" "$phoenix" up --local 3 -q
 for after in 0 0.01 0.02 0.05 0.1; do
   interrupted "$after" "$phoenix" add --local 4 -q

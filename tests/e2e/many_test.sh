@@ -3,7 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 
 cd "$work" || exit 1
-check "64 daemons start" "$phoenix" up --local 64 -q
+check "64 daemons start" sh -c "$phoenix up --local 64 >up.out"
+check "and are listed in the order of their numbers" grep -q "^started 64 processors: $(seq -f p%.0f -s ' ' 1 64)\$" up.out
 check "all of them are members" has_processors 64
 check "a job runs on all" "$phoenix" run -n 128 --output-dir out -- "$demos/heat" --size 200 --steps 20
 check "its result is right" sh -c "cat out/*.out | grep -q 'equal to the sequential run bit for bit'"

@@ -156,6 +156,11 @@ check "and its record says how it ended" grep -q "^code 0" "$record"
 touch -d '10 days ago' "$record"
 check "old records go" sh -c "$phoenix run -d -n 1 --fit -- true && ! test -e $record"
 
+check "a process on each processor" test "$("$phoenix" run -n 1 -- echo here 2>/dev/null | grep -c here)" -eq 2
+check "or no more than there are vnodes" test "$(fitted -- echo here 2>/dev/null | grep -c here)" -eq 1
+check "which the help says at -n" says "vnodes.* every processor gets a process, see --fit" \
+  sh -c "$phoenix run --help | tr -s ' \n' ' '"
+
 # Who is missing where others wait.
 "$phoenix" run -n 4 -- "$travel" lag "$work/come" >lag 2>&1 &
 job=$!

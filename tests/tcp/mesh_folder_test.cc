@@ -109,7 +109,7 @@ TEST_CASE("a folder that somebody else could replace, or made first, is refused"
   CHECK(why(make_private(folder / "above/new")).find("somebody else") != std::string::npos);
 }
 
-TEST_CASE("the process that has locked a file is found, and no other one is killed") {
+TEST_CASE("the process that has locked a file is found, and no other one gets a signal") {
   const test::Folder folder;
   const std::string path = folder / "p1.json";
   std::ofstream(path) << "{}";
@@ -118,13 +118,13 @@ TEST_CASE("the process that has locked a file is found, and no other one is kill
   Holder holder(path);
   CHECK(holder_of(path) == holder.process);
 
-  kill_holder_of(path);
+  signal_holder_of(path, SIGKILL);
   int status = 0;
   REQUIRE(::waitpid(holder.process, &status, 0) == holder.process);
   CHECK(WTERMSIG(status) == SIGKILL);
   holder.process = 0;
   CHECK(!holder_of(path));
-  kill_holder_of(path);  // nobody
+  signal_holder_of(path, SIGKILL);  // nobody
 }
 
 TEST_CASE("a lock ends with its process, and this machine has a name") {
