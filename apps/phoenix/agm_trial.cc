@@ -9,10 +9,6 @@
 namespace phx::app {
 namespace {
 
-/// All latencies of Table 1 are divided by this: where a dial takes longer than `dial_patience`,
-/// daemons look for ways through each other, and may give up.
-constexpr std::int64_t kScale = 20;
-
 sim::Topology topology() {
   sim::Topology result = sim::Topology::uniform(
       std::vector<std::uint32_t>(mst::kAgmSites, mst::kAgmPerSite), sim::Topology::Link{});
@@ -20,11 +16,10 @@ sim::Topology topology() {
     return ProcessorId{static_cast<std::uint32_t>(site) * mst::kAgmPerSite + 1};
   };
   for (std::size_t a = 0; a < mst::kAgmSites; ++a) {
-    result.sites[a].latency = mst::agm_latency(one_of(a), one_of(a)) / kScale;
+    result.sites[a].latency = mst::agm_latency(one_of(a), one_of(a));
     for (std::size_t b = 0; b < mst::kAgmSites; ++b) {
       if (a == b) continue;
-      result.links[a * mst::kAgmSites + b].latency =
-          mst::agm_latency(one_of(a), one_of(b)) / kScale;
+      result.links[a * mst::kAgmSites + b].latency = mst::agm_latency(one_of(a), one_of(b));
     }
   }
   return result;

@@ -15,7 +15,7 @@ namespace phx::app {
 using NamedTree = std::pair<std::string, planners::PairTree>;
 using NamedTime = std::pair<std::string, Duration>;
 
-/// One short broadcast from the root of AGM's network, 20 times smaller, by real daemons in the
+/// One short broadcast from the root of AGM's network, by real daemons in the
 /// simulator, until the last processor has it: along each of these trees, and along the one that
 /// they have learned. kAborted: the mesh does not form, a broadcast does not end, or a checker
 /// found something.

@@ -393,7 +393,7 @@ Status AgmFigures::trial() {
     const std::string taken = spell_fixed(to_ms(time) / kMs, 4);
     csv_ += "trial,0," + name + ",1,0,0," + taken + "," + taken + ",0\n";
   }
-  text_ += "\nReal daemons in the simulator, one broadcast, all latencies divided by 20\n" +
+  text_ += "\nReal daemons in the simulator, one broadcast\n" +
            table.text();
   return success();
 }

@@ -19,8 +19,9 @@ struct GaugeOptions {
   std::size_t abreast = 8;
   /// Pings sent at once to learn what a message costs; the distance of their answers tells.
   std::uint32_t burst = 8;
-  /// A report is made after this time, whoever has not answered.
-  Duration patience = 2s;
+  /// A report is made after this time, whoever has not answered: a connection takes two round trips
+  /// to come up, and three pings as many, of 1.4 s at most.
+  Duration patience = 8s;
   /// Landmarks of a task, and pings to each [limits]; further ones are left out.
   std::size_t landmarks_max = 256;
   std::uint32_t pings_max = 16;

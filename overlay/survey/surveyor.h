@@ -31,7 +31,7 @@ struct SurveyorOptions {
   /// A landmark's time for those who measure it: tasks are spread over this for each of them.
   Duration per_asker = 400us;
   /// Who is not heard of after spreading and this is left out of the run.
-  Duration patience = 3s;
+  Duration patience = 9s;
   /// Those are tried again after this time.
   Duration again = 10s;
   /// How often distances between sites are measured again, each time by others, with so few pings.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/time.h"
+#include "runtime/channels/channel_options.h"
 #include "runtime/channels/lateness.h"
 #include "runtime/channels/link_share.h"
 #include "runtime/channels/send_queue.h"
@@ -67,6 +69,10 @@ struct ChannelPeer {
   /// Everything has arrived there.
   [[nodiscard]] bool has_all() const { return stream.all_acknowledged() && waiting.empty(); }
   [[nodiscard]] std::uint64_t queued_bytes() const { return stream.kept_bytes() + waiting.bytes(); }
+  /// An answer came, so long after what it answers.
+  void note_answer(Instant now, Duration took, const ChannelOptions& options) {
+    if (took >= options.late_least) slowness.note(now, std::min(took, options.late_most));
+  }
   /// The link with this name; null if it was hung up.
   [[nodiscard]] ChannelLink* find(const LinkId& wanted) {
     if (link && link->id == wanted) return &*link;

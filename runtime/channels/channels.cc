@@ -138,6 +138,7 @@ void Channels::take_first_frame(Instant now, ChannelPeer& peer, ChannelLink& lin
     return;
   }
   link.stated = true;
+  peer.note_answer(now, now - link.up_at, options_);  // The statement of who dialled needs so long.
   peer.used_at = now;
   arm(peer, Timer::kIdle, now + options_.idle_timeout);
   peer.trouble.clear();
@@ -150,9 +151,8 @@ bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t r
   if (!peer.stream.on_acknowledged(received)) return false;
   const bool is_progress = peer.stream.acknowledged() > before;
   if (peer.timed != 0 && peer.timed <= received) {
-    const Duration took = now - peer.timed_at;
     peer.timed = 0;
-    if (took >= options_.late_least) peer.slowness.note(now, std::min(took, options_.late_most));
+    peer.note_answer(now, now - peer.timed_at, options_);
   }
   if (is_progress) {
     peer.progress_at = now;

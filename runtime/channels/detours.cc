@@ -18,6 +18,7 @@ void Detours::on_members(const ProcessorSet& members) {
   std::erase_if(hard_to_reach_, [&](ProcessorId id) { return !members.contains(id); });
   std::erase_if(rounds_, [&](const auto& entry) { return !members.contains(entry.first); });
   std::erase_if(pauses_, [&](const auto& entry) { return !members.contains(entry.first); });
+  std::erase_if(offers_, [&](const auto& entry) { return !members.contains(entry.first); });
 }
 
 // --- Seeking a link ------------------------------------------------------------------------------
@@ -33,7 +34,7 @@ void Detours::connect(Instant now, ProcessorId peer) {
   seek.is_refused = false;
   seek.why.clear();
   if (!seek.is_dialling) dial(peer, seek);
-  if (hard_to_reach_.contains(peer)) {
+  if (hard_to_reach_.contains(peer) && !offers_.contains(peer)) {
     seek_detour(now, peer);
   } else {
     deadlines_.arm({peer, Timer::kSeek}, now + options_.dial_patience);
@@ -164,6 +165,7 @@ void Detours::on_connection_up(LinkId link, bool dialled) {
   hard_to_reach_.erase(peer);
   pauses_.erase(peer);
   rounds_.erase(peer);
+  offers_.erase(peer);  // The peer has this connection as well, or will soon.
   const auto ended = seeks_.extract(peer);
   for (const Timer timer : {Timer::kSeek, Timer::kGiveUp, Timer::kRetry}) {
     deadlines_.disarm({peer, timer});
@@ -202,6 +204,7 @@ void Detours::lose_relay(ProcessorId relay) {
     if (link.via == relay) lost.push_back(link);
   }
   for (const LinkId& link : lost) go_down(link);
+  std::erase_if(offers_, [&](const auto& entry) { return entry.second.via == relay; });
   std::vector<std::pair<ProcessorId, std::uint64_t>> waiting;
   for (const auto& [peer, seek] : seeks_) {
     if (seek.asked.contains(relay) && !seek.unconnected.contains(relay)) {
@@ -298,7 +301,7 @@ void Detours::take(Instant now, ProcessorId relay, Frame frame) {
   const LinkId link{passage.from, passage.number, relay};
   switch (passage.step) {
     case Step::kOpen:
-      return accept(now, relay, passage);
+      return accept(relay, passage);
     case Step::kAccept: {
       const auto seek = seeks_.find(passage.from);
       const bool is_asked = seek != seeks_.end() && seek->second.number == passage.number;
@@ -311,6 +314,11 @@ void Detours::take(Instant now, ProcessorId relay, Frame frame) {
       return come_up(now, link, true);
     }
     case Step::kCarry:
+      if (const auto offer = offers_.find(link.peer);
+          offer != offers_.end() && offer->second == link) {
+        offers_.erase(offer);
+        come_up(now, link, false);
+      }
       if (!detours_.contains(link)) {
         return tell(relay, {self_, passage.from, passage.number, Step::kClose});
       }
@@ -318,20 +326,24 @@ void Detours::take(Instant now, ProcessorId relay, Frame frame) {
       outputs_.emplace_back(Arrived{link, std::move(frame)});
       return;
     case Step::kClose:
+      std::erase_if(offers_, [&](const auto& entry) { return entry.second == link; });
       go_down(link);
       return on_no(relay, passage.from, passage.number);
   }
 }
 
-/// The peer cannot dial this processor. Perhaps the reverse is possible: it is tried at once.
-void Detours::accept(Instant now, ProcessorId relay, const Passage& passage) {
+/// The peer cannot dial this processor. Perhaps the reverse is possible: it is tried at once. The
+/// link comes up when the peer uses it: until then it may have got a connection, and this one too.
+void Detours::accept(ProcessorId relay, const Passage& passage) {
   const auto same = [&](const LinkId& link) {
     return link.peer == passage.from && link.incarnation == passage.number;
   };
   if (std::ranges::any_of(detours_, same)) return;  // Another relay was faster.
+  const auto offer = offers_.find(passage.from);
+  if (offer != offers_.end() && same(offer->second)) return;
   tell(relay, {self_, passage.from, passage.number, Step::kAccept});
+  offers_[passage.from] = {passage.from, passage.number, relay};
   deadlines_.disarm({passage.from, Timer::kRetry});
-  come_up(now, {passage.from, passage.number, relay}, false);
   if (!is_connected(passage.from)) retry(passage.from);
 }
 
@@ -380,6 +392,9 @@ void Detours::check_invariants() const {
   for (const LinkId& link : detours_) {
     PHX_CHECK(link.via != kNobody && link.via != link.peer && link.via != self_);
     PHX_CHECK(is_connected(link.via));
+  }
+  for (const auto& [peer, link] : offers_) {
+    PHX_CHECK(link.peer == peer && is_connected(link.via) && !detours_.contains(link));
   }
   for (const auto& [peer, links] : connections_) PHX_CHECK(!links.empty());
   for (const auto& [peer, seek] : seeks_) {

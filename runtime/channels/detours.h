@@ -113,7 +113,7 @@ class Detours {
   void fail_if_over(ProcessorId peer);
   void fail(ProcessorId peer);
   void relay(Instant now, LinkId link, Frame frame);
-  void accept(Instant now, ProcessorId relay, const Passage& passage);
+  void accept(ProcessorId relay, const Passage& passage);
   void take(Instant now, ProcessorId relay, Frame frame);
   void come_up(Instant now, LinkId link, bool dialled);
   void go_down(LinkId link);
@@ -132,6 +132,7 @@ class Detours {
   std::map<ProcessorId, Seek> seeks_;
   std::map<ProcessorId, Favour> favours_;
   std::set<LinkId> detours_;                ///< Links through others that are up.
+  std::map<ProcessorId, LinkId> offers_;    ///< Accepted, and not yet used by who asked.
   std::set<ProcessorId> hard_to_reach_;     ///< The last dial failed: a detour is sought at once.
   std::map<ProcessorId, Duration> pauses_;  ///< Before the next dial of one reached by a detour.
   std::map<ProcessorId, std::uint64_t> rounds_;  ///< Of questions about a peer.

@@ -121,7 +121,7 @@ TEST_CASE("whoever is silent for long costs a task each time, and no news for th
   net.members(first(9));
   net.run_for(5ms);
   net.mute.insert(p(5));
-  net.run_for(5s);
+  net.run_for(12s);
   const NetworkVersion version = net.surveys.at(p(1)).version();
   const std::uint64_t tasks = net.tasks;
   net.run_for(60s);
@@ -134,12 +134,12 @@ TEST_CASE("whoever does not answer holds the others up for the patience only, an
   net.members(first(9));
   net.run_for(5ms);  // it has said that it is there
   net.mute.insert(p(5));
-  net.run_for(5s);
+  net.run_for(12s);
   CHECK(net.surveys.at(p(2)).network().sites.size() == 3);
   CHECK_FALSE(net.surveys.at(p(2)).network().site_of(p(5)).has_value());
 
   net.mute.clear();
-  net.run_for(15s);
+  net.run_for(25s);
   net.check_sites(3);
 }
 

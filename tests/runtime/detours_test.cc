@@ -180,10 +180,45 @@ TEST_CASE("who is asked accepts, and dials back at once") {
   CHECK(h.take<Detours::LinkUp>().empty());
 }
 
+TEST_CASE("who accepts has a link when the peer uses it, and none if a connection was faster") {
+  Harness h;
+  h.up(1);
+  SUBCASE("the peer had lost the connection that this one holds still") {
+    h.up(9);
+    h.passage(1, kPeer, kSelf, Step::kOpen, 77);
+    CHECK(h.take<Detours::LinkUp>().empty());
+    h.passage(1, kPeer, kSelf, Step::kCarry, 77);
+    CHECK(h.take<Detours::LinkUp>().size() == 1);
+  }
+  SUBCASE("the peer has a connection by now, and hears no more of the detour") {
+    h.passage(1, kPeer, kSelf, Step::kOpen, 77);
+    h.up(9);
+    h.take_passages();
+    h.passage(1, kPeer, kSelf, Step::kCarry, 77);
+    CHECK(h.take_passages() == Texts{"p1: p5>p9 3"});
+  }
+  SUBCASE("the peer does without") {
+    h.passage(1, kPeer, kSelf, Step::kOpen, 77);
+    h.take_passages();
+    h.passage(1, kPeer, kSelf, Step::kClose, 77);
+    h.passage(1, kPeer, kSelf, Step::kCarry, 77);
+    CHECK(h.take_passages() == Texts{"p1: p5>p9 3"});
+  }
+  SUBCASE("the relay is gone before") {
+    h.passage(1, kPeer, kSelf, Step::kOpen, 77);
+    h.machine.on_connection_down(connection(1));
+    CHECK(h.take<Detours::LinkDown>().size() == 1);
+    h.up(1);
+    h.passage(1, kPeer, kSelf, Step::kCarry, 77);
+    CHECK(h.take<Detours::LinkUp>().empty());
+  }
+}
+
 TEST_CASE("a peer with a detour is dialled again, more and more seldom") {
   Harness h;
   h.up(1);
   h.passage(1, kPeer, kSelf, Step::kOpen, 77);
+  h.passage(1, kPeer, kSelf, Step::kCarry, 77);
   std::size_t dials = h.take<Detours::Connect>().size();
   h.fail(kPeer);
   for (int i = 0; i < 300; ++i) {
@@ -235,6 +270,7 @@ TEST_CASE("a lost connection takes along what led through it") {
   Harness h;
   h.up(1);
   h.passage(1, kPeer, kSelf, Step::kOpen, 77);
+  h.passage(1, kPeer, kSelf, Step::kCarry, 77);
   h.take<Note>();
 
   h.machine.on_connection_down(connection(1));
