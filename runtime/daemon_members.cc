@@ -1,4 +1,5 @@
 // What a new view means for the machines of a daemon.
+#include <algorithm>
 #include <utility>
 
 #include "runtime/daemon_core.h"
@@ -18,6 +19,20 @@ void start_anew(Envelope& envelope) {
 
 std::string why_of(const ViewChange::Gone& gone) {
   return gone.detail.empty() ? "" : " why=" + gone.detail;
+}
+
+using Departed = std::vector<ViewChange::Gone>;
+
+/// Also those who came and went in views that were missed here, but with whom this processor has
+/// talked before: what they have not confirmed must not wait for them for ever. Those who saw them
+/// die say what follows from that.
+Departed with_unseen(Departed gone, const Channels& channels, const View& view) {
+  for (const ProcessorId peer : channels.peers()) {
+    if (peer.value >= view.next_processor || view.members.contains(peer)) continue;
+    if (std::ranges::find(gone, peer, &ViewChange::Gone::id) != gone.end()) continue;
+    gone.push_back({peer, Departure::kLeft, "came and went in views that were missed here"});
+  }
+  return gone;
 }
 
 }  // namespace
@@ -65,12 +80,13 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   members = membership.ids();
   staying = membership.live();
   note_changed(change);
+  const Departed departed = with_unseen(change.gone, channels, view);
   Solitude::Outbox alone;
-  solitude.on_view(now, view, change.gone, alone);
+  solitude.on_view(now, view, departed, alone);
   absorb(alone);
   detours.on_members(members);
   std::vector<Envelope> returned;
-  for (const auto& gone : change.gone) {
+  for (const auto& gone : departed) {
     note(gone.why == Departure::kLeft ? Note::Level::kInfo : Note::Level::kWarn, "processor-gone",
          to_string(gone.id) + " view=" + std::to_string(view.number) + why_of(gone));
     if (gone.id == self) {
@@ -93,7 +109,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   adapt_trees();
   if (were_planned) draw_anew();
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
-    jobs.on_view(surroundings, change.changed, change.gone, out);
+    jobs.on_view(surroundings, change.changed, departed, out);
     if (surroundings.leaving) jobs.on_leaving(surroundings, out);
   });
   // A leaver did not take these any more, so they begin again here.
@@ -103,7 +119,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
     inbox.emplace_back(self, std::move(envelope));
   }
   Tools::Outbox tool_answers;
-  tools.on_view(view, change.gone, tool_answers);
+  tools.on_view(view, departed, tool_answers);
   absorb(tool_answers);
   if (!membership.is_coordinator()) return;
   for (const auto& [from, request] : std::exchange(job_requests, {})) on_job_request(from, request);

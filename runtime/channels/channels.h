@@ -90,7 +90,7 @@ class Channels {
   [[nodiscard]] bool has_acknowledged(ChannelMarks& marks) const;  ///< Forgets those.
   [[nodiscard]] std::uint64_t links_up() const;
   [[nodiscard]] const ChannelCounters& counters() const { return counters_; }
-  /// Aborts if an invariant is broken.
+  [[nodiscard]] std::vector<ProcessorId> peers() const;  ///< Not forgotten; members or not.
   void check_invariants() const;
 
  private:

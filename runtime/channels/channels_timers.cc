@@ -214,6 +214,12 @@ void Channels::on_linger_due(ProcessorId id) {
   }
 }
 
+std::vector<ProcessorId> Channels::peers() const {
+  std::vector<ProcessorId> ids;
+  for (const auto& [id, peer] : peers_) ids.push_back(id);
+  return ids;
+}
+
 void Channels::check_invariants() const {
   for (const auto& [id, peer] : peers_) {
     PHX_CHECK(peer.id == id && id != self_ && !gone_.contains(id));

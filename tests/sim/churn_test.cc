@@ -68,6 +68,16 @@ TEST_CASE("churn: slow links, several jobs, pairs and sites that do not reach ea
   }
 }
 
+// 447: two gave up a connection for a detour, and the detour for the connection, again and again.
+// 845: a copy waited for one that had come and gone in views that its sender had missed.
+TEST_CASE("drawn runs that went wrong once") {
+  for (const std::uint64_t seed : {447U, 845U}) {
+    CAPTURE(seed);
+    const Outcome outcome = run_churn(seed, ChurnOptions::drawn());
+    CHECK(found(outcome) == "");
+  }
+}
+
 TEST_CASE(
     "churn: a tool that is stopped now and then shows all that was written, and no job ends") {
   const ChurnOptions options = ChurnOptions::stopped();
