@@ -57,7 +57,8 @@ SimDriver::Outside Cluster::make_outside() {
       blamed_.insert(n.detail.substr(first, n.detail.find(' ', first) - first));
     }
     if (n.event == "processor-gone" && n.level == runtime::Note::Level::kWarn) {
-      put_out_.insert(n.detail.substr(0, n.detail.find(' ')));
+      const std::string name = n.detail.substr(0, n.detail.find(' '));
+      if (!left_.contains(name)) put_out_.insert(name);
     }
     if (n.level == runtime::Note::Level::kDebug && !options_.has_debug_notes) return;
     note(at, n.event, n.detail);
@@ -205,6 +206,7 @@ void Cluster::heal() {
 void Cluster::on_stopped(MachineId at, const runtime::Stop& stop) {
   note(at, "stopped",
        "code=" + std::to_string(stop.code) + (stop.reason.empty() ? "" : " why=" + stop.reason));
+  if (stop.code == 0) left_.insert(name_of(at));
   agenda_.schedule_in(kClientDelay * 2, [this, at] { drop_clients(at); });
 }
 

@@ -89,7 +89,7 @@ class Cluster {
   [[nodiscard]] std::optional<MachineId> find(ProcessorId processor) const;
   /// The processors that daemons named when they ended jobs.
   [[nodiscard]] const std::set<std::string>& blamed() const { return blamed_; }
-  /// Who was put out, as daemons that stay say.
+  /// Who was put out before it had left, as others say.
   [[nodiscard]] const std::set<std::string>& put_out() const { return put_out_; }
   /// Was killed, or its machine lost.
   [[nodiscard]] bool has_died(const std::string& name) const { return dead_.contains(name); }
@@ -143,7 +143,7 @@ class Cluster {
   std::deque<Tool> tools_;
   Instant tools_go_on_at_{};
   Unread unread_;
-  std::set<std::string> blamed_, put_out_, dead_;
+  std::set<std::string> blamed_, put_out_, dead_, left_;
 };
 
 }  // namespace phx::sim
