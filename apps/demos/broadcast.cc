@@ -167,6 +167,6 @@ int main(int argc, char** argv) {
   app.add_option("--file", settings.file,
                  "Send beginnings of this file, at last all of it (readable at every processor)")
       ->check(CLI::ExistingFile);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = demos::read_options(app, "broadcast", argc, argv)) return *code;
   return demos::run("broadcast", [&](phx::Session& job) { return broadcast(job, settings); });
 }

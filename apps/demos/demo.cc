@@ -22,6 +22,27 @@ std::string spell(double value, const char* unit) {
 
 }  // namespace
 
+std::optional<int> read_options(CLI::App& app, const std::string& name, int argc, char** argv) {
+  constexpr int kMisuse = 2;
+  bool is_check = false;
+  app.add_flag("--check-options", is_check)->group("");  // Not in the help.
+  app.failure_message([&](const CLI::App* parsed, const CLI::Error& error) {
+    std::string what = error.what();
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+      what = "not expected:";
+      for (const std::string& word : parsed->remaining()) what += " " + word;
+    }
+    const std::string command = "phoenix demo " + name;
+    return command + ": " + what + "; see " + command + " --help\n";
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kMisuse;
+  }
+  return is_check ? std::optional(0) : std::nullopt;
+}
+
 void wrong(const std::string& what) {
   throw std::runtime_error("WRONG RESULT: " + what);
 }

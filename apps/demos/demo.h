@@ -2,16 +2,24 @@
 
 #include <phoenix.h>
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 /// What the demos have in common.
 namespace demos {
+
+/// Reads the command line of the demo `name`. A value: the program ends with that exit code, having
+/// said why; 2: misuse. With `--check-options` it ends here in any case, so that `phoenix demo` can
+/// ask before it starts anything.
+[[nodiscard]] std::optional<int> read_options(CLI::App& app, const std::string& name, int argc,
+                                              char** argv);
 
 /// Attaches and runs `demo(job)`. An exception becomes the reason for the end of the whole job, and
 /// exit code 1. (Without the catch here, the job would end without saying why.)

@@ -174,6 +174,6 @@ int main(int argc, char** argv) {
   app.add_option("--sample", settings.sample_s, "Seconds between two lines of output")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = demos::read_options(app, "elastic", argc, argv)) return *code;
   return demos::run("elastic", [&](phx::Session& job) { return Elastic(job, settings).run(); });
 }

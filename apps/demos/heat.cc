@@ -145,8 +145,10 @@ int main(int argc, char** argv) {
   app.add_option("--size", settings.size, "Cells per side of the sample")
       ->check(CLI::Range(3, 8192))
       ->capture_default_str();
-  app.add_option("--steps", settings.steps, "Stop after so many");
-  app.add_option("--tolerance", settings.tolerance, "Stop when no cell changes by more");
-  CLI11_PARSE(app, argc, argv);
+  app.add_option("--steps", settings.steps, "Stop after so many")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U));
+  app.add_option("--tolerance", settings.tolerance, "Stop when no cell changes by more")
+      ->check(CLI::NonNegativeNumber);
+  if (const auto code = demos::read_options(app, "heat", argc, argv)) return *code;
   return demos::run("heat", [&](phx::Session& job) { return heat(job, settings); });
 }

@@ -230,7 +230,7 @@ int main(int argc, char** argv) {
   app.add_option("--depth", depth, "Rows that are filled before the work is shared out")
       ->check(CLI::Range(1, 8))
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = demos::read_options(app, "queens", argc, argv)) return *code;
   return demos::run(
       "queens", [&](phx::Session& job) { return Queens(job, size, std::min(depth, size)).run(); });
 }

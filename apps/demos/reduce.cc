@@ -242,6 +242,6 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", repeats, "How often all of it")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  if (const auto code = demos::read_options(app, "reduce", argc, argv)) return *code;
   return demos::run("reduce", [&](phx::Session& job) { return reduce(job, lengths, repeats); });
 }

@@ -1,5 +1,7 @@
 #include "apps/phoenix/demo.h"
 
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -29,6 +31,23 @@ constexpr std::array kDemos = {
     Demo{"queens", "N queens, by vnodes that steal work from each other", 64},
 };
 
+/// What the demo itself says of these arguments, before anything is started for them.
+int check_options(const std::string& program, std::vector<std::string> words) {
+  words.insert(words.begin(), program);
+  words.emplace_back("--check-options");
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t process = 0;
+  const int failure =
+      ::posix_spawn(&process, program.c_str(), nullptr, nullptr, argv.data(), environ);
+  if (failure != 0) return fail(program + ": " + std::strerror(failure));
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
+}
+
 /// Runs the demo as a job, in the running mesh or in one of its own.
 int run_demo(const RunOptions& options, const std::vector<std::string>& arguments,
              bool wants_help) {
@@ -42,6 +61,7 @@ int run_demo(const RunOptions& options, const std::vector<std::string>& argument
     ::execl(program.c_str(), options.name.c_str(), "--help", nullptr);
     return fail(program + ": " + std::strerror(errno));
   }
+  if (const int code = check_options(program, arguments); code != kOk) return code;
   RunOptions job = options;
   job.command = {program};
   job.command.insert(job.command.end(), arguments.begin(), arguments.end());

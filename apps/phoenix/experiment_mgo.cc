@@ -165,7 +165,7 @@ std::string MgoTable::times() const {
 
 /// By how much MGO is shorter than each other one, in percent.
 std::string MgoTable::gains() const {
-  constexpr double kHundred = 100;
+  constexpr double kPercent = 100;
   const std::size_t others = kPublished[0].ms.size() - 1;
   std::vector<std::string> titles{"processors"};
   for (std::size_t i = 0; i < others; ++i) {
@@ -178,7 +178,7 @@ std::string MgoTable::gains() const {
     std::vector<std::string> cells{std::to_string(row.processors)};
     const double mgo = short_broadcast(row.processors, "MGO");
     const auto gain = [&](double mine, double other) {
-      return spell_fixed(kHundred * (1 - mine / other), 1);
+      return spell_fixed(kPercent * (1 - mine / other), 1);
     };
     for (std::size_t i = 0; i < others; ++i) {
       cells.push_back(gain(mgo, short_broadcast(row.processors, kSettings[i].label)));

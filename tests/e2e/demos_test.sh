@@ -22,6 +22,15 @@ check "and draws charts" test -s charts/phoenix-elastic.svg -a -s charts/phoenix
 check "its mesh is gone" sh -c "! ls $PHOENIX_DIR | grep -q elastic-"
 check "a demo that does not exist is an error" sh -c "! $phoenix demo nothing"
 
+# What is wrong is said once, in the order of the command line, and nothing is started for it.
+"$phoenix" demo heat one two >wrong.out 2>&1
+check "wrong arguments are misuse" test "$?" = 2
+check "they are named once" test "$(cat wrong.out)" = \
+  "phoenix demo heat: not expected: one two; see phoenix demo heat --help"
+"$phoenix" demo heat --steps -1 >wrong.out 2>&1
+check "a number out of range is misuse" test "$?" = 2
+check "it is named" grep -q "^phoenix demo heat: --steps: Value -1 not in range" wrong.out
+
 # Whether figures are good is for a quiet machine to say; here, that there are some.
 for one in pair embedded moves; do
   check "bench measures '$one'" sh -c "'$phoenix' bench --only $one --json > bench-$one.json"
