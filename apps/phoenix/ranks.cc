@@ -21,6 +21,7 @@
 #include <span>
 #include <utility>
 
+#include "apps/phoenix/guard.h"
 #include "apps/phoenix/mesh_dir.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/tcp/descriptor.h"
@@ -130,7 +131,6 @@ class Ranks {
     for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&taken, number);
     ::sigprocmask(SIG_BLOCK, &taken, &mask_);
     signals_ = Descriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (options.shares_memory) near_ = Descriptor(::memfd_create("phoenix-mpi", MFD_CLOEXEC));
     if (options.timeout_s > 0) {
       end_at_ = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
@@ -141,8 +141,8 @@ class Ranks {
 
   int run() {
     while (living_ > 0) turn();
-    end_all(SIGKILL);
-    while (::waitpid(-1, nullptr, 0) > 0) end_all(SIGKILL);  // what ranks have left behind
+    signal_children(SIGKILL);
+    while (::waitpid(-1, nullptr, 0) > 0) signal_children(SIGKILL);  // what ranks have left behind
     for (std::size_t i = 0; i < ranks_.size(); ++i) take_output(i);
     return code_;
   }
@@ -153,6 +153,8 @@ class Ranks {
     Beginning beginning{static_cast<int>(i), -1, near_.get(), signals_.get(), {-1, -1}, mask_};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.data()) != 0)
       return fail_to(i);
+    // Its end may be held by what the rank has started, when the rank has ended.
+    ::fcntl(control[0], F_SETFL, O_NONBLOCK);
     Started& rank = ranks_[i];
     rank.control = Lines(Descriptor(control[0]));
     const Descriptor theirs(control[1]);
@@ -190,17 +192,8 @@ class Ranks {
     if (std::exchange(is_ending_, true)) return;
     code_ = code;
     std::fprintf(stderr, "phoenix: %s\n", why.c_str());
-    if (living_ > 0) end_all(SIGTERM);
+    if (living_ > 0) signal_children(SIGTERM);
     end_at_ = SteadyClock::now() + kMercy;
-  }
-
-  /// All processes below this one that are its children; theirs become its own.
-  void end_all(int signal) {
-    const std::string self = std::to_string(::getpid());
-    std::FILE* list = std::fopen(("/proc/" + self + "/task/" + self + "/children").c_str(), "r");
-    if (list == nullptr) return;
-    for (int process = 0; std::fscanf(list, "%d", &process) == 1;) ::kill(process, signal);
-    std::fclose(list);
   }
 
   void turn() {
@@ -225,7 +218,7 @@ class Ranks {
     if (waiting.back().revents != 0) take_signals();
     if (end_at_ && SteadyClock::now() >= *end_at_) {
       end("the time is up", kTimedOut);
-      if (std::exchange(has_warned_, true)) end_all(SIGKILL);
+      if (std::exchange(has_warned_, true)) signal_children(SIGKILL);
       end_at_ = SteadyClock::now() + kMercy;
     }
   }
@@ -330,6 +323,10 @@ int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
   if (!dir.ok()) return fail(dir.error().what, kUsage);
   const auto key = tcp::create_key(dir.value().key_file());
   if (!key.ok()) return fail(key.error().what, kUsage);
+  if (const auto code = work_under_guard(); code) {
+    dir.value().remove();
+    return *code;
+  }
   ::signal(SIGPIPE, SIG_IGN);
   const int code = Ranks(ranks, options, dir.value().key_file()).run();
   dir.value().remove();

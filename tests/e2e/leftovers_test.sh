@@ -22,6 +22,26 @@ for verb in "run -n 4 -- $demos/heat --steps 123457" "demo elastic --seconds 123
   await "no folder is left of $verb" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q ."
 done
 
+# The tool of an MPI job, whose ranks have started others: killed, ended, and its worker killed.
+printf '#!/bin/sh\n%s/drowse 1000\ntrue\n' "$work" >ranks
+chmod +x ranks
+for signal in KILL TERM; do
+  "$phoenix" mpirun -n 3 ./ranks >mpirun.out 2>&1 &
+  tool=$!
+  await "three ranks run" are_drowsing 3
+  kill -$signal "$tool"
+  await "nothing is left of mpirun after SIG$signal" are_drowsing 0
+  await "nor its folder" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q ."
+  wait "$tool"
+done
+"$phoenix" mpirun -n 3 ./ranks >mpirun.out 2>&1 &
+tool=$!
+await "three ranks run" are_drowsing 3
+kill -KILL "$(pgrep -P "$tool")"
+check "the tool says so" ends_with 137 wait "$tool"
+check "and nothing is left" are_drowsing 0
+check "no folder either" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q ."
+
 check "a mesh starts" "$phoenix" up --local 2 -q
 # What a job leaves behind, in its own session.
 check "a job ends" "$phoenix" run -n 1 --on 1 -- sh -c "setsid $work/drowse 1000 & exit 0"
