@@ -158,6 +158,9 @@ Result<Options> checked(Arguments arguments) {
     if (const Status made = tcp::make_private(all); !made.ok()) return made.error();
     arguments.mesh_dir = all + "/" + arguments.mesh;
   }
+  // Processes of jobs, which get the path of the socket in it, have folders of their own.
+  std::error_code failure;
+  arguments.mesh_dir = std::filesystem::absolute(arguments.mesh_dir, failure).lexically_normal();
   if (arguments.key.empty()) arguments.key = arguments.mesh_dir + "/key";
   if (arguments.name.empty()) arguments.name = machine_name();
   const Result<tcp::Address> listen = tcp::parse_address(arguments.listen);

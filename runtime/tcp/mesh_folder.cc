@@ -107,9 +107,12 @@ pid_t locked_by(const Descriptor& file) {
 
 std::string meshes_folder() {
   const char* const chosen = std::getenv("PHOENIX_DIR");
-  if (chosen != nullptr && *chosen != '\0') return chosen;
-  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   std::error_code failure;
+  // Absolute: daemons and processes of jobs have other folders.
+  if (chosen != nullptr && *chosen != '\0') {
+    return fs::absolute(chosen, failure).lexically_normal();
+  }
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && fs::is_directory(runtime, failure)) {
     return std::string(runtime) + "/phoenix";
   }

@@ -24,6 +24,13 @@ check "and says why" grep -q "ended by request" other.out
 check "the other ends" "$phoenix" down --mesh other
 await "no daemon is left" no_daemon
 
+# A folder named from here is the same one for daemons and processes elsewhere.
+mkdir elsewhere
+in_relative() { PHOENIX_DIR=relative "$phoenix" "$@"; }
+check "a mesh starts in a folder with a relative name" in_relative up --local 2 -q
+check "processes in another folder find it" in_relative run -n 2 --wdir elsewhere -- "$travel" run 5
+check "it ends" in_relative down
+
 # Two starts at once.
 for after in 0 0.01 0.02; do
   "$phoenix" up --local 2 -q >one 2>&1 &
