@@ -34,6 +34,13 @@ std::vector<std::string> words(const std::string& text) {
   return result;
 }
 
+/// Of slots, as far as the number of digits goes.
+bool is_count(const std::string& text) {
+  constexpr std::size_t kDigitsMost = 4;
+  return !text.empty() && text.size() <= kDigitsMost &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
 /// `word` so that a remote shell takes it as one word.
 std::string quoted(const std::string& word) {
   std::string result = "'";
@@ -251,9 +258,7 @@ int lifeline() {
 std::vector<Place> slots_of(Place place) {
   const std::size_t colon = place.host.find(':');
   const std::string count = colon == std::string::npos ? "" : place.host.substr(colon + 1);
-  const bool is_count = !count.empty() && count.size() <= 4 &&
-                        count.find_first_not_of("0123456789") == std::string::npos;
-  if (is_count) {  // else it is an address of IPv6
+  if (is_count(count)) {  // else it is an address of IPv6
     place.host.resize(colon);
     place.slots = static_cast<std::uint32_t>(std::clamp(std::stoul(count), 1UL, kSlotsMost));
   }
@@ -276,7 +281,7 @@ Result<std::vector<Place>> read_hosts(const std::string& file) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
       const bool is_slots = parts[i].starts_with("slots=");
       const bool is_listen = parts[i].starts_with("listen=");
-      if (is_slots) slots = std::strtoul(parts[i].c_str() + 6, nullptr, 10);
+      if (is_slots) slots = is_count(parts[i].substr(6)) ? std::stoul(parts[i].substr(6)) : 0;
       if (is_listen) place.listen = parts[i].substr(7);
       if ((!is_slots && !is_listen) || slots == 0 || slots > kSlotsMost) {
         return Error{ErrorCode::kBadInput, file + ":" + std::to_string(number) + ": '" + parts[i] +

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "overlay/base/signal_name.h"
+#include "runtime/tcp/address.h"
 
 namespace phx::app {
 namespace {
@@ -31,6 +32,16 @@ std::string end_of(int status) {
   if (WIFEXITED(status)) return "ended with exit code " + std::to_string(WEXITSTATUS(status));
   const int number = WTERMSIG(status);
   return "was killed by " + signal_name(number);
+}
+
+/// Whether this is what a daemon says when it is a member, and not what the shell of a remote user
+/// says to everybody who comes.
+bool is_announcement(const std::string& line, Launched& launched) {
+  std::istringstream words(line);
+  std::string more;
+  const bool is_pair = (words >> launched.id >> launched.endpoint) && !(words >> more);
+  const auto address = tcp::parse_address(launched.endpoint);
+  return is_pair && address.ok() && address.value().port != 0;
 }
 
 }  // namespace
@@ -85,18 +96,21 @@ Result<bool> Starting::hear(Launched& launched) {
   const ssize_t got = ::read(ready_.get(), buffer.data(), buffer.size());
   if (got < 0 && errno == EINTR) return false;
   if (got > 0) said_.append(buffer.data(), static_cast<std::size_t>(got));
-  const std::size_t end = said_.find('\n');
   bool is_member = false;
-  if (end != std::string::npos) {
-    std::istringstream line(said_.substr(0, end));
-    is_member = static_cast<bool>(line >> launched.id >> launched.endpoint);
+  for (auto end = said_.find('\n'); end != std::string::npos && !is_member;
+       end = said_.find('\n')) {
+    const std::string line = said_.substr(0, end);
+    said_.erase(0, end + 1);
+    is_member = is_announcement(line, launched);
+    if (!line.empty()) other_ = line;
   }
   if (got > 0 && !is_member) return false;
   int status = 0;
   ready_.reset();
   ::waitpid(process_, &status, 0);
   if (is_member) return true;
-  const std::string why = last_complaint();
+  std::string why = last_complaint();
+  if (why.empty()) why = said_.empty() ? other_ : said_;
   return Error{ErrorCode::kUnavailable,
                name() + " did not start: " +
                    (why.empty() ? "it " + end_of(status) + ", without a word" : why)};

@@ -51,6 +51,7 @@ class Starting {
   tcp::Descriptor ready_;  ///< Here it writes "ID ENDPOINT".
   tcp::Descriptor complaints_;  ///< A file in memory: its standard error until then.
   std::string said_;            ///< Of the line so far.
+  std::string other_;           ///< The last line that was something else.
 };
 
 }  // namespace phx::app

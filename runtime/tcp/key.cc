@@ -76,7 +76,8 @@ Result<MeshKey> create_key(const std::string& path) {
 }
 
 Result<MeshKey> read_key(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a pipe of that name would be waited for.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file.is_open()) {
     const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kDenied;
     return system_error(code, path, "cannot be read");

@@ -73,6 +73,16 @@ check "a start that is killed is told" \
 check "each that fails is named, with its exit code" \
   fails_with "127.0.0.[78] did not start.*exit code 3.*127.0.0.[78] did not start.*(0 of 2" \
   "$phoenix" add -q --remote-shell "$work/silent" 127.0.0.7 127.0.0.8
+# The shell of a remote user may greet everybody, and one that lets nobody in says so there.
+printf '#!/bin/sh\necho "Welcome: 3 users"\necho\nshift\nPHOENIX_DIR=%s exec sh -c "$*"\n' "$work/greeted" >greeting
+printf '#!/bin/sh\necho "This account is closed."\nexit 1\n' >closing
+chmod +x greeting closing
+printf '127.0.0.1 listen=127.0.0.1:0\n' >one_host
+check "a remote shell that greets does not disturb" \
+  "$phoenix" up -q --mesh greeted --hosts one_host --remote-shell "$work/greeting"
+check "its mesh ends" "$phoenix" down --mesh greeted
+check "what is said to standard output only is told" fails_with "did not start: This account is closed." \
+  "$phoenix" up -q --mesh greeted --hosts one_host --remote-shell "$work/closing"
 check "what many say is said once" \
   fails_with "^phoenix: the daemon here did not start: .*--nonsense[^;]*; see phoenixd --help ([2-9] times) (0 of" \
   "$phoenix" add -q --local 9 --daemon-option=--nonsense
@@ -82,6 +92,10 @@ check "a name that would be an option of the remote shell is refused" \
   fails_with "no name of a machine" "$phoenix" add -q --remote-shell false -- -oProxyCommand=x
 check "what is not expected is told in order" fails_with "not expected: one two three" \
   "$phoenix" ps one two three
+
+printf 'lab2 slots=4x\n' >wrong_hosts
+check "a line of hosts that is wrong is told" fails_with "wrong_hosts:1: 'slots=4x'; a line is HOST" \
+  "$phoenix" up -q --mesh half --hosts wrong_hosts
 
 # Of two machines one fails: the other is not lost.
 printf '127.0.0.1 listen=127.0.0.1:0\n127.0.0.2 listen=127.0.0.1:0\n' >two_hosts
@@ -106,6 +120,10 @@ head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$work/wrong/key"
 chmod 600 "$work/wrong/key"
 check "a wrong key is refused" fails_with "key" \
   "$bin/phoenixd" --mesh-dir "$work/wrong" --join "$(endpoint_of 1)"
+
+mkfifo -m 600 "$work/pipe"
+check "a pipe is no key" fails_with "is not a regular file" \
+  timeout 20 "$bin/phoenixd" --mesh-dir "$work/wrong" --key "$work/pipe"
 
 # Garbage and connections that say nothing, while a job runs.
 "$phoenix" run -n 8 -- "$demos/heat" --steps 300 >"$work/heat.out" 2>&1 &
