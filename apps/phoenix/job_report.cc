@@ -250,7 +250,8 @@ std::string JobReport::json(const std::string& title) const {
                                {"moves", vnode.moves},
                                {"waited", vnode.waited}});
   }
-  return whole.dump(1) + "\n";
+  // Who named the job may not have written UTF-8.
+  return whole.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace phx::app

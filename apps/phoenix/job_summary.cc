@@ -17,9 +17,15 @@ using runtime::StatusReply;
 
 namespace {
 
+/// It has done its part, and takes part in nothing more.
+bool is_done(const JobStatus& job) {
+  return job.stage == Stage::kFinished || job.stage == Stage::kExited;
+}
+
 /// Where others wait, this process has vnodes and does not.
 bool is_missing(const JobStatus& job) {
-  return job.stage == Stage::kAttached && job.waiting.empty() && !job.held.empty();
+  const bool computes = job.stage == Stage::kAttached && job.waiting.empty();
+  return (computes || is_done(job)) && !job.held.empty();
 }
 
 /// "; missing: p1 (v0-1), computing for 12 s; p3 does not answer"; or empty.
@@ -33,7 +39,10 @@ std::string missing(const StatusReply& reply, JobId id) {
       text += (count == 1 ? "; missing: " : "; ") + to_string(processor.id) + " (v" +
               to_string(job.held) + ")";
       const std::uint64_t silent_s = job.figures.silent_ms / 1000;
-      if (silent_s > 0) text += ", computing for " + std::to_string(silent_s) + " s";
+      if (is_done(job)) text += ", which has finished";
+      if (!is_done(job) && silent_s > 0) {
+        text += ", computing for " + std::to_string(silent_s) + " s";
+      }
     }
   }
   if (count > kNamed) text += "; and " + std::to_string(count - kNamed) + " more";

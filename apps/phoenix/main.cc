@@ -29,6 +29,16 @@ void add_mesh_option(CLI::App& verb, std::string& mesh) {
       ->envname("PHOENIX_MESH");
 }
 
+CLI::Validator seconds_above_0() {
+  const auto check = [](const std::string& text) -> std::string {
+    double seconds = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, seconds);
+    if (!is_number || !(seconds > 0)) return "'" + text + "' is no number above 0";
+    return seconds > kSecondsMost ? "'" + text + "' is more than thirty years" : "";
+  };
+  return {check, "SECONDS"};
+}
+
 std::vector<std::string> verbs_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());

@@ -142,7 +142,7 @@ class Parser {
     double& seconds = command_.options.timeout_s;
     const auto [at, error] = std::from_chars(text.data(), end, seconds);
     const bool is_number = error == std::errc{} && at == end;
-    if ((!is_number || !(seconds > 0)) && error_.empty()) {
+    if ((!is_number || !(seconds > 0) || seconds > kSecondsMost) && error_.empty()) {
       error_ = "mpirun: " + text + " is no number of seconds";
     }
   }

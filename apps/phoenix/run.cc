@@ -27,6 +27,7 @@
 #include "apps/phoenix/report_page.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/start.h"
+#include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/tcp/steady_now.h"
 
@@ -64,6 +65,7 @@ runtime::JobSpec make_spec(const RunOptions& options) {
                                              failure);
   spec.name = options.name;
   if (spec.name.empty()) spec.name = std::filesystem::path(spec.command.front()).filename();
+  spec.name = in_one_line(spec.name);
   // A path is made absolute, since daemons run elsewhere; a bare name is looked up at each one.
   std::string& program = spec.command.front();
   if (program.find('/') != std::string::npos) {
@@ -215,6 +217,9 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
 int run_job(const RunOptions& options) {
   const Interrupts interrupts;
   std::error_code failure;
+  if (options.command.front().empty()) {
+    return fail("COMMAND begins with an empty word: which program?", kUsage);
+  }
   if (!options.directory.empty() && !std::filesystem::is_directory(options.directory, failure)) {
     return fail("--wdir: there is no folder " + options.directory, kUsage);
   }
@@ -252,7 +257,7 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_option("--wdir", options->directory, "Folder of the processes (default: this one)");
   verb->add_option("--timeout", options->timeout_s,
                    "End the job after so many seconds, with exit code 124")
-      ->check(CLI::PositiveNumber);
+      ->check(seconds_above_0());
   CLI::Option* folder = verb->add_option("--output-dir", options->output_folder,
                                          "Write the output of each process to a file there");
   verb->add_flag("--timestamp", options->timestamps, "The time in front of the lines")

@@ -103,9 +103,9 @@ Result<runtime::StatusReply> ask_status(Session& session, bool ask_all, JobId wi
   const runtime::StatusRequest request{ask_all, with_vnodes};
   auto reply = ask<runtime::StatusReply>(session, request, kStatusTimeout);
   for (int tries = 0; !reply.ok() && is_lost(reply.error()) && tries < kTriesMax; ++tries) {
-    // It was just leaving: another one knows.
+    // It was just leaving, or has as many tools as it takes: another one knows.
     std::this_thread::sleep_for(kPause);
-    auto next = connect(session.dir.name());
+    auto next = connect(session.dir.name(), {.last = {session.client.daemon()}});
     if (!next.ok()) return next.error();
     session = std::move(next).value();
     reply = ask<runtime::StatusReply>(session, request, kStatusTimeout);

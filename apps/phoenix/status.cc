@@ -167,7 +167,9 @@ int show_once(const StatusOptions& options, Session& session) {
   }
   if (options.json) {
     // Watched by a program: one line each time.
-    text = to_json(reply.value()).dump(options.watch ? -1 : 2) + "\n";
+    // Names of jobs and machines need not be UTF-8.
+    const int indent = options.watch ? -1 : 2;
+    text = to_json(reply.value()).dump(indent, ' ', false, json::error_handler_t::replace) + "\n";
   } else if (options.job.empty() && options.jobs_only) {
     text = job_table(reply.value());
   } else if (options.job.empty()) {

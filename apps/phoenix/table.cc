@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace phx::app {
 namespace {
@@ -11,6 +12,17 @@ bool is_number(const std::string& cell) {
 }
 
 }  // namespace
+
+std::string in_one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, '?');
+  return text;
+}
+
+void Table::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = in_one_line(std::move(cell));
+  rows_.push_back(std::move(cells));
+}
 
 std::string Table::text() const {
   const std::size_t columns = rows_.front().size();

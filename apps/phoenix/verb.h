@@ -44,6 +44,11 @@ void add_manual(CLI::App& tool, Action& chosen);
 /// Declares `--mesh`, which every verb that concerns a mesh has; $PHOENIX_MESH is its default.
 void add_mesh_option(CLI::App& verb, std::string& mesh);
 
+/// Longer waits than this, some thirty years, would not fit into what counts them.
+inline constexpr double kSecondsMost = 1e9;
+/// For options with a time in seconds.
+[[nodiscard]] CLI::Validator seconds_above_0();
+
 /// The names of its verbs; and of its long options, with "--".
 [[nodiscard]] std::vector<std::string> verbs_of(const CLI::App& app);
 [[nodiscard]] std::vector<std::string> options_of(const CLI::App& app);

@@ -39,6 +39,10 @@ wrong "COMMAND is required" run -n 4
 wrong "--vnodes: '0' is no number from 1 to 16777216; see" run -n 0
 wrong "--vnodes: 'x' is no number from 1 to 16777216; see" run -np x
 wrong "--timeout: '-1' is no number above 0; see" run --timeout -1
+wrong "--timeout: 'nan' is no number above 0; see" run --timeout nan
+wrong "--timeout: '1e10' is more than thirty years; see" run --timeout 1e10
+wrong "inf is no number of seconds" mpirun --timeout inf true
+wrong "COMMAND begins with an empty word" run -n 4 -- ""
 wrong "--on: 'true' is no number; see" run -n 4 --on true
 wrong "--signal needs a value; see" kill -s
 wrong "there is no 'heta'; did you mean 'heat'?; see phoenix demo" demo heta
@@ -161,6 +165,14 @@ check "or no more than there are vnodes" test "$(fitted -- echo here 2>/dev/null
 check "which the help says at -n" says "vnodes.* every processor gets a process, see --fit" \
   sh -c "$phoenix run --help | tr -s ' \n' ' '"
 
+# Names that are no text are shown, and harm nothing.
+"$phoenix" run -n 1 --attach-timeout 600 --name "$(printf 'odd\377\nj99')" -- sleep 600 >odd 2>&1 &
+job=$!
+await "a job with an odd name runs" says "j99  *1 " "$phoenix" ps
+check "which JSON can tell" says '"name": "odd.*?j99"' "$phoenix" status --json
+check "it is ended by its name" "$phoenix" kill "$(printf 'odd\377?j99')"
+wait $job
+
 # Who is missing where others wait.
 "$phoenix" run -n 4 -- "$travel" lag "$work/come" >lag 2>&1 &
 job=$!
@@ -173,6 +185,11 @@ check "with who is missing" says "missing: p1" "$phoenix" status travel
 touch come
 check "it goes on" wait $job
 check "no such job" fails_with "no job j99; see phoenix ps" "$phoenix" status j99
+"$phoenix" run -n 4 -- "$travel" leave >leave 2>&1 &
+job=$!
+await "one that has finished is named" says "p2 waits for .*; missing: p1 (v0-1), which has finished" "$phoenix" ps
+check "and its job is ended" "$phoenix" kill travel
+wait $job
 
 # A process with a daemon inside, and nobody else who could say why it ends.
 check "the reason of an abort is told" says "p1 ended the job with code 5: no more paper" "$travel" abort

@@ -4,6 +4,7 @@
 ///   travel take            two processes, of which one hands its vnode over to the other by hand
 ///   travel say FILE        writes a line, and waits until the file is there
 ///   travel lag FILE        who holds v0 waits until the file is there, the others for it
+///   travel leave           who holds v0 ends well, while the others wait for it
 ///   travel abort           ends the job with code 5
 ///   travel vanish          who holds v0 ends with 0 by an exception; the others wait for it
 ///   travel pass|meet STEPS in step: who holds the last vnode hands it over to who holds the first
@@ -205,6 +206,11 @@ void lag(phx::Session& job, const char* file) {
   job.barrier();
 }
 
+void leave(phx::Session& job) {
+  if (!job.safe_point()) return;
+  if (!job.holds(0)) job.barrier();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -217,6 +223,7 @@ int main(int argc, char** argv) {
     if (mode == "take") take(job);
     if (mode == "say") say(argc > 2 ? argv[2] : "/");
     if (mode == "lag") lag(job, argc > 2 ? argv[2] : "/");
+    if (mode == "leave") leave(job);
     if (mode == "abort") job.abort(5, "no more paper");
     if (mode == "vanish") vanish(job);
     if (mode == "pass" || mode == "meet") pass(job, hops, mode == "meet");
