@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -92,6 +93,8 @@ std::string failure_of(const CLI::App* tool, const CLI::Error& error, const Defa
 
 int main(int argc, char** argv) {
   phx::app::fill_standard_streams();
+  // Whoever ignores it and starts this program would take the exit codes of what that starts away.
+  ::signal(SIGCHLD, SIG_DFL);
   CLI::App tool{"Phoenix: message passing for computations whose machines come and go"};
   tool.name("phoenix");
   tool.set_version_flag("--version", "phoenix " PHX_VERSION);

@@ -91,6 +91,8 @@ int run(const Options& options) {
 }  // namespace phx::phoenixd
 
 int main(int argc, char** argv) {
+  // Whoever ignores it and starts this program would take the exit codes of processes away.
+  std::signal(SIGCHLD, SIG_DFL);
   // Before anything else: names of files contain the number of the process that stays.
   const std::vector<std::string_view> words(argv, argv + argc);
   const bool detached = std::find(words.begin(), words.end(), "--detach") != words.end();

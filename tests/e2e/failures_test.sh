@@ -4,6 +4,10 @@
 
 cd "$work" || exit 1
 check "no mesh is an error that says what to do" fails_with "phoenix up" "$phoenix" status
+for verb in run mpirun; do
+  check "an exit code of $verb arrives also where SIGCHLD is ignored" \
+    ends_with 7 timeout 60 env --ignore-signal=CHLD "$phoenix" $verb -n 1 sh -c 'exit 7'
+done
 check "a mesh starts without a word" \
   sh -c "test -z \"\$($phoenix up --local 4 -q --daemon-option=--peer-timeout=3 2>&1)\""
 
