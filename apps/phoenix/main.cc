@@ -56,9 +56,11 @@ std::vector<std::string> options_of(const CLI::App& app) {
 
 namespace {
 
-/// Else the number of a standard stream that is closed would be that of the next connection, and
-/// what is printed would go there. What is written to these fails.
-void fill_standard_streams() {
+void mend_what_is_inherited() {
+  // Whoever ignores it and starts this program would take the exit codes of what that starts away.
+  ::signal(SIGCHLD, SIG_DFL);
+  // Else the number of a standard stream that is closed would be that of the next connection, and
+  // what is printed would go there. What is written to these fails.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
   }
@@ -92,9 +94,7 @@ std::string failure_of(const CLI::App* tool, const CLI::Error& error, const Defa
 }  // namespace phx::app
 
 int main(int argc, char** argv) {
-  phx::app::fill_standard_streams();
-  // Whoever ignores it and starts this program would take the exit codes of what that starts away.
-  ::signal(SIGCHLD, SIG_DFL);
+  phx::app::mend_what_is_inherited();
   CLI::App tool{"Phoenix: message passing for computations whose machines come and go"};
   tool.name("phoenix");
   tool.set_version_flag("--version", "phoenix " PHX_VERSION);
