@@ -140,8 +140,11 @@ int heat(phx::Session& job, const Settings& settings) {
 int main(int argc, char** argv) {
   Settings settings;
   CLI::App app("Heat on a plate, by a Jacobi iteration");
-  app.add_option("--input", settings.input, "PNG, PGM or ESRI ASCII grid (default: a sample)");
-  app.add_option("-o,--output", settings.output, "PNG of the final temperatures");
+  app.add_option(
+      "--input", settings.input,
+      "PNG, PGM or ESRI ASCII grid (default: a sample, written beside the output as *.start.pgm)");
+  app.add_option("-o,--output", settings.output,
+                 "PNG of the final temperatures (default: heat.png)");
   app.add_option("--size", settings.size, "Cells per side of the sample")
       ->check(CLI::Range(3, 8192))
       ->capture_default_str();

@@ -43,14 +43,18 @@ void wait_for_end(const MeshDir& dir) {
   }
 }
 
-/// The connection is closed when this returns: the daemon that answers lingers for it.
+/// The connection is closed when this returns: the daemon that answers lingers for it. One that has
+/// as many tools as it takes, or is just leaving, leaves it to the next one.
 Status ask_to_end(const std::string& name, const MeshDir& dir) {
-  auto session = connect(name);
-  if (session.ok()) {
+  constexpr int kTries = 3;
+  Choice choice;
+  for (int i = 0; i < kTries; ++i) {
+    auto session = connect(name, choice);
+    if (!session.ok()) return dir.has_key() ? success() : Status(session.error());
     const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, 5s);
+    if (done.ok() ? done.value().error.empty() : done.error().code == ErrorCode::kTimeout) break;
     if (!done.ok() && dir.daemons().empty()) return done.error();
-  } else if (!dir.has_key()) {
-    return session.error();
+    choice.last.push_back(session.value().client.daemon());
   }
   return success();
 }
@@ -65,6 +69,9 @@ int kill_job(const KillOptions& options) {
   }
   const auto job = find_running_job(options.mesh, options.job);
   if (!job.ok()) return fail(job.error().what, kUsage);
+  // Goes on with another daemon if this one has no room for tools.
+  const auto status = ask_status(session.value(), /*ask_all=*/false);
+  if (!status.ok()) return fail(status.error().what);
   const auto done =
       ask<runtime::Done>(session.value(), runtime::SignalRequest{job.value(), signal}, 5s);
   if (!done.ok()) return fail(done.error().what);

@@ -90,7 +90,7 @@ Result<Session> begin_drain(const DrainOptions& options, std::vector<ProcessorId
     return Error{ErrorCode::kBadInput,
                  "that would leave no processor; to end the mesh, use phoenix down"};
   }
-  session = connect_to(options.mesh, staying);
+  session = connect_to_staying(options.mesh, processors);
   if (!session.ok()) return session.error();
   const Status sent = session.value().client.send(runtime::DrainRequest{processors});
   if (!sent.ok()) return sent.error();

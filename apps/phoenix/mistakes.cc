@@ -58,6 +58,7 @@ std::string in_words(const std::string& what) {
   }
   if (std::regex_match(what, found, missing)) return found[1].str() + " needs a value";
   if (what.starts_with("A subcommand is required")) return "a command is missing";
+  if (what == "--vnodes is required") return what + ", as -n 8, in front of the program";
   return what;
 }
 

@@ -59,10 +59,6 @@ struct ToolClient::Link {
   }
 };
 
-namespace {
-
-}  // namespace
-
 ToolClient::ToolClient(std::unique_ptr<Link> link) : link_(std::move(link)) {}
 ToolClient::ToolClient(ToolClient&&) noexcept = default;
 ToolClient& ToolClient::operator=(ToolClient&&) noexcept = default;
@@ -94,7 +90,8 @@ Result<ToolClient> ToolClient::connect(const std::vector<std::string>& endpoints
 
 Status ToolClient::send(const runtime::ClientRequest& request) {
   link_->loop.run_one(Duration::zero());
-  if (link_->over) return *link_->over;
+  // What has come before the end may say why.
+  if (link_->over) return link_->replies.empty() ? Status(*link_->over) : success();
   link_->connection->send(link_->encoder.encode(request));
   link_->connection->flush();
   return success();

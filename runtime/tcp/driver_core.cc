@@ -223,10 +223,9 @@ void TcpDriver::Core::on_proved(asio::ip::tcp::socket socket, const Hello& peer)
   std::error_code ignored;
   const std::string from = socket.remote_endpoint(ignored).address().to_string();
   if (peer.role == Role::kClient) {
-    if (clients_.size() >= kClientsMax) {
-      return on_rejected({ErrorCode::kLimit, "too many tools are connected"}, from);
-    }
-    return add_client(std::move(socket));
+    const bool has_room = clients_.size() < kClientsMax;
+    if (!has_room) on_rejected({ErrorCode::kLimit, "too many tools are connected"}, from);
+    return add_client(std::move(socket), has_room);
   }
   if (const auto error = stranger(peer)) return on_rejected(*error, from);
   add_link(std::move(socket), peer.self, false);

@@ -90,7 +90,7 @@ class TcpDriver::Core {
   void on_proved(asio::ip::tcp::socket socket, const Hello& peer);
   void on_rejected(const Error& error, const std::string& from);
   void add_link(asio::ip::tcp::socket socket, ProcessorId peer, bool dialled);
-  void add_client(asio::ip::tcp::socket socket);
+  void add_client(asio::ip::tcp::socket socket, bool has_room);
   [[nodiscard]] asio::awaitable<void> dial_peer(ProcessorId peer,
                                                 std::vector<std::string> addresses);
   [[nodiscard]] asio::awaitable<void> inquire(std::vector<std::string> addresses);

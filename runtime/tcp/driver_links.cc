@@ -149,7 +149,8 @@ void TcpDriver::Core::on_inside_gone() {
   step([this](runtime::Daemon& daemon, Instant now) { daemon.on_app_down(now, inside_.id); });
 }
 
-void TcpDriver::Core::add_client(asio::ip::tcp::socket socket) {
+/// Who finds no room is told so, and not heard.
+void TcpDriver::Core::add_client(asio::ip::tcp::socket socket, bool has_room) {
   const ClientId id{++last_client_};
   const auto connection =
       connect(descriptor_of(std::move(socket)), wire::Family::kClientRequest,
@@ -176,6 +177,12 @@ void TcpDriver::Core::add_client(asio::ip::tcp::socket socket) {
                    }});
   clients_[id] = connection;
   connection->start();
+  if (has_room) return;
+  const runtime::Done refusal{to_string(self()) + " has " + std::to_string(kClientsMax) +
+                              " tools connected, as many as it takes"};
+  queue(connection, encoder_.encode(runtime::ClientReply{refusal}));
+  let_drain(clients_, id);
+  end_batch();
 }
 
 void TcpDriver::Core::execute() {

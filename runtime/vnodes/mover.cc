@@ -388,7 +388,7 @@ std::string Mover::waiting(const Router& router, const Standing& standing) const
   }
   const bool stuck = standing.leaving && !router.map().owned_by(self_).empty();
   if (stuck && standing.ending) return "the application to end";
-  if (stuck) return "another processor to run this job";
+  if (stuck) return "another processor on which this job's program has attached";
   return {};
 }
 

@@ -34,7 +34,8 @@ wrong "not expected: now" down now
 wrong "JOB is required" kill
 wrong "one of JOB and --daemon" logs
 wrong "daemon excludes JOB" logs j1 --daemon
-wrong "vnodes is required" run -- true
+wrong "vnodes is required, as -n 8, in front of the program; see" run -- true
+wrong "in front of the program" run true -n 8
 wrong "COMMAND is required" run -n 4
 wrong "--vnodes: '0' is no number from 1 to 16777216; see" run -n 0
 wrong "--vnodes: 'x' is no number from 1 to 16777216; see" run -np x

@@ -200,6 +200,19 @@ TEST_CASE("garbage and silent connections leave a mesh and its tools alone") {
   CHECK(is_closed_by_peer(garbage));
 }
 
+TEST_CASE("one tool more than a daemon takes is told so") {
+  constexpr int kMost = 256;
+  Daemon only(options_of());
+  std::list<ToolClient> tools;
+  for (int i = 0; i < kMost; ++i) tools.push_back(tool_at(only.endpoint()));
+
+  ToolClient more = tool_at(only.endpoint());
+  const auto refusal = answer<runtime::Done>(more, runtime::StatusRequest{});
+
+  CHECK(refusal.error == "p1 has 256 tools connected, as many as it takes");
+  static_cast<void>(answer<runtime::StatusReply>(tools.back(), runtime::StatusRequest{}));
+}
+
 TEST_CASE("an application of a job gets its socket, attaches, and its output comes back") {
   const test::Folder folder;
   DriverOptions options = options_of();
