@@ -57,11 +57,15 @@ Background detach() {
   return {ready[1]};
 }
 
-void let_go_of_terminal() {
+void let_go_of_terminal(const std::string& log) {
   const int nothing = ::open("/dev/null", O_RDWR);
   if (nothing < 0) return;
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
   if (nothing > STDERR_FILENO) ::close(nothing);
+  const int file = ::open(log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) return;
+  ::dup2(file, STDERR_FILENO);
+  ::close(file);
 }
 
 }  // namespace phx::phoenixd

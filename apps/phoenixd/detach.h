@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 namespace phx::phoenixd {
 
 /// Where a process that goes into the background says that it is ready.
@@ -13,7 +15,8 @@ struct Background {
 /// background process, in a session of its own. REQUIRES a process with one thread.
 [[nodiscard]] Background detach();
 
-/// Lets go of the terminal: standard input, output and error are /dev/null from now on.
-void let_go_of_terminal();
+/// Lets go of the terminal: standard input and output are /dev/null from now on, and so is standard
+/// error, unless there is a log, which gets last words that no sink has written.
+void let_go_of_terminal(const std::string& log);
 
 }  // namespace phx::phoenixd

@@ -81,7 +81,7 @@ int run(const Options& options) {
     std::raise(SIGTERM);
   }
   if (options.lifeline_fd >= 0) driver.end_with(tcp::Descriptor(options.lifeline_fd));
-  if (options.detached) let_go_of_terminal();
+  if (options.detached) let_go_of_terminal(options.log.file);
   const runtime::Stop stop = driver.run();
   if (!state.ok()) return kBadConfiguration;
   return stop.code == 0 ? 0 : complain(stop.reason, stop.code);

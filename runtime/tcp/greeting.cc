@@ -106,6 +106,14 @@ asio::awaitable<Result<Hello>> greet_as_acceptor(tcp::socket& socket, Handshake&
   co_return handshake.peer();
 }
 
+/// The socket may have been closed when all was done, but before we heard of that: at the deadline,
+/// if this process had no processor for a while, or in favour of another connection.
+Result<Hello> unless_closed(const Result<Hello>& peer, const tcp::socket& socket,
+                            const Deadline& deadline) {
+  if (!peer.ok() || socket.is_open()) return peer;
+  return lost(deadline, asio::error::operation_aborted);
+}
+
 using Places = std::vector<tcp::endpoint>;
 
 /// A name is looked up by a thread of Asio, which wakes nobody who waits at a Loop: meanwhile
@@ -202,9 +210,11 @@ struct Attempts {
 asio::awaitable<Result<Hello>> greet(tcp::socket& socket, Handshake handshake, Duration timeout) {
   const Deadline deadline(socket, timeout);
   if (handshake.side() == Handshake::Side::kDialler) {
-    co_return co_await greet_as_dialler(socket, handshake, deadline);
+    const Result<Hello> acceptor = co_await greet_as_dialler(socket, handshake, deadline);
+    co_return unless_closed(acceptor, socket, deadline);
   }
-  co_return co_await greet_as_acceptor(socket, handshake, deadline);
+  const Result<Hello> dialler = co_await greet_as_acceptor(socket, handshake, deadline);
+  co_return unless_closed(dialler, socket, deadline);
 }
 
 asio::awaitable<DialOutcome> dial(std::vector<std::string> addresses, MeshKey key,

@@ -151,6 +151,7 @@ await "the mesh knows" has_processors 3
 "$phoenix" run -n 6 -- "$demos/heat" --steps 100000 >"$work/frozen.out" 2>&1 &
 job=$!
 dies_frozen 4 frozen.out "p4 is gone.*v4-5"
+check "its last words are in its log" grep -q "^phoenixd: " "$PHOENIX_DIR/default/phoenixd-$frozen.log"
 
 "$phoenix" run -n 4 -- "$demos/heat" --steps 100000 >"$work/interrupted.out" 2>&1 &
 job=$!

@@ -4,9 +4,14 @@
 
 #include <array>
 #include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/read.hpp>
 #include <asio/write.hpp>
 #include <list>
+#include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/tcp/greeting.h"
@@ -66,6 +71,11 @@ void wait_for_end(tcp::socket& socket) {
   std::error_code error;
   std::array<std::byte, 64> bytes{};
   while (!error) socket.read_some(asio::buffer(bytes), error);
+}
+
+asio::awaitable<void> greet_into(std::optional<Result<Hello>>& outcome, tcp::socket& socket,
+                                 Handshake handshake, Duration patience) {
+  outcome = co_await greet(socket, std::move(handshake), patience);
 }
 
 }  // namespace
@@ -252,6 +262,38 @@ TEST_CASE("a crowd from one address does not push out who comes from another, ho
   CHECK(slow.read_some(asio::buffer(byte), error) == 0);
   CHECK(error == asio::error::would_block);               // it has its place still
   CHECK(door.rejected.size() >= Listener::kUnprovedMax);  // all of 127.0.0.1, see Door
+}
+
+TEST_CASE("who sleeps beyond the deadline of a handshake has an open socket or a failure") {
+  constexpr Duration kPatience = 20ms;
+  constexpr int kStepsMax = 8;
+  for (int steps = 0; steps < kStepsMax; ++steps) {
+    CAPTURE(steps);
+    asio::io_context io;
+    tcp::acceptor door(io, {asio::ip::address_v4::loopback(), 0});
+    tcp::socket dialler(io);
+    dialler.connect(door.local_endpoint());
+    tcp::socket other = door.accept();
+    std::optional<Result<Hello>> outcome;
+    Handshake ours(Handshake::Side::kDialler, test::key_of(1), kMember, fresh_nonce());
+    asio::co_spawn(io, greet_into(outcome, dialler, ours, kPatience), asio::detached);
+    io.poll();  // It says hello, and waits for the answer.
+    Handshake acceptor(Handshake::Side::kAcceptor, test::key_of(1),
+                       {.role = Role::kDaemon, .self = ProcessorId{7}}, fresh_nonce());
+    HelloBytes hello{};
+    asio::read(other, asio::buffer(hello));
+    REQUIRE(acceptor.on_hello(hello).ok());
+    const Proof proof = acceptor.proof();
+    asio::write(other, asio::buffer(acceptor.hello()));
+    asio::write(other, asio::buffer(proof));
+    for (int i = 0; i < steps; ++i) io.poll_one();
+
+    std::this_thread::sleep_for(2 * kPatience);
+    io.poll();
+
+    REQUIRE(outcome);
+    CHECK(outcome->ok() == dialler.is_open());
+  }
 }
 
 TEST_CASE("a port that is taken is said to be") {
