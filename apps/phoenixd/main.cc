@@ -4,7 +4,6 @@
 // 3 lost the mesh or was declared dead by it; 130 interrupted twice.
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 
 #include "apps/phoenixd/detach.h"
 #include "apps/phoenixd/options.h"
+#include "apps/phoenixd/scheduling.h"
 #include "apps/phoenixd/state_file.h"
 #include "runtime/tcp/tcp_driver.h"
 
@@ -52,16 +52,10 @@ bool is_hung_up(const tcp::Descriptor& lifeline) {
   return ::poll(&polled, 1, 0) > 0;
 }
 
-void bind_to(const std::vector<int>& cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) CPU_SET(cpu, &set);
-  if (!cpus.empty()) ::sched_setaffinity(0, sizeof(set), &set);
-}
-
 int run(const Options& options) {
   std::signal(SIGPIPE, SIG_IGN);
   bind_to(options.cpus);
+  ask_for_short_slices();
   allow_many_descriptors();
   Result<tcp::LogSink> log = tcp::LogSink::open(options.log);
   if (!log.ok()) return complain(log.error().what, kBadConfiguration);

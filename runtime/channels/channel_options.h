@@ -39,7 +39,7 @@ struct ChannelOptions {
   /// more than `share_time_max` for the end of it half as much.
   std::uint64_t share_min = std::uint64_t{64} << 10U;
   std::uint64_t share_start = std::uint64_t{256} << 10U;
-  std::uint64_t share_max = std::uint64_t{1} << 20U;
+  std::uint64_t share_max = std::uint64_t{256} << 10U;
   Duration share_time_min = 1ms;
   Duration share_time_max = 4ms;
   Duration idle_timeout = 30s;  ///< A link that carried no envelope for so long is closed.

@@ -7,8 +7,8 @@
 
 namespace phx::runtime {
 
-/// How much one link is given before it has told that it is empty: about what it carries in a
-/// millisecond or two, because whatever comes later stands behind that. README.md, "Classes".
+/// How much one link is given before it has told that it is empty: as little as keeps it busy,
+/// because whatever comes later stands behind that. README.md, "Classes".
 class LinkShare {
  public:
   /// An envelope of so many bytes is given. Whether the driver has to tell when it has left: the

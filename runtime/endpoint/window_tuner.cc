@@ -9,6 +9,13 @@ namespace {
 constexpr double kFaster = 1.25;
 /// Windows that pass between two trials in vain: perhaps the flow had paused in the first one.
 constexpr std::uint64_t kBetweenTrials = 16;
+/// So long at least windows are timed one after the other, and the fastest counts. On a busy machine
+/// whoever passes messages on waits for some milliseconds now and then: of a single window chance
+/// would decide how fast it is, and a window that chance has widened delays all that shares its way.
+constexpr Duration kMeasured = 10ms;
+/// A window that passes in less than this is wide enough for any way within a machine room. What a
+/// wider one might gain is not its round trip, but a longer queue before some processor.
+constexpr Duration kPassesAtOnce = 1ms;
 
 }  // namespace
 
@@ -23,17 +30,23 @@ std::uint64_t WindowTuner::on_taken(Instant now, std::uint64_t offset, std::uint
   if (!is_measuring_) {
     if (offset < from_) return window;
     from_ = offset;
-    since_ = now;
+    since_ = begun_ = now;
+    fastest_ = 0;
     is_measuring_ = true;
     return window;
   }
   if (offset < from_ + window) return window;
-  const bool is_worth_it = is_faster(now, offset);
+  time_window(now, offset);
+  if (now > begun_ && now - begun_ < kMeasured) return window;
+  const bool is_worth_it = fastest_ >= kFaster * rate_;
+  rate_ = std::max(rate_, fastest_);
   if (!is_worth_it && narrower_ != 0) {
     window = narrower_;
     again_ = offset + kBetweenTrials * window;
   }
-  const bool is_time = is_worth_it || (narrower_ == 0 && offset >= again_);
+  const bool passes_at_once =
+      static_cast<double>(window) < fastest_ * static_cast<double>(kPassesAtOnce.count());
+  const bool is_time = !passes_at_once && (is_worth_it || (narrower_ == 0 && offset >= again_));
   narrower_ = 0;
   if (is_time && window < options.window_max) {
     narrower_ = window;
@@ -45,14 +58,13 @@ std::uint64_t WindowTuner::on_taken(Instant now, std::uint64_t offset, std::uint
   return window;
 }
 
-/// Since the measurement began, than ever before.
-bool WindowTuner::is_faster(Instant now, std::uint64_t offset) {
+void WindowTuner::time_window(Instant now, std::uint64_t offset) {
+  // Whoever is told no time finds each window faster than the one before.
   const auto elapsed = static_cast<double>((now - since_).count());
-  if (elapsed <= 0) return true;
-  const double rate = static_cast<double>(offset - from_) / elapsed;
-  const bool result = rate >= kFaster * rate_;
-  rate_ = std::max(rate_, rate);
-  return result;
+  const auto bytes = static_cast<double>(offset - from_);
+  fastest_ = std::max(fastest_, elapsed > 0 ? bytes / elapsed : kFaster * rate_);
+  from_ = offset;
+  since_ = now;
 }
 
 }  // namespace phx::runtime

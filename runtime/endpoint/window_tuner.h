@@ -19,7 +19,7 @@ class WindowTuner {
                                        const InflowOptions& options);
 
  private:
-  [[nodiscard]] bool is_faster(Instant now, std::uint64_t offset);
+  void time_window(Instant now, std::uint64_t offset);
   void measure_from(std::uint64_t offset) {
     from_ = offset;
     is_measuring_ = false;
@@ -28,7 +28,9 @@ class WindowTuner {
   std::uint64_t from_ = 0;     ///< Measured from this offset on.
   bool is_measuring_ = false;  ///< It was reached, at `since_`.
   Instant since_;
-  double rate_ = 0;             ///< Weight per nanosecond: the best so far.
+  Instant begun_;               ///< The first of these windows.
+  double fastest_ = 0;          ///< Of them, in weight per nanosecond.
+  double rate_ = 0;             ///< The same of all windows so far.
   std::uint64_t narrower_ = 0;  ///< The window before the trial; 0: none is under way.
   std::uint64_t again_ = 0;     ///< After a trial in vain: not before this offset.
 };

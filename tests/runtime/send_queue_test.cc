@@ -207,7 +207,7 @@ TEST_CASE(
   CHECK(h.take_only<Transmit>().size() == given.size());
 }
 
-TEST_CASE("a link's share is what it carries in a millisecond or two, within bounds") {
+TEST_CASE("a link's share follows its rate, within bounds") {
   const ChannelOptions options;
   struct Case {
     Duration between;  ///< Two envelopes of 64 KiB.

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <deque>
 
+#include "overlay/base/rng.h"
+
 namespace phx::runtime {
 namespace {
 
@@ -24,6 +26,9 @@ struct Way {
   std::uint64_t window = 64 * kKiB;
   std::uint64_t widest = 0;
   std::uint64_t offset = 0;
+  /// With this chance somebody on the way does not get a processor for up to 3 ms.
+  double pause_chance = 0;
+  Rng rng{1};
 
   void run(std::uint64_t bytes) {
     struct Grant {
@@ -39,6 +44,9 @@ struct Way {
       while (grants.size() > 1 && grants.front().limit <= offset) grants.pop_front();
       const Instant allowed = grants.front().at + round_trip;
       free = now = std::max(free + transmission, allowed);
+      if (rng.chance(pause_chance)) {
+        free = now += Duration(static_cast<std::int64_t>(rng.below(3'000'000)));
+      }
       window = tuner.on_taken(now, offset + kPiece, window, options);
       widest = std::max(widest, window);
       if (offset + kPiece + window >= limit + window / 2) {
@@ -70,6 +78,17 @@ TEST_CASE("a window grows to what the way holds, and no wider than five times th
     CHECK(rate >= 0.85 * way.bytes_per_nanosecond);
     CHECK(way.widest <= std::max<std::uint64_t>(2 * kMiB, static_cast<std::uint64_t>(5 * held)));
     CHECK(way.widest <= way.options.window_max);
+  }
+}
+
+TEST_CASE("where processors are waited for now and then no window becomes wider by chance") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    Way way{50us, 2.5};
+    way.pause_chance = 0.003;
+    way.rng = Rng(seed);
+    way.run(1024 * kMiB);
+    CHECK(way.widest <= 2 * kMiB);
   }
 }
 
