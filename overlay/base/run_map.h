@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "overlay/base/check.h"
@@ -25,6 +27,10 @@ class RunMap {
   /// Replaces what these ids had. REQUIRES run.first <= run.last.
   void put(Run run);
   void erase(Id id) { cut(id, id); }
+  /// What ids have from now on; without a value, nothing.
+  using Changes = std::vector<std::pair<Id, std::optional<Value>>>;
+  /// All at once, in one pass over the runs. REQUIRES ascending ids.
+  void put_all(const Changes& changes);
 
   /// Null: nothing. Valid until the next change.
   [[nodiscard]] const Value* find(Id id) const;
@@ -54,6 +60,7 @@ class RunMap {
     return before.last.value + 1 == after.first.value && before.value == after.value;
   }
   void cut(Id first, Id last);
+  static void append(Runs& runs, Run run);
 
   Runs runs_;
 };
@@ -99,6 +106,40 @@ void RunMap<Id, Value>::put(Run run) {
   } else {
     runs_.insert(next, std::move(run));
   }
+}
+
+template <class Id, class Value>
+void RunMap<Id, Value>::append(Runs& runs, Run run) {
+  if (!runs.empty() && touch(runs.back(), run)) {
+    runs.back().last = run.last;
+  } else {
+    runs.push_back(std::move(run));
+  }
+}
+
+template <class Id, class Value>
+void RunMap<Id, Value>::put_all(const Changes& changes) {
+  Runs result;
+  result.reserve(runs_.size());
+  auto change = changes.begin();
+  const auto apply_below = [&](const Run* run) {
+    for (; change != changes.end() && (run == nullptr || change->first < run->first); ++change) {
+      if (change->second) append(result, {change->first, change->first, *change->second});
+    }
+  };
+  for (const Run& run : runs_) {
+    apply_below(&run);
+    Id rest = run.first;
+    for (; change != changes.end() && change->first <= run.last; ++change) {
+      const Id id = change->first;
+      if (rest < id) append(result, {rest, Id{id.value - 1}, run.value});
+      if (change->second) append(result, {id, id, *change->second});
+      rest = Id{id.value + 1};
+    }
+    if (rest <= run.last) append(result, {rest, run.last, run.value});
+  }
+  apply_below(nullptr);
+  runs_ = std::move(result);
 }
 
 }  // namespace phx

@@ -90,7 +90,7 @@ std::size_t size_of(const VnodeBundle::Inbound& stream) {
 std::size_t size_of(const VnodeBundle& bundle) {
   std::size_t bytes = 0;
   for (const Message& message : bundle.mailbox) bytes += message_bytes(message);
-  for (const auto& [from, stream] : bundle.from_vnodes) bytes += size_of(stream);
+  for (const auto& [from, stream] : bundle.from_vnodes.active()) bytes += size_of(stream);
   return bytes;
 }
 
@@ -115,7 +115,7 @@ void Holdings::add(VnodeParcel parcel) {
   }
   vnode.bundle.mailbox.clear();
   bytes_ += vnode.bytes;
-  for (const auto& [from, stream] : vnode.bundle.from_vnodes) {
+  for (const auto& [from, stream] : vnode.bundle.from_vnodes.active()) {
     inflows_.add({parcel.vnode, from}, stream, untaken_of(vnode.mailbox, from));
   }
   arriving_.insert(parcel.vnode);
@@ -133,9 +133,10 @@ VnodeBundle Holdings::remove(VnodeId id) {
   const auto at = vnodes_.find(id);
   PHX_CHECK(at != vnodes_.end());
   cast_credits_ = take_cast_credits();  // what was granted holds for this one, too
+  rest(*at);
   VnodeBundle bundle = std::move(at->second.bundle);
   bytes_ -= at->second.bytes;
-  inflows_.remove(id, bundle.from_vnodes);
+  inflows_.remove(id, bundle.from_vnodes.active());
   for (Waiting& waiting : at->second.mailbox) {
     order_.erase(waiting.arrival);
     bundle.mailbox.push_back(std::move(waiting.message));
@@ -171,16 +172,15 @@ void Holdings::pass(const PointToPoint& message) {
   const auto at = vnodes_.find(message.to);
   PHX_CHECK(at != vnodes_.end());
   Outcome none;
-  if (!closed_) accept(*at, at->second.bundle.from_vnodes[message.from], message, none);
+  if (!closed_) accept(*at, stream(*at, message.from), message, none);
 }
 
 void Holdings::deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome) {
-  VnodeBundle& bundle = slot.second.bundle;
   std::visit(Overloaded{
                  [&](const PointToPoint& m) {
                    const Inflows::Key key{slot.first, m.from};
                    if (closed_) return inflows_.close(key);
-                   Stream& stream = bundle.from_vnodes[m.from];
+                   Stream& stream = this->stream(slot, m.from);
                    const bool is_new = m.seq >= stream.next && !stream.early.contains(m.seq);
                    if (is_new && !inflows_.admits(key, m.payload.size(), bytes())) return;
                    accept(slot, stream, delivery, outcome);
@@ -188,7 +188,7 @@ void Holdings::deliver_to(Slot& slot, const Delivery& delivery, Outcome& outcome
                  [&](const FlowQuestion& m) {
                    const Inflows::Key key{slot.first, m.from};
                    if (closed_) return inflows_.close(key);
-                   inflows_.on_question(key, bundle.from_vnodes[m.from], m);
+                   inflows_.on_question(key, stream(slot, m.from), m);
                  },
                  // For ends that are not here.
                  [](const FlowCredit&) {}, [](const collectives::ReductionToken&) {},
@@ -361,6 +361,25 @@ Holdings::Stream* Holdings::stream_of(const Inflows::Key& key) {
   return vnode == vnodes_.end() ? nullptr : &vnode->second.bundle.from_vnodes[key.second];
 }
 
+Holdings::Stream& Holdings::stream(Slot& slot, VnodeId from) {
+  auto& streams = slot.second.bundle.from_vnodes;
+  if (streams.is_crowded()) rest(slot);
+  return streams[from];
+}
+
+Holdings::Stream& Holdings::root_stream(Slot& slot, VnodeId root) {
+  auto& streams = slot.second.bundle.from_roots;
+  if (streams.is_crowded()) streams.rest();
+  return streams[root];
+}
+
+/// Brings to rest what can.
+void Holdings::rest(Slot& slot) {
+  slot.second.bundle.from_vnodes.rest([&](VnodeId from, Stream& stream) {
+    return inflows_.rest({slot.first, from}, stream);
+  });
+}
+
 /// There is room again for flows that were refused.
 void Holdings::reopen() {
   for (const Inflows::Key& key : inflows_.take_reopened(bytes())) {
@@ -386,7 +405,10 @@ bool Holdings::want(const Selector& wanted) {
 void Holdings::close() {
   closed_ = true;
   for (const auto& [id, vnode] : vnodes_) {
-    for (const auto& [from, stream] : vnode.bundle.from_vnodes) inflows_.close({id, from});
+    // Those at rest hear it when they send.
+    for (const auto& [from, stream] : vnode.bundle.from_vnodes.active()) {
+      inflows_.close({id, from});
+    }
   }
   for (const VnodeId root : casts_.held_up()) {
     cast_credits_.push_back({root, held_.united(arriving_), kFlowClosed, 0, {}});
@@ -459,11 +481,15 @@ void Holdings::check_invariants() const {
       if (!is_shared(w.message)) continue;
       shared.broadcasts().add(key_of(w.message), w.message.payload.size());
     }
-    for (const auto& [root, stream] : vnode.bundle.from_roots) shared.add_pieces(root, stream);
+    for (const auto& [root, stream] : vnode.bundle.from_roots.active()) {
+      shared.add_pieces(root, stream);
+    }
     PHX_CHECK(bytes == vnode.bytes);
     total += bytes;
     if (held_.contains(id)) waiting += vnode.mailbox.size();
-    for (const auto& [from, stream] : vnode.bundle.from_vnodes) {
+    vnode.bundle.from_vnodes.check_invariants();
+    vnode.bundle.from_roots.check_invariants();
+    for (const auto& [from, stream] : vnode.bundle.from_vnodes.active()) {
       PHX_CHECK(stream.early.empty() || stream.early.begin()->first > stream.next);
     }
   }

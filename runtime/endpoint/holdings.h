@@ -104,9 +104,8 @@ class Holdings {
   struct Vnode {
     VnodeBundle bundle;           ///< Without what the next member stands for, and what others own.
     std::deque<Waiting> mailbox;  ///< Ascending arrivals.
-    /// Per sender: the room of what its stream has begun.
-    std::map<VnodeId, Growing> growing;
-    std::uint64_t bytes = 0;  ///< Of what waits here, but for what vnodes share.
+    std::map<VnodeId, Growing> growing;  ///< Per sender: the room of what its stream has begun.
+    std::uint64_t bytes = 0;             ///< Of what waits here, but for what vnodes share.
   };
   using Slot = std::map<VnodeId, Vnode>::value_type;
   using Stream = VnodeBundle::Inbound;
@@ -120,7 +119,10 @@ class Holdings {
   [[nodiscard]] Payload assemble(Stream& stream, const Delivery& last);
   void charge(Slot& slot, std::size_t bytes);
   void reopen();
+  [[nodiscard]] Stream& stream(Slot& slot, VnodeId from);
+  [[nodiscard]] Stream& root_stream(Slot& slot, VnodeId root);
   [[nodiscard]] Stream* stream_of(const Inflows::Key& key);
+  void rest(Slot& slot);
   std::uint64_t put_in(Slot& slot, Message message);
   void serve(const BroadcastDelivery& delivery, Outcome& outcome);
   void answer(const VnodeSet& here, const collectives::BroadcastPiece& question);
@@ -140,8 +142,7 @@ class Holdings {
   /// The vnode of every arrival that waits in a mailbox of `held_`.
   std::map<std::uint64_t, VnodeId> order_;
   std::uint64_t arrivals_ = 0;
-  /// Broadcasts put together by the current delivery, by root and last piece: all vnodes share
-  /// them.
+  /// Put together by the current delivery, by root and last piece: all vnodes share them.
   std::map<std::pair<VnodeId, std::uint64_t>, Payload> assembled_;
   Counters counters_;
 };

@@ -16,7 +16,7 @@ void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
     for (auto at = vnodes_.lower_bound(range.first); at != vnodes_.end() && at->first <= range.last;
          ++at) {
       here.insert(at->first);
-      const Stream& stream = at->second.bundle.from_roots[piece.root];
+      const Stream& stream = root_stream(*at, piece.root);
       is_next = is_next || piece.number == stream.next;
       is_new = is_new || (piece.number >= stream.next && !stream.early.contains(piece.number));
     }
@@ -32,7 +32,7 @@ void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
   const std::uint64_t farthest = casts_.next(piece.root);
   for (const VnodeId id : here.ids()) {
     const auto at = vnodes_.find(id);
-    Stream& stream = at->second.bundle.from_roots[piece.root];
+    Stream& stream = root_stream(*at, piece.root);
     const bool is_behind = stream.next < farthest;
     const bool is_first = stream.next == 0;
     accept(*at, stream, delivery, outcome);
@@ -48,7 +48,7 @@ void Holdings::answer(const VnodeSet& here, const collectives::BroadcastPiece& q
   const bool is_repair = question.purpose == collectives::Purpose::kRepair;
   const std::uint64_t end = question.number + question.tag;
   for (const VnodeId id : here.ids()) {
-    Stream& stream = vnodes_.at(id).bundle.from_roots[root];
+    Stream& stream = root_stream(*vnodes_.find(id), root);
     if (stream.next < end) stream.asked = std::max(stream.asked, end);
   }
   for (auto& [next, vnodes] : by_next(root)) {
@@ -64,8 +64,7 @@ void Holdings::answer(const VnodeSet& here, const collectives::BroadcastPiece& q
 std::map<std::uint64_t, VnodeSet> Holdings::by_next(VnodeId root) const {
   std::map<std::uint64_t, VnodeSet> groups;
   for (const auto& [id, vnode] : vnodes_) {
-    const auto stream = vnode.bundle.from_roots.find(root);
-    groups[stream == vnode.bundle.from_roots.end() ? 0 : stream->second.next].insert(id);
+    groups[vnode.bundle.from_roots.next(root)].insert(id);
   }
   return groups;
 }
@@ -106,10 +105,12 @@ void Holdings::add_shared(VnodeBundle& bundle) {
     if (!is_shared(message)) continue;
     untaken[message.from] += casts_.broadcasts().add(key_of(message), message.payload.size());
   }
-  for (auto& [root, stream] : bundle.from_roots) {
+  bundle.from_roots.wake_all();
+  for (auto& [root, stream] : bundle.from_roots.active()) {
     casts_.add_pieces(root, stream);
     casts_.add(root, stream, untaken[root]);
   }
+  bundle.from_roots.rest();
 }
 
 /// What the root has to know when this vnode has gone: whoever holds it next has room, or refuses
@@ -119,11 +120,13 @@ void Holdings::remove_shared(VnodeId id, VnodeBundle& bundle) {
     if (!is_shared(message)) continue;
     casts_.on_taken(message.from, casts_.broadcasts().remove(key_of(message)));
   }
-  for (auto& [root, stream] : bundle.from_roots) {
+  bundle.from_roots.wake_all();
+  for (auto& [root, stream] : bundle.from_roots.active()) {
     casts_.remove_pieces(root, stream);
     if (!casts_.remove(root, stream)) continue;
     cast_credits_.push_back({root, VnodeSet{id}, stream.next, casts_.limit(root), stream.next});
   }
+  bundle.from_roots.rest();
 }
 
 }  // namespace phx::runtime

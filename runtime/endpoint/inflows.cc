@@ -96,7 +96,7 @@ void Inflows::add(const Key& key, const Stream& stream, std::uint64_t bytes) {
   if (stream.offset >= limit(stream)) stalled_.insert(key);
 }
 
-void Inflows::remove(VnodeId to, const std::map<VnodeId, Stream>& streams) {
+void Inflows::remove(VnodeId to, const StreamTable<Stream>::Active& streams) {
   const auto drop = [to](auto& keys) {
     std::erase_if(keys, [to](const Key& key) { return key.first == to; });
   };
@@ -111,6 +111,19 @@ void Inflows::remove(VnodeId to, const std::map<VnodeId, Stream>& streams) {
   drop(wanted_);
   if (assembling_ && assembling_->first == to) assembling_.reset();
   flows_.erase(flows_.lower_bound({to, VnodeId{0}}), flows_.upper_bound({to, VnodeId{~0ULL}}));
+}
+
+bool Inflows::rest(const Key& key, Stream& stream) {
+  const auto flow = flows_.find(key);
+  const bool is_waited_for = flow != flows_.end() && flow->second.untaken > 0;
+  if (is_waited_for || assembling_ == key || stalled_.contains(key) || is_refused_.contains(key) ||
+      wanted_.contains(key)) {
+    return false;
+  }
+  // Trials begin anew when it goes on: until then a wider window is not known to be worth it.
+  stream.window = std::min(stream.window, options_.window_free);
+  if (flow != flows_.end()) flows_.erase(flow);
+  return true;
 }
 
 void Inflows::take_refused(std::deque<Key>::iterator at, std::vector<Key>& out) {

@@ -56,10 +56,12 @@ class Inflows {
   void on_question(const Key& key, Stream& stream, const FlowQuestion& question);
   /// A vnode came with this stream, and so many bytes of its messages wait. A vnode goes.
   void add(const Key& key, const Stream& stream, std::uint64_t bytes);
-  void remove(VnodeId to, const std::map<VnodeId, Stream>& streams);
+  void remove(VnodeId to, const StreamTable<Stream>::Active& streams);
   /// Nothing may come of this flow: it is neither refused nor the one that may go on beyond the
   /// room there is. Whether it was refused.
   bool forget(const Key& key);
+  /// Brings a quiet flow to rest, unless something of it waits or it waits for something.
+  [[nodiscard]] bool rest(const Key& key, Stream& stream);
 
   // Commands.
   /// Flows that were refused, for which there is room now: to be granted.
@@ -105,7 +107,7 @@ class Inflows {
   InflowOptions options_;
   Instant now_{};
   std::map<Key, Flow> flows_;
-  std::set<Key> stalled_;          ///< All credit is used up.
+  std::set<Key> stalled_;  ///< All credit is used up.
   bool lowest_first_;
   std::deque<Key> refused_;        ///< In the order of the refusals, each once.
   std::set<Key> is_refused_;       ///< The same.

@@ -48,8 +48,14 @@ void Outflows::forget_received(Flow& flow, std::uint64_t received) {
   flow.received = received;
 }
 
+Outflows::Flow& Outflows::flow(VnodeId from, VnodeId to) {
+  StreamTable<Flow>& flows = sources_[from];
+  if (flows.is_crowded()) flows.rest();
+  return flows[to];
+}
+
 void Outflows::push(PointToPoint piece, Pieces& out) {
-  Flow& flow = sources_[piece.from][piece.to];
+  Flow& flow = this->flow(piece.from, piece.to);
   if (flow.received == kFlowClosed) return;
   const auto [from, to] = std::pair(piece.from, piece.to);
   piece.seq = flow.next++;
@@ -59,7 +65,7 @@ void Outflows::push(PointToPoint piece, Pieces& out) {
 }
 
 std::uint64_t Outflows::pass(const PointToPoint& piece) {
-  Flow& flow = sources_[piece.from][piece.to];
+  Flow& flow = this->flow(piece.from, piece.to);
   PHX_CHECK(flow.kept.empty());
   if (flow.received == kFlowClosed) return kFlowClosed;
   flow.offset += flow_weight(piece);
@@ -72,9 +78,10 @@ std::uint64_t Outflows::pass(const PointToPoint& piece) {
 void Outflows::on_credit(const FlowCredit& credit, Pieces& out) {
   const auto source = sources_.find(credit.from);
   if (source == sources_.end()) return;
-  const auto at = source->second.find(credit.to);
-  if (at == source->second.end() || at->second.received == kFlowClosed) return;
-  Flow& flow = at->second;
+  if (source->second.is_crowded()) source->second.rest();
+  Flow* known = source->second.find(credit.to);
+  if (known == nullptr || known->received == kFlowClosed) return;
+  Flow& flow = *known;
   if (credit.received == kFlowClosed) {
     kept_bytes_ -= weight_of(flow);
     flow = {};
@@ -89,27 +96,31 @@ void Outflows::on_credit(const FlowCredit& credit, Pieces& out) {
 }
 
 void Outflows::add(VnodeId from, Flows flows) {
-  for (auto& [to, flow] : flows) {
+  StreamTable<Flow>::Active active;
+  for (auto& [to, flow] : flows.active()) {
     kept_bytes_ += weight_of(flow);
-    sources_[from][to] = {std::move(flow)};
+    active[to] = {std::move(flow)};
   }
+  sources_[from] = {std::move(active), flows.resting()};
 }
 
 Outflows::Flows Outflows::remove(VnodeId from) {
-  Flows flows;
   const auto found = sources_.extract(from);
-  if (found.empty()) return flows;
-  for (auto& [to, flow] : found.mapped()) {
+  if (found.empty()) return {};
+  StreamTable<Flow>& flows = found.mapped();
+  flows.rest();
+  Flows::Active active;
+  for (auto& [to, flow] : flows.active()) {
     kept_bytes_ -= weight_of(flow);
-    flows.emplace_hint(flows.end(), to, std::move(flow));
+    active.emplace_hint(active.end(), to, std::move(flow));
   }
-  return flows;
+  return {std::move(active), flows.resting()};
 }
 
 void Outflows::ask(const VnodeSet& from, const Asking& how, std::vector<FlowQuestion>& out) {
   for (auto& [source, flows] : sources_) {
     if (!from.contains(source)) continue;
-    for (auto& [to, flow] : flows) {
+    for (auto& [to, flow] : flows.active()) {
       if (flow.kept.empty() || weight_of(flow) <= how.least.flow_bytes) continue;
       if (how.once && !is_worth_asking(flow.received, flow.asked, flow.next)) continue;
       flow.asked = flow.next;
@@ -121,8 +132,9 @@ void Outflows::ask(const VnodeSet& from, const Asking& how, std::vector<FlowQues
 bool Outflows::is_all_received(VnodeId from, VnodeId to) const {
   const auto source = sources_.find(from);
   if (source == sources_.end()) return true;
-  const auto at = source->second.find(to);
-  return at == source->second.end() || at->second.kept.empty();
+  const auto& active = source->second.active();
+  const auto at = active.find(to);
+  return at == active.end() || at->second.kept.empty();
 }
 
 std::string Outflows::slowest() const {
@@ -130,7 +142,7 @@ std::string Outflows::slowest() const {
   VnodeId from;
   VnodeId to;
   for (const auto& [source, flows] : sources_) {
-    for (const auto& [target, flow] : flows) {
+    for (const auto& [target, flow] : flows.active()) {
       const std::uint64_t bytes = weight_of(flow);
       if (bytes <= most) continue;
       most = bytes;
@@ -145,7 +157,8 @@ std::string Outflows::slowest() const {
 void Outflows::check_invariants() const {
   std::uint64_t bytes = 0;
   for (const auto& [source, flows] : sources_) {
-    for (const auto& [to, flow] : flows) {
+    flows.check_invariants();
+    for (const auto& [to, flow] : flows.active()) {
       bytes += weight_of(flow);
       if (flow.received == kFlowClosed) continue;
       PHX_CHECK(flow.received <= flow.emitted && flow.emitted <= flow.next);

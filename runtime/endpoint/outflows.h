@@ -22,7 +22,7 @@ namespace phx::runtime {
 class Outflows {
  public:
   /// By vnode of the receiving ends.
-  using Flows = std::map<VnodeId, VnodeBundle::Outbound>;
+  using Flows = StreamTable<VnodeBundle::Outbound>;
   using Pieces = std::vector<PointToPoint>;
 
   /// `unasked_bytes`: may leave before the receiver has said anything; the same everywhere.
@@ -61,11 +61,13 @@ class Outflows {
     std::uint64_t asked = 0;  ///< The receiver says when it has the pieces below.
     bool is_asking = false;   ///< As it was held up: once, until credit comes.
   };
+  /// Active from now on. Others may come to rest.
+  [[nodiscard]] Flow& flow(VnodeId from, VnodeId to);
   void emit(VnodeId from, VnodeId to, Flow& flow, Pieces& out);
   void forget_received(Flow& flow, std::uint64_t received);
 
   std::uint64_t unasked_bytes_;
-  std::map<VnodeId, std::map<VnodeId, Flow>> sources_;
+  std::map<VnodeId, StreamTable<Flow>> sources_;
   std::uint64_t kept_bytes_ = 0;
   std::vector<FlowQuestion> questions_;
 };

@@ -9,9 +9,10 @@ namespace {
 constexpr double kFaster = 1.25;
 /// Windows that pass between two trials in vain: perhaps the flow had paused in the first one.
 constexpr std::uint64_t kBetweenTrials = 16;
-/// So long at least windows are timed one after the other, and the fastest counts. On a busy machine
-/// whoever passes messages on waits for some milliseconds now and then: of a single window chance
-/// would decide how fast it is, and a window that chance has widened delays all that shares its way.
+/// So long at least windows are timed one after the other, and the fastest counts. On a busy
+/// machine whoever passes messages on waits for some milliseconds now and then: of a single window
+/// chance would decide how fast it is, and a window that chance has widened delays all that shares
+/// its way.
 constexpr Duration kMeasured = 10ms;
 /// A window that passes in less than this is wide enough for any way within a machine room. What a
 /// wider one might gain is not its round trip, but a longer queue before some processor.

@@ -32,12 +32,12 @@ void each_content(Bundle& bundle, Use use) {
   if (bundle.state) use(*bundle.state);
   for (auto& message : bundle.mailbox) use(message.payload);
   for (auto* streams : {&bundle.from_vnodes, &bundle.from_roots}) {
-    for (auto& [from, inbound] : *streams) {
+    for (auto& [from, inbound] : streams->active()) {
       for (auto& piece : inbound.begun) use(piece);
       for (auto& [number, delivery] : inbound.early) each_of_delivery(delivery, use);
     }
   }
-  for (auto& [to, flow] : bundle.to_vnodes) {
+  for (auto& [to, flow] : bundle.to_vnodes.active()) {
     for (auto& piece : flow.kept) use(piece.payload);
   }
   for (auto& piece : bundle.casting.kept) use(piece.payload);

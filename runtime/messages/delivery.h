@@ -14,6 +14,7 @@
 #include "overlay/base/queue.h"
 #include "runtime/messages/flow_messages.h"
 #include "runtime/messages/reduction_ends.h"
+#include "runtime/messages/stream_table.h"
 
 namespace phx::runtime {
 
@@ -46,6 +47,15 @@ struct VnodeBundle {
     std::uint64_t window = 0;  ///< How far `limit` goes beyond what the program has taken.
     /// The source is to hear when all pieces below have come. 0: it has not asked.
     std::uint64_t asked = 0;
+
+    [[nodiscard]] bool is_quiet() const { return begun.empty() && early.empty() && asked == 0; }
+    [[nodiscard]] AtRest at_rest() const { return {next, offset, limit, window}; }
+    void wake(const AtRest& numbers) {
+      next = numbers.next;
+      offset = numbers.offset;
+      limit = numbers.limit;
+      window = numbers.window;
+    }
     friend bool operator==(const Inbound&, const Inbound&) = default;
   };
   /// The source's end of a flow to one vnode.
@@ -56,6 +66,17 @@ struct VnodeBundle {
     std::uint64_t offset = 0;    ///< Of piece `emitted`.
     std::uint64_t limit = 0;     ///< Granted; 0: as at the beginning.
     Queue<PointToPoint> kept;    ///< Pieces `received` ... `next - 1`.
+
+    [[nodiscard]] bool is_quiet() const { return kept.empty(); }
+    [[nodiscard]] AtRest at_rest() const {
+      return {received == kFlowClosed ? kFlowClosed : next, offset, limit, 0};
+    }
+    void wake(const AtRest& numbers) {
+      received = numbers.next;
+      next = emitted = received == kFlowClosed ? 0 : received;
+      offset = numbers.offset;
+      limit = numbers.limit;
+    }
     friend bool operator==(const Outbound&, const Outbound&) = default;
   };
   /// The root's end of its broadcasts.
@@ -79,9 +100,9 @@ struct VnodeBundle {
 
   std::optional<Payload> state;                 ///< The application's; absent before its first run.
   std::vector<Message> mailbox;                 ///< Complete and not yet received.
-  std::map<VnodeId, Outbound> to_vnodes;        ///< Per destination.
-  std::map<VnodeId, Inbound> from_vnodes;       ///< Per sender.
-  std::map<VnodeId, Inbound> from_roots;        ///< Per broadcasting root.
+  StreamTable<Outbound> to_vnodes;              ///< Per destination.
+  StreamTable<Inbound> from_vnodes;             ///< Per sender.
+  StreamTable<Inbound> from_roots;              ///< Per broadcasting root.
   Casting casting;                              ///< Its own broadcasts.
   std::map<VnodeId, std::uint64_t> reductions;  ///< Next number per target.
   std::map<VnodeId, Contributed> to_targets;    ///< Only those of which something is kept.

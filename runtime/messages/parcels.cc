@@ -8,19 +8,25 @@
 namespace phx::runtime {
 namespace {
 
+template <class Stream>
+std::size_t entries_of(const StreamTable<Stream>& streams) {
+  return std::max(streams.active().size(), streams.resting().runs().size());
+}
+
 /// The longest list in `bundle`.
 std::size_t entries_of(const VnodeBundle& bundle) {
-  std::size_t most = std::max({bundle.mailbox.size(), bundle.to_vnodes.size(),
-                               bundle.reductions.size(), bundle.to_targets.size(),
-                               bundle.as_target.askers.size(), bundle.as_target.pending.size(),
-                               bundle.casting.kept.size(), bundle.casting.receivers.size()});
+  std::size_t most =
+      std::max({bundle.mailbox.size(), entries_of(bundle.to_vnodes), bundle.reductions.size(),
+                bundle.to_targets.size(), bundle.as_target.askers.size(),
+                bundle.as_target.pending.size(), bundle.casting.kept.size(),
+                bundle.casting.receivers.size(), bundle.from_roots.resting_partners()});
   for (const auto* streams : {&bundle.from_vnodes, &bundle.from_roots}) {
-    most = std::max(most, streams->size());
-    for (const auto& [from, inbound] : *streams) {
+    most = std::max(most, entries_of(*streams));
+    for (const auto& [from, inbound] : streams->active()) {
       most = std::max({most, inbound.begun.size(), inbound.early.size()});
     }
   }
-  for (const auto& [to, flow] : bundle.to_vnodes) most = std::max(most, flow.kept.size());
+  for (const auto& [to, flow] : bundle.to_vnodes.active()) most = std::max(most, flow.kept.size());
   for (const auto& [to, given] : bundle.to_targets) most = std::max(most, given.kept.size());
   return most;
 }

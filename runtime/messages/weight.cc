@@ -108,8 +108,10 @@ Weight weight_of(const VnodeBundle::Inbound& inbound) {
 Weight weight_of(const VnodeBundle& bundle) {
   Weight sum{kSmall, bundle.state ? bundle.state->size() : 0};
   for (const Message& message : bundle.mailbox) sum += {kSmall, message.payload.size()};
-  for (const auto& [from, inbound] : bundle.from_vnodes) sum += weight_of(inbound);
-  for (const auto& [root, inbound] : bundle.from_roots) sum += weight_of(inbound);
+  for (const auto* streams : {&bundle.from_vnodes, &bundle.from_roots}) {
+    for (const auto& [from, inbound] : streams->active()) sum += weight_of(inbound);
+    sum.header += kSmall * streams->resting().runs().size();
+  }
   for (const auto& [target, contributed] : bundle.to_targets) {
     sum.header += kSmall;
     for (const auto& one : contributed.kept) sum += {kCounter, one.value.size()};
@@ -118,7 +120,8 @@ Weight weight_of(const VnodeBundle& bundle) {
     sum += weight_of(pending.parts);
     sum.header += kSmall;
   }
-  for (const auto& [to, flow] : bundle.to_vnodes) {
+  sum.header += kSmall * bundle.to_vnodes.resting().runs().size();
+  for (const auto& [to, flow] : bundle.to_vnodes.active()) {
     sum.header += kSmall;
     for (const PointToPoint& piece : flow.kept) sum += {kSmall, piece.payload.size()};
   }

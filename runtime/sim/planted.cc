@@ -161,7 +161,9 @@ void Saboteur::on_local(runtime::ToDaemon& message) {
   auto* released = std::get_if<runtime::AppReleased>(&message);
   if (released == nullptr) return;
   for (auto& [vnode, bundle] : released->vnodes) {
-    if (!bundle.from_vnodes.empty()) bundle.from_vnodes.erase(bundle.from_vnodes.begin());
+    bundle.from_vnodes.wake_all();
+    auto& streams = bundle.from_vnodes.active();
+    if (!streams.empty()) streams.erase(streams.begin());
   }
 }
 

@@ -47,6 +47,33 @@ TEST_CASE("one id in the middle gets another value, and is erased") {
   CHECK(*map.find(p(6)) == 1);
 }
 
+TEST_CASE("many changes at once are what they are one by one") {
+  constexpr std::uint32_t kIds = 24;
+  Rng rng(12);
+  Map map;
+  Map single;
+  for (int step = 0; step < 4000; ++step) {
+    Map::Changes changes;
+    for (std::uint32_t id = 0; id < kIds; ++id) {
+      if (rng.below(5) > 0) continue;
+      const auto value = static_cast<int>(rng.below(4));
+      changes.emplace_back(p(id), value < 3 ? std::optional(value) : std::nullopt);
+    }
+    for (const auto& [id, value] : changes) {
+      if (value) {
+        single.put(id, *value);
+      } else {
+        single.erase(id);
+      }
+    }
+
+    map.put_all(changes);
+
+    CAPTURE(step);
+    REQUIRE(map == single);
+  }
+}
+
 TEST_CASE("it is what a map of single ids is, whatever is put and erased") {
   constexpr std::uint32_t kIds = 24;
   Rng rng(11);

@@ -1,5 +1,6 @@
 #include "tests/support/random_messages.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace phx::support {
@@ -139,8 +140,9 @@ overlay::Message RandomMessages::overlay_message() {
           })};
     case 13: {
       overlay::SurveyReport report{number(), {}, std::nullopt, {number(), processor()}, {}};
-      report.rates =
-          list([this] { return overlay::SurveyReport::Rate{processor(), number(), number()}; });
+      report.rates = list([this] {
+        return overlay::SurveyReport::Rate{processor(), number(), number()};
+      });
       for (const ProcessorId landmark : processors()) {
         report.round_trips.push_back({landmark, duration()});
       }
@@ -262,7 +264,17 @@ std::map<VnodeId, std::uint64_t> RandomMessages::counters() {
   return made;
 }
 
-std::map<VnodeId, VnodeBundle::Inbound> RandomMessages::streams(bool are_of_broadcasts) {
+RunMap<VnodeId, AtRest> RandomMessages::resting() {
+  RunMap<VnodeId, AtRest> made;
+  const VnodeSet partners = vnodes();
+  for (const auto& range : partners.ranges()) {
+    const VnodeId last{std::min(range.last.value, range.first.value + few())};
+    made.put({range.first, last, {number(), number(), number(), number()}});
+  }
+  return made;
+}
+
+StreamTable<VnodeBundle::Inbound> RandomMessages::streams(bool are_of_broadcasts) {
   std::map<VnodeId, VnodeBundle::Inbound> made;
   for (std::size_t left = few(); left > 0; --left) {
     const VnodeId from = vnode();
@@ -287,10 +299,10 @@ std::map<VnodeId, VnodeBundle::Inbound> RandomMessages::streams(bool are_of_broa
       stream.early[after] = are_of_broadcasts ? Delivery(broadcast) : Delivery(message);
     }
   }
-  return made;
+  return {std::move(made), resting()};
 }
 
-std::map<VnodeId, VnodeBundle::Outbound> RandomMessages::flows(VnodeId from) {
+StreamTable<VnodeBundle::Outbound> RandomMessages::flows(VnodeId from) {
   std::map<VnodeId, VnodeBundle::Outbound> made;
   for (std::size_t left = few(); left > 0; --left) {
     const VnodeId to = vnode();
@@ -309,7 +321,7 @@ std::map<VnodeId, VnodeBundle::Outbound> RandomMessages::flows(VnodeId from) {
     }
     if (flow.kept.empty() && flip()) flow.received = kFlowClosed;
   }
-  return made;
+  return {std::move(made), resting()};
 }
 
 std::map<VnodeId, Contributed> RandomMessages::contributed() {

@@ -82,8 +82,9 @@ class RandomMessages {
   [[nodiscard]] runtime::VnodeBundle::Casting casting(VnodeId root);
   [[nodiscard]] runtime::Delivery delivery();
   [[nodiscard]] std::map<VnodeId, std::uint64_t> counters();
-  [[nodiscard]] std::map<VnodeId, runtime::VnodeBundle::Inbound> streams(bool are_of_broadcasts);
-  [[nodiscard]] std::map<VnodeId, runtime::VnodeBundle::Outbound> flows(VnodeId from);
+  [[nodiscard]] runtime::StreamTable<runtime::VnodeBundle::Inbound> streams(bool are_of_broadcasts);
+  [[nodiscard]] runtime::StreamTable<runtime::VnodeBundle::Outbound> flows(VnodeId from);
+  [[nodiscard]] RunMap<VnodeId, runtime::AtRest> resting();
   [[nodiscard]] std::map<VnodeId, runtime::Contributed> contributed();
   [[nodiscard]] runtime::VnodeBundle bundle(VnodeId vnode_of);
   [[nodiscard]] runtime::VnodeParcel parcel();
