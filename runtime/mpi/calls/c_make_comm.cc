@@ -73,6 +73,32 @@ void duplicate(MPI_Comm handle, MPI_Comm* out) {
   make_comm(comm, made, out);
 }
 
+void check_part_of(const Group& group, const Communicator& comm) {
+  for (const int process : group.processes()) {
+    require(comm.group()->rank_of(process) != MPI_UNDEFINED, MPI_ERR_GROUP,
+            "the group is no part of the communicator's");
+  }
+}
+
+/// The members of a group of a communicator get what the first of them says, along a binomial tree.
+/// Ranks are those of the communicator: the same rank of groups that overlap is not the same process.
+void tell_members(const Communicator& all, const Group& members, int tag, std::uint64_t& what) {
+  Scope scope = all.messages();
+  scope.context += kMakingGroups;
+  const Ref<Schedule> schedule = schedule_in(scope, tag);
+  const Buffer buffer = Area::of_bytes(reinterpret_cast<std::byte*>(&what), sizeof what).buffer();
+  const auto rank_at = [&](int place) { return all.group()->rank_of(members.process(place)); };
+  const int place = members.rank_of(own_process());
+  int distance = 1;
+  while (distance < members.size() && (place & distance) == 0) distance *= 2;
+  if (place != 0) schedule->receive(rank_at(place - distance), buffer);
+  schedule->then();
+  for (distance /= 2; distance > 0; distance /= 2) {
+    if (place + distance < members.size()) schedule->send(rank_at(place + distance), buffer);
+  }
+  run_now(schedule);
+}
+
 /// Which machine this is.
 int machine() {
   std::array<char, 256> name{};
@@ -146,10 +172,7 @@ PHX_MPI_ENTRY(int, Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* out))
   return enter("MPI_Comm_create", comm, [&] {
     Communicator& all = comm_of(comm);
     const Group& wanted = group_of(group);
-    for (const int process : wanted.processes()) {
-      require(all.group()->rank_of(process) != MPI_UNDEFINED, MPI_ERR_GROUP,
-              "the group is no part of the communicator's");
-    }
+    check_part_of(wanted, all);
     const int rank = wanted.rank_of(own_process());
     split(all,
           rank == MPI_UNDEFINED ? MPI_UNDEFINED
@@ -167,12 +190,10 @@ PHX_MPI_ENTRY(int, Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, 
     const int rank = wanted.rank_of(own_process());
     if (rank == MPI_UNDEFINED) return;
     require(tag >= 0, MPI_ERR_TAG, "the tag is negative");
+    check_part_of(wanted, all);
     const Ref<Group> members(new Group(wanted.processes()));
-    const Ref<Schedule> schedule =
-        schedule_in({all.messages().context + kMakingGroups, rank, members}, tag);
     std::uint64_t context = fresh_context();
-    add_broadcast(*schedule, 0, Area::of_bytes(reinterpret_cast<std::byte*>(&context), 8));
-    run_now(schedule);
+    tell_members(all, *members, tag, context);
     make_comm(all, Ref<Communicator>(new Communicator(context, members)), out);
   });
 }

@@ -4,8 +4,8 @@
 /*
  * The Message Passing Interface, version 3.1, for programs that run on Phoenix. The binary
  * interface is MPICH's: a program that was built with either header runs with either library. What
- * is left out (one-sided communication, files, spawning, the tools interface) has no prototype
- * here.
+ * is left out (one-sided communication, files, spawning) can be named, but not called; the tools
+ * interface is not here.
  */
 
 #ifdef __cplusplus
@@ -102,6 +102,8 @@ int MPIR_Dup_fn(MPI_Comm from, int key, void* extra_state, void* value, void* co
 #include "phx_mpi_messages.h"
 #include "phx_mpi_communicators.h"
 #include "phx_mpi_collectives.h"
+#include "phx_mpi_left_out.h"
+#include "phx_mpi_files.h"
 
 #undef PHX_MPI_FUNCTION
 
