@@ -56,10 +56,6 @@ bool Schedule::advance(Traffic& traffic) {
         step.work();
         continue;
       }
-      if (step.kind == Step::Kind::kCast) {
-        traffic.cast(*place.scope, tag_, *step.buffer);
-        continue;
-      }
       if (step.kind == Step::Kind::kContribute) {
         traffic.contribute(place.scope->peers->process(step.rank), step.combined, *step.buffer);
         continue;
@@ -68,6 +64,8 @@ bool Schedule::advance(Traffic& traffic) {
       if (step.kind == Step::Kind::kResult) {
         const int target = place.scope->peers->process(step.rank);
         part = Ref<Request>(traffic.expect({target, step.combined.to_all}, *step.buffer).get());
+      } else if (step.kind == Step::Kind::kCast) {
+        part = traffic.cast(*place.scope, tag_, *step.buffer);
       } else if (step.kind == Step::Kind::kSend) {
         part = Ref<Request>(traffic.send(*place.scope, step.rank, tag_, *step.buffer).get());
       } else {
