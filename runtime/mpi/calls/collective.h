@@ -52,6 +52,14 @@ int run(const Call& call, Build build) {
   return buffer == MPI_IN_PLACE;
 }
 
+/// Fails with MPI_ERR_BUFFER if what is sent is where something is to come.
+inline void check_apart(const Area& from, const Area& to) {
+  const bool is_same = from.address == to.address && from.datatype == to.datatype;
+  const bool is_meant = from.address == MPI_BOTTOM || from.count == 0 || to.count == 0;
+  require(!is_same || is_meant, MPI_ERR_BUFFER,
+          "what is sent is where something is to come, and is not MPI_IN_PLACE");
+}
+
 /// The parts of a call with counts and displacements, in elements.
 struct Parts {
   const void* buffer;

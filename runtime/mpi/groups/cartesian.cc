@@ -1,7 +1,7 @@
 #include "runtime/mpi/groups/cartesian.h"
 
 #include <algorithm>
-#include <functional>
+#include <limits>
 
 #include "runtime/mpi/base/errors.h"
 
@@ -95,9 +95,10 @@ void fill_dimensions(int processes, std::span<int> dims) {
 }
 
 int Cartesian::size() const {
-  int product = 1;
-  for (const int dim : dims) product *= dim;
-  return product;
+  constexpr long kMost = std::numeric_limits<int>::max();  // more than there can be processes
+  long product = 1;
+  for (const int dim : dims) product = std::min(product * dim, kMost);
+  return static_cast<int>(product);
 }
 
 std::vector<int> Cartesian::coordinates(int rank) const {
