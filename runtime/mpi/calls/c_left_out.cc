@@ -30,6 +30,14 @@ int refuse_tool(const char* /*name*/, const char* /*what*/) {
 
 }  // namespace
 
+// Of no file.
+PHX_MPI_ENTRY(MPI_Fint, File_c2f, (MPI_File /*file*/)) {
+  return 0;
+}
+PHX_MPI_ENTRY(MPI_File, File_f2c, (MPI_Fint /*file*/)) {
+  return MPI_FILE_NULL;
+}
+
 // Both names of a function that looks at no argument, and what the linker says about them. The
 // names in C++ are others, because the header has prototypes.
 #define PHX_LEFT_OUT(refuse_how, name, what)                 \
@@ -157,14 +165,6 @@ PHX_FILES(File_write_ordered_begin)
 PHX_FILES(File_write_ordered_end)
 PHX_FILES(File_write_shared)
 PHX_FILES(Register_datarep)
-
-// Of no file.
-PHX_MPI_ENTRY(MPI_Fint, File_c2f, (MPI_File /*file*/)) {
-  return 0;
-}
-PHX_MPI_ENTRY(MPI_File, File_f2c, (MPI_Fint /*file*/)) {
-  return MPI_FILE_NULL;
-}
 
 // Processes that begin later, and those of other jobs.
 #define PHX_PROCESSES(name) PHX_LEFT_OUT(refuse, name, "starting and finding other processes is")
