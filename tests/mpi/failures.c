@@ -118,6 +118,12 @@ static void one_memory(void) {
   ONE_MEMORY(MPI_Allgather(both + rank, 1, MPI_INT, both, 1, MPI_INT, MPI_COMM_WORLD));
   ONE_MEMORY(MPI_Alltoall(both, 1, MPI_INT, both, 1, MPI_INT, MPI_COMM_WORLD));
 #undef ONE_MEMORY
+  /* A call that was refused at one process took no part: it may be repeated there. */
+  int sum = -1;
+  if (rank == 0) CHECK(MPI_Reduce(both, both, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD) != MPI_SUCCESS);
+  both[0] = rank;
+  CHECK(MPI_Reduce(both, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD) == MPI_SUCCESS);
+  if (rank == 0) CHECK(sum == size * (size - 1) / 2);
   CHECK(MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS);
   CHECK(MPI_Alltoall(both, 0, MPI_INT, both, 0, MPI_INT, MPI_COMM_WORLD) == MPI_SUCCESS);
   free(both);

@@ -35,8 +35,9 @@ template <class Build>
 int run(const Call& call, Build build) {
   return enter(call.name, call.comm, [&] {
     Communicator& comm = comm_of(call.comm);
-    const Ref<Schedule> schedule(new Schedule(comm.collective(), comm.next_tag()));
+    const Ref<Schedule> schedule(new Schedule(comm.collective()));
     build(comm, *schedule);
+    schedule->set_tag(comm.next_tag());  // a call that fails takes no part, and may be repeated
     Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
     if (call.request == nullptr) return wait_for(*schedule);
     give_request(Ref<Request>(schedule.get()), call.comm, call.request);

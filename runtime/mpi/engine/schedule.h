@@ -21,7 +21,9 @@ class Traffic;
 class Schedule : public Request {
  public:
   /// All messages of it carry `tag`.
-  Schedule(Scope scope, int tag);
+  explicit Schedule(Scope scope, int tag = 0);
+  /// The same, said before it starts.
+  void set_tag(int tag) { tag_ = tag; }
   ~Schedule() override;
 
   // Building: into the current round.
