@@ -35,13 +35,24 @@ readelf -SW "$ours/libphoenix-mpi.so" | grep -oE '\.gnu\.warning\.MPI_[A-Za-z_]*
   grep -vE "$later" | sort > "$work/warned"
 diff "$work/refused" "$work/warned" > "$work/differ"
 none "left out, or warned of, but not both" "$work/differ"
-printf '#include <mpi.h>\nint main(void) { return MPI_Win_sync(MPI_WIN_NULL) + MPI_Barrier(MPI_COMM_WORLD); }\n' > "$work/call.c"
+printf '#include <mpi.h>\nint main(void) { return MPI_Win_sync(MPI_WIN_NULL) + MPI_Barrier(MPI_COMM_WORLD) + PMPI_Message_c2f(MPI_MESSAGE_NULL); }\n' > "$work/call.c"
 cc -I"$headers" "$work/call.c" -o "$work/call" -L"$ours" -lphoenix-mpi -Wl,-rpath-link,"$ours" 2> "$work/said" ||
   { echo "does not link"; cat "$work/said"; failed=1; }
 grep -q 'MPI_Win_sync: one-sided communication is left out of Phoenix' "$work/said" ||
   { echo "the linker says nothing of MPI_Win_sync"; cat "$work/said"; failed=1; }
 grep -v MPI_Win_sync "$work/said" | grep warning > "$work/more"
 none "the linker says more" "$work/more"
+if command -v gfortran > /dev/null; then
+  fortran() {  # fortran CALL: what the linker says of a program with this call
+    printf '      program p\n      integer e\n      call %s(e)\n      end\n' "$1" > "$work/call.f"
+    gfortran "$work/call.f" -o "$work/call" -L"$ours" -lphoenix-mpi-fortran -lphoenix-mpi \
+      -Wl,-rpath-link,"$ours" > "$work/said" 2>&1 || cat "$work/said"
+    grep warning "$work/said"
+  }
+  fortran mpi_init > "$work/more"
+  none "the linker says of a program in Fortran" "$work/more"
+  fortran mpi_win_fence | grep -q 'MPI_Win_fence is left out' || { echo "nothing is said of mpi_win_fence"; failed=1; }
+fi
 
 mpich=${MPICH_LIBRARIES:-/usr/lib/$(cc -print-multiarch)}
 if [ ! -e "$mpich/libmpich.so.12" ]; then

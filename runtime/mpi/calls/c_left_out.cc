@@ -38,20 +38,17 @@ PHX_MPI_ENTRY(MPI_File, File_f2c, (MPI_Fint /*file*/)) {
   return MPI_FILE_NULL;
 }
 
-// Both names of a function that looks at no argument, and what the linker says about them. The
+// Both names of a function that looks at no argument, and what the linker says about the first. The
 // names in C++ are others, because the header has prototypes.
-#define PHX_LEFT_OUT(refuse_how, name, what)                 \
-  extern "C" int phx_left_out_##name() asm("PMPI_" #name);   \
-  extern "C" int phx_left_out_too_##name() asm("MPI_" #name) \
-      __attribute__((weak, alias("PMPI_" #name)));           \
-  extern "C" int phx_left_out_##name() {                     \
-    return refuse_how("MPI_" #name, what);                   \
-  }                                                          \
-  PHX_LINKER_WARNING(MPI_, name, what)                       \
-  PHX_LINKER_WARNING(PMPI_, name, what)
-#define PHX_LINKER_WARNING(prefix, name, what)                          \
-  __attribute__((used, section(".gnu.warning." #prefix #name "\n\t#"))) \
-  const char phx_warning_##prefix##name[] = #prefix #name ": " what " left out of Phoenix";
+#define PHX_LEFT_OUT(refuse_how, name, what)                        \
+  extern "C" int phx_left_out_##name() asm("PMPI_" #name);          \
+  extern "C" int phx_left_out_too_##name() asm("MPI_" #name)        \
+      __attribute__((weak, alias("PMPI_" #name)));                  \
+  extern "C" int phx_left_out_##name() {                            \
+    return refuse_how("MPI_" #name, what);                          \
+  }                                                                 \
+  __attribute__((used, section(".gnu.warning.MPI_" #name "\n\t#"))) \
+  const char phx_warning_##name[] = "MPI_" #name ": " what " left out of Phoenix";
 
 // One-sided communication.
 #define PHX_ONE_SIDED(name) PHX_LEFT_OUT(refuse, name, "one-sided communication is")
