@@ -253,9 +253,9 @@ PHX_MPI_ENTRY(int, Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
   return enter("MPI_Comm_set_info", comm, [&] {
     Communicator& one = comm_of(comm);
     Info::Entries hints = one.hints();
-    for (const auto& [key, value] : info_of(info).entries()) {
-      std::erase_if(hints, [&](const auto& hint) { return hint.first == key; });
-      hints.emplace_back(key, value);
+    for (const auto& told : info_of(info).entries()) {
+      std::erase_if(hints, [&](const auto& hint) { return hint.first == told.first; });
+      hints.push_back(told);
     }
     one.set_hints(std::move(hints));
   });
