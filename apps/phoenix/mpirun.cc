@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -33,11 +34,35 @@ constexpr const char* kHelp =
     "  -wdir DIR              their folder\n"
     "  -l, --tag-output       the rank in front of each line\n"
     "  --tcp                  messages over TCP also where all ranks are on this machine\n"
-    "  --timeout SECONDS      ends the job then, with exit code 124\n"
+    "  --timeout SECONDS      ends the job then, with exit code 124; also $MPIEXEC_TIMEOUT\n"
     "  --help                 this\n\n"
     "Options before the first program hold for all, but for -n and -env. Standard input goes to\n"
     "rank 0. When one process ends badly, or calls MPI_Abort, all are ended, and its code is the\n"
-    "exit code.\n";
+    "exit code. Options of other launchers that say which cores and networks to use are passed "
+    "over.\n";
+
+/// Options of other launchers that change nothing here, and how many values each has.
+constexpr std::pair<const char*, int> kPassedOver[] = {{"-oversubscribe", 0},
+                                                       {"-allow-run-as-root", 0},
+                                                       {"-bind-to-none", 0},
+                                                       {"-envall", 0},
+                                                       {"-genvall", 0},
+                                                       {"-report-bindings", 0},
+                                                       {"-q", 0},
+                                                       {"-quiet", 0},
+                                                       {"-v", 0},
+                                                       {"-verbose", 0},
+                                                       {"-bind-to", 1},
+                                                       {"-map-by", 1},
+                                                       {"-rank-by", 1},
+                                                       {"-ppn", 1},
+                                                       {"-perhost", 1},
+                                                       {"-npernode", 1},
+                                                       {"-N", 1},
+                                                       {"-mca", 2},
+                                                       {"-iface", 1},
+                                                       {"-launcher", 1},
+                                                       {"-print-all-exitcodes", 0}};
 
 constexpr std::size_t kRanksMost = 10'000;  // As many as a mesh has members.
 
@@ -65,6 +90,7 @@ class Parser {
 
   /// An error says which word is wrong.
   Result<Command> parse() {
+    if (const char* const limit = std::getenv("MPIEXEC_TIMEOUT")) timeout(limit);
     while (at_ < words_.size() && error_.empty()) part();
     if (error_.empty() && command_.parts.empty() && !command_.wants_help) {
       error_ = "mpirun: which program?";
@@ -109,19 +135,23 @@ class Parser {
       return void(command_.options.tags_output = true);
     if (is({"-h", "-help"})) return void(command_.wants_help = true);
     if (is({"-tcp"})) return void(command_.options.shares_memory = false);
-    if (is({"-oversubscribe", "-allow-run-as-root", "-bind-to-none", "-envall", "-genvall"}))
-      return;
     if (is({"-mesh"})) return void(command_.mesh = value());
     if (is({"-H", "-host", "-hosts"})) return void(command_.hosts = value());
     if (is({"-f", "-hostfile", "-machinefile"})) return void(command_.hosts_file = value());
     if (is({"-remote-shell"})) return void(command_.launch.remote_shell = value());
-    if (is({"-timeout"})) return timeout();
+    if (is({"-timeout"})) return timeout(value());
     if (is({"-wdir", "-wd"})) return folder(part);
     if (is({"-x"})) return void(command_.environment.push_back(value()));
     if (is({"-genv", "-env"})) {
       const std::string name = value();
       auto& list = word == "-env" ? part.spec.environment : command_.environment;
       return void(list.push_back(name + "=" + value()));
+    }
+    if (is({"-genvlist", "-envlist"})) return names(value());
+    for (const auto& [name, values] : kPassedOver) {
+      if (word != name) continue;
+      for (int i = 0; i < values; ++i) static_cast<void>(value());
+      return;
     }
     error_ = "mpirun: there is no option " + words_[at_ - 1] + "; see phoenix mpirun --help";
   }
@@ -136,8 +166,12 @@ class Parser {
     }
   }
 
-  void timeout() {
-    const std::string text = value();
+  void names(const std::string& list) {
+    std::stringstream all(list);
+    for (std::string name; std::getline(all, name, ',');) command_.environment.push_back(name);
+  }
+
+  void timeout(const std::string& text) {
     const char* const end = text.data() + text.size();
     double& seconds = command_.options.timeout_s;
     const auto [at, error] = std::from_chars(text.data(), end, seconds);

@@ -109,9 +109,13 @@ expect help 0 'Usage: phoenix mpirun' "$bin/phoenix" mpirun --help
 expect "no number" 2 '4x is no number of processes' "$bin/phoenix" mpirun -n 4x ./end
 expect "no time" 2 'soon is no number of seconds' "$bin/phoenix" mpirun --timeout soon ./end
 expect timeout 124 'the time is up' "$bin/phoenix" mpirun -n 3 --timeout 1 ./end wait
+expect "timeout of others" 124 'the time is up' env MPIEXEC_TIMEOUT=1 "$bin/mpiexec" -n 2 ./end wait
+expect "options of others" 0 'a is 1 of 2' "$bin/mpirun" --bind-to none --mca btl tcp,self -ppn 2 -q -n 2 ./end name a
+expect "no option" 2 'there is no option --what' "$bin/mpirun" --what -n 2 ./end name a
 expect several 0 'b is 2 of 3' "$bin/mpiexec" -n 2 ./end name a : -n 1 ./end name b
 expect tagged 0 '^\[1\] a is 1 of 2' "$bin/mpiexec" -l -np 2 ./end name a
 expect environment 0 'yes-1' "$bin/mpiexec" -n 2 -genv ANSWER yes sh -c 'echo $ANSWER-$PHOENIX_MPI_RANK'
+expect "environment by name" 0 'yes-1' env ANSWER=yes "$bin/mpiexec" -n 2 -genvlist ANSWER,HOME sh -c 'echo $ANSWER-$PHOENIX_MPI_RANK'
 expect folder 0 '^/tmp$' "$bin/mpiexec" -n 1 -wdir /tmp pwd
 expect missing 127 'cannot start ./nowhere' "$bin/mpiexec" -n 2 ./nowhere
 echo 4711 | timeout 20 "$bin/mpiexec" -n 2 ./end input | grep -q 'read 4711' || { echo "no input"; failed=1; }

@@ -56,9 +56,40 @@ static void halve(MPI_Comm comm) {
   MPI_Comm_free(&half);
 }
 
+/* Groups that overlap, one after the other, with one tag: who is first in one is not in the other. */
+static void overlapping(void) {
+  MPI_Group all, some;
+  MPI_Comm comm;
+  int* ranks = malloc((size_t)size * sizeof(int));
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  unsigned state = 12345;
+  for (int round = 0; round < 200; ++round) {
+    int count = 0, is_in = 0, first = -1;
+    for (int i = 0; i < size; ++i) {
+      state = state * 1103515245u + 12345u;
+      if (!(state >> 16 & 1)) continue;
+      if (count == 0) first = i;
+      is_in = is_in || i == rank;
+      ranks[count++] = i;
+    }
+    MPI_Group_incl(all, count, ranks, &some);
+    if (is_in) {
+      MPI_Comm_create_group(MPI_COMM_WORLD, some, 5, &comm);
+      int value = rank == first ? round : -1;
+      MPI_Bcast(&value, 1, MPI_INT, 0, comm);
+      CHECK(value == round);
+      MPI_Comm_free(&comm);
+    }
+    MPI_Group_free(&some);
+  }
+  MPI_Group_free(&all);
+  free(ranks);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   halve(MPI_COMM_WORLD);
+  overlapping();
   MPI_Group all, odd;
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   int range[1][3] = {{1, size - 1, 2}};

@@ -134,6 +134,34 @@ static void cancelled(void) {
   MPI_Wait(&request, &status);
   MPI_Test_cancelled(&status, &flag);
   CHECK(!flag && got == left);
+
+  /* Sends that are done without their receive: each is cancelled, or received; not both. */
+  enum { kLong = 100000 };
+  static int out[kLong], in[kLong];
+  char* room = malloc(8 * kLong);
+  MPI_Buffer_attach(room, 8 * kLong);
+  for (int kind = 0; kind < 3; ++kind) {
+    const int count = kind == 2 ? kLong : 3;
+    for (int i = 0; i < count; ++i) out[i] = rank + kind + i;
+    if (kind == 0) MPI_Isend(out, count, MPI_INT, right, 14, MPI_COMM_WORLD, &request);
+    if (kind > 0) MPI_Ibsend(out, count, MPI_INT, right, 14, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &flag);
+    int theirs;
+    MPI_Sendrecv(&flag, 1, MPI_INT, right, 15, &theirs, 1, MPI_INT, left, 15, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    if (!theirs) {
+      MPI_Recv(in, kLong, MPI_INT, left, 14, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      CHECK(in[count - 1] == left + kind + count - 1);
+    }
+    MPI_Iprobe(MPI_ANY_SOURCE, 14, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    CHECK(!flag);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Buffer_detach(&room, &flag);
+  free(room);
+
   MPI_Isend(&rank, 1, MPI_INT, right, 10, MPI_COMM_WORLD, &request);
   MPI_Request_free(&request);
   CHECK(request == MPI_REQUEST_NULL);

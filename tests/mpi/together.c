@@ -105,7 +105,7 @@ static void spread(int root) {
     for (int r = 0; r < size; ++r)
       for (int i = 0; i < counts[r]; ++i) CHECK(all[places[r] + i] == r);
   }
-  BOTH(scatterv, all, counts, places, MPI_INT, got, 4, MPI_INT, root, MPI_COMM_WORLD)
+  BOTH(scatterv, all, counts, places, MPI_INT, got, counts[rank], MPI_INT, root, MPI_COMM_WORLD)
     MPI_Scatterv(all, counts, places, MPI_INT, got, counts[rank], MPI_INT, root, MPI_COMM_WORLD);
   for (int i = 0; i < counts[rank]; ++i) CHECK(got[i] == rank);
   for (int i = 0; i < 4 * size; ++i) all[i] = i / 4 == rank ? rank : -1;

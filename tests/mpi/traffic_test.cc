@@ -181,6 +181,116 @@ TEST_CASE("a send is cancelled unless it has met its receive") {
   }
 }
 
+TEST_CASE("what comes before its receive is bounded, and the rest waits at its sender") {
+  constexpr int kMany = 3000;
+  World world(2, 1);
+  std::vector<char> bytes = pattern(10'000, 1);
+  std::vector<Ref<SendRequest>> sends;
+  for (int i = 0; i < kMany; ++i) {
+    sends.push_back(world.at(0).send(world.scope(0), 1, i, bytes_of(bytes)));
+  }
+  world.run();
+
+  CHECK(world.at(1).waiting() > std::size_t{Ahead::kMost} / 2);
+  CHECK(world.at(1).waiting() <= std::size_t{Ahead::kMost});
+  CHECK(sends.front()->is_done);
+  CHECK(!sends.back()->is_done);
+
+  for (int i = 0; i < kMany; ++i) {
+    std::vector<char> in(bytes.size());
+    const auto receive = world.at(1).receive({0, MPI_ANY_SOURCE, MPI_ANY_TAG}, bytes_of(in));
+    world.run();
+    REQUIRE(receive->is_done);
+    CHECK(receive->outcome.tag == i);
+    CHECK(in == bytes);
+  }
+  CHECK(sends.back()->is_done);
+  CHECK(world.at(1).waiting() == 0);
+  CHECK(world.at(0).send(world.scope(0), 1, 0, bytes_of(bytes))->is_done);
+}
+
+TEST_CASE(
+    "a cancelled message that had left waits at nobody, and its sender may send as much again") {
+  World world(2, 1);
+  std::vector<char> bytes = pattern(60'000, 1);
+  for (int round = 0; round < 10; ++round) {
+    std::vector<Ref<SendRequest>> sends;
+    for (int i = 0; i < 30; ++i) {
+      sends.push_back(world.at(0).send(world.scope(0), 1, i, bytes_of(bytes)));
+      CHECK(sends.back()->is_done);
+    }
+    world.run();
+    for (const auto& send : sends) world.at(0).cancel(*send);
+    world.run();
+    CHECK(world.at(1).waiting() == 0);
+  }
+}
+
+TEST_CASE("pairs that are far ahead of their receivers keep their order") {
+  for (std::uint64_t seed = 0; seed < support::seeds(20); ++seed) {
+    CAPTURE(seed);
+    World world(3, seed);
+    Rng rng(seed);
+    for (const int rank : {0, 1, 2}) world.at(rank).expect_senders(100'000);  // the least bound
+    std::deque<std::vector<char>> sent;
+    std::array<std::deque<int>, 2> order;
+    int open = 0;
+    const auto receive_one = [&] {
+      std::vector<char> in(70'000);
+      const auto receive = world.at(2).receive({0, MPI_ANY_SOURCE, MPI_ANY_TAG}, bytes_of(in));
+      world.run();
+      REQUIRE(receive->is_done);
+      std::deque<int>& next = order[static_cast<std::size_t>(receive->outcome.source)];
+      CHECK(receive->outcome.tag == next.front());
+      const auto& bytes = sent[static_cast<std::size_t>(next.front())];
+      CHECK(std::equal(bytes.begin(), bytes.end(), in.begin()));
+      next.pop_front();
+      --open;
+    };
+    for (int i = 0; i < 150; ++i, ++open) {
+      const int from = static_cast<int>(rng.below(2));
+      sent.push_back(pattern(rng.below(70'000), i));
+      order[static_cast<std::size_t>(from)].push_back(i);
+      world.at(from).send(world.scope(from), 2, i, bytes_of(sent.back()));
+      if (rng.chance(0.5)) static_cast<void>(world.step());
+      while (open > 0 && rng.chance(0.2)) receive_one();
+      CHECK(world.at(2).waiting() <= std::size_t{1} << 20);  // two senders
+    }
+    while (open > 0) receive_one();
+  }
+}
+
+TEST_CASE("casts that nobody receives are bounded, and go on when all have received") {
+  constexpr std::size_t kOne = std::size_t{3} << 20;
+  constexpr int kMany = 40;
+  World world(3, 1);
+  std::vector<char> bytes = pattern(kOne, 1);
+  std::vector<Ref<Request>> casts;
+  for (int i = 0; i < kMany; ++i) {
+    casts.push_back(world.at(0).cast(world.scope(0, 0, /*is_whole=*/true), i, bytes_of(bytes)));
+  }
+  world.run();
+
+  CHECK(world.at(1).waiting() <= std::size_t{Ahead::kCastMost});
+  CHECK(!casts.back()->is_done);
+  const auto receive_at = [&](int rank, int i) {
+    std::vector<char> in(kOne);
+    const auto receive = world.at(rank).receive({0, 0, i}, bytes_of(in));
+    world.run();
+    CHECK(in == bytes);
+    return static_cast<bool>(receive->is_done);
+  };
+  for (int i = 0; i < 11; ++i) CHECK(receive_at(1, i));
+  CHECK(!casts.back()->is_done);  // the other one has received nothing
+  for (int i = 0; i < 11; ++i) CHECK(receive_at(2, i));
+  for (int i = 11; i < kMany; ++i) {
+    CHECK(receive_at(1, i));
+    CHECK(receive_at(2, i));
+  }
+  CHECK(casts.back()->is_done);
+  CHECK(world.casts == std::uint64_t{kMany});
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::mpi

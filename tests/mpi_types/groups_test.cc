@@ -103,6 +103,36 @@ TEST_CASE("groups are identical, similar or unequal") {
   CHECK(result == MPI_UNDEFINED);
 }
 
+/// All ways to write a number as so many factors, none greater than the one before.
+std::vector<std::vector<int>> factored(int number, std::size_t count, int limit) {
+  std::vector<std::vector<int>> all;
+  if (count == 0 && number == 1) all.emplace_back();
+  if (count == 0) return all;
+  for (int first = 1; first <= std::min(number, limit); ++first) {
+    if (number % first != 0) continue;
+    for (std::vector<int> rest : factored(number / first, count - 1, first)) {
+      rest.insert(rest.begin(), first);
+      all.push_back(std::move(rest));
+    }
+  }
+  return all;
+}
+
+TEST_CASE("no other dimensions are closer to each other") {
+  const Running running;
+  const auto spread = [](const std::vector<int>& dims) { return dims.front() - dims.back(); };
+  for (int processes = 1; processes <= 400; ++processes) {
+    for (const std::size_t count : {2U, 3U, 4U}) {
+      CAPTURE(processes);
+      const std::vector<int> made = filled(processes, std::vector<int>(count));
+      for (const std::vector<int>& other : factored(processes, count, processes)) {
+        CHECK(spread(made) <= spread(other));
+        if (spread(made) == spread(other)) CHECK(made.back() >= other.back());
+      }
+    }
+  }
+}
+
 TEST_CASE("dimensions are balanced, do not increase and keep what was given") {
   const Running running;
   CHECK(filled(6, {0, 0}) == std::vector<int>{3, 2});
@@ -112,6 +142,10 @@ TEST_CASE("dimensions are balanced, do not increase and keep what was given") {
   CHECK(filled(36, {0, 0, 0}) == std::vector<int>{4, 3, 3});
   CHECK(filled(24, {0, 0, 0}) == std::vector<int>{4, 3, 2});
   CHECK(filled(1, {0, 0}) == std::vector<int>{1, 1});
+  // 20 x 18 x 14 differ as much, but the smallest is smaller.
+  CHECK(filled(5040, {0, 0, 0}) == std::vector<int>{21, 16, 15});
+  // 24 x 24 x 13 differ more.
+  CHECK(filled(7488, {0, 0, 0}) == std::vector<int>{26, 18, 16});
   CHECK(filled(1000000, {0, 0, 0}) == std::vector<int>{100, 100, 100});
   CHECK(filled(2147483647, {0, 0}) == std::vector<int>{2147483647, 1});
   int seven[] = {0, 3, 0};

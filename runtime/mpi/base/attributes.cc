@@ -10,7 +10,7 @@ namespace {
 
 void delete_value(int object, const Keyval& key, void* value) {
   if (key.remove == nullptr) return;
-  const int code = key.remove(object, key.key, value, key.extra);
+  const int code = key.remove(object, key.handle, value, key.extra);
   if (code != MPI_SUCCESS) throw Failure(code, "the function that deletes an attribute failed");
 }
 
@@ -70,7 +70,7 @@ void Attributes::set(int object, Keyval& key, void* value) {
       return;
     }
   }
-  entries_.push_back({Ref<Keyval>(&key), value});
+  entries_.push_back({Key(&key), value});
 }
 
 void Attributes::remove(int object, const Keyval& key) {
@@ -84,8 +84,8 @@ void Attributes::clear(int object) {
   std::vector<Entry> all = entries();
   std::reverse(all.begin(), all.end());
   for (const Entry& e : all) {
-    delete_value(object, *e.key, e.value);
-    erase(*e.key);
+    delete_value(object, *e.key.get(), e.value);
+    erase(*e.key.get());
   }
 }
 
@@ -94,7 +94,7 @@ void Attributes::copy_from(const Attributes& from, int object) {
     if (e.key->copy == nullptr) continue;
     void* value = nullptr;
     int flag = 0;
-    const int code = e.key->copy(object, e.key->key, e.key->extra, e.value, &value, &flag);
+    const int code = e.key->copy(object, e.key->handle, e.key->extra, e.value, &value, &flag);
     if (code != MPI_SUCCESS) throw Failure(code, "the function that copies an attribute failed");
     if (flag == 0) continue;
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "runtime/mpi/base/handles.h"
@@ -14,13 +15,14 @@ using DeleteAttribute = int (*)(int object, int key, void* value, void* extra);
 
 enum class Owner { kComm, kDatatype };
 
-/// A key of attributes. It lives until its handle is closed and no object has it any more.
+/// A key of attributes. Its handle names it until the program frees it and no object has it any
+/// more.
 struct Keyval : Object {
   Owner owner = Owner::kComm;
   CopyAttribute copy = nullptr;
   DeleteAttribute remove = nullptr;
   void* extra = nullptr;
-  int key = 0;  ///< the handle, which functions get also after it was closed
+  std::atomic<bool> is_freed = false;  ///< by the program
 };
 Handles<Keyval>& keyvals();
 /// The key behind a handle; fails with MPI_ERR_KEYVAL, also when it is for other objects.
@@ -45,8 +47,24 @@ class Attributes {
   void copy_from(const Attributes& from, int object);
 
  private:
+  /// A key that an object has: its handle stays open.
+  class Key {
+   public:
+    explicit Key(Keyval* key) : key_(key) { keyvals().open(key); }
+    Key(const Key& other) : Key(other.key_) {}
+    Key& operator=(Key other) noexcept {
+      std::swap(key_, other.key_);
+      return *this;
+    }
+    ~Key() { keyvals().close(key_); }
+    [[nodiscard]] Keyval* get() const { return key_; }
+    Keyval* operator->() const { return key_; }
+
+   private:
+    Keyval* key_;
+  };
   struct Entry {
-    Ref<Keyval> key;
+    Key key;
     void* value;
   };
   [[nodiscard]] std::vector<Entry> entries() const;

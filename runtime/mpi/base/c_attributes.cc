@@ -48,13 +48,14 @@ int phx::mpi::make_keyval(Owner owner, CopyAttribute copy, DeleteAttribute remov
   made->copy = copy;
   made->remove = remove;
   made->extra = extra;
-  made->key = keyvals().open(made);
-  return made->key;
+  return keyvals().open(made);
 }
 
 void phx::mpi::free_keyval(int* key, Owner owner) {
   require(key != nullptr, MPI_ERR_ARG, "the pointer to the key is null");
-  keyvals().close(&keyval_of(*key, owner));
+  // Objects may have it still, and programs may free other variables with the same key then.
+  Keyval& freed = keyval_of(*key, owner);
+  if (!freed.is_freed.exchange(true)) keyvals().close(&freed);
   *key = MPI_KEYVAL_INVALID;
 }
 

@@ -5,7 +5,10 @@
 using namespace phx::mpi;
 
 PHX_MPI_ENTRY(int, Error_class, (int code, int* error_class)) {
-  return enter("MPI_Error_class", [&] { *error_class = class_of(code); });
+  return enter("MPI_Error_class", [&] {
+    need({error_class});
+    *error_class = class_of(code);
+  });
 }
 
 PHX_MPI_ENTRY(int, Error_string, (int code, char* text, int* length)) {
@@ -14,11 +17,17 @@ PHX_MPI_ENTRY(int, Error_string, (int code, char* text, int* length)) {
 }
 
 PHX_MPI_ENTRY(int, Add_error_class, (int* error_class)) {
-  return enter("MPI_Add_error_class", [&] { *error_class = add_error_class(); });
+  return enter("MPI_Add_error_class", [&] {
+    need({error_class});
+    *error_class = add_error_class();
+  });
 }
 
 PHX_MPI_ENTRY(int, Add_error_code, (int error_class, int* code)) {
-  return enter("MPI_Add_error_code", [&] { *code = add_error_code(error_class); });
+  return enter("MPI_Add_error_code", [&] {
+    need({code});
+    *code = add_error_code(error_class);
+  });
 }
 
 PHX_MPI_ENTRY(int, Add_error_string, (int code, const char* text)) {

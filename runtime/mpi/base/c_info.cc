@@ -23,7 +23,10 @@ PHX_MPI_ENTRY(int, Info_create, (MPI_Info * info)) {
 }
 
 PHX_MPI_ENTRY(int, Info_dup, (MPI_Info info, MPI_Info* copy)) {
-  return enter("MPI_Info_dup", [&] { *copy = infos().open(new Info(info_of(info).entries())); });
+  return enter("MPI_Info_dup", [&] {
+    need({copy});
+    *copy = infos().open(new Info(info_of(info).entries()));
+  });
 }
 
 PHX_MPI_ENTRY(int, Info_free, (MPI_Info * info)) {
@@ -55,6 +58,7 @@ PHX_MPI_ENTRY(int, Info_delete, (MPI_Info info, const char* key)) {
 
 PHX_MPI_ENTRY(int, Info_get, (MPI_Info info, const char* key, int size, char* value, int* flag)) {
   return enter("MPI_Info_get", [&] {
+    need({flag});
     const auto found = info_of(info).find(checked_key(key));
     require(size >= 0, MPI_ERR_ARG, "the length of the value is negative");
     require(value != nullptr, MPI_ERR_ARG, "the buffer for the value is null");
@@ -67,6 +71,7 @@ PHX_MPI_ENTRY(int, Info_get, (MPI_Info info, const char* key, int size, char* va
 
 PHX_MPI_ENTRY(int, Info_get_valuelen, (MPI_Info info, const char* key, int* length, int* flag)) {
   return enter("MPI_Info_get_valuelen", [&] {
+    need({length, flag});
     const auto found = info_of(info).find(checked_key(key));
     *flag = found.has_value() ? 1 : 0;
     if (found) *length = static_cast<int>(found->size());
@@ -74,8 +79,10 @@ PHX_MPI_ENTRY(int, Info_get_valuelen, (MPI_Info info, const char* key, int* leng
 }
 
 PHX_MPI_ENTRY(int, Info_get_nkeys, (MPI_Info info, int* count)) {
-  return enter("MPI_Info_get_nkeys",
-               [&] { *count = static_cast<int>(info_of(info).entries().size()); });
+  return enter("MPI_Info_get_nkeys", [&] {
+    need({count});
+    *count = static_cast<int>(info_of(info).entries().size());
+  });
 }
 
 PHX_MPI_ENTRY(int, Info_get_nthkey, (MPI_Info info, int number, char* key)) {

@@ -5,6 +5,7 @@
 
 #include "runtime/mpi/base/attributes.h"
 #include "runtime/mpi/base/errors.h"
+#include "runtime/mpi/base/info.h"
 
 namespace phx::mpi {
 
@@ -30,10 +31,21 @@ class CommunicatorCore : public Object {
     name_ = std::move(name);
   }
 
+  /// What programs wish; nothing here looks at it.
+  [[nodiscard]] Info::Entries hints() const {
+    const std::lock_guard lock(mutex_);
+    return hints_;
+  }
+  void set_hints(Info::Entries hints) {
+    const std::lock_guard lock(mutex_);
+    hints_ = std::move(hints);
+  }
+
   Attributes attributes;
 
  private:
   mutable std::mutex mutex_;
+  Info::Entries hints_;
   Ref<Errhandler> errhandler_{&errhandler_of(MPI_ERRORS_ARE_FATAL)};
   std::string name_;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <initializer_list>
+
 #include "runtime/mpi/base/errors.h"
 
 /// Begins the definition of a function of the interface: PMPI_<name>, with MPI_<name> as its weak
@@ -30,6 +32,11 @@ int enter(const char* name, MPI_Comm comm, Body&& body) {
 template <class Body>
 int enter(const char* name, Body&& body) {
   return enter(name, MPI_COMM_WORLD, std::forward<Body>(body));
+}
+
+/// Fails with MPI_ERR_ARG if there is no place for a result.
+inline void need(std::initializer_list<const void*> places) {
+  for (const void* place : places) require(place != nullptr, MPI_ERR_ARG, "a result has no place");
 }
 
 /// Copies a text and its end to the program, and says its length if asked. At most `limit` bytes

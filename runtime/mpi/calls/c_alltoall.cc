@@ -24,6 +24,7 @@ Areas copied(Schedule& schedule, const Areas& parts) {
 }
 
 void alltoall(Communicator& comm, Schedule& schedule, const Exchange& what) {
+  for (int i = 0; i < comm.peers()->size(); ++i) check_apart(what.from(i), what.to(i));
   if (comm.is_inter()) return exchange(comm, schedule, what.from, what.to);
   add_alltoall(schedule, what.from, what.to);
 }

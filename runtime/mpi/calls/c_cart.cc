@@ -25,7 +25,9 @@ PHX_MPI_ENTRY(int, Cart_create,
               (MPI_Comm comm, int count, const int dims[], const int wraps[], int /*reorder*/,
                MPI_Comm* out)) {
   return enter("MPI_Cart_create", comm, [&] {
+    need({out});
     Communicator& all = intra_of(comm);
+    *out = MPI_COMM_NULL;
     const Cartesian grid = grid_of(count, dims, wraps);
     require(grid.size() <= all.size(), MPI_ERR_DIMS, "the grid has more places than processes");
     split(all, all.rank() < grid.size() ? 0 : MPI_UNDEFINED, all.rank(), out);
@@ -35,6 +37,7 @@ PHX_MPI_ENTRY(int, Cart_create,
 
 PHX_MPI_ENTRY(int, Cart_sub, (MPI_Comm comm, const int kept[], MPI_Comm* out)) {
   return enter("MPI_Cart_sub", comm, [&] {
+    need({out});
     Communicator& all = comm_of(comm);
     const Cartesian grid = topology_of<Cartesian>(all);
     std::vector<bool> which;
@@ -47,6 +50,7 @@ PHX_MPI_ENTRY(int, Cart_sub, (MPI_Comm comm, const int kept[], MPI_Comm* out)) {
 
 PHX_MPI_ENTRY(int, Cartdim_get, (MPI_Comm comm, int* count)) {
   return enter("MPI_Cartdim_get", comm, [&] {
+    need({count});
     *count = static_cast<int>(topology_of<Cartesian>(comm_of(comm)).dims.size());
   });
 }
@@ -67,6 +71,7 @@ PHX_MPI_ENTRY(int, Cart_get,
 
 PHX_MPI_ENTRY(int, Cart_rank, (MPI_Comm comm, const int coordinates[], int* rank)) {
   return enter("MPI_Cart_rank", comm, [&] {
+    need({rank});
     const Cartesian& grid = topology_of<Cartesian>(comm_of(comm));
     const int found = grid.rank_at({coordinates, grid.dims.size()});
     require(found != MPI_PROC_NULL, MPI_ERR_ARG, "the coordinates are outside of the grid");
@@ -89,6 +94,7 @@ PHX_MPI_ENTRY(int, Cart_coords, (MPI_Comm comm, int rank, int count, int coordin
 PHX_MPI_ENTRY(int, Cart_shift,
               (MPI_Comm comm, int dimension, int steps, int* source, int* target)) {
   return enter("MPI_Cart_shift", comm, [&] {
+    need({source, target});
     const Communicator& all = comm_of(comm);
     const Cartesian& grid = topology_of<Cartesian>(all);
     require(dimension >= 0 && dimension < static_cast<int>(grid.dims.size()), MPI_ERR_DIMS,
@@ -101,6 +107,7 @@ PHX_MPI_ENTRY(int, Cart_shift,
 PHX_MPI_ENTRY(int, Cart_map,
               (MPI_Comm comm, int count, const int dims[], const int wraps[], int* rank)) {
   return enter("MPI_Cart_map", comm, [&] {
+    need({rank});
     const Communicator& all = comm_of(comm);
     const int size = grid_of(count, dims, wraps).size();
     require(size <= all.size(), MPI_ERR_DIMS, "the grid has more places than processes");
@@ -110,6 +117,7 @@ PHX_MPI_ENTRY(int, Cart_map,
 
 PHX_MPI_ENTRY(int, Topo_test, (MPI_Comm comm, int* kind)) {
   return enter("MPI_Topo_test", comm, [&] {
+    need({kind});
     constexpr std::array kKinds = {MPI_UNDEFINED, MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH};
     *kind = kKinds[comm_of(comm).topology.index()];
   });

@@ -15,8 +15,10 @@ Combining combining(MPI_Op op, const Area& own) {
 
 /// Of `out`, as many elements as `result` has, or of that if it is in place.
 Combining contribution(MPI_Op op, const void* out, const Area& result) {
-  const MPI_Datatype datatype = result.datatype->handle;
-  return combining(op, is_in_place(out) ? result : Area::of(out, result.count, datatype));
+  if (is_in_place(out)) return combining(op, result);
+  const Area own = Area::of(out, result.count, result.datatype->handle);
+  check_apart(own, result);
+  return combining(op, own);
 }
 
 /// Of an inter-communicator: rank 0 of each side has what its side has combined, and gets that of
@@ -78,7 +80,9 @@ PHX_MPI_BOTH(Reduce, Ireduce,
                const Roots to{all, schedule, root};
                const auto what = [&] {
                  const bool is_there = is_in_place(out) && to.is_root();
-                 return combining(op, Area::of(is_there ? in : out, count, datatype));
+                 const Area own = Area::of(is_there ? in : out, count, datatype);
+                 if (to.is_root() && !is_there) check_apart(own, Area::of(in, count, datatype));
+                 return combining(op, own);
                };
                reduce_to(to, what, [&] { return Area::of(in, count, datatype); });
              })
@@ -104,7 +108,9 @@ PHX_MPI_BOTH(Reduce_scatter, Ireduce_scatter,
                const int own = list[static_cast<std::size_t>(all.rank())];
                const Combining what =
                    combining(op, Area::of(is_in_place(out) ? in : out, total, datatype));
-               reduce_scatter(all, schedule, what, {list, Area::of(in, own, datatype)});
+               const Area result = Area::of(in, own, datatype);
+               if (!is_in_place(out)) check_apart(what.own, result);
+               reduce_scatter(all, schedule, what, {list, result});
              })
 
 PHX_MPI_BOTH(Reduce_scatter_block, Ireduce_scatter_block,
@@ -116,7 +122,9 @@ PHX_MPI_BOTH(Reduce_scatter_block, Ireduce_scatter_block,
                const Combining what =
                    combining(op, Area::of(is_in_place(out) ? in : out,
                                           static_cast<MPI_Count>(count) * all.size(), datatype));
-               reduce_scatter(all, schedule, what, {list, Area::of(in, count, datatype)});
+               const Area result = Area::of(in, count, datatype);
+               if (!is_in_place(out)) check_apart(what.own, result);
+               reduce_scatter(all, schedule, what, {list, result});
              })
 
 PHX_MPI_BOTH(Scan, Iscan,

@@ -24,11 +24,15 @@ PHX_MPI_ENTRY(int, Comm_group, (MPI_Comm comm, MPI_Group* group)) {
 }
 
 PHX_MPI_ENTRY(int, Comm_test_inter, (MPI_Comm comm, int* flag)) {
-  return enter("MPI_Comm_test_inter", comm, [&] { *flag = comm_of(comm).is_inter() ? 1 : 0; });
+  return enter("MPI_Comm_test_inter", comm, [&] {
+    need({flag});
+    *flag = comm_of(comm).is_inter() ? 1 : 0;
+  });
 }
 
 PHX_MPI_ENTRY(int, Comm_remote_size, (MPI_Comm comm, int* size)) {
   return enter("MPI_Comm_remote_size", comm, [&] {
+    need({size});
     const Communicator& both = comm_of(comm);
     require(both.is_inter(), MPI_ERR_COMM, "this is no inter-communicator");
     *size = both.remote()->size();
@@ -37,6 +41,7 @@ PHX_MPI_ENTRY(int, Comm_remote_size, (MPI_Comm comm, int* size)) {
 
 PHX_MPI_ENTRY(int, Comm_remote_group, (MPI_Comm comm, MPI_Group* group)) {
   return enter("MPI_Comm_remote_group", comm, [&] {
+    need({group});
     const Communicator& both = comm_of(comm);
     require(both.is_inter(), MPI_ERR_COMM, "this is no inter-communicator");
     *group = groups().open(both.remote().get());

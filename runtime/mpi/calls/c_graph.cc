@@ -73,6 +73,7 @@ PHX_MPI_ENTRY(int, Graph_create,
               (MPI_Comm comm, int count, const int ends[], const int edges[], int /*reorder*/,
                MPI_Comm* out)) {
   return enter("MPI_Graph_create", comm, [&] {
+    need({out});
     Communicator& all = intra_of(comm);
     const Graph graph = graph_of(all, count, ends, edges);
     split(all, all.rank() < count ? 0 : MPI_UNDEFINED, all.rank(), out);
@@ -82,6 +83,7 @@ PHX_MPI_ENTRY(int, Graph_create,
 
 PHX_MPI_ENTRY(int, Graphdims_get, (MPI_Comm comm, int* count, int* edges)) {
   return enter("MPI_Graphdims_get", comm, [&] {
+    need({count, edges});
     const Graph& graph = topology_of<Graph>(comm_of(comm));
     *count = static_cast<int>(graph.ends.size());
     *edges = static_cast<int>(graph.edges.size());
@@ -100,6 +102,7 @@ PHX_MPI_ENTRY(int, Graph_get, (MPI_Comm comm, int count, int edge_count, int end
 
 PHX_MPI_ENTRY(int, Graph_neighbors_count, (MPI_Comm comm, int rank, int* count)) {
   return enter("MPI_Graph_neighbors_count", comm, [&] {
+    need({count});
     const Communicator& all = comm_of(comm);
     require(rank >= 0 && rank < all.size(), MPI_ERR_RANK, "there is no such rank");
     *count = static_cast<int>(topology_of<Graph>(all).neighbours(rank).size());
@@ -118,6 +121,7 @@ PHX_MPI_ENTRY(int, Graph_neighbors, (MPI_Comm comm, int rank, int count, int nei
 PHX_MPI_ENTRY(int, Graph_map,
               (MPI_Comm comm, int count, const int ends[], const int edges[], int* rank)) {
   return enter("MPI_Graph_map", comm, [&] {
+    need({rank});
     const Communicator& all = comm_of(comm);
     static_cast<void>(graph_of(all, count, ends, edges));
     *rank = all.rank() < count ? all.rank() : MPI_UNDEFINED;
@@ -129,6 +133,7 @@ PHX_MPI_ENTRY(int, Dist_graph_create_adjacent,
                int out_count, const int targets[], const int out_weights[], MPI_Info /*info*/,
                int /*reorder*/, MPI_Comm* out)) {
   return enter("MPI_Dist_graph_create_adjacent", comm, [&] {
+    need({out});
     Communicator& all = intra_of(comm);
     Neighbours made;
     made.sources = list_of(in_count, sources);
@@ -149,6 +154,7 @@ PHX_MPI_ENTRY(int, Dist_graph_create,
                const int targets[], const int weights[], MPI_Info /*info*/, int /*reorder*/,
                MPI_Comm* out)) {
   return enter("MPI_Dist_graph_create", comm, [&] {
+    need({out});
     Communicator& all = intra_of(comm);
     require(count >= 0, MPI_ERR_ARG, "the number of sources is negative");
     std::vector<Edge> own;
@@ -180,6 +186,7 @@ PHX_MPI_ENTRY(int, Dist_graph_create,
 PHX_MPI_ENTRY(int, Dist_graph_neighbors_count,
               (MPI_Comm comm, int* in_count, int* out_count, int* is_weighted)) {
   return enter("MPI_Dist_graph_neighbors_count", comm, [&] {
+    need({in_count, out_count, is_weighted});
     const auto& found = topology_of<Neighbours>(comm_of(comm));
     *in_count = static_cast<int>(found.sources.size());
     *out_count = static_cast<int>(found.targets.size());

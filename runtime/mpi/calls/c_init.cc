@@ -1,7 +1,12 @@
 #include <unistd.h>
 
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
+#include "runtime/mpi/base/info.h"
 #include "runtime/mpi/base/job_facts.h"
 #include "runtime/mpi/calls/requests.h"
 
@@ -47,6 +52,23 @@ void meet_all() {
   wait_for(*schedule);
 }
 
+/// What MPI_INFO_ENV says of how this process was started.
+void describe_start(int processes) {
+  Info& info = info_of(MPI_INFO_ENV);
+  std::ifstream words("/proc/self/cmdline");
+  std::string word;
+  std::string rest;
+  if (std::getline(words, word, '\0')) info.set("command", word);
+  while (std::getline(words, word, '\0')) rest += (rest.empty() ? "" : " ") + word;
+  info.set("argv", rest);
+  info.set("maxprocs", std::to_string(processes));
+  std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  info.set("host", host.data());
+  std::error_code error;
+  info.set("wdir", std::filesystem::current_path(error).string());
+}
+
 void begin(int level) {
   if (life() != Life::kBefore) throw Failure(MPI_ERR_OTHER, "MPI_Init is called a second time");
   set_abort(abort_world);
@@ -64,6 +86,7 @@ void begin(int level) {
   make_communicator(MPI_COMM_SELF, "MPI_COMM_SELF", new Communicator(fresh_context(), self));
   job_facts().universe_size = process.size();
   job_facts().appnum = 0;
+  describe_start(process.size());
   life() = Life::kRunning;
   meet_all();
 }
@@ -112,12 +135,17 @@ PHX_MPI_ENTRY(int, Finalized, (int* flag)) {
 }
 
 PHX_MPI_ENTRY(int, Query_thread, (int* provided)) {
-  return enter("MPI_Query_thread", [&] { *provided = threads().level; });
+  return enter("MPI_Query_thread", [&] {
+    need({provided});
+    *provided = threads().level;
+  });
 }
 
 PHX_MPI_ENTRY(int, Is_thread_main, (int* flag)) {
-  return enter("MPI_Is_thread_main",
-               [&] { *flag = threads().first == std::this_thread::get_id() ? 1 : 0; });
+  return enter("MPI_Is_thread_main", [&] {
+    need({flag});
+    *flag = threads().first == std::this_thread::get_id() ? 1 : 0;
+  });
 }
 
 PHX_MPI_ENTRY(int, Abort, (MPI_Comm comm, int code)) {

@@ -1,9 +1,12 @@
+#include <cstdio>
+#include <mutex>
+
 #include "runtime/mpi/base/entry.h"
 
 using namespace phx::mpi;
 
-// Functions that are left out. They have no prototype, so that the compiler says so; programs that
-// were built for another library find the name, start, and fail only where they call it.
+// Functions that are left out. Programs that were built for another library find the name, start,
+// and fail only where they call it; the linker warns programs that are built for this one.
 
 namespace {
 
@@ -12,21 +15,43 @@ int refuse(const char* name, const char* what) {
                Failure(MPI_ERR_UNSUPPORTED_OPERATION, std::string(what) + " left out of Phoenix"));
 }
 
+/// Errors of files are returned, unless programs want it otherwise; many look at none. So it is
+/// said once, too.
+int refuse_file(const char* name, const char* what) {
+  static std::once_flag said;
+  std::call_once(said, [&] { std::fprintf(stderr, "%s: %s left out of Phoenix\n", name, what); });
+  return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+/// The tools interface works before MPI_Init, and calls no error handler.
+int refuse_tool(const char* /*name*/, const char* /*what*/) {
+  return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
 }  // namespace
 
-#define PHX_LEFT_OUT(name, what)       \
-  PHX_MPI_ENTRY(int, name, ()) {       \
-    return refuse("MPI_" #name, what); \
-  }
+// Of no file.
+PHX_MPI_ENTRY(MPI_Fint, File_c2f, (MPI_File /*file*/)) {
+  return 0;
+}
+PHX_MPI_ENTRY(MPI_File, File_f2c, (MPI_Fint /*file*/)) {
+  return MPI_FILE_NULL;
+}
 
-// The tools interface works before MPI_Init, and calls no error handler.
-#define PHX_TOOLS(name)                   \
-  PHX_MPI_ENTRY(int, name, ()) {          \
-    return MPI_ERR_UNSUPPORTED_OPERATION; \
-  }
+// Both names of a function that looks at no argument, and what the linker says about the first. The
+// names in C++ are others, because the header has prototypes.
+#define PHX_LEFT_OUT(refuse_how, name, what)                        \
+  extern "C" int phx_left_out_##name() asm("PMPI_" #name);          \
+  extern "C" int phx_left_out_too_##name() asm("MPI_" #name)        \
+      __attribute__((weak, alias("PMPI_" #name)));                  \
+  extern "C" int phx_left_out_##name() {                            \
+    return refuse_how("MPI_" #name, what);                          \
+  }                                                                 \
+  __attribute__((used, section(".gnu.warning.MPI_" #name "\n\t#"))) \
+  const char phx_warning_##name[] = "MPI_" #name ": " what " left out of Phoenix";
 
 // One-sided communication.
-#define PHX_ONE_SIDED(name) PHX_LEFT_OUT(name, "one-sided communication is")
+#define PHX_ONE_SIDED(name) PHX_LEFT_OUT(refuse, name, "one-sided communication is")
 PHX_ONE_SIDED(Accumulate)
 PHX_ONE_SIDED(Compare_and_swap)
 PHX_ONE_SIDED(Fetch_and_op)
@@ -76,13 +101,11 @@ PHX_ONE_SIDED(Win_unlock_all)
 PHX_ONE_SIDED(Win_wait)
 
 // Files.
-#define PHX_FILES(name) PHX_LEFT_OUT(name, "MPI files are")
-PHX_FILES(File_c2f)
+#define PHX_FILES(name) PHX_LEFT_OUT(refuse_file, name, "MPI files are")
 PHX_FILES(File_call_errhandler)
 PHX_FILES(File_close)
 PHX_FILES(File_create_errhandler)
 PHX_FILES(File_delete)
-PHX_FILES(File_f2c)
 PHX_FILES(File_get_amode)
 PHX_FILES(File_get_atomicity)
 PHX_FILES(File_get_byte_offset)
@@ -141,7 +164,7 @@ PHX_FILES(File_write_shared)
 PHX_FILES(Register_datarep)
 
 // Processes that begin later, and those of other jobs.
-#define PHX_PROCESSES(name) PHX_LEFT_OUT(name, "starting and finding other processes is")
+#define PHX_PROCESSES(name) PHX_LEFT_OUT(refuse, name, "starting and finding other processes is")
 PHX_PROCESSES(Close_port)
 PHX_PROCESSES(Comm_accept)
 PHX_PROCESSES(Comm_connect)
@@ -154,7 +177,7 @@ PHX_PROCESSES(Publish_name)
 PHX_PROCESSES(Unpublish_name)
 
 // What came after MPI 3.1.
-#define PHX_LATER(name) PHX_LEFT_OUT(name, "functions that came after MPI 3.1 are")
+#define PHX_LATER(name) PHX_LEFT_OUT(refuse, name, "functions that came after MPI 3.1 are")
 PHX_LATER(Accumulate_c)
 PHX_LATER(Allgather_c)
 PHX_LATER(Allgather_init)
@@ -357,6 +380,7 @@ PHX_LATER(Win_create_c)
 PHX_LATER(Win_shared_query_c)
 
 // Tools.
+#define PHX_TOOLS(name) PHX_LEFT_OUT(refuse_tool, name, "the tools interface is")
 PHX_TOOLS(T_category_changed)
 PHX_TOOLS(T_category_get_categories)
 PHX_TOOLS(T_category_get_cvars)

@@ -61,16 +61,49 @@ Ref<Communicator> copy_of(MPI_Comm handle) {
   Ref<Communicator> made(new Communicator(0, comm.group(), comm.remote()));
   if (comm.is_inter()) made->local = Ref<Communicator>(new Communicator(0, comm.group()));
   made->topology = comm.topology;
+  made->set_hints(comm.hints());
   made->attributes.copy_from(comm.attributes, handle);
   return made;
 }
 
-void duplicate(MPI_Comm handle, MPI_Comm* out) {
+Info::Entries hints_in(MPI_Info info) {
+  return info == MPI_INFO_NULL ? Info::Entries() : info_of(info).entries();
+}
+
+void duplicate(MPI_Comm handle, const Info::Entries& hints, MPI_Comm* out) {
   require(out != nullptr, MPI_ERR_ARG, "the pointer to the communicator is null");
   Communicator& comm = comm_of(handle);
   const Ref<Communicator> made = copy_of(handle);
+  made->set_hints(hints);
   run_now(agree(comm, made));
   make_comm(comm, made, out);
+}
+
+void check_part_of(const Group& group, const Communicator& comm) {
+  for (const int process : group.processes()) {
+    require(comm.group()->rank_of(process) != MPI_UNDEFINED, MPI_ERR_GROUP,
+            "the group is no part of the communicator's");
+  }
+}
+
+/// The members of a group of a communicator get what the first of them says, along a binomial tree.
+/// Ranks are those of the communicator: the same rank of groups that overlap is not the same
+/// process.
+void tell_members(const Communicator& all, const Group& members, int tag, std::uint64_t& what) {
+  Scope scope = all.messages();
+  scope.context += kMakingGroups;
+  const Ref<Schedule> schedule = schedule_in(scope, tag);
+  const Buffer buffer = Area::of_bytes(reinterpret_cast<std::byte*>(&what), sizeof what).buffer();
+  const auto rank_at = [&](int place) { return all.group()->rank_of(members.process(place)); };
+  const int place = members.rank_of(own_process());
+  int distance = 1;
+  while (distance < members.size() && (place & distance) == 0) distance *= 2;
+  if (place != 0) schedule->receive(rank_at(place - distance), buffer);
+  schedule->then();
+  for (distance /= 2; distance > 0; distance /= 2) {
+    if (place + distance < members.size()) schedule->send(rank_at(place + distance), buffer);
+  }
+  run_now(schedule);
 }
 
 /// Which machine this is.
@@ -106,15 +139,19 @@ void phx::mpi::split(Communicator& comm, int color, int key, MPI_Comm* out) {
 }
 
 PHX_MPI_ENTRY(int, Comm_dup, (MPI_Comm comm, MPI_Comm* copy)) {
-  return enter("MPI_Comm_dup", comm, [&] { duplicate(comm, copy); });
+  return enter("MPI_Comm_dup", comm, [&] { duplicate(comm, comm_of(comm).hints(), copy); });
 }
 
-PHX_MPI_ENTRY(int, Comm_dup_with_info, (MPI_Comm comm, MPI_Info /*info*/, MPI_Comm* copy)) {
-  return enter("MPI_Comm_dup_with_info", comm, [&] { duplicate(comm, copy); });
+PHX_MPI_ENTRY(int, Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* copy)) {
+  return enter("MPI_Comm_dup_with_info", comm, [&] {
+    need({copy});
+    duplicate(comm, hints_in(info), copy);
+  });
 }
 
 PHX_MPI_ENTRY(int, Comm_idup, (MPI_Comm comm, MPI_Comm* copy, MPI_Request* request)) {
   return enter("MPI_Comm_idup", comm, [&] {
+    need({copy, request});
     const Ref<Communicator> made = copy_of(comm);
     const Ref<Schedule> schedule = agree(comm_of(comm), made);
     make_comm(comm_of(comm), made, copy);
@@ -125,6 +162,7 @@ PHX_MPI_ENTRY(int, Comm_idup, (MPI_Comm comm, MPI_Comm* copy, MPI_Request* reque
 
 PHX_MPI_ENTRY(int, Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* out)) {
   return enter("MPI_Comm_split", comm, [&] {
+    need({out});
     Communicator& all = comm_of(comm);
     require(color >= 0 || color == MPI_UNDEFINED, MPI_ERR_ARG, "the color is negative");
     require(out != nullptr, MPI_ERR_ARG, "the pointer to the communicator is null");
@@ -135,6 +173,7 @@ PHX_MPI_ENTRY(int, Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* out
 PHX_MPI_ENTRY(int, Comm_split_type,
               (MPI_Comm comm, int type, int key, MPI_Info /*info*/, MPI_Comm* out)) {
   return enter("MPI_Comm_split_type", comm, [&] {
+    need({out});
     Communicator& all = comm_of(comm);
     require(type == MPI_COMM_TYPE_SHARED || type == MPI_UNDEFINED, MPI_ERR_ARG,
             "there is no such kind of split");
@@ -144,12 +183,10 @@ PHX_MPI_ENTRY(int, Comm_split_type,
 
 PHX_MPI_ENTRY(int, Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* out)) {
   return enter("MPI_Comm_create", comm, [&] {
+    need({out});
     Communicator& all = comm_of(comm);
     const Group& wanted = group_of(group);
-    for (const int process : wanted.processes()) {
-      require(all.group()->rank_of(process) != MPI_UNDEFINED, MPI_ERR_GROUP,
-              "the group is no part of the communicator's");
-    }
+    check_part_of(wanted, all);
     const int rank = wanted.rank_of(own_process());
     split(all,
           rank == MPI_UNDEFINED ? MPI_UNDEFINED
@@ -161,24 +198,24 @@ PHX_MPI_ENTRY(int, Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* out))
 
 PHX_MPI_ENTRY(int, Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* out)) {
   return enter("MPI_Comm_create_group", comm, [&] {
+    need({out});
     Communicator& all = intra_of(comm);
     Group& wanted = group_of(group);
     *out = MPI_COMM_NULL;
     const int rank = wanted.rank_of(own_process());
     if (rank == MPI_UNDEFINED) return;
     require(tag >= 0, MPI_ERR_TAG, "the tag is negative");
+    check_part_of(wanted, all);
     const Ref<Group> members(new Group(wanted.processes()));
-    const Ref<Schedule> schedule =
-        schedule_in({all.messages().context + kMakingGroups, rank, members}, tag);
     std::uint64_t context = fresh_context();
-    add_broadcast(*schedule, 0, Area::of_bytes(reinterpret_cast<std::byte*>(&context), 8));
-    run_now(schedule);
+    tell_members(all, *members, tag, context);
     make_comm(all, Ref<Communicator>(new Communicator(context, members)), out);
   });
 }
 
 PHX_MPI_ENTRY(int, Comm_compare, (MPI_Comm a, MPI_Comm b, int* result)) {
   return enter("MPI_Comm_compare", a, [&] {
+    need({result});
     const Communicator& one = comm_of(a);
     const Communicator& other = comm_of(b);
     *result = MPI_IDENT;
@@ -212,25 +249,37 @@ PHX_MPI_ENTRY(int, Comm_disconnect, (MPI_Comm * comm)) {
   return PMPI_Comm_free(comm);
 }
 
-PHX_MPI_ENTRY(int, Comm_set_info, (MPI_Comm comm, MPI_Info /*info*/)) {
-  return enter("MPI_Comm_set_info", comm, [&] { static_cast<void>(comm_of(comm)); });
+PHX_MPI_ENTRY(int, Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
+  return enter("MPI_Comm_set_info", comm, [&] {
+    Communicator& one = comm_of(comm);
+    Info::Entries hints = one.hints();
+    for (const auto& told : info_of(info).entries()) {
+      std::erase_if(hints, [&](const auto& hint) { return hint.first == told.first; });
+      hints.push_back(told);
+    }
+    one.set_hints(std::move(hints));
+  });
 }
 
 PHX_MPI_ENTRY(int, Comm_get_info, (MPI_Comm comm, MPI_Info* info)) {
   return enter("MPI_Comm_get_info", comm, [&] {
-    static_cast<void>(comm_of(comm));
-    PMPI_Info_create(info);
+    require(info != nullptr, MPI_ERR_ARG, "the pointer to the info is null");
+    *info = infos().open(new Info(comm_of(comm).hints()));
   });
 }
 
 PHX_MPI_ENTRY(int, Comm_get_parent, (MPI_Comm * parent)) {
-  return enter("MPI_Comm_get_parent", [&] { *parent = MPI_COMM_NULL; });
+  return enter("MPI_Comm_get_parent", [&] {
+    need({parent});
+    *parent = MPI_COMM_NULL;
+  });
 }
 
 PHX_MPI_ENTRY(int, Intercomm_create,
               (MPI_Comm local, int leader, MPI_Comm bridge, int remote_leader, int tag,
                MPI_Comm* out)) {
   return enter("MPI_Intercomm_create", local, [&] {
+    need({out});
     Communicator& side = intra_of(local);
     require(leader >= 0 && leader < side.size(), MPI_ERR_RANK, "there is no such leader");
     /// What the leaders tell each other: how many they are, and a context.
@@ -282,6 +331,7 @@ PHX_MPI_ENTRY(int, Intercomm_create,
 
 PHX_MPI_ENTRY(int, Intercomm_merge, (MPI_Comm comm, int is_high, MPI_Comm* out)) {
   return enter("MPI_Intercomm_merge", comm, [&] {
+    need({out});
     Communicator& both = comm_of(comm);
     require(both.is_inter(), MPI_ERR_COMM, "this is no inter-communicator");
     const Vote mine{is_high != 0 ? 1 : 0, 0, fresh_context(), 0};

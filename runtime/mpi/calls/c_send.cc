@@ -16,11 +16,13 @@ Attached& attached() {
   return buffer;
 }
 
-/// Takes room for a buffered message, which is given back when it has left.
+/// Takes room for a buffered message, which is given back when it has left. For the program it is
+/// done, but may be cancelled.
 void take_room(Traffic& traffic, const Ref<SendRequest>& request, MPI_Count bytes) {
   if (request->is_done) return;
   traffic.on_buffered(bytes);
   request->when_done = [&traffic, bytes] { traffic.on_buffered(-bytes); };
+  request->is_done = true;
 }
 
 }  // namespace
@@ -43,9 +45,8 @@ Ref<Request> begin_send(const Sending& sending, const Buffer& buffer) {
             "the attached buffer has no room for this message");
     const Ref<SendRequest> request =
         traffic.send(comm.messages(), sending.to, sending.tag, buffer, sending.mode);
-    if (!is_buffered) return Ref<Request>(request.get());
-    take_room(traffic, request, bytes);
-    return nothing_to_do();
+    if (is_buffered) take_room(traffic, request, bytes);
+    return Ref<Request>(request.get());
   });
 }
 

@@ -59,8 +59,12 @@ struct Own {
   MPI_Datatype datatype;
   /// At the root it may stand in place, in those of `all`.
   [[nodiscard]] Area area(const Roots& to, const std::function<Areas()>& all) const {
-    const bool is_there = is_in_place(buffer) && to.is_root();
-    return is_there ? all()(to.comm.rank()) : Area::of(buffer, count, datatype);
+    if (!to.is_root() || to.comm.is_inter()) return Area::of(buffer, count, datatype);
+    const Area place = all()(to.comm.rank());
+    if (is_in_place(buffer)) return place;
+    const Area own = Area::of(buffer, count, datatype);
+    check_apart(own, place);
+    return own;
   }
 };
 
@@ -154,6 +158,7 @@ PHX_MPI_BOTH(Allgather, Iallgather,
                if (!is_in_place(out)) {
                  const Area own = Area::of(out, out_count, out_type);
                  const Area place = first.part(all.rank() * first.count, first.count);
+                 check_apart(own, place);
                  schedule.run([own, place] { copy(own, place); });
                }
                add_allgather_equal(schedule, first);
@@ -171,7 +176,9 @@ PHX_MPI_BOTH(Allgatherv, Iallgatherv,
                }
                if (!is_in_place(out)) {
                  const Area own = Area::of(out, out_count, out_type);
-                 schedule.run([own, place = areas(all.rank())] { copy(own, place); });
+                 const Area place = areas(all.rank());
+                 check_apart(own, place);
+                 schedule.run([own, place] { copy(own, place); });
                }
                add_allgather(schedule, areas);
              })

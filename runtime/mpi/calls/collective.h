@@ -35,8 +35,9 @@ template <class Build>
 int run(const Call& call, Build build) {
   return enter(call.name, call.comm, [&] {
     Communicator& comm = comm_of(call.comm);
-    const Ref<Schedule> schedule(new Schedule(comm.collective(), comm.next_tag()));
+    const Ref<Schedule> schedule(new Schedule(comm.collective()));
     build(comm, *schedule);
+    schedule->set_tag(comm.next_tag());  // a call that fails takes no part, and may be repeated
     Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
     if (call.request == nullptr) return wait_for(*schedule);
     give_request(Ref<Request>(schedule.get()), call.comm, call.request);
@@ -50,6 +51,14 @@ int run(const Call& call, Build build) {
 
 [[nodiscard]] inline bool is_in_place(const void* buffer) {
   return buffer == MPI_IN_PLACE;
+}
+
+/// Fails with MPI_ERR_BUFFER if what is sent is where something is to come.
+inline void check_apart(const Area& from, const Area& to) {
+  const bool is_same = from.address == to.address && from.datatype == to.datatype;
+  const bool is_meant = from.address == MPI_BOTTOM || from.count == 0 || to.count == 0;
+  require(!is_same || is_meant, MPI_ERR_BUFFER,
+          "what is sent is where something is to come, and is not MPI_IN_PLACE");
 }
 
 /// The parts of a call with counts and displacements, in elements.

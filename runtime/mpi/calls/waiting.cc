@@ -44,8 +44,9 @@ void set_status(MPI_Status* status, const Outcome& outcome) {
 
 void require_well(int error) {
   require(error == MPI_SUCCESS, error,
-          error == MPI_ERR_TRUNCATE ? "the message is longer than the buffer"
-                                    : "the operation has failed");
+          error == MPI_ERR_TRUNCATE   ? "the message is longer than the buffer"
+          : error == MPI_ERR_NOT_SAME ? "another process sends less than this one expects"
+                                      : "the operation has failed");
 }
 
 void wait_for(Request& request) {

@@ -16,7 +16,7 @@ void add_tree(Schedule& schedule, int root, const Area& area) {
   const int place = (schedule.scope().rank - root + size) % size;
   int distance = 1;
   while (distance < size && (place & distance) == 0) distance *= 2;
-  if (place != 0) schedule.receive((place - distance + root) % size, area.buffer());
+  if (place != 0) schedule.fill((place - distance + root) % size, area.buffer());
   schedule.then();
   for (distance /= 2; distance > 0; distance /= 2) {
     if (place + distance < size) {
@@ -72,14 +72,14 @@ void add_broadcast(Schedule& schedule, int root, const Area& area) {
   const int place = (schedule.scope().rank - root + size) % size;
   schedule.then();
   if (schedule.scope().is_whole) {
-    place == 0 ? schedule.cast(area.buffer()) : schedule.receive(root, area.buffer());
+    place == 0 ? schedule.cast(area.buffer()) : schedule.fill(root, area.buffer());
     return schedule.then();
   }
   if (is_flat(schedule)) {
     for (int other = 1; other < size && place == 0; ++other) {
       schedule.send((root + other) % size, area.buffer());
     }
-    if (place != 0) schedule.receive(root, area.buffer());
+    if (place != 0) schedule.fill(root, area.buffer());
     return schedule.then();
   }
   if (!is_cut(schedule, area)) return add_tree(schedule, root, area);

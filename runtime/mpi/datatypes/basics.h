@@ -39,14 +39,14 @@ enum class Family { kInteger, kFloat, kComplex, kLogical, kByte, kText, kOpaque 
   X(UINT16_T, std::uint16_t, kInteger, 2)                             \
   X(UINT32_T, std::uint32_t, kInteger, 4)                             \
   X(UINT64_T, std::uint64_t, kInteger, 8)                             \
-  X(C_BOOL, bool, kLogical, 4)                                        \
-  X(C_FLOAT_COMPLEX, std::complex<float>, kComplex, 8)                \
+  X(C_BOOL, bool, kLogical, 1)                                        \
+  X(C_COMPLEX, std::complex<float>, kComplex, 8)                      \
   X(C_DOUBLE_COMPLEX, std::complex<double>, kComplex, 16)             \
   X(C_LONG_DOUBLE_COMPLEX, std::complex<long double>, kComplex, 32)   \
   X(AINT, MPI_Aint, kInteger, 8)                                      \
   X(OFFSET, MPI_Offset, kInteger, 8)                                  \
   X(COUNT, MPI_Count, kInteger, 8)                                    \
-  X(CXX_BOOL, bool, kLogical, 4)                                      \
+  X(CXX_BOOL, bool, kLogical, 1)                                      \
   X(CXX_FLOAT_COMPLEX, std::complex<float>, kComplex, 8)              \
   X(CXX_DOUBLE_COMPLEX, std::complex<double>, kComplex, 16)           \
   X(CXX_LONG_DOUBLE_COMPLEX, std::complex<long double>, kComplex, 32) \

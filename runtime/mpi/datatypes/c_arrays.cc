@@ -62,6 +62,7 @@ PHX_MPI_ENTRY(int, Type_create_subarray,
               (int dims, const int* sizes, const int* subsizes, const int* starts, int order,
                MPI_Datatype old, MPI_Datatype* made)) {
   return enter("MPI_Type_create_subarray", [&] {
+    need({made});
     require(dims >= 1, MPI_ERR_ARG, "the array has no dimension");
     require(sizes != nullptr && subsizes != nullptr && starts != nullptr, MPI_ERR_ARG,
             "an array of arguments is null");
@@ -82,6 +83,7 @@ PHX_MPI_ENTRY(int, Type_create_darray,
                const int* arguments, const int* grid, int order, MPI_Datatype old,
                MPI_Datatype* made)) {
   return enter("MPI_Type_create_darray", [&] {
+    need({made});
     require(dims >= 1, MPI_ERR_ARG, "the array has no dimension");
     const bool is_complete =
         sizes != nullptr && distributions != nullptr && arguments != nullptr && grid != nullptr;

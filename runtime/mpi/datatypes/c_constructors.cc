@@ -46,6 +46,7 @@ LayoutRef indexed_layout(const Layout& old, std::span<const int> lengths, bool i
 
 PHX_MPI_ENTRY(int, Type_contiguous, (int count, MPI_Datatype old, MPI_Datatype* made)) {
   return enter("MPI_Type_contiguous", [&] {
+    need({made});
     check_count(count);
     const Layout& layout = datatype_of(old).layout();
     *made = constructed(repeated_layout(layout, count, layout.extent()),
@@ -56,6 +57,7 @@ PHX_MPI_ENTRY(int, Type_contiguous, (int count, MPI_Datatype old, MPI_Datatype* 
 PHX_MPI_ENTRY(int, Type_vector,
               (int count, int length, int stride, MPI_Datatype old, MPI_Datatype* made)) {
   return enter("MPI_Type_vector", [&] {
+    need({made});
     check_count(count);
     check_length(length);
     const Layout& layout = datatype_of(old).layout();
@@ -67,6 +69,7 @@ PHX_MPI_ENTRY(int, Type_vector,
 PHX_MPI_ENTRY(int, Type_create_hvector,
               (int count, int length, MPI_Aint stride, MPI_Datatype old, MPI_Datatype* made)) {
   return enter("MPI_Type_create_hvector", [&] {
+    need({made});
     check_count(count);
     check_length(length);
     *made = constructed(vector_layout(datatype_of(old).layout(), count, length, stride),
@@ -78,6 +81,7 @@ PHX_MPI_ENTRY(int, Type_indexed,
               (int count, const int* lengths, const int* places, MPI_Datatype old,
                MPI_Datatype* made)) {
   return enter("MPI_Type_indexed", [&] {
+    need({made});
     check_arrays(count, lengths, places);
     const Layout& layout = datatype_of(old).layout();
     std::vector<int> integers = {count};
@@ -94,6 +98,7 @@ PHX_MPI_ENTRY(int, Type_create_hindexed,
               (int count, const int* lengths, const MPI_Aint* places, MPI_Datatype old,
                MPI_Datatype* made)) {
   return enter("MPI_Type_create_hindexed", [&] {
+    need({made});
     check_arrays(count, lengths, places);
     std::vector<int> integers = {count};
     integers.insert(integers.end(), lengths, lengths + count);
@@ -107,6 +112,7 @@ PHX_MPI_ENTRY(int, Type_create_hindexed,
 PHX_MPI_ENTRY(int, Type_create_indexed_block,
               (int count, int length, const int* places, MPI_Datatype old, MPI_Datatype* made)) {
   return enter("MPI_Type_create_indexed_block", [&] {
+    need({made});
     check_arrays(count, places);
     check_length(length);
     const Layout& layout = datatype_of(old).layout();
@@ -123,6 +129,7 @@ PHX_MPI_ENTRY(int, Type_create_hindexed_block,
               (int count, int length, const MPI_Aint* places, MPI_Datatype old,
                MPI_Datatype* made)) {
   return enter("MPI_Type_create_hindexed_block", [&] {
+    need({made});
     check_arrays(count, places);
     check_length(length);
     const auto n = static_cast<std::size_t>(count);
@@ -136,6 +143,7 @@ PHX_MPI_ENTRY(int, Type_create_struct,
               (int count, const int* lengths, const MPI_Aint* places, const MPI_Datatype* olds,
                MPI_Datatype* made)) {
   return enter("MPI_Type_create_struct", [&] {
+    need({made});
     check_arrays(count, lengths, places, olds);
     std::vector<Block> blocks(static_cast<std::size_t>(count));
     std::vector<int> integers = {count};
@@ -153,6 +161,7 @@ PHX_MPI_ENTRY(int, Type_create_struct,
 PHX_MPI_ENTRY(int, Type_create_resized,
               (MPI_Datatype old, MPI_Aint lb, MPI_Aint extent, MPI_Datatype* made)) {
   return enter("MPI_Type_create_resized", [&] {
+    need({made});
     *made = constructed(resized_layout(datatype_of(old).layout(), lb, extent),
                         {MPI_COMBINER_RESIZED, {}, {lb, extent}, refs({old})});
   });

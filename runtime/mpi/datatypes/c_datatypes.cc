@@ -35,11 +35,12 @@ void give(const std::vector<T>& list, int room, T* out) {
 int give_bounds(const char* function, MPI_Datatype handle, bool is_true, MPI_Aint* lb,
                 MPI_Aint* extent) {
   return enter(function, [&] {
+    need({lb, extent});
     const Bounds& bounds = datatype_of(handle).layout().bounds;
     const MPI_Aint begin = is_true ? bounds.true_lb() : bounds.lb();
     const MPI_Aint end = is_true ? bounds.true_ub() : bounds.ub();
-    if (lb != nullptr) *lb = begin;
-    if (extent != nullptr) *extent = end - begin;
+    *lb = begin;
+    *extent = end - begin;
   });
 }
 
@@ -65,6 +66,7 @@ PHX_MPI_ENTRY(int, Type_free, (MPI_Datatype * handle)) {
 
 PHX_MPI_ENTRY(int, Type_dup, (MPI_Datatype old, MPI_Datatype* made)) {
   return enter("MPI_Type_dup", [&] {
+    need({made});
     const Datatype& from = datatype_of(old);
     *made = MPI_DATATYPE_NULL;
     const Ref<Datatype> copy(
@@ -76,11 +78,17 @@ PHX_MPI_ENTRY(int, Type_dup, (MPI_Datatype old, MPI_Datatype* made)) {
 }
 
 PHX_MPI_ENTRY(int, Type_size, (MPI_Datatype handle, int* size)) {
-  return enter("MPI_Type_size", [&] { *size = as_int(datatype_of(handle).layout().size()); });
+  return enter("MPI_Type_size", [&] {
+    need({size});
+    *size = as_int(datatype_of(handle).layout().size());
+  });
 }
 
 PHX_MPI_ENTRY(int, Type_size_x, (MPI_Datatype handle, MPI_Count* size)) {
-  return enter("MPI_Type_size_x", [&] { *size = datatype_of(handle).layout().size(); });
+  return enter("MPI_Type_size_x", [&] {
+    need({size});
+    *size = datatype_of(handle).layout().size();
+  });
 }
 
 PHX_MPI_ENTRY(int, Type_get_extent, (MPI_Datatype handle, MPI_Aint* lb, MPI_Aint* extent)) {
@@ -101,20 +109,26 @@ PHX_MPI_ENTRY(int, Type_get_true_extent_x,
 }
 
 PHX_MPI_ENTRY(int, Type_extent, (MPI_Datatype handle, MPI_Aint* extent)) {
-  return give_bounds("MPI_Type_extent", handle, false, nullptr, extent);
+  MPI_Aint lb = 0;
+  return give_bounds("MPI_Type_extent", handle, false, &lb, extent);
 }
 
 PHX_MPI_ENTRY(int, Type_lb, (MPI_Datatype handle, MPI_Aint* lb)) {
-  return give_bounds("MPI_Type_lb", handle, false, lb, nullptr);
+  MPI_Aint extent = 0;
+  return give_bounds("MPI_Type_lb", handle, false, lb, &extent);
 }
 
 PHX_MPI_ENTRY(int, Type_ub, (MPI_Datatype handle, MPI_Aint* ub)) {
-  return enter("MPI_Type_ub", [&] { *ub = datatype_of(handle).layout().bounds.ub(); });
+  return enter("MPI_Type_ub", [&] {
+    need({ub});
+    *ub = datatype_of(handle).layout().bounds.ub();
+  });
 }
 
 PHX_MPI_ENTRY(int, Type_get_envelope,
               (MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner)) {
   return enter("MPI_Type_get_envelope", [&] {
+    need({integers, addresses, types, combiner});
     const Contents& contents = datatype_of(handle).contents();
     *integers = static_cast<int>(contents.integers.size());
     *addresses = static_cast<int>(contents.addresses.size());
@@ -177,6 +191,7 @@ PHX_MPI_ENTRY(int, Type_set_attr, (MPI_Datatype handle, int key, void* value)) {
 
 PHX_MPI_ENTRY(int, Type_get_attr, (MPI_Datatype handle, int key, void* value, int* flag)) {
   return enter("MPI_Type_get_attr", [&] {
+    need({value, flag});
     const Datatype& datatype = datatype_of(handle);
     const Keyval& found = keyval_of(key, Owner::kDatatype);
     *flag = datatype.attributes.get(found, static_cast<void**>(value)) ? 1 : 0;

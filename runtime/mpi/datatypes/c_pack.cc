@@ -77,6 +77,7 @@ PHX_MPI_ENTRY(int, Unpack,
 
 PHX_MPI_ENTRY(int, Pack_size, (int count, MPI_Datatype datatype, MPI_Comm comm, int* size)) {
   return enter("MPI_Pack_size", comm, [&] {
+    need({size});
     require(communicators().find(comm) != nullptr, MPI_ERR_COMM, "this is no communicator");
     require(count >= 0, MPI_ERR_COUNT, "the count is negative");
     const MPI_Count bytes = committed(datatype).layout().size() * count;
@@ -119,6 +120,7 @@ PHX_MPI_ENTRY(int, Unpack_external,
 PHX_MPI_ENTRY(int, Pack_external_size,
               (const char* format, int count, MPI_Datatype datatype, MPI_Aint* size)) {
   return enter("MPI_Pack_external_size", [&] {
+    need({size});
     check_format(format);
     require(count >= 0, MPI_ERR_COUNT, "the count is negative");
     *size = committed(datatype).layout().signature->external() * count;

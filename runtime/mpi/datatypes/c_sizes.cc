@@ -61,11 +61,15 @@ int integer_size(int range) {
 }  // namespace
 
 PHX_MPI_ENTRY(int, Type_match_size, (int type_class, int size, MPI_Datatype* datatype)) {
-  return enter("MPI_Type_match_size", [&] { *datatype = sized(type_class, size); });
+  return enter("MPI_Type_match_size", [&] {
+    need({datatype});
+    *datatype = sized(type_class, size);
+  });
 }
 
 PHX_MPI_ENTRY(int, Type_create_f90_real, (int digits, int range, MPI_Datatype* datatype)) {
   return enter("MPI_Type_create_f90_real", [&] {
+    need({datatype});
     *datatype = f90(MPI_COMBINER_F90_REAL, {digits, range},
                     sized(MPI_TYPECLASS_REAL, real_size(digits, range)));
   });
@@ -73,6 +77,7 @@ PHX_MPI_ENTRY(int, Type_create_f90_real, (int digits, int range, MPI_Datatype* d
 
 PHX_MPI_ENTRY(int, Type_create_f90_complex, (int digits, int range, MPI_Datatype* datatype)) {
   return enter("MPI_Type_create_f90_complex", [&] {
+    need({datatype});
     *datatype = f90(MPI_COMBINER_F90_COMPLEX, {digits, range},
                     sized(MPI_TYPECLASS_COMPLEX, 2 * real_size(digits, range)));
   });
@@ -80,6 +85,7 @@ PHX_MPI_ENTRY(int, Type_create_f90_complex, (int digits, int range, MPI_Datatype
 
 PHX_MPI_ENTRY(int, Type_create_f90_integer, (int range, MPI_Datatype* datatype)) {
   return enter("MPI_Type_create_f90_integer", [&] {
+    need({datatype});
     *datatype =
         f90(MPI_COMBINER_F90_INTEGER, {range}, sized(MPI_TYPECLASS_INTEGER, integer_size(range)));
   });

@@ -41,6 +41,7 @@ void set_elements(MPI_Status* status, MPI_Datatype datatype, MPI_Count count) {
 
 PHX_MPI_ENTRY(int, Get_count, (const MPI_Status* status, MPI_Datatype datatype, int* count)) {
   return enter("MPI_Get_count", [&] {
+    need({count});
     check(status);
     const MPI_Count size = datatype_of(datatype).layout().size();
     const MPI_Count bytes = bytes_in(*status);
@@ -50,13 +51,18 @@ PHX_MPI_ENTRY(int, Get_count, (const MPI_Status* status, MPI_Datatype datatype, 
 }
 
 PHX_MPI_ENTRY(int, Get_elements, (const MPI_Status* status, MPI_Datatype datatype, int* count)) {
-  return enter("MPI_Get_elements",
-               [&] { *count = int_or_undefined(elements_of(status, datatype)); });
+  return enter("MPI_Get_elements", [&] {
+    need({count});
+    *count = int_or_undefined(elements_of(status, datatype));
+  });
 }
 
 PHX_MPI_ENTRY(int, Get_elements_x,
               (const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count)) {
-  return enter("MPI_Get_elements_x", [&] { *count = elements_of(status, datatype); });
+  return enter("MPI_Get_elements_x", [&] {
+    need({count});
+    *count = elements_of(status, datatype);
+  });
 }
 
 PHX_MPI_ENTRY(int, Status_set_elements, (MPI_Status * status, MPI_Datatype datatype, int count)) {
@@ -77,6 +83,7 @@ PHX_MPI_ENTRY(int, Status_set_cancelled, (MPI_Status * status, int flag)) {
 
 PHX_MPI_ENTRY(int, Test_cancelled, (const MPI_Status* status, int* flag)) {
   return enter("MPI_Test_cancelled", [&] {
+    need({flag});
     check(status);
     *flag = is_cancelled(*status) ? 1 : 0;
   });

@@ -14,16 +14,19 @@ struct Head {
     kTaken,      ///< all of a long message has come, or a synchronous one has met its receive
     kWithdraw,   ///< the sender cancels
     kWithdrawn,  ///< the answer
+    kCredit,     ///< so much of what came at once has met receives
   };
   Kind kind = Kind::kWhole;
-  std::uint32_t flag = 0;     ///< kWhole: kTaken is wanted; kWithdrawn: nobody had received it
+  /// kWhole: kTaken is wanted (1), or it was cast (2); kWithdrawn: nobody had received it.
+  std::uint32_t flag = 0;
   std::uint64_t context = 0;  ///< which communicator, and which of its two halves
   std::int32_t source = 0;    ///< the sender's rank
   std::int32_t tag = 0;
   std::uint64_t bytes = 0;     ///< of the message; kGrant: so many are wanted
   std::uint64_t sender = 0;    ///< number of the send at its process
   std::uint64_t receiver = 0;  ///< number of the receive at its process
-  std::uint64_t address = 0;   ///< kAsk: where a near rank may read the bytes; 0: nowhere
+  /// kAsk: where a near rank may read the bytes, 0: nowhere; kCredit: of casts.
+  std::uint64_t address = 0;
 };
 
 }  // namespace phx::mpi

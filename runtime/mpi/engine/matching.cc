@@ -28,8 +28,13 @@ std::optional<Arrived> Matching::take(const Wanted& wanted) {
   const auto found = std::find_if(waiting.begin(), waiting.end(),
                                   [&](const Arrived& one) { return fits(wanted, one.head); });
   if (found == waiting.end()) return std::nullopt;
-  std::optional<Arrived> taken(std::move(*found));
-  waiting.erase(found);
+  return take_out(half->second, found);
+}
+
+Arrived Matching::take_out(Half& half, std::deque<Arrived>::iterator message) {
+  Arrived taken = std::move(*message);
+  half.messages.erase(message);
+  bytes_ -= taken.bytes.size();
   return taken;
 }
 
@@ -50,6 +55,7 @@ Ref<ReceiveRequest> Matching::take(const Head& head) {
 }
 
 void Matching::keep(Arrived arrived) {
+  bytes_ += arrived.bytes.size();
   halves_[arrived.head.context].messages.push_back(std::move(arrived));
 }
 
@@ -60,12 +66,15 @@ bool Matching::withdraw(const ReceiveRequest& receive) {
                        [&](const auto& one) { return one.get() == &receive; }) > 0;
 }
 
-bool Matching::withdraw(int from, const Head& withdrawal) {
+std::optional<Arrived> Matching::withdraw(int from, const Head& withdrawal) {
   const auto half = halves_.find(withdrawal.context);
-  if (half == halves_.end()) return false;
-  return std::erase_if(half->second.messages, [&](const Arrived& one) {
-           return one.from == from && one.head.sender == withdrawal.sender;
-         }) > 0;
+  if (half == halves_.end()) return std::nullopt;
+  auto& waiting = half->second.messages;
+  const auto found = std::find_if(waiting.begin(), waiting.end(), [&](const Arrived& one) {
+    return one.from == from && one.head.sender == withdrawal.sender;
+  });
+  if (found == waiting.end()) return std::nullopt;
+  return take_out(half->second, found);
 }
 
 void Matching::forget(std::uint64_t context) {

@@ -29,20 +29,25 @@ class Matching {
   /// The oldest receive for it, which then waits no longer; null if there is none.
   [[nodiscard]] Ref<ReceiveRequest> take(const Head& head);
   void keep(Arrived arrived);
-  /// A receive, or a message, waits no longer. False: it did not wait.
+  /// A receive, or a message, waits no longer. False, or empty: it did not wait.
   bool withdraw(const ReceiveRequest& receive);
-  bool withdraw(int from, const Head& withdrawal);
+  std::optional<Arrived> withdraw(int from, const Head& withdrawal);
   /// Nobody will name this context again; unless something still waits in it.
   void forget(std::uint64_t context);
   /// Contexts that something is remembered of.
   [[nodiscard]] std::size_t contexts() const { return halves_.size(); }
+  /// Bytes of messages that wait for receives.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   struct Half {
     std::deque<Ref<ReceiveRequest>> receives;
     std::deque<Arrived> messages;
   };
+  Arrived take_out(Half& half, std::deque<Arrived>::iterator message);
+
   std::unordered_map<std::uint64_t, Half> halves_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace phx::mpi

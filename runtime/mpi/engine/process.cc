@@ -29,6 +29,7 @@ Process::Process(Started started)
       size_(started.size),
       is_spread_(started.is_spread),
       traffic_(rank_) {
+  traffic_.expect_senders(size_);
   const int memory = launched().near;
   if (memory < 0 || size_ < 2 || size_ > Nearby::kMost) return;
   near_ = Nearby::open(memory, rank_, size_);

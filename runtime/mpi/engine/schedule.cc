@@ -41,8 +41,16 @@ std::byte* Schedule::memory(MPI_Count bytes) {
   return memory_.back().bytes.get();
 }
 
-bool Schedule::on_part_done(const Request& part) {
+void Schedule::note(const Request& part) {
   if (part.outcome.error != MPI_SUCCESS) outcome.error = part.outcome.error;
+  if (part.kind != Kind::kReceive || outcome.error != MPI_SUCCESS) return;
+  const auto& receive = static_cast<const ReceiveRequest&>(part);
+  const bool is_full = receive.outcome.bytes == receive.buffer.bytes();
+  if (receive.must_fill && !is_full) outcome.error = MPI_ERR_NOT_SAME;
+}
+
+bool Schedule::on_part_done(const Request& part) {
+  note(part);
   return --open_ == 0;
 }
 
@@ -56,10 +64,6 @@ bool Schedule::advance(Traffic& traffic) {
         step.work();
         continue;
       }
-      if (step.kind == Step::Kind::kCast) {
-        traffic.cast(*place.scope, tag_, *step.buffer);
-        continue;
-      }
       if (step.kind == Step::Kind::kContribute) {
         traffic.contribute(place.scope->peers->process(step.rank), step.combined, *step.buffer);
         continue;
@@ -68,14 +72,20 @@ bool Schedule::advance(Traffic& traffic) {
       if (step.kind == Step::Kind::kResult) {
         const int target = place.scope->peers->process(step.rank);
         part = Ref<Request>(traffic.expect({target, step.combined.to_all}, *step.buffer).get());
+      } else if (step.kind == Step::Kind::kCast) {
+        part = traffic.cast(*place.scope, tag_, *step.buffer);
       } else if (step.kind == Step::Kind::kSend) {
         part = Ref<Request>(traffic.send(*place.scope, step.rank, tag_, *step.buffer).get());
       } else {
-        part = Ref<Request>(
-            traffic.receive({place.scope->context, step.rank, tag_}, *step.buffer).get());
+        const Ref<ReceiveRequest> receive =
+            traffic.receive({place.scope->context, step.rank, tag_}, *step.buffer);
+        receive->must_fill = step.kind == Step::Kind::kFill;
+        part = Ref<Request>(receive.get());
       }
-      if (part->outcome.error != MPI_SUCCESS) outcome.error = part->outcome.error;
-      if (part->is_done) continue;
+      if (part->is_done) {
+        note(*part);
+        continue;
+      }
       part->part_of = this;
       ++open_;
       parts_.push_back(std::move(part));

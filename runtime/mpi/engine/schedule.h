@@ -21,7 +21,9 @@ class Traffic;
 class Schedule : public Request {
  public:
   /// All messages of it carry `tag`.
-  Schedule(Scope scope, int tag);
+  explicit Schedule(Scope scope, int tag = 0);
+  /// The same, said before it starts.
+  void set_tag(int tag) { tag_ = tag; }
   ~Schedule() override;
 
   // Building: into the current round.
@@ -29,6 +31,8 @@ class Schedule : public Request {
   void receive(int from, const Buffer& buffer) {
     add({Step::Kind::kReceive, from, buffer, {}, {}});
   }
+  /// The same; less than there is room for is an error.
+  void fill(int from, const Buffer& buffer) { add({Step::Kind::kFill, from, buffer, {}, {}}); }
   /// To all others, who receive it. REQUIRES a scope that is whole.
   void cast(const Buffer& buffer) { add({Step::Kind::kCast, 0, buffer, {}, {}}); }
   /// Takes part in the next reduction of all towards `target`. REQUIRES a scope that may combine,
@@ -56,7 +60,7 @@ class Schedule : public Request {
 
  private:
   struct Step {
-    enum class Kind { kSend, kReceive, kCast, kContribute, kResult, kWork };
+    enum class Kind { kSend, kReceive, kFill, kCast, kContribute, kResult, kWork };
     Kind kind;
     int rank;
     std::optional<Buffer> buffer;
@@ -68,6 +72,7 @@ class Schedule : public Request {
     const Scope* scope;
   };
   void add(Step step);
+  void note(const Request& part);
 
   std::deque<Scope> scopes_;  ///< The last one is that of what is added.
   int tag_;

@@ -11,6 +11,8 @@ namespace {
 
 using Is = Head::Kind;
 
+constexpr std::uint32_t kWasCast = 2;
+
 /// Fresh memory, not set to anything.
 std::pair<std::byte*, Payload> fresh(std::size_t size) {
   auto memory = std::make_shared_for_overwrite<std::byte[]>(size);
@@ -64,6 +66,10 @@ void Traffic::handle(Came came) {
     }
     case Is::kGrant:
       return grant(head);
+    case Is::kCredit:
+      ahead_.on_credit(came.message.from,
+                       {static_cast<MPI_Count>(head.bytes), static_cast<MPI_Count>(head.address)});
+      return release_casts();
     case Is::kTaken:
     case Is::kWithdrawn: {
       const auto found = sending_.find(head.sender);
@@ -81,7 +87,9 @@ void Traffic::handle(Came came) {
     case Is::kWithdraw: {
       Head answer = head;
       answer.kind = Is::kWithdrawn;
-      answer.flag = matching_.withdraw(came.message.from, head) ? 1 : 0;
+      const auto withdrawn = matching_.withdraw(came.message.from, head);
+      answer.flag = withdrawn ? 1 : 0;
+      if (withdrawn) on_taken(withdrawn->from, withdrawn->head);
       return put(came.message.from, answer);
     }
   }
@@ -102,7 +110,8 @@ void Traffic::match(ReceiveRequest& receive, const Arrived& arrived) {
   if (head.kind == Is::kWhole) {
     if (room > 0) receive.buffer.unpack(0, room, arrived.bytes.bytes().data());
     answer.kind = Is::kTaken;
-    if (head.flag != 0) put(arrived.from, answer);
+    if (head.flag == 1) put(arrived.from, answer);
+    on_taken(arrived.from, head);
     return finish(receive);
   }
   if (read(receive, head, room)) {
@@ -180,7 +189,8 @@ Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer
   head.bytes = static_cast<std::uint64_t>(buffer.bytes());
   head.sender = request->number = ++sends_;
   request->context = scope.context;
-  if (buffer.bytes() <= (read_ ? kNearShortMax : kShortMax)) {
+  if (buffer.bytes() <= (read_ ? kNearShortMax : kShortMax) &&
+      ahead_.may_send(process, buffer.bytes())) {
     head.flag = mode == Mode::kSynchronous ? 1 : 0;
     if (head.flag != 0) sending_.emplace(head.sender, request);
     put(process, head, &buffer);
@@ -201,13 +211,45 @@ Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer
   return request;
 }
 
-void Traffic::cast(const Scope& scope, int tag, const Buffer& buffer) {
+Ref<Request> Traffic::cast(const Scope& scope, int tag, const Buffer& buffer) {
   Head head;
+  head.flag = kWasCast;
   head.context = scope.context;
   head.source = scope.rank;
   head.tag = tag;
   head.bytes = static_cast<std::uint64_t>(buffer.bytes());
-  put(kAll, head, &buffer);
+  const Ref<Request> request(new Request(Request::Kind::kSend));
+  held_.push_back({scope, head, buffer, request});
+  release_casts();
+  return request;
+}
+
+void Traffic::release_casts() {
+  const auto may_leave = [this](const Held& one) {
+    const std::vector<int>& all = one.scope.peers->processes();
+    return std::all_of(all.begin(), all.end(), [this](int to) { return ahead_.may_cast(to); });
+  };
+  while (!held_.empty() && may_leave(held_.front())) {
+    const Held next = std::move(held_.front());
+    held_.pop_front();
+    for (const int process : next.scope.peers->processes()) {
+      if (process != self_) ahead_.on_cast(process, next.buffer.bytes());
+    }
+    put(kAll, next.head, &next.buffer);
+    finish(*next.request);
+  }
+}
+
+/// A message that travelled at once waits no longer.
+void Traffic::on_taken(int from, const Head& head) {
+  const auto told =
+      ahead_.on_taken(from, static_cast<MPI_Count>(head.bytes), head.flag == kWasCast);
+  if (!told) return;
+  Head credit;
+  credit.kind = Is::kCredit;
+  credit.bytes = static_cast<std::uint64_t>(told->sent);
+  credit.address = static_cast<std::uint64_t>(told->cast);
+  put(from, credit);
 }
 
 void Traffic::contribute(int target, const collectives::ReductionKind& kind, const Buffer& value) {
@@ -278,10 +320,11 @@ void Traffic::cancel(Request& request) {
     head.kind = Is::kWithdraw;
     head.sender = send.number;
     head.context = send.context;
-    // A short one is done although it may not have been received: it is taken up again.
-    send.outcome.is_cancelled = !send.is_done;
+    // One that has left, or was copied, is done although it may not have been received: it is taken
+    // up again.
+    const bool is_under_way = !sending_.emplace(send.number, &send).second;
+    send.outcome.is_cancelled = is_under_way;
     send.is_done = false;
-    sending_.emplace(send.number, &send);
     put(send.to, head);
   }
   settle();

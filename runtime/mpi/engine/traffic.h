@@ -12,6 +12,7 @@
 
 #include "collectives/messages.h"
 #include "overlay/base/payload.h"
+#include "runtime/mpi/engine/ahead.h"
 #include "runtime/mpi/engine/matching.h"
 #include "runtime/mpi/engine/request.h"
 #include "runtime/mpi/engine/schedule.h"
@@ -55,6 +56,8 @@ class Traffic {
   explicit Traffic(int self) : self_(self) {}
   /// From now on bytes of long messages are read where they lie, if they lie side by side.
   void use(Read read) { read_ = std::move(read); }
+  /// How many processes there are [ahead.h].
+  void expect_senders(int processes) { ahead_.expect_senders(processes); }
 
   // Inputs.
   /// `is_lent`: the bytes are gone when it returns.
@@ -66,8 +69,8 @@ class Traffic {
   // Commands. `to`: a rank of the scope.
   Ref<SendRequest> send(const Scope& scope, int to, int tag, const Buffer& buffer,
                         Mode mode = Mode::kStandard);
-  /// To all processes but this one. Needs the buffer no more on return.
-  void cast(const Scope& scope, int tag, const Buffer& buffer);
+  /// To all processes but this one. Done when it has left. REQUIRES a scope that is whole.
+  Ref<Request> cast(const Scope& scope, int tag, const Buffer& buffer);
   /// Takes part in the next reduction of all processes.
   void contribute(int target, const collectives::ReductionKind& kind, const Buffer& value);
   /// The result of that. REQUIRES that all processes contribute in the same order.
@@ -97,17 +100,28 @@ class Traffic {
   /// Bytes of buffered sends that are not done.
   [[nodiscard]] MPI_Count buffered() const { return buffered_; }
   void on_buffered(MPI_Count bytes) { buffered_ += bytes; }
+  /// Bytes that came before their receives.
+  [[nodiscard]] std::size_t waiting() const { return matching_.bytes(); }
 
  private:
   struct Came {
     Arrived message;
     bool is_lent;
   };
+  /// A cast that waits until others have taken what was cast before.
+  struct Held {
+    Scope scope;
+    Head head;
+    Buffer buffer;
+    Ref<Request> request;
+  };
   void handle(Came came);
   bool read(ReceiveRequest& receive, const Head& head, MPI_Count bytes);
   void handle_part(std::uint32_t number, const Payload& part);
   void match(ReceiveRequest& receive, const Arrived& arrived);
   void grant(const Head& head);
+  void on_taken(int from, const Head& head);
+  void release_casts();
   void put(int to, const Head& head, const Buffer* buffer = nullptr);
   void emit(int to, std::uint32_t tag, Payload payload);
   void finish(Request& request);
@@ -121,6 +135,8 @@ class Traffic {
   std::map<Result, std::deque<Ref<ReceiveRequest>>> expected_;        ///< results, in order
   std::vector<Output> outputs_;
   std::deque<Output> to_self_;
+  Ahead ahead_;
+  std::deque<Held> held_;
   std::deque<Ref<Schedule>> ready_;  ///< may go on
   std::unordered_map<Schedule*, Ref<Schedule>> running_;
   bool is_settling_ = false;

@@ -30,11 +30,17 @@ std::vector<int> listed_ranges(int count, const int ranges[][3]) {
 }  // namespace
 
 PHX_MPI_ENTRY(int, Group_size, (MPI_Group group, int* size)) {
-  return enter("MPI_Group_size", [&] { *size = group_of(group).size(); });
+  return enter("MPI_Group_size", [&] {
+    need({size});
+    *size = group_of(group).size();
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_rank, (MPI_Group group, int* rank)) {
-  return enter("MPI_Group_rank", [&] { *rank = group_of(group).rank_of(own_process()); });
+  return enter("MPI_Group_rank", [&] {
+    need({rank});
+    *rank = group_of(group).rank_of(own_process());
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_translate_ranks,
@@ -53,41 +59,59 @@ PHX_MPI_ENTRY(int, Group_translate_ranks,
 }
 
 PHX_MPI_ENTRY(int, Group_compare, (MPI_Group a, MPI_Group b, int* result)) {
-  return enter("MPI_Group_compare", [&] { *result = group_of(a).compared(group_of(b)); });
+  return enter("MPI_Group_compare", [&] {
+    need({result});
+    *result = group_of(a).compared(group_of(b));
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_union, (MPI_Group a, MPI_Group b, MPI_Group* result)) {
-  return enter("MPI_Group_union", [&] { *result = opened(group_of(a).united(group_of(b))); });
+  return enter("MPI_Group_union", [&] {
+    need({result});
+    *result = opened(group_of(a).united(group_of(b)));
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_intersection, (MPI_Group a, MPI_Group b, MPI_Group* result)) {
-  return enter("MPI_Group_intersection",
-               [&] { *result = opened(group_of(a).shared(group_of(b), true)); });
+  return enter("MPI_Group_intersection", [&] {
+    need({result});
+    *result = opened(group_of(a).shared(group_of(b), true));
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_difference, (MPI_Group a, MPI_Group b, MPI_Group* result)) {
-  return enter("MPI_Group_difference",
-               [&] { *result = opened(group_of(a).shared(group_of(b), false)); });
+  return enter("MPI_Group_difference", [&] {
+    need({result});
+    *result = opened(group_of(a).shared(group_of(b), false));
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_incl, (MPI_Group group, int n, const int* ranks, MPI_Group* result)) {
-  return enter("MPI_Group_incl",
-               [&] { *result = opened(group_of(group).chosen(listed(n, ranks))); });
+  return enter("MPI_Group_incl", [&] {
+    need({result});
+    *result = opened(group_of(group).chosen(listed(n, ranks)));
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_excl, (MPI_Group group, int n, const int* ranks, MPI_Group* result)) {
-  return enter("MPI_Group_excl",
-               [&] { *result = opened(group_of(group).without(listed(n, ranks))); });
+  return enter("MPI_Group_excl", [&] {
+    need({result});
+    *result = opened(group_of(group).without(listed(n, ranks)));
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group* result)) {
-  return enter("MPI_Group_range_incl",
-               [&] { *result = opened(group_of(group).chosen(listed_ranges(n, ranges))); });
+  return enter("MPI_Group_range_incl", [&] {
+    need({result});
+    *result = opened(group_of(group).chosen(listed_ranges(n, ranges)));
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group* result)) {
-  return enter("MPI_Group_range_excl",
-               [&] { *result = opened(group_of(group).without(listed_ranges(n, ranges))); });
+  return enter("MPI_Group_range_excl", [&] {
+    need({result});
+    *result = opened(group_of(group).without(listed_ranges(n, ranges)));
+  });
 }
 
 PHX_MPI_ENTRY(int, Group_free, (MPI_Group * group)) {

@@ -1,7 +1,7 @@
 #include "runtime/mpi/groups/cartesian.h"
 
 #include <algorithm>
-#include <functional>
+#include <limits>
 
 #include "runtime/mpi/base/errors.h"
 
@@ -19,38 +19,55 @@ std::vector<int> divisors_of(int number) {
   return divisors;
 }
 
-/// Looks for `count` factors, none greater than the one before, whose greatest is as small as
-/// possible, then the second, and so on. The first full list that is found is that one.
+/// Looks for `count` factors that are as close to each other as possible: the greatest and the
+/// smallest one differ as little as they can; of those lists the one whose smallest factor is the
+/// greatest, then the second smallest, and so on.
 class Factors {
  public:
-  explicit Factors(int number) : divisors_(divisors_of(number)) {}
-
-  bool find(int rest, std::size_t count, int limit) {
-    if (count == 1) {  // it is no greater than the one before, which was enough
-      chosen_.push_back(rest);
-      return true;
-    }
-    for (const int divisor : divisors_) {
-      if (divisor > limit) return false;
-      if (rest % divisor != 0 || !is_enough(divisor, count, rest)) continue;
-      chosen_.push_back(divisor);
-      if (find(rest / divisor, count - 1, divisor)) return true;
-      chosen_.pop_back();
-    }
-    return false;
+  Factors(int number, std::size_t count) : divisors_(divisors_of(number)) {
+    find(number, count, number);
   }
-  [[nodiscard]] const std::vector<int>& chosen() const { return chosen_; }
+  /// Not increasing.
+  [[nodiscard]] const std::vector<int>& best() const { return best_; }
 
  private:
-  /// Whether `count` factors up to this one can make the product.
-  static bool is_enough(int divisor, std::size_t count, int rest) {
+  /// `count` more factors, none greater than the last one.
+  void find(int rest, std::size_t count, int limit) {
+    if (count == 0) {
+      if (rest == 1 && (best_.empty() || is_better())) best_ = chosen_;
+      return;
+    }
+    for (const int divisor : divisors_) {
+      if (divisor > limit) return;
+      if (rest % divisor != 0 || power(divisor, count) < rest) continue;
+      const int greatest = chosen_.empty() ? divisor : chosen_.front();
+      const int least = best_.empty() ? 1 : std::max(greatest - spread(best_), 1);
+      if (power(least, count) > rest) {
+        if (chosen_.empty()) return;  // greater ones will not be better
+        continue;
+      }
+      chosen_.push_back(divisor);
+      find(rest / divisor, count - 1, divisor);
+      chosen_.pop_back();
+    }
+  }
+  [[nodiscard]] bool is_better() const {
+    const int more = spread(chosen_) - spread(best_);
+    if (more != 0) return more < 0;
+    return std::lexicographical_compare(best_.rbegin(), best_.rend(), chosen_.rbegin(),
+                                        chosen_.rend());
+  }
+  static int spread(const std::vector<int>& factors) { return factors.front() - factors.back(); }
+  /// As far as an int of processes could reach.
+  static double power(int base, std::size_t exponent) {
     double product = 1;
-    for (std::size_t i = 0; i < count && product < rest; ++i) product *= divisor;
-    return product >= rest;
+    for (std::size_t i = 0; i < exponent && product < 1e10; ++i) product *= base;
+    return product;
   }
 
   std::vector<int> divisors_;
   std::vector<int> chosen_;
+  std::vector<int> best_;
 };
 
 }  // namespace
@@ -70,18 +87,18 @@ void fill_dimensions(int processes, std::span<int> dims) {
           "the given dimensions do not divide the number of processes");
   if (open == 0) return;
   const int rest = static_cast<int>(processes / given);
-  Factors factors(rest);
-  factors.find(rest, open, rest);
-  auto next = factors.chosen().begin();
+  const Factors factors(rest, open);
+  auto next = factors.best().begin();
   for (int& dim : dims) {
     if (dim == 0) dim = *next++;
   }
 }
 
 int Cartesian::size() const {
-  int product = 1;
-  for (const int dim : dims) product *= dim;
-  return product;
+  constexpr long kMost = std::numeric_limits<int>::max();  // more than there can be processes
+  long product = 1;
+  for (const int dim : dims) product = std::min(product * dim, kMost);
+  return static_cast<int>(product);
 }
 
 std::vector<int> Cartesian::coordinates(int rank) const {

@@ -4,8 +4,8 @@
 /*
  * The Message Passing Interface, version 3.1, for programs that run on Phoenix. The binary
  * interface is MPICH's: a program that was built with either header runs with either library. What
- * is left out (one-sided communication, files, spawning, the tools interface) has no prototype
- * here.
+ * is left out (one-sided communication, files, spawning) can be named, but not called; the tools
+ * interface is not here.
  */
 
 #ifdef __cplusplus
@@ -91,6 +91,24 @@ int MPIR_Dup_fn(MPI_Comm from, int key, void* extra_state, void* value, void* co
 #define MPI_Message_f2c(message) ((MPI_Message)(message))
 #define MPI_Win_c2f(win) ((MPI_Fint)(win))
 #define MPI_Win_f2c(win) ((MPI_Win)(win))
+#define PMPI_Comm_c2f(comm) MPI_Comm_c2f(comm)
+#define PMPI_Comm_f2c(comm) MPI_Comm_f2c(comm)
+#define PMPI_Type_c2f(datatype) MPI_Type_c2f(datatype)
+#define PMPI_Type_f2c(datatype) MPI_Type_f2c(datatype)
+#define PMPI_Group_c2f(group) MPI_Group_c2f(group)
+#define PMPI_Group_f2c(group) MPI_Group_f2c(group)
+#define PMPI_Info_c2f(info) MPI_Info_c2f(info)
+#define PMPI_Info_f2c(info) MPI_Info_f2c(info)
+#define PMPI_Request_c2f(request) MPI_Request_c2f(request)
+#define PMPI_Request_f2c(request) MPI_Request_f2c(request)
+#define PMPI_Op_c2f(op) MPI_Op_c2f(op)
+#define PMPI_Op_f2c(op) MPI_Op_f2c(op)
+#define PMPI_Errhandler_c2f(errhandler) MPI_Errhandler_c2f(errhandler)
+#define PMPI_Errhandler_f2c(errhandler) MPI_Errhandler_f2c(errhandler)
+#define PMPI_Message_c2f(message) MPI_Message_c2f(message)
+#define PMPI_Message_f2c(message) MPI_Message_f2c(message)
+#define PMPI_Win_c2f(win) MPI_Win_c2f(win)
+#define PMPI_Win_f2c(win) MPI_Win_f2c(win)
 
 /* Every function has two names, so that a tool can stand between the program and the library. */
 #define PHX_MPI_FUNCTION(result, name, parameters) \
@@ -102,6 +120,8 @@ int MPIR_Dup_fn(MPI_Comm from, int key, void* extra_state, void* value, void* co
 #include "phx_mpi_messages.h"
 #include "phx_mpi_communicators.h"
 #include "phx_mpi_collectives.h"
+#include "phx_mpi_left_out.h"
+#include "phx_mpi_files.h"
 
 #undef PHX_MPI_FUNCTION
 

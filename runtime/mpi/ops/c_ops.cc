@@ -5,6 +5,7 @@ using namespace phx::mpi;
 
 PHX_MPI_ENTRY(int, Op_create, (MPI_User_function * function, int commutes, MPI_Op* op)) {
   return enter("MPI_Op_create", [&] {
+    need({op});
     require(function != nullptr && op != nullptr, MPI_ERR_ARG, "an argument is null");
     auto* made = new Op;
     made->function = function;
@@ -24,7 +25,10 @@ PHX_MPI_ENTRY(int, Op_free, (MPI_Op * op)) {
 }
 
 PHX_MPI_ENTRY(int, Op_commutative, (MPI_Op op, int* commutes)) {
-  return enter("MPI_Op_commutative", [&] { *commutes = op_of(op).commutes ? 1 : 0; });
+  return enter("MPI_Op_commutative", [&] {
+    need({commutes});
+    *commutes = op_of(op).commutes ? 1 : 0;
+  });
 }
 
 PHX_MPI_ENTRY(int, Reduce_local,
