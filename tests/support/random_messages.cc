@@ -139,8 +139,9 @@ overlay::Message RandomMessages::overlay_message() {
           })};
     case 13: {
       overlay::SurveyReport report{number(), {}, std::nullopt, {number(), processor()}, {}};
-      report.rates =
-          list([this] { return overlay::SurveyReport::Rate{processor(), number(), number()}; });
+      report.rates = list([this] {
+        return overlay::SurveyReport::Rate{processor(), number(), number()};
+      });
       for (const ProcessorId landmark : processors()) {
         report.round_trips.push_back({landmark, duration()});
       }
@@ -420,7 +421,8 @@ JobSpec RandomMessages::spec() {
           .balance = flip(),
           .attach_timeout = duration(),
           .detached = flip(),
-          .has_input = flip()};
+          .has_input = flip(),
+          .trees = text()};
 }
 
 JobStart RandomMessages::job_start() {
