@@ -44,7 +44,9 @@ double median_of(std::vector<double> values) {
 
 redistribution::MessageGraph draw(const RedistributionOptions& options, std::size_t processors,
                                   std::uint64_t volume, std::uint64_t number) {
-  const std::size_t messages = options.is_dense ? processors * processors / 4 : 4 * processors;
+  const std::size_t wanted = options.is_dense ? processors * processors / 4 : 4 * processors;
+  const std::size_t messages =
+      std::min<std::size_t>({wanted, processors * (processors - 1), volume});
   return redistribution::random_graph({processors, messages, volume}, options.seed + number);
 }
 
@@ -140,6 +142,7 @@ int redistribute(const RedistributionOptions& options) {
   if (!volume) {
     return fail("not a size like 100, 64K or 4M (at most 1024M): " + options.bytes, kUsage);
   }
+  if (*volume == 0) return fail("a message has at least one byte", kUsage);
   Report report;
   for (const std::uint32_t processors : options.processors) {
     std::fprintf(stderr, "measuring %u processors ...\n", processors);

@@ -18,7 +18,8 @@ constexpr const char* kTopology =
     "latency B C 4000\nlink * * 1000\nnic 1000\noverhead 5\n";
 constexpr std::array kStyles = {"learned", "adaptive", "agm",      "mgo",
                                 "ecef",    "magpie",   "binomial", "list"};
-constexpr Duration kChangeEvery = 300ms;
+constexpr Duration kChangeEvery = 200ms;
+constexpr int kRoundsOfChanges = 30;
 
 /// Broadcast Round with all kinds of trees, without and with processors that come and go.
 class RoundTable {
@@ -39,6 +40,7 @@ Status RoundTable::measure(const std::string& style, bool is_shuffled, bool has_
   RoundTrialOptions wanted{.topology = sim::Topology::parse(kTopology).value(),
                            .seed = options_.seed,
                            .is_shuffled = is_shuffled,
+                           .rounds = has_changes ? kRoundsOfChanges : 1,
                            .change_every = has_changes ? kChangeEvery : Duration::zero()};
   if (style == "adaptive") {
     wanted.trees = runtime::TreeSource::kAdaptive;

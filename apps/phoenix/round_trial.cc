@@ -42,9 +42,11 @@ class RoundTrial {
     if (options_.change_every > Duration::zero()) change_later();
     RoundTrialTimes times;
     const Instant begin = cluster_.now();
-    if (!go_round(/*overlapping=*/true)) return broken("a broadcast does not end");
-    times.overlapping = (cluster_.now() - begin) / static_cast<Duration::rep>(roots_.size());
-    if (!go_round(/*overlapping=*/false)) return broken("a broadcast does not end");
+    if (!go_rounds(/*overlapping=*/true)) return broken("a broadcast does not end");
+    times.overlapping = (cluster_.now() - begin) / static_cast<Duration::rep>(roots_.size()) /
+                        static_cast<Duration::rep>(options_.rounds);
+    alone_.clear();
+    if (!go_rounds(/*overlapping=*/false)) return broken("a broadcast does not end");
     std::sort(alone_.begin(), alone_.end());
     times.alone_median = alone_[alone_.size() / 2];
     times.alone_most = alone_.back();
@@ -107,10 +109,15 @@ class RoundTrial {
     last_ = now;
   }
 
+  bool go_rounds(bool overlapping) {
+    for (int round = 0; round < options_.rounds; ++round) {
+      if (!go_round(overlapping)) return false;
+    }
+    return true;
+  }
   /// Each root in turn. False: not within the time there is.
   bool go_round(bool overlapping) {
     next_ = 0;
-    alone_.clear();
     reached_.clear();
     return cluster_.run_until([&] { return take_turn(overlapping); }, kRoundMost);
   }

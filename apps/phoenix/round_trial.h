@@ -17,6 +17,7 @@ struct RoundTrialOptions {
   runtime::TreeSource trees = runtime::TreeSource::kLearned;
   std::string tree_style = "learned";
   bool is_shuffled = false;  ///< Roots in a random order.
+  int rounds = 1;            ///< In each of the two ways.
   /// A processor joins, or the last one that joined leaves, so often; 0: never.
   Duration change_every{};
 };
@@ -32,7 +33,7 @@ struct RoundTrialTimes {
   std::uint64_t moves = 0;  ///< Of vnodes, meanwhile.
 };
 
-/// One round in each of the two ways. kAborted: the mesh does not form, a broadcast does not end,
+/// Rounds in each of the two ways. kAborted: the mesh does not form, a broadcast does not end,
 /// or a checker found something.
 [[nodiscard]] Result<RoundTrialTimes> round_trial(const RoundTrialOptions& options);
 
