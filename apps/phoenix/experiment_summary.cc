@@ -23,7 +23,6 @@ namespace phx::app {
 namespace {
 
 constexpr const char* kOurs = "learned";
-constexpr Duration kLearn = 60s;  ///< Until all is measured, also where a round trip takes 1.4 s.
 
 /// A network on which somebody published figures, in small.
 struct Ground {
@@ -31,6 +30,7 @@ struct Ground {
   sim::Topology topology;
   std::size_t root_site = 0;
   std::vector<std::size_t> bytes;
+  Duration learn = 10s;  ///< Until all is measured, and connections are made.
 };
 
 std::vector<Ground> grounds() {
@@ -43,7 +43,7 @@ std::vector<Ground> grounds() {
       "site A 8 100\nsite B 8 100\nsite C 8 100\nsite D 8 100\nlatency * * 5000\n"
       "link * * 200\nnic 1000\noverhead 5\n");
   return {{"three sites", three, 0, {64, std::size_t{1} << 20U}},
-          {"AGM's six sites", agm_topology(), 3, {64}},
+          {"AGM's six sites", agm_topology(), 3, {64}, 60s},
           {"four sites, narrow ways", four, 0, {std::size_t{1} << 20U}}};
 }
 
@@ -57,8 +57,10 @@ class Summary {
 
  private:
   [[nodiscard]] Status measure(const Ground& ground, std::size_t bytes);
-  [[nodiscard]] std::optional<Duration> time_of(const Ground& ground, std::size_t bytes,
-                                                const std::string& style, bool reduces) const;
+  /// A broadcast, and a reduction to the same root.
+  using Times = std::pair<Duration, Duration>;
+  [[nodiscard]] std::optional<Times> times_of(const Ground& ground, std::size_t bytes,
+                                              const std::string& style) const;
   void compare_plans();
   void add(const std::string& ground, std::size_t bytes, const std::string& trees, double cast_ms,
            double ours_ms, std::optional<double> sum_ms);
@@ -77,9 +79,9 @@ void Summary::add(const std::string& ground, std::size_t bytes, const std::strin
           sum + "\n";
 }
 
-/// The third one: connections along the tree are made, and ways warm.
-std::optional<Duration> Summary::time_of(const Ground& ground, std::size_t bytes,
-                                         const std::string& style, bool reduces) const {
+/// The third ones: connections along the tree are made, and ways warm.
+std::optional<Summary::Times> Summary::times_of(const Ground& ground, std::size_t bytes,
+                                                const std::string& style) const {
   sim::TrialOptions wanted{.topology = ground.topology,
                            .seed = options_.seed,
                            .bytes = bytes,
@@ -96,17 +98,15 @@ std::optional<Duration> Summary::time_of(const Ground& ground, std::size_t bytes
   std::size_t root = 0;
   while (placing[root] != ground.root_site) ++root;
   const ProcessorId id{static_cast<std::uint32_t>(root + 1)};
-  const auto once = [&] {
-    const sim::Trial::Shape shape{.elements = std::max<std::size_t>(bytes / 8, 1)};
-    return reduces ? trial.reduce(id, shape) : trial.broadcast(id);
-  };
+  const sim::Trial::Shape shape{.elements = std::max<std::size_t>(bytes / 8, 1)};
   for (int before = 0; before < 2; ++before) {
-    if (!once()) return std::nullopt;
-    trial.cluster().run_for(kLearn);
+    if (!trial.broadcast(id) || !trial.reduce(id, shape)) return std::nullopt;
+    trial.cluster().run_for(ground.learn);
   }
-  const auto round = once();
-  if (!round || !trial.cluster().violations().all().empty()) return std::nullopt;
-  return round->time;
+  const auto cast = trial.broadcast(id);
+  const auto sum = trial.reduce(id, shape);
+  if (!cast || !sum || !trial.cluster().violations().all().empty()) return std::nullopt;
+  return Times(cast->time, sum->time);
 }
 
 Status Summary::measure(const Ground& ground, std::size_t bytes) {
@@ -117,11 +117,11 @@ Status Summary::measure(const Ground& ground, std::size_t bytes) {
   double ours = 0;
   for (const std::string& style : styles) {
     std::fprintf(stderr, "phoenix: %s, %zu bytes, %s\n", ground.name.c_str(), bytes, style.c_str());
-    const auto cast = time_of(ground, bytes, style, false);
-    const auto sum = time_of(ground, bytes, style, true);
-    if (!cast || !sum) return Error{ErrorCode::kAborted, style + ": it does not end, or is wrong"};
-    if (style == kOurs) ours = to_ms(*cast);
-    add(ground.name, bytes, style, to_ms(*cast), ours, to_ms(*sum));
+    const auto times = times_of(ground, bytes, style);
+    if (!times) return Error{ErrorCode::kAborted, style + ": it does not end, or is wrong"};
+    const double cast_ms = to_ms(times->first);
+    if (style == kOurs) ours = cast_ms;
+    add(ground.name, bytes, style, cast_ms, ours, to_ms(times->second));
   }
   return success();
 }

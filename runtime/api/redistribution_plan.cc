@@ -132,7 +132,8 @@ MessageGraph graph_of(const std::vector<Declaration>& all, std::vector<Ends>& en
       const std::size_t target = places.at(all[to].processor);
       if (source == target) continue;
       // What is empty is sent, too.
-      graph.messages.push_back({source, target, std::max<std::uint64_t>(1, bytes)});
+      const auto weight = static_cast<std::uint64_t>(std::max<std::int64_t>(1, bytes));
+      graph.messages.push_back({source, target, weight});
       ends.emplace_back(from, to);
     }
   }
