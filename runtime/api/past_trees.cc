@@ -53,12 +53,21 @@ class StraightTraffic {
       return taken.has_value();
     });
     if (missing_.empty()) return what_.rounds.empty() ? std::optional(true) : std::nullopt;
-    // What fills the room here is this exchange itself, and passes; or something that nobody takes.
     const Status more = endpoint.want(selector(missing_.front()));
-    if (endpoint.count({.hidden_tag = kCollectiveTag}) > 0) {
+    if (is_stuck(endpoint, more.ok())) {
       core_.throw_unless_ok(more, operation_, what_.expected[missing_.front()].at);
     }
     return std::nullopt;
+  }
+
+  /// What fills the room here is this exchange itself, and passes; or messages that nobody takes.
+  /// These stay as they are, however often what is wanted is sent and refused again.
+  bool is_stuck(const Endpoint& endpoint, bool has_room) {
+    constexpr int kRefusalsMost = 100;
+    const std::pair now(endpoint.inbox_bytes(), left());
+    if (has_room || std::exchange(full_at_, now) != now) refusals_ = 0;
+    if (has_room || endpoint.count({.hidden_tag = kCollectiveTag}) == 0) return false;
+    return ++refusals_ > kRefusalsMost;
   }
 
   void send_rounds(Endpoint& endpoint) {
@@ -118,6 +127,8 @@ class StraightTraffic {
   std::vector<std::size_t> missing_;  ///< Of those expected.
   std::vector<Way> unconfirmed_;      ///< Of the first round, what was sent.
   std::string refused_;               ///< Why no more may be sent for the moment.
+  int refusals_ = 0;                  ///< So often there was no room for what is wanted, ...
+  std::pair<std::uint64_t, std::size_t> full_at_;  ///< ... while this stayed as it was.
 };
 
 }  // namespace

@@ -222,6 +222,27 @@ TEST_CASE("more is redistributed than any process may keep, and beside what nobo
   CHECK(exact == 3 * 36 + 6);
 }
 
+TEST_CASE("what is redistributed comes, also behind more of the same flow than there is room for") {
+  constexpr std::uint64_t kVnodes = 6;
+  constexpr int kAside = 60;
+  std::atomic<int> exact{0};
+  ::setenv("PHOENIX_RECEIVE_BYTES", "3000000", 1);
+  run_on_three(kVnodes, [&](Session& job) {
+    if (!wait_for_three(job)) return;
+    const std::string aside(100'000, 'x');
+    for (int i = 0; i < kAside && job.holds(0); ++i) job.send(0, 5, aside, 5);
+    const auto got = job.redistribute([&](Vnode from) {
+      return from == 0 ? std::map<Vnode, Numbers>{{5, Numbers(10)}} : std::map<Vnode, Numbers>();
+    });
+    if (job.holds(5)) exact += got.at(5).at(0) == Numbers(10) ? 1 : 0;
+    for (int i = 0; i < kAside && job.holds(5); ++i) {
+      exact += job.recv<std::string>({.at = 5, .tag = 5}) == aside ? 1 : 0;
+    }
+  });
+  ::unsetenv("PHOENIX_RECEIVE_BYTES");
+  CHECK(exact == 1 + kAside);
+}
+
 TEST_CASE("what does not fit is refused at every process, and the next redistribution works") {
   constexpr std::uint64_t kVnodes = 6;
   std::mutex mutex;
