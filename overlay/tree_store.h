@@ -38,9 +38,9 @@ class TreeStore {
     return found == views_.end() ? nullptr : &found->second;
   }
   /// The tree that collectives of `root` take now: planned ones in turns, by the number of the
-  /// piece, if there are any; else a learned one, for messages of this size, in turns too; else its
-  /// latency tree, whether it is known here or not.
-  [[nodiscard]] TreeId in_use(ProcessorId root, std::uint64_t piece = 0,
+  /// piece, if there are any; else a learned one of this style, for messages of this size, in turns
+  /// too; else its latency tree, whether it is known here or not.
+  [[nodiscard]] TreeId in_use(ProcessorId root, std::uint32_t style, std::uint64_t piece = 0,
                               SizeClass size = 0) const {
     const auto behind = views_.upper_bound({root, TreeKind::kPlanned, kLastNumber});
     if (behind != views_.begin()) {
@@ -51,7 +51,7 @@ class TreeStore {
       }
     }
     if (!drawer_) return {root, TreeKind::kLatency};
-    return {root, TreeKind::kLearned, learned_number(size, piece)};
+    return {root, TreeKind::kLearned, style * kLearnedTrees + learned_number(size, piece)};
   }
   /// Plans are for the members that they were made for.
   /// True: there were some.

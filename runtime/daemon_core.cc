@@ -51,6 +51,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       solitude(birth.self, wanted.alone_max),
       survey(birth.self, survey_options(wanted), Rng(seed).fork("survey").next()),
       learned(birth.self, std::move(birth.plans)),
+      agm(birth.self),
       forest(birth.self, {}, Rng(seed).fork("trees").next()),
       jobs(birth.self, wanted),
       tools(birth.self, wanted.status_timeout),
@@ -58,7 +59,10 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       staying(membership.live()) {
   detours.on_members(members);
   if (config.trees == TreeSource::kLearned) {
-    trees.draw_by([this](TreeId id) { return learned.view(id); });
+    trees.draw_by([this](TreeId id) {
+      std::optional<TreeView> spanning = agm.view(id);
+      return spanning ? spanning : learned.view(id);
+    });
   }
   jobs.on_birth(birth.snapshot.over);
   for (JobStart& start : birth.snapshot.jobs) inbox.emplace_back(self, std::move(start));
@@ -183,7 +187,20 @@ void Daemon::Core::absorb(overlay::Survey::Outbox& out) {
          "version=" + std::to_string(survey.version().number) +
              " sites=" + std::to_string(survey.network().sites.size()));
     draw_anew();
+    adapt_agm();
   });
+}
+
+void Daemon::Core::absorb(AgmTrees::Outbox& out) {
+  bool is_new = false;
+  for (auto& item : out.take()) {
+    if (auto* sent = std::get_if<AgmTrees::Outbox::Send>(&item)) {
+      send(sent->to, SpanningMessage{std::move(sent->message)});
+    } else if (const auto* adapted = std::get_if<mst::SpanningTree::Adapted>(&item)) {
+      is_new = is_new || adapted->has_views;
+    }
+  }
+  if (is_new) draw_anew();
 }
 
 void Daemon::Core::absorb(Membership::Outbox& out) {
@@ -225,6 +242,7 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
                                  "and phoenix up again"});
   }
   start.spec = request.spec;
+  if (start.spec.trees.empty()) start.spec.trees = config.tree_style;
   start.home = from;
   start.request = request.request;
   start.processors = staying;
@@ -240,6 +258,7 @@ void Daemon::Core::on_job_start(ProcessorId from, const JobStart& start) {
   // A number by somebody who is being replaced could be given again.
   if (start.home == self && !membership.may_number(from)) return;
   membership.note_job(start.job);
+  if (start.spec.trees == "agm") begin_agm();
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_start(surroundings, from, start, out);
   });
@@ -264,6 +283,11 @@ void Daemon::Core::on(ProcessorId from, M message) {
       forest.on_message(now, from, message, out);
       absorb(out);
     }
+  } else if constexpr (std::is_same_v<M, SpanningMessage>) {
+    begin_agm();  // A job wants it that may not be announced here yet.
+    AgmTrees::Outbox out;
+    agm.on_message(from, message.message, out);
+    absorb(out);
   } else {
     with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
       jobs.on_message(surroundings, from, std::move(message), out);
@@ -460,6 +484,7 @@ ProcessorStatus Daemon::Core::status(JobId with_vnodes) const {
   result.trees = trees.size();
   result.jobs = jobs.status(around(), with_vnodes);
   const ChannelCounters& links = channels.counters();
+  const TrafficCounters served = jobs.counters();
   result.counters = {{"dials", links.dials},
                      {"links-made", links.links},
                      {"links-stalled", links.stalls},
@@ -478,7 +503,9 @@ ProcessorStatus Daemon::Core::status(JobId with_vnodes) const {
                      {"detours-made", detours.counters().made},
                      {"frames-relayed", detours.counters().relayed},
                      {"frames-not-relayed", detours.counters().unrelayed},
-                     {"dropped", jobs.dropped()}};
+                     {"dropped", served.dropped},
+                     {"copies-along-trees", served.along_trees},
+                     {"copies-past-trees", served.past_trees}};
   for (const auto& [peer, via] : detours.in_use()) result.detours.push_back({peer, via});
   return result;
 }

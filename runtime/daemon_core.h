@@ -12,6 +12,7 @@
 #include "overlay/planners/learned_trees.h"
 #include "overlay/survey/survey.h"
 #include "overlay/tree_forest.h"
+#include "runtime/agm_trees.h"
 #include "runtime/channels/channels.h"
 #include "runtime/channels/deadlines.h"
 #include "runtime/channels/detours.h"
@@ -40,28 +41,28 @@ struct Daemon::Core {
                              Membership::Timer, Tools::Timer, Solitude::Timer, OwnTimer>;
 
   Core(Birth birth, const DaemonConfig& config, std::uint64_t seed);
-
   void absorb(JobOutbox& out);  // Executes what the machines wrote.
   void absorb(Membership::Outbox& out);
   void absorb(overlay::TreeForest::Outbox& out);
   void absorb(overlay::Survey::Outbox& out);
+  void absorb(AgmTrees::Outbox& out);
   void absorb(Tools::Outbox& out);
   void absorb(Solitude::Outbox& out);
   template <class Outbox, class OnEvent>
   void absorb_items(Outbox& out, OnEvent on_event);
-
   void receive(ProcessorId from, Envelope envelope);
   template <class M>
   void on(ProcessorId from, M message);  ///< Specialised by the kind of message.
   void on_view(const Membership::ViewInstalled& change);
   void adapt_trees();
   void draw_anew();  ///< Learned trees are other ones now.
+  void begin_agm();
+  void adapt_agm();
   void note_changed(const Membership::ViewInstalled& change);
   void let_in(ClientId client, const Member& newcomer);
   void on_admission(const Admitted& admitted);
   void on_job_request(ProcessorId from, const JobRequest& request);
   void on_job_start(ProcessorId from, const JobStart& start);
-
   // Own leaving: daemon_leaving.cc.
   void drain();
   void on_ordered_to_leave(ProcessorId from);
@@ -84,7 +85,6 @@ struct Daemon::Core {
   /// Who is out cannot pass anything on: such an envelope, and what follows it, is not taken, so
   /// that the sender gets it back when it sees the view without this processor.
   void refuse_tokens(ProcessorId from, Frame& frame);
-
   void send(ProcessorId to, Envelope envelope);
   /// Whether it is a copy of a broadcast of which too many wait for `to`; then it is dropped.
   [[nodiscard]] bool drop_if_full(ProcessorId to, const Envelope& envelope);
@@ -107,7 +107,6 @@ struct Daemon::Core {
     call(around(), out);
     absorb(out);
   }
-
   ProcessorId self;
   DaemonConfig config;
   Instant now{};
@@ -117,6 +116,7 @@ struct Daemon::Core {
   Solitude solitude;
   overlay::Survey survey;          ///< Learns the network, ...
   planners::LearnedTrees learned;  ///< ... over which trees are drawn.
+  AgmTrees agm;                    ///< Finds one tree together with the others.
   overlay::TreeForest forest;      ///< Makes trees by local rules.
   overlay::TreeStore trees;
   Jobs jobs;

@@ -59,10 +59,24 @@ void Daemon::Core::draw_anew() {
   });
 }
 
+void Daemon::Core::begin_agm() {
+  if (config.trees != TreeSource::kLearned) return;
+  AgmTrees::Outbox out;
+  agm.begin(learned, staying, out);
+  absorb(out);
+}
+
+void Daemon::Core::adapt_agm() {
+  AgmTrees::Outbox out;
+  agm.on_change(learned, staying, out);
+  absorb(out);
+}
+
 void Daemon::Core::adapt_trees() {
   if (config.trees == TreeSource::kLearned) {
     learned.on_members(staying);
     draw_anew();
+    adapt_agm();
     if (phase != Phase::kMember) return;
     overlay::Survey::Outbox measured;
     survey.on_members(now, staying, measured);

@@ -16,6 +16,35 @@ double clock_s() {
 
 }  // namespace bench
 
+namespace {
+
+CLI::App* add_redistribution(CLI::App& app, bench::RedistributionOptions& options) {
+  CLI::App* verb = app.add_subcommand("redistribution", "Each schedule and pace: the time of all");
+  verb->add_option("--graph", options.graph, "A file: from to bytes")->required();
+  verb->add_option("--schedules", options.schedules, "Names")->delimiter(',')->required();
+  verb->add_option("--rounds", options.rounds, "So often each");
+  return verb;
+}
+
+CLI::App* add_states(CLI::App& app, std::uint64_t& bytes, std::string& until) {
+  CLI::App* verb = app.add_subcommand("states", "Vnodes keep what they have while they move");
+  verb->add_option("--bytes", bytes, "Of all together");
+  verb->add_option("--until", until, "Until this file exists")->required();
+  return verb;
+}
+
+CLI::App* add_round(CLI::App& app, bench::RoundOptions& options) {
+  CLI::App* verb = app.add_subcommand("round", "Broadcasts from each vnode in turn");
+  verb->add_option("--bytes", options.bytes, "Of each");
+  verb->add_option("--rounds", options.rounds, "So often; 0: 50 broadcasts at least");
+  verb->add_option("--seed", options.seed, "Of the second order of roots");
+  verb->add_flag("--receivers", options.has_receivers, "Each receiver alone, too");
+  verb->add_option("--until", options.until, "While vnodes move, until this file exists");
+  return verb;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   CLI::App app("Measures the runtime from inside a job");
   app.require_subcommand(1);
@@ -43,6 +72,11 @@ int main(int argc, char** argv) {
   swept->add_option("--roots", sweep.roots, "Vnodes")->delimiter(',')->required();
   swept->add_option("--rounds", sweep.rounds, "So often each");
   swept->add_option("--pause", sweep.pause_s, "Seconds before each");
+  bench::RedistributionOptions redistribution;
+  CLI::App* redistributed = add_redistribution(app, redistribution);
+  CLI::App* kept = add_states(app, bytes, until);
+  bench::RoundOptions round;
+  CLI::App* rounds = add_round(app, round);
   CLI11_PARSE(app, argc, argv);
   try {
     if (is_embedded) {
@@ -62,6 +96,9 @@ int main(int argc, char** argv) {
     if (*trips) bench::trips(job, until);
     if (*swept) bench::sweep(job, sweep);
     if (*stream) bench::stream(job, bytes);
+    if (*kept) bench::states(job, bytes, until);
+    if (*rounds) bench::round(job, round);
+    if (*redistributed) bench::redistribution(job, redistribution);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "phoenix-bench: %s\n", failure.what());
     return 1;

@@ -47,6 +47,25 @@ struct SweepOptions {
 /// One operation over all processes, one vnode each: the last receiver's time, per round. Bytes
 /// that are whole doubles are reduced as these, others as small numbers.
 void sweep(phx::Session& job, const SweepOptions& options);
+/// What redistribution() measures.
+struct RedistributionOptions {
+  std::string graph;  ///< A file: "from to bytes" of each message.
+  std::vector<std::string> schedules;
+  int rounds = 1;
+};
+/// The graph redistributed with each schedule and pace, one vnode per process; what comes is
+/// compared with what was sent.
+void redistribution(phx::Session& job, const RedistributionOptions& options);
+/// What round() measures.
+struct RoundOptions {
+  std::uint64_t bytes = 1;
+  int rounds = 0;              ///< 0: as many as make 50 broadcasts.
+  std::uint64_t seed = 1;      ///< Of the order of roots, the second time.
+  bool has_receivers = false;  ///< With V3: a broadcast for each pair of vnodes.
+  std::string until;           ///< Not empty: while vnodes move, until there is such a file.
+};
+/// Broadcast Round: broadcasts from each vnode in turn, with and without overlap.
+void round(phx::Session& job, const RoundOptions& options);
 /// Round trips of one byte between two processes, until there is a file of this name; and how often
 /// each allocates memory per message.
 void trips(phx::Session& job, const std::string& until);
@@ -54,6 +73,9 @@ void trips(phx::Session& job, const std::string& until);
 void stream(phx::Session& job, std::uint64_t bytes);
 /// Small steps until `processors` processes hold vnodes; each says when it got its first ones.
 void join(phx::Session& job, std::uint64_t processors);
+/// Vnodes with so many bytes of state together do steps until there is this file; then all of it is
+/// compared with what it was at the beginning.
+void states(phx::Session& job, std::uint64_t bytes, const std::string& until);
 /// Vnode 0 with a state of 1 MB goes to and fro while the others work.
 void moves(phx::Session& job);
 

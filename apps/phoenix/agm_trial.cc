@@ -7,9 +7,8 @@
 #include "runtime/sim/trial.h"
 
 namespace phx::app {
-namespace {
 
-sim::Topology topology() {
+sim::Topology agm_topology() {
   sim::Topology result = sim::Topology::uniform(
       std::vector<std::uint32_t>(mst::kAgmSites, mst::kAgmPerSite), sim::Topology::Link{});
   const auto one_of = [](std::size_t site) {
@@ -24,6 +23,8 @@ sim::Topology topology() {
   }
   return result;
 }
+
+namespace {
 
 /// The mesh numbers processors as they come: for each process of the paper one of the same site.
 std::vector<ProcessorId> cast_of(const sim::Placing& placing) {
@@ -53,7 +54,7 @@ std::optional<Duration> time_of(sim::Trial& trial, ProcessorId root) {
 Result<std::vector<NamedTime>> agm_trial(const std::vector<NamedTree>& trees, std::uint64_t seed) {
   constexpr Duration kSettle = 60s;
   const auto broken = [](const std::string& what) { return Error{ErrorCode::kAborted, what}; };
-  sim::Trial trial({.topology = topology(), .seed = seed, .pause = 5ms});
+  sim::Trial trial({.topology = agm_topology(), .seed = seed, .pause = 5ms});
   if (!trial.start()) return broken("the simulated mesh does not form");
   const std::vector<ProcessorId> processors = cast_of(trial.placing());
   const ProcessorId root = processors[mst::kAgmRoot.value - 1];

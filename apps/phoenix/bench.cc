@@ -132,6 +132,9 @@ void add_bench(CLI::App& tool, Action& chosen) {
       "the\n"
       "runtime, between the same two processes, so that the ratios hold on a busy machine too.");
   add_bench_sweeps(*verb, chosen);
+  add_bench_drain(*verb, chosen);
+  add_bench_redistribution(*verb, chosen);
+  add_bench_round(*verb, chosen);
   verb->callback([options, verb, &chosen] {
     if (verb->get_subcommands().empty()) chosen = [options] { return bench(*options); };
   });

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,10 +42,14 @@ struct BenchCase {
 /// What the application said, by name, as often as it said it.
 using Said = std::map<std::string, std::vector<double>>;
 
+/// Until the network of a new mesh is known.
+inline constexpr std::chrono::seconds kBenchLearnTime{2};
+
 /// A mesh of daemons on this machine for one measurement; ends with it.
 class BenchMesh {
  public:
-  [[nodiscard]] static Result<BenchMesh> start(std::uint32_t daemons);
+  [[nodiscard]] static Result<BenchMesh> start(std::uint32_t daemons,
+                                               std::vector<std::string> daemon_options = {});
   ~BenchMesh();
   BenchMesh(BenchMesh&& other) noexcept;
   BenchMesh& operator=(BenchMesh&&) = delete;
@@ -88,6 +93,12 @@ class BenchMesh {
 
 /// `phoenix bench bcast`, `reduce` and `allreduce`, on a mesh that runs or one of this machine.
 void add_bench_sweeps(CLI::App& bench, Action& chosen);
+/// `phoenix bench drain`, on private meshes.
+void add_bench_drain(CLI::App& bench, Action& chosen);
+/// `phoenix bench round`, on a private mesh.
+void add_bench_round(CLI::App& bench, Action& chosen);
+/// `phoenix bench redistribution`, on private meshes.
+void add_bench_redistribution(CLI::App& bench, Action& chosen);
 
 /// Seconds of the clock that phoenix-bench uses, too.
 [[nodiscard]] double bench_clock_s();

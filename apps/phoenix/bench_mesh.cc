@@ -51,11 +51,12 @@ double bench_clock_s() {
   return std::chrono::duration<double>(now).count();
 }
 
-Result<BenchMesh> BenchMesh::start(std::uint32_t daemons) {
+Result<BenchMesh> BenchMesh::start(std::uint32_t daemons, std::vector<std::string> daemon_options) {
   BenchMesh mesh(fresh_name());
   LaunchOptions options;
   options.quiet = true;
   options.lifeline = lifeline();
+  options.daemon_options = std::move(daemon_options);
   const double begin = bench_clock_s();
   const auto members = start_mesh(mesh.name_, std::vector<Place>(daemons), options);
   mesh.start_seconds_ = bench_clock_s() - begin;

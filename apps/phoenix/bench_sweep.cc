@@ -14,7 +14,6 @@ namespace phx::app {
 namespace {
 
 constexpr std::uint32_t kLocalDaemons = 16;
-constexpr std::chrono::seconds kLearnTime{2};  ///< Until the network of a new mesh is known.
 
 struct SweepOptions {
   std::string operation;
@@ -68,7 +67,7 @@ Result<Said> measure(const SweepOptions& options, const std::vector<std::uint64_
       static_cast<std::uint32_t>(options.vnodes == 0 ? kLocalDaemons : options.vnodes);
   const auto mesh = BenchMesh::start(vnodes);
   if (!mesh.ok()) return mesh.error();
-  std::this_thread::sleep_for(kLearnTime);
+  std::this_thread::sleep_for(kBenchLearnTime);
   return mesh.value().run(vnodes, arguments, false);
 }
 

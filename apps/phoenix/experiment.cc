@@ -187,13 +187,15 @@ int experiment_fig6(const ExperimentOptions& options) {
 
 int experiment(const ExperimentOptions& options) {
   using Run = int (*)(const ExperimentOptions&);
-  const std::map<std::string, Run> all = {{"agm", experiment_agm},
-                                          {"fig6", experiment_fig6},
-                                          {"mgo", experiment_mgo},
-                                          {"redistribution", experiment_redistribution}};
+  const std::map<std::string, Run> all = {
+      {"agm", experiment_agm},     {"fig6", experiment_fig6},
+      {"mgo", experiment_mgo},     {"redistribution", experiment_redistribution},
+      {"round", experiment_round}, {"summary", experiment_summary}};
   const auto chosen = all.find(options.name);
   if (chosen == all.end()) {
-    return fail("no experiment '" + options.name + "': agm, fig6, mgo, redistribution", kUsage);
+    return fail(
+        "no experiment '" + options.name + "': agm, fig6, mgo, redistribution, round, summary",
+        kUsage);
   }
   std::error_code failed;
   std::filesystem::create_directories(options.out, failed);
@@ -220,7 +222,8 @@ void add_experiment(CLI::App& tool, Action& chosen) {
   verb->add_option("FIGURE", options->name,
                    "agm: broadcasts over a distributed spanning tree; fig6: arrival of a short "
                    "broadcast at 201 processors; mgo: static planners in "
-                   "random clusters; redistribution: schedules of many messages")
+                   "random clusters; redistribution: schedules of many messages; round: "
+                   "Broadcast Round; summary: our trees and all others side by side")
       ->required();
   verb->add_option("--out", options->out, "The folder for the files; made if need be")->required();
   verb->add_option("--seed", options->seed, "Of the simulation")->capture_default_str();
@@ -234,6 +237,11 @@ void add_experiment(CLI::App& tool, Action& chosen) {
       "figures; CSV with scatters, gathers and allgathers, too. Takes about a minute.\n"
       "redistribution: schedules of irregular messages among 8 to 256 processors, beside the\n"
       "bounds. Takes some seconds.\n"
+      "round: broadcasts from each vnode in turn along all kinds of trees, with and without\n"
+      "overlap, while processors stay or come and go. Takes some minutes.\n"
+      "summary: each kind of trees by real daemons, each in the networks that others were "
+      "published\n"
+      "for. Takes some minutes.\n"
       "  phoenix experiment fig6 --out results\n"
       "Exit code 0; 1: a broadcast did not end, or was wrong; 2: misuse.");
   verb->callback([options, &chosen] { chosen = [options] { return experiment(*options); }; });

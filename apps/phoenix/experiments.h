@@ -22,5 +22,7 @@ struct ExperimentOptions {
 int experiment_agm(const ExperimentOptions& options);
 int experiment_mgo(const ExperimentOptions& options);
 int experiment_redistribution(const ExperimentOptions& options);
+int experiment_round(const ExperimentOptions& options);
+int experiment_summary(const ExperimentOptions& options);
 
 }  // namespace phx::app

@@ -29,6 +29,7 @@
 #include "apps/phoenix/start.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
+#include "overlay/planners/tree_styles.h"
 #include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
@@ -52,6 +53,7 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   spec.command = options.command;
   spec.processors_max = processors_of(options);
   spec.balance = !options.no_balance;
+  spec.trees = options.tree;
   spec.detached = options.is_detached;
   spec.has_input = options.passes_input;
   spec.attach_timeout = std::chrono::seconds(options.attach_timeout_s);
@@ -270,6 +272,13 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_flag("--no-tags", options->no_tags, "No [p3] in front of the lines");
   verb->add_flag("--no-balance", options->no_balance,
                  "Vnodes move only by assume/release of the application");
+  std::string styles;
+  for (const std::string_view style : planners::tree_styles()) {
+    styles += (styles.empty() ? "" : ", ") + std::string(style);
+  }
+  verb->add_option("--tree", options->tree,
+                   "Trees of its collectives, planned over the measured network: " + styles +
+                       " (default: as phoenixd --trees says)");
   CLI::Option* input = verb->add_flag(
       "-i,--stdin", options->passes_input,
       "Pass standard input on to the process that begins with v0; else it is not read");

@@ -18,6 +18,7 @@ struct RunOptions {
   std::uint32_t attach_timeout_s = 30;
   bool no_tags = false;
   bool no_balance = false;
+  std::string tree;  ///< Which trees its collectives take; empty: as the mesh was told.
   bool timestamps = false;
   bool no_line_buffer = false;
   bool fits = false;      ///< No more processors than vnodes.

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "overlay/planners/tree_styles.h"
 #include "runtime/tcp/key.h"
 #include "runtime/tcp/mesh_folder.h"
 
@@ -31,6 +32,7 @@ struct Arguments {
   double peer_timeout = 5.0;
   double alone_max = 86400;
   std::string trees = "learned";
+  std::uint32_t state_receivers = 0;
   std::string bind;
   int ready_fd = -1;
   int lifeline_fd = -1;
@@ -41,6 +43,14 @@ struct Arguments {
 std::string machine_name() {
   utsname names{};
   return ::uname(&names) == 0 ? names.nodename : "unknown";
+}
+
+constexpr const char* kAdaptive = "adaptive";
+
+std::vector<std::string> tree_sources() {
+  std::vector<std::string> names = {kAdaptive};
+  for (const std::string_view style : planners::tree_styles()) names.emplace_back(style);
+  return names;
 }
 
 void declare(CLI::App& app, Arguments& arguments) {
@@ -82,10 +92,13 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   app.add_option("--trees", arguments.trees,
-                 "learned: drawn over the measured network; adaptive: found by local rules; the "
-                 "same for all daemons of a mesh")
+                 "learned: drawn over the measured network; adaptive: found by local rules; or the "
+                 "planner that draws them (phoenix plan); the same for all daemons of a mesh")
       ->capture_default_str()
-      ->check(CLI::IsMember({"learned", "adaptive"}));
+      ->check(CLI::IsMember(tree_sources()));
+  app.add_option("--state-receivers", arguments.state_receivers,
+                 "states of vnodes go from here to so many others at once; 0: to all")
+      ->capture_default_str();
   app.add_option("--bind", arguments.bind,
                  "run, with all that is started here, on part I (from 0) of N of the machine's "
                  "processors")
@@ -198,7 +211,12 @@ Result<Options> checked(Arguments arguments) {
   options.driver.config.heartbeat_period = seconds(arguments.heartbeat_period);
   options.driver.config.peer_timeout = seconds(arguments.peer_timeout);
   options.driver.config.alone_max = seconds(arguments.alone_max);
-  if (arguments.trees == "adaptive") options.driver.config.trees = runtime::TreeSource::kAdaptive;
+  options.driver.config.state_receivers = arguments.state_receivers;
+  if (arguments.trees == kAdaptive) {
+    options.driver.config.trees = runtime::TreeSource::kAdaptive;
+  } else {
+    options.driver.config.tree_style = arguments.trees;
+  }
   return options;
 }
 

@@ -38,28 +38,40 @@ struct NoTimer {
 /// Let our fragments be one; mine is of this level.
 struct Connect {
   std::uint32_t level = 0;
+  friend bool operator==(const Connect&, const Connect&) = default;
 };
 /// You are in this fragment; look for its lightest outgoing edge, or do not.
 struct Initiate {
   std::uint32_t level = 0;
   EdgeKey fragment;  ///< The key of its core.
   bool finds = false;
+  friend bool operator==(const Initiate&, const Initiate&) = default;
 };
 /// Are you in another fragment than this one?
 struct Test {
   std::uint32_t level = 0;
   EdgeKey fragment;
+  friend bool operator==(const Test&, const Test&) = default;
 };
-struct Accept {};
-struct Reject {};
+struct Accept {
+  friend bool operator==(const Accept&, const Accept&) = default;
+};
+struct Reject {
+  friend bool operator==(const Reject&, const Reject&) = default;
+};
 /// The lightest outgoing edge on my side; none: there is none.
 struct Report {
   std::optional<EdgeKey> best;
   std::uint64_t processors = 0;  ///< On my side.
+  friend bool operator==(const Report&, const Report&) = default;
 };
-struct ChangeRoot {};
+struct ChangeRoot {
+  friend bool operator==(const ChangeRoot&, const ChangeRoot&) = default;
+};
 /// All of my piece of the tree but what is behind you has been heard [Agm s.3: reiden].
-struct Rejoin {};
+struct Rejoin {
+  friend bool operator==(const Rejoin&, const Rejoin&) = default;
+};
 using SearchMessage =
     std::variant<Connect, Initiate, Test, Accept, Reject, Report, ChangeRoot, Rejoin>;
 

@@ -1,5 +1,7 @@
 #include "overlay/planners/learned_trees.h"
 
+#include "overlay/planners/tree_styles.h"
+
 namespace phx::planners {
 
 void LearnedTrees::on_network(const overlay::KnownNetwork& network) {
@@ -12,11 +14,21 @@ void LearnedTrees::on_members(const ProcessorSet& live) {
   plans_.reset();
 }
 
-std::optional<TreeView> LearnedTrees::view(TreeId id) {
-  if (id.kind != TreeKind::kLearned || id.number >= kLearnedTrees) return std::nullopt;
-  if (!live_.contains(id.root) || !live_.contains(self_)) return std::nullopt;
+NetworkPlans& LearnedTrees::plans() {
   if (plans_ == nullptr) plans_ = store_->of(network_, live_);
-  return plans_->view(id, self_);
+  return *plans_;
+}
+
+Duration LearnedTrees::round_trip(ProcessorId other) {
+  return plans().round_trip(self_, other);
+}
+
+std::optional<TreeView> LearnedTrees::view(TreeId id) {
+  if (id.kind != TreeKind::kLearned || style_of(id) >= tree_styles().size()) {
+    return std::nullopt;
+  }
+  if (!live_.contains(id.root) || !live_.contains(self_)) return std::nullopt;
+  return plans().view(id, self_);
 }
 
 }  // namespace phx::planners

@@ -35,8 +35,12 @@ class LearnedTrees {
   // Queries.
   /// Empty: it is not for such trees to know: another kind or number, or a root that does not live.
   [[nodiscard]] std::optional<TreeView> view(TreeId id);
+  /// As far as it is known; else as with the farthest of those that are. REQUIRES that both live.
+  [[nodiscard]] Duration round_trip(ProcessorId other);
 
  private:
+  [[nodiscard]] NetworkPlans& plans();
+
   ProcessorId self_;
   overlay::KnownNetwork network_;
   ProcessorSet live_;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "overlay/planners/pair_plans.h"
 #include "overlay/planners/planners.h"
 
 namespace phx::planners {
@@ -74,19 +75,35 @@ NetworkPlans::Steps NetworkPlans::steps_of(const PlannedTree& tree) const {
   return steps;
 }
 
+Plan NetworkPlans::make_plan(TreeStyle style, SizeClass size, Place root) const {
+  const Planner* planner = planner_of(style);
+  const bool is_short = planner == nullptr && size == 0;
+  const Task task{is_short ? costs_ : long_costs_, root, usual_bytes(size)};
+  if (planner == nullptr) return is_short ? plan_greedy(task) : plan_two_tree(task);
+  return planner->from_pairs == nullptr ? planner->make(task) : plan_from_pairs(*planner, task);
+}
+
 const NetworkPlans::Steps& NetworkPlans::plan_of(Place root, std::uint32_t number) {
-  const SizeClass size = size_of_learned(number);
-  const Costs& costs = size == 0 ? costs_ : long_costs_;
-  const auto [at, is_new] = plans_.try_emplace({size, costs.class_of(root)});
-  if (is_new) {
+  const SizeClass size = size_of_learned(number % kLearnedTrees);
+  TreeStyle style = number / kLearnedTrees;
+  if (planner_of(style) == nullptr || costs_.size() > kScheduledMax) style = kLearnedStyle;
+  if (style == kLearnedStyle) {
     // Everybody must take the same one of the class.
-    std::size_t first = 0;
+    const Costs& costs = size == 0 ? costs_ : long_costs_;
+    Place first = 0;
     while (costs.class_of(first) != costs.class_of(root)) ++first;
-    const Task task{costs, first, usual_bytes(size)};
-    const Plan plan = size == 0 ? plan_greedy(task) : plan_two_tree(task);
+    root = first;
+  }
+  const auto [at, is_new] = plans_.try_emplace({style, size, root});
+  if (is_new) {
+    const Plan plan = make_plan(style, size, root);
     for (const PlannedTree& tree : plan.trees) at->second.push_back(steps_of(tree));
   }
-  return at->second[number % at->second.size()];
+  return at->second[number % kLearnedTrees % at->second.size()];
+}
+
+Duration NetworkPlans::round_trip(ProcessorId from, ProcessorId to) const {
+  return round_trip(place_of(from), place_of(to));
 }
 
 /// Of who is not placed nothing is known: as far as the farthest of the others.

@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,12 +16,14 @@
 #include "overlay/network/known_network.h"
 #include "overlay/planners/costs.h"
 #include "overlay/planners/plan.h"
+#include "overlay/planners/tree_styles.h"
 
 namespace phx::planners {
 
 /// The learned trees of every root: a pure function of a network and of who lives. Plans are made
 /// when they are asked for. One plan serves all roots that nothing distinguishes: a root and the
-/// first one of its kind change places. Whoever is in no site is a leaf. Thread rule: one owner.
+/// first one of its kind change places. Of other styles each root has its own, because some go by
+/// the order of ids. Whoever is in no site is a leaf. Thread rule: one owner.
 class NetworkPlans {
  public:
   /// REQUIRES a network whose check() succeeds.
@@ -28,16 +31,18 @@ class NetworkPlans {
 
   [[nodiscard]] const overlay::KnownNetwork& network() const { return network_; }
   [[nodiscard]] const ProcessorSet& live() const { return live_; }
-  /// What `self` knows of this tree. REQUIRES a number below kLearnedTrees, and that `self` and the
-  /// root live. Time: O(live), and once for each plan what its planner takes.
+  /// What `self` knows of this tree. REQUIRES a style that there is, and that `self` and the root
+  /// live. Time: O(live), and once for each plan what its planner takes.
   [[nodiscard]] TreeView view(TreeId id, ProcessorId self);
+  /// The same in both directions. REQUIRES that both live.
+  [[nodiscard]] Duration round_trip(ProcessorId from, ProcessorId to) const;
 
  private:
   /// A place in `costs_`, or behind all of them one in `unplaced_`.
   using Place = std::uint32_t;
   using Steps = std::vector<std::pair<Place, Place>>;  ///< Parents come before their children.
-  /// For messages of a size, from the first root of a class.
-  using Plans = std::map<std::pair<SizeClass, std::size_t>, std::vector<Steps>>;
+  /// For messages of a size, from a root. Of our own style: from the first root of a class.
+  using Plans = std::map<std::tuple<TreeStyle, SizeClass, Place>, std::vector<Steps>>;
   class Watcher;
 
   NetworkPlans(const overlay::KnownNetwork& whole, const overlay::KnownNetwork& living,
@@ -45,6 +50,7 @@ class NetworkPlans {
   [[nodiscard]] Place place_of(ProcessorId id) const;
   [[nodiscard]] ProcessorId id_of(Place place) const;
   [[nodiscard]] const Steps& plan_of(Place root, std::uint32_t number);
+  [[nodiscard]] Plan make_plan(TreeStyle style, SizeClass size, Place root) const;
   [[nodiscard]] Steps steps_of(const PlannedTree& tree) const;
   [[nodiscard]] Duration round_trip(Place from, Place to) const;
 

@@ -142,72 +142,16 @@ Payload Collectives::await_broadcast(Vnode root, const char* operation) {
   return payload;
 }
 
-Payload Collectives::broadcast(Vnode root, const std::function<Payload()>& make) {
-  if (core_.holds(root)) cast(root, make(), "broadcast");
-  return await_broadcast(root, "broadcast");
+Payload Collectives::broadcast(Vnode root, const std::function<Payload()>& make,
+                               const char* operation) {
+  if (core_.holds(root)) cast(root, make(), operation);
+  return await_broadcast(root, operation);
 }
 
-// --- Past the trees ------------------------------------------------------------------------------
-
-/// Sends and receives at once: if all sent first and received afterwards, those whose limit is
-/// reached would wait for each other. Flows keep their order, so what comes from a vnode is what it
-/// sent in this call, and not in its next one.
-std::vector<Payload> Collectives::exchange(std::deque<Sent> sends,
-                                           const std::vector<Expected>& expected,
+std::vector<Payload> Collectives::exchange(std::deque<Sent> sends, std::vector<Expected> expected,
                                            const char* operation) {
-  std::vector<Payload> received(expected.size());
-  std::vector<std::size_t> missing(expected.size());
-  std::iota(missing.begin(), missing.end(), std::size_t{0});
-  const auto selector = [&](std::size_t i) {
-    const Expected& e = expected[i];
-    return Endpoint::Selector{
-        .at = VnodeId{e.at}, .kind = e.kind, .from = VnodeId{e.from}, .tag = kCollectiveTag};
-  };
-  const auto send_next = [&](Endpoint& endpoint) {
-    const auto& [from, to, payload] = sends.front();
-    return to ? endpoint.send(VnodeId{from}, VnodeId{*to}, kCollectiveTag, payload)
-              : endpoint.broadcast(VnodeId{from}, kCollectiveTag, payload);
-  };
-  std::string refused;  // Why no more may be sent for the moment.
-  const auto look = [&](Endpoint& endpoint) -> std::optional<bool> {
-    while (!sends.empty()) {
-      const Status status = send_next(endpoint);
-      refused = status.ok() ? "" : status.error().what;
-      if (!status.ok() && status.error().code == ErrorCode::kLimit) break;
-      core_.throw_unless_ok(status, operation, sends.front().from);
-      sends.pop_front();
-    }
-    std::erase_if(missing, [&](std::size_t i) {
-      auto taken = endpoint.take(selector(i));
-      if (taken) received[i] = std::move(taken->second.payload);
-      return taken.has_value();
-    });
-    if (sends.empty() && missing.empty()) return true;
-    if (missing.empty()) return std::nullopt;
-    // What fills the room here is this exchange itself, and passes; or something that nobody takes.
-    const Status more = endpoint.want(selector(missing.front()));
-    if (endpoint.count({.hidden_tag = kCollectiveTag}) > 0) {
-      core_.throw_unless_ok(more, operation, expected[missing.front()].at);
-    }
-    return std::nullopt;
-  };
-  const auto what = [&] {
-    if (!refused.empty()) return std::string(operation) + ": " + refused;
-    if (missing.empty()) return std::string(operation);
-    const Expected& first = expected[missing.front()];
-    const std::size_t more = missing.size() - 1;
-    return std::string(operation) + ": nothing has come from v" + std::to_string(first.from) +
-           " to v" + std::to_string(first.at) +
-           (more == 0 ? "" : ", and " + std::to_string(more) + " more");
-  };
-  const Duration timeout = core_.engine.options().timeout;
-  while (true) {
-    const std::size_t left = sends.size() + missing.size();
-    if (core_.engine.await({timeout, what}, look)) return received;
-    if (sends.size() + missing.size() == left) break;  // Else it is only long.
-  }
-  throw Failure(ErrorCode::kTimeout, what() + " for " + spell(timeout))
-      .in(operation, std::nullopt, core_.engine.processor());
+  return exchange_past_trees(core_, {.rounds = {std::move(sends)}, .expected = std::move(expected)},
+                             operation);
 }
 
 // --- What is made of them ------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/api/message.h"
+#include "runtime/api/past_trees.h"
 #include "runtime/api/reduce.h"
 #include "runtime/api/session_core.h"
 #include "runtime/api/vnode_values.h"
@@ -22,7 +23,8 @@ class Collectives {
   explicit Collectives(SessionCore& core) : core_(core) {}
 
   /// `make()` is called if `root` is held here.
-  [[nodiscard]] Payload broadcast(Vnode root, const std::function<Payload()>& make);
+  [[nodiscard]] Payload broadcast(Vnode root, const std::function<Payload()>& make,
+                                  const char* operation);
   [[nodiscard]] Payload allreduce(const Reduction& reduction, const VnodeValues& values,
                                   const char* operation);
   /// Nothing where `target` is not held. Does not wait there.
@@ -46,19 +48,10 @@ class Collectives {
                                  const std::optional<Payload>& first);
 
  private:
-  /// What goes past the trees, in this call.
-  struct Sent {
-    Vnode from = 0;
-    std::optional<Vnode> to;  ///< Empty: to all.
-    Payload payload;
-  };
-  struct Expected {
-    Vnode at = 0;
-    Vnode from = 0;
-    Kind kind = Kind::kPointToPoint;
-  };
+  using Sent = PastTrees::Sent;
+  using Expected = PastTrees::Expected;
   [[nodiscard]] std::vector<Payload> exchange(std::deque<Sent> sends,
-                                              const std::vector<Expected>& expected,
+                                              std::vector<Expected> expected,
                                               const char* operation);
   [[nodiscard]] Payload await_broadcast(Vnode root, const char* operation);
   void cast(Vnode root, const Payload& payload, const char* operation);

@@ -16,6 +16,7 @@
 #include "runtime/api/objects.h"
 #include "runtime/api/options.h"
 #include "runtime/api/reader.h"
+#include "runtime/api/redistribution.h"
 #include "runtime/api/reduce.h"
 #include "runtime/api/session.h"
 #include "runtime/api/session_collectives.h"

@@ -1,6 +1,7 @@
 #include "runtime/api/session_collectives.h"
 
 #include "runtime/api/collectives.h"
+#include "runtime/api/redistribute.h"
 #include "runtime/api/session_core.h"
 
 namespace phx {
@@ -23,7 +24,7 @@ bool SessionCollectives::holds(Vnode vnode) const {
 }
 
 Payload SessionCollectives::broadcast_bytes(Vnode root, const std::function<Payload()>& make) {
-  return Collectives(*core_).broadcast(root, make);
+  return Collectives(*core_).broadcast(root, make, "broadcast");
 }
 
 Payload SessionCollectives::allreduce_bytes(const Reduction& reduction, const VnodeValues& values) {
@@ -52,6 +53,10 @@ VnodeValues SessionCollectives::scatter_bytes(Vnode root,
 std::map<Vnode, std::vector<Payload>> SessionCollectives::alltoall_bytes(
     const std::map<Vnode, std::vector<Payload>>& rows) {
   return Collectives(*core_).alltoall(rows);
+}
+
+Parcels SessionCollectives::redistribute_bytes(const Parcels& sent, const Redistribution& how) {
+  return phx::redistribute(*core_, sent, how);
 }
 
 VnodeValues SessionCollectives::scan_bytes(const Reduction& reduction, const VnodeValues& values,

@@ -10,6 +10,7 @@
 
 #include "runtime/api/message.h"
 #include "runtime/api/options.h"
+#include "runtime/api/redistribution.h"
 #include "runtime/api/reduce.h"
 #include "runtime/api/values.h"
 #include "runtime/api/vnode_values.h"
@@ -81,6 +82,12 @@ class SessionCollectives {
     }
     return columns;
   }
+  /// What vnodes have for some others: `of(from)` is a map by receiver. The values of each vnode
+  /// held by sender. In steps, if wanted; what does not fit is refused everywhere.
+  template <class Of>
+  auto redistribute(const Of& of, const Redistribution& how = {}) {
+    return decode_parcels<ParcelOf<Of>>(redistribute_bytes(parcels_of(held(), of), how));
+  }
   /// For each vnode held the values of all vnodes up to it, combined in their order.
   template <class Op, class Of>
   auto scan(Op op, const Of& of) -> std::map<Vnode, ValueOf<Of>> {
@@ -107,6 +114,7 @@ class SessionCollectives {
   VnodeValues scatter_bytes(Vnode root, const std::function<std::vector<Payload>()>& make);
   std::map<Vnode, std::vector<Payload>> alltoall_bytes(
       const std::map<Vnode, std::vector<Payload>>& rows);
+  Parcels redistribute_bytes(const Parcels& sent, const Redistribution& how = {});
   /// With `first`: exscan().
   VnodeValues scan_bytes(const Reduction& reduction, const VnodeValues& values,
                          const std::optional<Payload>& first = {});

@@ -284,6 +284,10 @@ void Endpoint::ask(const VnodeSet& sources, const Asking& how) {
   casts_.ask(sources, how, outputs_);
 }
 
+void Endpoint::ask(VnodeId from, VnodeId to) {
+  if (const auto question = outflows_.ask(from, to)) outputs_.push_back(AppFlow{*question});
+}
+
 void Endpoint::ask_targets(const Asking& how) {
   for (const FlowQuestion& question : contributions_.ask(how)) {
     outputs_.push_back(AppFlow{question});

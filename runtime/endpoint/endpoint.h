@@ -33,7 +33,6 @@ namespace phx::runtime {
 class Endpoint {
  public:
   using Selector = Holdings::Selector;
-
   explicit Endpoint(const EndpointConfig& config = {});
 
   // Inputs.
@@ -61,7 +60,8 @@ class Endpoint {
   /// A call waits in vain for such messages: flows that could bring one go on beyond their windows.
   /// kLimit: so much waits here already that they may not.
   [[nodiscard]] Status want(const Selector& wanted);
-  void acknowledge();  ///< Everything received: worth calling before a wait.
+  void ask(VnodeId from, VnodeId to);  ///< So outflows().is_all_received() is heard of soon.
+  void acknowledge();                  ///< Everything received: worth calling before a wait.
   void assume(const VnodeSet& vnodes) { outputs_.push_back(AppAssume{vnodes}); }
   /// Gives up these, as far as they are held, at the next safe point although nobody asked.
   void release(const VnodeSet& vnodes);

@@ -56,7 +56,12 @@ void Inflows::consider(const Key& key, Stream& stream, Flow& flow) {
     return;
   }
   stream.limit = free;
-  stalled_.erase(key);
+  // A piece that was wanted beyond the window has moved the end of it, and yet nothing may come.
+  if (stream.offset < free) {
+    stalled_.erase(key);
+  } else {
+    stalled_.insert(key);
+  }
   credit(key, stream, false);
 }
 

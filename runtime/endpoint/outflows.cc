@@ -129,6 +129,13 @@ void Outflows::ask(const VnodeSet& from, const Asking& how, std::vector<FlowQues
   }
 }
 
+std::optional<FlowQuestion> Outflows::ask(VnodeId from, VnodeId to) {
+  if (is_all_received(from, to)) return std::nullopt;
+  Flow& flow = this->flow(from, to);
+  flow.asked = flow.next;
+  return FlowQuestion{from, to, false, flow.next};
+}
+
 bool Outflows::is_all_received(VnodeId from, VnodeId to) const {
   const auto source = sources_.find(from);
   if (source == sources_.end()) return true;

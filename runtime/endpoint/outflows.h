@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,8 @@ class Outflows {
   std::uint64_t pass(const PointToPoint& piece);
   /// Questions for the flows of `from` of which something is kept here.
   void ask(const VnodeSet& from, const Asking& how, std::vector<FlowQuestion>& out);
+  /// The question for one flow; nothing if all of it has been received.
+  [[nodiscard]] std::optional<FlowQuestion> ask(VnodeId from, VnodeId to);
 
   /// Of flows that are held up although nothing of them is on its way: so credit may have been
   /// lost.

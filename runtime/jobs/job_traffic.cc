@@ -21,6 +21,12 @@ std::vector<ProcessorId> first_owners(const JobStart& start) {
   return owners;
 }
 
+/// It has contents for a program.
+bool counts(const collectives::BroadcastPiece& piece) {
+  return piece.purpose == collectives::Purpose::kApplication ||
+         piece.purpose == collectives::Purpose::kAllreduce;
+}
+
 }  // namespace
 
 JobTraffic::JobTraffic(ProcessorId self, const JobStart& start, const DaemonConfig& config)
@@ -30,8 +36,9 @@ JobTraffic::JobTraffic(ProcessorId self, const JobStart& start, const DaemonConf
       router_(self, start.job, VnodeMap(start.spec.vnodes, first_owners(start)),
               config.flow_bytes_max),
       mover_(self, start.job, config.balance_period,
-             {config.state_piece_bytes, config.state_window_bytes}),
+             {config.state_piece_bytes, config.state_window_bytes, config.state_receivers}),
       balance_(start.spec.balance),
+      style_(planners::tree_style(start.spec.trees).value_or(planners::kLearnedStyle)),
       home_(start.home),
       reduction_(self, {}) {}
 
@@ -71,9 +78,12 @@ void JobTraffic::on_app(const Surroundings& around, const AppClosing& message, J
 }
 
 void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOutbox& out) {
-  if (message.is_direct) return router_.serve(message.piece, {{std::move(message.to), 0}}, out);
+  if (message.is_direct) {
+    if (counts(message.piece)) counters_.past_trees += message.to.size();
+    return router_.serve(message.piece, {{std::move(message.to), 0}}, out);
+  }
   collectives::TreeCopy copy;
-  copy.tree = around.trees.in_use(self_, message.piece.number, message.piece.size);
+  copy.tree = around.trees.in_use(self_, style_, message.piece.number, message.piece.size);
   copy.hops_left = static_cast<std::uint32_t>(around.members.size()) + 1;
   copy.vnodes = std::move(message.to);
   copy.piece = std::move(message.piece);
@@ -246,10 +256,14 @@ void JobTraffic::spread(const Surroundings& around, collectives::TreeCopy copy, 
              CollectiveMessage{job_, collectives::TreeCopy{copy.tree, copy.hops_left - 1,
                                                            std::move(child.vnodes), copy.piece}});
   }
-  if (!plan.unknown.empty()) ++unknown_;
+  if (!plan.unknown.empty()) ++counters_.dropped;
   std::vector<collectives::Tokens> rest;
+  if (counts(copy.piece)) counters_.along_trees += plan.deliver.size();
   if (!plan.deliver.empty()) rest.push_back({std::move(plan.deliver), 0});
-  for (auto& group : plan.rest) rest.push_back({std::move(group.vnodes), 0});
+  for (auto& group : plan.rest) {
+    if (counts(copy.piece)) counters_.past_trees += group.vnodes.size();
+    rest.push_back({std::move(group.vnodes), 0});
+  }
   router_.serve(copy.piece, rest, out);
 }
 
@@ -271,9 +285,9 @@ void JobTraffic::handle(const Surroundings& around, ProcessorId, collectives::Fa
 
 /// Long reductions take the trees of long broadcasts, backwards.
 TreeId JobTraffic::tree_of(const Surroundings& around, ProcessorId owner,
-                           collectives::ReductionWay way) {
-  if (way == collectives::kShortWay) return around.trees.in_use(owner);
-  return around.trees.in_use(owner, way - std::uint64_t{1}, size_of_learned(way));
+                           collectives::ReductionWay way) const {
+  if (way == collectives::kShortWay) return around.trees.in_use(owner, style_);
+  return around.trees.in_use(owner, style_, way - std::uint64_t{1}, size_of_learned(way));
 }
 
 template <class Step>
@@ -324,7 +338,7 @@ void JobTraffic::carry_out(collectives::Reduction::Outbox& reduced, JobOutbox& o
 void JobTraffic::handle(const Surroundings& around, ProcessorId from, collectives::ReductionToken m,
                         JobOutbox& out) {
   if (!router_.map().contains(m.id.target)) {
-    ++unknown_;
+    ++counters_.dropped;
     return;
   }
   const ProcessorId owner = router_.map().owner(m.id.target).first;

@@ -12,8 +12,10 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/time.h"
+#include "overlay/planners/tree_styles.h"
 #include "runtime/jobs/given_elsewhere.h"
 #include "runtime/jobs/surroundings.h"
+#include "runtime/jobs/traffic_counters.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/job_outbox.h"
 #include "runtime/vnodes/mover.h"
@@ -84,8 +86,11 @@ class JobTraffic {
   }
   /// Not empty: a limit was reached, the job cannot go on.
   [[nodiscard]] std::string limit_reached() const;
-  /// Times that something was for vnodes which the job does not have, and was dropped.
-  [[nodiscard]] std::uint64_t unknown() const { return unknown_ + router_.unknown(); }
+  [[nodiscard]] TrafficCounters counters() const {
+    TrafficCounters all = counters_;
+    all.dropped += router_.unknown();
+    return all;
+  }
   void check_invariants() const;
 
  private:
@@ -117,8 +122,8 @@ class JobTraffic {
   /// Calls `step(situation, reduction outbox)` for the reduction and carries out what it wants.
   template <class Step>
   void reduce(const Surroundings& around, Along along, Step step, JobOutbox& out);
-  [[nodiscard]] static TreeId tree_of(const Surroundings& around, ProcessorId owner,
-                                      collectives::ReductionWay way);
+  [[nodiscard]] TreeId tree_of(const Surroundings& around, ProcessorId owner,
+                               collectives::ReductionWay way) const;
 
   ProcessorId self_;
   JobId job_;
@@ -126,6 +131,7 @@ class JobTraffic {
   Router router_;
   Mover mover_;
   bool balance_;
+  planners::TreeStyle style_;  ///< Of the trees of its collectives.
   bool ending_ = false;
   bool announces_later_ = false;  ///< A statement was made so lately that the next one waits.
   bool has_told_given_ = false;   ///< As one who leaves.
@@ -136,8 +142,8 @@ class JobTraffic {
   /// Tokens of lines that this processor has not heard of, and who sent them.
   std::vector<std::pair<ProcessorId, std::variant<VnodeMessage, CollectiveMessage>>> ahead_;
   std::uint64_t ahead_bytes_ = 0;
-  std::uint64_t unknown_ = 0;  ///< Parts of collectives for vnodes that the job does not have.
-  std::string immovable_;      ///< Why a vnode could not move, or came without state; or empty.
+  TrafficCounters counters_;  ///< But for what the router has dropped.
+  std::string immovable_;     ///< Why a vnode could not move, or came without state; or empty.
 };
 
 }  // namespace phx::runtime

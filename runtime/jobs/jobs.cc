@@ -96,7 +96,7 @@ void Jobs::on_unknown(const Surroundings& around, ProcessorId from, JobMessage m
                       JobOutbox& out) {
   const JobId job = std::visit([](const auto& m) { return m.job; }, message);
   if (history_.contains(job)) {
-    ++dropped_;
+    ++counters_.dropped;
     // A member that takes it for alive: its end was lost with the coordinator before.
     const JobEnd* end = history_.end(job);
     const bool asks = std::holds_alternative<Routes>(message);
@@ -125,7 +125,7 @@ void Jobs::settle(const Surroundings& around, JobId job, JobOutbox& out) {
     return;
   }
   if (life.is_running()) return;
-  dropped_ += entry->traffic.unknown();
+  counters_ += entry->traffic.counters();
   history_.add(*life.ended());
   jobs_.erase(job);
 }

@@ -80,10 +80,10 @@ class Jobs {
   [[nodiscard]] VnodeSet owned(JobId job) const;
   /// Of all its vnodes.
   [[nodiscard]] std::vector<Route> owners(JobId job) const;
-  /// Messages for jobs that are over or not announced, or for vnodes that a job does not have.
-  [[nodiscard]] std::uint64_t dropped() const {
-    std::uint64_t sum = dropped_;
-    for (const auto& [job, entry] : jobs_) sum += entry->traffic.unknown();
+  /// Of all jobs, also of those that are over.
+  [[nodiscard]] TrafficCounters counters() const {
+    TrafficCounters sum = counters_;
+    for (const auto& [job, entry] : jobs_) sum += entry->traffic.counters();
     return sum;
   }
   /// On their way to whom something was dropped.
@@ -140,8 +140,8 @@ class Jobs {
   std::map<ApplicationId, JobId> applications_;
   JobBacklog early_;
   JobHistory history_;
-  ProcessorId coordinator_;    ///< That knows what this processor holds.
-  std::uint64_t dropped_ = 0;  ///< See dropped(), without what the jobs here count.
+  ProcessorId coordinator_;   ///< That knows what this processor holds.
+  TrafficCounters counters_;  ///< Without what the jobs here count.
 
   std::uint64_t next_request_ = 1;
   std::map<std::uint64_t, Asked> asked_;

@@ -1,10 +1,28 @@
 #include <utility>
 
 #include "overlay/base/overloaded.h"
+#include "overlay/planners/tree_styles.h"
 #include "runtime/jobs/jobs.h"
 
 // What applications and tools at this processor ask for.
 namespace phx::runtime {
+namespace {
+
+/// Empty: nothing.
+std::string wrong_with_trees(const JobSpec& spec, const DaemonConfig& config) {
+  if (spec.trees.empty()) return {};
+  if (config.trees == TreeSource::kAdaptive) {
+    return "the daemons of this mesh find trees by local rules, and draw none";
+  }
+  if (planners::tree_style(spec.trees)) return {};
+  std::string names;
+  for (const std::string_view name : planners::tree_styles()) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return "there are no trees '" + spec.trees + "'; there are " + names;
+}
+
+}  // namespace
 
 void Jobs::refuse(ApplicationId application, std::string why, JobOutbox& out) const {
   out.report(Effect{ToApp{application, AppAttached{{}, self_, 0, std::move(why)}}});
@@ -79,7 +97,7 @@ void Jobs::on_app_message(const Surroundings& around, ApplicationId application,
   const bool is_late = entry != nullptr && entry->traffic.router().is_finished() &&
                        !std::holds_alternative<AppFinish>(message);
   if (entry == nullptr || entry->life.ended() || is_late) {
-    ++dropped_;
+    ++counters_.dropped;
     return;
   }
   const JobId job = found->second;
@@ -129,6 +147,7 @@ void Jobs::run(const Surroundings& around, ClientId client, JobSpec spec, JobOut
     refusal = "at most " + std::to_string(config_.vnodes_max) + " vnodes per job";
   }
   if (spec.command.empty()) refusal = "no command given";
+  if (auto wrong = wrong_with_trees(spec, config_); !wrong.empty()) refusal = std::move(wrong);
   if (jobs_.size() + asked_.size() >= config_.jobs_max) refusal = "too many jobs at once";
   if (around.leaving) refusal = to_string(self_) + " is leaving the mesh; ask another processor";
   if (!refusal.empty()) return refuse(client, std::move(refusal), out);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "overlay/base/time.h"
 namespace phx::runtime {
@@ -49,9 +50,13 @@ struct DaemonConfig {
   /// Of that, and of the vnodes themselves, so much is on its way from one processor to another
   /// one, per job, and a piece more [limit].
   std::uint64_t state_window_bytes = std::uint64_t{1} << 20U;
+  /// Vnodes go to so many processors at once; 0: to all that get some.
+  std::uint32_t state_receivers = 0;
   /// Bytes queued to one peer above which applications are not read any more.
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
   TreeSource trees = TreeSource::kLearned;
+  /// Of learned trees: the style (planners::tree_styles()) of jobs that ask for none.
+  std::string tree_style = "learned";
   /// What is known of the network is looked at again so often.
   Duration survey_patrol = 5s;
   /// Lives inside an application: whoever attaches without a job begins one, or takes part in it.

@@ -24,6 +24,9 @@ struct JobSpec {
   Duration attach_timeout = 30s;  ///< An application that has not attached by then fails.
   bool detached = false;          ///< Goes on when its tool goes away; another one may come.
   bool has_input = false;         ///< The first process gets standard input from a tool.
+  /// Which trees its collectives take, by name (planners::tree_styles()); empty: as the coordinator
+  /// was told.
+  std::string trees;
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 /// How an application process ended.
@@ -45,9 +48,9 @@ struct JobRequest {
 struct JobStart {
   JobId job;
   JobSpec spec;
-  ProcessorId home;           ///< Announces, collects output and exits, decides the end.
-  std::uint64_t request = 0;  ///< Of the home's JobRequest.
-  ProcessorSet processors;    ///< Start with equal shares of the vnodes, by ascending id.
+  ProcessorId home;              ///< Announces, collects output and exits, decides the end.
+  std::uint64_t request = 0;     ///< Of the home's JobRequest.
+  ProcessorSet processors;       ///< Start with equal shares of the vnodes, by ascending id.
   std::uint32_t cast_piece = 0;  ///< As cast_piece() gave it; 0: as the processes are built.
   friend bool operator==(const JobStart&, const JobStart&) = default;
 };

@@ -11,7 +11,7 @@ template class OneOf<ViewChange, Admit, Admitted, Leave, Suspect, ViewQuery, Vie
                      OfferReply, OfferCancel, Migrate, VnodeMessage, CollectiveMessage,
                      overlay::Message, JobRequest, JobStart, JobRefused, JobStage, JobEnd, Output,
                      OutputTaken, JobHome, JobSignal, StatusQuestion, StatusAnswer, DrainOrder,
-                     DownOrder, StatePiece, StateTaken>;
+                     DownOrder, StatePiece, StateTaken, SpanningMessage>;
 
 namespace runtime {
 

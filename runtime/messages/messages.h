@@ -10,6 +10,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/one_of.h"
 #include "overlay/messages.h"
+#include "overlay/mst/messages.h"
 #include "runtime/messages/delivery.h"
 #include "runtime/messages/job_messages.h"
 #include "runtime/messages/member_messages.h"
@@ -32,6 +33,11 @@ struct CollectiveMessage {
   collectives::Message message;
   friend bool operator==(const CollectiveMessage&, const CollectiveMessage&) = default;
 };
+/// Of the spanning tree that the processors find themselves.
+struct SpanningMessage {
+  mst::Message message;
+  friend bool operator==(const SpanningMessage&, const SpanningMessage&) = default;
+};
 /// The broadcast's piece that this is a copy of; null: none, or it has no contents to be dropped.
 [[nodiscard]] const collectives::BroadcastPiece* copied_piece(const CollectiveMessage& message);
 /// For whom this copy of a broadcast is.
@@ -43,7 +49,7 @@ using Envelope =
           Heartbeat, LeaveRefused, Flush, Routes, Pull, Offer, OfferReply, OfferCancel, Migrate,
           VnodeMessage, CollectiveMessage, overlay::Message, JobRequest, JobStart, JobRefused,
           JobStage, JobEnd, Output, OutputTaken, JobHome, JobSignal, StatusQuestion, StatusAnswer,
-          DrainOrder, DownOrder, StatePiece, StateTaken>;
+          DrainOrder, DownOrder, StatePiece, StateTaken, SpanningMessage>;
 
 /// On a frame that takes a detour, and crosses a connection of others: for whom it is.
 struct Passage {

@@ -86,6 +86,17 @@ struct Extra {
     const auto* update = std::get_if<overlay::NetworkUpdate>(&m);
     return update == nullptr ? Weight{} : weight_of(update->network);
   }
+  Weight operator()(const SpanningMessage& m) const {
+    constexpr std::size_t kEdge = 24;
+    if (const auto* begin = std::get_if<mst::Begin>(&m.message)) {
+      return {kCounter * begin->members.ranges().size(), 0};
+    }
+    if (const auto* behind = std::get_if<mst::Behind>(&m.message)) {
+      return {kCounter * behind->processors.ranges().size(), 0};
+    }
+    const auto* classified = std::get_if<mst::Classified>(&m.message);
+    return {classified == nullptr ? 0 : kEdge * classified->recoveries.size(), 0};
+  }
   template <class Fixed>
   Weight operator()(const Fixed& /*message*/) const {
     return {};

@@ -66,6 +66,8 @@ ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) 
   cluster.seed = seed;
   cluster.daemon.flow_bytes_max = options.flow_bytes_max;
   cluster.daemon.copy_bytes_max = options.copy_bytes_max;
+  cluster.daemon.tree_style = options.tree_style;
+  cluster.daemon.state_receivers = options.state_receivers;
   cluster.daemon.state_piece_bytes = options.state_piece_bytes;
   cluster.daemon.state_window_bytes = options.state_window_bytes;
   cluster.jitter = 0.2;

@@ -23,7 +23,9 @@ struct ChurnOptions {
   std::uint64_t flow_bytes_max = std::uint64_t{32} << 20U;  ///< Of the daemons.
   std::uint64_t copy_bytes_max = std::uint64_t{7} << 19U;
   /// A quarter of the runs have these; the others draw smaller ones, so that a state takes several.
-  double long_share = 1.0 / 3;  ///< Of the seeds have reductions that go along long trees.
+  std::string tree_style = "learned";  ///< Of its jobs.
+  std::uint32_t state_receivers = 0;   ///< Of the daemons.
+  double long_share = 1.0 / 3;         ///< Of the seeds have reductions that go along long trees.
   std::uint64_t state_piece_bytes = std::uint64_t{256} << 10U;
   std::uint64_t state_window_bytes = std::uint64_t{1} << 20U;
   /// Further jobs, and how long after the first one each of them begins.

@@ -37,6 +37,8 @@ std::string_view kind_of(const runtime::Frame& frame) {
           return std::visit(name, static_cast<const overlay::Message::Variant&>(m));
         } else if constexpr (std::is_same_v<M, runtime::CollectiveMessage>) {
           return is_question(m) ? "CastQuestion" : std::visit(name, m.message);
+        } else if constexpr (std::is_same_v<M, runtime::SpanningMessage>) {
+          return mst::name_of(m.message);
         } else if constexpr (std::is_same_v<M, runtime::VnodeMessage>) {
           return std::visit(name, m.delivery);
         } else {

@@ -23,6 +23,7 @@ struct TrialOptions {
   /// plan knows of, holds nothing up.
   std::uint64_t unasked_bytes = std::uint64_t{64} << 10U;
   runtime::TreeSource trees = runtime::TreeSource::kLearned;
+  std::string tree_style = "learned";  ///< Of learned trees.
   PlantedFault planted = PlantedFault::kNone;
 };
 

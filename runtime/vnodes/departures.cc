@@ -21,7 +21,21 @@ std::string mebibytes(std::uint64_t bytes, bool is_rounded_up) {
 
 }  // namespace
 
-Departures::Departures(JobId job, const TravelOptions& options) : job_(job), options_(options) {}
+Departures::Departures(ProcessorId self, JobId job, const TravelOptions& options)
+    : self_(self), job_(job), options_(options) {}
+
+std::vector<ProcessorId> Departures::in_turn() const {
+  std::vector<ProcessorId> turn;
+  const auto look = [&](auto from, auto to) {
+    for (; from != to && turn.size() < options_.receivers_at_once; ++from) {
+      if (!from->second.empty()) turn.push_back(from->first);
+    }
+  };
+  const auto behind = ways_.upper_bound(self_);
+  look(behind, ways_.end());
+  look(ways_.begin(), behind);
+  return turn;
+}
 
 bool Departures::empty() const {
   return std::ranges::all_of(ways_, [](const auto& entry) { return entry.second.empty(); });
@@ -76,6 +90,10 @@ std::optional<Departures::Handover> Departures::due(Way& way) const {
 std::optional<Departures::Handover> Departures::next(ProcessorId to, JobOutbox& out) {
   const auto found = ways_.find(to);
   if (found == ways_.end()) return std::nullopt;
+  if (options_.receivers_at_once > 0) {
+    const std::vector<ProcessorId> turn = in_turn();
+    if (std::ranges::find(turn, to) == turn.end()) return std::nullopt;
+  }
   Way& way = found->second;
   while (way.sent - way.taken < std::max<std::uint64_t>(options_.window_bytes, 1)) {
     if (auto handover = due(way)) return handover;

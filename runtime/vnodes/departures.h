@@ -21,6 +21,9 @@ namespace phx::runtime {
 struct TravelOptions {
   std::uint64_t piece_bytes = std::uint64_t{256} << 10U;
   std::uint64_t window_bytes = std::uint64_t{1} << 20U;  ///< Per receiver.
+  /// To so many receivers at once; the next one's turn is when one of these has all of its vnodes.
+  /// Each giver begins with the one behind itself. 0: to all.
+  std::uint32_t receivers_at_once = 0;
 };
 
 /// The giver's end of moves: vnodes that the daemon here keeps for others, until their receivers
@@ -38,12 +41,13 @@ class Departures {
     std::uint64_t sent = 0;   ///< For Migrate.
   };
 
-  Departures(JobId job, const TravelOptions& options);
+  Departures(ProcessorId self, JobId job, const TravelOptions& options);
 
   // Commands.
   /// The router keeps these, and `to` has accepted them.
   void add(ProcessorId to, std::uint64_t offer, const VnodeSet& vnodes, const Router& router);
-  /// Sends what the window allows, up to the next handover. To be called until there is none.
+  /// Sends what the window allows, up to the next handover, if it is this receiver's turn. To be
+  /// called until there is none; then for in_turn().
   [[nodiscard]] std::optional<Handover> next(ProcessorId to, JobOutbox& out);
   /// Those that do not go to `to` any more.
   [[nodiscard]] VnodeSet drop(ProcessorId to);
@@ -56,6 +60,8 @@ class Departures {
   [[nodiscard]] bool empty() const;
   [[nodiscard]] VnodeSet vnodes() const;
   [[nodiscard]] VnodeSet vnodes_to(ProcessorId receiver) const;
+  /// Receivers whose turn it is, if not all go at once.
+  [[nodiscard]] std::vector<ProcessorId> in_turn() const;
   /// What is being sent, for people; empty: nothing.
   [[nodiscard]] std::string progress() const;
 
@@ -95,6 +101,7 @@ class Departures {
   /// The bytes of the next piece.
   [[nodiscard]] Payload cut(Parcel& parcel) const;
 
+  ProcessorId self_;
   JobId job_;
   TravelOptions options_;
   std::map<ProcessorId, Way> ways_;  ///< Also without vnodes: what was given counts on.

@@ -9,7 +9,7 @@
 namespace phx::runtime {
 
 Mover::Mover(ProcessorId self, JobId job, Duration balance_period, const TravelOptions& options)
-    : self_(self), job_(job), balance_period_(balance_period), departures_(job, options) {}
+    : self_(self), job_(job), balance_period_(balance_period), departures_(self, job, options) {}
 
 VnodeSet Mover::promised() const {
   VnodeSet all = departures_.vnodes();
@@ -175,7 +175,7 @@ void Mover::on_gone(ProcessorId gone, Router& router, const Standing& standing, 
   std::erase_if(incoming_, [gone](const auto& entry) { return entry.first.first == gone; });
   arrivals_.drop(gone);
   stay(departures_.drop(gone), router, standing, out);
-  tell_moved(router, standing, out);
+  go_on(gone, router, standing, out);
   const auto unanswered = assuming_.extract(gone);
   if (unanswered.empty()) return;
   ask(unanswered.mapped(), gone, to_string(gone) + " is gone", router, standing, out);
@@ -221,7 +221,20 @@ void Mover::depart(ProcessorId to, std::uint64_t offer, const VnodeSet& vnodes, 
 }
 
 void Mover::go_on(ProcessorId to, Router& router, const Standing& standing, JobOutbox& out) {
-  while (const auto handover = departures_.next(to, out)) migrate(*handover, to, router, out);
+  const auto give = [&](ProcessorId receiver) {
+    bool has_given = false;
+    while (const auto handover = departures_.next(receiver, out)) {
+      migrate(*handover, receiver, router, out);
+      has_given = true;
+    }
+    return has_given;
+  };
+  static_cast<void>(give(to));
+  // When one has all of its vnodes it is the turn of another one.
+  bool goes_on = true;
+  while (std::exchange(goes_on, false)) {
+    for (const ProcessorId next : departures_.in_turn()) goes_on = give(next) || goes_on;
+  }
   tell_moved(router, standing, out);
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/wire/codec_delivery.h"
 #include "runtime/wire/codec_jobs.h"
 #include "runtime/wire/codec_members.h"
+#include "runtime/wire/codec_mst.h"
 #include "runtime/wire/codec_overlay.h"
 #include "runtime/wire/codec_tops.h"
 #include "runtime/wire/codec_vnodes.h"
@@ -87,6 +88,9 @@ void add(const runtime::CollectiveMessage& in, pb::Frame& out, Sink& sink) {
 }
 void add(const overlay::Message& in, pb::Frame& out, Sink& sink) {
   write_overlay(in, out.mutable_overlay_message(), sink);
+}
+void add(const runtime::SpanningMessage& in, pb::Frame& out, Sink& sink) {
+  write_spanning(in.message, out.mutable_spanning_message(), sink);
 }
 void add(const runtime::JobRequest& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_job_request(), sink);
@@ -221,8 +225,7 @@ runtime::Heartbeat read(const pb::Heartbeat& in, Source& source) {
 }
 
 std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::Envelope::Variant> == 36,
-                "a new one needs a case here");
+  static_assert(std::variant_size_v<runtime::Envelope::Variant> == 37, "a new one needs a case");
   switch (in.envelope_case()) {
     case pb::Frame::kVnodeMessage:
       return read(in.vnode_message(), source);
@@ -230,6 +233,8 @@ std::optional<runtime::Envelope> read_envelope(const pb::Frame& in, Source& sour
       return read(in.collective_message(), source);
     case pb::Frame::kOverlayMessage:
       return read(in.overlay_message(), source);
+    case pb::Frame::kSpanningMessage:
+      return runtime::SpanningMessage{read(in.spanning_message(), source)};
     case pb::Frame::kHeartbeat:
       return read(in.heartbeat(), source);
     case pb::Frame::kRoutes:

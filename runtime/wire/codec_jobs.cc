@@ -28,7 +28,7 @@ Stages read_stages(const Entries<pb::ProcessorStage>& in, Source& source, const 
 
 void write(const runtime::JobSpec& in, pb::JobSpec& out, Sink& /*sink*/) {
   const auto& [vnodes, command, environment, directory, name, processors_max, balance,
-               attach_timeout, detached, has_input] = in;
+               attach_timeout, detached, has_input, trees] = in;
   out.set_vnodes(vnodes);
   write_texts(command, out.mutable_command());
   write_texts(environment, out.mutable_environment());
@@ -39,6 +39,7 @@ void write(const runtime::JobSpec& in, pb::JobSpec& out, Sink& /*sink*/) {
   out.set_attach_timeout(duration_number(attach_timeout));
   out.set_detached(detached);
   out.set_has_input(has_input);
+  write_text(trees, out.mutable_trees());
 }
 
 runtime::JobSpec read(const pb::JobSpec& in, Source& source) {
@@ -52,7 +53,8 @@ runtime::JobSpec read(const pb::JobSpec& in, Source& source) {
           .balance = in.balance(),
           .attach_timeout = source.duration(in.attach_timeout(), "JobSpec.attach_timeout"),
           .detached = in.detached(),
-          .has_input = in.has_input()};
+          .has_input = in.has_input(),
+          .trees = source.text(in.trees(), "JobSpec.trees")};
 }
 
 void write(const runtime::JobRequest& in, pb::JobRequest& out, Sink& sink) {

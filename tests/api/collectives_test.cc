@@ -1,19 +1,16 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "overlay/base/rng.h"
 #include "runtime/api/parts.h"
 #include "runtime/api/phoenix.h"
-#include "runtime/tcp/key.h"
+#include "tests/api/three_processes.h"
 
 namespace phx {
 namespace {
@@ -28,35 +25,6 @@ struct Alone {
   }
   Session job;
 };
-
-/// Three processes with a daemon each. The second and the third join while the first one works.
-void run_on_three(std::uint64_t vnodes, const std::function<void(Session&)>& program) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("phoenix-collectives-test-" + std::to_string(::getpid()));
-  std::filesystem::remove(path);
-  REQUIRE(tcp::create_key(path).ok());
-  {
-    Session first({.key_file = path, .vnodes = vnodes, .timeout = 60s});
-    const auto attempt = [&](Session& job) {
-      try {
-        program(job);
-      } catch (const Failure& failure) {
-        FAIL_CHECK(std::string(failure.what()));
-        job.abort(1, failure.what());
-      }
-    };
-    const auto join = [&] {
-      Session job({.join = first.endpoints().front(), .key_file = path, .timeout = 60s});
-      attempt(job);
-    };
-    std::vector<std::thread> others;
-    for (int i = 0; i < 2; ++i) others.emplace_back(join);
-    attempt(first);
-    first.finish();
-    for (std::thread& other : others) other.join();
-  }
-  std::filesystem::remove(path);
-}
 
 /// What `from` has for `to` in this round: of a few bytes, or more than goes along the trees.
 Numbers value_of_pair(std::uint64_t round, Vnode from, Vnode to) {
@@ -155,10 +123,7 @@ TEST_CASE("what collectives send past the trees is received by no recv of the pr
   std::atomic<int> received{0};
   run_on_three(kVnodes, [&](Session& job) {
     const std::string longer(100'000, 'x');
-    while (job.safe_point()) {
-      const auto holders = job.allgather([&](Vnode) { return job.processor().value; });
-      if (std::set(holders.begin(), holders.end()).size() == 3) break;
-    }
+    if (!wait_for_three(job)) return;
     // v1 is told by a message that what v0 scatters is on its way, and looks for another one.
     const auto scatter = [&] {
       return job.scatter(0, [&] { return std::vector<std::string>(kVnodes, longer); });
@@ -184,10 +149,7 @@ TEST_CASE("everybody exchanges more than any process may keep for others") {
   ::setenv("PHOENIX_SEND_BYTES", "4000000", 1);
   ::setenv("PHOENIX_RECEIVE_BYTES", "4000000", 1);
   run_on_three(kVnodes, [&](Session& job) {
-    while (job.safe_point()) {
-      const auto holders = job.allgather([&](Vnode) { return job.processor().value; });
-      if (std::set(holders.begin(), holders.end()).size() == 3) break;
-    }
+    if (!wait_for_three(job)) return;
     const auto of = [](Vnode from, Vnode to) {
       return std::vector<std::uint64_t>(200'000, from * 100 + to);
     };

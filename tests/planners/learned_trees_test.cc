@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
+#include "overlay/planners/planned_views.h"
+#include "overlay/planners/planners.h"
+#include "overlay/planners/tree_styles.h"
 #include "tests/planners/networks.h"
 
 namespace phx::planners {
@@ -142,7 +146,66 @@ TEST_CASE("alone, unknown roots, other kinds") {
   CHECK(own->children.empty());
   CHECK_FALSE(trees.view({p(5), TreeKind::kLearned}).has_value());
   CHECK_FALSE(trees.view({p(4), TreeKind::kLatency}).has_value());
-  CHECK_FALSE(trees.view({p(4), TreeKind::kLearned, kLearnedTrees}).has_value());
+  const auto styles = static_cast<std::uint32_t>(tree_styles().size());
+  CHECK(trees.view({p(4), TreeKind::kLearned, styles * kLearnedTrees - 1}).has_value());
+  CHECK_FALSE(trees.view({p(4), TreeKind::kLearned, styles * kLearnedTrees}).has_value());
+}
+
+TEST_CASE("trees of a style are those of its planner, from each root, as all processors see them") {
+  const auto network = support::three_sites(4);
+  Mesh mesh(network, network.processors());
+  const Costs costs(network);
+  std::size_t compared = 0;
+  for (const std::string_view name : tree_styles()) {
+    if (planner_of(*tree_style(name)) == nullptr) continue;
+    CAPTURE(name);
+    for (const std::uint32_t root : {1U, 6U, 12U}) {
+      for (const SizeClass size : {SizeClass{0}, SizeClass{4}}) {
+        const auto planned = plan(name, network, p(root), usual_bytes(size));
+        REQUIRE(planned.ok());
+        for (std::uint32_t turn = 0; turn < planned.value().trees.size(); ++turn) {
+          mesh.number = *tree_style(name) * kLearnedTrees + learned_number(size, turn);
+          const auto views = planned_views(planned.value().trees, p(root), costs);
+          const std::size_t at = learned_number(size, turn) % planned.value().trees.size();
+          for (const auto& [id, all] : views) {
+            CHECK(mesh.view(id, p(root)).parent == all[at].parent);
+            CHECK(mesh.view(id, p(root)).children == all[at].children);
+          }
+          ++compared;
+          if (size == 0) break;  // Short messages take one tree.
+        }
+      }
+    }
+  }
+  CHECK(compared >= 3 * 2 * (tree_styles().size() - 2));
+}
+
+TEST_CASE("styles have names, and schedules are none") {
+  CHECK(tree_style("learned") == kLearnedStyle);
+  CHECK(planner_of(kLearnedStyle) == nullptr);
+  CHECK(tree_style("agm") == agm_style());
+  CHECK(planner_of(agm_style()) == nullptr);
+  for (const std::string_view name : tree_styles()) {
+    const Planner* planner = planner_of(*tree_style(name));
+    if (planner != nullptr) CHECK(planner->name == name);
+  }
+  for (const char* none : {"mpich", "mpich-ring", "magpie-long", "adaptive", ""}) {
+    CHECK_FALSE(tree_style(none).has_value());
+  }
+}
+
+TEST_CASE("whoever is in no site is a leaf in trees of each style") {
+  const auto network = support::three_sites(4);
+  ProcessorSet more = network.processors();
+  for (std::uint32_t id = 30; id <= 32; ++id) more.insert(p(id));
+  Mesh mesh(network, more);
+  for (std::uint32_t style = 0; style < tree_styles().size(); ++style) {
+    CAPTURE(tree_styles()[style]);
+    mesh.number = style * kLearnedTrees;
+    mesh.check_one(p(5));
+    mesh.check_one(p(31));
+    CHECK(mesh.view(p(30), p(5)).children.empty());
+  }
 }
 
 TEST_CASE("daemons of one thread make a plan once, and see what each alone sees") {

@@ -24,8 +24,8 @@ Payload bytes(std::size_t size) {
 /// Two processes with v0 and v1, and what is on its way between them, in order.
 struct Pair {
   struct Process {
-    explicit Process(VnodeId holds, std::uint64_t outbox = 1'000'000)
-        : endpoint({.piece_bytes = kPiece, .outbox_bytes_max = outbox, .inflows = kInflows}) {
+    Process(VnodeId holds, std::uint64_t outbox, std::size_t piece)
+        : endpoint({.piece_bytes = piece, .outbox_bytes_max = outbox, .inflows = kInflows}) {
       endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
       endpoint.on_message(AppGrant{{{holds, 1, {}}}});
       static_cast<void>(endpoint.begin_safe_point());
@@ -35,7 +35,8 @@ struct Pair {
     std::uint64_t delivered = 0;
   };
 
-  explicit Pair(std::uint64_t outbox = 1'000'000) : source(v0, outbox), sink(v1) {}
+  explicit Pair(std::uint64_t outbox = 1'000'000, std::size_t piece = kPiece)
+      : source(v0, outbox, piece), sink(v1, 1'000'000, piece) {}
   ~Pair() {
     source.endpoint.check_invariants();
     sink.endpoint.check_invariants();
@@ -185,6 +186,22 @@ TEST_CASE("a call that waits for tag B behind a window of tag A gets it") {
   CHECK(looks < 20);
   CHECK(pair.take_all(wanted) == 1);
   CHECK(pair.take_all() == 30);
+}
+
+TEST_CASE("a long message that is wanted comes piece by piece behind one that fills the window") {
+  Pair pair(1'000'000, 3 * kInflows.unasked_bytes);
+  REQUIRE(pair.send(2 * kInflows.unasked_bytes, /*tag=*/1).ok());
+  REQUIRE(pair.send(30 * kInflows.unasked_bytes, /*tag=*/2).ok());
+  const Endpoint::Selector wanted{.at = v1, .tag = 2};
+
+  int looks = 0;
+  while (pair.sink.endpoint.count(wanted) == 0 && ++looks < 100) {
+    pair.settle();
+    REQUIRE(pair.sink.endpoint.want(wanted).ok());
+  }
+
+  CHECK(pair.take_all(wanted) == 1);
+  CHECK(pair.take_all() == 1);
 }
 
 TEST_CASE("a call that waits in vain fails when too much of something else waits") {

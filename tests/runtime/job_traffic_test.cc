@@ -194,30 +194,51 @@ TEST_CASE("limits: a vnode that is too large to move ends the job with a sentenc
   CHECK(h.traffic.router().held() == range(0, 5));  // nothing was taken away
 }
 
+TEST_CASE("vnodes that get a broadcast by its tree are counted, and those that no tree leads to") {
+  Harness h;
+  collectives::TreeCopy copy;
+  copy.tree = kTree;
+  copy.hops_left = 3;
+  copy.vnodes = range(3, 7);  // 3-5 are here; to 6-7, at its root, no edge leads down
+  copy.piece.root = kTarget;
+  h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, copy}, h.out);
+  CHECK(h.traffic.counters().along_trees == 3);
+  CHECK(h.traffic.counters().past_trees == 2);
+
+  AppBroadcast direct;
+  direct.is_direct = true;
+  direct.to = range(8, 11);
+  h.traffic.on_app(h.around(), direct, h.out);
+  copy.piece.purpose = collectives::Purpose::kQuestion;  // brings nothing to a program
+  h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, copy}, h.out);
+  CHECK(h.traffic.counters().along_trees == 3);
+  CHECK(h.traffic.counters().past_trees == 6);
+}
+
 TEST_CASE("what is for vnodes that the job does not have is counted, and the rest is served") {
   Harness h;
   collectives::TreeCopy copy;
   copy.tree = kTree;
   copy.vnodes = range(5, 5).united(range(12, 20));
   h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, copy}, h.out);
-  CHECK(h.traffic.unknown() == 1);
+  CHECK(h.traffic.counters().dropped == 1);
   CHECK(h.traffic.router().undelivered_bytes() > 0);
 
   collectives::FallbackCopy fallback;
   fallback.mine = {{range(12, 12), 1}};
   h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, fallback}, h.out);
-  CHECK(h.traffic.unknown() == 2);
+  CHECK(h.traffic.counters().dropped == 2);
 
   collectives::ReductionToken strange = token(range(0, 5), 0);
   strange.id.target = VnodeId{12};
   h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, strange}, h.out);
-  CHECK(h.traffic.unknown() == 3);
+  CHECK(h.traffic.counters().dropped == 3);
   h.traffic.on_message(h.around(), kOther, VnodeMessage{kJob, 0, strange}, h.out);
-  CHECK(h.traffic.unknown() == 4);
+  CHECK(h.traffic.counters().dropped == 4);
 
   copy.vnodes = range(5, 5);
   h.traffic.on_message(h.around(), kOther, CollectiveMessage{kJob, copy}, h.out);
-  CHECK(h.traffic.unknown() == 4);
+  CHECK(h.traffic.counters().dropped == 4);
 }
 
 TEST_CASE(

@@ -46,6 +46,17 @@ TEST_CASE("churn: nothing is lost, doubled or disordered while processors come a
   }
 }
 
+TEST_CASE("churn: nothing is lost while states go to one receiver after the other") {
+  ChurnOptions options = ChurnOptions::small();
+  options.state_receivers = 1;
+  for (std::uint64_t seed = 1; seed <= support::seeds(20); ++seed) {
+    CAPTURE(seed);
+    const Outcome outcome = run_churn(seed, options);
+    REQUIRE(found(outcome) == "");
+    CHECK(outcome.counters.moves > 0);
+  }
+}
+
 TEST_CASE("churn: who joins while vnodes move knows all owners in the end") {
   ChurnOptions options = ChurnOptions::small();
   options.faults = {.joins = 150ms, .drains = 200ms, .releases = 100ms, .members_max = 12};

@@ -15,7 +15,8 @@ namespace {
 /// processors in two sites, and windows that make a state take about a second.
 class Show {
  public:
-  explicit Show(std::uint64_t seed) : cluster_(options(seed)) {
+  explicit Show(std::uint64_t seed, std::uint32_t receivers = 0)
+      : cluster_(options(seed, receivers)) {
     cluster_.add_all();
     REQUIRE(cluster_.stabilize(10s));
     WorkloadOptions work;
@@ -55,8 +56,9 @@ class Show {
   }
 
  private:
-  static ClusterOptions options(std::uint64_t seed) {
+  static ClusterOptions options(std::uint64_t seed, std::uint32_t receivers) {
     ClusterOptions options;
+    options.daemon.state_receivers = receivers;
     options.seed = seed;
     options.topology = Topology::uniform({2, 1}, {20ms, 0});
     options.daemon.state_piece_bytes = 4096;
@@ -78,6 +80,19 @@ TEST_CASE("states of many pieces arrive") {
   show.check_end();
   CHECK(show.moves() > 0);
   CHECK(show.pieces() > 80);
+}
+
+TEST_CASE("a leaver's vnodes go to one receiver after the other, also if one of these dies") {
+  for (const bool dies : {false, true}) {
+    CAPTURE(dies);
+    Show show(6, /*receivers=*/1);
+    const MachineId giver{1};
+    show.cluster().drain(giver);
+    if (dies) show.cluster().kill(show.newcomer(), /*lost=*/true);
+    const auto has_left = [&] { return !show.cluster().machine(giver).is_running(); };
+    CHECK(show.cluster().run_until(has_left, 40s));
+    show.check_end();
+  }
 }
 
 TEST_CASE("the receiver dies in the middle of a state: no job ends for that, and nothing is lost") {

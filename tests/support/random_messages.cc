@@ -432,7 +432,8 @@ JobSpec RandomMessages::spec() {
           .balance = flip(),
           .attach_timeout = duration(),
           .detached = flip(),
-          .has_input = flip()};
+          .has_input = flip(),
+          .trees = text()};
 }
 
 JobStart RandomMessages::job_start() {

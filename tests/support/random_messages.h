@@ -64,6 +64,9 @@ class RandomMessages {
   [[nodiscard]] overlay::TreeAdvert advert();
   [[nodiscard]] overlay::KnownNetwork network();
   [[nodiscard]] overlay::Message overlay_message();
+  [[nodiscard]] mst::EdgeKey edge();
+  [[nodiscard]] mst::SearchMessage search();
+  [[nodiscard]] mst::Message spanning();
   [[nodiscard]] collectives::BroadcastPiece piece();
   [[nodiscard]] SizeClass size();
   [[nodiscard]] collectives::Tokens tokens();

@@ -92,9 +92,11 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
       return DownOrder{};
     case 34:
       return state_piece();
-    default:
+    case 35:
       return StateTaken{job(),    number(), choice(StateTaken::Outcome::kRefused),
                         number(), vnode(),  text()};
+    default:
+      return SpanningMessage{spanning()};
   }
 }
 
@@ -104,7 +106,7 @@ std::optional<Passage> RandomMessages::passage() {
 }
 
 Frame RandomMessages::frame(std::size_t kind) {
-  static_assert(std::variant_size_v<Envelope::Variant> == 36, "a new one must be made here");
+  static_assert(std::variant_size_v<Envelope::Variant> == 37, "a new one must be made here");
   if (kind >= std::variant_size_v<Envelope::Variant>)
     return Frame{0, number(), std::nullopt, passage()};
   const std::uint64_t seq = number() | 1U;  // never 0

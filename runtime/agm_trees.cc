@@ -1,0 +1,43 @@
+#include "runtime/agm_trees.h"
+
+#include <algorithm>
+
+#include "overlay/planners/tree_styles.h"
+
+namespace phx::runtime {
+
+void AgmTrees::begin(planners::LearnedTrees& known, const ProcessorSet& live, Outbox& out) {
+  if (tree_ || !live.contains(self_)) return;
+  tree_.emplace(self_, mst::SpanningTreeOptions{.theta = 0, .makes_views = true});
+  on_change(known, live, out);
+}
+
+void AgmTrees::on_change(planners::LearnedTrees& known, const ProcessorSet& live, Outbox& out) {
+  if (!tree_) return;
+  live_ = live;
+  if (!live.contains(self_)) return tree_.reset();  // it leaves: the others do without it
+  for (const ProcessorId other : live.ids()) {
+    if (other != self_) tree_->on_weight(other, known.round_trip(other));
+  }
+  tree_->on_members(live, out);  // a round that runs begins anew
+  if (!tree_->is_conducting()) tree_->adapt(out);
+}
+
+void AgmTrees::on_message(ProcessorId from, const mst::Message& message, Outbox& out) {
+  if (tree_ && live_.contains(from)) tree_->on_message(from, message, out);
+}
+
+std::optional<TreeView> AgmTrees::view(TreeId id) const {
+  const bool is_ours =
+      id.kind == TreeKind::kLearned && planners::style_of(id) == planners::agm_style();
+  if (!is_ours || !tree_) return std::nullopt;
+  std::optional<TreeView> view = tree_->view(id.root);
+  if (!view) return std::nullopt;
+  view->id = id;
+  // Who has left since the last round would be sent what is for those behind it.
+  std::erase_if(view->children, [&](const TreeChild& child) { return !live_.contains(child.id); });
+  if (view->parent && !live_.contains(*view->parent)) view->parent.reset();
+  return view;
+}
+
+}  // namespace phx::runtime
