@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   swept->add_option("--roots", sweep.roots, "Vnodes")->delimiter(',')->required();
   swept->add_option("--rounds", sweep.rounds, "So often each");
   swept->add_option("--pause", sweep.pause_s, "Seconds before each");
+  swept->add_flag("--ordered", sweep.ordered, "Sums also ordered");
   CLI11_PARSE(app, argc, argv);
   try {
     if (is_embedded) {

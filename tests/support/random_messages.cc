@@ -177,7 +177,8 @@ collectives::Tokens RandomMessages::tokens() {
 collectives::ReductionKind RandomMessages::reduction_kind() {
   return {.op = choice(collectives::ReduceOp::kUser),
           .type = choice(collectives::ReduceType::kBytes),
-          .to_all = flip()};
+          .to_all = flip(),
+          .ordered = flip()};
 }
 
 collectives::ReductionPart RandomMessages::reduction_part() {
