@@ -56,6 +56,8 @@ struct Daemon::Core {
   void on_view(const Membership::ViewInstalled& change);
   void adapt_trees();
   void draw_anew();  ///< Learned trees are other ones now.
+  std::optional<TreeView> draw(TreeId id);
+  void warm_ways();
   void note_changed(const Membership::ViewInstalled& change);
   void let_in(ClientId client, const Member& newcomer);
   void on_admission(const Admitted& admitted);
@@ -100,7 +102,7 @@ struct Daemon::Core {
   void on_arrived(LinkId link, Frame frame);
   void fire(const Timer& timer);
   [[nodiscard]] Surroundings around() const;
-  [[nodiscard]] ProcessorStatus status(JobId with_vnodes = {}) const;
+  [[nodiscard]] ProcessorStatus status(JobId with_vnodes = {}, const TreeQuestion& with_trees = {});
   template <class Call>
   void with_jobs(Call call) {  ///< Calls call(surroundings, outbox) and absorbs the outbox.
     JobOutbox out;
@@ -119,6 +121,8 @@ struct Daemon::Core {
   planners::LearnedTrees learned;  ///< ... over which trees are drawn.
   overlay::TreeForest forest;      ///< Makes trees by local rules.
   overlay::TreeStore trees;
+  ProcessorSet warmed_roots;               ///< Have been used [limit].
+  std::vector<ProcessorId> roots_to_warm;  ///< Their trees have just been drawn.
   Jobs jobs;
   Tools tools;
   Phase phase = Phase::kMember;

@@ -139,8 +139,9 @@ overlay::Message RandomMessages::overlay_message() {
           })};
     case 13: {
       overlay::SurveyReport report{number(), {}, std::nullopt, {number(), processor()}, {}};
-      report.rates =
-          list([this] { return overlay::SurveyReport::Rate{processor(), number(), number()}; });
+      report.rates = list([this] {
+        return overlay::SurveyReport::Rate{processor(), number(), number()};
+      });
       for (const ProcessorId landmark : processors()) {
         report.round_trips.push_back({landmark, duration()});
       }
@@ -497,6 +498,10 @@ ProcessorStatus RandomMessages::status() {
           }),
           .detours = list([this] {
             return DetourStatus{processor(), processor()};
+          }),
+          .asked_trees = list([this] {
+            const auto child = [this] { return processor(); };
+            return TreeStatus{tree(), processor(), list(child), duration()};
           })};
 }
 
