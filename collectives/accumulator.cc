@@ -1,6 +1,7 @@
 #include "collectives/accumulator.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -14,9 +15,35 @@ Error misfit(const VnodeSet& vnodes, const std::string& why) {
                "the contribution of vnodes " + to_string(vnodes) + " does not fit: " + why};
 }
 
+Error other_size(const ReductionPart& part, const VnodeSet& others, const Payload& value) {
+  return misfit(part.covered, "it has " + std::to_string(part.value.size()) +
+                                  " bytes, that of vnodes " + to_string(others) + " has " +
+                                  std::to_string(value.size()));
+}
+
 std::string name_of(const ReductionKind& kind) {
-  return std::string(to_string(kind.op)) + " of " + std::string(to_string(kind.type)) +
-         (kind.to_all ? " to all" : "");
+  return std::string(kind.ordered ? "ordered " : "") + std::string(to_string(kind.op)) + " of " +
+         std::string(to_string(kind.type)) + (kind.to_all ? " to all" : "");
+}
+
+/// Whether the order of combination matters and is kept.
+bool is_ordered(const ReductionKind& kind) {
+  const bool is_floating = kind.type == ReduceType::kFloat || kind.type == ReduceType::kDouble;
+  return kind.ordered && is_floating && kind.op != ReduceOp::kUser;
+}
+
+/// 2^k vnodes, from a multiple of 2^k on.
+bool is_block(const VnodeSet& vnodes) {
+  if (vnodes.ranges().size() != 1) return false;
+  const std::uint64_t size = vnodes.size();
+  return std::has_single_bit(size) && vnodes.front().value % size == 0;
+}
+
+/// Of blocks, the lower one first.
+bool are_halves(const VnodeSet& low, const VnodeSet& high) {
+  const std::uint64_t size = low.size();
+  return high.size() == size && low.front().value % (2 * size) == 0 &&
+         high.front().value == low.front().value + size;
 }
 
 /// The union, if the parts are disjoint from `covered` and from each other.
@@ -69,6 +96,7 @@ Accumulator::Added Accumulator::add(const ReductionKind& kind, std::vector<Reduc
 Accumulator::Added Accumulator::take(ReductionPart part) {
   const Status fits = check_value(kind_, part.value);
   if (!fits.ok() && !wrong_) wrong_ = misfit(part.covered, fits.error().what);
+  if (is_ordered(kind_)) return take_ordered(std::move(part), fits.ok());
   const bool bundled = kind_.op == ReduceOp::kUser || !fits.ok();
   const auto same_size = [&part](const Part& held) {
     return held.value.size() == part.value.size();
@@ -81,14 +109,45 @@ Accumulator::Added Accumulator::take(ReductionPart part) {
   }
   const bool alone = parts_.empty() || kind_.op == ReduceOp::kUser;
   if (fits.ok() && !alone && !wrong_) {
-    wrong_ =
-        misfit(part.covered, "it has " + std::to_string(part.value.size()) +
-                                 " bytes, that of vnodes " + to_string(parts_.front().covered) +
-                                 " has " + std::to_string(parts_.front().value.size()));
+    wrong_ = other_size(part, parts_.front().covered, parts_.front().value);
   }
   bytes_ += part.value.size();
   parts_.push_back({std::move(part.covered), std::move(part.value)});
   return fits.ok() && alone ? Added::kTaken : Added::kUnfit;
+}
+
+Accumulator::Added Accumulator::take_ordered(ReductionPart part, bool fits) {
+  if (fits && !parts_.empty() && part.value.size() != parts_.front().value.size()) {
+    if (!wrong_) wrong_ = other_size(part, parts_.front().covered, parts_.front().value);
+    fits = false;
+  }
+  if (fits && !is_block(part.covered)) {
+    if (!wrong_) wrong_ = misfit(part.covered, "it was combined in another order");
+    fits = false;
+  }
+  const auto after = std::upper_bound(
+      parts_.begin(), parts_.end(), part.covered.front(),
+      [](VnodeId first, const Part& held) { return first < held.covered.front(); });
+  const auto at = static_cast<std::size_t>(after - parts_.begin());
+  bytes_ += part.value.size();
+  parts_.insert(after, {std::move(part.covered), std::move(part.value)});
+  if (!wrong_) join_halves(at);
+  return fits ? Added::kTaken : Added::kUnfit;
+}
+
+/// Combines the part at this place with its other half, and so on, as long as both are here.
+void Accumulator::join_halves(std::size_t at) {
+  while (true) {
+    const bool is_high = at > 0 && are_halves(parts_[at - 1].covered, parts_[at].covered);
+    const std::size_t low = is_high ? at - 1 : at;
+    const std::size_t high = low + 1;
+    if (high >= parts_.size() || !are_halves(parts_[low].covered, parts_[high].covered)) return;
+    combine(parts_[low], parts_[high].value);
+    parts_[low].covered.insert(parts_[high].covered.ranges().front());
+    bytes_ -= parts_[high].value.size();
+    parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(high));
+    at = low;
+  }
 }
 
 /// In place, if nobody else has the memory. The first time the sum goes to fresh memory at once.
@@ -127,8 +186,22 @@ Result<Payload> Accumulator::value(const Fold& fold) const {
   if (wrong_) return *wrong_;
   if (parts_.empty()) return Error{ErrorCode::kBadInput, "nothing was contributed"};
   if (kind_.op == ReduceOp::kUser) return folded(fold);
+  if (is_ordered(kind_)) return joined();
   PHX_CHECK(parts_.size() == 1);
   return parts_.front().value;
+}
+
+/// Of the blocks of V vnodes, from left to right.
+Payload Accumulator::joined() const {
+  Part result = parts_.front();
+  for (std::size_t i = 1; i < parts_.size(); ++i) combine(result, parts_[i].value);
+  return result.value;
+}
+
+std::uint64_t Accumulator::longest() const {
+  std::uint64_t most = 0;
+  for (const Part& part : parts_) most = std::max<std::uint64_t>(most, part.value.size());
+  return most;
 }
 
 Result<Payload> Accumulator::folded(const Fold& fold) const {

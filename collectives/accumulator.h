@@ -44,8 +44,9 @@ class Accumulator {
   [[nodiscard]] const VnodeSet& covered() const { return covered_; }
   [[nodiscard]] bool complete(const VnodeSet& all) const { return covered_.contains_all(all); }
   [[nodiscard]] VnodeSet missing(const VnodeSet& all) const { return all.minus(covered_); }
-  /// Bytes of the values held.
+  /// Bytes of the values held, and of the longest one.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t longest() const;
 
   /// What is held, in the order of vnodes; to be passed on or moved to another processor.
   [[nodiscard]] std::vector<ReductionPart> parts() const;
@@ -65,12 +66,16 @@ class Accumulator {
   };
 
   Added take(ReductionPart part);
+  Added take_ordered(ReductionPart part, bool fits);
+  void join_halves(std::size_t at);
   void combine(Part& held, const Payload& value) const;
   [[nodiscard]] Result<Payload> folded(const Fold& fold) const;
+  [[nodiscard]] Payload joined() const;
 
   ReductionKind kind_;
-  std::vector<Part>
-      parts_;         ///< Disjoint; one, unless the operator is user-defined or some are unfit.
+  /// Disjoint. One, unless the operator is user-defined or ordered, or some are unfit. Ordered ones
+  /// in the order of vnodes, no two of them halves of one block.
+  std::vector<Part> parts_;
   VnodeSet covered_;  ///< Of all parts.
   std::uint64_t bytes_ = 0;
   std::optional<Error> wrong_;  ///< The first contribution that does not fit.

@@ -117,6 +117,8 @@ struct ReductionKind {
   ReduceOp op = ReduceOp::kSum;
   ReduceType type = ReduceType::kInt64;
   bool to_all = false;  ///< The target broadcasts the result (allreduce).
+  /// Floating-point results have the same bits, whatever the trees [README, "Ordered"].
+  bool ordered = false;
   friend bool operator==(const ReductionKind&, const ReductionKind&) = default;
 };
 
@@ -128,7 +130,7 @@ struct ReductionPart {
 };
 
 /// Contributions on their way to the target: tokens, passed on once [Saito08 G16]. Built-in
-/// operators keep one part; user-defined ones keep one per vnode.
+/// operators keep one part, or one per block if they are ordered; user-defined ones one per vnode.
 struct ReductionToken {
   ReductionId id;
   ReductionKind kind;

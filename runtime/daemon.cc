@@ -131,45 +131,45 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
   if (core_->phase == Core::Phase::kStopped) return;
   Tools::Outbox tools;
   const View& view = core_->membership.view();
-  std::visit(Overloaded{[&](JoinRequest& m) {
-                          core_->let_in(client, m.newcomer);
-                        },
-                        [&](const StatusRequest& m) {
-                          core_->tools.on_status(now, client, m, view, core_->status(m.job), tools);
-                        },
-                        [&](const NetworkRequest&) {
-                          const overlay::Survey& known = core_->survey;
-                          core_->effect(Reply{
-                              client, overlay::NetworkUpdate{known.version(), known.network()}});
-                        },
-                        [&](const DrainRequest& m) {
-                          core_->tools.on_drain(now, client, m, view, core_->status(), tools);
-                        },
-                        [&](RunRequest& m) {
-                          core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
-                            core_->jobs.run(around, client, std::move(m.spec), out);
-                          });
-                        },
-                        [&](const FollowRequest& m) {
-                          core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
-                            core_->jobs.follow(around, client, m, out);
-                          });
-                        },
-                        [&](const SignalRequest& m) {
-                          core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
-                            core_->jobs.signal(around, client, m, out);
-                          });
-                        },
-                        [&](InputRequest& m) {
-                          core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
-                            core_->jobs.input(around, client, std::move(m), out);
-                          });
-                        },
-                        [&](const DownRequest&) {
-                          core_->effect(Reply{client, Done{}});
-                          core_->take_down();
-                        }},
-             request);
+  std::visit(
+      Overloaded{
+          [&](JoinRequest& m) { core_->let_in(client, m.newcomer); },
+          [&](const StatusRequest& m) {
+            const ProcessorStatus own = core_->status(m.job, m.trees);
+            core_->tools.on_status(now, client, m, view, own, tools);
+          },
+          [&](const NetworkRequest&) {
+            const overlay::Survey& known = core_->survey;
+            core_->effect(Reply{client, overlay::NetworkUpdate{known.version(), known.network()}});
+          },
+          [&](const DrainRequest& m) {
+            core_->tools.on_drain(now, client, m, view, core_->status(), tools);
+          },
+          [&](RunRequest& m) {
+            core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+              core_->jobs.run(around, client, std::move(m.spec), out);
+            });
+          },
+          [&](const FollowRequest& m) {
+            core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+              core_->jobs.follow(around, client, m, out);
+            });
+          },
+          [&](const SignalRequest& m) {
+            core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+              core_->jobs.signal(around, client, m, out);
+            });
+          },
+          [&](InputRequest& m) {
+            core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
+              core_->jobs.input(around, client, std::move(m), out);
+            });
+          },
+          [&](const DownRequest&) {
+            core_->effect(Reply{client, Done{}});
+            core_->take_down();
+          }},
+      request);
   core_->absorb(tools);
   core_->settle();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "overlay/base/overloaded.h"
@@ -9,6 +10,7 @@
 #include "runtime/cast_piece.h"
 #include "runtime/heard_size.h"
 #include "runtime/membership/view_change.h"
+#include "runtime/tree_status.h"
 
 namespace phx::runtime {
 namespace {
@@ -59,10 +61,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       staying(membership.live()) {
   detours.on_members(members);
   if (config.trees == TreeSource::kLearned) {
-    trees.draw_by([this](TreeId id) {
-      std::optional<TreeView> spanning = agm.view(id);
-      return spanning ? spanning : learned.view(id);
-    });
+    trees.draw_by([this](TreeId id) { return draw(id); });
   }
   jobs.on_birth(birth.snapshot.over);
   for (JobStart& start : birth.snapshot.jobs) inbox.emplace_back(self, std::move(start));
@@ -311,35 +310,34 @@ void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
     survey.on_heard(now, from, bytes, out);
     absorb(out);
   }
-  std::visit(Overloaded{[](Heartbeat&) {},  // Its acknowledgement is the answer.
-                        [&](Flush& m) { on_flush(from, m.answer); },
-                        [&](JobRequest& m) { on_job_request(from, m); },
-                        [&](JobStart& m) { on_job_start(from, m); },
-                        [&](JobRefused& m) {
-                          with_jobs([&](const Surroundings&, JobOutbox& out) {
-                            jobs.on_refused(from, m, out);
-                          });
-                        },
-                        [&](JobEnd& m) {
-                          with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
-                            jobs.on_end(surroundings, m, out);
-                          });
-                        },
-                        [&](StatusQuestion& m) {
-                          send(from, StatusAnswer{m.request, status(m.job)});
-                        },
-                        [&](StatusAnswer& m) {
-                          Tools::Outbox out;
-                          tools.on_answer(from, m, membership.view(), out);
-                          absorb(out);
-                        },
-                        [&](DrainOrder&) { on_ordered_to_leave(from); },
-                        [&](LeaveRefused& m) { m.who == self ? on(from, m) : on_leave_refused(m); },
-                        [&](DownOrder&) { on_ordered_down(); },
-                        [&](Admit& m) { mesh_ends ? void() : on(from, m); },
-                        [&](Fenced& m) { on_fenced(from, m); },
-                        [&](auto& m) { on(from, std::move(m)); }},
-             envelope);
+  std::visit(
+      Overloaded{[](Heartbeat&) {},  // Its acknowledgement is the answer.
+                 [&](Flush& m) { on_flush(from, m.answer); },
+                 [&](JobRequest& m) { on_job_request(from, m); },
+                 [&](JobStart& m) { on_job_start(from, m); },
+                 [&](JobRefused& m) {
+                   with_jobs(
+                       [&](const Surroundings&, JobOutbox& out) { jobs.on_refused(from, m, out); });
+                 },
+                 [&](JobEnd& m) {
+                   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
+                     jobs.on_end(surroundings, m, out);
+                   });
+                 },
+                 [&](StatusQuestion& m) {
+                   send(from, StatusAnswer{m.request, status(m.job, m.trees)});
+                 },
+                 [&](StatusAnswer& m) {
+                   Tools::Outbox out;
+                   tools.on_answer(from, m, membership.view(), out);
+                   absorb(out);
+                 },
+                 [&](DrainOrder&) { on_ordered_to_leave(from); },
+                 [&](LeaveRefused& m) { m.who == self ? on(from, m) : on_leave_refused(m); },
+                 [&](DownOrder&) { on_ordered_down(); },
+                 [&](Admit& m) { mesh_ends ? void() : on(from, m); },
+                 [&](Fenced& m) { on_fenced(from, m); }, [&](auto& m) { on(from, std::move(m)); }},
+      envelope);
 }
 
 void Daemon::Core::dial(ProcessorId peer) {
@@ -428,6 +426,7 @@ void Daemon::Core::settle() {
     if (inbox.empty()) {
       advance();
       relieve();
+      warm_ways();
       settle_links();
       if (inbox.empty()) return;
     }
@@ -476,7 +475,7 @@ void Daemon::Core::fire(const Timer& timer) {
              timer);
 }
 
-ProcessorStatus Daemon::Core::status(JobId with_vnodes) const {
+ProcessorStatus Daemon::Core::status(JobId with_vnodes, const TreeQuestion& with_trees) {
   ProcessorStatus result;
   result.id = self;
   result.view = membership.view().number;
@@ -507,6 +506,10 @@ ProcessorStatus Daemon::Core::status(JobId with_vnodes) const {
                      {"copies-along-trees", served.along_trees},
                      {"copies-past-trees", served.past_trees}};
   for (const auto& [peer, via] : detours.in_use()) result.detours.push_back({peer, via});
+  if (with_trees.root == kNobody) return result;
+  const auto [roots, to_warm] = std::pair(warmed_roots, roots_to_warm);
+  result.asked_trees = known_trees(trees, with_trees);
+  std::tie(warmed_roots, roots_to_warm) = std::pair(roots, to_warm);  // A question is no use.
   return result;
 }
 

@@ -58,19 +58,19 @@ struct Daemon::Core {
   void draw_anew();  ///< Learned trees are other ones now.
   void begin_agm();
   void adapt_agm();
+  std::optional<TreeView> draw(TreeId id);
+  void warm_ways();
   void note_changed(const Membership::ViewInstalled& change);
   void let_in(ClientId client, const Member& newcomer);
   void on_admission(const Admitted& admitted);
   void on_job_request(ProcessorId from, const JobRequest& request);
   void on_job_start(ProcessorId from, const JobStart& start);
-  // Own leaving: daemon_leaving.cc.
-  void drain();
+  void drain();  // This and what follows are about its own leaving: daemon_leaving.cc.
   void on_ordered_to_leave(ProcessorId from);
   void on_stay(const std::string& why);
   void on_leave_refused(const LeaveRefused& refusal);
   void on_flush(ProcessorId from, bool answer);
-  /// `from` sent something that counts once; it is passed on here.
-  void on_taken(ProcessorId from);
+  void on_taken(ProcessorId from);  ///< It sent something that counts once and is passed on here.
   void consider_leaving();
   void end_jobs_if_nobody_stays();  ///< To be called with every view.
   void become_draining();
@@ -91,8 +91,7 @@ struct Daemon::Core {
   void relieve();  ///< Tells of what was dropped where there is room again.
   void effect(Effect effect) { effects.push_back(std::move(effect)); }
   void note(Note::Level level, std::string_view event, std::string detail);
-  /// Runs everything that follows from an input, until nothing is left to do.
-  void settle();
+  void settle();  ///< Runs everything that follows from an input, until nothing is left to do.
   void take_channel_outputs();
   void take_detour_outputs();
   void settle_links();
@@ -100,7 +99,7 @@ struct Daemon::Core {
   void on_arrived(LinkId link, Frame frame);
   void fire(const Timer& timer);
   [[nodiscard]] Surroundings around() const;
-  [[nodiscard]] ProcessorStatus status(JobId with_vnodes = {}) const;
+  [[nodiscard]] ProcessorStatus status(JobId with_vnodes = {}, const TreeQuestion& with_trees = {});
   template <class Call>
   void with_jobs(Call call) {  ///< Calls call(surroundings, outbox) and absorbs the outbox.
     JobOutbox out;
@@ -119,6 +118,8 @@ struct Daemon::Core {
   AgmTrees agm;                    ///< Finds one tree together with the others.
   overlay::TreeForest forest;      ///< Makes trees by local rules.
   overlay::TreeStore trees;
+  ProcessorSet warmed_roots;               ///< Have been used [limit].
+  std::vector<ProcessorId> roots_to_warm;  ///< Their trees have just been drawn.
   Jobs jobs;
   Tools tools;
   Phase phase = Phase::kMember;
@@ -136,8 +137,7 @@ struct Daemon::Core {
   std::deque<std::pair<ProcessorId, Envelope>> inbox;  ///< To be handled in this step.
   std::vector<Effect> effects;
   Deadlines<Timer> timers;
-  /// Came before this processor was in office [limit].
-  std::deque<std::pair<ProcessorId, JobRequest>> job_requests;
+  std::deque<std::pair<ProcessorId, JobRequest>> job_requests;  ///< Not yet in office [limit].
   std::uint64_t copies_dropped = 0;    ///< Of broadcasts, since too many waited.
   std::uint64_t requests_dropped = 0;  ///< Came when there were too many of these.
   std::uint64_t next_admission = 1;

@@ -28,7 +28,7 @@ void Tools::ask(Instant now, Question question, const ProcessorStatus& own, Outb
     question.answers[self_] = own;
   }
   for (const ProcessorId processor : question.missing.ids()) {
-    out.send(processor, StatusQuestion{number, question.job});
+    out.send(processor, StatusQuestion{number, question.job, question.trees});
   }
   out.arm(Timer{number}, now + wait);
   questions_[number] = std::move(question);
@@ -38,6 +38,7 @@ void Tools::on_status(Instant now, ClientId client, const StatusRequest& request
                       const ProcessorStatus& own, Outbox& out) {
   Question question{client, {}, {}, {}};
   question.job = request.job;
+  question.trees = request.trees;
   question.missing = request.ask_all ? ids_of(view) : ProcessorSet{self_};
   const bool alone = question.missing == ProcessorSet{self_};
   if (alone) {

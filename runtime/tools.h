@@ -53,6 +53,7 @@ class Tools {
     ProcessorSet missing;              ///< Have not answered.
     std::map<ProcessorId, ProcessorStatus> answers;
     JobId job{};  ///< Of a status: with figures of its vnodes.
+    TreeQuestion trees{};
   };
 
   void ask(Instant now, Question question, const ProcessorStatus& own, Outbox& out);

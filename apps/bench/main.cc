@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
   swept->add_option("--roots", sweep.roots, "Vnodes")->delimiter(',')->required();
   swept->add_option("--rounds", sweep.rounds, "So often each");
   swept->add_option("--pause", sweep.pause_s, "Seconds before each");
+  swept->add_flag("--ordered", sweep.ordered, "Sums also ordered");
   bench::RedistributionOptions redistribution;
   CLI::App* redistributed = add_redistribution(app, redistribution);
   CLI::App* kept = add_states(app, bytes, until);

@@ -65,7 +65,7 @@ class Sweep {
       : job_(job), options_(options), mine_(mine), clock_(job, mine) {}
 
   /// From the beginning until the last of those who get the result have it.
-  [[nodiscard]] double time_one(std::uint64_t bytes, phx::Vnode root) {
+  [[nodiscard]] double time_one(std::uint64_t bytes, phx::Vnode root, bool ordered) {
     const std::vector<std::byte> block(mine_ == root ? bytes : 0, std::byte{7});
     const bool is_whole = bytes % sizeof(double) == 0;
     const std::vector<double> numbers(is_whole ? bytes / sizeof(double) : 0, 1.0);
@@ -79,7 +79,11 @@ class Sweep {
       const auto got = job_.broadcast(root, [&] { return block; });
       check(got.size() == bytes && (got.empty() || got[bytes - 1] == std::byte{7}));
     } else {
-      gets = is_whole ? reduce(numbers, root) : reduce(small, root);
+      const auto sum = [&](const auto& values) {
+        return ordered ? reduce(values, root, phx::ordered(phx::sum))
+                       : reduce(values, root, phx::sum);
+      };
+      gets = is_whole ? sum(numbers) : sum(small);
     }
     const double end = gets ? clock_.now_s() : 0;
     return job_.allreduce(phx::max, end) - begin;
@@ -94,15 +98,15 @@ class Sweep {
     if (wait > 0) std::this_thread::sleep_for(std::chrono::duration<double>(wait));
   }
   /// Whether the result is for this process.
-  template <class T>
-  bool reduce(const std::vector<T>& values, phx::Vnode root) {
+  template <class T, class Op>
+  bool reduce(const std::vector<T>& values, phx::Vnode root, Op op) {
     const T sum = static_cast<T>(job_.vnodes());
     if (options_.operation == "allreduce") {
-      const std::vector<T> got = job_.allreduce(phx::sum, values);
+      const std::vector<T> got = job_.allreduce(op, values);
       check(got.size() == values.size() && (got.empty() || got.back() == sum));
       return true;
     }
-    const auto got = job_.reduce(root, phx::sum, values);
+    const auto got = job_.reduce(root, op, values);
     check(!got || (got->size() == values.size() && (got->empty() || got->back() == sum)));
     return got.has_value();
   }
@@ -126,10 +130,14 @@ void sweep(phx::Session& job, const SweepOptions& options) {
   for (const phx::Vnode root : options.roots) {
     if (root >= job.vnodes()) throw std::runtime_error("there is no v" + std::to_string(root));
     for (const std::uint64_t bytes : options.bytes) {
+      const std::string name =
+          options.operation + "/" + std::to_string(bytes) + "/" + std::to_string(root);
       for (int round = -kUncounted; round < options.rounds; ++round) {
-        const double time = sweep.time_one(bytes, root);
+        const double time = sweep.time_one(bytes, root, false);
+        const double ordered = options.ordered ? sweep.time_one(bytes, root, true) : 0;
         if (round < 0 || !job.holds(0)) continue;
-        say(options.operation + "/" + std::to_string(bytes) + "/" + std::to_string(root), time);
+        say(name, time);
+        if (options.ordered) say(name + "/ordered", ordered);
       }
     }
   }

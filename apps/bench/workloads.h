@@ -43,6 +43,7 @@ struct SweepOptions {
   int rounds = 10;
   /// Between agreeing on a beginning and that; longer than any message takes.
   double pause_s = 0.1;
+  bool ordered = false;  ///< Each sum of doubles also with the same bits in any order, in turn.
 };
 /// One operation over all processes, one vnode each: the last receiver's time, per round. Bytes
 /// that are whole doubles are reduced as these, others as small numbers.

@@ -23,6 +23,7 @@ struct SweepOptions {
   std::vector<std::uint64_t> roots = {0};
   int rounds = 10;
   double pause_ms = 100;
+  bool ordered = false;
   bool json = false;
 };
 
@@ -39,6 +40,11 @@ std::string spell_number(double value) {
   return text.data();
 }
 
+double sorted_median(std::vector<double>& times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
 Result<std::uint64_t> members_of(const std::string& mesh) {
   auto session = connect(mesh);
   if (!session.ok()) return session.error();
@@ -48,12 +54,13 @@ Result<std::uint64_t> members_of(const std::string& mesh) {
 }
 
 Result<Said> measure(const SweepOptions& options, const std::vector<std::uint64_t>& sizes) {
-  const std::vector<std::string> arguments = {"sweep",
-                                              options.operation,
-                                              "--bytes=" + joined(sizes),
-                                              "--roots=" + joined(options.roots),
-                                              "--rounds=" + std::to_string(options.rounds),
-                                              "--pause=" + std::to_string(options.pause_ms / 1e3)};
+  std::vector<std::string> arguments = {"sweep",
+                                        options.operation,
+                                        "--bytes=" + joined(sizes),
+                                        "--roots=" + joined(options.roots),
+                                        "--rounds=" + std::to_string(options.rounds),
+                                        "--pause=" + std::to_string(options.pause_ms / 1e3)};
+  if (options.ordered) arguments.emplace_back("--ordered");
   if (!options.mesh.empty()) {
     std::uint64_t vnodes = options.vnodes;
     if (vnodes == 0) {
@@ -80,7 +87,9 @@ int sweep(const SweepOptions& options) {
   }
   auto said = measure(options, sizes);
   if (!said.ok()) return fail(said.error().what);
-  Table table({"BYTES", "ROOT", "LEAST MS", "MEDIAN MS", "MOST MS", "MB/S"});
+  std::vector<std::string> titles{"BYTES", "ROOT", "LEAST MS", "MEDIAN MS", "MOST MS", "MB/S"};
+  if (options.ordered) titles.emplace_back("ORDERED / IT");
+  Table table(std::move(titles));
   nlohmann::json list = nlohmann::json::array();
   constexpr double kMillisecond = 1e-3;
   for (const std::uint64_t root : options.roots) {
@@ -89,17 +98,26 @@ int sweep(const SweepOptions& options) {
           options.operation + "/" + std::to_string(bytes) + "/" + std::to_string(root);
       std::vector<double>& times = said.value()[name];
       if (times.empty()) return fail("nothing was said of " + name);
-      std::sort(times.begin(), times.end());
-      const double median = times[times.size() / 2];
-      table.add({std::to_string(bytes), std::to_string(root),
-                 spell_number(times.front() / kMillisecond), spell_number(median / kMillisecond),
-                 spell_number(times.back() / kMillisecond),
-                 spell_number(static_cast<double>(bytes) / median / 1e6)});
-      list.push_back({{"operation", options.operation},
-                      {"bytes", bytes},
-                      {"root", root},
-                      {"median", median},
-                      {"times", times}});
+      const double median = sorted_median(times);
+      std::vector<std::string> cells{std::to_string(bytes),
+                                     std::to_string(root),
+                                     spell_number(times.front() / kMillisecond),
+                                     spell_number(median / kMillisecond),
+                                     spell_number(times.back() / kMillisecond),
+                                     spell_number(static_cast<double>(bytes) / median / 1e6)};
+      nlohmann::json entry = {{"operation", options.operation},
+                              {"bytes", bytes},
+                              {"root", root},
+                              {"median", median},
+                              {"times", times}};
+      if (options.ordered) {
+        std::vector<double>& ordered = said.value()[name + "/ordered"];
+        if (ordered.empty()) return fail("nothing was said of " + name + ", ordered");
+        cells.push_back(spell_number(sorted_median(ordered) / median));
+        entry["ordered_times"] = ordered;
+      }
+      table.add(std::move(cells));
+      list.push_back(std::move(entry));
     }
   }
   std::fputs(options.json ? (list.dump(2) + "\n").c_str() : table.text().c_str(), stdout);
@@ -123,6 +141,11 @@ void add_sweep(CLI::App& bench, Action& chosen, const char* name, const char* wh
                    "Milliseconds before each; longer than any message takes")
       ->check(CLI::Range(0.0, 1e5))
       ->capture_default_str();
+  if (options->operation != "bcast") {
+    verb->add_flag("--ordered", options->ordered,
+                   "Also sums of doubles with the same bits in any order, in turn: how many times "
+                   "as long they take");
+  }
   verb->add_flag("--json", options->json, "Machine-readable result, in seconds");
   verb->footer(
       "From the root's call (reductions: from a common beginning) until the last process that "

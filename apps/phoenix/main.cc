@@ -110,6 +110,7 @@ int main(int argc, char** argv) {
   phx::app::add_status(tool, chosen);
   phx::app::add_ps(tool, chosen);
   phx::app::add_network(tool, chosen);
+  phx::app::add_trees(tool, chosen);
   phx::app::add_kill(tool, chosen);
   phx::app::add_down(tool, chosen);
   phx::app::add_demo(tool, chosen);

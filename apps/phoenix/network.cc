@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/phoenix/amounts.h"
+#include "apps/phoenix/network_text.h"
 #include "apps/phoenix/session.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
@@ -26,27 +27,6 @@ struct NetworkOptions {
   bool topology = false;
   bool json = false;
 };
-
-/// Bytes per second as Mbit/s, as interfaces and lines are sold.
-double megabits(std::uint64_t bytes_per_second) {
-  constexpr double kBits = 8;
-  constexpr double kMega = 1e6;
-  return static_cast<double>(bytes_per_second) * kBits / kMega;
-}
-
-std::string spell_latency(const std::optional<Duration>& latency) {
-  return latency ? spell_fixed(to_ms(*latency), 2) : "?";
-}
-
-std::string spell_rate(const std::optional<std::uint64_t>& rate) {
-  if (rate == overlay::kUnlimited) return "unlimited";
-  return rate ? spell_fixed(megabits(*rate), 0) : "?";
-}
-
-std::string name_of(const KnownNetwork& network, std::size_t site) {
-  const std::string& name = network.sites[site].name;
-  return name.empty() ? "s" + std::to_string(site + 1) : name;
-}
 
 std::string spell(const KnownNetwork::Ability& ability) {
   std::string text = spell_rate(ability.out_bytes_per_second) + " Mbit/s out, " +

@@ -30,6 +30,7 @@ void add_attach(CLI::App& tool, Action& chosen);
 void add_logs(CLI::App& tool, Action& chosen);
 void add_ps(CLI::App& tool, Action& chosen);
 void add_network(CLI::App& tool, Action& chosen);
+void add_trees(CLI::App& tool, Action& chosen);
 void add_kill(CLI::App& tool, Action& chosen);
 void add_down(CLI::App& tool, Action& chosen);
 void add_demo(CLI::App& tool, Action& chosen);

@@ -68,6 +68,10 @@ class RateGauge {
   /// Downloads so much at once from there, at `due` or later, when no task wants anything. Of what
   /// is wanted from one processor meanwhile only the most is downloaded.
   void warm(ProcessorId from, std::uint64_t bytes, Instant due, Outbox& out);
+  /// What it has asked for there is on its way, perhaps over a connection made for it.
+  [[nodiscard]] bool is_warming(ProcessorId from) const {
+    return flight_ && flight_->is_warming && flight_->from == from;
+  }
   /// Stops, and warms nothing any more.
   void leave(Outbox& out);
 

@@ -59,7 +59,9 @@ class Survey {
   /// Part of a message of about so many bytes came from there: a long way to it shall be warm.
   void on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out);
   /// There is a new connection to it.
-  void on_connected(ProcessorId peer) { heard_.erase(peer); }
+  void on_connected(ProcessorId peer) {
+    if (!rate_gauge_.is_warming(peer)) heard_.erase(peer);
+  }
 
   // Commands.
   /// Measures nothing any more, but answers those who do.

@@ -28,6 +28,18 @@ inline constexpr auto bit_or = collectives::ReduceOp::kBitOr;
 inline constexpr auto bit_xor = collectives::ReduceOp::kBitXor;
 // NOLINTEND(readability-identifier-naming)
 
+/// A built-in operator whose floating-point results have the same bits, whoever holds which vnode,
+/// joins or leaves. Costs: collectives/README.md, "Ordered". Operators of one's own are so anyway.
+struct Ordered {
+  collectives::ReduceOp op;
+};
+[[nodiscard]] constexpr Ordered ordered(collectives::ReduceOp op) {
+  return {op};
+}
+
+template <class Op>
+concept BuiltIn = std::is_same_v<Op, collectives::ReduceOp> || std::is_same_v<Op, Ordered>;
+
 /// What is combined, and how: made by reduction<T>().
 struct Reduction {
   /// The values of all vnodes in their order, one or more, as one.
@@ -103,8 +115,9 @@ inline constexpr bool kIsWhole = false;
 template <class Op>
 inline constexpr bool kIsWhole<Whole<Op>> = true;
 
-/// `op` is one of the operators above, or a callable (E, E) -> E for the elements, or whole() of a
-/// callable (T, T) -> T. It must be associative; it is applied in the order of the vnodes.
+/// `op` is one of the operators above, ordered() or not, or a callable (E, E) -> E for the
+/// elements, or whole() of a callable (T, T) -> T. It must be associative; it is applied in the
+/// order of the vnodes.
 template <class T, class Op>
 [[nodiscard]] Reduction reduction(Op op, bool to_all) {
   using E = Element<T>;
@@ -115,6 +128,10 @@ template <class T, class Op>
       throw Failure(ErrorCode::kBadInput, "for an operator of your own give the function itself");
     }
     return {{op, reduce_type<E>(), to_all}, sizeof(E), {}};
+  } else if constexpr (std::is_same_v<Op, Ordered>) {
+    Reduction result = reduction<T>(op.op, to_all);
+    result.kind.ordered = true;
+    return result;
   } else if constexpr (kIsWhole<Op>) {
     return {kind, 0,
             [op](const std::vector<Payload>& values) { return fold_values<T>(values, op.op); }};

@@ -122,9 +122,8 @@ class SessionCollectives {
   // --- Contributions, for programs that are not in step. ---
   /// One vnode's part of a reduction: the result arrives as a message of kind kReduced at
   /// `target`, or of kAllreduced at every vnode if `to_all`. For the built-in operators.
-  template <class T>
-  Ticket contribute(Vnode vnode, Vnode target, collectives::ReduceOp op, const T& value,
-                    bool to_all) {
+  template <class T, BuiltIn Op>
+  Ticket contribute(Vnode vnode, Vnode target, Op op, const T& value, bool to_all) {
     return contribute_bytes(vnode, target, reduction<T>(op, to_all), encode(value));
   }
 

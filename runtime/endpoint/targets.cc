@@ -7,14 +7,10 @@
 namespace phx::runtime {
 namespace {
 
-/// What a reduction weighs for the contributor that gave most to it.
+/// What a reduction weighs for the contributor that gave most to it. Values of some operators stay
+/// apart.
 std::uint64_t weight_of(const collectives::Accumulator& sum) {
-  std::uint64_t most = sum.bytes();
-  if (sum.kind().op == collectives::ReduceOp::kUser) {  // its values stay apart
-    most = 0;
-    for (const auto& part : sum.parts()) most = std::max<std::uint64_t>(most, part.value.size());
-  }
-  return kPieceOverhead + most;
+  return kPieceOverhead + sum.longest();
 }
 
 FlowCredit credit_of(VnodeId contributor, VnodeId target, std::uint64_t reduced) {

@@ -24,6 +24,7 @@ struct JoinRequest {
 struct StatusRequest {
   bool ask_all = true;  ///< Also asks the other daemons; else this daemon alone answers.
   JobId job{};          ///< Not 0: with figures of its vnodes.
+  TreeQuestion trees{};
   friend bool operator==(const StatusRequest&, const StatusRequest&) = default;
 };
 struct RunRequest {

@@ -6,6 +6,8 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
+#include "overlay/base/tree_view.h"
 #include "runtime/messages/job_messages.h"
 
 // What daemons say to each other for tools.
@@ -55,6 +57,14 @@ struct DetourStatus {
   ProcessorId via;
   friend bool operator==(const DetourStatus&, const DetourStatus&) = default;
 };
+/// What one daemon knows of one tree: its part of a TreeView.
+struct TreeStatus {
+  TreeId tree;
+  ProcessorId parent = kNobody;
+  std::vector<ProcessorId> children;  ///< In the order in which they are served.
+  Duration distance_to_root{};        ///< Sum of round trips.
+  friend bool operator==(const TreeStatus&, const TreeStatus&) = default;
+};
 struct ProcessorStatus {
   ProcessorId id;
   ViewNumber view = 0;
@@ -63,12 +73,20 @@ struct ProcessorStatus {
   std::vector<JobStatus> jobs;
   std::vector<Counter> counters;
   std::vector<DetourStatus> detours;
+  std::vector<TreeStatus> asked_trees{};  ///< If the question was for some: as it knows them.
   friend bool operator==(const ProcessorStatus&, const ProcessorStatus&) = default;
+};
+/// The trees that collectives of `root` take now for messages of this class; of nobody: none.
+struct TreeQuestion {
+  ProcessorId root = kNobody;
+  SizeClass size = 0;
+  friend bool operator==(const TreeQuestion&, const TreeQuestion&) = default;
 };
 /// How are you? Answered by StatusAnswer.
 struct StatusQuestion {
   std::uint64_t request = 0;
-  JobId job{};  ///< Not 0: with figures of its vnodes.
+  JobId job{};           ///< Not 0: with figures of its vnodes.
+  TreeQuestion trees{};  ///< With what it knows of these.
   friend bool operator==(const StatusQuestion&, const StatusQuestion&) = default;
 };
 struct StatusAnswer {

@@ -79,7 +79,9 @@ struct Extra {
   Weight operator()(const Output& m) const { return {0, m.bytes.size()}; }
   Weight operator()(const JobStart& m) const { return {16 * m.processors.ranges().size(), 0}; }
   Weight operator()(const StatusAnswer& m) const {
-    return {kSmall * (m.status.jobs.size() + m.status.counters.size()), 0};
+    std::size_t parts = m.status.jobs.size() + m.status.counters.size();
+    for (const TreeStatus& tree : m.status.asked_trees) parts += 1 + tree.children.size();
+    return {kSmall * parts, 0};
   }
   Weight operator()(const overlay::Message& m) const {
     if (const auto* load = std::get_if<overlay::Load>(&m)) return {0, load->bytes.size()};

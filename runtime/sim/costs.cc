@@ -233,7 +233,7 @@ void Costs::reduce(std::string_view event, bool to_all) {
   const std::uint64_t before = ledger().counters().results;
   const std::uint64_t results = to_all ? vnodes() : 1;
   measure(
-      event, [&] { job_->order_round(VnodeId{vnodes() / 2}, to_all); },
+      event, [&] { job_->order_round(VnodeId{vnodes() / 2}, {.to_all = to_all}); },
       [&] { return ledger().counters().results >= before + results; });
 }
 

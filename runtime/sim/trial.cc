@@ -9,8 +9,6 @@ namespace phx::sim {
 namespace {
 
 constexpr Duration kTrialBound = 600s;
-/// What the survey sends would meet what is timed.
-constexpr Duration kNoPatrol = 24h;
 
 ClusterOptions cluster_options(const TrialOptions& options) {
   ClusterOptions cluster;
@@ -20,7 +18,7 @@ ClusterOptions cluster_options(const TrialOptions& options) {
   cluster.machine.fault = options.planted;
   cluster.daemon.trees = options.trees;
   cluster.daemon.tree_style = options.tree_style;
-  cluster.daemon.survey_patrol = kNoPatrol;
+  cluster.daemon.survey_patrol = options.patrol;
   return cluster;
 }
 
@@ -39,6 +37,9 @@ bool Trial::start() {
   work.piece_bytes = options_.piece_bytes;
   work.state_bytes = 0;
   work.unasked_bytes = options_.unasked_bytes;
+  work.outbox_bytes = options_.outbox_bytes;
+  // As a program has it that waits for the message.
+  work.inbox_bytes = std::max<std::uint64_t>(work.inbox_bytes, 4 * std::uint64_t{options_.bytes});
   work.send_chance = work.safe_point_chance = 1.0;
   work.pause_min = work.pause_max = options_.pause;
   work.on_arrival = [this](Instant now, MachineId at, const runtime::ToApplication& message) {
@@ -93,6 +94,12 @@ void Trial::on_arrival(Instant now, MachineId at, const runtime::ToApplication& 
   if (broadcast->piece.purpose != collectives::Purpose::kApplication) return;
   firsts_.emplace(at, now);
   lasts_[at] = now;
+  if (options_.on_bytes) options_.on_bytes(now, at, broadcast->piece.payload.size());
+}
+
+void Trial::stream(ProcessorId root) {
+  constexpr std::uint32_t kEndless = 1'000'000;
+  if (const auto vnode = vnode_of(root)) job_->order_broadcasts(*vnode, kEndless);
 }
 
 std::optional<Trial::Round> Trial::broadcast(ProcessorId root) {
@@ -124,7 +131,12 @@ std::optional<Trial::Round> Trial::reduce(ProcessorId root, const Shape& shape) 
   const Meter before = cluster_.network().meter();
   const std::uint64_t results = job_->ledger().counters().results;
   const Instant begin = cluster_.now();
-  job_->order_round(*vnode, shape.to_all, shape.elements);
+  using collectives::ReduceType;
+  job_->order_round(*vnode,
+                    {.type = shape.ordered ? ReduceType::kDouble : ReduceType::kInt64,
+                     .to_all = shape.to_all,
+                     .ordered = shape.ordered},
+                    shape.elements);
   const std::uint64_t wanted = results + (shape.to_all ? job_->options().vnodes : 1);
   const auto is_done = [&] { return job_->ledger().counters().results >= wanted; };
   if (!cluster_.run_until(is_done, kTrialBound)) return std::nullopt;

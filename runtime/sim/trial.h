@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,12 @@ struct TrialOptions {
   /// What a root may send before it is given credit; as much as there is to send: credit, which no
   /// plan knows of, holds nothing up.
   std::uint64_t unasked_bytes = std::uint64_t{64} << 10U;
+  /// What a root keeps for its receivers before more is refused.
+  std::uint64_t outbox_bytes = std::uint64_t{1} << 30U;
+  /// What a survey's patrols send would meet what is timed.
+  Duration patrol = 24h;
+  /// Hears of each part of a broadcast that reaches a process.
+  std::function<void(Instant, MachineId, std::size_t bytes)> on_bytes = {};
   runtime::TreeSource trees = runtime::TreeSource::kLearned;
   std::string tree_style = "learned";  ///< Of learned trees.
   PlantedFault planted = PlantedFault::kNone;
@@ -50,10 +57,13 @@ class Trial {
   void plant(const planners::PlanTrees& trees, ProcessorId root);
   /// Empty: not everybody has it within ten minutes.
   [[nodiscard]] std::optional<Round> broadcast(ProcessorId root);
+  /// From now on `root` sends broadcasts without end, as fast as there is room.
+  void stream(ProcessorId root);
   /// What everybody contributes, and who gets the result.
   struct Shape {
     std::size_t elements = 1;  ///< Of 8 bytes each.
     bool to_all = false;
+    bool ordered = false;  ///< Doubles, whose bits are the same in any order of arrival.
   };
   /// The result is checked by the ledger. Processes contribute at their next turns.
   [[nodiscard]] std::optional<Round> reduce(ProcessorId root, const Shape& shape);

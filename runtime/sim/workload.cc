@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <span>
 
@@ -20,8 +21,48 @@ std::int64_t element(const Round& round, VnodeId vnode, std::size_t index) {
   return static_cast<std::int64_t>(mix(round.number, vnode.value, index) % kMost);
 }
 
-Payload payload_of(const std::vector<std::int64_t>& values) {
+/// Of different magnitudes and signs, so that the order of a sum is in its last bits.
+double floating(const Round& round, VnodeId vnode, std::size_t index) {
+  constexpr std::uint64_t kMagnitudes = 12;
+  const std::uint64_t drawn = mix(round.number, vnode.value, index);
+  const auto size = std::ldexp(1.0, static_cast<int>(drawn % kMagnitudes));
+  return (drawn % 7 < 3 ? -size : size) * static_cast<double>(drawn >> 11U);
+}
+
+template <class Number>
+Payload payload_of(const std::vector<Number>& values) {
   return Payload::copy_of(std::as_bytes(std::span(values)));
+}
+
+bool is_floating(const Round& round) {
+  return round.kind.type == ReduceType::kDouble;
+}
+
+/// As a carry ripples in a binary counter: what two halves of equal size give is one value of twice
+/// the size. What is left over is added from left to right.
+double ordered_sum(const std::vector<double>& values) {
+  std::vector<std::pair<std::uint64_t, double>> blocks;
+  for (const double value : values) {
+    blocks.emplace_back(1, value);
+    while (blocks.size() > 1 && blocks[blocks.size() - 2].first == blocks.back().first) {
+      const auto [size, right] = blocks.back();
+      blocks.pop_back();
+      blocks.back() = {2 * size, blocks.back().second + right};
+    }
+  }
+  double sum = blocks.front().second;
+  for (std::size_t i = 1; i < blocks.size(); ++i) sum += blocks[i].second;
+  return sum;
+}
+
+Payload ordered_sums(const Round& round, std::uint64_t vnodes) {
+  std::vector<double> sums(round.elements);
+  std::vector<double> values(static_cast<std::size_t>(vnodes));
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    for (std::size_t v = 0; v < values.size(); ++v) values[v] = floating(round, VnodeId{v}, i);
+    sums[i] = ordered_sum(values);
+  }
+  return payload_of(sums);
 }
 
 void combine(ReduceOp op, std::int64_t& into, std::int64_t value) {
@@ -63,14 +104,20 @@ Round Workload::round(std::uint64_t number) const {
     round.kind.type = ReduceType::kBytes;
     round.elements = 1;
   }
+  if (options_.sums != Sums::kDrawn) {
+    round.kind.op = ReduceOp::kSum;
+    round.kind.type = ReduceType::kDouble;
+    round.kind.ordered = options_.sums == Sums::kOrderedDoubles;
+  }
   return round;
 }
 
-void Workload::order_round(VnodeId target, bool to_all, std::size_t elements) {
+void Workload::order_round(VnodeId target, const collectives::ReductionKind& kind,
+                           std::size_t elements) {
   Round& round = ordered_[options_.reductions];
   round.number = options_.reductions++;
   round.target = target;
-  round.kind.to_all = to_all;
+  round.kind = kind;
   round.elements = elements;
 }
 
@@ -89,6 +136,11 @@ void Workload::on_order_sent(VnodeId from) {
 }
 
 Payload Workload::contribution(const Round& round, VnodeId vnode) const {
+  if (is_floating(round)) {
+    std::vector<double> numbers(round.elements);
+    for (std::size_t i = 0; i < round.elements; ++i) numbers[i] = floating(round, vnode, i);
+    return payload_of(numbers);
+  }
   std::vector<std::int64_t> values(round.elements);
   for (std::size_t i = 0; i < round.elements; ++i) values[i] = element(round, vnode, i);
   return payload_of(values);
@@ -98,6 +150,7 @@ const Payload& Workload::expected(const Round& round) {
   const auto index = static_cast<std::size_t>(round.number);
   if (expected_.size() <= index) expected_.resize(index + 1);
   if (expected_[index]) return *expected_[index];
+  if (is_floating(round)) return *(expected_[index] = ordered_sums(round, options_.vnodes));
   const bool is_user = round.kind.op == ReduceOp::kUser;
   std::vector<std::int64_t> values;
   for (std::uint64_t v = 0; v < options_.vnodes; ++v) {

@@ -21,15 +21,23 @@
 
 namespace phx::sim {
 
+/// What reductions combine.
+enum class Sums : std::uint8_t {
+  kDrawn,           ///< Integers, by different operators, and user-defined ones.
+  kDoubles,         ///< Sums of floating-point numbers, ...
+  kOrderedDoubles,  ///< ... whose bits must be as expected.
+};
+
 /// What the vnodes of a synthetic job do before it is complete.
 struct WorkloadOptions {
   std::uint64_t vnodes = 16;
   std::uint32_t processors_max = 0;  ///< Of the job; 0: all.
   bool balance = true;
 
-  std::uint32_t messages = 0;        ///< Each vnode sends so many, to random vnodes.
-  std::uint32_t broadcasts = 0;      ///< So many in all, from random vnodes.
-  std::uint32_t reductions = 0;      ///< So many rounds; half of them to all (allreduce).
+  std::uint32_t messages = 0;    ///< Each vnode sends so many, to random vnodes.
+  std::uint32_t broadcasts = 0;  ///< So many in all, from random vnodes.
+  std::uint32_t reductions = 0;  ///< So many rounds; half of them to all (allreduce).
+  Sums sums = Sums::kDrawn;
   std::uint64_t targets = 0;         ///< Of reductions: the first vnodes; 0: all.
   std::size_t message_bytes = 1024;  ///< Most are shorter, a few take several pieces.
   bool has_equal_sizes = false;      ///< All have `message_bytes`.
@@ -94,7 +102,8 @@ class Workload {
   /// More rounds, or more time, for scenarios. They begin where the vnodes are.
   void extend(std::uint32_t rounds) { options_.reductions += rounds; }
   /// One more round, with this target instead of a drawn one.
-  void order_round(VnodeId target, bool to_all, std::size_t elements = 1);
+  void order_round(VnodeId target, const collectives::ReductionKind& kind,
+                   std::size_t elements = 1);
   /// So many more messages of `message_bytes`, as fast as there is room for them.
   void order_messages(VnodeId from, VnodeId to, std::uint64_t count) {
     if (count > 0) orders_[from].emplace_back(to, count);
@@ -104,7 +113,8 @@ class Workload {
   [[nodiscard]] std::optional<VnodeId> next_order(VnodeId from) const;
   void on_order_sent(VnodeId from);
   /// One more broadcast of `root`.
-  void order_broadcast(VnodeId root) { ++broadcasts_[root.value]; }
+  void order_broadcast(VnodeId root) { order_broadcasts(root, 1); }
+  void order_broadcasts(VnodeId root, std::uint32_t count) { broadcasts_[root.value] += count; }
   /// While it is held open, the job is not complete, so that more can be ordered.
   void hold_open(bool is_held) { is_held_open_ = is_held; }
   /// Everything was done, and everything sent has been received.

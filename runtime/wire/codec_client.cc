@@ -14,9 +14,10 @@ void add(const runtime::JoinRequest& in, pb::ClientRequest& out, Sink& sink) {
   write(newcomer, *out.mutable_join()->mutable_newcomer(), sink);
 }
 void add(const runtime::StatusRequest& in, pb::ClientRequest& out, Sink& /*sink*/) {
-  const auto& [ask_all, job] = in;
+  const auto& [ask_all, job, trees] = in;
   out.mutable_status()->set_ask_all(ask_all);
   out.mutable_status()->set_job(job.value);
+  write(trees, *out.mutable_status()->mutable_trees());
 }
 void add(const runtime::RunRequest& in, pb::ClientRequest& out, Sink& sink) {
   const auto& [spec] = in;
@@ -198,7 +199,8 @@ runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
     case pb::ClientRequest::kJoin:
       return runtime::JoinRequest{read(in.join().newcomer(), source)};
     case pb::ClientRequest::kStatus:
-      return runtime::StatusRequest{in.status().ask_all(), JobId{in.status().job()}};
+      return runtime::StatusRequest{in.status().ask_all(), JobId{in.status().job()},
+                                    read(in.status().trees(), source)};
     case pb::ClientRequest::kRun:
       return runtime::RunRequest{read(in.run().spec(), source)};
     case pb::ClientRequest::kFollow:

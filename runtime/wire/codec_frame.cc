@@ -127,9 +127,10 @@ void add(const runtime::JobSignal& in, pb::Frame& out, Sink& /*sink*/) {
   out.mutable_job_signal()->set_signal(signal);
 }
 void add(const runtime::StatusQuestion& in, pb::Frame& out, Sink& /*sink*/) {
-  const auto& [request, job] = in;
+  const auto& [request, job, trees] = in;
   out.mutable_status_question()->set_request(request);
   out.mutable_status_question()->set_job(job.value);
+  write(trees, *out.mutable_status_question()->mutable_trees());
 }
 void add(const runtime::StatusAnswer& in, pb::Frame& out, Sink& sink) {
   const auto& [request, status] = in;
@@ -170,7 +171,8 @@ runtime::Envelope read_job_envelope(const pb::Frame& in, Source& source) {
       return runtime::JobSignal{JobId{in.job_signal().job()}, in.job_signal().signal()};
     case pb::Frame::kStatusQuestion:
       return runtime::StatusQuestion{in.status_question().request(),
-                                     JobId{in.status_question().job()}};
+                                     JobId{in.status_question().job()},
+                                     read(in.status_question().trees(), source)};
     case pb::Frame::kStatusAnswer:
       return runtime::StatusAnswer{in.status_answer().request(),
                                    read(in.status_answer().status(), source)};

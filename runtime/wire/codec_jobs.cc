@@ -1,5 +1,7 @@
 #include "runtime/wire/codec_jobs.h"
 
+#include "runtime/wire/codec_overlay.h"
+
 namespace phx::wire {
 
 void write_stages(const Stages& stages, Entries<pb::ProcessorStage>* out, Sink& sink) {
@@ -243,8 +245,35 @@ runtime::DetourStatus read(const pb::DetourStatus& in, Source& /*source*/) {
   return {.peer = ProcessorId{in.peer()}, .via = ProcessorId{in.via()}};
 }
 
+void write(const runtime::TreeStatus& in, pb::TreeStatus& out, Sink& /*sink*/) {
+  const auto& [tree, parent, children, distance] = in;
+  write(tree, out.mutable_tree());
+  out.set_parent(parent.value);
+  write_ids(children, out.mutable_children());
+  out.set_distance_to_root(duration_number(distance));
+}
+
+runtime::TreeStatus read(const pb::TreeStatus& in, Source& source) {
+  return {
+      .tree = read(in.tree(), source),
+      .parent = ProcessorId{in.parent()},
+      .children = read_ids(in.children(), source, "TreeStatus.children"),
+      .distance_to_root = source.duration(in.distance_to_root(), "TreeStatus.distance_to_root")};
+}
+
+void write(const runtime::TreeQuestion& in, pb::TreeQuestion& out) {
+  const auto& [root, size] = in;
+  out.set_root(root.value);
+  out.set_size(size);
+}
+
+runtime::TreeQuestion read(const pb::TreeQuestion& in, Source& source) {
+  source.require(in.size() < kSizeClasses, "TreeQuestion.size");
+  return {.root = ProcessorId{in.root()}, .size = static_cast<SizeClass>(in.size() % kSizeClasses)};
+}
+
 void write(const runtime::ProcessorStatus& in, pb::ProcessorStatus& out, Sink& sink) {
-  const auto& [id, view, links, trees, jobs, counters, detours] = in;
+  const auto& [id, view, links, trees, jobs, counters, detours, asked_trees] = in;
   out.set_id(id.value);
   out.set_view(view);
   out.set_links(links);
@@ -252,6 +281,7 @@ void write(const runtime::ProcessorStatus& in, pb::ProcessorStatus& out, Sink& s
   write_list(jobs, out.mutable_jobs(), sink);
   write_list(counters, out.mutable_counters(), sink);
   write_list(detours, out.mutable_detours(), sink);
+  write_list(asked_trees, out.mutable_asked_trees(), sink);
 }
 
 runtime::ProcessorStatus read(const pb::ProcessorStatus& in, Source& source) {
@@ -261,7 +291,8 @@ runtime::ProcessorStatus read(const pb::ProcessorStatus& in, Source& source) {
           .trees = in.trees(),
           .jobs = read_list(in.jobs(), source, "ProcessorStatus.jobs"),
           .counters = read_list(in.counters(), source, "ProcessorStatus.counters"),
-          .detours = read_list(in.detours(), source, "ProcessorStatus.detours")};
+          .detours = read_list(in.detours(), source, "ProcessorStatus.detours"),
+          .asked_trees = read_list(in.asked_trees(), source, "ProcessorStatus.asked_trees")};
 }
 
 }  // namespace phx::wire

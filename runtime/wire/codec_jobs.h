@@ -21,6 +21,8 @@ void write(const runtime::JobHome& in, pb::JobHome& out, Sink& sink);
 void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& sink);
 void write(const runtime::Counter& in, pb::Counter& out, Sink& sink);
 void write(const runtime::DetourStatus& in, pb::DetourStatus& out, Sink& sink);
+void write(const runtime::TreeStatus& in, pb::TreeStatus& out, Sink& sink);
+void write(const runtime::TreeQuestion& in, pb::TreeQuestion& out);
 void write(const runtime::ProcessorStatus& in, pb::ProcessorStatus& out, Sink& sink);
 [[nodiscard]] runtime::JobSpec read(const pb::JobSpec& in, Source& source);
 [[nodiscard]] runtime::JobRequest read(const pb::JobRequest& in, Source& source);
@@ -32,6 +34,8 @@ void write(const runtime::ProcessorStatus& in, pb::ProcessorStatus& out, Sink& s
 [[nodiscard]] runtime::JobStatus read(const pb::JobStatus& in, Source& source);
 [[nodiscard]] runtime::Counter read(const pb::Counter& in, Source& source);
 [[nodiscard]] runtime::DetourStatus read(const pb::DetourStatus& in, Source& source);
+[[nodiscard]] runtime::TreeStatus read(const pb::TreeStatus& in, Source& source);
+[[nodiscard]] runtime::TreeQuestion read(const pb::TreeQuestion& in, Source& source);
 [[nodiscard]] runtime::ProcessorStatus read(const pb::ProcessorStatus& in, Source& source);
 
 }  // namespace phx::wire

@@ -3,8 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <numeric>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "overlay/base/rng.h"
 #include "tests/collectives/values.h"
 
 namespace phx::collectives {
@@ -12,6 +16,7 @@ namespace {
 
 using Added = Accumulator::Added;
 constexpr ReductionKind kSum{ReduceOp::kSum, ReduceType::kInt64, false};
+constexpr ReductionKind kOrdered{ReduceOp::kSum, ReduceType::kDouble, false, true};
 constexpr ReductionKind kUser{ReduceOp::kUser, ReduceType::kBytes, false};
 
 Added add_sum(Accumulator& sum, const VnodeSet& covered, std::int64_t value) {
@@ -181,6 +186,89 @@ TEST_CASE("a bundle with a value that stands for several vnodes cannot be folded
   add_text(bundle, vnodes(0, 1), "ab");
 
   CHECK_FALSE(bundle.value(joined).ok());
+}
+
+TEST_CASE("ordered: halves of a block are combined as soon as both are here, and nothing else") {
+  Accumulator sum(kOrdered);
+  const auto add = [&](std::uint64_t v) {
+    return sum.add(kOrdered, {{vnodes(v, v), array_of(std::vector{1.0 + static_cast<double>(v)})}});
+  };
+  const auto covered = [&] {
+    std::string text;
+    for (const ReductionPart& part : sum.parts()) text += to_string(part.covered) + " ";
+    return text;
+  };
+
+  for (const std::uint64_t v : {3, 6, 4, 1}) CHECK(add(v) == Added::kTaken);
+  CHECK(covered() == "1 3 4 6 ");
+  CHECK(add(2) == Added::kTaken);
+  CHECK(covered() == "1 2-3 4 6 ");
+  CHECK(sum.bytes() == 4 * sizeof(double));
+  CHECK(add(0) == Added::kTaken);
+  CHECK(covered() == "0-3 4 6 ");
+  CHECK(add(5) == Added::kTaken);
+  CHECK(covered() == "0-3 4-5 6 ");
+  CHECK(sum.longest() == sizeof(double));
+  CHECK(elements_of<double>(sum.value().value()) == std::vector{28.0});
+}
+
+TEST_CASE("ordered: all orders of arrival give the same bits, with parts that come combined") {
+  constexpr std::uint64_t kVnodes = 37;
+  const auto value = [](std::uint64_t v) {
+    return array_of(std::vector{static_cast<double>(Rng(v).next())});
+  };
+  std::set<std::vector<double>> results;
+  std::set<std::vector<double>> unordered;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (const bool is_ordered : {true, false}) {
+      ReductionKind kind = kOrdered;
+      kind.ordered = is_ordered;
+      Rng rng(seed);
+      std::vector<Accumulator> sums(5, Accumulator(kind));
+      std::vector<std::uint64_t> left(kVnodes);
+      std::iota(left.begin(), left.end(), std::uint64_t{0});
+      while (!left.empty()) {
+        const auto at = left.begin() + static_cast<std::ptrdiff_t>(rng.below(left.size()));
+        CHECK(sums[rng.below(5)].add(kind, {{vnodes(*at, *at), value(*at)}}) == Added::kTaken);
+        left.erase(at);
+      }
+      Accumulator whole(kind);
+      for (Accumulator& sum : sums) CHECK(whole.add(kind, sum.take_parts()) == Added::kTaken);
+      REQUIRE(whole.complete(vnodes(0, kVnodes - 1)));
+      (is_ordered ? results : unordered).insert(elements_of<double>(whole.value().value()));
+    }
+  }
+  CHECK(results.size() == 1);
+  CHECK(unordered.size() > 1);
+}
+
+TEST_CASE("ordered: what was combined in another order, or has another size, is an error") {
+  Accumulator sum(kOrdered);
+  CHECK(sum.add(kOrdered, {{vnodes(1, 2), array_of(std::vector{1.0})}}) == Added::kUnfit);
+  CHECK(sum.value().error().what.find("in another order") != std::string::npos);
+
+  Accumulator sizes(kOrdered);
+  CHECK(sizes.add(kOrdered, {{vnodes(0, 0), array_of(std::vector{1.0})}}) == Added::kTaken);
+  CHECK(sizes.add(kOrdered, {{vnodes(1, 1), array_of(std::vector{1.0, 2.0})}}) == Added::kUnfit);
+  CHECK(sizes.value().error().what.find("has 16 bytes") != std::string::npos);
+  // The error is found again by whoever gets its parts.
+  CHECK_FALSE(Accumulator(kOrdered, sizes.take_parts()).value().ok());
+
+  Accumulator kinds(kOrdered);
+  ReductionKind other = kOrdered;
+  other.ordered = false;
+  CHECK(kinds.add(other, {{vnodes(0, 0), array_of(std::vector{1.0})}}) == Added::kOtherKind);
+  CHECK_FALSE(kinds.value().ok());
+}
+
+TEST_CASE("ordered: integers are combined at once, because their sums are the same in any order") {
+  ReductionKind kind = kSum;
+  kind.ordered = true;
+  Accumulator sum(kind);
+  for (const std::uint64_t v : {1, 4, 6}) {
+    CHECK(sum.add(kind, sum_token(vnodes(v, v), 1).parts) == Added::kTaken);
+  }
+  CHECK(sum.parts().size() == 1);
 }
 
 TEST_SUITE_END();

@@ -25,7 +25,13 @@ struct Options {
   std::uint64_t reductions = 4;
   std::uint64_t seed = 0;
   ReductionOptions reduction = {};
+  ReductionKind kind = kSum;
 };
+
+/// All bits of it are used, so sums differ with the order.
+double drawn(VnodeId v) {
+  return static_cast<double>(Rng(v.value).next()) / static_cast<double>(v.value + 1);
+}
 
 /// Processors that run Reduction over reliable FIFO channels, in random order and with timers that
 /// fire when the test likes. Vnode v contributes 3 v + 1 to every reduction towards v0. Processors
@@ -38,7 +44,9 @@ class Network {
     }
     for (std::uint64_t v = 0; v < options.vnodes; ++v)
       place(any_processor()).own.insert(VnodeId{v});
-    for (std::uint64_t n = 0; n < options.reductions; ++n) at_target_.push_back({});
+    for (std::uint64_t n = 0; n < options.reductions; ++n) {
+      at_target_.push_back({Accumulator(options.kind)});
+    }
     done_.resize(options.reductions);
     given_.resize(options.reductions);
   }
@@ -204,9 +212,14 @@ class Network {
   void check_exact() const {
     const auto v = static_cast<std::int64_t>(options_.vnodes);
     const std::int64_t expected = 3 * (v * (v - 1) / 2) + v;
+    check_complete();
+    for (const auto& [sum, line] : at_target_) {
+      REQUIRE(elements_of<std::int64_t>(sum.value().value()) == std::vector{expected});
+    }
+  }
+  void check_complete() const {
     for (const auto& [sum, line] : at_target_) {
       REQUIRE(sum.covered() == vnodes(0, options_.vnodes - 1));
-      REQUIRE(elements_of<std::int64_t>(sum.value().value()) == std::vector{expected});
     }
     for (const Place& p : places_) {
       REQUIRE(p.reduction.held().empty());
@@ -215,6 +228,13 @@ class Network {
     }
   }
 
+  /// Results whose bits are not these.
+  [[nodiscard]] std::uint64_t count_others(double expected) const {
+    return static_cast<std::uint64_t>(
+        std::count_if(at_target_.begin(), at_target_.end(), [&](const AtTarget& at) {
+          return at.sum.value().value() != array_of(std::vector{expected});
+        }));
+  }
   [[nodiscard]] std::uint64_t tree_tokens() const { return tree_tokens_; }
   [[nodiscard]] std::uint64_t empty_tokens() const { return empty_tokens_; }
   [[nodiscard]] std::uint64_t complete_tokens() const { return complete_tokens_; }
@@ -246,7 +266,7 @@ class Network {
     std::vector<std::pair<std::optional<ProcessorId>, ReductionToken>> ahead = {};
   };
   struct AtTarget {
-    Accumulator sum{kSum};
+    Accumulator sum;
     std::uint64_t line = 0;
   };
 
@@ -276,6 +296,10 @@ class Network {
       if (!is_first && (given->second == line || (is_complete(n) && rng_.chance(0.5)))) continue;
       given->second = line;
       ReductionToken token = sum_token({v}, static_cast<std::int64_t>(3 * v.value + 1), n);
+      token.kind = options_.kind;
+      if (token.kind.type == ReduceType::kDouble) {
+        token.parts.front().value = array_of(std::vector{drawn(v)});
+      }
       token.line = line;
       give(at, std::nullopt, std::move(token));
     }
@@ -352,7 +376,7 @@ class Network {
     ReductionToken& token = to_target->token;
     AtTarget& here = at_target_[token.id.number];
     if (is_complete(token.id.number) || token.line < here.line) return;
-    if (token.line > here.line) here = {Accumulator(kSum), token.line};
+    if (token.line > here.line) here = {Accumulator(options_.kind), token.line};
     REQUIRE(here.sum.add(token.kind, std::move(token.parts)) == Accumulator::Added::kTaken);
   }
 
@@ -466,6 +490,37 @@ TEST_CASE("deaths: under the next line every reduction is exact, whatever was lo
   CHECK(lost > kSeeds / 2);
   CHECK(old_tokens > kSeeds);
   CHECK(early_tokens > kSeeds);
+}
+
+/// As collectives/README.md draws it, for 11 vnodes: (0-7) + (8-9) + 10.
+double ordered_sum_of_eleven() {
+  const auto value = [](std::uint64_t v) { return drawn(VnodeId{v}); };
+  const auto pair = [&](std::uint64_t v) { return value(v) + value(v + 1); };
+  const double eight = (pair(0) + pair(2)) + (pair(4) + pair(6));
+  return (eight + pair(8)) + value(10);
+}
+
+TEST_CASE("ordered sums have the same bits, whatever moves, dies and comes late; others do not") {
+  const double expected = ordered_sum_of_eleven();
+  ReductionKind kind{ReduceOp::kSum, ReduceType::kDouble, false};
+  std::map<bool, std::uint64_t> others;
+  constexpr std::uint64_t kSeeds = support::seeds(300);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const bool ordered : {false, true}) {
+      CAPTURE(seed);
+      kind.ordered = ordered;
+      Network network({.processors = 14, .vnodes = 11, .seed = seed, .kind = kind});
+      network.scramble_trees();
+
+      seed % 2 == 0 ? run_churn(network) : run_deaths(network);
+
+      network.check_complete();
+      REQUIRE(network.most_sent() <= 1);
+      others[ordered] += network.count_others(expected);
+    }
+  }
+  CHECK(others[true] == 0);
+  CHECK(others[false] > kSeeds);
 }
 
 TEST_CASE("limits reached all the time make it slower, not wrong") {

@@ -179,7 +179,8 @@ collectives::Tokens RandomMessages::tokens() {
 collectives::ReductionKind RandomMessages::reduction_kind() {
   return {.op = choice(collectives::ReduceOp::kUser),
           .type = choice(collectives::ReduceType::kBytes),
-          .to_all = flip()};
+          .to_all = flip(),
+          .ordered = flip()};
 }
 
 collectives::ReductionPart RandomMessages::reduction_part() {
@@ -509,6 +510,10 @@ ProcessorStatus RandomMessages::status() {
           }),
           .detours = list([this] {
             return DetourStatus{processor(), processor()};
+          }),
+          .asked_trees = list([this] {
+            const auto child = [this] { return processor(); };
+            return TreeStatus{tree(), processor(), list(child), duration()};
           })};
 }
 

@@ -83,7 +83,7 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
     case 29:
       return JobSignal{job(), code()};
     case 30:
-      return StatusQuestion{number(), job()};
+      return StatusQuestion{number(), job(), {processor(), size()}};
     case 31:
       return StatusAnswer{number(), status()};
     case 32:
@@ -195,7 +195,7 @@ ClientRequest RandomMessages::client_request(std::size_t kind) {
     case 0:
       return JoinRequest{member(processor())};
     case 1:
-      return StatusRequest{flip(), job()};
+      return StatusRequest{flip(), job(), {processor(), size()}};
     case 2:
       return RunRequest{spec()};
     case 3:

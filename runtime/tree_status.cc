@@ -1,0 +1,24 @@
+#include "runtime/tree_status.h"
+
+#include <cstdint>
+#include <set>
+
+namespace phx::runtime {
+
+std::vector<TreeStatus> known_trees(const overlay::TreeStore& trees, const TreeQuestion& question) {
+  std::vector<TreeStatus> known;
+  std::set<TreeId> asked;
+  for (std::uint64_t piece = 0;; ++piece) {
+    const TreeId id = trees.in_use(question.root, piece, question.size);
+    if (!asked.insert(id).second) return known;
+    const TreeView* view = trees.view(id);
+    if (view == nullptr) continue;
+    TreeStatus& one = known.emplace_back();
+    one.tree = id;
+    one.parent = view->parent.value_or(kNobody);
+    one.distance_to_root = view->distance_to_root;
+    for (const TreeChild& child : view->children) one.children.push_back(child.id);
+  }
+}
+
+}  // namespace phx::runtime

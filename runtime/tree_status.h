@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "overlay/tree_store.h"
+#include "runtime/messages/status_messages.h"
+
+namespace phx::runtime {
+
+/// What a processor knows of the trees that somebody asks for: each of those whose turn it may be.
+/// Those that it does not know are left out.
+[[nodiscard]] std::vector<TreeStatus> known_trees(const overlay::TreeStore& trees,
+                                                  const TreeQuestion& question);
+
+}  // namespace phx::runtime
