@@ -7,6 +7,7 @@
 
 #include "overlay/base/overloaded.h"
 #include "overlay/base/rng.h"
+#include "overlay/planners/tree_styles.h"
 #include "runtime/cast_piece.h"
 #include "runtime/heard_size.h"
 #include "runtime/membership/view_change.h"
@@ -508,7 +509,8 @@ ProcessorStatus Daemon::Core::status(JobId with_vnodes, const TreeQuestion& with
   for (const auto& [peer, via] : detours.in_use()) result.detours.push_back({peer, via});
   if (with_trees.root == kNobody) return result;
   const auto [roots, to_warm] = std::pair(warmed_roots, roots_to_warm);
-  result.asked_trees = known_trees(trees, with_trees);
+  const auto style = planners::tree_style(config.tree_style);
+  result.asked_trees = known_trees(trees, style.value_or(planners::kLearnedStyle), with_trees);
   std::tie(warmed_roots, roots_to_warm) = std::pair(roots, to_warm);  // A question is no use.
   return result;
 }

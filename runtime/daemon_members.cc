@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "overlay/planners/tree_styles.h"
 #include "runtime/daemon_core.h"
 
 namespace phx::runtime {
@@ -77,7 +78,7 @@ void Daemon::Core::adapt_agm() {
 /// sent a long one.
 std::optional<TreeView> Daemon::Core::draw(TreeId id) {
   constexpr std::uint64_t kRootsMost = 8;
-  const bool is_short = size_of_learned(id.number) == 0;
+  const bool is_short = id.number == learned_number(0, 0);  // and of the usual style
   if (is_short && (warmed_roots.contains(id.root) || warmed_roots.size() < kRootsMost)) {
     warmed_roots.insert(id.root);
     roots_to_warm.push_back(id.root);
@@ -95,7 +96,7 @@ void Daemon::Core::warm_ways() {
   for (const ProcessorId root : std::exchange(roots_to_warm, {})) {
     for (const SizeClass size : {kNear, kChain}) {
       for (std::uint64_t piece = 0; piece < kLongTrees; ++piece) {
-        const TreeView* view = trees.view(trees.in_use(root, piece, size));
+        const TreeView* view = trees.view(trees.in_use(root, planners::kLearnedStyle, piece, size));
         if (view == nullptr) continue;
         if (view->parent) partners.insert(*view->parent);
         for (const TreeChild& child : view->children) partners.insert(child.id);

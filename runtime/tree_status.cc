@@ -5,11 +5,12 @@
 
 namespace phx::runtime {
 
-std::vector<TreeStatus> known_trees(const overlay::TreeStore& trees, const TreeQuestion& question) {
+std::vector<TreeStatus> known_trees(const overlay::TreeStore& trees, std::uint32_t style,
+                                    const TreeQuestion& question) {
   std::vector<TreeStatus> known;
   std::set<TreeId> asked;
   for (std::uint64_t piece = 0;; ++piece) {
-    const TreeId id = trees.in_use(question.root, piece, question.size);
+    const TreeId id = trees.in_use(question.root, style, piece, question.size);
     if (!asked.insert(id).second) return known;
     const TreeView* view = trees.view(id);
     if (view == nullptr) continue;

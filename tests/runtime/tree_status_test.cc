@@ -1,3 +1,4 @@
+#include "overlay/planners/tree_styles.h"
 #include "runtime/tree_status.h"
 
 #include <doctest/doctest.h>
@@ -26,8 +27,8 @@ TEST_CASE("of trees that take turns all are told, once each, with children in th
   overlay::TreeStore store;
   store.draw_by([](TreeId id) { return view_of(id); });
 
-  const auto shorter = known_trees(store, {kRoot, 0});
-  const auto longer = known_trees(store, {kRoot, 4});
+  const auto shorter = known_trees(store, planners::kLearnedStyle, {kRoot, 0});
+  const auto longer = known_trees(store, planners::kLearnedStyle, {kRoot, 4});
 
   REQUIRE(shorter.size() == 1);
   CHECK(shorter[0] == TreeStatus{{kRoot, TreeKind::kLearned, 0}, kRoot, {kChild}, 4ms});
@@ -39,12 +40,12 @@ TEST_CASE("of trees that take turns all are told, once each, with children in th
 TEST_CASE(
     "planned trees are told instead while there are some, and what is not known is not told") {
   overlay::TreeStore store;
-  CHECK(known_trees(store, {kRoot, 0}).empty());
+  CHECK(known_trees(store, planners::kLearnedStyle, {kRoot, 0}).empty());
 
   store.put(view_of({kRoot, TreeKind::kPlanned, 0}));
   store.put(view_of({kRoot, TreeKind::kPlanned, 2}));
 
-  const auto known = known_trees(store, {kRoot, 0});
+  const auto known = known_trees(store, planners::kLearnedStyle, {kRoot, 0});
   REQUIRE(known.size() == 2);
   CHECK(known[1].tree.number == 2);
 }
