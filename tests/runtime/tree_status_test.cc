@@ -1,9 +1,10 @@
-#include "overlay/planners/tree_styles.h"
 #include "runtime/tree_status.h"
 
 #include <doctest/doctest.h>
 
 #include <vector>
+
+#include "overlay/planners/tree_styles.h"
 
 namespace phx::runtime {
 namespace {
