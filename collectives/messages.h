@@ -96,8 +96,7 @@ enum class ReduceType : std::uint8_t {
 };
 
 /// The number of the learned tree that it goes along, or goes by the turn of. The same for all
-/// tokens of one reduction, if programs are right; what differs goes to the target by itself in the
-/// end.
+/// tokens of one reduction, if programs are right; else it goes to the target by itself in the end.
 using ReductionWay = std::uint8_t;
 inline constexpr ReductionWay kShortWay = 0;
 inline constexpr ReductionWay kWays = kLearnedTrees;
@@ -117,8 +116,7 @@ struct ReductionKind {
   ReduceOp op = ReduceOp::kSum;
   ReduceType type = ReduceType::kInt64;
   bool to_all = false;  ///< The target broadcasts the result (allreduce).
-  /// Floating-point results have the same bits, whatever the trees [README, "Ordered"].
-  bool ordered = false;
+  bool ordered = false;  ///< Floating-point: the same bits in any tree [README, "Ordered"].
   friend bool operator==(const ReductionKind&, const ReductionKind&) = default;
 };
 

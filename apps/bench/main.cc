@@ -86,13 +86,9 @@ int main(int argc, char** argv) {
       return 0;
     }
     phx::Session job;
-    if (*pair) {
-      bench::pair(job);
-    } else if (*collectives) {
-      bench::collectives(job);
-    } else if (*join) {
-      bench::join(job, processors);
-    }
+    if (*pair) bench::pair(job);
+    if (*collectives) bench::collectives(job);
+    if (*join) bench::join(job, processors);
     if (*moves) bench::moves(job);
     if (*trips) bench::trips(job, until);
     if (*swept) bench::sweep(job, sweep);

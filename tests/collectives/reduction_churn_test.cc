@@ -500,7 +500,7 @@ double ordered_sum_of_eleven() {
   return (eight + pair(8)) + value(10);
 }
 
-TEST_CASE("ordered sums have the same bits, whatever moves, dies and comes late; others do not") {
+TEST_CASE("ordered sums have the same bits, whatever moves, dies and comes late, others do not") {
   const double expected = ordered_sum_of_eleven();
   ReductionKind kind{ReduceOp::kSum, ReduceType::kDouble, false};
   std::map<bool, std::uint64_t> others;
