@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
 #include <utility>
 
 #include "overlay/base/overloaded.h"
@@ -427,7 +426,11 @@ void Daemon::Core::settle() {
     if (inbox.empty()) {
       advance();
       relieve();
-      warm_ways();
+      for (const ProcessorId partner : warm_roots.take_partners(trees)) {
+        overlay::Survey::Outbox out;
+        survey.on_heard(now, partner, usual_bytes(1), out);
+        absorb(out);
+      }
       settle_links();
       if (inbox.empty()) return;
     }
@@ -476,7 +479,7 @@ void Daemon::Core::fire(const Timer& timer) {
              timer);
 }
 
-ProcessorStatus Daemon::Core::status(JobId with_vnodes, const TreeQuestion& with_trees) {
+ProcessorStatus Daemon::Core::status(JobId with_vnodes, const TreeQuestion& asked) {
   ProcessorStatus result;
   result.id = self;
   result.view = membership.view().number;
@@ -507,11 +510,11 @@ ProcessorStatus Daemon::Core::status(JobId with_vnodes, const TreeQuestion& with
                      {"copies-along-trees", served.along_trees},
                      {"copies-past-trees", served.past_trees}};
   for (const auto& [peer, via] : detours.in_use()) result.detours.push_back({peer, via});
-  if (with_trees.root == kNobody) return result;
-  const auto [roots, to_warm] = std::pair(warmed_roots, roots_to_warm);
+  if (asked.root == kNobody) return result;
+  const WarmRoots before = warm_roots;
   const auto style = planners::tree_style(config.tree_style);
-  result.asked_trees = known_trees(trees, style.value_or(planners::kLearnedStyle), with_trees);
-  std::tie(warmed_roots, roots_to_warm) = std::pair(roots, to_warm);  // A question is no use.
+  result.asked_trees = known_trees(trees, style.value_or(planners::kLearnedStyle), asked);
+  warm_roots = before;  // A question is no use.
   return result;
 }
 

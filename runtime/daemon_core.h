@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -21,6 +20,7 @@
 #include "runtime/membership/membership.h"
 #include "runtime/membership/solitude.h"
 #include "runtime/tools.h"
+#include "runtime/warm_roots.h"
 
 namespace phx::runtime {
 
@@ -59,7 +59,6 @@ struct Daemon::Core {
   void begin_agm();
   void adapt_agm();
   std::optional<TreeView> draw(TreeId id);
-  void warm_ways();
   void note_changed(const Membership::ViewInstalled& change);
   void let_in(ClientId client, const Member& newcomer);
   void on_admission(const Admitted& admitted);
@@ -99,7 +98,7 @@ struct Daemon::Core {
   void on_arrived(LinkId link, Frame frame);
   void fire(const Timer& timer);
   [[nodiscard]] Surroundings around() const;
-  [[nodiscard]] ProcessorStatus status(JobId with_vnodes = {}, const TreeQuestion& with_trees = {});
+  [[nodiscard]] ProcessorStatus status(JobId with_vnodes = {}, const TreeQuestion& asked = {});
   template <class Call>
   void with_jobs(Call call) {  ///< Calls call(surroundings, outbox) and absorbs the outbox.
     JobOutbox out;
@@ -118,8 +117,7 @@ struct Daemon::Core {
   AgmTrees agm;                    ///< Finds one tree together with the others.
   overlay::TreeForest forest;      ///< Makes trees by local rules.
   overlay::TreeStore trees;
-  ProcessorSet warmed_roots;               ///< Have been used [limit].
-  std::vector<ProcessorId> roots_to_warm;  ///< Their trees have just been drawn.
+  WarmRoots warm_roots;  ///< Whose trees are used here.
   Jobs jobs;
   Tools tools;
   Phase phase = Phase::kMember;

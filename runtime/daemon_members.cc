@@ -1,6 +1,5 @@
 // What a new view means for the machines of a daemon.
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "overlay/planners/tree_styles.h"
@@ -74,38 +73,10 @@ void Daemon::Core::adapt_agm() {
   absorb(out);
 }
 
-/// Who draws the tree for short messages of a root takes part in its collectives, and may soon be
-/// sent a long one.
 std::optional<TreeView> Daemon::Core::draw(TreeId id) {
-  constexpr std::uint64_t kRootsMost = 8;
-  const bool is_short = id.number == learned_number(0, 0);  // and of the usual style
-  if (is_short && (warmed_roots.contains(id.root) || warmed_roots.size() < kRootsMost)) {
-    warmed_roots.insert(id.root);
-    roots_to_warm.push_back(id.root);
-  }
+  warm_roots.on_drawn(id);
   std::optional<TreeView> spanning = agm.view(id);
   return spanning ? spanning : learned.view(id);
-}
-
-/// Long ways of the trees for long messages get warm before the first one comes.
-void Daemon::Core::warm_ways() {
-  if (roots_to_warm.empty()) return;
-  constexpr SizeClass kNear = 1;   // Of these each site sends to others, ...
-  constexpr SizeClass kChain = 4;  // ... and of these each to the next one.
-  std::set<ProcessorId> partners;
-  for (const ProcessorId root : std::exchange(roots_to_warm, {})) {
-    for (const SizeClass size : {kNear, kChain}) {
-      for (std::uint64_t piece = 0; piece < kLongTrees; ++piece) {
-        const TreeView* view = trees.view(trees.in_use(root, planners::kLearnedStyle, piece, size));
-        if (view == nullptr) continue;
-        if (view->parent) partners.insert(*view->parent);
-        for (const TreeChild& child : view->children) partners.insert(child.id);
-      }
-    }
-  }
-  overlay::Survey::Outbox out;
-  for (const ProcessorId partner : partners) survey.on_heard(now, partner, usual_bytes(kNear), out);
-  absorb(out);
 }
 
 void Daemon::Core::adapt_trees() {
@@ -129,7 +100,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   const View& view = membership.view();
   members = membership.ids();
   staying = membership.live();
-  warmed_roots = warmed_roots.common(members);
+  warm_roots.on_members(members);
   note_changed(change);
   const Departed departed = with_unseen(change.gone, channels, view);
   Solitude::Outbox alone;
