@@ -74,7 +74,8 @@ struct EndpointConfig {
   std::size_t piece_bytes = std::size_t{256} << 10U;  ///< Longer messages travel in pieces.
   /// Broadcasts travel in pieces of so much at least, and in so many at most; then in longer ones:
   /// each hop of a tree waits for a whole piece, and each piece costs its daemons time. So pieces
-  /// are shorter where trees are deeper.
+  /// are shorter where trees are deeper. Where the wire is slower than the daemons (the job's
+  /// pieces are the least ones then) eight times as many do no harm.
   std::size_t cast_piece_least = std::size_t{16} << 10U;
   /// The least with 32 vnodes or fewer; the job says what suits its network (cast_piece()).
   std::size_t cast_piece_shallow = std::size_t{64} << 10U;
@@ -83,7 +84,8 @@ struct EndpointConfig {
   [[nodiscard]] std::size_t cast_piece(std::size_t message, std::uint64_t vnodes) const {
     const std::uint64_t depth = std::bit_ceil(std::max<std::uint64_t>(vnodes, 32)) / 32;
     const std::size_t least = std::max<std::size_t>(cast_piece_shallow / depth, cast_piece_least);
-    const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(message / cast_pieces, 1));
+    const std::size_t most = cast_piece_shallow > cast_piece_least ? cast_pieces : 8 * cast_pieces;
+    const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(message / most, 1));
     return std::min(std::max(wanted, least), piece_bytes);
   }
   std::uint64_t ack_deliveries = 64;                    ///< Acknowledge after so many, or

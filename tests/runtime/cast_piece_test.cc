@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
+
+#include "runtime/endpoint/endpoint_config.h"
 
 namespace phx::runtime {
 namespace {
@@ -46,6 +49,22 @@ TEST_CASE("pieces are long where all interfaces are fast") {
   CHECK(cast_piece(view, with_rates(500'000'000, 500'000'000)) == kLong);
   CHECK(cast_piece(view, with_rates(500'000'000, 499'999'999)) == kShort);
   CHECK(cast_piece(view, with_rates(499'999'999, 500'000'000)) == kShort);
+}
+
+TEST_CASE("a long message is cut into many pieces where the wire is slower than the daemons") {
+  constexpr std::size_t kMiB = std::size_t{1} << 20U;
+  EndpointConfig between;
+  between.cast_piece_shallow = kShort;
+  EndpointConfig within;
+  within.cast_piece_shallow = kLong;
+  for (const std::uint64_t vnodes : {16U, 201U}) {
+    CHECK(between.cast_piece(kMiB, vnodes) == kShort);
+    CHECK(between.cast_piece(64 * kMiB, vnodes) == kShort);
+    CHECK(between.cast_piece(256 * kMiB, vnodes) == kLong);
+    CHECK(within.cast_piece(64 * kMiB, vnodes) == 2 * kLong);
+  }
+  CHECK(between.cast_piece(std::size_t{16} << 30U, 201) == between.piece_bytes);
+  CHECK(within.cast_piece(kMiB, 16) == kLong);
 }
 
 TEST_SUITE_END();
