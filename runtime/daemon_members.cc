@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "overlay/planners/tree_styles.h"
 #include "runtime/daemon_core.h"
 
 namespace phx::runtime {

@@ -19,6 +19,13 @@ struct ExperimentOptions {
                                   const std::string& text);
 
 /// Each runs to its end, writes its files and prints its table. Exit codes of `phoenix experiment`.
+int experiment_fig7(const ExperimentOptions& options);
+int experiment_fig8(const ExperimentOptions& options);
+int experiment_fig9(const ExperimentOptions& options);
+int experiment_scale(const ExperimentOptions& options);
+int experiment_sizes(const ExperimentOptions& options);
+int experiment_slow(const ExperimentOptions& options);
+int experiment_drop(const ExperimentOptions& options);
 int experiment_agm(const ExperimentOptions& options);
 int experiment_mgo(const ExperimentOptions& options);
 int experiment_redistribution(const ExperimentOptions& options);

@@ -17,4 +17,21 @@ nic 1000
 overhead 5
 )";
 
+/// The same for long broadcasts: 137 processors in four sites, 3 to 8 ms of round trip between
+/// these.
+inline constexpr std::string_view kFourSites = R"(site A 35 150
+site B 34 150
+site C 34 150
+site D 34 150
+latency A B 1500
+latency A C 2000
+latency A D 3000
+latency B C 2500
+latency B D 3500
+latency C D 4000
+link * * 1000
+nic 1000
+overhead 5
+)";
+
 }  // namespace phx::app

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -50,42 +51,62 @@ class Drawing {
     return kLeft + value / std::max(across_, 1.0) * (kWidth - kLeft - kRight);
   }
   [[nodiscard]] double y(double value) const {
-    return kHeight - kBottom - std::min(value, up_) / up_ * (kHeight - kTop - kBottom);
+    double share = std::min(value, up_) / up_;
+    if (plot_.least > 0) {
+      share = std::log(std::min(value, up_) / plot_.least) / std::log(up_ / plot_.least);
+    }
+    return kHeight - kBottom - share * (kHeight - kTop - kBottom);
   }
 
   void label(double at_x, double at_y, std::string_view words, std::string_view looks) {
     svg_ << "<text x='" << at_x << "' y='" << at_y << "' " << looks << '>' << words << "</text>\n";
   }
 
+  void grid_line(double value) {
+    svg_ << "<line x1='" << kLeft << "' x2='" << kWidth - kRight << "' y1='" << y(value) << "' y2='"
+         << y(value) << "' stroke='#ddd'/>\n";
+    std::ostringstream number;
+    number << value;
+    label(kLeft - 8, y(value) + 4, number.str(), "text-anchor='end'");
+  }
+
   void axes() {
-    const double step = round_step(up_, 10);
-    for (double value = 0; value <= up_ * 1.0001; value += step) {
-      svg_ << "<line x1='" << kLeft << "' x2='" << kWidth - kRight << "' y1='" << y(value)
-           << "' y2='" << y(value) << "' stroke='#ddd'/>\n";
-      std::ostringstream number;
-      number << value;
-      label(kLeft - 8, y(value) + 4, number.str(), "text-anchor='end'");
+    constexpr double kTen = 10;
+    if (plot_.least > 0) {
+      for (double value = plot_.least; value <= up_ * 1.0001; value *= kTen) grid_line(value);
+    } else {
+      const double step = round_step(up_, kTen);
+      for (double value = 0; value <= up_ * 1.0001; value += step) grid_line(value);
     }
-    const double stride = std::max(1.0, round_step(std::max(across_, 10.0), 10));
-    for (double value = 0; value <= across_; value += stride) {
+    for (std::size_t i = 0; i < plot_.names.size(); ++i) {
+      label(x(static_cast<double>(i + 1)), kHeight - kBottom + 20, plot_.names[i],
+            "text-anchor='middle'");
+    }
+    if (!plot_.names.empty()) return;
+    const double unit = plot_.stride > 0 ? plot_.stride : 1;
+    const double step = round_step(std::max(across_ * unit, kTen), kTen);
+    for (double value = 0; value <= across_ * unit; value += step) {
       std::ostringstream number;
       number << value;
-      label(x(value), kHeight - kBottom + 20, number.str(), "text-anchor='middle'");
+      label(x(value / unit), kHeight - kBottom + 20, number.str(), "text-anchor='middle'");
     }
   }
 
   void draw(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
     const std::string_view colour = kColours[i % kColours.size()];
-    svg_ << "<polyline fill='none' stroke-width='2' stroke='" << colour << "' points='";
+    const bool is_dashed = i >= kColours.size();  // The colours come again.
+    svg_ << "<polyline fill='none' stroke-width='2' stroke='" << colour
+         << (is_dashed ? "' stroke-dasharray='6 4" : "") << "' points='";
     for (std::size_t k = 0; k < line.values.size(); ++k) {
+      if (line.values[k] < plot_.least) continue;
       svg_ << x(static_cast<double>(k + 1)) << ',' << y(line.values[k]) << ' ';
     }
     svg_ << "'/>\n";
     constexpr double kLine = 22;
     const double at = kTop + 10 + kLine * static_cast<double>(i);
-    svg_ << "<rect x='" << kWidth - kRight + 15 << "' y='" << at - 9
-         << "' width='14' height='5' fill='" << colour << "'/>\n";
+    svg_ << "<rect x='" << kWidth - kRight + 15 << "' y='" << at - 9 << "' width='"
+         << (is_dashed ? 6 : 14) << "' height='5' fill='" << colour << "'/>\n";
     label(kWidth - kRight + 36, at, line.name, "");
   }
 

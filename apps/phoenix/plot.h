@@ -7,7 +7,7 @@
 
 namespace phx::app {
 
-/// Several lines over the same axes, from 0 on, as SVG.
+/// Several lines over the same axes as SVG.
 struct Plot {
   struct Line {
     std::string name;
@@ -18,6 +18,10 @@ struct Plot {
   std::string up;      ///< What the values are, with the unit.
   std::vector<Line> lines;
   double most = 0;  ///< Higher values are cut off; 0: none is.
+  double least =
+      0;  ///< Not 0: the axis is logarithmic, and begins here. Lower values are left out.
+  double stride = 0;  ///< Of the axis below: what one value stands for; 0: they are counted.
+  std::vector<std::string> names = {};  ///< Of 1, 2, ... on the axis below, instead of numbers.
 
   /// kDenied if the file cannot be written.
   [[nodiscard]] Status write(const std::string& path) const;

@@ -31,6 +31,7 @@ MachineId NetworkModel::add_machine(std::size_t site) {
   PHX_CHECK(site < topology_.sites.size());
   Machine machine;
   machine.site = site;
+  machine.interface = topology_.interface_bytes_per_second;
   machines_.push_back(machine);
   return MachineId{static_cast<std::uint32_t>(machines_.size() - 1)};
 }
@@ -41,8 +42,8 @@ Instant NetworkModel::leave_processor(Instant now, MachineId from) {
 }
 
 Instant NetworkModel::leave_interface(Instant now, MachineId from, std::uint64_t bytes) {
-  return serve(now, wire_time(bytes, topology_.interface_bytes_per_second),
-               machines_[from.value].out_free);
+  Machine& machine = machines_[from.value];
+  return serve(now, wire_time(bytes, machine.interface), machine.out_free);
 }
 
 bool NetworkModel::has_link(MachineId from, MachineId to) const {
@@ -81,8 +82,8 @@ Duration NetworkModel::travel_time(Instant now, MachineId from, MachineId to) {
 }
 
 Instant NetworkModel::enter_interface(Instant now, MachineId to, std::uint64_t bytes) {
-  return serve(now, wire_time(bytes, topology_.interface_bytes_per_second),
-               machines_[to.value].in_free);
+  Machine& machine = machines_[to.value];
+  return serve(now, wire_time(bytes, machine.interface), machine.in_free);
 }
 
 Instant NetworkModel::enter_processor(Instant now, MachineId to) {
@@ -91,6 +92,15 @@ Instant NetworkModel::enter_processor(Instant now, MachineId to) {
 
 void NetworkModel::slow_down(MachineId machine, std::uint32_t factor) {
   machines_[machine.value].slowness = factor;
+}
+
+void NetworkModel::set_interface(MachineId machine, std::uint64_t bytes_per_second) {
+  machines_[machine.value].interface = bytes_per_second;
+}
+
+void NetworkModel::set_link(std::size_t a, std::size_t b, std::uint64_t bytes_per_second) {
+  topology_.links[a * topology_.sites.size() + b].bytes_per_second = bytes_per_second;
+  topology_.links[b * topology_.sites.size() + a].bytes_per_second = bytes_per_second;
 }
 
 }  // namespace phx::sim

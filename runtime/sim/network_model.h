@@ -48,6 +48,10 @@ class NetworkModel {
   // Disturbances.
   /// The overhead of this machine's processor is multiplied by `factor`.
   void slow_down(MachineId machine, std::uint32_t factor);
+  /// From now on its interface carries so much per second, in each direction; 0: unlimited.
+  void set_interface(MachineId machine, std::uint64_t bytes_per_second);
+  /// From now on the link of these sites carries so much per second, in each direction.
+  void set_link(std::size_t a, std::size_t b, std::uint64_t bytes_per_second);
   /// Whatever leaves site `from` for site `to` (both directions) before `until` takes longer.
   struct Spike {
     std::size_t from = 0;
@@ -72,6 +76,7 @@ class NetworkModel {
   struct Machine {
     std::size_t site = 0;
     std::uint32_t slowness = 1;
+    std::uint64_t interface = 0;  ///< Bytes per second.
     Instant processor_free{};
     Instant out_free{};
     Instant in_free{};

@@ -37,6 +37,7 @@ class Post {
   Post(const Topology& topology, const Placing& placing, const PlanRunOptions& options)
       : model_(topology, 0.0, Rng(1)), options_(options) {
     for (const std::size_t site : placing) static_cast<void>(model_.add_machine(site));
+    for (const auto& [id, rate] : options.interfaces) model_.set_interface(machine_of(id), rate);
   }
 
   void send(const Letter& letter);
@@ -213,6 +214,65 @@ class Schedule {
   std::map<ProcessorId, Seat> seats_;
 };
 
+/// Segments go up the trees; a segment leaves a processor when all below it in its tree have come.
+class Backwards {
+ public:
+  Backwards(const Plan& plan, Post& post) : plan_(plan), post_(post) {
+    const planners::PlanTrees trees = planners::trees_of(plan);
+    const bool is_cut = trees.segment_bytes > 0 && trees.segment_bytes < plan.bytes;
+    size_ = is_cut ? trees.segment_bytes : plan.bytes;
+    segments_ = is_cut ? (plan.bytes + size_ - 1) / size_ : 1;
+    for (const PlannedTree& tree : trees.trees) {
+      std::map<ProcessorId, Seat>& seats = seats_.emplace_back();
+      seats[plan.root];
+      for (const Edge& edge : tree) {
+        seats[edge.to].parent = edge.from;
+        ++seats[edge.from].children;
+      }
+    }
+  }
+
+  PlanOutcome run() {
+    for (std::uint64_t segment = 0; segment < segments_; ++segment) {
+      for (const auto& [processor, seat] : tree_of(segment)) {
+        if (seat.children == 0) pass_on(processor, segment);
+      }
+    }
+    post_.run([this](const Post::Letter& letter) {
+      const std::size_t wanted = tree_of(letter.content).at(letter.to).children;
+      if (++heard_[{letter.to, letter.content}] == wanted) pass_on(letter.to, letter.content);
+    });
+    return post_.outcome();
+  }
+
+ private:
+  struct Seat {
+    ProcessorId parent = kNobody;
+    std::size_t children = 0;
+  };
+
+  [[nodiscard]] const std::map<ProcessorId, Seat>& tree_of(std::uint64_t segment) const {
+    return seats_[static_cast<std::size_t>(segment % seats_.size())];
+  }
+  /// It has all of the segment.
+  void pass_on(ProcessorId processor, std::uint64_t segment) {
+    heard_.erase({processor, segment});
+    if (++complete_[processor] == segments_) post_.outcome().arrivals[processor] = post_.now();
+    const ProcessorId parent = tree_of(segment).at(processor).parent;
+    if (parent == kNobody) return;
+    const std::uint64_t bytes = std::min(size_, plan_.bytes - segment * size_);
+    post_.send({processor, parent, bytes, segment});
+  }
+
+  const Plan& plan_;
+  Post& post_;
+  std::uint64_t size_ = 0;
+  std::uint64_t segments_ = 1;
+  std::vector<std::map<ProcessorId, Seat>> seats_;  ///< Per tree.
+  std::map<std::pair<ProcessorId, std::uint64_t>, std::size_t> heard_;
+  std::map<ProcessorId, std::uint64_t> complete_;  ///< Segments.
+};
+
 ProcessorSet all_of(const Placing& placing) {
   return ProcessorSet::range(ProcessorId{1},
                              ProcessorId{static_cast<std::uint32_t>(placing.size())});
@@ -283,26 +343,7 @@ PlanOutcome run_reduction(const Plan& plan, const Topology& topology, const Plac
                           const PlanRunOptions& options) {
   PHX_CHECK(planners::validate(plan, all_of(placing)).ok());
   Post post(topology, placing, options);
-  const planners::PlanTrees trees = planners::trees_of(plan);
-  std::map<ProcessorId, ProcessorId> parents;
-  std::map<ProcessorId, std::size_t> missing{{plan.root, 0}};
-  for (const Edge& edge : trees.trees.at(0)) {
-    parents[edge.to] = edge.from;
-    ++missing[edge.from];
-    missing[edge.to];
-  }
-  const auto complete = [&](ProcessorId processor) {
-    post.outcome().arrivals[processor] = post.now();
-    const auto parent = parents.find(processor);
-    if (parent != parents.end()) post.send({processor, parent->second, plan.bytes, 0});
-  };
-  for (const auto& [processor, count] : missing) {
-    if (count == 0) complete(processor);
-  }
-  post.run([&](const Post::Letter& letter) {
-    if (--missing.at(letter.to) == 0) complete(letter.to);
-  });
-  return post.outcome();
+  return Backwards(plan, post).run();
 }
 
 }  // namespace phx::sim

@@ -38,6 +38,8 @@ struct PlanOutcome {
 
 struct PlanRunOptions {
   std::uint64_t header_bytes = 0;  ///< Of each message, beside its part of the payload.
+  /// Interfaces, in bytes per second, that are not as the topology says.
+  std::map<ProcessorId, std::uint64_t> interfaces = {};
 };
 
 /// Lets a plan happen in the network model that the whole simulator has [DESIGN 6], without
@@ -46,8 +48,9 @@ struct PlanRunOptions {
 [[nodiscard]] PlanOutcome run_broadcast(const planners::Plan& plan, const Topology& topology,
                                         const Placing& placing, const PlanRunOptions& options = {});
 
-/// A reduction of so many bytes along the first tree of the plan, backwards, in one piece: a
-/// processor sends to its parent when it has heard all its children.
+/// A reduction of so many bytes the same ways backwards: a processor sends a segment to its parent
+/// when it has heard of it from all its children. Schedules as trees_of() makes trees of them.
+/// Combining takes no time.
 [[nodiscard]] PlanOutcome run_reduction(const planners::Plan& plan, const Topology& topology,
                                         const Placing& placing, const PlanRunOptions& options = {});
 

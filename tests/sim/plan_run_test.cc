@@ -128,6 +128,32 @@ TEST_CASE("a reduction goes the same way back: the root hears its children one a
         4 * (5us + 100us + 5us));
 }
 
+TEST_CASE("a long reduction goes back in segments, along all trees") {
+  const Topology topology = small(3, 1, "nic 8\n");
+  Plan plan = made("list", topology, 1000);
+  plan.segment_bytes = 500;
+
+  // The last one sends both at once; whoever is in the middle passes each on when it has it.
+  const PlanOutcome back = run_reduction(plan, topology, placed_by_site(topology));
+  CHECK(back.messages == 4);
+  CHECK(back.bytes == 2000);
+  CHECK(back.arrivals.at(ProcessorId{1}) ==
+        run_broadcast(plan, topology, placed_by_site(topology)).last());
+  plan.segment_bytes = 0;
+  CHECK(run_reduction(plan, topology, placed_by_site(topology)).last() > back.last());
+}
+
+TEST_CASE("a processor may have another interface than the others") {
+  const Topology topology = small(3, 1, "nic 8\n");
+  const PlanRunOptions options{.interfaces = {{ProcessorId{3}, 100'000}}};
+
+  const PlanOutcome outcome =
+      run_broadcast(made("flat", topology, 1000), topology, placed_by_site(topology), options);
+
+  CHECK(outcome.arrivals.at(ProcessorId{2}) == 5us + 1ms + 100us + 1ms + 5us);
+  CHECK(outcome.arrivals.at(ProcessorId{3}) == 5us + 2ms + 100us + 10ms + 5us);
+}
+
 TEST_CASE(
     "every plan serves everybody, never before the bound, with one message per edge and part") {
   const Topology topology = small(5, 3, "nic 1000\nlink * * 1000\n");
