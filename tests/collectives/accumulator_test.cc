@@ -199,7 +199,7 @@ TEST_CASE("ordered: halves of a block are combined as soon as both are here, and
     return text;
   };
 
-  for (const std::uint64_t v : {3, 6, 4, 1}) CHECK(add(v) == Added::kTaken);
+  for (const std::uint64_t v : {3U, 6U, 4U, 1U}) CHECK(add(v) == Added::kTaken);
   CHECK(covered() == "1 3 4 6 ");
   CHECK(add(2) == Added::kTaken);
   CHECK(covered() == "1 2-3 4 6 ");
@@ -265,7 +265,7 @@ TEST_CASE("ordered: integers are combined at once, because their sums are the sa
   ReductionKind kind = kSum;
   kind.ordered = true;
   Accumulator sum(kind);
-  for (const std::uint64_t v : {1, 4, 6}) {
+  for (const std::uint64_t v : {1U, 4U, 6U}) {
     CHECK(sum.add(kind, sum_token(vnodes(v, v), 1).parts) == Added::kTaken);
   }
   CHECK(sum.parts().size() == 1);

@@ -9,7 +9,7 @@
 namespace phx::runtime {
 namespace {
 
-constexpr ProcessorId kRoot{1}, kSelf{2}, kChild{3};
+constexpr ProcessorId kRoot{1}, kChild{3};
 
 TreeView view_of(TreeId id) {
   TreeView view;
