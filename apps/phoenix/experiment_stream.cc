@@ -132,6 +132,17 @@ std::vector<MachineId> every_second(CastStream& stream) {
   return half;
 }
 
+/// The longest time in which a receiver got nothing; of the first so many, as far as they stayed.
+Duration longest_gap(CastStream& stream, std::uint32_t first) {
+  Duration gap{};
+  for (const MachineId machine : stream.trial().cluster().staying()) {
+    if (machine.value < first && machine != stream.root()) {
+      gap = std::max(gap, stream.longest_gap(machine));
+    }
+  }
+  return gap;
+}
+
 /// What static plans give with who is there, were they made anew at once.
 std::vector<Series> static_series(const Topology& all, const Topology& half, Duration interval) {
   std::vector<Series> result;
@@ -193,14 +204,8 @@ int experiment_fig9(const ExperimentOptions& options) {
                at ? spell_fixed(to_ms(*at - phase.begin) / 1e3, 1) : "never",
                megabytes(phase.bound)});
   }
-  Duration gap{};
-  for (const MachineId machine : cluster.staying()) {
-    if (machine.value < 4 * kEach && machine != stream.root()) {
-      gap = std::max(gap, stream.longest_gap(machine));
-    }
-  }
   std::printf("The longest time in which one that stayed got nothing: %s ms\n",
-              spell_fixed(to_ms(gap), 0).c_str());
+              spell_fixed(to_ms(longest_gap(stream, 4 * kEach)), 0).c_str());
   std::vector<Series> all{series_of(stream, kInterval)};
   for (Series& one : static_series(topology, hundred_megabit(kFourSites, kEach / 2), kInterval)) {
     all.push_back(std::move(one));

@@ -192,6 +192,12 @@ void CastOutflows::forget_received(Root& root) {
   }
 }
 
+std::uint64_t CastOutflows::kept_bytes(VnodeId root) const {
+  const auto found = roots_.find(root);
+  if (found == roots_.end() || found->second.kept.empty()) return 0;
+  return found->second.end - found->second.kept.front().offset;
+}
+
 // --- Inputs and commands -------------------------------------------------------------------------
 
 void CastOutflows::push(BroadcastPiece piece, Copies& out) {

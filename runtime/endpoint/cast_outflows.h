@@ -49,6 +49,8 @@ class CastOutflows {
   // Queries.
   /// Weight of all pieces kept.
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_bytes_; }
+  /// Of one root.
+  [[nodiscard]] std::uint64_t kept_bytes(VnodeId root) const;
   /// Of what a root has sent that has not left yet, for want of credit.
   [[nodiscard]] std::uint64_t waiting_bytes(VnodeId root) const;
   /// The root with most of them, for a person: "v3 has not taken 12 MiB of broadcasts from v0".

@@ -44,6 +44,7 @@ Endpoint::Endpoint(const EndpointConfig& config)
       holdings_(config.inflows, config.room),
       outflows_(config.inflows.unasked_bytes),
       casts_(config.inflows),
+      kept_news_(config.kept_worth_telling),
       contributions_(config.contributions),
       targets_(config.contributions) {}
 
@@ -56,6 +57,7 @@ void Endpoint::on_message(ToApplication message) {
 
 std::vector<ToDaemon> Endpoint::take_outputs() {
   emit_credits();
+  if (auto news = kept_news_.take(outflows_, casts_, all())) outputs_.push_back(std::move(*news));
   for (ReductionToken& token : contributions_.take_tokens()) {
     outputs_.push_back(AppContribute{std::move(token)});
   }
@@ -421,7 +423,7 @@ void Endpoint::abort(std::int32_t code, std::string reason) {
 SafePoint Endpoint::begin_safe_point(const VnodeSet& staying) {
   PHX_CHECK(!packing_);
   SafePoint point;
-  point.departing = departing_.minus(staying);
+  point.departing = departing_.minus(staying).minus(immovable(outflows_, casts_, departing_));
   for (const VnodeId vnode : next_arrivals().ids()) {
     point.arriving.push_back({vnode, std::exchange(holdings_.bundle(vnode).state, {})});
   }

@@ -12,12 +12,11 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
-#include "runtime/endpoint/cast_outflows.h"
 #include "runtime/endpoint/contributions.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/endpoint/endpoint_parts.h"
 #include "runtime/endpoint/holdings.h"
-#include "runtime/endpoint/outflows.h"
+#include "runtime/endpoint/kept_news.h"
 #include "runtime/endpoint/targets.h"
 #include "runtime/messages/delivery.h"
 #include "runtime/messages/local_messages.h"
@@ -132,6 +131,7 @@ class Endpoint {
   Holdings holdings_;
   Outflows outflows_;
   CastOutflows casts_;
+  KeptNews kept_news_;
   Contributions contributions_;
   Targets targets_;
   std::uint64_t asked_at_ = 0;  ///< Kept when all were asked last; 0: more has been sent since.

@@ -97,6 +97,8 @@ struct EndpointConfig {
   /// Of a vnode that is wanted elsewhere, and would have to take along what it keeps: a question
   /// and its answer cost the daemons on the way as much as some KiB, and a root asks everybody.
   WorthAsking worth_asking = {std::uint64_t{4} << 10U, std::uint64_t{64} << 10U};
+  /// Of what is kept for receivers: the daemon is told of vnodes with so much. Less moves at once.
+  std::uint64_t kept_worth_telling = std::uint64_t{4} << 20U;
   InflowOptions inflows = {};
   ContributionOptions contributions = {};
   PayloadRoom room = {};  ///< For long messages; by itself the heap.

@@ -161,6 +161,14 @@ std::string Outflows::slowest() const {
   return to_string(to) + " has not taken " + spell_bytes(most) + " from " + to_string(from);
 }
 
+std::uint64_t Outflows::kept_bytes(VnodeId from) const {
+  const auto source = sources_.find(from);
+  if (source == sources_.end()) return 0;
+  std::uint64_t bytes = 0;
+  for (const auto& [to, flow] : source->second.active()) bytes += weight_of(flow);
+  return bytes;
+}
+
 void Outflows::check_invariants() const {
   std::uint64_t bytes = 0;
   for (const auto& [source, flows] : sources_) {

@@ -55,6 +55,8 @@ class Outflows {
   [[nodiscard]] bool is_all_received(VnodeId from, VnodeId to) const;
   /// Weight of all pieces kept.
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_bytes_; }
+  /// Of one source.
+  [[nodiscard]] std::uint64_t kept_bytes(VnodeId from) const;
   /// The flow with most of them, for a person: "v3 has not taken 12 MiB from v0". Empty if none.
   [[nodiscard]] std::string slowest() const;
   void check_invariants() const;

@@ -40,6 +40,7 @@ class JobTraffic {
   void on_app(const Surroundings& around, AppReleased message, JobOutbox& out);
   void on_app(const Surroundings& around, const AppAck& message, JobOutbox& out);
   void on_app(const Surroundings& around, const AppAssume& message, JobOutbox& out);
+  void on_kept(const AppKeeps& message) { mover_.on_kept(message); }
   void on_finished(const Surroundings& around, JobOutbox& out);
 
   // Inputs from other processors.

@@ -7,7 +7,8 @@ namespace phx {
 using namespace runtime;
 
 template class OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
-                     AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport, AppWaited>;
+                     AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport, AppWaited,
+                     AppKeeps>;
 
 template class OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd,
                      AppRepair>;

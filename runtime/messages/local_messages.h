@@ -80,8 +80,19 @@ struct AppReport {
   Payload lines;
   friend bool operator==(const AppReport&, const AppReport&) = default;
 };
+/// What vnodes keep for receivers: these are heavy to move, the others here are not.
+struct AppKeeps {
+  struct One {
+    VnodeId vnode;
+    std::uint64_t bytes = 0;
+    friend bool operator==(const One&, const One&) = default;
+  };
+  std::vector<One> vnodes;
+  friend bool operator==(const AppKeeps&, const AppKeeps&) = default;
+};
 using ToDaemon = OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
-                       AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport, AppWaited>;
+                       AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport, AppWaited,
+                       AppKeeps>;
 
 // --- Daemon to application process -----------------------------------------------------------
 

@@ -5,8 +5,22 @@
 #include <utility>
 
 #include "runtime/messages/contents.h"
+#include "runtime/messages/parcels.h"
 
 namespace phx::runtime {
+namespace {
+
+/// For a person: why an application cannot release one of them; empty if it can.
+std::string why_kept(const VnodeSet& vnodes, const Kept& kept) {
+  for (const auto& [vnode, bytes] : kept) {
+    if (bytes <= kVnodeBytesMax || !vnodes.contains(vnode)) continue;
+    return "; " + to_string(vnode) + " keeps " + std::to_string(bytes >> 20U) +
+           " MiB that have not been received";
+  }
+  return {};
+}
+
+}  // namespace
 
 Mover::Mover(ProcessorId self, JobId job, Duration balance_period, const TravelOptions& options)
     : self_(self), job_(job), balance_period_(balance_period), departures_(self, job, options) {}
@@ -102,8 +116,13 @@ void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const St
   const VnodeSet available = router.map().owned_by(self_).minus(promised());
   const Load theirs{router.map().owned_by(from).size() + promised_to(from).size(), from};
   const std::uint64_t most = gift_max(available.size(), theirs, router.map(), standing);
-  VnodeSet given = choose(available, from, std::min(pull.count, most), router.map());
+  VnodeSet given = choose_light(available, kept_, {std::min(pull.count, most), from}, router.map());
   if (!given.empty()) offer(std::move(given), from, router, out);
+}
+
+void Mover::on_kept(const AppKeeps& keeps) {
+  kept_.clear();
+  for (const auto& [vnode, bytes] : keeps.vnodes) kept_[vnode] = bytes;
 }
 
 void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
@@ -391,7 +410,8 @@ std::string Mover::waiting(const Router& router, const Standing& standing) const
   if (!departures_.empty()) return departures_.progress();
   for (const auto& [id, offer] : outgoing_) {
     if (offer.accepted) {
-      return "v" + to_string(offer.vnodes) + " until the application's next safe point";
+      return "v" + to_string(offer.vnodes) + " until the application's next safe point" +
+             why_kept(offer.vnodes, kept_);
     }
     return to_string(offer.to) + " to accept v" + to_string(offer.vnodes);
   }

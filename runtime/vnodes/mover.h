@@ -42,6 +42,8 @@ class Mover {
   void on_timer(Instant now, Router& router, const Standing& standing, JobOutbox& out);
   void on_pull(ProcessorId from, const Pull& pull, Router& router, const Standing& standing,
                JobOutbox& out);
+  /// From now on these are heavy; the others are not.
+  void on_kept(const AppKeeps& keeps);
   void on_offer(ProcessorId from, const Offer& offer, const Router& router,
                 const Standing& standing, JobOutbox& out);
   void on_offer_reply(ProcessorId from, const OfferReply& reply, Router& router,
@@ -118,6 +120,7 @@ class Mover {
   std::map<std::uint64_t, Outgoing> outgoing_;
   Departures departures_;
   Arrivals arrivals_;
+  Kept kept_;        ///< Of the vnodes held here.
   VnodeSet untold_;  ///< Moved since a leaver said where to.
   std::map<std::pair<ProcessorId, std::uint64_t>, VnodeSet> incoming_;  ///< Accepted, not arrived.
   bool asked_ = false;  ///< A round of Pulls is out, and its timer runs.

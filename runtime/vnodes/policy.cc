@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "overlay/base/check.h"
+#include "runtime/messages/parcels.h"
 
 namespace phx::runtime {
 namespace {
@@ -186,6 +187,20 @@ VnodeSet choose(const VnodeSet& available, ProcessorId to, std::uint64_t count,
     take(VnodeSet::range(best->first, best->last).last_ids(std::min(count, best->size())));
   }
   return chosen;
+}
+
+VnodeSet choose_light(const VnodeSet& available, const Kept& kept, const Load& to,
+                      const VnodeMap& map) {
+  VnodeSet light = available;
+  const std::pair<const VnodeId, std::uint64_t>* least = nullptr;
+  for (const auto& one : kept) {
+    if (!available.contains(one.first)) continue;
+    light.erase(one.first);
+    if (one.second > kVnodeBytesMax) continue;
+    if (least == nullptr || one.second < least->second) least = &one;
+  }
+  if (!light.empty() || least == nullptr) return choose(light, to.processor, to.vnodes, map);
+  return choose(VnodeSet{least->first}, to.processor, to.vnodes, map);
 }
 
 std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const ProcessorSet& targets,

@@ -44,6 +44,15 @@ struct Stock {
 [[nodiscard]] std::uint64_t gift_max(std::uint64_t available, const Load& theirs,
                                      const VnodeMap& map, const Standing& standing);
 
+/// Bytes that vnodes would have to take along of what they keep for receivers; those that are not
+/// here keep little.
+using Kept = std::map<VnodeId, std::uint64_t>;
+
+/// What to give of `available` to `to`, at most `count`: none that keep much, if there are others;
+/// else the one that keeps least, if it can move.
+[[nodiscard]] VnodeSet choose_light(const VnodeSet& available, const Kept& kept, const Load& to,
+                                    const VnodeMap& map);
+
 /// `count` of these for `to`, or all, such that runs stay long.
 [[nodiscard]] VnodeSet choose(const VnodeSet& available, ProcessorId to, std::uint64_t count,
                               const VnodeMap& map);

@@ -86,6 +86,15 @@ void add(const runtime::AppReport& in, pb::ToDaemon& out, Sink& sink) {
   const auto& [lines] = in;
   out.mutable_report()->set_lines_size(sink.payload(lines));
 }
+void add(const runtime::AppKeeps& in, pb::ToDaemon& out, Sink& /*sink*/) {
+  const auto& [vnodes] = in;
+  pb::AppKeeps& keeps = *out.mutable_keeps();
+  for (const auto& [vnode, bytes] : vnodes) {
+    pb::AppKeeps::One& one = *keeps.add_vnodes();
+    one.set_vnode(vnode.value);
+    one.set_bytes(bytes);
+  }
+}
 
 // One per alternative of ToApplication, in its order.
 
@@ -177,6 +186,14 @@ runtime::AppWaited read_waited(const pb::AppWaited& in, Source& source) {
   return out;
 }
 
+runtime::AppKeeps read_keeps(const pb::AppKeeps& in, Source& source) {
+  runtime::AppKeeps out;
+  for (const pb::AppKeeps::One& one : in.vnodes()) {
+    out.vnodes.push_back({source.vnode(one.vnode(), "AppKeeps.vnode"), one.bytes()});
+  }
+  return out;
+}
+
 runtime::AppAttached read_attached(const pb::AppAttached& in, Source& source) {
   source.require(in.vnodes() <= kVnodeIdEnd, "AppAttached.vnodes");
   return {.job = JobId{in.job()},
@@ -198,7 +215,7 @@ void write_top(const runtime::ToApplication& in, pb::ToApplication& out, Sink& s
 }
 
 runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 13,
+  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 14,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToDaemon::kSend:
@@ -228,6 +245,8 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
       return read_waiting(in.waiting(), source);
     case pb::ToDaemon::kWaited:
       return read_waited(in.waited(), source);
+    case pb::ToDaemon::kKeeps:
+      return read_keeps(in.keeps(), source);
     case pb::ToDaemon::kReport:
       return runtime::AppReport{source.payload(in.report().lines_size(), "AppReport.lines")};
     case pb::ToDaemon::MESSAGE_NOT_SET:

@@ -363,6 +363,30 @@ TEST_CASE("a former owner says where the vnodes are now, so that their owner is 
         std::vector<std::pair<ProcessorId, Pull>>{{kThird, {kJob, 0, range(2, 3)}}});
 }
 
+TEST_CASE("vnodes that keep much are given when no others can be, the lightest first") {
+  constexpr std::uint64_t kMuch = std::uint64_t{100} << 20U;
+  Harness h(kSelf);
+  const auto given = [&](const AppKeeps& kept) {
+    h.mover.on_kept(kept);
+    h.mover.on_pull(kOther, {kJob, 4, {}}, h.router, h.standing, h.out);
+    VnodeSet offered;
+    for (const auto& [to, offer] : h.sent<Offer>()) {
+      for (const auto& group : offer.vnodes) offered = offered.united(group.vnodes);
+    }
+    return offered;
+  };
+
+  CHECK(given({{{VnodeId{11}, kMuch}, {VnodeId{10}, kMuch}}}) == range(6, 9));
+
+  AppKeeps all;
+  for (const VnodeId vnode : h.router.map().all().ids()) all.vnodes.push_back({vnode, kMuch});
+  all.vnodes[3].bytes = kMuch - 1;
+  CHECK(given(all) == range(3, 3));
+
+  for (auto& [vnode, bytes] : all.vnodes) bytes = kVnodeBytesMax + 1;
+  CHECK(given(all).empty());  // It could not come.
+}
+
 TEST_CASE("an offer of vnodes that do not exist is refused, and not waited for") {
   Harness h(kOther);
 

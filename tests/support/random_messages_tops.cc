@@ -132,7 +132,7 @@ VnodeMessage RandomMessages::vnode_message() {
 }
 
 ToDaemon RandomMessages::to_daemon(std::size_t kind) {
-  static_assert(std::variant_size_v<ToDaemon::Variant> == 13, "a new one must be made here");
+  static_assert(std::variant_size_v<ToDaemon::Variant> == 14, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttach{job(), vnode().value, static_cast<std::int64_t>(number())};
@@ -162,6 +162,8 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
       return AppReport{payload()};
     case 11:
       return AppWaited{list([this] { return AppWaited::One{vnode(), number()}; }), number()};
+    case 12:
+      return AppKeeps{list([this] { return AppKeeps::One{vnode(), number()}; })};
     default:
       return AppClosing{};
   }
