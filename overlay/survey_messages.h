@@ -34,6 +34,8 @@ struct Fetch {
 struct Load {
   std::uint64_t number = 0;
   Payload bytes;
+  /// Bytes per second that its sender has sent to all since the request before; 0: not known.
+  std::uint64_t sent = 0;
   friend bool operator==(const Load&, const Load&) = default;
 };
 /// From the surveyor: please measure the round trips to these, then how fast you receive from
@@ -54,7 +56,8 @@ struct SurveyTask {
   std::vector<Download> downloads = {};  ///< One after the other.
   friend bool operator==(const SurveyTask&, const SurveyTask&) = default;
 };
-/// To the surveyor. Who did not answer is missing. Of round 0: I can be asked from now on.
+/// To the surveyor. Who did not answer is missing. Of round 0: I can be asked from now on; and
+/// `rates` are of uploads, which are much slower than known.
 struct SurveyReport {
   struct RoundTrip {
     ProcessorId landmark;
@@ -63,9 +66,11 @@ struct SurveyReport {
   };
   /// Bytes per second.
   struct Rate {
-    ProcessorId from;
+    ProcessorId peer;            ///< Downloaded from there.
     std::uint64_t at_least = 0;  ///< So fast it was.
     std::uint64_t at_most = 0;   ///< If it has lost a round trip by waiting. The same if near.
+    std::uint64_t taken = 0;     ///< From all, in the same time.
+    std::uint64_t sent = 0;      ///< By that peer to all; 0: not known.
     friend bool operator==(const Rate&, const Rate&) = default;
   };
   std::uint64_t round = 0;

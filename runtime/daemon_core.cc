@@ -275,6 +275,7 @@ void Daemon::Core::on(ProcessorId from, M message) {
   } else if constexpr (std::is_same_v<M, overlay::Message>) {
     if (overlay::is_of_survey(message)) {
       overlay::Survey::Outbox out;
+      survey.on_traffic({channels.counters().taken_bytes, channels.counters().given_bytes});
       survey.on_message(now, from, message, out);
       absorb(out);
     } else {
@@ -403,6 +404,11 @@ void Daemon::Core::take_channel_outputs() {
               for (const ProcessorId id : membership.observers().ids()) {
                 channels.send(now, id, Heartbeat{m.by});
               }
+            },
+            [&](channel::Paced& m) {
+              overlay::Survey::Outbox out;
+              survey.on_paced(now, m.peer, {m.rate, m.all}, out);
+              absorb(out);
             },
             [&](Channels::Stranger& m) { channels.refuse(now, m.link, membership.fence()); },
             [&](Channels::Up& m) { note(Note::Level::kDebug, "link-up", to_string(m.peer)); },

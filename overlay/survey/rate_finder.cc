@@ -13,6 +13,10 @@ constexpr double kOdd = 0.5;
 constexpr double kStillOdd = 0.67;
 /// Measurements of one thing differ by so much.
 constexpr double kSame = 1.5;
+/// Whoever sends much to others still sends so much of what it could.
+constexpr double kPart = 0.125;
+/// A way that is narrower by less than this may be as wide as the interfaces.
+constexpr double kAsWide = 1.2;
 /// Kept of one way between sites [limit].
 constexpr std::size_t kKept = 3;
 /// Whoever seems slow is measured with others until it was so many times.
@@ -98,7 +102,7 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
   if (*to == *from) {
     rated_.insert(download.to);
     rated_.insert(download.from);
-  } else if (rate.at_most == 0) {
+  } else if (rate.at_most == 0 || has_company(download, rate, network)) {
     in_vain_.emplace(network.sites[*from].processors.front(),
                      network.sites[*to].processors.front());
   }
@@ -109,6 +113,7 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
     ++receiver.measured;
   }
   if (rate.at_most == 0) return;
+  if (has_company(download, rate, network)) return keep_usual(download, network);
   const std::uint64_t passed = rate.at_least;
   if (*to != *from) {
     add_way(download, rate, is_doubted, network);
@@ -119,6 +124,31 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
   }
   sender.out = std::max(sender.out, passed);
   receiver.in = std::max(receiver.in, passed);
+}
+
+/// Others' traffic fills one of the interfaces, so the rate tells nothing. A sender that is busy
+/// with few others still has a part for each.
+bool RateFinder::has_company(const Download& download, const Rate& rate,
+                             const KnownNetwork& network) {
+  const auto fills = [&](std::uint64_t all, const Known& width) {
+    const auto traffic = static_cast<double>(all);
+    return width && traffic > kSame * static_cast<double>(rate.at_least) &&
+           traffic > kOdd * static_cast<double>(*width);
+  };
+  return fills(rate.taken, network.ability(download.to).in_bytes_per_second) ||
+         (fills(rate.sent, network.ability(download.from).out_bytes_per_second) &&
+          static_cast<double>(rate.at_most) >
+              kPart * static_cast<double>(expected(download, network)));
+}
+
+/// Whose interfaces are not known yet has usual ones, as far as can be told.
+void RateFinder::keep_usual(const Download& download, const KnownNetwork& network) {
+  for (const ProcessorId end : {download.to, download.from}) {
+    Width& width = widths_[end];
+    const KnownNetwork::Ability known = network.ability(end);
+    if (width.out == 0) width.out = known.out_bytes_per_second.value_or(0);
+    if (width.in == 0) width.in = known.in_bytes_per_second.value_or(0);
+  }
 }
 
 /// Of a way the last few count; if it was doubted, only this one.
@@ -150,14 +180,36 @@ void RateFinder::on_glance(const Download& download, const Rate& rate,
                            const KnownNetwork& network) {
   const auto known = static_cast<double>(expected(download, network));
   if (rate.at_most == 0 || known == 0) return;
-  const bool is_slower = static_cast<double>(rate.at_most) < kBusy * known;
+  const bool is_slower = static_cast<double>(rate.at_most) < kBusy * known &&
+                         !has_company(download, rate, network);
   const bool is_faster = static_cast<double>(rate.at_least) * kOdd > known;
   if (is_slower || is_faster) doubted_.insert(download);
 }
 
+void RateFinder::on_complaint(const Download& download, const Rate& rate,
+                              const KnownNetwork& network) {
+  on_glance(download, rate, network);
+  const auto to = network.site_of(download.to);
+  const auto from = network.site_of(download.from);
+  if (!doubted_.contains(download) || !to || !from || *to == *from) return;
+  const auto mate = [&](std::size_t site, ProcessorId of) {
+    const std::vector<ProcessorId> members = network.sites[site].processors.ids();
+    const auto next = std::upper_bound(members.begin(), members.end(), of);
+    return next == members.end() ? members.front() : *next;
+  };
+  doubted_.insert({download.to, mate(*to, download.to)});
+  doubted_.insert({mate(*from, download.from), download.from});
+}
+
 std::vector<RateFinder::Download> RateFinder::wanted(const KnownNetwork& network) const {
   Choice choice;
-  for (const Download& one : doubted_) choice.take(one);
+  // Interfaces before ways, because what a way lets through is told from its ends.
+  for (const bool is_way : {false, true}) {
+    for (const Download& one : doubted_) {
+      const bool is_between = network.site_of(one.to) != network.site_of(one.from);
+      if (is_between == is_way) choice.take(one);
+    }
+  }
   for (const KnownNetwork::Site& site : network.sites) choose_in_site(site, choice);
   for (const KnownNetwork::Site& site : network.sites) choose_suspects(site, choice);
   return choice.all().empty() ? choose_ways(network) : std::move(choice.all());
@@ -240,8 +292,11 @@ void RateFinder::fill(KnownNetwork& network, const KnownNetwork& before) const {
     const auto from = network.site_of(download.from);
     const auto to = network.site_of(download.to);
     if (!from || !to || *from == *to) continue;
+    const bool is_odd = network.odd.contains(download.to) || network.odd.contains(download.from);
+    const bool is_narrow = kAsWide * static_cast<double>(rate.at_most) < static_cast<double>(usual);
+    if (is_odd && is_narrow) continue;  // That tells nothing of the way.
     std::uint64_t& known = widest[{*from, *to}];
-    known = std::max(known, rate.at_most < usual ? middle(rate) : std::max(rate.at_least, usual));
+    known = std::max(known, is_narrow ? middle(rate) : std::max(rate.at_least, usual));
   }
   for (std::size_t from = 0; from < network.sites.size(); ++from) {
     for (std::size_t to = 0; to < network.sites.size(); ++to) {

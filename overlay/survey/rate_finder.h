@@ -37,18 +37,24 @@ class RateFinder {
   struct Rate {
     std::uint64_t at_least = 0;
     std::uint64_t at_most = 0;
+    std::uint64_t taken = 0;  ///< By the receiver from all, at the same time.
+    std::uint64_t sent = 0;   ///< By the sender to all; 0: not known.
   };
   /// A long measurement is over.
   void on_measured(const Download& download, const Rate& rate, const KnownNetwork& network);
   /// A short one, which is not believed: if it is not what is known, a long one has to follow.
   void on_glance(const Download& download, const Rate& rate, const KnownNetwork& network);
 
+  /// Somebody finds it much slower than known. Before a way between sites is doubted, both its ends
+  /// are measured with others of their sites.
+  void on_complaint(const Download& download, const Rate& rate, const KnownNetwork& network);
+
   // Queries.
   /// What has to be measured next: interfaces first, by pairs of which each has its own; then ways
   /// between sites, a few by each.
   [[nodiscard]] std::vector<Download> wanted(const KnownNetwork& network) const;
-  /// Something is not as it was known.
-  [[nodiscard]] bool has_doubts() const { return !doubted_.empty(); }
+  /// So many are to be measured because they may not be as they were known.
+  [[nodiscard]] std::size_t doubts() const { return doubted_.size(); }
   /// What `network` says of this; 0: nothing.
   [[nodiscard]] static std::uint64_t expected(const Download& download,
                                               const KnownNetwork& network);
@@ -71,6 +77,9 @@ class RateFinder {
   [[nodiscard]] std::vector<Download> choose_ways(const KnownNetwork& network) const;
   void add_way(const Download& download, const Rate& rate, bool is_doubted,
                const KnownNetwork& network);
+  [[nodiscard]] static bool has_company(const Download& download, const Rate& rate,
+                                        const KnownNetwork& network);
+  void keep_usual(const Download& download, const KnownNetwork& network);
   void fill_interfaces(KnownNetwork& network, const KnownNetwork& before) const;
 
   std::map<ProcessorId, Width> widths_;

@@ -36,7 +36,7 @@ void RateGauge::launch(Instant now, Outbox& out) {
     if (!live_.contains(next.from)) continue;
     const std::uint64_t bytes = next.bytes == 0 ? options_.first : next.bytes;
     Flight flight;
-    flight.from = flight.rate.from = next.from;
+    flight.from = flight.rate.peer = next.from;
     flight.grows = next.bytes == 0;
     flight.round_trip = next.round_trip;
     flight.bytes = std::min(bytes, options_.most);
@@ -89,10 +89,12 @@ void RateGauge::on_load(Instant now, ProcessorId from, const Load& load, Outbox&
   if (!flight_ || flight_->from != from || flight_->number != load.number) return;
   Flight& flight = *flight_;
   flight.got += load.bytes.size();
+  flight.rate.sent = std::max(flight.rate.sent, load.sent);
   if (flight.got >= flight.bytes) return on_complete(now, out);
   if (flight.half_at || 2 * flight.got < flight.bytes) return;
   flight.half_at = now;
   flight.half_got = flight.got;
+  flight.half_taken = traffic_.taken;
 }
 
 std::uint64_t RateGauge::rate_of(std::uint64_t bytes, Duration time) const {
@@ -123,6 +125,7 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
   const std::uint64_t before = flight.rate.at_most;
   flight.rate.at_least = rate_of(bytes, elapsed);
   flight.rate.at_most = rate_of(bytes, counted);
+  flight.rate.taken = flight.half_at ? rate_of(traffic_.taken - flight.half_taken, elapsed) : 0;
   const bool is_over = is_sure(flight, before, counted) || flight.bytes >= options_.most;
   if (!flight.grows || is_over) return close(now, out);
   const std::uint64_t growth = flight.round_trip > Duration{} ? options_.far_growth : 2;
@@ -148,11 +151,18 @@ void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Ou
   std::uint64_t left = std::min(request.bytes, options_.most);
   if (!live_.contains(from) || served_ + left > options_.served_max) return;
   served_ += left;
+  // What left since the last request, that one among it, leaves beside this one, too.
+  std::uint64_t sent = 0;
+  const auto last = last_served_.find(from);
+  if (last != last_served_.end() && now - last->second.at < options_.patience) {
+    sent = rate_of(traffic_.sent - last->second.sent, now - last->second.at);
+  }
+  last_served_[from] = {now, traffic_.sent};
   const std::uint64_t eighth = (left + kParts - 1) / kParts;
   const std::uint64_t part = std::clamp<std::uint64_t>(eighth, 1, kPartMost);
   while (left > 0) {
     const std::uint64_t size = std::min(part, left);
-    out.send(from, Load{request.number, nothing(size)});
+    out.send(from, Load{request.number, nothing(size), std::exchange(sent, 0)});
     left -= size;
   }
 }
@@ -164,6 +174,7 @@ void RateGauge::on_timer(Instant now, Timer timer, Outbox& out) {
 
 void RateGauge::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   live_ = live;
+  std::erase_if(last_served_, [&](const auto& one) { return !live.contains(one.first); });
   if (flight_ && !live.contains(flight_->from)) close(now, out);
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,12 @@ struct RateGaugeOptions {
   Duration served_in = 5s;
 };
 
+/// Bytes that this processor has taken from others, and sent to them, so far.
+struct Traffic {
+  std::uint64_t taken = 0;
+  std::uint64_t sent = 0;
+};
+
 /// Measures how fast others can send here, one after the other; and sends to others that measure.
 /// The first half of the bytes fills the way, the second half is timed [beyond 8]. Of a long way it
 /// may have waited a round trip for TCP's window, so what is known is between two rates. Between
@@ -59,6 +66,8 @@ class RateGauge {
   void on_task(Instant now, const std::vector<SurveyTask::Download>& downloads, Outbox& out);
   void on_fetch(Instant now, ProcessorId from, const Fetch& request, Outbox& out);
   void on_load(Instant now, ProcessorId from, const Load& load, Outbox& out);
+  /// As it is at the input that follows.
+  void on_traffic(const Traffic& traffic) { traffic_ = traffic; }
   void on_timer(Instant now, Timer timer, Outbox& out);
   /// Nothing comes from those who are not in `live`.
   void on_members(Instant now, const ProcessorSet& live, Outbox& out);
@@ -87,6 +96,7 @@ class RateGauge {
     std::uint64_t got = 0;    ///< and come so far.
     std::optional<Instant> half_at;
     std::uint64_t half_got = 0;
+    std::uint64_t half_taken = 0;
     SurveyReport::Rate rate;  ///< As it was measured last; 0: not yet.
   };
 
@@ -115,6 +125,12 @@ class RateGauge {
   std::vector<SurveyReport::Rate> rates_;
   std::deque<Cold> cold_;
   std::uint64_t next_ = 1;
+  Traffic traffic_;
+  struct Served {
+    Instant at;
+    std::uint64_t sent = 0;  ///< To all, at that time.
+  };
+  std::map<ProcessorId, Served> last_served_;
   Instant served_since_;
   std::uint64_t served_ = 0;
 };

@@ -27,6 +27,7 @@ void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   const ProcessorId surveyor = live.empty() ? kNobody : live.front();
   live_ = live;
   std::erase_if(heard_, [&](const auto& one) { return !live.contains(one.first); });
+  std::erase_if(slow_, [&](const auto& one) { return !live.contains(one.first); });
   Gauge::Outbox measured;
   gauge_.on_members(now, live, measured);
   absorb(now, measured, out);
@@ -103,6 +104,9 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox
   Surveyor::Outbox directed;
   if (m.round == 0) {
     surveyor_.on_ready(now, from, directed);
+    for (const SurveyReport::Rate& rate : m.rates) {
+      surveyor_.on_complaint(now, {rate.peer, from}, {rate.at_least, rate.at_most, 0, 0}, directed);
+    }
     if (m.version < version_) out.send(from, NetworkUpdate{version_, network_});
     if (version_ < m.version && m.version.number < kVersionMost) {
       // The former surveyor said more than has come here. What this one says counts after that.
@@ -177,6 +181,22 @@ void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox
   RateGauge::Outbox downloaded;
   rate_gauge_.warm(from, wanted, now + options_.warm_pause, downloaded);
   absorb(downloaded, out);
+}
+
+/// A link may be slow because its narrow place carries other traffic as well. So the surveyor has it
+/// measured. When all links fill the own interface there is no need to ask.
+void Survey::on_paced(Instant now, ProcessorId peer, const Pace& pace, Outbox& out) {
+  const auto known = static_cast<double>(RateFinder::expected({peer, self_}, network_));
+  const auto own = static_cast<double>(
+      network_.ability(self_).out_bytes_per_second.value_or(kUnlimited));
+  if (static_cast<double>(pace.one) >= options_.slow_part * known) return;
+  if (static_cast<double>(pace.all) >= options_.full_part * own) return;
+  if (is_leaving_ || !live_.contains(peer) || told_ == kNobody) return;
+  const auto last = slow_.find(peer);
+  if (last != slow_.end() && now < last->second + options_.slow_again) return;
+  slow_[peer] = now;
+  const SurveyReport report{0, {}, std::nullopt, version_, {{peer, pace.one, pace.one, 0, 0}}};
+  told_ == self_ ? handle(now, self_, report, out) : out.send(told_, report);
 }
 
 void Survey::leave(Instant now, Outbox& out) {

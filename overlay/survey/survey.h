@@ -25,6 +25,11 @@ struct SurveyOptions {
   std::uint64_t warm_most = std::uint64_t{4} << 20U;    ///< but no more than this.
   Duration warm_far = 1ms;      ///< A round trip. Shorter ways are always warm.
   Duration warm_pause = 200ms;  ///< What made it known shall have passed.
+  /// A link that carries less than this part of what is known is told of, unless all links together
+  /// carry more than that part of what this processor can send; of each link once in so much time.
+  double slow_part = 0.25;
+  double full_part = 0.5;
+  Duration slow_again = 10s;
 };
 
 /// Whether a message is for a Survey; else it is for the trees.
@@ -51,6 +56,8 @@ class Survey {
   Survey(ProcessorId self, const SurveyOptions& options, std::uint64_t seed);
 
   // Inputs. Stale messages and timers change nothing.
+  /// As it is at the message that follows.
+  void on_traffic(const Traffic& traffic) { rate_gauge_.on_traffic(traffic); }
   /// Those who may be measured, self included; the first of them directs it.
   void on_members(Instant now, const ProcessorSet& live, Outbox& out);
   /// What is not of surveys is ignored.
@@ -62,6 +69,13 @@ class Survey {
   void on_connected(ProcessorId peer) {
     if (!rate_gauge_.is_warming(peer)) heard_.erase(peer);
   }
+
+  /// Bytes per second: of the link to a peer, for which more waits, and of all links together.
+  struct Pace {
+    std::uint64_t one = 0;
+    std::uint64_t all = 0;
+  };
+  void on_paced(Instant now, ProcessorId peer, const Pace& pace, Outbox& out);
 
   // Commands.
   /// Measures nothing any more, but answers those who do.
@@ -98,6 +112,7 @@ class Survey {
   std::optional<Gauge::Done> report_;            ///< Waits for them.
   /// What each connection was heard to carry at once. Of those who are in a site.
   std::map<ProcessorId, std::uint64_t> heard_;
+  std::map<ProcessorId, Instant> slow_;  ///< Links that were told of as slow, and when.
   ProcessorId told_;  ///< The surveyor that knows of this processor.
   KnownNetwork network_;
   NetworkVersion version_;

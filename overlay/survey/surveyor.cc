@@ -52,6 +52,7 @@ void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   awaited_ = awaited_.common(live);
   measured_ = measured_.common(live);
   silent_ = silent_.common(live);
+  std::erase_if(complaints_, [&](const auto& one) { return !live.contains(one.first); });
   const bool is_busy = stage_ == Stage::kRound || stage_ == Stage::kRates;
   if (is_busy && awaited_.empty()) return end_round(now, out);
   if (stage_ != Stage::kRound && !unplaced().minus(silent_).empty()) gather(now, out);
@@ -244,6 +245,7 @@ void Surveyor::begin_rates(Instant now, Outbox& out) {
   const std::vector<RateFinder::Download> wanted = rates_.wanted(at_ask_);
   if (wanted.empty()) return end_run(now, out);
   stage_ = Stage::kRates;
+  is_doubtful_ = rates_.doubts() > 0;
   forget_run();
   std::map<ProcessorId, SurveyTask> tasks;
   for (const RateFinder::Download& one : wanted) {
@@ -292,9 +294,12 @@ void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
       rates_.on_measured(download, rate, at_ask_);
     }
   };
-  for (const auto& [server, least, most] : report.rates) {
-    const bool is_sane = least >= kRateLeast && least <= most && most <= kRateMost;
-    if (is_sane && downloads_.erase({from, server}) > 0) read({from, server}, {least, most});
+  for (const auto& [server, least, most, taken, sent] : report.rates) {
+    const bool is_sane = least >= kRateLeast && least <= most && most <= kRateMost &&
+                         taken <= kRateMost && sent <= kRateMost;
+    if (is_sane && downloads_.erase({from, server}) > 0) {
+      read({from, server}, {least, most, taken, sent});
+    }
   }
   const auto begin = downloads_.lower_bound({from, ProcessorId{0}});
   const auto end =
@@ -304,10 +309,30 @@ void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
   for (const RateFinder::Download& one : failed) read(one, {});
 }
 
+void Surveyor::on_complaint(Instant now, const RateFinder::Download& download,
+                            const RateFinder::Rate& rate, Outbox& out) {
+  if (!is_active_ || !live_.contains(download.to) || !live_.contains(download.from)) return;
+  const auto [found, is_first] = complaints_.try_emplace(download.to);
+  Complaints& known = found->second;
+  if (!is_first && now < known.next) return;
+  if (rates_.doubts() >= options_.doubts_most) return;
+  // What is measured in vain again and again is slow for another reason.
+  const bool is_new = is_first || now > known.next + known.pause;
+  known.pause = is_new ? options_.complaint_pause
+                       : std::min(2 * known.pause, options_.complaint_pause_most);
+  known.next = now + known.pause;
+  rates_.on_complaint(download, rate, current());
+  if (stage_ == Stage::kQuiet && rates_.doubts() > 0) {
+    out.arm(Timer::kRates, now + options_.gather);
+  }
+}
+
 void Surveyor::end_round(Instant now, Outbox& out) {
   out.disarm(Timer::kRound);
   if (stage_ == Stage::kRates) {
     for (const ProcessorId silent : awaited_.ids()) read_rates(silent, {});
+    // A change that somebody suffers from is told before all is known of it.
+    if (std::exchange(is_doubtful_, false)) tell(out);
     return begin_rates(now, out);
   }
   awaited_ = {};
@@ -322,21 +347,25 @@ void Surveyor::end_round(Instant now, Outbox& out) {
   begin_round(now, out);
 }
 
+/// If there is news.
+void Surveyor::tell(Outbox& out) {
+  KnownNetwork network = current();
+  if (!std::exchange(insists_, false) && network == found_.restricted_to(live_)) return;
+  found_ = std::move(network);
+  out.report(Found{});
+}
+
 void Surveyor::end_run(Instant now, Outbox& out) {
   stage_ = Stage::kQuiet;
   forget_run();
   finder_.on_overheads(overheads_);
-  KnownNetwork network = current();
-  if (std::exchange(insists_, false) || network != found_.restricted_to(live_)) {
-    found_ = std::move(network);
-    out.report(Found{});
-  }
+  tell(out);
   if (!silent_.empty()) {
     if (!again_at_) again_at_ = now + options_.again;
     out.arm(Timer::kGather, *again_at_);
   }
   if (!rates_.wanted(found_.restricted_to(live_)).empty()) {
-    out.arm(Timer::kRates, now + (rates_.has_doubts() ? options_.gather : options_.rates_after));
+    out.arm(Timer::kRates, now + (rates_.doubts() > 0 ? options_.gather : options_.rates_after));
   } else if (finder_.placed().size() > 1) {
     out.arm(Timer::kPatrol, now + options_.patrol);
   }

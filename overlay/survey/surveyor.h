@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -43,6 +44,10 @@ struct SurveyorOptions {
   /// each download that it was asked for is left out.
   Duration rates_after = 1s;
   Duration rates_patience = 2500ms;
+  /// Complaints of slow downloads to one processor: one in so much time, then in twice as much, ...
+  Duration complaint_pause = 10s;
+  Duration complaint_pause_most = 160s;
+  std::size_t doubts_most = 8;  ///< More are not measured because of complaints [limit].
   /// Ways into each site that a patrol looks at; bytes for it: what passes in so much time, within
   /// bounds. What is not as it was known is measured at once and at length.
   std::size_t glances = 4;
@@ -75,6 +80,9 @@ class Surveyor {
   /// Somebody knows another network than this one: all are told, when a run is over.
   void insist(Instant now, Outbox& out);
   void on_report(Instant now, ProcessorId from, const SurveyReport& report, Outbox& out);
+  /// Somebody finds an upload much slower than known. If it is, all are told soon.
+  void on_complaint(Instant now, const RateFinder::Download& download,
+                    const RateFinder::Rate& rate, Outbox& out);
   void on_timer(Instant now, Timer timer, Outbox& out);
 
   // Commands.
@@ -106,6 +114,7 @@ class Surveyor {
            const std::vector<ProcessorId>& askers, Outbox& out);
   void end_round(Instant now, Outbox& out);
   void end_run(Instant now, Outbox& out);
+  void tell(Outbox& out);
   /// Those who can be asked and are in no site.
   [[nodiscard]] ProcessorSet unplaced() const;
   [[nodiscard]] std::vector<ProcessorId> draw_candidates(const ProcessorSet& from);
@@ -129,7 +138,13 @@ class Surveyor {
   std::vector<Duration> overheads_;
   RateFinder rates_;
   std::set<RateFinder::Download> downloads_;  ///< That were asked for, and not reported yet.
+  bool is_doubtful_ = false;                  ///< Some of them because of doubts.
   KnownNetwork at_ask_;                       ///< What was known when they were asked for.
+  struct Complaints {
+    Instant next;
+    Duration pause{};
+  };
+  std::map<ProcessorId, Complaints> complaints_;  ///< By who downloads slowly.
   std::uint64_t patrols_ = 0;
   std::uint64_t glanced_ = 0;  ///< Other sites so far, in turns.
   KnownNetwork found_;         ///< What all were told.

@@ -40,6 +40,9 @@ struct ChannelOptions {
   std::uint64_t share_min = std::uint64_t{64} << 10U;
   std::uint64_t share_start = std::uint64_t{256} << 10U;
   std::uint64_t share_max = std::uint64_t{256} << 10U;
+  /// What links carry is told when one was full for so long within this time.
+  Duration pace_time = 200ms;
+  Duration pace_together = 5s;
   Duration share_time_min = 1ms;
   Duration share_time_max = 4ms;
   Duration idle_timeout = 30s;  ///< A link that carried no envelope for so long is closed.
@@ -62,6 +65,8 @@ struct ChannelCounters {
   std::uint64_t accusations = 0;   ///< Peers reported as unreachable, each time anew.
   std::uint64_t false_alarms = 0;  ///< Of these, peers that answered afterwards.
   std::uint64_t standstills = 0;   ///< Times that this processor noticed that it had not run.
+  std::uint64_t given_bytes = 0;   ///< To all links, what was sent again included.
+  std::uint64_t taken_bytes = 0;   ///< From all links.
   std::uint64_t to_gone = 0;       ///< Envelopes for processors that are not members any more.
 };
 

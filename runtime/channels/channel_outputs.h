@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "overlay/base/ids.h"
@@ -38,6 +39,13 @@ struct Stalled {
 /// This processor did not run for so long: others should know.
 struct Late {
   Duration by{};
+};
+/// Bytes per second that the link to the peer carries, while more waits for it; and what all links
+/// together carry. Told five times per second of such time, or less often.
+struct Paced {
+  ProcessorId peer;
+  std::uint64_t rate = 0;
+  std::uint64_t all = 0;
 };
 struct Up {  ///< There is a link to the peer, and both know from where to send.
   ProcessorId peer;

@@ -10,6 +10,7 @@
 #include "overlay/base/time.h"
 #include "runtime/channels/channel_options.h"
 #include "runtime/channels/lateness.h"
+#include "runtime/channels/link_pace.h"
 #include "runtime/channels/link_share.h"
 #include "runtime/channels/send_queue.h"
 #include "runtime/channels/stream.h"
@@ -26,6 +27,7 @@ struct ChannelLink {
   bool stated = false;      ///< The peer's statement came: envelopes may be sent.
   std::uint64_t next = 0;   ///< Number of the next envelope to send on it.
   LinkShare share{};
+  LinkPace pace{};
   Instant up_at;
   Instant heard_at;  ///< The last frame came.
 };

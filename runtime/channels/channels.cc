@@ -86,7 +86,9 @@ void Channels::put_on_link(Instant now, ChannelPeer& peer) {
   ChannelLink& link = *peer.link;
   Frame frame = peer.stream.frame(link.next);
   const bool is_detour = link.id.via != kNobody;
-  const bool tell = !is_detour && link.share.give(now, peer.stream.bytes(link.next), options_);
+  const std::uint64_t bytes = peer.stream.bytes(link.next);
+  const bool tell = !is_detour && link.share.give(now, bytes, counters_.given_bytes, options_);
+  counters_.given_bytes += bytes;
   outputs_.emplace_back(Transmit{link.id, std::move(frame), tell});
   if (link.next <= peer.sent) ++counters_.resent;
   if (peer.timed == 0 && link.next > peer.sent) {
@@ -102,7 +104,9 @@ void Channels::on_drained(Instant now, LinkId id) {
   ChannelPeer* peer = find(id.peer);
   ChannelLink* link = peer != nullptr ? peer->find(id) : nullptr;
   if (link == nullptr) return;
-  link->share.on_drained(now, options_);
+  const LinkShare::Left left = link->share.on_drained(now, options_);
+  const auto pace = link->pace.on_left(now, left, counters_.given_bytes, options_);
+  if (pace) outputs_.emplace_back(channel::Paced{peer->id, pace->one, pace->all});
   if (link == &*peer->link) pump(now, *peer);
 }
 
@@ -187,7 +191,9 @@ void Channels::take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame 
     arm(peer, Timer::kAck, now + options_.ack_delay);
   }
   peer.used_at = now;
-  peer.owed_bytes += weight_of(*frame.envelope).total();
+  const std::uint64_t bytes = weight_of(*frame.envelope).total();
+  peer.owed_bytes += bytes;
+  counters_.taken_bytes += bytes;
   const auto* beat = std::get_if<Heartbeat>(&*frame.envelope);
   const bool is_beat = beat != nullptr;
   if (is_beat && beat->late > Duration::zero()) {

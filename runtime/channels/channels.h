@@ -22,8 +22,7 @@
 namespace phx::runtime {
 
 /// A reliable way for envelopes from this processor to each other one, over links that break:
-/// connections, or detours, for which Detours provide. What waits for a link leaves in the order of
-/// its classes.
+/// connections, or detours of Detours. What waits for a link leaves in the order of its classes.
 /// Protocol, states and arguments: runtime/channels/README.md. No I/O; not thread-safe: one owner.
 ///
 /// Guarantees: every envelope sent to a peer is Received there once, and each flow in its order, as
@@ -42,7 +41,7 @@ class Channels {
   using Up = channel::Up;
   using Down = channel::Down;
   using Output = std::variant<Connect, Hangup, Transmit, Received, Unreachable, Reachable, Stranger,
-                              Stalled, Late, Up, Down, Note>;
+                              Stalled, Late, channel::Paced, Up, Down, Note>;
 
   /// `gone`: processors that were members once; those that speak are strangers.
   Channels(ProcessorId self, ProcessorSet gone, const ChannelOptions& options);

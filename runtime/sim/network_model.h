@@ -66,6 +66,10 @@ class NetworkModel {
   [[nodiscard]] Instant busy_until(MachineId machine) const {
     return machines_[machine.value].processor_free;
   }
+  /// From then on its interface takes what arrives at once; may be past.
+  [[nodiscard]] Instant takes_from(MachineId machine) const {
+    return machines_[machine.value].in_free;
+  }
   [[nodiscard]] const Topology& topology() const { return topology_; }
   [[nodiscard]] std::size_t site(MachineId machine) const { return machines_[machine.value].site; }
   /// One way, undisturbed.

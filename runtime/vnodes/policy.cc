@@ -78,6 +78,28 @@ std::vector<Load> wanted_exactly(std::uint64_t missing, std::uint64_t fair, cons
   return pulls;
 }
 
+std::vector<Load> least_first(const ProcessorSet& targets,
+                              std::map<ProcessorId, std::uint64_t>& loads) {
+  std::vector<Load> by_load;
+  for (const ProcessorId target : targets.ids()) by_load.push_back({loads[target], target});
+  std::sort(by_load.begin(), by_load.end(), [](const Load& a, const Load& b) {
+    return a.vnodes != b.vnodes ? a.vnodes < b.vnodes : a.processor < b.processor;
+  });
+  return by_load;
+}
+
+/// Many may leave together, and know the same loads: each sees first to whom those before it give
+/// theirs, or all would give to the same processor.
+void take_in(std::uint64_t count, std::uint64_t fair, const ProcessorSet& targets,
+             std::map<ProcessorId, std::uint64_t>& loads) {
+  for (const auto& [load, target] : least_first(targets, loads)) {
+    if (count == 0 || load >= fair) return;
+    const std::uint64_t taken = std::min(fair - load, count);
+    loads[target] += taken;
+    count -= taken;
+  }
+}
+
 /// Shares out what adjoins vnodes of `targets`; returns the rest.
 VnodeSet push_aside(const VnodeSet& vnodes, const ProcessorSet& targets, const VnodeMap& map,
                     std::map<ProcessorId, std::uint64_t>& loads,
@@ -213,11 +235,13 @@ std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const Processo
   const std::uint64_t fair = (map.vnodes() + count - 1) / count;
   std::map<ProcessorId, VnodeSet> shares;
   if (slack_of(fair) > 0) rest = push_aside(rest, targets, map, loads, shares);
-  std::vector<Load> by_load;
-  for (const ProcessorId target : targets.ids()) by_load.push_back({loads[target], target});
-  std::sort(by_load.begin(), by_load.end(), [](const Load& a, const Load& b) {
-    return a.vnodes != b.vnodes ? a.vnodes < b.vnodes : a.processor < b.processor;
-  });
+  if (rest.empty()) return shares;
+  const ProcessorId self = map.owner(rest.front()).first;
+  for (const auto& [other, load] : all) {
+    const bool is_before = other != kNobody && other < self && !targets.contains(other);
+    if (is_before && slack_of(fair) == 0) take_in(load, fair, targets, loads);
+  }
+  const std::vector<Load> by_load = least_first(targets, loads);
   for (const auto& [load, target] : by_load) {
     if (rest.empty()) break;
     if (load >= fair) continue;

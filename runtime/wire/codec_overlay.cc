@@ -138,9 +138,10 @@ void add(const overlay::Fetch& in, pb::OverlayMessage& out, Sink& /*sink*/) {
 }
 
 void add(const overlay::Load& in, pb::OverlayMessage& out, Sink& sink) {
-  const auto& [number, bytes] = in;
+  const auto& [number, bytes, sent] = in;
   out.mutable_load()->set_number(number);
   out.mutable_load()->set_payload_size(sink.payload(bytes));
+  out.mutable_load()->set_sent(sent);
 }
 
 void add(const overlay::SurveyTask& in, pb::OverlayMessage& out, Sink& /*sink*/) {
@@ -171,9 +172,11 @@ void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*
   if (overhead) report.set_overhead(duration_number(*overhead));
   report.set_number(version.number);
   report.set_author(version.author.value);
-  for (const auto& [from, at_least, at_most] : rates) {
+  for (const auto& [peer, at_least, at_most, taken, sent] : rates) {
     pb::SurveyReport::Rate& one = *report.add_rates();
-    one.set_from(from.value);
+    one.set_from(peer.value);
+    one.set_taken(taken);
+    one.set_sent(sent);
     one.set_at_least(at_least);
     one.set_at_most(at_most);
   }
@@ -208,7 +211,8 @@ overlay::SurveyReport read_report(const pb::SurveyReport& in, Source& source) {
     report.overhead = source.duration(in.overhead(), "SurveyReport.overhead");
   }
   for (const pb::SurveyReport::Rate& one : in.rates()) {
-    report.rates.push_back({ProcessorId{one.from()}, one.at_least(), one.at_most()});
+    report.rates.push_back(
+        {ProcessorId{one.from()}, one.at_least(), one.at_most(), one.taken(), one.sent()});
   }
   return report;
 }
@@ -297,7 +301,7 @@ overlay::Message read(const pb::OverlayMessage& in, Source& source) {
       return overlay::Fetch{in.fetch().number(), in.fetch().bytes()};
     case pb::OverlayMessage::kLoad:
       return overlay::Load{in.load().number(),
-                           source.payload(in.load().payload_size(), "Load.payload")};
+                           source.payload(in.load().payload_size(), "Load.payload"), in.load().sent()};
     case pb::OverlayMessage::MESSAGE_NOT_SET:
       break;
   }

@@ -194,6 +194,68 @@ TEST_CASE("nobody sends without end because somebody asks without end") {
   CHECK(bytes <= RateGaugeOptions{}.served_max);
 }
 
+TEST_CASE("whoever finds a link slow has it measured at once, and the slow end is told from the other") {
+  for (const std::uint32_t sites : {1U, 3U}) {
+    CAPTURE(sites);
+    Net net(round_robin(24, sites));
+    net.members(first(24));
+    net.run_for(3s);
+    REQUIRE(net.common().odd.empty());
+    net.slow[p(8)] = kGigabit / 10;
+    const std::uint64_t tasks = net.tasks;
+    Survey::Outbox out;
+    net.surveys.at(p(4)).on_paced(net.now, p(8), {kGigabit / 10, kGigabit / 5}, out);
+    net.surveys.at(p(4)).on_paced(net.now, p(8), {kGigabit / 10, kGigabit / 5}, out);
+    net.take(p(4), out);
+    net.run_for(1500ms);
+    const KnownNetwork network = net.common();
+    CHECK(network.odd.size() == 1);
+    CHECK(is_about(network.ability(p(8)).in_bytes_per_second, kGigabit / 10));
+    for (const auto& [ends, way] : network.between) CHECK(is_near(way.bytes_per_second, kGigabit));
+    CHECK(net.tasks - tasks <= 20);
+  }
+}
+
+TEST_CASE("nobody complains of a link that is slow because all links fill the own interface") {
+  Net net(round_robin(12, 1));
+  net.members(first(12));
+  net.run_for(3s);
+  const std::uint64_t sent = net.sent;
+  Survey::Outbox out;
+  net.surveys.at(p(4)).on_paced(net.now, p(8), {kGigabit / 10, kGigabit}, out);
+  net.surveys.at(p(4)).on_paced(net.now, p(8), {kGigabit / 3, kGigabit / 3}, out);
+  net.take(p(4), out);
+  CHECK(net.sent == sent);
+}
+
+TEST_CASE("what is measured beside other traffic that fills an end changes nothing") {
+  Net net(round_robin(12, 2));
+  net.members(first(12));
+  net.run_for(3s);
+  const KnownNetwork network = net.common();
+  const RateFinder::Download near{p(3), p(5)};
+  const RateFinder::Download far{p(3), p(4)};
+  const auto after = [&](const RateFinder::Download& download, const RateFinder::Rate& rate) {
+    RateFinder finder;
+    finder.begin(network);
+    finder.on_glance(download, {1000, 1000, 0, 0}, network);
+    REQUIRE(finder.doubts() == 1);
+    finder.on_measured(download, rate, network);
+    KnownNetwork result = network;
+    result.odd.clear();
+    finder.fill(result, network);
+    return result;
+  };
+  constexpr std::uint64_t kSlow = kGigabit / 6;
+  for (const RateFinder::Download& one : {near, far}) {
+    CHECK(after(one, {kSlow, kSlow, kSlow, kSlow}) != network);
+    CHECK(after(one, {kSlow, kSlow, kGigabit, 0}) == network);
+    CHECK(after(one, {kSlow, kSlow, kSlow, kGigabit}) == network);
+    // A sender that is busy with few others would have had more for it.
+    CHECK(after(one, {kSlow / 4, kSlow / 4, kSlow / 4, kGigabit}) != network);
+  }
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::overlay

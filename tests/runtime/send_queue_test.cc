@@ -222,7 +222,7 @@ TEST_CASE("a link's share follows its rate, within bounds") {
     LinkShare share;
     Instant now{1s};
     for (int round = 0; round < 10; ++round) {
-      while (!share.give(now, std::uint64_t{64} << 10U, options)) now += one.between;
+      while (!share.give(now, std::uint64_t{64} << 10U, 0, options)) now += one.between;
       CHECK(share.is_full());
       now += one.after;
       share.on_drained(now, options);
@@ -230,6 +230,31 @@ TEST_CASE("a link's share follows its rate, within bounds") {
     }
     CHECK(share.bytes() == one.expected);
   }
+}
+
+TEST_CASE("a link's pace is that of its shares while it was full, with what all links carried then") {
+  const ChannelOptions options;
+  LinkPace pace;
+  Instant now{1s};
+  std::uint64_t all = 0;
+  std::optional<LinkPace::Sample> sample;
+  int shares = 0;
+  while (!sample) {
+    now += 500ms;  // nothing to carry: that does not count
+    const LinkShare::Left left{100'000, 50ms, all};
+    all += 150'000;  // with another link's
+    now += left.time;
+    sample = pace.on_left(now, left, all, options);
+    REQUIRE(++shares <= 4);
+  }
+  CHECK(shares == 4);
+  CHECK(sample->one == 2'000'000);
+  CHECK(sample->all == 600'000 * 1000 / 1700);
+
+  // What is older than that is not of one time.
+  CHECK(!pace.on_left(now, {100'000, 150ms, all}, all, options));
+  now += options.pace_together + 1ms;
+  CHECK(!pace.on_left(now, {100'000, 150ms, all}, all, options));
 }
 
 TEST_CASE("what is sent behind bulk leaves before it, but not before what is on the link") {

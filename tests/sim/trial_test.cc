@@ -149,7 +149,7 @@ TEST_CASE("each plan carries long broadcasts in pieces, and nobody is served apa
     // How much a link takes at a time differs, and with it whose turn it is, most of all where
     // several processors send over one way between sites.
     CHECK(to_ms(round.time) >= 0.92 * to_ms(predicted.last()));
-    CHECK(to_ms(round.time) <= 1.06 * to_ms(predicted.last()));
+    CHECK(to_ms(round.time) <= 1.12 * to_ms(predicted.last()));
   }
   CHECK(show.trial.cluster().violations().all() == std::vector<std::string>{});
 }
@@ -170,6 +170,46 @@ TEST_CASE("a plan is for the members it was made for: when one joins, the own tr
   CHECK(round->cost.of("FallbackCopy").messages == 0);
   CHECK(round->time < along_chain / 2);
   CHECK(show.trial.cluster().violations().all() == std::vector<std::string>{});
+}
+
+TEST_CASE("a stream of broadcasts goes on while half of the processors leave, and its root stays") {
+  Instant last{};
+  Duration gap{};
+  std::uint64_t bytes = 0;
+  TrialOptions options{.topology = three_sites(8), .bytes = std::size_t{1} << 20U};
+  options.topology.interface_bytes_per_second = 12'500'000;
+  options.outbox_bytes = std::uint64_t{16} << 20U;
+  options.on_bytes = [&](Instant now, MachineId, std::size_t size) {
+    if (last != Instant{}) gap = std::max(gap, now - last);
+    last = now;
+    bytes += size;
+  };
+  Show show(options);
+  Cluster& cluster = show.trial.cluster();
+  const MachineId root = *cluster.find(kRoot);
+  cluster.run_for(3s);
+  show.trial.stream(kRoot);
+  const auto carried = [&](Duration span) {
+    bytes = 0;
+    cluster.run_for(span);
+    return static_cast<double>(bytes) / static_cast<double>(cluster.staying().size());
+  };
+  cluster.run_for(1s);
+  const double before = carried(2s);
+  const VnodeSet held = cluster.machine(root).process()->endpoint().held();
+  std::vector<MachineId> leavers;
+  for (const MachineId machine : cluster.staying()) {
+    if (machine.value % 2 == 1 && machine != root) leavers.push_back(machine);
+  }
+  for (const MachineId machine : leavers) cluster.drain(machine);
+  cluster.run_for(2s);
+  const double after = carried(2s);
+  MESSAGE("MB/s of each: " << before / 2e6 << ", " << after / 2e6 << " with half of them; nobody got "
+                           << "anything for " << to_ms(gap) << " ms");
+  CHECK(cluster.machine(root).process()->endpoint().held().contains_all(held));
+  CHECK(gap < 300ms);
+  CHECK(after > 0.5 * before);
+  CHECK(cluster.violations().all().empty());
 }
 
 TEST_SUITE_END();

@@ -141,7 +141,7 @@ overlay::Message RandomMessages::overlay_message() {
     case 13: {
       overlay::SurveyReport report{number(), {}, std::nullopt, {number(), processor()}, {}};
       report.rates = list([this] {
-        return overlay::SurveyReport::Rate{processor(), number(), number()};
+        return overlay::SurveyReport::Rate{processor(), number(), number(), number(), number()};
       });
       for (const ProcessorId landmark : processors()) {
         report.round_trips.push_back({landmark, duration()});
@@ -152,7 +152,7 @@ overlay::Message RandomMessages::overlay_message() {
     case 14:
       return overlay::Fetch{number(), number()};
     case 15:
-      return overlay::Load{number(), payload()};
+      return overlay::Load{number(), payload(), number()};
     default:
       return overlay::NetworkUpdate{{number(), processor()}, network()};
   }
