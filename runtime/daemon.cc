@@ -192,6 +192,14 @@ void Daemon::on_client_down(Instant now, ClientId client, const std::string& why
   core_->settle();
 }
 
+void Daemon::know(Instant now, const overlay::KnownNetwork& network) {
+  core_->now = now;
+  overlay::Survey::Outbox out;
+  core_->survey.give(network, out);
+  core_->absorb(out);
+  core_->settle();
+}
+
 void Daemon::take_down(Instant now) {
   core_->now = now;
   core_->take_down();
