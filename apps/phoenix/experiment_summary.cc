@@ -10,8 +10,10 @@
 #include "apps/phoenix/agm_trial.h"
 #include "apps/phoenix/amounts.h"
 #include "apps/phoenix/experiments.h"
+#include "apps/phoenix/plot.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
+#include "overlay/planners/pair_plans.h"
 #include "overlay/planners/pairs/collective_times.h"
 #include "overlay/planners/pairs/pair_planners.h"
 #include "overlay/planners/pairs/random_clusters.h"
@@ -23,6 +25,7 @@ namespace phx::app {
 namespace {
 
 constexpr const char* kOurs = "learned";
+constexpr const char* kOursAsPlan = "greedy (ours)";
 
 /// A network on which somebody published figures, in small.
 struct Ground {
@@ -64,19 +67,48 @@ class Summary {
   void compare_plans();
   void add(const std::string& ground, std::size_t bytes, const std::string& trees, double cast_ms,
            double ours_ms, std::optional<double> sum_ms);
+  [[nodiscard]] Status draw() const;
 
   const ExperimentOptions& options_;
   Table table_{{"network", "bytes", "trees", "broadcast ms", "/ ours", "reduction ms"}};
   std::string csv_ = "network,bytes,trees,broadcast-ms,reduction-ms\n";
+  std::vector<std::string> columns_;                             ///< Networks, with the size.
+  std::map<std::string, std::map<std::size_t, double>> ratios_;  ///< To ours; by trees, column.
 };
 
 void Summary::add(const std::string& ground, std::size_t bytes, const std::string& trees,
                   double cast_ms, double ours_ms, std::optional<double> sum_ms) {
   const std::string sum = sum_ms ? spell_fixed(*sum_ms, 2) : "";
+  const std::string column = ground + ", " + spell_bytes(bytes);
+  if (columns_.empty() || columns_.back() != column) columns_.push_back(column);
+  ratios_[trees == kOursAsPlan ? kOurs : trees][columns_.size() - 1] = cast_ms / ours_ms;
   table_.add({ground, std::to_string(bytes), trees, spell_fixed(cast_ms, 2),
               spell_fixed(cast_ms / ours_ms, 2), sum});
   csv_ += ground + "," + std::to_string(bytes) + "," + trees + "," + spell_fixed(cast_ms, 4) + "," +
           sum + "\n";
+}
+
+/// Of those in the table: ours by another name, and those that are told latencies only.
+bool is_drawn(const std::string& trees) {
+  return trees != "greedy" && trees != "two-tree" && !trees.ends_with("-latency");
+}
+
+/// One point for each kind of trees in each network; more than ten times ours is at the top.
+Status Summary::draw() const {
+  constexpr double kMostRatio = 10;
+  Plot plot;
+  plot.title = "Broadcasts along each kind of trees, where the others were published for";
+  plot.up = "times the time of ours (10: or more)";
+  plot.names = columns_;
+  plot.is_dotted = true;
+  plot.most = kMostRatio;
+  for (const auto& [trees, ratios] : ratios_) {
+    if (!is_drawn(trees)) continue;
+    Plot::Line line{trees, std::vector<double>(columns_.size())};
+    for (const auto& [column, ratio] : ratios) line.values[column] = ratio;
+    plot.lines.push_back(std::move(line));
+  }
+  return plot.write(options_.out + "/summary.svg");
 }
 
 /// The third ones: connections along the tree are made, and ways warm.
@@ -126,25 +158,6 @@ Status Summary::measure(const Ground& ground, std::size_t bytes) {
   return success();
 }
 
-/// All that is known of the pairs, as our planner wants it.
-overlay::KnownNetwork known_of(const planners::PairNetwork& network) {
-  constexpr double kNanoseconds = 1e9;
-  const auto id = [](std::size_t i) { return ProcessorId{static_cast<std::uint32_t>(i + 1)}; };
-  overlay::KnownNetwork known;
-  known.sites.push_back({"", ProcessorSet::range(id(0), id(network.size() - 1)), Duration{}});
-  known.usual = {Duration{}, overlay::kUnlimited, overlay::kUnlimited};
-  for (std::size_t from = 0; from < network.size(); ++from) {
-    known.odd[id(from)] = {network.overhead(from), overlay::kUnlimited, overlay::kUnlimited};
-    for (std::size_t to = 0; to < network.size(); ++to) {
-      if (from == to) continue;
-      const double rate = kNanoseconds / network.byte_time(from, to);
-      known.pairs[{id(from), id(to)}] = {network.latency(from, to),
-                                         static_cast<std::uint64_t>(std::max(rate, 1.0))};
-    }
-  }
-  return known;
-}
-
 /// MGO's own networks: overheads of 50 to 500 ms, ways of some hundred bytes per second.
 void Summary::compare_plans() {
   constexpr std::size_t kProcessors = 64;
@@ -159,7 +172,7 @@ void Summary::compare_plans() {
       return to_ms(
           planners::last_of(planners::times_of(planners::Collective::kBroadcast, tree, charge)));
     };
-    const planners::Costs costs(known_of(drawn.network));
+    const planners::Costs costs(planners::known_network(drawn.network));
     const planners::Plan plan = planners::plan_greedy({costs, drawn.root, kBytes});
     planners::PairTree own{drawn.root, {}};
     for (const planners::Edge& edge : plan.trees.at(0)) {
@@ -177,7 +190,7 @@ void Summary::compare_plans() {
     }
   }
   const std::string name = "MGO's clusters (plans)";
-  add(name, kBytes, "greedy (ours)", ours / kNetworks, ours / kNetworks, std::nullopt);
+  add(name, kBytes, kOursAsPlan, ours / kNetworks, ours / kNetworks, std::nullopt);
   for (const auto& [planner, sum] : sums) {
     add(name, kBytes, planner, sum / kNetworks, ours / kNetworks, std::nullopt);
   }
@@ -198,7 +211,8 @@ int Summary::run() {
       return fail(status.error().what, kUsage);
     }
   }
-  std::printf("%sWritten: summary.csv and summary.txt in %s\n", table_.text().c_str(),
+  if (const Status status = draw(); !status.ok()) return fail(status.error().what, kUsage);
+  std::printf("%sWritten: summary.csv, summary.svg and summary.txt in %s\n", table_.text().c_str(),
               options_.out.c_str());
   return kOk;
 }

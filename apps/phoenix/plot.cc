@@ -18,6 +18,8 @@ constexpr double kLeft = 70;
 constexpr double kRight = 190;  // for the names of the lines
 constexpr double kTop = 50;
 constexpr double kBottom = 60;
+constexpr double kHalf = 0.5;
+constexpr double kSecondRow = 18;
 constexpr std::array<std::string_view, 8> kColours = {"#1b6ca8", "#c0392b", "#27856a", "#b9770e",
                                                       "#7d3c98", "#5d6d7e", "#2e4053", "#a04000"};
 
@@ -29,6 +31,7 @@ class Drawing {
       across_ = std::max(across_, static_cast<double>(line.values.size()));
       for (const double value : line.values) up_ = std::max(up_, value);
     }
+    if (plot.is_dotted) across_ += kHalf;
     if (plot.most > 0) up_ = plot.most;
     if (up_ <= 0) up_ = 1;
   }
@@ -79,7 +82,9 @@ class Drawing {
       for (double value = 0; value <= up_ * 1.0001; value += step) grid_line(value);
     }
     for (std::size_t i = 0; i < plot_.names.size(); ++i) {
-      label(x(static_cast<double>(i + 1)), kHeight - kBottom + 20, plot_.names[i],
+      // Long ones, as those of points are, take turns in two rows.
+      const double row = plot_.is_dotted && i % 2 == 1 ? kSecondRow : 0;
+      label(x(static_cast<double>(i + 1)), kHeight - kBottom + 20 + row, plot_.names[i],
             "text-anchor='middle'");
     }
     if (!plot_.names.empty()) return;
@@ -94,21 +99,43 @@ class Drawing {
 
   void draw(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
-    const std::string_view colour = kColours[i % kColours.size()];
+    const std::string_view colour = colour_of(i);
     const bool is_dashed = i >= kColours.size();  // The colours come again.
-    svg_ << "<polyline fill='none' stroke-width='2' stroke='" << colour
-         << (is_dashed ? "' stroke-dasharray='6 4" : "") << "' points='";
-    for (std::size_t k = 0; k < line.values.size(); ++k) {
-      if (line.values[k] < plot_.least) continue;
-      svg_ << x(static_cast<double>(k + 1)) << ',' << y(line.values[k]) << ' ';
-    }
-    svg_ << "'/>\n";
+    plot_.is_dotted ? draw_points(i) : draw_line(i);
     constexpr double kLine = 22;
     const double at = kTop + 10 + kLine * static_cast<double>(i);
     svg_ << "<rect x='" << kWidth - kRight + 15 << "' y='" << at - 9 << "' width='"
          << (is_dashed ? 6 : 14) << "' height='5' fill='" << colour << "'/>\n";
     label(kWidth - kRight + 36, at, line.name, "");
   }
+
+  void draw_line(std::size_t i) {
+    const Plot::Line& line = plot_.lines[i];
+    const bool is_dashed = i >= kColours.size();
+    svg_ << "<polyline fill='none' stroke-width='2' stroke='" << colour_of(i)
+         << (is_dashed ? "' stroke-dasharray='6 4" : "") << "' points='";
+    for (std::size_t k = 0; k < line.values.size(); ++k) {
+      if (line.values[k] < plot_.least) continue;
+      svg_ << x(static_cast<double>(k + 1)) << ',' << y(line.values[k]) << ' ';
+    }
+    svg_ << "'/>\n";
+  }
+
+  /// Each line a little to the right of the one before, so that equal values can be told apart.
+  void draw_points(std::size_t i) {
+    const Plot::Line& line = plot_.lines[i];
+    const bool is_hollow = i >= kColours.size();
+    constexpr double kSpread = 0.6;
+    const double share = static_cast<double>(i) / static_cast<double>(plot_.lines.size()) - kHalf;
+    for (std::size_t k = 0; k < line.values.size(); ++k) {
+      if (line.values[k] <= 0 || line.values[k] < plot_.least) continue;
+      svg_ << "<circle cx='" << x(static_cast<double>(k + 1) + kSpread * share) << "' cy='"
+           << y(line.values[k]) << "' r='5' stroke-width='2' stroke='" << colour_of(i) << "' fill='"
+           << (is_hollow ? "white" : colour_of(i)) << "'/>\n";
+    }
+  }
+
+  static std::string_view colour_of(std::size_t i) { return kColours[i % kColours.size()]; }
 
   const Plot& plot_;
   double across_ = 0;
