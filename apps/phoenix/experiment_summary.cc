@@ -111,7 +111,8 @@ Status Summary::draw() const {
   return plot.write(options_.out + "/summary.svg");
 }
 
-/// The third ones: connections along the tree are made, and ways warm.
+/// The fourth ones: connections along the tree are made, and were not idle for so long that they
+/// are closed; ways are warm.
 std::optional<Summary::Times> Summary::times_of(const Ground& ground, std::size_t bytes,
                                                 const std::string& style) const {
   sim::TrialOptions wanted{.topology = ground.topology,
@@ -131,9 +132,10 @@ std::optional<Summary::Times> Summary::times_of(const Ground& ground, std::size_
   while (placing[root] != ground.root_site) ++root;
   const ProcessorId id{static_cast<std::uint32_t>(root + 1)};
   const sim::Trial::Shape shape{.elements = std::max<std::size_t>(bytes / 8, 1)};
-  for (int before = 0; before < 2; ++before) {
+  constexpr Duration kPause = 2s;
+  for (const Duration pause : {ground.learn, ground.learn, kPause}) {
     if (!trial.broadcast(id) || !trial.reduce(id, shape)) return std::nullopt;
-    trial.cluster().run_for(ground.learn);
+    trial.cluster().run_for(pause);
   }
   const auto cast = trial.broadcast(id);
   const auto sum = trial.reduce(id, shape);
