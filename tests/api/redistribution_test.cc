@@ -280,7 +280,7 @@ TEST_CASE("what does not fit is refused at every process, and the next redistrib
   });
   CHECK(exact == kVnodes);
   REQUIRE(refusals.size() == 4);
-  for (const auto& [what, times] : refusals) CHECK_MESSAGE(times == 3, what);
+  for (const auto& refusal : refusals) CHECK_MESSAGE(refusal.second == 3, refusal.first);
   CHECK(refusals.contains("redistribute: v1 sends 8 bytes to v5, which expects 9"));
   CHECK(refusals.contains("redistribute: v5 expects -8 bytes from v1"));
   CHECK(refusals.contains("redistribute: v1 sends to v6: the job has 6 vnodes"));
