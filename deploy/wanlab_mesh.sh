@@ -18,7 +18,7 @@ END
   for machine in $WANLAB_NODES; do
     echo "$machine listen=${addresses[i++]}:0" >>"$mesh_folder/hosts"
   done
-  inside up -q --mesh wide --hosts "$mesh_folder/hosts" --remote-shell "$mesh_folder/shell"
+  inside up -q --mesh wide ${DAEMON_OPTIONS:+--daemon-option=$DAEMON_OPTIONS} --hosts "$mesh_folder/hosts" --remote-shell "$mesh_folder/shell"
   sleep "${SETTLE_S:-10}"  # until ways and bandwidths are measured
 }
 

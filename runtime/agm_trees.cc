@@ -17,7 +17,8 @@ void AgmTrees::on_change(planners::LearnedTrees& known, const ProcessorSet& live
   live_ = live;
   if (!live.contains(self_)) return tree_.reset();  // it leaves: the others do without it
   for (const ProcessorId other : live.ids()) {
-    if (other != self_) tree_->on_weight(other, known.round_trip(other));
+    if (other == self_) continue;
+    tree_->on_weight(other, known.may_span(other) ? known.round_trip(other) : kForever);
   }
   tree_->on_members(live, out);  // a round that runs begins anew
   if (!tree_->is_conducting()) tree_->adapt(out);

@@ -12,7 +12,8 @@ namespace phx::runtime {
 
 /// The minimum spanning tree that the processors of a mesh find and adapt themselves [overlay/mst],
 /// as the trees of jobs that ask for it (style "agm"). The weights of channels are the round trips
-/// of the learned network; who joins makes recoveries of its channels, who leaves makes failures.
+/// of the learned network; channels that no minimum spanning tree of it has are left out. Who joins
+/// makes recoveries of its channels, who leaves makes failures.
 /// Runs from the first such job on. Not thread-safe.
 ///
 /// Does not guarantee: a tree. Until one is known, and of roots that it does not reach, it has

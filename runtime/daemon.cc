@@ -89,6 +89,11 @@ void Daemon::on_inquired(Instant now, const View& view) {
 
 void Daemon::on_app_message(Instant now, ApplicationId application, ToDaemon message) {
   core_->now = now;
+  if (std::holds_alternative<AppNetworkQuestion>(message)) {
+    const overlay::Survey& known = core_->survey;
+    core_->effect(ToApp{application, AppNetwork{{known.version(), known.network()}}});
+    return core_->settle();
+  }
   core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
     core_->jobs.on_app_message(around, application, std::move(message), out);
   });
@@ -189,6 +194,14 @@ void Daemon::on_client_down(Instant now, ClientId client, const std::string& why
   core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
     core_->jobs.on_client_down(around, client, why, out);
   });
+  core_->settle();
+}
+
+void Daemon::know(Instant now, const overlay::KnownNetwork& network) {
+  core_->now = now;
+  overlay::Survey::Outbox out;
+  core_->survey.give(network, out);
+  core_->absorb(out);
   core_->settle();
 }
 

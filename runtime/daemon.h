@@ -10,6 +10,7 @@
 #include "overlay/base/payload.h"
 #include "overlay/base/time.h"
 #include "overlay/base/tree_view.h"
+#include "overlay/network/known_network.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/effect.h"
 
@@ -82,6 +83,10 @@ class Daemon {
   /// until the membership changes: plans by somebody who knows the network. Views of kind kPlanned,
   /// numbered from 0 per root. What others have been given is their matter: views are hints.
   void plant(Instant now, const std::vector<TreeView>& views);
+
+  /// From now on trees are drawn over this network, and not over the one that is measured: by
+  /// somebody who knows it. All daemons should be given the same. REQUIRES that check() succeeds.
+  void know(Instant now, const overlay::KnownNetwork& network);
 
   /// Leaves the mesh in good order (SIGTERM) as soon as another one stays. Ends with Stop.
   void drain(Instant now);

@@ -25,8 +25,8 @@ struct RedistributionOptions {
   bool is_dense = false;
   std::uint64_t graphs = 3;
   std::uint64_t seed = 1;
-  std::vector<std::string> schedules = {"ranks",     "rotation", "drc", "sdrc",
-                                        "drc-exact", "ggp",      "oggp"};
+  std::vector<std::string> schedules = {"ranks",     "rotation", "drc",  "sdrc",
+                                        "drc-exact", "ggp",      "oggp", "predicted"};
   int rounds = 1;
   bool json = false;
 };

@@ -9,6 +9,7 @@
 
 #include "apps/phoenix/amounts.h"
 #include "apps/phoenix/experiments.h"
+#include "apps/phoenix/plot.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
 #include "overlay/planners/pairs/collective_times.h"
@@ -111,6 +112,7 @@ class MgoTable {
   [[nodiscard]] std::string gains() const;
   [[nodiscard]] std::string told_the_same() const;
   [[nodiscard]] std::string csv() const;
+  [[nodiscard]] Status draw_plot() const;
 
   const ExperimentOptions& options_;
   std::map<Key, std::pair<Duration, std::uint64_t>> sums_;
@@ -221,6 +223,25 @@ std::string MgoTable::csv() const {
   return text;
 }
 
+/// The short broadcast, by processors.
+Status MgoTable::draw_plot() const {
+  constexpr double kLeastMs = 1000;
+  Plot plot;
+  plot.title = "Broadcasts of 1 kB in random clusters; (L): told latencies only";
+  plot.across = "processors";
+  plot.up = "ms until the last has it";
+  plot.least = kLeastMs;
+  for (const Published& row : kPublished) plot.names.push_back(std::to_string(row.processors));
+  for (const auto& setting : kSettings) {
+    Plot::Line line{std::string(setting.label), {}};
+    for (const Published& row : kPublished) {
+      line.values.push_back(short_broadcast(row.processors, setting.label));
+    }
+    plot.lines.push_back(std::move(line));
+  }
+  return plot.write(options_.out + "/mgo.svg");
+}
+
 int MgoTable::run() {
   for (const Published& row : kPublished) {
     std::fprintf(stderr, "phoenix: %llu networks of %zu processors\n",
@@ -238,7 +259,8 @@ int MgoTable::run() {
       return fail(status.error().what, kUsage);
     }
   }
-  std::printf("%s\nWritten: mgo.csv (all collectives, both models) and mgo.txt in %s\n",
+  if (const Status status = draw_plot(); !status.ok()) return fail(status.error().what, kUsage);
+  std::printf("%s\nWritten: mgo.csv (all collectives, both models), mgo.svg and mgo.txt in %s\n",
               text.c_str(), options_.out.c_str());
   return kOk;
 }

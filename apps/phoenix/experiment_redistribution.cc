@@ -1,6 +1,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "apps/phoenix/amounts.h"
 #include "apps/phoenix/experiments.h"
+#include "apps/phoenix/plot.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
 #include "collectives/redistribution/random_graph.h"
@@ -54,6 +56,8 @@ class ScheduleTable {
   const ExperimentOptions& options_;
   Table table_{{"processors", "messages", "schedule", "steps/bound", "cost/bound", "time/bound",
                 "parts/message", "planning ms"}};
+  std::vector<std::string> names_;                         ///< Of sizes.
+  std::map<std::string_view, std::vector<double>> costs_;  ///< To the bound; by scheduler, size.
   std::string csv_ = "processors,messages,schedule,graphs,steps,cost,time,parts,planning-ms\n";
 };
 
@@ -96,7 +100,9 @@ Status ScheduleTable::measure(const Size& size) {
     }
     csv_ += "\n";
     table_.add(std::move(cells));
+    costs_[scheduler.name].push_back(score.cost / static_cast<double>(size.graphs));
   }
+  names_.push_back(std::to_string(size.processors) + ", " + std::to_string(size.messages));
   return success();
 }
 
@@ -115,9 +121,16 @@ int ScheduleTable::run() {
       return fail(status.error().what, kUsage);
     }
   }
+  Plot plot{"Schedules of 512 MiB in random graphs", "", "cost / bound", {}};
+  plot.is_dotted = true;
+  plot.names = names_;
+  for (const auto& [name, costs] : costs_) plot.lines.push_back({std::string(name), costs});
+  if (const Status status = plot.write(options_.out + "/redistribution.svg"); !status.ok()) {
+    return fail(status.error().what, kUsage);
+  }
   std::printf(
       "512 MiB in all, a step costs as much as %llu bytes; means over graphs\n%s"
-      "Written: redistribution.csv and redistribution.txt in %s\n",
+      "Written: redistribution.csv, redistribution.svg and redistribution.txt in %s\n",
       static_cast<unsigned long long>(kSetupBytes), table_.text().c_str(), options_.out.c_str());
   return kOk;
 }

@@ -6,6 +6,7 @@
 
 #include "apps/phoenix/amounts.h"
 #include "apps/phoenix/experiments.h"
+#include "apps/phoenix/plot.h"
 #include "apps/phoenix/round_trial.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
@@ -33,6 +34,7 @@ class RoundTable {
   const ExperimentOptions& options_;
   Table table_{{"trees", "roots", "members", "BR ms", "alone ms", "most ms", "BR/alone",
                 "past trees %", "moves"}};
+  std::vector<Plot::Line> lines_;
   std::string csv_ = "trees,roots,members,br-ms,alone-ms,most-ms,past-percent,moves\n";
 };
 
@@ -61,6 +63,8 @@ Status RoundTable::measure(const std::string& style, bool is_shuffled, bool has_
   cells.push_back(spell_fixed(t.past_percent, 2));
   cells.push_back(std::to_string(t.moves));
   table_.add(std::move(cells));
+  if (lines_.empty() || lines_.back().name != style) lines_.push_back({style, {}});
+  lines_.back().values.push_back(to_ms(t.overlapping) / to_ms(t.alone_median));
   return success();
 }
 
@@ -79,9 +83,16 @@ int RoundTable::run() {
       return fail(status.error().what, kUsage);
     }
   }
+  Plot plot{"Broadcast Round: what overlap does to a broadcast", "", "times as long as alone", {}};
+  plot.is_dotted = true;
+  plot.names = {"in turn", "in random order", "in turn, processors come and go"};
+  plot.lines = lines_;
+  if (const Status status = plot.write(options_.out + "/round.svg"); !status.ok()) {
+    return fail(status.error().what, kUsage);
+  }
   std::printf(
       "24 processors in 3 sites, 2 vnodes each, 64 bytes from each vnode\n%s"
-      "Written: round.csv and round.txt in %s\n",
+      "Written: round.csv, round.svg and round.txt in %s\n",
       table_.text().c_str(), options_.out.c_str());
   return kOk;
 }

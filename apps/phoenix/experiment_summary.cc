@@ -10,8 +10,10 @@
 #include "apps/phoenix/agm_trial.h"
 #include "apps/phoenix/amounts.h"
 #include "apps/phoenix/experiments.h"
+#include "apps/phoenix/plot.h"
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
+#include "overlay/planners/pair_plans.h"
 #include "overlay/planners/pairs/collective_times.h"
 #include "overlay/planners/pairs/pair_planners.h"
 #include "overlay/planners/pairs/random_clusters.h"
@@ -23,6 +25,8 @@ namespace phx::app {
 namespace {
 
 constexpr const char* kOurs = "learned";
+constexpr const char* kOursAsPlan = "greedy (ours)";
+constexpr const char* kOursInMesh = "greedy, told what a mesh measures";
 
 /// A network on which somebody published figures, in small.
 struct Ground {
@@ -64,22 +68,53 @@ class Summary {
   void compare_plans();
   void add(const std::string& ground, std::size_t bytes, const std::string& trees, double cast_ms,
            double ours_ms, std::optional<double> sum_ms);
+  [[nodiscard]] Status draw() const;
 
   const ExperimentOptions& options_;
   Table table_{{"network", "bytes", "trees", "broadcast ms", "/ ours", "reduction ms"}};
   std::string csv_ = "network,bytes,trees,broadcast-ms,reduction-ms\n";
+  std::vector<std::string> columns_;                             ///< Networks, with the size.
+  std::map<std::string, std::map<std::size_t, double>> ratios_;  ///< To ours; by trees, column.
 };
 
 void Summary::add(const std::string& ground, std::size_t bytes, const std::string& trees,
                   double cast_ms, double ours_ms, std::optional<double> sum_ms) {
   const std::string sum = sum_ms ? spell_fixed(*sum_ms, 2) : "";
+  const std::string column = ground + ", " + spell_bytes(bytes);
+  if (columns_.empty() || columns_.back() != column) columns_.push_back(column);
+  ratios_[trees == kOursAsPlan ? kOurs : trees][columns_.size() - 1] = cast_ms / ours_ms;
   table_.add({ground, std::to_string(bytes), trees, spell_fixed(cast_ms, 2),
               spell_fixed(cast_ms / ours_ms, 2), sum});
   csv_ += ground + "," + std::to_string(bytes) + "," + trees + "," + spell_fixed(cast_ms, 4) + "," +
           sum + "\n";
 }
 
-/// The third ones: connections along the tree are made, and ways warm.
+/// Of those in the table: ours by another name, and those that are told latencies only.
+bool is_drawn(const std::string& trees) {
+  return trees != "greedy" && trees != "two-tree" && trees != kOursInMesh &&
+         !trees.ends_with("-latency");
+}
+
+/// One point for each kind of trees in each network; more than ten times ours is at the top.
+Status Summary::draw() const {
+  constexpr double kMostRatio = 10;
+  Plot plot;
+  plot.title = "Broadcasts along each kind of trees, where the others were published for";
+  plot.up = "times the time of ours (10: or more)";
+  plot.names = columns_;
+  plot.is_dotted = true;
+  plot.most = kMostRatio;
+  for (const auto& [trees, ratios] : ratios_) {
+    if (!is_drawn(trees)) continue;
+    Plot::Line line{trees, std::vector<double>(columns_.size())};
+    for (const auto& [column, ratio] : ratios) line.values[column] = ratio;
+    plot.lines.push_back(std::move(line));
+  }
+  return plot.write(options_.out + "/summary.svg");
+}
+
+/// The fourth ones: connections along the tree are made, and were not idle for so long that they
+/// are closed; ways are warm.
 std::optional<Summary::Times> Summary::times_of(const Ground& ground, std::size_t bytes,
                                                 const std::string& style) const {
   sim::TrialOptions wanted{.topology = ground.topology,
@@ -99,9 +134,10 @@ std::optional<Summary::Times> Summary::times_of(const Ground& ground, std::size_
   while (placing[root] != ground.root_site) ++root;
   const ProcessorId id{static_cast<std::uint32_t>(root + 1)};
   const sim::Trial::Shape shape{.elements = std::max<std::size_t>(bytes / 8, 1)};
-  for (int before = 0; before < 2; ++before) {
+  constexpr Duration kPause = 2s;
+  for (const Duration pause : {ground.learn, ground.learn, kPause}) {
     if (!trial.broadcast(id) || !trial.reduce(id, shape)) return std::nullopt;
-    trial.cluster().run_for(ground.learn);
+    trial.cluster().run_for(pause);
   }
   const auto cast = trial.broadcast(id);
   const auto sum = trial.reduce(id, shape);
@@ -126,22 +162,25 @@ Status Summary::measure(const Ground& ground, std::size_t bytes) {
   return success();
 }
 
-/// All that is known of the pairs, as our planner wants it.
-overlay::KnownNetwork known_of(const planners::PairNetwork& network) {
-  constexpr double kNanoseconds = 1e9;
-  const auto id = [](std::size_t i) { return ProcessorId{static_cast<std::uint32_t>(i + 1)}; };
-  overlay::KnownNetwork known;
-  known.sites.push_back({"", ProcessorSet::range(id(0), id(network.size() - 1)), Duration{}});
-  known.usual = {Duration{}, overlay::kUnlimited, overlay::kUnlimited};
-  for (std::size_t from = 0; from < network.size(); ++from) {
-    known.odd[id(from)] = {network.overhead(from), overlay::kUnlimited, overlay::kUnlimited};
-    for (std::size_t to = 0; to < network.size(); ++to) {
-      if (from == to) continue;
-      const double rate = kNanoseconds / network.byte_time(from, to);
-      known.pairs[{id(from), id(to)}] = {network.latency(from, to),
-                                         static_cast<std::uint64_t>(std::max(rate, 1.0))};
-    }
+/// Our plan, as other planners have theirs.
+planners::PairTree own_tree(const overlay::KnownNetwork& known, std::size_t root,
+                            std::uint64_t bytes) {
+  const planners::Costs costs(known);
+  const planners::Plan plan = planners::plan_greedy({costs, root, bytes});
+  planners::PairTree tree{root, {}};
+  for (const planners::Edge& edge : plan.trees.at(0)) {
+    tree.hops.emplace_back(*costs.position(edge.from), *costs.position(edge.to));
   }
+  return tree;
+}
+
+/// What a mesh learns of it for short messages: latencies, and one overhead for all.
+overlay::KnownNetwork as_measured(overlay::KnownNetwork known) {
+  Duration sum{};
+  for (const auto& [id, ability] : known.odd) sum += ability.overhead.value_or(Duration{});
+  known.usual.overhead = sum / static_cast<Duration::rep>(known.odd.size());
+  known.odd.clear();
+  for (auto& [ends, way] : known.pairs) way.bytes_per_second = overlay::kUnlimited;
   return known;
 }
 
@@ -159,13 +198,9 @@ void Summary::compare_plans() {
       return to_ms(
           planners::last_of(planners::times_of(planners::Collective::kBroadcast, tree, charge)));
     };
-    const planners::Costs costs(known_of(drawn.network));
-    const planners::Plan plan = planners::plan_greedy({costs, drawn.root, kBytes});
-    planners::PairTree own{drawn.root, {}};
-    for (const planners::Edge& edge : plan.trees.at(0)) {
-      own.hops.emplace_back(*costs.position(edge.from), *costs.position(edge.to));
-    }
-    ours += time_of(own);
+    const overlay::KnownNetwork known = planners::known_network(drawn.network);
+    ours += time_of(own_tree(known, drawn.root, kBytes));
+    sums[kOursInMesh] += time_of(own_tree(as_measured(known), drawn.root, kBytes));
     for (const planners::PairPlanner& planner : planners::all_pair_planners()) {
       for (const bool all : {true, false}) {
         const auto knows =
@@ -177,7 +212,7 @@ void Summary::compare_plans() {
     }
   }
   const std::string name = "MGO's clusters (plans)";
-  add(name, kBytes, "greedy (ours)", ours / kNetworks, ours / kNetworks, std::nullopt);
+  add(name, kBytes, kOursAsPlan, ours / kNetworks, ours / kNetworks, std::nullopt);
   for (const auto& [planner, sum] : sums) {
     add(name, kBytes, planner, sum / kNetworks, ours / kNetworks, std::nullopt);
   }
@@ -198,7 +233,8 @@ int Summary::run() {
       return fail(status.error().what, kUsage);
     }
   }
-  std::printf("%sWritten: summary.csv and summary.txt in %s\n", table_.text().c_str(),
+  if (const Status status = draw(); !status.ok()) return fail(status.error().what, kUsage);
+  std::printf("%sWritten: summary.csv, summary.svg and summary.txt in %s\n", table_.text().c_str(),
               options_.out.c_str());
   return kOk;
 }

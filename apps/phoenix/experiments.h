@@ -26,6 +26,7 @@ int experiment_scale(const ExperimentOptions& options);
 int experiment_sizes(const ExperimentOptions& options);
 int experiment_slow(const ExperimentOptions& options);
 int experiment_drop(const ExperimentOptions& options);
+int experiment_exchange(const ExperimentOptions& options);
 int experiment_agm(const ExperimentOptions& options);
 int experiment_mgo(const ExperimentOptions& options);
 int experiment_redistribution(const ExperimentOptions& options);

@@ -14,12 +14,14 @@ namespace {
 
 constexpr double kWidth = 900;
 constexpr double kHeight = 520;
-constexpr double kLeft = 70;
+constexpr double kAxisLeft = 70;
 constexpr double kRight = 190;  // for the names of the lines
-constexpr double kTop = 50;
+constexpr double kAxisTop = 50;
 constexpr double kBottom = 60;
-constexpr std::array<std::string_view, 8> kColours = {"#1b6ca8", "#c0392b", "#27856a", "#b9770e",
-                                                      "#7d3c98", "#5d6d7e", "#2e4053", "#a04000"};
+constexpr double kHalf = 0.5;
+constexpr double kSecondRow = 18;
+constexpr std::array<std::string_view, 8> kLineColours = {
+    "#1b6ca8", "#c0392b", "#27856a", "#b9770e", "#7d3c98", "#5d6d7e", "#2e4053", "#a04000"};
 
 /// Writes the elements of one plot.
 class Drawing {
@@ -29,6 +31,7 @@ class Drawing {
       across_ = std::max(across_, static_cast<double>(line.values.size()));
       for (const double value : line.values) up_ = std::max(up_, value);
     }
+    if (plot.is_dotted) across_ += kHalf;
     if (plot.most > 0) up_ = plot.most;
     if (up_ <= 0) up_ = 1;
   }
@@ -37,9 +40,9 @@ class Drawing {
     svg_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << kWidth << "' height='" << kHeight
          << "' font-family='sans-serif' font-size='13'>\n<rect width='100%' height='100%' "
             "fill='white'/>\n";
-    label(kLeft, kTop / 2, plot_.title, "font-size='16' font-weight='bold'");
-    label(kLeft, kHeight - 18, plot_.across, "");
-    label(kLeft, kTop - 10, plot_.up, "fill='#555'");
+    label(kAxisLeft, kAxisTop / 2, plot_.title, "font-size='16' font-weight='bold'");
+    label(kAxisLeft, kHeight - 18, plot_.across, "");
+    label(kAxisLeft, kAxisTop - 10, plot_.up, "fill='#555'");
     axes();
     for (std::size_t i = 0; i < plot_.lines.size(); ++i) draw(i);
     svg_ << "</svg>\n";
@@ -48,14 +51,14 @@ class Drawing {
 
  private:
   [[nodiscard]] double x(double value) const {
-    return kLeft + value / std::max(across_, 1.0) * (kWidth - kLeft - kRight);
+    return kAxisLeft + value / std::max(across_, 1.0) * (kWidth - kAxisLeft - kRight);
   }
   [[nodiscard]] double y(double value) const {
     double share = std::min(value, up_) / up_;
     if (plot_.least > 0) {
       share = std::log(std::min(value, up_) / plot_.least) / std::log(up_ / plot_.least);
     }
-    return kHeight - kBottom - share * (kHeight - kTop - kBottom);
+    return kHeight - kBottom - share * (kHeight - kAxisTop - kBottom);
   }
 
   void label(double at_x, double at_y, std::string_view words, std::string_view looks) {
@@ -63,11 +66,11 @@ class Drawing {
   }
 
   void grid_line(double value) {
-    svg_ << "<line x1='" << kLeft << "' x2='" << kWidth - kRight << "' y1='" << y(value) << "' y2='"
-         << y(value) << "' stroke='#ddd'/>\n";
+    svg_ << "<line x1='" << kAxisLeft << "' x2='" << kWidth - kRight << "' y1='" << y(value)
+         << "' y2='" << y(value) << "' stroke='#ddd'/>\n";
     std::ostringstream number;
     number << value;
-    label(kLeft - 8, y(value) + 4, number.str(), "text-anchor='end'");
+    label(kAxisLeft - 8, y(value) + 4, number.str(), "text-anchor='end'");
   }
 
   void axes() {
@@ -79,7 +82,9 @@ class Drawing {
       for (double value = 0; value <= up_ * 1.0001; value += step) grid_line(value);
     }
     for (std::size_t i = 0; i < plot_.names.size(); ++i) {
-      label(x(static_cast<double>(i + 1)), kHeight - kBottom + 20, plot_.names[i],
+      // Long ones, as those of points are, take turns in two rows.
+      const double row = plot_.is_dotted && i % 2 == 1 ? kSecondRow : 0;
+      label(x(static_cast<double>(i + 1)), kHeight - kBottom + 20 + row, plot_.names[i],
             "text-anchor='middle'");
     }
     if (!plot_.names.empty()) return;
@@ -94,21 +99,43 @@ class Drawing {
 
   void draw(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
-    const std::string_view colour = kColours[i % kColours.size()];
-    const bool is_dashed = i >= kColours.size();  // The colours come again.
-    svg_ << "<polyline fill='none' stroke-width='2' stroke='" << colour
+    const std::string_view colour = colour_of(i);
+    const bool is_dashed = i >= kLineColours.size();  // The colours come again.
+    plot_.is_dotted ? draw_points(i) : draw_line(i);
+    constexpr double kLine = 22;
+    const double at = kAxisTop + 10 + kLine * static_cast<double>(i);
+    svg_ << "<rect x='" << kWidth - kRight + 15 << "' y='" << at - 9 << "' width='"
+         << (is_dashed ? 6 : 14) << "' height='5' fill='" << colour << "'/>\n";
+    label(kWidth - kRight + 36, at, line.name, "");
+  }
+
+  void draw_line(std::size_t i) {
+    const Plot::Line& line = plot_.lines[i];
+    const bool is_dashed = i >= kLineColours.size();
+    svg_ << "<polyline fill='none' stroke-width='2' stroke='" << colour_of(i)
          << (is_dashed ? "' stroke-dasharray='6 4" : "") << "' points='";
     for (std::size_t k = 0; k < line.values.size(); ++k) {
       if (line.values[k] < plot_.least) continue;
       svg_ << x(static_cast<double>(k + 1)) << ',' << y(line.values[k]) << ' ';
     }
     svg_ << "'/>\n";
-    constexpr double kLine = 22;
-    const double at = kTop + 10 + kLine * static_cast<double>(i);
-    svg_ << "<rect x='" << kWidth - kRight + 15 << "' y='" << at - 9 << "' width='"
-         << (is_dashed ? 6 : 14) << "' height='5' fill='" << colour << "'/>\n";
-    label(kWidth - kRight + 36, at, line.name, "");
   }
+
+  /// Each line a little to the right of the one before, so that equal values can be told apart.
+  void draw_points(std::size_t i) {
+    const Plot::Line& line = plot_.lines[i];
+    const bool is_hollow = i >= kLineColours.size();
+    constexpr double kSpread = 0.6;
+    const double share = static_cast<double>(i) / static_cast<double>(plot_.lines.size()) - kHalf;
+    for (std::size_t k = 0; k < line.values.size(); ++k) {
+      if (line.values[k] <= 0 || line.values[k] < plot_.least) continue;
+      svg_ << "<circle cx='" << x(static_cast<double>(k + 1) + kSpread * share) << "' cy='"
+           << y(line.values[k]) << "' r='5' stroke-width='2' stroke='" << colour_of(i) << "' fill='"
+           << (is_hollow ? "white" : colour_of(i)) << "'/>\n";
+    }
+  }
+
+  static std::string_view colour_of(std::size_t i) { return kLineColours[i % kLineColours.size()]; }
 
   const Plot& plot_;
   double across_ = 0;

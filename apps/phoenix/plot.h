@@ -22,6 +22,7 @@ struct Plot {
       0;  ///< Not 0: the axis is logarithmic, and begins here. Lower values are left out.
   double stride = 0;  ///< Of the axis below: what one value stands for; 0: they are counted.
   std::vector<std::string> names = {};  ///< Of 1, 2, ... on the axis below, instead of numbers.
+  bool is_dotted = false;  ///< Points, because neighbours do not hang together; 0: none there.
 
   /// kDenied if the file cannot be written.
   [[nodiscard]] Status write(const std::string& path) const;

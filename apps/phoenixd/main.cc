@@ -63,6 +63,7 @@ int run(const Options& options) {
   if (!started.ok()) return complain(started.error().what, kBadConfiguration);
   tcp::TcpDriver& driver = *started.value();
   driver.obey_signals();
+  if (options.network) driver.know(*options.network);
   const auto state = StateFile::write(
       options.mesh_dir,
       {.id = driver.self(), .name = options.driver.name, .endpoints = driver.endpoints()});

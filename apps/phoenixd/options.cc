@@ -8,9 +8,13 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 
 #include "overlay/planners/tree_styles.h"
+#include "runtime/sim/plan_run.h"
+#include "runtime/sim/topology.h"
 #include "runtime/tcp/key.h"
 #include "runtime/tcp/mesh_folder.h"
 
@@ -32,6 +36,7 @@ struct Arguments {
   double peer_timeout = 5.0;
   double alone_max = 86400;
   std::string trees = "learned";
+  std::string network;
   std::uint32_t state_receivers = 0;
   std::string bind;
   int ready_fd = -1;
@@ -51,6 +56,18 @@ std::vector<std::string> tree_sources() {
   std::vector<std::string> names = {kAdaptive};
   for (const std::string_view style : planners::tree_styles()) names.emplace_back(style);
   return names;
+}
+
+void declare_trees(CLI::App& app, Arguments& arguments) {
+  app.add_option("--trees", arguments.trees,
+                 "learned: drawn over the measured network; adaptive: found by local rules; or the "
+                 "planner that draws them (phoenix plan); the same for all daemons of a mesh")
+      ->capture_default_str()
+      ->check(CLI::IsMember(tree_sources()));
+  app.add_option("--network", arguments.network,
+                 "draw trees over the network of this topology file, p1 and so on in the order of "
+                 "its sites, and not over what is measured; the same for all daemons of a mesh")
+      ->type_name("FILE");
 }
 
 void declare(CLI::App& app, Arguments& arguments) {
@@ -91,11 +108,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "and nobody has joined; 0: never")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--trees", arguments.trees,
-                 "learned: drawn over the measured network; adaptive: found by local rules; or the "
-                 "planner that draws them (phoenix plan); the same for all daemons of a mesh")
-      ->capture_default_str()
-      ->check(CLI::IsMember(tree_sources()));
+  declare_trees(app, arguments);
   app.add_option("--state-receivers", arguments.state_receivers,
                  "states of vnodes go from here to so many others at once; 0: to all")
       ->capture_default_str();
@@ -165,6 +178,16 @@ Result<std::vector<int>> part_of_cpus(const std::string& part) {
                           all.begin() + static_cast<std::ptrdiff_t>((slot + 1) * count / slots));
 }
 
+/// Processors are placed as `phoenix plan` places them.
+Result<overlay::KnownNetwork> network_of(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return Error{ErrorCode::kNotFound, "cannot read " + path};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto topology = sim::Topology::parse(text);
+  if (!topology.ok()) return Error{ErrorCode::kBadInput, path + ": " + topology.error().what};
+  return sim::known_network(topology.value(), sim::placed_by_site(topology.value()));
+}
+
 Result<Options> checked(Arguments arguments) {
   if (arguments.mesh_dir.empty()) {
     const std::string all = tcp::meshes_folder();
@@ -191,6 +214,11 @@ Result<Options> checked(Arguments arguments) {
   if (!key.ok()) return key.error();
 
   Options options;
+  if (!arguments.network.empty()) {
+    auto network = network_of(arguments.network);
+    if (!network.ok()) return network.error();
+    options.network = std::move(network).value();
+  }
   options.mesh_dir = arguments.mesh_dir;
   options.cpus = cpus.value();
   options.ready_fd = arguments.ready_fd;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "overlay/network/known_network.h"
 #include "runtime/tcp/log_sink.h"
 #include "runtime/tcp/tcp_driver.h"
 
@@ -17,6 +19,7 @@ struct Options {
   int lifeline_fd = -1;   ///< The mesh ends when the other end of this pipe is closed; -1: none.
   bool is_guest = false;  ///< The key came through a pipe: nothing is to stay on this machine.
   bool detached = false;  ///< Runs in the background already.
+  std::optional<overlay::KnownNetwork> network;  ///< Instead of the one that is measured.
   tcp::LogOptions log;
   tcp::DriverOptions driver;
 };

@@ -6,8 +6,6 @@
 namespace phx::redistribution {
 namespace {
 
-constexpr std::uint64_t kTotalMax = std::uint64_t{1} << 60U;
-
 std::uint64_t rounded_up(std::uint64_t value, std::uint64_t divisor) {
   return value / divisor + (value % divisor == 0 ? 0 : 1);
 }

@@ -11,6 +11,9 @@
 /// collectives/redistribution/README.md. Thread rule: values and pure functions.
 namespace phx::redistribution {
 
+/// All weights of a graph together are no more.
+inline constexpr std::uint64_t kTotalMax = std::uint64_t{1} << 60U;
+
 /// So much goes from one processor to another one: bytes, or bytes over bandwidth.
 struct Message {
   std::size_t from = 0;

@@ -30,7 +30,13 @@ struct Order {
 /// The same, each time a matching whose least weight is greatest [Cohen06].
 [[nodiscard]] Schedule schedule_oggp(const Order& order);
 
-/// One of them.
+// Orders that need no plan. Two messages of a step may meet.
+/// Each processor sends to the one behind it first, then to the next but one.
+[[nodiscard]] Schedule schedule_rotation(const Order& order);
+/// All send to the first processor first, then to the second: everybody meets.
+[[nodiscard]] Schedule schedule_ranks(const Order& order);
+
+/// One of the planned ones.
 struct Scheduler {
   std::string_view name;
   std::string_view what;  ///< For people: half a line.

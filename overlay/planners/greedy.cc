@@ -37,8 +37,9 @@ class Greedy {
  public:
   /// Whose turn it is.
   enum class Turn {
-    kLatest,   ///< Of the kind that would be complete last, until no other kind can help it.
-    kEarliest  ///< Of whoever is reached first [Bhat03].
+    kLatest,    ///< Of the kind that would be complete last, until no other kind can help it.
+    kEarliest,  ///< Of whoever is reached first [Bhat03].
+    kFastest    ///< Of the least overhead, from whoever reaches it first [Banikazemi98].
   };
 
   Greedy(const Task& task, Turn turn)
@@ -54,7 +55,7 @@ class Greedy {
   }
 
   Links run() {
-    while (const auto offer = turn_ == Turn::kLatest ? latest() : earliest()) accept(*offer);
+    while (const auto offer = turn_ == Turn::kLatest ? latest() : first()) accept(*offer);
     for (Kind& kind : kinds_) complete(kind);
     return std::move(links_);
   }
@@ -86,12 +87,19 @@ class Greedy {
   }
 
   /// Empty: everybody is served.
-  [[nodiscard]] std::optional<Offer> earliest() const {
+  [[nodiscard]] std::optional<Offer> first() const {
     std::optional<Offer> chosen;
+    Duration least = kForever;
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
       if (kinds_[kind].waiting.empty()) continue;
+      const bool is_by_speed = turn_ == Turn::kFastest;
+      const Duration overhead =
+          is_by_speed ? costs_.overhead(kinds_[kind].waiting.back()) : Duration{};
+      if (overhead > least) continue;
       const Offer offer = best_offer(kind);
-      if (!chosen || offer.arrival < chosen->arrival) chosen = offer;
+      if (chosen && overhead == least && offer.arrival >= chosen->arrival) continue;
+      chosen = offer;
+      least = overhead;
     }
     return chosen;
   }
@@ -185,14 +193,30 @@ class Greedy {
   Links links_;
 };
 
+bool has_unequal_overheads(const Costs& costs) {
+  for (std::size_t i = 1; i < costs.size(); ++i) {
+    if (costs.overhead(i) != costs.overhead(0)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Plan plan_greedy(const Task& task) {
-  // Latest first is right where many are alike, earliest first where all differ.
-  Links links = Greedy(task, Greedy::Turn::kLatest).run();
-  Links other = Greedy(task, Greedy::Turn::kEarliest).run();
-  if (predicted(task, {other}, 0) < predicted(task, {links}, 0)) links = std::move(other);
-  return tree_plan(task, "greedy", {links}, /*cut=*/false);
+  // Latest first is right where many are alike, earliest first where all differ, fastest first
+  // where what one message costs a processor does.
+  std::vector<Greedy::Turn> turns = {Greedy::Turn::kLatest, Greedy::Turn::kEarliest};
+  if (has_unequal_overheads(task.costs)) turns.push_back(Greedy::Turn::kFastest);
+  Links best;
+  Duration least = kForever;
+  for (const Greedy::Turn turn : turns) {
+    Links links = Greedy(task, turn).run();
+    const Duration time = predicted(task, {links}, 0);
+    if (time >= least) continue;
+    least = time;
+    best = std::move(links);
+  }
+  return tree_plan(task, "greedy", {best}, /*cut=*/false);
 }
 
 }  // namespace phx::planners

@@ -23,6 +23,10 @@ Duration LearnedTrees::round_trip(ProcessorId other) {
   return plans().round_trip(self_, other);
 }
 
+bool LearnedTrees::may_span(ProcessorId other) {
+  return plans().may_span(self_, other);
+}
+
 std::optional<TreeView> LearnedTrees::view(TreeId id) {
   if (id.kind != TreeKind::kLearned || style_of(id) >= tree_styles().size()) {
     return std::nullopt;

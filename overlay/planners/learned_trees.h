@@ -37,6 +37,8 @@ class LearnedTrees {
   [[nodiscard]] std::optional<TreeView> view(TreeId id);
   /// As far as it is known; else as with the farthest of those that are. REQUIRES that both live.
   [[nodiscard]] Duration round_trip(ProcessorId other);
+  /// Whether a minimum spanning tree of the round trips may have the edge to it [NetworkPlans].
+  [[nodiscard]] bool may_span(ProcessorId other);
 
  private:
   [[nodiscard]] NetworkPlans& plans();

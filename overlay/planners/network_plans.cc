@@ -1,6 +1,7 @@
 #include "overlay/planners/network_plans.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -104,6 +105,24 @@ const NetworkPlans::Steps& NetworkPlans::plan_of(Place root, std::uint32_t numbe
 
 Duration NetworkPlans::round_trip(ProcessorId from, ProcessorId to) const {
   return round_trip(place_of(from), place_of(to));
+}
+
+/// Who is not placed is a site of its own.
+ProcessorId NetworkPlans::first_of_site(ProcessorId id) const {
+  const auto position = costs_.position(id);
+  return position ? costs_.id(costs_.sites()[costs_.site(*position)].front()) : id;
+}
+
+bool NetworkPlans::may_span(ProcessorId from, ProcessorId to) const {
+  const auto key = [this](ProcessorId a, ProcessorId b) {
+    return std::tuple(round_trip(a, b), std::min(a, b), std::max(a, b));
+  };
+  const std::array way = {from, first_of_site(from), first_of_site(to), to};
+  for (std::size_t i = 1; i < way.size(); ++i) {
+    const bool is_edge = way[i - 1] != way[i];
+    if (is_edge && !(key(way[i - 1], way[i]) < key(from, to))) return true;
+  }
+  return false;
 }
 
 /// Of who is not placed nothing is known: as far as the farthest of the others.

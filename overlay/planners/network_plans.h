@@ -36,6 +36,10 @@ class NetworkPlans {
   [[nodiscard]] TreeView view(TreeId id, ProcessorId self);
   /// The same in both directions. REQUIRES that both live.
   [[nodiscard]] Duration round_trip(ProcessorId from, ProcessorId to) const;
+  /// Whether a minimum spanning tree of the round trips may have this edge. It has not if all edges
+  /// of the way over the first processors of both sites are lighter; of equal ones the lower id
+  /// counts, then the higher one. Those edges may be in it. REQUIRES that both live.
+  [[nodiscard]] bool may_span(ProcessorId from, ProcessorId to) const;
 
  private:
   /// A place in `costs_`, or behind all of them one in `unplaced_`.
@@ -53,6 +57,7 @@ class NetworkPlans {
   [[nodiscard]] Plan make_plan(TreeStyle style, SizeClass size, Place root) const;
   [[nodiscard]] Steps steps_of(const PlannedTree& tree) const;
   [[nodiscard]] Duration round_trip(Place from, Place to) const;
+  [[nodiscard]] ProcessorId first_of_site(ProcessorId id) const;
 
   overlay::KnownNetwork network_;
   ProcessorSet live_;

@@ -28,6 +28,24 @@ PairNetwork pair_network(const Costs& costs) {
   return network;
 }
 
+overlay::KnownNetwork known_network(const PairNetwork& network) {
+  constexpr double kNanoseconds = 1e9;
+  const auto id = [](std::size_t i) { return ProcessorId{static_cast<std::uint32_t>(i + 1)}; };
+  overlay::KnownNetwork known;
+  known.sites.push_back({"", ProcessorSet::range(id(0), id(network.size() - 1)), Duration{}});
+  known.usual = {Duration{}, overlay::kUnlimited, overlay::kUnlimited};
+  for (std::size_t from = 0; from < network.size(); ++from) {
+    known.odd[id(from)] = {network.overhead(from), overlay::kUnlimited, overlay::kUnlimited};
+    for (std::size_t to = 0; to < network.size(); ++to) {
+      if (from == to) continue;
+      const double rate = kNanoseconds / network.byte_time(from, to);
+      known.pairs[{id(from), id(to)}] = {network.latency(from, to),
+                                         static_cast<std::uint64_t>(std::max(rate, 1.0))};
+    }
+  }
+  return known;
+}
+
 Plan plan_from_pairs(const Planner& planner, const Task& task) {
   const PairNetwork network = pair_network(task.costs);
   const PairCosts costs(network, planner.knows, task.bytes);

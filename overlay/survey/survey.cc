@@ -131,7 +131,7 @@ void Survey::handle(Instant, ProcessorId from, const NetworkUpdate& m, Outbox& o
   if (m.version <= version_ || !is_believable(from, m)) return;
   version_ = m.version;
   network_ = m.network;
-  out.report(NetworkChanged{});
+  if (!given_) out.report(NetworkChanged{});
 }
 
 void Survey::on_timer(Instant now, const Timer& timer, Outbox& out) {
@@ -252,6 +252,11 @@ void Survey::publish(Outbox& out) {
   for (const ProcessorId processor : live_.ids()) {
     if (processor != self_) out.send(processor, NetworkUpdate{version_, network_});
   }
+  if (!given_) out.report(NetworkChanged{});
+}
+
+void Survey::give(const KnownNetwork& network, Outbox& out) {
+  given_ = network;
   out.report(NetworkChanged{});
 }
 

@@ -80,10 +80,13 @@ class Survey {
   // Commands.
   /// Measures nothing any more, but answers those who do.
   void leave(Instant now, Outbox& out);
+  /// By somebody who knows it, the network is this, whatever is measured. Counts here alone.
+  /// REQUIRES a network whose check() succeeds.
+  void give(const KnownNetwork& network, Outbox& out);
 
   // Queries.
   /// Without sites: nothing is known yet. May name processors that are gone.
-  [[nodiscard]] const KnownNetwork& network() const { return network_; }
+  [[nodiscard]] const KnownNetwork& network() const { return given_ ? *given_ : network_; }
   [[nodiscard]] NetworkVersion version() const { return version_; }
 
  private:
@@ -113,9 +116,10 @@ class Survey {
   /// What each connection was heard to carry at once. Of those who are in a site.
   std::map<ProcessorId, std::uint64_t> heard_;
   std::map<ProcessorId, Instant> slow_;  ///< Links that were told of as slow, and when.
-  ProcessorId told_;  ///< The surveyor that knows of this processor.
-  KnownNetwork network_;
+  ProcessorId told_;      ///< The surveyor that knows of this processor.
+  KnownNetwork network_;  ///< As measured.
   NetworkVersion version_;
+  std::optional<KnownNetwork> given_;
   bool is_leaving_ = false;
 };
 

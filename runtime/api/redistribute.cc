@@ -5,6 +5,7 @@
 
 #include "runtime/api/collectives.h"
 #include "runtime/api/redistribution_plan.h"
+#include "runtime/tcp/steady_now.h"
 
 namespace phx {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 constexpr const char* kRedistribute = "redistribute";
 /// Whose process makes the plan.
 constexpr Vnode kPlanner = 0;
+/// For the daemon to say what it knows; else all ways are taken for alike.
+constexpr Duration kNetworkTime = 10s;
 
 /// What is wrong with this process's part already; empty: nothing.
 std::string wrong_here(const SessionCore& core, const Parcels& sent, const Redistribution& how) {
@@ -51,6 +54,16 @@ VnodeValues declarations(const SessionCore& core, const Parcels& sent, const Red
     values.emplace_back(v, encode(one));
   }
   return values;
+}
+
+/// As this process's daemon knows it, if the schedule depends on it.
+overlay::KnownNetwork known_network(SessionCore& core, const Redistribution& how) {
+  if (how.schedule == "rotation" || how.schedule == "ranks") return {};
+  core.engine.call([](runtime::Endpoint& endpoint) { endpoint.ask_network(); });
+  const Engine::Patience patience{kNetworkTime, [] { return std::string("redistribute"); }};
+  auto network = core.engine.await(
+      patience, [](runtime::Endpoint& endpoint) { return endpoint.take_network(); });
+  return network && network->check().ok() ? *std::move(network) : overlay::KnownNetwork();
 }
 
 Payload joint(const std::vector<Payload>& parts) {
@@ -131,7 +144,10 @@ class Execution {
 Parcels redistribute(SessionCore& core, const Parcels& sent, const Redistribution& how) {
   Collectives collectives(core);
   const auto all = collectives.gather(kPlanner, declarations(core, sent, how), kRedistribute);
-  const auto make = [&] { return encode(plan_redistribution(decode_all<Declaration>(*all))); };
+  const auto make = [&] {
+    const Planning planning{known_network(core, how), [] { return tcp::steady_now() - Instant{}; }};
+    return encode(plan_redistribution(decode_all<Declaration>(*all), planning));
+  };
   const auto plan =
       decode<RedistributionPlan>(collectives.broadcast(kPlanner, make, kRedistribute));
   if (!plan.problem.empty()) {

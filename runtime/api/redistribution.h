@@ -7,18 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/redistribution/pacer.h"
 #include "runtime/api/message.h"
 #include "runtime/api/values.h"
 
 namespace phx {
 
-/// When a step of a redistribution begins at a process. Each waits for what concerns it; nobody
-/// waits for all.
-enum class Pace : std::uint8_t {
-  kNoBarrier,           ///< At once: everything leaves in the order of the steps.
-  kBarrierSend,         ///< When the receivers have what it sent in the steps before.
-  kBarrierSendReceive,  ///< When it has received what is for it in these steps, too.
-};
+/// When a step of a redistribution begins at a process: kNoBarrier, kBarrierSend or
+/// kBarrierSendReceive.
+using redistribution::Pace;
 
 /// Bytes by the vnode at the other end. Signed, because programs subtract: less than 0 is refused.
 using Sizes = std::map<Vnode, std::int64_t>;
@@ -26,7 +23,8 @@ using Sizes = std::map<Vnode, std::int64_t>;
 /// How a redistribution goes on; the same at all processes. Rules and costs:
 /// runtime/api/README.md, "Redistribution".
 struct Redistribution {
-  /// Who sends to whom in which step: "rotation", "ranks", or a scheduler, as in "drc-exact".
+  /// Who sends to whom in which step: "rotation", "ranks", a scheduler, as in "drc-exact", or
+  /// "predicted": what is predicted to be the fastest over the network as the mesh knows it.
   std::string schedule = "rotation";
   Pace pace = Pace::kNoBarrier;
   /// What the beginning of a step costs, as bytes that could be sent meanwhile: for schedulers.

@@ -4,53 +4,15 @@
 #include <map>
 #include <utility>
 
-#include "collectives/redistribution/schedulers.h"
+#include "runtime/api/redistribution_choice.h"
 
 namespace phx {
 namespace {
 
 using redistribution::MessageGraph;
-using redistribution::Order;
-using redistribution::Schedule;
 
 std::string name_of(Vnode v) {
   return "v" + std::to_string(v);
-}
-
-/// Each process sends to the one behind it first, then to the next but one: nobody meets.
-Schedule schedule_rotation(const Order& order) {
-  const std::size_t processors = order.graph.processors;
-  std::map<std::size_t, redistribution::Step> steps;
-  for (std::size_t i = 0; i < order.graph.messages.size(); ++i) {
-    const auto& [from, to, weight] = order.graph.messages[i];
-    steps[(to + processors - from - 1) % processors].push_back({i, weight});
-  }
-  Schedule schedule;
-  for (auto& [distance, step] : steps) schedule.steps.push_back(std::move(step));
-  return schedule;
-}
-
-/// All send to the first process first, then to the second: everybody meets.
-Schedule schedule_ranks(const Order& order) {
-  std::map<std::size_t, redistribution::Step> steps;
-  for (std::size_t i = 0; i < order.graph.messages.size(); ++i) {
-    const auto& message = order.graph.messages[i];
-    steps[message.to].push_back({i, message.weight});
-  }
-  Schedule schedule;
-  for (auto& [to, step] : steps) schedule.steps.push_back(std::move(step));
-  return schedule;
-}
-
-using Make = Schedule (*)(const Order& order);
-
-std::map<std::string, Make, std::less<>> all_orders() {
-  std::map<std::string, Make, std::less<>> orders = {{"rotation", schedule_rotation},
-                                                     {"ranks", schedule_ranks}};
-  for (const auto& scheduler : redistribution::all_schedulers()) {
-    orders.emplace(scheduler.name, scheduler.make);
-  }
-  return orders;
 }
 
 /// Empty: nothing, as with all of these.
@@ -65,10 +27,10 @@ std::string wrong_with_options(const std::vector<Declaration>& all) {
     }
     return "the process of " + name_of(v) + " asks for another schedule or pace than that of v0";
   }
-  const auto orders = all_orders();
-  if (orders.contains(first.schedule)) return {};
-  std::string names;
-  for (const auto& [name, make] : orders) names += (names.empty() ? "" : ", ") + name;
+  const auto schedules = all_schedules();
+  if (first.schedule == kPredicted || schedules.contains(first.schedule)) return {};
+  std::string names(kPredicted);
+  for (const auto& [name, make] : schedules) names += ", " + name;
   return "there is no schedule '" + first.schedule + "'; there are " + names;
 }
 
@@ -120,12 +82,21 @@ std::string wrong_with_sizes(const std::vector<Declaration>& all) {
 /// A message of the graph, as vnodes.
 using Ends = std::pair<Vnode, Vnode>;
 
+/// In the order of positions.
+std::vector<ProcessorId> processors_of(const std::vector<Declaration>& all) {
+  ProcessorSet processors;
+  for (const Declaration& one : all) {
+    processors.insert(ProcessorId{static_cast<ProcessorId::rep>(one.processor)});
+  }
+  return processors.ids();
+}
+
 /// REQUIRES that all ends exist.
-MessageGraph graph_of(const std::vector<Declaration>& all, std::vector<Ends>& ends) {
+MessageGraph graph_of(const std::vector<Declaration>& all,
+                      const std::vector<ProcessorId>& processors, std::vector<Ends>& ends) {
   std::map<std::uint64_t, std::size_t> places;
-  for (const Declaration& one : all) places.emplace(one.processor, 0);
   MessageGraph graph;
-  for (auto& [processor, place] : places) place = graph.processors++;
+  for (const ProcessorId processor : processors) places[processor.value] = graph.processors++;
   for (Vnode from = 0; from < all.size(); ++from) {
     for (const auto& [to, bytes] : all[from].sent) {
       const std::size_t source = places.at(all[from].processor);
@@ -142,17 +113,22 @@ MessageGraph graph_of(const std::vector<Declaration>& all, std::vector<Ends>& en
 
 }  // namespace
 
-RedistributionPlan plan_redistribution(const std::vector<Declaration>& declarations) {
+RedistributionPlan plan_redistribution(const std::vector<Declaration>& declarations,
+                                       const Planning& planning) {
   for (const auto check : {wrong_with_options, wrong_with_ends, wrong_with_sizes}) {
     if (auto problem = check(declarations); !problem.empty()) return {std::move(problem), {}};
   }
   std::vector<Ends> ends;
-  const MessageGraph graph = graph_of(declarations, ends);
+  const std::vector<ProcessorId> processors = processors_of(declarations);
+  const MessageGraph graph = graph_of(declarations, processors, ends);
   if (const Status status = graph.check(); !status.ok()) return {status.error().what, {}};
   const Declaration& first = declarations.front();
-  const Make make = all_orders().find(first.schedule)->second;
+  const redistribution::Ways ways = ways_between(planning.network, processors);
+  const ScheduleTask task{graph, ways, first.pace, first.setup_bytes, planning.clock};
+  const ChosenSchedule chosen =
+      first.schedule == kPredicted ? choose_schedule(task) : make_schedule(first.schedule, task);
   RedistributionPlan plan;
-  for (const redistribution::Step& step : make({graph, first.setup_bytes}).steps) {
+  for (const redistribution::Step& step : chosen.schedule.steps) {
     std::vector<PlannedPart>& parts = plan.steps.emplace_back();
     for (const auto& [message, amount] : step) {
       const auto [from, to] = ends[message];

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "overlay/base/time.h"
+#include "overlay/network/known_network.h"
 #include "runtime/api/redistribution.h"
 
 namespace phx {
@@ -38,8 +41,15 @@ struct RedistributionPlan {
   void state(auto& io) { io(problem, steps); }
 };
 
+/// What the planner knows.
+struct Planning {
+  overlay::KnownNetwork network = {};    ///< Without sites: all ways are alike.
+  std::function<Duration()> clock = {};  ///< Empty: the planner takes no time.
+};
+
 /// The plan for `declarations`, of all vnodes by their numbers; or what is wrong with them, as one
 /// sentence. What goes from vnode to vnode within a process is in no plan.
-[[nodiscard]] RedistributionPlan plan_redistribution(const std::vector<Declaration>& declarations);
+[[nodiscard]] RedistributionPlan plan_redistribution(const std::vector<Declaration>& declarations,
+                                                     const Planning& planning = {});
 
 }  // namespace phx

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "overlay/base/ids.h"
-#include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
 #include "runtime/endpoint/contributions.h"
@@ -18,14 +17,12 @@
 #include "runtime/endpoint/holdings.h"
 #include "runtime/endpoint/kept_news.h"
 #include "runtime/endpoint/targets.h"
-#include "runtime/messages/delivery.h"
 #include "runtime/messages/local_messages.h"
 
 namespace phx::runtime {
 
 /// The application's side of one attachment to a daemon, without I/O: it owns the truth of every
 /// vnode held here and hands it over at safe points. Not thread-safe: one owner.
-///
 /// Guarantees: per (source, destination) and per broadcasting root every message is delivered once
 /// and in order, wherever the vnodes were meanwhile [Saito08 G12, G13]; the result of a reduction
 /// contains every vnode's contribution once [Saito08 G16]. No order between sources or kinds.
@@ -62,10 +59,10 @@ class Endpoint {
   void ask(VnodeId from, VnodeId to);  ///< So outflows().is_all_received() is heard of soon.
   void acknowledge();                  ///< Everything received: worth calling before a wait.
   void assume(const VnodeSet& vnodes) { outputs_.push_back(AppAssume{vnodes}); }
-  /// Gives up these, as far as they are held, at the next safe point although nobody asked.
-  void release(const VnodeSet& vnodes);
+  void release(const VnodeSet& vnodes);  ///< At the next safe point, although nobody asked.
   void waiting(AppWaiting waiting) { outputs_.push_back(std::move(waiting)); }
   void waited(AppWaited waited) { outputs_.push_back(std::move(waited)); }
+  void ask_network() { outputs_.push_back(AppNetworkQuestion{}); }  ///< See take_network().
   /// The program takes nothing any more; who sends to it hears that. is_settled(): finish().
   void close();
   void finish();
@@ -94,6 +91,7 @@ class Endpoint {
   [[nodiscard]] const Targets& targets() const { return targets_; }
   [[nodiscard]] std::uint64_t inbox_bytes() const { return holdings_.bytes(); }
   [[nodiscard]] const std::optional<AppEnd>& ended() const { return ended_; }
+  [[nodiscard]] auto take_network() { return std::exchange(network_, std::nullopt); }
   [[nodiscard]] bool is_refused() const { return !refusals_.empty(); }
   [[nodiscard]] std::vector<AppRefused> take_refusals() { return std::exchange(refusals_, {}); }
   [[nodiscard]] const Holdings::Counters& counters() const { return holdings_.counters(); }
@@ -109,6 +107,7 @@ class Endpoint {
   void handle(const AppRetire&) { retired_ = true; }
   void handle(AppEnd& m);
   void handle(const AppRepair& m);
+  void handle(AppNetwork& m) { network_ = std::move(m.known.network); }
   void deliver(const Delivery& delivery);
   void on_credit(const FlowCredit& credit);
   void ask(const VnodeSet& sources, const Asking& how);
@@ -145,6 +144,7 @@ class Endpoint {
   bool retired_ = false;
   std::optional<AppEnd> ended_;
   std::vector<AppRefused> refusals_;
+  std::optional<overlay::KnownNetwork> network_;  ///< As the daemon knew it when it was asked.
 };
 
 }  // namespace phx::runtime

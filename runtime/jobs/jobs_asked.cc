@@ -112,6 +112,7 @@ void Jobs::on_app_message(const Surroundings& around, ApplicationId application,
                  [&](AppWaiting& m) { entry->life.on_waiting(std::move(m.what)); },
                  [](AppWaited&) {},  // The meter has it.
                  [&](AppKeeps& m) { entry->traffic.on_kept(m); },
+                 [](AppNetworkQuestion&) {},  // The daemon answers it.
                  [&](AppReport& m) {
                    if (entry->life.start().spec.command.empty()) return;  // Nobody follows it.
                    entry->life.on_written(

@@ -8,8 +8,8 @@ using namespace runtime;
 
 template class OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
                      AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport, AppWaited,
-                     AppKeeps>;
+                     AppKeeps, AppNetworkQuestion>;
 
 template class OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd,
-                     AppRepair>;
+                     AppRepair, AppNetwork>;
 }  // namespace phx

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "collectives/messages.h"
-#include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/one_of.h"
 #include "runtime/messages/delivery.h"
+#include "runtime/messages/network_messages.h"
 #include "runtime/messages/wait_messages.h"
 
 namespace phx::runtime {
@@ -92,7 +92,7 @@ struct AppKeeps {
 };
 using ToDaemon = OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppReleased, AppAck,
                        AppAssume, AppFinish, AppWaiting, AppFlow, AppClosing, AppReport, AppWaited,
-                       AppKeeps>;
+                       AppKeeps, AppNetworkQuestion>;
 
 // --- Daemon to application process -----------------------------------------------------------
 
@@ -144,7 +144,7 @@ struct AppEnd {
   std::string reason;
   friend bool operator==(const AppEnd&, const AppEnd&) = default;
 };
-using ToApplication =
-    OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd, AppRepair>;
+using ToApplication = OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire,
+                            AppEnd, AppRepair, AppNetwork>;
 
 }  // namespace phx::runtime

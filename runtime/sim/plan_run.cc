@@ -1,14 +1,12 @@
 #include "runtime/sim/plan_run.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <utility>
 
 #include "overlay/base/check.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/rng.h"
-#include "runtime/sim/network_model.h"
+#include "runtime/sim/post.h"
 
 namespace phx::sim {
 namespace {
@@ -17,123 +15,6 @@ using planners::Edge;
 using planners::Plan;
 using planners::PlannedTree;
 using planners::Transfer;
-
-MachineId machine_of(ProcessorId processor) {
-  return MachineId{processor.value - 1};
-}
-
-/// Messages on their way through the network model, segment by segment: what Network does for
-/// connections, without any. Who is told of an arrival sends on.
-class Post {
- public:
-  struct Letter {
-    ProcessorId from;
-    ProcessorId to;
-    std::uint64_t bytes = 0;
-    std::uint64_t content = 0;  ///< For whoever sent it.
-  };
-  using OnLetter = std::function<void(const Letter&)>;
-
-  Post(const Topology& topology, const Placing& placing, const PlanRunOptions& options)
-      : model_(topology, 0.0, Rng(1)), options_(options) {
-    for (const std::size_t site : placing) static_cast<void>(model_.add_machine(site));
-    for (const auto& [id, rate] : options.interfaces) model_.set_interface(machine_of(id), rate);
-  }
-
-  void send(const Letter& letter);
-  /// Until nothing is on its way.
-  void run(const OnLetter& on_letter);
-  [[nodiscard]] Duration now() const { return now_ - Instant{}; }
-  [[nodiscard]] PlanOutcome& outcome() { return outcome_; }
-
- private:
-  enum class Stage : std::uint8_t { kLink, kTravel, kEnter, kTake, kArrived };
-  struct Step {
-    Instant at;
-    std::uint64_t number = 0;  ///< In the order of scheduling, so that runs repeat themselves.
-    Stage stage = Stage::kLink;
-    bool is_last = false;
-    std::uint32_t bytes = 0;
-    std::size_t letter = 0;
-    friend bool operator>(const Step& a, const Step& b) {
-      return std::pair(a.at, a.number) > std::pair(b.at, b.number);
-    }
-  };
-
-  void schedule(Step step, Instant at, Stage stage);
-  void on_step(const Step& step, const OnLetter& on_letter);
-
-  NetworkModel model_;
-  PlanRunOptions options_;
-  Instant now_{};
-  std::uint64_t next_step_ = 0;
-  std::priority_queue<Step, std::vector<Step>, std::greater<>> steps_;
-  std::vector<Letter> letters_;
-  std::vector<std::size_t> free_;  ///< Places of letters that have arrived.
-  PlanOutcome outcome_;
-};
-
-void Post::schedule(Step step, Instant at, Stage stage) {
-  step.at = at;
-  step.number = next_step_++;
-  step.stage = stage;
-  steps_.push(step);
-}
-
-void Post::send(const Letter& letter) {
-  const MachineId from = machine_of(letter.from);
-  const MachineId to = machine_of(letter.to);
-  ++outcome_.messages;
-  outcome_.bytes += letter.bytes;
-  const bool crosses = model_.has_link(from, to);
-  if (crosses) ++outcome_.crossings;
-  std::size_t place = letters_.size();
-  if (free_.empty()) {
-    letters_.push_back(letter);
-  } else {
-    place = free_.back();
-    free_.pop_back();
-    letters_[place] = letter;
-  }
-  std::uint64_t left = letter.bytes + options_.header_bytes;
-  Instant at = model_.leave_processor(now_, from);
-  do {
-    const std::uint64_t part = std::min(left, NetworkModel::kSegmentBytes);
-    left -= part;
-    at = model_.leave_interface(at, from, part);
-    const Step step{at, 0, Stage::kLink, left == 0, static_cast<std::uint32_t>(part), place};
-    schedule(step, at, crosses ? Stage::kLink : Stage::kTravel);
-  } while (left > 0);
-}
-
-void Post::run(const OnLetter& on_letter) {
-  while (!steps_.empty()) {
-    const Step step = steps_.top();
-    steps_.pop();
-    now_ = step.at;
-    on_step(step, on_letter);
-  }
-}
-
-void Post::on_step(const Step& step, const OnLetter& on_letter) {
-  const Letter letter = letters_[step.letter];
-  const MachineId from = machine_of(letter.from);
-  const MachineId to = machine_of(letter.to);
-  switch (step.stage) {
-    case Stage::kLink:
-      return schedule(step, model_.pass_link(now_, from, to, step.bytes), Stage::kTravel);
-    case Stage::kTravel:
-      return schedule(step, now_ + model_.travel_time(now_, from, to), Stage::kEnter);
-    case Stage::kEnter:
-      return schedule(step, model_.enter_interface(now_, to, step.bytes), Stage::kTake);
-    case Stage::kTake:
-      if (step.is_last) schedule(step, model_.enter_processor(now_, to), Stage::kArrived);
-      return;
-    case Stage::kArrived:
-      free_.push_back(step.letter);
-      return on_letter(letter);
-  }
-}
 
 /// Per processor and tree, whom it serves.
 using Children = std::map<ProcessorId, std::vector<ProcessorId>>;

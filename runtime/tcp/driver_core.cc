@@ -183,6 +183,10 @@ void TcpDriver::Core::obey_signals() {
   });
 }
 
+void TcpDriver::Core::know(const overlay::KnownNetwork& network) {
+  step([&](runtime::Daemon& daemon, Instant now) { daemon.know(now, network); });
+}
+
 void TcpDriver::Core::drain() {
   step([](runtime::Daemon& daemon, Instant now) { daemon.drain(now); });
 }

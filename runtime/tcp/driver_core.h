@@ -44,10 +44,10 @@ class TcpDriver::Core {
   [[nodiscard]] runtime::Stop run();
   void obey_signals();
   void drain();
+  void know(const overlay::KnownNetwork& network);
   void take_down();
   void halt();
   void adopt(Descriptor application);
-
   void on_inside(std::vector<runtime::ToDaemon> messages, bool may_join);
   void on_inside_gone();
   void flush();  ///< What was left for more of its kind.

@@ -39,6 +39,10 @@ void TcpDriver::drain() {
   core_->loop().post_from_outside([this] { core_->drain(); });
 }
 
+void TcpDriver::know(overlay::KnownNetwork network) {
+  core_->loop().post_from_outside([this, known = std::move(network)] { core_->know(known); });
+}
+
 void TcpDriver::halt() {
   core_->loop().post_from_outside([this] { core_->halt(); });
 }

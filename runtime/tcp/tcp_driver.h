@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "overlay/base/result.h"
+#include "overlay/network/known_network.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/effect.h"
 #include "runtime/messages/local_messages.h"
@@ -36,7 +37,7 @@ struct DriverOptions {
 
 /// Runs one Daemon over TCP: sockets, processes, the clock and one timer. It executes what the
 /// daemon wants, and decides nothing itself [STYLE 2.9].
-/// Thread rule: drain() and halt() on any thread; all else on one at a time.
+/// Thread rule: drain(), know() and halt() on any thread; all else on one at a time.
 class TcpDriver {
  public:
   /// Binds, joins the mesh (up to 10 s), and is a member when it returns. Errors are for the person
@@ -58,6 +59,8 @@ class TcpDriver {
   void end_with(Descriptor lifeline);
   /// Leaves the mesh in good order; run() returns when that is done.
   void drain();
+  /// Trees are drawn over this network, and not over the one that is measured [Daemon::know].
+  void know(overlay::KnownNetwork network);
   /// Ends at once, as a crash would look to the others; run() returns with code 130.
   void halt();
 

@@ -1,4 +1,5 @@
 #include "runtime/wire/codec_delivery.h"
+#include "runtime/wire/codec_network.h"
 #include "runtime/wire/codec_tops.h"
 
 namespace phx::wire {
@@ -95,6 +96,10 @@ void add(const runtime::AppKeeps& in, pb::ToDaemon& out, Sink& /*sink*/) {
     one.set_bytes(bytes);
   }
 }
+void add(const runtime::AppNetworkQuestion& /*in*/, pb::ToDaemon& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::AppNetworkQuestion>);
+  out.mutable_network_question();
+}
 
 // One per alternative of ToApplication, in its order.
 
@@ -138,6 +143,10 @@ void add(const runtime::AppEnd& in, pb::ToApplication& out, Sink& /*sink*/) {
   const auto& [code, reason] = in;
   out.mutable_end()->set_code(code);
   write_text(reason, out.mutable_end()->mutable_reason());
+}
+void add(const runtime::AppNetwork& in, pb::ToApplication& out, Sink& /*sink*/) {
+  const auto& [known] = in;
+  write(known, *out.mutable_network()->mutable_known());
 }
 
 runtime::AppReleased read_released(const pb::AppReleased& in, Source& source) {
@@ -215,7 +224,7 @@ void write_top(const runtime::ToApplication& in, pb::ToApplication& out, Sink& s
 }
 
 runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 14,
+  static_assert(std::variant_size_v<runtime::ToDaemon::Variant> == 15,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToDaemon::kSend:
@@ -249,6 +258,8 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
       return read_keeps(in.keeps(), source);
     case pb::ToDaemon::kReport:
       return runtime::AppReport{source.payload(in.report().lines_size(), "AppReport.lines")};
+    case pb::ToDaemon::kNetworkQuestion:
+      return runtime::AppNetworkQuestion{};
     case pb::ToDaemon::MESSAGE_NOT_SET:
       break;
   }
@@ -257,7 +268,7 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
 }
 
 runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToApplication::Variant> == 8,
+  static_assert(std::variant_size_v<runtime::ToApplication::Variant> == 9,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToApplication::kDeliver:
@@ -277,6 +288,8 @@ runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
       return runtime::AppRetire{};
     case pb::ToApplication::kEnd:
       return runtime::AppEnd{in.end().code(), source.text(in.end().reason(), "AppEnd.reason")};
+    case pb::ToApplication::kNetwork:
+      return runtime::AppNetwork{read(in.network().known(), source)};
     case pb::ToApplication::MESSAGE_NOT_SET:
       break;
   }

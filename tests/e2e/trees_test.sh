@@ -15,6 +15,24 @@ check "the mesh ends" "$phoenix" down
 check "a mesh of another style starts" "$phoenix" up --local 3 -q --daemon-option=--trees=agm
 check "its jobs are right" "$phoenix" run -n 6 -- "$demos/reduce" --length 1
 check "the mesh ends" "$phoenix" down
+cat >"$work/net" <<END
+site A 1
+site B 1
+site C 1
+latency A B 10000
+latency B C 10000
+latency A C 30000
+END
+check "a mesh that is given its network starts" \
+  "$phoenix" up --local 3 -q --daemon-option="--network=$work/net"
+"$phoenix" trees p1 --dot >tree.dot
+check "its trees are those of that network" \
+  sh -c 'grep -q "p1 -> p2" tree.dot && grep -q "p2 -> p3" tree.dot'
+check "its jobs are right" "$phoenix" run -n 6 --tree agm -- "$demos/reduce" --length 1
+check "the mesh ends" "$phoenix" down
+echo "site A 0 x" >"$work/net"
+check "a network that is none is refused" fails_with "net: " \
+  "$(dirname "$phoenix")/phoenixd" --mesh-dir "$work/bad" --new-key --network "$work/net"
 check "a mesh that finds trees by itself starts" \
   "$phoenix" up --local 2 -q --daemon-option=--trees=adaptive
 check "and draws none" fails_with "find trees by local rules" \

@@ -9,36 +9,6 @@
 
 namespace phx::mst::support {
 
-ProcessorId Groups::top(ProcessorId id) {
-  while (above_.contains(id)) id = above_.at(id);
-  return id;
-}
-
-bool Groups::join(ProcessorId a, ProcessorId b) {
-  const ProcessorId top_a = top(a);
-  const ProcessorId top_b = top(b);
-  if (top_a == top_b) return false;
-  above_[top_a] = top_b;
-  return true;
-}
-
-Tree kruskal(const Weights& weights, const Tree& kept) {
-  Groups groups;
-  Tree tree = kept;
-  for (const auto& [a, b] : kept) groups.join(a, b);
-  std::vector<EdgeKey> order;
-  for (const auto& [ends, weight] : weights) {
-    order.push_back({weight, ends.first, ends.second});
-  }
-  std::sort(order.begin(), order.end());
-  for (const EdgeKey& edge : order) {
-    if (edge.weight != kForever && groups.join(edge.low, edge.high)) {
-      tree.insert({edge.low, edge.high});
-    }
-  }
-  return tree;
-}
-
 EdgeKey heaviest_between(const Tree& tree, const Weights& weights, Pair ends) {
   const EdgeKey none{kForever, {}, {}};
   const std::function<EdgeKey(ProcessorId, ProcessorId, EdgeKey)> seek = [&](ProcessorId at,

@@ -1,16 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <set>
-#include <utility>
-#include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/rng.h"
 #include "overlay/mst/lab.h"
 #include "overlay/mst/messages.h"
+#include "tests/support/kruskal.h"
 
 namespace phx::mst::support {
 
@@ -21,24 +18,11 @@ inline ProcessorSet first(std::uint32_t count) {
   return ProcessorSet::range(p(1), p(count));
 }
 
-/// The lower end first.
-using Pair = std::pair<ProcessorId, ProcessorId>;
-using Weights = std::map<Pair, Duration>;
-using Tree = std::set<Pair>;
+using phx::support::kruskal;
+using phx::support::Pair;
+using phx::support::Tree;
+using phx::support::Weights;
 
-/// Which groups of processors hang together.
-class Groups {
- public:
-  /// False: they were one already.
-  bool join(ProcessorId a, ProcessorId b);
-
- private:
-  ProcessorId top(ProcessorId id);
-  std::map<ProcessorId, ProcessorId> above_;
-};
-
-/// The minimum spanning forest by Kruskal's rule, from `kept` on.
-Tree kruskal(const Weights& weights, const Tree& kept = {});
 /// The heaviest edge between two in a tree; kForever: there is no way.
 EdgeKey heaviest_between(const Tree& tree, const Weights& weights, Pair ends);
 Duration total(const Tree& tree, const Weights& weights);

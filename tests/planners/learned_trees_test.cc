@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "overlay/base/rng.h"
 #include "overlay/planners/planned_views.h"
 #include "overlay/planners/planners.h"
 #include "overlay/planners/tree_styles.h"
 #include "tests/planners/networks.h"
+#include "tests/support/kruskal.h"
 
 namespace phx::planners {
 namespace {
@@ -244,6 +246,49 @@ TEST_CASE("a store that has seen more than it looks through makes plans anew, an
   const auto anew = store.of(network, ProcessorSet::range(p(1), p(1)));
   CHECK(anew != used.front());
   CHECK(anew->live() == used.front()->live());
+}
+
+TEST_CASE("the minimum spanning tree of all pairs is that of those that it may have") {
+  constexpr std::uint32_t kProcessors = 14;
+  std::size_t edges = 0;
+  constexpr std::uint64_t kSeeds = 100;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    // Few different distances; insides may be longer than ways; the last one is in no site.
+    const auto draw = [&] { return std::chrono::microseconds(100 * (1 + rng.below(6))); };
+    overlay::KnownNetwork network;
+    network.sites.resize(1 + rng.below(5));
+    for (std::uint32_t id = 1; id < kProcessors; ++id) {
+      network.sites[rng.below(network.sites.size())].processors.insert(p(id));
+    }
+    for (std::size_t from = 0; from < network.sites.size(); ++from) {
+      if (rng.chance(0.8)) network.sites[from].latency = draw();
+      for (std::size_t to = 0; to < network.sites.size(); ++to) {
+        if (from != to && rng.chance(0.9)) network.between[{from, to}].latency = draw();
+      }
+    }
+    for (int i = 0; i < 8; ++i) {
+      const auto from = p(1 + static_cast<std::uint32_t>(rng.below(kProcessors)));
+      const auto to = p(1 + static_cast<std::uint32_t>(rng.below(kProcessors)));
+      if (from != to) network.pairs[{from, to}].latency = draw();
+    }
+    const auto live = ProcessorSet::range(p(1), p(kProcessors));
+    const NetworkPlans plans(network, live);
+    phx::support::Weights all;
+    phx::support::Weights possible;
+    for (const ProcessorId low : live.ids()) {
+      for (const ProcessorId high : live.ids()) {
+        if (low >= high) continue;
+        all[{low, high}] = plans.round_trip(low, high);
+        CHECK(plans.may_span(low, high) == plans.may_span(high, low));
+        if (plans.may_span(low, high)) possible[{low, high}] = all[{low, high}];
+      }
+    }
+    CHECK(phx::support::kruskal(possible) == phx::support::kruskal(all));
+    edges += possible.size();
+  }
+  CHECK(edges < kSeeds * kProcessors * (kProcessors - 1) / 4);
 }
 
 TEST_SUITE_END();

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "overlay/base/rng.h"
+#include "overlay/planners/pair_plans.h"
 #include "overlay/planners/pairs/collective_times.h"
 #include "overlay/planners/pairs/pair_planners.h"
 #include "overlay/planners/pairs/random_clusters.h"
+#include "overlay/planners/planners.h"
+#include "overlay/planners/shapes.h"
 
 using namespace phx;
 using namespace phx::planners;
@@ -357,4 +361,33 @@ TEST_CASE(
     CHECK(mean.of("fnf", CostModel::kOverlapped) < mgo);
     CHECK(mean.of("mgo-r1-first", CostModel::kOverlapped) < mgo);
   }
+}
+
+TEST_CASE("on MGO's own clusters our plan is not slower than any of these, told the same") {
+  constexpr std::size_t kSize = 64;
+  constexpr std::uint64_t kSeeds = 30;
+  std::map<std::string_view, double> sums;
+  double ours = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const auto [network, root] = random_clusters(kSize, seed);
+    const Charge charge{network, CostModel::kOverlapped, kShort};
+    const Costs costs(known_network(network));
+    PairTree tree{root, {}};
+    const Plan plan = plan_greedy({costs, root, kShort});
+    for (const Edge& edge : plan.trees.at(0)) {
+      tree.hops.emplace_back(*costs.position(edge.from), *costs.position(edge.to));
+    }
+    ours += to_ms(broadcast_time(tree, charge)) / kSeeds;
+    for (const PairPlanner& each : all_pair_planners()) {
+      const PairTree other = one_to_many(each, network, {CostModel::kOverlapped, kShort, root});
+      sums[each.name] += to_ms(broadcast_time(other, charge)) / kSeeds;
+    }
+  }
+  MESSAGE("ours: ", ours, " ms");
+  for (const auto& [name, sum] : sums) {
+    MESSAGE(name, ": ", sum, " ms");
+    CHECK(ours <= 1.01 * sum);
+  }
+  CHECK(ours <= sums["mgo"]);
+  CHECK(ours <= sums["mgo-r1-first"]);
 }

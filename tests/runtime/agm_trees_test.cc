@@ -40,6 +40,16 @@ overlay::KnownNetwork four_sites(std::uint64_t seed) {
   return network;
 }
 
+/// Four sites of ten, farther from each other than inside.
+overlay::KnownNetwork large_sites() {
+  overlay::KnownNetwork network = four_sites(1);
+  for (std::uint32_t site = 0; site < 4; ++site) {
+    network.sites[site].processors = ProcessorSet::range(p(10 * site + 1), p(10 * site + 10));
+    network.sites[site].latency = 100ns;
+  }
+  return network;
+}
+
 /// Processors whose messages arrive in order, one after the other.
 struct Mesh {
   struct Processor {
@@ -95,6 +105,7 @@ struct Mesh {
   void step() {
     auto [from, to, message] = std::move(mail.front());
     mail.pop_front();
+    if (std::holds_alternative<mst::Offer>(message)) ++offers;
     if (!live.contains(from) || !live.contains(to)) return;
     act(to, [&, from = from, &message = message](Processor& at, auto& out) {
       at.agm.on_message(from, message, out);
@@ -155,6 +166,7 @@ struct Mesh {
   ProcessorSet live;
   std::map<ProcessorId, std::unique_ptr<Processor>> all;
   std::deque<Letter> mail;
+  std::uint64_t offers = 0;
 };
 
 }  // namespace
@@ -171,6 +183,19 @@ TEST_CASE("all roots have the minimum spanning tree of the learned network, also
       CHECK(mesh.check_tree(p(root)) == mesh.least());
     }
   }
+}
+
+TEST_CASE("only channels are offered that a minimum spanning tree may have") {
+  Mesh mesh(40);
+  mesh.begin();
+  // Nothing is known: all are as near to the first one as to any other.
+  CHECK(mesh.offers == 2 * 39);
+  mesh.offers = 0;
+  mesh.learn(large_sites());
+  CHECK(mesh.check_tree(p(17)) == mesh.least());
+  // From each to the first of its site, and between those; 780 pairs there are. And those to p1
+  // that are no channels any more are told of.
+  CHECK(mesh.offers <= 2 * (36 + 6) + 2 * 39);
 }
 
 TEST_CASE("who joins is in the tree, and who leaves is not") {

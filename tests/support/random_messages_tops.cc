@@ -132,7 +132,7 @@ VnodeMessage RandomMessages::vnode_message() {
 }
 
 ToDaemon RandomMessages::to_daemon(std::size_t kind) {
-  static_assert(std::variant_size_v<ToDaemon::Variant> == 14, "a new one must be made here");
+  static_assert(std::variant_size_v<ToDaemon::Variant> == 15, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttach{job(), vnode().value, static_cast<std::int64_t>(number())};
@@ -164,13 +164,15 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
       return AppWaited{list([this] { return AppWaited::One{vnode(), number()}; }), number()};
     case 12:
       return AppKeeps{list([this] { return AppKeeps::One{vnode(), number()}; })};
+    case 13:
+      return AppNetworkQuestion{};
     default:
       return AppClosing{};
   }
 }
 
 ToApplication RandomMessages::to_application(std::size_t kind) {
-  static_assert(std::variant_size_v<ToApplication::Variant> == 8, "a new one must be made here");
+  static_assert(std::variant_size_v<ToApplication::Variant> == 9, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttached{job(), processor(), vnode().value, text(), number(), number32()};
@@ -186,6 +188,8 @@ ToApplication RandomMessages::to_application(std::size_t kind) {
       return AppRetire{};
     case 6:
       return AppEnd{code(), text()};
+    case 7:
+      return AppNetwork{{{number(), processor()}, network()}};
     default:
       return AppRepair{number()};
   }

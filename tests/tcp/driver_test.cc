@@ -23,61 +23,15 @@
 #include "runtime/tcp/client.h"
 #include "runtime/tcp/embedded.h"
 #include "runtime/wire/codec.h"
+#include "tests/tcp/daemons.h"
 #include "tests/tcp/folder.h"
 #include "tests/tcp/loop.h"
 
 namespace phx::tcp {
+
+using namespace test;
+
 namespace {
-
-constexpr Duration kWatchdog = 30s;
-
-/// A daemon on a thread of its own.
-struct Daemon {
-  explicit Daemon(const DriverOptions& options, LogSink log = {}) {
-    auto started = TcpDriver::start(options, std::move(log));
-    if (!started.ok()) MESSAGE(started.error().what);
-    REQUIRE(started.ok());
-    driver = std::move(started).value();
-    thread = std::thread([this] { stop = driver->run(); });
-  }
-  Daemon(const Daemon&) = delete;
-  Daemon& operator=(const Daemon&) = delete;
-  ~Daemon() {
-    if (thread.joinable()) driver->halt();
-    wait();
-  }
-  void wait() {
-    if (thread.joinable()) thread.join();
-  }
-  [[nodiscard]] std::string endpoint() const { return driver->endpoints().front(); }
-
-  std::unique_ptr<TcpDriver> driver;
-  runtime::Stop stop;
-  std::thread thread;
-};
-
-DriverOptions options_of(const std::vector<std::string>& join = {}) {
-  DriverOptions options;
-  options.key = test::key_of(1);
-  options.name = "test";
-  options.join = join;
-  return options;
-}
-
-ToolClient tool_at(const std::string& endpoint) {
-  auto client = ToolClient::connect({endpoint}, test::key_of(1));
-  REQUIRE(client.ok());
-  return std::move(client).value();
-}
-
-template <class Reply>
-Reply answer(ToolClient& tool, const runtime::ClientRequest& request) {
-  REQUIRE(tool.send(request).ok());
-  auto reply = tool.receive(kWatchdog);
-  REQUIRE(reply.ok());
-  REQUIRE(std::holds_alternative<Reply>(reply.value()));
-  return std::get<Reply>(std::move(reply).value());
-}
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
