@@ -21,6 +21,7 @@ void PassedNumbers::insert(const ReductionId& id, const Passing& passing, Reduct
   Way& along = target.ways[way];
   along.last_number = id.number;
   along.last = passing;
+  if (passing.in_time) along.in_time = passing.at;
   along.greatest.insert(id.number);
   if (along.greatest.size() > kNumbersMax) along.greatest.erase(along.greatest.begin());
   target.numbers.insert(Number{id.number});
@@ -57,6 +58,17 @@ const PassedNumbers::Passing* PassedNumbers::last(VnodeId target, ReductionWay w
   if (at == targets_.end()) return nullptr;
   const auto along = at->second.ways.find(way);
   return along == at->second.ways.end() ? nullptr : &along->second.last;
+}
+
+std::optional<Instant> PassedNumbers::last_in_time(VnodeId target) const {
+  const auto at = targets_.find(target);
+  std::optional<Instant> latest;
+  if (at == targets_.end()) return latest;
+  for (const auto& [way, along] : at->second.ways) {
+    if (way != kShortWay && along.in_time)
+      latest = std::max(latest.value_or(Instant{}), *along.in_time);
+  }
+  return latest;
 }
 
 std::vector<ReductionWay> PassedNumbers::ways(VnodeId target) const {

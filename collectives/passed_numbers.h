@@ -24,13 +24,14 @@ class PassedNumbers {
   /// Ranges kept per target [limit].
   static constexpr std::size_t kRangesMax = 256;
   /// Numbers per target and way of which the way is known [limit].
-  static constexpr std::size_t kNumbersMax = 64;
+  static constexpr std::size_t kNumbersMax = 256;
 
   /// The passing of one reduction.
   struct Passing {
     Instant first_token;              ///< When its first token came here.
     Instant at;                       ///< When it was passed on.
     std::optional<ProcessorId> told;  ///< The parent that knows of all numbers passed so far.
+    bool in_time = true;              ///< All that was waited for had come.
   };
 
   /// REQUIRES targets_max > 0.
@@ -46,6 +47,8 @@ class PassedNumbers {
   [[nodiscard]] std::optional<Instant> first_token(const ReductionId& id) const;
   /// The passing that was last towards `target` that way; null: none is known.
   [[nodiscard]] const Passing* last(VnodeId target, ReductionWay way = kShortWay) const;
+  /// When something was passed in time last towards `target`, on a way for long values.
+  [[nodiscard]] std::optional<Instant> last_in_time(VnodeId target) const;
   /// The ways along which something was passed towards `target`, ascending.
   [[nodiscard]] std::vector<ReductionWay> ways(VnodeId target) const;
   /// Targets to which something was passed at or after `from`, the latest first.
@@ -65,6 +68,7 @@ class PassedNumbers {
     std::set<std::uint64_t> greatest;  ///< Numbers that went this way.
     std::uint64_t last_number = 0;     ///< The number passed last, not the greatest.
     Passing last;                      ///< Of `last_number`.
+    std::optional<Instant> in_time;    ///< When something was passed in time last.
   };
   struct Target {
     IntervalSet<Number> numbers;

@@ -8,6 +8,9 @@
 namespace phx::collectives {
 namespace {
 
+/// As many pieces of a long value may be on their way along one of its two trees.
+constexpr std::uint64_t kMoreLongAnswers = 16;
+
 VnodeSet covered_by(const ReductionToken& token) {
   VnodeSet covered;
   for (const ReductionPart& part : token.parts) {
@@ -130,12 +133,9 @@ Duration Reduction::wait(const Situation& situation) const {
 }
 
 Instant Reduction::patience(VnodeId target, const Held& held) const {
-  Instant due = held.deadline;
-  if (held.way == kShortWay) return due;
-  for (const ReductionWay way : passed_.ways(target)) {
-    if (way != kShortWay) due = std::max(due, passed_.last(target, way)->at + options_.wait_long);
-  }
-  return due;
+  if (held.way == kShortWay) return held.deadline;
+  const auto last = passed_.last_in_time(target);
+  return last ? std::max(held.deadline, *last + options_.wait_long) : held.deadline;
 }
 
 ReductionWay Reduction::way_of(const ReductionId& id) const {
@@ -207,7 +207,7 @@ void Reduction::answer(Instant now, std::pair<VnodeId, ReductionWay> along,
   const PassedNumbers::Passing* last = passed_.last(target, way);
   if (!parent || last == nullptr || last->told == parent) return;
   if (now - last->at > options_.wait_max) return;  // nobody waits any more
-  const std::uint64_t count = options_.answers_max * (way == kShortWay ? 1 : 4);
+  const std::uint64_t count = options_.answers_max * (way == kShortWay ? 1 : kMoreLongAnswers);
   for (const ReductionId& id : passed_.greatest(target, count, way)) {
     out.send(*parent, ReductionToken{id, {}, {}, true, line_, way});
   }
@@ -220,11 +220,11 @@ void Reduction::pass(Instant now, HeldMap::iterator at, const Situation& situati
   held_.erase(at);
   held_bytes_ -= held.sum.bytes();
   const std::optional<ProcessorId> above = parent(situation.target_owner, situation.tree);
+  const bool complete = has_all(id, held, situation);
   answer(now, {id.target, held.way}, above, out);
-  passed_.insert(id, {held.since, now, above}, held.way);
+  passed_.insert(id, {held.since, now, above, complete}, held.way);
   if (held.armed) out.disarm(id);
 
-  const bool complete = has_all(id, held, situation);
   elsewhere_.on_passed(id);
   ReductionToken token{id, held.sum.kind(), held.sum.take_parts(), complete, line_, held.way};
   const bool is_empty = token.parts.empty();

@@ -22,8 +22,8 @@ struct ReductionOptions {
   std::uint64_t held_bytes_max = std::uint64_t{256} << 20U;
   /// Targets whose passed reductions are remembered [limit]; the least recently used goes.
   std::size_t targets_max = 4096;
-  /// Short reductions per target of which a new parent is told; and a quarter of the long ones
-  /// [limit].
+  /// Short reductions per target of which a new parent is told; and a sixteenth of the long ones,
+  /// which are pieces [limit].
   std::uint64_t answers_max = 16;
 };
 

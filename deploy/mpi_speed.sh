@@ -11,6 +11,7 @@
 # SIZES    of collective operations, in bytes [4 1024 16384 65536 1048576]; wide: [1 1024 65536 1048576 4194304]
 # SECONDS_EACH   time for one figure [0.3]
 # POLITE   a library that makes MPICH wait instead of poll when it finds nothing (bench/polite.so of wanlab)
+# RANKS_OF wide: in which communicator: world [world]; copy, another one of all ranks; part, one of three of four
 # ROUNDS, PAUSE_MS   wide: of each size [10], and before each [150]
 set -e
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -98,6 +99,15 @@ case ${1:-local} in
   wide)
     [ -x "$WANLAB/wanlab" ] || { echo "say where the emulator is: WANLAB=/path/to/wanlab $0 wide" >&2; exit 2; }
     cp -r "$WANLAB/bench" "$work/bench"
+    case ${RANKS_OF:-world} in
+      copy) color=0 ;;
+      part) color='rank % 4 == 3 ? MPI_UNDEFINED : 0' ;;
+    esac
+    # Of those that are left out each meets the others at the end.
+    [ -z "$color" ] || sed -i -e 's/MPI_COMM_WORLD/ranks/g' -e 's/^static double now/static MPI_Comm ranks;\n&/' \
+      -e "s/MPI_Init(&argc, &argv);/& { int rank; MPI_Comm_rank(MPI_COMM_WORLD, \&rank); \
+          MPI_Comm_split(MPI_COMM_WORLD, $color, 0, \&ranks); } if (ranks == MPI_COMM_NULL) { MPI_Finalize(); return 0; }/" \
+      "$work/bench/bcast_bench.c"
     "$build/bin/mpicc" -O2 -o "$work/phoenix" "$work/bench/bcast_bench.c"
     mpicc.openmpi -O2 -o "$work/bench/bcast_bench.ompi" "$work/bench/bcast_bench.c"
     mpicc.mpich -O2 -o "$work/bench/bcast_bench.mpich" "$work/bench/bcast_bench.c"

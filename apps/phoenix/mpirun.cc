@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/job_environment.h"
 #include "apps/phoenix/launch.h"
+#include "apps/phoenix/mpi_mesh.h"
 #include "apps/phoenix/ranks.h"
 #include "apps/phoenix/run.h"
 #include "apps/phoenix/start.h"
@@ -66,11 +68,8 @@ constexpr std::pair<const char*, int> kPassedOver[] = {{"-oversubscribe", 0},
 
 constexpr std::size_t kRanksMost = 10'000;  // As many as a mesh has members.
 
-/// What stands between two colons.
-struct Part {
-  std::size_t count = 0;  ///< 0: not said
-  MpiProcess spec;
-};
+/// What stands between two colons. A count of 0 was not said.
+using Part = MpiProgram;
 
 struct Command {
   std::vector<Part> parts;
@@ -96,10 +95,12 @@ class Parser {
       error_ = "mpirun: which program?";
     }
     if (!error_.empty()) return Error{ErrorCode::kBadInput, error_};
-    for (Part& part : command_.parts) {
+    for (std::size_t i = 0; i < command_.parts.size(); ++i) {
+      Part& part = command_.parts[i];
       auto& own = part.spec.environment;
       own.insert(own.begin(), command_.environment.begin(), command_.environment.end());
       own = environment_of(own);
+      own.push_back("PHOENIX_MPI_APPNUM=" + std::to_string(i));
       if (part.spec.folder.empty()) part.spec.folder = command_.folder;
     }
     return std::move(command_);
@@ -107,7 +108,7 @@ class Parser {
 
  private:
   void part() {
-    Part part;
+    Part part{.count = 0, .spec = {}};
     while (at_ < words_.size() && words_[at_].starts_with("-") && error_.empty()) option(part);
     while (at_ < words_.size() && words_[at_] != ":") part.spec.command.push_back(words_[at_++]);
     ++at_;  // the colon
@@ -191,9 +192,21 @@ class Parser {
   Command command_;
 };
 
-/// One process on each of as many processors of a mesh.
-int run_on_mesh(const Command& command, std::size_t count) {
-  const Part& part = command.parts.front();
+std::string names_of(const std::vector<Part>& parts) {
+  std::string name;
+  for (const Part& part : parts) {
+    name += (name.empty() ? "" : ":") +
+            std::filesystem::path(part.spec.command.front()).filename().string();
+  }
+  return name;
+}
+
+/// One process on each of as many processors of a mesh as the parts have.
+int run_on_mesh(const Command& command) {
+  const std::vector<Part>& parts = command.parts;
+  const Part& first = parts.front();
+  std::size_t count = 0;
+  for (const Part& part : parts) count += part.count;
   RunOptions options;
   options.mesh = command.mesh;
   options.vnodes = count;
@@ -204,9 +217,15 @@ int run_on_mesh(const Command& command, std::size_t count) {
   options.passes_input = true;  // As mpirun does.
   options.no_tags = !command.options.tags_output;
   options.timeout_s = command.options.timeout_s;
-  options.environment = part.spec.environment;
-  options.directory = part.spec.folder;
-  options.command = part.spec.command;
+  options.name = names_of(parts);
+  if (parts.size() == 1) {
+    options.environment = first.spec.environment;
+    options.directory = first.spec.folder;
+    options.command = first.spec.command;
+  } else {
+    options.command = one_command(parts);
+  }
+  options.environment.push_back(network_setting(command.mesh));
   return run_job(options);
 }
 
@@ -235,8 +254,12 @@ Result<std::vector<Place>> places_named(const Command& command) {
 int run_on_hosts(Command command) {
   auto slots = places_named(command);
   if (!slots.ok()) return fail(slots.error().what, kUsage);
-  const std::size_t said = command.parts.front().count;
-  const std::size_t count = said == 0 ? slots.value().size() : said;
+  Part& first = command.parts.front();
+  if (first.count == 0) {
+    first.count = command.parts.size() == 1 ? slots.value().size() : 1;
+  }
+  std::size_t count = 0;
+  for (Part& part : command.parts) count += part.count = std::max<std::size_t>(part.count, 1);
   std::vector<Place> places;
   for (std::size_t i = 0; i < count; ++i) places.push_back(slots.value()[i % slots.value().size()]);
   command.mesh = "mpirun-" + std::to_string(::getpid());
@@ -250,13 +273,13 @@ int run_on_hosts(Command command) {
       return fail(members.error().what, is_interrupted ? kInterrupted : kFailed);
     }
   }
-  const int code = run_on_mesh(command, count);
+  const int code = run_on_mesh(command);
   const Status ended = end_mesh(command.mesh);
   return ended.ok() ? code : fail(ended.error().what);
 }
 
 int mpirun(const std::vector<std::string>& words) {
-  const auto command = Parser(words).parse();
+  auto command = Parser(words).parse();
   if (!command.ok()) return fail(command.error().what, kUsage);
   if (command.value().wants_help) {
     std::fputs(kHelp, stdout);
@@ -264,18 +287,15 @@ int mpirun(const std::vector<std::string>& words) {
   }
   const bool has_hosts = !command.value().hosts.empty() || !command.value().hosts_file.empty();
   const bool is_here = command.value().mesh.empty() && !has_hosts;
-  if (!is_here && command.value().parts.size() > 1) {
-    return fail("mpirun: on a mesh, or on other machines, there is one program", kUsage);
-  }
   if (!command.value().mesh.empty() && has_hosts) {
     return fail("mpirun: --mesh or --hosts, not both; phoenix add adds machines to a mesh", kUsage);
   }
   if (has_hosts) return run_on_hosts(command.value());
-  const auto count_of = [](const Part& part) { return std::max<std::size_t>(part.count, 1); };
-  if (!is_here) return run_on_mesh(command.value(), count_of(command.value().parts.front()));
+  for (Part& part : command.value().parts) part.count = std::max<std::size_t>(part.count, 1);
+  if (!is_here) return run_on_mesh(command.value());
   std::vector<MpiProcess> ranks;
   for (const Part& part : command.value().parts) {
-    ranks.insert(ranks.end(), count_of(part), part.spec);
+    ranks.insert(ranks.end(), part.count, part.spec);
   }
   return run_ranks(ranks, command.value().options);
 }

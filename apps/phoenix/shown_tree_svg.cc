@@ -14,12 +14,12 @@ namespace {
 
 constexpr double kColumn = 150;
 constexpr double kRow = 24;
-constexpr double kLeft = 40;
-constexpr double kTop = 80;
+constexpr double kTreeLeft = 40;
+constexpr double kTreeTop = 80;
 constexpr double kBoxWidth = 52;
 constexpr double kBoxHeight = 18;
-constexpr std::array<std::string_view, 8> kColours = {"#1b6ca8", "#c0392b", "#27856a", "#b9770e",
-                                                      "#7d3c98", "#5d6d7e", "#2e4053", "#a04000"};
+constexpr std::array<std::string_view, 8> kTreeColours = {
+    "#1b6ca8", "#c0392b", "#27856a", "#b9770e", "#7d3c98", "#5d6d7e", "#2e4053", "#a04000"};
 
 /// Places processors, and writes the elements.
 class TreePicture {
@@ -27,18 +27,18 @@ class TreePicture {
   explicit TreePicture(const ShownTree& tree) : tree_(tree), below_(tree.by_parent()) {
     place(tree.id.root, 0);
     for (const auto& [processor, site] : tree.sites) {
-      colours_.try_emplace(site, kColours[colours_.size() % kColours.size()]);
+      colours_.try_emplace(site, kTreeColours[colours_.size() % kTreeColours.size()]);
     }
   }
 
   std::string draw() {
     const double depth = static_cast<double>(tree_.depth());
-    const double width = std::max(2 * kLeft + depth * kColumn + kBoxWidth, kLeastWidth);
-    const double height = kTop + (rows_ + 1) * kRow;
+    const double width = std::max(2 * kTreeLeft + depth * kColumn + kBoxWidth, kLeastWidth);
+    const double height = kTreeTop + (rows_ + 1) * kRow;
     svg_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << width << "' height='" << height
          << "' font-family='sans-serif' font-size='11'>\n<rect width='100%' height='100%' "
             "fill='white'/>\n<text x='"
-         << kLeft << "' y='26' font-size='16' font-weight='bold'>" << title() << "</text>\n";
+         << kTreeLeft << "' y='26' font-size='16' font-weight='bold'>" << title() << "</text>\n";
     legend();
     for (const ShownTree::Edge& edge : tree_.edges) draw(edge);
     for (const auto& [processor, at] : places_) box(processor);
@@ -58,7 +58,7 @@ class TreePicture {
     const auto children = below_.find(processor);
     double y = 0;
     if (children == below_.end()) {
-      y = kTop + rows_ * kRow + kRow / 2;
+      y = kTreeTop + rows_ * kRow + kRow / 2;
       ++rows_;
     } else {
       double first = -1;
@@ -69,7 +69,7 @@ class TreePicture {
       }
       y = (first + last) / 2;
     }
-    places_[processor] = {kLeft + static_cast<double>(depth) * kColumn, y};
+    places_[processor] = {kTreeLeft + static_cast<double>(depth) * kColumn, y};
     return y;
   }
 
@@ -80,7 +80,7 @@ class TreePicture {
   }
 
   void legend() {
-    double x = kLeft;
+    double x = kTreeLeft;
     for (const auto& [site, colour] : colours_) {
       const std::string name = site.empty() ? "in no site yet" : "site " + site;
       svg_ << "<rect x='" << x << "' y='42' width='12' height='12' fill='" << colour
@@ -108,7 +108,7 @@ class TreePicture {
     const Place& at = places_.at(processor);
     const auto site = tree_.sites.find(processor);
     const std::string_view colour =
-        site == tree_.sites.end() ? kColours.back() : colours_.at(site->second);
+        site == tree_.sites.end() ? kTreeColours.back() : colours_.at(site->second);
     svg_ << "<rect x='" << at.x << "' y='" << at.y - kBoxHeight / 2 << "' width='" << kBoxWidth
          << "' height='" << kBoxHeight << "' rx='3' fill='" << colour << "'/><text x='"
          << at.x + kBoxWidth / 2 << "' y='" << at.y + 4 << "' text-anchor='middle' fill='white'>"

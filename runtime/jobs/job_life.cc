@@ -38,6 +38,19 @@ std::string describe(const Exit& exit) {
   return text;
 }
 
+/// What its process is to run. It may have to know which vnodes it begins with before it attaches.
+JobSpec spec_for(const JobStart& start, ProcessorId self) {
+  JobSpec spec = start.spec;
+  const auto beginners = start.processors.ids();
+  const auto found = std::lower_bound(beginners.begin(), beginners.end(), self);
+  if (found == beginners.end() || *found != self) return spec;
+  const auto place = static_cast<std::uint64_t>(found - beginners.begin());
+  // As VnodeMap shares them out.
+  const std::uint64_t first = place * spec.vnodes / beginners.size();
+  spec.environment.push_back("PHOENIX_FIRST_VNODE=" + std::to_string(first));
+  return spec;
+}
+
 }  // namespace
 
 JobLife::JobLife(ProcessorId self, JobStart start, const DaemonConfig& config)
@@ -90,7 +103,7 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
   if (start_.spec.command.empty() || !is_chosen(around)) return;
   has_process_ = true;
   become(around, Stage::kStarting, {}, out);
-  out.report(Effect{Spawn{id(), start_.spec, has_input()}});
+  out.report(Effect{Spawn{id(), spec_for(start_, self_), has_input()}});
   out.arm(JobTimer{JobTimer::Kind::kAttach, id(), {}}, around.now + start_.spec.attach_timeout);
 }
 

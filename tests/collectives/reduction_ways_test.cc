@@ -114,6 +114,32 @@ TEST_CASE("long values wait for their turn as long as others of the target come"
   CHECK(receivers(c.timer({kTarget, 1})) == std::vector<ProcessorId>{ProcessorId{3}});
 }
 
+TEST_CASE("pieces that nobody will send wait at the same time, not one after the other") {
+  Crossing c;
+  constexpr std::uint64_t kPieces = 100;
+  for (std::uint64_t i = 0; i < kPieces; ++i) {
+    c.token(std::nullopt, sum_token(vnodes(50, 50), 1, 2 * i + 1), 2);
+    c.now += 1ms;
+  }
+  c.now += 1s;
+  std::size_t passed = 0;
+  for (std::uint64_t i = 0; i < kPieces; ++i)
+    passed += receivers(c.timer({kTarget, 2 * i + 1})).size();
+  CHECK(passed == kPieces);
+}
+
+TEST_CASE("a new parent is told of as many pieces as may be on their way") {
+  Crossing c;
+  constexpr std::uint64_t kPieces = 300;
+  for (std::uint64_t i = 0; i < kPieces; ++i) {
+    c.token(std::nullopt, sum_token(vnodes(50, 50), 1, 2 * i), 1);
+  }
+  c.trees[1].parent = kChild;
+  Box out;
+  c.reduction.on_situation(c.now, kTarget, kOwner, &c.trees[1], out, 1);
+  CHECK(receivers(out.take()) == std::vector<ProcessorId>(256, kChild));
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::collectives

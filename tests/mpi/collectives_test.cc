@@ -478,23 +478,70 @@ TEST_CASE(
   }
 }
 
+namespace {
+
+/// Part r of rank s is part s of rank r. Returns the number of messages.
+std::uint64_t check_alltoall(const Case& c, bool is_crowded) {
+  auto from = for_each_rank(c.size, [&](int rank) { return input(rank, c.pairs * c.size); });
+  auto to = room(c.size, c.pairs * c.size);
+  const Ranks ranks{c.size, false, is_crowded, is_crowded};
+  const Sent sent = all_send(ranks, c.seed, [&](Schedule& schedule, int rank) {
+    const Area given = first_part(at(from, rank), c.pairs);
+    const Area taken = first_part(at(to, rank), c.pairs);
+    goes_by_row(schedule, taken) ? add_alltoall_by_row(schedule, given, taken)
+                                 : add_alltoall(schedule, equal_parts(given), equal_parts(taken));
+  });
+  const auto length = static_cast<std::ptrdiff_t>(2 * c.pairs);
+  for (int r = 0; r < c.size; ++r) {
+    for (int s = 0; s < c.size; ++s) {
+      CHECK(std::equal(at(to, r).begin() + s * length, at(to, r).begin() + (s + 1) * length,
+                       at(from, s).begin() + r * length));
+    }
+  }
+  return sent.messages;
+}
+
+}  // namespace
+
 TEST_CASE("an alltoall brings part r of rank s to part s of rank r") {
   for_all([](const Case& c) {
-    if (c.pairs == kLong && c.size > 8) return;
-    auto from = for_each_rank(c.size, [&](int rank) { return input(rank, c.pairs * c.size); });
-    auto to = room(c.size, c.pairs * c.size);
-    all_call(c.size, c.seed, [&](Schedule& schedule, int rank) {
-      add_alltoall(schedule, equal_parts(first_part(at(from, rank), c.pairs)),
-                   equal_parts(first_part(at(to, rank), c.pairs)));
-    });
-    const auto length = static_cast<std::ptrdiff_t>(2 * c.pairs);
-    for (int r = 0; r < c.size; ++r) {
-      for (int s = 0; s < c.size; ++s) {
-        CHECK(std::equal(at(to, r).begin() + s * length, at(to, r).begin() + (s + 1) * length,
-                         at(from, s).begin() + r * length));
-      }
-    }
+    if (c.pairs < kLong || c.size <= 8) check_alltoall(c, /*is_crowded=*/false);
   });
+}
+
+TEST_CASE("where ranks share cores short parts go by way of one rank, with two messages for each") {
+  for_all([](const Case& c) {
+    if (c.pairs == kLong && c.size > 8) return;
+    const auto others = static_cast<unsigned>(c.size - 1);
+    const auto messages = check_alltoall(c, /*is_crowded=*/true);
+    const bool is_long = c.pairs * c.size * 8 > 8192;
+    if (c.pairs < kLong)
+      CHECK(messages == (is_long || c.size < 3 ? (others + 1) * others : 2 * others));
+    auto all = room(c.size, c.pairs * c.size);
+    const Sent sent =
+        all_send({c.size, false, true, true}, c.seed, [&](Schedule& schedule, int rank) {
+          const Area first = first_part(at(all, rank), c.pairs);
+          Values own = input(rank, c.pairs);
+          copy(area(own), first.part(rank * c.pairs, c.pairs));
+          add_allgather_equal(schedule, first);
+        });
+    for (const Values& one : all) CHECK(one == joined(c.size, c.pairs));
+    if (c.pairs < kLong) CHECK(sent.messages == 2 * others);
+  });
+}
+
+TEST_CASE(
+    "where ranks share cores an allreduce is a reduction and a broadcast, but of long values") {
+  constexpr int kPairs = 2000;
+  for (const int size : {5, 8, 17}) {
+    auto sums = inputs(size, kPairs);
+    const auto sent = all_send({size, false, true, true}, 7, [&](Schedule& schedule, int rank) {
+      const Area both = area(at(sums, rank));
+      add_allreduce(schedule, {kCompose.op(), both}, both);
+    });
+    for (const Values& one : sums) CHECK(one == expected(kCompose, {0, size - 1}, kPairs));
+    CHECK(sent.messages == 2 * static_cast<unsigned>(size - 1));
+  }
 }
 
 TEST_CASE("several collectives of the same ranks do not meet each other") {

@@ -29,6 +29,27 @@ cat > end.c <<'C'
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+static int sums(MPI_Comm comm) {  /* with results known; lengths up to many pieces */
+  static int out[300000], in[300000];
+  int rank, size, wrong = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  for (int round = 0; round < 12; ++round) {
+    const int root = round % size, count = round % 4 == 3 ? 300000 : round * 20;
+    for (int i = 0; i < count; ++i) out[i] = rank == root ? i + round : -1;
+    MPI_Bcast(out, count, MPI_INT, root, comm);
+    for (int i = 0; i < count; ++i) wrong += out[i] != i + round;
+    for (int i = 0; i < count; ++i) out[i] = i * (rank + 1);
+    MPI_Reduce(out, in, count, MPI_INT, MPI_SUM, root, comm);
+    for (int i = 0; i < count && rank == root; ++i) wrong += in[i] != i * size * (size + 1) / 2;
+    MPI_Barrier(comm);
+    MPI_Allreduce(MPI_IN_PLACE, out, count, MPI_INT, MPI_MAX, comm);
+    for (int i = 0; i < count; ++i) wrong += out[i] != i * size;
+    MPI_Allgather(&rank, 1, MPI_INT, in, 1, MPI_INT, comm);
+    for (int i = 0; i < size; ++i) wrong += in[i] != i;
+  }
+  return wrong;
+}
 int main(int argc, char** argv) {
   int rank, size, number = 0;
   const char* how = argc > 1 ? argv[1] : "";
@@ -37,24 +58,20 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!strcmp(how, "input") && rank == 0 && scanf("%d", &number) == 1) printf("read %d\n", number);
   if (!strcmp(how, "name")) printf("%s is %d of %d\n", argv[2], rank, size);
+  if (!strcmp(how, "which")) {
+    int *program, found;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &program, &found);
+    printf("%d is of program %d\n", rank, found ? *program : -1);
+  }
   if (rank == 1 && !strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
   if (rank == 1 && !strcmp(how, "kill")) raise(SIGKILL);
   if (rank == 1 && !strcmp(how, "leave")) _exit(0);
-  if (!strcmp(how, "sums")) {  /* of all, with results known; lengths up to many pieces */
-    static int out[300000], in[300000];
+  if (!strcmp(how, "sums")) {  /* of all, and of parts with other orders of ranks */
+    MPI_Comm part[3] = {MPI_COMM_WORLD};
     int wrong = 0;
-    for (int round = 0; round < 12; ++round) {
-      const int root = round % size, count = round % 4 == 3 ? 300000 : round * 20;
-      for (int i = 0; i < count; ++i) out[i] = rank == root ? i + round : -1;
-      MPI_Bcast(out, count, MPI_INT, root, MPI_COMM_WORLD);
-      for (int i = 0; i < count; ++i) wrong += out[i] != i + round;
-      for (int i = 0; i < count; ++i) out[i] = i * (rank + 1);
-      MPI_Reduce(out, in, count, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
-      for (int i = 0; i < count && rank == root; ++i) wrong += in[i] != i * size * (size + 1) / 2;
-      MPI_Barrier(MPI_COMM_WORLD);
-      MPI_Allreduce(MPI_IN_PLACE, out, count, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-      for (int i = 0; i < count; ++i) wrong += out[i] != i * size;
-    }
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part[1]);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &part[2]);
+    for (int i = 0; i < 3; ++i) wrong += sums(part[i]);
     if (wrong != 0) MPI_Abort(MPI_COMM_WORLD, 9);
     printf("rank %d has all sums\n", rank);
   }
@@ -69,7 +86,7 @@ int main(int argc, char** argv) {
   }
   if (rank == 1 && !strcmp(how, "error")) MPI_Send(&number, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
   if (!strcmp(how, "wait") || (size > 2 && strcmp(how, "input") && strcmp(how, "name") &&
-                                strcmp(how, "sums"))) {
+                                strcmp(how, "sums") && strcmp(how, "which"))) {
     system("sleep 1000 &");
     MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
@@ -93,6 +110,12 @@ expect sums 0 'rank 4 has all sums' "$bin/phoenix" mpirun -n 5 ./end sums
 expect "sums over TCP" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --tcp -n 5 ./end sums
 "$bin/phoenix" up -q --mesh lab --local 3 || failed=1
 expect "sums on a mesh" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --mesh lab -n 3 ./end sums
+expect "several on a mesh" 0 'b c is 2 of 3' "$bin/phoenix" mpirun --mesh lab -n 2 ./end name a : -n 1 ./end name "b c"
+expect "which on a mesh" 0 '1 is of program 1' "$bin/phoenix" mpirun --mesh lab -n 1 ./end which : -n 2 ./end which
+expect "several differ" 0 '^yes /tmp 2$' "$bin/phoenix" mpirun --mesh lab -n 1 ./end name a : -n 1 ./end name a \
+  : -env ANSWER yes -wdir /tmp sh -c 'echo $ANSWER $(pwd) $PHOENIX_FIRST_VNODE; exec "$0" name x' "$work/end"
+expect "one of several is missing" 127 'nowhere' "$bin/phoenix" mpirun --mesh lab -n 2 ./end name a : ./nowhere
+expect "too many" 1 'the mesh has too few processors' "$bin/phoenix" mpirun --mesh lab -n 2 ./end name a : -n 2 ./end name b
 for who in 0 1 2; do
   expect "killed on a mesh" 137 "killed by SIGKILL .*it was rank $who" "$bin/phoenix" mpirun --mesh lab -n 3 ./end storm $who 3
   if pgrep -f "$work/end storm" > /dev/null; then echo "on a mesh processes are left behind"; failed=1; fi
@@ -102,6 +125,7 @@ printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' > shell && chmod +x shell  # every 
 printf 'one slots=2 listen=127.0.0.1:0\ntwo:1 listen=127.0.0.1:0\n' > hosts
 expect "on hosts" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --hostfile hosts --remote-shell "$work/shell" ./end sums
 expect "on a host twice" 0 'rank 3 has all sums' "$bin/phoenix" mpirun -n 4 -f hosts --remote-shell "$work/shell" ./end sums
+expect "several on hosts" 0 'b is 2 of 3' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end name a : -n 2 ./end name b
 expect "killed on hosts" 137 'it was rank 0' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end storm 0 3
 expect "no host" 2 "'-x' is no name of a machine" "$bin/phoenix" mpirun --hosts a,-x ./end sums
 if [ -n "$(ls "$work/meshes")" ]; then echo "a mesh is left behind"; failed=1; fi
@@ -113,6 +137,7 @@ expect "timeout of others" 124 'the time is up' env MPIEXEC_TIMEOUT=1 "$bin/mpie
 expect "options of others" 0 'a is 1 of 2' "$bin/mpirun" --bind-to none --mca btl tcp,self -ppn 2 -q -n 2 ./end name a
 expect "no option" 2 'there is no option --what' "$bin/mpirun" --what -n 2 ./end name a
 expect several 0 'b is 2 of 3' "$bin/mpiexec" -n 2 ./end name a : -n 1 ./end name b
+expect "which of several" 0 '2 is of program 1' "$bin/mpiexec" -n 2 ./end which : -n 1 ./end which
 expect tagged 0 '^\[1\] a is 1 of 2' "$bin/mpiexec" -l -np 2 ./end name a
 expect environment 0 'yes-1' "$bin/mpiexec" -n 2 -genv ANSWER yes sh -c 'echo $ANSWER-$PHOENIX_MPI_RANK'
 expect "environment by name" 0 'yes-1' env ANSWER=yes "$bin/mpiexec" -n 2 -genvlist ANSWER,HOME sh -c 'echo $ANSWER-$PHOENIX_MPI_RANK'

@@ -19,7 +19,7 @@ program pi
   call mpi_sizeof(whole, bytes, error)
   call mpi_type_size(mpi_double_precision, known, error)
   if (bytes /= known) stop 2
-  call mpi_sizeof(pairs, bytes, error)
+  call mpi_sizeof(pairs(:, 1), bytes, error)
   call mpi_type_size(mpi_complex, known, error)
   if (bytes /= known) stop 3
   call mpi_finalize(error)

@@ -45,6 +45,7 @@ class World {
           continue;
         }
         ++messages;
+        ++sent[{one.self(), output.to}];
         ways_[{one.self(), output.to}].push_back(std::move(output));
       }
     }
@@ -61,6 +62,7 @@ class World {
     }
   }
   std::uint64_t messages = 0;
+  std::map<std::pair<int, int>, std::uint64_t> sent;  ///< of these, from and to
   std::uint64_t casts = 0;
   std::uint64_t contributions = 0;
 

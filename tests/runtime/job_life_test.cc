@@ -78,6 +78,25 @@ struct Harness {
 
 TEST_SUITE_BEGIN("runtime/job_life");
 
+TEST_CASE("a process is told with which vnode it begins, if the job begins there") {
+  for (const auto& [at, first] : {std::pair{kHome, "0"}, {kOther, "2"}, {kThird, "4"}}) {
+    Harness h(at);
+    h.life.consider_start(h.around(), h.out);
+    const auto spawned = support::effects<Spawn>(h.out.take());
+    REQUIRE(spawned.size() == 1);
+    CHECK(spawned[0].spec.environment ==
+          std::vector<std::string>{std::string("PHOENIX_FIRST_VNODE=") + first});
+  }
+  Harness late(ProcessorId{7});
+  late.view.members.put(Member{late.self, 7, {}, {}, false});
+  late.members.insert(late.self);
+  late.staying.insert(late.self);
+  late.life.consider_start(late.around(), late.out);
+  const auto spawned = support::effects<Spawn>(late.out.take());
+  REQUIRE(spawned.size() == 1);
+  CHECK(spawned[0].spec.environment.empty());
+}
+
 TEST_CASE("a leaver that was chosen says that it starts nothing, so that nobody waits for it") {
   Harness h(kOther);
   h.leaves(kOther);

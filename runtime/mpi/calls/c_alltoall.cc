@@ -1,3 +1,4 @@
+#include <optional>
 #include <vector>
 
 #include "runtime/mpi/calls/collective.h"
@@ -29,6 +30,16 @@ void alltoall(Communicator& comm, Schedule& schedule, const Exchange& what) {
   add_alltoall(schedule, what.from, what.to);
 }
 
+/// `from`: of this rank, the first of equal parts; none if they stand where others are to come.
+void alltoall_equal(Communicator& comm, Schedule& schedule, const std::optional<Area>& from,
+                    const Area& to) {
+  const bool is_short = !comm.is_inter() && goes_by_row(schedule, to);
+  if (is_short && from) check_apart(*from, to);
+  if (is_short) return add_alltoall_by_row(schedule, from.value_or(to), to);
+  const Areas places = equal_parts(to);
+  alltoall(comm, schedule, {from ? equal_parts(*from) : copied(schedule, places), places});
+}
+
 /// The parts of a call with a datatype for each rank; displacements are bytes.
 Areas typed_parts(const void* buffer, const int* counts, const int* places,
                   const MPI_Datatype* datatypes) {
@@ -46,11 +57,9 @@ PHX_MPI_BOTH(Alltoall, Ialltoall,
              (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
               MPI_Datatype in_type, MPI_Comm comm),
              [&](Communicator& all, Schedule& schedule) {
-               const Areas to = equal_parts(Area::of(in, in_count, in_type));
-               const Areas from = is_in_place(out)
-                                      ? copied(schedule, to)
-                                      : equal_parts(Area::of(out, out_count, out_type));
-               alltoall(all, schedule, {from, to});
+               std::optional<Area> from;
+               if (!is_in_place(out)) from = Area::of(out, out_count, out_type);
+               alltoall_equal(all, schedule, from, Area::of(in, in_count, in_type));
              })
 
 PHX_MPI_BOTH(Alltoallv, Ialltoallv,

@@ -5,10 +5,13 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "runtime/mpi/base/info.h"
 #include "runtime/mpi/base/job_facts.h"
 #include "runtime/mpi/calls/requests.h"
+#include "runtime/mpi/collectives/collectives.h"
 
 using namespace phx::mpi;
 
@@ -52,6 +55,20 @@ void meet_all() {
   wait_for(*schedule);
 }
 
+/// The same, and all know where all are.
+void meet_and_locate() {
+  Communicator& world = comm_of(MPI_COMM_WORLD);
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(world.size()));
+  ids[static_cast<std::size_t>(world.rank())] = Process::current().processor().value;
+  const Ref<Schedule> schedule(new Schedule(world.collective(), world.next_tag()));
+  add_allgather_equal(*schedule, Area::of_bytes(reinterpret_cast<std::byte*>(ids.data()), 4));
+  Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
+  wait_for(*schedule);
+  std::vector<phx::ProcessorId> processors;
+  for (const std::uint32_t id : ids) processors.push_back(phx::ProcessorId{id});
+  JobNetwork::of_process().locate(std::move(processors));
+}
+
 /// What MPI_INFO_ENV says of how this process was started.
 void describe_start(int processes) {
   Info& info = info_of(MPI_INFO_ENV);
@@ -85,10 +102,10 @@ void begin(int level) {
   make_communicator(MPI_COMM_WORLD, "MPI_COMM_WORLD", new Communicator(kWorldContext, all));
   make_communicator(MPI_COMM_SELF, "MPI_COMM_SELF", new Communicator(fresh_context(), self));
   job_facts().universe_size = process.size();
-  job_facts().appnum = 0;
+  job_facts().appnum = launched().program;
   describe_start(process.size());
   life() = Life::kRunning;
-  meet_all();
+  process.may_cast_to(*all) ? meet_and_locate() : meet_all();
 }
 
 }  // namespace

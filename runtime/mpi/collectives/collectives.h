@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -14,13 +15,28 @@ namespace phx::mpi {
 [[nodiscard]] inline bool is_flat(const Schedule& schedule) {
   return schedule.scope().is_crowded && schedule.scope().size() <= 32;
 }
+/// Whether it costs least that all tell one of them, and that one tells all: for that, or because
+/// the ways are long, and other algorithms take more of them, one after the other.
+[[nodiscard]] inline bool is_central(const Schedule& schedule) {
+  return is_flat(schedule) || schedule.scope().is_wide();
+}
 
 /// Whether it travels in segments between ranks that are not near each other, so that who passes it
 /// on need not wait for all of it. A segment needs no asking.
 [[nodiscard]] bool is_cut(const Schedule& schedule, const Area& area);
-/// Calls it with the first element, and the number of elements, of each segment; or once.
+/// Elements that travel together: the `number`-th of those of an area of so many bytes.
+struct Segment {
+  MPI_Count first;
+  MPI_Count many;
+  std::uint64_t number;
+  std::uint64_t bytes_of_all;
+};
+/// Calls it with each segment; or once with all.
 void for_segments(const Schedule& schedule, const Area& area,
-                  const std::function<void(MPI_Count first, MPI_Count many)>& add);
+                  const std::function<void(const Segment&)>& add);
+/// What this rank is in the tree of a segment. REQUIRES a scope that has trees.
+[[nodiscard]] GroupTrees::Place place_in_tree(const Schedule& schedule, int root,
+                                              const Segment& segment);
 
 /// The areas of all ranks, by rank.
 using Areas = std::function<Area(int)>;
@@ -38,6 +54,11 @@ void add_allgather(Schedule& schedule, const Areas& all);
 void add_allgather_equal(Schedule& schedule, const Area& first);
 /// `from(r)` goes to rank r, `to(r)` comes from it.
 void add_alltoall(Schedule& schedule, const Areas& from, const Areas& to);
+/// Whether equal parts, of which this is the first, are short enough to go by way of one rank.
+[[nodiscard]] bool goes_by_row(const Schedule& schedule, const Area& first);
+/// The same as add_alltoall() then: two messages for each. `from`, `to`: the first parts; they may
+/// be the same.
+void add_alltoall_by_row(Schedule& schedule, const Area& from, const Area& to);
 
 /// What is combined, and how.
 struct Combining {

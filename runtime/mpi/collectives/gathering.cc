@@ -54,6 +54,22 @@ void add_allgather(Schedule& schedule, const Areas& all) {
   }
 }
 
+namespace {
+
+/// All tell rank 0, and it tells all. `all` has room for what they have.
+void add_by_way_of_one(Schedule& schedule, std::byte* all, const Areas& places) {
+  const int size = schedule.scope().size();
+  const MPI_Count bytes = places(0).bytes();
+  const Areas parts = [=](int rank) { return Area::of_bytes(all + rank * bytes, bytes); };
+  add_gather(schedule, 0, places(schedule.scope().rank), parts);
+  add_broadcast(schedule, 0, Area::of_bytes(all, size * bytes));
+  schedule.run([=] {
+    for (int rank = 0; rank < size; ++rank) copy(parts(rank), places(rank));
+  });
+}
+
+}  // namespace
+
 void add_allgather_equal(Schedule& schedule, const Area& first) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
@@ -61,6 +77,7 @@ void add_allgather_equal(Schedule& schedule, const Area& first) {
   if (bytes * size > kShort) return add_allgather(schedule, equal_parts(first));
   std::byte* const all = schedule.memory(bytes * size);
   const Areas places = equal_parts(first);
+  if (is_central(schedule)) return add_by_way_of_one(schedule, all, places);
   schedule.run([=] { copy(places(rank), Area::of_bytes(all, bytes)); });
   add_doubling(schedule, all, bytes);
   schedule.run([=] {

@@ -211,6 +211,24 @@ std::optional<collectives::ReductionKind> runtime_kind(const Schedule& schedule,
   return collectives::ReductionKind{*op, *type, false};
 }
 
+/// Up the tree that a broadcast would come down. Who is served last there has the least below it,
+/// so it is ready first.
+void add_known_tree_reduce(Schedule& schedule, const GroupTrees::Place& place,
+                           const Combining& what, const Area& result) {
+  if (place.parent && place.children.empty()) {
+    schedule.send(*place.parent, what.own.buffer());
+    return schedule.then();
+  }
+  Combined pair = begin(schedule, what);
+  for (auto child = place.children.rbegin(); child != place.children.rend(); ++child) {
+    schedule.receive(*child, pair.next.buffer());
+    add_combination(schedule, what.op, pair, /*comes_first=*/false);
+  }
+  if (!place.parent) return schedule.run([from = pair.now, result] { copy(from, result); });
+  schedule.send(*place.parent, pair.now.buffer());
+  schedule.then();
+}
+
 void add_tree_reduce(Schedule& schedule, int root, const Combining& what, const Area& result) {
   const int rank = schedule.scope().rank;
   Combined pair = begin(schedule, what);
@@ -233,10 +251,14 @@ void add_reduce(Schedule& schedule, int root, const Combining& what, const Area&
   }
   if (is_flat(schedule, what)) return add_flat_reduce(schedule, root, what, result);
   if (is_long(schedule, what)) return add_long_reduce(schedule, root, what, result);
-  for_segments(schedule, what.own, [&](MPI_Count first, MPI_Count many) {
+  for_segments(schedule, what.own, [&](const Segment& segment) {
     const bool is_root = schedule.scope().rank == root;
-    add_tree_reduce(schedule, root, {what.op, what.own.part(first, many)},
-                    is_root ? result.part(first, many) : Area());
+    const Combining part{what.op, what.own.part(segment.first, segment.many)};
+    const Area to = is_root ? result.part(segment.first, segment.many) : Area();
+    if (!schedule.scope().trees || !what.op->commutes) {
+      return add_tree_reduce(schedule, root, part, to);
+    }
+    add_known_tree_reduce(schedule, place_in_tree(schedule, root, segment), part, to);
   });
 }
 
@@ -248,12 +270,11 @@ void add_allreduce(Schedule& schedule, const Combining& what, const Area& result
     schedule.result(0, *kind, result.buffer());
     return schedule.then();
   }
-  if (is_flat(schedule, what)) {
-    add_flat_reduce(schedule, 0, what, result);
-    return add_broadcast(schedule, 0, result);
+  if (is_long(schedule, what) && !is_flat(schedule, what)) {
+    return add_long_allreduce(schedule, what, result);
   }
-  if (is_long(schedule, what)) return add_long_allreduce(schedule, what, result);
-  if (is_cut(schedule, what.own)) {
+  if (is_cut(schedule, what.own) || (is_central(schedule) && what.op->commutes) ||
+      is_flat(schedule)) {
     add_reduce(schedule, 0, what, result);
     return add_broadcast(schedule, 0, result);
   }

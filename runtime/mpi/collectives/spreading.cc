@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/mpi/collectives/collectives.h"
 #include "runtime/mpi/engine/traffic.h"
@@ -9,6 +10,21 @@ namespace phx::mpi {
 namespace {
 
 constexpr MPI_Count kSegment = Traffic::kShortMax;
+/// Along trees of the network, which may be deep and their ways narrow, of a shorter message.
+constexpr MPI_Count kSegmentLeast = MPI_Count{16} << 10;
+constexpr MPI_Count kSegmentsUsual = 16;
+
+MPI_Count segment_bytes(const Schedule& schedule, const Area& area) {
+  if (!schedule.scope().trees) return kSegment;
+  return std::clamp(area.bytes() / kSegmentsUsual, kSegmentLeast, kSegment);
+}
+
+void add_known_tree(Schedule& schedule, const GroupTrees::Place& place, const Area& area) {
+  if (place.parent) schedule.fill(*place.parent, area.buffer());
+  schedule.then();
+  for (const int child : place.children) schedule.send(child, area.buffer());
+  schedule.then();
+}
 
 /// A binomial tree: who has it passes it on at half of the distance, and so on.
 void add_tree(Schedule& schedule, int root, const Area& area) {
@@ -40,16 +56,28 @@ void add_meeting(Schedule& schedule, const Area& nothing) {
 }  // namespace
 
 bool is_cut(const Schedule& schedule, const Area& area) {
-  return !schedule.scope().is_near && area.bytes() > kSegment;
+  return !schedule.scope().is_near && area.bytes() > segment_bytes(schedule, area);
 }
 
 void for_segments(const Schedule& schedule, const Area& area,
-                  const std::function<void(MPI_Count first, MPI_Count many)>& add) {
-  if (!is_cut(schedule, area)) return add(0, area.count);
-  const MPI_Count most = std::max<MPI_Count>(kSegment * area.count / area.bytes(), 1);
-  for (MPI_Count first = 0; first < area.count; first += most) {
-    add(first, std::min(most, area.count - first));
-  }
+                  const std::function<void(const Segment&)>& add) {
+  const MPI_Count bytes = area.bytes();
+  const bool cuts = is_cut(schedule, area);
+  const MPI_Count most =
+      cuts ? std::max<MPI_Count>(segment_bytes(schedule, area) * area.count / bytes, 1)
+           : area.count;
+  Segment next{0, std::min(most, area.count), 0, static_cast<std::uint64_t>(bytes)};
+  do {
+    next.many = std::min(most, area.count - next.first);
+    add(next);
+    next.first += next.many;
+    ++next.number;
+  } while (next.first < area.count);
+}
+
+GroupTrees::Place place_in_tree(const Schedule& schedule, int root, const Segment& segment) {
+  const Scope& scope = schedule.scope();
+  return scope.trees->place({root, segment.bytes_of_all}, segment.number, scope.rank);
 }
 
 /// Everybody tells everybody at a distance of 1, 2, 4, ...
@@ -59,7 +87,7 @@ void add_barrier(Schedule& schedule) {
   const Area none = Area::of_bytes(schedule.memory(1), 0);
   const Buffer nothing = none.buffer();
   schedule.then();
-  if (schedule.scope().is_whole || is_flat(schedule)) return add_meeting(schedule, none);
+  if (schedule.scope().is_whole || is_central(schedule)) return add_meeting(schedule, none);
   for (int distance = 1; distance < size; distance *= 2) {
     schedule.receive((rank - distance + size) % size, nothing);
     schedule.send((rank + distance) % size, nothing);
@@ -82,15 +110,19 @@ void add_broadcast(Schedule& schedule, int root, const Area& area) {
     if (place != 0) schedule.fill(root, area.buffer());
     return schedule.then();
   }
-  if (!is_cut(schedule, area)) return add_tree(schedule, root, area);
+  const auto add = [&](const Area& part, const Segment& segment) {
+    if (!schedule.scope().trees) return add_tree(schedule, root, part);
+    add_known_tree(schedule, place_in_tree(schedule, root, segment), part);
+  };
+  if (!is_cut(schedule, area)) return for_segments(schedule, area, std::bind_front(add, area));
   // Ranks may describe the same bytes by other datatypes, so these are cut.
   const auto* const there = static_cast<const std::byte*>(area.buffer().as_is());
   std::byte* const bytes =
       there == nullptr ? schedule.memory(area.bytes()) : const_cast<std::byte*>(there);
   const Area flat = Area::of_bytes(bytes, area.bytes());
   if (there == nullptr && place == 0) schedule.run([area, flat] { copy(area, flat); });
-  for_segments(schedule, flat, [&](MPI_Count first, MPI_Count many) {
-    add_tree(schedule, root, flat.part(first, many));
+  for_segments(schedule, flat, [&](const Segment& segment) {
+    add(flat.part(segment.first, segment.many), segment);
   });
   if (there == nullptr && place != 0) schedule.run([area, flat] { copy(flat, area); });
 }
@@ -122,6 +154,62 @@ void add_alltoall(Schedule& schedule, const Areas& from, const Areas& to) {
     schedule.send(target, from(target).buffer());
   }
   schedule.run([own = from(rank), into = to(rank)] { copy(own, into); });
+}
+
+namespace {
+
+/// Where ranks share cores a row of more bytes goes faster without a third process.
+constexpr MPI_Count kRow = 8192;
+
+/// A table of parts of equal length, row by row.
+struct Table {
+  std::byte* bytes;
+  MPI_Count part;  ///< bytes
+  int width;       ///< parts of a row
+  [[nodiscard]] std::byte* at(int row, int column) const {
+    return bytes + (row * width + column) * part;
+  }
+  [[nodiscard]] Area row(int i) const { return Area::of_bytes(at(i, 0), width * part); }
+};
+
+/// Rank 0 gets what each has for all, and gives each what all have for it. Rank 0 has a row for
+/// each of them, others their own one.
+void add_exchange(Schedule& schedule, const Table& given, const Table& taken) {
+  const int size = given.width;
+  if (schedule.scope().rank != 0) {
+    schedule.send(0, given.row(0).buffer());
+    return schedule.receive(0, taken.row(0).buffer());
+  }
+  for (int other = 1; other < size; ++other) {
+    schedule.receive(other, given.row(other).buffer());
+  }
+  schedule.run([=] {
+    const auto bytes = static_cast<std::size_t>(given.part);
+    for (int from = 0; from < size; ++from) {
+      for (int to = 0; to < size; ++to) std::memcpy(taken.at(to, from), given.at(from, to), bytes);
+    }
+  });
+  for (int other = 1; other < size; ++other) {
+    schedule.send(other, taken.row(other).buffer());
+  }
+}
+
+}  // namespace
+
+bool goes_by_row(const Schedule& schedule, const Area& first) {
+  const int size = schedule.scope().size();
+  return is_flat(schedule) && size > 2 && first.bytes() * size <= kRow;
+}
+
+void add_alltoall_by_row(Schedule& schedule, const Area& from, const Area& to) {
+  const int size = schedule.scope().size();
+  const MPI_Count part = to.bytes();
+  const int rows = schedule.scope().rank == 0 ? size : 1;
+  const Table given{schedule.memory(rows * size * part), part, size};
+  const Table taken{schedule.memory(rows * size * part), part, size};
+  schedule.run([=] { copy(from.part(0, size * from.count), given.row(0)); });
+  add_exchange(schedule, given, taken);
+  schedule.run([=] { copy(taken.row(0), to.part(0, size * to.count)); });
 }
 
 }  // namespace phx::mpi

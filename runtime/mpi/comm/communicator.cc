@@ -19,6 +19,12 @@ Scope Communicator::collective() const {
   scope.may_combine = scope.is_whole && context_ == kWorldContext;
   scope.is_near = process.is_near();
   scope.is_crowded = process.is_crowded();
+  // Before all processes are located there are none: nobody asks then but for the world's first.
+  const JobNetwork& network = JobNetwork::of_process();
+  if (!is_inter() && network.is_located()) {
+    std::call_once(trees_made_, [&] { trees_ = network.trees_of(*group_); });
+    scope.trees = trees_;
+  }
   return scope;
 }
 

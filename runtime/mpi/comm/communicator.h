@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <variant>
 #include <vector>
@@ -52,6 +53,8 @@ class Communicator : public CommunicatorCore {
   Ref<Group> remote_;
   int rank_;
   std::atomic<std::uint32_t> started_ = 0;
+  mutable std::once_flag trees_made_;
+  mutable Ref<GroupTrees> trees_;
 };
 
 /// The communicator behind a handle; fails with MPI_ERR_COMM.

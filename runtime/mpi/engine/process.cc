@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "runtime/mpi/engine/group_trees.h"
+
 namespace phx::mpi {
 namespace {
 
@@ -48,6 +50,9 @@ Process& Process::current() {
 
 void Process::begin() {
   Started started = start();
+  if (const char* const words = std::getenv("PHOENIX_NETWORK"); words != nullptr) {
+    JobNetwork::of_process().learn(words);
+  }
   tell_launcher("begun");
   running() = new Process(std::move(started));
 }

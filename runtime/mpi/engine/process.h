@@ -19,8 +19,7 @@ namespace phx::mpi {
 /// rule: any thread.
 class Process {
  public:
-  /// REQUIRES that MPI_Init was called.
-  [[nodiscard]] static Process& current();
+  [[nodiscard]] static Process& current();  ///< REQUIRES that MPI_Init was called.
   /// Joins the job as the environment says [start.h]. Throws phx::Failure.
   static void begin();
   /// The others need this process no more.
@@ -30,6 +29,7 @@ class Process {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] ProcessorId processor() const { return core_->engine.processor(); }
   /// Whether a cast reaches just these: trees are better than messages.
   [[nodiscard]] bool may_cast_to(const Group& group) const {
     return is_spread_ && size_ > 1 && group.size() == size_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "runtime/mpi/engine/group_trees.h"
 #include "runtime/mpi/groups/group.h"
 
 namespace phx::mpi {
@@ -25,8 +26,11 @@ struct Scope {
   bool is_near = false;
   /// They share the cores of one machine. The same at all of them, as `is_whole`.
   bool is_crowded = false;
+  /// What is known of the network between them; may be null, at all of them.
+  Ref<GroupTrees> trees{};
 
   [[nodiscard]] int size() const { return peers->size(); }
+  [[nodiscard]] bool is_wide() const { return trees && trees->is_wide(); }
 };
 
 }  // namespace phx::mpi

@@ -10,8 +10,8 @@
 
 namespace phx::mpi {
 
-/// Memory of collective operations that are over, for the next ones: pages that the system has to
-/// make anew cost more than what is done in them. Thread rule: any thread.
+/// Memory of collective operations and of messages that are over, for the next ones: pages that the
+/// system has to make anew cost more than what is done in them. Thread rule: any thread.
 class SpareMemory {
  public:
   static constexpr std::size_t kLeast = std::size_t{16} << 10;  ///< Shorter blocks are not kept.
@@ -22,7 +22,7 @@ class SpareMemory {
   };
 
   [[nodiscard]] static SpareMemory& of_process() {
-    static SpareMemory all;
+    static SpareMemory& all = *new SpareMemory;  // threads of the runtime may outlive main()
     return all;
   }
   /// At least so many bytes, with any content.

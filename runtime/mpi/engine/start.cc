@@ -62,6 +62,7 @@ const Launched& launched() {
     read.rank = number_of("PHOENIX_MPI_RANK", 0);
     read.size = number_of("PHOENIX_MPI_SIZE", 0);
     read.control = number_of("PHOENIX_MPI_CONTROL", -1);
+    read.program = number_of("PHOENIX_MPI_APPNUM", 0);
     read.near = number_of("PHOENIX_MPI_NEAR", -1);
     for (const int descriptor : {read.control, read.near}) {
       if (descriptor >= 0) ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);

@@ -8,12 +8,13 @@
 /// How a process finds the others of its job.
 namespace phx::mpi {
 
-/// What `phoenix mpirun` tells a process in its environment. Empty: it was not started so.
+/// What `phoenix mpirun` tells a process in its environment. Without size it was not started so.
 struct Launched {
   int rank = 0;
   int size = 0;      ///< 0: not by mpirun
   int control = -1;  ///< a socket to the launcher
   int near = -1;     ///< memory for all ranks [nearby.h]
+  int program = 0;   ///< which of several, counted from 0
 };
 [[nodiscard]] const Launched& launched();
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "runtime/mpi/engine/schedule.h"
+#include "runtime/mpi/engine/spare_memory.h"
 
 namespace phx::mpi {
 namespace {
@@ -13,8 +14,22 @@ using Is = Head::Kind;
 
 constexpr std::uint32_t kWasCast = 2;
 
-/// Fresh memory, not set to anything.
+/// Lent by the memory of the process.
+struct Lent {
+  explicit Lent(std::size_t size) : block(SpareMemory::of_process().take(size)) {}
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+  ~Lent() { SpareMemory::of_process().give(std::move(block)); }
+  SpareMemory::Block block;
+};
+
+/// Memory that is not set to anything.
 std::pair<std::byte*, Payload> fresh(std::size_t size) {
+  if (size >= SpareMemory::kLeast) {
+    auto lent = std::make_shared<Lent>(size);
+    std::byte* const begin = lent->block.bytes.get();
+    return {begin, Payload(std::shared_ptr<const void>(std::move(lent), begin), {begin, size})};
+  }
   auto memory = std::make_shared_for_overwrite<std::byte[]>(size);
   std::byte* const begin = memory.get();
   return {begin, Payload(std::shared_ptr<const void>(std::move(memory), begin), {begin, size})};
