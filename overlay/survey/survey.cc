@@ -183,8 +183,8 @@ void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox
   absorb(downloaded, out);
 }
 
-/// A link may be slow because its narrow place carries other traffic as well. So the surveyor has it
-/// measured. When all links fill the own interface there is no need to ask.
+/// A link may be slow because its narrow place carries other traffic as well. So the surveyor has
+/// it measured. When all links fill the own interface there is no need to ask.
 void Survey::on_paced(Instant now, ProcessorId peer, const Pace& pace, Outbox& out) {
   const auto known = static_cast<double>(RateFinder::expected({peer, self_}, network_));
   const auto own = static_cast<double>(

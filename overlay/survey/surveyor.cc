@@ -19,7 +19,11 @@ constexpr std::uint64_t kRateMost = 1'000'000'000'000;
 }  // namespace
 
 Surveyor::Surveyor(ProcessorId self, const SurveyorOptions& options, Rng rng)
-    : self_(self), options_(options), rng_(rng), finder_(options.sites) {}
+    : self_(self),
+      options_(options),
+      rng_(rng),
+      finder_(options.sites),
+      complaints_(options.complaints) {}
 
 void Surveyor::begin(Instant now, const KnownNetwork& known, Outbox& out) {
   is_active_ = true;
@@ -52,7 +56,7 @@ void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   awaited_ = awaited_.common(live);
   measured_ = measured_.common(live);
   silent_ = silent_.common(live);
-  std::erase_if(complaints_, [&](const auto& one) { return !live.contains(one.first); });
+  complaints_.keep_only(live);
   const bool is_busy = stage_ == Stage::kRound || stage_ == Stage::kRates;
   if (is_busy && awaited_.empty()) return end_round(now, out);
   if (stage_ != Stage::kRound && !unplaced().minus(silent_).empty()) gather(now, out);
@@ -312,15 +316,7 @@ void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
 void Surveyor::on_complaint(Instant now, const RateFinder::Download& download,
                             const RateFinder::Rate& rate, Outbox& out) {
   if (!is_active_ || !live_.contains(download.to) || !live_.contains(download.from)) return;
-  const auto [found, is_first] = complaints_.try_emplace(download.to);
-  Complaints& known = found->second;
-  if (!is_first && now < known.next) return;
-  if (rates_.doubts() >= options_.doubts_most) return;
-  // What is measured in vain again and again is slow for another reason.
-  const bool is_new = is_first || now > known.next + known.pause;
-  known.pause = is_new ? options_.complaint_pause
-                       : std::min(2 * known.pause, options_.complaint_pause_most);
-  known.next = now + known.pause;
+  if (rates_.doubts() >= options_.doubts_most || !complaints_.take(now, download.to)) return;
   rates_.on_complaint(download, rate, current());
   if (stage_ == Stage::kQuiet && rates_.doubts() > 0) {
     out.arm(Timer::kRates, now + options_.gather);

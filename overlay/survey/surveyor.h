@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "overlay/base/rng.h"
 #include "overlay/base/time.h"
 #include "overlay/messages.h"
+#include "overlay/survey/complaints.h"
 #include "overlay/survey/rate_finder.h"
 #include "overlay/survey/site_finder.h"
 
@@ -44,9 +44,7 @@ struct SurveyorOptions {
   /// each download that it was asked for is left out.
   Duration rates_after = 1s;
   Duration rates_patience = 2500ms;
-  /// Complaints of slow downloads to one processor: one in so much time, then in twice as much, ...
-  Duration complaint_pause = 10s;
-  Duration complaint_pause_most = 160s;
+  ComplaintOptions complaints;
   std::size_t doubts_most = 8;  ///< More are not measured because of complaints [limit].
   /// Ways into each site that a patrol looks at; bytes for it: what passes in so much time, within
   /// bounds. What is not as it was known is measured at once and at length.
@@ -140,11 +138,7 @@ class Surveyor {
   std::set<RateFinder::Download> downloads_;  ///< That were asked for, and not reported yet.
   bool is_doubtful_ = false;                  ///< Some of them because of doubts.
   KnownNetwork at_ask_;                       ///< What was known when they were asked for.
-  struct Complaints {
-    Instant next;
-    Duration pause{};
-  };
-  std::map<ProcessorId, Complaints> complaints_;  ///< By who downloads slowly.
+  Complaints complaints_;
   std::uint64_t patrols_ = 0;
   std::uint64_t glanced_ = 0;  ///< Other sites so far, in turns.
   KnownNetwork found_;         ///< What all were told.

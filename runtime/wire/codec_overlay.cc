@@ -301,7 +301,8 @@ overlay::Message read(const pb::OverlayMessage& in, Source& source) {
       return overlay::Fetch{in.fetch().number(), in.fetch().bytes()};
     case pb::OverlayMessage::kLoad:
       return overlay::Load{in.load().number(),
-                           source.payload(in.load().payload_size(), "Load.payload"), in.load().sent()};
+                           source.payload(in.load().payload_size(), "Load.payload"),
+                           in.load().sent()};
     case pb::OverlayMessage::MESSAGE_NOT_SET:
       break;
   }

@@ -194,7 +194,7 @@ TEST_CASE("nobody sends without end because somebody asks without end") {
   CHECK(bytes <= RateGaugeOptions{}.served_max);
 }
 
-TEST_CASE("whoever finds a link slow has it measured at once, and the slow end is told from the other") {
+TEST_CASE("whoever finds a link slow has it measured at once, and the slow end is found") {
   for (const std::uint32_t sites : {1U, 3U}) {
     CAPTURE(sites);
     Net net(round_robin(24, sites));
@@ -214,6 +214,18 @@ TEST_CASE("whoever finds a link slow has it measured at once, and the slow end i
     for (const auto& [ends, way] : network.between) CHECK(is_near(way.bytes_per_second, kGigabit));
     CHECK(net.tasks - tasks <= 20);
   }
+}
+
+TEST_CASE("complaints that go on are measured more and more seldom") {
+  Complaints complaints({});
+  std::vector<std::int64_t> taken;
+  for (std::int64_t second = 0; second < 700; ++second) {
+    if (complaints.take(Instant{} + second * 1s, p(3))) taken.push_back(second);
+  }
+  CHECK(taken == std::vector<std::int64_t>{0, 10, 30, 70, 150, 310, 470, 630});
+  CHECK(complaints.take(Instant{} + 700s, p(4)));
+  CHECK(complaints.take(Instant{} + 2000s, p(3)));
+  CHECK(complaints.take(Instant{} + 2010s, p(3)));  // That was something new.
 }
 
 TEST_CASE("nobody complains of a link that is slow because all links fill the own interface") {

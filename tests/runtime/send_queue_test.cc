@@ -232,7 +232,7 @@ TEST_CASE("a link's share follows its rate, within bounds") {
   }
 }
 
-TEST_CASE("a link's pace is that of its shares while it was full, with what all links carried then") {
+TEST_CASE("a link's pace is that of its shares while it was full, beside that of all links") {
   const ChannelOptions options;
   LinkPace pace;
   Instant now{1s};

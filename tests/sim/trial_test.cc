@@ -204,8 +204,8 @@ TEST_CASE("a stream of broadcasts goes on while half of the processors leave, an
   for (const MachineId machine : leavers) cluster.drain(machine);
   cluster.run_for(2s);
   const double after = carried(2s);
-  MESSAGE("MB/s of each: " << before / 2e6 << ", " << after / 2e6 << " with half of them; nobody got "
-                           << "anything for " << to_ms(gap) << " ms");
+  MESSAGE("MB/s of each: " << before / 2e6 << ", " << after / 2e6 << " with half of them; "
+                           << "nobody got anything for " << to_ms(gap) << " ms");
   CHECK(cluster.machine(root).process()->endpoint().held().contains_all(held));
   CHECK(gap < 300ms);
   CHECK(after > 0.5 * before);
