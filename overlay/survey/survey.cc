@@ -187,8 +187,9 @@ void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox
 /// it measured. When all links fill the own interface there is no need to ask.
 void Survey::on_paced(Instant now, ProcessorId peer, const Pace& pace, Outbox& out) {
   const auto known = static_cast<double>(RateFinder::expected({peer, self_}, network_));
-  const auto own = static_cast<double>(
-      network_.ability(self_).out_bytes_per_second.value_or(kUnlimited));
+  const auto own =
+      static_cast<double>(network_.ability(self_).out_bytes_per_second.value_or(kUnlimited));
+  if (known >= options_.slow_known_most) return;
   if (static_cast<double>(pace.one) >= options_.slow_part * known) return;
   if (static_cast<double>(pace.all) >= options_.full_part * own) return;
   if (is_leaving_ || !live_.contains(peer) || told_ == kNobody) return;

@@ -30,6 +30,8 @@ struct SurveyOptions {
   double slow_part = 0.25;
   double full_part = 0.5;
   Duration slow_again = 10s;
+  /// Where more is known, 4 Gbit/s, processors are the narrow place, and what they have to do.
+  double slow_known_most = 5e8;
 };
 
 /// Whether a message is for a Survey; else it is for the trees.

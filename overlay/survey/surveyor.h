@@ -79,8 +79,8 @@ class Surveyor {
   void insist(Instant now, Outbox& out);
   void on_report(Instant now, ProcessorId from, const SurveyReport& report, Outbox& out);
   /// Somebody finds an upload much slower than known. If it is, all are told soon.
-  void on_complaint(Instant now, const RateFinder::Download& download,
-                    const RateFinder::Rate& rate, Outbox& out);
+  void on_complaint(Instant now, const RateFinder::Download& download, const RateFinder::Rate& rate,
+                    Outbox& out);
   void on_timer(Instant now, Timer timer, Outbox& out);
 
   // Commands.
