@@ -96,13 +96,14 @@ void RateFinder::keep_only(const ProcessorSet& live) {
 void RateFinder::on_measured(const Download& download, const Rate& rate,
                              const KnownNetwork& network) {
   const bool is_doubted = doubted_.erase(download) > 0;
+  const bool is_accompanied = has_company(download, rate, network);
   const auto to = network.site_of(download.to);
   const auto from = network.site_of(download.from);
   if (!to || !from) return;
   if (*to == *from) {
     rated_.insert(download.to);
     rated_.insert(download.from);
-  } else if (rate.at_most == 0 || has_company(download, rate, network)) {
+  } else if (rate.at_most == 0 || is_accompanied) {
     in_vain_.emplace(network.sites[*from].processors.front(),
                      network.sites[*to].processors.front());
   }
@@ -113,7 +114,7 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
     ++receiver.measured;
   }
   if (rate.at_most == 0) return;
-  if (has_company(download, rate, network)) return keep_usual(download, network);
+  if (is_accompanied) return keep_usual(download, network);
   const std::uint64_t passed = rate.at_least;
   if (*to != *from) {
     add_way(download, rate, is_doubted, network);
@@ -180,14 +181,15 @@ void RateFinder::on_glance(const Download& download, const Rate& rate,
                            const KnownNetwork& network) {
   const auto known = static_cast<double>(expected(download, network));
   if (rate.at_most == 0 || known == 0) return;
-  const bool is_slower = static_cast<double>(rate.at_most) < kBusy * known &&
-                         !has_company(download, rate, network);
+  const bool is_slower =
+      static_cast<double>(rate.at_most) < kBusy * known && !has_company(download, rate, network);
   const bool is_faster = static_cast<double>(rate.at_least) * kOdd > known;
   if (is_slower || is_faster) doubted_.insert(download);
 }
 
 void RateFinder::on_complaint(const Download& download, const Rate& rate,
                               const KnownNetwork& network) {
+  if (download.to == download.from) return;
   on_glance(download, rate, network);
   const auto to = network.site_of(download.to);
   const auto from = network.site_of(download.from);
@@ -197,8 +199,11 @@ void RateFinder::on_complaint(const Download& download, const Rate& rate,
     const auto next = std::upper_bound(members.begin(), members.end(), of);
     return next == members.end() ? members.front() : *next;
   };
-  doubted_.insert({download.to, mate(*to, download.to)});
-  doubted_.insert({mate(*from, download.from), download.from});
+  const ProcessorId beside_to = mate(*to, download.to);
+  const ProcessorId beside_from = mate(*from, download.from);
+  // Who is alone in its site has nobody to be measured with.
+  if (beside_to != download.to) doubted_.insert({download.to, beside_to});
+  if (beside_from != download.from) doubted_.insert({beside_from, download.from});
 }
 
 std::vector<RateFinder::Download> RateFinder::wanted(const KnownNetwork& network) const {

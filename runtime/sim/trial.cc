@@ -19,7 +19,6 @@ ClusterOptions cluster_options(const TrialOptions& options) {
   cluster.daemon.trees = options.trees;
   cluster.daemon.tree_style = options.tree_style;
   cluster.daemon.survey_patrol = options.patrol;
-  cluster.keeps_lines = cluster.has_debug_notes = options.keeps_lines;
   return cluster;
 }
 

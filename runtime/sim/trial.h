@@ -31,7 +31,6 @@ struct TrialOptions {
   std::function<void(Instant, MachineId, std::size_t bytes)> on_bytes = {};
   runtime::TreeSource trees = runtime::TreeSource::kLearned;
   std::string tree_style = "learned";  ///< Of learned trees.
-  bool keeps_lines = false;            ///< Of the transcript.
   PlantedFault planted = PlantedFault::kNone;
 };
 

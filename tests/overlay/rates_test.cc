@@ -228,6 +228,21 @@ TEST_CASE("complaints that go on are measured more and more seldom") {
   CHECK(complaints.take(Instant{} + 2010s, p(3)));  // That was something new.
 }
 
+TEST_CASE("a doubt that cannot be measured is none, or it would stand for good") {
+  Net net(round_robin(3, 3));
+  net.members(first(3));
+  net.run_for(5s);
+  const KnownNetwork network = net.common();
+  REQUIRE(network.sites.size() == 3);
+  RateFinder finder;
+  finder.begin(network);
+  const RateFinder::Download way{p(1), p(2)};
+  finder.on_complaint(way, {1000, 1000, 0, 0}, network);
+  finder.on_complaint({p(3), p(3)}, {1000, 1000, 0, 0}, network);
+  CHECK(finder.doubts() == 1);
+  CHECK(finder.wanted(network) == std::vector<RateFinder::Download>{way});
+}
+
 TEST_CASE("nobody complains where the own interface is full, or processors are the narrow place") {
   for (const bool is_fast : {false, true}) {
     Net net(round_robin(12, 1));
