@@ -21,6 +21,8 @@ constexpr double kAsWide = 1.2;
 constexpr std::size_t kKept = 3;
 /// Whoever seems slow is measured with others until it was so many times.
 constexpr std::uint32_t kChecks = 4;
+/// Whoever is slow with so many others is to blame for it, and not these.
+constexpr std::size_t kWitnesses = 2;
 /// Ways that one processor measures, one after the other, in a run.
 constexpr std::size_t kWaysAtOnce = 8;
 /// A glance that gives more than this of what is known, and less than all, may have met others'
@@ -114,17 +116,22 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
     ++receiver.measured;
   }
   if (rate.at_most == 0) return;
-  if (is_accompanied) return keep_usual(download, network);
   const std::uint64_t passed = rate.at_least;
-  if (*to != *from) {
+  if (is_accompanied) {
+    keep_usual(download, rate, network);
+  } else if (*to != *from) {
     add_way(download, rate, is_doubted, network);
-  } else if (is_doubted) {  // One of the two has changed; who, others will tell.
-    sender = {passed, sender.in, 1};
-    receiver = {receiver.out, passed, 1};
-    return;
+  } else if (is_doubted) {
+    // One of the two has changed: the one of whom several complain. Else others will tell.
+    const bool is_sender = is_often_blamed(download.from);
+    const bool is_receiver = is_often_blamed(download.to);
+    if (is_sender || !is_receiver) sender = {passed, sender.in, 1};
+    if (is_receiver || !is_sender) receiver = {receiver.out, passed, 1};
   }
+  // Whatever else there was, so much has come through. What was taken may have waited somewhere.
+  const std::uint64_t taken = std::min(rate.taken, network.usual.in_bytes_per_second.value_or(0));
   sender.out = std::max(sender.out, passed);
-  receiver.in = std::max(receiver.in, passed);
+  receiver.in = std::max({receiver.in, passed, taken});
 }
 
 /// Others' traffic fills one of the interfaces, so the rate tells nothing. A sender that is busy
@@ -142,13 +149,29 @@ bool RateFinder::has_company(const Download& download, const Rate& rate,
               kPart * static_cast<double>(expected(download, network)));
 }
 
-/// Whose interfaces are not known yet has usual ones, as far as can be told.
-void RateFinder::keep_usual(const Download& download, const KnownNetwork& network) {
+/// Slow with several others.
+bool RateFinder::is_often_blamed(ProcessorId one) const {
+  const auto found = partners_.find(one);
+  return found != partners_.end() && found->second.size() >= kWitnesses;
+}
+
+/// Whose interfaces are not known yet has usual ones, as far as can be told. Whoever was blamed,
+/// and is as fast as one can be beside others, is so no longer.
+void RateFinder::keep_usual(const Download& download, const Rate& rate,
+                            const KnownNetwork& network) {
+  const std::uint64_t out = network.usual.out_bytes_per_second.value_or(0);
+  const std::uint64_t in = network.usual.in_bytes_per_second.value_or(0);
+  const auto part = kBusy * static_cast<double>(std::min(out, in));
+  const bool is_part = static_cast<double>(rate.at_most) > part;
+  const auto keep = [&](std::uint64_t& width, std::uint64_t usual) {
+    if (width == 0 || is_part) width = std::max(width, usual);
+  };
+  keep(widths_[download.from].out, out);
+  keep(widths_[download.to].in, in);
   for (const ProcessorId end : {download.to, download.from}) {
     Width& width = widths_[end];
-    const KnownNetwork::Ability known = network.ability(end);
-    if (width.out == 0) width.out = known.out_bytes_per_second.value_or(0);
-    if (width.in == 0) width.in = known.in_bytes_per_second.value_or(0);
+    if (width.out == 0) width.out = out;
+    if (width.in == 0) width.in = in;
   }
 }
 
@@ -185,6 +208,15 @@ void RateFinder::on_glance(const Download& download, const Rate& rate,
       static_cast<double>(rate.at_most) < kBusy * known && !has_company(download, rate, network);
   const bool is_faster = static_cast<double>(rate.at_least) * kOdd > known;
   if (is_slower || is_faster) doubted_.insert(download);
+}
+
+void RateFinder::on_witness(const Download& download) {
+  if (doubted_.empty()) partners_.clear();
+  for (const auto& [one, partner] :
+       {std::pair(download.to, download.from), std::pair(download.from, download.to)}) {
+    std::set<ProcessorId>& partners = partners_[one];
+    if (partners.size() < kWitnesses) partners.insert(partner);
+  }
 }
 
 void RateFinder::on_complaint(const Download& download, const Rate& rate,

@@ -45,7 +45,10 @@ class RateFinder {
   /// A short one, which is not believed: if it is not what is known, a long one has to follow.
   void on_glance(const Download& download, const Rate& rate, const KnownNetwork& network);
 
-  /// Somebody finds it much slower than known. Before a way between sites is doubted, both its ends
+  /// Somebody finds it much slower than known, whether it will be measured or not: of whom several
+  /// say that is to blame.
+  void on_witness(const Download& download);
+  /// The same, and it is to be measured. Before a way between sites is doubted, both its ends
   /// are measured with others of their sites.
   void on_complaint(const Download& download, const Rate& rate, const KnownNetwork& network);
 
@@ -79,13 +82,16 @@ class RateFinder {
                const KnownNetwork& network);
   [[nodiscard]] static bool has_company(const Download& download, const Rate& rate,
                                         const KnownNetwork& network);
-  void keep_usual(const Download& download, const KnownNetwork& network);
+  [[nodiscard]] bool is_often_blamed(ProcessorId one) const;
+  void keep_usual(const Download& download, const Rate& rate, const KnownNetwork& network);
   void fill_interfaces(KnownNetwork& network, const KnownNetwork& before) const;
 
   std::map<ProcessorId, Width> widths_;
   ProcessorSet rated_;             ///< Nothing has to be measured for them.
   std::map<Download, Rate> ways_;  ///< Between sites, few of each pair.
   std::set<Download> doubted_;     ///< To be measured again; the result counts.
+  /// With whom somebody was found slow since nothing was doubted.
+  std::map<ProcessorId, std::set<ProcessorId>> partners_;
   std::set<std::pair<ProcessorId, ProcessorId>> in_vain_;  ///< Ways, by their sites' lowest.
 };
 

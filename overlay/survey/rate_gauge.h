@@ -31,7 +31,7 @@ struct RateGaugeOptions {
   std::uint64_t far_growth = 4;
   std::uint64_t far_most = std::uint64_t{1} << 20U;
   /// Who takes longer than this for half of them is slow enough to be known.
-  Duration timed_most = 200ms;
+  Duration timed_most = 50ms;
   Duration patience = 2s;          ///< Then it is the next one's turn.
   std::size_t downloads_max = 16;  ///< Of a task [limit].
   /// What is sent to others on request in so much time [limit].

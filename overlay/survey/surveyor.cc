@@ -316,6 +316,7 @@ void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
 void Surveyor::on_complaint(Instant now, const RateFinder::Download& download,
                             const RateFinder::Rate& rate, Outbox& out) {
   if (!is_active_ || !live_.contains(download.to) || !live_.contains(download.from)) return;
+  rates_.on_witness(download);
   if (rates_.doubts() >= options_.doubts_most || !complaints_.take(now, download.to)) return;
   rates_.on_complaint(download, rate, current());
   if (stage_ == Stage::kQuiet && rates_.doubts() > 0) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -29,163 +28,161 @@ AppBroadcast question_of(VnodeId root, std::uint64_t left, std::uint64_t end, bo
 
 }  // namespace
 
-// --- Ranges of vnodes ----------------------------------------------------------------------------
-
-VnodeId CastOutflows::last_of(const States& states, States::const_iterator at) const {
-  const auto next = std::next(at);
-  return VnodeId{(next == states.end() ? total_ : next->first.value) - 1};
+std::uint64_t CastOutflows::Root::offset_of(std::uint64_t number) const {
+  if (number == next) return end;
+  return kept[static_cast<std::size_t>(number - first())].offset;
 }
 
-/// The vnodes of whose state `is_wanted` holds.
-template <class Select>
-VnodeSet CastOutflows::select(const Root& root, Select is_wanted) const {
-  VnodeSet vnodes;
-  for (auto at = root.states.begin(); at != root.states.end(); ++at) {
-    if (is_wanted(at->second)) {
-      vnodes.insert(VnodeSet::Range{at->first, last_of(root.states, at)});
-    }
-  }
-  return vnodes;
-}
-
-/// Applies `change` to the states of these vnodes, and joins neighbours that are equal then.
-template <class Change>
-void CastOutflows::change(Root& root, const VnodeSet& vnodes, Change change) {
-  States& states = root.states;
-  const auto split = [&](std::uint64_t first) {
-    const VnodeId id{first};
-    if (first >= total_) return states.end();
-    const auto at = std::prev(states.upper_bound(id));
-    return at->first == id ? at : states.emplace_hint(std::next(at), id, at->second);
-  };
-  for (const VnodeSet::Range& range : vnodes.ranges()) {
-    if (range.first.value >= total_) break;
-    auto at = split(range.first.value);
-    const auto end = split(range.last.value + 1);
-    for (auto each = at; each != end; ++each) change(each->second);
-    if (at != states.begin()) --at;
-    const VnodeId behind{range.last.value + 1};
-    for (auto next = std::next(at); next != states.end() && next->first <= behind;) {
-      if (next->second == at->second) {
-        next = states.erase(next);
-      } else {
-        at = next++;
-      }
-    }
-  }
-}
-
-// --- Numbers and offsets -------------------------------------------------------------------------
-
-std::uint64_t CastOutflows::limit(const State& state) const {
-  return std::max(state.limit, unasked_bytes_);
-}
-
-/// REQUIRES a piece that is kept, or the next one.
-std::uint64_t CastOutflows::offset_of(const Root& root, std::uint64_t number) {
-  if (number == root.next) return root.end;
-  return root.kept[static_cast<std::size_t>(number - root.first())].offset;
-}
-
-CastOutflows::Pace CastOutflows::pace(const Root& root) const {
-  Pace pace;
-  pace.vnodes = select(root, [](const State& state) { return state.is_in_step(); });
-  std::map<std::uint64_t, std::uint64_t, std::greater<>> counts;  // of vnodes, by limit
-  for (auto at = root.states.begin(); at != root.states.end(); ++at) {
-    if (!at->second.is_in_step()) continue;
-    counts[limit(at->second)] += last_of(root.states, at).value - at->first.value + 1;
-  }
-  std::uint64_t far = 0;
-  for (const auto& [limit, count] : counts) {
-    if (2 * far < pace.vnodes.size()) pace.median = limit;
-    far += count;
-    pace.slowest = limit;
-  }
-  return pace;
+CastOutflows::Root& CastOutflows::root_of(VnodeId id) {
+  const Root fresh(CastReceivers(total_, unasked_bytes_), Chase(slack_bytes_ / 4));
+  return roots_.try_emplace(id, fresh).first->second;
 }
 
 // --- What leaves ---------------------------------------------------------------------------------
 
 void CastOutflows::emit(VnodeId id, Root& root, Copies& out) {
-  const bool is_anybody_left = std::any_of(root.states.begin(), root.states.end(),
-                                           [](const auto& one) { return one.second.is_open(); });
-  if (!is_anybody_left) {
+  if (!root.receivers.any([](const CastReceiver& state) { return state.is_open(); })) {
     root.sent = root.next;
     forget_received(root);
     return;
   }
+  group(root);
   serve_apart(root, out);
+  serve_followers(root, out);
   serve_in_step(root, out);
   ask_held_up(id, root, out);
 }
 
-/// Those out of step, as far as their own credit goes; who has caught up is in step again.
+/// Those that have fallen behind and are at most a slack away from the middle one of them go together.
+void CastOutflows::group(Root& root) {
+  CastReceivers& all = root.receivers;
+  if (!std::exchange(root.regroups, false) && all.followed()) return;
+  const auto middle = all.middle();
+  if (!middle) return root.chase.stop();
+  const std::uint64_t at = root.offset_of(*middle);
+  const VnodeSet behind =
+      all.select([](const CastReceiver& state) { return state.is_open() && state.position; });
+  all.change(behind, [&](CastReceiver& state) {
+    const std::uint64_t offset = root.offset_of(*state.position);
+    const bool is_near = offset <= at + slack_bytes_ && at <= offset + slack_bytes_;
+    state.is_follower = is_near && state.may_follow;
+  });
+  root.chase.stop();
+}
+
+/// As far as their own credit goes. Whoever has caught up goes with those who are there.
 void CastOutflows::serve_apart(Root& root, Copies& out) {
-  std::uint64_t farthest = 0;
-  bool is_anybody_in_step = false;
-  for (const auto& [first, state] : root.states) {
-    is_anybody_in_step = is_anybody_in_step || state.is_in_step();
-    if (state.is_open() && state.position) farthest = std::max(farthest, *state.position);
-  }
+  CastReceivers& all = root.receivers;
   // If all are behind, those that are least so are the ones in step.
-  if (!is_anybody_in_step) root.sent = farthest;
-  const auto may_go_on = [&](const State& state) {
-    return state.is_open() && state.position && *state.position < root.sent &&
-           offset_of(root, *state.position) < limit(state);
+  if (!all.any([](const CastReceiver& state) { return state.is_in_step(); })) {
+    root.sent = 0;
+    all.for_each([&](const CastReceivers::Range& range) {
+      if (range.state.is_open()) root.sent = std::max(root.sent, *range.state.position);
+    });
+  }
+  const auto followed = all.followed();
+  const auto may_go_on = [&](const CastReceiver& state) {
+    return state.is_apart() && *state.position < root.sent && state.position != followed &&
+           root.offset_of(*state.position) < all.limit(state);
   };
   while (true) {
     std::optional<std::uint64_t> lowest;
-    for (const auto& [first, state] : root.states) {
-      if (may_go_on(state)) lowest = std::min(lowest.value_or(*state.position), *state.position);
-    }
+    const VnodeSet ready = all.select([&](const CastReceiver& state) {
+      if (!may_go_on(state)) return false;
+      lowest = std::min(lowest.value_or(*state.position), *state.position);
+      return true;
+    });
     if (!lowest) break;
-    VnodeSet to = select(
-        root, [&](const State& state) { return may_go_on(state) && *state.position == *lowest; });
-    change(root, to, [](State& state) { ++*state.position; });
-    const auto index = static_cast<std::size_t>(*lowest - root.first());
-    out.push_back(AppBroadcast{root.kept[index].piece, std::move(to), true});
+    VnodeSet to = all.select([&](const CastReceiver& state) {
+      return may_go_on(state) && *state.position == *lowest;
+    });
+    all.change(to, [](CastReceiver& state) { ++*state.position; });
+    out.push_back(AppBroadcast{root.piece(*lowest), std::move(to), true});
   }
-  const VnodeSet through = select(root, [&](const State& s) { return s.position == root.sent; });
-  change(root, through, [](State& state) { state.position.reset(); });
+  const VnodeSet through =
+      all.select([&](const CastReceiver& state) { return state.position == root.sent; });
+  all.change(through, [](CastReceiver& state) { state.come_in_step(); });
+  const VnodeSet reached = all.select([&](const CastReceiver& state) {
+    return state.is_apart() && state.position == followed;
+  });
+  all.change(reached, [](CastReceiver& state) { state.is_follower = true; });
+}
+
+/// Those who are farther wait for the others, and the fastest one sets the pace. Whoever falls
+/// behind it by two slacks goes alone from then on: who was just put out of step is behind by one.
+void CastOutflows::serve_followers(Root& root, Copies& out) {
+  CastReceivers& all = root.receivers;
+  const auto follows = [](const CastReceiver& state) { return state.follows(); };
+  CastReceivers::Pace pace = all.pace(follows);
+  for (auto at = all.followed(); at && *at < root.sent; at = all.followed()) {
+    const std::uint64_t offset = root.offset_of(*at);
+    if (offset >= pace.fastest) break;
+    if (offset >= pace.slowest + 2 * slack_bytes_) {
+      const VnodeSet slow = all.select([&](const CastReceiver& state) {
+        return state.follows() && offset >= all.limit(state) + 2 * slack_bytes_;
+      });
+      all.change(slow, [](CastReceiver& state) { state.is_follower = false; });
+      pace = all.pace(follows);
+      continue;
+    }
+    VnodeSet to = all.select(
+        [&](const CastReceiver& state) { return state.follows() && state.position == at; });
+    all.change(to, [](CastReceiver& state) { ++*state.position; });
+    const bool is_alone = to.size() == 1;
+    out.push_back(AppBroadcast{root.piece(*at), std::move(to), is_alone});
+  }
+  if (all.followed() == root.sent) {
+    all.change(pace.vnodes, [](CastReceiver& state) { state.come_in_step(); });
+  }
+  if (!all.followed()) return root.chase.stop();
+  const std::uint64_t received = std::max(pace.received, root.first());
+  root.chase.on_progress(now_, root.offset_of(root.sent), root.offset_of(received));
 }
 
 /// Half of the vnodes in step set the pace. Who falls behind it by more than the slack is put out
 /// of step.
 void CastOutflows::serve_in_step(Root& root, Copies& out) {
   if (root.sent == root.next) return;
-  Pace pace = this->pace(root);
+  CastReceivers& all = root.receivers;
+  const auto is_in_step = [](const CastReceiver& state) { return state.is_in_step(); };
+  CastReceivers::Pace pace = all.pace(is_in_step);
   while (root.sent < root.next) {
-    const std::uint64_t offset = offset_of(root, root.sent);
-    if (offset >= pace.median) return;
+    const std::uint64_t offset = root.offset_of(root.sent);
+    if (offset >= pace.median || !root.chase.allows(offset)) return;
     if (offset >= pace.slowest + slack_bytes_) {
-      const VnodeSet slow = select(root, [&](const State& state) {
-        return state.is_in_step() && offset >= limit(state) + slack_bytes_;
+      const VnodeSet slow = all.select([&](const CastReceiver& state) {
+        return state.is_in_step() && offset >= all.limit(state) + slack_bytes_;
       });
-      change(root, slow, [&](State& state) { state.position = root.sent; });
-      pace = this->pace(root);
+      all.change(slow, [&](CastReceiver& state) {
+        state.position = root.sent;
+        state.may_follow = true;
+      });
+      root.regroups = true;
+      pace = all.pace(is_in_step);
       continue;
     }
-    const auto index = static_cast<std::size_t>(root.sent - root.first());
-    out.push_back(AppBroadcast{root.kept[index].piece, pace.vnodes, false});
+    out.push_back(AppBroadcast{root.piece(root.sent), pace.vnodes, false});
     ++root.sent;
   }
 }
 
 /// Nothing is on its way to these, and they have no credit for what comes next: it may be lost.
 void CastOutflows::ask_held_up(VnodeId id, Root& root, Copies& out) {
-  const VnodeSet held_up = select(root, [&](const State& state) {
+  const VnodeSet held_up = root.receivers.select([&](const CastReceiver& state) {
     const std::uint64_t at = state.position.value_or(root.sent);
     return state.is_open() && !state.was_asked && state.received == at && at < root.next &&
-           offset_of(root, at) >= limit(state);
+           root.offset_of(at) >= root.receivers.limit(state);
   });
   if (held_up.empty()) return;
-  change(root, held_up, [](State& state) { state.was_asked = true; });
+  root.receivers.change(held_up, [](CastReceiver& state) { state.was_asked = true; });
   out.push_back(question_of(id, root.sent, root.sent, false, held_up));
 }
 
 void CastOutflows::forget_received(Root& root) {
   std::uint64_t received = root.sent;
-  for (const auto& [first, state] : root.states) received = std::min(received, state.received);
+  root.receivers.for_each([&](const CastReceivers::Range& range) {
+    received = std::min(received, range.state.received);
+  });
   while (!root.kept.empty() && root.first() < received) {
     kept_bytes_ -= flow_weight(root.kept.front().piece);
     root.kept.pop_front();
@@ -200,10 +197,16 @@ std::uint64_t CastOutflows::kept_bytes(VnodeId root) const {
 
 // --- Inputs and commands -------------------------------------------------------------------------
 
+void CastOutflows::on_time(Instant now, Copies& out) {
+  now_ = now;
+  for (auto& [id, root] : roots_) {
+    if (root.chase.is_on()) emit(id, root, out);
+  }
+}
+
 void CastOutflows::push(BroadcastPiece piece, Copies& out) {
   const VnodeId id = piece.root;
-  Root& root = roots_[id];
-  if (root.states.empty()) root.states.emplace(VnodeId{0}, State{});
+  Root& root = root_of(id);
   const std::uint64_t weight = flow_weight(piece);
   piece.number = root.next++;
   root.kept.push_back({std::move(piece), root.end});
@@ -216,46 +219,68 @@ void CastOutflows::on_credit(const CastCredit& credit, Copies& out) {
   const auto found = roots_.find(credit.root);
   if (found == roots_.end()) return;
   Root& root = found->second;
-  if (root.states.empty()) return;
-  change(root, credit.vnodes, [&](State& state) {
+  root.receivers.change(credit.vnodes, [&](CastReceiver& state) {
     if (!state.is_open()) return;
     if (credit.received == kFlowClosed) {
-      state = {kFlowClosed, 0};
+      state = {.received = kFlowClosed};
       return;
     }
-    // What has not left here cannot have arrived, whatever a peer says.
-    const std::uint64_t at = state.position.value_or(root.sent);
-    state.received = std::max(state.received, std::min(credit.received, at));
+    // What has not left here cannot have arrived, whatever a peer says. What left before it was
+    // put out of step may have.
+    state.received = std::max(state.received, std::min(credit.received, root.sent));
+    if (state.position) state.position = std::max(*state.position, state.received);
     if (credit.limit > state.limit) {
       state.limit = credit.limit;
       state.was_asked = false;
     }
-    if (!credit.again) return;
+    const bool has_come = credit.until && state.received >= *credit.until;
+    if (!credit.again || has_come) return;
     const std::uint64_t again = std::max(*credit.again, state.received);
-    if (again < at) state.position = again;
+    if (again >= state.position.value_or(root.sent)) return;
+    state.position = again;
+    state.is_follower = state.may_follow = false;
   });
   forget_received(root);
   emit(credit.root, root, out);
 }
 
+/// Those out of step for whom more has left than they had room for have fallen behind on the former
+/// ways: what they miss comes once more, on the present ones.
+void CastOutflows::on_redrawn(Copies& out) {
+  for (auto& [id, root] : roots_) {
+    const VnodeSet behind = out_of_step(id);
+    if (behind.empty()) continue;
+    root.receivers.change(behind, [&, &root = root](CastReceiver& state) {
+      const std::uint64_t granted = root.receivers.limit(state) + unasked_bytes_;
+      if (root.offset_of(*state.position) > granted) state.position = state.received;
+      state.may_follow = true;
+    });
+    root.regroups = true;
+    emit(id, root, out);
+  }
+}
+
 void CastOutflows::add(VnodeId id, Casting casting) {
   if (casting.next == 0) return;
-  Root& root = roots_[id];
+  const std::uint64_t first = casting.next - casting.kept.size();
+  Root& root =
+      roots_
+          .insert_or_assign(id, Root(CastReceivers(total_, unasked_bytes_, first),
+                                     Chase(slack_bytes_ / 4)))
+          .first->second;
   root.next = casting.next;
   root.sent = casting.sent;
   root.end = casting.offset;
+  root.regroups = true;
   for (BroadcastPiece& piece : casting.kept) {
     const std::uint64_t weight = flow_weight(piece);
     root.kept.push_back({std::move(piece), root.end});
     root.end += weight;
     kept_bytes_ += weight;
   }
-  State unheard;
-  unheard.received = root.first();
-  root.states.emplace(VnodeId{0}, unheard);
   for (const Casting::Receivers& group : casting.receivers) {
-    change(root, VnodeSet::range(group.first, group.last), [&](State& state) {
-      state = {group.received, group.limit, group.position};
+    root.receivers.change(VnodeSet::range(group.first, group.last), [&](CastReceiver& state) {
+      state = {.received = group.received, .limit = group.limit, .position = group.position};
     });
   }
 }
@@ -267,32 +292,32 @@ CastOutflows::Casting CastOutflows::remove(VnodeId id) {
   Root& root = found.mapped();
   casting.next = root.next;
   casting.sent = root.sent;
-  casting.offset = offset_of(root, root.first());
+  casting.offset = root.offset_of(root.first());
   for (Kept& kept : root.kept) {
     kept_bytes_ -= flow_weight(kept.piece);
     casting.kept.push_back(std::move(kept.piece));
   }
-  for (auto at = root.states.begin(); at != root.states.end(); ++at) {
-    const auto& [received, limit, position, was_asked] = at->second;
-    casting.receivers.push_back({at->first, last_of(root.states, at), received, limit, position});
-  }
+  root.receivers.for_each([&](const CastReceivers::Range& range) {
+    const CastReceiver& state = range.state;
+    casting.receivers.push_back(
+        {range.vnodes.first, range.vnodes.last, state.received, state.limit, state.position});
+  });
   return casting;
 }
 
 void CastOutflows::ask(const VnodeSet& roots, const Asking& how, Copies& out) {
   for (auto& [id, root] : roots_) {
     if (!roots.contains(id) || root.kept.empty()) continue;
-    if (root.end - offset_of(root, root.first()) <= how.least.cast_bytes) continue;
+    if (root.end - root.offset_of(root.first()) <= how.least.cast_bytes) continue;
     if (how.once && !is_worth_asking(root.first(), root.asked, root.next)) continue;
     root.asked = root.next;
     // By position: who has all that left for it misses nothing.
     std::map<std::uint64_t, VnodeSet> asked;
-    for (auto at = root.states.begin(); at != root.states.end(); ++at) {
-      const State& state = at->second;
-      if (!state.is_open() || state.received == root.next) continue;
-      asked[state.position.value_or(root.sent)].insert(
-          VnodeSet::Range{at->first, last_of(root.states, at)});
-    }
+    root.receivers.for_each([&](const CastReceivers::Range& range) {
+      const CastReceiver& state = range.state;
+      if (!state.is_open() || state.received == root.next) return;
+      asked[state.position.value_or(root.sent)].insert(range.vnodes);
+    });
     for (auto& [number, vnodes] : asked) {
       out.push_back(question_of(id, number, root.next, how.is_lost, std::move(vnodes)));
     }
@@ -304,31 +329,37 @@ void CastOutflows::ask(const VnodeSet& roots, const Asking& how, Copies& out) {
 std::uint64_t CastOutflows::waiting_bytes(VnodeId id) const {
   const auto found = roots_.find(id);
   if (found == roots_.end()) return 0;
-  const Root& root = found->second;
-  return root.end - offset_of(root, root.sent);
+  return found->second.end - found->second.offset_of(found->second.sent);
 }
 
 VnodeSet CastOutflows::out_of_step(VnodeId id) const {
   const auto found = roots_.find(id);
   if (found == roots_.end()) return {};
-  return select(found->second,
-                [](const State& state) { return state.is_open() && state.position; });
+  return found->second.receivers.select(
+      [](const CastReceiver& state) { return state.is_open() && state.position; });
+}
+
+bool CastOutflows::is_waiting() const {
+  return std::any_of(roots_.begin(), roots_.end(),
+                     [](const auto& root) { return root.second.chase.is_on(); });
 }
 
 std::string CastOutflows::slowest() const {
   std::uint64_t most = 0;
   std::string text;
   for (const auto& [id, root] : roots_) {
-    const std::uint64_t bytes = root.end - offset_of(root, root.first());
+    const std::uint64_t bytes = root.end - root.offset_of(root.first());
     if (bytes <= most) continue;
     most = bytes;
-    const auto slow =
-        std::min_element(root.states.begin(), root.states.end(),
-                         [](const States::value_type& a, const States::value_type& b) {
-                           return a.second.received < b.second.received;
-                         });
-    text = to_string(slow->first) + " has not taken " + spell_bytes(bytes) +
-           " of broadcasts from " + to_string(id);
+    VnodeId slow;
+    std::uint64_t least = kFlowClosed;
+    root.receivers.for_each([&](const CastReceivers::Range& range) {
+      if (range.state.received >= least) return;
+      least = range.state.received;
+      slow = range.vnodes.first;
+    });
+    text = to_string(slow) + " has not taken " + spell_bytes(bytes) + " of broadcasts from " +
+           to_string(id);
     const VnodeSet apart = out_of_step(id);
     if (!apart.empty()) text += ", which serves v" + to_string(apart) + " apart";
   }
@@ -339,7 +370,6 @@ void CastOutflows::check_invariants() const {
   std::uint64_t bytes = 0;
   for (const auto& [id, root] : roots_) {
     PHX_CHECK(root.first() <= root.sent && root.sent <= root.next);
-    PHX_CHECK(!root.states.empty() && root.states.begin()->first == VnodeId{0});
     std::uint64_t offset = root.kept.empty() ? root.end : root.kept.front().offset;
     for (std::size_t i = 0; i < root.kept.size(); ++i) {
       PHX_CHECK(root.kept[i].piece.root == id && root.kept[i].piece.number == root.first() + i);
@@ -348,11 +378,13 @@ void CastOutflows::check_invariants() const {
       bytes += flow_weight(root.kept[i].piece);
     }
     PHX_CHECK(offset == root.end);
-    for (const auto& [first, state] : root.states) {
-      if (!state.is_open()) continue;
+    root.receivers.for_each([&root = root](const CastReceivers::Range& range) {
+      const CastReceiver& state = range.state;
+      if (!state.is_open()) return;
       const std::uint64_t at = state.position.value_or(root.sent);
       PHX_CHECK(root.first() <= state.received && state.received <= at && at <= root.sent);
-    }
+      PHX_CHECK(!state.is_follower || state.position);
+    });
   }
   PHX_CHECK(bytes == kept_bytes_);
 }

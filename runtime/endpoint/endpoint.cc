@@ -50,6 +50,11 @@ Endpoint::Endpoint(const EndpointConfig& config)
 
 // --- Inputs ----------------------------------------------------------------------------------
 
+void Endpoint::on_time(Instant now) {
+  holdings_.on_time(now);
+  casts_.on_time(now, outputs_);
+}
+
 void Endpoint::on_message(ToApplication message) {
   if (ended_) return;
   std::visit([this](auto& m) { handle(m); }, message);

@@ -32,7 +32,7 @@ class Endpoint {
   explicit Endpoint(const EndpointConfig& config = {});
 
   // Inputs.
-  void on_time(Instant now) { holdings_.on_time(now); }  ///< For the growth of windows.
+  void on_time(Instant now);  ///< For the growth of windows, and for broadcasts that wait.
   void on_message(ToApplication message);
   /// The messages for the daemon, in order. Call after every input and command.
   [[nodiscard]] std::vector<ToDaemon> take_outputs();
@@ -54,7 +54,6 @@ class Endpoint {
   /// The oldest waiting message that matches, with the vnode that received it.
   [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted);
   /// A call waits in vain for such messages: flows that could bring one go on beyond their windows.
-  /// kLimit: so much waits here already that they may not.
   [[nodiscard]] Status want(const Selector& wanted);
   void ask(VnodeId from, VnodeId to);  ///< So outflows().is_all_received() is heard of soon.
   void acknowledge();                  ///< Everything received: worth calling before a wait.
@@ -107,6 +106,7 @@ class Endpoint {
   void handle(const AppRetire&) { retired_ = true; }
   void handle(AppEnd& m);
   void handle(const AppRepair& m);
+  void handle(const AppRedrawn&) { casts_.on_redrawn(outputs_); }
   void handle(AppNetwork& m) { network_ = std::move(m.known.network); }
   void deliver(const Delivery& delivery);
   void on_credit(const FlowCredit& credit);

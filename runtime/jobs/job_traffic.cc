@@ -88,6 +88,7 @@ void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOut
   copy.vnodes = std::move(message.to);
   copy.piece = std::move(message.piece);
   out.report(UseTree{copy.tree});
+  has_cast_ = true;
   spread(around, std::move(copy), out);
 }
 
@@ -410,8 +411,11 @@ void JobTraffic::on_timer(const Surroundings& around, const JobTimer& timer, Job
       out);
 }
 
-void JobTraffic::on_tree_changed(const Surroundings& around, TreeId, JobOutbox& out) {
+void JobTraffic::on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out) {
   reconsider_reductions(around, out);
+  const bool is_own = tree == TreeId{} || tree.root == self_;
+  if (!is_own || !router_.is_attached() || !std::exchange(has_cast_, false)) return;
+  out.report(Effect{ToApp{router_.application(), AppRedrawn{}}});
 }
 
 void JobTraffic::on_standing(const Surroundings& around, ProcessorSet ready, bool ending,

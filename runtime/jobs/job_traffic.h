@@ -65,8 +65,7 @@ class JobTraffic {
   void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
   /// Processors whose application takes part, and whether the job is about to end.
   void on_standing(const Surroundings& around, ProcessorSet ready, bool ending, JobOutbox& out);
-  /// Where owners are made known.
-  void on_home(const Surroundings& around, ProcessorId home, JobOutbox& out);
+  void on_home(const Surroundings& around, ProcessorId home, JobOutbox& out);  ///< Hears owners.
   void on_leaving(const Surroundings& around, JobOutbox& out);
   void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
   /// If somebody has died who may have had something of the job on its way: its ends repair that.
@@ -134,13 +133,14 @@ class JobTraffic {
   bool balance_;
   planners::TreeStyle style_;  ///< Of the trees of its collectives.
   bool ending_ = false;
+  bool has_cast_ = false;         ///< The process has, since it was told of other trees.
   bool announces_later_ = false;  ///< A statement was made so lately that the next one waits.
   bool has_told_given_ = false;   ///< As one who leaves.
   ProcessorSet ready_;
   ProcessorId home_;
   VnodeSet unannounced_;  ///< At the home: whose owners have changed since the last statement.
   collectives::Reduction reduction_;
-  /// Tokens of lines that this processor has not heard of, and who sent them.
+  /// Tokens of lines not heard of here, and who sent them.
   std::vector<std::pair<ProcessorId, std::variant<VnodeMessage, CollectiveMessage>>> ahead_;
   std::uint64_t ahead_bytes_ = 0;
   TrafficCounters counters_;  ///< But for what the router has dropped.

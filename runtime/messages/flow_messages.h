@@ -77,6 +77,8 @@ struct CastCredit {
   std::uint64_t received = 0;          ///< Pieces below it need not be kept for them any more.
   std::uint64_t limit = 0;             ///< Pieces that begin below this offset may be sent.
   std::optional<std::uint64_t> again;  ///< Send this piece and those behind it once more.
+  /// But not to those who have all pieces below this: what was dropped has come on another way.
+  std::optional<std::uint64_t> until = std::nullopt;
   friend bool operator==(const CastCredit&, const CastCredit&) = default;
 };
 

@@ -145,6 +145,6 @@ struct AppEnd {
   friend bool operator==(const AppEnd&, const AppEnd&) = default;
 };
 using ToApplication = OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire,
-                            AppEnd, AppRepair, AppNetwork>;
+                            AppEnd, AppRepair, AppNetwork, AppRedrawn>;
 
 }  // namespace phx::runtime

@@ -13,5 +13,10 @@ struct AppNetwork {
   overlay::NetworkUpdate known;
   friend bool operator==(const AppNetwork&, const AppNetwork&) = default;
 };
+/// To a process: the trees of its broadcasts are other ones now. What has left for those that do
+/// not keep up may wait on ways that nobody takes any more.
+struct AppRedrawn {
+  friend bool operator==(const AppRedrawn&, const AppRedrawn&) = default;
+};
 
 }  // namespace phx::runtime

@@ -219,9 +219,10 @@ void Network::on_link_stage(std::uint32_t lane, std::uint32_t bytes) {
   Lane& it = lane_at(lane);
   const Instant at = model_.pass_link(agenda_.now(), it.from, it.to, bytes & kSizeOfSegment);
   if (at == agenda_.now()) return on_travel(lane, bytes);
-  if ((bytes & kTellSegment) != 0 && at - agenda_.now() <= kRowMost) {
-    on_left(lane);
+  if ((bytes & kTellSegment) != 0) {
     bytes &= ~kTellSegment;
+    const Instant soon = std::max(agenda_.now(), at - kRowMost);
+    agenda_.schedule(soon, [this, lane] { tell_once_taken(lane); });
   }
   agenda_.schedule(at, [this, lane, bytes] { on_travel(lane, bytes); });
 }
@@ -231,8 +232,14 @@ void Network::on_travel(std::uint32_t lane, std::uint32_t bytes) {
   const Instant at = agenda_.now() + model_.travel_time(agenda_.now(), it.from, it.to);
   it.last_arrival = std::max(it.last_arrival, at);
   agenda_.schedule(it.last_arrival, [this, lane, bytes] { on_arrival(lane, bytes); });
-  if ((bytes & kTellSegment) == 0) return;
-  const Duration row = model_.takes_from(it.to) - it.last_arrival;
+  if ((bytes & kTellSegment) != 0) tell_once_taken(lane);
+}
+
+/// Its sender hears that it has left when the row in front of the receiver is short enough.
+void Network::tell_once_taken(std::uint32_t lane) {
+  const Lane& it = lane_at(lane);
+  const Instant arrival = std::max(it.last_arrival, agenda_.now());
+  const Duration row = model_.takes_from(it.to) - arrival;
   if (row <= kRowMost) return on_left(lane);
   agenda_.schedule_in(row - kRowMost, [this, lane] { on_left(lane); });
 }

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "collectives/messages.h"
@@ -14,33 +13,27 @@
 namespace phx::runtime {
 
 /// Pieces of broadcasts that a daemon dropped because there was no room: what it has to tell the
-/// roots when there is some again. One entry per root, whatever was dropped. Not thread-safe.
+/// roots when there is some again. For each root and vnode the first of them; of a root's vnodes
+/// that are in step that is one number. Not thread-safe: one owner.
 class DroppedCasts {
  public:
-  void add(const collectives::BroadcastPiece& piece, const VnodeSet& vnodes) {
-    Lost& lost = roots_.try_emplace(piece.root, Lost{piece.number, {}}).first->second;
-    lost.first = std::min(lost.first, piece.number);
-    lost.vnodes = lost.vnodes.united(vnodes);
-  }
+  /// Different numbers of one root [limit]. Beyond that a vnode may be told a lower one than its
+  /// own, so that it gets more again than it has lost.
+  static constexpr std::size_t kNumbersMost = 8;
+
+  void add(const collectives::BroadcastPiece& piece, const VnodeSet& vnodes);
   /// For the roots, as far as it was for these vnodes: nobody is told twice.
-  [[nodiscard]] std::vector<CastCredit> take(const VnodeSet& vnodes) {
-    std::vector<CastCredit> credits;
-    for (auto at = roots_.begin(); at != roots_.end();) {
-      VnodeSet told = at->second.vnodes.common(vnodes);
-      at->second.vnodes = at->second.vnodes.minus(vnodes);
-      if (!told.empty()) credits.push_back({at->first, std::move(told), 0, 0, at->second.first});
-      at = at->second.vnodes.empty() ? roots_.erase(at) : std::next(at);
-    }
-    return credits;
-  }
+  [[nodiscard]] std::vector<CastCredit> take(const VnodeSet& vnodes);
   [[nodiscard]] bool empty() const { return roots_.empty(); }
 
  private:
   struct Lost {
-    std::uint64_t first = 0;
     VnodeSet vnodes;
+    std::uint64_t end = 0;  ///< Behind the last one.
   };
-  std::map<VnodeId, Lost> roots_;
+  /// By the number of the first piece that they have lost: each vnode is in one set.
+  using Losses = std::map<std::uint64_t, Lost>;
+  std::map<VnodeId, Losses> roots_;
 };
 
 }  // namespace phx::runtime

@@ -60,12 +60,13 @@ runtime::FlowQuestion read(const pb::FlowQuestion& in, Source& source) {
 }
 
 void write(const runtime::CastCredit& in, pb::CastCredit& out) {
-  const auto& [root, vnodes, received, limit, again] = in;
+  const auto& [root, vnodes, received, limit, again, until] = in;
   out.set_root(root.value);
   write_set(vnodes, out.mutable_vnodes());
   out.set_received(received);
   out.set_limit(limit);
   out.set_again(again ? *again + 1 : 0);
+  out.set_until(until.value_or(0));
 }
 
 runtime::CastCredit read(const pb::CastCredit& in, Source& source) {
@@ -75,6 +76,7 @@ runtime::CastCredit read(const pb::CastCredit& in, Source& source) {
                           .limit = in.limit(),
                           .again = {}};
   if (in.again() != 0) out.again = in.again() - 1;
+  if (in.until() != 0) out.until = in.until();
   return out;
 }
 

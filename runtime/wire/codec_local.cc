@@ -135,6 +135,10 @@ void add(const runtime::AppRetire& /*in*/, pb::ToApplication& out, Sink& /*sink*
   static_assert(std::is_empty_v<runtime::AppRetire>);
   out.mutable_retire();
 }
+void add(const runtime::AppRedrawn& /*in*/, pb::ToApplication& out, Sink& /*sink*/) {
+  static_assert(std::is_empty_v<runtime::AppRedrawn>);
+  out.mutable_redrawn();
+}
 void add(const runtime::AppRepair& in, pb::ToApplication& out, Sink& /*sink*/) {
   const auto& [line] = in;
   out.mutable_repair()->set_line(line);
@@ -268,7 +272,7 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
 }
 
 runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToApplication::Variant> == 9,
+  static_assert(std::variant_size_v<runtime::ToApplication::Variant> == 10,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToApplication::kDeliver:
@@ -288,6 +292,8 @@ runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
       return runtime::AppRetire{};
     case pb::ToApplication::kEnd:
       return runtime::AppEnd{in.end().code(), source.text(in.end().reason(), "AppEnd.reason")};
+    case pb::ToApplication::kRedrawn:
+      return runtime::AppRedrawn{};
     case pb::ToApplication::kNetwork:
       return runtime::AppNetwork{read(in.network().known(), source)};
     case pb::ToApplication::MESSAGE_NOT_SET:

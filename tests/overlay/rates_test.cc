@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "tests/support/survey_net.h"
@@ -214,6 +215,55 @@ TEST_CASE("whoever finds a link slow has it measured at once, and the slow end i
     for (const auto& [ends, way] : network.between) CHECK(is_near(way.bytes_per_second, kGigabit));
     CHECK(net.tasks - tasks <= 20);
   }
+}
+
+TEST_CASE("whoever is slow with several is to blame, and not those who say so") {
+  Net net(round_robin(12, 1));
+  net.members(first(12));
+  net.run_for(3s);
+  const KnownNetwork network = net.common();
+  REQUIRE(network.odd.empty());
+  const auto odd_after = [&](bool is_witnessed) {
+    RateFinder finder;
+    finder.begin(network);
+    finder.on_complaint({p(4), p(3)}, {1000, 1000, 0, 0}, network);
+    finder.on_witness({p(4), p(3)});
+    if (is_witnessed) finder.on_witness({p(5), p(4)});
+    const std::uint64_t slow = kGigabit / 10;
+    finder.on_measured({p(4), p(3)}, {slow, slow, slow, slow}, network);
+    KnownNetwork result = network;
+    finder.fill(result, network);
+    std::set<ProcessorId> odd;
+    for (const auto& [one, ability] : result.odd) odd.insert(one);
+    return odd;
+  };
+  CHECK(odd_after(true) == std::set<ProcessorId>{p(4)});
+  CHECK(odd_after(false) == std::set<ProcessorId>{p(3), p(4)});
+}
+
+TEST_CASE("whoever was blamed wrongly is cleared, also by what is measured beside other traffic") {
+  Net net(round_robin(12, 1));
+  net.members(first(12));
+  net.run_for(3s);
+  const KnownNetwork network = net.common();
+  RateFinder finder;
+  finder.begin(network);
+  finder.on_complaint({p(4), p(3)}, {1000, 1000, 0, 0}, network);
+  const std::uint64_t slow = kGigabit / 10;
+  finder.on_measured({p(4), p(3)}, {slow, slow, slow, slow}, network);
+  KnownNetwork blamed = network;
+  finder.fill(blamed, network);
+  REQUIRE(blamed.odd.size() == 2);
+
+  // p3 sends to p5, whose interface a stream fills; p4 is found slow, and so is p3 by nobody.
+  const std::uint64_t part = kGigabit / 3;
+  finder.on_measured({p(5), p(3)}, {part, part, kGigabit, 0}, blamed);
+  finder.on_measured({p(3), p(5)}, {part, part, kGigabit, 0}, blamed);
+  finder.on_measured({p(4), p(5)}, {slow, slow, slow, 0}, blamed);
+  KnownNetwork result = network;
+  finder.fill(result, blamed);
+  CHECK(result.odd.size() == 1);
+  CHECK(is_about(result.ability(p(4)).in_bytes_per_second, slow));
 }
 
 TEST_CASE("complaints that go on are measured more and more seldom") {

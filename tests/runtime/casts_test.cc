@@ -522,24 +522,6 @@ TEST_CASE("old and repeated credit does no harm, nor does credit for what was ne
   CHECK(casts.kept_bytes() == 0);
 }
 
-TEST_CASE("pieces for vnodes at the same position go out as one copy") {
-  CastOutflows casts(kInflows);
-  casts.set_total(10);
-  CastOutflows::Copies out;
-  for (int i = 0; i < 4; ++i) casts.push({v0, 0, 0, {}, false, bytes(kPiece)}, out);
-  out.clear();
-
-  casts.on_credit({v0, vnodes(2, 3), 0, 0, 1}, out);
-  casts.on_credit({v0, vnodes(4, 9), 4, 0, {}}, out);
-  CHECK(out.size() == 3);  // pieces 1, 2, 3
-  for (const ToDaemon& copy : out) {
-    CHECK(std::get<AppBroadcast>(copy).is_direct);
-    CHECK(std::get<AppBroadcast>(copy).to == vnodes(2, 3));
-  }
-  CHECK(casts.out_of_step(v0).empty());  // all has left for them again
-  casts.check_invariants();
-}
-
 TEST_CASE("a root's end travels: it goes on where it was") {
   InflowOptions options = kInflows;
   options.cast_slack_bytes = 8'000;

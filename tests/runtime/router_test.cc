@@ -311,7 +311,7 @@ TEST_CASE("pieces of broadcasts that do not fit are dropped, and asked for when 
   const auto sent = h.sent<VnodeMessage>();
   REQUIRE(sent.size() == 1);
   CHECK(std::get<CastCredit>(sent[0].second.delivery) ==
-        CastCredit{VnodeId{3}, VnodeSet{VnodeId{0}, VnodeId{1}}, 0, 0, dropped});
+        CastCredit{VnodeId{3}, VnodeSet{VnodeId{0}, VnodeId{1}}, 0, 0, dropped, dropped + 3});
 }
 
 TEST_CASE("after the application's end roots of broadcasts hear that its vnodes take nothing") {

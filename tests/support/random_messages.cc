@@ -237,6 +237,7 @@ FlowCredit RandomMessages::flow_credit() {
 
 CastCredit RandomMessages::cast_credit() {
   CastCredit made{vnode(), vnodes(), number(), number(), {}};
+  if (flip()) made.until = 1 + number() / 2;
   if (flip()) made.again = number() >> 1U;
   return made;
 }

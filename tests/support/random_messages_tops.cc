@@ -172,7 +172,7 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
 }
 
 ToApplication RandomMessages::to_application(std::size_t kind) {
-  static_assert(std::variant_size_v<ToApplication::Variant> == 9, "a new one must be made here");
+  static_assert(std::variant_size_v<ToApplication::Variant> == 10, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttached{job(), processor(), vnode().value, text(), number(), number32()};
@@ -190,6 +190,8 @@ ToApplication RandomMessages::to_application(std::size_t kind) {
       return AppEnd{code(), text()};
     case 7:
       return AppNetwork{{{number(), processor()}, network()}};
+    case 8:
+      return AppRedrawn{};
     default:
       return AppRepair{number()};
   }
