@@ -45,9 +45,9 @@ class RateFinder {
   /// A short one, which is not believed: if it is not what is known, a long one has to follow.
   void on_glance(const Download& download, const Rate& rate, const KnownNetwork& network);
 
-  /// Somebody finds it much slower than known. Before a way between sites is doubted, both its ends
-  /// are measured with others of their sites.
-  void on_complaint(const Download& download, const Rate& rate, const KnownNetwork& network);
+  /// Somebody finds it much slower than known: both its ends are to be measured with others of
+  /// their sites; then the way, if it is one between sites. REQUIRES two processors.
+  void on_complaint(const Download& download, const KnownNetwork& network);
 
   // Queries.
   /// What has to be measured next: interfaces first, by pairs of which each has its own; then ways
@@ -55,6 +55,9 @@ class RateFinder {
   [[nodiscard]] std::vector<Download> wanted(const KnownNetwork& network) const;
   /// So many are to be measured because they may not be as they were known.
   [[nodiscard]] std::size_t doubts() const { return doubted_.size(); }
+  /// Whether it is so much slower than what `network` says that others' traffic is no reason.
+  [[nodiscard]] static bool is_slow(const Download& download, const Rate& rate,
+                                    const KnownNetwork& network);
   /// What `network` says of this; 0: nothing.
   [[nodiscard]] static std::uint64_t expected(const Download& download,
                                               const KnownNetwork& network);

@@ -220,12 +220,12 @@ TEST_CASE("complaints that go on are measured more and more seldom") {
   Complaints complaints({});
   std::vector<std::int64_t> taken;
   for (std::int64_t second = 0; second < 700; ++second) {
-    if (complaints.take(Instant{} + second * 1s, p(3))) taken.push_back(second);
+    if (complaints.take(Instant{} + second * 1s, p(1), p(3))) taken.push_back(second);
   }
   CHECK(taken == std::vector<std::int64_t>{0, 10, 30, 70, 150, 310, 470, 630});
-  CHECK(complaints.take(Instant{} + 700s, p(4)));
-  CHECK(complaints.take(Instant{} + 2000s, p(3)));
-  CHECK(complaints.take(Instant{} + 2010s, p(3)));  // That was something new.
+  CHECK(complaints.take(Instant{} + 700s, p(1), p(4)));
+  CHECK(complaints.take(Instant{} + 2000s, p(2), p(3)));
+  CHECK(complaints.take(Instant{} + 2010s, p(2), p(3)));  // That was something new.
 }
 
 TEST_CASE("a doubt that cannot be measured is none, or it would stand for good") {
@@ -237,8 +237,7 @@ TEST_CASE("a doubt that cannot be measured is none, or it would stand for good")
   RateFinder finder;
   finder.begin(network);
   const RateFinder::Download way{p(1), p(2)};
-  finder.on_complaint(way, {1000, 1000, 0, 0}, network);
-  finder.on_complaint({p(3), p(3)}, {1000, 1000, 0, 0}, network);
+  finder.on_complaint(way, network);
   CHECK(finder.doubts() == 1);
   CHECK(finder.wanted(network) == std::vector<RateFinder::Download>{way});
 }
