@@ -84,6 +84,7 @@ void Surveyor::gather(Instant now, Outbox& out) {
   forget_run();
   for (const Timer timer : {Timer::kRound, Timer::kPatrol, Timer::kRates}) out.disarm(timer);
   if (!changed_) changed_ = now;
+  patrol_at_ = {};
   out.arm(Timer::kGather, std::min(now + options_.gather, *changed_ + options_.gather_most));
 }
 

@@ -140,7 +140,7 @@ class Surveyor {
   KnownNetwork at_ask_;                       ///< What was known when they were asked for.
   Complaints complaints_;
   std::uint64_t patrols_ = 0;
-  Instant patrol_at_;          ///< The next one, if that is not past.
+  Instant patrol_at_;          ///< The next one, if that is not past; newcomers put it off.
   std::uint64_t glanced_ = 0;  ///< Other sites so far, in turns.
   KnownNetwork found_;         ///< What all were told.
   bool insists_ = false;
