@@ -98,6 +98,9 @@ void RateFinder::keep_only(const ProcessorSet& live) {
 void RateFinder::on_measured(const Download& download, const Rate& rate,
                              const KnownNetwork& network) {
   const bool is_doubted = doubted_.erase(download) > 0;
+  if (rate.at_most == 0) {  // Else each of them would be waited for.
+    std::erase_if(doubted_, [&](const Download& one) { return one.from == download.from; });
+  }
   const bool is_accompanied = has_company(download, rate, network);
   const auto to = network.site_of(download.to);
   const auto from = network.site_of(download.from);
@@ -122,7 +125,8 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
   } else if (*to != *from) {
     add_way(download, rate, is_doubted, network);
   } else if (is_doubted) {
-    // One of the two has changed: the one of whom several complain. Else others will tell.
+    // One of the two has changed: the one that is slow with several. Else others will tell.
+    if (is_slow(download, rate, network)) note_partners(download);
     const bool is_sender = is_often_blamed(download.from);
     const bool is_receiver = is_often_blamed(download.to);
     if (is_sender || !is_receiver) sender = {passed, sender.in, 1};
@@ -203,15 +207,16 @@ std::uint64_t RateFinder::expected(const Download& download, const KnownNetwork&
 void RateFinder::on_glance(const Download& download, const Rate& rate,
                            const KnownNetwork& network) {
   const auto known = static_cast<double>(expected(download, network));
-  if (rate.at_most == 0 || known == 0) return;
-  const bool is_slower =
-      static_cast<double>(rate.at_most) < kBusy * known && !has_company(download, rate, network);
-  const bool is_faster = static_cast<double>(rate.at_least) * kOdd > known;
-  if (is_slower || is_faster) doubted_.insert(download);
+  const bool is_faster = known > 0 && static_cast<double>(rate.at_least) * kOdd > known;
+  if (is_faster || is_slow(download, rate, network)) doubted_.insert(download);
 }
 
 void RateFinder::on_witness(const Download& download) {
   if (doubted_.empty()) partners_.clear();
+  note_partners(download);
+}
+
+void RateFinder::note_partners(const Download& download) {
   for (const auto& [one, partner] :
        {std::pair(download.to, download.from), std::pair(download.from, download.to)}) {
     std::set<ProcessorId>& partners = partners_[one];
@@ -219,23 +224,29 @@ void RateFinder::on_witness(const Download& download) {
   }
 }
 
-void RateFinder::on_complaint(const Download& download, const Rate& rate,
-                              const KnownNetwork& network) {
-  if (download.to == download.from) return;
-  on_glance(download, rate, network);
+bool RateFinder::is_slow(const Download& download, const Rate& rate, const KnownNetwork& network) {
+  const auto known = static_cast<double>(expected(download, network));
+  return rate.at_most > 0 && static_cast<double>(rate.at_most) < kBusy * known &&
+         !has_company(download, rate, network);
+}
+
+/// By others of their sites, so that who complains falsely proves nothing.
+void RateFinder::on_complaint(const Download& download, const KnownNetwork& network) {
   const auto to = network.site_of(download.to);
   const auto from = network.site_of(download.from);
-  if (!doubted_.contains(download) || !to || !from || *to == *from) return;
-  const auto mate = [&](std::size_t site, ProcessorId of) {
-    const std::vector<ProcessorId> members = network.sites[site].processors.ids();
+  const auto mate = [&](std::size_t site, ProcessorId of, ProcessorId but) {
+    const ProcessorSet others =
+        network.sites[site].processors.minus(ProcessorSet{of}).minus(ProcessorSet{but});
+    if (others.empty()) return kNobody;
+    const std::vector<ProcessorId> members = others.ids();
     const auto next = std::upper_bound(members.begin(), members.end(), of);
     return next == members.end() ? members.front() : *next;
   };
-  const ProcessorId beside_to = mate(*to, download.to);
-  const ProcessorId beside_from = mate(*from, download.from);
-  // Who is alone in its site has nobody to be measured with.
-  if (beside_to != download.to) doubted_.insert({download.to, beside_to});
-  if (beside_from != download.from) doubted_.insert({beside_from, download.from});
+  const ProcessorId beside_to = to ? mate(*to, download.to, download.from) : kNobody;
+  const ProcessorId beside_from = from ? mate(*from, download.from, download.to) : kNobody;
+  if (beside_to != kNobody) doubted_.insert({download.to, beside_to});
+  if (beside_from != kNobody) doubted_.insert({beside_from, download.from});
+  if (to != from || beside_to == kNobody) doubted_.insert(download);
 }
 
 std::vector<RateFinder::Download> RateFinder::wanted(const KnownNetwork& network) const {

@@ -45,12 +45,12 @@ class RateFinder {
   /// A short one, which is not believed: if it is not what is known, a long one has to follow.
   void on_glance(const Download& download, const Rate& rate, const KnownNetwork& network);
 
-  /// Somebody finds it much slower than known, whether it will be measured or not: of whom several
-  /// say that is to blame.
+  /// Somebody finds it slow, whether it will be measured or not: of whom several say that is to
+  /// blame.
   void on_witness(const Download& download);
-  /// The same, and it is to be measured. Before a way between sites is doubted, both its ends
-  /// are measured with others of their sites.
-  void on_complaint(const Download& download, const Rate& rate, const KnownNetwork& network);
+  /// Somebody finds it much slower than known: both its ends are to be measured with others of
+  /// their sites; then the way, if it is one between sites. REQUIRES two processors.
+  void on_complaint(const Download& download, const KnownNetwork& network);
 
   // Queries.
   /// What has to be measured next: interfaces first, by pairs of which each has its own; then ways
@@ -58,6 +58,9 @@ class RateFinder {
   [[nodiscard]] std::vector<Download> wanted(const KnownNetwork& network) const;
   /// So many are to be measured because they may not be as they were known.
   [[nodiscard]] std::size_t doubts() const { return doubted_.size(); }
+  /// Whether it is so much slower than what `network` says that others' traffic is no reason.
+  [[nodiscard]] static bool is_slow(const Download& download, const Rate& rate,
+                                    const KnownNetwork& network);
   /// What `network` says of this; 0: nothing.
   [[nodiscard]] static std::uint64_t expected(const Download& download,
                                               const KnownNetwork& network);
@@ -82,6 +85,7 @@ class RateFinder {
                const KnownNetwork& network);
   [[nodiscard]] static bool has_company(const Download& download, const Rate& rate,
                                         const KnownNetwork& network);
+  void note_partners(const Download& download);
   [[nodiscard]] bool is_often_blamed(ProcessorId one) const;
   void keep_usual(const Download& download, const Rate& rate, const KnownNetwork& network);
   void fill_interfaces(KnownNetwork& network, const KnownNetwork& before) const;

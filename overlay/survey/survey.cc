@@ -9,8 +9,12 @@
 namespace phx::overlay {
 namespace {
 
-/// Nobody gets so far who adds one at a time.
-constexpr std::uint64_t kVersionMost = std::uint64_t{1} << 32U;
+/// Nobody gets so far who adds one at a time. A surveyor goes on from what a member says, so it is
+/// believed beyond that.
+constexpr std::uint64_t kVersionHeard = std::uint64_t{1} << 32U;
+constexpr std::uint64_t kVersionMost = std::uint64_t{1} << 33U;
+/// No mesh has so many processors, gone ones included that a network may still name.
+constexpr std::uint64_t kProcessorsMost = std::uint64_t{1} << 20U;
 
 }  // namespace
 
@@ -44,7 +48,7 @@ void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   if (directs && !surveyor_.is_active()) surveyor_.begin(now, network_, directed);
   if (!directs && surveyor_.is_active()) surveyor_.stop(directed);
   if (told_ != surveyor && directs) surveyor_.on_ready(now, self_, directed);
-  absorb(directed, out);
+  absorb(now, directed, out);
   // The sender of the first message makes the connection: maybe the surveyor could not.
   if (told_ != surveyor && !directs && surveyor != kNobody) {
     out.send(surveyor, SurveyReport{0, {}, std::nullopt, version_, {}});
@@ -108,7 +112,7 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox
       surveyor_.on_complaint(now, {rate.peer, from}, {rate.at_least, rate.at_most, 0, 0}, directed);
     }
     if (m.version < version_) out.send(from, NetworkUpdate{version_, network_});
-    if (version_ < m.version && m.version.number < kVersionMost) {
+    if (version_ < m.version && m.version.number < kVersionHeard) {
       // The former surveyor said more than has come here. What this one says counts after that.
       version_.number = m.version.number;
       surveyor_.insist(now, directed);
@@ -116,7 +120,7 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox
   } else {
     surveyor_.on_report(now, from, m, directed);
   }
-  absorb(directed, out);
+  absorb(now, directed, out);
 }
 
 /// What a surveyor says: nothing that it does not measure, and no more than planners can bear.
@@ -124,14 +128,22 @@ bool Survey::is_believable(ProcessorId from, const NetworkUpdate& m) const {
   const KnownNetwork& network = m.network;
   return from == told_ && m.version.number < kVersionMost &&
          network.sites.size() <= options_.surveyor.sites.sites_max && network.pairs.empty() &&
-         network.check().ok();
+         network.check().ok() && network.processors().size() <= kProcessorsMost;
 }
 
-void Survey::handle(Instant, ProcessorId from, const NetworkUpdate& m, Outbox& out) {
+void Survey::handle(Instant now, ProcessorId from, const NetworkUpdate& m, Outbox& out) {
   if (m.version <= version_ || !is_believable(from, m)) return;
   version_ = m.version;
   network_ = m.network;
+  on_network(now, out);
+}
+
+/// What was heard of ways that nobody had measured counts now.
+void Survey::on_network(Instant now, Outbox& out) {
   if (!given_) out.report(NetworkChanged{});
+  for (const auto& [from, heard] : heard_) {
+    if (!heard.is_warm && !is_leaving_) warm(now, from, out);
+  }
 }
 
 void Survey::on_timer(Instant now, const Timer& timer, Outbox& out) {
@@ -148,23 +160,24 @@ void Survey::on_timer(Instant now, const Timer& timer, Outbox& out) {
                         [&](Surveyor::Timer due) {
                           Surveyor::Outbox directed;
                           surveyor_.on_timer(now, due, directed);
-                          absorb(directed, out);
+                          absorb(now, directed, out);
                         }},
              timer.of);
 }
 
 /// What has to be downloaded, so that a window grows to as much; 0: the way is short or narrow.
-std::uint64_t Survey::warming(ProcessorId from, std::uint64_t bytes) const {
+/// Nothing: nobody knows how narrow it is, and many may want that of one slow processor.
+std::optional<std::uint64_t> Survey::warming(ProcessorId from, std::uint64_t bytes) const {
   const KnownNetwork::Way way = network_.way(from, self_);
   const Duration round_trip = 2 * way.latency.value_or(Duration{});
   if (round_trip < options_.warm_far) return 0;
+  if (!way.bytes_per_second) return std::nullopt;
   std::uint64_t wanted = std::min(options_.warm_times * bytes, options_.warm_most);
-  if (way.bytes_per_second) {
-    // More than twice what is under way when it is full makes no window wider.
-    const double seconds = static_cast<double>(round_trip.count()) / 1e9;
-    const double full = 2 * seconds * static_cast<double>(*way.bytes_per_second);
-    if (full < static_cast<double>(wanted)) wanted = static_cast<std::uint64_t>(full);
-  }
+  // More than twice what is under way when it is full makes no window wider.
+  const double seconds = static_cast<double>(round_trip.count()) / 1e9;
+  const double rate = static_cast<double>(RateFinder::expected({self_, from}, network_));
+  const double full = 2 * seconds * rate;
+  if (full < static_cast<double>(wanted)) wanted = static_cast<std::uint64_t>(full);
   return wanted < options_.warm_least ? 0 : wanted;
 }
 
@@ -172,14 +185,20 @@ void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox
   // All that are longer would be warmed alike.
   bytes = std::min(bytes, options_.warm_most / options_.warm_times);
   const auto found = heard_.find(from);
-  if (found != heard_.end() && found->second >= bytes) return;
+  if (found != heard_.end() && found->second.bytes >= bytes) return;
   if (is_leaving_ || !live_.contains(from)) return;
   if (!network_.site_of(self_) || !network_.site_of(from)) return;
-  heard_[from] = bytes;
-  const std::uint64_t wanted = warming(from, bytes);
-  if (wanted == 0) return;
+  heard_[from].bytes = bytes;
+  warm(now, from, out);
+}
+
+void Survey::warm(Instant now, ProcessorId from, Outbox& out) {
+  Heard& heard = heard_[from];
+  const auto wanted = warming(from, heard.bytes);
+  heard.is_warm = wanted.has_value();
+  if (wanted.value_or(0) == 0) return;
   RateGauge::Outbox downloaded;
-  rate_gauge_.warm(from, wanted, now + options_.warm_pause, downloaded);
+  rate_gauge_.warm(from, *wanted, now + options_.warm_pause, downloaded);
   absorb(downloaded, out);
 }
 
@@ -210,7 +229,7 @@ void Survey::leave(Instant now, Outbox& out) {
   absorb(now, measured, out);
   Surveyor::Outbox directed;
   surveyor_.stop(directed);
-  absorb(directed, out);
+  absorb(now, directed, out);
 }
 
 template <class From, class OnEvent>
@@ -243,17 +262,17 @@ void Survey::absorb(RateGauge::Outbox& from, Outbox& out) {
   });
 }
 
-void Survey::absorb(Surveyor::Outbox& from, Outbox& out) {
-  absorb_items(from, out, [&](const Surveyor::Found&) { publish(out); });
+void Survey::absorb(Instant now, Surveyor::Outbox& from, Outbox& out) {
+  absorb_items(from, out, [&](const Surveyor::Found&) { publish(now, out); });
 }
 
-void Survey::publish(Outbox& out) {
+void Survey::publish(Instant now, Outbox& out) {
   version_ = {version_.number + 1, self_};
   network_ = surveyor_.network();
   for (const ProcessorId processor : live_.ids()) {
     if (processor != self_) out.send(processor, NetworkUpdate{version_, network_});
   }
-  if (!given_) out.report(NetworkChanged{});
+  on_network(now, out);
 }
 
 void Survey::give(const KnownNetwork& network, Outbox& out) {

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <variant>
+#include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
@@ -102,9 +105,11 @@ class Survey {
   void absorb_items(From& from, Outbox& out, OnEvent on_event);
   void absorb(Instant now, Gauge::Outbox& from, Outbox& out);
   void absorb(RateGauge::Outbox& from, Outbox& out);
-  void absorb(Surveyor::Outbox& from, Outbox& out);
-  void publish(Outbox& out);
-  [[nodiscard]] std::uint64_t warming(ProcessorId from, std::uint64_t bytes) const;
+  void absorb(Instant now, Surveyor::Outbox& from, Outbox& out);
+  void publish(Instant now, Outbox& out);
+  void on_network(Instant now, Outbox& out);
+  void warm(Instant now, ProcessorId from, Outbox& out);
+  [[nodiscard]] std::optional<std::uint64_t> warming(ProcessorId from, std::uint64_t bytes) const;
   [[nodiscard]] bool is_believable(ProcessorId from, const NetworkUpdate& m) const;
 
   ProcessorId self_;
@@ -115,11 +120,14 @@ class Survey {
   SurveyOptions options_;
   std::vector<SurveyTask::Download> downloads_;  ///< Of the task, after its round trips.
   std::optional<Gauge::Done> report_;            ///< Waits for them.
-  /// What each connection was heard to carry at once. Of those who are in a site.
-  std::map<ProcessorId, std::uint64_t> heard_;
+  struct Heard {
+    std::uint64_t bytes = 0;  ///< What the connection was heard to carry at once.
+    bool is_warm = false;     ///< Or will be soon, or need not be.
+  };
+  std::map<ProcessorId, Heard> heard_;   ///< Of those who are in a site.
   std::map<ProcessorId, Instant> slow_;  ///< Links that were told of as slow, and when.
-  ProcessorId told_;      ///< The surveyor that knows of this processor.
-  KnownNetwork network_;  ///< As measured.
+  ProcessorId told_;                     ///< The surveyor that knows of this processor.
+  KnownNetwork network_;                 ///< As measured.
   NetworkVersion version_;
   std::optional<KnownNetwork> given_;
   bool is_leaving_ = false;

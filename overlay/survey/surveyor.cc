@@ -57,9 +57,9 @@ void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   measured_ = measured_.common(live);
   silent_ = silent_.common(live);
   complaints_.keep_only(live);
-  const bool is_busy = stage_ == Stage::kRound || stage_ == Stage::kRates;
-  if (is_busy && awaited_.empty()) return end_round(now, out);
-  if (stage_ != Stage::kRound && !unplaced().minus(silent_).empty()) gather(now, out);
+  if (stage_ != Stage::kRound && !unplaced().minus(silent_).empty()) return gather(now, out);
+  const bool is_asking = stage_ != Stage::kQuiet && stage_ != Stage::kGathering;
+  if (is_asking && awaited_.empty()) end_round(now, out);
 }
 
 void Surveyor::on_ready(Instant now, ProcessorId who, Outbox& out) {
@@ -84,6 +84,7 @@ void Surveyor::gather(Instant now, Outbox& out) {
   forget_run();
   for (const Timer timer : {Timer::kRound, Timer::kPatrol, Timer::kRates}) out.disarm(timer);
   if (!changed_) changed_ = now;
+  patrol_at_ = {};
   out.arm(Timer::kGather, std::min(now + options_.gather, *changed_ + options_.gather_most));
 }
 
@@ -100,7 +101,8 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
     case Timer::kPatrol:
       return begin_patrol(now, out);
     case Timer::kRates:
-      return begin_rates(now, out);
+      if (stage_ != Stage::kPatrol) begin_rates(now, out);  // Else the end of it leads there.
+      return;
   }
 }
 
@@ -315,13 +317,13 @@ void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
 
 void Surveyor::on_complaint(Instant now, const RateFinder::Download& download,
                             const RateFinder::Rate& rate, Outbox& out) {
-  if (!is_active_ || !live_.contains(download.to) || !live_.contains(download.from)) return;
+  const auto& [to, from] = download;
+  if (!is_active_ || to == from || !live_.contains(to) || !live_.contains(from)) return;
+  if (!RateFinder::is_slow(download, rate, found_)) return;
   rates_.on_witness(download);
-  if (rates_.doubts() >= options_.doubts_most || !complaints_.take(now, download.to)) return;
-  rates_.on_complaint(download, rate, current());
-  if (stage_ == Stage::kQuiet && rates_.doubts() > 0) {
-    out.arm(Timer::kRates, now + options_.gather);
-  }
+  if (rates_.doubts() >= options_.doubts_most || !complaints_.take(now, from, to)) return;
+  rates_.on_complaint(download, current());
+  if (stage_ == Stage::kQuiet) out.arm(Timer::kRates, now + options_.gather);
 }
 
 void Surveyor::end_round(Instant now, Outbox& out) {
@@ -361,10 +363,15 @@ void Surveyor::end_run(Instant now, Outbox& out) {
     if (!again_at_) again_at_ = now + options_.again;
     out.arm(Timer::kGather, *again_at_);
   }
-  if (!rates_.wanted(found_.restricted_to(live_)).empty()) {
-    out.arm(Timer::kRates, now + (rates_.doubts() > 0 ? options_.gather : options_.rates_after));
-  } else if (finder_.placed().size() > 1) {
-    out.arm(Timer::kPatrol, now + options_.patrol);
+  const bool is_doubtful = rates_.doubts() > 0;
+  const bool is_wanted = !rates_.wanted(found_.restricted_to(live_)).empty();
+  if (is_wanted) {
+    out.arm(Timer::kRates, now + (is_doubtful ? options_.gather : options_.rates_after));
+  }
+  // Doubts, of which there may always be new ones, put no patrol off.
+  if ((is_doubtful || !is_wanted) && finder_.placed().size() > 1) {
+    if (patrol_at_ <= now) patrol_at_ = now + options_.patrol;
+    out.arm(Timer::kPatrol, patrol_at_);
   }
 }
 

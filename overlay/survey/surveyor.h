@@ -45,7 +45,7 @@ struct SurveyorOptions {
   Duration rates_after = 1s;
   Duration rates_patience = 2500ms;
   ComplaintOptions complaints;
-  std::size_t doubts_most = 8;  ///< More are not measured because of complaints [limit].
+  std::size_t doubts_most = 16;  ///< More are not measured because of complaints [limit].
   /// Ways into each site that a patrol looks at; bytes for it: what passes in so much time, within
   /// bounds. What is not as it was known is measured at once and at length.
   std::size_t glances = 4;
@@ -78,7 +78,7 @@ class Surveyor {
   /// Somebody knows another network than this one: all are told, when a run is over.
   void insist(Instant now, Outbox& out);
   void on_report(Instant now, ProcessorId from, const SurveyReport& report, Outbox& out);
-  /// Somebody finds an upload much slower than known. If it is, all are told soon.
+  /// The sender finds it much slower than known. If it is, all are told soon.
   void on_complaint(Instant now, const RateFinder::Download& download, const RateFinder::Rate& rate,
                     Outbox& out);
   void on_timer(Instant now, Timer timer, Outbox& out);
@@ -140,6 +140,7 @@ class Surveyor {
   KnownNetwork at_ask_;                       ///< What was known when they were asked for.
   Complaints complaints_;
   std::uint64_t patrols_ = 0;
+  Instant patrol_at_;          ///< The next one, if that is not past; newcomers put it off.
   std::uint64_t glanced_ = 0;  ///< Other sites so far, in turns.
   KnownNetwork found_;         ///< What all were told.
   bool insists_ = false;

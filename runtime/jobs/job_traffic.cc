@@ -122,15 +122,20 @@ void JobTraffic::on_finished(const Surroundings& around, JobOutbox& out) {
   reconsider_reductions(around, out);
 }
 
-void JobTraffic::on_message(const Surroundings& around, ProcessorId, const Routes& m,
+/// Only the home knows of all newcomers. If that one takes this one for it, their views differ: to
+/// pass it back would go on until they do not any more, and keep the links full meanwhile.
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, const Routes& m,
                             JobOutbox& out) {
   router_.on_routes(m.routes, out);
-  if (m.pass_on && home_ != self_) {
-    out.send(home_, m);  // Only the home knows of all newcomers.
+  VnodeSet changed;
+  for (const Route& route : m.routes) changed = changed.united(route.vnodes);
+  changed = changed.common(router_.map().all());
+  if (m.pass_on && home_ == self_) {
+    announce_later(around, changed, out);
+  } else if (m.pass_on && home_ != from) {
+    out.send(home_, m);
   } else if (m.pass_on) {
-    VnodeSet changed;
-    for (const Route& route : m.routes) changed = changed.united(route.vnodes);
-    announce_later(around, changed.common(router_.map().all()), out);
+    given_back_ = given_back_.united(changed);
   }
   reconsider_reductions(around, out);
 }
@@ -160,7 +165,8 @@ void JobTraffic::announce_routes(const Surroundings& around, JobOutbox& out) {
 void JobTraffic::on_home(const Surroundings& around, ProcessorId home, JobOutbox& out) {
   if (std::exchange(home_, home) == home) return;
   // What the former one was told it may not have passed on.
-  report_owned(around, router_.map().owned_by(self_), out);
+  const VnodeSet given_back = std::exchange(given_back_, {});
+  report_owned(around, router_.map().owned_by(self_).united(given_back), out);
 }
 
 /// Who asked before the job was announced here may have left since; nothing would answer an offer.

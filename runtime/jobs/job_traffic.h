@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -139,6 +138,7 @@ class JobTraffic {
   ProcessorSet ready_;
   ProcessorId home_;
   VnodeSet unannounced_;  ///< At the home: whose owners have changed since the last statement.
+  VnodeSet given_back_;   ///< Told by a home that is not, or not yet; for the next one.
   collectives::Reduction reduction_;
   /// Tokens of lines not heard of here, and who sent them.
   std::vector<std::pair<ProcessorId, std::variant<VnodeMessage, CollectiveMessage>>> ahead_;

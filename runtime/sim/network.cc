@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kDialTimeout = 3s;
 constexpr Duration kDialAgain = 5ms;    // A machine that is becoming a member is asked again.
 constexpr Duration kNoticeMax = 400ms;  // How much later than the other one an end notices a break.
-constexpr Duration kRowMost = 20ms;  // In front of a narrow place: longer ones hold senders up.
+constexpr Duration kRowMost = 20ms;     // In front of a narrow place: longer ones hold senders up.
 constexpr std::uint32_t kLastSegment = 1U << 31U;
 constexpr std::uint32_t kTellSegment = 1U << 30U;  // Its sender wants to hear that it has left.
 constexpr std::uint32_t kSizeOfSegment = kTellSegment - 1;
@@ -220,9 +220,8 @@ void Network::on_link_stage(std::uint32_t lane, std::uint32_t bytes) {
   const Instant at = model_.pass_link(agenda_.now(), it.from, it.to, bytes & kSizeOfSegment);
   if (at == agenda_.now()) return on_travel(lane, bytes);
   if ((bytes & kTellSegment) != 0) {
+    tell_left(lane, std::max(at - agenda_.now(), model_.takes_from(it.to) - at));
     bytes &= ~kTellSegment;
-    const Instant soon = std::max(agenda_.now(), at - kRowMost);
-    agenda_.schedule(soon, [this, lane] { tell_once_taken(lane); });
   }
   agenda_.schedule(at, [this, lane, bytes] { on_travel(lane, bytes); });
 }
@@ -232,16 +231,13 @@ void Network::on_travel(std::uint32_t lane, std::uint32_t bytes) {
   const Instant at = agenda_.now() + model_.travel_time(agenda_.now(), it.from, it.to);
   it.last_arrival = std::max(it.last_arrival, at);
   agenda_.schedule(it.last_arrival, [this, lane, bytes] { on_arrival(lane, bytes); });
-  if ((bytes & kTellSegment) != 0) tell_once_taken(lane);
+  if ((bytes & kTellSegment) != 0) tell_left(lane, model_.takes_from(it.to) - it.last_arrival);
 }
 
-/// Its sender hears that it has left when the row in front of the receiver is short enough.
-void Network::tell_once_taken(std::uint32_t lane) {
-  const Lane& it = lane_at(lane);
-  const Instant arrival = std::max(it.last_arrival, agenda_.now());
-  const Duration row = model_.takes_from(it.to) - arrival;
-  if (row <= kRowMost) return on_left(lane);
-  agenda_.schedule_in(row - kRowMost, [this, lane] { on_left(lane); });
+/// As soon as the row that it stands in is short.
+void Network::tell_left(std::uint32_t end, Duration row) {
+  if (row <= kRowMost) return on_left(end);
+  agenda_.schedule_in(row - kRowMost, [this, end] { on_left(end); });
 }
 
 void Network::on_left(std::uint32_t end) {

@@ -104,7 +104,7 @@ class Network {
   void on_confirmed(std::uint32_t lane, std::uint32_t bytes);
   void on_link_stage(std::uint32_t lane, std::uint32_t bytes);
   void on_travel(std::uint32_t lane, std::uint32_t bytes);
-  void tell_once_taken(std::uint32_t lane);
+  void tell_left(std::uint32_t end, Duration row);
   void on_left(std::uint32_t end);
   void on_arrival(std::uint32_t lane, std::uint32_t bytes);
   void on_inside(std::uint32_t lane, std::uint32_t bytes);

@@ -1,6 +1,8 @@
 #include "runtime/vnodes/policy.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "overlay/base/check.h"
 #include "runtime/messages/parcels.h"
@@ -78,24 +80,16 @@ std::vector<Load> wanted_exactly(std::uint64_t missing, std::uint64_t fair, cons
   return pulls;
 }
 
-std::vector<Load> least_first(const ProcessorSet& targets,
-                              std::map<ProcessorId, std::uint64_t>& loads) {
-  std::vector<Load> by_load;
-  for (const ProcessorId target : targets.ids()) by_load.push_back({loads[target], target});
-  std::sort(by_load.begin(), by_load.end(), [](const Load& a, const Load& b) {
-    return a.vnodes != b.vnodes ? a.vnodes < b.vnodes : a.processor < b.processor;
-  });
-  return by_load;
-}
+/// Processors with what they have, those with least first.
+using ByLoad = std::set<std::pair<std::uint64_t, ProcessorId>>;
 
 /// Many may leave together, and know the same loads: each sees first to whom those before it give
-/// theirs, or all would give to the same processor.
-void take_in(std::uint64_t count, std::uint64_t fair, const ProcessorSet& targets,
-             std::map<ProcessorId, std::uint64_t>& loads) {
-  for (const auto& [load, target] : least_first(targets, loads)) {
-    if (count == 0 || load >= fair) return;
+/// theirs, or all would give to the same processor. REQUIRES that there are targets.
+void take_in(std::uint64_t count, std::uint64_t fair, ByLoad& targets) {
+  while (count > 0 && targets.begin()->first < fair) {
+    const auto [load, target] = targets.extract(targets.begin()).value();
     const std::uint64_t taken = std::min(fair - load, count);
-    loads[target] += taken;
+    targets.emplace(load + taken, target);
     count -= taken;
   }
 }
@@ -237,11 +231,12 @@ std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const Processo
   if (slack_of(fair) > 0) rest = push_aside(rest, targets, map, loads, shares);
   if (rest.empty()) return shares;
   const ProcessorId self = map.owner(rest.front()).first;
+  ByLoad by_load;
+  for (const ProcessorId target : targets.ids()) by_load.emplace(loads[target], target);
   for (const auto& [other, load] : all) {
     const bool is_before = other != kNobody && other < self && !targets.contains(other);
-    if (is_before && slack_of(fair) == 0) take_in(load, fair, targets, loads);
+    if (is_before && slack_of(fair) == 0) take_in(load, fair, by_load);
   }
-  const std::vector<Load> by_load = least_first(targets, loads);
   for (const auto& [load, target] : by_load) {
     if (rest.empty()) break;
     if (load >= fair) continue;
@@ -249,7 +244,7 @@ std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const Processo
     rest = rest.minus(share);
     shares[target] = shares[target].united(share);
   }
-  VnodeSet& last = shares[by_load.front().processor];
+  VnodeSet& last = shares[by_load.begin()->second];
   last = last.united(rest);
   return shares;
 }

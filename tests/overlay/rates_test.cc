@@ -226,7 +226,7 @@ TEST_CASE("whoever is slow with several is to blame, and not those who say so") 
   const auto odd_after = [&](bool is_witnessed) {
     RateFinder finder;
     finder.begin(network);
-    finder.on_complaint({p(4), p(3)}, {1000, 1000, 0, 0}, network);
+    finder.on_glance({p(4), p(3)}, {1000, 1000, 0, 0}, network);
     finder.on_witness({p(4), p(3)});
     if (is_witnessed) finder.on_witness({p(5), p(4)});
     const std::uint64_t slow = kGigabit / 10;
@@ -248,7 +248,7 @@ TEST_CASE("whoever was blamed wrongly is cleared, also by what is measured besid
   const KnownNetwork network = net.common();
   RateFinder finder;
   finder.begin(network);
-  finder.on_complaint({p(4), p(3)}, {1000, 1000, 0, 0}, network);
+  finder.on_glance({p(4), p(3)}, {1000, 1000, 0, 0}, network);
   const std::uint64_t slow = kGigabit / 10;
   finder.on_measured({p(4), p(3)}, {slow, slow, slow, slow}, network);
   KnownNetwork blamed = network;
@@ -270,12 +270,12 @@ TEST_CASE("complaints that go on are measured more and more seldom") {
   Complaints complaints({});
   std::vector<std::int64_t> taken;
   for (std::int64_t second = 0; second < 700; ++second) {
-    if (complaints.take(Instant{} + second * 1s, p(3))) taken.push_back(second);
+    if (complaints.take(Instant{} + second * 1s, p(1), p(3))) taken.push_back(second);
   }
   CHECK(taken == std::vector<std::int64_t>{0, 10, 30, 70, 150, 310, 470, 630});
-  CHECK(complaints.take(Instant{} + 700s, p(4)));
-  CHECK(complaints.take(Instant{} + 2000s, p(3)));
-  CHECK(complaints.take(Instant{} + 2010s, p(3)));  // That was something new.
+  CHECK(complaints.take(Instant{} + 700s, p(1), p(4)));
+  CHECK(complaints.take(Instant{} + 2000s, p(2), p(3)));
+  CHECK(complaints.take(Instant{} + 2010s, p(2), p(3)));  // That was something new.
 }
 
 TEST_CASE("a doubt that cannot be measured is none, or it would stand for good") {
@@ -287,8 +287,7 @@ TEST_CASE("a doubt that cannot be measured is none, or it would stand for good")
   RateFinder finder;
   finder.begin(network);
   const RateFinder::Download way{p(1), p(2)};
-  finder.on_complaint(way, {1000, 1000, 0, 0}, network);
-  finder.on_complaint({p(3), p(3)}, {1000, 1000, 0, 0}, network);
+  finder.on_complaint(way, network);
   CHECK(finder.doubts() == 1);
   CHECK(finder.wanted(network) == std::vector<RateFinder::Download>{way});
 }

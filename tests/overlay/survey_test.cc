@@ -194,6 +194,8 @@ TEST_CASE("what cannot be true is refused: old, from a stranger, impossible") {
     other.sites.push_back({"", ProcessorSet{p(id)}, 1ms});
   }
   survey.on_message(net.now, p(1), NetworkUpdate{{99, p(1)}, other}, out);
+  other.sites = {{"", ProcessorSet::range(p(1), p(1U << 30U)), 1ms}};  // No mesh is so large.
+  survey.on_message(net.now, p(1), NetworkUpdate{{99, p(1)}, other}, out);
   survey.on_message(net.now, p(9), SurveyTask{1, {p(1)}, {}, 4, true, {}}, out);
   survey.on_message(net.now, p(1), SurveyReport{77, {{p(1), 1ms}}, 1us, {}, {}}, out);
   survey.on_message(net.now, p(1), Ping{12345, true}, out);

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 
@@ -11,11 +12,12 @@ namespace {
 using support::first;
 using support::p;
 using support::round_robin;
+using support::SurveyNet;
 
 constexpr std::uint64_t kKiB = 1024;
 
 /// p1, p4, ... are far from p2, p5, ... All is measured.
-struct Net : support::SurveyNet {
+struct Net : SurveyNet {
   explicit Net(std::uint64_t narrow_way = kGigabit) : SurveyNet(round_robin(12, 3)) {
     far = 30ms;
     narrow[{1, 0}] = narrow_way;
@@ -67,6 +69,29 @@ TEST_CASE("a narrow way is warmed for twice what it holds, and a very narrow one
   CHECK(loaded <= 3 * 240'000);
   Net thin(400'000);
   CHECK(thin.hears(5, 4096 * kKiB) == 0);
+}
+
+TEST_CASE("a way is not warmed before it is known how narrow it is, but then") {
+  for (const std::uint64_t interface : {SurveyNet::kGigabit, std::uint64_t{1'250'000}}) {
+    CAPTURE(interface);
+    SurveyNet net(round_robin(12, 3));
+    net.far = 30ms;
+    for (const ProcessorId id : first(12).ids()) net.slow[id] = interface;
+    net.members(first(12));
+    net.run_for(900ms);
+    REQUIRE(net.common().sites.size() == 3);
+    std::uint64_t before = net.loaded;
+    Survey::Outbox out;
+    net.surveys.at(p(1)).on_heard(net.now, p(5), 64 * kKiB, out);
+    net.take(p(1), out);
+    net.run_for(400ms);
+    CHECK(net.loaded - before <= 12 * 64 * kKiB);  // Bandwidths are being measured.
+    before = net.loaded_over[{p(5), p(1)}];
+    net.run_for(7s);
+    const std::uint64_t warming = net.loaded_over[{p(5), p(1)}] - before;
+    const std::uint64_t holds = interface * 60 / 1000;
+    CHECK(warming >= std::min(512 * kKiB, 2 * holds * 9 / 10));
+  }
 }
 
 TEST_CASE("ways are warmed one after the other, and tasks go before") {

@@ -95,6 +95,30 @@ TEST_CASE("[Saito08 G16 d] if nobody else is here, the parent hears of it at onc
         collectives::Message{collectives::ReductionToken{{kTarget, 2}, {}, {}, true}});
 }
 
+TEST_CASE(
+    "what a home gives back to report it waits for the next one, and goes to and fro with none") {
+  constexpr ProcessorId kThird{3};
+  Harness h;
+  h.members.insert(kThird);
+  h.traffic.on_home(h.around(), kOther, h.out);
+  static_cast<void>(h.out.take());
+  const Routes moved{kJob, {{range(6, 8), kThird, 2}}, /*pass_on=*/true};
+  h.traffic.on_message(h.around(), kThird, moved, h.out);
+  auto said = h.sent<Routes>();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].first == kOther);
+  h.traffic.on_message(h.around(), kOther, moved, h.out);
+  CHECK(h.sent<Routes>().empty());
+
+  h.traffic.on_home(h.around(), kThird, h.out);
+  said = h.sent<Routes>();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].first == kThird);
+  VnodeSet told;
+  for (const Route& route : said[0].second.routes) told = told.united(route.vnodes);
+  CHECK(told == range(0, 8));  // Its own, and those.
+}
+
 TEST_CASE("when the time of a reduction is up, what is there is passed on") {
   Harness h;
   h.traffic.on_app(h.around(), AppContribute{token(range(0, 3), 0)}, h.out);

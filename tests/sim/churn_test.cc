@@ -83,7 +83,7 @@ TEST_CASE("churn: slow links, several jobs, pairs and sites that do not reach ea
 // 845: a copy waited for one that had come and gone in views that its sender had missed.
 // 1230: whoever was cut off said of one that had left before: put out. The check counted that.
 TEST_CASE("drawn runs that went wrong once") {
-  for (const std::uint64_t seed : {447U, 845U, 1230U}) {
+  for (const std::uint64_t seed : {447U, 845U, 1230U, 1353U, 1427U, 1512U, 1670U, 1943U}) {
     CAPTURE(seed);
     const Outcome outcome = run_churn(seed, ChurnOptions::drawn());
     CHECK(found(outcome) == "");

@@ -135,3 +135,43 @@ TEST_CASE("what a partition holds back arrives in order when it heals") {
   CHECK(pair.heard == numbers(20));
   CHECK(pair.downs[0] + pair.downs[1] == 0);
 }
+// As TCP keeps narrow places busy, and sends no more than its window.
+TEST_CASE("rows in front of narrow places hold their senders up, but for 20 ms of them") {
+  constexpr std::uint64_t kSlow = 1'000'000;
+  for (const bool is_link : {false, true}) {
+    CAPTURE(is_link);
+    Agenda agenda;
+    NetworkModel model{Topology::uniform({1, 1}, {5ms, is_link ? kSlow : 100 * kSlow}), 0, Rng(1)};
+    Network network{agenda, model, Rng(2)};
+    std::optional<LinkId> up;
+    std::optional<Instant> left;
+    network.set_inputs({
+        [&](MachineId at, LinkId link, bool) {
+          if (at.value == 0) up = link;
+        },
+        [](MachineId, LinkId) {},
+        [](MachineId, ProcessorId, bool) {},
+        [](MachineId, LinkId, const runtime::Frame&) {},
+        [&](MachineId, LinkId) { left = agenda.now(); },
+    });
+    const MachineId a = network.add_machine(0);
+    const MachineId b = network.add_machine(1);
+    if (!is_link) model.set_interface(b, kSlow);
+    network.open(a, ProcessorId{1});
+    network.open(b, ProcessorId{2});
+    network.dial(a, ProcessorId{2}, b);
+    while (!up) agenda.step();
+    const auto send = [&](std::uint64_t seq, bool tell) {
+      const overlay::Message load = overlay::Load{1, Payload(Bytes(50'000))};
+      network.transmit(a, *up, runtime::Frame{seq, 0, load}, tell);
+    };
+    for (std::uint64_t seq = 1; seq <= 4; ++seq) send(seq, false);
+    const Instant begin = agenda.now();
+    while (agenda.now() < begin + 30ms) agenda.step();
+    send(5, true);
+    while (!left) agenda.step();
+    // Four times 50 ms are before it, and its own 50 ms if that is known already.
+    CHECK(*left - begin >= 170ms);
+    CHECK(*left - begin <= 240ms);
+  }
+}
