@@ -1,6 +1,8 @@
 #include "runtime/vnodes/policy.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "overlay/base/check.h"
 #include "runtime/messages/parcels.h"
@@ -78,49 +80,65 @@ std::vector<Load> wanted_exactly(std::uint64_t missing, std::uint64_t fair, cons
   return pulls;
 }
 
-std::vector<Load> least_first(const ProcessorSet& targets,
-                              std::map<ProcessorId, std::uint64_t>& loads) {
-  std::vector<Load> by_load;
-  for (const ProcessorId target : targets.ids()) by_load.push_back({loads[target], target});
-  std::sort(by_load.begin(), by_load.end(), [](const Load& a, const Load& b) {
-    return a.vnodes != b.vnodes ? a.vnodes < b.vnodes : a.processor < b.processor;
-  });
-  return by_load;
-}
-
-/// Many may leave together, and know the same loads: each sees first to whom those before it give
-/// theirs, or all would give to the same processor.
-void take_in(std::uint64_t count, std::uint64_t fair, const ProcessorSet& targets,
-             std::map<ProcessorId, std::uint64_t>& loads) {
-  for (const auto& [load, target] : least_first(targets, loads)) {
-    if (count == 0 || load >= fair) return;
-    const std::uint64_t taken = std::min(fair - load, count);
-    loads[target] += taken;
-    count -= taken;
+/// How much each of those who stay would have, so that whoever has least is found at once.
+class Targets {
+ public:
+  Targets(const ProcessorSet& targets, const Loads& loads) {
+    auto at = loads.begin();  // Both are in the order of ids.
+    for (const ProcessorId id : targets.ids()) {
+      while (at != loads.end() && at->first < id) ++at;
+      const std::uint64_t load = at != loads.end() && at->first == id ? at->second : 0;
+      loads_.emplace_hint(loads_.end(), id, load);
+      least_first_.emplace(load, id);
+    }
   }
-}
 
-/// Shares out what adjoins vnodes of `targets`; returns the rest.
-VnodeSet push_aside(const VnodeSet& vnodes, const ProcessorSet& targets, const VnodeMap& map,
-                    std::map<ProcessorId, std::uint64_t>& loads,
-                    std::map<ProcessorId, VnodeSet>& shares) {
+  [[nodiscard]] std::uint64_t load(ProcessorId target) const { return loads_.at(target); }
+  [[nodiscard]] Load least() const {
+    return {least_first_.begin()->first, least_first_.begin()->second};
+  }
+  void add(ProcessorId target, std::uint64_t count) {
+    std::uint64_t& load = loads_.at(target);
+    auto entry = least_first_.extract({load, target});
+    load += count;
+    entry.value().first = load;
+    least_first_.insert(std::move(entry));
+  }
+  /// These go to whoever has least, up to a fair share of each.
+  void take_in(std::uint64_t count, std::uint64_t fair) {
+    while (count > 0 && least().vnodes < fair) {
+      const std::uint64_t taken = std::min(fair - least().vnodes, count);
+      add(least().processor, taken);
+      count -= taken;
+    }
+  }
+
+ private:
+  std::map<ProcessorId, std::uint64_t> loads_;
+  std::set<std::pair<std::uint64_t, ProcessorId>> least_first_;
+};
+
+/// Shares out what adjoins vnodes of those who stay; returns the rest.
+VnodeSet push_aside(const VnodeSet& vnodes, const ProcessorSet& staying, const VnodeMap& map,
+                    Targets& targets, std::map<ProcessorId, VnodeSet>& shares) {
   VnodeSet rest = vnodes;
   for (const auto& range : vnodes.ranges()) {
     std::vector<ProcessorId> beside = map.beside(range);
-    std::erase_if(beside, [&](ProcessorId id) { return !targets.contains(id); });
+    std::erase_if(beside, [&](ProcessorId id) { return !staying.contains(id); });
     if (beside.empty()) continue;
     // The one before gets the first part, the one behind the last part, so that both have as much.
     const ProcessorId before = beside.front();
     const ProcessorId behind = beside.back();
-    const bool has_less = before != behind && loads[behind] < loads[before] + range.size();
-    const std::uint64_t even =
-        has_less ? std::min(range.size(), (loads[before] + range.size() - loads[behind]) / 2) : 0;
+    const std::uint64_t all = targets.load(before) + range.size();
+    const std::uint64_t less = targets.load(behind);
+    const bool has_less = before != behind && less < all;
+    const std::uint64_t even = has_less ? std::min(range.size(), (all - less) / 2) : 0;
     const VnodeSet whole = VnodeSet::range(range.first, range.last);
     const VnodeSet second = whole.last_ids(even);
     shares[behind] = shares[behind].united(second);
     shares[before] = shares[before].united(whole.minus(second));
-    loads[behind] += second.size();
-    loads[before] += range.size() - second.size();
+    targets.add(behind, second.size());
+    targets.add(before, range.size() - second.size());
     rest = rest.minus(whole);
   }
   return rest;
@@ -225,32 +243,33 @@ VnodeSet choose_light(const VnodeSet& available, const Kept& kept, const Load& t
   return choose(VnodeSet{least->first}, to.processor, to.vnodes, map);
 }
 
-std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const ProcessorSet& targets,
+std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const ProcessorSet& staying,
                                           const VnodeMap& map) {
-  PHX_CHECK(!targets.empty());
+  PHX_CHECK(!staying.empty());
   VnodeSet rest = vnodes;
-  const Loads all = map.loads();
-  std::map<ProcessorId, std::uint64_t> loads(all.begin(), all.end());
-  const std::uint64_t count = targets.size();
+  const Loads loads = map.loads();
+  Targets targets(staying, loads);
+  const std::uint64_t count = staying.size();
   const std::uint64_t fair = (map.vnodes() + count - 1) / count;
   std::map<ProcessorId, VnodeSet> shares;
-  if (slack_of(fair) > 0) rest = push_aside(rest, targets, map, loads, shares);
+  if (slack_of(fair) > 0) rest = push_aside(rest, staying, map, targets, shares);
   if (rest.empty()) return shares;
   const ProcessorId self = map.owner(rest.front()).first;
-  for (const auto& [other, load] : all) {
-    const bool is_before = other != kNobody && other < self && !targets.contains(other);
-    if (is_before && slack_of(fair) == 0) take_in(load, fair, targets, loads);
+  // Many may leave together, and know the same loads: each sees first to whom those before it give
+  // theirs, or all would give to the same processor.
+  for (const auto& [other, load] : loads) {
+    const bool is_before = other != kNobody && other < self && !staying.contains(other);
+    if (is_before && slack_of(fair) == 0) targets.take_in(load, fair);
   }
-  const std::vector<Load> by_load = least_first(targets, loads);
-  for (const auto& [load, target] : by_load) {
-    if (rest.empty()) break;
-    if (load >= fair) continue;
+  const ProcessorId first = targets.least().processor;
+  while (!rest.empty() && targets.least().vnodes < fair) {
+    const auto [load, target] = targets.least();
     const VnodeSet share = choose(rest, target, std::min(fair - load, rest.size()), map);
     rest = rest.minus(share);
     shares[target] = shares[target].united(share);
+    targets.add(target, share.size());
   }
-  VnodeSet& last = shares[by_load.front().processor];
-  last = last.united(rest);
+  shares[first] = shares[first].united(rest);
   return shares;
 }
 

@@ -57,9 +57,9 @@ using Kept = std::map<VnodeId, std::uint64_t>;
 [[nodiscard]] VnodeSet choose(const VnodeSet& available, ProcessorId to, std::uint64_t count,
                               const VnodeMap& map);
 
-/// How a leaver shares these out. REQUIRES that there are targets.
+/// How a leaver shares these out among those who stay. REQUIRES that somebody stays.
 [[nodiscard]] std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes,
-                                                        const ProcessorSet& targets,
+                                                        const ProcessorSet& staying,
                                                         const VnodeMap& map);
 
 }  // namespace phx::runtime
