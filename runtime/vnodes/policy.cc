@@ -118,9 +118,21 @@ class Targets {
   std::set<std::pair<std::uint64_t, ProcessorId>> least_first_;
 };
 
+using Shares = std::map<ProcessorId, VnodeSet>;
+
+/// What everybody has who does not stay.
+Shares given_away(const ProcessorSet& staying, const VnodeMap& map) {
+  Shares given;
+  for (const auto& group : map.groups(map.all())) {
+    if (group.owner == kNobody || staying.contains(group.owner)) continue;
+    given[group.owner] = given[group.owner].united(group.vnodes);
+  }
+  return given;
+}
+
 /// Shares out what adjoins vnodes of those who stay; returns the rest.
 VnodeSet push_aside(const VnodeSet& vnodes, const ProcessorSet& staying, const VnodeMap& map,
-                    Targets& targets, std::map<ProcessorId, VnodeSet>& shares) {
+                    Targets& targets, Shares& shares) {
   VnodeSet rest = vnodes;
   for (const auto& range : vnodes.ranges()) {
     std::vector<ProcessorId> beside = map.beside(range);
@@ -246,21 +258,26 @@ VnodeSet choose_light(const VnodeSet& available, const Kept& kept, const Load& t
 std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const ProcessorSet& staying,
                                           const VnodeMap& map) {
   PHX_CHECK(!staying.empty());
-  VnodeSet rest = vnodes;
-  const Loads loads = map.loads();
-  Targets targets(staying, loads);
+  if (vnodes.empty()) return {};
+  Targets targets(staying, map.loads());
   const std::uint64_t count = staying.size();
   const std::uint64_t fair = (map.vnodes() + count - 1) / count;
-  std::map<ProcessorId, VnodeSet> shares;
-  if (slack_of(fair) > 0) rest = push_aside(rest, staying, map, targets, shares);
-  if (rest.empty()) return shares;
-  const ProcessorId self = map.owner(rest.front()).first;
-  // Many may leave together, and know the same loads: each sees first to whom those before it give
-  // theirs, or all would give to the same processor.
-  for (const auto& [other, load] : loads) {
-    const bool is_before = other != kNobody && other < self && !staying.contains(other);
-    if (is_before && slack_of(fair) == 0) targets.take_in(load, fair);
+  const ProcessorId self = map.owner(vnodes.front()).first;
+  // Many may leave together, and know the same loads: each sees first what everybody's neighbours
+  // get, and then to whom those before it give the rest, or all would give it to the same one.
+  Shares rests = given_away(staying, map);
+  rests[self] = vnodes;
+  Shares shares;
+  if (slack_of(fair) > 0) {
+    for (auto& [leaver, rest] : rests) {
+      Shares theirs;
+      rest = push_aside(rest, staying, map, targets, leaver == self ? shares : theirs);
+    }
   }
+  for (const auto& [leaver, rest] : rests) {
+    if (leaver < self) targets.take_in(rest.size(), fair);
+  }
+  VnodeSet rest = rests[self];
   const ProcessorId first = targets.least().processor;
   while (!rest.empty() && targets.least().vnodes < fair) {
     const auto [load, target] = targets.least();
@@ -269,7 +286,7 @@ std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const Processo
     shares[target] = shares[target].united(share);
     targets.add(target, share.size());
   }
-  shares[first] = shares[first].united(rest);
+  if (!rest.empty()) shares[first] = shares[first].united(rest);
   return shares;
 }
 

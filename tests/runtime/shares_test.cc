@@ -123,6 +123,35 @@ TEST_CASE("small shares are what their definition gives") {
   CHECK(compared > 1000);
 }
 
+TEST_CASE("of large shares nobody who stays gets much more than a fair one") {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    const auto processors = static_cast<std::uint32_t>(2 + rng.below(60));
+    const ProcessorSet staying = random_stayers(processors, rng);
+    const std::uint64_t each = 8 + rng.below(100);
+    const VnodeMap map(each * processors, ids_up_to(processors));
+    VnodeSet given;
+    std::map<ProcessorId, std::uint64_t> loads;
+    for (const ProcessorId self : ids_up_to(processors)) {
+      if (staying.contains(self)) {
+        loads[self] += each;
+        continue;
+      }
+      for (const auto& [to, share] : shares_of(map.owned_by(self), staying, map)) {
+        CHECK(staying.contains(to));
+        CHECK(given.common(share).empty());
+        given = given.united(share);
+        loads[to] += share.size();
+      }
+    }
+    CHECK(given == map.all().minus(map.owned_by_any(staying)));
+    const std::uint64_t fair = (map.vnodes() + staying.size() - 1) / staying.size();
+    // What adjoins its own it gets in any case: at most a whole share from each side.
+    for (const auto& [processor, load] : loads) CHECK(load <= std::max(fair, 3 * each));
+  }
+}
+
 }  // namespace phx::runtime
 
 TEST_SUITE_END();
