@@ -1,27 +1,23 @@
 #include "runtime/vnodes/policy.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
-#include "overlay/base/check.h"
 #include "runtime/messages/parcels.h"
 
 namespace phx::runtime {
-namespace {
 
-/// The share every ready processor is entitled to.
 std::uint64_t fair_share(const VnodeMap& map, std::uint64_t ready) {
   return map.vnodes() / std::max<std::uint64_t>(1, ready);
 }
 
-/// Loads that differ by less than twice this are taken for equal: to cut off single vnodes for an
-/// exact share would leave everybody with many short runs. None for small shares.
 std::uint64_t slack_of(std::uint64_t fair) {
   constexpr std::uint64_t kSmall = 8;
   constexpr std::uint64_t kPart = 32;
   return fair < kSmall ? 0 : std::max<std::uint64_t>(1, fair / kPart);
 }
+
+namespace {
 
 using Loads = std::vector<std::pair<ProcessorId, std::uint64_t>>;
 
@@ -78,82 +74,6 @@ std::vector<Load> wanted_exactly(std::uint64_t missing, std::uint64_t fair, cons
     missing -= count;
   }
   return pulls;
-}
-
-/// How much each of those who stay would have, so that whoever has least is found at once.
-class Targets {
- public:
-  Targets(const ProcessorSet& targets, const Loads& loads) {
-    auto at = loads.begin();  // Both are in the order of ids.
-    for (const ProcessorId id : targets.ids()) {
-      while (at != loads.end() && at->first < id) ++at;
-      const std::uint64_t load = at != loads.end() && at->first == id ? at->second : 0;
-      loads_.emplace_hint(loads_.end(), id, load);
-      least_first_.emplace(load, id);
-    }
-  }
-
-  [[nodiscard]] std::uint64_t load(ProcessorId target) const { return loads_.at(target); }
-  [[nodiscard]] Load least() const {
-    return {least_first_.begin()->first, least_first_.begin()->second};
-  }
-  void add(ProcessorId target, std::uint64_t count) {
-    std::uint64_t& load = loads_.at(target);
-    auto entry = least_first_.extract({load, target});
-    load += count;
-    entry.value().first = load;
-    least_first_.insert(std::move(entry));
-  }
-  /// These go to whoever has least, up to a fair share of each.
-  void take_in(std::uint64_t count, std::uint64_t fair) {
-    while (count > 0 && least().vnodes < fair) {
-      const std::uint64_t taken = std::min(fair - least().vnodes, count);
-      add(least().processor, taken);
-      count -= taken;
-    }
-  }
-
- private:
-  std::map<ProcessorId, std::uint64_t> loads_;
-  std::set<std::pair<std::uint64_t, ProcessorId>> least_first_;
-};
-
-using Shares = std::map<ProcessorId, VnodeSet>;
-
-/// What everybody has who does not stay.
-Shares given_away(const ProcessorSet& staying, const VnodeMap& map) {
-  Shares given;
-  for (const auto& group : map.groups(map.all())) {
-    if (group.owner == kNobody || staying.contains(group.owner)) continue;
-    given[group.owner] = given[group.owner].united(group.vnodes);
-  }
-  return given;
-}
-
-/// Shares out what adjoins vnodes of those who stay; returns the rest.
-VnodeSet push_aside(const VnodeSet& vnodes, const ProcessorSet& staying, const VnodeMap& map,
-                    Targets& targets, Shares& shares) {
-  VnodeSet rest = vnodes;
-  for (const auto& range : vnodes.ranges()) {
-    std::vector<ProcessorId> beside = map.beside(range);
-    std::erase_if(beside, [&](ProcessorId id) { return !staying.contains(id); });
-    if (beside.empty()) continue;
-    // The one before gets the first part, the one behind the last part, so that both have as much.
-    const ProcessorId before = beside.front();
-    const ProcessorId behind = beside.back();
-    const std::uint64_t all = targets.load(before) + range.size();
-    const std::uint64_t less = targets.load(behind);
-    const bool has_less = before != behind && less < all;
-    const std::uint64_t even = has_less ? std::min(range.size(), (all - less) / 2) : 0;
-    const VnodeSet whole = VnodeSet::range(range.first, range.last);
-    const VnodeSet second = whole.last_ids(even);
-    shares[behind] = shares[behind].united(second);
-    shares[before] = shares[before].united(whole.minus(second));
-    targets.add(behind, second.size());
-    targets.add(before, range.size() - second.size());
-    rest = rest.minus(whole);
-  }
-  return rest;
 }
 
 }  // namespace
@@ -253,41 +173,6 @@ VnodeSet choose_light(const VnodeSet& available, const Kept& kept, const Load& t
   }
   if (!light.empty() || least == nullptr) return choose(light, to.processor, to.vnodes, map);
   return choose(VnodeSet{least->first}, to.processor, to.vnodes, map);
-}
-
-std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const ProcessorSet& staying,
-                                          const VnodeMap& map) {
-  PHX_CHECK(!staying.empty());
-  if (vnodes.empty()) return {};
-  Targets targets(staying, map.loads());
-  const std::uint64_t count = staying.size();
-  const std::uint64_t fair = (map.vnodes() + count - 1) / count;
-  const ProcessorId self = map.owner(vnodes.front()).first;
-  // Many may leave together, and know the same loads: each sees first what everybody's neighbours
-  // get, and then to whom those before it give the rest, or all would give it to the same one.
-  Shares rests = given_away(staying, map);
-  rests[self] = vnodes;
-  Shares shares;
-  if (slack_of(fair) > 0) {
-    for (auto& [leaver, rest] : rests) {
-      Shares theirs;
-      rest = push_aside(rest, staying, map, targets, leaver == self ? shares : theirs);
-    }
-  }
-  for (const auto& [leaver, rest] : rests) {
-    if (leaver < self) targets.take_in(rest.size(), fair);
-  }
-  VnodeSet rest = rests[self];
-  const ProcessorId first = targets.least().processor;
-  while (!rest.empty() && targets.least().vnodes < fair) {
-    const auto [load, target] = targets.least();
-    const VnodeSet share = choose(rest, target, std::min(fair - load, rest.size()), map);
-    rest = rest.minus(share);
-    shares[target] = shares[target].united(share);
-    targets.add(target, share.size());
-  }
-  if (!rest.empty()) shares[first] = shares[first].united(rest);
-  return shares;
 }
 
 }  // namespace phx::runtime
