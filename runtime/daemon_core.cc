@@ -76,7 +76,8 @@ Surroundings Daemon::Core::around() const {
           members,
           staying,
           membership.coordinator(),
-          phase != Phase::kMember};
+          phase != Phase::kMember,
+          &survey.network()};
 }
 
 void Daemon::Core::note(Note::Level level, std::string_view event, std::string detail) {

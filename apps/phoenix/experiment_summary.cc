@@ -99,7 +99,7 @@ bool is_drawn(const std::string& trees) {
 Status Summary::draw() const {
   constexpr double kMostRatio = 10;
   Plot plot;
-  plot.title = "Broadcasts along each kind of trees, where the others were published for";
+  plot.title = "Broadcasts along each kind of trees, in the networks that others were made for";
   plot.up = "times the time of ours (10: or more)";
   plot.names = columns_;
   plot.is_dotted = true;

@@ -25,6 +25,7 @@ int experiment_fig9(const ExperimentOptions& options);
 int experiment_scale(const ExperimentOptions& options);
 int experiment_sizes(const ExperimentOptions& options);
 int experiment_slow(const ExperimentOptions& options);
+int experiment_drain(const ExperimentOptions& options);
 int experiment_drop(const ExperimentOptions& options);
 int experiment_exchange(const ExperimentOptions& options);
 int experiment_agm(const ExperimentOptions& options);

@@ -41,7 +41,7 @@ class Drawing {
          << "' font-family='sans-serif' font-size='13'>\n<rect width='100%' height='100%' "
             "fill='white'/>\n";
     label(kAxisLeft, kAxisTop / 2, plot_.title, "font-size='16' font-weight='bold'");
-    label(kAxisLeft, kHeight - 18, plot_.across, "");
+    label(kAxisLeft, kHeight - (has_two_rows() ? 4 : 18), plot_.across, "");
     label(kAxisLeft, kAxisTop - 10, plot_.up, "fill='#555'");
     axes();
     for (std::size_t i = 0; i < plot_.lines.size(); ++i) draw(i);
@@ -61,6 +61,14 @@ class Drawing {
     return kHeight - kBottom - share * (kHeight - kAxisTop - kBottom);
   }
 
+  /// Long names take turns in two rows.
+  [[nodiscard]] bool has_two_rows() const {
+    constexpr double kLetter = 8;
+    return std::ranges::any_of(plot_.names, [this](const std::string& name) {
+      return kLetter * static_cast<double>(name.size()) > x(1) - x(0);
+    });
+  }
+
   void label(double at_x, double at_y, std::string_view words, std::string_view looks) {
     svg_ << "<text x='" << at_x << "' y='" << at_y << "' " << looks << '>' << words << "</text>\n";
   }
@@ -76,14 +84,20 @@ class Drawing {
   void axes() {
     constexpr double kTen = 10;
     if (plot_.least > 0) {
-      for (double value = plot_.least; value <= up_ * 1.0001; value *= kTen) grid_line(value);
+      // Over few decades there are lines between these, too.
+      const bool has_more = up_ / plot_.least < kTen * kTen * kTen;
+      for (double decade = plot_.least; decade <= up_ * 1.0001; decade *= kTen) {
+        for (const double part : {1.0, 2.0, 5.0}) {
+          const bool is_drawn = part == 1.0 || has_more;
+          if (is_drawn && part * decade <= up_ * 1.0001) grid_line(part * decade);
+        }
+      }
     } else {
       const double step = round_step(up_, kTen);
       for (double value = 0; value <= up_ * 1.0001; value += step) grid_line(value);
     }
     for (std::size_t i = 0; i < plot_.names.size(); ++i) {
-      // Long ones, as those of points are, take turns in two rows.
-      const double row = plot_.is_dotted && i % 2 == 1 ? kSecondRow : 0;
+      const double row = has_two_rows() && i % 2 == 1 ? kSecondRow : 0;
       label(x(static_cast<double>(i + 1)), kHeight - kBottom + 20 + row, plot_.names[i],
             "text-anchor='middle'");
     }
@@ -99,13 +113,16 @@ class Drawing {
 
   void draw(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
-    const std::string_view colour = colour_of(i);
     const bool is_dashed = i >= kLineColours.size();  // The colours come again.
     plot_.is_dotted ? draw_points(i) : draw_line(i);
     constexpr double kLine = 22;
     const double at = kAxisTop + 10 + kLine * static_cast<double>(i);
-    svg_ << "<rect x='" << kWidth - kRight + 15 << "' y='" << at - 9 << "' width='"
-         << (is_dashed ? 6 : 14) << "' height='5' fill='" << colour << "'/>\n";
+    if (plot_.is_dotted) {
+      point(kWidth - kRight + 22, at - 5, i);
+    } else {
+      svg_ << "<rect x='" << kWidth - kRight + 15 << "' y='" << at - 9 << "' width='"
+           << (is_dashed ? 6 : 14) << "' height='5' fill='" << colour_of(i) << "'/>\n";
+    }
     label(kWidth - kRight + 36, at, line.name, "");
   }
 
@@ -124,15 +141,18 @@ class Drawing {
   /// Each line a little to the right of the one before, so that equal values can be told apart.
   void draw_points(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
-    const bool is_hollow = i >= kLineColours.size();
     constexpr double kSpread = 0.6;
     const double share = static_cast<double>(i) / static_cast<double>(plot_.lines.size()) - kHalf;
     for (std::size_t k = 0; k < line.values.size(); ++k) {
       if (line.values[k] <= 0 || line.values[k] < plot_.least) continue;
-      svg_ << "<circle cx='" << x(static_cast<double>(k + 1) + kSpread * share) << "' cy='"
-           << y(line.values[k]) << "' r='5' stroke-width='2' stroke='" << colour_of(i) << "' fill='"
-           << (is_hollow ? "white" : colour_of(i)) << "'/>\n";
+      point(x(static_cast<double>(k + 1) + kSpread * share), y(line.values[k]), i);
     }
+  }
+
+  void point(double at_x, double at_y, std::size_t i) {
+    const bool is_hollow = i >= kLineColours.size();
+    svg_ << "<circle cx='" << at_x << "' cy='" << at_y << "' r='5' stroke-width='2' stroke='"
+         << colour_of(i) << "' fill='" << (is_hollow ? "white" : colour_of(i)) << "'/>\n";
   }
 
   static std::string_view colour_of(std::size_t i) { return kLineColours[i % kLineColours.size()]; }

@@ -9,14 +9,6 @@ namespace {
 
 using redistribution::MessageGraph;
 using redistribution::Schedule;
-using redistribution::Ways;
-
-constexpr std::uint64_t kGigabit = 125'000'000;
-
-/// What is not known, and what is not to be the narrow place.
-std::uint64_t usual(const std::optional<std::uint64_t>& rate) {
-  return rate.value_or(kGigabit);
-}
 
 Duration setup_time(const ScheduleTask& task) {
   std::uint64_t widest = 1;
@@ -35,26 +27,6 @@ ScheduleMakers all_schedules() {
     makers.emplace(scheduler.name, scheduler.make);
   }
   return makers;
-}
-
-Ways ways_between(const overlay::KnownNetwork& network,
-                  const std::vector<ProcessorId>& processors) {
-  Ways ways;
-  ways.sites = network.sites.size() + 1;
-  for (const ProcessorId id : processors) {
-    const auto [overhead, out, in] = network.ability(id);
-    const std::size_t site = network.site_of(id).value_or(network.sites.size());
-    ways.processors.push_back({site, usual(out), usual(in)});
-  }
-  ways.between.resize(ways.sites * ways.sites);
-  for (std::size_t i = 0; i < network.sites.size(); ++i) {
-    ways.between[i * ways.sites + i].latency = network.sites[i].latency.value_or(Duration{});
-  }
-  for (const auto& [ends, way] : network.between) {
-    ways.between[ends.first * ways.sites + ends.second] = {usual(way.bytes_per_second),
-                                                           way.latency.value_or(Duration{})};
-  }
-  return ways;
 }
 
 ChosenSchedule make_schedule(std::string_view name, const ScheduleTask& task) {

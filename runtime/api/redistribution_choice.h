@@ -9,8 +9,6 @@
 
 #include "collectives/redistribution/exchange_time.h"
 #include "collectives/redistribution/schedulers.h"
-#include "overlay/base/ids.h"
-#include "overlay/network/known_network.h"
 
 namespace phx {
 
@@ -21,11 +19,6 @@ inline constexpr std::string_view kPredicted = "predicted";
 using ScheduleMakers =
     std::map<std::string, redistribution::Schedule (*)(const redistribution::Order&), std::less<>>;
 [[nodiscard]] ScheduleMakers all_schedules();
-
-/// What is known of the ways between these, in their order. Unknown bandwidths are taken for
-/// 1 Gbit/s; whoever is in no site is in one with the others of whom that is so.
-[[nodiscard]] redistribution::Ways ways_between(const overlay::KnownNetwork& network,
-                                                const std::vector<ProcessorId>& processors);
 
 /// What is to be exchanged.
 struct ScheduleTask {

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "collectives/redistribution/known_ways.h"
 #include "runtime/api/redistribution_choice.h"
 
 namespace phx {
@@ -123,7 +124,7 @@ RedistributionPlan plan_redistribution(const std::vector<Declaration>& declarati
   const MessageGraph graph = graph_of(declarations, processors, ends);
   if (const Status status = graph.check(); !status.ok()) return {status.error().what, {}};
   const Declaration& first = declarations.front();
-  const redistribution::Ways ways = ways_between(planning.network, processors);
+  const redistribution::Ways ways = redistribution::ways_between(planning.network, processors);
   const ScheduleTask task{graph, ways, first.pace, first.setup_bytes, planning.clock};
   const ChosenSchedule chosen =
       first.schedule == kPredicted ? choose_schedule(task) : make_schedule(first.schedule, task);

@@ -36,7 +36,8 @@ JobTraffic::JobTraffic(ProcessorId self, const JobStart& start, const DaemonConf
       router_(self, start.job, VnodeMap(start.spec.vnodes, first_owners(start)),
               config.flow_bytes_max),
       mover_(self, start.job, config.balance_period,
-             {config.state_piece_bytes, config.state_window_bytes, config.state_receivers}),
+             {config.state_piece_bytes, config.state_window_bytes, config.state_receivers,
+              config.share_rule}),
       balance_(start.spec.balance),
       style_(planners::tree_style(start.spec.trees).value_or(planners::kLearnedStyle)),
       home_(start.home),
@@ -44,7 +45,7 @@ JobTraffic::JobTraffic(ProcessorId self, const JobStart& start, const DaemonConf
 
 Standing JobTraffic::standing(const Surroundings& around) const {
   return {ready_.common(around.staying), around.members.minus(ProcessorSet{self_}), around.leaving,
-          ending_};
+          ending_, around.network};
 }
 
 void JobTraffic::on_attached(const Surroundings& around, ApplicationId application,

@@ -2,6 +2,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/time.h"
+#include "overlay/network/known_network.h"
 #include "overlay/tree_store.h"
 #include "runtime/messages/member_messages.h"
 
@@ -15,7 +16,8 @@ struct Surroundings {
   const ProcessorSet& members;  ///< All of the view.
   const ProcessorSet& staying;  ///< Those that do not leave.
   ProcessorId coordinator;
-  bool leaving = false;  ///< This processor leaves.
+  bool leaving = false;                            ///< This processor leaves.
+  const overlay::KnownNetwork* network = nullptr;  ///< As it is known here; none: nothing is.
 };
 
 /// What changes within this time (owners, ends of processes) is one statement to all. Longer the

@@ -10,6 +10,10 @@ namespace phx::runtime {
 /// [Saito08].
 enum class TreeSource : std::uint8_t { kLearned, kAdaptive };
 
+/// To whom a leaver gives: to the owners beside its vnodes, or to processors of its own site; or
+/// whatever is predicted to take less time over the learned network.
+enum class ShareRule : std::uint8_t { kPredicted, kNeighbours, kSites };
+
 /// Every knob of a daemon's core, with its unit and default.
 struct DaemonConfig {
   /// A watched peer that says nothing for this long gets a heartbeat.
@@ -52,6 +56,7 @@ struct DaemonConfig {
   std::uint64_t state_window_bytes = std::uint64_t{1} << 20U;
   /// Vnodes go to so many processors at once; 0: to all that get some.
   std::uint32_t state_receivers = 0;
+  ShareRule share_rule = ShareRule::kPredicted;
   /// Bytes queued to one peer above which applications are not read any more.
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
   TreeSource trees = TreeSource::kLearned;

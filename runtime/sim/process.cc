@@ -290,10 +290,12 @@ std::uint64_t Process::mark_of(const Payload& packed) {
   return result;
 }
 
-Payload Process::pack(const State& state) {
+Payload Process::pack(VnodeId vnode, const State& state) {
   static_assert(std::is_trivially_copyable_v<State>);
-  const std::size_t padding =
-      static_cast<std::size_t>(rng_.below(workload_.options().state_bytes + 1));
+  const WorkloadOptions& options = workload_.options();
+  const std::size_t padding = options.state_of
+                                  ? options.state_of(vnode)
+                                  : static_cast<std::size_t>(rng_.below(options.state_bytes + 1));
   Bytes bytes(sizeof(State) + padding);
   std::memcpy(bytes.data(), &state, sizeof(State));
   return Payload(std::move(bytes));
@@ -305,7 +307,7 @@ void Process::pass_safe_point() {
   for (const VnodeId vnode : point.departing.ids()) {
     const auto found = states_.find(vnode);
     PHX_CHECK(found != states_.end());
-    packed[vnode] = pack(found->second);
+    packed[vnode] = pack(vnode, found->second);
     workload_.ledger().packed(vnode, at_, mark_of(packed[vnode]));
     states_.erase(found);
     if (released_.contains(vnode)) workload_.orphaned(vnode);

@@ -76,7 +76,7 @@ class Process {
   void pass_safe_point();
   void adopt_orphans(Instant now);
   [[nodiscard]] std::size_t draw_size();
-  [[nodiscard]] Payload pack(const State& state);
+  [[nodiscard]] Payload pack(VnodeId vnode, const State& state);
   [[nodiscard]] static std::uint64_t mark_of(const Payload& packed);
 
   MachineId at_;

@@ -44,7 +44,8 @@ struct WorkloadOptions {
   std::uint64_t takes_max = 0;       ///< A process takes so many messages per turn; 0: all.
   std::size_t long_elements = 600;   ///< Of the longest reductions, 8 bytes each.
   std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
-  std::size_t piece_bytes = 4096;    ///< Of the endpoints.
+  std::function<std::size_t(VnodeId)> state_of = {};  ///< Instead of a drawn size up to that one.
+  std::size_t piece_bytes = 4096;                     ///< Of the endpoints.
   // Of the endpoints, too: credit before any was given, window of one flow, what a process takes in
   // without being asked for it, and what it keeps for its receivers.
   std::uint64_t unasked_bytes = std::uint64_t{64} << 10U;

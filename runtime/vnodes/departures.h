@@ -12,6 +12,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
+#include "runtime/messages/config.h"
 #include "runtime/messages/job_outbox.h"
 #include "runtime/vnodes/router.h"
 
@@ -24,6 +25,7 @@ struct TravelOptions {
   /// To so many receivers at once; the next one's turn is when one of these has all of its vnodes.
   /// Each giver begins with the one behind itself. 0: to all.
   std::uint32_t receivers_at_once = 0;
+  ShareRule share_rule = ShareRule::kPredicted;  ///< Of one who leaves.
 };
 
 /// The giver's end of moves: vnodes that the daemon here keeps for others, until their receivers

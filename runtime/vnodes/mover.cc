@@ -23,7 +23,11 @@ std::string why_kept(const VnodeSet& vnodes, const Kept& kept) {
 }  // namespace
 
 Mover::Mover(ProcessorId self, JobId job, Duration balance_period, const TravelOptions& options)
-    : self_(self), job_(job), balance_period_(balance_period), departures_(self, job, options) {}
+    : self_(self),
+      job_(job),
+      balance_period_(balance_period),
+      share_rule_(options.share_rule),
+      departures_(self, job, options) {}
 
 VnodeSet Mover::promised() const {
   VnodeSet all = departures_.vnodes();
@@ -79,9 +83,12 @@ void Mover::push_all(Router& router, const Standing& standing, JobOutbox& out) {
   const VnodeSet rest = router.map().owned_by(self_).minus(promised());
   const ProcessorSet targets = standing.ready.minus(ProcessorSet{self_});
   if (rest.empty() || targets.empty()) return;
-  for (auto& [target, share] : shares_of(rest, targets, router.map())) {
-    if (!share.empty()) offer(share, target, router, out);
-  }
+  const Leaving leaving{self_, rest, targets, router.map(), standing.network};
+  SharePlan plan = choose_plan(leaving, share_rule_);
+  note(out, Note::Level::kDebug, "vnodes-shared",
+       to_string(job_) + (plan.rule == ShareRule::kSites ? " by=sites" : " by=neighbours") +
+           " leavers=" + std::to_string(plan.shares.size()));
+  for (auto& [target, share] : plan.shares[self_]) offer(share, target, router, out);
 }
 
 void Mover::offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out) {

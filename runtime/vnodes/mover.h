@@ -14,6 +14,7 @@
 #include "runtime/vnodes/departures.h"
 #include "runtime/vnodes/policy.h"
 #include "runtime/vnodes/router.h"
+#include "runtime/vnodes/shares.h"
 
 namespace phx::runtime {
 
@@ -115,6 +116,7 @@ class Mover {
   ProcessorId self_;
   JobId job_;
   Duration balance_period_;
+  ShareRule share_rule_;
   std::uint32_t attempts_ = 0;  ///< Rounds of balance() since something changed.
   std::uint64_t next_offer_ = 1;
   std::map<std::uint64_t, Outgoing> outgoing_;

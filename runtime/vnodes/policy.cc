@@ -1,27 +1,23 @@
 #include "runtime/vnodes/policy.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
-#include "overlay/base/check.h"
 #include "runtime/messages/parcels.h"
 
 namespace phx::runtime {
-namespace {
 
-/// The share every ready processor is entitled to.
 std::uint64_t fair_share(const VnodeMap& map, std::uint64_t ready) {
   return map.vnodes() / std::max<std::uint64_t>(1, ready);
 }
 
-/// Loads that differ by less than twice this are taken for equal: to cut off single vnodes for an
-/// exact share would leave everybody with many short runs. None for small shares.
 std::uint64_t slack_of(std::uint64_t fair) {
   constexpr std::uint64_t kSmall = 8;
   constexpr std::uint64_t kPart = 32;
   return fair < kSmall ? 0 : std::max<std::uint64_t>(1, fair / kPart);
 }
+
+namespace {
 
 using Loads = std::vector<std::pair<ProcessorId, std::uint64_t>>;
 
@@ -78,46 +74,6 @@ std::vector<Load> wanted_exactly(std::uint64_t missing, std::uint64_t fair, cons
     missing -= count;
   }
   return pulls;
-}
-
-/// Processors with what they have, those with least first.
-using ByLoad = std::set<std::pair<std::uint64_t, ProcessorId>>;
-
-/// Many may leave together, and know the same loads: each sees first to whom those before it give
-/// theirs, or all would give to the same processor. REQUIRES that there are targets.
-void take_in(std::uint64_t count, std::uint64_t fair, ByLoad& targets) {
-  while (count > 0 && targets.begin()->first < fair) {
-    const auto [load, target] = targets.extract(targets.begin()).value();
-    const std::uint64_t taken = std::min(fair - load, count);
-    targets.emplace(load + taken, target);
-    count -= taken;
-  }
-}
-
-/// Shares out what adjoins vnodes of `targets`; returns the rest.
-VnodeSet push_aside(const VnodeSet& vnodes, const ProcessorSet& targets, const VnodeMap& map,
-                    std::map<ProcessorId, std::uint64_t>& loads,
-                    std::map<ProcessorId, VnodeSet>& shares) {
-  VnodeSet rest = vnodes;
-  for (const auto& range : vnodes.ranges()) {
-    std::vector<ProcessorId> beside = map.beside(range);
-    std::erase_if(beside, [&](ProcessorId id) { return !targets.contains(id); });
-    if (beside.empty()) continue;
-    // The one before gets the first part, the one behind the last part, so that both have as much.
-    const ProcessorId before = beside.front();
-    const ProcessorId behind = beside.back();
-    const bool has_less = before != behind && loads[behind] < loads[before] + range.size();
-    const std::uint64_t even =
-        has_less ? std::min(range.size(), (loads[before] + range.size() - loads[behind]) / 2) : 0;
-    const VnodeSet whole = VnodeSet::range(range.first, range.last);
-    const VnodeSet second = whole.last_ids(even);
-    shares[behind] = shares[behind].united(second);
-    shares[before] = shares[before].united(whole.minus(second));
-    loads[behind] += second.size();
-    loads[before] += range.size() - second.size();
-    rest = rest.minus(whole);
-  }
-  return rest;
 }
 
 }  // namespace
@@ -217,36 +173,6 @@ VnodeSet choose_light(const VnodeSet& available, const Kept& kept, const Load& t
   }
   if (!light.empty() || least == nullptr) return choose(light, to.processor, to.vnodes, map);
   return choose(VnodeSet{least->first}, to.processor, to.vnodes, map);
-}
-
-std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes, const ProcessorSet& targets,
-                                          const VnodeMap& map) {
-  PHX_CHECK(!targets.empty());
-  VnodeSet rest = vnodes;
-  const Loads all = map.loads();
-  std::map<ProcessorId, std::uint64_t> loads(all.begin(), all.end());
-  const std::uint64_t count = targets.size();
-  const std::uint64_t fair = (map.vnodes() + count - 1) / count;
-  std::map<ProcessorId, VnodeSet> shares;
-  if (slack_of(fair) > 0) rest = push_aside(rest, targets, map, loads, shares);
-  if (rest.empty()) return shares;
-  const ProcessorId self = map.owner(rest.front()).first;
-  ByLoad by_load;
-  for (const ProcessorId target : targets.ids()) by_load.emplace(loads[target], target);
-  for (const auto& [other, load] : all) {
-    const bool is_before = other != kNobody && other < self && !targets.contains(other);
-    if (is_before && slack_of(fair) == 0) take_in(load, fair, by_load);
-  }
-  for (const auto& [load, target] : by_load) {
-    if (rest.empty()) break;
-    if (load >= fair) continue;
-    const VnodeSet share = choose(rest, target, std::min(fair - load, rest.size()), map);
-    rest = rest.minus(share);
-    shares[target] = shares[target].united(share);
-  }
-  VnodeSet& last = shares[by_load.begin()->second];
-  last = last.united(rest);
-  return shares;
 }
 
 }  // namespace phx::runtime

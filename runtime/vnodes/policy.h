@@ -6,6 +6,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/network/known_network.h"
 #include "runtime/vnodes/vnode_map.h"
 
 // Which vnodes go where [README, "Policy"]. Pure functions of what a processor knows.
@@ -17,7 +18,14 @@ struct Standing {
   ProcessorSet members;  ///< Everybody who should hear of new routes, this processor excluded.
   bool leaving = false;  ///< This processor gives everything away.
   bool ending = false;   ///< The application is done somewhere: nothing moves any more.
+  const overlay::KnownNetwork* network = nullptr;  ///< As it was learned; none: nothing is known.
 };
+
+/// The share every ready processor is entitled to.
+[[nodiscard]] std::uint64_t fair_share(const VnodeMap& map, std::uint64_t ready);
+/// Loads that differ by less than twice this are taken for equal: to cut off single vnodes for an
+/// exact share would leave everybody with many short runs. None for small shares.
+[[nodiscard]] std::uint64_t slack_of(std::uint64_t fair);
 
 /// How much somebody has, or how much to ask for.
 struct Load {
@@ -56,10 +64,5 @@ using Kept = std::map<VnodeId, std::uint64_t>;
 /// `count` of these for `to`, or all, such that runs stay long.
 [[nodiscard]] VnodeSet choose(const VnodeSet& available, ProcessorId to, std::uint64_t count,
                               const VnodeMap& map);
-
-/// How a leaver shares these out. REQUIRES that there are targets.
-[[nodiscard]] std::map<ProcessorId, VnodeSet> shares_of(const VnodeSet& vnodes,
-                                                        const ProcessorSet& targets,
-                                                        const VnodeMap& map);
 
 }  // namespace phx::runtime

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "collectives/redistribution/known_ways.h"
 #include "collectives/redistribution/random_graph.h"
 #include "runtime/api/redistribution_plan.h"
 
@@ -14,6 +15,7 @@ using overlay::KnownNetwork;
 using redistribution::MessageGraph;
 using redistribution::Pace;
 using redistribution::Ways;
+using redistribution::ways_between;
 
 constexpr std::uint64_t kGigabit = 125'000'000;
 

@@ -48,7 +48,7 @@ wrong "--on: 'true' is no number; see" run -n 4 --on true
 wrong "--signal needs a value; see" kill -s
 wrong "there is no 'heta'; did you mean 'heat'?; see phoenix demo" demo heta
 wrong "FIGURE is required" experiment
-wrong "no experiment 'amg': agm, drop, exchange, fig6, fig7" experiment amg --out x
+wrong "no experiment 'amg': agm, drain, drop, exchange, fig6, fig7" experiment amg --out x
 check "an experiment" says "Figure 7: 20 broadcasts" "$phoenix" experiment agm --out figures
 cat >agm.awk <<'END'
 $1 == "learned" { learned = $2 }

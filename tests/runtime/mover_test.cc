@@ -194,21 +194,6 @@ TEST_CASE("a leaver offers everything, evenly") {
   CHECK(offers[1].second.vnodes[0].vnodes.size() == 6);
 }
 
-TEST_CASE("many that leave together give to different processors") {
-  std::vector<ProcessorId> all;
-  for (std::uint32_t id = 1; id <= 8; ++id) all.push_back(ProcessorId{id});
-  const VnodeMap map(8, all);
-  ProcessorSet staying;
-  for (const std::uint32_t id : {1U, 3U, 5U, 7U}) staying.insert(ProcessorId{id});
-  ProcessorSet receivers;
-  for (const std::uint32_t id : {2U, 4U, 6U, 8U}) {
-    for (const auto& [to, share] : shares_of(map.owned_by(ProcessorId{id}), staying, map)) {
-      if (!share.empty()) receivers.insert(to);
-    }
-  }
-  CHECK(receivers == staying);
-}
-
 TEST_CASE("a leaver, and one without application, refuse offers") {
   Harness h(kOther);
   h.standing.leaving = true;
