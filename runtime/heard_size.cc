@@ -7,6 +7,10 @@
 namespace phx::runtime {
 
 std::uint64_t heard_size(const Envelope& envelope) {
+  if (const auto* vnodes = std::get_if<VnodeMessage>(&envelope)) {
+    const auto* piece = std::get_if<PointToPoint>(&vnodes->delivery);
+    return piece == nullptr ? 0 : piece->payload.size() + piece->rest;
+  }
   const auto* message = std::get_if<CollectiveMessage>(&envelope);
   if (message == nullptr) return 0;
   const SizeClass size = std::visit(

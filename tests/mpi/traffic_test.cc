@@ -118,6 +118,32 @@ TEST_CASE("a short message costs one, a synchronous one two, a long one three an
   CHECK(cost(longy, Traffic::Mode::kStandard) == 3 + 3);
 }
 
+TEST_CASE("a short message leaves without a request, unless it has to wait, and keeps its order") {
+  World world(2, 1);
+  std::vector<char> shorty = pattern(100, 1);
+  std::vector<char> longy = pattern(static_cast<std::size_t>(Traffic::kShortMax + 1), 1);
+  std::vector<char> in(longy.size());
+
+  CHECK_FALSE(world.at(0).send_at_once(world.scope(0), 1, 7, bytes_of(longy)));
+  CHECK(world.at(0).take_outputs().empty());
+  MPI_Count sent = 0;
+  for (; world.at(0).send_at_once(world.scope(0), 1, static_cast<int>(sent), bytes_of(shorty));) {
+    ++sent;
+  }
+  const auto last = world.at(0).send(world.scope(0), 1, static_cast<int>(sent), bytes_of(shorty));
+  world.run();
+
+  CHECK(sent * 100 <= Ahead::kMost);
+  CHECK(!last->is_done);
+  for (int tag = 0; tag <= sent; ++tag) {
+    const auto receive = world.at(1).receive({}, bytes_of(in));
+    world.run();
+    REQUIRE(receive->is_done);
+    REQUIRE(receive->outcome.tag == tag);
+  }
+  CHECK(last->is_done);
+}
+
 TEST_CASE("a long message of a near rank is read where it lies, and costs two messages") {
   for (const bool may_read : {false, true}) {
     CAPTURE(may_read);

@@ -57,11 +57,21 @@ using Mode = Traffic::Mode;
 
 namespace {
 
+/// A short message leaves without a request. False: it was not sent.
+bool send_at_once(const Communicator& comm, const Sending& sending, const Buffer& buffer) {
+  if (!check_target(comm, sending.to, sending.tag)) return true;
+  return Process::current().call([&](Traffic& traffic) {
+    return traffic.send_at_once(comm.messages(), sending.to, sending.tag, buffer);
+  });
+}
+
 int blocking(const char* name, const Sending& sending, const void* buffer, int count,
              MPI_Datatype datatype) {
   return enter(name, sending.comm, [&] {
-    static_cast<void>(comm_of(sending.comm));
-    wait_for(*begin_send(sending, Buffer(buffer, count, datatype)));
+    Communicator& comm = comm_of(sending.comm);
+    const Buffer bytes(buffer, count, datatype);
+    if (sending.mode == Mode::kStandard && send_at_once(comm, sending, bytes)) return;
+    wait_for(*begin_send(sending, bytes));
   });
 }
 

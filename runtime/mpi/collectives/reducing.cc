@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -69,11 +70,22 @@ Area part_of(const Area& area, const Begins& begins, int rank) {
   return area.part(begins[i], begins[i + 1] - begins[i]);
 }
 
+/// Of this many bytes the combination stays in the nearest cache while all are added to it.
+constexpr MPI_Count kBlock = MPI_Count{16} << 10;
+
 /// What all have contributed, one after the other: of this rank it is `own`, of others in `came`.
 /// The combination lies in `came`, at the last rank that is not this one, or is copied there.
 void combine_all(const Op& op, const std::vector<Area>& came, const Area& into) {
-  copy(came.back(), into);
-  for (std::size_t i = came.size() - 1; i > 0; --i) combine(op, came[i - 1], into);
+  const MPI_Count many =
+      std::max<MPI_Count>(into.count * kBlock / std::max<MPI_Count>(into.bytes(), 1), 1);
+  for (MPI_Count first = 0; first < into.count; first += many) {
+    const auto block = [&](const Area& of) {
+      return of.part(first, std::min(many, into.count - first));
+    };
+    const Area to = block(into);
+    copy(block(came.back()), to);
+    for (std::size_t i = came.size() - 1; i > 0; --i) combine(op, block(came[i - 1]), to);
+  }
 }
 
 /// Each sends each the part that it has to combine. Returns that of this rank.

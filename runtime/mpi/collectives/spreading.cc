@@ -84,7 +84,7 @@ GroupTrees::Place place_in_tree(const Schedule& schedule, int root, const Segmen
 void add_barrier(Schedule& schedule) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
-  const Area none = Area::of_bytes(schedule.memory(1), 0);
+  const Area none = Area::of_bytes(nullptr, 0);
   const Buffer nothing = none.buffer();
   schedule.then();
   if (schedule.scope().is_whole || is_central(schedule)) return add_meeting(schedule, none);
@@ -172,14 +172,9 @@ struct Table {
   [[nodiscard]] Area row(int i) const { return Area::of_bytes(at(i, 0), width * part); }
 };
 
-/// Rank 0 gets what each has for all, and gives each what all have for it. Rank 0 has a row for
-/// each of them, others their own one.
+/// Rank 0 gets what each has for all, and gives each what all have for it.
 void add_exchange(Schedule& schedule, const Table& given, const Table& taken) {
   const int size = given.width;
-  if (schedule.scope().rank != 0) {
-    schedule.send(0, given.row(0).buffer());
-    return schedule.receive(0, taken.row(0).buffer());
-  }
   for (int other = 1; other < size; ++other) {
     schedule.receive(other, given.row(other).buffer());
   }
@@ -203,13 +198,22 @@ bool goes_by_row(const Schedule& schedule, const Area& first) {
 
 void add_alltoall_by_row(Schedule& schedule, const Area& from, const Area& to) {
   const int size = schedule.scope().size();
+  const Area all_from = from.part(0, size * from.count);
+  const Area all_to = to.part(0, size * to.count);
+  schedule.then();
+  if (schedule.scope().rank != 0) {
+    // Rank 0 answers when it has all of it: so they may be the same.
+    schedule.send(0, all_from.buffer());
+    schedule.receive(0, all_to.buffer());
+    return schedule.then();
+  }
   const MPI_Count part = to.bytes();
-  const int rows = schedule.scope().rank == 0 ? size : 1;
-  const Table given{schedule.memory(rows * size * part), part, size};
-  const Table taken{schedule.memory(rows * size * part), part, size};
-  schedule.run([=] { copy(from.part(0, size * from.count), given.row(0)); });
+  std::byte* const memory = schedule.memory(2 * size * size * part);
+  const Table given{memory, part, size};
+  const Table taken{given.at(size, 0), part, size};
+  schedule.run([all_from, row = given.row(0)] { copy(all_from, row); });
   add_exchange(schedule, given, taken);
-  schedule.run([=] { copy(taken.row(0), to.part(0, size * to.count)); });
+  schedule.run([all_to, row = taken.row(0)] { copy(row, all_to); });
 }
 
 }  // namespace phx::mpi

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <new>
@@ -253,15 +254,15 @@ bool Nearby::take(int from, const OnMessage& on_message) {
 
 // --- Sleep -------------------------------------------------------------------------------------
 
-void Nearby::sleep(std::uint64_t seen, std::chrono::nanoseconds at_most) {
+bool Nearby::sleep(std::uint64_t seen, std::chrono::nanoseconds at_most) {
   Place& own = place(rank_);
   // It stays set if nobody wakes us: another thread may sleep, too, and to be woken in vain is
   // cheap.
   own.is_asleep = 1;
-  if (own.is_called() || news_ != seen) return;
+  if (own.is_called() || news_ != seen) return true;
   const timespec time{static_cast<time_t>(at_most.count() / 1'000'000'000),
                       static_cast<long>(at_most.count() % 1'000'000'000)};
-  futex(own.is_asleep, FUTEX_WAIT, 1, &time);
+  return futex(own.is_asleep, FUTEX_WAIT, 1, &time) == 0 || errno != ETIMEDOUT;
 }
 
 void Nearby::wake() {

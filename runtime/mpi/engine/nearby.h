@@ -44,8 +44,9 @@ class Nearby {
 
   /// Counts calls of wake().
   [[nodiscard]] std::uint64_t news() const { return news_; }
-  /// Until something comes, or news() is not `seen` any more; at most so long.
-  void sleep(std::uint64_t seen, std::chrono::nanoseconds at_most);
+  /// Until something comes, or news() is not `seen` any more; at most so long. False: it was so
+  /// long.
+  bool sleep(std::uint64_t seen, std::chrono::nanoseconds at_most);
   /// Ends every sleep() of this process.
   void wake();
 

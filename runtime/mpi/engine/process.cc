@@ -14,6 +14,10 @@ namespace {
 /// The tag of a message of a process to itself, which only ends waits.
 constexpr std::uint32_t kWakeTag = 0xfffffffe;
 
+/// How often a near rank looks before it gives way, if each has a core; and before it sleeps.
+constexpr int kSpins = 50, kYields = 40;
+constexpr Duration kSleepMax = std::chrono::milliseconds(100);
+
 Process*& running() {
   static Process* process = nullptr;
   return process;
@@ -122,29 +126,56 @@ bool Process::send(runtime::Endpoint& endpoint, const Traffic::Output& output) c
   return endpoint.send(self, vnode(output.to), output.tag, output.payload).ok();
 }
 
-bool Process::receive_near(runtime::Endpoint& endpoint) {
+bool Process::look_near(bool may_wait, const std::function<bool(Traffic&)>& is_true) {
+  const Waiting waiting(*this);
+  for (int idle = 0;; ++idle) {
+    const std::uint64_t news = near_->news();
+    bool any = false;
+    const bool is_over = core_->engine.query([&](const runtime::Endpoint&) {
+      any = receive_near();
+      return is_true(traffic_);
+    });
+    if (is_over) return true;
+    if (any) idle = 0;
+    if (may_wait && idle < spins_) continue;
+    if (!may_wait || idle < spins_ + kYields) {
+      give_way();
+    } else if (!near_->sleep(news, kSleepMax)) {
+      check_alive();
+    }
+    if (!may_wait) return false;
+  }
+}
+
+bool Process::receive_near() {
   const std::uint64_t completions = traffic_.completions();
   const bool any = near_->receive([this](int from, std::uint32_t tag, const Payload& lent) {
     traffic_.on_message(from, tag, lent, /*is_lent=*/true);
   });
-  send(endpoint, waiting_ > 1 && traffic_.completions() != completions);
+  send_near(waiting_ > 1 && traffic_.completions() != completions);
   return any;
 }
 
+void Process::send_near(bool others_wait) {
+  traffic_.take_outputs(leaving_);
+  for (const Traffic::Output& output : leaving_) {
+    near_->send(output.to, output.tag, output.payload);
+  }
+  leaving_.clear();
+  if (others_wait) near_->wake();
+}
+
 void Process::give_way() {
+  constexpr unsigned kAsk = 1024;  // A program that polls never sleeps.
+  if (++idle_looks_ % kAsk == 0) check_alive();
   ::sched_yield();
 }
 
+void Process::check_alive() {
+  guarded([&] { core_->engine.call([](runtime::Endpoint&) {}); });
+}
+
 void Process::send(runtime::Endpoint& endpoint, bool others_may_wait) {
-  if (near_) {
-    traffic_.take_outputs(leaving_);
-    for (const Traffic::Output& output : leaving_) {
-      near_->send(output.to, output.tag, output.payload);
-    }
-    leaving_.clear();
-    if (others_may_wait && waiting_ > 0) near_->wake();
-    return;
-  }
   for (Traffic::Output& output : traffic_.take_outputs()) held_back_.push_back(std::move(output));
   while (!held_back_.empty()) {
     const Traffic::Output& next = held_back_.front();

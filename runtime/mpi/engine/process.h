@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,9 +39,10 @@ class Process {
   /// Runs `f(traffic)` with the lock, and sends what it leads to.
   template <class F>
   auto call(F f) {
+    if (near_) return call_near(f);
     return guarded([&] {
       return core_->engine.call([&](runtime::Endpoint& endpoint) {
-        const Calling calling{*this, endpoint};
+        const Calling calling{*this, &endpoint};
         return f(traffic_);
       });
     });
@@ -68,15 +70,27 @@ class Process {
   // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves call().
   struct Calling {
     Process& process;
-    runtime::Endpoint& endpoint;
+    runtime::Endpoint* endpoint;  ///< null: of a near rank
     const std::uint64_t completions = process.traffic_.completions();
-    ~Calling() { process.send(endpoint, process.traffic_.completions() != completions); }
+    ~Calling() {
+      const bool others_may_wait = process.traffic_.completions() != completions;
+      endpoint != nullptr ? process.send(*endpoint, others_may_wait)
+                          : process.send_near(others_may_wait && process.waiting_ > 0);
+    }
   };
   explicit Process(Started started);
 
+  /// The daemon has no part in what near ranks say: this is the lock, and nothing else.
+  template <class F>
+  auto call_near(F f) {
+    return core_->engine.query([&](const runtime::Endpoint&) {
+      const Calling calling{*this, nullptr};
+      return f(traffic_);
+    });
+  }
   template <class F>
   bool look(Duration patience, F is_true) {
-    if (near_) return look_near(patience != Duration::zero(), is_true);
+    if (near_) return look_near(patience != Duration::zero(), std::ref(is_true));
     return guarded([&] {
       const auto f = [&](runtime::Endpoint& endpoint) -> std::optional<bool> {
         receive(endpoint);
@@ -88,33 +102,11 @@ class Process {
       return core_->engine.await({patience, what}, f).has_value();
     });
   }
-  template <class F>
-  bool look_near(bool may_wait, F is_true) {
-    const Waiting waiting(*this);
-    for (int idle = 0;; ++idle) {
-      const std::uint64_t news = near_->news();
-      bool any = false;
-      const bool is_over = guarded([&] {
-        return core_->engine.call([&](runtime::Endpoint& endpoint) {
-          any = receive_near(endpoint);
-          return is_true(traffic_);
-        });
-      });
-      if (is_over) return true;
-      if (any) idle = 0;
-      if (may_wait && idle < spins_) continue;
-      if (!may_wait || idle < spins_ + kYields) {
-        give_way();
-      } else {
-        near_->sleep(news, kSleepMax);
-      }
-      if (!may_wait) return false;
-    }
-  }
-  static constexpr int kSpins = 50, kYields = 40;
-  static constexpr Duration kSleepMax = std::chrono::milliseconds(100);
-  static void give_way();
-  bool receive_near(runtime::Endpoint& endpoint);
+  bool look_near(bool may_wait, const std::function<bool(Traffic&)>& is_true);
+  void give_way();
+  /// Asks the daemon whether the job is over.
+  void check_alive();
+  bool receive_near();
   // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves look().
   struct Waiting {
     explicit Waiting(Process& of) : process(of) { ++process.waiting_; }
@@ -133,6 +125,7 @@ class Process {
   [[noreturn]] static void end_badly(const std::string& why);
   void receive(runtime::Endpoint& endpoint);
   void send(runtime::Endpoint& endpoint, bool others_may_wait);
+  void send_near(bool others_wait);
   bool send(runtime::Endpoint& endpoint, const Traffic::Output& output) const;
 
   std::unique_ptr<SessionCore> core_;
@@ -145,6 +138,7 @@ class Process {
   std::vector<Traffic::Output> leaving_;
   std::deque<Traffic::Output> held_back_;  ///< the runtime takes no more for the moment
   std::atomic<int> waiting_ = 0;           ///< threads
+  std::atomic<unsigned> idle_looks_ = 0;
 };
 
 }  // namespace phx::mpi

@@ -5,35 +5,45 @@
 #include "runtime/mpi/engine/traffic.h"
 
 namespace phx::mpi {
+namespace {
+
+constexpr std::size_t kUsual = 4;  ///< steps of a rank that speaks with one other rank
+
+}  // namespace
 
 Schedule::Schedule(Scope scope, int tag) : Request(Kind::kSchedule), tag_(tag) {
-  scopes_.push_back(std::move(scope));
+  scopes_.push_front(std::move(scope));
+  steps_.reserve(kUsual);
 }
 
 Schedule::~Schedule() {
   for (SpareMemory::Block& block : memory_) SpareMemory::of_process().give(std::move(block));
 }
 
-void Schedule::add(Step step) {
-  rounds_.back().push_back({std::move(step), &scopes_.back()});
-}
-
-void Schedule::then() {
-  if (!rounds_.back().empty()) rounds_.emplace_back();
+Schedule::Step& Schedule::add(Step::Kind what, int rank) {
+  // Who speaks with more often speaks with all.
+  const auto ranks = static_cast<std::size_t>(scope().size());
+  if (steps_.size() == kUsual) steps_.reserve(2 * (kUsual + ranks));
+  steps_.push_back({what, std::exchange(begins_round_, false), rank, &scope()});
+  return steps_.back();
 }
 
 void Schedule::run(std::function<void()> work) {
   then();
-  add({Step::Kind::kWork, 0, {}, std::move(work), {}});
+  add(Step::Kind::kWork, 0).work = std::move(work);
   then();
 }
 
 void Schedule::contribute(int target, const collectives::ReductionKind& how, const Buffer& value) {
-  add({Step::Kind::kContribute, target, value, {}, how});
+  Step& step = add(Step::Kind::kContribute, target);
+  step.buffer = value;
+  step.combined = how;
 }
 
 void Schedule::result(int target, const collectives::ReductionKind& how, const Buffer& buffer) {
-  add({Step::Kind::kResult, target, buffer, {}, how});
+  Step& step = add(Step::Kind::kResult, target);
+  step.buffer = buffer;
+  step.combined = how;
 }
 
 std::byte* Schedule::memory(MPI_Count bytes) {
@@ -55,44 +65,43 @@ bool Schedule::on_part_done(const Request& part) {
 }
 
 bool Schedule::advance(Traffic& traffic) {
-  while (open_ == 0 && at_ < rounds_.size()) {
+  while (open_ == 0 && at_ < steps_.size()) {
     parts_.clear();
     ++open_;  // the round itself: what is done at once does not end it
-    for (Place& place : rounds_[at_++]) {
-      Step& step = place.step;
-      if (step.kind == Step::Kind::kWork) {
-        step.work();
-        continue;
-      }
-      if (step.kind == Step::Kind::kContribute) {
-        traffic.contribute(place.scope->peers->process(step.rank), step.combined, *step.buffer);
-        continue;
-      }
-      Ref<Request> part;
-      if (step.kind == Step::Kind::kResult) {
-        const int target = place.scope->peers->process(step.rank);
-        part = Ref<Request>(traffic.expect({target, step.combined.to_all}, *step.buffer).get());
-      } else if (step.kind == Step::Kind::kCast) {
-        part = traffic.cast(*place.scope, tag_, *step.buffer);
-      } else if (step.kind == Step::Kind::kSend) {
-        part = Ref<Request>(traffic.send(*place.scope, step.rank, tag_, *step.buffer).get());
-      } else {
-        const Ref<ReceiveRequest> receive =
-            traffic.receive({place.scope->context, step.rank, tag_}, *step.buffer);
-        receive->must_fill = step.kind == Step::Kind::kFill;
-        part = Ref<Request>(receive.get());
-      }
-      if (part->is_done) {
-        note(*part);
-        continue;
-      }
-      part->part_of = this;
-      ++open_;
-      parts_.push_back(std::move(part));
-    }
+    do {
+      begin(steps_[at_++], traffic);
+    } while (at_ < steps_.size() && !steps_[at_].begins_round);
     --open_;
   }
-  return open_ == 0 && at_ == rounds_.size();
+  return open_ == 0 && at_ == steps_.size();
+}
+
+void Schedule::begin(Step& step, Traffic& traffic) {
+  const Scope& scope = *step.scope;
+  if (step.kind == Step::Kind::kWork) return step.work();
+  if (step.kind == Step::Kind::kContribute) {
+    return traffic.contribute(scope.peers->process(step.rank), step.combined, *step.buffer);
+  }
+  const bool sends = step.kind == Step::Kind::kSend;
+  if (sends && traffic.send_at_once(scope, step.rank, tag_, *step.buffer)) return;
+  Ref<Request> part;
+  if (step.kind == Step::Kind::kResult) {
+    const int target = scope.peers->process(step.rank);
+    part = Ref<Request>(traffic.expect({target, step.combined.to_all}, *step.buffer).get());
+  } else if (step.kind == Step::Kind::kCast) {
+    part = traffic.cast(scope, tag_, *step.buffer);
+  } else if (sends) {
+    part = Ref<Request>(traffic.send(scope, step.rank, tag_, *step.buffer).get());
+  } else {
+    const Ref<ReceiveRequest> receive =
+        traffic.receive({scope.context, step.rank, tag_}, *step.buffer);
+    receive->must_fill = step.kind == Step::Kind::kFill;
+    part = Ref<Request>(receive.get());
+  }
+  if (part->is_done) return note(*part);
+  part->part_of = this;
+  ++open_;
+  parts_.push_back(std::move(part));
 }
 
 }  // namespace phx::mpi

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <deque>
+#include <forward_list>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,30 +27,28 @@ class Schedule : public Request {
   ~Schedule() override;
 
   // Building: into the current round.
-  void send(int to, const Buffer& buffer) { add({Step::Kind::kSend, to, buffer, {}, {}}); }
-  void receive(int from, const Buffer& buffer) {
-    add({Step::Kind::kReceive, from, buffer, {}, {}});
-  }
+  void send(int to, const Buffer& buffer) { add(Step::Kind::kSend, to).buffer = buffer; }
+  void receive(int from, const Buffer& buffer) { add(Step::Kind::kReceive, from).buffer = buffer; }
   /// The same; less than there is room for is an error.
-  void fill(int from, const Buffer& buffer) { add({Step::Kind::kFill, from, buffer, {}, {}}); }
+  void fill(int from, const Buffer& buffer) { add(Step::Kind::kFill, from).buffer = buffer; }
   /// To all others, who receive it. REQUIRES a scope that is whole.
-  void cast(const Buffer& buffer) { add({Step::Kind::kCast, 0, buffer, {}, {}}); }
+  void cast(const Buffer& buffer) { add(Step::Kind::kCast, 0).buffer = buffer; }
   /// Takes part in the next reduction of all towards `target`. REQUIRES a scope that may combine,
   /// and that nothing was added before: reductions are begun in the order of calls.
   void contribute(int target, const collectives::ReductionKind& how, const Buffer& value);
   /// Its result.
   void result(int target, const collectives::ReductionKind& how, const Buffer& buffer);
   /// Nothing was added.
-  [[nodiscard]] bool is_empty() const { return rounds_.size() == 1 && rounds_.front().empty(); }
+  [[nodiscard]] bool is_empty() const { return steps_.empty(); }
   /// What follows begins when all before is there.
-  void then();
+  void then() { begins_round_ = true; }
   /// Work that follows what is before, and comes before what follows.
   void run(std::function<void()> work);
   /// Bytes that live as long as this.
   [[nodiscard]] std::byte* memory(MPI_Count bytes);
   /// Another scope for what follows.
-  void enter(Scope scope) { scopes_.push_back(std::move(scope)); }
-  [[nodiscard]] const Scope& scope() const { return scopes_.back(); }
+  void enter(Scope scope) { scopes_.push_front(std::move(scope)); }
+  [[nodiscard]] const Scope& scope() const { return scopes_.front(); }
 
   // For Traffic.
   /// Whether the round is over.
@@ -62,23 +60,23 @@ class Schedule : public Request {
   struct Step {
     enum class Kind { kSend, kReceive, kFill, kCast, kContribute, kResult, kWork };
     Kind kind;
+    bool begins_round;
     int rank;
-    std::optional<Buffer> buffer;
-    std::function<void()> work;
+    const Scope* scope;
+    std::optional<Buffer> buffer{};
+    std::function<void()> work{};
     collectives::ReductionKind combined{};
   };
-  struct Place {
-    Step step;
-    const Scope* scope;
-  };
-  void add(Step step);
+  Step& add(Step::Kind what, int rank);
+  void begin(Step& step, Traffic& traffic);
   void note(const Request& part);
 
-  std::deque<Scope> scopes_;  ///< The last one is that of what is added.
+  std::forward_list<Scope> scopes_;  ///< The first one is that of what is added.
   int tag_;
-  std::vector<std::vector<Place>> rounds_{1};
-  std::size_t at_ = 0;    ///< the next round
-  std::size_t open_ = 0;  ///< messages of the current round that are not done
+  std::vector<Step> steps_;
+  bool begins_round_ = false;  ///< the next step
+  std::size_t at_ = 0;         ///< the next step to begin
+  std::size_t open_ = 0;       ///< messages of the current round that are not done
   std::vector<Ref<Request>> parts_;
   std::vector<SpareMemory::Block> memory_;
 };

@@ -27,7 +27,8 @@ class SpareMemory {
   }
   /// At least so many bytes, with any content.
   [[nodiscard]] Block take(std::size_t size) {
-    size = size < kLeast ? size + 1 : std::bit_ceil(size);
+    if (size < kLeast) return {size, std::make_unique_for_overwrite<std::byte[]>(size)};
+    size = std::bit_ceil(size);
     const std::unique_lock lock(mutex_);
     const auto found = blocks_.find(size);
     if (found == blocks_.end() || found->second.empty()) {
@@ -39,8 +40,9 @@ class SpareMemory {
     return block;
   }
   void give(Block block) {
+    if (block.size < kLeast) return;
     const std::unique_lock lock(mutex_);
-    if (block.size < kLeast || kept_ + block.size > kMost) return;
+    if (kept_ + block.size > kMost) return;
     kept_ += block.size;
     blocks_[block.size].push_back(std::move(block.bytes));
   }

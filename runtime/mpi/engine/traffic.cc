@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
+#include "runtime/mpi/engine/fresh_payload.h"
 #include "runtime/mpi/engine/schedule.h"
-#include "runtime/mpi/engine/spare_memory.h"
 
 namespace phx::mpi {
 namespace {
@@ -14,25 +13,13 @@ using Is = Head::Kind;
 
 constexpr std::uint32_t kWasCast = 2;
 
-/// Lent by the memory of the process.
-struct Lent {
-  explicit Lent(std::size_t size) : block(SpareMemory::of_process().take(size)) {}
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
-  ~Lent() { SpareMemory::of_process().give(std::move(block)); }
-  SpareMemory::Block block;
-};
-
-/// Memory that is not set to anything.
-std::pair<std::byte*, Payload> fresh(std::size_t size) {
-  if (size >= SpareMemory::kLeast) {
-    auto lent = std::make_shared<Lent>(size);
-    std::byte* const begin = lent->block.bytes.get();
-    return {begin, Payload(std::shared_ptr<const void>(std::move(lent), begin), {begin, size})};
-  }
-  auto memory = std::make_shared_for_overwrite<std::byte[]>(size);
-  std::byte* const begin = memory.get();
-  return {begin, Payload(std::shared_ptr<const void>(std::move(memory), begin), {begin, size})};
+Head head_of(const Scope& scope, int tag, const Buffer& buffer) {
+  Head head;
+  head.context = scope.context;
+  head.source = scope.rank;
+  head.tag = tag;
+  head.bytes = static_cast<std::uint64_t>(buffer.bytes());
+  return head;
 }
 
 }  // namespace
@@ -49,7 +36,7 @@ void Traffic::emit(int to, std::uint32_t tag, Payload payload) {
 
 void Traffic::put(int to, const Head& head, const Buffer* buffer) {
   const MPI_Count bytes = buffer == nullptr ? 0 : buffer->bytes();
-  auto [memory, payload] = fresh(sizeof(Head) + static_cast<std::size_t>(bytes));
+  auto [memory, payload] = fresh_payload(sizeof(Head) + static_cast<std::size_t>(bytes));
   std::memcpy(memory, &head, sizeof(Head));
   if (bytes > 0) buffer->pack(0, bytes, memory + sizeof(Head));
   emit(to, 0, std::move(payload));
@@ -193,19 +180,26 @@ Ref<ReceiveRequest> Traffic::receive_taken(Arrived arrived, const Buffer& buffer
 
 // --- Sending -----------------------------------------------------------------------------------
 
+bool Traffic::may_leave(int process, MPI_Count bytes) {
+  return bytes <= (read_ ? kNearShortMax : kShortMax) && ahead_.may_send(process, bytes);
+}
+
+bool Traffic::send_at_once(const Scope& scope, int to, int tag, const Buffer& buffer) {
+  const int process = scope.peers->process(to);
+  if (!may_leave(process, buffer.bytes())) return false;
+  put(process, head_of(scope, tag, buffer), &buffer);
+  settle();
+  return true;
+}
+
 Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer& buffer,
                                Mode mode) {
   const int process = scope.peers->process(to);
   Ref<SendRequest> request(new SendRequest(buffer, process));
-  Head head;
-  head.context = scope.context;
-  head.source = scope.rank;
-  head.tag = tag;
-  head.bytes = static_cast<std::uint64_t>(buffer.bytes());
+  Head head = head_of(scope, tag, buffer);
   head.sender = request->number = ++sends_;
   request->context = scope.context;
-  if (buffer.bytes() <= (read_ ? kNearShortMax : kShortMax) &&
-      ahead_.may_send(process, buffer.bytes())) {
+  if (may_leave(process, buffer.bytes())) {
     head.flag = mode == Mode::kSynchronous ? 1 : 0;
     if (head.flag != 0) sending_.emplace(head.sender, request);
     put(process, head, &buffer);
@@ -227,12 +221,8 @@ Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer
 }
 
 Ref<Request> Traffic::cast(const Scope& scope, int tag, const Buffer& buffer) {
-  Head head;
+  Head head = head_of(scope, tag, buffer);
   head.flag = kWasCast;
-  head.context = scope.context;
-  head.source = scope.rank;
-  head.tag = tag;
-  head.bytes = static_cast<std::uint64_t>(buffer.bytes());
   const Ref<Request> request(new Request(Request::Kind::kSend));
   held_.push_back({scope, head, buffer, request});
   release_casts();
@@ -268,7 +258,7 @@ void Traffic::on_taken(int from, const Head& head) {
 }
 
 void Traffic::contribute(int target, const collectives::ReductionKind& kind, const Buffer& value) {
-  auto [memory, payload] = fresh(static_cast<std::size_t>(value.bytes()));
+  auto [memory, payload] = fresh_payload(static_cast<std::size_t>(value.bytes()));
   value.pack(0, value.bytes(), memory);
   outputs_.push_back({target, 0, std::move(payload), kind});
 }
@@ -311,7 +301,7 @@ void Traffic::grant(const Head& head) {
       emit(send->to, number, Payload(nullptr, {memory + at, size}));
       continue;
     }
-    auto [part, payload] = fresh(size);
+    auto [part, payload] = fresh_payload(size);
     send->buffer.pack(at, at + static_cast<MPI_Count>(size), part);
     emit(send->to, number, std::move(payload));
   }

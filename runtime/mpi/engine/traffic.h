@@ -69,6 +69,8 @@ class Traffic {
   // Commands. `to`: a rank of the scope.
   Ref<SendRequest> send(const Scope& scope, int to, int tag, const Buffer& buffer,
                         Mode mode = Mode::kStandard);
+  /// The same without a request. False: it has to wait for its receive, and was not sent.
+  bool send_at_once(const Scope& scope, int to, int tag, const Buffer& buffer);
   /// To all processes but this one. Done when it has left. REQUIRES a scope that is whole.
   Ref<Request> cast(const Scope& scope, int tag, const Buffer& buffer);
   /// Takes part in the next reduction of all processes.
@@ -88,11 +90,8 @@ class Traffic {
   /// Something that no message brings is done.
   void complete(Request& request);
   [[nodiscard]] std::vector<Output> take_outputs() { return std::exchange(outputs_, {}); }
-  /// The same, into memory that is used again.
-  void take_outputs(std::vector<Output>& into) {
-    into.clear();
-    std::swap(into, outputs_);
-  }
+  /// The same, into memory that is used again. REQUIRES that it is empty.
+  void take_outputs(std::vector<Output>& into) { std::swap(into, outputs_); }
 
   [[nodiscard]] int self() const { return self_; }
   /// Counts what was done by complete().
@@ -115,6 +114,7 @@ class Traffic {
     Buffer buffer;
     Ref<Request> request;
   };
+  [[nodiscard]] bool may_leave(int process, MPI_Count bytes);
   void handle(Came came);
   bool read(ReceiveRequest& receive, const Head& head, MPI_Count bytes);
   void handle_part(std::uint32_t number, const Payload& part);

@@ -1,0 +1,34 @@
+#include "runtime/heard_size.h"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace phx::runtime {
+namespace {
+
+constexpr std::uint64_t kKiB = 1024;
+
+Envelope piece(std::size_t bytes, std::uint64_t rest) {
+  PointToPoint piece;
+  piece.rest = rest;
+  piece.payload = Payload(Bytes(bytes));
+  return VnodeMessage{JobId{1}, 0, std::move(piece)};
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("runtime/heard_size");
+
+TEST_CASE("a piece tells how long its message is at least, other parts of jobs tell nothing") {
+  CHECK(heard_size(piece(64 * kKiB, 0)) == 64 * kKiB);
+  CHECK(heard_size(piece(256 * kKiB, 768 * kKiB)) == 1024 * kKiB);
+  CHECK(heard_size(VnodeMessage{JobId{1}, 0, FlowCredit{}}) == 0);
+  CHECK(heard_size(Heartbeat{}) == 0);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::runtime
