@@ -53,7 +53,8 @@ void CastOutflows::emit(VnodeId id, Root& root, Copies& out) {
   ask_held_up(id, root, out);
 }
 
-/// Those that have fallen behind and are at most a slack away from the middle one of them go together.
+/// Those that have fallen behind, and are at most a slack away from the middle one of all that are
+/// out of step, go together.
 void CastOutflows::group(Root& root) {
   CastReceivers& all = root.receivers;
   if (!std::exchange(root.regroups, false) && all.followed()) return;
