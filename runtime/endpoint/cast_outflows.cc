@@ -314,7 +314,7 @@ void CastOutflows::ask(const VnodeSet& roots, const Asking& how, Copies& out) {
     root.asked = root.next;
     // By position: who has all that left for it misses nothing.
     std::map<std::uint64_t, VnodeSet> asked;
-    root.receivers.for_each([&](const CastReceivers::Range& range) {
+    root.receivers.for_each([&, &root = root](const CastReceivers::Range& range) {
       const CastReceiver& state = range.state;
       if (!state.is_open() || state.received == root.next) return;
       asked[state.position.value_or(root.sent)].insert(range.vnodes);
