@@ -13,12 +13,12 @@
 namespace phx::runtime {
 namespace {
 
-using Loads = std::map<ProcessorId, std::uint64_t>;
+using Held = std::map<ProcessorId, std::uint64_t>;
 
 /// How much each of some who stay would have, so that whoever has least is found at once.
 class Targets {
  public:
-  Targets(const ProcessorSet& targets, Loads& loads) : loads_(loads) {
+  Targets(const ProcessorSet& targets, Held& loads) : loads_(loads) {
     for (const ProcessorId id : targets.ids()) least_first_.emplace(loads_[id], id);
   }
 
@@ -33,7 +33,7 @@ class Targets {
   }
 
  private:
-  Loads& loads_;
+  Held& loads_;
   std::set<std::pair<std::uint64_t, ProcessorId>> least_first_;
 };
 
@@ -154,7 +154,7 @@ class Sharing {
 
   const Leaving& leaving_;
   std::uint64_t fair_ = 0;
-  Loads loads_;                            ///< Of those who stay.
+  Held loads_;                            ///< Of those who stay.
   std::map<ProcessorId, VnodeSet> rests_;  ///< Of those who leave.
   SharePlan plan_;
 };

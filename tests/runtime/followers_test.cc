@@ -135,6 +135,25 @@ TEST_CASE("little that is missing comes directly: one copy for all that are at t
   casts.check_invariants();
 }
 
+TEST_CASE("what left before the trees changed comes once more, for those out of step alone") {
+  Stream stream;
+  stream.stopped = {8, 9};
+  stream.push(60);
+  stream.run(20);
+  REQUIRE(stream.behind() == vnodes(8, 9));
+  const auto before = stream.pieces;
+
+  stream.casts.on_redrawn(stream.out);
+  stream.run(1);
+
+  // They have said nothing, so they have credit for what goes unasked.
+  for (std::uint64_t v = 0; v < 8; ++v) CHECK(stream.pieces.at(v) == before.at(v));
+  for (std::uint64_t v = 8; v < 10; ++v) CHECK(stream.pieces.at(v) == before.at(v) + 4);
+  stream.casts.on_redrawn(stream.out);
+  stream.run(1);
+  for (std::uint64_t v = 8; v < 10; ++v) CHECK(stream.pieces.at(v) == before.at(v) + 4);
+}
+
 TEST_CASE("what is said to be dropped, and has come on another way, does not come again") {
   Stream stream;
   stream.push(20);
