@@ -22,24 +22,24 @@ using sim::Topology;
 
 constexpr double kMega = 1e6;
 constexpr std::uint64_t kMbit = 125'000;
-constexpr std::uint64_t kLong = std::uint64_t{64} << 20U;  ///< As good as a stream without end.
+constexpr std::uint64_t kEndless = std::uint64_t{64} << 20U;  ///< As good as a stream without end.
 
 /// Bytes per second and processor of a static plan, for a message as long as that.
 double planned_rate(std::string_view name, const Topology& topology,
                     const sim::PlanRunOptions& options = {}) {
   const sim::Placing placing = sim::placed_by_site(topology);
   const auto network = sim::known_network(topology, placing);
-  const auto plan = planners::plan(name, network, ProcessorId{1}, kLong);
+  const auto plan = planners::plan(name, network, ProcessorId{1}, kEndless);
   if (!plan.ok()) return 0;
   const Duration last = sim::run_broadcast(plan.value(), topology, placing, options).last();
-  return static_cast<double>(kLong) / (to_ms(last) / 1e3);
+  return static_cast<double>(kEndless) / (to_ms(last) / 1e3);
 }
 
 double bound_rate(const Topology& topology) {
   const auto network = sim::known_network(topology, sim::placed_by_site(topology));
   const planners::Costs costs(network);
-  const Duration time = planners::lower_bound({costs, *costs.position(ProcessorId{1}), kLong});
-  return static_cast<double>(kLong) / (to_ms(time) / 1e3);
+  const Duration time = planners::lower_bound({costs, *costs.position(ProcessorId{1}), kEndless});
+  return static_cast<double>(kEndless) / (to_ms(time) / 1e3);
 }
 
 std::string megabytes(double bytes_per_second) {
