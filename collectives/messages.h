@@ -51,6 +51,7 @@ struct TreeCopy {
   std::uint32_t hops_left = 0;  ///< At 0 the rest goes point-to-point [Saito08 G10].
   VnodeSet vnodes;
   BroadcastPiece piece;
+  Drawing drawing = 0;  ///< Of the tree, when the root sent it.
   friend bool operator==(const TreeCopy&, const TreeCopy&) = default;
 };
 

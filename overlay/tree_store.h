@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -23,14 +24,41 @@ class TreeStore {
 
   /// From now on learned trees are drawn by this, and used where nothing was planned.
   void draw_by(Drawer drawer) { drawer_ = std::move(drawer); }
-  /// What was drawn is out of date. True: something was.
-  bool forget_drawn() { return std::exchange(drawn_, {}).size() > 0; }
+  /// Trees are drawn anew from now on. What was drawn before stays for copies that are under way
+  /// along it, without who is no member any more.
+  void draw_anew(Drawing drawing, const ProcessorSet& members) {
+    if (!drawn_.empty()) former_.push_front({drawing_, std::exchange(drawn_, {})});
+    if (former_.size() > kFormerMost) former_.pop_back();
+    for (auto& [name, views] : former_) {
+      for (auto& [id, view] : views) {
+        std::erase_if(view.children,
+                      [&](const TreeChild& child) { return !members.contains(child.id); });
+      }
+    }
+    drawing_ = drawing;
+  }
   /// From now on this is the view of `view.id`.
   void put(TreeView view) {
     const TreeId id = view.id;
     views_.insert_or_assign(id, std::move(view));
   }
   void drop(TreeId id) { views_.erase(id); }
+  /// Of what is drawn now.
+  [[nodiscard]] Drawing drawing() const { return drawing_; }
+  /// As it was drawn for a copy that is under way; if that is not known here any more, or not yet,
+  /// as it is now: the copy has to be passed on by that name then. Along one drawing it never comes
+  /// back; where each of two processors took its own, it might for as long as it has hops.
+  struct Found {
+    const TreeView* view;  ///< As view() gives it.
+    Drawing drawing;
+  };
+  [[nodiscard]] Found view(TreeId id, Drawing drawing) const {
+    for (const auto& [name, views] : former_) {
+      if (name != drawing || drawing == drawing_) continue;
+      if (const auto found = views.find(id); found != views.end()) return {&found->second, name};
+    }
+    return {view(id), drawing_};
+  }
   /// Null: unknown. Valid until the next put() or drop() of this tree.
   [[nodiscard]] const TreeView* view(TreeId id) const {
     if (id.kind == TreeKind::kLearned) return drawn(id);
@@ -64,6 +92,8 @@ class TreeStore {
  private:
   /// Drawn trees kept at once [limit]: those of further roots are not used.
   static constexpr std::size_t kDrawnMax = 65536;
+  /// Former drawings [limit]. Copies of older ones go as if they were made now.
+  static constexpr std::size_t kFormerMost = 4;
 
   [[nodiscard]] const TreeView* drawn(TreeId id) const {
     if (const auto found = drawn_.find(id); found != drawn_.end()) return &found->second;
@@ -74,9 +104,13 @@ class TreeStore {
 
   static constexpr std::uint32_t kLastNumber = std::numeric_limits<std::uint32_t>::max();
 
-  std::map<TreeId, TreeView> views_;
+  using Views = std::map<TreeId, TreeView>;
+
+  Views views_;
   Drawer drawer_;
-  mutable std::map<TreeId, TreeView> drawn_;  ///< Kept so that each is drawn once.
+  mutable Views drawn_;  ///< Kept so that each is drawn once.
+  Drawing drawing_ = 0;
+  std::deque<std::pair<Drawing, Views>> former_;  ///< The last one first.
 };
 
 }  // namespace phx::overlay

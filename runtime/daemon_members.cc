@@ -53,7 +53,7 @@ void Daemon::Core::note_changed(const Membership::ViewInstalled& change) {
 }
 
 void Daemon::Core::draw_anew() {
-  trees.forget_drawn();
+  trees.draw_anew(drawing_of(survey.version().number, membership.view().number), members);
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_tree_changed(surroundings, {}, out);
   });
@@ -80,7 +80,7 @@ std::optional<TreeView> Daemon::Core::draw(TreeId id) {
 
 void Daemon::Core::adapt_trees() {
   if (config.trees == TreeSource::kLearned) {
-    learned.on_members(staying);
+    learned.on_members(staying, members.minus(staying));
     draw_anew();
     adapt_agm();
     if (phase != Phase::kMember) return;

@@ -9,13 +9,14 @@ void LearnedTrees::on_network(const overlay::KnownNetwork& network) {
   plans_.reset();
 }
 
-void LearnedTrees::on_members(const ProcessorSet& live) {
+void LearnedTrees::on_members(const ProcessorSet& live, const ProcessorSet& leaving) {
   live_ = live;
+  leaving_ = leaving;
   plans_.reset();
 }
 
 NetworkPlans& LearnedTrees::plans() {
-  if (plans_ == nullptr) plans_ = store_->of(network_, live_);
+  if (plans_ == nullptr) plans_ = store_->of(network_, live_, leaving_);
   return *plans_;
 }
 
@@ -31,7 +32,10 @@ std::optional<TreeView> LearnedTrees::view(TreeId id) {
   if (id.kind != TreeKind::kLearned || style_of(id) >= tree_styles().size()) {
     return std::nullopt;
   }
-  if (!live_.contains(id.root) || !live_.contains(self_)) return std::nullopt;
+  const auto is_member = [this](ProcessorId processor) {
+    return live_.contains(processor) || leaving_.contains(processor);
+  };
+  if (live_.empty() || !is_member(id.root) || !is_member(self_)) return std::nullopt;
   return plans().view(id, self_);
 }
 

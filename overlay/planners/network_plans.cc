@@ -48,25 +48,27 @@ KnownNetwork without_rates(KnownNetwork network) {
 
 }  // namespace
 
-NetworkPlans::NetworkPlans(KnownNetwork network, ProcessorSet live)
-    : NetworkPlans(network, placed(network, live), live) {}
+NetworkPlans::NetworkPlans(KnownNetwork network, ProcessorSet live, ProcessorSet leaving)
+    : NetworkPlans(network, placed(network, live), live, std::move(leaving)) {}
 
-NetworkPlans::NetworkPlans(const KnownNetwork& whole, const KnownNetwork& living, ProcessorSet live)
+NetworkPlans::NetworkPlans(const KnownNetwork& whole, const KnownNetwork& living, ProcessorSet live,
+                           ProcessorSet leaving)
     : network_(whole),
       live_(std::move(live)),
+      leaving_(std::move(leaving)),
       costs_(without_rates(living)),
       long_costs_(with_rates(living)),
       longest_(costs_.longest()),
-      unplaced_(live_.minus(living.processors()).ids()) {}
+      leaves_(live_.minus(living.processors()).united(leaving_).ids()) {}
 
 NetworkPlans::Place NetworkPlans::place_of(ProcessorId id) const {
   if (const auto position = costs_.position(id)) return static_cast<Place>(*position);
-  const auto found = std::lower_bound(unplaced_.begin(), unplaced_.end(), id);
-  return static_cast<Place>(costs_.size() + static_cast<std::size_t>(found - unplaced_.begin()));
+  const auto found = std::lower_bound(leaves_.begin(), leaves_.end(), id);
+  return static_cast<Place>(costs_.size() + static_cast<std::size_t>(found - leaves_.begin()));
 }
 
 ProcessorId NetworkPlans::id_of(Place place) const {
-  return place < costs_.size() ? costs_.id(place) : unplaced_[place - costs_.size()];
+  return place < costs_.size() ? costs_.id(place) : leaves_[place - costs_.size()];
 }
 
 NetworkPlans::Steps NetworkPlans::steps_of(const PlannedTree& tree) const {
@@ -137,7 +139,7 @@ class NetworkPlans::Watcher {
   Watcher(const NetworkPlans& plans, Place self)
       : plans_(plans),
         self_(self),
-        distance_(plans.costs_.size() + plans.unplaced_.size()),
+        distance_(plans.costs_.size() + plans.leaves_.size()),
         branch_(distance_.size(), kNone) {}
 
   /// Parents come before their children.
@@ -189,31 +191,55 @@ TreeView NetworkPlans::view(TreeId id, ProcessorId self) {
     if (in_plan == planned) return placed;
     return in_plan == placed ? planned : in_plan;
   };
-  for (const auto& [from, to] : plan) watcher.follow(actual(from), actual(to));
-  std::size_t turn = 0;
-  for (std::size_t i = 0; i < unplaced_.size(); ++i) {
-    const auto leaf = static_cast<Place>(costs_.size() + i);
-    if (leaf == root) continue;
-    const std::size_t above = turn++ % (plan.size() + 1);
-    watcher.follow(above == 0 ? placed : actual(plan[above - 1].second), leaf);
+  std::vector<Place> order{placed};
+  for (const auto& [from, to] : plan) {
+    watcher.follow(actual(from), actual(to));
+    order.push_back(actual(to));
   }
+  // The last of a plan have nobody below them, as a rule, so what they have to send is still free;
+  // for short messages that is nothing, and the first have them first.
+  if (size_of_learned(id.number % kLearnedTrees) != 0) std::reverse(order.begin(), order.end());
+  hang_leaves(order, root, watcher);
   return watcher.view(id);
 }
 
-std::shared_ptr<NetworkPlans> PlanStore::of(const KnownNetwork& network, const ProcessorSet& live) {
+/// Dealt out in this order, each to its own site as far as that is known.
+void NetworkPlans::hang_leaves(const std::vector<Place>& plan, Place root, Watcher& watcher) const {
+  if (leaves_.empty()) return;
+  std::map<std::size_t, std::vector<Place>> by_site;
+  for (const Place place : plan) {
+    if (const auto site = network_.site_of(id_of(place))) by_site[*site].push_back(place);
+  }
+  std::map<std::size_t, std::size_t> turns;
+  std::size_t turn = 0;
+  for (std::size_t i = 0; i < leaves_.size(); ++i) {
+    const auto leaf = static_cast<Place>(costs_.size() + i);
+    if (leaf == root) continue;
+    const auto site = network_.site_of(leaves_[i]);
+    const auto near = site ? by_site.find(*site) : by_site.end();
+    if (near != by_site.end()) {
+      watcher.follow(near->second[turns[*site]++ % near->second.size()], leaf);
+    } else {
+      watcher.follow(plan[turn++ % plan.size()], leaf);
+    }
+  }
+}
+
+std::shared_ptr<NetworkPlans> PlanStore::of(const KnownNetwork& network, const ProcessorSet& live,
+                                            const ProcessorSet& leaving) {
   for (auto known = known_.begin(); known != known_.end();) {
     const auto plans = known->lock();
     if (plans == nullptr) {
       known = known_.erase(known);
       continue;
     }
-    if (plans->live() == live && plans->network() == network) {
+    if (plans->live() == live && plans->leaving() == leaving && plans->network() == network) {
       known_.splice(known_.begin(), known_, known);
       return plans;
     }
     ++known;
   }
-  auto made = std::make_shared<NetworkPlans>(network, live);
+  auto made = std::make_shared<NetworkPlans>(network, live, leaving);
   known_.push_front(made);
   if (known_.size() > kMost) known_.pop_back();
   return made;

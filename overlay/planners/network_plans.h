@@ -23,16 +23,17 @@ namespace phx::planners {
 /// The learned trees of every root: a pure function of a network and of who lives. Plans are made
 /// when they are asked for. One plan serves all roots that nothing distinguishes: a root and the
 /// first one of its kind change places. Of other styles each root has its own, because some go by
-/// the order of ids. Whoever is in no site is a leaf. Thread rule: one owner.
+/// the order of ids. Whoever comes (is in no site yet) or goes is a leaf. Thread rule: one owner.
 class NetworkPlans {
  public:
-  /// REQUIRES a network whose check() succeeds.
-  NetworkPlans(overlay::KnownNetwork network, ProcessorSet live);
+  /// REQUIRES a network whose check() succeeds, and sets that have nothing in common.
+  NetworkPlans(overlay::KnownNetwork network, ProcessorSet live, ProcessorSet leaving = {});
 
   [[nodiscard]] const overlay::KnownNetwork& network() const { return network_; }
   [[nodiscard]] const ProcessorSet& live() const { return live_; }
+  [[nodiscard]] const ProcessorSet& leaving() const { return leaving_; }
   /// What `self` knows of this tree. REQUIRES a style that there is, and that `self` and the root
-  /// live. Time: O(live), and once for each plan what its planner takes.
+  /// live or leave. Time: O(N), and once for each plan what its planner takes.
   [[nodiscard]] TreeView view(TreeId id, ProcessorId self);
   /// The same in both directions. REQUIRES that both live.
   [[nodiscard]] Duration round_trip(ProcessorId from, ProcessorId to) const;
@@ -42,7 +43,7 @@ class NetworkPlans {
   [[nodiscard]] bool may_span(ProcessorId from, ProcessorId to) const;
 
  private:
-  /// A place in `costs_`, or behind all of them one in `unplaced_`.
+  /// A place in `costs_`, or behind all of them one in `leaves_`.
   using Place = std::uint32_t;
   using Steps = std::vector<std::pair<Place, Place>>;  ///< Parents come before their children.
   /// For messages of a size, from a root. Of our own style: from the first root of a class.
@@ -50,7 +51,7 @@ class NetworkPlans {
   class Watcher;
 
   NetworkPlans(const overlay::KnownNetwork& whole, const overlay::KnownNetwork& living,
-               ProcessorSet live);
+               ProcessorSet live, ProcessorSet leaving);
   [[nodiscard]] Place place_of(ProcessorId id) const;
   [[nodiscard]] ProcessorId id_of(Place place) const;
   [[nodiscard]] const Steps& plan_of(Place root, std::uint32_t number);
@@ -58,13 +59,15 @@ class NetworkPlans {
   [[nodiscard]] Steps steps_of(const PlannedTree& tree) const;
   [[nodiscard]] Duration round_trip(Place from, Place to) const;
   [[nodiscard]] ProcessorId first_of_site(ProcessorId id) const;
+  void hang_leaves(const std::vector<Place>& plan, Place root, Watcher& watcher) const;
 
   overlay::KnownNetwork network_;
   ProcessorSet live_;
+  ProcessorSet leaving_;
   Costs costs_;  ///< Of those who are placed, for short messages: without bandwidths.
   Costs long_costs_;
   Duration longest_;
-  std::vector<ProcessorId> unplaced_;
+  std::vector<ProcessorId> leaves_;
   Plans plans_;
 };
 
@@ -74,7 +77,8 @@ class PlanStore {
  public:
   /// REQUIRES a network whose check() succeeds.
   [[nodiscard]] std::shared_ptr<NetworkPlans> of(const overlay::KnownNetwork& network,
-                                                 const ProcessorSet& live);
+                                                 const ProcessorSet& live,
+                                                 const ProcessorSet& leaving = {});
 
  private:
   /// Values that are looked through [limit]: while a change spreads, daemons know few of them.

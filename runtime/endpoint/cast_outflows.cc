@@ -14,6 +14,11 @@ namespace {
 using collectives::BroadcastPiece;
 using collectives::Purpose;
 
+/// Whoever has lost something so often, along the same trees, and has not got on, goes alone: it is
+/// behind a place where copies along trees are lost again and again. More than one, because a loss
+/// is told in parts.
+constexpr std::uint8_t kLossesMost = 4;
+
 /// `left`: the pieces below have left. All below `end` will.
 AppBroadcast question_of(VnodeId root, std::uint64_t left, std::uint64_t end, bool is_lost,
                          VnodeSet to) {
@@ -34,7 +39,7 @@ std::uint64_t CastOutflows::Root::offset_of(std::uint64_t number) const {
 }
 
 CastOutflows::Root& CastOutflows::root_of(VnodeId id) {
-  const Root fresh(CastReceivers(total_, unasked_bytes_), Chase(slack_bytes_ / 4));
+  const Root fresh(CastReceivers(total_, unasked_bytes_), Chase(slack_bytes_));
   return roots_.try_emplace(id, fresh).first->second;
 }
 
@@ -59,16 +64,15 @@ void CastOutflows::group(Root& root) {
   CastReceivers& all = root.receivers;
   if (!std::exchange(root.regroups, false) && all.followed()) return;
   const auto middle = all.middle();
-  if (!middle) return root.chase.stop();
+  if (!middle) return;
   const std::uint64_t at = root.offset_of(*middle);
   const VnodeSet behind =
       all.select([](const CastReceiver& state) { return state.is_open() && state.position; });
   all.change(behind, [&](CastReceiver& state) {
     const std::uint64_t offset = root.offset_of(*state.position);
     const bool is_near = offset <= at + slack_bytes_ && at <= offset + slack_bytes_;
-    state.is_follower = is_near && state.may_follow;
+    state.is_follower = is_near && state.losses < kLossesMost;
   });
-  root.chase.stop();
 }
 
 /// As far as their own credit goes. Whoever has caught up goes with those who are there.
@@ -94,18 +98,16 @@ void CastOutflows::serve_apart(Root& root, Copies& out) {
       return true;
     });
     if (!lowest) break;
-    VnodeSet to = all.select([&](const CastReceiver& state) {
-      return may_go_on(state) && *state.position == *lowest;
-    });
+    VnodeSet to = all.select(
+        [&](const CastReceiver& state) { return may_go_on(state) && *state.position == *lowest; });
     all.change(to, [](CastReceiver& state) { ++*state.position; });
     out.push_back(AppBroadcast{root.piece(*lowest), std::move(to), true});
   }
   const VnodeSet through =
       all.select([&](const CastReceiver& state) { return state.position == root.sent; });
   all.change(through, [](CastReceiver& state) { state.come_in_step(); });
-  const VnodeSet reached = all.select([&](const CastReceiver& state) {
-    return state.is_apart() && state.position == followed;
-  });
+  const VnodeSet reached = all.select(
+      [&](const CastReceiver& state) { return state.is_apart() && state.position == followed; });
   all.change(reached, [](CastReceiver& state) { state.is_follower = true; });
 }
 
@@ -135,13 +137,14 @@ void CastOutflows::serve_followers(Root& root, Copies& out) {
   if (all.followed() == root.sent) {
     all.change(pace.vnodes, [](CastReceiver& state) { state.come_in_step(); });
   }
-  if (!all.followed()) return root.chase.stop();
+  const std::uint64_t ahead = root.offset_of(root.sent);
+  if (!all.followed()) return root.chase.on_progress(now_, ahead, {});
   const std::uint64_t received = std::max(pace.received, root.first());
-  root.chase.on_progress(now_, root.offset_of(root.sent), root.offset_of(received));
+  root.chase.on_progress(now_, ahead, root.offset_of(received));
 }
 
 /// Half of the vnodes in step set the pace. Who falls behind it by more than the slack is put out
-/// of step.
+/// of step, and gets again what it does not say that it has: most of that was dropped on its way.
 void CastOutflows::serve_in_step(Root& root, Copies& out) {
   if (root.sent == root.next) return;
   CastReceivers& all = root.receivers;
@@ -154,11 +157,9 @@ void CastOutflows::serve_in_step(Root& root, Copies& out) {
       const VnodeSet slow = all.select([&](const CastReceiver& state) {
         return state.is_in_step() && offset >= all.limit(state) + slack_bytes_;
       });
-      all.change(slow, [&](CastReceiver& state) {
-        state.position = root.sent;
-        state.may_follow = true;
-      });
+      all.change(slow, [](CastReceiver& state) { state.position = state.received; });
       root.regroups = true;
+      if (slow.size() > 1 && std::exchange(root.was_redrawn, false)) root.chase.on_hope();
       pace = all.pace(is_in_step);
       continue;
     }
@@ -228,7 +229,8 @@ void CastOutflows::on_credit(const CastCredit& credit, Copies& out) {
     }
     // What has not left here cannot have arrived, whatever a peer says. What left before it was
     // put out of step may have.
-    state.received = std::max(state.received, std::min(credit.received, root.sent));
+    const std::uint64_t received = std::max(state.received, std::min(credit.received, root.sent));
+    if (std::exchange(state.received, received) < received) state.losses = 0;
     if (state.position) state.position = std::max(*state.position, state.received);
     if (credit.limit > state.limit) {
       state.limit = credit.limit;
@@ -239,22 +241,36 @@ void CastOutflows::on_credit(const CastCredit& credit, Copies& out) {
     const std::uint64_t again = std::max(*credit.again, state.received);
     if (again >= state.position.value_or(root.sent)) return;
     state.position = again;
-    state.is_follower = state.may_follow = false;
+    if (state.losses < kLossesMost) ++state.losses;
+    state.is_follower = state.is_follower && state.losses < kLossesMost;
+    root.regroups = true;
   });
   forget_received(root);
   emit(credit.root, root, out);
 }
 
-/// Those out of step for whom more has left than they had room for have fallen behind on the former
-/// ways: what they miss comes once more, on the present ones.
+/// What left for followers along the former trees comes once more, along the present ones. So it
+/// does for those for whom much more has left than they had room for; in step it has to be very
+/// much, since half of them may be somewhat slower than the others.
 void CastOutflows::on_redrawn(Copies& out) {
   for (auto& [id, root] : roots_) {
-    const VnodeSet behind = out_of_step(id);
+    root.was_redrawn = true;
+    const bool along_trees = root.receivers.pace(&CastReceiver::follows).vnodes.size() > 1;
+    const auto is_beyond = [&, &root = root](const CastReceiver& state) {
+      if (state.follows() && along_trees) return true;
+      const std::uint64_t more = state.position ? unasked_bytes_ : slack_bytes_ / 2;
+      const std::uint64_t left = root.offset_of(state.position.value_or(root.sent));
+      return left > root.receivers.limit(state) + more;
+    };
+    const VnodeSet behind = root.receivers.select([&](const CastReceiver& state) {
+      return state.is_open() && (state.position || is_beyond(state));
+    });
     if (behind.empty()) continue;
-    root.receivers.change(behind, [&, &root = root](CastReceiver& state) {
-      const std::uint64_t granted = root.receivers.limit(state) + unasked_bytes_;
-      if (root.offset_of(*state.position) > granted) state.position = state.received;
-      state.may_follow = true;
+    // One alone is slow itself, as a rule; several were behind it, and are not any more.
+    if (behind.size() > out_of_step(id).size() + 1) root.chase.on_hope();
+    root.receivers.change(behind, [&](CastReceiver& state) {
+      if (is_beyond(state)) state.position = state.received;
+      state.losses = 0;
     });
     root.regroups = true;
     emit(id, root, out);
@@ -264,11 +280,10 @@ void CastOutflows::on_redrawn(Copies& out) {
 void CastOutflows::add(VnodeId id, Casting casting) {
   if (casting.next == 0) return;
   const std::uint64_t first = casting.next - casting.kept.size();
-  Root& root =
-      roots_
-          .insert_or_assign(id, Root(CastReceivers(total_, unasked_bytes_, first),
-                                     Chase(slack_bytes_ / 4)))
-          .first->second;
+  Root& root = roots_
+                   .insert_or_assign(
+                       id, Root(CastReceivers(total_, unasked_bytes_, first), Chase(slack_bytes_)))
+                   .first->second;
   root.next = casting.next;
   root.sent = casting.sent;
   root.end = casting.offset;

@@ -84,6 +84,8 @@ class CastOutflows {
     CastReceivers receivers;
     Chase chase;
     bool regroups = false;  ///< Somebody has fallen out of step.
+    /// Since then nobody has fallen behind further, who may have been behind a slow one before it.
+    bool was_redrawn = false;
     [[nodiscard]] std::uint64_t first() const { return next - kept.size(); }
     /// REQUIRES a piece that is kept, or the next one.
     [[nodiscard]] std::uint64_t offset_of(std::uint64_t number) const;

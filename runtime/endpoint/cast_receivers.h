@@ -19,9 +19,8 @@ struct CastReceiver {
   std::uint64_t limit = 0;     ///< Granted, as an offset.
   std::optional<std::uint64_t> position = std::nullopt;  ///< Out of step: the next piece for it.
   bool is_follower = false;  ///< Out of step, and served together with others that are.
-  /// Has fallen behind, and nothing of it was lost along these trees since.
-  bool may_follow = false;
   bool was_asked = false;    ///< As it is held up with nothing on its way.
+  std::uint8_t losses = 0;   ///< Said of it along these trees since it got on, up to a limit.
 
   [[nodiscard]] bool is_open() const { return received != kFlowClosed; }
   [[nodiscard]] bool is_in_step() const { return is_open() && !position; }
@@ -29,7 +28,7 @@ struct CastReceiver {
   [[nodiscard]] bool follows() const { return is_open() && position && is_follower; }
   void come_in_step() {
     position.reset();
-    is_follower = may_follow = false;
+    is_follower = false;
   }
   friend bool operator==(const CastReceiver&, const CastReceiver&) = default;
 };
@@ -41,9 +40,7 @@ class CastReceivers {
   struct Range {
     VnodeSet::Range vnodes;
     const CastReceiver& state;
-    [[nodiscard]] std::uint64_t size() const {
-      return vnodes.last.value - vnodes.first.value + 1;
-    }
+    [[nodiscard]] std::uint64_t size() const { return vnodes.last.value - vnodes.first.value + 1; }
   };
   /// What some of them allow together.
   struct Pace {

@@ -85,6 +85,7 @@ void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOut
   }
   collectives::TreeCopy copy;
   copy.tree = around.trees.in_use(self_, style_, message.piece.number, message.piece.size);
+  copy.drawing = around.trees.drawing();
   copy.hops_left = static_cast<std::uint32_t>(around.members.size()) + 1;
   copy.vnodes = std::move(message.to);
   copy.piece = std::move(message.piece);
@@ -256,13 +257,14 @@ void JobTraffic::handle(const Surroundings& around, ProcessorId, collectives::Tr
 
 void JobTraffic::spread(const Surroundings& around, collectives::TreeCopy copy, JobOutbox& out) {
   const VnodeSet here = copy.vnodes.common(router_.held());
+  const auto [tree, drawing] = around.trees.view(copy.tree, copy.drawing);
   auto plan = collectives::split_tree_copy(self_, copy.vnodes, here,
-                                           router_.map().groups(copy.vnodes.minus(here)),
-                                           around.trees.view(copy.tree), copy.hops_left);
+                                           router_.map().groups(copy.vnodes.minus(here)), tree,
+                                           copy.hops_left);
   for (auto& child : plan.children) {
-    out.send(child.id,
-             CollectiveMessage{job_, collectives::TreeCopy{copy.tree, copy.hops_left - 1,
-                                                           std::move(child.vnodes), copy.piece}});
+    out.send(child.id, CollectiveMessage{job_, collectives::TreeCopy{copy.tree, copy.hops_left - 1,
+                                                                     std::move(child.vnodes),
+                                                                     copy.piece, drawing}});
   }
   if (!plan.unknown.empty()) ++counters_.dropped;
   std::vector<collectives::Tokens> rest;

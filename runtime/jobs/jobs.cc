@@ -197,6 +197,11 @@ void Jobs::on_view(const Surroundings& around, const std::vector<SharedMember>& 
   }
 }
 
+bool Jobs::is_held(JobId job, VnodeId vnode) const {
+  const auto found = jobs_.find(job);
+  return found != jobs_.end() && found->second->traffic.router().held().contains(vnode);
+}
+
 void Jobs::on_dropped(const CollectiveMessage& copy, ProcessorId peer) {
   Entry* entry = find(copy.job);
   const collectives::BroadcastPiece* piece = copied_piece(copy);

@@ -78,6 +78,7 @@ class Jobs {
   /// For a newcomer: jobs that are not over, their maps and homes.
   void describe(JoinReply& reply) const;
   [[nodiscard]] VnodeSet owned(JobId job) const;
+  [[nodiscard]] bool is_held(JobId job, VnodeId vnode) const;  ///< By the process here.
   /// Of all its vnodes.
   [[nodiscard]] std::vector<Route> owners(JobId job) const;
   /// Of all jobs, also of those that are over.

@@ -49,6 +49,16 @@ std::uint64_t Mover::incoming() const {
   return sum;
 }
 
+/// What it was asked for in vain is not waited for longer than this, whatever became of the answer.
+std::uint64_t Mover::pulled(Instant now) {
+  constexpr Duration kAnswered = 1s;
+  const Instant oldest = now - kAnswered;
+  std::erase_if(pulled_, [oldest](const auto& one) { return one.second.at <= oldest; });
+  std::uint64_t sum = 0;
+  for (const auto& [donor, pull] : pulled_) sum += pull.vnodes;
+  return sum;
+}
+
 void Mover::retry_later(Instant now, JobOutbox& out) {
   constexpr std::uint32_t kDoublingsMax = 4;
   const Duration wait = balance_period_ * (std::int64_t{1} << std::min(attempts_, kDoublingsMax));
@@ -66,11 +76,14 @@ void Mover::balance(Instant now, Router& router, const Standing& standing, JobOu
   }
   if (standing.ending || !router.is_attached()) return;
   if (asked_) return;  // The answers to this round's questions may still be under way.
-  const Stock stock{self_, router.map().owned_by(self_), incoming()};
+  const Stock stock{self_, router.map().owned_by(self_), incoming() + pulled(now)};
   const std::vector<Load> pulls = wanted(stock, router.map(), standing);
   if (pulls.empty() && !is_short(stock, router.map(), standing)) return;
   asked_ = true;
-  for (const Load& pull : pulls) out.send(pull.processor, Pull{job_, pull.vnodes, {}});
+  for (const Load& pull : pulls) {
+    out.send(pull.processor, Pull{job_, pull.vnodes, {}});
+    pulled_[pull.processor] = {pull.vnodes, now};
+  }
   retry_later(now, out);
 }
 
@@ -124,7 +137,8 @@ void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const St
   const Load theirs{router.map().owned_by(from).size() + promised_to(from).size(), from};
   const std::uint64_t most = gift_max(available.size(), theirs, router.map(), standing);
   VnodeSet given = choose_light(available, kept_, {std::min(pull.count, most), from}, router.map());
-  if (!given.empty()) offer(std::move(given), from, router, out);
+  if (given.empty()) return out.send(from, OfferCancel{job_, {}});
+  offer(std::move(given), from, router, out);
 }
 
 void Mover::on_kept(const AppKeeps& keeps) {
@@ -136,6 +150,7 @@ void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
                      const Standing& standing, JobOutbox& out) {
   VnodeSet offered;
   for (const auto& group : offer.vnodes) offered = offered.united(group.vnodes);
+  pulled_.erase(from);
   std::string why;
   if (offered.empty()) why = "nothing offered";
   if (!router.map().all().contains_all(offered)) why = "no such vnodes";
@@ -173,6 +188,7 @@ void Mover::on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const R
                             const Standing& standing, JobOutbox& out) {
   VnodeSet withdrawn;
   for (const auto& group : cancel.vnodes) withdrawn = withdrawn.united(group.vnodes);
+  if (withdrawn.empty()) pulled_.erase(from);
   stop_awaiting(from, withdrawn);
   ask(stop_assuming(from, withdrawn), from, "held by " + to_string(from), router, standing, out);
 }
@@ -199,6 +215,7 @@ void Mover::on_gone(ProcessorId gone, Router& router, const Standing& standing, 
   }
   std::erase_if(outgoing_, [gone](const auto& entry) { return entry.second.to == gone; });
   std::erase_if(incoming_, [gone](const auto& entry) { return entry.first.first == gone; });
+  pulled_.erase(gone);
   arrivals_.drop(gone);
   stay(departures_.drop(gone), router, standing, out);
   go_on(gone, router, standing, out);

@@ -86,6 +86,13 @@ class Mover {
     bool accepted = false;
   };
 
+  struct Pulled {
+    std::uint64_t vnodes = 0;
+    Instant at;
+  };
+
+  /// Asked for, and not answered yet: it would be asked for twice.
+  [[nodiscard]] std::uint64_t pulled(Instant now);
   void push_all(Router& router, const Standing& standing, JobOutbox& out);
   void offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out);
   /// These, which the daemon keeps, are on their way to `to` from now on.
@@ -125,6 +132,7 @@ class Mover {
   Kept kept_;        ///< Of the vnodes held here.
   VnodeSet untold_;  ///< Moved since a leaver said where to.
   std::map<std::pair<ProcessorId, std::uint64_t>, VnodeSet> incoming_;  ///< Accepted, not arrived.
+  std::map<ProcessorId, Pulled> pulled_;
   bool asked_ = false;  ///< A round of Pulls is out, and its timer runs.
   VnodeSet withdrawn_;  ///< The application was told to release these for one who is gone.
   std::map<ProcessorId, VnodeSet> assuming_;  ///< Wanted by the application; and who was asked.

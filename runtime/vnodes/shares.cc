@@ -24,6 +24,9 @@ class Targets {
 
   [[nodiscard]] std::uint64_t load(ProcessorId target) const { return loads_.at(target); }
   [[nodiscard]] ProcessorId least() const { return least_first_.begin()->second; }
+  [[nodiscard]] bool has_least(ProcessorId target) const {
+    return least_first_.contains({load(least()), target});
+  }
   void add(ProcessorId target, std::uint64_t count) {
     std::uint64_t& load = loads_.at(target);
     auto entry = least_first_.extract({load, target});
@@ -113,10 +116,19 @@ class Sharing {
     }
   }
 
+  /// Of those who have least whoever has what adjoins the first of these: runs stay long, and a
+  /// leaver that does not know yet who leaves besides takes no other one than if it knew.
+  [[nodiscard]] ProcessorId target_for(const VnodeSet& rest, const Targets& targets) const {
+    for (const ProcessorId id : leaving_.map.beside(rest.ranges().front())) {
+      if (targets.has_least(id)) return id;
+    }
+    return targets.least();
+  }
+
   /// To whoever has least, up to so many each.
   void deal(ProcessorId leaver, VnodeSet& rest, Targets& targets, std::uint64_t most) {
     while (!rest.empty() && targets.load(targets.least()) < most) {
-      const ProcessorId target = targets.least();
+      const ProcessorId target = target_for(rest, targets);
       const std::uint64_t room = most - targets.load(target);
       const VnodeSet share = choose(rest, target, std::min(room, rest.size()), leaving_.map);
       rest = rest.minus(share);
@@ -154,7 +166,7 @@ class Sharing {
 
   const Leaving& leaving_;
   std::uint64_t fair_ = 0;
-  Held loads_;                            ///< Of those who stay.
+  Held loads_;                             ///< Of those who stay.
   std::map<ProcessorId, VnodeSet> rests_;  ///< Of those who leave.
   SharePlan plan_;
 };

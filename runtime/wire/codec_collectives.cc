@@ -41,9 +41,10 @@ collectives::Tokens read(const pb::Tokens& in, Source& source) {
 }
 
 void write(const collectives::TreeCopy& in, pb::TreeCopy& out, Sink& sink) {
-  const auto& [tree, hops_left, vnodes, piece] = in;
+  const auto& [tree, hops_left, vnodes, piece, drawing] = in;
   write(tree, out.mutable_tree());
   out.set_hops_left(hops_left);
+  out.set_drawing(drawing);
   write_set(vnodes, out.mutable_vnodes());
   write(piece, *out.mutable_piece(), sink);
 }
@@ -52,7 +53,8 @@ collectives::TreeCopy read(const pb::TreeCopy& in, Source& source) {
   return {.tree = read(in.tree(), source),
           .hops_left = in.hops_left(),
           .vnodes = read_vnodes(in.vnodes(), source, "TreeCopy.vnodes"),
-          .piece = read(in.piece(), source)};
+          .piece = read(in.piece(), source),
+          .drawing = in.drawing()};
 }
 
 void write(const collectives::FallbackCopy::Onward& in, pb::FallbackCopy::Onward& out, Sink& sink) {

@@ -188,8 +188,9 @@ TEST_CASE("who does not take slows nobody, and gets everything in the end") {
 
   for (const std::size_t i : {0U, 1U, 2U}) CHECK(mesh.has_all(i));
   CHECK(mesh.root().casts().out_of_step(v0) == mesh.held(3));
-  // What had not left for it when it was put out of step waits at the root.
-  CHECK(mesh[3].copies * 1'000 <= kInflows.unasked_bytes + kInflows.cast_slack_bytes + 1'000);
+  // What had not left for it when it was put out of step waits at the root; that it had room for
+  // came once more.
+  CHECK(mesh[3].copies * 1'000 <= 2 * kInflows.unasked_bytes + kInflows.cast_slack_bytes + 1'000);
   CHECK(mesh[3].endpoint.inbox_bytes() <= 22'000);
   CHECK(mesh.direct == 0);
 

@@ -66,8 +66,9 @@ Shares shares_of(const Leaving& leaving) {
   return choose_plan(leaving).shares.at(leaving.self);
 }
 
-/// What a leaver gives of small shares, by definition: everybody before gives in its turn, each
-/// time to those with least first; and then this one.
+/// What a leaver gives of small shares, by definition: everybody before gives in its turn, and then
+/// this one, each time to one of those with least. That is who has what adjoins the first vnodes of
+/// the rest, the one before first; else the lowest.
 class Definition {
  public:
   Definition(const ProcessorSet& staying, const VnodeMap& map) : staying_(staying), map_(map) {
@@ -76,36 +77,34 @@ class Definition {
   }
 
   Shares shares(ProcessorId self) {
-    const std::map<ProcessorId, std::uint64_t> before = loads_;
-    for (const auto& [other, load] : before) {
-      if (other < self && !staying_.contains(other)) take_in(load);
+    for (const auto& [other, load] : map_.loads()) {
+      if (other < self && !staying_.contains(other)) static_cast<void>(deal(other));
     }
-    Shares shares;
-    VnodeSet rest = map_.owned_by(self);
-    const auto order = least_first();
-    for (const ProcessorId target : order) {
-      if (rest.empty() || loads_[target] >= fair_) break;
-      const std::uint64_t room = std::min(fair_ - loads_[target], rest.size());
-      shares[target] = choose(rest, target, room, map_);
-      rest = rest.minus(shares[target]);
-    }
-    shares[order.front()] = shares[order.front()].united(rest);
-    return shares;
+    return deal(self);
   }
 
  private:
-  std::vector<ProcessorId> least_first() {
-    std::vector<ProcessorId> order = staying_.ids();
-    std::ranges::stable_sort(order, {}, [this](ProcessorId id) { return loads_[id]; });
-    return order;
-  }
-  void take_in(std::uint64_t count) {
-    for (const ProcessorId target : least_first()) {
-      if (loads_[target] >= fair_) return;
-      const std::uint64_t taken = std::min(fair_ - loads_[target], count);
-      loads_[target] += taken;
-      count -= taken;
+  Shares deal(ProcessorId leaver) {
+    Shares shares;
+    VnodeSet rest = map_.owned_by(leaver);
+    while (!rest.empty()) {
+      const ProcessorId target = next(rest);
+      const std::uint64_t room = std::min(fair_ - loads_[target], rest.size());
+      const VnodeSet share = choose(rest, target, room, map_);
+      shares[target] = shares[target].united(share);
+      rest = rest.minus(share);
+      loads_[target] += share.size();
     }
+    return shares;
+  }
+  ProcessorId next(const VnodeSet& rest) {
+    const std::vector<ProcessorId> all = staying_.ids();
+    const ProcessorId least =
+        *std::ranges::min_element(all, {}, [this](ProcessorId id) { return loads_[id]; });
+    for (const ProcessorId id : map_.beside(rest.ranges().front())) {
+      if (staying_.contains(id) && loads_[id] == loads_[least]) return id;
+    }
+    return least;
   }
 
   const ProcessorSet& staying_;
@@ -128,6 +127,20 @@ TEST_CASE("many that leave together give to different processors") {
     }
   }
   CHECK(receivers == staying);
+}
+
+TEST_CASE(
+    "a leaver that does not know yet who leaves besides gives to no other one than if it knew") {
+  const VnodeMap map(16, ids_up_to(16));
+  ProcessorSet staying;
+  for (std::uint32_t id = 1; id < 16; id += 2) staying.insert(ProcessorId{id});
+  for (std::uint32_t id = 2; id <= 16; id += 2) {
+    const ProcessorId self{id};
+    const VnodeSet own = map.owned_by(self);
+    ProcessorSet alone = ProcessorSet::range(ProcessorId{1}, ProcessorId{16});
+    alone.erase(self);
+    CHECK(shares_of({self, own, alone, map}) == shares_of({self, own, staying, map}));
+  }
 }
 
 TEST_CASE("small shares are what their definition gives") {

@@ -127,7 +127,7 @@ TEST_CASE("copies for which there is no room are dropped, come again, and hold n
   REQUIRE(show.all_have_all());
 
   CHECK(show.most("copies-dropped") > 0);
-  CHECK(show.most("copy-bytes-most") <= kMost + 66'000);
+  CHECK(show.most("copy-bytes-most") <= 2 * kMost + 66'000);  // at the root
   CHECK(show.violations() == std::vector<std::string>{});
 }
 

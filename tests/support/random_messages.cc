@@ -202,7 +202,7 @@ collectives::Message RandomMessages::collective() {
   const auto onward = [&] { return collectives::FallbackCopy::Onward{processor(), some_tokens()}; };
   switch (rng_.below(3)) {
     case 0:
-      return collectives::TreeCopy{tree(), number32(), vnodes(), piece()};
+      return collectives::TreeCopy{tree(), number32(), vnodes(), piece(), number32()};
     case 1:
       return collectives::FallbackCopy{some_tokens(), list(onward), piece()};
     default:

@@ -1,0 +1,177 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/sim/trial.h"
+
+using namespace phx;
+using namespace phx::sim;
+
+namespace {
+
+constexpr std::uint64_t kMbit = 125'000;
+constexpr ProcessorId kRoot{1};
+
+Topology three_sites(std::uint32_t each) {
+  std::string text;
+  for (const char* site : {"A", "B", "C"}) {
+    text += "site " + std::string(site) + ' ' + std::to_string(each) + " 150\n";
+  }
+  return Topology::parse(text +
+                         "latency A B 2000\nlatency A C 3000\nlatency B C 4000\nlink * * 100\n"
+                         "nic 100\noverhead 5\n")
+      .value();
+}
+
+/// Broadcasts of 1 MiB, back to back. What each processor gets, and how long it got nothing.
+class Stream {
+ public:
+  explicit Stream(std::uint32_t each, std::uint64_t seed = 1)
+      : trial_({.topology = three_sites(each),
+                .seed = seed,
+                .bytes = std::size_t{1} << 20U,
+                .outbox_bytes = std::uint64_t{1} << 30U,
+                .patrol = 5s,
+                .on_bytes = [this](Instant now, MachineId at, std::size_t size) {
+                  Seen& seen = seen_[at];
+                  if (seen.bytes > 0) seen.gap = std::max(seen.gap, now - seen.last);
+                  seen.last = now;
+                  seen.bytes += size;
+                }}) {
+    REQUIRE(trial_.start());
+  }
+  ~Stream() { CHECK(trial_.cluster().violations().all() == std::vector<std::string>{}); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  void begin() {
+    cluster().run_for(5s);
+    trial_.stream(kRoot);
+    cluster().run_for(3s);
+  }
+  struct Rates {
+    double least = 0;  ///< Of the others, MB/s.
+    double mean = 0;
+    double slow = 0;
+  };
+  [[nodiscard]] Rates rates(Duration span, std::optional<MachineId> slow = {}) {
+    seen_.clear();
+    cluster().run_for(span);
+    const double seconds = static_cast<double>(span.count()) / 1e9;
+    Rates rates{.least = 1e9};
+    double others = 0;
+    for (const MachineId machine : cluster().staying()) {
+      const double rate = static_cast<double>(seen_[machine].bytes) / 1e6 / seconds;
+      if (machine == root()) continue;
+      if (machine == slow) {
+        rates.slow = rate;
+        continue;
+      }
+      rates.least = std::min(rates.least, rate);
+      rates.mean += rate;
+      ++others;
+    }
+    rates.mean /= others;
+    return rates;
+  }
+  /// The longest time in which one of those that stay got nothing, since the last rates().
+  [[nodiscard]] Duration gap() {
+    Duration longest{};
+    for (const MachineId machine : cluster().staying()) {
+      if (machine != root()) longest = std::max(longest, seen_[machine].gap);
+    }
+    return longest;
+  }
+  [[nodiscard]] MachineId root() { return *cluster().find(kRoot); }
+  [[nodiscard]] Cluster& cluster() { return trial_.cluster(); }
+  [[nodiscard]] std::vector<MachineId> every_second() {
+    std::vector<MachineId> half;
+    for (const MachineId machine : cluster().staying()) {
+      if (machine.value % 2 == 1 && machine != root()) half.push_back(machine);
+    }
+    return half;
+  }
+
+ private:
+  struct Seen {
+    std::uint64_t bytes = 0;
+    Instant last;
+    Duration gap{};
+  };
+  std::map<MachineId, Seen> seen_;
+  Trial trial_;
+};
+
+constexpr double kWhole = 12.45;  // MB/s: of 100 Mbit/s without headers
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sim/behind");
+
+TEST_CASE("who is slow from the start costs the others what it gets from the root's interface") {
+  for (const std::uint32_t each : {8U, 12U}) {
+    CAPTURE(each);
+    Stream stream(each);
+    const MachineId slow{each + 1};
+    stream.cluster().model().set_interface(slow, 10 * kMbit);
+    stream.begin();
+    const Stream::Rates rates = stream.rates(10s, slow);
+    MESSAGE("others " << rates.mean << ", least " << rates.least << ", slow " << rates.slow);
+    CHECK(rates.least >= 0.88 * kWhole);
+    CHECK(rates.slow >= 0.9 * 1.25);
+  }
+}
+
+TEST_CASE("who becomes slow holds up the others, and those behind it, for two or three seconds") {
+  for (const std::uint32_t each : {8U, 12U}) {
+    CAPTURE(each);
+    Stream stream(each);
+    const MachineId slow{each + 1};
+    stream.begin();
+    stream.cluster().model().set_interface(slow, 10 * kMbit);
+    const Stream::Rates at_once = stream.rates(10s, slow);
+    const Stream::Rates later = stream.rates(10s, slow);
+    MESSAGE("others, 10 s: " << at_once.mean << ", then " << later.mean << ", slow " << later.slow);
+    CHECK(at_once.mean >= 0.78 * kWhole);
+    CHECK(later.mean >= 0.88 * kWhole);
+    CHECK(later.slow >= 0.9 * 1.25);
+  }
+}
+
+TEST_CASE("half leave: a second later the others have all of the network, and none stood still") {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    CAPTURE(seed);
+    Stream stream(8, seed);
+    stream.begin();
+    for (const MachineId machine : stream.every_second()) stream.cluster().drain(machine);
+    const Stream::Rates at_once = stream.rates(1s);
+    const Duration gap = stream.gap();
+    const Stream::Rates later = stream.rates(3s);
+    MESSAGE("first second " << at_once.mean << ", then " << later.mean
+                            << "; nobody got nothing for " << to_ms(gap) << " ms");
+    CHECK(at_once.mean >= 0.6 * kWhole);
+    CHECK(later.least >= 0.85 * kWhole);
+    CHECK(gap <= 600ms);
+  }
+}
+
+TEST_CASE("as many come as there are: the stream goes on, and has all of the network again") {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    CAPTURE(seed);
+    Stream stream(8, seed);
+    stream.begin();
+    for (const MachineId machine : stream.every_second()) stream.cluster().drain(machine);
+    stream.cluster().run_for(6s);
+    for (std::size_t i = 0; i < 12; ++i) stream.cluster().add_machine(i % 3);
+    const Stream::Rates at_once = stream.rates(10s);
+    const Stream::Rates later = stream.rates(4s);
+    MESSAGE("first 10 s " << at_once.mean << ", then " << later.mean << ", least " << later.least);
+    CHECK(at_once.mean >= 0.3 * kWhole);
+    CHECK(later.least >= 0.8 * kWhole);
+  }
+}
+
+TEST_SUITE_END();
