@@ -52,6 +52,10 @@ void Daemon::Core::note_changed(const Membership::ViewInstalled& change) {
   }
 }
 
+void Daemon::Core::expect_newcomers() {
+  channels.expect(now, ProcessorId{membership.view().next_processor - 1});
+}
+
 void Daemon::Core::draw_anew() {
   trees.forget_drawn();
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
@@ -100,6 +104,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   members = membership.ids();
   staying = membership.live();
   warm_roots.on_members(members);
+  expect_newcomers();
   note_changed(change);
   const Departed departed = with_unseen(change.gone, channels, view);
   Solitude::Outbox alone;
