@@ -89,6 +89,8 @@ void Daemon::Core::adapt_trees() {
     adapt_agm();
     if (phase != Phase::kMember) return;
     overlay::Survey::Outbox measured;
+    const bool directs = !staying.empty() && staying.front() == self;
+    if (directs) survey.on_machines(shared_machines(membership.view()));
     survey.on_members(now, staying, measured);
     absorb(measured);
   } else if (phase == Phase::kMember) {
