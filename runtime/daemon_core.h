@@ -60,6 +60,7 @@ struct Daemon::Core {
   void adapt_agm();
   std::optional<TreeView> draw(TreeId id);
   void note_changed(const Membership::ViewInstalled& change);
+  void expect_newcomers();  ///< To be called with every view.
   void let_in(ClientId client, const Member& newcomer);
   void on_admission(const Admitted& admitted);
   void on_job_request(ProcessorId from, const JobRequest& request);

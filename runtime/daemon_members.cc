@@ -52,6 +52,10 @@ void Daemon::Core::note_changed(const Membership::ViewInstalled& change) {
   }
 }
 
+void Daemon::Core::expect_newcomers() {
+  channels.expect(now, ProcessorId{membership.view().next_processor - 1});
+}
+
 void Daemon::Core::draw_anew() {
   trees.draw_anew(drawing_of(survey.version().number, membership.view().number), members);
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
@@ -85,6 +89,8 @@ void Daemon::Core::adapt_trees() {
     adapt_agm();
     if (phase != Phase::kMember) return;
     overlay::Survey::Outbox measured;
+    const bool directs = !staying.empty() && staying.front() == self;
+    if (directs) survey.on_machines(shared_machines(membership.view()));
     survey.on_members(now, staying, measured);
     absorb(measured);
   } else if (phase == Phase::kMember) {
@@ -100,6 +106,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   members = membership.ids();
   staying = membership.live();
   warm_roots.on_members(members);
+  expect_newcomers();
   note_changed(change);
   const Departed departed = with_unseen(change.gone, channels, view);
   Solitude::Outbox alone;

@@ -63,11 +63,39 @@ void SiteFinder::keep_only(const ProcessorSet& live) {
   longer_ = renumbered(longer_);
 }
 
+void SiteFinder::on_machines(const std::vector<ProcessorSet>& machines) {
+  speakers_.clear();
+  for (const ProcessorSet& machine : machines) {
+    for (const ProcessorId one : machine.ids()) speakers_[one] = machine.front();
+  }
+}
+
+ProcessorId SiteFinder::speaker(ProcessorId processor) const {
+  const auto found = speakers_.find(processor);
+  return found == speakers_.end() ? processor : found->second;
+}
+
+/// Of a machine, by whomever of it is placed.
+std::optional<std::size_t> SiteFinder::site_at(ProcessorId speaker) const {
+  const auto found = machines_.find(speaker);
+  return found == machines_.end() ? site_of(speaker) : found->second;
+}
+
+void SiteFinder::place(ProcessorId processor, std::size_t site) {
+  sites_[site].processors.insert(processor);
+  if (speakers_.contains(processor)) machines_.try_emplace(speaker(processor), site);
+}
+
 void SiteFinder::read(const std::vector<Sample>& samples) {
   round_trips_.clear();
   best_.clear();
+  machines_.clear();
+  for (const auto& [one, speaker] : speakers_) {
+    if (const auto site = site_of(one)) machines_.try_emplace(speaker, *site);
+  }
   for (const Sample& sample : samples) {
-    for (const auto& [one, other] : {Pair{sample.from, sample.to}, Pair{sample.to, sample.from}}) {
+    const Pair ends{speaker(sample.from), speaker(sample.to)};
+    for (const auto& [one, other] : {ends, Pair{ends.second, ends.first}}) {
       const auto [at, is_new] = round_trips_.try_emplace({one, other}, sample.round_trip);
       at->second = std::min(at->second, sample.round_trip);
       const auto [best, is_first] = best_.try_emplace(one, sample.round_trip);
@@ -78,7 +106,7 @@ void SiteFinder::read(const std::vector<Sample>& samples) {
 
 Duration SiteFinder::near(ProcessorId one, ProcessorId other) const {
   constexpr int kAlike = 3;
-  Duration least = std::min(best_.at(one), best_.at(other));
+  Duration least = std::min(best_.at(speaker(one)), best_.at(speaker(other)));
   if (const auto site = site_of(other)) {
     least = std::min(least, sites_[*site].round_trip.value_or(least));
   }
@@ -86,11 +114,13 @@ Duration SiteFinder::near(ProcessorId one, ProcessorId other) const {
 }
 
 std::optional<std::size_t> SiteFinder::nearest(ProcessorId processor, bool however_far) const {
+  const ProcessorId self = speaker(processor);
+  if (const auto beside = site_at(self)) return beside;
   std::optional<std::size_t> chosen;
   Duration least = kForever;
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     const ProcessorId landmark = sites_[i].processors.front();
-    const auto found = round_trips_.find({processor, landmark});
+    const auto found = round_trips_.find({self, speaker(landmark)});
     if (found == round_trips_.end() || found->second >= least) continue;
     if (!however_far && found->second > near(processor, landmark)) continue;
     least = found->second;
@@ -108,9 +138,10 @@ void SiteFinder::on_round(const std::vector<ProcessorId>& candidates, const Proc
     others.erase(candidate);
     const bool is_full = sites_.size() >= options_.sites_max;
     if (const auto site = nearest(candidate, is_full)) {
-      sites_[*site].processors.insert(candidate);
+      place(candidate, *site);
     } else if (knows_all_landmarks(candidate)) {
-      sites_.push_back({ProcessorSet{candidate}, std::nullopt});
+      sites_.push_back({{}, std::nullopt});
+      place(candidate, sites_.size() - 1);
     }
   }
   // Landmarks must stay who they were while this round's samples are read.
@@ -120,14 +151,14 @@ void SiteFinder::on_round(const std::vector<ProcessorId>& candidates, const Proc
       joining.emplace_back(processor, *site);
     }
   }
-  for (const auto& [processor, site] : joining) sites_[site].processors.insert(processor);
+  for (const auto& [processor, site] : joining) place(processor, site);
   static_cast<void>(adopt());
 }
 
 /// Else it may be near the one that it has not measured.
 bool SiteFinder::knows_all_landmarks(ProcessorId candidate) const {
   return std::ranges::all_of(sites_, [&](const Site& site) {
-    return round_trips_.contains({candidate, site.processors.front()});
+    return round_trips_.contains({speaker(candidate), speaker(site.processors.front())});
   });
 }
 
@@ -183,7 +214,7 @@ std::map<SiteFinder::Sites, Duration> SiteFinder::distances() const {
   std::map<ProcessorId, std::optional<std::size_t>> sites;
   const auto site = [&](ProcessorId processor) {
     const auto [at, is_new] = sites.try_emplace(processor);
-    if (is_new) at->second = site_of(processor);
+    if (is_new) at->second = site_at(processor);
     return at->second;
   };
   for (const auto& [ends, round_trip] : round_trips_) {

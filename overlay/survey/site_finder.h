@@ -44,6 +44,9 @@ class SiteFinder {
   /// Goes on from a network that somebody else found. What is in `network.pairs` is not kept.
   void begin(const KnownNetwork& network);
   void keep_only(const ProcessorSet& live);
+  /// Each is of those that run on one machine: one site, whatever is measured between them, and to
+  /// others as far as the nearest measurement by any of them. Who is in none is on its own.
+  void on_machines(const std::vector<ProcessorSet>& machines);
   /// A round is over: everybody of `measured` has measured, in this round or an earlier one of
   /// `samples`, all landmarks and all `candidates` before itself. Places whoever is near a
   /// landmark; candidates that are not are landmarks.
@@ -72,6 +75,9 @@ class SiteFinder {
     std::optional<Duration> round_trip;  ///< Between two of them.
   };
 
+  [[nodiscard]] ProcessorId speaker(ProcessorId processor) const;
+  [[nodiscard]] std::optional<std::size_t> site_at(ProcessorId speaker) const;
+  void place(ProcessorId processor, std::size_t site);
   [[nodiscard]] std::optional<std::size_t> nearest(ProcessorId processor, bool however_far) const;
   [[nodiscard]] Duration near(ProcessorId one, ProcessorId other) const;
   void read(const std::vector<Sample>& samples);
@@ -89,8 +95,12 @@ class SiteFinder {
   std::map<Sites, Duration> between_;
   std::map<Sites, Duration> longer_;  ///< What was measured once.
   std::optional<Duration> overhead_;
-  std::map<Pair, Duration> round_trips_;  ///< Of the round under way.
-  std::map<ProcessorId, Duration> best_;  ///< The nearest that each knows.
+  /// Of those that share a machine: the lowest one of it.
+  std::map<ProcessorId, ProcessorId> speakers_;
+  // Of the round under way, between machines: by the speakers of those that share one.
+  std::map<Pair, Duration> round_trips_;
+  std::map<ProcessorId, Duration> best_;         ///< The nearest that each knows.
+  std::map<ProcessorId, std::size_t> machines_;  ///< Where somebody of a shared one is placed.
 };
 
 }  // namespace phx::overlay

@@ -63,6 +63,8 @@ class Survey {
   // Inputs. Stale messages and timers change nothing.
   /// As it is at the message that follows.
   void on_traffic(const Traffic& traffic) { rate_gauge_.on_traffic(traffic); }
+  /// Who shares a machine with whom, of the members named next. Needed where these are directed.
+  void on_machines(const std::vector<ProcessorSet>& machines) { surveyor_.on_machines(machines); }
   /// Those who may be measured, self included; the first of them directs it.
   void on_members(Instant now, const ProcessorSet& live, Outbox& out);
   /// What is not of surveys is ignored.

@@ -73,8 +73,9 @@ class Surveyor {
 
   // Inputs.
   void on_members(Instant now, const ProcessorSet& live, Outbox& out);
-  /// `who` can be reached, and wants to be placed.
-  void on_ready(Instant now, ProcessorId who, Outbox& out);
+  /// Who shares a machine with whom, of those named next.
+  void on_machines(const std::vector<ProcessorSet>& machines) { finder_.on_machines(machines); }
+  void on_ready(Instant now, ProcessorId who, Outbox& out);  ///< It can be reached: place it.
   /// Somebody knows another network than this one: all are told, when a run is over.
   void insist(Instant now, Outbox& out);
   void on_report(Instant now, ProcessorId from, const SurveyReport& report, Outbox& out);
@@ -86,8 +87,7 @@ class Surveyor {
   // Commands.
   /// This processor is the surveyor from now on, and goes on from what is known.
   void begin(Instant now, const KnownNetwork& known, Outbox& out);
-  /// It is not any more.
-  void stop(Outbox& out);
+  void stop(Outbox& out);  ///< It is not any more.
 
   // Queries.
   [[nodiscard]] bool is_active() const { return is_active_; }

@@ -21,6 +21,8 @@ struct ChannelOptions {
   std::uint64_t slowest_bandwidth = 1'000'000;
   Duration heartbeat_period = 1s;  ///< Silence of a watched peer before it is asked.
   Duration peer_timeout = 5s;      ///< Without success for so long: Unreachable.
+  /// So many times that for a newcomer that has never been heard of: its contact may be slow.
+  std::uint32_t newcomer_factor = 3;
   /// Timers later than this say that this processor did not run ...
   Duration late_least = 250ms;
   /// ... and lengthen peer_timeout by so many times that, for a minute, by `late_most` at most.

@@ -50,6 +50,7 @@ struct ChannelPeer {
   std::string trouble;           ///< Why the last dial failed; empty after a success.
 
   bool is_watched = false;
+  bool is_heard = false;  ///< Ever.
   Lateness lateness;         ///< Of the peer, as it says.
   Lateness slowness;         ///< Of the way to it and back: what answers took.
   std::uint64_t timed = 0;   ///< The answer to this envelope is timed; 0: to none.
@@ -71,9 +72,17 @@ struct ChannelPeer {
   /// Everything has arrived there.
   [[nodiscard]] bool has_all() const { return stream.all_acknowledged() && waiting.empty(); }
   [[nodiscard]] std::uint64_t queued_bytes() const { return stream.kept_bytes() + waiting.bytes(); }
+  /// From now on nothing overtakes what waits.
+  void number_all() {
+    while (!waiting.empty()) stream.push(waiting.pop().envelope);
+  }
   /// An answer came, so long after what it answers.
   void note_answer(Instant now, Duration took, const ChannelOptions& options) {
     if (took >= options.late_least) slowness.note(now, std::min(took, options.late_most));
+  }
+  /// Many that share a slow way fill it: what is behind that is late, and not lost.
+  [[nodiscard]] Duration late_answers(Instant now, const ChannelOptions& options) const {
+    return std::min(options.slow_factor * slowness.worst(now), options.late_most);
   }
   /// The link with this name; null if it was hung up.
   [[nodiscard]] ChannelLink* find(const LinkId& wanted) {

@@ -40,7 +40,7 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
   peer.used_at = now;
   const Standpoint standpoint = standpoint_of(envelope, self_);
   const bool is_fence = standpoint.kind == Standpoint::Kind::kFence;
-  if (is_fence) number_all(peer);
+  if (is_fence) peer.number_all();
   if (is_fence || is_next(peer)) {
     peer.stream.push(std::move(envelope));
   } else {
@@ -59,11 +59,6 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
   outputs_.emplace_back(
       Note{Note::Level::kWarn, "queue-long",
            "peer=" + to_string(peer.id) + " queued_bytes=" + std::to_string(bytes)});
-}
-
-/// From now on nothing overtakes what waits.
-void Channels::number_all(ChannelPeer& peer) {
-  while (!peer.waiting.empty()) peer.stream.push(peer.waiting.pop().envelope);
 }
 
 /// Puts on the link what was not yet sent on it, as long as it takes something; `is_last`: all of
@@ -121,6 +116,7 @@ void Channels::on_frame(Instant now, LinkId link, Frame frame) {
   ChannelLink* found = peer != nullptr ? peer->find(link) : nullptr;
   if (found == nullptr) return;  // came before the driver took note of a Hangup
   found->heard_at = peer->heard_at = now;
+  peer->is_heard = true;
   if (!found->stated) {
     take_first_frame(now, *peer, *found, frame);
     return;
@@ -389,6 +385,10 @@ void Channels::watch(Instant now, const ProcessorSet& peers) {
   watched_ = peers;
 }
 
+void Channels::expect(Instant now, ProcessorId last) {
+  newcomers_.add(now, now + options_.newcomer_factor * options_.peer_timeout, last);
+}
+
 std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
   gone_.insert(id);
   congested_.erase(id);
@@ -406,7 +406,7 @@ std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
                             Timer::kSurplus, Timer::kIdle}) {
     deadlines_.disarm({id, timer});
   }
-  number_all(*peer);
+  peer->number_all();
   pump(now, *peer, true);  // its last word may be among it: that it is out
   std::vector<Envelope> unconfirmed = peer->stream.take_unacknowledged();
   peers_.erase(id);
@@ -468,7 +468,7 @@ bool Channels::all_acknowledged() const {
 ChannelMarks Channels::marks() {
   ChannelMarks marks;
   for (auto& [id, peer] : peers_) {
-    number_all(peer);
+    peer.number_all();
     marks[id] = peer.stream.last_sent();
   }
   return marks;

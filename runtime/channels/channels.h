@@ -16,6 +16,7 @@
 #include "runtime/channels/channel_outputs.h"
 #include "runtime/channels/channel_peer.h"
 #include "runtime/channels/deadlines.h"
+#include "runtime/channels/newcomers.h"
 #include "runtime/messages/effect.h"
 #include "runtime/messages/messages.h"
 
@@ -27,8 +28,8 @@ namespace phx::runtime {
 ///
 /// Guarantees: every envelope sent to a peer is Received there once, and each flow in its order, as
 /// long as both live and a link can be made; a peer that is needed and cannot be reached is
-/// reported. Does not guarantee: that a reported peer is dead (the membership decides that); that
-/// the joining of a processor was announced here before it sends something.
+/// reported. Does not guarantee: that a reported peer is dead (the membership decides that); that a
+/// processor was announced here before it sends something.
 class Channels {
  public:
   using Connect = channel::Connect;
@@ -58,10 +59,11 @@ class Channels {
   void on_drained(Instant now, LinkId link);
   /// Part of a large frame went out or came in: a slow line is no dead one. Every 100 ms or so.
   void on_activity(Instant now, LinkId link);
-  /// The connection carries frames of others: it is not idle.
-  void on_service(Instant now, LinkId link);
+  void on_service(Instant now, LinkId link);  ///< It carries frames of others: it is not idle.
   /// From now on exactly these peers are observed also while there is nothing to send.
   void watch(Instant now, const ProcessorSet& peers);
+  /// Members up to `last`: those that were not named before may still have to start.
+  void expect(Instant now, ProcessorId last);
   /// `peer` is no member any more: drops what is queued; its links live on for `linger`.
   /// Gives back what the peer has not confirmed: if it left in good order, it did not take it.
   std::vector<Envelope> forget(Instant now, ProcessorId peer);
@@ -110,7 +112,6 @@ class Channels {
   [[nodiscard]] ChannelPeer* find(ProcessorId id);
   void arm(const ChannelPeer& peer, Timer timer, Instant at);
   void enqueue(Instant now, ChannelPeer& peer, Envelope envelope);
-  static void number_all(ChannelPeer& peer);
   void pump(Instant now, ChannelPeer& peer, bool is_last = false);
   void put_on_link(Instant now, ChannelPeer& peer);
   void confirm(ChannelPeer& peer);
@@ -127,7 +128,6 @@ class Channels {
   void dial_soon(Instant now, ChannelPeer& peer);
   void report(Instant now, ChannelPeer& peer, Departure why, std::string detail);
   [[nodiscard]] Duration patience(Instant now, const ChannelPeer& peer, Duration base) const;
-  [[nodiscard]] Duration slowness(Instant now, const ChannelPeer& peer) const;
   [[nodiscard]] Duration timeout(Instant now, const ChannelPeer& peer) const;
   void on_late(Instant now, Duration late);
 
@@ -138,6 +138,7 @@ class Channels {
   std::set<ProcessorId> congested_;
   std::set<ProcessorId> owed_;  ///< All to whom an acknowledgement is owed, and perhaps others.
   ProcessorSet watched_;
+  Newcomers newcomers_;
   Lateness lateness_;  ///< Of this processor.
   /// Links of gone peers, with how much these had received from here; empty: not yet told.
   std::map<LinkId, std::optional<std::uint64_t>> strangers_;

@@ -112,13 +112,8 @@ void Channels::on_dial_due(Instant /*now*/, ChannelPeer& peer) {
 /// `base`, and the time that the oldest envelope may take, and that answers took lately.
 Duration Channels::patience(Instant now, const ChannelPeer& peer, Duration base) const {
   const std::uint64_t bytes = peer.stream.oldest_bytes();
-  return base + slowness(now, peer) +
+  return base + peer.late_answers(now, options_) +
          std::chrono::milliseconds(bytes * 1000 / options_.slowest_bandwidth);
-}
-
-/// Many that share a slow way fill it: what is behind that is late, and not lost.
-Duration Channels::slowness(Instant now, const ChannelPeer& peer) const {
-  return std::min(options_.slow_factor * peer.slowness.worst(now), options_.late_most);
 }
 
 void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
@@ -154,9 +149,13 @@ void Channels::on_beat_due(Instant now, ChannelPeer& peer) {
 void Channels::on_give_up_due(Instant now, ChannelPeer& peer) {
   if (!peer.is_needed()) return;
   Instant due = Instant::max();
-  const Duration timeout = this->timeout(now, peer);
-  if (peer.is_watched) due = peer.heard_at + timeout + slowness(now, peer);
+  Duration timeout = this->timeout(now, peer);
+  if (peer.is_watched) due = peer.heard_at + timeout + peer.late_answers(now, options_);
   if (!peer.has_all()) due = std::min(due, peer.progress_at + patience(now, peer, timeout));
+  if (!peer.is_heard && newcomers_.until(peer.id) > due) {
+    due = newcomers_.until(peer.id);
+    timeout = options_.newcomer_factor * options_.peer_timeout;
+  }
   if (peer.is_reported) due = std::max(due, peer.reported_at + options_.peer_timeout);
   if (now < due) {
     arm(peer, Timer::kGiveUp, due);

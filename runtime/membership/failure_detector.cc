@@ -101,4 +101,19 @@ bool share_machine(const Member& a, const Member& b) {
          std::ranges::equal(a.endpoints, b.endpoints, {}, address_of, address_of);
 }
 
+std::vector<ProcessorSet> shared_machines(const View& view) {
+  std::map<std::pair<std::string_view, std::vector<std::string_view>>, ProcessorSet> machines;
+  for (const auto& [id, member] : view.members) {
+    if (member.endpoints.empty()) continue;
+    std::vector<std::string_view> addresses;
+    for (const std::string& endpoint : member.endpoints) addresses.push_back(address_of(endpoint));
+    machines[{member.name, std::move(addresses)}].insert(id);
+  }
+  std::vector<ProcessorSet> shared;
+  for (auto& [machine, processors] : machines) {
+    if (processors.size() > 1) shared.push_back(std::move(processors));
+  }
+  return shared;
+}
+
 }  // namespace phx::runtime

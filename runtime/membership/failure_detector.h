@@ -62,5 +62,7 @@ class FailureDetector {
 [[nodiscard]] std::vector<ProcessorId> ring_predecessors(ProcessorId id, const View& view);
 /// Both run on one machine, so that what one finds there is true for all.
 [[nodiscard]] bool share_machine(const Member& a, const Member& b);
+/// All that share one with somebody, by machine.
+[[nodiscard]] std::vector<ProcessorSet> shared_machines(const View& view);
 
 }  // namespace phx::runtime

@@ -63,6 +63,34 @@ TEST_CASE("of two candidates that are near each other one site is made") {
   CHECK(network.way(p(6), p(1)).latency == 2ms);
 }
 
+TEST_CASE("processors of one machine are one site, however long their round trips were") {
+  SiteFinder finder({});
+  finder.on_machines({{p(1), p(3), p(5)}, {p(2), p(4)}});
+  // All are busy: nobody measures what is true.
+  finder.on_round({p(1)}, {p(1), p(2), p(3), p(4)},
+                  {{p(2), p(1), 30ms}, {p(3), p(1), 4ms}, {p(4), p(1), 9ms}});
+  CHECK(finder.placed() == ProcessorSet{p(1), p(3)});
+  finder.on_round({p(4), p(2)}, {p(2), p(4)}, {{p(4), p(1), 9ms}, {p(2), p(4), 5ms}});
+
+  CHECK(finder.landmarks() == std::vector{p(1), p(2)});
+  CHECK(finder.network().sites[1].processors == ProcessorSet{p(2), p(4)});
+  CHECK(finder.network().sites[1].latency == 2500us);
+  CHECK(finder.network().way(p(1), p(2)).latency == 4500us);
+
+  finder.on_round({p(5)}, {p(5), p(6)}, {{p(5), p(1), 50ms}, {p(6), p(5), 100us}});
+  CHECK(finder.site_of(p(5)) == 0U);
+  CHECK(finder.site_of(p(6)) == 0U);  // As near to one of the machine as to all.
+}
+
+TEST_CASE("of a machine whose processors are placed together, the nearest measurement counts") {
+  SiteFinder finder({});
+  finder.on_machines({{p(2), p(3)}});
+  finder.on_round({p(1)}, {p(1), p(2), p(3)}, {{p(2), p(1), 20ms}, {p(3), p(1), 300us}});
+
+  CHECK(finder.sites() == 1);
+  CHECK(finder.placed() == ProcessorSet{p(1), p(2), p(3)});
+}
+
 TEST_CASE("what a message costs is taken off the latencies") {
   SiteFinder finder = found();
   finder.on_overheads({5us, 7us, 5us, 5us, 900us});

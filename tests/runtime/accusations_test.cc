@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "runtime/membership/membership.h"
@@ -199,6 +201,18 @@ TEST_CASE("a machine is known by its name and all its addresses") {
   other.endpoints.pop_back();
   CHECK(!share_machine(one, other));
   CHECK(!share_machine(Member{}, Member{}));
+}
+
+TEST_CASE("those that share a machine are known together, and who is alone on its own is not") {
+  View view;
+  for (const auto& [id, endpoint] : std::map<std::uint32_t, std::string>{
+           {1, "10.0.0.1:80"}, {2, "10.0.0.2:80"}, {3, "10.0.0.1:81"}, {4, "10.0.0.3:80"}}) {
+    view.members.put(Member{p(id), id, {endpoint}, "a", false});
+  }
+  view.members.put(Member{p(5), 5, {}, "a", false});
+  view.members.put(Member{p(6), 6, {}, "a", false});
+
+  CHECK(shared_machines(view) == std::vector{ProcessorSet{p(1), p(3)}});
 }
 
 TEST_CASE("wishes that come together become one change of the view") {

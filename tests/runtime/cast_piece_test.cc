@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t kShort = std::uint32_t{16} << 10U;
 constexpr std::uint32_t kLong = std::uint32_t{64} << 10U;
+constexpr std::uint32_t kLongest = std::uint32_t{256} << 10U;
 
 void add(View& view, const std::string& address, const std::string& name) {
   Member member;
@@ -32,12 +33,13 @@ overlay::KnownNetwork with_rates(std::uint64_t in, std::uint64_t out) {
 
 TEST_SUITE_BEGIN("runtime/cast_piece");
 
-TEST_CASE("pieces are long on one machine, and short between machines") {
+TEST_CASE("pieces are longest on one machine, and short between machines") {
   View view;
   add(view, "10.0.0.1", "one");
-  CHECK(cast_piece(view, {}) == kLong);
+  CHECK(cast_piece(view, {}) == kLongest);
   add(view, "10.0.0.1", "one");
-  CHECK(cast_piece(view, {}) == kLong);
+  CHECK(cast_piece(view, {}) == kLongest);
+  CHECK(cast_piece(view, with_rates(500'000'000, 500'000'000)) == kLongest);
   add(view, "10.0.0.2", "one");  // another machine of the same name
   CHECK(cast_piece(view, {}) == kShort);
 }
@@ -65,6 +67,10 @@ TEST_CASE("a long message is cut into many pieces where the wire is slower than 
   }
   CHECK(between.cast_piece(std::size_t{16} << 30U, 201) == between.piece_bytes);
   CHECK(within.cast_piece(kMiB, 16) == kLong);
+  EndpointConfig beside;
+  beside.cast_piece_shallow = kLongest;
+  CHECK(beside.cast_piece(kMiB, 16) == kLongest);
+  CHECK(beside.cast_piece(64 * kMiB, 64) == kLongest / 2);
 }
 
 TEST_SUITE_END();
