@@ -267,7 +267,7 @@ void CastOutflows::on_redrawn(Copies& out) {
     });
     if (behind.empty()) continue;
     // One alone is slow itself, as a rule; several were behind it, and are not any more.
-    if (behind.size() > out_of_step(id).size() + 1) root.chase.on_hope();
+    if (behind.size() > 1) root.chase.on_hope();
     root.receivers.change(behind, [&](CastReceiver& state) {
       if (is_beyond(state)) state.position = state.received;
       state.losses = 0;

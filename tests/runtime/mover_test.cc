@@ -219,6 +219,32 @@ TEST_CASE("what is on its way counts, so nobody asks twice") {
   CHECK(h.mover.incoming() == 2);
 }
 
+TEST_CASE("what was asked for counts until it is answered, or for a second") {
+  Harness h(kOther);
+  h.mover.balance(kStart, h.router, h.standing, h.out);
+  REQUIRE(h.sent<Pull>().size() == 1);
+  h.mover.on_news();  // another attempt is worth while
+  h.mover.balance(kStart + 30ms, h.router, h.standing, h.out);
+  CHECK(h.sent<Pull>().empty());
+
+  h.mover.on_offer_cancel(kOther, {kJob, {}}, h.router, h.standing, h.out);
+  h.mover.on_news();
+  h.mover.balance(kStart + 60ms, h.router, h.standing, h.out);
+  CHECK(h.sent<Pull>().size() == 1);
+  h.mover.on_news();
+  h.mover.balance(kStart + 1060ms, h.router, h.standing, h.out);
+  CHECK(h.sent<Pull>().size() == 1);
+}
+
+TEST_CASE("whoever is asked and has nothing to give says so") {
+  Harness h(kOther);
+  h.mover.on_pull(kThird, {kJob, 4, {}}, h.router, h.standing, h.out);
+  const auto nothing = h.sent<OfferCancel>();
+  REQUIRE(nothing.size() == 1);
+  CHECK(nothing[0].first == kThird);
+  CHECK(nothing[0].second.vnodes.empty());
+}
+
 TEST_CASE("vnodes kept without an application are handed over at once [Taura03 assume]") {
   Harness h(kSelf);
   h.router.keep(h.released(range(2, 3)), h.out);
