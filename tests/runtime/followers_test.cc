@@ -242,7 +242,7 @@ TEST_CASE("a stream waits for nobody who is slow, and for others that stay slow 
     }
     // After 1, 2, 4, ... 64, 64, 64 ... steps.
     CHECK(trials <= (theirs < 20 ? 0 : 7 + (1'000 - 127) / 64));
-    CHECK(waited <= trials * 100ms);
+    CHECK(waited <= trials * 120ms);
     CHECK((theirs < 20 || trials >= 7));
   }
 }
