@@ -54,7 +54,6 @@ struct TreeCopy {
   Drawing drawing = 0;  ///< Of the tree, when the root sent it.
   friend bool operator==(const TreeCopy&, const TreeCopy&) = default;
 };
-
 /// A copy outside the tree. `mine` is for vnodes whose believed owner is the receiver; `onward` is
 /// for the receiver to pass on, halving the list of owners [Saito08 G11]. Never returns to a tree.
 struct FallbackCopy {

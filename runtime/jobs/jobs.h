@@ -71,8 +71,7 @@ class Jobs {
   void on_fenced(const Surroundings& around, const std::string& why, JobOutbox& out);
 
   // Queries.
-  /// Nothing keeps a leaver here any more.
-  [[nodiscard]] bool is_empty() const;
+  [[nodiscard]] bool is_empty() const;  ///< Nothing keeps a leaver here any more.
   /// Of one job with the figures of its vnodes.
   [[nodiscard]] std::vector<JobStatus> status(const Surroundings& around, JobId with_vnodes) const;
   /// For a newcomer: jobs that are not over, their maps and homes.
