@@ -24,9 +24,8 @@ enum class Purpose : std::uint8_t {
   return purpose == Purpose::kQuestion || purpose == Purpose::kRepair;
 }
 
-/// One piece of a broadcast of one root vnode. The pieces of all broadcasts of a root are numbered
-/// 0, 1, 2, ...; a vnode takes them in this order and drops numbers below the next one it expects:
-/// order and duplicate filter in one counter [Saito08 G13].
+/// One piece of a broadcast. All pieces of a root vnode are numbered 0, 1, 2, ...; a vnode takes
+/// them in order and drops those below the next: order and filter in one counter [Saito08 G13].
 struct BroadcastPiece {
   VnodeId root;
   std::uint64_t number = 0;
@@ -54,6 +53,7 @@ struct TreeCopy {
   Drawing drawing = 0;  ///< Of the tree, when the root sent it.
   friend bool operator==(const TreeCopy&, const TreeCopy&) = default;
 };
+
 /// A copy outside the tree. `mine` is for vnodes whose believed owner is the receiver; `onward` is
 /// for the receiver to pass on, halving the list of owners [Saito08 G11]. Never returns to a tree.
 struct FallbackCopy {

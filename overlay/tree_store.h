@@ -53,8 +53,9 @@ class TreeStore {
     Drawing drawing;
   };
   [[nodiscard]] Found view(TreeId id, Drawing drawing) const {
+    if (drawing == drawing_) return {view(id), drawing};
     for (const auto& [name, views] : former_) {
-      if (name != drawing || drawing == drawing_) continue;
+      if (name != drawing) continue;
       if (const auto found = views.find(id); found != views.end()) return {&found->second, name};
     }
     return {view(id), drawing_};

@@ -101,13 +101,14 @@ void Daemon::Core::send(ProcessorId to, Envelope envelope) {
 
 bool Daemon::Core::drop_if_full(ProcessorId to, const Envelope& envelope) {
   const auto* copy = std::get_if<CollectiveMessage>(&envelope);
-  if (copy == nullptr || copied_piece(*copy) == nullptr) return false;
+  const auto* piece = copy == nullptr ? nullptr : copied_piece(*copy);
+  if (piece == nullptr) return false;
+  const std::uint64_t queued = channels.queued_copies(to);
+  // Who leaves would have nobody to tell it to.
+  if (phase != Phase::kMember || queued <= config.copy_bytes_max) return false;
   // Those behind, whom a root serves beside the others, have a window of their own, and first of
   // all the root's own links have to take both.
-  const std::uint64_t windows = jobs.is_held(copy->job, copied_piece(*copy)->root) ? 2 : 1;
-  // Who leaves would have nobody to tell it to.
-  if (phase != Phase::kMember) return false;
-  if (channels.queued_copies(to) <= windows * config.copy_bytes_max) return false;
+  if (jobs.is_held(copy->job, piece->root) && queued <= 2 * config.copy_bytes_max) return false;
   jobs.on_dropped(*copy, to);
   ++copies_dropped;
   return true;

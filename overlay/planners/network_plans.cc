@@ -191,11 +191,10 @@ TreeView NetworkPlans::view(TreeId id, ProcessorId self) {
     if (in_plan == planned) return placed;
     return in_plan == placed ? planned : in_plan;
   };
+  for (const auto& [from, to] : plan) watcher.follow(actual(from), actual(to));
+  if (leaves_.empty()) return watcher.view(id);
   std::vector<Place> order{placed};
-  for (const auto& [from, to] : plan) {
-    watcher.follow(actual(from), actual(to));
-    order.push_back(actual(to));
-  }
+  for (const auto& [from, to] : plan) order.push_back(actual(to));
   // The last of a plan have nobody below them, as a rule, so what they have to send is still free;
   // for short messages that is nothing, and the first have them first.
   if (size_of_learned(id.number % kLearnedTrees) != 0) std::reverse(order.begin(), order.end());
@@ -205,10 +204,11 @@ TreeView NetworkPlans::view(TreeId id, ProcessorId self) {
 
 /// Dealt out in this order, each to its own site as far as that is known.
 void NetworkPlans::hang_leaves(const std::vector<Place>& plan, Place root, Watcher& watcher) const {
-  if (leaves_.empty()) return;
   std::map<std::size_t, std::vector<Place>> by_site;
-  for (const Place place : plan) {
-    if (const auto site = network_.site_of(id_of(place))) by_site[*site].push_back(place);
+  if (!leaving_.empty()) {  // of newcomers none is known
+    for (const Place place : plan) {
+      if (const auto site = network_.site_of(id_of(place))) by_site[*site].push_back(place);
+    }
   }
   std::map<std::size_t, std::size_t> turns;
   std::size_t turn = 0;

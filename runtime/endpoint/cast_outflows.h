@@ -83,9 +83,8 @@ class CastOutflows {
     std::deque<Kept> kept;
     CastReceivers receivers;
     Chase chase;
-    bool regroups = false;  ///< Somebody has fallen out of step.
-    /// Since then nobody has fallen behind further, who may have been behind a slow one before it.
-    bool was_redrawn = false;
+    bool regroups = false;  ///< Somebody is out of step anew, or has lost something.
+    bool was_redrawn = false;  ///< Since several fell out of step; so the next may be its victims.
     [[nodiscard]] std::uint64_t first() const { return next - kept.size(); }
     /// REQUIRES a piece that is kept, or the next one.
     [[nodiscard]] std::uint64_t offset_of(std::uint64_t number) const;

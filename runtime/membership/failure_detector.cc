@@ -93,21 +93,26 @@ std::string_view address_of(std::string_view endpoint) {
   return endpoint.substr(0, endpoint.rfind(':'));
 }
 
+/// Its name and addresses; addresses alone are not enough: private ones mean another machine in
+/// another network.
+using Machine = std::pair<std::string_view, std::vector<std::string_view>>;
+Machine machine_of(const Member& member) {
+  Machine machine{member.name, {}};
+  auto& addresses = machine.second;
+  for (const std::string& endpoint : member.endpoints) addresses.push_back(address_of(endpoint));
+  return machine;
+}
+
 }  // namespace
 
 bool share_machine(const Member& a, const Member& b) {
-  // Addresses alone are not enough: private ones mean another machine in another network.
-  return a.name == b.name && !a.endpoints.empty() &&
-         std::ranges::equal(a.endpoints, b.endpoints, {}, address_of, address_of);
+  return !a.endpoints.empty() && machine_of(a) == machine_of(b);
 }
 
 std::vector<ProcessorSet> shared_machines(const View& view) {
-  std::map<std::pair<std::string_view, std::vector<std::string_view>>, ProcessorSet> machines;
+  std::map<Machine, ProcessorSet> machines;
   for (const auto& [id, member] : view.members) {
-    if (member.endpoints.empty()) continue;
-    std::vector<std::string_view> addresses;
-    for (const std::string& endpoint : member.endpoints) addresses.push_back(address_of(endpoint));
-    machines[{member.name, std::move(addresses)}].insert(id);
+    if (!member.endpoints.empty()) machines[machine_of(member)].insert(id);
   }
   std::vector<ProcessorSet> shared;
   for (auto& [machine, processors] : machines) {

@@ -49,7 +49,8 @@ struct OfferReply {
   std::string why;  ///< Of a refusal.
   friend bool operator==(const OfferReply&, const OfferReply&) = default;
 };
-/// The giver withdraws an accepted offer (the vnodes were not released, e.g. the job ends).
+/// The giver withdraws an accepted offer (the vnodes were not released, e.g. the job ends). Empty:
+/// it has nothing to give to whoever pulls.
 struct OfferCancel {
   JobId job;
   std::vector<collectives::Tokens> vnodes;

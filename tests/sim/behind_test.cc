@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/sim/trial.h"
+#include "tests/support/site_topology.h"
 
 using namespace phx;
 using namespace phx::sim;
@@ -15,22 +16,11 @@ namespace {
 constexpr std::uint64_t kMbit = 125'000;
 constexpr ProcessorId kRoot{1};
 
-Topology three_sites(std::uint32_t each) {
-  std::string text;
-  for (const char* site : {"A", "B", "C"}) {
-    text += "site " + std::string(site) + ' ' + std::to_string(each) + " 150\n";
-  }
-  return Topology::parse(text +
-                         "latency A B 2000\nlatency A C 3000\nlatency B C 4000\nlink * * 100\n"
-                         "nic 100\noverhead 5\n")
-      .value();
-}
-
 /// Broadcasts of 1 MiB, back to back. What each processor gets, and how long it got nothing.
 class Stream {
  public:
   explicit Stream(std::uint32_t each, std::uint64_t seed = 1)
-      : trial_({.topology = three_sites(each),
+      : trial_({.topology = support::three_alike(each, 100),
                 .seed = seed,
                 .bytes = std::size_t{1} << 20U,
                 .outbox_bytes = std::uint64_t{1} << 30U,
@@ -87,12 +77,12 @@ class Stream {
   }
   [[nodiscard]] MachineId root() { return *cluster().find(kRoot); }
   [[nodiscard]] Cluster& cluster() { return trial_.cluster(); }
-  [[nodiscard]] std::vector<MachineId> every_second() {
-    std::vector<MachineId> half;
+  /// It runs, and every second one is told to leave.
+  void begin_and_halve() {
+    begin();
     for (const MachineId machine : cluster().staying()) {
-      if (machine.value % 2 == 1 && machine != root()) half.push_back(machine);
+      if (machine.value % 2 == 1 && machine != root()) cluster().drain(machine);
     }
-    return half;
   }
 
  private:
@@ -145,8 +135,7 @@ TEST_CASE("half leave: a second later the others have all of the network, and no
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     CAPTURE(seed);
     Stream stream(8, seed);
-    stream.begin();
-    for (const MachineId machine : stream.every_second()) stream.cluster().drain(machine);
+    stream.begin_and_halve();
     const Stream::Rates at_once = stream.rates(1s);
     const Duration gap = stream.gap();
     const Stream::Rates later = stream.rates(3s);
@@ -162,8 +151,7 @@ TEST_CASE("as many come as there are: the stream goes on at a good part of its r
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     CAPTURE(seed);
     Stream stream(8, seed);
-    stream.begin();
-    for (const MachineId machine : stream.every_second()) stream.cluster().drain(machine);
+    stream.begin_and_halve();
     stream.cluster().run_for(6s);
     for (std::size_t i = 0; i < 12; ++i) stream.cluster().add_machine(i % 3);
     const Stream::Rates at_once = stream.rates(14s);

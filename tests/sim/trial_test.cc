@@ -6,6 +6,7 @@
 
 #include "overlay/planners/planners.h"
 #include "runtime/sim/trial.h"
+#include "tests/support/site_topology.h"
 
 using namespace phx;
 using namespace phx::sim;
@@ -16,14 +17,7 @@ namespace {
 constexpr ProcessorId kRoot{2};
 
 Topology three_sites(std::uint32_t each) {
-  std::string text;
-  for (const char* site : {"A", "B", "C"}) {
-    text += "site " + std::string(site) + ' ' + std::to_string(each) + " 150\n";
-  }
-  return Topology::parse(text +
-                         "latency A B 2000\nlatency A C 3000\nlatency B C 4000\nlink * * 1000\n"
-                         "nic 1000\noverhead 5\n")
-      .value();
+  return support::three_alike(each, 1000);
 }
 
 /// A mesh of real daemons, and what is predicted for it.
