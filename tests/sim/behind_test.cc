@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/sim/trial.h"
+#include "tests/support/seeds.h"
 #include "tests/support/site_topology.h"
 
 using namespace phx;
@@ -116,7 +117,8 @@ TEST_CASE("who is slow from the start costs the others what it gets from the roo
 }
 
 TEST_CASE("who becomes slow holds up the others, and those behind it, for two or three seconds") {
-  for (const std::uint32_t each : {8U, 12U}) {
+  for (std::uint32_t i = 0; i < support::seeds(2); ++i) {
+    const std::uint32_t each = 8 + 4 * i;
     CAPTURE(each);
     Stream stream(each);
     const MachineId slow{each + 1};
@@ -132,7 +134,7 @@ TEST_CASE("who becomes slow holds up the others, and those behind it, for two or
 }
 
 TEST_CASE("half leave: a second later the others have all of the network, and none stood still") {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seeds(3); ++seed) {
     CAPTURE(seed);
     Stream stream(8, seed);
     stream.begin_and_halve();
@@ -148,7 +150,7 @@ TEST_CASE("half leave: a second later the others have all of the network, and no
 }
 
 TEST_CASE("as many come as there are: the stream goes on at a good part of its rate") {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seeds(3); ++seed) {
     CAPTURE(seed);
     Stream stream(8, seed);
     stream.begin_and_halve();
