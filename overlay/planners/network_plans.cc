@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -16,6 +18,8 @@ namespace {
 
 // What is not known yet is like a usual network.
 constexpr std::uint64_t kGigabit = 125'000'000;
+/// Nothing is measured beyond; else it is unlimited.
+constexpr std::uint64_t kFastest = std::uint64_t{1} << 50U;
 
 /// What is known of those who live and are in a site.
 KnownNetwork placed(const KnownNetwork& network, const ProcessorSet& live) {
@@ -28,12 +32,61 @@ KnownNetwork placed(const KnownNetwork& network, const ProcessorSet& live) {
   return result;
 }
 
+/// 1 Gbit/s, twice, four times ... as much, or a half, a quarter ...: from 0.7 to 1.4 times the
+/// rate. Measurements are no more exact, and a tree that is drawn anew costs those who are using it
+/// more than what it gains by so little.
+std::uint64_t coarse(std::uint64_t rate) {
+  if (rate > kFastest) return rate;
+  std::uint64_t step = kGigabit;
+  while (10 * rate >= 14 * step) step *= 2;
+  while (10 * rate < 7 * step && step > 1) step /= 2;
+  return step;
+}
+
+/// From half to twice the usual is usual.
+std::uint64_t coarse(std::optional<std::uint64_t> rate, std::uint64_t usual) {
+  if (!rate || (*rate >= usual / 2 && *rate / 2 < usual)) return usual;
+  return coarse(*rate);
+}
+
+/// Faster than usual in both directions, as most of its site.
+ProcessorSet fast_ones(const KnownNetwork& network, std::uint64_t usual) {
+  ProcessorSet all;
+  for (const KnownNetwork::Site& site : network.sites) {
+    ProcessorSet fast;
+    for (const ProcessorId one : site.processors.ids()) {
+      const KnownNetwork::Ability ability = network.ability(one);
+      const auto out = ability.out_bytes_per_second.value_or(usual);
+      const auto in = ability.in_bytes_per_second.value_or(usual);
+      if (std::min(out, in) / 2 >= usual) fast.insert(one);
+    }
+    if (2 * fast.size() > site.processors.size()) all = all.united(fast);
+  }
+  return all;
+}
+
+/// As far as trees go by them. Of one processor that seems faster than its site no tree makes use.
 KnownNetwork with_rates(KnownNetwork network) {
   KnownNetwork::Ability& usual = network.usual;
-  usual.out_bytes_per_second = usual.out_bytes_per_second.value_or(kGigabit);
-  usual.in_bytes_per_second = usual.in_bytes_per_second.value_or(kGigabit);
+  const std::uint64_t out = coarse(usual.out_bytes_per_second.value_or(kGigabit));
+  const std::uint64_t in = coarse(usual.in_bytes_per_second.value_or(kGigabit));
+  const ProcessorSet fast = fast_ones(network, std::max(out, in));
+  usual.out_bytes_per_second = out;
+  usual.in_bytes_per_second = in;
+  for (auto one = network.odd.begin(); one != network.odd.end();) {
+    KnownNetwork::Ability& its = one->second;
+    its.out_bytes_per_second = coarse(its.out_bytes_per_second, out);
+    its.in_bytes_per_second = coarse(its.in_bytes_per_second, in);
+    if (!fast.contains(one->first)) {
+      its.out_bytes_per_second = std::min(*its.out_bytes_per_second, out);
+      its.in_bytes_per_second = std::min(*its.in_bytes_per_second, in);
+    }
+    const bool is_usual =
+        !its.overhead && its.out_bytes_per_second == out && its.in_bytes_per_second == in;
+    one = is_usual ? network.odd.erase(one) : std::next(one);
+  }
   for (auto& [ends, way] : network.between) {
-    way.bytes_per_second = way.bytes_per_second.value_or(kGigabit);
+    way.bytes_per_second = coarse(way.bytes_per_second, std::min(out, in));
   }
   return network;
 }

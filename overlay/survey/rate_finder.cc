@@ -91,15 +91,16 @@ void RateFinder::keep_only(const ProcessorSet& live) {
   };
   std::erase_if(widths_, [&](const auto& one) { return !live.contains(one.first); });
   std::erase_if(ways_, [&](const auto& one) { return is_gone(one.first); });
-  std::erase_if(doubted_, is_gone);
+  std::erase_if(doubted_, [&](const auto& one) { return is_gone(one.first); });
   in_vain_.clear();
 }
 
 void RateFinder::on_measured(const Download& download, const Rate& rate,
                              const KnownNetwork& network) {
+  if (is_first_doubt(download, rate, network)) return;
   const bool is_doubted = doubted_.erase(download) > 0;
   if (rate.at_most == 0) {  // Else each of them would be waited for.
-    std::erase_if(doubted_, [&](const Download& one) { return one.from == download.from; });
+    std::erase_if(doubted_, [&](const auto& one) { return one.first.from == download.from; });
   }
   const bool is_accompanied = has_company(download, rate, network);
   const auto to = network.site_of(download.to);
@@ -119,7 +120,9 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
     ++receiver.measured;
   }
   if (rate.at_most == 0) return;
-  const std::uint64_t passed = rate.at_least;
+  // What was taken, and what came beside it, may have waited somewhere.
+  const std::uint64_t usual_in = network.usual.in_bytes_per_second.value_or(0);
+  const std::uint64_t passed = is_accompanied ? std::min(rate.at_least, usual_in) : rate.at_least;
   if (is_accompanied) {
     keep_usual(download, rate, network);
   } else if (*to != *from) {
@@ -132,10 +135,29 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
     if (is_sender || !is_receiver) sender = {passed, sender.in, 1};
     if (is_receiver || !is_sender) receiver = {receiver.out, passed, 1};
   }
-  // Whatever else there was, so much has come through. What was taken may have waited somewhere.
-  const std::uint64_t taken = std::min(rate.taken, network.usual.in_bytes_per_second.value_or(0));
+  // Whatever else there was, so much has come through.
+  const std::uint64_t taken = std::min(rate.taken, usual_in);
   sender.out = std::max(sender.out, passed);
   receiver.in = std::max({receiver.in, passed, taken});
+}
+
+/// Traffic was slow, and now so was a measurement: maybe at a processor that had to wait for its
+/// turn. The next one tells. If it is not slow, all is as it was, unless somebody was blamed.
+bool RateFinder::is_first_doubt(const Download& download, const Rate& rate,
+                                const KnownNetwork& network) {
+  const auto found = doubted_.find(download);
+  if (found == doubted_.end() || found->second > 0 || rate.at_most == 0) return false;
+  if (is_slow(download, rate, network)) {
+    ++found->second;
+    return true;
+  }
+  const std::uint64_t usual = std::min(network.usual.out_bytes_per_second.value_or(0),
+                                       network.usual.in_bytes_per_second.value_or(0));
+  const bool is_blamed =
+      static_cast<double>(expected(download, network)) < kOdd * static_cast<double>(usual);
+  if (is_blamed || has_company(download, rate, network)) return false;
+  doubted_.erase(found);
+  return true;
 }
 
 /// Others' traffic fills one of the interfaces, so the rate tells nothing. A sender that is busy
@@ -208,7 +230,7 @@ void RateFinder::on_glance(const Download& download, const Rate& rate,
                            const KnownNetwork& network) {
   const auto known = static_cast<double>(expected(download, network));
   const bool is_faster = known > 0 && static_cast<double>(rate.at_least) * kOdd > known;
-  if (is_faster || is_slow(download, rate, network)) doubted_.insert(download);
+  if (is_faster || is_slow(download, rate, network)) doubted_[download] = 1;
 }
 
 void RateFinder::on_witness(const Download& download) {
@@ -244,16 +266,16 @@ void RateFinder::on_complaint(const Download& download, const KnownNetwork& netw
   };
   const ProcessorId beside_to = to ? mate(*to, download.to, download.from) : kNobody;
   const ProcessorId beside_from = from ? mate(*from, download.from, download.to) : kNobody;
-  if (beside_to != kNobody) doubted_.insert({download.to, beside_to});
-  if (beside_from != kNobody) doubted_.insert({beside_from, download.from});
-  if (to != from || beside_to == kNobody) doubted_.insert(download);
+  if (beside_to != kNobody) doubted_.try_emplace({download.to, beside_to});
+  if (beside_from != kNobody) doubted_.try_emplace({beside_from, download.from});
+  if (to != from || beside_to == kNobody) doubted_.try_emplace(download);
 }
 
 std::vector<RateFinder::Download> RateFinder::wanted(const KnownNetwork& network) const {
   Choice choice;
   // Interfaces before ways, because what a way lets through is told from its ends.
   for (const bool is_way : {false, true}) {
-    for (const Download& one : doubted_) {
+    for (const auto& [one, times] : doubted_) {
       const bool is_between = network.site_of(one.to) != network.site_of(one.from);
       if (is_between == is_way) choice.take(one);
     }

@@ -49,7 +49,7 @@ class RateFinder {
   /// blame.
   void on_witness(const Download& download);
   /// Somebody finds it much slower than known: both its ends are to be measured with others of
-  /// their sites; then the way, if it is one between sites. REQUIRES two processors.
+  /// their sites, twice if slow; then the way, if it is one between sites. REQUIRES two processors.
   void on_complaint(const Download& download, const KnownNetwork& network);
 
   // Queries.
@@ -83,6 +83,8 @@ class RateFinder {
   [[nodiscard]] std::vector<Download> choose_ways(const KnownNetwork& network) const;
   void add_way(const Download& download, const Rate& rate, bool is_doubted,
                const KnownNetwork& network);
+  [[nodiscard]] bool is_first_doubt(const Download& download, const Rate& rate,
+                                    const KnownNetwork& network);
   [[nodiscard]] static bool has_company(const Download& download, const Rate& rate,
                                         const KnownNetwork& network);
   void note_partners(const Download& download);
@@ -93,7 +95,9 @@ class RateFinder {
   std::map<ProcessorId, Width> widths_;
   ProcessorSet rated_;             ///< Nothing has to be measured for them.
   std::map<Download, Rate> ways_;  ///< Between sites, few of each pair.
-  std::set<Download> doubted_;     ///< To be measured again; the result counts.
+  /// To be measured again, and how often it was measured and found to have changed: what is found
+  /// the second time counts.
+  std::map<Download, std::uint32_t> doubted_;
   /// With whom somebody was found slow since nothing was doubted.
   std::map<ProcessorId, std::set<ProcessorId>> partners_;
   std::set<std::pair<ProcessorId, ProcessorId>> in_vain_;  ///< Ways, by their sites' lowest.

@@ -48,7 +48,7 @@ void RateGauge::launch(Instant now, Outbox& out) {
 void RateGauge::begin(Instant now, const Flight& flight, Outbox& out) {
   flight_ = flight;
   out.arm(Timer::kPatience, now + options_.patience);
-  request(out);
+  request(now, out);
 }
 
 void RateGauge::warm(ProcessorId from, std::uint64_t bytes, Instant due, Outbox& out) {
@@ -77,8 +77,9 @@ void RateGauge::launch_cold(Instant now, Outbox& out) {
   begin(now, flight, out);
 }
 
-void RateGauge::request(Outbox& out) {
+void RateGauge::request(Instant now, Outbox& out) {
   Flight& flight = *flight_;
+  flight.asked = now;
   flight.number = next_++;
   flight.got = flight.half_got = 0;
   flight.half_at.reset();
@@ -111,6 +112,7 @@ bool RateGauge::is_sure(const Flight& flight, std::uint64_t before, Duration cou
   if (flight.round_trip > Duration{}) {
     return flight.bytes >= options_.far_most || (is_timed && counted >= flight.round_trip);
   }
+  if (flight.rate.at_most == 0) return false;
   const auto [less, more] =
       std::minmax({static_cast<double>(before), static_cast<double>(flight.rate.at_most)});
   return less > 0 && more <= options_.agree * less && (is_timed || counted < options_.instant);
@@ -126,11 +128,16 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
   flight.rate.at_least = rate_of(bytes, elapsed);
   flight.rate.at_most = rate_of(bytes, counted);
   flight.rate.taken = flight.half_at ? rate_of(traffic_.taken - flight.half_taken, elapsed) : 0;
-  const bool is_over = is_sure(flight, before, counted) || flight.bytes >= options_.most;
+  const std::uint64_t whole = rate_of(flight.bytes, now - flight.asked);
+  if (flight.round_trip == Duration{} && flight.rate.at_least > options_.burst * whole) {
+    flight.rate.at_least = flight.rate.at_most = 0;
+  }
+  const bool is_vain = flight.rate.at_most == 0 && flight.bytes >= options_.burst_most;
+  const bool is_over = is_sure(flight, before, counted) || is_vain || flight.bytes >= options_.most;
   if (!flight.grows || is_over) return close(now, out);
   const std::uint64_t growth = flight.round_trip > Duration{} ? options_.far_growth : 2;
   flight.bytes = std::min(growth * flight.bytes, options_.most);
-  request(out);
+  request(now, out);
 }
 
 /// What was measured last counts; the next one begins.

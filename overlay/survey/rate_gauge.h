@@ -26,6 +26,10 @@ struct RateGaugeOptions {
   /// less than `instant` are as fast.
   std::uint64_t fastest = 1'250'000'000;
   Duration instant = 50us;
+  /// A second half that comes so many times faster than all of it has waited here, for this
+  /// processor's turn, and tells nothing; so many bytes were asked for in vain then at most.
+  std::uint64_t burst = 4;
+  std::uint64_t burst_most = std::uint64_t{1} << 20U;
   /// Between sites each request is `far_growth` times the one before, until the second half took
   /// two round trips; `far_most` is the last one then.
   std::uint64_t far_growth = 4;
@@ -92,6 +96,7 @@ class RateGauge {
     bool grows = false;       ///< Until it is sure.
     Duration round_trip{};
     std::uint64_t number = 0;
+    Instant asked;            ///< When it was asked for.
     std::uint64_t bytes = 0;  ///< Asked for, ...
     std::uint64_t got = 0;    ///< and come so far.
     std::optional<Instant> half_at;
@@ -110,7 +115,7 @@ class RateGauge {
   void launch(Instant now, Outbox& out);
   void launch_cold(Instant now, Outbox& out);
   void begin(Instant now, const Flight& flight, Outbox& out);
-  void request(Outbox& out);
+  void request(Instant now, Outbox& out);
   void on_complete(Instant now, Outbox& out);
   [[nodiscard]] bool is_sure(const Flight& flight, std::uint64_t before, Duration counted) const;
   [[nodiscard]] std::uint64_t rate_of(std::uint64_t bytes, Duration time) const;

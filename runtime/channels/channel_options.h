@@ -42,9 +42,11 @@ struct ChannelOptions {
   std::uint64_t share_min = std::uint64_t{64} << 10U;
   std::uint64_t share_start = std::uint64_t{256} << 10U;
   std::uint64_t share_max = std::uint64_t{256} << 10U;
-  /// What links carry is told when one was full for so long within this time.
+  /// What links carry is told when one was full for so long within this time, in which no timer was
+  /// later than that: else this processor waited for its own turn, and not for the link.
   Duration pace_time = 200ms;
   Duration pace_together = 5s;
+  Duration pace_late = 10ms;
   Duration share_time_min = 1ms;
   Duration share_time_max = 4ms;
   Duration idle_timeout = 30s;  ///< A link that carried no envelope for so long is closed.

@@ -101,7 +101,8 @@ void Channels::on_drained(Instant now, LinkId id) {
   if (link == nullptr) return;
   const LinkShare::Left left = link->share.on_drained(now, options_);
   const auto pace = link->pace.on_left(now, left, counters_.given_bytes, options_);
-  if (pace) outputs_.emplace_back(channel::Paced{peer->id, pace->one, pace->all});
+  const bool is_late = late_at_ && now - *late_at_ < options_.pace_together;
+  if (pace && !is_late) outputs_.emplace_back(channel::Paced{peer->id, pace->one, pace->all});
   if (link == &*peer->link) pump(now, *peer);
 }
 

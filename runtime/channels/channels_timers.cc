@@ -26,6 +26,7 @@ void Channels::on_deadline(Instant now) {
       peer.progress_at = std::min(now, peer.progress_at + pause);
     }
   }
+  if (pause >= options_.pace_late) late_at_ = now;
   if (pause >= options_.late_least) on_late(now, std::min(pause, options_.late_most));
   while (const std::optional<Key> key = deadlines_.take_due(now)) {
     on_timer(now, key->first, key->second);

@@ -41,7 +41,7 @@ struct ContributionOptions {
   std::uint64_t ahead = 16;  ///< So many fit, however long: long values keep the ways busy.
 
   /// So many bytes of long values fit, so that the longest ways are busy.
-  std::uint64_t long_bytes = std::uint64_t{8} << 20U;
+  std::uint64_t long_bytes = std::uint64_t{16} << 20U;
 
   /// What a contribution of this weight takes of the window. Those to a user-defined reduction are
   /// not combined on the way, so less of them may be on it.
@@ -80,10 +80,18 @@ struct EndpointConfig {
   /// The least with 32 vnodes or fewer; the job says what suits its network (cast_piece()).
   std::size_t cast_piece_shallow = std::size_t{64} << 10U;
   std::size_t cast_pieces = 512;
+  /// n bytes in pieces of s along a tree of depth d take (n/s + d) (s/rate + cost of a piece). That
+  /// is least where s is the root of n cost rate / d: 16 KiB of 1 MiB, 32 of 4, to so many.
+  std::size_t cast_piece_root = std::size_t{32} << 10U;
+  [[nodiscard]] static std::size_t root_piece(std::size_t message) {
+    return std::size_t{1} << ((std::bit_width(message * 256 + 1) - 1) / 2);
+  }
   /// Of a message of so many bytes to so many vnodes.
   [[nodiscard]] std::size_t cast_piece(std::size_t message, std::uint64_t vnodes) const {
     const std::uint64_t depth = std::bit_ceil(std::max<std::uint64_t>(vnodes, 32)) / 32;
-    const std::size_t least = std::max<std::size_t>(cast_piece_shallow / depth, cast_piece_least);
+    const std::size_t root = root_piece(message / depth);
+    const std::size_t least =
+        std::max({cast_piece_shallow / depth, cast_piece_least, std::min(root, cast_piece_root)});
     const std::size_t most = cast_piece_shallow > cast_piece_least ? cast_pieces : 8 * cast_pieces;
     const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(message / most, 1));
     return std::min(std::max(wanted, least), piece_bytes);

@@ -266,6 +266,62 @@ TEST_CASE("whoever was blamed wrongly is cleared, also by what is measured besid
   CHECK(is_about(result.ability(p(4)).in_bytes_per_second, slow));
 }
 
+TEST_CASE("bytes that have waited at their receiver tell nothing of how fast they came") {
+  const auto rates_of = [](Duration per_byte) {
+    RateGauge gauge({});
+    RateGauge::Outbox out;
+    Instant now;
+    gauge.on_members(now, first(2), out);
+    gauge.on_task(now, {{p(2), 0, {}}}, out);
+    std::uint64_t asked = 0;
+    while (true) {
+      for (auto& item : out.take()) {
+        if (const auto* done = std::get_if<RateGauge::Done>(&item)) return done->rates.size();
+        const auto* send = std::get_if<RateGauge::Outbox::Send>(&item);
+        if (send == nullptr) continue;
+        const Fetch fetch = std::get<Fetch>(send->message);
+        asked += fetch.bytes;
+        REQUIRE(asked <= (4U << 20U));
+        const Payload half{Bytes(static_cast<std::size_t>(fetch.bytes / 2))};
+        const Duration second_half = per_byte * static_cast<Duration::rep>(half.size());
+        for (const Duration pause : {Duration{5ms}, second_half}) {
+          now += pause;
+          gauge.on_load(now, p(2), Load{fetch.number, half, 0}, out);
+        }
+      }
+    }
+  };
+  CHECK(rates_of(100ns) == 1);
+  CHECK(rates_of(1ns) == 0);
+}
+
+TEST_CASE("after a complaint a slow measurement counts when a second one is slow, too") {
+  Net net(round_robin(12, 2));
+  net.members(first(12));
+  net.run_for(3s);
+  const KnownNetwork network = net.common();
+  const std::uint64_t slow = kGigabit / 10;
+  const RateFinder::Rate none{slow, slow, slow, slow};
+  const RateFinder::Rate burst{10 * kGigabit, 10 * kGigabit, 0, 0};
+  const auto is_as_before = [&](std::initializer_list<RateFinder::Rate> measured) {
+    RateFinder finder;
+    finder.begin(network);
+    finder.on_complaint({p(1), p(4)}, network);
+    const auto all = finder.wanted(network);
+    REQUIRE_FALSE(all.empty());
+    for (const RateFinder::Rate& rate : measured) {
+      for (const RateFinder::Download& one : all) finder.on_measured(one, rate, network);
+    }
+    KnownNetwork result = network;
+    finder.fill(result, network);
+    return result == network;
+  };
+  CHECK(is_as_before({none}));
+  CHECK(is_as_before({burst}));
+  CHECK(is_as_before({none, {kGigabit, kGigabit, 0, 0}}));
+  CHECK_FALSE(is_as_before({none, none}));
+}
+
 TEST_CASE("complaints that go on are measured more and more seldom") {
   Complaints complaints({});
   std::vector<std::int64_t> taken;

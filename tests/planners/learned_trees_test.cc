@@ -100,6 +100,38 @@ TEST_CASE("inner processors of one tree for long messages are leaves of the othe
   CHECK(most <= 3);
 }
 
+TEST_CASE("what differs only as measurements do changes no tree, and what is slow does") {
+  overlay::KnownNetwork network = support::three_sites(6);
+  network.usual.out_bytes_per_second = network.usual.in_bytes_per_second = 117'000'000;
+  for (auto& [ends, way] : network.between) way.bytes_per_second = 117'000'000;
+  const auto trees = [](const overlay::KnownNetwork& known) {
+    LearnedTrees learned(p(4));
+    learned.on_network(known);
+    learned.on_members(known.processors());
+    std::vector<TreeView> views;
+    for (std::uint32_t number = 0; number < kLearnedTrees; ++number) {
+      for (std::uint32_t root = 1; root <= 18; ++root) {
+        views.push_back(*learned.view({p(root), TreeKind::kLearned, number}));
+      }
+    }
+    return views;
+  };
+  overlay::KnownNetwork noisy = network;
+  noisy.usual.in_bytes_per_second = 130'000'000;
+  noisy.odd[p(3)] = {std::nullopt, 1'250'000'000, 120'000'000};
+  noisy.odd[p(9)] = {std::nullopt, 1'250'000'000, 1'250'000'000};
+  noisy.between.begin()->second.bytes_per_second = 80'000'000;
+  CHECK(trees(noisy) == trees(network));
+  noisy.odd[p(9)] = {std::nullopt, 12'500'000, 117'000'000};
+  CHECK_FALSE(trees(noisy) == trees(network));
+  // A site whose members are all fast is one.
+  overlay::KnownNetwork fast = network;
+  for (const ProcessorId one : network.sites[1].processors.ids()) {
+    fast.odd[one] = {std::nullopt, 1'250'000'000, 1'250'000'000};
+  }
+  CHECK_FALSE(trees(fast) == trees(network));
+}
+
 TEST_CASE("as long as nothing is known all are alike") {
   Mesh mesh({}, ProcessorSet::range(p(1), p(40)));
   mesh.check_tree(p(7));

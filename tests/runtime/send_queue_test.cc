@@ -275,6 +275,29 @@ TEST_CASE("what is sent behind bulk leaves before it, but not before what is on 
   CHECK(given[2].frame.envelope == piece(1, 1, 300'000));
 }
 
+TEST_CASE("who waits for its own turn does not say that a link is slow") {
+  const auto paced = [](Duration late) {
+    Harness h;
+    const LinkId link = h.ready(kHigh, 1, true);
+    h.channels.watch(h.now, ProcessorSet{kHigh});  // there will be a heartbeat
+    h.now = h.channels.next_deadline().value() + late;
+    h.channels.on_deadline(h.now);
+    std::size_t said = 0;
+    for (std::uint64_t seq = 0; seq < 16; ++seq) {
+      h.channels.send(h.now, kHigh, piece(1, seq, 300'000));
+    }
+    for (int share = 0; share < 8; ++share) {
+      h.now += 60ms;
+      h.channels.on_drained(h.now, link);
+      said += h.take_only<channel::Paced>().size();
+    }
+    return said;
+  };
+  const Duration late = ChannelOptions{}.pace_late;
+  CHECK(paced(late / 2) > 0);
+  CHECK(paced(late) == 0);
+}
+
 TEST_CASE("nothing overtakes a fence, and a fence overtakes nothing") {
   Harness h;
   const LinkId link = h.ready(kHigh, 1, true);

@@ -263,8 +263,9 @@ TEST_CASE("messages of each size go along trees that are good for it, on wide wa
     std::size_t bytes;
     double most;  ///< Of the bound.
   };
-  for (const Wanted& one : {Wanted{64U << 10U, 1.08}, Wanted{256U << 10U, 1.15},
-                            Wanted{1U << 20U, 1.35}, Wanted{4U << 20U, 1.25}}) {
+  for (const Wanted& one :
+       {Wanted{64U << 10U, 1.08}, Wanted{256U << 10U, 1.15}, Wanted{1U << 20U, 1.35},
+        Wanted{4U << 20U, 1.25}, Wanted{16U << 20U, 1.3}}) {
     const Topology topology = six_sites();
     Trial trial({.topology = topology, .bytes = one.bytes, .piece_bytes = 256U << 10U});
     REQUIRE(trial.start());
