@@ -97,8 +97,9 @@ void RateFinder::keep_only(const ProcessorSet& live) {
 
 void RateFinder::on_measured(const Download& download, const Rate& rate,
                              const KnownNetwork& network) {
-  if (is_first_doubt(download, rate, network)) return;
+  const bool is_vain = is_false_alarm(download, rate, network);
   const bool is_doubted = doubted_.erase(download) > 0;
+  if (is_vain) return;
   if (rate.at_most == 0) {  // Else each of them would be waited for.
     std::erase_if(doubted_, [&](const auto& one) { return one.first.from == download.from; });
   }
@@ -129,9 +130,11 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
     add_way(download, rate, is_doubted, network);
   } else if (is_doubted) {
     // One of the two has changed: the one that is slow with several. Else others will tell.
-    if (is_slow(download, rate, network)) note_partners(download);
+    const bool is_found = is_slow(download, rate, network);
+    if (is_found) note_partners(download);
     const bool is_sender = is_often_blamed(download.from);
     const bool is_receiver = is_often_blamed(download.to);
+    has_culprit_ = has_culprit_ || (is_found && is_sender != is_receiver);
     if (is_sender || !is_receiver) sender = {passed, sender.in, 1};
     if (is_receiver || !is_sender) receiver = {receiver.out, passed, 1};
   }
@@ -141,23 +144,17 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
   receiver.in = std::max({receiver.in, passed, taken});
 }
 
-/// Traffic was slow, and now so was a measurement: maybe at a processor that had to wait for its
-/// turn. The next one tells. If it is not slow, all is as it was, unless somebody was blamed.
-bool RateFinder::is_first_doubt(const Download& download, const Rate& rate,
-                                const KnownNetwork& network) {
+/// Traffic was slow, and a measurement was not: all is as it was, unless somebody was blamed.
+bool RateFinder::is_false_alarm(const Download& download, const Rate& rate,
+                                const KnownNetwork& network) const {
   const auto found = doubted_.find(download);
-  if (found == doubted_.end() || found->second > 0 || rate.at_most == 0) return false;
-  if (is_slow(download, rate, network)) {
-    ++found->second;
-    return true;
-  }
+  if (found == doubted_.end() || found->second == Doubt::kGlance) return false;
+  if (rate.at_most == 0) return false;
   const std::uint64_t usual = std::min(network.usual.out_bytes_per_second.value_or(0),
                                        network.usual.in_bytes_per_second.value_or(0));
   const bool is_blamed =
       static_cast<double>(expected(download, network)) < kOdd * static_cast<double>(usual);
-  if (is_blamed || has_company(download, rate, network)) return false;
-  doubted_.erase(found);
-  return true;
+  return !is_blamed && !is_slow(download, rate, network) && !has_company(download, rate, network);
 }
 
 /// Others' traffic fills one of the interfaces, so the rate tells nothing. A sender that is busy
@@ -230,7 +227,7 @@ void RateFinder::on_glance(const Download& download, const Rate& rate,
                            const KnownNetwork& network) {
   const auto known = static_cast<double>(expected(download, network));
   const bool is_faster = known > 0 && static_cast<double>(rate.at_least) * kOdd > known;
-  if (is_faster || is_slow(download, rate, network)) doubted_[download] = 1;
+  if (is_faster || is_slow(download, rate, network)) doubted_[download] = Doubt::kGlance;
 }
 
 void RateFinder::on_witness(const Download& download) {
@@ -266,16 +263,20 @@ void RateFinder::on_complaint(const Download& download, const KnownNetwork& netw
   };
   const ProcessorId beside_to = to ? mate(*to, download.to, download.from) : kNobody;
   const ProcessorId beside_from = from ? mate(*from, download.from, download.to) : kNobody;
-  if (beside_to != kNobody) doubted_.try_emplace({download.to, beside_to});
-  if (beside_from != kNobody) doubted_.try_emplace({beside_from, download.from});
-  if (to != from || beside_to == kNobody) doubted_.try_emplace(download);
+  if (beside_to != kNobody) doubted_.try_emplace({download.to, beside_to}, Doubt::kComplaint);
+  if (beside_from != kNobody) doubted_.try_emplace({beside_from, download.from}, Doubt::kComplaint);
+  if (to != from || beside_to == kNobody) doubted_.try_emplace(download, Doubt::kComplaint);
+}
+
+bool RateFinder::take_culprit() {
+  return std::exchange(has_culprit_, false);
 }
 
 std::vector<RateFinder::Download> RateFinder::wanted(const KnownNetwork& network) const {
   Choice choice;
   // Interfaces before ways, because what a way lets through is told from its ends.
   for (const bool is_way : {false, true}) {
-    for (const auto& [one, times] : doubted_) {
+    for (const auto& [one, why] : doubted_) {
       const bool is_between = network.site_of(one.to) != network.site_of(one.from);
       if (is_between == is_way) choice.take(one);
     }

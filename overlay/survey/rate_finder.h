@@ -49,8 +49,11 @@ class RateFinder {
   /// blame.
   void on_witness(const Download& download);
   /// Somebody finds it much slower than known: both its ends are to be measured with others of
-  /// their sites, twice if slow; then the way, if it is one between sites. REQUIRES two processors.
+  /// their sites; then the way, if it is one between sites. REQUIRES two processors.
   void on_complaint(const Download& download, const KnownNetwork& network);
+
+  /// Whether a doubted one was slow since, and it is clear which of its ends is to blame.
+  bool take_culprit();
 
   // Queries.
   /// What has to be measured next: interfaces first, by pairs of which each has its own; then ways
@@ -83,8 +86,8 @@ class RateFinder {
   [[nodiscard]] std::vector<Download> choose_ways(const KnownNetwork& network) const;
   void add_way(const Download& download, const Rate& rate, bool is_doubted,
                const KnownNetwork& network);
-  [[nodiscard]] bool is_first_doubt(const Download& download, const Rate& rate,
-                                    const KnownNetwork& network);
+  [[nodiscard]] bool is_false_alarm(const Download& download, const Rate& rate,
+                                    const KnownNetwork& network) const;
   [[nodiscard]] static bool has_company(const Download& download, const Rate& rate,
                                         const KnownNetwork& network);
   void note_partners(const Download& download);
@@ -95,9 +98,9 @@ class RateFinder {
   std::map<ProcessorId, Width> widths_;
   ProcessorSet rated_;             ///< Nothing has to be measured for them.
   std::map<Download, Rate> ways_;  ///< Between sites, few of each pair.
-  /// To be measured again, and how often it was measured and found to have changed: what is found
-  /// the second time counts.
-  std::map<Download, std::uint32_t> doubted_;
+  enum class Doubt : std::uint8_t { kGlance, kComplaint };
+  std::map<Download, Doubt> doubted_;  ///< To be measured again; the result counts.
+  bool has_culprit_ = false;
   /// With whom somebody was found slow since nothing was doubted.
   std::map<ProcessorId, std::set<ProcessorId>> partners_;
   std::set<std::pair<ProcessorId, ProcessorId>> in_vain_;  ///< Ways, by their sites' lowest.

@@ -82,6 +82,7 @@ void RateGauge::request(Instant now, Outbox& out) {
   flight.asked = now;
   flight.number = next_++;
   flight.got = flight.half_got = 0;
+  flight.gap = {};
   flight.half_at.reset();
   out.send(flight.from, Fetch{flight.number, flight.bytes});
 }
@@ -91,11 +92,22 @@ void RateGauge::on_load(Instant now, ProcessorId from, const Load& load, Outbox&
   Flight& flight = *flight_;
   flight.got += load.bytes.size();
   flight.rate.sent = std::max(flight.rate.sent, load.sent);
+  if (flight.half_at) flight.gap = std::max(flight.gap, now - std::exchange(flight.last_at, now));
   if (flight.got >= flight.bytes) return on_complete(now, out);
-  if (flight.half_at || 2 * flight.got < flight.bytes) return;
-  flight.half_at = now;
+  if (flight.half_at) {
+    const bool is_far = flight.round_trip > Duration{};
+    if (flight.grows && !is_far && is_slow(flight, now - *flight.half_at)) on_complete(now, out);
+    return;
+  }
+  if (2 * flight.got < flight.bytes) return;
+  flight.half_at = flight.last_at = now;
   flight.half_got = flight.got;
   flight.half_taken = traffic_.taken;
+}
+
+/// It took so long that no more is needed to know; and not because nothing came most of the time.
+bool RateGauge::is_slow(const Flight& flight, Duration counted) const {
+  return counted >= options_.timed_most && 2 * flight.gap <= counted;
 }
 
 std::uint64_t RateGauge::rate_of(std::uint64_t bytes, Duration time) const {
@@ -107,9 +119,10 @@ std::uint64_t RateGauge::rate_of(std::uint64_t bytes, Duration time) const {
 
 /// `before`: the rate of the request before. `counted`: without a round trip.
 bool RateGauge::is_sure(const Flight& flight, std::uint64_t before, Duration counted) const {
-  if (counted >= options_.timed_most) return true;
+  const bool is_near = flight.round_trip == Duration{};
+  if (is_near ? is_slow(flight, counted) : counted >= options_.timed_most) return true;
   const bool is_timed = counted >= options_.timed_least;
-  if (flight.round_trip > Duration{}) {
+  if (!is_near) {
     return flight.bytes >= options_.far_most || (is_timed && counted >= flight.round_trip);
   }
   if (flight.rate.at_most == 0) return false;
@@ -128,7 +141,7 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
   flight.rate.at_least = rate_of(bytes, elapsed);
   flight.rate.at_most = rate_of(bytes, counted);
   flight.rate.taken = flight.half_at ? rate_of(traffic_.taken - flight.half_taken, elapsed) : 0;
-  const std::uint64_t whole = rate_of(flight.bytes, now - flight.asked);
+  const std::uint64_t whole = rate_of(flight.got, now - flight.asked);
   if (flight.round_trip == Duration{} && flight.rate.at_least > options_.burst * whole) {
     flight.rate.at_least = flight.rate.at_most = 0;
   }

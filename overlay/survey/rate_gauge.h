@@ -34,7 +34,9 @@ struct RateGaugeOptions {
   /// two round trips; `far_most` is the last one then.
   std::uint64_t far_growth = 4;
   std::uint64_t far_most = std::uint64_t{1} << 20U;
-  /// Who takes longer than this for half of them is slow enough to be known.
+  /// Who takes longer than this for the second half is slow enough to be known, if it came bit by
+  /// bit. If nothing came for most of the time, somebody may have been busy: then two have to
+  /// agree.
   Duration timed_most = 50ms;
   Duration patience = 2s;          ///< Then it is the next one's turn.
   std::size_t downloads_max = 16;  ///< Of a task [limit].
@@ -100,6 +102,8 @@ class RateGauge {
     std::uint64_t bytes = 0;  ///< Asked for, ...
     std::uint64_t got = 0;    ///< and come so far.
     std::optional<Instant> half_at;
+    Instant last_at;  ///< Some of them came, ...
+    Duration gap{};   ///< and for so long none, since half of them were there.
     std::uint64_t half_got = 0;
     std::uint64_t half_taken = 0;
     SurveyReport::Rate rate;  ///< As it was measured last; 0: not yet.
@@ -117,6 +121,7 @@ class RateGauge {
   void begin(Instant now, const Flight& flight, Outbox& out);
   void request(Instant now, Outbox& out);
   void on_complete(Instant now, Outbox& out);
+  [[nodiscard]] bool is_slow(const Flight& flight, Duration counted) const;
   [[nodiscard]] bool is_sure(const Flight& flight, std::uint64_t before, Duration counted) const;
   [[nodiscard]] std::uint64_t rate_of(std::uint64_t bytes, Duration time) const;
   void close(Instant now, Outbox& out);

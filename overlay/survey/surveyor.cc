@@ -287,7 +287,9 @@ void Surveyor::on_report(Instant now, ProcessorId from, const SurveyReport& repo
     if (overheads_.size() >= kOverheadsKept) overheads_.erase(overheads_.begin());
     overheads_.push_back(*report.overhead);
   }
-  if (awaited_.empty()) end_round(now, out);
+  if (awaited_.empty()) return end_round(now, out);
+  // Nobody has to wait for the others' measurements, which may take long where something is slow.
+  if (rates_.take_culprit() && std::exchange(is_doubtful_, false)) tell(out);
 }
 
 /// What was asked for; what is not in the report could not be measured.
@@ -321,9 +323,10 @@ void Surveyor::on_complaint(Instant now, const RateFinder::Download& download,
   if (!is_active_ || to == from || !live_.contains(to) || !live_.contains(from)) return;
   if (!RateFinder::is_slow(download, rate, found_)) return;
   rates_.on_witness(download);
-  if (rates_.doubts() >= options_.doubts_most || !complaints_.take(now, from, to)) return;
+  const std::size_t doubts = rates_.doubts();
+  if (doubts >= options_.doubts_most || !complaints_.take(now, from, to)) return;
   rates_.on_complaint(download, current());
-  if (stage_ == Stage::kQuiet) out.arm(Timer::kRates, now + options_.gather);
+  if (stage_ == Stage::kQuiet && doubts == 0) out.arm(Timer::kRates, now + options_.gather);
 }
 
 void Surveyor::end_round(Instant now, Outbox& out) {
@@ -331,6 +334,7 @@ void Surveyor::end_round(Instant now, Outbox& out) {
   if (stage_ == Stage::kRates) {
     for (const ProcessorId silent : awaited_.ids()) read_rates(silent, {});
     // A change that somebody suffers from is told before all is known of it.
+    rates_.take_culprit();
     if (std::exchange(is_doubtful_, false)) tell(out);
     return begin_rates(now, out);
   }

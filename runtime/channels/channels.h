@@ -139,10 +139,9 @@ class Channels {
   std::set<ProcessorId> owed_;  ///< All to whom an acknowledgement is owed, and perhaps others.
   ProcessorSet watched_;
   Newcomers newcomers_;
-  Lateness lateness_;               ///< Of this processor.
-  std::optional<Instant> late_at_;  ///< A timer was late last.
-  /// Links of gone peers, with how much these had received from here; empty: not yet told.
-  std::map<LinkId, std::optional<std::uint64_t>> strangers_;
+  Lateness lateness_;                                         ///< Of this processor.
+  std::optional<Instant> late_at_;                            ///< A timer was late last.
+  std::map<LinkId, std::optional<std::uint64_t>> strangers_;  ///< What gone peers had got, if told.
   Deadlines<Key> deadlines_;
   std::vector<Output> outputs_;
   ChannelCounters counters_;

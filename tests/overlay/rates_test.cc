@@ -295,31 +295,68 @@ TEST_CASE("bytes that have waited at their receiver tell nothing of how fast the
   CHECK(rates_of(1ns) == 0);
 }
 
-TEST_CASE("after a complaint a slow measurement counts when a second one is slow, too") {
+TEST_CASE("what comes slowly, bit by bit, is known at once; after a pause it is asked for again") {
+  // Each part of the second half comes after a pause; the gauge asks until it knows.
+  const auto asked_for = [](std::initializer_list<Duration> pauses) {
+    RateGauge gauge({});
+    RateGauge::Outbox out;
+    Instant now;
+    gauge.on_members(now, first(2), out);
+    gauge.on_task(now, {{p(2), 0, {}}}, out);
+    std::vector<std::uint64_t> asked;
+    const auto part = [](const Fetch& fetch, std::uint64_t of) {
+      return Load{fetch.number, Payload{Bytes(static_cast<std::size_t>(fetch.bytes / of))}, 0};
+    };
+    while (true) {
+      for (auto& item : out.take()) {
+        if (std::holds_alternative<RateGauge::Done>(item)) return asked;
+        const auto* send = std::get_if<RateGauge::Outbox::Send>(&item);
+        if (send == nullptr) continue;
+        const Fetch fetch = std::get<Fetch>(send->message);
+        asked.push_back(fetch.bytes >> 10U);
+        REQUIRE(asked.size() <= 10);
+        now += 5ms;
+        gauge.on_load(now, p(2), part(fetch, 2), out);
+        for (const Duration pause : pauses) {
+          now += pause;
+          gauge.on_load(now, p(2), part(fetch, 8), out);
+        }
+      }
+    }
+  };
+  CHECK(asked_for({30ms, 30ms, 30ms, 30ms}) == std::vector<std::uint64_t>{64});
+  CHECK(asked_for({60ms, 0ms, 0ms, 0ms}).size() > 1);
+}
+
+TEST_CASE(
+    "after a complaint only what is slow counts, and tells who is to blame of which two say so") {
   Net net(round_robin(12, 2));
   net.members(first(12));
   net.run_for(3s);
   const KnownNetwork network = net.common();
   const std::uint64_t slow = kGigabit / 10;
-  const RateFinder::Rate none{slow, slow, slow, slow};
-  const RateFinder::Rate burst{10 * kGigabit, 10 * kGigabit, 0, 0};
-  const auto is_as_before = [&](std::initializer_list<RateFinder::Rate> measured) {
+  struct Result {
+    bool is_as_before;
+    bool has_culprit;
+  };
+  const auto measure = [&](const RateFinder::Rate& rate, std::initializer_list<std::uint32_t> say) {
     RateFinder finder;
     finder.begin(network);
+    for (const std::uint32_t witness : say) finder.on_witness({p(witness), p(4)});
     finder.on_complaint({p(1), p(4)}, network);
     const auto all = finder.wanted(network);
     REQUIRE_FALSE(all.empty());
-    for (const RateFinder::Rate& rate : measured) {
-      for (const RateFinder::Download& one : all) finder.on_measured(one, rate, network);
-    }
+    for (const RateFinder::Download& one : all) finder.on_measured(one, rate, network);
     KnownNetwork result = network;
     finder.fill(result, network);
-    return result == network;
+    return Result{result == network, finder.take_culprit()};
   };
-  CHECK(is_as_before({none}));
-  CHECK(is_as_before({burst}));
-  CHECK(is_as_before({none, {kGigabit, kGigabit, 0, 0}}));
-  CHECK_FALSE(is_as_before({none, none}));
+  CHECK(measure({10 * kGigabit, 10 * kGigabit, 0, 0}, {}).is_as_before);
+  CHECK(measure({kGigabit, kGigabit, 0, 0}, {1, 2}).is_as_before);
+  CHECK_FALSE(measure({kGigabit, kGigabit, 0, 0}, {1, 2}).has_culprit);
+  CHECK_FALSE(measure({slow, slow, slow, slow}, {}).is_as_before);
+  CHECK_FALSE(measure({slow, slow, slow, slow}, {}).has_culprit);
+  CHECK(measure({slow, slow, slow, slow}, {1, 2}).has_culprit);
 }
 
 TEST_CASE("complaints that go on are measured more and more seldom") {
