@@ -50,7 +50,9 @@ Status ask_to_end(const std::string& name, const MeshDir& dir) {
   Choice choice;
   for (int i = 0; i < kTries; ++i) {
     auto session = connect(name, choice);
-    if (!session.ok()) return dir.has_key() ? success() : Status(session.error());
+    // A mesh of which nobody answers is gone; one of another release is not.
+    const bool is_gone = !session.ok() && session.error().code != ErrorCode::kBadVersion;
+    if (!session.ok()) return is_gone && dir.has_key() ? success() : Status(session.error());
     const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, 5s);
     if (done.ok() ? done.value().error.empty() : done.error().code == ErrorCode::kTimeout) break;
     if (!done.ok() && dir.daemons().empty()) return done.error();

@@ -56,6 +56,11 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
   };
   auto client = tcp::ToolClient::connect(endpoints, key.value(), on_slow);
   if (client.ok()) return Session{std::move(dir).value(), std::move(client).value()};
+  if (client.error().code == ErrorCode::kBadVersion) {
+    return Error{ErrorCode::kBadVersion,
+                 "mesh '" + name + "' was started by another release: " + client.error().what +
+                     ", or use that one's phoenix for this mesh"};
+  }
   return Error{ErrorCode::kUnavailable,
                "no daemon of mesh '" + name + "' answers (" + client.error().what +
                    "); if it is gone for good: phoenix down, then " + start};

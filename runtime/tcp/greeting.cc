@@ -201,6 +201,8 @@ struct Attempts {
     }
     ++failures;
     all_refused = all_refused && one.failure.refused;
+    // The one failure that says that a mesh lives.
+    if (outcome.failure.error.code == ErrorCode::kBadVersion) return;
     outcome.failure = std::move(one.failure);
   }
 };

@@ -121,6 +121,31 @@ TEST_CASE("who looks for another processor learns that it is not here") {
   CHECK(outcome.failure.refused);
 }
 
+TEST_CASE("one of another release says more than others at whose addresses is nobody") {
+  test::Loop loop;
+  tcp::acceptor door(loop.io, {asio::ip::address_v4::loopback(), 0});
+  tcp::acceptor closed(loop.io, {asio::ip::address_v4::loopback(), 0});
+  const std::string gone = to_string(Address{"127.0.0.1", closed.local_endpoint().port()});
+  closed.close();
+  tcp::socket other(loop.io);
+  door.async_accept(other, [&](const std::error_code&) {
+    Hello hello = decode_hello(Handshake(Handshake::Side::kAcceptor, test::key_of(1),
+                                         {.role = Role::kDaemon, .self = ProcessorId{7}}, Nonce{})
+                                   .hello())
+                      .value();
+    hello.version = 99;
+    asio::write(other, asio::buffer(encode(hello)));
+  });
+  const std::string alive = to_string(Address{"127.0.0.1", door.local_endpoint().port()});
+  std::optional<DialOutcome> outcome;
+  asio::co_spawn(loop.io, dial_any({gone, alive, gone}, test::key_of(1), kTool),
+                 [&](const std::exception_ptr&, DialOutcome done) { outcome = std::move(done); });
+  REQUIRE(loop.until([&] { return outcome.has_value(); }));
+
+  CHECK(!outcome->reached);
+  CHECK(outcome->failure.error.code == ErrorCode::kBadVersion);
+}
+
 TEST_CASE("nobody at an address is a refusal, a bad address is none") {
   test::Loop loop;
   auto opened = Listener::open(loop.io.get_executor(), {"127.0.0.1", 0});
