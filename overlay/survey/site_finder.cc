@@ -5,6 +5,9 @@
 namespace phx::overlay {
 namespace {
 
+/// Distances within a site differ by so much.
+constexpr int kAlike = 3;
+
 /// REQUIRES some. Half of the values are not above it.
 Duration median(std::vector<Duration> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -36,15 +39,18 @@ void SiteFinder::begin(const KnownNetwork& network) {
 }
 
 void SiteFinder::keep_only(const ProcessorSet& live) {
+  for (Site& site : sites_) site.processors = site.processors.common(live);
+  forget_empty();
+}
+
+void SiteFinder::forget_empty() {
   std::vector<Site> kept;
   std::map<std::size_t, std::size_t> moved;
   const std::size_t count = sites_.size();
   for (std::size_t i = 0; i < sites_.size(); ++i) {
-    Site site = std::move(sites_[i]);
-    site.processors = site.processors.common(live);
-    if (site.processors.empty()) continue;
+    if (sites_[i].processors.empty()) continue;
     moved[i] = kept.size();
-    kept.push_back(std::move(site));
+    kept.push_back(std::move(sites_[i]));
   }
   sites_ = std::move(kept);
   if (moved.size() == count) return;
@@ -105,7 +111,6 @@ void SiteFinder::read(const std::vector<Sample>& samples) {
 }
 
 Duration SiteFinder::near(ProcessorId one, ProcessorId other) const {
-  constexpr int kAlike = 3;
   Duration least = std::min(best_.at(speaker(one)), best_.at(speaker(other)));
   if (const auto site = site_of(other)) {
     least = std::min(least, sites_[*site].round_trip.value_or(least));
@@ -164,7 +169,43 @@ bool SiteFinder::knows_all_landmarks(ProcessorId candidate) const {
 
 bool SiteFinder::on_again(const std::vector<Sample>& samples) {
   read(samples);
-  return adopt();
+  const bool is_changed = adopt();
+  const auto near = [this] {
+    return std::ranges::find_if(between_, [&](const auto& way) { return are_near(way.first); });
+  };
+  bool is_joined = false;
+  for (auto found = near(); found != between_.end(); found = near()) {
+    join(found->first);
+    is_joined = true;
+  }
+  return is_changed || is_joined;
+}
+
+/// Whoever measured badly when it came is a site of its own, until somebody measures better.
+bool SiteFinder::are_near(const Sites& pair) const {
+  Duration least = between_.at(pair);
+  for (const std::size_t site : {pair.first, pair.second}) {
+    least = std::min(least, sites_[site].round_trip.value_or(least));
+    for (const auto& [ends, distance] : between_) {
+      if (ends.first == site || ends.second == site) least = std::min(least, distance);
+    }
+  }
+  return between_.at(pair) <= std::clamp(kAlike * least, options_.near_least, options_.near_most);
+}
+
+/// It stays as far from others as the older one was, so a row of sites does not become one.
+void SiteFinder::join(const Sites& pair) {
+  const auto [kept, joined] = pair;
+  for (std::size_t other = 0; other < sites_.size(); ++other) {
+    if (other == kept || other == joined) continue;
+    const auto distance = between({std::min(joined, other), std::max(joined, other)});
+    if (distance) between_.try_emplace({std::min(kept, other), std::max(kept, other)}, *distance);
+  }
+  std::optional<Duration>& round_trip = sites_[kept].round_trip;
+  if (!round_trip) round_trip = sites_[joined].round_trip.value_or(between_.at(pair));
+  sites_[kept].processors = sites_[kept].processors.united(sites_[joined].processors);
+  sites_[joined].processors = {};
+  forget_empty();
 }
 
 bool SiteFinder::adopt() {

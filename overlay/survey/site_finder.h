@@ -55,7 +55,7 @@ class SiteFinder {
   /// Time of a processor for a message, as several measured it.
   void on_overheads(std::vector<Duration> overheads);
   /// Some who were placed measured again. True: a way is another one now. Longer ways are believed
-  /// when two of these in a row say so, shorter ones at once.
+  /// when two of these in a row say so, shorter ones at once. Sites that are near are one.
   bool on_again(const std::vector<Sample>& samples);
 
   // Queries.
@@ -89,6 +89,9 @@ class SiteFinder {
   bool adopt();
   [[nodiscard]] std::optional<Duration> between(const Sites& pair) const;
   void learn(const Sites& pair, Duration distance);
+  [[nodiscard]] bool are_near(const Sites& pair) const;
+  void join(const Sites& pair);
+  void forget_empty();
 
   SiteFinderOptions options_;
   std::vector<Site> sites_;

@@ -93,6 +93,7 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
   switch (timer) {
     case Timer::kGather:
       changed_.reset();
+      sites_before_ = finder_.sites();
       begin_run(now);
       return begin_round(now, out);
     case Timer::kRound:
@@ -366,6 +367,12 @@ void Surveyor::end_run(Instant now, Outbox& out) {
   if (!silent_.empty()) {
     if (!again_at_) again_at_ = now + options_.again;
     out.arm(Timer::kGather, *again_at_);
+  }
+  const std::size_t before = std::exchange(sites_before_, finder_.sites());
+  if (before > 0 && before < finder_.sites()) soon_ = options_.patrols_soon;
+  if (soon_ > 0) {
+    --soon_;
+    return out.arm(Timer::kPatrol, now + options_.patrol_soon);
   }
   const bool is_doubtful = rates_.doubts() > 0;
   const bool is_wanted = !rates_.wanted(found_.restricted_to(live_)).empty();

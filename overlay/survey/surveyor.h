@@ -38,6 +38,10 @@ struct SurveyorOptions {
   /// How often distances between sites are measured again, each time by others, with so few pings.
   Duration patrol = 5s;
   std::uint32_t patrol_pings = 2;
+  /// After newcomers have become sites of their own: so many come sooner. They may be near others,
+  /// and have measured beside what they had to take over.
+  std::uint32_t patrols_soon = 2;
+  Duration patrol_soon = 500ms;
   /// Processors of a round that also measure what a message costs.
   std::size_t overheads = 8;
   /// Bandwidths are measured so long after all were placed. Who has not reported after so long for
@@ -140,9 +144,11 @@ class Surveyor {
   KnownNetwork at_ask_;                       ///< What was known when they were asked for.
   Complaints complaints_;
   std::uint64_t patrols_ = 0;
-  Instant patrol_at_;          ///< The next one, if that is not past; newcomers put it off.
-  std::uint64_t glanced_ = 0;  ///< Other sites so far, in turns.
-  KnownNetwork found_;         ///< What all were told.
+  std::size_t sites_before_ = 0;  ///< This run.
+  std::uint32_t soon_ = 0;        ///< Patrols.
+  Instant patrol_at_;             ///< The next one, if that is not past; newcomers put it off.
+  std::uint64_t glanced_ = 0;     ///< Other sites so far, in turns.
+  KnownNetwork found_;            ///< What all were told.
   bool insists_ = false;
   std::optional<Instant> again_at_;  ///< When the silent ones are asked again.
 };

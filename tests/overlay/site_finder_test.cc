@@ -163,6 +163,42 @@ TEST_CASE("a newcomer that measures badly changes nothing of what is known") {
   CHECK(finder.site_of(p(7)) == finder.site_of(p(1)));
 }
 
+TEST_CASE("a newcomer that measured badly is of a site as soon as it measures well") {
+  SiteFinder finder = found();
+  const KnownNetwork before = finder.network();
+  finder.on_round({p(7)}, {p(7)}, {{p(7), p(1), 40ms}, {p(7), p(4), 30ms}});
+  REQUIRE(finder.sites() == 3);
+  CHECK_FALSE(finder.on_again({{p(7), p(4), 29ms}}));
+  CHECK(finder.on_again({{p(7), p(5), 400us}}));
+  CHECK(finder.sites() == 2);
+  CHECK(finder.site_of(p(7)) == finder.site_of(p(4)));
+  CHECK(finder.network().way(p(1), p(7)) == before.way(p(1), p(4)));
+  CHECK(finder.network().sites[1].latency == before.sites[1].latency);
+}
+
+TEST_CASE("a row of sites, each near the next one, does not become one") {
+  SiteFinder finder({});
+  const auto far = [](std::uint32_t one, std::uint32_t other) {
+    return 950us * static_cast<Duration::rep>(one - other);
+  };
+  std::vector<Sample> all;
+  for (std::uint32_t i = 1; i <= 6; ++i) {
+    finder.on_round({p(i)}, {p(i)},
+                    {{p(i), p(1), 9ms},
+                     {p(i), p(2), 9ms},
+                     {p(i), p(3), 9ms},
+                     {p(i), p(4), 9ms},
+                     {p(i), p(5), 9ms}});
+    for (std::uint32_t j = 1; j < i; ++j) all.push_back({p(i), p(j), far(i, j)});
+  }
+  REQUIRE(finder.sites() == 6);
+  CHECK(finder.on_again(all));
+  CHECK(finder.sites() == 3);
+  CHECK(finder.network().check().ok());
+  for (int i = 0; i < 3; ++i) static_cast<void>(finder.on_again(all));
+  CHECK(finder.sites() == 3);
+}
+
 TEST_CASE("that somebody leaves does not make a longer way forgotten") {
   SiteFinder finder = found();
   finder.on_round({p(7)}, {p(7)}, {{p(7), p(1), 9ms}, {p(7), p(4), 7ms}});

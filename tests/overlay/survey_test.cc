@@ -40,6 +40,21 @@ TEST_CASE("a newcomer is placed without anybody else measuring anything") {
   CHECK(net.tasks == before + 1);
 }
 
+TEST_CASE("newcomers that are busy when they come are of their sites a second after they are not") {
+  Net net(round_robin(20, 3));
+  net.members(first(12));
+  net.run_for(3s);
+  for (std::uint32_t newcomer = 13; newcomer <= 20; ++newcomer) {
+    net.queued[p(newcomer)] = Duration{5ms} * static_cast<Duration::rep>(newcomer % 4 + 1);
+  }
+  net.members(first(20));
+  net.run_for(700ms);
+  CHECK(net.common().sites.size() > 3);
+  net.queued.clear();
+  net.run_for(1s);
+  net.check_sites(3);
+}
+
 TEST_CASE("a newcomer is told at once what is known") {
   Net net(round_robin(20, 3));
   net.members(first(19));

@@ -30,7 +30,8 @@ void SurveyNet::take(ProcessorId from, Survey::Outbox& out) {
         loaded += load->bytes.size();
         loaded_over[{from, send->to}] += load->bytes.size();
       }
-      const Instant at = passes(from, send->to, send->message) + way(from, send->to);
+      Instant at = passes(from, send->to, send->message) + way(from, send->to);
+      if (const auto found = queued.find(send->to); found != queued.end()) at += found->second;
       mail.emplace(at, Letter{from, send->to, std::move(send->message)});
     } else if (const auto* arm = std::get_if<Survey::Outbox::Arm>(&item)) {
       timers[{from, arm->timer}] = arm->at;

@@ -60,8 +60,9 @@ struct SurveyNet {
   Duration far = 3ms;
   Instant now{};
   ProcessorSet live;
-  std::set<ProcessorId> mute;        ///< What they send is lost.
-  std::set<ProcessorId> uninformed;  ///< What they should be told of the network is lost.
+  std::set<ProcessorId> mute;              ///< What they send is lost.
+  std::map<ProcessorId, Duration> queued;  ///< So long messages to them wait behind others' bytes.
+  std::set<ProcessorId> uninformed;        ///< What they should be told of the network is lost.
   std::map<ProcessorId, Survey> surveys;
   std::multimap<Instant, Letter> mail;
   std::map<std::pair<ProcessorId, Survey::Timer>, std::optional<Instant>> timers;
