@@ -125,7 +125,6 @@ bool RateGauge::is_sure(const Flight& flight, std::uint64_t before, Duration cou
   if (!is_near) {
     return flight.bytes >= options_.far_most || (is_timed && counted >= flight.round_trip);
   }
-  if (flight.rate.at_most == 0) return false;
   const auto [less, more] =
       std::minmax({static_cast<double>(before), static_cast<double>(flight.rate.at_most)});
   return less > 0 && more <= options_.agree * less && (is_timed || counted < options_.instant);
@@ -141,12 +140,14 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
   flight.rate.at_least = rate_of(bytes, elapsed);
   flight.rate.at_most = rate_of(bytes, counted);
   flight.rate.taken = flight.half_at ? rate_of(traffic_.taken - flight.half_taken, elapsed) : 0;
+  bool is_burst = false;
   const std::uint64_t whole = rate_of(flight.got, now - flight.asked);
   if (flight.round_trip == Duration{} && flight.rate.at_least > options_.burst * whole) {
-    flight.rate.at_least = flight.rate.at_most = 0;
+    flight.rate.at_least = flight.rate.at_most = whole;
+    is_burst = true;
   }
-  const bool is_vain = flight.rate.at_most == 0 && flight.bytes >= options_.burst_most;
-  const bool is_over = is_sure(flight, before, counted) || is_vain || flight.bytes >= options_.most;
+  const bool is_enough = flight.bytes >= (is_burst ? options_.burst_most : options_.most);
+  const bool is_over = is_enough || (!is_burst && is_sure(flight, before, counted));
   if (!flight.grows || is_over) return close(now, out);
   const std::uint64_t growth = flight.round_trip > Duration{} ? options_.far_growth : 2;
   flight.bytes = std::min(growth * flight.bytes, options_.most);

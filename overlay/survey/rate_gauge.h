@@ -27,7 +27,7 @@ struct RateGaugeOptions {
   std::uint64_t fastest = 1'250'000'000;
   Duration instant = 50us;
   /// A second half that comes so many times faster than all of it has waited here, for this
-  /// processor's turn, and tells nothing; so many bytes were asked for in vain then at most.
+  /// processor's turn. More is asked for then, up to so much, of which the whole time counts.
   std::uint64_t burst = 4;
   std::uint64_t burst_most = std::uint64_t{1} << 20U;
   /// Between sites each request is `far_growth` times the one before, until the second half took

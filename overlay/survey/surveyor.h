@@ -16,50 +16,9 @@
 #include "overlay/survey/complaints.h"
 #include "overlay/survey/rate_finder.h"
 #include "overlay/survey/site_finder.h"
+#include "overlay/survey/surveyor_options.h"
 
 namespace phx::overlay {
-
-struct SurveyorOptions {
-  SiteFinderOptions sites;
-  /// A run begins so long after the last change of the membership, but not later than
-  /// `gather_most` after the first one.
-  Duration gather = 100ms;
-  Duration gather_most = 500ms;
-  /// Candidates for new landmarks per round: as many as there are sites, and at least these.
-  std::size_t candidates = 8;
-  /// Pings to each landmark; the shortest round trip counts [Saito08 G18].
-  std::uint32_t pings = 3;
-  /// A landmark's time for those who measure it: tasks are spread over this for each of them.
-  Duration per_asker = 400us;
-  /// Who is not heard of after spreading and this is left out of the run.
-  Duration patience = 9s;
-  /// Those are tried again after this time.
-  Duration again = 10s;
-  /// How often distances between sites are measured again, each time by others, with so few pings.
-  Duration patrol = 5s;
-  std::uint32_t patrol_pings = 2;
-  /// After newcomers have become sites of their own: so many come sooner. They may be near others,
-  /// and have measured beside what they had to take over.
-  std::uint32_t patrols_soon = 2;
-  Duration patrol_soon = 500ms;
-  /// Processors of a round that also measure what a message costs.
-  std::size_t overheads = 8;
-  /// Bandwidths are measured so long after all were placed. Who has not reported after so long for
-  /// each download that it was asked for is left out.
-  Duration rates_after = 1s;
-  Duration rates_patience = 2500ms;
-  ComplaintOptions complaints;
-  std::size_t doubts_most = 16;  ///< More are not measured because of complaints [limit].
-  /// Ways into each site that a patrol looks at; bytes for it: what passes in so much time, within
-  /// bounds. What is not as it was known is measured at once and at length.
-  std::size_t glances = 4;
-  Duration glance = 1ms;
-  std::uint64_t glance_least = 8192;
-  std::uint64_t glance_most = std::uint64_t{128} << 10U;
-  /// On ways of longer round trips: what passes in one, to tell a narrow way from TCP's windows.
-  std::uint64_t far_glance_most = std::uint64_t{512} << 10U;
-  std::uint64_t glances_most = std::uint64_t{640} << 10U;  ///< Into a site, but for the first one.
-};
 
 /// Directs the survey of a mesh: rounds of tasks to whoever is in no site yet, until all are;
 /// later patrols, which notice that a way has changed. [overlay/survey/README.md]

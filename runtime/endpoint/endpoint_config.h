@@ -89,9 +89,8 @@ struct EndpointConfig {
   /// Of a message of so many bytes to so many vnodes.
   [[nodiscard]] std::size_t cast_piece(std::size_t message, std::uint64_t vnodes) const {
     const std::uint64_t depth = std::bit_ceil(std::max<std::uint64_t>(vnodes, 32)) / 32;
-    const std::size_t root = root_piece(message / depth);
-    const std::size_t least =
-        std::max({cast_piece_shallow / depth, cast_piece_least, std::min(root, cast_piece_root)});
+    const std::size_t root = depth < 4 ? std::min(root_piece(message / depth), cast_piece_root) : 0;
+    const std::size_t least = std::max({cast_piece_shallow / depth, cast_piece_least, root});
     const std::size_t most = cast_piece_shallow > cast_piece_least ? cast_pieces : 8 * cast_pieces;
     const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(message / most, 1));
     return std::min(std::max(wanted, least), piece_bytes);

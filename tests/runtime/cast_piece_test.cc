@@ -61,10 +61,17 @@ TEST_CASE("a long message is cut into many pieces where the wire is slower than 
   within.cast_piece_shallow = kLong;
   for (const std::uint64_t vnodes : {16U, 201U}) {
     CHECK(between.cast_piece(kMiB, vnodes) == kShort);
-    CHECK(between.cast_piece(64 * kMiB, vnodes) == kShort);
     CHECK(between.cast_piece(256 * kMiB, vnodes) == kLong);
     CHECK(within.cast_piece(64 * kMiB, vnodes) == 2 * kLong);
   }
+  // To few vnodes they grow with the root of the message, to twice the least.
+  CHECK(between.cast_piece(2 * kMiB, 16) == kShort);
+  CHECK(between.cast_piece(4 * kMiB, 16) == 2 * kShort);
+  CHECK(between.cast_piece(64 * kMiB, 16) == 2 * kShort);
+  CHECK(between.cast_piece(4 * kMiB, 64) == kShort);
+  CHECK(between.cast_piece(64 * kMiB, 64) == 2 * kShort);
+  CHECK(between.cast_piece(64 * kMiB, 128) == kShort);
+  CHECK(between.cast_piece(64 * kMiB, 201) == kShort);
   CHECK(between.cast_piece(std::size_t{16} << 30U, 201) == between.piece_bytes);
   CHECK(within.cast_piece(kMiB, 16) == kLong);
   EndpointConfig beside;
