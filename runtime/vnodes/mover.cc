@@ -10,6 +10,10 @@
 namespace phx::runtime {
 namespace {
 
+/// For so long a newcomer that knows sites, but not its own, wants no vnodes.
+constexpr Duration kPlacePatience = 1s;
+constexpr Duration kPlacePause = 20ms;  ///< Then it looks again.
+
 /// For a person: why an application cannot release one of them; empty if it can.
 std::string why_kept(const VnodeSet& vnodes, const Kept& kept) {
   for (const auto& [vnode, bytes] : kept) {
@@ -79,12 +83,25 @@ void Mover::balance(Instant now, Router& router, const Standing& standing, JobOu
   const Stock stock{self_, router.map().owned_by(self_), incoming() + pulled(now)};
   const std::vector<Load> pulls = wanted(stock, router.map(), standing);
   if (pulls.empty() && !is_short(stock, router.map(), standing)) return;
+  if (waits_for_place(now, standing)) {
+    out.arm(JobTimer{JobTimer::Kind::kBalance, job_, {}}, now + kPlacePause);
+    return;
+  }
   asked_ = true;
   for (const Load& pull : pulls) {
     out.send(pull.processor, Pull{job_, pull.vnodes, {}});
     pulled_[pull.processor] = {pull.vnodes, now};
   }
   retry_later(now, out);
+}
+
+/// Round trips that are measured beside states of vnodes tell of these, and until its site is known
+/// trees cross the network for it.
+bool Mover::waits_for_place(Instant now, const Standing& standing) {
+  const overlay::KnownNetwork* network = standing.network;
+  if (network == nullptr || network->sites.empty() || network->site_of(self_)) return false;
+  if (!unplaced_since_) unplaced_since_ = now;
+  return now - *unplaced_since_ < kPlacePatience;
 }
 
 void Mover::on_timer(Instant now, Router& router, const Standing& standing, JobOutbox& out) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,6 +94,7 @@ class Mover {
 
   /// Asked for, and not answered yet: it would be asked for twice.
   [[nodiscard]] std::uint64_t pulled(Instant now);
+  [[nodiscard]] bool waits_for_place(Instant now, const Standing& standing);
   void push_all(Router& router, const Standing& standing, JobOutbox& out);
   void offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out);
   /// These, which the daemon keeps, are on their way to `to` from now on.
@@ -133,6 +135,7 @@ class Mover {
   VnodeSet untold_;  ///< Moved since a leaver said where to.
   std::map<std::pair<ProcessorId, std::uint64_t>, VnodeSet> incoming_;  ///< Accepted, not arrived.
   std::map<ProcessorId, Pulled> pulled_;
+  std::optional<Instant> unplaced_since_;  ///< It wants vnodes, and its site is not known.
   bool asked_ = false;  ///< A round of Pulls is out, and its timer runs.
   VnodeSet withdrawn_;  ///< The application was told to release these for one who is gone.
   std::map<ProcessorId, VnodeSet> assuming_;  ///< Wanted by the application; and who was asked.
