@@ -83,6 +83,31 @@ TEST_CASE("a processor that is no member is not asked") {
   CHECK(h.sent<Pull>().empty());
 }
 
+TEST_CASE("a newcomer asks when its site is known, or when it has waited for that for a second") {
+  overlay::KnownNetwork network;
+  Harness h(kOther);
+  h.standing.network = &network;
+  const auto pulls_at = [&](Duration time) {
+    h.mover.on_timer(kStart + time, h.router, h.standing, h.out);
+    return h.sent<Pull>().size();
+  };
+  SUBCASE("others are known: it waits") {
+    network.sites.push_back({"", {kOther, kThird}, std::nullopt});
+    CHECK(pulls_at(0ms) == 0);
+    CHECK(pulls_at(900ms) == 0);
+    SUBCASE("until it is placed") {
+      network.sites.push_back({"", {kSelf}, std::nullopt});
+      CHECK(pulls_at(920ms) == 1);
+    }
+    SUBCASE("no longer than a second") {
+      CHECK(pulls_at(1s) == 1);
+    }
+  }
+  SUBCASE("nothing is known of anybody: it does not wait") {
+    CHECK(pulls_at(0ms) == 1);
+  }
+}
+
 TEST_CASE("a donor keeps its share, however much it is asked for") {
   Harness h(kSelf);
 
