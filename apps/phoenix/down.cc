@@ -50,9 +50,11 @@ Status ask_to_end(const std::string& name, const MeshDir& dir) {
   Choice choice;
   for (int i = 0; i < kTries; ++i) {
     auto session = connect(name, choice);
-    // A mesh of which nobody answers is gone; one of another release is not.
-    const bool is_gone = !session.ok() && session.error().code != ErrorCode::kBadVersion;
-    if (!session.ok()) return is_gone && dir.has_key() ? success() : Status(session.error());
+    if (!session.ok()) {
+      // A mesh of which nobody answers is gone; one of another release is not.
+      const bool is_gone = dir.has_key() && session.error().code != ErrorCode::kBadVersion;
+      return is_gone ? success() : Status(session.error());
+    }
     const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, 5s);
     if (done.ok() ? done.value().error.empty() : done.error().code == ErrorCode::kTimeout) break;
     if (!done.ok() && dir.daemons().empty()) return done.error();

@@ -95,18 +95,18 @@ void RateFinder::keep_only(const ProcessorSet& live) {
   in_vain_.clear();
 }
 
-void RateFinder::on_measured(const Download& download, const Rate& rate,
+bool RateFinder::on_measured(const Download& download, const Rate& rate,
                              const KnownNetwork& network) {
   const bool is_vain = is_false_alarm(download, rate, network);
   const bool is_doubted = doubted_.erase(download) > 0;
-  if (is_vain) return;
+  if (is_vain) return false;
   if (rate.at_most == 0) {  // Else each of them would be waited for.
     std::erase_if(doubted_, [&](const auto& one) { return one.first.from == download.from; });
   }
   const bool is_accompanied = has_company(download, rate, network);
   const auto to = network.site_of(download.to);
   const auto from = network.site_of(download.from);
-  if (!to || !from) return;
+  if (!to || !from) return false;
   if (*to == *from) {
     rated_.insert(download.to);
     rated_.insert(download.from);
@@ -120,10 +120,11 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
     ++sender.measured;
     ++receiver.measured;
   }
-  if (rate.at_most == 0) return;
+  if (rate.at_most == 0) return false;
   // What was taken, and what came beside it, may have waited somewhere.
   const std::uint64_t usual_in = network.usual.in_bytes_per_second.value_or(0);
   const std::uint64_t passed = is_accompanied ? std::min(rate.at_least, usual_in) : rate.at_least;
+  bool is_clear = false;
   if (is_accompanied) {
     keep_usual(download, rate, network);
   } else if (*to != *from) {
@@ -134,7 +135,7 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
     if (is_found) note_partners(download);
     const bool is_sender = is_often_blamed(download.from);
     const bool is_receiver = is_often_blamed(download.to);
-    has_culprit_ = has_culprit_ || (is_found && is_sender != is_receiver);
+    is_clear = is_found && is_sender != is_receiver;
     if (is_sender || !is_receiver) sender = {passed, sender.in, 1};
     if (is_receiver || !is_sender) receiver = {receiver.out, passed, 1};
   }
@@ -142,6 +143,7 @@ void RateFinder::on_measured(const Download& download, const Rate& rate,
   const std::uint64_t taken = std::min(rate.taken, usual_in);
   sender.out = std::max(sender.out, passed);
   receiver.in = std::max({receiver.in, passed, taken});
+  return is_clear;
 }
 
 /// Traffic was slow, and a measurement was not: all is as it was, unless somebody was blamed.
@@ -266,10 +268,6 @@ void RateFinder::on_complaint(const Download& download, const KnownNetwork& netw
   if (beside_to != kNobody) doubted_.try_emplace({download.to, beside_to}, Doubt::kComplaint);
   if (beside_from != kNobody) doubted_.try_emplace({beside_from, download.from}, Doubt::kComplaint);
   if (to != from || beside_to == kNobody) doubted_.try_emplace(download, Doubt::kComplaint);
-}
-
-bool RateFinder::take_culprit() {
-  return std::exchange(has_culprit_, false);
 }
 
 std::vector<RateFinder::Download> RateFinder::wanted(const KnownNetwork& network) const {

@@ -40,8 +40,9 @@ class RateFinder {
     std::uint64_t taken = 0;  ///< By the receiver from all, at the same time.
     std::uint64_t sent = 0;   ///< By the sender to all; 0: not known.
   };
-  /// A long measurement is over.
-  void on_measured(const Download& download, const Rate& rate, const KnownNetwork& network);
+  /// A long measurement is over. True: it was doubted, and slow, and it is clear which of its ends
+  /// is to blame.
+  bool on_measured(const Download& download, const Rate& rate, const KnownNetwork& network);
   /// A short one, which is not believed: if it is not what is known, a long one has to follow.
   void on_glance(const Download& download, const Rate& rate, const KnownNetwork& network);
 
@@ -51,9 +52,6 @@ class RateFinder {
   /// Somebody finds it much slower than known: both its ends are to be measured with others of
   /// their sites; then the way, if it is one between sites. REQUIRES two processors.
   void on_complaint(const Download& download, const KnownNetwork& network);
-
-  /// Whether a doubted one was slow since, and it is clear which of its ends is to blame.
-  bool take_culprit();
 
   // Queries.
   /// What has to be measured next: interfaces first, by pairs of which each has its own; then ways
@@ -100,7 +98,6 @@ class RateFinder {
   std::map<Download, Rate> ways_;  ///< Between sites, few of each pair.
   enum class Doubt : std::uint8_t { kGlance, kComplaint };
   std::map<Download, Doubt> doubted_;  ///< To be measured again; the result counts.
-  bool has_culprit_ = false;
   /// With whom somebody was found slow since nothing was doubted.
   std::map<ProcessorId, std::set<ProcessorId>> partners_;
   std::set<std::pair<ProcessorId, ProcessorId>> in_vain_;  ///< Ways, by their sites' lowest.

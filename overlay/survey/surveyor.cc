@@ -283,24 +283,25 @@ void Surveyor::on_report(Instant now, ProcessorId from, const SurveyReport& repo
       samples_.push_back({from, landmark, time});
     }
   }
-  read_rates(from, report);
+  const bool is_clear = read_rates(from, report);
   if (report.overhead && *report.overhead > Duration{} && *report.overhead < kOverheadMost) {
     if (overheads_.size() >= kOverheadsKept) overheads_.erase(overheads_.begin());
     overheads_.push_back(*report.overhead);
   }
   if (awaited_.empty()) return end_round(now, out);
   // Nobody has to wait for the others' measurements, which may take long where something is slow.
-  if (rates_.take_culprit() && std::exchange(is_doubtful_, false)) tell(out);
+  if (is_clear && std::exchange(is_doubtful_, false)) tell(out);
 }
 
 /// What was asked for; what is not in the report could not be measured.
-void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
+bool Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
+  bool is_clear = false;
   const auto read = [&](const RateFinder::Download& download, const RateFinder::Rate& rate) {
     if (!live_.contains(download.from)) return;
     if (stage_ == Stage::kPatrol) {
       rates_.on_glance(download, rate, at_ask_);
     } else {
-      rates_.on_measured(download, rate, at_ask_);
+      is_clear = rates_.on_measured(download, rate, at_ask_) || is_clear;
     }
   };
   for (const auto& [server, least, most, taken, sent] : report.rates) {
@@ -316,6 +317,7 @@ void Surveyor::read_rates(ProcessorId from, const SurveyReport& report) {
   const std::vector<RateFinder::Download> failed(begin, end);
   downloads_.erase(begin, end);
   for (const RateFinder::Download& one : failed) read(one, {});
+  return is_clear;
 }
 
 void Surveyor::on_complaint(Instant now, const RateFinder::Download& download,
@@ -335,7 +337,6 @@ void Surveyor::end_round(Instant now, Outbox& out) {
   if (stage_ == Stage::kRates) {
     for (const ProcessorId silent : awaited_.ids()) read_rates(silent, {});
     // A change that somebody suffers from is told before all is known of it.
-    rates_.take_culprit();
     if (std::exchange(is_doubtful_, false)) tell(out);
     return begin_rates(now, out);
   }

@@ -68,7 +68,8 @@ class Surveyor {
   void begin_rates(Instant now, Outbox& out);
   [[nodiscard]] SurveyTask::Download glance(ProcessorId to, ProcessorId from) const;
   void add_glances(const std::vector<ProcessorId>& askers, std::vector<SurveyTask>& tasks);
-  void read_rates(ProcessorId from, const SurveyReport& report);
+  /// True: it is clear who is to blame for something slow.
+  bool read_rates(ProcessorId from, const SurveyReport& report);
   /// What is known now, of those who live.
   [[nodiscard]] KnownNetwork current() const;
   void ask(Instant now, const std::vector<SurveyTask>& tasks,

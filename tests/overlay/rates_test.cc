@@ -347,10 +347,13 @@ TEST_CASE(
     finder.on_complaint({p(1), p(4)}, network);
     const auto all = finder.wanted(network);
     REQUIRE_FALSE(all.empty());
-    for (const RateFinder::Download& one : all) finder.on_measured(one, rate, network);
+    bool has_culprit = false;
+    for (const RateFinder::Download& one : all) {
+      has_culprit = finder.on_measured(one, rate, network) || has_culprit;
+    }
     KnownNetwork result = network;
     finder.fill(result, network);
-    return Result{result == network, finder.take_culprit()};
+    return Result{result == network, has_culprit};
   };
   CHECK(measure({10 * kGigabit, 10 * kGigabit, 0, 0}, {}).is_as_before);
   CHECK(measure({kGigabit, kGigabit, 0, 0}, {1, 2}).is_as_before);
