@@ -101,8 +101,8 @@ using ReductionWay = std::uint8_t;
 inline constexpr ReductionWay kShortWay = 0;
 inline constexpr ReductionWay kWays = kLearnedTrees;
 /// `size`: of the whole value, of which reduction `number` is a piece.
-[[nodiscard]] constexpr ReductionWay way_of(std::uint64_t number, SizeClass size) {
-  return static_cast<ReductionWay>(learned_number(size, number));
+[[nodiscard]] constexpr ReductionWay way_of(std::uint64_t number, SizeClass size, bool ordered) {
+  return static_cast<ReductionWay>(learned_number(size, number, ordered));
 }
 
 /// One reduction: the `number`-th towards `target` (every vnode counts its own calls).
@@ -115,7 +115,7 @@ struct ReductionId {
 struct ReductionKind {
   ReduceOp op = ReduceOp::kSum;
   ReduceType type = ReduceType::kInt64;
-  bool to_all = false;  ///< The target broadcasts the result (allreduce).
+  bool to_all = false;   ///< The target broadcasts the result (allreduce).
   bool ordered = false;  ///< Floating-point: the same bits in any tree [README, "Ordered"].
   friend bool operator==(const ReductionKind&, const ReductionKind&) = default;
 };

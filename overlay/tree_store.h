@@ -67,10 +67,10 @@ class TreeStore {
     return found == views_.end() ? nullptr : &found->second;
   }
   /// The tree that collectives of `root` take now: planned ones in turns, by the number of the
-  /// piece, if there are any; else a learned one of this style, for messages of this size, in turns
-  /// too; else its latency tree, whether it is known here or not.
+  /// piece, if there are any; else a learned one of this style, for messages of this size (or for
+  /// ordered sums), in turns too; else its latency tree, whether it is known here or not.
   [[nodiscard]] TreeId in_use(ProcessorId root, std::uint32_t style, std::uint64_t piece = 0,
-                              SizeClass size = 0) const {
+                              SizeClass size = 0, bool in_ranges = false) const {
     const auto behind = views_.upper_bound({root, TreeKind::kPlanned, kLastNumber});
     if (behind != views_.begin()) {
       const TreeId last = std::prev(behind)->first;
@@ -80,7 +80,8 @@ class TreeStore {
       }
     }
     if (!drawer_) return {root, TreeKind::kLatency};
-    return {root, TreeKind::kLearned, style * kLearnedTrees + learned_number(size, piece)};
+    return {root, TreeKind::kLearned,
+            style * kLearnedTrees + learned_number(size, piece, in_ranges)};
   }
   /// Plans are for the members that they were made for.
   /// True: there were some.

@@ -1,24 +1,56 @@
 #include "runtime/cast_piece.h"
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <optional>
 
 #include "runtime/membership/failure_detector.h"
 
 namespace phx::runtime {
 
+namespace {
+
+constexpr std::uint32_t kShortest = std::uint32_t{4} << 10U;
+constexpr std::uint32_t kShort = std::uint32_t{16} << 10U;
+constexpr std::uint32_t kLong = std::uint32_t{64} << 10U;
+constexpr std::uint32_t kLongest = std::uint32_t{256} << 10U;
+constexpr std::uint64_t kFast = 500'000'000;  // bytes per second
+
+/// One way, of those that are known.
+std::optional<Duration> longest_way(const overlay::KnownNetwork& network) {
+  std::optional<Duration> longest;
+  const auto see = [&](std::optional<Duration> latency) {
+    if (latency && (!longest || *latency > *longest)) longest = latency;
+  };
+  for (const auto& site : network.sites) see(site.latency);
+  for (const auto& [ends, way] : network.between) see(way.latency);
+  return longest;
+}
+
+/// So long that the levels of a tree take a tenth of the longest way to be filled.
+std::uint32_t filling_piece(std::size_t members, const overlay::KnownNetwork& network) {
+  const auto longest = longest_way(network);
+  const auto& usual = network.usual;
+  if (!longest || !usual.out_bytes_per_second || !usual.in_bytes_per_second) return kShort;
+  const auto rate = std::min(*usual.out_bytes_per_second, *usual.in_bytes_per_second);
+  const double held = static_cast<double>(rate) * std::chrono::duration<double>(*longest).count();
+  const double piece = held / 10 / static_cast<double>(std::bit_width(members));
+  return std::bit_floor(static_cast<std::uint32_t>(std::clamp<double>(piece, kShortest, kShort)));
+}
+
+}  // namespace
+
 std::uint32_t cast_piece(const View& view, const overlay::KnownNetwork& network) {
-  constexpr std::uint32_t kShort = std::uint32_t{16} << 10U;
-  constexpr std::uint32_t kLong = std::uint32_t{64} << 10U;
-  constexpr std::uint32_t kLongest = std::uint32_t{256} << 10U;
-  constexpr std::uint64_t kFast = 500'000'000;  // bytes per second
   const auto& members = view.members;
   const bool is_one_machine = std::all_of(members.begin(), members.end(), [&](const auto& one) {
     return share_machine(members.begin()->second, one.second);
   });
+  if (is_one_machine) return kLongest;
   const bool is_fast = network.usual.out_bytes_per_second.value_or(0) >= kFast &&
                        network.usual.in_bytes_per_second.value_or(0) >= kFast;
-  if (is_one_machine) return kLongest;
-  return is_fast ? kLong : kShort;
+  return is_fast ? kLong : filling_piece(members.size(), network);
 }
 
 }  // namespace phx::runtime

@@ -20,7 +20,7 @@ std::set<ProcessorId> WarmRoots::take_partners(const overlay::TreeStore& trees) 
   std::set<ProcessorId> partners;
   for (const ProcessorId root : std::exchange(drawn_, {})) {
     for (const SizeClass size : {kNear, kChain}) {
-      for (std::uint64_t piece = 0; piece < kLongTrees; ++piece) {
+      for (std::uint64_t piece = 0; piece < long_trees(size); ++piece) {
         const TreeView* view = trees.view(trees.in_use(root, planners::kLearnedStyle, piece, size));
         if (view == nullptr) continue;
         if (view->parent) partners.insert(*view->parent);

@@ -68,9 +68,9 @@ Status SizeSweep::measure_own(std::uint64_t bytes) {
                     .seed = options_.seed,
                     .bytes = static_cast<std::size_t>(bytes),
                     .piece_bytes = std::size_t{256} << 10U,
-                    .pause = ground_.is_reduction ? 100us : 1ms});
+                    .pause = ground_.is_reduction ? 100us : 1ms,
+                    .learn = kLearn});
   if (!trial.start()) return broken("the simulated mesh does not form");
-  trial.cluster().run_for(kLearn);
   for (const char* way : {kFirst, kLater}) {
     const auto elements = static_cast<std::size_t>((bytes + kElement - 1) / kElement);
     const auto round =

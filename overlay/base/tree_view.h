@@ -30,16 +30,43 @@ inline constexpr std::uint64_t kLongMessage = 8192;
   return size;
 }
 
-/// Of a root's learned trees number 0 is for short messages. Each other class has so many, and the
-/// pieces of its messages take turns.
-inline constexpr std::uint32_t kLongTrees = 2;
-inline constexpr std::uint32_t kLearnedTrees = 1 + (kSizeClasses - 1U) * kLongTrees;
-[[nodiscard]] constexpr std::uint32_t learned_number(SizeClass size, std::uint64_t piece) {
-  if (size == 0) return 0;
-  return 1 + (size - 1U) * kLongTrees + static_cast<std::uint32_t>(piece % kLongTrees);
+/// So many learned trees of a root take turns with the pieces of a message of this class. More of
+/// them are less deep, but none passes more on: of many pieces two are as good.
+[[nodiscard]] constexpr std::uint32_t long_trees(SizeClass size) {
+  constexpr SizeClass kMany = 3;  // to 1 MiB
+  if (size == 0) return 1;
+  return size <= kMany ? 8 : 2;
 }
+/// So many take turns with those of an ordered sum: trees with a range of a site below each.
+inline constexpr std::uint32_t kRangeTrees = 2;
+/// Of a root's learned trees number 0 is for short messages. Then those of each class: for any
+/// message, and behind them those with ranges where these are other ones.
+[[nodiscard]] constexpr std::uint32_t first_learned(SizeClass size) {
+  std::uint32_t first = 0;
+  for (SizeClass each = 0; each < size; ++each) {
+    first += long_trees(each) + (long_trees(each) > kRangeTrees ? kRangeTrees : 0);
+  }
+  return first;
+}
+inline constexpr std::uint32_t kLearnedTrees = first_learned(kSizeClasses);
+[[nodiscard]] constexpr std::uint32_t learned_number(SizeClass size, std::uint64_t piece,
+                                                     bool in_ranges = false) {
+  const std::uint32_t any = long_trees(size);
+  if (!in_ranges || any <= kRangeTrees) {
+    return first_learned(size) + static_cast<std::uint32_t>(piece % any);
+  }
+  return first_learned(size) + any + static_cast<std::uint32_t>(piece % kRangeTrees);
+}
+/// REQUIRES a number below kLearnedTrees.
 [[nodiscard]] constexpr SizeClass size_of_learned(std::uint32_t number) {
-  return static_cast<SizeClass>((number + kLongTrees - 1U) / kLongTrees);
+  SizeClass size = 0;
+  while (number >= first_learned(static_cast<SizeClass>(size + 1U))) ++size;
+  return size;
+}
+/// Of those that are for ordered sums alone.
+[[nodiscard]] constexpr bool has_ranges(std::uint32_t number) {
+  const SizeClass size = size_of_learned(number);
+  return number >= first_learned(size) + long_trees(size);
 }
 
 /// The name of a tree: the processor it belongs to, what it is good for, and which of several.

@@ -131,31 +131,32 @@ NetworkPlans::Steps NetworkPlans::steps_of(const PlannedTree& tree) const {
   return steps;
 }
 
-Plan NetworkPlans::make_plan(TreeStyle style, SizeClass size, Place root) const {
-  const Planner* planner = planner_of(style);
-  const bool is_short = planner == nullptr && size == 0;
-  const Task task{is_short ? costs_ : long_costs_, root, usual_bytes(size)};
-  if (planner == nullptr) return is_short ? plan_greedy(task) : plan_two_tree(task);
+Plan NetworkPlans::make_plan(const Kind& kind, Place root) const {
+  const Planner* planner = planner_of(kind.style);
+  const bool is_short = planner == nullptr && kind.size == 0;
+  const Task task{is_short ? costs_ : long_costs_, root, usual_bytes(kind.size)};
+  if (is_short) return plan_greedy(task);
+  if (planner == nullptr) return kind.in_ranges ? plan_two_tree(task) : plan_striped(task);
   return planner->from_pairs == nullptr ? planner->make(task) : plan_from_pairs(*planner, task);
 }
 
 const NetworkPlans::Steps& NetworkPlans::plan_of(Place root, std::uint32_t number) {
-  const SizeClass size = size_of_learned(number % kLearnedTrees);
-  TreeStyle style = number / kLearnedTrees;
-  if (planner_of(style) == nullptr || costs_.size() > kScheduledMax) style = kLearnedStyle;
-  if (style == kLearnedStyle) {
+  const std::uint32_t turn = number % kLearnedTrees;
+  Kind kind{number / kLearnedTrees, size_of_learned(turn), has_ranges(turn)};
+  if (planner_of(kind.style) == nullptr || costs_.size() > kScheduledMax) {
+    kind.style = kLearnedStyle;
     // Everybody must take the same one of the class.
-    const Costs& costs = size == 0 ? costs_ : long_costs_;
+    const Costs& costs = kind.size == 0 ? costs_ : long_costs_;
     Place first = 0;
     while (costs.class_of(first) != costs.class_of(root)) ++first;
     root = first;
   }
-  const auto [at, is_new] = plans_.try_emplace({style, size, root});
+  const auto [at, is_new] = plans_.try_emplace({kind, root});
   if (is_new) {
-    const Plan plan = make_plan(style, size, root);
+    const Plan plan = make_plan(kind, root);
     for (const PlannedTree& tree : plan.trees) at->second.push_back(steps_of(tree));
   }
-  return at->second[number % kLearnedTrees % at->second.size()];
+  return at->second[turn % at->second.size()];
 }
 
 Duration NetworkPlans::round_trip(ProcessorId from, ProcessorId to) const {

@@ -47,7 +47,13 @@ class NetworkPlans {
   using Place = std::uint32_t;
   using Steps = std::vector<std::pair<Place, Place>>;  ///< Parents come before their children.
   /// For messages of a size, from a root. Of our own style: from the first root of a class.
-  using Plans = std::map<std::tuple<TreeStyle, SizeClass, Place>, std::vector<Steps>>;
+  struct Kind {
+    TreeStyle style;
+    SizeClass size;
+    bool in_ranges;  ///< For ordered sums.
+    friend constexpr auto operator<=>(const Kind&, const Kind&) = default;
+  };
+  using Plans = std::map<std::pair<Kind, Place>, std::vector<Steps>>;
   class Watcher;
 
   NetworkPlans(const overlay::KnownNetwork& whole, const overlay::KnownNetwork& living,
@@ -55,7 +61,7 @@ class NetworkPlans {
   [[nodiscard]] Place place_of(ProcessorId id) const;
   [[nodiscard]] ProcessorId id_of(Place place) const;
   [[nodiscard]] const Steps& plan_of(Place root, std::uint32_t number);
-  [[nodiscard]] Plan make_plan(TreeStyle style, SizeClass size, Place root) const;
+  [[nodiscard]] Plan make_plan(const Kind& kind, Place root) const;
   [[nodiscard]] Steps steps_of(const PlannedTree& tree) const;
   [[nodiscard]] Duration round_trip(Place from, Place to) const;
   [[nodiscard]] ProcessorId first_of_site(ProcessorId id) const;

@@ -20,6 +20,8 @@ constexpr std::array kPlanners = {
     Planner{"binary", "two children each, site by site, in segments", &plan_binary},
     Planner{"two-tree", "two trees, inner processors of one are leaves of the other",
             &plan_two_tree},
+    Planner{"striped", "two, four or eight such trees, whatever is predicted to be best",
+            &plan_striped},
     Planner{"greedy", "always to those who would be last, from who reaches them first",
             &plan_greedy},
     Planner{"fnf", "fastest processor first", nullptr, &tree_fnf},

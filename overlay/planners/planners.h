@@ -55,6 +55,8 @@ inline constexpr std::size_t kScheduledMax = 2048;
 [[nodiscard]] Plan plan_list(const Task& task);
 [[nodiscard]] Plan plan_binary(const Task& task);
 [[nodiscard]] Plan plan_two_tree(const Task& task);
+/// Of a message of more than 1 MiB, two trees.
+[[nodiscard]] Plan plan_striped(const Task& task);
 [[nodiscard]] Plan plan_greedy(const Task& task);
 
 /// No schedule lets all of them have `bytes` earlier than this after the root began to send.

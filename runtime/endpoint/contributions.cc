@@ -155,7 +155,7 @@ std::vector<ReductionToken> Contributions::take_tokens() {
   std::map<ReductionId, std::size_t> latest;
   for (Leaving& leaving : std::exchange(leaving_, {})) {
     auto& [vnode, id, one] = leaving;
-    const auto way = collectives::way_of(id.number, one.size);
+    const auto way = collectives::way_of(id.number, one.size, one.kind.ordered);
     std::vector<collectives::ReductionPart> parts{{VnodeSet{vnode}, std::move(one.value)}};
     const auto [at, is_new] = latest.try_emplace(id, merged.size());
     // What does not fit together travels apart: the target finds the error.

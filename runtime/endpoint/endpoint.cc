@@ -74,7 +74,7 @@ void Endpoint::handle(AppAttached& m) {
   casts_.set_total(m.vnodes);
   contributions_.on_line(m.line);
   if (m.cast_piece != 0) {
-    config_.cast_piece_shallow = std::max<std::size_t>(m.cast_piece, config_.cast_piece_least);
+    config_.cast_piece_least = std::max<std::size_t>(m.cast_piece, kShortestPiece);
   }
   attached_ = std::move(m);
 }

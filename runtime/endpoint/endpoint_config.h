@@ -33,6 +33,9 @@ struct InflowOptions {
   std::uint64_t cast_slack_bytes = std::uint64_t{16} << 20U;
 };
 
+/// No piece of a long broadcast or reduction is shorter, but the last one.
+inline constexpr std::size_t kShortestPiece = std::size_t{4} << 10U;
+
 /// How far contributions to reductions may go ahead of their target. The same in all processes of
 /// a job.
 struct ContributionOptions {
@@ -48,7 +51,7 @@ struct ContributionOptions {
   [[nodiscard]] std::uint64_t share_of(std::uint64_t weight, bool is_user) const {
     const std::uint64_t most = std::max<std::uint64_t>(ahead, 1);
     const std::uint64_t share = std::min(weight, (window_bytes + most - 1) / most);
-    if (is_user || weight < kLongMessage) return share;
+    if (is_user || weight < kShortestPiece) return share;
     const std::uint64_t windows = long_bytes / std::max<std::uint64_t>(window_bytes, 1);
     return std::min(share, weight / std::max<std::uint64_t>(windows, 1) + 1);
   }
@@ -72,26 +75,28 @@ struct Asking {
 /// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.
 struct EndpointConfig {
   std::size_t piece_bytes = std::size_t{256} << 10U;  ///< Longer messages travel in pieces.
-  /// Broadcasts travel in pieces of so much at least, and in so many at most; then in longer ones:
-  /// each hop of a tree waits for a whole piece, and each piece costs its daemons time. So pieces
-  /// are shorter where trees are deeper. Where the wire is slower than the daemons (the job's
-  /// pieces are the least ones then) eight times as many do no harm.
-  std::size_t cast_piece_least = std::size_t{16} << 10U;
-  /// The least with 32 vnodes or fewer; the job says what suits its network (cast_piece()).
-  std::size_t cast_piece_shallow = std::size_t{64} << 10U;
+  /// Broadcasts travel in pieces of so much at least: each hop of a tree waits for a whole piece,
+  /// and each piece costs its daemons time. The job says what suits its network (cast_piece()).
+  std::size_t cast_piece_least = std::size_t{64} << 10U;
+  /// In so many at most; then in longer ones. Eight times as many where the wire is slower than the
+  /// daemons: the job's least pieces are short there.
   std::size_t cast_pieces = 512;
+  static constexpr std::size_t kShortPiece = std::size_t{16} << 10U;
   /// n bytes in pieces of s along a tree of depth d take (n/s + d) (s/rate + cost of a piece). That
-  /// is least where s is the root of n cost rate / d: 16 KiB of 1 MiB, 32 of 4, to so many.
-  std::size_t cast_piece_root = std::size_t{32} << 10U;
+  /// is least where s is the root of n cost rate / d: 16 KiB of 1 MiB where d is small.
   [[nodiscard]] static std::size_t root_piece(std::size_t message) {
     return std::size_t{1} << ((std::bit_width(message * 256 + 1) - 1) / 2);
   }
   /// Of a message of so many bytes to so many vnodes.
   [[nodiscard]] std::size_t cast_piece(std::size_t message, std::uint64_t vnodes) const {
+    if (message < kLongMessage) return std::min<std::size_t>(kLongMessage, piece_bytes);
     const std::uint64_t depth = std::bit_ceil(std::max<std::uint64_t>(vnodes, 32)) / 32;
-    const std::size_t root = depth < 4 ? std::min(root_piece(message / depth), cast_piece_root) : 0;
-    const std::size_t least = std::max({cast_piece_shallow / depth, cast_piece_least, root});
-    const std::size_t most = cast_piece_shallow > cast_piece_least ? cast_pieces : 8 * cast_pieces;
+    const bool is_wire_slow = cast_piece_least <= kShortPiece;
+    const std::size_t root =
+        std::min(root_piece(message / depth), depth < 4 ? 2 * kShortPiece : kShortPiece);
+    const std::size_t least = is_wire_slow ? std::max(cast_piece_least, root)
+                                           : std::max(cast_piece_least / depth, kShortPiece);
+    const std::size_t most = is_wire_slow ? 8 * cast_pieces : cast_pieces;
     const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(message / most, 1));
     return std::min(std::max(wanted, least), piece_bytes);
   }

@@ -22,8 +22,8 @@ void add_given(const VnodeBundle& bundle, const std::map<VnodeId, std::uint64_t>
     if (kept == bundle.to_targets.end()) continue;
     const auto& [first, emitted, line, values] = kept->second;
     for (std::uint64_t number = first; number < next && number - first < values.size(); ++number) {
-      const SizeClass size = values[static_cast<std::size_t>(number - first)].size;
-      given[{target, number}] = collectives::way_of(number, size);
+      const Contributed::One& one = values[static_cast<std::size_t>(number - first)];
+      given[{target, number}] = collectives::way_of(number, one.size, one.kind.ordered);
     }
   }
 }

@@ -297,7 +297,8 @@ void JobTraffic::handle(const Surroundings& around, ProcessorId, collectives::Fa
 TreeId JobTraffic::tree_of(const Surroundings& around, ProcessorId owner,
                            collectives::ReductionWay way) const {
   if (way == collectives::kShortWay) return around.trees.in_use(owner, style_);
-  return around.trees.in_use(owner, style_, way - std::uint64_t{1}, size_of_learned(way));
+  const SizeClass size = size_of_learned(way);
+  return around.trees.in_use(owner, style_, way - first_learned(size), size, has_ranges(way));
 }
 
 template <class Step>

@@ -17,6 +17,13 @@ using collectives::ReduceOp;
 using runtime::Endpoint;
 using runtime::Message;
 
+runtime::ContributionOptions contribution_options(const WorkloadOptions& options) {
+  constexpr runtime::ContributionOptions kUsual;
+  return {options.contribution_bytes, options.contributions_ahead,
+          // Long values take as much of it as they take of the usual window.
+          kUsual.long_bytes / kUsual.window_bytes * options.contribution_bytes};
+}
+
 runtime::EndpointConfig endpoint_config(const WorkloadOptions& options) {
   runtime::EndpointConfig config;
   config.piece_bytes = options.piece_bytes;
@@ -25,12 +32,17 @@ runtime::EndpointConfig endpoint_config(const WorkloadOptions& options) {
   config.inflows.inbox_bytes = options.inbox_bytes;
   config.inflows.cast_slack_bytes = options.slack_bytes;
   config.outbox_bytes_max = options.outbox_bytes;
-  constexpr runtime::ContributionOptions kUsual;
-  config.contributions = {options.ignores_window ? ~std::uint64_t{0} : options.contribution_bytes,
-                          options.contributions_ahead,
-                          // Long values take as much of it as they take of the usual window.
-                          kUsual.long_bytes / kUsual.window_bytes * options.contribution_bytes};
+  config.contributions = contribution_options(options);
+  if (options.ignores_window) config.contributions.window_bytes = ~std::uint64_t{0};
   return config;
+}
+
+/// So many contributions of a vnode may be on their way, if all take the least of the window.
+std::uint64_t most_ahead(const WorkloadOptions& options) {
+  const runtime::ContributionOptions window = contribution_options(options);
+  const std::uint64_t least = std::min<std::uint64_t>(
+      runtime::kPieceOverhead, window.share_of(runtime::kShortestPiece, false));
+  return std::max(window.ahead, window.window_bytes / std::max<std::uint64_t>(least, 1) + 1);
 }
 
 std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
@@ -110,10 +122,7 @@ void Process::take_turn(Instant now) {
   }
   receive();
   for (auto& [vnode, state] : states_) act(now, vnode, state);
-  const WorkloadOptions& options = workload_.options();
-  workload_.ledger().pending(endpoint_.targets().most_pending(),
-                             std::max(options.contributions_ahead,
-                                      options.contribution_bytes / runtime::kPieceOverhead + 1));
+  workload_.ledger().pending(endpoint_.targets().most_pending(), most_ahead(workload_.options()));
   const bool is_needed = !endpoint_.next_arrivals().empty() || !endpoint_.departing().empty();
   if (is_needed && rng_.chance(workload_.options().safe_point_chance)) pass_safe_point();
   adopt_orphans(now);

@@ -30,6 +30,7 @@ bool Trial::start() {
   constexpr Duration kStart = 60s;
   cluster_.add_all();
   if (!cluster_.stabilize(kStart)) return false;
+  cluster_.run_for(options_.learn);
   WorkloadOptions work;
   work.vnodes = options_.topology.processors();
   work.message_bytes = options_.bytes;

@@ -20,6 +20,8 @@ struct TrialOptions {
   std::size_t bytes = 64;
   std::size_t piece_bytes = std::size_t{64} << 10U;
   Duration pause = 1ms;  ///< Between two turns of a process.
+  /// The mesh is left alone for so long before the job starts, which then suits the network.
+  Duration learn{};
   /// What a root may send before it is given credit; as much as there is to send: credit, which no
   /// plan knows of, holds nothing up.
   std::uint64_t unasked_bytes = std::uint64_t{64} << 10U;

@@ -63,19 +63,23 @@ std::vector<ProcessorId> receivers(const std::vector<Box::Item>& items) {
 
 TEST_SUITE_BEGIN("collectives/reduction_ways");
 
-TEST_CASE("long values take turns on two ways, short ones have their own") {
-  CHECK(way_of(4, 0) == kShortWay);
-  CHECK(way_of(5, 0) == kShortWay);
+TEST_CASE("long values take turns on the ways of their size, short ones have their own") {
+  CHECK(way_of(4, 0, false) == kShortWay);
+  CHECK(way_of(5, 0, false) == kShortWay);
   std::set<ReductionWay> ways;
   for (SizeClass size = 1; size < kSizeClasses; ++size) {
-    for (std::uint64_t number = 4; number < 8; ++number) {
-      ways.insert(way_of(number, size));
-      CHECK(size_of_learned(way_of(number, size)) == size);
+    for (std::uint64_t number = 4; number < 20; ++number) {
+      for (const bool ordered : {false, true}) {
+        const ReductionWay way = way_of(number, size, ordered);
+        ways.insert(way);
+        CHECK(size_of_learned(way) == size);
+        CHECK(has_ranges(way) == (ordered && long_trees(size) > kRangeTrees));
+      }
     }
   }
-  CHECK(ways.size() == (kSizeClasses - 1) * kLongTrees);
   CHECK_FALSE(ways.contains(kShortWay));
   CHECK(*ways.rbegin() + 1 == kWays);
+  CHECK(ways.size() + 1 == kWays);
 }
 
 TEST_CASE("two parents in turns are no new parents: nothing is told but the contributions") {

@@ -53,18 +53,38 @@ TEST_CASE("pieces are long where all interfaces are fast") {
   CHECK(cast_piece(view, with_rates(499'999'999, 500'000'000)) == kShort);
 }
 
+TEST_CASE("pieces fill a tree in a tenth of the longest way") {
+  View view;
+  for (int i = 0; i < 200; ++i) add(view, "10.0.1." + std::to_string(i), "site");
+  auto network = with_rates(125'000'000, 125'000'000);
+  CHECK(cast_piece(view, network) == kShort);  // no way is known
+  network.sites.resize(2);
+  network.sites[0].latency = 150us;
+  CHECK(cast_piece(view, network) == kShort / 4);
+  network.between[{0, 1}].latency = 4ms;  // 6,250 bytes at each of 8 levels
+  CHECK(cast_piece(view, network) == kShort / 4);
+  network.between[{1, 0}].latency = 6ms;
+  CHECK(cast_piece(view, network) == kShort / 2);
+  network.between[{1, 0}].latency = 36ms;
+  CHECK(cast_piece(view, network) == kShort);
+  network.usual.out_bytes_per_second = 12'500'000;
+  CHECK(cast_piece(view, network) == kShort / 4);
+}
+
 TEST_CASE("a long message is cut into many pieces where the wire is slower than the daemons") {
   constexpr std::size_t kMiB = std::size_t{1} << 20U;
   EndpointConfig between;
-  between.cast_piece_shallow = kShort;
+  between.cast_piece_least = kShort;
+  EndpointConfig near;
+  near.cast_piece_least = kShort / 4;
   EndpointConfig within;
-  within.cast_piece_shallow = kLong;
+  within.cast_piece_least = kLong;
   for (const std::uint64_t vnodes : {16U, 201U}) {
     CHECK(between.cast_piece(kMiB, vnodes) == kShort);
     CHECK(between.cast_piece(256 * kMiB, vnodes) == kLong);
     CHECK(within.cast_piece(64 * kMiB, vnodes) == 2 * kLong);
   }
-  // To few vnodes they grow with the root of the message, to twice the least.
+  // They grow with the root of the message, to 16 KiB, and of shallow trees to 32.
   CHECK(between.cast_piece(2 * kMiB, 16) == kShort);
   CHECK(between.cast_piece(4 * kMiB, 16) == 2 * kShort);
   CHECK(between.cast_piece(64 * kMiB, 16) == 2 * kShort);
@@ -73,9 +93,16 @@ TEST_CASE("a long message is cut into many pieces where the wire is slower than 
   CHECK(between.cast_piece(64 * kMiB, 128) == kShort);
   CHECK(between.cast_piece(64 * kMiB, 201) == kShort);
   CHECK(between.cast_piece(std::size_t{16} << 30U, 201) == between.piece_bytes);
+  CHECK(near.cast_piece(kShort / 2 - 1, 16) == kShort / 2);  // in one
+  CHECK(near.cast_piece(kMiB / 16, 16) == kShort / 4);
+  CHECK(near.cast_piece(kMiB / 4, 16) == kShort / 2);
+  CHECK(near.cast_piece(kMiB, 16) == kShort);
+  CHECK(near.cast_piece(kMiB, 201) == kShort / 4);
+  CHECK(near.cast_piece(4 * kMiB, 201) == kShort / 2);
+  CHECK(near.cast_piece(64 * kMiB, 201) == kShort);
   CHECK(within.cast_piece(kMiB, 16) == kLong);
   EndpointConfig beside;
-  beside.cast_piece_shallow = kLongest;
+  beside.cast_piece_least = kLongest;
   CHECK(beside.cast_piece(kMiB, 16) == kLongest);
   CHECK(beside.cast_piece(64 * kMiB, 64) == kLongest / 2);
 }

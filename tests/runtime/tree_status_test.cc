@@ -33,9 +33,9 @@ TEST_CASE("of trees that take turns all are told, once each, with children in th
 
   REQUIRE(shorter.size() == 1);
   CHECK(shorter[0] == TreeStatus{{kRoot, TreeKind::kLearned, 0}, kRoot, {kChild}, 4ms});
-  REQUIRE(longer.size() == kLongTrees);
-  CHECK(longer[0].tree.number == 7);
-  CHECK(longer[1].tree.number == 8);
+  REQUIRE(longer.size() == long_trees(4));
+  CHECK(longer[0].tree.number == learned_number(4, 0));
+  CHECK(longer[1].tree.number == learned_number(4, 1));
 }
 
 TEST_CASE(

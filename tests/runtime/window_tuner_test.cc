@@ -132,9 +132,10 @@ TEST_CASE("pieces of broadcasts are as short as trees are deep, and not too many
     std::size_t piece;
   };
   for (const Case& one :
-       {Case{1, 1, 64 * kKiB}, Case{32, 1024 * kKiB, 64 * kKiB}, Case{33, 1024 * kKiB, 32 * kKiB},
-        Case{201, 1024 * kKiB, 16 * kKiB}, Case{65536, 8192 * kKiB, 16 * kKiB},
-        Case{201, 16384 * kKiB, 32 * kKiB}, Case{201, 1024 * 1024 * kKiB, 256 * kKiB}}) {
+       {Case{1, 1, 8 * kKiB}, Case{1, 8 * kKiB, 64 * kKiB}, Case{32, 1024 * kKiB, 64 * kKiB},
+        Case{33, 1024 * kKiB, 32 * kKiB}, Case{201, 1024 * kKiB, 16 * kKiB},
+        Case{65536, 8192 * kKiB, 16 * kKiB}, Case{201, 16384 * kKiB, 32 * kKiB},
+        Case{201, 1024 * 1024 * kKiB, 256 * kKiB}}) {
     CAPTURE(one.vnodes);
     CAPTURE(one.message);
     CHECK(config.cast_piece(one.message, one.vnodes) == one.piece);

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
+#include "overlay/base/tree_view.h"
 #include "overlay/planners/shapes.h"
 
 namespace phx::planners {
@@ -14,45 +17,62 @@ bool is_slow(std::uint64_t rate, std::uint64_t usual) {
   return static_cast<double>(rate) < kSlow * static_cast<double>(usual);
 }
 
-/// The two trees over the members of one site, of which the first of `top` is fed from outside.
-/// Inner processors of one are leaves of the other [Sanders09].
-class SitePair {
+/// Some trees over the members of one site, with as many children each as there are trees. Inner
+/// processors of one are leaves of the others, so each sends what it gets [Sanders09; Castro03].
+/// In two trees a range of the members is below each.
+class SiteTrees {
  public:
-  explicit SitePair(const Positions& members) {
-    orders_[0] = orders_[1] = members;
-    if (members.size() % 2 == 0) {
-      std::reverse(orders_[1].begin(), orders_[1].end());
-    } else if (!members.empty()) {
-      std::rotate(orders_[1].begin(), orders_[1].begin() + 1, orders_[1].end());
+  SiteTrees(const Positions& members, std::size_t trees) : orders_(trees) {
+    if (trees == 2) {
+      orders_[0] = orders_[1] = members;
+      if (members.size() % 2 == 0) {
+        std::reverse(orders_[1].begin(), orders_[1].end());
+      } else if (!members.empty()) {
+        std::rotate(orders_[1].begin(), orders_[1].begin() + 1, orders_[1].end());
+      }
+      return;
+    }
+    for (std::size_t tree = 0; tree < trees; ++tree) {  // the first to the first one, and so on
+      for (std::size_t next = 0; next < trees; ++next) {
+        for (std::size_t i = (tree + next) % trees; i < members.size(); i += trees) {
+          orders_[tree].push_back(members[i]);
+        }
+      }
     }
   }
   [[nodiscard]] bool is_empty() const { return orders_[0].empty(); }
   [[nodiscard]] std::size_t top(std::size_t tree) const {
-    return orders_[tree][middle(1, orders_[tree].size()) - 1];
+    const Positions& order = orders_[tree];
+    return is_pair() ? order[middle(1, order.size()) - 1] : order.front();
   }
   void append(std::size_t tree, std::vector<Positions>& children) const {
-    append(orders_[tree], {1, orders_[tree].size()}, children);
+    const Positions& order = orders_[tree];
+    if (is_pair()) return append_range(order, {1, order.size()}, children);
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      children[order[(i - 1) / orders_.size()]].push_back(order[i]);
+    }
   }
 
  private:
+  [[nodiscard]] bool is_pair() const { return orders_.size() == 2; }
   /// Of first..last, counted from 1, an even one: so odd ones are leaves.
   static std::size_t middle(std::size_t first, std::size_t last) {
     const std::size_t half = (first + last) / 2;
     if (half % 2 == 0 || first == last) return half;
     return half + 1 <= last ? half + 1 : half - 1;
   }
-  static void append(const Positions& order, std::pair<std::size_t, std::size_t> range,
-                     std::vector<Positions>& children) {
+  static void append_range(const Positions& order, std::pair<std::size_t, std::size_t> range,
+                           std::vector<Positions>& children) {
     const auto [first, last] = range;
     if (first >= last) return;
     const std::size_t half = middle(first, last);
     if (last > half) children[order[half - 1]].push_back(order[middle(half + 1, last) - 1]);
     if (half > first) children[order[half - 1]].push_back(order[middle(first, half - 1) - 1]);
-    append(order, {half + 1, last}, children);
-    append(order, {first, half - 1}, children);
+    append_range(order, {half + 1, last}, children);
+    append_range(order, {first, half - 1}, children);
   }
 
-  std::array<Positions, 2> orders_;
+  std::vector<Positions> orders_;  ///< More than two: a tree's own, which are inner, come first.
 };
 
 /// Whom the trees may lead through, and who is only fed by them.
@@ -61,6 +81,7 @@ struct Paths {
   std::vector<Positions> slow;    ///< Members per site that are slow in it.
   std::vector<std::size_t> fast;  ///< Sites that are fed at full rate; the root's is the first.
   std::vector<std::pair<std::size_t, std::size_t>> narrow;  ///< The others: who feeds whom.
+  bool leave_once = false;  ///< All ways out of the root's site are narrow, and others are not.
 };
 
 std::uint64_t median_width(const Costs& costs, const Positions& members) {
@@ -101,6 +122,13 @@ void find_narrow(const Costs& costs, const std::vector<std::uint64_t>& widths, P
     see(best);
   }
   const std::uint64_t most = count > 1 ? *std::max_element(reach.begin() + 1, reach.end()) : 0;
+  for (std::size_t from = 1; from < count; ++from) {
+    for (std::size_t to = 1; to < count; ++to) {
+      const std::uint64_t way = costs.rate(paths.sites[from].front(), paths.sites[to].front());
+      const std::uint64_t width = std::min({way, widths[from], widths[to]});
+      if (from != to && is_slow(most, width)) paths.leave_once = true;
+    }
+  }
   for (const std::size_t site : order) {
     if (site == 0 || !is_slow(reach[site], most)) continue;
     paths.narrow.emplace_back(feeder[site], site);
@@ -129,28 +157,36 @@ Paths paths_of(const Task& task) {
 
 /// Where the ways between sites begin.
 struct Joints {
-  bool is_star = false;   ///< In the root's site, all of them; else each site feeds the next one.
-  bool is_early = false;  ///< At the top of a site; else at who has least to send.
+  bool is_star = false;  ///< In the root's site, all of them; else each site feeds the next one.
+  enum class From : std::uint8_t {
+    kIdlest,  ///< At who has least to send.
+    kTop,     ///< At the top of the tree in the site; in the root's site at the root.
+    kTops,    ///< The same, but in the root's site at the top, too: the root sends all only once.
+  };
+  From from = From::kIdlest;
 };
+constexpr std::array kJoints = {
+    Joints{false, Joints::From::kIdlest}, Joints{false, Joints::From::kTop},
+    Joints{false, Joints::From::kTops},   Joints{true, Joints::From::kIdlest},
+    Joints{true, Joints::From::kTop},     Joints{true, Joints::From::kTops}};
 
-class TwoTreeDraft {
+class StripedDraft {
  public:
-  TwoTreeDraft(const Task& task, const Paths& paths, Joints joints)
-      : task_(task), joints_(joints), paths_(paths) {
+  StripedDraft(const Task& task, const Paths& paths, std::size_t trees, Joints joints)
+      : task_(task), joints_(joints), paths_(paths), children_(trees) {
     for (auto& tree : children_) tree.resize(task.costs.size());
     for (std::size_t site = 0; site < paths.sites.size(); ++site) {
       const Positions& members = paths.sites[site];
-      const bool is_home = site == 0;  // Its first member is the root, which is in neither tree.
-      pairs_.emplace_back(Positions(members.begin() + (is_home ? 1 : 0), members.end()));
+      const bool is_home = site == 0;  // Its first member is the root, which is in none of them.
+      const Positions others(members.begin() + (is_home ? 1 : 0), members.end());
+      sites_.emplace_back(others, trees);
     }
-    for (std::size_t tree = 0; tree < children_.size(); ++tree) {
-      if (!pairs_[0].is_empty()) children_[tree][task_.root].push_back(pairs_[0].top(tree));
-      for (const std::size_t site : paths.fast) {
-        if (!pairs_[site].is_empty()) pairs_[site].append(tree, children_[tree]);
-      }
+    for (std::size_t tree = 0; tree < trees; ++tree) {
+      if (!sites_[0].is_empty()) children_[tree][task_.root].push_back(sites_[0].top(tree));
+      for (const std::size_t site : paths.fast) sites_[site].append(tree, children_[tree]);
     }
     for (std::size_t i = 1; i < paths.fast.size(); ++i) {
-      for (std::size_t tree = 0; tree < children_.size(); ++tree) join(i, tree);
+      for (std::size_t tree = 0; tree < trees; ++tree) join(i, tree);
     }
   }
 
@@ -158,8 +194,8 @@ class TwoTreeDraft {
   void add_slow() {
     for (const auto& [feeder, site] : paths_.narrow) {
       for (std::size_t tree = 0; tree < children_.size(); ++tree) {
-        if (!pairs_[site].is_empty()) pairs_[site].append(tree, children_[tree]);
-        children_[tree][idlest(feeder)].push_back(pairs_[site].top(tree));
+        sites_[site].append(tree, children_[tree]);
+        children_[tree][idlest(feeder)].push_back(sites_[site].top(tree));
       }
     }
     for (std::size_t site = 0; site < paths_.sites.size(); ++site) {
@@ -181,12 +217,13 @@ class TwoTreeDraft {
     const std::size_t from = joints_.is_star ? 0 : paths_.fast[i - 1];
     Positions& below = children_[tree][giver(from, tree)];
     // Ways between sites are the longest ones, so they are served first.
-    below.insert(below.begin(), pairs_[site].top(tree));
+    below.insert(below.begin(), sites_[site].top(tree));
   }
 
   [[nodiscard]] std::size_t giver(std::size_t site, std::size_t tree) const {
-    if (!joints_.is_early) return idlest(site);
-    return site == 0 ? task_.root : pairs_[site].top(tree);
+    if (joints_.from == Joints::From::kIdlest) return idlest(site);
+    const bool is_root = joints_.from == Joints::From::kTop || sites_[site].is_empty();
+    return site == 0 && is_root ? task_.root : sites_[site].top(tree);
   }
 
   /// Who of the site has least to send.
@@ -199,35 +236,67 @@ class TwoTreeDraft {
   }
 
   [[nodiscard]] std::size_t load(std::size_t member) const {
-    return children_[0][member].size() + children_[1][member].size();
+    std::size_t all = 0;
+    for (const auto& tree : children_) all += tree[member].size();
+    return all;
   }
 
   const Task& task_;
   Joints joints_;
   const Paths& paths_;
-  std::vector<SitePair> pairs_;
-  std::array<std::vector<Positions>, 2> children_;
+  std::vector<SiteTrees> sites_;
+  std::vector<std::vector<Positions>> children_;  ///< Per tree.
 };
+
+struct Draft {
+  std::vector<Links> links;  ///< With those who are slow.
+  Duration time = kForever;  ///< Without them.
+};
+
+/// With the joints that are predicted to be best.
+template <class Predict>
+Draft best_draft(const Task& task, const Paths& paths, std::size_t trees, Predict predict) {
+  Draft best;
+  for (const Joints joints : kJoints) {
+    if (joints.is_star && paths.leave_once) continue;
+    StripedDraft draft(task, paths, trees, joints);
+    const Duration time = predict(draft.links());
+    if (time >= best.time) continue;
+    draft.add_slow();
+    best = {draft.links(), time};
+  }
+  return best;
+}
 
 }  // namespace
 
-/// [Sanders09], with one pair of trees per site; the joints between them are what is predicted to
-/// be best for those who are not slow.
 Plan plan_two_tree(const Task& task) {
+  const auto predict = [&](const std::vector<Links>& links) {
+    return predicted(task, links, best_segment(task, links));
+  };
+  return tree_plan(task, "two-tree", best_draft(task, paths_of(task), 2, predict).links,
+                   /*cut=*/true);
+}
+
+/// More trees are less deep, but have more edges, and each of these is a connection: so they have
+/// to gain a tenth.
+Plan plan_striped(const Task& task) {
+  constexpr std::array<std::uint64_t, 2> kPieces = {4096, 16384};  // as daemons cut
+  const std::size_t most = std::max<std::size_t>(long_trees(size_class(task.bytes)), 2);
   const Paths paths = paths_of(task);
-  std::vector<Links> best;
-  Duration least = kForever;
-  for (const Joints joints :
-       {Joints{false, false}, Joints{false, true}, Joints{true, false}, Joints{true, true}}) {
-    TwoTreeDraft draft(task, paths, joints);
-    const std::vector<Links> links = draft.links();
-    const Duration time = predicted(task, links, best_segment(task, links));
-    if (time >= least) continue;
-    least = time;
-    draft.add_slow();
-    best = draft.links();
+  Draft best;
+  for (std::size_t trees = 2; trees <= most; trees *= 2) {
+    Draft draft = best_draft(task, paths, trees, [&](const std::vector<Links>& links) {
+      Duration least = kForever;
+      for (const std::uint64_t piece : kPieces) {
+        least = std::min(least, predicted(task, links, piece));
+      }
+      return least;
+    });
+    const bool is_better = draft.time / 9 < best.time / 10;
+    if (trees == 2 || is_better) best = std::move(draft);
   }
-  return tree_plan(task, "two-tree", best, /*cut=*/true);
+  return tree_plan(task, "striped", best.links, /*cut=*/true);
 }
 
 }  // namespace phx::planners
