@@ -7,6 +7,7 @@
 #include <string>
 
 #include "overlay/base/rng.h"
+#include "tests/support/allocations.h"
 
 namespace phx::tcp {
 namespace {
@@ -71,6 +72,47 @@ TEST_CASE("a long payload is not copied, and short ones share one buffer") {
   REQUIRE(front.count == 2);
   CHECK(front.parts[0].iov_len == 70);
   CHECK(front.parts[1].iov_base == payload.bytes().data());
+}
+
+TEST_CASE("what is appended joins what waits, and is left out if nothing is written") {
+  Outgoing queue;
+  const auto append = [&queue](std::size_t size) {
+    return queue.append([size](Bytes& to) {
+      to.resize(to.size() + size, std::byte{7});
+      return size > 0;
+    });
+  };
+  CHECK_FALSE(append(0));
+  CHECK(queue.empty());
+  CHECK(append(30));
+  CHECK_FALSE(append(0));
+  queue.add(bytes_of(40, 3));
+  CHECK(append(50));
+
+  CHECK(queue.bytes() == 120);
+  CHECK(queue.front().count == 1);
+  const Payload payload(bytes_of(10000, 1));
+  queue.add(payload);
+  CHECK(append(60));
+  CHECK(queue.front().count == 3);
+  CHECK(queue.bytes() == 10180);
+}
+
+TEST_CASE("short messages one by one ask for no memory but for blocks of the list of chunks") {
+  if (!support::counts_allocations()) return;
+  Outgoing queue;
+  const auto pass = [&queue] {
+    static_cast<void>(queue.append([](Bytes& to) {
+      to.resize(to.size() + 100);
+      return true;
+    }));
+    queue.pop(queue.bytes());
+  };
+  pass();
+  const std::uint64_t before = support::allocations();
+  constexpr std::uint64_t kTimes = 800;
+  for (std::uint64_t i = 0; i < kTimes; ++i) pass();
+  CHECK(support::allocations() - before <= kTimes / 4);
 }
 
 TEST_CASE("one gathering has no more parts than one system call takes") {
