@@ -55,7 +55,7 @@ void Daemon::on_dial_failed(Instant now, ProcessorId peer, bool refused, const s
   core_->settle();
 }
 
-void Daemon::on_frame(Instant now, LinkId link, Frame frame) {
+void Daemon::on_frame(Instant now, LinkId link, Frame&& frame) {
   core_->now = now;
   if (core_->phase == Core::Phase::kStopped) return;
   if (frame.passage) {
@@ -248,7 +248,10 @@ std::optional<Instant> Daemon::next_deadline() const {
 }
 
 std::vector<Effect> Daemon::take_effects() {
-  return std::exchange(core_->effects, {});
+  return core_->effect_room.take_from(core_->effects);
+}
+void Daemon::give_back(std::vector<Effect>&& executed) {
+  core_->effect_room.give_back(std::move(executed));
 }
 ProcessorId Daemon::self() const {
   return core_->self;

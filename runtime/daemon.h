@@ -55,7 +55,7 @@ class Daemon {
   void on_link_down(Instant now, LinkId link);
   /// `refused`: the machine answered, but nobody listens there.
   void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
-  void on_frame(Instant now, LinkId link, Frame frame);
+  void on_frame(Instant now, LinkId link, Frame&& frame);
   /// All that was transmitted on this link has left, as far as the driver can see: wanted after
   /// every Transmit with `tell`.
   void on_link_drained(Instant now, LinkId link);
@@ -98,6 +98,8 @@ class Daemon {
   void on_deadline(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   [[nodiscard]] std::vector<Effect> take_effects();
+  /// A list of effects that was executed: its room is for the next ones.
+  void give_back(std::vector<Effect>&& executed);
 
   // Queries.
   [[nodiscard]] ProcessorId self() const;

@@ -64,9 +64,9 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
     trees.draw_by([this](TreeId id) { return draw(id); });
   }
   jobs.on_birth(birth.snapshot.over);
-  for (JobStart& start : birth.snapshot.jobs) inbox.emplace_back(self, std::move(start));
-  for (Routes& routes : birth.snapshot.routes) inbox.emplace_back(self, std::move(routes));
-  for (JobHome& home : birth.snapshot.homes) inbox.emplace_back(self, std::move(home));
+  for (JobStart& start : birth.snapshot.jobs) inbox.push_back({self, std::move(start)});
+  for (Routes& routes : birth.snapshot.routes) inbox.push_back({self, std::move(routes)});
+  for (JobHome& home : birth.snapshot.homes) inbox.push_back({self, std::move(home)});
 }
 
 Surroundings Daemon::Core::around() const {
@@ -84,7 +84,7 @@ void Daemon::Core::note(Note::Level level, std::string_view event, std::string d
   effects.push_back(Note{level, event, std::move(detail)});
 }
 
-void Daemon::Core::send(ProcessorId to, Envelope envelope) {
+void Daemon::Core::send(ProcessorId to, Envelope&& envelope) {
   // Who learned of an owner's leaving without learning of its last moves asks the coordinator,
   // which hears of every move.
   const bool is_gone = !members.contains(to) && to.value < membership.view().next_processor;
@@ -93,7 +93,7 @@ void Daemon::Core::send(ProcessorId to, Envelope envelope) {
     if (to != self && drop_if_full(to, envelope)) return;
   }
   if (to == self) {
-    inbox.emplace_back(self, std::move(envelope));
+    inbox.push_back({self, std::move(envelope)});
   } else if (to != kNobody) {
     channels.send(now, to, std::move(envelope));
   }
@@ -122,9 +122,10 @@ void Daemon::Core::relieve() {
   }
 }
 
-template <class Outbox, class OnEvent>
-void Daemon::Core::absorb_items(Outbox& out, OnEvent on_event) {
-  for (auto& item : out.take()) {
+void Daemon::Core::absorb_items(auto& out, auto on_event) {
+  using Outbox = std::remove_reference_t<decltype(out)>;
+  auto items = out.take();
+  for (auto& item : items) {
     std::visit(Overloaded{
                    [&](typename Outbox::Send& m) { send(m.to, std::move(m.message)); },
                    [&](typename Outbox::Arm& arm) {
@@ -135,6 +136,7 @@ void Daemon::Core::absorb_items(Outbox& out, OnEvent on_event) {
                },
                item);
   }
+  if constexpr (std::is_same_v<Outbox, JobOutbox>) job_room.give_back(std::move(items));
 }
 
 void Daemon::Core::absorb(JobOutbox& out) {
@@ -310,7 +312,7 @@ void Daemon::Core::on_fenced(ProcessorId from, const Fenced& fence) {
   }
 }
 
-void Daemon::Core::receive(ProcessorId from, Envelope envelope) {
+void Daemon::Core::receive(ProcessorId from, Envelope&& envelope) {
   if (carries_tokens(envelope)) on_taken(from);
   if (const std::uint64_t bytes = heard_size(envelope); bytes > 0) {
     overlay::Survey::Outbox out;
@@ -358,12 +360,13 @@ void Daemon::Core::dial(ProcessorId peer) {
   }
 }
 
-void Daemon::Core::on_arrived(LinkId link, Frame frame) {
+void Daemon::Core::on_arrived(LinkId link, Frame&& frame) {
   refuse_tokens(link.peer, frame);
   channels.on_frame(now, link, std::move(frame));
 }
 
 void Daemon::Core::take_detour_outputs() {
+  if (!detours.has_outputs()) return;
   for (auto& output : detours.take_outputs()) {
     std::visit(Overloaded{[&](Detours::Connect& m) { dial(m.peer); },
                           [&](Detours::LinkUp& m) {
@@ -381,7 +384,9 @@ void Daemon::Core::take_detour_outputs() {
 }
 
 void Daemon::Core::take_channel_outputs() {
-  for (auto& output : channels.take_outputs()) {
+  auto outputs = channels.take_outputs();
+  if (outputs.empty()) return;
+  for (auto& output : outputs) {
     std::visit(
         Overloaded{
             [&](Channels::Connect& m) { detours.connect(now, m.peer); },
@@ -391,10 +396,12 @@ void Daemon::Core::take_channel_outputs() {
               if (m.link.via == kNobody) effect(m);
             },
             [&](Transmit& m) {
-              if (m.link.via == kNobody) return effect(std::move(m));
+              if (m.link.via == kNobody) return void(effects.emplace_back(std::move(m)));
               detours.transmit(m.link, std::move(m.frame));
             },
-            [&](Channels::Received& m) { inbox.emplace_back(m.from, std::move(m.envelope)); },
+            [&](Channels::Received& m) {
+              inbox.push_back({m.from, std::move(m.envelope)});
+            },
             [&](Channels::Unreachable& m) {
               if (!members.contains(self)) return;
               Membership::Outbox out;
@@ -422,6 +429,7 @@ void Daemon::Core::take_channel_outputs() {
             [&](auto& m) { effect(std::move(m)); }},
         output);
   }
+  channels.give_back(std::move(outputs));
 }
 
 /// What the links and the channels say to each other, until they are done.

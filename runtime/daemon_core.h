@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "overlay/base/spare_room.h"
 #include "overlay/planners/learned_trees.h"
 #include "overlay/survey/survey.h"
 #include "overlay/tree_forest.h"
@@ -48,9 +49,8 @@ struct Daemon::Core {
   void absorb(AgmTrees::Outbox& out);
   void absorb(Tools::Outbox& out);
   void absorb(Solitude::Outbox& out);
-  template <class Outbox, class OnEvent>
-  void absorb_items(Outbox& out, OnEvent on_event);
-  void receive(ProcessorId from, Envelope envelope);
+  void absorb_items(auto& out, auto on_event);
+  void receive(ProcessorId from, Envelope&& envelope);
   template <class M>
   void on(ProcessorId from, M message);  ///< Specialised by the kind of message.
   void on_view(const Membership::ViewInstalled& change);
@@ -85,24 +85,23 @@ struct Daemon::Core {
   /// Who is out cannot pass anything on: such an envelope, and what follows it, is not taken, so
   /// that the sender gets it back when it sees the view without this processor.
   void refuse_tokens(ProcessorId from, Frame& frame);
-  void send(ProcessorId to, Envelope envelope);
+  void send(ProcessorId to, Envelope&& envelope);
   /// Whether it is a copy of a broadcast of which too many wait for `to`; then it is dropped.
   [[nodiscard]] bool drop_if_full(ProcessorId to, const Envelope& envelope);
   void relieve();  ///< Tells of what was dropped where there is room again.
-  void effect(Effect effect) { effects.push_back(std::move(effect)); }
+  void effect(Effect&& wanted) { effects.push_back(std::move(wanted)); }
   void note(Note::Level level, std::string_view event, std::string detail);
   void settle();  ///< Runs everything that follows from an input, until nothing is left to do.
   void take_channel_outputs();
   void take_detour_outputs();
   void settle_links();
   void dial(ProcessorId peer);
-  void on_arrived(LinkId link, Frame frame);
+  void on_arrived(LinkId link, Frame&& frame);
   void fire(const Timer& timer);
   [[nodiscard]] Surroundings around() const;
   [[nodiscard]] ProcessorStatus status(JobId with_vnodes = {}, const TreeQuestion& asked = {});
-  template <class Call>
-  void with_jobs(Call call) {  ///< Calls call(surroundings, outbox) and absorbs the outbox.
-    JobOutbox out;
+  void with_jobs(auto call) {  ///< Calls call(surroundings, outbox) and absorbs the outbox.
+    JobOutbox out(job_room.take());
     call(around(), out);
     absorb(out);
   }
@@ -133,8 +132,10 @@ struct Daemon::Core {
   ChannelMarks awaited;       ///< In kSettling and when the mesh ends: what must have arrived.
   ProcessorSet flush_askers;  ///< Leavers whose leaving is not known here yet.
   ProcessorSet orderers;      ///< Told this processor to leave, and hear of a refusal.
-  std::deque<std::pair<ProcessorId, Envelope>> inbox;  ///< To be handled in this step.
+  Queue<std::pair<ProcessorId, Envelope>, 4> inbox;  ///< To be handled in this step.
   std::vector<Effect> effects;
+  SpareRoom<Effect> effect_room;
+  SpareRoom<JobOutbox::Item> job_room;
   Deadlines<Timer> timers;
   std::deque<std::pair<ProcessorId, JobRequest>> job_requests;  ///< Not yet in office [limit].
   std::uint64_t copies_dropped = 0;    ///< Of broadcasts, since too many waited.

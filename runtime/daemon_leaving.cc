@@ -156,7 +156,7 @@ void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
   if (!refused.contains(from) && !carries_tokens(*frame.envelope)) return;
   refused.insert(from);
   // But that it is out it must hear, whatever way.
-  if (const auto* fence = std::get_if<Fenced>(&*frame.envelope)) inbox.emplace_back(from, *fence);
+  if (const auto* fence = std::get_if<Fenced>(&*frame.envelope)) inbox.push_back({from, *fence});
   frame.seq = 0;
   frame.envelope.reset();
 }

@@ -144,7 +144,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   for (Envelope& envelope : returned) {
     if (!carries_tokens(envelope)) continue;
     start_anew(envelope);
-    inbox.emplace_back(self, std::move(envelope));
+    inbox.push_back({self, std::move(envelope)});
   }
   Tools::Outbox tool_answers;
   tools.on_view(view, departed, tool_answers);

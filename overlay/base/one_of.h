@@ -17,8 +17,11 @@ class OneOf : public std::variant<Alternatives...> {
 
   OneOf();
   template <class T>
-  requires(std::same_as<T, Alternatives> || ...) OneOf(T alternative)
+  requires(std::same_as<T, Alternatives> || ...) OneOf(T&& alternative)
       : OneOf(index_of<T>(), &alternative) {}
+  template <class T>
+  requires(std::same_as<T, Alternatives> || ...) OneOf(const T& alternative)
+      : OneOf(T(alternative)) {}
   OneOf(const OneOf& other);
   OneOf(OneOf&& other) noexcept;
   OneOf& operator=(const OneOf& other);
@@ -37,7 +40,7 @@ class OneOf : public std::variant<Alternatives...> {
   /// Moves from `alternative`, which is an object of the type at `index`.
   OneOf(std::size_t index, void* alternative);
   template <class T>
-  void take_if(std::size_t index, void* alternative);
+  static void take(OneOf& to, void* alternative);
 };
 
 }  // namespace phx

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -33,14 +34,14 @@ bool OneOf<Alternatives...>::operator==(const OneOf& other) const {
 
 template <class... Alternatives>
 template <class T>
-void OneOf<Alternatives...>::take_if(std::size_t index, void* alternative) {
-  if (index != index_of<T>()) return;
-  this->template emplace<T>(std::move(*static_cast<T*>(alternative)));
+void OneOf<Alternatives...>::take(OneOf& to, void* alternative) {
+  to.template emplace<T>(std::move(*static_cast<T*>(alternative)));
 }
 
 template <class... Alternatives>
 OneOf<Alternatives...>::OneOf(std::size_t index, void* alternative) {
-  (take_if<Alternatives>(index, alternative), ...);
+  constexpr std::array kTakers{&OneOf::take<Alternatives>...};
+  kTakers[index](*this, alternative);
 }
 
 }  // namespace phx

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -28,8 +29,17 @@ class Outbox {
   };
   using Item = std::variant<Send, Arm, Event>;
 
+  Outbox() = default;
+  /// With room for what will be written: an empty list [spare_room.h].
+  explicit Outbox(std::vector<Item>&& room) : items_(std::move(room)) {}
+
   void send(ProcessorId to, Message message) {
     items_.emplace_back(std::in_place_type<Send>, Send{to, std::move(message)});
+  }
+  /// The same without a detour for messages that are of one of its kinds.
+  template <class Kind>
+  requires(std::constructible_from<Message, Kind>) void send(ProcessorId to, Kind&& message) {
+    items_.emplace_back(std::in_place_type<Send>, Send{to, Message(std::forward<Kind>(message))});
   }
   void arm(Timer timer, Instant at) {
     items_.emplace_back(std::in_place_type<Arm>, Arm{timer, at});
@@ -38,6 +48,10 @@ class Outbox {
     items_.emplace_back(std::in_place_type<Arm>, Arm{timer, std::nullopt});
   }
   void report(Event event) { items_.emplace_back(std::in_place_type<Event>, std::move(event)); }
+  template <class Kind>
+  requires(std::constructible_from<Event, Kind>) void report(Kind&& event) {
+    items_.emplace_back(std::in_place_type<Event>, std::forward<Kind>(event));
+  }
 
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
   [[nodiscard]] bool empty() const { return items_.empty(); }

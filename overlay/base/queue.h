@@ -9,22 +9,30 @@ namespace phx {
 
 /// A queue with access to all that is in it, which costs 32 bytes while it is empty. A std::deque
 /// costs 600 then, and a processor has such queues for each processor and each pair of vnodes that
-/// ever spoke with each other. Time: amortized O(1). Not thread-safe.
-template <class T>
+/// ever spoke with each other. Time: amortized O(1). Not thread-safe. `kKept`: room for so many
+/// stays when it is empty again, where one queue is filled and emptied all the time.
+template <class T, std::size_t kKept = 0>
 class Queue {
  public:
-  void push_back(T value) { items_.push_back(std::move(value)); }
+  void push_back(const T& value) { items_.push_back(value); }
+  void push_back(T&& value) { items_.push_back(std::move(value)); }
+  template <class... Parts>
+  void emplace_back(Parts&&... parts) {
+    items_.emplace_back(std::forward<Parts>(parts)...);
+  }
   /// REQUIRES !empty(), as front().
   void pop_front() { drop_front(1); }
   /// Removes the first `count`; what they held is free at once. REQUIRES count <= size().
   void drop_front(std::size_t count) {
-    for (const std::size_t end = first_ + count; first_ < end; ++first_) {
-      static_cast<void>(T(std::move(items_[first_])));
-    }
-    if (first_ == items_.size()) {
-      items_ = std::vector<T>();
+    const std::size_t end = first_ + count;
+    if (end == items_.size()) {
+      items_.clear();
+      if (items_.capacity() > kKept) items_ = std::vector<T>();
       first_ = 0;
-    } else if (2 * first_ > items_.size()) {
+      return;
+    }
+    for (; first_ < end; ++first_) static_cast<void>(T(std::move(items_[first_])));
+    if (2 * first_ > items_.size()) {
       items_.erase(items_.begin(), begin());
       first_ = 0;
     }

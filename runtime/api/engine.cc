@@ -99,8 +99,7 @@ std::string spell(Duration duration) {
   return std::to_string(duration / 1ms) + " ms";
 }
 
-Engine::Wait::Wait(const Patience& asked)
-    : patience(asked), begin(std::chrono::steady_clock::now()) {
+Engine::Wait::Wait(const Patience& asked, SteadyTime now) : patience(asked), begin(now) {
   // A deadline beyond the end of the clock is none.
   if (asked.timeout < std::chrono::hours(24 * 365 * 100)) deadline = begin + asked.timeout;
 }
@@ -190,15 +189,18 @@ void Engine::tell_report(bool is_last) {
   if (is_last) report_.reset();
 }
 
-void Engine::look() {
-  if (std::chrono::steady_clock::now() - looked_at_ >= kLookEvery) receive();
+void Engine::look(SteadyTime now) {
+  if (now - looked_at_ >= kLookEvery) receive();
 }
 
 void Engine::queue_outputs() {
-  for (runtime::ToDaemon& output : endpoint_.take_outputs()) {
+  std::vector<runtime::ToDaemon> outputs = endpoint_.take_outputs();
+  if (outputs.empty()) return;
+  for (runtime::ToDaemon& output : outputs) {
     if (report_) report_->on_sent(output);
     link_.queue(std::move(output));
   }
+  endpoint_.give_back(std::move(outputs));
 }
 
 /// Everything out. Reads only if the daemon takes no more before it is read. Called with the mutex.
@@ -229,10 +231,11 @@ bool Engine::receive() {
   queue_outputs();
   tell_report(/*is_last=*/false);
   if (waits_.is_due(looked_at_)) tell_waited(looked_at_);
-  std::vector<runtime::ToApplication> received;
+  std::vector<runtime::ToApplication> received = room_.take();
   if (const Status status = link_.pump(received); !status.ok()) lost_ = status.error();
   for (runtime::ToApplication& message : received) endpoint_.on_message(std::move(message));
   const bool any = !received.empty() || lost_;
+  room_.give_back(std::move(received));
   queue_outputs();
   if (!lost_ && link_.unsent() > 0 && !link_.flush().ok()) return receive() || any;
   if (!any) return false;
@@ -298,7 +301,7 @@ bool Engine::say(Wait& wait, SteadyTime now) {
 }
 
 void Engine::end(Wait& wait) {
-  if (!wait.has_slept) return;
+  if (!wait.has_slept) return look(wait.begin);  // Who has slept has looked.
   const SteadyTime now = std::chrono::steady_clock::now();
   waits_.add(wait.patience.at, now - wait.begin);
   if (report_ && wait.patience.at) report_->on_waited_at(*wait.patience.at, now - wait.begin);

@@ -44,7 +44,7 @@ class Engine {
   template <class F>
   auto call(F f) {
     const std::unique_lock lock(mutex_);
-    look();
+    look(std::chrono::steady_clock::now());
     check_alive();
     // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves this function.
     struct Sending {
@@ -65,8 +65,7 @@ class Engine {
   auto await(const Patience& patience, F f)
       -> std::decay_t<decltype(f(std::declval<Endpoint&>()))> {
     std::unique_lock lock(mutex_);
-    Wait wait(patience);
-    look();
+    Wait wait(patience, std::chrono::steady_clock::now());
     while (true) {
       auto result = f(endpoint_);
       if (result || !pause(lock, wait)) {
@@ -103,7 +102,7 @@ class Engine {
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;
   struct Wait {
-    explicit Wait(const Patience& patience);
+    Wait(const Patience& patience, SteadyTime now);
     const Patience& patience;
     SteadyTime begin;
     std::optional<SteadyTime> deadline;
@@ -115,7 +114,7 @@ class Engine {
   };
 
   void check_alive() const;
-  void look();
+  void look(SteadyTime now);
   bool send();
   bool exchange();
   bool receive();
@@ -140,6 +139,7 @@ class Engine {
   Waits waits_;             ///< That are over, for `phoenix status`.
   local::LocalLink link_;
   runtime::Endpoint endpoint_;
+  SpareRoom<runtime::ToApplication, 256> room_;  ///< Of what comes in.
   /// The thread that waits at the link was woken: the endpoint has what may be waited for.
   bool is_woken_ = false;
   std::optional<Error> lost_;  ///< Why the connection is gone.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 
 #include "runtime/api/session_core.h"
 
@@ -85,7 +86,7 @@ void Session::send_bytes(Vnode from, Vnode to, const Payload& payload, Tag tag) 
   const auto send = [&](Endpoint& endpoint) {
     return endpoint.send(VnodeId{from}, VnodeId{to}, tag, payload);
   };
-  core_->throw_unless_ok(core_->send_when_possible(send, "send"), "send", from);
+  core_->throw_unless_ok(core_->send_when_possible(std::cref(send), "send"), "send", from);
 }
 
 void Session::cast_bytes(Vnode root, const Payload& payload, Tag tag) {
@@ -93,7 +94,7 @@ void Session::cast_bytes(Vnode root, const Payload& payload, Tag tag) {
   const auto cast = [&](Endpoint& endpoint) {
     return endpoint.broadcast(VnodeId{root}, tag, payload);
   };
-  core_->throw_unless_ok(core_->send_when_possible(cast, "cast"), "cast", root);
+  core_->throw_unless_ok(core_->send_when_possible(std::cref(cast), "cast"), "cast", root);
 }
 
 Message Session::recv(const Wanted& wanted) {

@@ -1,5 +1,6 @@
 #include "runtime/api/session_core.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,7 +100,7 @@ std::uint64_t SessionCore::vnodes() const {
 
 Status SessionCore::send_when_possible(const std::function<Status(runtime::Endpoint&)>& send,
                                        const char* operation) {
-  Status last = engine.call(send);
+  Status last = engine.call(std::cref(send));
   if (last.ok() || last.error().code != ErrorCode::kLimit) return last;
   const auto what = [&] { return std::string(operation) + ": " + last.error().what; };
   const auto look = [&](runtime::Endpoint& endpoint) -> std::optional<Status> {
@@ -154,7 +155,7 @@ Message SessionCore::receive(const Wanted& wanted, const char* operation) {
   };
   std::optional<VnodeId> at;
   if (wanted.at) at = VnodeId{*wanted.at};
-  auto taken = engine.await({timeout, what, at}, look);
+  auto taken = engine.await({timeout, std::cref(what), at}, look);  // too large to be copied
   if (taken) return std::move(*taken);
   const std::string waiting =
       engine.query([&](const runtime::Endpoint& endpoint) { return others(endpoint, wanted); });

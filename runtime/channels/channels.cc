@@ -22,7 +22,7 @@ Channels::Channels(ProcessorId self, ProcessorSet gone, const ChannelOptions& op
 
 // --- Sending -------------------------------------------------------------------------------------
 
-void Channels::send(Instant now, ProcessorId peer, Envelope envelope) {
+void Channels::send(Instant now, ProcessorId peer, Envelope&& envelope) {
   PHX_CHECK(peer != self_ && peer != kNobody);
   if (gone_.contains(peer)) {
     ++counters_.to_gone;
@@ -31,7 +31,7 @@ void Channels::send(Instant now, ProcessorId peer, Envelope envelope) {
   enqueue(now, peer_at(peer), std::move(envelope));
 }
 
-void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope envelope) {
+void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope&& envelope) {
   if (peer.has_all()) {  // else these timers run already
     peer.progress_at = now;
     arm(peer, Timer::kStall, now + options_.stall_timeout);
@@ -79,12 +79,11 @@ void Channels::pump(Instant now, ChannelPeer& peer, bool is_last) {
 /// The next one. A detour is a part of connections of others: it is never full.
 void Channels::put_on_link(Instant now, ChannelPeer& peer) {
   ChannelLink& link = *peer.link;
-  Frame frame = peer.stream.frame(link.next);
   const bool is_detour = link.id.via != kNobody;
   const std::uint64_t bytes = peer.stream.bytes(link.next);
   const bool tell = !is_detour && link.share.give(now, bytes, counters_.given_bytes, options_);
   counters_.given_bytes += bytes;
-  outputs_.emplace_back(Transmit{link.id, std::move(frame), tell});
+  outputs_.emplace_back(Transmit{link.id, peer.stream.frame(link.next), tell});
   if (link.next <= peer.sent) ++counters_.resent;
   if (peer.timed == 0 && link.next > peer.sent) {
     peer.timed = link.next;
@@ -108,7 +107,7 @@ void Channels::on_drained(Instant now, LinkId id) {
 
 // --- Receiving -----------------------------------------------------------------------------------
 
-void Channels::on_frame(Instant now, LinkId link, Frame frame) {
+void Channels::on_frame(Instant now, LinkId link, Frame&& frame) {
   if (strangers_.contains(link)) {
     on_stranger_frame(link, frame);
     return;
@@ -173,7 +172,7 @@ bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t r
   return true;
 }
 
-void Channels::take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame frame) {
+void Channels::take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame&& frame) {
   const Stream::Arrival arrival = peer.stream.on_arrived(frame.seq);
   if (arrival == Stream::Arrival::kGap && link.via != kNobody) {
     return hang_up(now, peer, link);  // The relay's own connection broke in between.

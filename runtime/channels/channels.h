@@ -11,6 +11,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/spare_room.h"
 #include "overlay/base/time.h"
 #include "runtime/channels/channel_options.h"
 #include "runtime/channels/channel_outputs.h"
@@ -28,8 +29,8 @@ namespace phx::runtime {
 ///
 /// Guarantees: every envelope sent to a peer is Received there once, and each flow in its order, as
 /// long as both live and a link can be made; a peer that is needed and cannot be reached is
-/// reported. Does not guarantee: that a reported peer is dead (the membership decides that); that a
-/// processor was announced here before it sends something.
+/// reported. Does not guarantee: that it is dead (the membership decides that); that a processor
+/// was announced here before it sends.
 class Channels {
  public:
   using Connect = channel::Connect;
@@ -49,14 +50,13 @@ class Channels {
 
   // Inputs. `now` never goes back.
   /// O(1). Dropped, and counted, if `peer` was forgotten. REQUIRES peer != self.
-  void send(Instant now, ProcessorId peer, Envelope envelope);
+  void send(Instant now, ProcessorId peer, Envelope&& envelope);
   /// `dialled`: this side opened it.
   void on_link_up(Instant now, LinkId link, bool dialled);
   void on_link_down(Instant now, LinkId link);
   void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
-  void on_frame(Instant now, LinkId link, Frame frame);
-  /// What was given to the link has left [Transmit::tell].
-  void on_drained(Instant now, LinkId link);
+  void on_frame(Instant now, LinkId link, Frame&& frame);
+  void on_drained(Instant now, LinkId link);  ///< What it was given has left [Transmit::tell].
   /// Part of a large frame went out or came in: a slow line is no dead one. Every 100 ms or so.
   void on_activity(Instant now, LinkId link);
   void on_service(Instant now, LinkId link);  ///< It carries frames of others: it is not idle.
@@ -67,24 +67,23 @@ class Channels {
   /// `peer` is no member any more: drops what is queued; its links live on for `linger`.
   /// Gives back what the peer has not confirmed: if it left in good order, it did not take it.
   std::vector<Envelope> forget(Instant now, ProcessorId peer);
-  /// The last word to a stranger.
-  void refuse(Instant now, LinkId link, Fenced fenced);
+  void refuse(Instant now, LinkId link, Fenced fenced);  ///< The last word to a stranger.
   /// Acknowledges what is owed, and costs that: else a drain's end waits for a quiet moment.
   void confirm_all();
   void on_deadline(Instant now);
 
   // Queries.
   [[nodiscard]] std::optional<Instant> next_deadline() const { return deadlines_.next(); }
-  /// What happened, in this order; empty afterwards.
-  [[nodiscard]] std::vector<Output> take_outputs() { return std::exchange(outputs_, {}); }
+  /// What happened, in this order; empty afterwards. Dealt with, it is given back as room.
+  [[nodiscard]] std::vector<Output> take_outputs() { return room_.take_from(outputs_); }
+  void give_back(std::vector<Output>&& room) { room_.give_back(std::move(room)); }
   /// Bytes not yet acknowledged by `peer`.
   [[nodiscard]] std::uint64_t queued_bytes(ProcessorId peer) const;
   /// Copies of broadcasts that wait for the link to it; what is under way is not one of them.
   [[nodiscard]] std::uint64_t queued_copies(ProcessorId peer) const;
   /// A peer does not keep up: read less from applications. O(1).
   [[nodiscard]] bool congested() const { return !congested_.empty(); }
-  /// Everything sent has arrived, and every arrival was confirmed: for the end of a drain.
-  [[nodiscard]] bool all_acknowledged() const;
+  [[nodiscard]] bool all_acknowledged() const;  ///< In both directions: for the end of a drain.
   /// The number of the last envelope to each peer; whether all arrived, but at forgotten ones.
   /// What waits is put in order for that: what is sent later overtakes nothing of it.
   [[nodiscard]] ChannelMarks marks();
@@ -111,11 +110,11 @@ class Channels {
   [[nodiscard]] ChannelPeer& peer_at(ProcessorId id);
   [[nodiscard]] ChannelPeer* find(ProcessorId id);
   void arm(const ChannelPeer& peer, Timer timer, Instant at);
-  void enqueue(Instant now, ChannelPeer& peer, Envelope envelope);
+  void enqueue(Instant now, ChannelPeer& peer, Envelope&& envelope);
   void pump(Instant now, ChannelPeer& peer, bool is_last = false);
   void put_on_link(Instant now, ChannelPeer& peer);
   void confirm(ChannelPeer& peer);
-  void take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame frame);
+  void take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame&& frame);
   [[nodiscard]] bool take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t received);
   void take_first_frame(Instant now, ChannelPeer& peer, ChannelLink& link, const Frame& frame);
   void on_violation(Instant now, ChannelPeer& peer, LinkId link, const char* what);
@@ -144,6 +143,7 @@ class Channels {
   std::map<LinkId, std::optional<std::uint64_t>> strangers_;  ///< What gone peers had got, if told.
   Deadlines<Key> deadlines_;
   std::vector<Output> outputs_;
+  SpareRoom<Output> room_;
   ChannelCounters counters_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace phx::runtime {
 
-void SendQueue::push(const Standpoint& standpoint, Item item) {
+void SendQueue::push(const Standpoint& standpoint, Item&& item) {
   PHX_CHECK(standpoint.kind != Standpoint::Kind::kFence);
   ++size_;
   bytes_ += item.bytes;
@@ -17,7 +17,7 @@ void SendQueue::push(const Standpoint& standpoint, Item item) {
   }
 }
 
-void SendQueue::push_to_flow(const FlowKey& key, Item item) {
+void SendQueue::push_to_flow(const FlowKey& key, Item&& item) {
   const auto [at, is_new] = flows_.try_emplace(key);
   Flow& flow = at->second;
   if (is_new) flow.turn = short_.insert(short_.end(), key);

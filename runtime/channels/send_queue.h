@@ -38,7 +38,7 @@ class SendQueue {
   explicit SendQueue(const SendQueueOptions& options = {}) : options_(options) {}
 
   /// REQUIRES that it is no fence.
-  void push(const Standpoint& standpoint, Item item);
+  void push(const Standpoint& standpoint, Item&& item);
   /// REQUIRES !empty().
   [[nodiscard]] Item pop();
 
@@ -60,7 +60,7 @@ class SendQueue {
   };
   using Flows = std::map<FlowKey, Flow>;
 
-  void push_to_flow(const FlowKey& key, Item item);
+  void push_to_flow(const FlowKey& key, Item&& item);
   [[nodiscard]] Item pop_short();
   [[nodiscard]] Item pop_bulk();
   [[nodiscard]] Item take_from(Flows::iterator at, Turns& turns);

@@ -6,9 +6,9 @@
 #include "runtime/messages/weight.h"
 
 namespace phx::runtime {
-std::uint64_t Stream::push(Envelope envelope) {
+std::uint64_t Stream::push(Envelope&& envelope) {
   const std::uint64_t bytes = weight_of(envelope).total();
-  kept_.push_back(Kept{std::move(envelope), bytes});
+  kept_.emplace_back(std::move(envelope), bytes);
   kept_bytes_ += bytes;
   return last_sent();
 }

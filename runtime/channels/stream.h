@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "overlay/base/queue.h"
 #include "overlay/base/time.h"
@@ -16,7 +17,7 @@ class Stream {
  public:
   // Outgoing: numbers 1, 2, ...
   /// Keeps `envelope`; returns its number.
-  std::uint64_t push(Envelope envelope);
+  std::uint64_t push(Envelope&& envelope);
   /// The peer has everything up to `received`. False: it claims what was never sent.
   [[nodiscard]] bool on_acknowledged(std::uint64_t received);
   [[nodiscard]] std::uint64_t acknowledged() const { return acknowledged_; }
@@ -47,8 +48,9 @@ class Stream {
 
  private:
   struct Kept {
+    Kept(Envelope&& kept, std::uint64_t weight) : envelope(std::move(kept)), bytes(weight) {}
     Envelope envelope;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes;
   };
 
   Queue<Kept> kept_;                ///< Numbers acknowledged_ + 1 and following.

@@ -102,7 +102,7 @@ void CastInflows::grant(const std::vector<Inflows::Key>& keys) {
 }
 
 void CastInflows::reopen(std::uint64_t waiting) {
-  grant(flows_.take_reopened(waiting));
+  if (flows_.is_held_up()) grant(flows_.take_reopened(waiting));
 }
 
 bool CastInflows::want(std::optional<VnodeId> from) {

@@ -69,6 +69,10 @@ class CastInflows {
   [[nodiscard]] std::map<VnodeId, Announcement> take_announcements();
 
   // Queries.
+  [[nodiscard]] bool has_announcements() const {
+    return !announced_.empty() || flows_.has_credits();
+  }
+  [[nodiscard]] bool is_held_up() const { return flows_.is_held_up(); }  ///< reopen() may help.
   [[nodiscard]] std::uint64_t limit(VnodeId root) const;
   /// Number of the next piece for those who are farthest.
   [[nodiscard]] std::uint64_t next(VnodeId root) const;

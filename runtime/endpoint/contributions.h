@@ -47,6 +47,7 @@ class Contributions {
   [[nodiscard]] std::vector<FlowQuestion> ask(const Asking& how);
 
   // Queries.
+  [[nodiscard]] bool has_tokens() const { return !leaving_.empty(); }
   [[nodiscard]] std::uint64_t line() const { return line_; }
   /// Weight of all that is kept.
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_bytes_; }

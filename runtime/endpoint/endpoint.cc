@@ -61,12 +61,16 @@ void Endpoint::on_message(ToApplication message) {
 }
 
 std::vector<ToDaemon> Endpoint::take_outputs() {
-  emit_credits();
-  if (auto news = kept_news_.take(outflows_, casts_, all())) outputs_.push_back(std::move(*news));
-  for (ReductionToken& token : contributions_.take_tokens()) {
-    outputs_.push_back(AppContribute{std::move(token)});
+  if (holdings_.has_credits() || targets_.has_credits()) emit_credits();
+  if (kept_news_.has_news(outflows_, casts_)) {
+    if (auto news = kept_news_.take(outflows_, casts_, all())) outputs_.push_back(std::move(*news));
   }
-  return std::exchange(outputs_, {});
+  if (contributions_.has_tokens()) {
+    for (ReductionToken& token : contributions_.take_tokens()) {
+      outputs_.push_back(AppContribute{std::move(token)});
+    }
+  }
+  return room_.take_from(outputs_);
 }
 
 void Endpoint::handle(AppAttached& m) {
@@ -113,6 +117,8 @@ void Endpoint::deliver(const Delivery& delivery) {
   const auto* question = std::get_if<FlowQuestion>(&delivery);
   if (question != nullptr && question->reductions > 0) return targets_.on_question(*question);
   Holdings::Outcome outcome;
+  // It completes no reduction.
+  if (std::holds_alternative<PointToPoint>(delivery)) return holdings_.deliver(delivery, outcome);
   if (const auto* token = std::get_if<ReductionToken>(&delivery)) {
     targets_.on_token(*token);
   } else {
@@ -241,7 +247,7 @@ Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload
     return success();
   }
   asked_at_ = 0;
-  Outflows::Pieces pieces;
+  Outflows::Pieces pieces = outflows_.room().take();
   cut(payload, config_.piece_bytes, [&](Payload piece, std::uint64_t rest) {
     outflows_.push({from, to, 0, tag, rest, std::move(piece)}, pieces);
   });
@@ -249,15 +255,16 @@ Status Endpoint::send(VnodeId from, VnodeId to, std::uint32_t tag, const Payload
   return success();
 }
 
-void Endpoint::emit(Outflows::Pieces pieces) {
+void Endpoint::emit(Outflows::Pieces&& pieces) {
   for (PointToPoint& piece : pieces) outputs_.push_back(AppSend{std::move(piece)});
+  outflows_.room().give_back(std::move(pieces));
   for (const FlowQuestion& question : outflows_.take_questions()) {
     outputs_.push_back(AppFlow{question});
   }
 }
 
 void Endpoint::on_credit(const FlowCredit& credit) {
-  Outflows::Pieces pieces;
+  Outflows::Pieces pieces = outflows_.room().take();
   outflows_.on_credit(credit, pieces);
   emit(std::move(pieces));
   // What one vnode hears holds for all of this process.

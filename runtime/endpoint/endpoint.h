@@ -36,6 +36,7 @@ class Endpoint {
   void on_message(ToApplication message);
   /// The messages for the daemon, in order. Call after every input and command.
   [[nodiscard]] std::vector<ToDaemon> take_outputs();
+  void give_back(std::vector<ToDaemon>&& room) { room_.give_back(std::move(room)); }
 
   // Commands. A refusal changes nothing. kBadInput: a vnode is not held, or not one of the job's;
   // kUnavailable: the job is over; kLimit: too much waits, so try again when something has come in.
@@ -62,8 +63,7 @@ class Endpoint {
   void waiting(AppWaiting waiting) { outputs_.push_back(std::move(waiting)); }
   void waited(AppWaited waited) { outputs_.push_back(std::move(waited)); }
   void ask_network() { outputs_.push_back(AppNetworkQuestion{}); }  ///< See take_network().
-  /// The program takes nothing any more; who sends to it hears that. is_settled(): finish().
-  void close();
+  void close();  ///< The program takes nothing any more; who sends hears that. Then finish().
   void finish();
   void abort(std::int32_t code, std::string reason);
 
@@ -81,9 +81,9 @@ class Endpoint {
   [[nodiscard]] const VnodeSet& departing() const { return departing_; }
   [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
   [[nodiscard]] bool retired() const { return retired_; }
-  /// All that was sent has been received, and all reductions that were contributed to are complete.
+  /// All that was sent is received, and reductions are complete; what is not, for a person.
   [[nodiscard]] bool is_settled() const { return kept_bytes() == 0; }
-  [[nodiscard]] std::string unsettled() const;  ///< What is not, for a person.
+  [[nodiscard]] std::string unsettled() const;
   [[nodiscard]] const Outflows& outflows() const { return outflows_; }
   [[nodiscard]] const CastOutflows& casts() const { return casts_; }
   [[nodiscard]] const Contributions& contributions() const { return contributions_; }
@@ -115,7 +115,7 @@ class Endpoint {
   void ask_for_room();
   [[nodiscard]] std::uint64_t kept_bytes() const;
   [[nodiscard]] std::string slowest() const;
-  void emit(Outflows::Pieces pieces);
+  void emit(Outflows::Pieces&& pieces);
   void emit_credits();
   [[nodiscard]] bool is_near_to(VnodeId from, VnodeId to) const;
   [[nodiscard]] VnodeBundle pack(VnodeId vnode);
@@ -125,7 +125,6 @@ class Endpoint {
   void emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundles);
   [[nodiscard]] Status check_use(VnodeId mine, VnodeId other) const;
   [[nodiscard]] VnodeSet all() const { return held().united(holdings_.arriving()); }
-
   EndpointConfig config_;
   Holdings holdings_;
   Outflows outflows_;
@@ -135,6 +134,7 @@ class Endpoint {
   Targets targets_;
   std::uint64_t asked_at_ = 0;  ///< Kept when all were asked last; 0: more has been sent since.
   std::vector<ToDaemon> outputs_;
+  SpareRoom<ToDaemon> room_;
   std::optional<AppAttached> attached_;
   VnodeSet departing_;               ///< A part of the held vnodes.
   std::optional<VnodeSet> packing_;  ///< Between begin and finish of a safe point: what departs.

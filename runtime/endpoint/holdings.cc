@@ -123,7 +123,7 @@ void Holdings::add(VnodeParcel parcel) {
 
 void Holdings::install() {
   for (const VnodeId id : arriving_.ids()) {
-    for (const Waiting& waiting : vnodes_.at(id).mailbox) order_.emplace(waiting.arrival, id);
+    for (const Waiting& waiting : vnodes_.at(id).mailbox) order_.add(waiting.arrival, id);
   }
   held_ = held_.united(arriving_);
   arriving_ = {};
@@ -138,7 +138,7 @@ VnodeBundle Holdings::remove(VnodeId id) {
   bytes_ -= at->second.bytes;
   inflows_.remove(id, bundle.from_vnodes.active());
   for (Waiting& waiting : at->second.mailbox) {
-    order_.erase(waiting.arrival);
+    if (held_.contains(id)) order_.remove(waiting.arrival);
     bundle.mailbox.push_back(std::move(waiting.message));
   }
   remove_shared(id, bundle);
@@ -347,7 +347,7 @@ std::uint64_t Holdings::put_in(Slot& slot, Message message) {
   charge(slot, message_bytes(message));
   const std::uint64_t arrival = arrivals_++;
   slot.second.mailbox.push_back({arrival, std::move(message)});
-  if (held_.contains(slot.first)) order_.emplace(arrival, slot.first);
+  if (held_.contains(slot.first)) order_.add(arrival, slot.first);
   return untaken;
 }
 
@@ -382,6 +382,7 @@ void Holdings::rest(Slot& slot) {
 
 /// There is room again for flows that were refused.
 void Holdings::reopen() {
+  if (!inflows_.is_held_up()) return casts_.reopen(bytes());
   for (const Inflows::Key& key : inflows_.take_reopened(bytes())) {
     if (Stream* stream = stream_of(key)) inflows_.grant(key, *stream);
   }
@@ -422,7 +423,7 @@ std::optional<std::pair<VnodeId, Message>> Holdings::take(const Selector& wanted
     const std::size_t bytes = message_bytes(taken.second);
     vnode.bytes -= bytes;
     bytes_ -= bytes;
-    order_.erase(at->arrival);
+    order_.remove(at->arrival);
     vnode.mailbox.erase(at);
     inflows_.forget_wanted();
     casts_.forget_wanted();
@@ -444,14 +445,14 @@ std::optional<std::pair<VnodeId, Message>> Holdings::take(const Selector& wanted
     if (at == mailbox.end()) return std::nullopt;
     return take_from(*wanted.at, at);
   }
-  for (const auto& [arrival, id] : order_) {
+  std::optional<std::pair<VnodeId, Message>> taken;
+  order_.find_if([&](std::uint64_t arrival, VnodeId id) {
     auto& mailbox = vnodes_.at(id).mailbox;
-    const auto at =
-        std::lower_bound(mailbox.begin(), mailbox.end(), arrival,
-                         [](const Waiting& w, std::uint64_t number) { return w.arrival < number; });
-    if (matches(wanted, at->message)) return take_from(id, at);
-  }
-  return std::nullopt;
+    const auto at = std::ranges::lower_bound(mailbox, arrival, {}, &Waiting::arrival);
+    if (matches(wanted, at->message)) taken = take_from(id, at);
+    return taken.has_value();
+  });
+  return taken;
 }
 
 std::size_t Holdings::count(const Selector& wanted) const {

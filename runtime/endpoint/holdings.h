@@ -12,6 +12,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
+#include "runtime/endpoint/arrival_order.h"
 #include "runtime/endpoint/cast_inflows.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/endpoint/endpoint_parts.h"
@@ -84,8 +85,8 @@ class Holdings {
   [[nodiscard]] bool has(VnodeId vnode) const { return vnodes_.contains(vnode); }
   [[nodiscard]] std::size_t count(const Selector& wanted) const;
   [[nodiscard]] const Counters& counters() const { return counters_; }
-  /// All messages that wait here.
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_ + casts_.bytes(); }
+  [[nodiscard]] bool has_credits() const;  ///< take_credits() or take_cast_credits() do something.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_ + casts_.bytes(); }  ///< That wait.
   /// Of messages that were put into mailboxes.
   [[nodiscard]] std::uint64_t arrivals() const { return arrivals_; }
   void check_invariants() const;
@@ -139,8 +140,7 @@ class Holdings {
   std::map<VnodeId, Vnode> vnodes_;  ///< Of both sets below.
   VnodeSet held_;
   VnodeSet arriving_;
-  /// The vnode of every arrival that waits in a mailbox of `held_`.
-  std::map<std::uint64_t, VnodeId> order_;
+  ArrivalOrder order_;  ///< Of what waits in mailboxes of `held_`.
   std::uint64_t arrivals_ = 0;
   /// Put together by the current delivery, by root and last piece: all vnodes share them.
   std::map<std::pair<VnodeId, std::uint64_t>, Payload> assembled_;

@@ -69,6 +69,11 @@ std::map<std::uint64_t, VnodeSet> Holdings::by_next(VnodeId root) const {
   return groups;
 }
 
+bool Holdings::has_credits() const {
+  return inflows_.has_credits() || !cast_credits_.empty() || casts_.has_announcements() ||
+         (order_.empty() && casts_.is_held_up());
+}
+
 /// Those with equal numbers in one.
 std::vector<CastCredit> Holdings::take_cast_credits() {
   // While a message waits, its being taken gives the next grant: more would only be refused again.

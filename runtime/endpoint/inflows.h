@@ -82,6 +82,9 @@ class Inflows {
   [[nodiscard]] std::vector<FlowCredit> take_credits() { return std::exchange(credits_, {}); }
 
   // Queries.
+  [[nodiscard]] bool has_credits() const { return !credits_.empty(); }
+  /// Something was refused, or goes on beyond the room there is: else take_reopened() is idle.
+  [[nodiscard]] bool is_held_up() const { return assembling_ || !refused_.empty(); }
   [[nodiscard]] const InflowOptions& options() const { return options_; }
   [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
   [[nodiscard]] bool is_refused(const Key& key) const { return is_refused_.contains(key); }

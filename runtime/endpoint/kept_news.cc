@@ -20,15 +20,19 @@ void for_each_keeper(const Outflows& flows, const CastOutflows& casts, const Vno
 
 }  // namespace
 
+bool KeptNews::has_news(const Outflows& flows, const CastOutflows& casts) const {
+  constexpr std::uint64_t kFactor = 4;
+  const std::uint64_t kept = flows.kept_bytes() + casts.kept_bytes();
+  if (told_ == 0) return kept >= least_;
+  return kept >= kFactor * told_ || kept <= told_ / kFactor;
+}
+
 std::optional<AppKeeps> KeptNews::take(const Outflows& flows, const CastOutflows& casts,
                                        const VnodeSet& vnodes) {
-  constexpr std::uint64_t kFactor = 4;
   constexpr std::uint64_t kNamed = 64;
+  if (!has_news(flows, casts)) return std::nullopt;
   const std::uint64_t kept = flows.kept_bytes() + casts.kept_bytes();
   const bool is_much = kept >= least_;
-  const bool is_news =
-      told_ == 0 ? is_much : kept >= kFactor * told_ || kept <= told_ / kFactor;
-  if (!is_news) return std::nullopt;
   told_ = is_much ? kept : 0;
   AppKeeps keeps;
   const std::uint64_t least = std::max(least_ - 1, kept / kNamed);

@@ -22,6 +22,8 @@ class KeptNews {
   /// so seldom, whatever a stream does. At most 64 vnodes are named.
   [[nodiscard]] std::optional<AppKeeps> take(const Outflows& flows, const CastOutflows& casts,
                                              const VnodeSet& vnodes);
+  /// Whether take() would have some. What is kept decides that alone.
+  [[nodiscard]] bool has_news(const Outflows& flows, const CastOutflows& casts) const;
 
  private:
   std::uint64_t least_;

@@ -9,6 +9,7 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/spare_room.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/messages/delivery.h"
 
@@ -51,6 +52,9 @@ class Outflows {
   /// lost.
   [[nodiscard]] std::vector<FlowQuestion> take_questions() { return std::exchange(questions_, {}); }
 
+  /// Of lists of pieces, between one and the next.
+  [[nodiscard]] SpareRoom<PointToPoint>& room() { return room_; }
+
   // Queries.
   [[nodiscard]] bool is_all_received(VnodeId from, VnodeId to) const;
   /// Weight of all pieces kept.
@@ -75,6 +79,7 @@ class Outflows {
   std::map<VnodeId, StreamTable<Flow>> sources_;
   std::uint64_t kept_bytes_ = 0;
   std::vector<FlowQuestion> questions_;
+  SpareRoom<PointToPoint> room_;
 };
 
 }  // namespace phx::runtime

@@ -56,6 +56,7 @@ class Targets {
   [[nodiscard]] std::vector<FlowCredit> take_credits() { return std::exchange(credits_, {}); }
 
   // Queries.
+  [[nodiscard]] bool has_credits() const { return !credits_.empty(); }
   /// Of contributions to reductions that are not complete.
   [[nodiscard]] std::uint64_t bytes() const;
   /// Reductions that have begun and are not complete, towards the vnode that has most.

@@ -235,7 +235,7 @@ bool JobTraffic::admits(ProcessorId from, const collectives::ReductionToken& tok
   return false;
 }
 
-void JobTraffic::on_message(const Surroundings& around, ProcessorId from, VnodeMessage m,
+void JobTraffic::on_message(const Surroundings& around, ProcessorId from, VnodeMessage&& m,
                             JobOutbox& out) {
   (void)around;
   const auto* token = std::get_if<collectives::ReductionToken>(&m.delivery);

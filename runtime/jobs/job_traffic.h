@@ -55,7 +55,7 @@ class JobTraffic {
   void on_message(const Surroundings& around, ProcessorId from, const StateTaken& m,
                   JobOutbox& out);
   void on_message(const Surroundings& around, ProcessorId from, Migrate m, JobOutbox& out);
-  void on_message(const Surroundings& around, ProcessorId from, VnodeMessage m, JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, VnodeMessage&& m, JobOutbox& out);
   void on_message(const Surroundings& around, ProcessorId from, CollectiveMessage m,
                   JobOutbox& out);
 

@@ -130,7 +130,7 @@ void Jobs::settle(const Surroundings& around, JobId job, JobOutbox& out) {
   jobs_.erase(job);
 }
 
-void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage message,
+void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage&& message,
                       JobOutbox& out) {
   const JobId job = std::visit([](const auto& m) { return m.job; }, message);
   Entry* entry = find(job);
@@ -150,8 +150,8 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage m
   if (!is_traffic || around.leaving || entry->traffic.is_over_limit()) settle(around, job, out);
 }
 
-void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobMessage message,
-                    JobOutbox& out) {
+void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry,
+                    JobMessage&& message, JobOutbox& out) {
   std::visit(Overloaded{
                  [&](JobStage& m) { entry.life.on_stage(around, from, std::move(m), out); },
                  [&](JobHome& m) {

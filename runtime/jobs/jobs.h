@@ -35,7 +35,8 @@ class Jobs {
   /// There is no number for a job that was asked for here.
   void on_refused(ProcessorId from, const JobRefused& refused, JobOutbox& out);
   void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
-  void on_message(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
+  void on_message(const Surroundings& around, ProcessorId from, JobMessage&& message,
+                  JobOutbox& out);
   void on_view(const Surroundings& around, const std::vector<SharedMember>& joined,
                const std::vector<ViewChange::Gone>& gone, JobOutbox& out);
   void on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& out);
@@ -97,9 +98,8 @@ class Jobs {
     JobLife life;
     JobTraffic traffic;
     JobMeter meter;
-    std::optional<ClientId> feeder;  ///< The tool that gave input last.
-    /// When vnodes last came from these.
-    std::map<ProcessorId, Instant> passed;
+    std::optional<ClientId> feeder;               ///< The tool that gave input last.
+    std::map<ProcessorId, Instant> passed;        ///< When vnodes last came from these.
     std::map<ProcessorId, DroppedCasts> dropped;  ///< On the way to these.
   };
   /// A job that was asked for here, and has no number yet.
@@ -109,7 +109,7 @@ class Jobs {
     std::vector<ApplicationId> applications;  ///< Embedded ones that wait for it.
     ProcessorId asked;                        ///< The coordinator that was asked last.
   };
-  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobMessage message,
+  void dispatch(const Surroundings& around, ProcessorId from, Entry& entry, JobMessage&& message,
                 JobOutbox& out);
   /// A number came for a job that was asked for here: tells everybody, if somebody still waits.
   [[nodiscard]] bool announce(const Surroundings& around, const JobStart& start, JobOutbox& out);

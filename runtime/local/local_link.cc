@@ -215,7 +215,8 @@ Status LocalLink::pump_inside(std::vector<runtime::ToApplication>& received) {
 
 Status LocalLink::flush_inside() {
   if (state_->for_inside.empty()) return success();
-  state_->is_congested = state_->inside->send(std::exchange(state_->for_inside, {}));
+  state_->is_congested = state_->inside->send(state_->for_inside);
+  state_->for_inside.clear();
   return success();
 }
 

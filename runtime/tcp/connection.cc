@@ -86,7 +86,7 @@ void Connection::flush() {
     written += before - queue_.bytes();
   }
   written_ += written;
-  flushed_at_ = steady_now();
+  if (written > 0) flushed_at_ = steady_now();
   report_drained();
   if (!queue_.empty()) {
     awaits_writing_ = true;

@@ -70,6 +70,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Queues a frame. Nothing is written before flush(). One that the peer would refuse for its
   /// size ends the connection (kLimit).
   void send(wire::Encoded&& encoded);
+  /// The same for a message that is short, and of a frequent kind; false: it is none.
+  template <class Message>
+  [[nodiscard]] bool send_short(const Message& message) {
+    if (state_ != State::kOpen || is_mute_) return true;
+    return queue_.append(
+        [&message](Bytes& to) { return wire::append_short(message, Outgoing::kJoinBytes, to); });
+  }
   /// Writes what the socket takes now; the rest follows by itself.
   void flush();
   /// Something was written a moment ago, and little has come since: it may wait for more of a

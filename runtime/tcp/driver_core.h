@@ -48,7 +48,7 @@ class TcpDriver::Core {
   void take_down();
   void halt();
   void adopt(Descriptor application);
-  void on_inside(std::vector<runtime::ToDaemon> messages, bool may_join);
+  void on_inside(std::span<runtime::ToDaemon> messages, bool may_join);
   void on_inside_gone();
   void flush();  ///< What was left for more of its kind.
   [[nodiscard]] Inside& inside() { return inside_; }
@@ -100,7 +100,7 @@ class TcpDriver::Core {
   void on_drained();  ///< One of the connections that are in no map any more has ended.
   template <class Connections, class Id>
   void let_drain(Connections& connections, Id id);
-  void queue(const ConnectionPtr& connection, wire::Encoded&& encoded);
+  void queue(const ConnectionPtr& connection, const auto& message);
   [[nodiscard]] std::optional<Error> stranger(const Hello& peer) const;
   [[nodiscard]] Handshake::Identity identity(ProcessorId expected) const;
   void note(runtime::Note::Level level, std::string_view event, const std::string& detail) {

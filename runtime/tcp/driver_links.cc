@@ -117,22 +117,24 @@ void TcpDriver::Core::adopt(Descriptor socket) {
   connection->start();
 }
 
-void TcpDriver::Core::on_inside(std::vector<runtime::ToDaemon> messages, bool may_join) {
+void TcpDriver::Core::on_inside(std::span<runtime::ToDaemon> messages, bool may_join) {
   if (!inside_.is_open || stop_) return;
   if (inside_.id == ApplicationId{}) {
     inside_.id = ApplicationId{++last_application_};
     inside_.pool = BlockPool::create();
     pool_ = inside_.pool;
   }
+  const Instant now = steady_now();
   for (runtime::ToDaemon& message : messages) {
+    if (stop_) return;
     in_batch_ = true;
-    step([&](runtime::Daemon& daemon, Instant now) {
-      daemon.on_app_message(now, inside_.id, std::move(message));
-    });
+    daemon_->on_app_message(now, inside_.id, std::move(message));
+    execute();
   }
   if (!may_join) return end_batch();
   in_batch_ = false;
-  const Instant now = steady_now();
+  rearm();
+  regulate();
   std::erase_if(unflushed_, [now](const ConnectionPtr& connection) {
     if (connection->is_in_burst(now)) return false;
     connection->flush();
@@ -180,13 +182,14 @@ void TcpDriver::Core::add_client(asio::ip::tcp::socket socket, bool has_room) {
   if (has_room) return;
   const runtime::Done refusal{to_string(self()) + " has " + std::to_string(kClientsMax) +
                               " tools connected, as many as it takes"};
-  queue(connection, encoder_.encode(runtime::ClientReply{refusal}));
+  queue(connection, runtime::ClientReply{refusal});
   let_drain(clients_, id);
   end_batch();
 }
 
 void TcpDriver::Core::execute() {
-  for (runtime::Effect& effect : daemon_->take_effects()) {
+  auto effects = daemon_->take_effects();
+  for (runtime::Effect& effect : effects) {
     std::visit(
         [this]<class Wanted>(Wanted& wanted) {
           if (!is_plain<Wanted>) loop_.touch();
@@ -194,10 +197,8 @@ void TcpDriver::Core::execute() {
         },
         effect);
   }
-  if (stop_) return;
-  if (!in_batch_) end_batch();
-  rearm();
-  regulate();
+  daemon_->give_back(std::move(effects));
+  if (!stop_ && !in_batch_) end_batch();
 }
 
 void TcpDriver::Core::end_batch() {
@@ -206,6 +207,9 @@ void TcpDriver::Core::end_batch() {
   for (const ConnectionPtr& connection : unflushed_) connection->flush();
   unflushed_.clear();
   report_taken();
+  if (stop_) return;
+  rearm();
+  regulate();
 }
 
 /// Tells the daemon whose replies have arrived. The system does not say when they do.
@@ -249,9 +253,18 @@ void TcpDriver::Core::regulate() {
   processes_->pause_output(congested);
 }
 
-void TcpDriver::Core::queue(const ConnectionPtr& connection, wire::Encoded&& encoded) {
+void TcpDriver::Core::queue(const ConnectionPtr& connection, const auto& message) {
   // Frames to one connection come in runs, so this keeps the list short.
   if (unflushed_.empty() || unflushed_.back() != connection) unflushed_.push_back(connection);
+  constexpr bool has_short = requires(Bytes & to) {
+    wire::append_short(message, std::size_t{}, to);
+  };
+  if constexpr (has_short) {
+    if (connection->send_short(message)) return;
+  }
+  wire::Encoded encoded = encoder_.encode(message);
+  const bool is_long = encoded.payload_size() >= Loans::kLongBytes;
+  if (is_long && connection->pool()) pool_ = connection->pool();
   connection->send(std::move(encoded));
 }
 
@@ -298,7 +311,7 @@ asio::awaitable<void> TcpDriver::Core::inquire(std::vector<std::string> addresse
                       },
                       .on_batch_end = {},
                       .on_closed = [](const Error&) {}});
-  queue(inquiry_, encoder_.encode(runtime::ClientRequest{runtime::StatusRequest{false}}));
+  queue(inquiry_, runtime::ClientRequest{runtime::StatusRequest{false}});
   inquiry_->start();
   end_batch();
 }
@@ -313,7 +326,7 @@ void TcpDriver::Core::handle(runtime::Hangup& effect) {
 void TcpDriver::Core::handle(runtime::Transmit& effect) {
   const auto found = links_.find(effect.link);
   if (found == links_.end()) return;
-  queue(found->second, encoder_.encode(effect.frame));
+  queue(found->second, effect.frame);
   if (effect.tell) found->second->mark();
 }
 
@@ -324,9 +337,7 @@ void TcpDriver::Core::handle(runtime::ToApp& effect) {
   }
   const auto found = applications_.find(effect.application);
   if (found == applications_.end()) return;
-  wire::Encoded encoded = encoder_.encode(effect.message);
-  if (encoded.payload_size() >= Loans::kLongBytes) pool_ = found->second->pool();
-  queue(found->second, std::move(encoded));
+  queue(found->second, effect.message);
 }
 
 void TcpDriver::Core::handle(runtime::DropApp& effect) {
@@ -337,7 +348,7 @@ void TcpDriver::Core::handle(runtime::DropApp& effect) {
 void TcpDriver::Core::handle(runtime::Reply& effect) {
   const auto found = clients_.find(effect.client);
   if (found == clients_.end()) return;
-  queue(found->second, encoder_.encode(effect.reply));
+  queue(found->second, effect.reply);
   answered_.insert(effect.client);
   if (found->second->queued_bytes() <= kClientQueueMax) return;
   static_assert(kClientQueueMax == std::size_t{64} << 20U);

@@ -111,9 +111,9 @@ EmbeddedDaemon::~EmbeddedDaemon() {
   leave(2s);
 }
 
-bool EmbeddedDaemon::send(std::vector<runtime::ToDaemon> messages) {
+bool EmbeddedDaemon::send(std::span<runtime::ToDaemon> messages) {
   const State::Lock lock(state_->mutex);
-  state_->driver->on_inside(std::move(messages), state_->is_looking);
+  state_->driver->on_inside(messages, state_->is_looking);
   return state_->driver->inside().is_held_up;
 }
 
@@ -125,6 +125,10 @@ bool EmbeddedDaemon::receive(std::vector<runtime::ToApplication>& received) {
   }
   auto& arrived = state_->driver->inside().waiting;
   if (arrived.empty()) return state_->driver->inside().is_open;
+  if (received.empty()) {
+    received.swap(arrived);
+    return true;
+  }
   received.insert(received.end(), std::move_iterator(arrived.begin()),
                   std::move_iterator(arrived.end()));
   arrived.clear();
@@ -146,11 +150,12 @@ bool EmbeddedDaemon::wait(Duration at_most, bool for_room) {
   const Instant begin = steady_now();
   const Instant until = at_most > Instant::max() - begin ? Instant::max() : begin + at_most;
   ++state.waiting;
-  for (Instant now = begin; !is_enough() && now < until; now = steady_now()) {
+  for (Instant now = begin; !is_enough() && now < until;) {
     // What another thread serves does not wake this one.
     const Duration longest = state.waiting > 1 ? kShared : kForever;
     ++state.turns;
     state.serve_once(lock, std::min(until - now, longest));
+    if (!is_enough()) now = steady_now();
   }
   --state.waiting;
   if (!for_room) state.is_woken = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,10 @@ class EmbeddedDaemon {
   /// leave(2s), unless that was done.
   ~EmbeddedDaemon();
 
-  /// Runs the daemon on these messages, whose first begins the attachment. What it writes is with
-  /// the system on return, waits for a neighbour, or, as a part of a burst, for more of it: until
-  /// the application waits, or the helper looks. Returns is_congested().
-  bool send(std::vector<runtime::ToDaemon> messages);
+  /// Runs the daemon on these messages, whose first begins the attachment; they are gone then. What
+  /// it writes is with the system on return, waits for a neighbour, or, as a part of a burst, for
+  /// more of it: until the application waits, or the helper looks. Returns is_congested().
+  bool send(std::span<runtime::ToDaemon> messages);
   /// Adds what has come for the application; looks first whether there is something new, if
   /// nothing waits. False: the daemon has closed, and nothing is left.
   [[nodiscard]] bool receive(std::vector<runtime::ToApplication>& received);

@@ -31,11 +31,15 @@ void Outgoing::add(const Payload& payload) {
 void Outgoing::join(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   bytes_ += bytes.size();
-  const bool has_room = !chunks_.empty() && !chunks_.back().own.empty() &&
-                        chunks_.back().own.size() + bytes.size() <= kChunkBytes;
-  if (!has_room) chunks_.push_back(Chunk{});
+  Bytes* own = joint_with_room(bytes.size());
+  if (own == nullptr) own = &chunks_.emplace_back(Chunk{std::exchange(spare_, {}), {}}).own;
+  own->insert(own->end(), bytes.begin(), bytes.end());
+}
+
+Bytes* Outgoing::joint_with_room(std::size_t bytes) {
+  if (chunks_.empty()) return nullptr;
   Bytes& own = chunks_.back().own;
-  own.insert(own.end(), bytes.begin(), bytes.end());
+  return own.empty() || own.size() + bytes > kChunkBytes ? nullptr : &own;
 }
 
 Outgoing::Gathered Outgoing::front() const {
@@ -71,6 +75,10 @@ void Outgoing::pop(std::size_t size) {
   written_ += size;
   while (!chunks_.empty() && written_ >= chunks_.front().view().size()) {
     written_ -= chunks_.front().view().size();
+    if (Bytes& own = chunks_.front().own; own.capacity() <= kSpareBytes) {
+      own.clear();
+      spare_ = std::move(own);
+    }
     chunks_.pop_front();
   }
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <span>
+#include <utility>
 
 #include "overlay/base/payload.h"
 
@@ -28,6 +29,18 @@ class Outgoing {
     [[nodiscard]] std::span<const iovec> view() const { return std::span(parts).first(count); }
   };
 
+  /// Calls `write(bytes)`, which appends something short, or nothing and returns false. Returns the
+  /// same.
+  template <class Write>
+  bool append(Write write) {
+    Bytes* const joint = joint_with_room(kJoinBytes);
+    Bytes& to = joint != nullptr ? *joint : spare_;
+    const std::size_t before = to.size();
+    if (!write(to)) return false;
+    bytes_ += to.size() - before;
+    if (joint == nullptr) chunks_.push_back(Chunk{std::exchange(spare_, {}), {}});
+    return true;
+  }
   void add(Bytes&& bytes);
   void add(const Payload& payload);
 
@@ -51,8 +64,13 @@ class Outgoing {
     }
   };
   void join(std::span<const std::byte> bytes);
+  [[nodiscard]] Bytes* joint_with_room(std::size_t bytes);  ///< Null: there is none.
+
+  /// Of a chunk that was written: so much is kept, for a message or two.
+  static constexpr std::size_t kSpareBytes = 512;
 
   std::deque<Chunk> chunks_;
+  Bytes spare_;              ///< Empty: room for the next chunk.
   std::size_t written_ = 0;  ///< Of the first chunk.
   std::size_t bytes_ = 0;    ///< Not yet written, in all chunks.
 };

@@ -51,8 +51,8 @@ Loop& TcpDriver::loop() {
   return core_->loop();
 }
 
-void TcpDriver::on_inside(std::vector<runtime::ToDaemon> messages, bool may_join) {
-  core_->on_inside(std::move(messages), may_join);
+void TcpDriver::on_inside(std::span<runtime::ToDaemon> messages, bool may_join) {
+  core_->on_inside(messages, may_join);
 }
 
 void TcpDriver::flush() {

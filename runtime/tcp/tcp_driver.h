@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,7 +69,7 @@ class TcpDriver {
   [[nodiscard]] Loop& loop();  ///< Stopped when the daemon has ended.
   /// What the application says, and hears; the first message begins its attachment. `may_join`:
   /// what belongs to a burst may be left for more of it, until flush().
-  void on_inside(std::vector<runtime::ToDaemon> messages, bool may_join);
+  void on_inside(std::span<runtime::ToDaemon> messages, bool may_join);
   void flush();
   void on_inside_gone();
   [[nodiscard]] Inside& inside();

@@ -8,7 +8,7 @@
 
 namespace phx::runtime {
 
-AppDeliver AppPort::deliver(Delivery delivery) {
+AppDeliver AppPort::deliver(Delivery&& delivery) {
   bytes_ += weight_of(delivery).total();
   kept_.push_back({next_++, std::move(delivery)});
   return kept_.back();

@@ -21,7 +21,7 @@ class AppPort {
 
   [[nodiscard]] ApplicationId application() const { return application_; }
   /// The message that carries `delivery` to the application.
-  [[nodiscard]] AppDeliver deliver(Delivery delivery);
+  [[nodiscard]] AppDeliver deliver(Delivery&& delivery);
   /// Forgets deliveries up to `received`.
   void acknowledge(std::uint64_t received);
   /// Per vnode of `vnodes`: what was delivered after number `received`, in order.

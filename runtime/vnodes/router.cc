@@ -22,7 +22,7 @@ VnodeId target_of(const VnodeMessage& message) {
                     message.delivery);
 }
 
-Delivery delivery_of(VnodeMessage message) {
+Delivery delivery_of(VnodeMessage&& message) {
   return std::visit([](auto& m) -> Delivery { return std::move(m); }, message.delivery);
 }
 
@@ -126,7 +126,7 @@ std::vector<Router::Parked> Router::unpark(VnodeId vnode) {
   return std::move(found.mapped());
 }
 
-void Router::deliver(Delivery delivery, JobOutbox& out) {
+void Router::deliver(Delivery&& delivery, JobOutbox& out) {
   if (finished_) {
     answer_closed(delivery, out);
     return;
@@ -136,7 +136,7 @@ void Router::deliver(Delivery delivery, JobOutbox& out) {
   out.report(Effect{ToApp{port_->application(), port_->deliver(std::move(delivery))}});
 }
 
-void Router::route(VnodeMessage message, JobOutbox& out) {
+void Router::route(VnodeMessage&& message, JobOutbox& out) {
   const VnodeId target = target_of(message);
   if (!map_.contains(target)) {
     ++unknown_;

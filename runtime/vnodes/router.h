@@ -46,11 +46,11 @@ class Router {
   [[nodiscard]] std::vector<Route> on_leaving();
 
   // Commands.
-  void route(VnodeMessage message, JobOutbox& out);
+  void route(VnodeMessage&& message, JobOutbox& out);
   /// Serves exactly these tokens: here, parked, or onward outside the tree.
   void serve(const collectives::BroadcastPiece& piece,
              const std::vector<collectives::Tokens>& tokens, JobOutbox& out);
-  void deliver(Delivery delivery, JobOutbox& out);
+  void deliver(Delivery&& delivery, JobOutbox& out);
   /// What was dropped on the way to others, and may come again.
   void tell(std::vector<CastCredit> credits, JobOutbox& out);
   /// The application holds these no more, but nobody else does yet: the daemon keeps them.

@@ -64,6 +64,27 @@ bool encode_record(Family family, const Message& message, Encoded& encoded) {
   return true;
 }
 
+template <class Message>
+bool append_record(Family family, const Message& message, std::size_t most, Bytes& to) {
+  const std::size_t size = record_size(message);
+  if (size == 0) return false;
+  const std::size_t begin = to.size();
+  to.resize(begin + kPrefixBytes + size);
+  const auto record = std::span(to).subspan(begin + kPrefixBytes);
+  const Payload payload = write_record(message, record);
+  if (payload.size() > most) {
+    to.resize(begin);
+    return false;
+  }
+  write_prefix({.family = family,
+                .header_size = prefix_number(size),
+                .payload_size = prefix_number(payload.size()),
+                .header_check = check_of(record)},
+               std::span(to).subspan(begin));
+  to.insert(to.end(), payload.bytes().begin(), payload.bytes().end());
+  return true;
+}
+
 template <class P, class Message>
 Encoded encode_as(Family family, const Message& message, Workshop& workshop) {
   if constexpr (requires { record_size(message); }) {
@@ -100,8 +121,8 @@ template <class Message, class P>
 Result<Message> decode_as(std::span<const std::byte> header, Payload payload, Workshop& workshop) {
   if constexpr (requires(Message & record) { {record_size(record)}; }) {
     if (is_record(header)) {
-      Message message;
-      const Status status = read_record(header, std::move(payload), message);
+      Result<Message> message{Message()};
+      const Status status = read_record(header, std::move(payload), message.value());
       if (!status.ok()) return status.error();
       return message;
     }
@@ -119,6 +140,16 @@ Result<Message> decode_as(std::span<const std::byte> header, Payload payload, Wo
 }
 
 }  // namespace
+
+bool append_short(const runtime::Frame& message, std::size_t most, Bytes& to) {
+  return append_record(Family::kFrame, message, most, to);
+}
+bool append_short(const runtime::ToDaemon& message, std::size_t most, Bytes& to) {
+  return append_record(Family::kToDaemon, message, most, to);
+}
+bool append_short(const runtime::ToApplication& message, std::size_t most, Bytes& to) {
+  return append_record(Family::kToApplication, message, most, to);
+}
 
 std::size_t Encoded::payload_size() const {
   std::size_t size = 0;

@@ -32,6 +32,12 @@ struct Encoded {
 /// The receiver gets `reference` and is told that it is one [framing.h].
 void replace_payload(Encoded& message, Payload reference);
 
+/// Appends the whole message to `to`, if it is of those that there are most of [README.md
+/// "Records"] and its payload has at most `most` bytes. Whether it did; else see Encoder.
+[[nodiscard]] bool append_short(const runtime::Frame& message, std::size_t most, Bytes& to);
+[[nodiscard]] bool append_short(const runtime::ToDaemon& message, std::size_t most, Bytes& to);
+[[nodiscard]] bool append_short(const runtime::ToApplication& message, std::size_t most, Bytes& to);
+
 /// Makes bytes of messages. Keeps its working memory, so one per connection is best.
 /// Texts longer than kTextMax are cut. Not thread-safe.
 class Encoder {

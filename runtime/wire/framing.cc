@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "overlay/base/check.h"
+#include "runtime/wire/numbers.h"
 
 namespace phx::wire {
 namespace {
@@ -34,23 +35,6 @@ constexpr std::size_t kHeaderKept = std::size_t{1} << 20U;
 /// so the system gives memory only as they do; this bounds what is left of a liar's announcement.
 constexpr std::size_t kPayloadStep = std::size_t{64} << 20U;
 
-template <class Number>
-void put(std::span<std::byte> bytes, std::size_t at, Number value) {
-  for (std::size_t i = 0; i < sizeof(Number); ++i) {
-    bytes[at + i] = static_cast<std::byte>(value >> (8 * i));
-  }
-}
-
-template <class Number>
-Number get(std::span<const std::byte> bytes, std::size_t at) {
-  Number value = 0;
-  for (std::size_t i = 0; i < sizeof(Number); ++i) {
-    const auto byte = std::to_integer<std::uint64_t>(bytes[at + i]);
-    value = static_cast<Number>(value | byte << (8 * i));
-  }
-  return value;
-}
-
 Error too_large(const char* what, std::uint64_t size, std::uint64_t limit) {
   return Error{ErrorCode::kLimit, std::string(what) + " of " + std::to_string(size) +
                                       " bytes announced; at most " + std::to_string(limit) +
@@ -68,20 +52,21 @@ void write_prefix(const Prefix& prefix, std::span<std::byte> to) {
   to[0] = kMagic;
   const auto reference = static_cast<std::uint8_t>(prefix.is_reference ? kReferenceBit : 0U);
   to[kFamilyAt] = static_cast<std::byte>(prefix.family) | std::byte{reference};
-  put(to, kVersionAt, prefix.version);
-  put(to, kHeaderSizeAt, prefix.header_size);
-  put(to, kPayloadSizeAt, prefix.payload_size);
-  put(to, kPrefixCheckAt, check_of(to.first(kPrefixCheckAt)));
-  put(to, kHeaderCheckAt, prefix.header_check);
+  write_number(to.subspan(kVersionAt), prefix.version);
+  write_number(to.subspan(kHeaderSizeAt), prefix.header_size);
+  write_number(to.subspan(kPayloadSizeAt), prefix.payload_size);
+  write_number(to.subspan(kPrefixCheckAt), check_of(to.first(kPrefixCheckAt)));
+  write_number(to.subspan(kHeaderCheckAt), prefix.header_check);
 }
 
 Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes, Family expected,
                            const Limits& limits) {
   if (bytes[0] != kMagic) return Error{ErrorCode::kBadInput, "not a Phoenix message"};
-  if (get<std::uint16_t>(bytes, kPrefixCheckAt) != check_of(bytes.first(kPrefixCheckAt))) {
+  if (read_number<std::uint16_t>(bytes.subspan(kPrefixCheckAt)) !=
+      check_of(bytes.first(kPrefixCheckAt))) {
     return Error{ErrorCode::kBadInput, "prefix of a message is damaged"};
   }
-  const auto version = get<std::uint16_t>(bytes, kVersionAt);
+  const auto version = read_number<std::uint16_t>(bytes.subspan(kVersionAt));
   if (version != kWireVersion) {
     return Error{ErrorCode::kBadVersion, "the other side speaks wire version " +
                                              std::to_string(version) + ", this one " +
@@ -97,9 +82,9 @@ Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes, Famil
   }
   const Prefix prefix{.family = expected,
                       .version = version,
-                      .header_size = get<std::uint32_t>(bytes, kHeaderSizeAt),
-                      .payload_size = get<std::uint32_t>(bytes, kPayloadSizeAt),
-                      .header_check = get<std::uint16_t>(bytes, kHeaderCheckAt),
+                      .header_size = read_number<std::uint32_t>(bytes.subspan(kHeaderSizeAt)),
+                      .payload_size = read_number<std::uint32_t>(bytes.subspan(kPayloadSizeAt)),
+                      .header_check = read_number<std::uint16_t>(bytes.subspan(kHeaderCheckAt)),
                       .is_reference = is_reference};
   if (prefix.header_size > limits.header_max) {
     return too_large("a header", prefix.header_size, limits.header_max);

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "overlay/base/check.h"
+#include "runtime/wire/numbers.h"
 
 namespace phx::wire {
 namespace {
@@ -48,9 +49,8 @@ class Writer {
   template <class Number>
   void put(std::uint64_t value) {
     PHX_CHECK(to_.size() - at_ >= sizeof(Number));
-    for (std::size_t i = 0; i < sizeof(Number); ++i) {
-      to_[at_++] = static_cast<std::byte>(value >> (8 * i));
-    }
+    write_number(to_.subspan(at_), static_cast<Number>(value));
+    at_ += sizeof(Number);
   }
 
  private:
@@ -64,13 +64,11 @@ class Reader {
   explicit Reader(std::span<const std::byte> from) : from_(from) {}
   template <class Number>
   [[nodiscard]] Number get() {
-    std::uint64_t value = 0;
     is_short_ = is_short_ || from_.size() - at_ < sizeof(Number);
     if (is_short_) return 0;
-    for (std::size_t i = 0; i < sizeof(Number); ++i) {
-      value |= std::to_integer<std::uint64_t>(from_[at_++]) << (8 * i);
-    }
-    return static_cast<Number>(value);
+    const auto value = read_number<Number>(from_.subspan(at_));
+    at_ += sizeof(Number);
+    return value;
   }
   [[nodiscard]] VnodeId vnode(const char* field) {
     const VnodeId id{get<std::uint32_t>()};

@@ -190,7 +190,7 @@ class LinkNet {
         to.is_closed = to.is_closed || wire_at->is_broken;
         return;
       }
-      ends_.at(to.id).channels.on_frame(now_, to.link, frame);
+      ends_.at(to.id).channels.on_frame(now_, to.link, runtime::Frame(frame));
       execute(to.id);
     });
     if (rng_.chance(faults_.break_per_frame)) break_wire(*wire);

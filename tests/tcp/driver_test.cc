@@ -288,7 +288,8 @@ TEST_CASE("an embedded daemon answers the application that drives it") {
   const auto embedded = daemon_inside();
   CHECK(embedded->endpoints().empty());
 
-  embedded->send({runtime::AppAttach{.job = {}, .vnodes = 8, .process = 1}});
+  std::vector<runtime::ToDaemon> attach{runtime::AppAttach{.job = {}, .vnodes = 8, .process = 1}};
+  embedded->send(attach);
 
   const auto message = next_of(*embedded);
   const auto* attached = std::get_if<runtime::AppAttached>(&message);
@@ -299,7 +300,8 @@ TEST_CASE("an embedded daemon answers the application that drives it") {
 
 TEST_CASE("what waits at an embedded daemon is woken by another thread, and by its time") {
   const auto embedded = daemon_inside();
-  embedded->send({runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}});
+  std::vector<runtime::ToDaemon> attach{runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}};
+  embedded->send(attach);
   static_cast<void>(next_of(*embedded));
   std::vector<runtime::ToApplication> granted;
   while (embedded->wait(100ms)) REQUIRE(embedded->receive(granted));
@@ -317,7 +319,8 @@ TEST_CASE("while the application computes, somebody else drives the daemon insid
   options.config.embedded = true;
   auto embedded = EmbeddedDaemon::start(options, {.level = "off", .file = {}});
   REQUIRE(embedded.ok());
-  embedded.value()->send({runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}});
+  std::vector<runtime::ToDaemon> attach{runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}};
+  embedded.value()->send(attach);
   static_cast<void>(next_of(*embedded.value()));
 
   for (int round = 0; round < 3; ++round) {  // nothing is called there meanwhile

@@ -73,6 +73,45 @@ TEST_CASE("a long payload is not copied, and short ones share one buffer") {
   CHECK(front.parts[1].iov_base == payload.bytes().data());
 }
 
+TEST_CASE("what is appended joins what waits, and is left out if nothing is written") {
+  Outgoing queue;
+  const auto append = [&queue](std::size_t size) {
+    return queue.append([size](Bytes& to) {
+      to.resize(to.size() + size, std::byte{7});
+      return size > 0;
+    });
+  };
+  CHECK_FALSE(append(0));
+  CHECK(queue.empty());
+  CHECK(append(30));
+  CHECK_FALSE(append(0));
+  queue.add(bytes_of(40, 3));
+  CHECK(append(50));
+
+  CHECK(queue.bytes() == 120);
+  CHECK(queue.front().count == 1);
+  const Payload payload(bytes_of(10000, 1));
+  queue.add(payload);
+  CHECK(append(60));
+  CHECK(queue.front().count == 3);
+  CHECK(queue.bytes() == 10180);
+}
+
+TEST_CASE("short messages one by one use the same memory") {
+  Outgoing queue;
+  const auto pass = [&queue] {
+    static_cast<void>(queue.append([](Bytes& to) {
+      to.resize(to.size() + 100);
+      return true;
+    }));
+    const void* const place = queue.front().parts[0].iov_base;
+    queue.pop(queue.bytes());
+    return place;
+  };
+  const void* const place = pass();
+  for (int i = 0; i < 100; ++i) CHECK(pass() == place);
+}
+
 TEST_CASE("one gathering has no more parts than one system call takes") {
   Outgoing queue;
   for (int i = 0; i < 100; ++i) queue.add(Payload(bytes_of(5000, 1)));

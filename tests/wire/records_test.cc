@@ -127,6 +127,33 @@ TEST_CASE("records are laid out as the document says") {
         joined({0, 2, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0}, kCreditLayout));
 }
 
+TEST_CASE("a short message is appended as it would be encoded, or not at all") {
+  const auto check = [](const auto& message, std::size_t most, bool is_short) {
+    Bytes bytes(3, std::byte{1});  // what is there stays
+    const Bytes before = bytes;
+    REQUIRE(append_short(message, most, bytes) == is_short);
+    Encoder encoder;
+    const Encoded encoded = encoder.encode(message);
+    Bytes wanted = before;
+    if (is_short) {
+      wanted.insert(wanted.end(), encoded.head.begin(), encoded.head.end());
+      for (const Payload& part : encoded.tail) {
+        wanted.insert(wanted.end(), part.bytes().begin(), part.bytes().end());
+      }
+    }
+    CHECK(bytes == wanted);
+  };
+  const Frame frame = frame_of({JobId{1}, 4, piece()});
+  check(frame, 2, true);
+  check(frame, 1, false);  // The payload is longer.
+  check(frame_of({JobId{1}, 4, credit()}), 0, true);
+  check(Frame{5, 3, runtime::Heartbeat{}}, 100, false);
+  check(ToDaemon{runtime::AppSend{piece()}}, 2, true);
+  check(ToDaemon{runtime::AppClosing{}}, 2, false);
+  check(ToApplication{runtime::AppDeliver{1, piece()}}, 2, true);
+  check(ToApplication{runtime::AppRetire{}}, 2, false);
+}
+
 TEST_CASE("what does not fit into a record goes as it can, and comes back") {
   constexpr std::uint64_t kLarge = std::uint64_t{1} << 32U;
   const std::vector<Frame> frames{frame_of({JobId{1}, 2, piece(kLarge)}),
