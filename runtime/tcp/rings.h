@@ -16,10 +16,10 @@
 namespace phx::tcp {
 
 /// One end's part in moving the stream between an application and its daemon from their socket into
-/// memory that both have mapped, one ring for each direction [runtime/local/README.md "Rings"]. The same
-/// bytes come, in the same order. The daemon offers, with the first bytes that it writes; whoever
-/// does not know of it never sees the offer, and all goes on through the socket.
-/// Thread rule: one thread at a time, but for may_sleep_for_bytes() and bell(): any.
+/// memory that both have mapped, one ring for each direction [runtime/local/README.md "Rings"]. The
+/// same bytes come, in the same order. The daemon offers, with the first bytes that it writes;
+/// whoever does not know of it never sees the offer, and all goes on through the socket. Thread
+/// rule: one thread at a time, but for may_sleep_for_bytes() and bell(): any.
 ///
 /// Guarantees: nothing that the other process does makes this end block, or reach beyond the rings.
 class Rings {
