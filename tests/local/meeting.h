@@ -52,6 +52,7 @@ class DaemonSide {
   ~DaemonSide() {
     connection->close();
     turn();
+    connection.reset();  // before the loop
   }
 
   void send(const runtime::ToApplication& message) {
