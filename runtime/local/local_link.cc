@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include "runtime/tcp/embedded.h"
 #include "runtime/tcp/loans.h"
 #include "runtime/tcp/outgoing.h"
+#include "runtime/tcp/rings.h"
 #include "runtime/wire/codec.h"
 #include "runtime/wire/framing.h"
 
@@ -33,6 +35,7 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
 
 Error lost(int error) {
+  if (error == EPROTO) return {ErrorCode::kBadInput, "the counts of a ring make no sense"};
   const bool by_daemon = error == 0 || error == ECONNRESET || error == EPIPE;
   return {ErrorCode::kUnavailable,
           by_daemon ? "the daemon has closed the connection"
@@ -52,6 +55,32 @@ void prepare(int socket) {
 
 bool would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
+}
+
+Error beside_the_ring() {
+  return {ErrorCode::kBadInput, "bytes beside the ring that the daemon's stream is in"};
+}
+
+/// Reads as readv(), and what descriptors come along.
+ssize_t read_with_descriptors(int socket, std::span<iovec> parts,
+                              std::vector<tcp::Descriptor>& descriptors) {
+  constexpr std::size_t kMost = 8;
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(kMost * sizeof(int))> beside{};
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  message.msg_control = beside.data();
+  message.msg_controllen = beside.size();
+  const ssize_t size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (size < 0) return size;
+  for (cmsghdr* at = CMSG_FIRSTHDR(&message); at != nullptr; at = CMSG_NXTHDR(&message, at)) {
+    if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS) continue;
+    std::array<int, kMost> came{};
+    const std::size_t bytes = std::min(at->cmsg_len - CMSG_LEN(0), sizeof(came));
+    std::memcpy(came.data(), CMSG_DATA(at), bytes);
+    for (std::size_t i = 0; i < bytes / sizeof(int); ++i) descriptors.emplace_back(came.at(i));
+  }
+  return size;
 }
 
 }  // namespace
@@ -87,7 +116,13 @@ struct LocalLink::State {
   wire::Decoder decoder;
   tcp::Loans loans;
   wire::FrameReader frames{wire::Family::kToApplication, {.references = true}};
-  Bytes joint;  ///< Where short frames land together.
+  Bytes joint;             ///< Where short frames land together.
+  bool has_heard = false;  ///< The daemon has written something: it can offer no rings any more.
+  std::unique_ptr<tcp::Rings> rings;
+  std::atomic<tcp::Rings*> seen_rings = nullptr;  ///< The same, for whoever waits.
+  // What a wait() has seen and left for the owner.
+  mutable std::atomic<bool> has_rung = false;
+  mutable std::atomic<bool> socket_is_ready = false;
 };
 
 LocalLink::LocalLink() = default;
@@ -148,6 +183,8 @@ void LocalLink::finish(Duration at_most) {
   ::shutdown(state_->socket, SHUT_WR);
   const auto deadline = std::chrono::steady_clock::now() + at_most;
   while (std::chrono::steady_clock::now() < deadline) {
+    hush();
+    if (state_->rings) state_->rings->discard();
     const ssize_t size = ::read(state_->socket, state_->joint.data(), state_->joint.size());
     if (size == 0 || (size < 0 && !would_block(errno) && errno != EINTR)) break;
     if (size < 0) wait(false, deadline - std::chrono::steady_clock::now());
@@ -163,6 +200,7 @@ void LocalLink::queue(runtime::ToDaemon message) {
 }
 
 void LocalLink::put(wire::Encoded&& encoded) {
+  if (state_->rings && state_->unsent.empty() && state_->rings->put(encoded)) return;
   state_->unsent.add(std::move(encoded.head));
   for (const Payload& payload : encoded.tail) state_->unsent.add(payload);
 }
@@ -226,50 +264,120 @@ Status LocalLink::flush() {
 }
 
 Status LocalLink::write() {
+  State& state = *state_;
   while (true) {
     refill();
-    if (state_->unsent.bytes() == 0) break;
-    const int error = state_->unsent.write_to(state_->socket);
+    const bool has_rings = state.rings != nullptr;
+    if (!has_rings && state.unsent.empty()) break;
+    const int error = has_rings ? state.rings->write(state.unsent, state.socket)
+                                : state.unsent.write_to(state.socket);
     if (error != 0 && would_block(error)) break;
     if (error != 0) return lost(error);
+    if (state.unsent.empty() && (state.queued.empty() || state.starving_since)) break;
   }
   return success();
 }
 
 Status LocalLink::read(std::vector<runtime::ToApplication>& received) {
+  State& state = *state_;
+  hush();
+  if (!state.rings || !state.rings->is_reading()) {
+    Status status = read_socket(received);
+    if (!status.ok() || !state.rings || !state.rings->is_reading()) return status;
+  }
+  const std::size_t before = received.size();
+  Status status = read_ring(received);
+  const bool may_be_over = received.size() == before || state.socket_is_ready.load();
+  return status.ok() && may_be_over ? look_at_socket(received) : status;
+}
+
+Status LocalLink::read_socket(std::vector<runtime::ToApplication>& received) {
+  State& state = *state_;
   while (true) {
-    const std::span<std::byte> direct = state_->frames.space();
+    const std::span<std::byte> direct = state.frames.space();
     std::array<iovec, 2> parts{iovec{direct.data(), direct.size()},
-                               iovec{state_->joint.data(), state_->joint.size()}};
-    const ssize_t size = ::readv(state_->socket, parts.data(), static_cast<int>(parts.size()));
+                               iovec{state.joint.data(), state.joint.size()}};
+    std::vector<tcp::Descriptor> offered;
+    const ssize_t size = state.has_heard
+                             ? ::readv(state.socket, parts.data(), static_cast<int>(parts.size()))
+                             : read_with_descriptors(state.socket, parts, offered);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && would_block(errno)) return success();
     if (size <= 0) return lost(size == 0 ? 0 : errno);
+    if (!std::exchange(state.has_heard, true)) open_rings(std::move(offered));
     const auto count = static_cast<std::size_t>(size);
     const std::size_t in_place = std::min(count, direct.size());
-    if (Status status = take(in_place, count - in_place, received); !status.ok()) return status;
-    if (count < direct.size() + state_->joint.size()) return success();
+    Status status = state.frames.advance(in_place);
+    if (status.ok() && state.frames.is_complete()) status = hand_on(received);
+    if (status.ok()) {
+      status = take(std::span(state.joint).first(count - in_place), false, received);
+    }
+    if (!status.ok() || count < direct.size() + state.joint.size()) return status;
   }
 }
 
-/// `in_place` bytes stand where the frame reader wanted them, `joint` more in the joint buffer.
-Status LocalLink::take(std::size_t in_place, std::size_t joint,
+/// As much as the ring holds, at most: the daemon may go on writing meanwhile.
+Status LocalLink::read_ring(std::vector<runtime::ToApplication>& received) {
+  for (std::size_t read = 0; read < tcp::Rings::kRingBytes;) {
+    const auto bytes = state_->rings->peek();
+    if (!bytes.ok()) return bytes.error();
+    if (bytes.value().empty()) break;
+    Status status = take(bytes.value(), true, received);
+    state_->rings->take(bytes.value().size());
+    if (!status.ok()) return status;
+    read += bytes.value().size();
+  }
+  return success();
+}
+
+/// Once the stream has moved, the socket says only that the daemon is gone.
+Status LocalLink::look_at_socket(std::vector<runtime::ToApplication>& received) {
+  state_->socket_is_ready = false;
+  std::byte unexpected{};
+  const ssize_t size = ::recv(state_->socket, &unexpected, sizeof(unexpected), MSG_DONTWAIT);
+  const int error = size == 0 ? 0 : errno;
+  if (size < 0 && (would_block(error) || error == EINTR)) return success();
+  if (size > 0) return beside_the_ring();
+  // What it said before it closed counts.
+  Status status = read_ring(received);
+  return status.ok() ? lost(error) : status;
+}
+
+/// Frames copy what they are made of before they look at it, so `rest` may change under way.
+Status LocalLink::take(std::span<const std::byte> rest, bool is_from_ring,
                        std::vector<runtime::ToApplication>& received) {
   wire::FrameReader& frames = state_->frames;
-  Status status = frames.advance(in_place);
-  std::span<const std::byte> rest(state_->joint.data(), joint);
-  while (status.ok()) {
-    if (frames.is_complete()) status = hand_on(received);
-    if (rest.empty() || !status.ok()) break;
+  Status status = success();
+  while (status.ok() && !rest.empty()) {
+    if ((state_->rings && state_->rings->is_reading()) != is_from_ring) return beside_the_ring();
     status = frames.consume(rest);
+    if (status.ok() && frames.is_complete()) status = hand_on(received);
   }
   return status;
+}
+
+/// Whoever waits already does not watch the bell, and is woken to do so.
+void LocalLink::open_rings(std::vector<tcp::Descriptor> offered) {
+  State& state = *state_;
+  if (offered.empty()) return;
+  state.rings = tcp::Rings::open(std::move(offered));
+  if (!state.rings) return;
+  state.seen_rings = state.rings.get();
+  state.rings->move(state.unsent);
+  wake();
+}
+
+void LocalLink::hush() {
+  if (state_->has_rung.exchange(false)) state_->rings->hush();
 }
 
 Status LocalLink::hand_on(std::vector<runtime::ToApplication>& received) {
   wire::FrameReader& frames = state_->frames;
   Payload payload = frames.take_payload();
-  if (frames.is_reference() && frames.header().empty()) {
+  const bool is_control = frames.is_reference() && frames.header().empty();
+  if (is_control && state_->rings && tcp::Rings::is_mark(payload)) {
+    if (Status status = state_->rings->on_mark(); !status.ok()) return status;
+  } else if (is_control) {
     if (Status status = state_->loans.on_control(payload); !status.ok()) return status;
     for (wire::Encoded& control : state_->loans.take_controls()) put(std::move(control));
   } else {
@@ -289,18 +397,27 @@ Status LocalLink::hand_on(std::vector<runtime::ToApplication>& received) {
 bool LocalLink::wait(bool also_for_room, Duration at_most) const {
   PHX_CHECK(state_ != nullptr);
   if (state_->inside != nullptr) return state_->inside->wait(at_most, also_for_room);
-  std::array<pollfd, 2> watched{
-      pollfd{state_->socket, static_cast<short>(POLLIN | (also_for_room ? POLLOUT : 0)), 0},
-      pollfd{state_->wake.get(), POLLIN, 0}};
+  tcp::Rings* const rings = state_->seen_rings;
+  const bool for_ring_room = also_for_room && rings != nullptr && rings->is_writing();
+  if (rings != nullptr && !rings->may_sleep_for_bytes()) return true;
+  if (for_ring_room && !rings->may_sleep_for_room()) return true;
+  const auto events = static_cast<short>(POLLIN | (also_for_room && !for_ring_room ? POLLOUT : 0));
+  const int bell = rings != nullptr ? rings->bell() : -1;  // which is passed over
+  // Who waits for room has to do with the daemon alone.
+  const int wake = also_for_room ? -1 : state_->wake.get();
+  std::array<pollfd, 3> watched{pollfd{state_->socket, events, 0}, pollfd{bell, POLLIN, 0},
+                                pollfd{wake, POLLIN, 0}};
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  // Who waits for room has to do with the socket alone.
-  const nfds_t count = also_for_room ? 1 : 2;
-  const int ready =
-      ::poll(watched.data(), count, static_cast<int>(std::clamp<std::int64_t>(ms, 0, kMost)));
+  const int ready = ::poll(watched.data(), watched.size(),
+                           static_cast<int>(std::clamp<std::int64_t>(ms, 0, kMost)));
+  if (ready <= 0) return false;
+  if (watched[0].revents != 0) state_->socket_is_ready = true;
+  // Not taken back here: whoever else waits has to see it, too.
+  if (watched[1].revents != 0) state_->has_rung = true;
   eventfd_t ignored = 0;
-  if (ready > 0 && watched[1].revents != 0) ::eventfd_read(state_->wake.get(), &ignored);
-  return ready > 0;
+  if (watched[2].revents != 0) ::eventfd_read(state_->wake.get(), &ignored);
+  return true;
 }
 
 void LocalLink::wake() const {

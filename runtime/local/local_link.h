@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
 #include "runtime/messages/local_messages.h"
+#include "runtime/tcp/descriptor.h"
 #include "runtime/wire/codec.h"
 
 namespace phx::tcp {
@@ -16,8 +18,9 @@ class EmbeddedDaemon;
 
 namespace phx::local {
 
-/// An application process's connection to its daemon over a UNIX socket, or to the daemon inside.
-/// It has no thread: bytes move in pump() only. One owner; wait() and wake() on any thread.
+/// An application process's connection to its daemon over a UNIX socket and rings in shared memory
+/// [README.md "Rings"], or to the daemon inside. It has no thread: bytes move in pump() and flush()
+/// only. One owner; wait() and wake() on any thread; wait() for room: the owner.
 ///
 /// Guarantees: messages arrive in order and whole, or the connection is lost. pump() reads also
 /// while the daemon takes nothing, so two big senders cannot block each other.
@@ -71,8 +74,13 @@ class LocalLink {
   [[nodiscard]] Status write();
   void refill();
   [[nodiscard]] Status read(std::vector<runtime::ToApplication>& received);
-  [[nodiscard]] Status take(std::size_t in_place, std::size_t joint,
+  [[nodiscard]] Status read_socket(std::vector<runtime::ToApplication>& received);
+  [[nodiscard]] Status read_ring(std::vector<runtime::ToApplication>& received);
+  [[nodiscard]] Status look_at_socket(std::vector<runtime::ToApplication>& received);
+  [[nodiscard]] Status take(std::span<const std::byte> bytes, bool is_from_ring,
                             std::vector<runtime::ToApplication>& received);
+  void open_rings(std::vector<tcp::Descriptor> offered);
+  void hush();
   [[nodiscard]] Status hand_on(std::vector<runtime::ToApplication>& received);
   void put(wire::Encoded&& encoded);
 

@@ -22,9 +22,12 @@ constexpr int kReadsInARow = 4;
 constexpr std::size_t kBytesInARow = std::size_t{4} << 20U;
 constexpr std::size_t kLongBytes = std::size_t{32} << 10U;
 constexpr std::size_t kBeginningBytes = 4096;
+/// Of a ring, before others get their turn.
+constexpr int kLooksInARow = 16;
 
 /// `error`: of the system; 0: the peer has closed its end.
 Error lost(int error) {
+  if (error == EPROTO) return {ErrorCode::kBadInput, "the counts of a ring make no sense"};
   const bool by_peer = error == 0 || error == ECONNRESET;
   return {ErrorCode::kUnavailable, by_peer ? "closed by the peer" : std::strerror(error)};
 }
@@ -40,6 +43,7 @@ Connection::Connection(Loop& loop, Descriptor socket, wire::Family family, ReadB
     : loop_(loop),
       socket_(std::move(socket)),
       loans_(std::move(ways.loans)),
+      rings_(std::move(ways.rings)),
       reader_(family, {.references = loans_ != nullptr}, std::move(ways.memory)),
       shared_(shared),
       handlers_(std::move(handlers)),
@@ -67,6 +71,7 @@ void Connection::send(wire::Encoded&& encoded) {
 }
 
 void Connection::put(wire::Encoded&& encoded) {
+  if (rings_ && queue_.empty() && rings_->put(encoded)) return;
   queue_.add(std::move(encoded.head));
   for (const Payload& payload : encoded.tail) queue_.add(payload);
 }
@@ -78,19 +83,25 @@ void Connection::put_controls() {
 void Connection::flush() {
   if (awaits_writing_ || state_ == State::kLingering || state_ == State::kClosed) return;
   std::size_t written = 0;
-  while (!queue_.empty() && written < kBytesInARow) {
+  int error = 0;
+  do {
     const std::size_t before = queue_.bytes();
-    const int error = queue_.write_to(socket_.get());
-    if (error != 0 && !would_block(error)) return on_write_error(lost(error));
-    if (error != 0) break;
+    if (rings_) {
+      error = rings_->write(queue_, socket_.get());
+    } else if (!queue_.empty()) {
+      error = queue_.write_to(socket_.get());
+    }
     written += before - queue_.bytes();
-  }
+  } while (error == 0 && !queue_.empty() && written < kBytesInARow);
+  if (error == EPROTO) return become_closed(lost(error));
+  if (error != 0 && !would_block(error)) return on_write_error(lost(error));
   written_ += written;
   if (written > 0) flushed_at_ = steady_now();
   report_drained();
   if (!queue_.empty()) {
     awaits_writing_ = true;
     watch();
+    if (error == 0 && rings_ && rings_->is_writing()) ring_later();
   } else if (state_ == State::kDraining) {
     become_lingering();
   }
@@ -107,15 +118,16 @@ void Connection::on_write_error(const Error& error) {
 /// Tells the loop what is waited for, if that is another thing than before.
 void Connection::watch() {
   if (state_ == State::kClosed) return;
-  const bool reads = is_started_ && (!paused_ || state_ != State::kOpen);
-  const Loop::Ready wanted{.readable = reads, .writable = awaits_writing_};
+  const bool reads = is_started_ && ((!paused_ && !end_) || state_ != State::kOpen);
+  const bool writes_ring = rings_ && rings_->is_writing();
+  const Loop::Ready wanted{.readable = reads, .writable = awaits_writing_ && !writes_ring};
   if (watch_) return loop_.want(*watch_, wanted);
   watch_ = loop_.watch(socket_.get(), wanted,
                        [self = shared_from_this()](Loop::Ready ready) { self->on_ready(ready); });
 }
 
 void Connection::on_ready(Loop::Ready ready) {
-  if (ready.writable && awaits_writing_) {
+  if (ready.writable && awaits_writing_ && !(rings_ && rings_->is_writing())) {
     awaits_writing_ = false;
     flush();
     report_part(!queue_.empty());
@@ -147,19 +159,80 @@ bool Connection::has_arrived() {
 void Connection::pause_reading(bool paused) {
   paused_ = paused;
   if (is_started_) watch();
+  if (!paused && reads_ring()) ring_later();
 }
 
 void Connection::on_readable() {
-  if (state_ == State::kOpen) {
-    if (paused_) return;
-    int reads = 1;
-    while (read_once() && reads < kReadsInARow) ++reads;
-    flush();  // answers of the loans
-    handlers_.on_batch_end();
-    report_part(reader_.space().size() >= kBeginningBytes);
-  } else {
-    discard();
+  if (state_ != State::kOpen) return discard();
+  if (reads_ring()) return on_socket_end();
+  if (paused_) return;
+  int reads = 1;
+  while (read_once() && reads < kReadsInARow) ++reads;
+  reads_ring() ? read_ring() : end_reading();
+}
+
+void Connection::end_reading() {
+  flush();  // answers of the loans
+  handlers_.on_batch_end();
+  report_part(reader_.space().size() >= kBeginningBytes);
+}
+
+/// The peer has mapped the rings, and what it says next is in its own.
+Status Connection::on_mark() {
+  Status status = rings_->on_mark();
+  if (!status.ok()) return status;
+  bell_ = loop_.watch(rings_->bell(), {.readable = true, .anew = true},
+                      [self = shared_from_this()](Loop::Ready) { self->on_bell(); });
+  rings_->move(queue_);
+  return status;
+}
+
+/// As if the bell had rung: for what must not be done now.
+void Connection::ring_later() {
+  loop_.post([self = shared_from_this()] { self->on_bell(); });
+}
+
+/// There is something in the ring, or room in ours.
+void Connection::on_bell() {
+  if (state_ == State::kClosed) return;
+  if (rings_->is_writing() && std::exchange(awaits_writing_, false)) flush();
+  if (state_ != State::kOpen) return rings_->discard();
+  if (!paused_) read_ring();
+}
+
+void Connection::read_ring() {
+  for (int looks = 0; state_ == State::kOpen && !paused_; ++looks) {
+    if (looks == kLooksInARow) {
+      ring_later();
+      break;
+    }
+    const auto bytes = rings_->peek();
+    if (!bytes.ok()) {
+      become_closed(bytes.error());
+    } else if (!bytes.value().empty()) {
+      const Status consumed = consume(bytes.value(), true);
+      rings_->take(bytes.value().size());
+      if (!consumed.ok()) become_closed(consumed.error());
+    } else if (end_) {
+      become_closed(*end_);
+    } else if (rings_->may_sleep_for_bytes()) {
+      break;
+    }
   }
+  end_reading();
+}
+
+/// After the stream has moved into the rings the socket says only that the peer is gone.
+void Connection::on_socket_end() {
+  std::byte unexpected{};
+  const ssize_t size = ::recv(socket_.get(), &unexpected, sizeof(unexpected), MSG_DONTWAIT);
+  const int error = size == 0 ? 0 : errno;
+  if (size < 0 && (would_block(error) || error == EINTR)) return;
+  if (size > 0) {
+    return become_closed({ErrorCode::kBadInput, "bytes beside the ring that the stream is in"});
+  }
+  end_ = lost(error);
+  read_ring();
 }
 
 bool Connection::read_once() {
@@ -178,14 +251,23 @@ bool Connection::read_once() {
   const auto size = static_cast<std::size_t>(count);
   const Status taken = take(size, direct.size());
   if (!taken.ok()) become_closed(taken.error());
-  return state_ == State::kOpen && !paused_ && size == direct.size() + along;
+  return state_ == State::kOpen && !paused_ && !reads_ring() && size == direct.size() + along;
 }
 
 Status Connection::take(std::size_t size, std::size_t direct) {
   Status status = reader_.advance(std::min(size, direct));
   if (status.ok()) status = hand_on();
-  std::span<const std::byte> rest(shared_.data(), size > direct ? size - direct : 0);
+  if (!status.ok()) return status;
+  return consume(std::span(shared_).first(size > direct ? size - direct : 0), false);
+}
+
+/// Frames copy what they are made of before they look at it, so `rest` may change under way.
+Status Connection::consume(std::span<const std::byte> rest, bool is_from_ring) {
+  Status status = success();
   while (status.ok() && !rest.empty() && state_ == State::kOpen) {
+    if (reads_ring() != is_from_ring) {
+      return Error{ErrorCode::kBadInput, "bytes beside the ring that the stream is in"};
+    }
     status = reader_.consume(rest);
     if (status.ok()) status = hand_on();
   }
@@ -207,12 +289,14 @@ Status Connection::on_reference(const Payload& reference) {
     if (!payload.ok()) return payload.error();
     return handlers_.on_frame(reader_.header(), std::move(payload).value());
   }
+  if (rings_ && Rings::is_mark(reference)) return on_mark();
   Status status = loans_->on_control(reference);
   put_controls();
   return status;
 }
 
 void Connection::discard() {
+  if (reads_ring()) rings_->discard();
   ssize_t size = 1;
   for (int reads = 0; size > 0 && reads < kReadsInARow; ++reads) {
     size = ::read(socket_.get(), shared_.data(), shared_.size());
@@ -259,6 +343,7 @@ void Connection::become_closed(const Error& error) {
   timer_.cancel();
   loop_.touch();
   if (watch_) loop_.unwatch(*watch_);
+  if (bell_) loop_.unwatch(*bell_);
   socket_.reset();
   loop_.post([self = shared_from_this(), error] {
     if (!self->is_silent_) self->handlers_.on_closed(error);

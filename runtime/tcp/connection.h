@@ -15,6 +15,7 @@
 #include "runtime/tcp/loans.h"
 #include "runtime/tcp/loop.h"
 #include "runtime/tcp/outgoing.h"
+#include "runtime/tcp/rings.h"
 #include "runtime/wire/codec.h"
 #include "runtime/wire/framing.h"
 
@@ -25,10 +26,11 @@ namespace phx::tcp {
 using ReadBuffer = std::vector<std::byte>;
 inline constexpr std::size_t kReadBufferBytes = std::size_t{128} << 10U;
 
-/// How long payloads of a connection come and go; by itself through the socket, to the heap.
+/// How what a connection carries comes and goes; by itself through the socket, to the heap.
 struct PayloadWays {
   wire::PayloadMemory memory = {};
   std::unique_ptr<Loans> loans = {};
+  std::unique_ptr<Rings> rings = {};  ///< To be offered. REQUIRES loans.
 };
 
 /// One stream of frames in both directions, over TCP or a UNIX socket, once both sides know each
@@ -108,9 +110,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void watch();
   void on_ready(Loop::Ready ready);
   void on_readable();
-  /// False: stop reading for now.
-  [[nodiscard]] bool read_once();
+  [[nodiscard]] bool read_once();  ///< False: stop reading for now.
   [[nodiscard]] Status take(std::size_t size, std::size_t direct);
+  [[nodiscard]] Status consume(std::span<const std::byte> bytes, bool is_from_ring);
+  [[nodiscard]] bool reads_ring() const { return rings_ && rings_->is_reading(); }
+  [[nodiscard]] Status on_mark();
+  void on_bell();
+  void ring_later();
+  void read_ring();
+  void on_socket_end();
+  void end_reading();
   [[nodiscard]] Status hand_on();
   [[nodiscard]] Status on_reference(const Payload& reference);
   void put(wire::Encoded&& encoded);
@@ -126,6 +135,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Descriptor socket_;
   std::optional<Loop::Watch> watch_;
   std::unique_ptr<Loans> loans_;
+  std::unique_ptr<Rings> rings_;
+  std::optional<Loop::Watch> bell_;  ///< Of the rings, once it reads there.
+  std::optional<Error> end_;         ///< Of the socket: to be reported when the ring is empty.
   wire::FrameReader reader_;
   ReadBuffer& shared_;
   Handlers handlers_;

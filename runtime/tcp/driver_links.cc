@@ -24,6 +24,9 @@ constexpr Duration kActivityPeriod = 100ms;
 /// What the system has of a link and has not sent; more stays here, where it can be overtaken.
 constexpr int kUnsentBytes = 128 << 10;
 
+/// Further applications go on through their sockets: the memory of the daemon is limited.
+constexpr std::size_t kApplicationsWithRings = 64;
+
 /// Effects that begin nothing at Asio's objects.
 template <class Effect>
 constexpr bool is_plain =
@@ -93,6 +96,9 @@ void TcpDriver::Core::adopt(Descriptor socket) {
   const ApplicationId id{++last_application_};
   constexpr auto kFamily = wire::Family::kToApplication;
   auto loans = std::make_unique<Loans>(kFamily, socket.get());
+  std::unique_ptr<Rings> rings;
+  if (options_.offers_rings && applications_.size() < kApplicationsWithRings) rings = Rings::make();
+  if (!rings) note(Level::kDebug, "rings-not-offered", "application=" + std::to_string(id.value));
   const auto connection = connect(
       std::move(socket), wire::Family::kToDaemon,
       {.on_frame = [this, id](Header header, Payload payload) -> Status {
@@ -111,7 +117,7 @@ void TcpDriver::Core::adopt(Descriptor socket) {
              if (why.code != ErrorCode::kUnavailable) on_rejected(why, "local");
              step([&](runtime::Daemon& daemon, Instant now) { daemon.on_app_down(now, id); });
            }},
-      {.memory = {}, .loans = std::move(loans)});
+      {.memory = {}, .loans = std::move(loans), .rings = std::move(rings)});
   applications_[id] = connection;
   connection->pause_reading(inside_.is_held_up);
   connection->start();

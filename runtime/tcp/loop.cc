@@ -34,7 +34,8 @@ template struct Reveal<&Reactor::epoll_fd_>;
 
 std::uint32_t events_of(Loop::Ready wanted) {
   return (wanted.readable ? std::uint32_t{EPOLLIN} : 0U) |
-         (wanted.writable ? std::uint32_t{EPOLLOUT} : 0U);
+         (wanted.writable ? std::uint32_t{EPOLLOUT} : 0U) |
+         (wanted.anew ? std::uint32_t{EPOLLET} : 0U);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ class Loop {
   struct Ready {
     bool readable = false;
     bool writable = false;
+    bool anew = false;  ///< Only when more has come to read, and not as long as it is there.
   };
   using OnReady = std::function<void(Ready)>;
   using Watch = std::uint64_t;

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "overlay/base/check.h"
@@ -55,11 +56,35 @@ Outgoing::Gathered Outgoing::front() const {
   return gathered;
 }
 
-int Outgoing::write_to(int socket) {
+/// Leaves the first `most` bytes.
+void Outgoing::Gathered::cut(std::size_t most) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (parts.at(i).iov_len >= most) {
+      parts.at(i).iov_len = most;
+      count = i + 1;
+      return;
+    }
+    most -= parts.at(i).iov_len;
+  }
+}
+
+int Outgoing::write_to(int socket, std::size_t most, std::span<const int> descriptors) {
   Gathered gathered = front();
+  if (most < bytes_) gathered.cut(most);
   msghdr message{};
   message.msg_iov = gathered.parts.data();
   message.msg_iovlen = gathered.count;
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(kDescriptorsMax * sizeof(int))> beside{};
+  if (!descriptors.empty()) {
+    PHX_CHECK(descriptors.size() <= kDescriptorsMax);
+    message.msg_control = beside.data();
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  }
   ssize_t size = -1;
   do {
     size = ::sendmsg(socket, &message, MSG_NOSIGNAL);

@@ -21,12 +21,15 @@ class Outgoing {
   static constexpr std::size_t kChunkBytes = std::size_t{32} << 10U;
   /// Of one system call.
   static constexpr std::size_t kPartsMax = 64;
+  static constexpr std::size_t kDescriptorsMax = 4;
+  static constexpr std::size_t kAll = ~std::size_t{0};
 
   /// Views into the queue, valid until it changes.
   struct Gathered {
     std::array<iovec, kPartsMax> parts;
     std::size_t count = 0;
     [[nodiscard]] std::span<const iovec> view() const { return std::span(parts).first(count); }
+    void cut(std::size_t most);
   };
 
   /// Calls `write(bytes)`, which appends something short, or nothing and returns false. Returns the
@@ -47,9 +50,14 @@ class Outgoing {
   [[nodiscard]] bool empty() const { return bytes_ == 0; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] Gathered front() const;
-  /// Writes what `socket` takes now, with one system call. Returns 0, or why it is not all written
-  /// (errno: EAGAIN, if the socket is full).
-  [[nodiscard]] int write_to(int socket);
+  /// The first bytes that lie together. REQUIRES !empty().
+  [[nodiscard]] std::span<const std::byte> first() const {
+    return chunks_.front().view().subspan(written_);
+  }
+  /// Writes what `socket` takes now of the first `most` bytes, with one system call, and these
+  /// descriptors. Returns 0, or why it is not all written (errno: EAGAIN, if the socket is full).
+  [[nodiscard]] int write_to(int socket, std::size_t most = kAll,
+                             std::span<const int> descriptors = {});
   /// The first `size` bytes are written. REQUIRES size <= bytes().
   void pop(std::size_t size);
   void clear();

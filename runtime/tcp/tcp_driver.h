@@ -32,6 +32,7 @@ struct DriverOptions {
   std::vector<std::string> join;
   std::string name;         ///< The machine's name, for people.
   std::string socket_path;  ///< UNIX socket for applications. Empty: none, and none are started.
+  bool offers_rings = true;  ///< To applications [rings.h].
   std::string keeper;       ///< The program phoenix-keeper [spawn.h]; empty: none.
   runtime::DaemonConfig config;
 };

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -327,6 +328,34 @@ TEST_CASE("while the application computes, somebody else drives the daemon insid
     ToolClient tool = tool_at(embedded.value()->endpoints().front());
     CHECK(answer<runtime::StatusReply>(tool, runtime::StatusRequest{}).view.members.size() == 1);
     embedded.value()->wait(20ms);
+  }
+}
+
+TEST_CASE("applications are offered rings with the first answer, unless the daemon shall not") {
+  for (const bool offers : {true, false}) {
+    CAPTURE(offers);
+    const test::Folder folder;
+    DriverOptions options = options_of();
+    options.socket_path = folder / "socket";
+    options.offers_rings = offers;
+    Daemon daemon(options);
+    asio::io_context io;
+    asio::local::stream_protocol::socket application(io);
+    application.connect(asio::local::stream_protocol::endpoint(options.socket_path));
+    wire::Encoder encoder;
+    const auto attach = encoder.encode(runtime::ToDaemon(runtime::AppAttach{JobId{77}, 1, 1}));
+    asio::write(application, asio::buffer(attach.head));
+
+    std::array<std::byte, 1000> answer{};
+    std::array<std::byte, 1000> beside{};
+    iovec part{answer.data(), answer.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = beside.data();
+    message.msg_controllen = beside.size();
+    CHECK(::recvmsg(application.native_handle(), &message, 0) > 0);
+    CHECK((message.msg_controllen > 0) == offers);
   }
 }
 
