@@ -7,31 +7,17 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
 #include "runtime/tcp/descriptor.h"
-#include "runtime/tcp/loans.h"
 #include "runtime/tcp/loop.h"
 #include "runtime/tcp/outgoing.h"
-#include "runtime/tcp/rings.h"
+#include "runtime/tcp/payload_ways.h"
 #include "runtime/wire/codec.h"
 #include "runtime/wire/framing.h"
 
 namespace phx::tcp {
-
-/// Where one system call puts what it brings beyond the frame that is being read. One for all
-/// connections of a thread: an idle connection costs no buffer.
-using ReadBuffer = std::vector<std::byte>;
-inline constexpr std::size_t kReadBufferBytes = std::size_t{128} << 10U;
-
-/// How what a connection carries comes and goes; by itself through the socket, to the heap.
-struct PayloadWays {
-  wire::PayloadMemory memory = {};
-  std::unique_ptr<Loans> loans = {};
-  std::unique_ptr<Rings> rings = {};  ///< To be offered. REQUIRES loans.
-};
 
 /// One stream of frames in both directions, over TCP or a UNIX socket, once both sides know each
 /// other. Reads the payload of a long frame straight to where it will stay, and many short frames
