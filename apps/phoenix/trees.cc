@@ -147,7 +147,7 @@ void add_trees(CLI::App& tool, Action& chosen) {
   verb->footer(
       "Each processor below its parent, in the order in which it is served, with the one-way\n"
       "latency and the bandwidth that the mesh has measured between the two. Reductions take the\n"
-      "same tree backwards. Long messages take two trees in turns.\n"
+      "same tree backwards. Long messages take several in turns.\n"
       "Examples:\n"
       "  phoenix trees\n"
       "  phoenix trees p3 --bytes 4M\n"

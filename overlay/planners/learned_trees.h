@@ -18,7 +18,7 @@ namespace phx::planners {
 ///
 /// Whoever is in no site yet is a leaf, so a newcomer changes nothing for the others; so is whoever
 /// leaves, as long as it has vnodes. Number 0 of a root is for short messages (the greedy plan).
-/// Each class of longer ones has two (two-tree, planned for messages of this size). Thread rule:
+/// Each class of longer ones has some (striped, planned for messages of this size). Thread rule:
 /// one owner.
 class LearnedTrees {
  public:

@@ -107,7 +107,7 @@ check "which is a topology file" says "^2 processors" "$phoenix" plan --topology
 check "and JSON" says '"latency_ms": [0-9]' "$phoenix" network --json
 check "the tree of p2 has an edge with its latency" says '^  p1 (s1)  [0-9.]* ms, [0-9?]* Mbit' "$phoenix" trees p2
 check "and is a graph" says 'p2 -> p1 \[label="[0-9.]* ms' "$phoenix" trees p2 --dot
-check "long messages have two" says '"number": 8' "$phoenix" trees --bytes 4M --json
+check "long messages have two" says '"number": 32' "$phoenix" trees --bytes 4M --json
 check "as pictures" "$phoenix" trees --bytes 4M --svg "$work/tree.svg"
 check "one each" grep -q "<svg.*" "$work/tree-1.svg" "$work/tree-2.svg"
 check "nobody has a tree that is no member" says "no processor or machine 'p9'" "$phoenix" trees p9
