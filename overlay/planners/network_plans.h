@@ -46,13 +46,14 @@ class NetworkPlans {
   /// A place in `costs_`, or behind all of them one in `leaves_`.
   using Place = std::uint32_t;
   using Steps = std::vector<std::pair<Place, Place>>;  ///< Parents come before their children.
-  /// For messages of a size, from a root. Of our own style: from the first root of a class.
+  /// Of a plan: what its trees carry, and how they are drawn.
   struct Kind {
     TreeStyle style;
     SizeClass size;
     bool in_ranges;  ///< For ordered sums.
     friend constexpr auto operator<=>(const Kind&, const Kind&) = default;
   };
+  /// From a root. Of our own style: from the first root of a class.
   using Plans = std::map<std::pair<Kind, Place>, std::vector<Steps>>;
   class Watcher;
 
