@@ -278,7 +278,8 @@ void Daemon::check_invariants() const {
   core_->detours.check_invariants();
   core_->membership.check_invariants();
   core_->forest.check_invariants();
-  core_->jobs.check_invariants();
+  core_->jobs.check_invariants(
+      [this](const JobTimer& timer) { return core_->timers.is_armed(timer); });
 }
 
 }  // namespace phx::runtime

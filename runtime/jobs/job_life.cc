@@ -144,9 +144,9 @@ void JobLife::on_attached(const Surroundings& around, ApplicationId application,
   application_ = application;
   attached_once_ = true;
   out.disarm(JobTimer{JobTimer::Kind::kAttach, id(), {}});
-  out.report(Effect{
-      ToApp{application, AppAttached{id(), self_, start_.spec.vnodes, {}, around.view.line,
-                                     start_.cast_piece}}});
+  out.report(Effect{ToApp{
+      application,
+      AppAttached{id(), self_, start_.spec.vnodes, {}, around.view.line, start_.cast_piece}}});
   become(around, Stage::kAttached, {}, out);
 }
 

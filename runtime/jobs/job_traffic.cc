@@ -306,8 +306,9 @@ void JobTraffic::reduce(const Surroundings& around, Along along, Step step, JobO
   const auto [id, way] = along;
   if (!router_.map().contains(id.target)) return;
   const ProcessorId owner = router_.map().owner(id.target).first;
-  if (owner == kNobody) return;  // whoever keeps something for it hears that it is closed
-  const TreeView* tree = around.trees.view(tree_of(around, owner, way));
+  // If its process has ended, what is held or comes for it goes no further than its time.
+  const TreeView* tree =
+      owner == kNobody ? nullptr : around.trees.view(tree_of(around, owner, way));
   const VnodeSet& own = router_.held();
   collectives::Reduction::Situation situation{own, owner, tree, {}, around.leaving, way};
   if (tree != nullptr) {
@@ -482,7 +483,13 @@ bool JobTraffic::is_empty() const {
 }
 
 std::string JobTraffic::waiting(const Surroundings& around) const {
-  return mover_.waiting(router_, standing(around));
+  const std::string moves = mover_.waiting(router_, standing(around));
+  if (!moves.empty() || !around.leaving || !router_.map().owned_by(self_).empty()) return moves;
+  if (const std::size_t held = reduction_.held().size(); held > 0) {
+    return std::to_string(held) + " reductions that pass here to go on";
+  }
+  const std::uint64_t parked = router_.parked();
+  return parked == 0 ? "" : std::to_string(parked) + " messages here for vnodes that move";
 }
 
 std::string JobTraffic::limit_reached() const {
@@ -500,8 +507,13 @@ std::string JobTraffic::limit_reached() const {
   return {};
 }
 
-void JobTraffic::check_invariants() const {
+void JobTraffic::check_invariants(const std::function<bool(const JobTimer&)>& is_armed) const {
   router_.check_invariants();
+  reduction_.check_invariants();
+  // What is held leaves when its time is up, whatever happens to its target.
+  for (const collectives::ReductionId id : reduction_.held()) {
+    PHX_CHECK(is_armed({JobTimer::Kind::kReduction, job_, id}));
+  }
 }
 
 }  // namespace phx::runtime

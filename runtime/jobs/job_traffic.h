@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -90,11 +91,10 @@ class JobTraffic {
     all.dropped += router_.unknown();
     return all;
   }
-  void check_invariants() const;
+  void check_invariants(const std::function<bool(const JobTimer&)>& is_armed) const;
 
  private:
-  /// A reduction and the tree that it takes.
-  using Along = std::pair<collectives::ReductionId, collectives::ReductionWay>;
+  using Along = std::pair<collectives::ReductionId, collectives::ReductionWay>;  ///< Its tree.
 
   [[nodiscard]] Standing standing(const Surroundings& around) const;
   void handle(const Surroundings& around, ProcessorId from, collectives::TreeCopy m,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -89,7 +90,7 @@ class Jobs {
   }
   /// On their way to whom something was dropped.
   [[nodiscard]] ProcessorSet dropped_for() const;
-  void check_invariants() const;
+  void check_invariants(const std::function<bool(const JobTimer&)>& is_armed) const;
 
  private:
   struct Entry {
@@ -142,7 +143,6 @@ class Jobs {
   JobHistory history_;
   ProcessorId coordinator_;   ///< That knows what this processor holds.
   TrafficCounters counters_;  ///< Without what the jobs here count.
-
   std::uint64_t next_request_ = 1;
   std::map<std::uint64_t, Asked> asked_;
 };

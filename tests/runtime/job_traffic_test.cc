@@ -11,7 +11,7 @@
 namespace phx::runtime {
 namespace {
 
-constexpr ProcessorId kSelf{1}, kOther{2};
+constexpr ProcessorId kSelf{1}, kOther{2}, kThird{3};
 constexpr JobId kJob{7};
 constexpr ApplicationId kApp{3};
 constexpr TreeId kTree{kOther, TreeKind::kLatency};
@@ -97,7 +97,6 @@ TEST_CASE("[Saito08 G16 d] if nobody else is here, the parent hears of it at onc
 
 TEST_CASE(
     "what a home gives back to report it waits for the next one, and goes to and fro with none") {
-  constexpr ProcessorId kThird{3};
   Harness h;
   h.members.insert(kThird);
   h.traffic.on_home(h.around(), kOther, h.out);
@@ -134,6 +133,24 @@ TEST_CASE("when the time of a reduction is up, what is there is passed on") {
   REQUIRE(passed.size() == 1);
   CHECK(passed[0].first == kOther);
   CHECK(passed[0].second.message == collectives::Message{token(range(0, 3), 0)});
+}
+
+TEST_CASE("nothing is held for long if its target's process has ended: a leaver would never go") {
+  Harness h;
+  h.trees.put({kTree, kOther, {{kThird, {kThird}}}, 1, 1ms});
+  h.members.insert(kThird);
+  collectives::ReductionToken nothing{{kTarget, 4}, {}, {}, false};
+  h.traffic.on_message(h.around(), kThird, CollectiveMessage{kJob, nothing}, h.out);
+  const JobTimer timer{JobTimer::Kind::kReduction, kJob, nothing.id};
+  const auto is_armed = [&](const JobTimer& asked) { return asked == timer; };
+  h.traffic.check_invariants(is_armed);
+  CHECK(h.traffic.waiting(h.around()).empty());  // it does not leave
+
+  h.traffic.on_message(h.around(), kOther, Routes{kJob, {{range(6, 11), kNobody, 3}}}, h.out);
+  h.now += 2s;
+  h.traffic.on_timer(h.around(), timer, h.out);
+
+  h.traffic.check_invariants([](const JobTimer&) { return false; });
 }
 
 TEST_CASE("tokens of an old line are dropped, those of a later one wait until its death is known") {
