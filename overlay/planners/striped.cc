@@ -18,8 +18,9 @@ bool is_slow(std::uint64_t rate, std::uint64_t usual) {
 }
 
 /// Some trees over the members of one site, with as many children each as there are trees. Inner
-/// processors of one are leaves of the others, so each sends what it gets [Sanders09; Castro03].
-/// In two trees a range of the members is below each.
+/// processors of one are leaves of the others, so each sends what it gets [Sanders09; Castro03];
+/// of a few that have room in their own tree each takes one child in another one. In two trees a
+/// range of the members is below each.
 class SiteTrees {
  public:
   SiteTrees(const Positions& members, std::size_t trees) : orders_(trees) {
@@ -32,10 +33,19 @@ class SiteTrees {
       }
       return;
     }
-    for (std::size_t tree = 0; tree < trees; ++tree) {  // the first to the first one, and so on
+    // The first is inner in the first tree, and so on. Where some trees have one more of their own
+    // than others, the last ones of these have room for what others are too few for.
+    const std::size_t larger = members.size() % trees;
+    const std::size_t last = members.size() - larger;
+    for (std::size_t tree = 0; tree < trees; ++tree) {
       for (std::size_t next = 0; next < trees; ++next) {
         for (std::size_t i = (tree + next) % trees; i < members.size(); i += trees) {
-          orders_[tree].push_back(members[i]);
+          const bool is_helper = i >= last && (tree + next) % trees != tree;
+          if (!is_helper) orders_[tree].push_back(members[i]);
+        }
+        if (next > 0) continue;
+        for (std::size_t i = last; i < members.size(); ++i) {
+          if (i % trees != tree) orders_[tree].push_back(members[i]);
         }
       }
     }
@@ -48,8 +58,12 @@ class SiteTrees {
   void append(std::size_t tree, std::vector<Positions>& children) const {
     const Positions& order = orders_[tree];
     if (is_pair()) return append_range(order, {1, order.size()}, children);
+    const std::size_t trees = orders_.size();
+    const std::size_t own = order.size() / trees + (tree < order.size() % trees ? 1 : 0);
+    const std::size_t full = std::max<std::size_t>(own, 1) * trees;  // edges of these
     for (std::size_t i = 1; i < order.size(); ++i) {
-      children[order[(i - 1) / orders_.size()]].push_back(order[i]);
+      const std::size_t from = i <= full ? (i - 1) / trees : own + i - 1 - full;
+      children[order[from]].push_back(order[i]);
     }
   }
 
@@ -72,7 +86,8 @@ class SiteTrees {
     append_range(order, {first, half - 1}, children);
   }
 
-  std::vector<Positions> orders_;  ///< More than two: a tree's own, which are inner, come first.
+  /// More than two: a tree's own, which are inner, come first, then those who have room.
+  std::vector<Positions> orders_;
 };
 
 /// Whom the trees may lead through, and who is only fed by them.
@@ -279,7 +294,7 @@ Plan plan_two_tree(const Task& task) {
 }
 
 /// More trees are less deep, but have more edges, and each of these is a connection: so they have
-/// to gain a tenth.
+/// to gain a twentieth.
 Plan plan_striped(const Task& task) {
   constexpr std::array<std::uint64_t, 2> kPieces = {4096, 16384};  // as daemons cut
   const std::size_t most = std::max<std::size_t>(long_trees(size_class(task.bytes)), 2);
@@ -293,7 +308,7 @@ Plan plan_striped(const Task& task) {
       }
       return least;
     });
-    const bool is_better = draft.time / 9 < best.time / 10;
+    const bool is_better = draft.time / 19 < best.time / 20;
     if (trees == 2 || is_better) best = std::move(draft);
   }
   return tree_plan(task, "striped", best.links, /*cut=*/true);

@@ -36,6 +36,22 @@ std::size_t crossings(const PlannedTree& tree, const overlay::KnownNetwork& netw
   }));
 }
 
+/// What each processor passes on along the trees of `plan`: edges, and of how many trees.
+struct Passed {
+  std::map<ProcessorId, std::size_t> edges;
+  std::map<ProcessorId, std::set<std::size_t>> inner;
+};
+Passed passed_on(const Plan& plan) {
+  Passed passed;
+  for (std::size_t tree = 0; tree < plan.trees.size(); ++tree) {
+    for (const Edge& edge : plan.trees[tree]) {
+      ++passed.edges[edge.from];
+      passed.inner[edge.from].insert(tree);
+    }
+  }
+  return passed;
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("planners/planners");
@@ -106,24 +122,52 @@ TEST_CASE("list puts a slow processor at the end of its site, and cuts long mess
   CHECK(made("list", network, p(1), kShort).segment_bytes == 0);
 }
 
-TEST_CASE("who is inner in one of the two trees is a leaf of the other") {
-  for (std::uint32_t count = 2; count <= 40; ++count) {
-    CAPTURE(count);
-    const Plan plan = made("two-tree", support::known({.sites = {count}}), p(1), kLong);
-
-    REQUIRE(plan.trees.size() == 2);
-    std::map<ProcessorId, std::size_t> sends;
-    std::set<ProcessorId> inner[2];
-    for (std::size_t tree = 0; tree < 2; ++tree) {
-      CHECK(shape_of(plan.trees[tree], p(1)).depth <= std::bit_width(count) + 1U);
-      for (const Edge& edge : plan.trees[tree]) {
-        ++sends[edge.from];
-        if (edge.from != p(1)) inner[tree].insert(edge.from);
+TEST_CASE("who is inner in one of several trees is a leaf of the others, and sends what it gets") {
+  std::set<std::size_t> numbers;
+  for (const char* algorithm : {"two-tree", "striped"}) {
+    for (std::uint32_t count : {2U, 3U, 7U, 16U, 17U, 40U, 64U, 100U, 256U, 1024U}) {
+      for (const std::uint64_t bytes : {kLong / 16, kLong / 4, kLong, 8 * kLong}) {
+        CAPTURE(std::string(algorithm));
+        CAPTURE(count);
+        CAPTURE(bytes);
+        const Plan plan = made(algorithm, support::known({.sites = {count}}), p(1), bytes);
+        const std::size_t trees = plan.trees.size();
+        numbers.insert(trees);
+        REQUIRE((trees == 2 || trees == 4 || trees == 8));
+        for (const PlannedTree& tree : plan.trees) {
+          // Each level is as many times wider than the last one as there are trees.
+          const std::size_t levels = std::bit_width(count) / (std::bit_width(trees) - 1) + 2;
+          CHECK(shape_of(tree, p(1)).depth <= levels);
+        }
+        const Passed passed = passed_on(plan);
+        const std::size_t inner = trees == 2 ? 1 : trees;
+        for (const auto& [id, of] : passed.inner) CHECK((id == p(1) || of.size() <= inner));
+        // Each tree carries its part of the message, so nobody sends more than the whole of it.
+        for (const auto& [id, edges] : passed.edges) CHECK(edges <= trees);
       }
     }
-    for (const ProcessorId id : inner[0]) CHECK_FALSE(inner[1].contains(id));
-    // Of halves: nobody sends more than the whole message.
-    for (const auto& [id, count_of] : sends) CHECK(count_of <= 2);
+  }
+  for (const std::size_t number : {2, 4, 8}) {
+    CAPTURE(number);
+    CHECK(numbers.contains(number));
+  }
+}
+
+TEST_CASE("between sites several trees send nothing twice, and load nobody with two ways") {
+  for (const std::uint32_t each : {2U, 5U, 16U, 67U, 341U}) {
+    for (const std::uint64_t bytes : {kLong / 16, kLong / 4, kLong, 8 * kLong}) {
+      CAPTURE(each);
+      CAPTURE(bytes);
+      const auto network = support::three_sites(each);
+      const Plan plan = made("striped", network, p(1), bytes);
+      const std::size_t trees = plan.trees.size();
+      for (const PlannedTree& tree : plan.trees) CHECK(crossings(tree, network) == 2);
+      // The root sends to its own site, and what it begins itself to the other two.
+      const Passed passed = passed_on(plan);
+      for (const auto& [id, edges] : passed.edges) {
+        CHECK(edges <= (id == p(1) ? 3 * trees : trees + 2));
+      }
+    }
   }
 }
 
@@ -144,9 +188,9 @@ TEST_CASE("long trees lead through nobody who is slow, nor over a narrow way and
     for (const ProcessorId id : slow) {
       network.odd[id] = {std::nullopt, 12'500'000, 12'500'000};
     }
-    for (const ProcessorId root : {network.sites[0].processors.front(),
-                                   network.sites[1].processors.front(),
-                                   network.sites[last].processors.front()}) {
+    for (const ProcessorId root :
+         {network.sites[0].processors.front(), network.sites[1].processors.front(),
+          network.sites[last].processors.front()}) {
       const Plan plan = made("two-tree", network, root, kLong);
       REQUIRE(validate(plan, network.processors()).ok());
       for (const PlannedTree& tree : plan.trees) {

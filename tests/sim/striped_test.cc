@@ -1,0 +1,75 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "overlay/base/tree_view.h"
+#include "runtime/sim/trial.h"
+#include "tests/support/site_topology.h"
+
+using namespace phx;
+using namespace phx::sim;
+
+namespace {
+
+constexpr ProcessorId kRoot{2};
+
+struct Costs {
+  std::uint64_t links = 0;  ///< Connections that are there, each counted at both ends.
+  std::uint64_t views_most = 0;
+};
+
+Costs costs_of(Trial& trial) {
+  Costs costs;
+  for (const SimDriver& machine : trial.cluster().machines()) {
+    const runtime::ProcessorStatus status = machine.daemon()->status();
+    costs.links += status.links;
+    costs.views_most = std::max<std::uint64_t>(costs.views_most, status.trees);
+  }
+  return costs;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("sim/striped");
+
+TEST_CASE("what several trees cost: each piece comes once, with few connections and views") {
+  constexpr std::size_t kBytes = std::size_t{64} << 10U;
+  constexpr std::uint64_t kHeader = 160;
+  for (const std::uint32_t each : {6U, 22U, 67U}) {
+    CAPTURE(each);
+    Trial trial({.topology = support::three_alike(each, 1000),
+                 .bytes = kBytes,
+                 .piece_bytes = std::size_t{256} << 10U,
+                 .learn = 3s});
+    REQUIRE(trial.start());
+    const std::uint64_t others = 3 * std::uint64_t{each} - 1;
+    const Costs before = costs_of(trial);
+
+    const auto first = trial.broadcast(kRoot);
+    trial.cluster().run_for(2s);  // the ways are warmed
+    const Costs settled = costs_of(trial);
+    const auto second = trial.broadcast(kRoot);
+
+    REQUIRE((first && second));
+    const Meter::Count copies = second->cost.of("TreeCopy");
+    REQUIRE(copies.messages % others == 0);
+    const std::uint64_t pieces = copies.messages / others;
+    CHECK(pieces <= kBytes / 4096);
+    CHECK(copies.bytes <= others * (kBytes + pieces * kHeader));
+    CHECK(second->cost.of("FallbackCopy").messages == 0);
+    // Each tree has N - 1 edges. One more class of trees is warm, that for messages of 4 MiB.
+    const std::uint64_t edges = others * (1 + long_trees(1) + long_trees(4));
+    CHECK(settled.links - before.links <= 2 * edges);
+    CHECK(costs_of(trial).links == settled.links);
+    // Those of two roots, as of a vote and this one.
+    CHECK(settled.views_most <= 2 * (1 + long_trees(1) + long_trees(4)));
+    MESSAGE((others + 1) << " processors: " << pieces << " pieces, links each "
+                     << before.links / (others + 1) << " -> " << settled.links / (others + 1)
+                     << ", views at most " << settled.views_most);
+    CHECK(trial.cluster().violations().all() == std::vector<std::string>{});
+  }
+}
+
+TEST_SUITE_END();
