@@ -7,13 +7,12 @@
 #include <optional>
 
 #include "runtime/membership/failure_detector.h"
+#include "runtime/messages/flow_messages.h"
 
 namespace phx::runtime {
 
 namespace {
 
-constexpr std::uint32_t kShortest = std::uint32_t{4} << 10U;
-constexpr std::uint32_t kShort = std::uint32_t{16} << 10U;
 constexpr std::uint32_t kLong = std::uint32_t{64} << 10U;
 constexpr std::uint32_t kLongest = std::uint32_t{256} << 10U;
 constexpr std::uint64_t kFast = 500'000'000;  // bytes per second
@@ -33,11 +32,12 @@ std::optional<Duration> longest_way(const overlay::KnownNetwork& network) {
 std::uint32_t filling_piece(std::size_t members, const overlay::KnownNetwork& network) {
   const auto longest = longest_way(network);
   const auto& usual = network.usual;
-  if (!longest || !usual.out_bytes_per_second || !usual.in_bytes_per_second) return kShort;
+  if (!longest || !usual.out_bytes_per_second || !usual.in_bytes_per_second) return kShortPiece;
   const auto rate = std::min(*usual.out_bytes_per_second, *usual.in_bytes_per_second);
   const double held = static_cast<double>(rate) * std::chrono::duration<double>(*longest).count();
   const double piece = held / 10 / static_cast<double>(std::bit_width(members));
-  return std::bit_floor(static_cast<std::uint32_t>(std::clamp<double>(piece, kShortest, kShort)));
+  return std::bit_floor(
+      static_cast<std::uint32_t>(std::clamp<double>(piece, kShortestPiece, kShortPiece)));
 }
 
 }  // namespace

@@ -181,19 +181,24 @@ void Channels::take_envelope(Instant now, ChannelPeer& peer, LinkId link, Frame&
     on_violation(now, peer, link, "left out an envelope");
     return;
   }
+  const auto* beat = std::get_if<Heartbeat>(&*frame.envelope);
+  const bool is_beat = beat != nullptr;
   if (peer.owed_frames++ == 0) {
     peer.owed_since = now;
     owed_.insert(peer.id);
-    arm(peer, Timer::kAck, now + options_.ack_delay);
+    if (!is_beat) arm(peer, Timer::kAck, now + options_.ack_delay);
   }
   peer.used_at = now;
   const std::uint64_t bytes = weight_of(*frame.envelope).total();
   peer.owed_bytes += bytes;
   counters_.taken_bytes += bytes;
-  const auto* beat = std::get_if<Heartbeat>(&*frame.envelope);
-  const bool is_beat = beat != nullptr;
   if (is_beat && beat->late > Duration::zero()) {
     peer.lateness.note(now, std::min(beat->late, options_.late_most));
+  }
+  if (is_beat && peer.is_watched) {
+    // Nothing else happens here as long as nothing else is said, so no timer should fire for it.
+    deadlines_.disarm({peer.id, Timer::kBeat});
+    arm(peer, Timer::kBeat, now + options_.heartbeat_period);
   }
   if (is_beat || peer.owed_frames >= options_.ack_frames || peer.owed_bytes >= options_.ack_bytes) {
     confirm(peer);

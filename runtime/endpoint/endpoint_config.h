@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "overlay/base/tree_view.h"
+#include "runtime/messages/flow_messages.h"
 
 namespace phx::runtime {
 
@@ -32,9 +33,6 @@ struct InflowOptions {
   /// latency makes a receiver that is as fast as the others.
   std::uint64_t cast_slack_bytes = std::uint64_t{16} << 20U;
 };
-
-/// No piece of a long broadcast or reduction is shorter, but the last one.
-inline constexpr std::size_t kShortestPiece = std::size_t{4} << 10U;
 
 /// How far contributions to reductions may go ahead of their target. The same in all processes of
 /// a job.
@@ -81,7 +79,6 @@ struct EndpointConfig {
   /// In so many at most; then in longer ones. Eight times as many where the wire is slower than the
   /// daemons: the job's least pieces are short there.
   std::size_t cast_pieces = 512;
-  static constexpr std::size_t kShortPiece = std::size_t{16} << 10U;
   /// n bytes in pieces of s along a tree of depth d take (n/s + d) (s/rate + cost of a piece). That
   /// is least where s is the root of n cost rate / d: 16 KiB of 1 MiB where d is small.
   [[nodiscard]] static std::size_t root_piece(std::size_t message) {
@@ -93,9 +90,10 @@ struct EndpointConfig {
     const std::uint64_t depth = std::bit_ceil(std::max<std::uint64_t>(vnodes, 32)) / 32;
     const bool is_wire_slow = cast_piece_least <= kShortPiece;
     const std::size_t root =
-        std::min(root_piece(message / depth), depth < 4 ? 2 * kShortPiece : kShortPiece);
-    const std::size_t least = is_wire_slow ? std::max(cast_piece_least, root)
-                                           : std::max(cast_piece_least / depth, kShortPiece);
+        std::min<std::size_t>(root_piece(message / depth), (depth < 4 ? 2 : 1) * kShortPiece);
+    const std::size_t least = is_wire_slow
+                                  ? std::max(cast_piece_least, root)
+                                  : std::max<std::size_t>(cast_piece_least / depth, kShortPiece);
     const std::size_t most = is_wire_slow ? 8 * cast_pieces : cast_pieces;
     const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(message / most, 1));
     return std::min(std::max(wanted, least), piece_bytes);

@@ -30,6 +30,11 @@ struct BroadcastDelivery {
   friend bool operator==(const BroadcastDelivery&, const BroadcastDelivery&) = default;
 };
 
+/// Pieces of long broadcasts and reductions: none is shorter than the first, but the last one.
+/// Where the wire takes longer than the daemons, a job's least piece is not longer than the second.
+inline constexpr std::uint32_t kShortestPiece = std::uint32_t{4} << 10U;
+inline constexpr std::uint32_t kShortPiece = std::uint32_t{16} << 10U;
+
 /// What the pieces of a flow weigh: credit counts with it, at both ends alike.
 inline constexpr std::uint64_t kPieceOverhead = 64;
 [[nodiscard]] inline std::uint64_t flow_weight(const PointToPoint& piece) {

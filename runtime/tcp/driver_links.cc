@@ -241,8 +241,7 @@ void TcpDriver::Core::report_taken() {
 
 void TcpDriver::Core::rearm() {
   const std::optional<Instant> next = daemon_->next_deadline();
-  // Waking early costs less than moving the timer with every message.
-  if (!next || (armed_ && *armed_ <= *next)) return;
+  if (!next || armed_ == next) return;
   armed_ = next;
   loop_.set_deadline(*next, [this] {
     armed_.reset();

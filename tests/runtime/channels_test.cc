@@ -377,6 +377,29 @@ TEST_CASE("a watched peer is dialled at once when its link breaks") {
   CHECK(h.take_only<Channels::Connect>().size() == 1);
 }
 
+// A mesh of N has up to N^2 / 2 such pairs, so an idle machine has hardly anything else to do.
+TEST_CASE("a peer that asks each second wakes this end up once for it, and no timer besides") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, false);
+  h.channels.watch(h.now, ProcessorSet{kHigh});
+  std::uint64_t timers = 0;
+  std::uint64_t frames = 0;
+  for (std::uint64_t second = 1; second <= 60; ++second) {
+    h.now += 990ms;  // It is always a little earlier than this end would be.
+    h.channels.on_frame(h.now, link, Frame{second, 0, Heartbeat{}});
+    frames += h.take_frames().size();
+    const Instant end = h.now + 10ms;
+    for (; *h.channels.next_deadline() <= end; ++timers) {
+      h.channels.on_deadline(*h.channels.next_deadline());
+    }
+    CHECK(h.take_frames().empty());
+    h.now = end;
+  }
+  CHECK(frames == 60);  // acknowledgements
+  // Whether it has been silent for 5 s is looked at each 5 s.
+  CHECK(timers <= 60 / 5 + 1);
+}
+
 TEST_CASE("an idle link needs no timer but that of its end, and its loss no dial") {
   Harness h;
   const LinkId link = h.ready(kHigh, 1, true);

@@ -220,7 +220,7 @@ TEST_CASE("long broadcasts with credit for all of it are a small multiple of the
 // As a program gets them: pieces are cut and windows are opened as the sizes want it.
 TEST_CASE("long broadcasts of the second time on are a small multiple of the bound") {
   for (const Long& one :
-       {Long{256U << 10U, 10, 2.8}, Long{1U << 20U, 5.5, 2.8}, Long{4U << 20U, 3.2, 2.0}}) {
+       {Long{256U << 10U, 10, 2.8}, Long{1U << 20U, 6, 2.8}, Long{4U << 20U, 3.2, 2.0}}) {
     const Trial::Round later = check_long(
         one, {.topology = three_sites(67), .bytes = one.bytes, .piece_bytes = 256U << 10U});
     CHECK(later.cost.of("FallbackCopy").messages == 0);
