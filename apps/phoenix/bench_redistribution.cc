@@ -127,8 +127,8 @@ class Report {
     }
     return success();
   }
-  void print(bool json) const {
-    std::fputs(json ? (list_.dump(2) + "\n").c_str() : table_.text().c_str(), stdout);
+  void print(bool as_json) const {
+    std::fputs(as_json ? (list_.dump(2) + "\n").c_str() : table_.text().c_str(), stdout);
   }
 
  private:
