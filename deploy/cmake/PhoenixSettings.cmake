@@ -22,6 +22,9 @@ endif()
 include(GNUInstallDirs)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
+# What takes time is in the libraries. Programs of a release are compiled in two thirds of the time so.
+set(PHX_PROGRAM_OPTIONS $<$<CONFIG:Release>:-O1>)
+
 set(PHX_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast)
 
 # GCC 12 takes `"text" + a_string()` for a copy onto itself when it optimises [GCC bug 105651]. Such
