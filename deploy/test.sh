@@ -9,8 +9,8 @@ test_all() { ctest --preset "$@"; }
 
 echo "Phoenix tests: three builds, the one for threads only in part. Logs are in build/logs."
 step setup "Installing what is missing of the Debian packages" deploy/setup.sh --tests
-step dev-build "Building everything with g++, warnings being errors, each header alone" build dev
-step dev-test "All tests, the rules of style and the installation among them" test_all dev
+step gate-build "Building everything with g++, warnings being errors, each header alone" build gate
+step gate-test "All tests, the rules of style and the installation among them" test_all gate
 step core-build "Building the core alone, without TCP, with clang and address and undefined-behaviour sanitizers" build core
 step core-test "Tests of the core, and a fixed number of inputs for each fuzz target" test_all core
 step asan-build "Building the tests of the rest with them" build asan
@@ -19,7 +19,7 @@ step tsan-build "Building the tests of what has threads with the thread sanitize
 step tsan-test "Tests under the thread sanitizer" test_all tsan
 
 passed=$(sed -n 's/^.*tests passed, 0 tests failed out of \([0-9]*\).*$/\1/p' \
-         "$logs"/dev-test.log "$logs"/core-test.log "$logs"/asan-test.log "$logs"/tsan-test.log |
+         "$logs"/gate-test.log "$logs"/core-test.log "$logs"/asan-test.log "$logs"/tsan-test.log |
          awk '{ sum += $1 } END { print sum + 0 }')
 echo
 echo "Everything passed in $(($(date +%s) - began)) s."
