@@ -22,7 +22,7 @@ endif()
 include(GNUInstallDirs)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
-# What takes time is in the libraries. Programs of a release are compiled in two thirds of the time so.
+# What takes time is in the libraries. The programs of a release compile in three quarters of the time of -O2 so.
 set(PHX_PROGRAM_OPTIONS $<$<CONFIG:Release>:-O1>)
 
 set(PHX_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast)
