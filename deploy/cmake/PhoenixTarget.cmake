@@ -120,7 +120,8 @@ endfunction()
 
 # phx_test(name SOURCES ... [HEADERS ...] [USES ...] [LINK ...] [DEFINITIONS ...] [DEPENDS targets]
 # [TIMEOUT seconds]): one doctest executable per folder below tests/; each TEST_CASE is a test of
-# ctest, with the folder's name as prefix and as label. A name that selects no test case fails.
+# ctest, with the folder's name as prefix and as label. A name that selects no test case fails. All of
+# X_test.cc stands in a namespace X_test, so that files with helpers of equal names fit into one batch.
 function(phx_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT"
                         "SOURCES;HEADERS;USES;SYSTEM;LINK;DEFINITIONS;DEPENDS")
@@ -137,7 +138,6 @@ function(phx_test name)
   target_link_libraries(${target} PRIVATE phx_test_main ${arg_USES} ${arg_LINK})
   target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
   target_compile_options(${target} PRIVATE ${PHX_WARNINGS})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # their helpers have equal names
   phx_precompile(${target} test)
   if(arg_DEPENDS)
     add_dependencies(${target} ${arg_DEPENDS})

@@ -12,7 +12,7 @@
 #include "runtime/api/phoenix.h"
 #include "tests/api/three_processes.h"
 
-namespace phx {
+namespace phx::collectives_test {
 namespace {
 
 using Numbers = std::vector<std::uint64_t>;
@@ -236,4 +236,4 @@ TEST_CASE("parts that are damaged are refused") {
 
 TEST_SUITE_END();
 
-}  // namespace phx
+}  // namespace phx::collectives_test

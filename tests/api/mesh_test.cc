@@ -14,7 +14,7 @@
 #include "runtime/api/phoenix.h"
 #include "runtime/tcp/key.h"
 
-namespace phx {
+namespace phx::mesh_test {
 namespace {
 
 /// A key file for one test.
@@ -406,4 +406,4 @@ TEST_CASE("the end of a burst leaves although its sender only computes") {
 
 TEST_SUITE_END();
 
-}  // namespace phx
+}  // namespace phx::mesh_test

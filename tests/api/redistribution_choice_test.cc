@@ -8,7 +8,7 @@
 #include "collectives/redistribution/random_graph.h"
 #include "runtime/api/redistribution_plan.h"
 
-namespace phx {
+namespace phx::redistribution_choice_test {
 namespace {
 
 using overlay::KnownNetwork;
@@ -120,4 +120,4 @@ TEST_CASE("a plan goes by the times that messages take over the known network") 
 
 TEST_SUITE_END();
 
-}  // namespace phx
+}  // namespace phx::redistribution_choice_test

@@ -13,7 +13,7 @@
 #include "runtime/api/redistribution_plan.h"
 #include "tests/api/three_processes.h"
 
-namespace phx {
+namespace phx::redistribution_test {
 namespace {
 
 using Numbers = std::vector<std::uint64_t>;
@@ -288,4 +288,4 @@ TEST_CASE("what does not fit is refused at every process, and the next redistrib
 
 TEST_SUITE_END();
 
-}  // namespace phx
+}  // namespace phx::redistribution_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace phx {
+namespace phx::report_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -68,4 +68,4 @@ TEST_CASE("a process that runs for a day tells a few thousand lines of itself") 
 
 TEST_SUITE_END();
 
-}  // namespace phx
+}  // namespace phx::report_test

@@ -7,7 +7,7 @@
 
 #include "runtime/api/objects.h"
 
-namespace phx {
+namespace phx::session_test {
 namespace {
 
 /// A job of one process with its daemon inside, at its first safe point.
@@ -257,4 +257,4 @@ TEST_CASE("after the end nothing works, and over() tells") {
 
 TEST_SUITE_END();
 
-}  // namespace phx
+}  // namespace phx::session_test

@@ -11,7 +11,7 @@
 
 #include "runtime/api/phoenix.h"
 
-namespace phx {
+namespace phx::steps_test {
 namespace {
 
 /// One of the states of every vnode. `trouble` makes callbacks throw.
@@ -108,4 +108,4 @@ TEST_CASE("a gathering that a callback has interrupted counts every vnode once")
 
 TEST_SUITE_END();
 
-}  // namespace phx
+}  // namespace phx::steps_test

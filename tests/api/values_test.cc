@@ -9,7 +9,7 @@
 
 #include "runtime/api/reduce.h"
 
-namespace phx {
+namespace phx::values_test {
 namespace {
 
 struct Point {
@@ -138,4 +138,4 @@ TEST_CASE("a user-defined operator works element by element") {
 
 TEST_SUITE_END();
 
-}  // namespace phx
+}  // namespace phx::values_test

@@ -7,7 +7,7 @@
 
 #include "overlay/base/rng.h"
 
-namespace phx {
+namespace phx::interval_set_test {
 namespace {
 
 constexpr std::uint64_t kSmall = 24;
@@ -113,4 +113,4 @@ TEST_CASE("a set reads as people write it") {
 }
 
 }  // namespace
-}  // namespace phx
+}  // namespace phx::interval_set_test

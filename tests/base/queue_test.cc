@@ -10,6 +10,8 @@
 
 #include "overlay/base/rng.h"
 
+namespace queue_test {
+
 using namespace phx;
 
 TEST_SUITE_BEGIN("base/queue");
@@ -82,3 +84,5 @@ TEST_CASE("each item is moved a few times at most, however long the queue is") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace queue_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace phx {
+namespace phx::rng_test {
 namespace {
 
 TEST_CASE("draws are specified bit for bit: the published numbers of SplitMix64") {
@@ -48,4 +48,4 @@ TEST_CASE("a part's generator depends on the seed and on its label only") {
 }
 
 }  // namespace
-}  // namespace phx
+}  // namespace phx::rng_test

@@ -9,6 +9,8 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/rng.h"
 
+namespace run_map_test {
+
 using namespace phx;
 
 namespace {
@@ -104,3 +106,5 @@ TEST_CASE("it is what a map of single ids is, whatever is put and erased") {
     }
   }
 }
+
+}  // namespace run_map_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace phx {
+namespace phx::spare_room_test {
 
 TEST_SUITE_BEGIN("base/spare_room");
 
@@ -34,4 +34,4 @@ TEST_CASE("who takes twice gets room once") {
   CHECK(room.take().capacity() == 0);
 }
 
-}  // namespace phx
+}  // namespace phx::spare_room_test

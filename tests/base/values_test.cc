@@ -17,10 +17,9 @@
 #include "overlay/base/time.h"
 #include "overlay/base/tree_view.h"
 
-namespace phx {
+template class phx::OneOf<int, std::string, double>;
 
-template class OneOf<int, std::string, double>;
-
+namespace phx::values_test {
 namespace {
 
 using Thing = OneOf<int, std::string, double>;
@@ -122,4 +121,4 @@ TEST_CASE("a visitor is made of one callable per kind") {
 }
 
 }  // namespace
-}  // namespace phx
+}  // namespace phx::values_test

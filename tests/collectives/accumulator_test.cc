@@ -11,7 +11,7 @@
 #include "overlay/base/rng.h"
 #include "tests/collectives/values.h"
 
-namespace phx::collectives {
+namespace phx::collectives::accumulator_test {
 namespace {
 
 using Added = Accumulator::Added;
@@ -273,4 +273,4 @@ TEST_CASE("ordered: integers are combined at once, because their sums are the sa
 
 TEST_SUITE_END();
 
-}  // namespace phx::collectives
+}  // namespace phx::collectives::accumulator_test

@@ -12,7 +12,7 @@
 #include "tests/collectives/values.h"
 #include "tests/support/seeds.h"
 
-namespace phx::collectives {
+namespace phx::collectives::broadcast_churn_test {
 namespace {
 
 /// A vnode on its way to the processor that will own it at `epoch`.
@@ -307,4 +307,4 @@ TEST_CASE("[Saito08 G11] without any tree a broadcast costs one copy per owner")
 
 TEST_SUITE_END();
 
-}  // namespace phx::collectives
+}  // namespace phx::collectives::broadcast_churn_test

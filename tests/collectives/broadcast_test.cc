@@ -8,7 +8,7 @@
 
 #include "tests/collectives/values.h"
 
-namespace phx::collectives {
+namespace phx::collectives::broadcast_test {
 namespace {
 
 constexpr ProcessorId kSelf{1};
@@ -220,4 +220,4 @@ TEST_CASE("an onward list from a peer is sorted, and a vnode named twice counts 
 
 TEST_SUITE_END();
 
-}  // namespace phx::collectives
+}  // namespace phx::collectives::broadcast_test

@@ -4,7 +4,7 @@
 
 #include "tests/collectives/values.h"
 
-namespace phx::collectives {
+namespace phx::collectives::contributed_elsewhere_test {
 namespace {
 
 constexpr VnodeId kTarget{7};
@@ -71,4 +71,4 @@ TEST_CASE("limits: what does not fit in is not remembered, what is there stays")
 
 TEST_SUITE_END();
 
-}  // namespace phx::collectives
+}  // namespace phx::collectives::contributed_elsewhere_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace phx::collectives {
+namespace phx::collectives::passed_numbers_test {
 namespace {
 
 constexpr VnodeId kTarget{7};
@@ -101,4 +101,4 @@ TEST_CASE("the greatest numbers of a target") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::collectives
+}  // namespace phx::collectives::passed_numbers_test

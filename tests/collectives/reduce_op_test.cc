@@ -9,7 +9,7 @@
 #include "overlay/base/rng.h"
 #include "tests/collectives/values.h"
 
-namespace phx::collectives {
+namespace phx::collectives::reduce_op_test {
 namespace {
 
 constexpr std::size_t kCount = 131;  // not a multiple of anything
@@ -195,4 +195,4 @@ TEST_CASE("operators and types that do not exist are errors, not crashes") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::collectives
+}  // namespace phx::collectives::reduce_op_test

@@ -14,7 +14,7 @@
 #include "tests/collectives/values.h"
 #include "tests/support/seeds.h"
 
-namespace phx::collectives {
+namespace phx::collectives::reduction_churn_test {
 namespace {
 
 constexpr ReductionKind kSum{ReduceOp::kSum, ReduceType::kInt64, false};
@@ -572,4 +572,4 @@ TEST_CASE("a frozen cycle of parents: what comes round goes to the target") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::collectives
+}  // namespace phx::collectives::reduction_churn_test

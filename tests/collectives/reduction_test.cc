@@ -6,7 +6,7 @@
 
 #include "tests/collectives/values.h"
 
-namespace phx::collectives {
+namespace phx::collectives::reduction_test {
 namespace {
 
 using Box = Reduction::Outbox;
@@ -564,4 +564,4 @@ TEST_CASE("limits: a reduction that was forgotten is held and passed on as a new
 
 TEST_SUITE_END();
 
-}  // namespace phx::collectives
+}  // namespace phx::collectives::reduction_test

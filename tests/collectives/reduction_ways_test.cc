@@ -6,7 +6,7 @@
 #include "collectives/reduction.h"
 #include "tests/collectives/values.h"
 
-namespace phx::collectives {
+namespace phx::collectives::reduction_ways_test {
 namespace {
 
 using Box = Reduction::Outbox;
@@ -146,4 +146,4 @@ TEST_CASE("a new parent is told of as many pieces as may be on their way") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::collectives
+}  // namespace phx::collectives::reduction_ways_test

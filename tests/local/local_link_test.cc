@@ -12,7 +12,7 @@
 #include "runtime/tcp/loans.h"
 #include "runtime/wire/codec.h"
 
-namespace phx::local {
+namespace phx::local::local_link_test {
 namespace {
 
 using runtime::AppDeliver;
@@ -232,4 +232,4 @@ TEST_CASE("a socket that is not there is an error with its path") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::local
+}  // namespace phx::local::local_link_test

@@ -16,7 +16,7 @@
 #include "overlay/base/rng.h"
 #include "tests/local/meeting.h"
 
-namespace phx::local {
+namespace phx::local::rings_test {
 namespace {
 
 using runtime::AppDeliver;
@@ -402,4 +402,4 @@ TEST_CASE("what is offered and is no rings is passed over") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::local
+}  // namespace phx::local::rings_test

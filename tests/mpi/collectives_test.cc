@@ -10,7 +10,7 @@
 #include "tests/mpi/world.h"
 #include "tests/support/seeds.h"
 
-namespace phx::mpi {
+namespace phx::mpi::collectives_test {
 namespace {
 
 constexpr int kSizeMax = 17;
@@ -572,4 +572,4 @@ TEST_CASE("several collectives of the same ranks do not meet each other") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::collectives_test

@@ -9,7 +9,7 @@
 #include "tests/mpi/world.h"
 #include "tests/planners/networks.h"
 
-namespace phx::mpi {
+namespace phx::mpi::group_trees_test {
 namespace {
 
 constexpr int kSites = 3;
@@ -225,4 +225,4 @@ TEST_CASE("a job has trees when all are located and something is known of them")
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::group_trees_test

@@ -12,7 +12,7 @@
 #include "runtime/mpi/engine/nearby.h"
 #include "tests/support/seeds.h"
 
-namespace phx::mpi {
+namespace phx::mpi::nearby_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -129,4 +129,4 @@ TEST_CASE("a near rank's memory is read, and what cannot be read is said so") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::nearby_test

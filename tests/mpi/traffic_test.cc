@@ -7,7 +7,7 @@
 #include "tests/mpi/world.h"
 #include "tests/support/seeds.h"
 
-namespace phx::mpi {
+namespace phx::mpi::traffic_test {
 namespace {
 
 Buffer bytes_of(std::vector<char>& memory) {
@@ -319,4 +319,4 @@ TEST_CASE("casts that nobody receives are bounded, and go on when all have recei
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::traffic_test

@@ -3,7 +3,7 @@
 #include "runtime/mpi/base/entry.h"
 #include "tests/mpi_types/running.h"
 
-namespace phx::mpi {
+namespace phx::mpi::attributes_test {
 namespace {
 
 std::vector<int> deleted;
@@ -99,4 +99,4 @@ TEST_CASE("predefined attributes are read and nothing else") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::attributes_test

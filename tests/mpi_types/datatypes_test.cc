@@ -11,7 +11,7 @@
 #include "runtime/mpi/datatypes/pack.h"
 #include "tests/mpi_types/running.h"
 
-namespace phx::mpi {
+namespace phx::mpi::datatypes_test {
 namespace {
 
 struct Bound {
@@ -358,4 +358,4 @@ TEST_CASE("names, copies and attributes of datatypes") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::datatypes_test

@@ -6,7 +6,7 @@
 #include "runtime/mpi/base/entry.h"
 #include "tests/mpi_types/running.h"
 
-namespace phx::mpi {
+namespace phx::mpi::environment_test {
 namespace {
 
 int seen_code = 0;
@@ -123,4 +123,4 @@ TEST_CASE("memory is given and taken back") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::environment_test

@@ -7,7 +7,7 @@
 #include "runtime/mpi/groups/cartesian.h"
 #include "tests/mpi_types/running.h"
 
-namespace phx::mpi {
+namespace phx::mpi::groups_test {
 namespace {
 
 MPI_Group made_of(std::vector<int> processes) {
@@ -182,4 +182,4 @@ TEST_CASE("ranks and coordinates of a grid belong together, and rings wrap aroun
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::groups_test

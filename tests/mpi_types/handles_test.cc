@@ -4,7 +4,7 @@
 
 #include "runtime/mpi/base/handles.h"
 
-namespace phx::mpi {
+namespace phx::mpi::handles_test {
 namespace {
 
 struct Counted : Object {
@@ -70,4 +70,4 @@ TEST_CASE("threads open and close thousands of handles at once") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::handles_test

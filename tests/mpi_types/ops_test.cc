@@ -7,7 +7,7 @@
 #include "runtime/mpi/datatypes/basics.h"
 #include "tests/mpi_types/running.h"
 
-namespace phx::mpi {
+namespace phx::mpi::ops_test {
 namespace {
 
 template <class T>
@@ -112,4 +112,4 @@ TEST_CASE("functions of programs are called with their datatype") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::ops_test

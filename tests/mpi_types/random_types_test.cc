@@ -6,7 +6,7 @@
 #include "tests/mpi_types/running.h"
 #include "tests/mpi_types/typemap.h"
 
-namespace phx::mpi {
+namespace phx::mpi::random_types_test {
 namespace {
 
 /// A datatype made by the library, and the same written out.
@@ -217,4 +217,4 @@ TEST_CASE("random nested types are packed as an interpreter of single elements d
 
 TEST_SUITE_END();
 
-}  // namespace phx::mpi
+}  // namespace phx::mpi::random_types_test

@@ -8,6 +8,8 @@
 #include "overlay/base/rng.h"
 #include "tests/mst/graphs.h"
 
+namespace adaptation_test {
+
 using namespace phx;
 using namespace phx::mst;
 using namespace phx::mst::support;
@@ -409,3 +411,5 @@ TEST_CASE("what no processor of this round would say changes nothing") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace adaptation_test

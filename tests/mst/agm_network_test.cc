@@ -3,6 +3,8 @@
 #include "overlay/mst/agm_network.h"
 #include "tests/mst/graphs.h"
 
+namespace agm_network_test {
+
 using namespace phx;
 using namespace phx::mst;
 using namespace phx::mst::support;
@@ -46,3 +48,5 @@ TEST_CASE("the network of the paper has the tree that its table gives, in every 
 }
 
 TEST_SUITE_END();
+
+}  // namespace agm_network_test

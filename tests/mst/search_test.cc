@@ -9,6 +9,8 @@
 #include "overlay/mst/fragment_search.h"
 #include "tests/mst/graphs.h"
 
+namespace search_test {
+
 using namespace phx;
 using namespace phx::mst;
 using namespace phx::mst::support;
@@ -171,3 +173,5 @@ TEST_CASE("a search takes every message in every state, and from nobody it knows
 }
 
 TEST_SUITE_END();
+
+}  // namespace search_test

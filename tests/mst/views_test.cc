@@ -6,6 +6,8 @@
 #include "overlay/mst/tree_sides.h"
 #include "tests/mst/graphs.h"
 
+namespace views_test {
+
 using namespace phx;
 using namespace phx::mst;
 using namespace phx::mst::support;
@@ -109,3 +111,5 @@ TEST_CASE("strangers and what comes twice change no side") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace views_test

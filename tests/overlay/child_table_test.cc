@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace phx::overlay {
+namespace phx::overlay::child_table_test {
 namespace {
 
 const ProcessorId kFirst{2};
@@ -103,4 +103,4 @@ TEST_CASE("children that left the membership go") {
 }
 
 }  // namespace
-}  // namespace phx::overlay
+}  // namespace phx::overlay::child_table_test

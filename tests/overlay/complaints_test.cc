@@ -7,7 +7,7 @@
 
 #include "tests/support/survey_net.h"
 
-namespace phx::overlay {
+namespace phx::overlay::complaints_test {
 namespace {
 
 using support::first;
@@ -207,4 +207,4 @@ TEST_CASE("a newcomer of whom a view tells late is placed though a download is o
 
 TEST_SUITE_END();
 
-}  // namespace phx::overlay
+}  // namespace phx::overlay::complaints_test

@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-namespace phx::overlay {
+namespace phx::overlay::latency_tree_test {
 namespace {
 
 const ProcessorId kRoot{1};
@@ -529,4 +529,4 @@ TEST_CASE("strangers change nothing") {
 }
 
 }  // namespace
-}  // namespace phx::overlay
+}  // namespace phx::overlay::latency_tree_test

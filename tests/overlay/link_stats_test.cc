@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace phx::overlay {
+namespace phx::overlay::link_stats_test {
 namespace {
 
 const ProcessorId kPeer{2};
@@ -87,4 +87,4 @@ TEST_CASE("those who left are forgotten") {
 }
 
 }  // namespace
-}  // namespace phx::overlay
+}  // namespace phx::overlay::link_stats_test

@@ -9,11 +9,11 @@
 #include "tests/support/overlay_net.h"
 #include "tests/support/seeds.h"
 
-namespace phx::overlay {
+namespace phx::overlay::net_test {
 namespace {
 
 const ProcessorId kRoot{1};
-constexpr std::uint64_t kSeeds = support::seeds(20);
+constexpr std::uint64_t kSeeds = phx::support::seeds(20);
 
 OverlayNetOptions sites_of(std::vector<std::uint32_t> sites, std::uint64_t seed) {
   OverlayNetOptions options;
@@ -286,4 +286,4 @@ TEST_CASE("a tree that is not used is closed everywhere, and can be opened again
 }
 
 }  // namespace
-}  // namespace phx::overlay
+}  // namespace phx::overlay::net_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace phx::overlay {
+namespace phx::overlay::prober_test {
 namespace {
 
 const ProcessorId kSelf{1};
@@ -250,4 +250,4 @@ TEST_CASE("as long as nobody near is known, looks go on searching") {
 }
 
 }  // namespace
-}  // namespace phx::overlay
+}  // namespace phx::overlay::prober_test

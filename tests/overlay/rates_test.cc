@@ -6,7 +6,7 @@
 
 #include "tests/support/survey_net.h"
 
-namespace phx::overlay {
+namespace phx::overlay::rates_test {
 namespace {
 
 using support::first;
@@ -435,4 +435,4 @@ TEST_CASE("what is measured beside other traffic that fills an end changes nothi
 
 TEST_SUITE_END();
 
-}  // namespace phx::overlay
+}  // namespace phx::overlay::rates_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace phx::overlay {
+namespace phx::overlay::site_finder_test {
 namespace {
 
 using Sample = SiteFinder::Sample;
@@ -236,4 +236,4 @@ TEST_CASE("a way that gets longer is believed the second time, a shorter one at 
 
 TEST_SUITE_END();
 
-}  // namespace phx::overlay
+}  // namespace phx::overlay::site_finder_test

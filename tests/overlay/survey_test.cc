@@ -4,7 +4,7 @@
 
 #include "tests/support/survey_net.h"
 
-namespace phx::overlay {
+namespace phx::overlay::survey_test {
 namespace {
 
 using support::first;
@@ -231,4 +231,4 @@ TEST_CASE("what cannot be true is refused: old, from a stranger, impossible") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::overlay
+}  // namespace phx::overlay::survey_test

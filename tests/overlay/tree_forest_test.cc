@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace phx::overlay {
+namespace phx::overlay::tree_forest_test {
 namespace {
 
 const ProcessorId kSelf{1};
@@ -332,4 +332,4 @@ TEST_CASE("every message and every timer is harmless in every state") {
 }
 
 }  // namespace
-}  // namespace phx::overlay
+}  // namespace phx::overlay::tree_forest_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace phx::overlay {
+namespace phx::overlay::tree_store_test {
 namespace {
 
 ProcessorId p(std::uint32_t number) {
@@ -93,4 +93,4 @@ TEST_CASE("names of drawings differ when the network or the view does") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::overlay
+}  // namespace phx::overlay::tree_store_test

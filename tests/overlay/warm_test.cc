@@ -6,7 +6,7 @@
 
 #include "tests/support/survey_net.h"
 
-namespace phx::overlay {
+namespace phx::overlay::warm_test {
 namespace {
 
 using support::first;
@@ -147,4 +147,4 @@ TEST_CASE("who leaves, or has lost the other one, warms nothing") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::overlay
+}  // namespace phx::overlay::warm_test

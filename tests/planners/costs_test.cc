@@ -3,6 +3,8 @@
 #include "overlay/planners/costs.h"
 #include "tests/planners/networks.h"
 
+namespace costs_test {
+
 using namespace phx;
 using namespace phx::planners;
 using overlay::KnownNetwork;
@@ -61,3 +63,5 @@ TEST_CASE(
 }
 
 TEST_SUITE_END();
+
+}  // namespace costs_test

@@ -10,6 +10,8 @@
 #include "tests/planners/networks.h"
 #include "tests/support/seeds.h"
 
+namespace greedy_test {
+
 using namespace phx;
 using namespace phx::planners;
 
@@ -131,3 +133,5 @@ TEST_CASE("greedy keeps narrow ways between sites free for who needs them") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace greedy_test

@@ -3,6 +3,8 @@
 #include "overlay/network/known_network.h"
 #include "tests/planners/networks.h"
 
+namespace known_network_test {
+
 using namespace phx;
 using overlay::KnownNetwork;
 using overlay::kUnlimited;
@@ -97,3 +99,5 @@ TEST_CASE("restricted to some, it says the same of them, and nothing of the othe
 }
 
 TEST_SUITE_END();
+
+}  // namespace known_network_test

@@ -15,7 +15,7 @@
 #include "tests/planners/networks.h"
 #include "tests/support/kruskal.h"
 
-namespace phx::planners {
+namespace phx::planners::learned_trees_test {
 namespace {
 
 ProcessorId p(std::uint32_t number) {
@@ -354,4 +354,4 @@ TEST_CASE("the minimum spanning tree of all pairs is that of those that it may h
 
 TEST_SUITE_END();
 
-}  // namespace phx::planners
+}  // namespace phx::planners::learned_trees_test

@@ -5,6 +5,8 @@
 #include "overlay/network/network_words.h"
 #include "tests/planners/networks.h"
 
+namespace network_words_test {
+
 using namespace phx;
 using overlay::in_words;
 using overlay::KnownNetwork;
@@ -87,3 +89,5 @@ TEST_CASE("a line that is cut or changed anywhere is refused or another network,
 }
 
 TEST_SUITE_END();
+
+}  // namespace network_words_test

@@ -14,6 +14,8 @@
 #include "overlay/planners/planners.h"
 #include "overlay/planners/shapes.h"
 
+namespace pairs_test {
+
 using namespace phx;
 using namespace phx::planners;
 
@@ -391,3 +393,5 @@ TEST_CASE("on MGO's own clusters our plan is not slower than any of these, told 
   CHECK(ours <= sums["mgo"]);
   CHECK(ours <= sums["mgo-r1-first"]);
 }
+
+}  // namespace pairs_test

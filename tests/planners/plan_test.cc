@@ -4,6 +4,8 @@
 #include "overlay/planners/planned_views.h"
 #include "tests/planners/networks.h"
 
+namespace plan_test {
+
 using namespace phx;
 using namespace phx::planners;
 
@@ -87,3 +89,5 @@ TEST_CASE(
 }
 
 TEST_SUITE_END();
+
+}  // namespace plan_test

@@ -10,6 +10,8 @@
 #include "overlay/planners/shapes.h"
 #include "tests/planners/networks.h"
 
+namespace planners_test {
+
 using namespace phx;
 using namespace phx::planners;
 
@@ -288,3 +290,5 @@ TEST_CASE("who asks for a plan that cannot be is told why") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace planners_test

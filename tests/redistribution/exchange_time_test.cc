@@ -8,6 +8,8 @@
 #include "collectives/redistribution/schedulers.h"
 #include "overlay/base/rng.h"
 
+namespace exchange_time_test {
+
 using namespace phx;
 using namespace phx::redistribution;
 
@@ -194,3 +196,5 @@ TEST_CASE("on equal ways a step costs what the model of steps says") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace exchange_time_test

@@ -9,6 +9,8 @@
 #include "collectives/redistribution/regular_graph.h"
 #include "overlay/base/rng.h"
 
+namespace matching_test {
+
 using namespace phx;
 using namespace phx::redistribution;
 
@@ -114,3 +116,5 @@ TEST_CASE("a graph that is filled up has the same weight everywhere, and so many
     CHECK(matching.grow(1) == regular.graph.lefts);
   }
 }
+
+}  // namespace matching_test

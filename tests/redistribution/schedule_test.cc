@@ -3,6 +3,8 @@
 #include "collectives/redistribution/random_graph.h"
 #include "collectives/redistribution/schedule.h"
 
+namespace schedule_test {
+
 using namespace phx;
 using namespace phx::redistribution;
 
@@ -73,3 +75,5 @@ TEST_CASE("random graphs have what was asked for") {
   }
   CHECK(random_graph({6, 10, 100}, 1) != random_graph({6, 10, 100}, 2));
 }
+
+}  // namespace schedule_test

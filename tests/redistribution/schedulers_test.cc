@@ -8,6 +8,8 @@
 #include "collectives/redistribution/random_graph.h"
 #include "collectives/redistribution/schedulers.h"
 
+namespace schedulers_test {
+
 using namespace phx;
 using namespace phx::redistribution;
 
@@ -171,3 +173,5 @@ TEST_CASE("random graphs: the costs of the schedulers stand where they did") {
     CHECK(ratio < (name == "ggp" ? 8.0 / 3 : 1.2));
   }
 }
+
+}  // namespace schedulers_test

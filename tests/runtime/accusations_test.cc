@@ -7,7 +7,7 @@
 #include "runtime/membership/membership.h"
 #include "tests/support/member_harness.h"
 
-namespace phx::runtime {
+namespace phx::runtime::accusations_test {
 namespace {
 
 using support::apart;
@@ -235,4 +235,4 @@ TEST_CASE("wishes that come together become one change of the view") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::accusations_test

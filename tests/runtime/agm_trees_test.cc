@@ -13,7 +13,7 @@
 #include "overlay/base/rng.h"
 #include "overlay/planners/tree_styles.h"
 
-namespace phx::runtime {
+namespace phx::runtime::agm_trees_test {
 namespace {
 
 constexpr std::uint32_t kProcessors = 12;
@@ -263,4 +263,4 @@ TEST_CASE("what a stranger says changes nothing") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::agm_trees_test

@@ -9,7 +9,7 @@
 
 #include "overlay/base/rng.h"
 
-namespace phx::runtime {
+namespace phx::runtime::arrival_order_test {
 namespace {
 
 using Entries = std::vector<std::pair<std::uint64_t, VnodeId>>;
@@ -73,4 +73,4 @@ TEST_CASE("the first that is wanted may be removed when it is found") {
   CHECK(entries_of(order).at(2) == std::pair(std::uint64_t{3}, VnodeId{0}));
 }
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::arrival_order_test

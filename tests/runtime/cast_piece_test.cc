@@ -7,7 +7,7 @@
 
 #include "runtime/endpoint/endpoint_config.h"
 
-namespace phx::runtime {
+namespace phx::runtime::cast_piece_test {
 namespace {
 
 constexpr std::uint32_t kShort = std::uint32_t{16} << 10U;
@@ -109,4 +109,4 @@ TEST_CASE("a long message is cut into many pieces where the wire is slower than 
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::cast_piece_test

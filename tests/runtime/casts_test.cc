@@ -13,7 +13,7 @@
 #include "runtime/endpoint/endpoint.h"
 #include "tests/support/seeds.h"
 
-namespace phx::runtime {
+namespace phx::runtime::casts_test {
 namespace {
 
 constexpr VnodeId v0{0};
@@ -580,4 +580,4 @@ TEST_CASE("whatever is lost, and whoever stops for a while: everybody gets every
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::casts_test

@@ -6,7 +6,7 @@
 #include "runtime/channels/channels.h"
 #include "tests/support/channel_harness.h"
 
-namespace phx::runtime {
+namespace phx::runtime::channel_lateness_test {
 namespace {
 
 using support::kHigh;
@@ -116,4 +116,4 @@ TEST_CASE("what the first statement took is known of a way, so it is given time 
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::channel_lateness_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/channel_harness.h"
 
-namespace phx::runtime {
+namespace phx::runtime::channel_queue_test {
 namespace {
 
 using support::kHigh;
@@ -143,4 +143,4 @@ TEST_CASE("a link that carries frames of others is not idle") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::channel_queue_test

@@ -12,7 +12,7 @@
 #include "tests/support/link_net.h"
 #include "tests/support/seeds.h"
 
-namespace phx::runtime {
+namespace phx::runtime::channels_test {
 namespace {
 
 using support::kHigh;
@@ -543,4 +543,4 @@ TEST_CASE("over many seeds watched processors on links that only break are never
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::channels_test

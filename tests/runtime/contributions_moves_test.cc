@@ -4,7 +4,7 @@
 
 #include "runtime/endpoint/contributions.h"
 
-namespace phx::runtime {
+namespace phx::runtime::contributions_moves_test {
 
 TEST_SUITE_BEGIN("runtime/contributions");
 
@@ -28,4 +28,4 @@ TEST_CASE("a vnode that comes later than the answer to its process has it asked 
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::contributions_moves_test

@@ -13,7 +13,7 @@
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/endpoint/targets.h"
 
-namespace phx::runtime {
+namespace phx::runtime::contributions_test {
 namespace {
 
 using collectives::ReduceOp;
@@ -597,4 +597,4 @@ TEST_CASE("a target that has taken part in an allreduce completes it before it e
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::contributions_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/daemon_net.h"
 
-namespace phx::runtime {
+namespace phx::runtime::daemon_core_test {
 namespace {
 
 using support::DaemonNet;
@@ -231,4 +231,4 @@ TEST_CASE("a death ends a job that may have lost vnodes with it, for 15 s after 
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::daemon_core_test

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace phx::runtime {
+namespace phx::runtime::detours_test {
 namespace {
 
 using Step = Passage::Step;
@@ -301,4 +301,4 @@ TEST_CASE("a frame on a detour that is no more is answered so") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::detours_test

@@ -13,7 +13,7 @@
 #include "runtime/endpoint/endpoint.h"
 #include "tests/support/seeds.h"
 
-namespace phx::runtime {
+namespace phx::runtime::endpoint_moves_test {
 namespace {
 
 using Kind = Message::Kind;
@@ -368,4 +368,4 @@ TEST_CASE(
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::endpoint_moves_test

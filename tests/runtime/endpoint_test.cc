@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace phx::runtime {
+namespace phx::runtime::endpoint_test {
 namespace {
 
 using collectives::BroadcastPiece;
@@ -491,4 +491,4 @@ TEST_CASE("after the end of the job commands fail with its reason") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::endpoint_test

@@ -6,7 +6,7 @@
 
 #include "runtime/endpoint/endpoint.h"
 
-namespace phx::runtime {
+namespace phx::runtime::flows_test {
 namespace {
 
 constexpr VnodeId v0{0}, v1{1}, v2{2}, v3{3};
@@ -477,4 +477,4 @@ TEST_CASE("a source that ends waits for its last messages, however few they are"
 TEST_SUITE_END();
 
 }  // namespace
-}  // namespace phx::runtime
+}  // namespace phx::runtime::flows_test

@@ -12,7 +12,7 @@
 #include "runtime/vnodes/dropped_casts.h"
 #include "tests/support/seeds.h"
 
-namespace phx::runtime {
+namespace phx::runtime::followers_test {
 namespace {
 
 constexpr VnodeId v0{0};
@@ -332,4 +332,4 @@ TEST_CASE("limits: dropped pieces of whatever numbers are few entries, and none 
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::followers_test

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace phx::runtime {
+namespace phx::runtime::heard_size_test {
 namespace {
 
 constexpr std::uint64_t kKiB = 1024;
@@ -31,4 +31,4 @@ TEST_CASE("a piece tells how long its message is at least, other parts of jobs t
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::heard_size_test

@@ -7,7 +7,7 @@
 #include "runtime/jobs/jobs.h"
 #include "tests/support/daemon_net.h"
 
-namespace phx::runtime {
+namespace phx::runtime::home_moves_test {
 namespace {
 
 using support::DaemonNet;
@@ -216,4 +216,4 @@ TEST_CASE("a newcomer that becomes home knows the job, and what the tool lacks o
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::home_moves_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/job_items.h"
 
-namespace phx::runtime {
+namespace phx::runtime::job_life_test {
 namespace {
 
 constexpr ProcessorId kHome{1}, kOther{2}, kThird{3};
@@ -402,4 +402,4 @@ TEST_CASE("a job ends when its home dies, and when vnodes or messages die with a
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::job_life_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace phx::runtime {
+namespace phx::runtime::job_meter_test {
 namespace {
 
 constexpr Instant kBegin{};
@@ -114,4 +114,4 @@ TEST_CASE("vnodes that came from elsewhere are counted") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::job_meter_test

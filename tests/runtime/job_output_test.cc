@@ -9,7 +9,7 @@
 #include "tests/support/daemon_net.h"
 #include "tests/support/job_items.h"
 
-namespace phx::runtime {
+namespace phx::runtime::job_output_test {
 namespace {
 
 using support::DaemonNet;
@@ -398,4 +398,4 @@ TEST_CASE("a job that is ended by somebody else does not wait for its tool to re
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::job_output_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/job_items.h"
 
-namespace phx::runtime {
+namespace phx::runtime::job_traffic_test {
 namespace {
 
 constexpr ProcessorId kSelf{1}, kOther{2}, kThird{3};
@@ -297,4 +297,4 @@ TEST_CASE(
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::job_traffic_test

@@ -9,7 +9,7 @@
 #include "runtime/membership/view_change.h"
 #include "tests/support/daemon_net.h"
 
-namespace phx::runtime {
+namespace phx::runtime::jobs_test {
 namespace {
 
 using support::DaemonNet;
@@ -272,4 +272,4 @@ TEST_CASE("a process that comes without a job is refused by a daemon of its own"
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::jobs_test

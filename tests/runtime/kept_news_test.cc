@@ -6,7 +6,7 @@
 
 TEST_SUITE_BEGIN("runtime/kept_news");
 
-namespace phx::runtime {
+namespace phx::runtime::kept_news_test {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
@@ -115,6 +115,6 @@ TEST_CASE("limits: a vnode that keeps more than can move leaves at a later safe 
 }
 
 }  // namespace
-}  // namespace phx::runtime
+}  // namespace phx::runtime::kept_news_test
 
 TEST_SUITE_END();

@@ -13,7 +13,7 @@
 #include "runtime/membership/view_change.h"
 #include "tests/support/daemon_net.h"
 
-namespace phx::runtime {
+namespace phx::runtime::leaving_test {
 namespace {
 
 using support::DaemonNet;
@@ -383,4 +383,4 @@ TEST_CASE("a leaver that nobody answers gives up after 30 s, and says why") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::leaving_test

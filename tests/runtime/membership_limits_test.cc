@@ -5,7 +5,7 @@
 #include "runtime/membership/view_change.h"
 #include "tests/support/member_harness.h"
 
-namespace phx::runtime {
+namespace phx::runtime::membership_limits_test {
 namespace {
 
 using support::newcomer;
@@ -82,4 +82,4 @@ TEST_CASE("when all numbers of jobs are used up there is none, and none is given
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::membership_limits_test

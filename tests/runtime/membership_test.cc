@@ -10,7 +10,7 @@
 #include "tests/support/member_net.h"
 #include "tests/support/seeds.h"
 
-namespace phx::runtime {
+namespace phx::runtime::membership_test {
 namespace {
 
 using support::gone_change;
@@ -546,4 +546,4 @@ TEST_CASE("over many seeds one false accuser, however loud, puts nobody out") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::membership_test

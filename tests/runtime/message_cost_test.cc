@@ -12,7 +12,7 @@
 #include "tests/support/allocations.h"
 #include "tests/support/daemon_net.h"
 
-namespace phx::runtime {
+namespace phx::runtime::message_cost_test {
 namespace {
 
 constexpr JobId kJob{1};
@@ -126,4 +126,4 @@ TEST_CASE("a short message asks the heap for what it is kept in, and for nothing
   CHECK(asked <= kKept * messages + messages / 2);
 }
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::message_cost_test

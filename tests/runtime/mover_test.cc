@@ -10,7 +10,7 @@
 
 TEST_SUITE_BEGIN("runtime/mover");
 
-namespace phx::runtime {
+namespace phx::runtime::mover_test {
 namespace {
 
 constexpr ProcessorId kSelf{1}, kOther{2}, kThird{3};
@@ -460,6 +460,6 @@ TEST_CASE("once the application is done nothing moves any more") {
 }
 
 }  // namespace
-}  // namespace phx::runtime
+}  // namespace phx::runtime::mover_test
 
 TEST_SUITE_END();

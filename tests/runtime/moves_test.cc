@@ -15,7 +15,7 @@
 #include "tests/support/job_items.h"
 
 // What one vnode carries from one processor to another one [runtime/vnodes/README.md, "Pieces"].
-namespace phx::runtime {
+namespace phx::runtime::moves_test {
 namespace {
 
 constexpr ProcessorId kGiver{1}, kReceiver{2}, kThird{3};
@@ -497,6 +497,6 @@ TEST_CASE("pieces that do not fit, or are too many, are refused") {
   CHECK(arrivals.take(kGiver, 1, kMoving)->size() == 4);
 }
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::moves_test
 
 TEST_SUITE_END();

@@ -5,7 +5,7 @@
 #include "runtime/channels/channels.h"
 #include "tests/support/channel_harness.h"
 
-namespace phx::runtime {
+namespace phx::runtime::newcomers_test {
 namespace {
 
 using support::ChannelHarness;
@@ -73,4 +73,4 @@ TEST_CASE("who has been a member for longer is no newcomer, though it was never 
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::newcomers_test

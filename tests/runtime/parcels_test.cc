@@ -5,7 +5,7 @@
 
 #include "runtime/channels/stream.h"
 
-namespace phx::runtime {
+namespace phx::runtime::parcels_test {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
@@ -109,4 +109,4 @@ TEST_CASE("small vnodes travel together, up to 64 MiB, and a larger one by itsel
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::parcels_test

@@ -6,7 +6,7 @@
 
 TEST_SUITE_BEGIN("runtime/router");
 
-namespace phx::runtime {
+namespace phx::runtime::router_test {
 namespace {
 
 constexpr ProcessorId kSelf{1}, kOther{2}, kThird{3};
@@ -383,6 +383,6 @@ TEST_CASE("acknowledged deliveries are forgotten") {
 }
 
 }  // namespace
-}  // namespace phx::runtime
+}  // namespace phx::runtime::router_test
 
 TEST_SUITE_END();

@@ -9,7 +9,7 @@
 #include "tests/support/channel_harness.h"
 #include "tests/support/seeds.h"
 
-namespace phx::runtime {
+namespace phx::runtime::send_queue_test {
 namespace {
 
 using support::kHigh;
@@ -345,4 +345,4 @@ TEST_CASE("what waits comes back with what is not confirmed when its receiver le
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::send_queue_test

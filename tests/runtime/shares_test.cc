@@ -11,7 +11,7 @@
 
 TEST_SUITE_BEGIN("runtime/shares");
 
-namespace phx::runtime {
+namespace phx::runtime::shares_test {
 namespace {
 
 using overlay::KnownNetwork;
@@ -289,6 +289,6 @@ TEST_CASE("what is predicted to be faster is chosen with the time of planning") 
   CHECK(choose_plan(knows_nothing, ShareRule::kSites).rule == ShareRule::kNeighbours);
 }
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::shares_test
 
 TEST_SUITE_END();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace phx::runtime {
+namespace phx::runtime::solitude_test {
 namespace {
 
 constexpr ProcessorId kSelf{2};
@@ -147,4 +147,4 @@ TEST_CASE("a newcomer makes it a mesh again") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::solitude_test

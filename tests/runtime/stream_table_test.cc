@@ -8,7 +8,7 @@
 #include "runtime/endpoint/holdings.h"
 #include "runtime/messages/weight.h"
 
-namespace phx::runtime {
+namespace phx::runtime::stream_table_test {
 namespace {
 
 using Inbounds = StreamTable<VnodeBundle::Inbound>;
@@ -161,4 +161,4 @@ TEST_CASE("a source that has sent to many remembers numbers alone") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::stream_table_test

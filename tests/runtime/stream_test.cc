@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace phx::runtime {
+namespace phx::runtime::stream_test {
 
 TEST_SUITE_BEGIN("runtime/stream");
 
@@ -59,4 +59,4 @@ TEST_CASE("the payloads inside an envelope are counted") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::stream_test

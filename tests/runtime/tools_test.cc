@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace phx::runtime {
+namespace phx::runtime::tools_test {
 namespace {
 
 constexpr ProcessorId kSelf{1}, kOther{2}, kThird{3};
@@ -135,4 +135,4 @@ TEST_CASE("whoever asked for a drain hears that the processor stays, others do n
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::tools_test

@@ -6,7 +6,7 @@
 
 #include "overlay/planners/tree_styles.h"
 
-namespace phx::runtime {
+namespace phx::runtime::tree_status_test {
 namespace {
 
 constexpr ProcessorId kRoot{1}, kChild{3};
@@ -53,4 +53,4 @@ TEST_CASE(
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::tree_status_test

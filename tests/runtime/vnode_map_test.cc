@@ -8,7 +8,7 @@
 
 TEST_SUITE_BEGIN("runtime/vnode_map");
 
-namespace phx::runtime {
+namespace phx::runtime::vnode_map_test {
 namespace {
 
 constexpr ProcessorId p1{1}, p2{2}, p3{3};
@@ -84,6 +84,6 @@ TEST_CASE("random routes give the map that a plain table gives") {
 }
 
 }  // namespace
-}  // namespace phx::runtime
+}  // namespace phx::runtime::vnode_map_test
 
 TEST_SUITE_END();

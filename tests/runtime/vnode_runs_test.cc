@@ -8,7 +8,7 @@
 #include "runtime/wire/codec.h"
 #include "tests/support/traffic_net.h"
 
-namespace phx::runtime {
+namespace phx::runtime::vnode_runs_test {
 namespace {
 
 struct Spread {
@@ -99,4 +99,4 @@ TEST_CASE("after many joins and leaves a processor has few runs of vnodes, and l
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::vnode_runs_test

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-namespace phx::runtime {
+namespace phx::runtime::warm_roots_test {
 namespace {
 
 using Partners = std::map<ProcessorId, std::uint64_t>;
@@ -86,4 +86,4 @@ TEST_CASE("the ninth root in use is cold, until one of the others is gone") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::runtime
+}  // namespace phx::runtime::warm_roots_test

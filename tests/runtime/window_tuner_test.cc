@@ -8,7 +8,7 @@
 
 #include "overlay/base/rng.h"
 
-namespace phx::runtime {
+namespace phx::runtime::window_tuner_test {
 namespace {
 
 constexpr std::uint64_t kKiB = 1024;
@@ -145,4 +145,4 @@ TEST_CASE("pieces of broadcasts are as short as trees are deep, and not too many
 TEST_SUITE_END();
 
 }  // namespace
-}  // namespace phx::runtime
+}  // namespace phx::runtime::window_tuner_test

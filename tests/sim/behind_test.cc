@@ -9,6 +9,8 @@
 #include "tests/support/seeds.h"
 #include "tests/support/site_topology.h"
 
+namespace behind_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -165,3 +167,5 @@ TEST_CASE("as many come as there are: the stream goes on, soon at its whole rate
 }
 
 TEST_SUITE_END();
+
+}  // namespace behind_test

@@ -9,6 +9,8 @@
 #include "runtime/sim/cluster.h"
 #include "tests/support/seeds.h"
 
+namespace casts_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -162,3 +164,5 @@ TEST_CASE("processors without vnodes die while they pass on broadcasts: nothing 
 }
 
 TEST_SUITE_END();
+
+}  // namespace casts_test

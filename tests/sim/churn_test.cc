@@ -7,6 +7,8 @@
 #include "runtime/sim/churn.h"
 #include "tests/support/seeds.h"
 
+namespace churn_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -232,3 +234,5 @@ TEST_CASE("200 processors in three sites start, broadcast and reduce") {
   CHECK(found(outcome) == "");
   CHECK(outcome.counters.broadcasts == 200 * 5);
 }
+
+}  // namespace churn_test

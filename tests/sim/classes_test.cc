@@ -9,6 +9,8 @@
 #include "runtime/channels/channels.h"
 #include "runtime/sim/network.h"
 
+namespace classes_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -215,3 +217,5 @@ TEST_CASE("two flows of bulk have half of the line each, whatever their pieces a
 }
 
 TEST_SUITE_END();
+
+}  // namespace classes_test

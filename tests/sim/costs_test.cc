@@ -11,6 +11,8 @@
 
 #include "runtime/sim/costs.h"
 
+namespace costs_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -104,3 +106,5 @@ TEST_CASE("what is wrong with trees by local rules is found") {
   CHECK(says(PlantedFault::kNoTrees, "fallbacks"));
   CHECK(says(PlantedFault::kNoTreeClose, "trees close does not end"));
 }
+
+}  // namespace costs_test

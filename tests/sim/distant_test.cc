@@ -5,6 +5,8 @@
 #include "runtime/sim/trial.h"
 #include "tests/support/seeds.h"
 
+namespace distant_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -51,3 +53,5 @@ TEST_CASE("sites that are 0.05 to 0.7 s apart form a mesh, and nobody is accused
     MESSAGE((latency / 1ms) << " ms: " << dials << " dials");
   }
 }
+
+}  // namespace distant_test

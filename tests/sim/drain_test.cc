@@ -5,6 +5,8 @@
 
 #include "runtime/sim/drain_cases.h"
 
+namespace drain_test {
+
 using namespace phx;
 using namespace phx::sim;
 using runtime::ShareRule;
@@ -73,3 +75,5 @@ TEST_CASE("no schedule would be much faster than all at once, nor are steps of o
 }
 
 TEST_SUITE_END();
+
+}  // namespace drain_test

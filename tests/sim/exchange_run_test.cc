@@ -10,6 +10,8 @@
 #include "collectives/redistribution/schedulers.h"
 #include "overlay/base/rng.h"
 
+namespace exchange_run_test {
+
 using namespace phx;
 using namespace phx::redistribution;
 using namespace phx::sim;
@@ -98,3 +100,5 @@ TEST_CASE("where each has ways of its own, the simulated network is faster by sc
 }
 
 TEST_SUITE_END();
+
+}  // namespace exchange_run_test

@@ -11,6 +11,8 @@
 #include "overlay/planners/planners.h"
 #include "runtime/sim/trial.h"
 
+namespace learned_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -348,3 +350,5 @@ TEST_CASE("after a short collective of a root its first long ones find warm ways
 }
 
 TEST_SUITE_END();
+
+}  // namespace learned_test

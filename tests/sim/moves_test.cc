@@ -6,6 +6,8 @@
 
 #include "runtime/sim/cluster.h"
 
+namespace moves_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -139,3 +141,5 @@ TEST_CASE("giver and receiver are drained in the middle of a state: it goes else
 }
 
 TEST_SUITE_END();
+
+}  // namespace moves_test

@@ -6,6 +6,8 @@
 
 #include "runtime/sim/network.h"
 
+namespace network_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -175,3 +177,5 @@ TEST_CASE("rows in front of narrow places hold their senders up, but for 20 ms o
     CHECK(*left - begin <= 240ms);
   }
 }
+
+}  // namespace network_test

@@ -9,6 +9,8 @@
 #include "runtime/sim/trial.h"
 #include "tests/support/seeds.h"
 
+namespace ordered_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -106,3 +108,5 @@ TEST_CASE("the order costs a short sum nothing, and a long one what odd ranges o
 }
 
 TEST_SUITE_END();
+
+}  // namespace ordered_test

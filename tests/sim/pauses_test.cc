@@ -7,6 +7,8 @@
 #include "runtime/sim/cluster.h"
 #include "tests/support/seeds.h"
 
+namespace pauses_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -111,3 +113,5 @@ TEST_CASE("[Saito08 G16 d] over long lines it takes some round trips more, and n
 }
 
 TEST_SUITE_END();
+
+}  // namespace pauses_test

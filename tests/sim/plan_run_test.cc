@@ -7,6 +7,8 @@
 #include "overlay/planners/planners.h"
 #include "runtime/sim/plan_run.h"
 
+namespace plan_run_test {
+
 using namespace phx;
 using namespace phx::sim;
 using planners::Plan;
@@ -208,3 +210,5 @@ TEST_CASE("201 processors in 3 sites: the figures that an independent simulator 
 }
 
 TEST_SUITE_END();
+
+}  // namespace plan_run_test

@@ -7,6 +7,8 @@
 #include "runtime/sim/cluster.h"
 #include "tests/support/seeds.h"
 
+namespace reachability_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -191,3 +193,5 @@ TEST_CASE("a relay that leaves or dies is replaced") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace reachability_test

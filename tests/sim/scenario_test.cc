@@ -10,6 +10,8 @@
 
 #include "runtime/sim/scenario.h"
 
+namespace scenario_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -74,3 +76,5 @@ TEST_CASE("a script that cannot be read names the statement") {
     CHECK(outcome.error().code == ErrorCode::kBadInput);
   }
 }
+
+}  // namespace scenario_test

@@ -6,6 +6,8 @@
 #include "runtime/sim/cluster.h"
 #include "tests/support/seeds.h"
 
+namespace starved_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -75,3 +77,5 @@ TEST_CASE("half of the processors run for a tenth of the time: nobody is put out
                                 << put_out);
   CHECK(without + put_out > 10 * alarms);
 }
+
+}  // namespace starved_test

@@ -9,6 +9,8 @@
 
 #include "runtime/sim/cluster.h"
 
+namespace streams_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -155,3 +157,5 @@ TEST_CASE("an application that is stopped for 60 s slows nobody else down, and g
 }
 
 TEST_SUITE_END();
+
+}  // namespace streams_test

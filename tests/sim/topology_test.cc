@@ -5,6 +5,8 @@
 #include "runtime/sim/network_model.h"
 #include "runtime/sim/topology.h"
 
+namespace topology_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -99,3 +101,5 @@ TEST_CASE("all flows between two sites share their link") {
   CHECK(second - start == 2ms);
   CHECK(back - start == 1ms);  // the other direction has its own
 }
+
+}  // namespace topology_test

@@ -11,6 +11,8 @@
 #include "runtime/sim/trial.h"
 #include "tests/support/seeds.h"
 
+namespace tree_styles_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -124,3 +126,5 @@ TEST_CASE("churn: collectives along a planner's trees are exact while processors
 }
 
 TEST_SUITE_END();
+
+}  // namespace tree_styles_test

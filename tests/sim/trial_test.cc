@@ -8,6 +8,8 @@
 #include "runtime/sim/trial.h"
 #include "tests/support/site_topology.h"
 
+namespace trial_test {
+
 using namespace phx;
 using namespace phx::sim;
 using planners::Plan;
@@ -209,3 +211,5 @@ TEST_CASE("a stream of broadcasts goes on while half of the processors leave, an
 }
 
 TEST_SUITE_END();
+
+}  // namespace trial_test

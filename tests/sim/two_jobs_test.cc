@@ -7,6 +7,8 @@
 #include "runtime/sim/faults.h"
 #include "tests/support/seeds.h"
 
+namespace two_jobs_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -62,3 +64,5 @@ TEST_CASE("the checkers find what leaks from one job into another one") {
   while (seed <= 200 && found(seed, PlantedFault::kLeakyJobs).empty()) ++seed;
   CHECK(seed <= 200);
 }
+
+}  // namespace two_jobs_test

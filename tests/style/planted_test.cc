@@ -6,7 +6,7 @@
 
 #include "tests/style/rules.h"
 
-namespace phx::style {
+namespace phx::style::planted_test {
 namespace {
 
 SourceTree tree_of(std::string path, std::string_view text) {
@@ -241,4 +241,4 @@ TEST_CASE("citations finds papers without bibliography and documents that do not
 
 TEST_SUITE_END();
 
-}  // namespace phx::style
+}  // namespace phx::style::planted_test

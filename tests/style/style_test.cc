@@ -9,7 +9,7 @@
 
 #include "tests/style/rules.h"
 
-namespace phx::style {
+namespace phx::style::style_test {
 namespace {
 
 std::string read(const std::filesystem::path& path) {
@@ -154,4 +154,4 @@ TEST_CASE("citations: cited papers and documents exist") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::style
+}  // namespace phx::style::style_test

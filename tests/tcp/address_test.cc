@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace phx::tcp {
+namespace phx::tcp::address_test {
 
 TEST_SUITE_BEGIN("tcp/address");
 
@@ -38,4 +38,4 @@ TEST_CASE("nobody connects to a wildcard") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::address_test

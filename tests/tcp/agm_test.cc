@@ -20,7 +20,7 @@
 // The distributed minimum spanning tree between real daemons, over TCP. What they take for the
 // latencies of their channels is injected, so that nothing depends on how fast this machine is.
 
-namespace phx::tcp {
+namespace phx::tcp::agm_test {
 
 using namespace test;
 using support::kruskal;
@@ -214,4 +214,4 @@ TEST_CASE(
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::agm_test

@@ -8,7 +8,7 @@
 
 #include "tests/tcp/loop.h"
 
-namespace phx::tcp {
+namespace phx::tcp::client_turns_test {
 namespace {
 
 constexpr ClientId kGreedy{1};
@@ -82,4 +82,4 @@ TEST_CASE("what a tool has asked that is gone is not served") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::client_turns_test

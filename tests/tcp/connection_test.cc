@@ -12,7 +12,7 @@
 #include "overlay/base/rng.h"
 #include "tests/tcp/loop.h"
 
-namespace phx::tcp {
+namespace phx::tcp::connection_test {
 namespace {
 
 Payload payload_of(std::size_t size, std::uint64_t seed) {
@@ -332,4 +332,4 @@ TEST_CASE("close() reports nothing") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::connection_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace phx::tcp {
+namespace phx::tcp::dial_order_test {
 namespace {
 
 constexpr Instant kStart{1h};
@@ -90,4 +90,4 @@ TEST_CASE("it is over when all have failed, at once without any") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::dial_order_test

@@ -28,7 +28,7 @@
 #include "tests/tcp/folder.h"
 #include "tests/tcp/loop.h"
 
-namespace phx::tcp {
+namespace phx::tcp::driver_test {
 
 using namespace test;
 
@@ -378,4 +378,4 @@ TEST_CASE("garbage on the local socket ends that attachment only") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::driver_test

@@ -5,7 +5,7 @@
 #include "runtime/wire/framing.h"
 #include "tests/tcp/loop.h"
 
-namespace phx::tcp {
+namespace phx::tcp::handshake_test {
 namespace {
 
 using Side = Handshake::Side;
@@ -177,4 +177,4 @@ TEST_CASE("a daemon has a name and a tool has none") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::handshake_test

@@ -7,7 +7,7 @@
 
 #include "tests/tcp/folder.h"
 
-namespace phx::tcp {
+namespace phx::tcp::key_test {
 
 TEST_SUITE_BEGIN("tcp/key");
 
@@ -79,4 +79,4 @@ TEST_CASE("what is missing, a directory, or no key is told apart") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::key_test

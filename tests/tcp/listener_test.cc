@@ -17,7 +17,7 @@
 #include "runtime/tcp/greeting.h"
 #include "tests/tcp/loop.h"
 
-namespace phx::tcp {
+namespace phx::tcp::listener_test {
 namespace {
 
 using asio::ip::tcp;
@@ -345,4 +345,4 @@ TEST_CASE("closing the listener ends those in the handshake") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::listener_test

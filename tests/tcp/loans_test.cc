@@ -14,7 +14,7 @@
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/wire/codec.h"
 
-namespace phx::tcp {
+namespace phx::tcp::loans_test {
 namespace {
 
 using wire::Family;
@@ -230,4 +230,4 @@ TEST_CASE("a pool outlives its owner's interest while something of it is on loan
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::loans_test

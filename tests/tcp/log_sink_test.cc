@@ -8,7 +8,7 @@
 
 #include "tests/tcp/folder.h"
 
-namespace phx::tcp {
+namespace phx::tcp::log_sink_test {
 
 TEST_SUITE_BEGIN("tcp/log_sink");
 
@@ -29,4 +29,4 @@ TEST_CASE("what others say is one line in the log") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::log_sink_test

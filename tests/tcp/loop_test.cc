@@ -12,7 +12,7 @@
 
 #include "runtime/tcp/steady_now.h"
 
-namespace phx::tcp {
+namespace phx::tcp::loop_test {
 namespace {
 
 /// Two connected sockets.
@@ -127,4 +127,4 @@ TEST_CASE("a deadline is kept, by its last setting") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::loop_test

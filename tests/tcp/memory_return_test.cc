@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace phx::tcp {
+namespace phx::tcp::memory_return_test {
 namespace {
 
 struct Harness {
@@ -50,4 +50,4 @@ TEST_CASE("little is not worth it, and so much that it would take seconds is lef
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::memory_return_test

@@ -14,7 +14,7 @@
 
 #include "tests/tcp/folder.h"
 
-namespace phx::tcp {
+namespace phx::tcp::mesh_folder_test {
 namespace {
 
 constexpr uid_t kSomebodyElse = 12345;
@@ -141,4 +141,4 @@ TEST_CASE("a lock ends with its process, and this machine has a name") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::mesh_folder_test

@@ -8,7 +8,7 @@
 
 #include "overlay/base/rng.h"
 
-namespace phx::tcp {
+namespace phx::tcp::outgoing_test {
 namespace {
 
 Bytes bytes_of(std::size_t size, std::uint64_t seed) {
@@ -122,4 +122,4 @@ TEST_CASE("one gathering has no more parts than one system call takes") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::outgoing_test

@@ -23,7 +23,7 @@
 #include "tests/tcp/folder.h"
 #include "tests/tcp/loop.h"
 
-namespace phx::tcp {
+namespace phx::tcp::processes_test {
 namespace {
 
 constexpr JobId kJob{4};
@@ -367,4 +367,4 @@ TEST_CASE("while output is paused nothing arrives, and nothing is lost") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::processes_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace phx::tcp {
+namespace phx::tcp::rejections_test {
 
 TEST_SUITE_BEGIN("tcp/rejections");
 
@@ -37,4 +37,4 @@ TEST_CASE("many addresses cost neither memory nor lines") {
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::rejections_test

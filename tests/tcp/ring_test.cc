@@ -15,7 +15,7 @@
 #include "overlay/base/rng.h"
 #include "tests/tcp/interleavings.h"
 
-namespace phx::tcp {
+namespace phx::tcp::ring_test {
 namespace {
 
 constexpr std::size_t kRoom = 64;
@@ -261,4 +261,4 @@ TEST_CASE("two threads pass bytes through a small ring, and neither sleeps for e
 
 TEST_SUITE_END();
 
-}  // namespace phx::tcp
+}  // namespace phx::tcp::ring_test

@@ -10,7 +10,7 @@
 #include "runtime/messages/weight.h"
 #include "tests/wire/families.h"
 
-namespace phx::wire {
+namespace phx::wire::codec_test {
 namespace {
 
 using runtime::Frame;
@@ -312,4 +312,4 @@ TEST_CASE("what is beyond the receiver's limits is known before it is sent") {
 }
 
 }  // namespace
-}  // namespace phx::wire
+}  // namespace phx::wire::codec_test

@@ -10,7 +10,7 @@
 
 #include "overlay/base/rng.h"
 
-namespace phx::wire {
+namespace phx::wire::framing_test {
 namespace {
 
 Bytes bytes_of(std::string_view text) {
@@ -230,4 +230,4 @@ TEST_CASE("after an error the reader stays in it and takes nothing") {
 }
 
 }  // namespace
-}  // namespace phx::wire
+}  // namespace phx::wire::framing_test

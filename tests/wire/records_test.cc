@@ -10,7 +10,7 @@
 
 #include "tests/wire/families.h"
 
-namespace phx::wire {
+namespace phx::wire::records_test {
 namespace {
 
 using runtime::FlowCredit;
@@ -201,4 +201,4 @@ TEST_CASE("a vnode that no job has, and a payload where none belongs, are refuse
 
 TEST_SUITE_END();
 
-}  // namespace phx::wire
+}  // namespace phx::wire::records_test
