@@ -8,6 +8,8 @@
 #include "runtime/sim/trial.h"
 #include "tests/support/site_topology.h"
 
+namespace striped_test {
+
 using namespace phx;
 using namespace phx::sim;
 
@@ -73,3 +75,5 @@ TEST_CASE("what several trees cost: each piece comes once, with few connections 
 }
 
 TEST_SUITE_END();
+
+}  // namespace striped_test
