@@ -446,9 +446,9 @@ void Daemon::Core::settle() {
     if (inbox.empty()) {
       advance();
       relieve();
-      for (const auto& [partner, bytes] : warm_roots.take_partners(trees)) {
+      for (const ProcessorId partner : warm_roots.take_partners(trees)) {
         overlay::Survey::Outbox out;
-        survey.on_heard(now, partner, bytes, out);
+        survey.on_heard(now, partner, usual_bytes(1), out);
         absorb(out);
       }
       settle_links();

@@ -1,6 +1,5 @@
 #include "runtime/warm_roots.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "overlay/planners/tree_styles.h"
@@ -15,24 +14,17 @@ void WarmRoots::on_drawn(TreeId id) {
   drawn_.push_back(id.root);
 }
 
-std::map<ProcessorId, std::uint64_t> WarmRoots::take_partners(const overlay::TreeStore& trees) {
+std::set<ProcessorId> WarmRoots::take_partners(const overlay::TreeStore& trees) {
   constexpr SizeClass kNear = 1;   // Of these one site sends to all others, ...
   constexpr SizeClass kChain = 4;  // ... and of these each to the next one.
-  constexpr std::uint64_t kFew = 2;
-  std::map<ProcessorId, std::uint64_t> partners;
+  std::set<ProcessorId> partners;
   for (const ProcessorId root : std::exchange(drawn_, {})) {
     for (const SizeClass size : {kNear, kChain}) {
-      std::map<ProcessorId, std::uint64_t> shares;  // trees
       for (std::uint64_t piece = 0; piece < long_trees(size); ++piece) {
         const TreeView* view = trees.view(trees.in_use(root, planners::kLearnedStyle, piece, size));
         if (view == nullptr) continue;
-        if (view->parent) ++shares[*view->parent];
-        for (const TreeChild& child : view->children) ++shares[child.id];
-      }
-      for (const auto& [partner, count] : shares) {
-        const std::uint64_t bytes = std::min(kFew * count, std::uint64_t{long_trees(size)}) *
-                                    usual_bytes(kNear) / long_trees(size);
-        partners[partner] = std::max(partners[partner], bytes);
+        if (view->parent) partners.insert(*view->parent);
+        for (const TreeChild& child : view->children) partners.insert(child.id);
       }
     }
   }

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
+#include <set>
 #include <vector>
 
 #include "overlay/base/ids.h"
@@ -17,10 +16,8 @@ class WarmRoots {
   /// A tree was drawn here, because it is used. Further roots than `kMost` count as not used.
   void on_drawn(TreeId id);
   void on_members(const ProcessorSet& members) { used_ = used_.common(members); }
-  /// Parents and children, in trees for long messages, of roots whose trees were drawn since. Of
-  /// how many bytes a way shall carry at once: those of all trees together of a message of
-  /// usual_bytes(1), twice, however many trees there are.
-  [[nodiscard]] std::map<ProcessorId, std::uint64_t> take_partners(const overlay::TreeStore& trees);
+  /// Parents and children, in trees for long messages, of roots whose trees were drawn since.
+  [[nodiscard]] std::set<ProcessorId> take_partners(const overlay::TreeStore& trees);
 
  private:
   static constexpr std::uint64_t kMost = 8;  ///< [limit]

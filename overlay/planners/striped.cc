@@ -33,18 +33,27 @@ class SiteTrees {
       }
       return;
     }
+    const std::size_t count = members.size();
+    if (count < trees) {
+      // Some trees have none of their own, and are binary ones that begin at other members each.
+      for (std::size_t tree = 0; tree < trees; ++tree) {
+        for (std::size_t i = 0; i < count; ++i) {
+          orders_[tree].push_back(members[((tree < count ? tree : 2 * tree) + i) % count]);
+        }
+      }
+      return;
+    }
     // The first is inner in the first tree, and so on. Where some trees have one more of their own
     // than others, the last ones of these have room for what others are too few for.
-    const std::size_t larger = members.size() % trees;
-    const std::size_t last = members.size() - larger;
+    const std::size_t last = count - count % trees;
     for (std::size_t tree = 0; tree < trees; ++tree) {
       for (std::size_t next = 0; next < trees; ++next) {
-        for (std::size_t i = (tree + next) % trees; i < members.size(); i += trees) {
+        for (std::size_t i = (tree + next) % trees; i < count; i += trees) {
           const bool is_helper = i >= last && (tree + next) % trees != tree;
           if (!is_helper) orders_[tree].push_back(members[i]);
         }
         if (next > 0) continue;
-        for (std::size_t i = last; i < members.size(); ++i) {
+        for (std::size_t i = last; i < count; ++i) {
           if (i % trees != tree) orders_[tree].push_back(members[i]);
         }
       }
@@ -60,9 +69,10 @@ class SiteTrees {
     if (is_pair()) return append_range(order, {1, order.size()}, children);
     const std::size_t trees = orders_.size();
     const std::size_t own = order.size() / trees + (tree < order.size() % trees ? 1 : 0);
-    const std::size_t full = std::max<std::size_t>(own, 1) * trees;  // edges of these
+    const std::size_t full = own * trees;  // edges of these
     for (std::size_t i = 1; i < order.size(); ++i) {
-      const std::size_t from = i <= full ? (i - 1) / trees : own + i - 1 - full;
+      std::size_t from = i <= full ? (i - 1) / trees : own + i - 1 - full;
+      if (own == 0) from = (i - 1) / 2;
       children[order[from]].push_back(order[i]);
     }
   }

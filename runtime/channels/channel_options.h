@@ -51,6 +51,11 @@ struct ChannelOptions {
   Duration share_time_max = 4ms;
   Duration idle_timeout = 30s;  ///< A link that carried no envelope for so long is closed.
   Duration linger = 1s;  ///< So long the links of a forgotten peer live on, to carry last words.
+
+  /// Timers that are due so soon are served at once, so that those that belong to one exchange wake
+  /// this processor up only once.
+  [[nodiscard]] Duration slack() const { return heartbeat_period / 200; }
+  [[nodiscard]] bool is_early(Instant now, Instant due) const { return now + slack() < due; }
 };
 
 /// What happened so far, for `phoenix status`.

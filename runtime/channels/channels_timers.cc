@@ -28,7 +28,7 @@ void Channels::on_deadline(Instant now) {
   }
   if (pause >= options_.pace_late) late_at_ = now;
   if (pause >= options_.late_least) on_late(now, std::min(pause, options_.late_most));
-  while (const std::optional<Key> key = deadlines_.take_due(now)) {
+  while (const std::optional<Key> key = deadlines_.take_due(now + options_.slack())) {
     on_timer(now, key->first, key->second);
   }
 }
@@ -81,8 +81,9 @@ void Channels::on_ack_due(Instant now, ChannelPeer& peer) {
     owed_.erase(peer.id);
     return;
   }
-  if (now < peer.owed_since + options_.ack_delay) {
-    arm(peer, Timer::kAck, peer.owed_since + options_.ack_delay);
+  const Instant due = peer.owed_since + options_.ack_delay;
+  if (options_.is_early(now, due)) {
+    arm(peer, Timer::kAck, due);
   } else {
     confirm(peer);
   }
@@ -123,7 +124,7 @@ void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
   if (peer.link->stated && peer.has_all()) return;
   const Instant begin = std::max(peer.link->up_at, peer.progress_at);
   const Instant due = begin + patience(now, peer, options_.stall_timeout);
-  if (now < due) {
+  if (options_.is_early(now, due)) {
     arm(peer, Timer::kStall, due);
     return;
   }
@@ -138,7 +139,7 @@ void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
 void Channels::on_beat_due(Instant now, ChannelPeer& peer) {
   if (!peer.is_watched) return;
   const Instant due = peer.heard_at + options_.heartbeat_period;
-  if (now < due) {
+  if (options_.is_early(now, due)) {
     arm(peer, Timer::kBeat, due);
     return;
   }
@@ -158,7 +159,7 @@ void Channels::on_give_up_due(Instant now, ChannelPeer& peer) {
     timeout = options_.newcomer_factor * options_.peer_timeout;
   }
   if (peer.is_reported) due = std::max(due, peer.reported_at + options_.peer_timeout);
-  if (now < due) {
+  if (options_.is_early(now, due)) {
     arm(peer, Timer::kGiveUp, due);
     return;
   }
@@ -186,7 +187,7 @@ void Channels::report(Instant now, ChannelPeer& peer, Departure why, std::string
 void Channels::on_surplus_due(Instant now, ChannelPeer& peer) {
   if (!peer.surplus) return;
   const Instant due = peer.link->up_at + options_.stall_timeout;
-  if (now < due) {
+  if (options_.is_early(now, due)) {
     arm(peer, Timer::kSurplus, due);
     return;
   }
@@ -198,7 +199,8 @@ void Channels::on_surplus_due(Instant now, ChannelPeer& peer) {
 void Channels::on_idle_due(Instant now, ChannelPeer& peer) {
   if (!peer.link || !peer.link->stated) return;  // The next one sets the timer again.
   const Instant due = peer.used_at + options_.idle_timeout;
-  if (now < due || peer.is_needed() || peer.surplus || peer.owed_frames > 0) {
+  const bool is_in_use = peer.is_needed() || peer.surplus || peer.owed_frames > 0;
+  if (is_in_use || options_.is_early(now, due)) {
     arm(peer, Timer::kIdle, std::max(due, now + options_.heartbeat_period));
     return;
   }

@@ -306,7 +306,8 @@ void JobTraffic::reduce(const Surroundings& around, Along along, Step step, JobO
   const auto [id, way] = along;
   if (!router_.map().contains(id.target)) return;
   const ProcessorId owner = router_.map().owner(id.target).first;
-  // If its process has ended, what is held or comes for it goes no further than its time.
+  // If its process has ended there is no tree: it is passed on at once, or when its time is up, and
+  // whoever keeps something for it hears that it is closed.
   const TreeView* tree =
       owner == kNobody ? nullptr : around.trees.view(tree_of(around, owner, way));
   const VnodeSet& own = router_.held();
@@ -486,10 +487,13 @@ std::string JobTraffic::waiting(const Surroundings& around) const {
   const std::string moves = mover_.waiting(router_, standing(around));
   if (!moves.empty() || !around.leaving || !router_.map().owned_by(self_).empty()) return moves;
   if (const std::size_t held = reduction_.held().size(); held > 0) {
-    return std::to_string(held) + " reductions that pass here to go on";
+    return "reductions that pass here, to go on: " + std::to_string(held);
   }
-  const std::uint64_t parked = router_.parked();
-  return parked == 0 ? "" : std::to_string(parked) + " messages here for vnodes that move";
+  if (const std::uint64_t parked = router_.parked(); parked > 0) {
+    return "vnodes on their way, for which messages are here: " + std::to_string(parked);
+  }
+  if (!ahead_.empty()) return "the view without a processor that others know to be dead";
+  return unannounced_.empty() ? "" : "its home to say who holds v" + to_string(unannounced_);
 }
 
 std::string JobTraffic::limit_reached() const {

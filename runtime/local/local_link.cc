@@ -57,6 +57,18 @@ bool would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
+/// Counts a thread for as long as it lives.
+class Waiting {
+ public:
+  explicit Waiting(std::atomic<int>& count) : count_(count) { ++count_; }
+  ~Waiting() { --count_; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  std::atomic<int>& count_;
+};
+
 Error beside_the_ring() {
   return {ErrorCode::kBadInput, "bytes beside the ring that the daemon's stream is in"};
 }
@@ -123,6 +135,7 @@ struct LocalLink::State {
   // What a wait() has seen and left for the owner.
   mutable std::atomic<bool> has_rung = false;
   mutable std::atomic<bool> socket_is_ready = false;
+  mutable std::atomic<int> waiting = 0;  ///< Threads in wait(), which have to see the bell.
 };
 
 LocalLink::LocalLink() = default;
@@ -367,8 +380,12 @@ void LocalLink::open_rings(std::vector<tcp::Descriptor> offered) {
   wake();
 }
 
+/// Not as long as another thread may be about to see it: the daemon rings only once for it. One
+/// that has come while the bell was ended looks anew.
 void LocalLink::hush() {
-  if (state_->has_rung.exchange(false)) state_->rings->hush();
+  if (state_->waiting.load() > 0 || !state_->has_rung.exchange(false)) return;
+  state_->rings->hush();
+  if (state_->waiting.load() > 0) wake();
 }
 
 Status LocalLink::hand_on(std::vector<runtime::ToApplication>& received) {
@@ -397,6 +414,7 @@ Status LocalLink::hand_on(std::vector<runtime::ToApplication>& received) {
 bool LocalLink::wait(bool also_for_room, Duration at_most) const {
   PHX_CHECK(state_ != nullptr);
   if (state_->inside != nullptr) return state_->inside->wait(at_most, also_for_room);
+  const Waiting waiting(state_->waiting);
   tcp::Rings* const rings = state_->seen_rings;
   const bool for_ring_room = also_for_room && rings != nullptr && rings->is_writing();
   if (rings != nullptr && !rings->may_sleep_for_bytes()) return true;

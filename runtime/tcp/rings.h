@@ -21,7 +21,8 @@ namespace phx::tcp {
 /// whoever does not know of it never sees the offer, and all goes on through the socket. Thread
 /// rule: one thread at a time, but for may_sleep_for_bytes() and bell(): any.
 ///
-/// Guarantees: nothing that the other process does makes this end block, or reach beyond the rings.
+/// Guarantees: nothing that the other process does makes this end reach beyond the rings, nor the
+/// daemon's end block.
 class Rings {
  public:
   static constexpr std::size_t kRingBytes = std::size_t{128} << 10U;  ///< Of each direction.

@@ -232,6 +232,32 @@ TEST_CASE("two threads that sleep whenever they can pass all, and none sleeps fo
   CHECK(meeting.received.size() == kCount);
 }
 
+TEST_CASE("a thread that waits hears the bell, though another one has looked at it first") {
+  constexpr int kRounds = 3000;
+  test::Meeting meeting;
+  meeting.greet();
+  std::atomic<int> returns = 0;
+  std::atomic<bool> is_over = false;
+  std::thread waiting([&] {
+    for (; !is_over; ++returns) meeting.link.wait(false, kForever);
+  });
+  for (std::uint64_t round = 0; round < kRounds; ++round) {
+    const int before = returns;
+    // The bell rings once for both. The other thread says nothing of what it finds.
+    meeting.daemon.send(AppDeliver{2 * round, message(1, 10)});
+    meeting.link.wait(false, Duration::zero());
+    meeting.pump();
+    meeting.daemon.send(AppDeliver{2 * round + 1, message(2, 10)});
+    while (returns == before) std::this_thread::yield();
+    meeting.pump();
+  }
+  is_over = true;
+  meeting.link.wake();
+  waiting.join();
+
+  CHECK(meeting.received.size() == 2 * kRounds);
+}
+
 TEST_CASE("a daemon that is held up reads nothing, and then goes on with what is in the ring") {
   test::Meeting meeting;
   meeting.greet();

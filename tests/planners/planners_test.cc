@@ -173,6 +173,26 @@ TEST_CASE("between sites several trees send nothing twice, and load nobody with 
   }
 }
 
+TEST_CASE("of a small site beside large ones nobody sends much more than it gets, either") {
+  for (const std::uint32_t small : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 15U}) {
+    for (const std::uint64_t bytes : {kLong / 16, kLong / 4, kLong}) {
+      CAPTURE(small);
+      CAPTURE(bytes);
+      const auto network = support::known({.sites = {67, small, 67}});
+      const Plan plan = made("striped", network, p(1), bytes);
+      REQUIRE(validate(plan, network.processors()).ok());
+      const std::size_t trees = plan.trees.size();
+      const Passed passed = passed_on(plan);
+      for (const ProcessorId id : network.sites[1].processors.ids()) {
+        const auto edges = passed.edges.find(id);
+        // And what goes on to the next site.
+        if (edges != passed.edges.end())
+          CHECK(edges->second <= trees + (trees + small - 1) / small + 1);
+      }
+    }
+  }
+}
+
 TEST_CASE("long trees lead through nobody who is slow, nor over a narrow way and back") {
   for (const std::vector<std::uint32_t>& sites :
        {std::vector<std::uint32_t>{9, 8, 7, 6}, {1, 1, 1, 1}, {5, 1, 5, 1}, {2, 2}}) {

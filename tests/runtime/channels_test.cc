@@ -400,6 +400,23 @@ TEST_CASE("a peer that asks each second wakes this end up once for it, and no ti
   CHECK(timers <= 60 / 5 + 1);
 }
 
+TEST_CASE("a peer that is asked each second wakes this end up twice for it, with the answer") {
+  Harness h;
+  const LinkId link = h.ready(kHigh, 1, true);
+  h.channels.watch(h.now, ProcessorSet{kHigh});
+  std::uint64_t timers = 0;
+  std::uint64_t beats = 0;
+  for (const Instant end = h.now + 60s; h.now < end; ++timers) {
+    h.now = *h.channels.next_deadline();
+    h.channels.on_deadline(h.now);
+    if (h.take_frames().empty()) continue;
+    h.now += 300us;
+    h.frame(link, 0, ++beats);
+  }
+  CHECK(beats >= 59);
+  CHECK(timers <= beats + 2);
+}
+
 TEST_CASE("an idle link needs no timer but that of its end, and its loss no dial") {
   Harness h;
   const LinkId link = h.ready(kHigh, 1, true);

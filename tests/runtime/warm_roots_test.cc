@@ -2,13 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <map>
+#include <set>
 
 namespace phx::runtime::warm_roots_test {
 namespace {
 
-using Partners = std::map<ProcessorId, std::uint64_t>;
+using Partners = std::set<ProcessorId>;
 
 constexpr ProcessorId kRoot{1};
 
@@ -46,28 +45,13 @@ TEST_CASE("of a root in use the neighbours in its long trees are told, once") {
   for (const SizeClass size : {SizeClass{1}, SizeClass{4}}) {  // of 64 KiB, and of 4 MiB
     for (std::uint32_t turn = 0; turn < long_trees(size); ++turn) {
       const std::uint32_t number = learned_number(size, turn);
-      const std::uint64_t bytes = usual_bytes(1) * 2 / long_trees(size);
-      expected[ProcessorId{100 + number}] = expected[ProcessorId{200 + number}] = bytes;
+      expected.insert({ProcessorId{100 + number}, ProcessorId{200 + number}});
     }
   }
   CHECK(roots.take_partners(store) == expected);
   CHECK(roots.take_partners(store).empty());
   roots.on_drawn(short_tree(1));  // Trees are other ones now.
   CHECK(roots.take_partners(store) == expected);
-}
-
-TEST_CASE("a way shall carry as much as before, if several trees take it") {
-  overlay::TreeStore store;
-  store.draw_by([](TreeId id) {
-    const bool is_even = id.number % 2 == 0;
-    return TreeView{id, ProcessorId{is_even ? 100U : 101U}, {}, 1, 1ms};
-  });
-  WarmRoots roots;
-  roots.on_drawn(short_tree(1));
-
-  // Four trees of eight, twice that, and no more than the message.
-  CHECK(roots.take_partners(store) ==
-        Partners{{ProcessorId{100}, usual_bytes(1)}, {ProcessorId{101}, usual_bytes(1)}});
 }
 
 TEST_CASE("the ninth root in use is cold, until one of the others is gone") {
