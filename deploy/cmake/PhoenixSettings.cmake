@@ -22,9 +22,6 @@ endif()
 include(GNUInstallDirs)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
-# What takes time is in the libraries. The programs of a release compile in three quarters of the time of -O2 so.
-set(PHX_PROGRAM_OPTIONS $<$<CONFIG:Release>:-O1>)
-
 set(PHX_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast)
 
 # GCC 12 takes `"text" + a_string()` for a copy onto itself when it optimises [GCC bug 105651]. Such
