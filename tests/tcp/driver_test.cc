@@ -10,6 +10,8 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/write.hpp>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <list>
@@ -22,7 +24,9 @@
 #include <vector>
 
 #include "runtime/tcp/client.h"
+#include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/embedded.h"
+#include "runtime/tcp/rings.h"
 #include "runtime/wire/codec.h"
 #include "tests/tcp/daemons.h"
 #include "tests/tcp/folder.h"
@@ -50,6 +54,33 @@ bool is_closed_by_peer(asio::ip::tcp::socket& socket) {
   }
   return true;
 }
+
+/// An application that has attached, and the descriptors that came with the answer.
+struct Attached {
+  Attached(asio::io_context& io, const std::string& path) : socket(io) {
+    socket.connect(asio::local::stream_protocol::endpoint(path));
+    wire::Encoder encoder;
+    const auto attach = encoder.encode(runtime::ToDaemon(runtime::AppAttach{JobId{77}, 1, 1}));
+    asio::write(socket, asio::buffer(attach.head));
+    std::array<std::byte, 1000> answer{};
+    alignas(cmsghdr) std::array<std::byte, 1000> beside{};
+    iovec part{answer.data(), answer.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = beside.data();
+    message.msg_controllen = beside.size();
+    REQUIRE(::recvmsg(socket.native_handle(), &message, MSG_CMSG_CLOEXEC) > 0);
+    const cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+    if (rights == nullptr) return;
+    std::array<int, Rings::kOffered> came{};
+    REQUIRE(rights->cmsg_len == CMSG_LEN(sizeof(came)));
+    std::memcpy(came.data(), CMSG_DATA(rights), sizeof(came));
+    for (const int one : came) offered.emplace_back(one);
+  }
+  asio::local::stream_protocol::socket socket;
+  std::vector<Descriptor> offered;
+};
 
 }  // namespace
 
@@ -340,22 +371,40 @@ TEST_CASE("applications are offered rings with the first answer, unless the daem
     options.offers_rings = offers;
     Daemon daemon(options);
     asio::io_context io;
-    asio::local::stream_protocol::socket application(io);
-    application.connect(asio::local::stream_protocol::endpoint(options.socket_path));
-    wire::Encoder encoder;
-    const auto attach = encoder.encode(runtime::ToDaemon(runtime::AppAttach{JobId{77}, 1, 1}));
-    asio::write(application, asio::buffer(attach.head));
 
-    std::array<std::byte, 1000> answer{};
-    std::array<std::byte, 1000> beside{};
-    iovec part{answer.data(), answer.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = beside.data();
-    message.msg_controllen = beside.size();
-    CHECK(::recvmsg(application.native_handle(), &message, 0) > 0);
-    CHECK((message.msg_controllen > 0) == offers);
+    const Attached application(io, options.socket_path);
+
+    CHECK(application.offered.size() == (offers ? Rings::kOffered : 0));
+  }
+}
+
+TEST_CASE("who has had rings and is gone leaves no descriptor") {
+  constexpr std::size_t kMany = 80;
+  const test::Folder folder;
+  DriverOptions options = options_of();
+  options.socket_path = folder / "socket";
+  Daemon daemon(options);
+  ToolClient tool = tool_at(daemon.endpoint());
+  asio::io_context io;
+  asio::local::stream_protocol::socket first(io);  // Asio's own come with it
+  first.open();
+  // This process has those of the daemon, too.
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = descriptors();
+
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::unique_ptr<Attached>> all;
+    for (std::size_t i = 0; i < kMany; ++i) {
+      all.push_back(std::make_unique<Attached>(io, options.socket_path));
+    }
+    all.clear();
+    // The daemon sees each end with its next turns.
+    while (descriptors() > before) {
+      REQUIRE(answer<runtime::StatusReply>(tool, runtime::StatusRequest{}).view.members.size() ==
+              1);
+    }
   }
 }
 
