@@ -25,38 +25,11 @@ class SiteTrees {
  public:
   SiteTrees(const Positions& members, std::size_t trees) : orders_(trees) {
     if (trees == 2) {
-      orders_[0] = orders_[1] = members;
-      if (members.size() % 2 == 0) {
-        std::reverse(orders_[1].begin(), orders_[1].end());
-      } else if (!members.empty()) {
-        std::rotate(orders_[1].begin(), orders_[1].begin() + 1, orders_[1].end());
-      }
-      return;
-    }
-    const std::size_t count = members.size();
-    if (count < trees) {
-      // Some trees have none of their own, and are binary ones that begin at other members each.
-      for (std::size_t tree = 0; tree < trees; ++tree) {
-        for (std::size_t i = 0; i < count; ++i) {
-          orders_[tree].push_back(members[((tree < count ? tree : 2 * tree) + i) % count]);
-        }
-      }
-      return;
-    }
-    // The first is inner in the first tree, and so on. Where some trees have one more of their own
-    // than others, the last ones of these have room for what others are too few for.
-    const std::size_t last = count - count % trees;
-    for (std::size_t tree = 0; tree < trees; ++tree) {
-      for (std::size_t next = 0; next < trees; ++next) {
-        for (std::size_t i = (tree + next) % trees; i < count; i += trees) {
-          const bool is_helper = i >= last && (tree + next) % trees != tree;
-          if (!is_helper) orders_[tree].push_back(members[i]);
-        }
-        if (next > 0) continue;
-        for (std::size_t i = last; i < count; ++i) {
-          if (i % trees != tree) orders_[tree].push_back(members[i]);
-        }
-      }
+      order_pair(members);
+    } else if (members.size() < trees) {
+      order_few(members);
+    } else {
+      order_many(members);
     }
   }
   [[nodiscard]] bool is_empty() const { return orders_[0].empty(); }
@@ -78,6 +51,42 @@ class SiteTrees {
   }
 
  private:
+  void order_pair(const Positions& members) {
+    orders_[0] = orders_[1] = members;
+    if (members.size() % 2 == 0) {
+      std::reverse(orders_[1].begin(), orders_[1].end());
+    } else if (!members.empty()) {
+      std::rotate(orders_[1].begin(), orders_[1].begin() + 1, orders_[1].end());
+    }
+  }
+  /// Some trees have none of their own, and are binary ones that begin at other members each.
+  void order_few(const Positions& members) {
+    const std::size_t count = members.size();
+    for (std::size_t tree = 0; tree < orders_.size(); ++tree) {
+      const std::size_t first = tree < count ? tree : 2 * tree;
+      for (std::size_t i = 0; i < count; ++i) {
+        orders_[tree].push_back(members[(first + i) % count]);
+      }
+    }
+  }
+  /// The first one is inner in the first tree, and so on. Where some trees have one more of their
+  /// own than others, the last ones of these have room for what others are too few for.
+  void order_many(const Positions& members) {
+    const std::size_t trees = orders_.size();
+    const std::size_t last = members.size() - members.size() % trees;
+    for (std::size_t tree = 0; tree < trees; ++tree) {
+      Positions& order = orders_[tree];
+      for (std::size_t i = tree; i < members.size(); i += trees) order.push_back(members[i]);
+      for (std::size_t i = last; i < members.size(); ++i) {
+        if (i % trees != tree) order.push_back(members[i]);
+      }
+      for (std::size_t next = 1; next < trees; ++next) {
+        for (std::size_t i = (tree + next) % trees; i < last; i += trees) {
+          order.push_back(members[i]);
+        }
+      }
+    }
+  }
   [[nodiscard]] bool is_pair() const { return orders_.size() == 2; }
   /// Of first..last, counted from 1, an even one: so odd ones are leaves.
   static std::size_t middle(std::size_t first, std::size_t last) {
