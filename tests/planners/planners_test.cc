@@ -149,7 +149,7 @@ TEST_CASE("who is inner in one of several trees is a leaf of the others, and sen
       }
     }
   }
-  for (const std::size_t number : {2, 4, 8}) {
+  for (const std::size_t number : {2U, 4U, 8U}) {
     CAPTURE(number);
     CHECK(numbers.contains(number));
   }
