@@ -42,12 +42,12 @@ class SiteTrees {
     if (is_pair()) return append_range(order, {1, order.size()}, children);
     const std::size_t trees = orders_.size();
     const std::size_t own = order.size() / trees + (tree < order.size() % trees ? 1 : 0);
-    const std::size_t full = own * trees;  // edges of these
-    for (std::size_t i = 1; i < order.size(); ++i) {
-      std::size_t from = i <= full ? (i - 1) / trees : own + i - 1 - full;
-      if (own == 0) from = (i - 1) / 2;
-      children[order[from]].push_back(order[i]);
-    }
+    const auto parent = [&](std::size_t i) {
+      if (own == 0) return (i - 1) / 2;
+      const std::size_t full = own * trees;  // edges of these
+      return i <= full ? (i - 1) / trees : own + i - 1 - full;
+    };
+    for (std::size_t i = 1; i < order.size(); ++i) children[order[parent(i)]].push_back(order[i]);
   }
 
  private:

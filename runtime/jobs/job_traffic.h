@@ -94,7 +94,7 @@ class JobTraffic {
   void check_invariants(const std::function<bool(const JobTimer&)>& is_armed) const;
 
  private:
-  using Along = std::pair<collectives::ReductionId, collectives::ReductionWay>;  ///< Its tree.
+  using Along = std::pair<collectives::ReductionId, collectives::ReductionWay>;  ///< And its tree.
 
   [[nodiscard]] Standing standing(const Surroundings& around) const;
   void handle(const Surroundings& around, ProcessorId from, collectives::TreeCopy m,

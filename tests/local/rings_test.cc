@@ -15,6 +15,7 @@
 
 #include "overlay/base/rng.h"
 #include "tests/local/meeting.h"
+#include "tests/support/received_descriptors.h"
 
 namespace phx::local::rings_test {
 namespace {
@@ -29,7 +30,7 @@ class Liar {
   Liar() : Liar(test::socket_ends()) {}
   explicit Liar(std::array<int, 2> ends) : daemon(ends[1]), socket_(ends[0]) {
     daemon.send(runtime::AppAttached{JobId{1}, ProcessorId{1}, 1, {}});
-    receive_offer();
+    offered_ = support::received_descriptors(socket_.get());
     REQUIRE(offered_.size() == tcp::Rings::kOffered);
     void* memory =
         ::mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, MAP_SHARED, offered_[0].get(), 0);
@@ -74,24 +75,6 @@ class Liar {
   test::DaemonSide daemon;
 
  private:
-  void receive_offer() {
-    std::array<std::byte, 1000> bytes{};
-    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(8 * sizeof(int))> beside{};
-    iovec part{bytes.data(), bytes.size()};
-    msghdr header{};
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    header.msg_control = beside.data();
-    header.msg_controllen = beside.size();
-    REQUIRE(::recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC) > 0);
-    const cmsghdr* const rights = CMSG_FIRSTHDR(&header);
-    REQUIRE(rights != nullptr);
-    std::array<int, tcp::Rings::kOffered> came{};
-    REQUIRE(rights->cmsg_len == CMSG_LEN(sizeof(came)));
-    std::memcpy(came.data(), CMSG_DATA(rights), sizeof(came));
-    for (const int one : came) offered_.emplace_back(one);
-  }
-
   tcp::Descriptor socket_;
   std::vector<tcp::Descriptor> offered_;
   std::byte* memory_ = nullptr;

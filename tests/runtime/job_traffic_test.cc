@@ -153,6 +153,24 @@ TEST_CASE("nothing is held for long if its target's process has ended: a leaver 
   h.traffic.check_invariants([](const JobTimer&) { return false; });
 }
 
+TEST_CASE("who leaves, and holds none of the vnodes, says which reductions it waits for") {
+  Harness h;
+  JobTraffic third(kThird, Harness::start(), {});
+  h.members.insert(kThird);
+  h.trees.put({kTree, kOther, {{kSelf, {kSelf}}}, 1, 1ms});
+  const auto around = [&](bool leaving) {
+    return Surroundings{h.now, h.trees, h.view, h.members, h.members, kSelf, leaving};
+  };
+  const collectives::ReductionToken nothing{{kTarget, 4}, {}, {}, false};
+  third.on_message(around(false), kThird, CollectiveMessage{kJob, nothing}, h.out);
+
+  CHECK(third.waiting(around(false)) == "");
+  CHECK(third.waiting(around(true)) == "reductions that pass here, to go on: 1");
+  h.now += 2s;
+  third.on_timer(around(true), {JobTimer::Kind::kReduction, kJob, nothing.id}, h.out);
+  CHECK(third.waiting(around(true)) == "");
+}
+
 TEST_CASE("tokens of an old line are dropped, those of a later one wait until its death is known") {
   Harness h;
   h.traffic.on_app(h.around(), AppContribute{token(range(0, 3), 0)}, h.out);

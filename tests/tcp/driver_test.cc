@@ -10,7 +10,6 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/write.hpp>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -28,6 +27,7 @@
 #include "runtime/tcp/embedded.h"
 #include "runtime/tcp/rings.h"
 #include "runtime/wire/codec.h"
+#include "tests/support/received_descriptors.h"
 #include "tests/tcp/daemons.h"
 #include "tests/tcp/folder.h"
 #include "tests/tcp/loop.h"
@@ -62,21 +62,7 @@ struct Attached {
     wire::Encoder encoder;
     const auto attach = encoder.encode(runtime::ToDaemon(runtime::AppAttach{JobId{77}, 1, 1}));
     asio::write(socket, asio::buffer(attach.head));
-    std::array<std::byte, 1000> answer{};
-    alignas(cmsghdr) std::array<std::byte, 1000> beside{};
-    iovec part{answer.data(), answer.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = beside.data();
-    message.msg_controllen = beside.size();
-    REQUIRE(::recvmsg(socket.native_handle(), &message, MSG_CMSG_CLOEXEC) > 0);
-    const cmsghdr* const rights = CMSG_FIRSTHDR(&message);
-    if (rights == nullptr) return;
-    std::array<int, Rings::kOffered> came{};
-    REQUIRE(rights->cmsg_len == CMSG_LEN(sizeof(came)));
-    std::memcpy(came.data(), CMSG_DATA(rights), sizeof(came));
-    for (const int one : came) offered.emplace_back(one);
+    offered = support::received_descriptors(socket.native_handle());
   }
   asio::local::stream_protocol::socket socket;
   std::vector<Descriptor> offered;
