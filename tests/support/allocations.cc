@@ -21,9 +21,13 @@ namespace {
 
 constexpr bool kCounts = true;
 
-void* counted(std::size_t size) {
+void* counted_or_null(std::size_t size) {
   ++count;
-  void* memory = std::malloc(size == 0 ? 1 : size);
+  return std::malloc(size == 0 ? 1 : size);
+}
+
+void* counted(std::size_t size) {
+  void* memory = counted_or_null(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -36,10 +40,23 @@ void* operator new(std::size_t size) {
 void* operator new[](std::size_t size) {
   return counted(size);
 }
+// All forms: a sanitizer has its own, and frees nothing that another one allocated.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return counted_or_null(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return counted_or_null(size);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
 }
 void operator delete[](void* memory) noexcept {
