@@ -143,6 +143,7 @@ void Daemon::Core::absorb(JobOutbox& out) {
   absorb_items(out, [&](auto& event) {
     std::visit(Overloaded{[&](Effect& wanted) { effects.push_back(std::move(wanted)); },
                           [&](const UseTree& use) {
+                            warm_roots.on_used(now, use.tree);
                             const bool is_own = use.tree.kind == TreeKind::kLatency;
                             if (phase != Phase::kMember || !is_own) return;
                             overlay::TreeForest::Outbox changes;
@@ -451,6 +452,7 @@ void Daemon::Core::settle() {
         survey.on_heard(now, partner, usual_bytes(1), out);
         absorb(out);
       }
+      for (const ProcessorId child : warm_roots.take_children(trees)) channels.open(now, child);
       settle_links();
       if (inbox.empty()) return;
     }

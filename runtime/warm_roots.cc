@@ -9,9 +9,39 @@ namespace phx::runtime {
 /// Whoever takes part in collectives of a root asks for its tree for short messages first.
 void WarmRoots::on_drawn(TreeId id) {
   const bool is_short = id.number == learned_number(0, 0);  // and of the usual style
-  if (!is_short || (!used_.contains(id.root) && used_.size() >= kMost)) return;
-  used_.insert(id.root);
-  drawn_.push_back(id.root);
+  if (is_short && counts(id.root)) drawn_.push_back(id.root);
+}
+
+bool WarmRoots::counts(ProcessorId root) {
+  if (!used_.contains(root) && used_.size() >= kMost) return false;
+  used_.insert(root);
+  return true;
+}
+
+void WarmRoots::on_used(Instant now, TreeId id) {
+  if (id.kind != TreeKind::kLearned || planners::style_of(id) != planners::kLearnedStyle) return;
+  const SizeClass size = size_of_learned(id.number);
+  if (size == 0 || !counts(id.root)) return;
+  const auto [last, is_first] = used_at_.try_emplace({id.root, size}, now);
+  if (is_first || now - last->second >= kPause) opening_.emplace_back(id.root, size);
+  last->second = now;
+}
+
+void WarmRoots::on_members(const ProcessorSet& members) {
+  used_ = used_.common(members);
+  std::erase_if(used_at_, [&](const auto& of) { return !members.contains(of.first.first); });
+}
+
+std::set<ProcessorId> WarmRoots::take_children(const overlay::TreeStore& trees) {
+  std::set<ProcessorId> children;
+  for (const auto& [root, size] : std::exchange(opening_, {})) {
+    for (std::uint64_t piece = 0; piece < long_trees(size); ++piece) {
+      const TreeView* view = trees.view(trees.in_use(root, planners::kLearnedStyle, piece, size));
+      if (view == nullptr) continue;
+      for (const TreeChild& child : view->children) children.insert(child.id);
+    }
+  }
+  return children;
 }
 
 std::set<ProcessorId> WarmRoots::take_partners(const overlay::TreeStore& trees) {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
 #include "overlay/tree_store.h"
 
 namespace phx::runtime {
@@ -15,15 +18,27 @@ class WarmRoots {
  public:
   /// A tree was drawn here, because it is used. Further roots than `kMost` count as not used.
   void on_drawn(TreeId id);
-  void on_members(const ProcessorSet& members) { used_ = used_.common(members); }
+  /// A copy or a contribution is passed on along it.
+  void on_used(Instant now, TreeId id);
+  void on_members(const ProcessorSet& members);
   /// Parents and children, in trees for long messages, of roots whose trees were drawn since.
   [[nodiscard]] std::set<ProcessorId> take_partners(const overlay::TreeStore& trees);
+  /// Children in all trees that take turns with one that was used, if none of them was for a
+  /// second: the next pieces come along the others, and find their ways open.
+  [[nodiscard]] std::set<ProcessorId> take_children(const overlay::TreeStore& trees);
 
  private:
+  using Turns = std::pair<ProcessorId, SizeClass>;  ///< The trees of this root for such messages.
+
   static constexpr std::uint64_t kMost = 8;  ///< [limit]
+  static constexpr Duration kPause = 1s;     ///< Less is a stream, in which all have their turn.
+
+  [[nodiscard]] bool counts(ProcessorId root);
 
   ProcessorSet used_;
   std::vector<ProcessorId> drawn_;
+  std::map<Turns, Instant> used_at_;
+  std::vector<Turns> opening_;
 };
 
 }  // namespace phx::runtime

@@ -31,6 +31,13 @@ void Channels::send(Instant now, ProcessorId peer, Envelope&& envelope) {
   enqueue(now, peer_at(peer), std::move(envelope));
 }
 
+void Channels::open(Instant now, ProcessorId id) {
+  if (id == self_ || gone_.contains(id)) return;
+  ChannelPeer& peer = peer_at(id);
+  peer.used_at = now;
+  if (!peer.link && !peer.is_dialling && peer.dial_pause == Duration::zero()) dial(peer);
+}
+
 void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope&& envelope) {
   if (peer.has_all()) {  // else these timers run already
     peer.progress_at = now;

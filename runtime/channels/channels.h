@@ -51,6 +51,8 @@ class Channels {
   // Inputs. `now` never goes back.
   /// O(1). Dropped, and counted, if `peer` was forgotten. REQUIRES peer != self.
   void send(Instant now, ProcessorId peer, Envelope&& envelope);
+  /// Envelopes may follow: dials, once, if there is no link. If that fails nobody is accused.
+  void open(Instant now, ProcessorId peer);
   /// `dialled`: this side opened it.
   void on_link_up(Instant now, LinkId link, bool dialled);
   void on_link_down(Instant now, LinkId link);

@@ -252,6 +252,7 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Collec
 
 void JobTraffic::handle(const Surroundings& around, ProcessorId, collectives::TreeCopy m,
                         JobOutbox& out) {
+  out.report(UseTree{m.tree});
   spread(around, std::move(m), out);
 }
 

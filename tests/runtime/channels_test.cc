@@ -38,6 +38,29 @@ TEST_CASE("dials when there is something to send, and sends after the peer's sta
   CHECK(h.take_frames() == Texts{"1:1/0"});
 }
 
+TEST_CASE(
+    "a link that may be needed is dialled once, nobody is accused if that fails, and it ends") {
+  Harness h;
+  h.channels.open(h.now, kHigh);
+  h.channels.open(h.now, kHigh);
+  CHECK(h.take_only<Channels::Connect>().size() == 1);
+
+  h.channels.on_dial_failed(h.now, kHigh, false, "no answer");
+  h.channels.open(h.now, kHigh);
+  h.pass(60s);
+  CHECK(h.take().empty());
+
+  h.channels.open(h.now, kLow);
+  CHECK(h.take_only<Channels::Connect>().size() == 1);
+  h.up({kLow, 1}, true);
+  h.frame({kLow, 1}, 0, 0);
+  h.channels.open(h.now, kLow);
+  CHECK(h.take_only<Channels::Connect>().empty());
+  h.pass(ChannelOptions{}.idle_timeout + 1s);
+  CHECK(h.take_only<Hangup>().size() == 1);
+  h.channels.check_invariants();
+}
+
 TEST_CASE("after a break the peer says what it has, and exactly the rest is sent again") {
   Harness h;
   const LinkId first = h.ready(kHigh, 1, true);

@@ -219,9 +219,8 @@ TEST_CASE("a leaver goes only when what it was giving away is taken, or known to
   net.say(other, AppFlow{FlowQuestion{sender, kGiven, false, 1}});
   const FlowCredit closed{sender, kGiven, kFlowClosed, 0, {}};
   const auto answers = net.heard_by_application<AppDeliver>(other);
-  CHECK(std::ranges::any_of(answers, [&](const AppDeliver& one) {
-    return one.delivery == Delivery{closed};
-  }));
+  CHECK(std::ranges::any_of(
+      answers, [&](const AppDeliver& one) { return one.delivery == Delivery{closed}; }));
 }
 
 // Each request brings an answer that is not acknowledged before 20 ms, or the next request.

@@ -68,6 +68,35 @@ TEST_CASE("the ninth root in use is cold, until one of the others is gone") {
   CHECK_FALSE(roots.take_partners(store).empty());
 }
 
+// Pieces of two short messages after each other take other trees.
+TEST_CASE("the first piece in a second opens the ways of all trees that take turns with its own") {
+  const overlay::TreeStore store = numbered();
+  const TreeId second{kRoot, TreeKind::kLearned, learned_number(1, 1)};
+  Partners expected;
+  for (std::uint32_t turn = 0; turn < long_trees(1); ++turn) {
+    expected.insert(ProcessorId{200 + learned_number(1, turn)});
+  }
+  WarmRoots roots;
+  Instant now{};
+  roots.on_used(now, short_tree(1));
+  CHECK(roots.take_children(store).empty());
+
+  roots.on_used(now, second);
+  CHECK(roots.take_children(store) == expected);
+  CHECK(roots.take_children(store).empty());
+  for (int piece = 0; piece < 20; ++piece) roots.on_used(now += 200ms, second);
+  CHECK(roots.take_children(store).empty());  // A stream.
+  roots.on_used(now += 1s, second);
+  CHECK(roots.take_children(store) == expected);
+
+  roots.on_members(ProcessorSet{ProcessorId{2}});
+  roots.on_used(now, second);
+  CHECK(roots.take_children(store) == expected);  // It was gone.
+  for (std::uint32_t root = 2; root <= 8; ++root) roots.on_drawn(short_tree(root));
+  roots.on_used(now, {ProcessorId{9}, TreeKind::kLearned, second.number});
+  CHECK(roots.take_children(store).empty());
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::runtime::warm_roots_test

@@ -68,9 +68,32 @@ TEST_CASE("what several trees cost: each piece comes once, with few connections 
     // Those of two roots, as of a vote and this one.
     CHECK(settled.views_most <= 2 * (1 + long_trees(1) + long_trees(4)));
     MESSAGE((others + 1) << " processors: " << pieces << " pieces, links each "
-                     << before.links / (others + 1) << " -> " << settled.links / (others + 1)
-                     << ", views at most " << settled.views_most);
+                         << before.links / (others + 1) << " -> " << settled.links / (others + 1)
+                         << ", views at most " << settled.views_most);
     CHECK(trial.cluster().violations().all() == std::vector<std::string>{});
+  }
+}
+
+// Two pieces each, so each of the first four goes along other trees.
+TEST_CASE("the second message of 8 KiB finds its ways open, though it takes other trees") {
+  for (const std::uint32_t each : {6U, 22U, 67U}) {
+    CAPTURE(each);
+    Trial trial({.topology = support::three_alike(each, 1000), .bytes = 8192, .learn = 3s});
+    REQUIRE(trial.start());
+    std::vector<Duration> casts;
+    std::vector<Duration> sums;
+    for (int message = 0; message < 6; ++message) {
+      const auto cast = trial.broadcast(kRoot);
+      const auto sum = trial.reduce(ProcessorId{3}, {.elements = 1024});
+      REQUIRE((cast && sum));
+      casts.push_back(cast->time);
+      sums.push_back(sum->time);
+    }
+    for (std::size_t message = 1; message < casts.size(); ++message) {
+      CAPTURE(message);
+      CHECK(casts[message] <= 1.5 * casts.back());
+      CHECK(sums[message] <= 1.5 * sums.back());
+    }
   }
 }
 
