@@ -447,9 +447,9 @@ void Daemon::Core::settle() {
     if (inbox.empty()) {
       advance();
       relieve();
-      for (const ProcessorId partner : warm_roots.take_partners(trees)) {
+      for (const auto& [partner, bytes] : warm_roots.take_partners(trees)) {
         overlay::Survey::Outbox out;
-        survey.on_heard(now, partner, usual_bytes(1), out);
+        survey.expect(now, partner, bytes, out);
         absorb(out);
       }
       for (const ProcessorId child : warm_roots.take_children(trees)) channels.open(now, child);

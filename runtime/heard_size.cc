@@ -3,13 +3,15 @@
 #include <variant>
 
 #include "overlay/base/overloaded.h"
+#include "runtime/messages/weight.h"
 
 namespace phx::runtime {
 
 std::uint64_t heard_size(const Envelope& envelope) {
   if (const auto* vnodes = std::get_if<VnodeMessage>(&envelope)) {
     const auto* piece = std::get_if<PointToPoint>(&vnodes->delivery);
-    return piece == nullptr ? 0 : piece->payload.size() + piece->rest;
+    if (piece == nullptr || piece->payload.size() + piece->rest < kLongMessage) return 0;
+    return piece->payload.size();
   }
   const auto* message = std::get_if<CollectiveMessage>(&envelope);
   if (message == nullptr) return 0;
@@ -18,7 +20,7 @@ std::uint64_t heard_size(const Envelope& envelope) {
                  [](const collectives::FallbackCopy&) { return SizeClass{}; },
                  [](const collectives::TreeCopy& m) { return m.piece.size; }},
       message->message);
-  return size == 0 ? 0 : usual_bytes(size);
+  return size == 0 ? 0 : weight_of(envelope).payload;
 }
 
 }  // namespace phx::runtime

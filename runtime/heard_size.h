@@ -6,9 +6,8 @@
 
 namespace phx::runtime {
 
-/// Of how many bytes the value is, about, that this is a part of, if it is one of a long broadcast
-/// or reduction, or of a message between vnodes; else 0. Its way between two processors carries as
-/// much again and again.
+/// The bytes of contents, if it is a part of a long broadcast or reduction, or of a long message
+/// between vnodes; else 0. What such ways carry at once they carry again and again.
 [[nodiscard]] std::uint64_t heard_size(const Envelope& envelope);
 
 }  // namespace phx::runtime

@@ -1,5 +1,6 @@
 #include "runtime/warm_roots.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "overlay/planners/tree_styles.h"
@@ -44,17 +45,22 @@ std::set<ProcessorId> WarmRoots::take_children(const overlay::TreeStore& trees) 
   return children;
 }
 
-std::set<ProcessorId> WarmRoots::take_partners(const overlay::TreeStore& trees) {
+std::map<ProcessorId, std::uint64_t> WarmRoots::take_partners(const overlay::TreeStore& trees) {
   constexpr SizeClass kNear = 1;   // Of these one site sends to all others, ...
   constexpr SizeClass kChain = 4;  // ... and of these each to the next one.
-  std::set<ProcessorId> partners;
+  std::map<ProcessorId, std::uint64_t> partners;
   for (const ProcessorId root : std::exchange(drawn_, {})) {
     for (const SizeClass size : {kNear, kChain}) {
+      std::map<ProcessorId, std::uint64_t> along;
       for (std::uint64_t piece = 0; piece < long_trees(size); ++piece) {
         const TreeView* view = trees.view(trees.in_use(root, planners::kLearnedStyle, piece, size));
         if (view == nullptr) continue;
-        if (view->parent) partners.insert(*view->parent);
-        for (const TreeChild& child : view->children) partners.insert(child.id);
+        const std::uint64_t part = usual_bytes(kNear) / long_trees(size);
+        if (view->parent) along[*view->parent] += part;
+        for (const TreeChild& child : view->children) along[child.id] += part;
+      }
+      for (const auto& [partner, bytes] : along) {
+        partners[partner] = std::max(partners[partner], bytes);
       }
     }
   }

@@ -21,8 +21,9 @@ class WarmRoots {
   /// A copy or a contribution is passed on along it.
   void on_used(Instant now, TreeId id);
   void on_members(const ProcessorSet& members);
-  /// Parents and children, in trees for long messages, of roots whose trees were drawn since.
-  [[nodiscard]] std::set<ProcessorId> take_partners(const overlay::TreeStore& trees);
+  /// Parents and children, in trees for long messages, of roots whose trees were drawn since; and
+  /// what passes between them of a message of 64 KiB, in bytes.
+  [[nodiscard]] std::map<ProcessorId, std::uint64_t> take_partners(const overlay::TreeStore& trees);
   /// Children in all trees that take turns with one that was used, if none of them was for a
   /// second: the next pieces come along the others, and find their ways open.
   [[nodiscard]] std::set<ProcessorId> take_children(const overlay::TreeStore& trees);

@@ -182,14 +182,26 @@ std::optional<std::uint64_t> Survey::warming(ProcessorId from, std::uint64_t byt
 }
 
 void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out) {
-  // All that are longer would be warmed alike.
-  bytes = std::min(bytes, options_.warm_most / options_.warm_times);
-  const auto found = heard_.find(from);
-  if (found != heard_.end() && found->second.bytes >= bytes) return;
-  if (is_leaving_ || !live_.contains(from)) return;
-  if (!network_.site_of(self_) || !network_.site_of(from)) return;
-  heard_[from].bytes = bytes;
+  if (!can_be_warmer(from)) return;
+  Heard& heard = heard_[from];
+  if (now - heard.begun_at > options_.warm_pause) {
+    heard.begun_at = now;
+    heard.burst = 0;
+  }
+  heard.burst += bytes;
+  expect(now, from, heard.burst, out);
+}
+
+void Survey::expect(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out) {
+  if (!can_be_warmer(from) || bytes <= heard_[from].bytes) return;
+  heard_[from].bytes = std::min(bytes, warmed_most());
   warm(now, from, out);
+}
+
+bool Survey::can_be_warmer(ProcessorId from) const {
+  const auto found = heard_.find(from);
+  if (found != heard_.end() && found->second.bytes >= warmed_most()) return false;
+  return !is_leaving_ && live_.contains(from) && network_.site_of(self_) && network_.site_of(from);
 }
 
 void Survey::warm(Instant now, ProcessorId from, Outbox& out) {

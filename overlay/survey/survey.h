@@ -27,7 +27,7 @@ struct SurveyOptions {
   std::uint64_t warm_least = std::uint64_t{64} << 10U;  ///< if that is so much or more, ...
   std::uint64_t warm_most = std::uint64_t{4} << 20U;    ///< but no more than this.
   Duration warm_far = 1ms;      ///< A round trip. Shorter ways are always warm.
-  Duration warm_pause = 200ms;  ///< What made it known shall have passed.
+  Duration warm_pause = 200ms;  ///< What comes together, and shall have passed before.
   /// A link that carries less than this part of what is known is told of, unless all links together
   /// carry more than that part of what this processor can send; of each link once in so much time.
   double slow_part = 0.25;
@@ -70,8 +70,10 @@ class Survey {
   /// What is not of surveys is ignored.
   void on_message(Instant now, ProcessorId from, const Message& message, Outbox& out);
   void on_timer(Instant now, const Timer& timer, Outbox& out);
-  /// Part of a message of about so many bytes came from there: a long way to it shall be warm.
+  /// So much of a long message came from there: what comes together a long way shall carry at once.
   void on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out);
+  /// So much may come from there together soon.
+  void expect(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out);
   /// There is a new connection to it.
   void on_connected(ProcessorId peer) {
     if (!rate_gauge_.is_warming(peer)) heard_.erase(peer);
@@ -110,6 +112,11 @@ class Survey {
   void absorb(Instant now, Surveyor::Outbox& from, Outbox& out);
   void publish(Instant now, Outbox& out);
   void on_network(Instant now, Outbox& out);
+  [[nodiscard]] bool can_be_warmer(ProcessorId from) const;
+  /// What comes together and is more would be warmed alike.
+  [[nodiscard]] std::uint64_t warmed_most() const {
+    return options_.warm_most / options_.warm_times;
+  }
   void warm(Instant now, ProcessorId from, Outbox& out);
   [[nodiscard]] std::optional<std::uint64_t> warming(ProcessorId from, std::uint64_t bytes) const;
   [[nodiscard]] bool is_believable(ProcessorId from, const NetworkUpdate& m) const;
@@ -123,7 +130,9 @@ class Survey {
   std::vector<SurveyTask::Download> downloads_;  ///< Of the task, after its round trips.
   std::optional<Gauge::Done> report_;            ///< Waits for them.
   struct Heard {
-    std::uint64_t bytes = 0;  ///< What the connection was heard to carry at once.
+    std::uint64_t bytes = 0;  ///< The most that the connection was heard to carry at once.
+    std::uint64_t burst = 0;  ///< What came lately, ...
+    Instant begun_at;         ///< since then.
     bool is_warm = false;     ///< Or will be soon, or need not be.
   };
   std::map<ProcessorId, Heard> heard_;   ///< Of those who are in a site.

@@ -36,19 +36,13 @@ struct ChannelOptions {
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
-  /// So much, and one envelope more, is given to a link before it has told that it is empty. A link
-  /// whose share takes less than `share_time_min` gets twice as much the next time, one that needs
-  /// more than `share_time_max` for the end of it half as much.
-  std::uint64_t share_min = std::uint64_t{64} << 10U;
-  std::uint64_t share_start = std::uint64_t{256} << 10U;
-  std::uint64_t share_max = std::uint64_t{256} << 10U;
+  /// So much, and one envelope more, is given to a link before it has told what has left.
+  std::uint64_t share_bytes = std::uint64_t{64} << 10U;
   /// What links carry is told when one was full for so long within this time, in which no timer was
   /// later than that: else this processor waited for its own turn, and not for the link.
   Duration pace_time = 200ms;
   Duration pace_together = 5s;
   Duration pace_late = 10ms;
-  Duration share_time_min = 1ms;
-  Duration share_time_max = 4ms;
   Duration idle_timeout = 30s;  ///< A link that carried no envelope for so long is closed.
   Duration linger = 1s;  ///< So long the links of a forgotten peer live on, to carry last words.
 

@@ -23,10 +23,10 @@ using ChannelMarks = std::map<ProcessorId, std::uint64_t>;
 /// What Channels know of one connection to a peer.
 struct ChannelLink {
   LinkId id;
-  bool dialled = false;     ///< By this side.
-  bool stated = false;      ///< The peer's statement came: envelopes may be sent.
-  std::uint64_t next = 0;   ///< Number of the next envelope to send on it.
-  LinkShare share{};
+  bool dialled = false;    ///< By this side.
+  bool stated = false;     ///< The peer's statement came: envelopes may be sent.
+  std::uint64_t next = 0;  ///< Number of the next envelope to send on it.
+  LinkShare share;
   LinkPace pace{};
   Instant up_at;
   Instant heard_at;  ///< The last frame came.
@@ -50,10 +50,10 @@ struct ChannelPeer {
   std::string trouble;           ///< Why the last dial failed; empty after a success.
 
   bool is_watched = false;
-  bool is_heard = false;  ///< Ever.
-  Lateness lateness;         ///< Of the peer, as it says.
-  Lateness slowness;         ///< Of the way to it and back: what answers took.
-  std::uint64_t timed = 0;   ///< The answer to this envelope is timed; 0: to none.
+  bool is_heard = false;    ///< Ever.
+  Lateness lateness;        ///< Of the peer, as it says.
+  Lateness slowness;        ///< Of the way to it and back: what answers took.
+  std::uint64_t timed = 0;  ///< The answer to this envelope is timed; 0: to none.
   Instant timed_at;
   bool is_reported = false;  ///< As Unreachable, and no success since.
   Instant reported_at;

@@ -51,18 +51,16 @@ class Channels {
   // Inputs. `now` never goes back.
   /// O(1). Dropped, and counted, if `peer` was forgotten. REQUIRES peer != self.
   void send(Instant now, ProcessorId peer, Envelope&& envelope);
-  /// Envelopes may follow: dials, once, if there is no link. If that fails nobody is accused.
-  void open(Instant now, ProcessorId peer);
-  /// `dialled`: this side opened it.
-  void on_link_up(Instant now, LinkId link, bool dialled);
+  void open(Instant now, ProcessorId peer);  ///< Dials once, if there is no link. Accuses nobody.
+  void on_link_up(Instant now, LinkId link, bool dialled);  ///< `dialled`: by this side.
   void on_link_down(Instant now, LinkId link);
   void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
   void on_frame(Instant now, LinkId link, Frame&& frame);
   void on_drained(Instant now, LinkId link);  ///< What it was given has left [Transmit::tell].
-  /// Part of a large frame went out or came in: a slow line is no dead one. Every 100 ms or so.
+  /// Part of a large frame moved: a slow line is no dead one. Every 100 ms or so.
   void on_activity(Instant now, LinkId link);
   void on_service(Instant now, LinkId link);  ///< It carries frames of others: it is not idle.
-  /// From now on exactly these peers are observed also while there is nothing to send.
+  /// From now on exactly these peers are observed, also in silence.
   void watch(Instant now, const ProcessorSet& peers);
   /// Members up to `last`: those that were not named before may still have to start.
   void expect(Instant now, ProcessorId last);

@@ -1,39 +1,43 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "overlay/base/time.h"
-#include "runtime/channels/channel_options.h"
 
 namespace phx::runtime {
 
-/// How much one link is given before it has told that it is empty: as little as keeps it busy,
-/// because whatever comes later stands behind that. README.md, "Classes".
+/// How much one link is given before it has told what has left: as little as keeps it busy,
+/// because whatever comes later stands behind that; and as much as every other link, because they
+/// share an interface. It tells in parts, and each part that has left makes room for as much.
+/// README.md, "Classes".
 class LinkShare {
  public:
+  explicit LinkShare(std::uint64_t bytes) : share_(bytes) {}
+
   /// An envelope of so many bytes is given; all links together have been given `all`. Whether the
-  /// driver has to tell when it has left: the link takes nothing more until then.
-  [[nodiscard]] bool give(Instant now, std::uint64_t bytes, std::uint64_t all,
-                          const ChannelOptions& options);
-  /// The driver has told. What has left; and in what time, at most, since the last was given.
+  /// driver has to tell when it has left.
+  [[nodiscard]] bool give(Instant now, std::uint64_t bytes, std::uint64_t all);
+  /// A part has left. How much, and in what time, at most, while the link was full.
   struct Left {
     std::uint64_t bytes = 0;
     Duration time{};
-    std::uint64_t all = 0;  ///< Given to all links until then.
+    std::uint64_t all = 0;  ///< Given to all links until that time began.
   };
-  Left on_drained(Instant now, const ChannelOptions& options);
+  Left on_drained(Instant now);
 
-  [[nodiscard]] bool is_full() const { return is_full_; }
-  /// What it will be given the next time; 0: nothing was given yet.
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// It takes nothing more until it tells.
+  [[nodiscard]] bool is_full() const { return given_ >= share_; }
 
  private:
-  std::uint64_t bytes_ = 0;
-  std::uint64_t given_ = 0;  ///< Since it has told.
+  static constexpr std::uint64_t kParts = 4;  ///< Of a share.
+
+  std::uint64_t share_;
+  std::uint64_t given_ = 0;           ///< And nothing told of it.
+  std::uint64_t begun_ = 0;           ///< Of that, of the part that is not complete.
+  std::vector<std::uint64_t> parts_;  ///< The driver is going to tell of these; kParts at most.
   std::uint64_t all_ = 0;
-  bool is_full_ = false;     ///< It was asked to tell, and has not done so.
-  Instant begun_at_;         ///< The first envelope of this share was given.
-  Instant full_at_;          ///< The last one.
+  Instant changed_at_;  ///< The last time that something was given, or told.
 };
 
 }  // namespace phx::runtime

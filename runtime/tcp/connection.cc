@@ -142,11 +142,11 @@ void Connection::report_part(bool is_within_frame) {
 
 /// Later, so that reading gets its turn before more is written.
 void Connection::report_drained() {
-  if (!mark_ || written_ < *mark_) return;
-  mark_.reset();
-  loop_.post([self = shared_from_this()] {
-    if (self->state_ == State::kOpen && self->handlers_.on_drained) self->handlers_.on_drained();
-  });
+  for (; !marks_.empty() && written_ >= marks_.front(); marks_.erase(marks_.begin())) {
+    loop_.post([self = shared_from_this()] {
+      if (self->state_ == State::kOpen && self->handlers_.on_drained) self->handlers_.on_drained();
+    });
+  }
 }
 
 bool Connection::has_arrived() {

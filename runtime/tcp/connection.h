@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
@@ -72,8 +73,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool is_in_burst(Instant now) const {
     return now - flushed_at_ < kBurst && queue_.bytes() < kBurstBytes;
   }
-  /// Asks for on_drained(), once.
-  void mark() { mark_ = written_ + queue_.bytes(); }
+  /// Asks for one on_drained(), besides those asked for before.
+  void mark() { marks_.push_back(written_ + queue_.bytes()); }
   /// While paused, the peer blocks once the socket's buffers are full.
   void pause_reading(bool paused);
   /// At once. What is queued is lost. fail() reports `why` through on_closed, close() nothing.
@@ -130,8 +131,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outgoing queue_;
   std::uint64_t written_ = 0;  ///< Bytes so far.
   Instant flushed_at_{};
-  std::optional<std::uint64_t> mark_;  ///< When so many are, on_drained() follows.
-  asio::steady_timer timer_;           ///< Limits draining and lingering.
+  std::vector<std::uint64_t> marks_;  ///< When so many are, on_drained() follows.
+  asio::steady_timer timer_;          ///< Limits draining and lingering.
   State state_ = State::kOpen;
   bool is_silent_ = false;  ///< close() was called: no report.
   bool paused_ = false;

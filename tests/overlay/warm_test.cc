@@ -53,6 +53,23 @@ TEST_CASE("a long way that carries long messages can carry four times as much at
   CHECK(net.hears(5, 16384 * kKiB) == 0);  // That was the most.
 }
 
+TEST_CASE("what comes together counts, in whatever pieces, and what comes later does not") {
+  Net net;
+  Survey::Outbox out;
+  const std::uint64_t before = net.loaded_over[{p(5), p(1)}];
+  for (int piece = 0; piece < 8; ++piece) {
+    net.surveys.at(p(1)).on_heard(net.now, p(5), 8 * kKiB, out);
+    net.take(p(1), out);
+    net.run_for(20ms);
+  }
+  net.run_for(1s);
+  CHECK(net.loaded_over[{p(5), p(1)}] - before == 512 * kKiB);
+  for (int piece = 0; piece < 8; ++piece) CHECK(net.hears(5, 32 * kKiB) == 0);
+  net.surveys.at(p(1)).expect(net.now, p(5), 64 * kKiB, out);
+  net.take(p(1), out);
+  CHECK(net.hears(5, 32 * kKiB) == 0);
+}
+
 TEST_CASE("a new connection is cold again, and a near one need not be warm") {
   Net net;
   CHECK(net.hears(5, 64 * kKiB) == 512 * kKiB);
@@ -103,7 +120,7 @@ TEST_CASE("ways are warmed one after the other, and tasks go before") {
   for (std::uint32_t from = 1; from <= 12; ++from) before[from] = net.loaded_over[{p(from), p(1)}];
   for (const std::uint32_t from : {2U, 3U, 5U, 6U, 8U, 9U, 11U, 12U}) {
     survey.on_heard(net.now, p(from), 64 * kKiB, out);
-    survey.on_heard(net.now, p(from), 128 * kKiB, out);
+    survey.on_heard(net.now, p(from), 64 * kKiB, out);
   }
   net.take(p(1), out);
   net.run_for(200ms);

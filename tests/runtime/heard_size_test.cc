@@ -22,9 +22,12 @@ Envelope piece(std::size_t bytes, std::uint64_t rest) {
 
 TEST_SUITE_BEGIN("runtime/heard_size");
 
-TEST_CASE("a piece tells how long its message is at least, other parts of jobs tell nothing") {
+TEST_CASE(
+    "parts of long messages count with their contents, short ones and other parts of jobs do not") {
   CHECK(heard_size(piece(64 * kKiB, 0)) == 64 * kKiB);
-  CHECK(heard_size(piece(256 * kKiB, 768 * kKiB)) == 1024 * kKiB);
+  CHECK(heard_size(piece(256 * kKiB, 768 * kKiB)) == 256 * kKiB);
+  CHECK(heard_size(piece(4 * kKiB, 60 * kKiB)) == 4 * kKiB);
+  CHECK(heard_size(piece(4 * kKiB, 0)) == 0);
   CHECK(heard_size(VnodeMessage{JobId{1}, 0, FlowCredit{}}) == 0);
   CHECK(heard_size(Heartbeat{}) == 0);
 }

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "overlay/base/rng.h"
@@ -189,47 +191,62 @@ TEST_CASE("which envelopes keep their order among themselves") {
 
 // --- In channels -----------------------------------------------------------------------------
 
-TEST_CASE(
-    "a link takes so much and one envelope more, and the rest when it tells that it is empty") {
+TEST_CASE("a link takes its share and one envelope more, and as much again as it tells that left") {
   const ChannelOptions options;
   Harness h(options);
   const LinkId link = h.ready(kHigh, 1, true);
-  constexpr std::size_t kBytes = 100'000;
-  for (std::uint64_t seq = 0; seq < 10; ++seq) h.channels.send(h.now, kHigh, piece(1, seq, kBytes));
-
-  const auto given = h.take_only<Transmit>();
-  CHECK(given.size() == (options.share_start + kBytes - 1) / kBytes);
-  CHECK(given.back().tell);
-  CHECK(h.channels.queued_bytes(kHigh) > 10 * kBytes);
+  constexpr std::size_t kBytes = 8192;
+  constexpr std::uint64_t kEnvelopes = 200;
+  for (std::uint64_t seq = 0; seq < kEnvelopes; ++seq) {
+    h.channels.send(h.now, kHigh, piece(1, seq, kBytes));
+  }
+  std::uint64_t left = 0;
+  std::vector<std::uint64_t> parts;  // Of what was given and has not left, envelopes.
+  const auto take = [&] {
+    for (const Transmit& sent : h.take_only<Transmit>()) {
+      if (parts.empty()) parts.push_back(0);
+      ++parts.back();
+      if (sent.tell) parts.push_back(0);
+    }
+    return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
+  };
+  std::uint64_t given = take();
+  CHECK(given == options.share_bytes / kBytes);
   CHECK_FALSE(h.channels.all_acknowledged());
-  h.now += 2 * options.share_time_min;
-  h.channels.on_drained(h.now, link);
-  CHECK(h.take_only<Transmit>().size() == given.size());
+  while (parts.size() > 1) {
+    h.now += 1ms;
+    left += parts.front();
+    parts.erase(parts.begin());
+    h.channels.on_drained(h.now, link);
+    given = take();
+    CHECK(given == std::min(options.share_bytes / kBytes, kEnvelopes - left));
+    CHECK(*std::ranges::max_element(parts) <= options.share_bytes / kBytes / 4);
+  }
+  CHECK(given + left == kEnvelopes);
 }
 
-TEST_CASE("a link's share follows its rate, within bounds") {
-  const ChannelOptions options;
-  struct Case {
-    Duration between;  ///< Two envelopes of 64 KiB.
-    Duration after;    ///< From the last of a share until the driver tells.
-    std::uint64_t expected;
-  };
-  for (const Case& one :
-       {Case{0ms, 100us, options.share_max}, Case{0ms, 100ms, options.share_min},
-        Case{0ms, 2ms, options.share_start}, Case{10ms, 100us, options.share_start},
-        Case{10ms, 100ms, options.share_min}}) {
-    CAPTURE(one.expected);
-    LinkShare share;
-    Instant now{1s};
-    for (int round = 0; round < 10; ++round) {
-      while (!share.give(now, std::uint64_t{64} << 10U, 0, options)) now += one.between;
-      CHECK(share.is_full());
-      now += one.after;
-      share.on_drained(now, options);
-      CHECK_FALSE(share.is_full());
-    }
-    CHECK(share.bytes() == one.expected);
-  }
+TEST_CASE("what left while a link was full is told, with its time, and of all else nothing") {
+  constexpr std::uint64_t kShare = 400;
+  LinkShare share(kShare);
+  const Instant begin{1s};
+  CHECK_FALSE(share.give(begin, 60, 60));
+  CHECK(share.give(begin, 60, 120));
+  CHECK(share.on_drained(begin + 5s).bytes == 0);
+  for (std::uint64_t all = 220; all <= 520; all += 100) CHECK(share.give(begin + 6s, 100, all));
+  CHECK(share.is_full());
+
+  const LinkShare::Left first = share.on_drained(begin + 7s);
+  CHECK((first.bytes == 100 && first.time == 1s && first.all == 520));
+  CHECK_FALSE(share.is_full());
+  CHECK(share.give(begin + 7s, 1000, 2000));
+  const LinkShare::Left second = share.on_drained(begin + 9s);
+  CHECK((second.bytes == 100 && second.time == 2s && second.all == 2000));
+  CHECK(share.is_full());  // Of a large envelope, until it has left.
+  for (int part = 0; part < 2; ++part) share.on_drained(begin + 9s);
+  CHECK(share.is_full());
+  CHECK(share.on_drained(begin + 10s).bytes == 1000);
+  CHECK_FALSE(share.is_full());
+  CHECK(share.on_drained(begin + 10s).bytes == 0);
 }
 
 TEST_CASE("a link's pace is that of its shares while it was full, beside that of all links") {
@@ -265,7 +282,7 @@ TEST_CASE("what is sent behind bulk leaves before it, but not before what is on 
   h.channels.send(h.now, kHigh, overlay::Message{overlay::Probe{}});
   h.take();
 
-  h.now += 2 * ChannelOptions{}.share_time_min;
+  h.now += 2ms;
   h.channels.on_drained(h.now, link);
   const auto given = h.take_only<Transmit>();
   REQUIRE(given.size() == 3);

@@ -2,12 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 
 namespace phx::runtime::warm_roots_test {
 namespace {
 
 using Partners = std::set<ProcessorId>;
+using Amounts = std::map<ProcessorId, std::uint64_t>;
 
 constexpr ProcessorId kRoot{1};
 
@@ -41,11 +43,12 @@ TEST_CASE("of a root in use the neighbours in its long trees are told, once") {
 
   roots.on_drawn(short_tree(1));
 
-  Partners expected;
+  Amounts expected;
   for (const SizeClass size : {SizeClass{1}, SizeClass{4}}) {  // of 64 KiB, and of 4 MiB
     for (std::uint32_t turn = 0; turn < long_trees(size); ++turn) {
       const std::uint32_t number = learned_number(size, turn);
-      expected.insert({ProcessorId{100 + number}, ProcessorId{200 + number}});
+      expected[ProcessorId{100 + number}] = 65536 / long_trees(size);
+      expected[ProcessorId{200 + number}] = 65536 / long_trees(size);
     }
   }
   CHECK(roots.take_partners(store) == expected);

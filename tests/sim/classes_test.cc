@@ -24,6 +24,7 @@ using runtime::VnodeMessage;
 constexpr std::uint64_t kBytesPerSecond = 2'500'000;  // 20 Mbit/s
 constexpr Duration kLatency = 10ms;
 constexpr Duration kIdle = 2 * kLatency + 1ms;  // A round trip of something short.
+constexpr Duration kRow = 20ms;  // In front of the line, before senders are held up.
 constexpr std::size_t kPiece = std::size_t{256} << 10U;
 
 Duration time_of(std::uint64_t bytes) {
@@ -165,11 +166,11 @@ TEST_CASE("beside bulk on a line of 20 Mbit/s a probe takes a piece or two longe
   Line idle;
   idle.round_trip(idle.probe);
   CHECK(idle.round_trip(idle.probe) < kIdle);
-  const std::uint64_t share = runtime::ChannelOptions{}.share_min;
+  const std::uint64_t share = runtime::ChannelOptions{}.share_bytes;
   for (const std::size_t size : {kPiece, kPiece / 4, kPiece / 16}) {
     CAPTURE(size);
     CHECK(worst_beside_bulk(false, true, size) <
-          kIdle + time_of(std::max(share, size) + 2 * size));
+          kIdle + kRow + time_of(std::max(share, size) + 2 * size));
   }
 }
 
@@ -182,8 +183,8 @@ TEST_CASE("that everything stands in one row is found") {
   CHECK(worst_beside_bulk(true, false) > 10 * time_of(kPiece));
 }
 
-TEST_CASE("costs: a line is busy all the time, and tells once per share") {
-  const std::uint64_t share = runtime::ChannelOptions{}.share_min;
+TEST_CASE("costs: a line is busy all the time, and tells four times per share") {
+  const std::uint64_t share = runtime::ChannelOptions{}.share_bytes;
   for (const std::size_t size : {kPiece, std::size_t{1000}}) {
     CAPTURE(size);
     Line line;
@@ -197,7 +198,7 @@ TEST_CASE("costs: a line is busy all the time, and tells once per share") {
     constexpr std::uint64_t kHeader = 128;  // At most, on the wire; and what weights count.
     CHECK(line.bytes[VnodeId{1}] == count * size);
     CHECK(line.last_at - begin < kLatency + time_of(count * (size + kHeader)) + 5ms);
-    const std::uint64_t per_call = std::max<std::uint64_t>(1, share / size);
+    const std::uint64_t per_call = (share / 4 + size - 1) / size;
     CHECK(line.told <= count / per_call * 5 / 4);
     CHECK(line.told >= count / per_call * 3 / 4);  // the first shares are larger
   }

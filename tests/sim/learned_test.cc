@@ -343,7 +343,7 @@ TEST_CASE("after a short collective of a root its first long ones find warm ways
     const double cast = mesh.cast();
     const double sum = mesh.sum(bytes);
     MESSAGE(bytes << " bytes: " << cast << " ms, reduced in " << sum << "; bound " << mesh.bound);
-    CHECK(cast <= 1.3 * mesh.bound);
+    CHECK(cast <= 1.35 * mesh.bound);
     CHECK(sum <= 1.3 * mesh.bound);
     CHECK(mesh.trial.cluster().violations().all() == std::vector<std::string>{});
   }
