@@ -24,7 +24,8 @@ using ChannelMarks = std::map<ProcessorId, std::uint64_t>;
 struct ChannelLink {
   LinkId id;
   bool dialled = false;    ///< By this side.
-  bool stated = false;     ///< The peer's statement came: envelopes may be sent.
+  bool stated = false;     ///< The peer's statement came.
+  bool ready = false;      ///< Envelopes may be sent: it is known what the peer has.
   std::uint64_t next = 0;  ///< Number of the next envelope to send on it.
   LinkShare share;
   LinkPace pace{};

@@ -11,7 +11,7 @@ namespace {
 
 /// Nothing is before it, and the link takes it now.
 bool is_next(const ChannelPeer& peer) {
-  return peer.waiting.empty() && peer.link && peer.link->stated && !peer.link->share.is_full() &&
+  return peer.waiting.empty() && peer.link && peer.link->ready && !peer.link->share.is_full() &&
          peer.link->next > peer.stream.last_sent();
 }
 
@@ -71,7 +71,7 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope&& envelope) {
 /// Puts on the link what was not yet sent on it, as long as it takes something; `is_last`: all of
 /// it. What waits gets its number at this moment.
 void Channels::pump(Instant now, ChannelPeer& peer, bool is_last) {
-  if (!peer.link || !peer.link->stated) return;
+  if (!peer.link || !peer.link->ready) return;
   std::uint64_t& next = peer.link->next;
   next = std::max(next, peer.stream.acknowledged() + 1);
   while (is_last || !peer.link->share.is_full()) {
@@ -123,6 +123,7 @@ void Channels::on_frame(Instant now, LinkId link, Frame&& frame) {
   ChannelLink* found = peer != nullptr ? peer->find(link) : nullptr;
   if (found == nullptr) return;  // came before the driver took note of a Hangup
   found->heard_at = peer->heard_at = now;
+  if (!peer->is_heard) peer->progress_at = now;  // How long a way is its connection does not say.
   peer->is_heard = true;
   if (!found->stated) {
     take_first_frame(now, *peer, *found, frame);
@@ -144,7 +145,7 @@ void Channels::take_first_frame(Instant now, ChannelPeer& peer, ChannelLink& lin
     on_violation(now, peer, link.id, "the first frame is no statement, or a false one");
     return;
   }
-  link.stated = true;
+  link.stated = link.ready = true;
   peer.note_answer(now, now - link.up_at, options_);  // The statement of who dialled needs so long.
   peer.used_at = now;
   arm(peer, Timer::kIdle, now + options_.idle_timeout);
@@ -289,6 +290,10 @@ void Channels::add_link(Instant now, ChannelPeer& peer, const ChannelLink& fresh
   if (other) arm(peer, Timer::kSurplus, now + options_.stall_timeout);
   if (peer.is_needed()) arm(peer, Timer::kStall, now + options_.stall_timeout);
   renew_up(peer);
+  // The statement of who dialled comes at once. Detours of both sides may cross.
+  const bool is_known = peer.stream.acknowledged() == peer.sent;
+  peer.link->ready = fresh.dialled && !is_detour && is_known;
+  pump(now, peer);
 }
 
 void Channels::on_link_down(Instant now, LinkId link) {

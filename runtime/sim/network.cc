@@ -75,8 +75,8 @@ void Network::on_dial_arrived(MachineId from, ProcessorId peer, MachineId to, In
     return;
   }
   if (target.self != peer) return fail_dial(from, peer, true, back);
-  // Hello and proofs of both sides go forth and back once more.
-  agenda_.schedule_in(2 * back, [=, this] { connect(from, peer, to); });
+  // Hello and proofs of both sides go forth and back once more, and the last one forth.
+  agenda_.schedule_in(3 * back, [=, this] { connect(from, peer, to); });
 }
 
 void Network::fail_dial(MachineId from, ProcessorId peer, bool refused, Duration after) {
@@ -104,22 +104,22 @@ void Network::connect(MachineId from, ProcessorId peer, MachineId to) {
       window > 0 && model_.has_link(from, to)) {
     for (Lane& lane : made.lanes) lane.window = std::make_unique<Window>(Window{window, 0, {}});
   }
-  come_up(first + 1);
-  // What the acceptor says now arrives later than this.
-  const Instant known = agenda_.now() + model_.latency(from, to);
-  made.lanes[1].last_arrival = known;
-  agenda_.schedule(known, [this, first] {
-    Machine& dialler = machines_[lane_at(first).from.value];
-    dialler.dialling.erase(end_at(first).link.peer);
-    come_up(first);
-  });
+  // What the dialler says now arrives later than its proof.
+  const Instant proved = agenda_.now() + model_.latency(from, to);
+  made.lanes[0].last_arrival = proved;
+  agenda_.schedule(proved, [this, first] { come_up(first + 1); });
+  a.dialling.erase(peer);
+  come_up(first);
 }
 
 void Network::come_up(std::uint32_t end) {
   const MachineId at = lane_at(end).from;
   Machine& machine = machines_[at.value];
   End& it = end_at(end);
-  if (!machine.is_running) return;
+  if (!machine.is_running) {
+    const bool is_silent = machine.answer == Answer::kNothing;
+    return break_connection(end / 2, is_silent ? Break::kSilent : Break::kBoth);
+  }
   it.is_open = true;
   machine.links[it.link] = end;
   inputs_.on_link_up(at, it.link, end % 2 == 0);
