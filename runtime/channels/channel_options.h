@@ -36,8 +36,11 @@ struct ChannelOptions {
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
-  /// So much, and one envelope more, is given to a link before it has told what has left.
-  std::uint64_t share_bytes = std::uint64_t{64} << 10U;
+  /// What a link carries in `share_time`, within these bounds, and one envelope more, is given to it
+  /// before it has told what has left.
+  Duration share_time = 16ms;
+  std::uint64_t share_min = std::uint64_t{64} << 10U;
+  std::uint64_t share_max = std::uint64_t{256} << 10U;
   /// What links carry is told when one was full for so long within this time, in which no timer was
   /// later than that: else this processor waited for its own turn, and not for the link.
   Duration pace_time = 200ms;

@@ -27,7 +27,7 @@ struct ChannelLink {
   bool stated = false;     ///< The peer's statement came.
   bool ready = false;      ///< Envelopes may be sent: it is known what the peer has.
   std::uint64_t next = 0;  ///< Number of the next envelope to send on it.
-  LinkShare share;
+  LinkShare share{};
   LinkPace pace{};
   Instant up_at;
   Instant heard_at;  ///< The last frame came.

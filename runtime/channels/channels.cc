@@ -88,7 +88,7 @@ void Channels::put_on_link(Instant now, ChannelPeer& peer) {
   ChannelLink& link = *peer.link;
   const bool is_detour = link.id.via != kNobody;
   const std::uint64_t bytes = peer.stream.bytes(link.next);
-  const bool tell = !is_detour && link.share.give(now, bytes, counters_.given_bytes);
+  const bool tell = !is_detour && link.share.give(now, bytes, counters_.given_bytes, options_);
   counters_.given_bytes += bytes;
   outputs_.emplace_back(Transmit{link.id, peer.stream.frame(link.next), tell});
   if (link.next <= peer.sent) ++counters_.resent;
@@ -105,7 +105,7 @@ void Channels::on_drained(Instant now, LinkId id) {
   ChannelPeer* peer = find(id.peer);
   ChannelLink* link = peer != nullptr ? peer->find(id) : nullptr;
   if (link == nullptr) return;
-  const LinkShare::Left left = link->share.on_drained(now);
+  const LinkShare::Left left = link->share.on_drained(now, options_);
   const auto pace = link->pace.on_left(now, left, counters_.given_bytes, options_);
   const bool is_late = late_at_ && now - *late_at_ < options_.pace_together;
   if (pace && !is_late) outputs_.emplace_back(channel::Paced{peer->id, pace->one, pace->all});
@@ -239,12 +239,7 @@ void Channels::on_link_up(Instant now, LinkId link, bool dialled) {
   if (!gone_.contains(link.peer)) {
     ChannelPeer& peer = peer_at(link.peer);
     if (dialled) peer.is_dialling = false;
-    add_link(now, peer,
-             ChannelLink{.id = link,
-                         .dialled = dialled,
-                         .share = LinkShare(options_.share_bytes),
-                         .up_at = now,
-                         .heard_at = now});
+    add_link(now, peer, ChannelLink{.id = link, .dialled = dialled, .up_at = now, .heard_at = now});
     return;
   }
   if (dialled) {

@@ -4,38 +4,40 @@
 #include <vector>
 
 #include "overlay/base/time.h"
+#include "runtime/channels/channel_options.h"
 
 namespace phx::runtime {
 
 /// How much one link is given before it has told what has left: as little as keeps it busy,
-/// because whatever comes later stands behind that; and as much as every other link, because they
-/// share an interface. It tells in parts, and each part that has left makes room for as much.
-/// README.md, "Classes".
+/// because whatever comes later stands behind that. It is what the link carries in a certain time,
+/// the same for all links, because they share an interface. It tells in parts, and each part that
+/// has left makes room for as much. README.md, "Classes".
 class LinkShare {
  public:
-  explicit LinkShare(std::uint64_t bytes) : share_(bytes) {}
-
   /// An envelope of so many bytes is given; all links together have been given `all`. Whether the
   /// driver has to tell when it has left.
-  [[nodiscard]] bool give(Instant now, std::uint64_t bytes, std::uint64_t all);
+  [[nodiscard]] bool give(Instant now, std::uint64_t bytes, std::uint64_t all,
+                          const ChannelOptions& options);
   /// A part has left. How much, and in what time, at most, while the link was full.
   struct Left {
     std::uint64_t bytes = 0;
     Duration time{};
     std::uint64_t all = 0;  ///< Given to all links until that time began.
   };
-  Left on_drained(Instant now);
+  Left on_drained(Instant now, const ChannelOptions& options);
 
   /// It takes nothing more until it tells.
-  [[nodiscard]] bool is_full() const { return given_ >= share_; }
+  [[nodiscard]] bool is_full() const { return bytes_ > 0 && given_ >= bytes_; }
+  /// What it takes; 0: nothing was given yet.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
-  static constexpr std::uint64_t kParts = 4;  ///< Of a share.
+  static constexpr std::uint64_t kParts = 2;  ///< Of a share.
 
-  std::uint64_t share_;
+  std::uint64_t bytes_ = 0;
   std::uint64_t given_ = 0;           ///< And nothing told of it.
   std::uint64_t begun_ = 0;           ///< Of that, of the part that is not complete.
-  std::vector<std::uint64_t> parts_;  ///< The driver is going to tell of these; kParts at most.
+  std::vector<std::uint64_t> parts_;  ///< The driver is going to tell of these; a few.
   std::uint64_t all_ = 0;
   Instant changed_at_;  ///< The last time that something was given, or told.
 };

@@ -22,7 +22,7 @@ Duration draw_ms(Rng& rng, std::uint64_t least, std::uint64_t most) {
 }
 
 Topology draw_topology(Rng& rng) {
-  // Of each pair 64 KiB may be on a way [ChannelOptions::share_bytes]: 36 pairs share a link.
+  // Of each pair 64 KiB may be on a way [ChannelOptions::share_min]: 36 pairs share a link.
   constexpr std::uint64_t kLink = 10;
   constexpr std::uint64_t kInterface = 5;
   std::vector<std::uint32_t> sites(2 + rng.below(3));

@@ -211,7 +211,7 @@ TEST_CASE("a link takes its share and one envelope more, and as much again as it
     return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
   };
   std::uint64_t given = take();
-  CHECK(given == options.share_bytes / kBytes);
+  CHECK(given == options.share_max / kBytes);
   CHECK_FALSE(h.channels.all_acknowledged());
   while (parts.size() > 1) {
     h.now += 1ms;
@@ -219,34 +219,61 @@ TEST_CASE("a link takes its share and one envelope more, and as much again as it
     parts.erase(parts.begin());
     h.channels.on_drained(h.now, link);
     given = take();
-    CHECK(given == std::min(options.share_bytes / kBytes, kEnvelopes - left));
-    CHECK(*std::ranges::max_element(parts) <= options.share_bytes / kBytes / 4);
+    CHECK(given == std::min(options.share_max / kBytes, kEnvelopes - left));
+    CHECK(*std::ranges::max_element(parts) <= options.share_max / kBytes / 2);
   }
   CHECK(given + left == kEnvelopes);
 }
 
 TEST_CASE("what left while a link was full is told, with its time, and of all else nothing") {
-  constexpr std::uint64_t kShare = 400;
-  LinkShare share(kShare);
+  ChannelOptions options;
+  options.share_min = options.share_max = 400;
+  LinkShare share;
   const Instant begin{1s};
-  CHECK_FALSE(share.give(begin, 60, 60));
-  CHECK(share.give(begin, 60, 120));
-  CHECK(share.on_drained(begin + 5s).bytes == 0);
-  for (std::uint64_t all = 220; all <= 520; all += 100) CHECK(share.give(begin + 6s, 100, all));
+  CHECK_FALSE(share.give(begin, 60, 60, options));
+  CHECK(share.give(begin, 160, 220, options));
+  CHECK(share.on_drained(begin + 5s, options).bytes == 0);
+  for (std::uint64_t all = 420; all <= 620; all += 200) {
+    CHECK(share.give(begin + 6s, 200, all, options));
+  }
   CHECK(share.is_full());
 
-  const LinkShare::Left first = share.on_drained(begin + 7s);
-  CHECK((first.bytes == 100 && first.time == 1s && first.all == 520));
+  const LinkShare::Left first = share.on_drained(begin + 7s, options);
+  CHECK((first.bytes == 200 && first.time == 1s && first.all == 620));
   CHECK_FALSE(share.is_full());
-  CHECK(share.give(begin + 7s, 1000, 2000));
-  const LinkShare::Left second = share.on_drained(begin + 9s);
-  CHECK((second.bytes == 100 && second.time == 2s && second.all == 2000));
+  CHECK(share.give(begin + 7s, 1000, 2000, options));
+  const LinkShare::Left second = share.on_drained(begin + 9s, options);
+  CHECK((second.bytes == 200 && second.time == 2s && second.all == 2000));
   CHECK(share.is_full());  // Of a large envelope, until it has left.
-  for (int part = 0; part < 2; ++part) share.on_drained(begin + 9s);
-  CHECK(share.is_full());
-  CHECK(share.on_drained(begin + 10s).bytes == 1000);
+  CHECK(share.on_drained(begin + 10s, options).bytes == 1000);
   CHECK_FALSE(share.is_full());
-  CHECK(share.on_drained(begin + 10s).bytes == 0);
+  CHECK(share.on_drained(begin + 10s, options).bytes == 0);
+}
+
+TEST_CASE("a link's share is what it carries in 16 ms, within bounds") {
+  const ChannelOptions options;
+  const auto share_at = [&](std::uint64_t rate, Duration pause) {
+    LinkShare share;
+    Instant now{1s};
+    std::uint64_t waiting = 0;  // for the driver to tell of
+    for (int envelope = 0; envelope < 500; ++envelope) {
+      const std::uint64_t bytes = 16384;
+      now += pause;
+      waiting += bytes;
+      while (share.is_full()) {
+        now += Duration(static_cast<Duration::rep>(waiting / 4 * 1'000'000'000 / rate));
+        waiting -= waiting / 4;
+        share.on_drained(now, options);
+      }
+      if (share.give(now, bytes, 0, options) && pause > Duration{}) {
+        share.on_drained(now + pause, options);
+      }
+    }
+    return share.bytes();
+  };
+  CHECK(share_at(1'000'000, 0ms) < options.share_min * 11 / 10);
+  CHECK(share_at(1'000'000'000, 0ms) > options.share_max * 9 / 10);
+  CHECK(share_at(1'000'000, 100ms) == options.share_max);  // There was nothing to carry.
 }
 
 TEST_CASE("a link's pace is that of its shares while it was full, beside that of all links") {

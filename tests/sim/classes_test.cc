@@ -166,7 +166,7 @@ TEST_CASE("beside bulk on a line of 20 Mbit/s a probe takes a piece or two longe
   Line idle;
   idle.round_trip(idle.probe);
   CHECK(idle.round_trip(idle.probe) < kIdle);
-  const std::uint64_t share = runtime::ChannelOptions{}.share_bytes;
+  const std::uint64_t share = runtime::ChannelOptions{}.share_min;
   for (const std::size_t size : {kPiece, kPiece / 4, kPiece / 16}) {
     CAPTURE(size);
     CHECK(worst_beside_bulk(false, true, size) <
@@ -183,8 +183,8 @@ TEST_CASE("that everything stands in one row is found") {
   CHECK(worst_beside_bulk(true, false) > 10 * time_of(kPiece));
 }
 
-TEST_CASE("costs: a line is busy all the time, and tells four times per share") {
-  const std::uint64_t share = runtime::ChannelOptions{}.share_bytes;
+TEST_CASE("costs: a line is busy all the time, and tells twice per share") {
+  const std::uint64_t share = runtime::ChannelOptions{}.share_min;
   for (const std::size_t size : {kPiece, std::size_t{1000}}) {
     CAPTURE(size);
     Line line;
@@ -198,7 +198,7 @@ TEST_CASE("costs: a line is busy all the time, and tells four times per share") 
     constexpr std::uint64_t kHeader = 128;  // At most, on the wire; and what weights count.
     CHECK(line.bytes[VnodeId{1}] == count * size);
     CHECK(line.last_at - begin < kLatency + time_of(count * (size + kHeader)) + 5ms);
-    const std::uint64_t per_call = (share / 4 + size - 1) / size;
+    const std::uint64_t per_call = (share / 2 + size - 1) / size;
     CHECK(line.told <= count / per_call * 5 / 4);
     CHECK(line.told >= count / per_call * 3 / 4);  // the first shares are larger
   }
