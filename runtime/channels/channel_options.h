@@ -36,8 +36,8 @@ struct ChannelOptions {
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
-  /// What a link carries in `share_time`, within these bounds, and one envelope more, is given to it
-  /// before it has told what has left.
+  /// What a link carries in `share_time`, within these bounds, and one envelope more, is given to
+  /// it before it has told what has left.
   Duration share_time = 16ms;
   std::uint64_t share_min = std::uint64_t{64} << 10U;
   std::uint64_t share_max = std::uint64_t{256} << 10U;
