@@ -62,13 +62,19 @@ void RateGauge::warm(ProcessorId from, std::uint64_t bytes, Instant due, Outbox&
   if (!is_busy_ && !flight_) out.arm(Timer::kWarm, cold_.front().due);
 }
 
+void RateGauge::spare(ProcessorId from) {
+  std::erase_if(cold_, [&](const Cold& one) { return one.from == from; });
+}
+
 /// Tasks go before.
 void RateGauge::launch_cold(Instant now, Outbox& out) {
   if (is_busy_ || flight_) return;
   while (!cold_.empty() && !live_.contains(cold_.front().from)) cold_.pop_front();
   if (cold_.empty()) return;
   const Cold next = cold_.front();
-  if (next.due > now) return out.arm(Timer::kWarm, next.due);
+  const Instant quiet = std::min(bulk_at_ + options_.quiet, next.due + options_.quiet_most);
+  const Instant due = std::max(next.due, quiet);
+  if (due > now) return out.arm(Timer::kWarm, due);
   cold_.pop_front();
   Flight flight;
   flight.from = next.from;

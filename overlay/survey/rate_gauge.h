@@ -39,6 +39,9 @@ struct RateGaugeOptions {
   /// agree.
   Duration timed_most = 50ms;
   Duration patience = 2s;          ///< Then it is the next one's turn.
+  /// Nothing is warmed until no long message came for so long, or it has waited so long for that.
+  Duration quiet = 200ms;
+  Duration quiet_most = 2s;
   std::size_t downloads_max = 16;  ///< Of a task [limit].
   /// What is sent to others on request in so much time [limit].
   std::uint64_t served_max = std::uint64_t{64} << 20U;
@@ -83,6 +86,10 @@ class RateGauge {
   /// Downloads so much at once from there, at `due` or later, when no task wants anything. Of what
   /// is wanted from one processor meanwhile only the most is downloaded.
   void warm(ProcessorId from, std::uint64_t bytes, Instant due, Outbox& out);
+  /// That way has become warm by itself.
+  void spare(ProcessorId from);
+  /// Part of a long message came. While they come nothing is warmed, for a while.
+  void on_bulk(Instant now) { bulk_at_ = now; }
   /// What it has asked for there is on its way, perhaps over a connection made for it.
   [[nodiscard]] bool is_warming(ProcessorId from) const {
     return flight_ && flight_->is_warming && flight_->from == from;
@@ -134,6 +141,7 @@ class RateGauge {
   std::optional<Flight> flight_;
   std::vector<SurveyReport::Rate> rates_;
   std::deque<Cold> cold_;
+  Instant bulk_at_;  ///< Part of a long message came last.
   std::uint64_t next_ = 1;
   Traffic traffic_;
   struct Served {

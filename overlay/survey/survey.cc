@@ -182,7 +182,8 @@ std::optional<std::uint64_t> Survey::warming(ProcessorId from, std::uint64_t byt
 }
 
 void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out) {
-  if (!can_be_warmer(from)) return;
+  rate_gauge_.on_bulk(now);
+  if (!heard_.contains(from) && !can_be_warmer(from)) return;
   Heard& heard = heard_[from];
   if (now - heard.begun_at > options_.warm_pause) {
     heard.begun_at = now;
@@ -190,6 +191,7 @@ void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox
   }
   heard.burst += bytes;
   expect(now, from, heard.burst, out);
+  if (heard.burst >= options_.warm_most) rate_gauge_.spare(from);
 }
 
 void Survey::expect(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out) {
