@@ -7,10 +7,13 @@ set -eu
 echo "Phoenix quick start: packages, build (a few minutes the first time), then the demo 'elastic'."
 step setup "Installing what is missing of the Debian packages" deploy/setup.sh
 step configure "Configuring the release build in build/release" cmake --preset release
-step build "Building phoenixd, phoenix and the demos" \
-     cmake --build --preset release --target phx_programs
+step build "Building phoenixd, phoenix and the demo" \
+     cmake --build --preset release --target phoenixd phoenix phoenix-keeper elastic
 echo "==> Running: build/release/bin/phoenix demo elastic --output build"
 echo "    8 daemons, 64 virtual nodes; 4 processors join at 3 s, 4 leave at 6 s."
 build/release/bin/phoenix demo elastic --output build
+echo
+step rest "Building the rest: the other demos, bench, MPI" \
+     cmake --build --preset release --target phx_programs
 echo
 echo "Quick start finished in $(($(date +%s) - began)) s. Next: build/release/bin/phoenix --help, and README.md"
