@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds and tests everything: packages, all tests, the installation, sanitizers, fuzz targets.
-# Run it as often as you like; 30 to 55 minutes on two cores from nothing.
+# Run it as often as you like; 25 to 50 minutes on two cores from nothing.
 set -eu
 . "$(dirname -- "$0")/steps.sh"
 
