@@ -346,9 +346,12 @@ void Channels::on_dial_failed(Instant now, ProcessorId id, bool refused, const s
   ChannelPeer* peer = find(id);
   if (peer == nullptr) return;
   peer->is_dialling = false;
+  if (peer->link || !peer->is_needed()) {  // That says nothing of a need that comes later.
+    peer->dial_pause = Duration::zero();
+    return;
+  }
   peer->refusals = refused ? peer->refusals + 1 : 0;
   peer->trouble = why;
-  if (peer->link || !peer->is_needed()) return;
   if (peer->refusals >= options_.refusals) {
     peer->refusals = 0;
     report(now, *peer, Departure::kConnectionLost, why);
