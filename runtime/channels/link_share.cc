@@ -25,7 +25,11 @@ LinkShare::Left LinkShare::on_drained(Instant now, const ChannelOptions& options
   Left left;
   if (is_full()) {
     left = {part, now - changed_at_, all_};
-    const auto time = static_cast<double>(std::max<Duration::rep>(left.time.count(), 1));
+  }
+  // A driver may tell of two parts together: the second one took no time.
+  constexpr Duration kTogether = 100us;
+  if (left.time >= kTogether) {
+    const auto time = static_cast<double>(left.time.count());
     const double carried =
         static_cast<double>(part) * static_cast<double>(options.share_time.count()) / time;
     const double target = std::clamp(carried, static_cast<double>(options.share_min),
