@@ -120,7 +120,7 @@ Duration Channels::patience(Instant now, const ChannelPeer& peer, Duration base)
 
 void Channels::on_stall_due(Instant now, ChannelPeer& peer) {
   if (!peer.link || !peer.is_needed()) return;
-  // Without statement nothing can be sent; with one, what was sent must be acknowledged.
+  // The statement has to come, and with it what was sent must be acknowledged.
   if (peer.link->stated && peer.has_all()) return;
   const Instant begin = std::max(peer.link->up_at, peer.progress_at);
   const Instant due = begin + patience(now, peer, options_.stall_timeout);
