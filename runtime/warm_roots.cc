@@ -6,6 +6,18 @@
 #include "overlay/planners/tree_styles.h"
 
 namespace phx::runtime {
+namespace {
+
+/// Calls `take` with this processor's place in each tree that takes turns with messages of `size`.
+template <class Take>
+void for_each_place(const overlay::TreeStore& trees, ProcessorId root, SizeClass size, Take take) {
+  for (std::uint64_t piece = 0; piece < long_trees(size); ++piece) {
+    const TreeView* view = trees.view(trees.in_use(root, planners::kLearnedStyle, piece, size));
+    if (view != nullptr) take(*view);
+  }
+}
+
+}  // namespace
 
 /// Whoever takes part in collectives of a root asks for its tree for short messages first.
 void WarmRoots::on_drawn(TreeId id) {
@@ -36,11 +48,9 @@ void WarmRoots::on_members(const ProcessorSet& members) {
 std::set<ProcessorId> WarmRoots::take_children(const overlay::TreeStore& trees) {
   std::set<ProcessorId> children;
   for (const auto& [root, size] : std::exchange(opening_, {})) {
-    for (std::uint64_t piece = 0; piece < long_trees(size); ++piece) {
-      const TreeView* view = trees.view(trees.in_use(root, planners::kLearnedStyle, piece, size));
-      if (view == nullptr) continue;
-      for (const TreeChild& child : view->children) children.insert(child.id);
-    }
+    for_each_place(trees, root, size, [&](const TreeView& view) {
+      for (const TreeChild& child : view.children) children.insert(child.id);
+    });
   }
   return children;
 }
@@ -52,13 +62,11 @@ std::map<ProcessorId, std::uint64_t> WarmRoots::take_partners(const overlay::Tre
   for (const ProcessorId root : std::exchange(drawn_, {})) {
     for (const SizeClass size : {kNear, kChain}) {
       std::map<ProcessorId, std::uint64_t> along;
-      for (std::uint64_t piece = 0; piece < long_trees(size); ++piece) {
-        const TreeView* view = trees.view(trees.in_use(root, planners::kLearnedStyle, piece, size));
-        if (view == nullptr) continue;
-        const std::uint64_t part = usual_bytes(kNear) / long_trees(size);
-        if (view->parent) along[*view->parent] += part;
-        for (const TreeChild& child : view->children) along[child.id] += part;
-      }
+      const std::uint64_t part = usual_bytes(kNear) / long_trees(size);
+      for_each_place(trees, root, size, [&](const TreeView& view) {
+        if (view.parent) along[*view.parent] += part;
+        for (const TreeChild& child : view.children) along[child.id] += part;
+      });
       for (const auto& [partner, bytes] : along) {
         partners[partner] = std::max(partners[partner], bytes);
       }
