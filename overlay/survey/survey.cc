@@ -1,6 +1,7 @@
 #include "overlay/survey/survey.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "overlay/base/overloaded.h"
@@ -195,8 +196,11 @@ void Survey::on_heard(Instant now, ProcessorId from, std::uint64_t bytes, Outbox
 }
 
 void Survey::expect(Instant now, ProcessorId from, std::uint64_t bytes, Outbox& out) {
-  if (!can_be_warmer(from) || bytes <= heard_[from].bytes) return;
-  heard_[from].bytes = std::min(bytes, warmed_most());
+  if (!can_be_warmer(from)) return;
+  Heard& heard = heard_[from];
+  const std::uint64_t rounded = std::bit_ceil(bytes);  // Few downloads for what grows little.
+  if (rounded <= heard.bytes) return;
+  heard.bytes = std::min(rounded, warmed_most());
   warm(now, from, out);
 }
 
