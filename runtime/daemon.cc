@@ -67,9 +67,9 @@ void Daemon::on_frame(Instant now, LinkId link, Frame&& frame) {
   core_->settle();
 }
 
-void Daemon::on_link_drained(Instant now, LinkId link) {
+void Daemon::on_link_drained(Instant now, LinkId link, std::size_t parts) {
   core_->now = now;
-  core_->channels.on_drained(now, link);
+  core_->channels.on_drained(now, link, parts);
   core_->settle();
 }
 

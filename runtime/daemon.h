@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -58,7 +59,7 @@ class Daemon {
   void on_frame(Instant now, LinkId link, Frame&& frame);
   /// All that was transmitted on this link has left, as far as the driver can see: wanted after
   /// every Transmit with `tell`.
-  void on_link_drained(Instant now, LinkId link);
+  void on_link_drained(Instant now, LinkId link, std::size_t parts = 1);
   /// Part of a long frame came in or went out: a slow line is not a dead one. Wanted about ten
   /// times a second while it lasts.
   void on_link_activity(Instant now, LinkId link);

@@ -101,11 +101,11 @@ void Channels::put_on_link(Instant now, ChannelPeer& peer) {
   if (!peer.surplus) peer.owed_frames = peer.owed_bytes = 0;  // it carries the acknowledgement
 }
 
-void Channels::on_drained(Instant now, LinkId id) {
+void Channels::on_drained(Instant now, LinkId id, std::size_t parts) {
   ChannelPeer* peer = find(id.peer);
   ChannelLink* link = peer != nullptr ? peer->find(id) : nullptr;
   if (link == nullptr) return;
-  const LinkShare::Left left = link->share.on_drained(now, options_);
+  const LinkShare::Left left = link->share.on_drained(now, parts, counters_.given_bytes, options_);
   const auto pace = link->pace.on_left(now, left, counters_.given_bytes, options_);
   const bool is_late = late_at_ && now - *late_at_ < options_.pace_together;
   if (pace && !is_late) outputs_.emplace_back(channel::Paced{peer->id, pace->one, pace->all});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -56,7 +57,7 @@ class Channels {
   void on_link_down(Instant now, LinkId link);
   void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
   void on_frame(Instant now, LinkId link, Frame&& frame);
-  void on_drained(Instant now, LinkId link);  ///< What it was given has left [Transmit::tell].
+  void on_drained(Instant now, LinkId link, std::size_t parts = 1);  ///< Left [Transmit::tell].
   /// Part of a large frame moved: a slow line is no dead one. Every 100 ms or so.
   void on_activity(Instant now, LinkId link);
   void on_service(Instant now, LinkId link);  ///< It carries frames of others: it is not idle.
@@ -77,8 +78,7 @@ class Channels {
   /// What happened, in this order; empty afterwards. Dealt with, it is given back as room.
   [[nodiscard]] std::vector<Output> take_outputs() { return room_.take_from(outputs_); }
   void give_back(std::vector<Output>&& room) { room_.give_back(std::move(room)); }
-  /// Bytes not yet acknowledged by `peer`.
-  [[nodiscard]] std::uint64_t queued_bytes(ProcessorId peer) const;
+  [[nodiscard]] std::uint64_t queued_bytes(ProcessorId peer) const;  ///< Not acknowledged yet.
   /// Copies of broadcasts that wait for the link to it; what is under way is not one of them.
   [[nodiscard]] std::uint64_t queued_copies(ProcessorId peer) const;
   /// A peer does not keep up: read less from applications. O(1).

@@ -13,7 +13,7 @@ std::uint64_t per_second(std::uint64_t bytes, Duration time) {
 }  // namespace
 
 /// A link that had nothing to carry is not slow: so only the time counts in which it was full, and
-/// all bytes of a share, of which some may have left before. The rate is never less than it was.
+/// all bytes of a part, of which some may have left before. The rate is never less than it was.
 std::optional<LinkPace::Sample> LinkPace::on_left(Instant now, const LinkShare::Left& left,
                                                   std::uint64_t all,
                                                   const ChannelOptions& options) {

@@ -23,7 +23,7 @@ class LinkPace {
                                               std::uint64_t all, const ChannelOptions& options);
 
  private:
-  Instant begun_at_;         ///< The first share of those that are counted together had left.
+  Instant begun_at_;         ///< The first part of those that are counted together had left.
   std::uint64_t bytes_ = 0;  ///< Since then, ...
   Duration time_{};          ///< while the link was full.
   std::uint64_t all_ = 0;    ///< At the beginning.

@@ -1,6 +1,7 @@
 #include "runtime/channels/link_share.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace phx::runtime {
@@ -17,28 +18,27 @@ bool LinkShare::give(Instant now, std::uint64_t bytes, std::uint64_t all,
   return true;
 }
 
-/// A link with nothing to carry is not slow: so the time counts in which it was full. What one part
+/// A link with nothing to carry is not slow: so the time counts in which it was full. What a part
 /// took says little, so the share goes a quarter of the way each time.
-LinkShare::Left LinkShare::on_drained(Instant now, const ChannelOptions& options) {
-  if (parts_.empty()) return {};
-  const std::uint64_t part = parts_.front();
+LinkShare::Left LinkShare::on_drained(Instant now, std::size_t parts, std::uint64_t all,
+                                      const ChannelOptions& options) {
+  const auto end = parts_.begin() + static_cast<std::ptrdiff_t>(std::min(parts, parts_.size()));
+  const std::uint64_t bytes = std::accumulate(parts_.begin(), end, std::uint64_t{0});
+  if (bytes == 0) return {};
   Left left;
   if (is_full()) {
-    left = {part, now - changed_at_, all_};
-  }
-  // A driver may tell of two parts together: the second one took no time.
-  constexpr Duration kTogether = 100us;
-  if (left.time >= kTogether) {
-    const auto time = static_cast<double>(left.time.count());
+    left = {bytes, now - changed_at_, all_};
+    const auto time = static_cast<double>(std::max<Duration::rep>(left.time.count(), 1));
     const double carried =
-        static_cast<double>(part) * static_cast<double>(options.share_time.count()) / time;
+        static_cast<double>(bytes) * static_cast<double>(options.share_time.count()) / time;
     const double target = std::clamp(carried, static_cast<double>(options.share_min),
                                      static_cast<double>(options.share_max));
     constexpr std::uint64_t kSlowness = 4;
     bytes_ = (bytes_ * (kSlowness - 1) + static_cast<std::uint64_t>(target)) / kSlowness;
   }
-  parts_.erase(parts_.begin());
-  given_ -= part;
+  parts_.erase(parts_.begin(), end);
+  given_ -= bytes;
+  all_ = all;
   changed_at_ = now;
   return left;
 }

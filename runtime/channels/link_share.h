@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,13 +19,13 @@ class LinkShare {
   /// driver has to tell when it has left.
   [[nodiscard]] bool give(Instant now, std::uint64_t bytes, std::uint64_t all,
                           const ChannelOptions& options);
-  /// A part has left. How much, and in what time, at most, while the link was full.
+  /// So many parts have left. How much, and in what time, at most, while the link was full.
   struct Left {
     std::uint64_t bytes = 0;
     Duration time{};
     std::uint64_t all = 0;  ///< Given to all links until that time began.
   };
-  Left on_drained(Instant now, const ChannelOptions& options);
+  Left on_drained(Instant now, std::size_t parts, std::uint64_t all, const ChannelOptions& options);
 
   /// It takes nothing more until it tells.
   [[nodiscard]] bool is_full() const { return bytes_ > 0 && given_ >= bytes_; }
@@ -38,8 +39,8 @@ class LinkShare {
   std::uint64_t given_ = 0;           ///< And nothing told of it.
   std::uint64_t begun_ = 0;           ///< Of that, of the part that is not complete.
   std::vector<std::uint64_t> parts_;  ///< The driver is going to tell of these; a few.
-  std::uint64_t all_ = 0;
-  Instant changed_at_;  ///< The last time that something was given, or told.
+  std::uint64_t all_ = 0;             ///< As it was then: ...
+  Instant changed_at_;                ///< The last time that something was given, or told.
 };
 
 }  // namespace phx::runtime

@@ -142,11 +142,18 @@ void Connection::report_part(bool is_within_frame) {
 
 /// Later, so that reading gets its turn before more is written.
 void Connection::report_drained() {
-  for (; !marks_.empty() && written_ >= marks_.front(); marks_.erase(marks_.begin())) {
-    loop_.post([self = shared_from_this()] {
-      if (self->state_ == State::kOpen && self->handlers_.on_drained) self->handlers_.on_drained();
-    });
-  }
+  const auto end = std::upper_bound(marks_.begin(), marks_.end(), written_);
+  if (end == marks_.begin()) return;
+  const bool is_posted = passed_ > 0;
+  passed_ += static_cast<std::size_t>(end - marks_.begin());
+  marks_.erase(marks_.begin(), end);
+  if (is_posted) return;
+  loop_.post([self = shared_from_this()] {
+    const std::size_t marks = std::exchange(self->passed_, 0);
+    if (self->state_ == State::kOpen && self->handlers_.on_drained) {
+      self->handlers_.on_drained(marks);
+    }
+  });
 }
 
 bool Connection::has_arrived() {

@@ -38,8 +38,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::function<void(const Error&)> on_closed;
     /// Part of a long frame came in or went out.
     std::function<void()> on_part = {};
-    /// All that was sent before mark() is in the hands of the system.
-    std::function<void()> on_drained = {};
+    /// All that was sent before so many calls of mark() is in the hands of the system.
+    std::function<void(std::size_t marks)> on_drained = {};
   };
 
   /// How long a drained connection waits for the peer to close its end, and how long draining may
@@ -73,7 +73,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool is_in_burst(Instant now) const {
     return now - flushed_at_ < kBurst && queue_.bytes() < kBurstBytes;
   }
-  /// Asks for one on_drained(), besides those asked for before.
+  /// Asks for on_drained(), once for each.
   void mark() { marks_.push_back(written_ + queue_.bytes()); }
   /// While paused, the peer blocks once the socket's buffers are full.
   void pause_reading(bool paused);
@@ -132,6 +132,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::uint64_t written_ = 0;  ///< Bytes so far.
   Instant flushed_at_{};
   std::vector<std::uint64_t> marks_;  ///< When so many are, on_drained() follows.
+  std::size_t passed_ = 0;            ///< Of them, not reported yet.
   asio::steady_timer timer_;          ///< Limits draining and lingering.
   State state_ = State::kOpen;
   bool is_silent_ = false;  ///< close() was called: no report.

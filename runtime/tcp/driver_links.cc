@@ -79,8 +79,8 @@ void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, b
              step([&](runtime::Daemon& d, Instant now) { d.on_link_activity(now, link); });
            },
        .on_drained =
-           [this, link] {
-             step([&](runtime::Daemon& d, Instant now) { d.on_link_drained(now, link); });
+           [this, link](std::size_t parts) {
+             step([&](runtime::Daemon& d, Instant now) { d.on_link_drained(now, link, parts); });
            }},
       {.memory = [this](std::size_t bytes) { return memory_for(bytes); }});
   links_[link] = connection;

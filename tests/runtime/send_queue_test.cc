@@ -232,22 +232,48 @@ TEST_CASE("what left while a link was full is told, with its time, and of all el
   const Instant begin{1s};
   CHECK_FALSE(share.give(begin, 60, 60, options));
   CHECK(share.give(begin, 160, 220, options));
-  CHECK(share.on_drained(begin + 5s, options).bytes == 0);
+  CHECK(share.on_drained(begin + 5s, 1, 220, options).bytes == 0);
   for (std::uint64_t all = 420; all <= 620; all += 200) {
     CHECK(share.give(begin + 6s, 200, all, options));
   }
   CHECK(share.is_full());
 
-  const LinkShare::Left first = share.on_drained(begin + 7s, options);
+  const LinkShare::Left first = share.on_drained(begin + 7s, 1, 0, options);
   CHECK((first.bytes == 200 && first.time == 1s && first.all == 620));
   CHECK_FALSE(share.is_full());
   CHECK(share.give(begin + 7s, 1000, 2000, options));
-  const LinkShare::Left second = share.on_drained(begin + 9s, options);
+  const LinkShare::Left second = share.on_drained(begin + 9s, 1, 0, options);
   CHECK((second.bytes == 200 && second.time == 2s && second.all == 2000));
   CHECK(share.is_full());  // Of a large envelope, until it has left.
-  CHECK(share.on_drained(begin + 10s, options).bytes == 1000);
+  CHECK(share.on_drained(begin + 10s, 1, 0, options).bytes == 1000);
   CHECK_FALSE(share.is_full());
-  CHECK(share.on_drained(begin + 10s, options).bytes == 0);
+  CHECK(share.on_drained(begin + 10s, 1, 0, options).bytes == 0);
+}
+
+// As a driver tells of them whose socket takes much at once.
+TEST_CASE("parts of a share that left together have one time, that of all of them") {
+  ChannelOptions options;
+  options.share_time = 1s;
+  options.share_min = 100;
+  options.share_max = 400;
+  LinkShare share;
+  Instant now{1s};
+  std::uint64_t all = 0;
+  for (int round = 0; round < 50; ++round) {
+    std::size_t parts = 0;
+    while (!share.is_full()) {
+      if (share.give(now, 10, all += 10, options)) ++parts;
+    }
+    const std::uint64_t then = all;
+    const std::uint64_t full = share.bytes();
+    now += 4s;    // 100 in a second at most
+    all += 1000;  // other links
+    const LinkShare::Left left = share.on_drained(now, parts, all, options);
+    CHECK(2 * left.bytes > full);
+    CHECK(left.all == then);
+    CHECK(share.on_drained(now, 1, all, options).bytes == 0);
+  }
+  CHECK(share.bytes() < 110);
 }
 
 TEST_CASE("a link's share is what it carries in 16 ms, within bounds") {
@@ -263,10 +289,10 @@ TEST_CASE("a link's share is what it carries in 16 ms, within bounds") {
       while (share.is_full()) {
         now += Duration(static_cast<Duration::rep>(waiting / 4 * 1'000'000'000 / rate));
         waiting -= waiting / 4;
-        share.on_drained(now, options);
+        share.on_drained(now, 1, 0, options);
       }
       if (share.give(now, bytes, 0, options) && pause > Duration{}) {
-        share.on_drained(now + pause, options);
+        share.on_drained(now + pause, 1, 0, options);
       }
     }
     return share.bytes();

@@ -59,7 +59,7 @@ struct End {
             .on_batch_end = [this] { ++batches; },
             .on_closed = [this](const Error& why) { closed = why; },
             .on_part = [this] { ++parts; },
-            .on_drained = [this] { ++drained; }});
+            .on_drained = [this](std::size_t marks) { drained += marks; }});
   }
   End(const End&) = delete;
   End& operator=(const End&) = delete;
