@@ -23,8 +23,9 @@ constexpr Duration kNoticeable = 1s;
 /// What has come in is looked at this often, even by a program that always finds enough to do in
 /// what came before; more often only when it waits. A look is a system call.
 constexpr Duration kLookEvery = 1ms;
-/// How soon a broadcast notices that those it waits for do not catch up.
-constexpr Duration kChaseEvery = 100ms;
+/// How soon a broadcast notices that those it waits for do not catch up, and a vnode that is wanted
+/// elsewhere that the end of a message does not come.
+constexpr Duration kLookAgain = 100ms;
 
 /// How long the daemon may take to see that we have closed the connection.
 constexpr Duration kFarewell = 2s;
@@ -268,7 +269,7 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
   }
   SteadyTime until = is_news() ? std::max(due, now) : now + kNoticeable * 60;
   if (wait.deadline) until = std::min(until, *wait.deadline);
-  if (endpoint_.casts().is_waiting()) until = std::min(until, now + kChaseEvery);
+  if (endpoint_.is_waiting()) until = std::min(until, now + kLookAgain);
   wait.has_slept = true;
   if (is_polled_) {
     came_in_.wait_until(lock, until);

@@ -50,8 +50,9 @@ bool Steps::pass() {
     --left_;
     return true;
   }
-  const bool wants_to_move =
-      engine_.query([this](const Endpoint& endpoint) { return is_move_due(endpoint); });
+  const bool wants_to_move = engine_.query([this](const Endpoint& endpoint) {
+    return is_move_due(endpoint) || !endpoint.departing().empty();
+  });
   const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
   cast(held, {wants_to_move ? 1U : 0U, step_us()});
   return true;
@@ -67,7 +68,7 @@ bool Steps::gather() {
   const std::uint64_t pace = step_us();
   Woken woken = Woken::kMove;
   while (woken == Woken::kMove) {
-    move(taking_part);
+    move(&taking_part);
     const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
     cast(held.minus(taking_part), {0, pace});
     taking_part = held;
@@ -174,9 +175,12 @@ bool Steps::pass_alone() {
   }
 }
 
-void Steps::move(const VnodeSet& staying) {
+void Steps::move(const VnodeSet* staying) {
   if (!moving_) {
-    const auto begin = [&](Endpoint& endpoint) { return endpoint.begin_safe_point(staying); };
+    const auto begin = [&](Endpoint& endpoint) {
+      const VnodeSet going = staying ? endpoint.departing().minus(*staying) : endpoint.due();
+      return endpoint.begin_safe_point(going);
+    };
     auto point = engine_.call(begin);
     moving_ = Moving{};
     moving_->point = std::move(point);

@@ -49,12 +49,12 @@ class Steps {
   /// Takes the results of the vote that is under way out of the mailboxes, so that nobody else
   /// receives them. Called with the endpoint, that is, with the engine's mutex.
   void set_aside(runtime::Endpoint& endpoint);
-  /// Lets go and takes in what is due, but for `staying`. Throws Failure (kLimit) for a state too
-  /// large to move; then the job ends.
-  void move(const VnodeSet& staying = {});
+  /// Lets go and takes in what is due; at a gathering all but `staying`. Throws Failure (kLimit)
+  /// for a state too large to move; then the job ends.
+  void move(const VnodeSet* staying = nullptr);
   /// Something is to be let go or taken in.
   [[nodiscard]] bool is_move_due(const runtime::Endpoint& endpoint) const {
-    return moving_ || !endpoint.next_arrivals().empty() || !endpoint.departing().empty();
+    return moving_ || !endpoint.next_arrivals().empty() || !endpoint.due().empty();
   }
   /// The process will never hold anything again.
   [[nodiscard]] static bool is_over(const runtime::Endpoint& endpoint);

@@ -51,6 +51,7 @@ Endpoint::Endpoint(const EndpointConfig& config)
 // --- Inputs ----------------------------------------------------------------------------------
 
 void Endpoint::on_time(Instant now) {
+  departing_.on_time(now);
   holdings_.on_time(now);
   casts_.on_time(now, outputs_);
 }
@@ -63,7 +64,8 @@ void Endpoint::on_message(ToApplication message) {
 std::vector<ToDaemon> Endpoint::take_outputs() {
   if (holdings_.has_credits() || targets_.has_credits()) emit_credits();
   if (kept_news_.has_news(outflows_, casts_)) {
-    if (auto news = kept_news_.take(outflows_, casts_, all())) outputs_.push_back(std::move(*news));
+    if (auto news = kept_news_.take(outflows_, casts_, held().united(next_arrivals())))
+      outputs_.push_back(std::move(*news));
   }
   if (contributions_.has_tokens()) {
     for (ReductionToken& token : contributions_.take_tokens()) {
@@ -129,13 +131,13 @@ void Endpoint::deliver(const Delivery& delivery) {
 
 /// Processors have died: what was on its way, in either direction, may be lost.
 void Endpoint::handle(const AppRepair& m) {
-  ask(all(), {.is_lost = true});
+  ask(held().united(next_arrivals()), {.is_lost = true});
   contributions_.on_line(m.line);
   ask_targets({});
 }
 
 void Endpoint::handle(const AppRelease& m) {
-  departing_ = departing_.united(m.vnodes.common(held()));
+  departing_.add(m.vnodes.common(held()));
   // What is known to have arrived need not move with them. To ask about little would cost more.
   ask(m.vnodes, {.least = config_.worth_asking});
   const VnodeSet passing = m.vnodes.common(next_arrivals());
@@ -233,7 +235,7 @@ Status Endpoint::check_room(std::uint64_t bytes) {
 void Endpoint::ask_for_room() {
   const std::uint64_t kept = kept_bytes();
   if (std::exchange(asked_at_, kept) == kept) return;
-  ask(all(), {.once = true});
+  ask(held().united(next_arrivals()), {.once = true});
   ask_targets({.once = true});
 }
 
@@ -308,6 +310,7 @@ void Endpoint::ask_targets(const Asking& how) {
   }
 }
 
+/// Flows that could bring such messages go on beyond their windows.
 Status Endpoint::want(const Selector& wanted) {
   if (holdings_.want(wanted)) return success();
   return Error{ErrorCode::kLimit, std::to_string(holdings_.bytes() >> 20U) +
@@ -319,7 +322,7 @@ void Endpoint::close() {
   // Of an allreduce that this process takes part in others may still want the result.
   targets_.close([this](VnodeId target) { return contributions_.keeps_for_all(target, target); });
   outputs_.push_back(AppClosing{});
-  ask(all(), {});
+  ask(held().united(next_arrivals()), {});
   ask_targets({});
 }
 
@@ -423,7 +426,7 @@ void Endpoint::acknowledge() {
 }
 
 void Endpoint::release(const VnodeSet& vnodes) {
-  departing_ = departing_.united(vnodes.common(held()));
+  departing_.add(vnodes.common(held()));
 }
 
 void Endpoint::abort(std::int32_t code, std::string reason) {
@@ -432,10 +435,10 @@ void Endpoint::abort(std::int32_t code, std::string reason) {
 
 // --- Safe points -----------------------------------------------------------------------------
 
-SafePoint Endpoint::begin_safe_point(const VnodeSet& staying) {
+SafePoint Endpoint::begin_safe_point(const VnodeSet& going) {
   PHX_CHECK(!packing_);
   SafePoint point;
-  point.departing = departing_.minus(staying).minus(immovable(outflows_, casts_, departing_));
+  point.departing = going.common(departing()).minus(immovable(outflows_, casts_, departing()));
   for (const VnodeId vnode : next_arrivals().ids()) {
     point.arriving.push_back({vnode, std::exchange(holdings_.bundle(vnode).state, {})});
   }
@@ -447,7 +450,7 @@ SafePoint Endpoint::begin_safe_point(const VnodeSet& staying) {
 void Endpoint::finish_safe_point(std::map<VnodeId, Payload> states) {
   PHX_CHECK(packing_);
   const VnodeSet leaving = *std::exchange(packing_, {});
-  departing_ = departing_.minus(leaving);
+  departing_.remove(leaving);
   if (leaving.empty()) return;
   std::vector<std::pair<VnodeId, VnodeBundle>> bundles;
   for (const VnodeId vnode : leaving.ids()) {
@@ -479,12 +482,16 @@ void Endpoint::emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundle
   outputs_.push_back(std::move(released));
 }
 
+bool Endpoint::is_waiting() const {
+  return casts_.is_waiting() || due() != departing();
+}
+
 void Endpoint::check_invariants() const {
   holdings_.check_invariants();
   outflows_.check_invariants();
   casts_.check_invariants();
   contributions_.check_invariants();
-  PHX_CHECK(held().contains_all(departing_));
+  PHX_CHECK(held().contains_all(departing()));
   PHX_CHECK(acknowledged_ <= received_);
 }
 

@@ -12,6 +12,7 @@
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
 #include "runtime/endpoint/contributions.h"
+#include "runtime/endpoint/departing.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/endpoint/endpoint_parts.h"
 #include "runtime/endpoint/holdings.h"
@@ -54,8 +55,7 @@ class Endpoint {
   [[nodiscard]] Status announce(VnodeId target, std::uint64_t number, const Payload& value);
   /// The oldest waiting message that matches, with the vnode that received it.
   [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted);
-  /// A call waits in vain for such messages: flows that could bring one go on beyond their windows.
-  [[nodiscard]] Status want(const Selector& wanted);
+  [[nodiscard]] Status want(const Selector& wanted);  ///< A call waits for it in vain.
   void ask(VnodeId from, VnodeId to);  ///< So outflows().is_all_received() is heard of soon.
   void acknowledge();                  ///< Everything received: worth calling before a wait.
   void assume(const VnodeSet& vnodes) { outputs_.push_back(AppAssume{vnodes}); }
@@ -68,9 +68,8 @@ class Endpoint {
   void abort(std::int32_t code, std::string reason);
 
   // Safe points: begin; the application packs and installs; finish. REQUIRES that they alternate.
-  /// `staying` are kept for a later safe point although they are wanted back.
-  [[nodiscard]] SafePoint begin_safe_point(const VnodeSet& staying = {});
-  void finish_safe_point(std::map<VnodeId, Payload> states);  ///< Of those that depart.
+  [[nodiscard]] SafePoint begin_safe_point(const VnodeSet& going);  ///< Those, if wanted back.
+  void finish_safe_point(std::map<VnodeId, Payload> states);        ///< Of those that depart.
 
   // Queries. References are valid until the next input or command.
   [[nodiscard]] const std::optional<AppAttached>& attached() const { return attached_; }
@@ -78,12 +77,14 @@ class Endpoint {
   [[nodiscard]] const VnodeSet& held() const { return holdings_.held(); }
   /// Granted, to be installed; wanted back, to be packed: both at the next safe point.
   [[nodiscard]] const VnodeSet& next_arrivals() const { return holdings_.arriving(); }
-  [[nodiscard]] const VnodeSet& departing() const { return departing_; }
+  [[nodiscard]] const VnodeSet& departing() const { return departing_.all(); }
+  [[nodiscard]] VnodeSet due() const { return departing_.due(holdings_); }  ///< See Departing.
+  [[nodiscard]] bool is_waiting() const;  ///< on_time() may have consequences.
   [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
   [[nodiscard]] bool retired() const { return retired_; }
-  /// All that was sent is received, and reductions are complete; what is not, for a person.
+  /// All that was sent is received, and reductions are complete.
   [[nodiscard]] bool is_settled() const { return kept_bytes() == 0; }
-  [[nodiscard]] std::string unsettled() const;
+  [[nodiscard]] std::string unsettled() const;  ///< What is not, for a person.
   [[nodiscard]] const Outflows& outflows() const { return outflows_; }
   [[nodiscard]] const CastOutflows& casts() const { return casts_; }
   [[nodiscard]] const Contributions& contributions() const { return contributions_; }
@@ -124,7 +125,6 @@ class Endpoint {
   void emit_broadcast(collectives::BroadcastPiece piece, const Payload& payload);
   void emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundles);
   [[nodiscard]] Status check_use(VnodeId mine, VnodeId other) const;
-  [[nodiscard]] VnodeSet all() const { return held().united(holdings_.arriving()); }
   EndpointConfig config_;
   Holdings holdings_;
   Outflows outflows_;
@@ -136,7 +136,7 @@ class Endpoint {
   std::vector<ToDaemon> outputs_;
   SpareRoom<ToDaemon> room_;
   std::optional<AppAttached> attached_;
-  VnodeSet departing_;               ///< A part of the held vnodes.
+  Departing departing_;              ///< A part of the held vnodes.
   std::optional<VnodeSet> packing_;  ///< Between begin and finish of a safe point: what departs.
   std::uint64_t received_ = 0;       ///< Number of the last delivery.
   std::uint64_t acknowledged_ = 0;

@@ -121,6 +121,21 @@ void Holdings::add(VnodeParcel parcel) {
   arriving_.insert(parcel.vnode);
 }
 
+bool Holdings::has_untaken(VnodeId id, std::uint64_t bytes) const {
+  const Vnode& vnode = vnodes_.at(id);
+  std::uint64_t sum = 0;
+  for (const auto* streams : {&vnode.bundle.from_vnodes, &vnode.bundle.from_roots}) {
+    for (const auto& [from, stream] : streams->active()) {
+      for (const Payload& piece : stream.begun) sum += piece.size();
+    }
+  }
+  for (const Waiting& waiting : vnode.mailbox) {
+    if (sum > bytes) break;
+    sum += waiting.message.payload.size();
+  }
+  return sum > bytes;
+}
+
 void Holdings::install() {
   for (const VnodeId id : arriving_.ids()) {
     for (const Waiting& waiting : vnodes_.at(id).mailbox) order_.add(waiting.arrival, id);

@@ -87,8 +87,8 @@ class Holdings {
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] bool has_credits() const;  ///< take_credits() or take_cast_credits() do something.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_ + casts_.bytes(); }  ///< That wait.
-  /// Of messages that were put into mailboxes.
-  [[nodiscard]] std::uint64_t arrivals() const { return arrivals_; }
+  [[nodiscard]] std::uint64_t arrivals() const { return arrivals_; }             ///< In mailboxes.
+  [[nodiscard]] bool has_untaken(VnodeId, std::uint64_t bytes) const;  ///< More; also unfinished.
   void check_invariants() const;
 
  private:

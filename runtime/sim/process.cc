@@ -123,7 +123,7 @@ void Process::take_turn(Instant now) {
   receive();
   for (auto& [vnode, state] : states_) act(now, vnode, state);
   workload_.ledger().pending(endpoint_.targets().most_pending(), most_ahead(workload_.options()));
-  const bool is_needed = !endpoint_.next_arrivals().empty() || !endpoint_.departing().empty();
+  const bool is_needed = !endpoint_.next_arrivals().empty() || !endpoint_.due().empty();
   if (is_needed && rng_.chance(workload_.options().safe_point_chance)) pass_safe_point();
   adopt_orphans(now);
   endpoint_.acknowledge();
@@ -311,7 +311,7 @@ Payload Process::pack(VnodeId vnode, const State& state) {
 }
 
 void Process::pass_safe_point() {
-  const runtime::SafePoint point = endpoint_.begin_safe_point();
+  const runtime::SafePoint point = endpoint_.begin_safe_point(endpoint_.due());
   std::map<VnodeId, Payload> packed;
   for (const VnodeId vnode : point.departing.ids()) {
     const auto found = states_.find(vnode);

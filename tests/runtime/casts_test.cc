@@ -70,7 +70,7 @@ struct Mesh {
     return vnodes(i * each_, (i + 1) * each_ - 1);
   }
   void pass_safe_point(std::size_t i) {
-    static_cast<void>(processes_[i].endpoint.begin_safe_point());
+    static_cast<void>(processes_[i].endpoint.begin_safe_point(processes_[i].endpoint.due()));
     processes_[i].endpoint.finish_safe_point({});
   }
 
@@ -389,7 +389,7 @@ TEST_CASE(
   Endpoint sink({.piece_bytes = kPiece, .inflows = small});
   sink.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, "", 0});
   sink.on_message(AppGrant{{{VnodeId{3}, 1, {}}}});
-  static_cast<void>(sink.begin_safe_point());
+  static_cast<void>(sink.begin_safe_point(sink.due()));
   sink.finish_safe_point({});
   std::uint64_t seq = 0;
   for (const VnodeId root : {VnodeId{0}, VnodeId{1}, VnodeId{2}}) {  // the third one does not fit
@@ -399,7 +399,7 @@ TEST_CASE(
   static_cast<void>(sink.take_outputs());
 
   sink.on_message(AppRelease{vnodes(3, 3)});
-  static_cast<void>(sink.begin_safe_point());
+  static_cast<void>(sink.begin_safe_point(sink.due()));
   sink.finish_safe_point({});
 
   std::vector<CastCredit> credits;
@@ -417,7 +417,7 @@ TEST_CASE(
   Endpoint sink({.piece_bytes = kPiece, .inflows = kInflows});
   sink.on_message(AppAttached{JobId{1}, ProcessorId{1}, 2, "", 0});
   sink.on_message(AppGrant{{{VnodeId{0}, 1, {}}}});
-  static_cast<void>(sink.begin_safe_point());
+  static_cast<void>(sink.begin_safe_point(sink.due()));
   sink.finish_safe_point({});
   std::uint64_t seq = 0;
   const auto piece = [&](std::uint64_t number) {

@@ -370,7 +370,7 @@ struct Job {
       for (std::uint64_t v = 2 * i; v < 2 * i + 2; ++v)
         grant.parcels.push_back({VnodeId{v}, 1, {}});
       processes[i].on_message(std::move(grant));
-      static_cast<void>(processes[i].begin_safe_point());
+      static_cast<void>(processes[i].begin_safe_point(processes[i].due()));
       processes[i].finish_safe_point({});
     }
   }

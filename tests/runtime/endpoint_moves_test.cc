@@ -248,7 +248,7 @@ class Mesh {
 
   void safe_point(std::size_t i) {
     Endpoint& endpoint = processes_[i].endpoint;
-    const auto point = endpoint.begin_safe_point();
+    const auto point = endpoint.begin_safe_point(endpoint.due());
     for (const Arrival& arrival : point.arriving) {
       if (arrival.state) CHECK(arrival.state->text() == "state of " + to_string(arrival.vnode));
     }

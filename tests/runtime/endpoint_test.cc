@@ -38,7 +38,7 @@ struct Harness {
       : endpoint(std::move(config)) {
     endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
     grant(held);
-    static_cast<void>(endpoint.begin_safe_point());
+    static_cast<void>(endpoint.begin_safe_point(endpoint.due()));
     endpoint.finish_safe_point({});
   }
   ~Harness() { endpoint.check_invariants(); }
@@ -110,7 +110,7 @@ TEST_CASE("a long message is put together in one room, which the application may
                      }});
   endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
   endpoint.on_message(AppGrant{{{v1, 1, {}}}});
-  static_cast<void>(endpoint.begin_safe_point());
+  static_cast<void>(endpoint.begin_safe_point(endpoint.due()));
   endpoint.finish_safe_point({});
   Bytes piece = {std::byte{'a'}, std::byte{'b'}};
 
@@ -182,7 +182,7 @@ TEST_CASE("a near message waits for an earlier one that is still on its way") {
   REQUIRE(h.endpoint.send(v0, v1, 0, text("first")).ok());
   const auto far = h.sent<AppSend>();
   h.grant({v1});
-  static_cast<void>(h.endpoint.begin_safe_point());
+  static_cast<void>(h.endpoint.begin_safe_point(h.endpoint.due()));
   h.endpoint.finish_safe_point({});
 
   REQUIRE(h.endpoint.send(v0, v1, 0, text("second")).ok());
@@ -229,7 +229,7 @@ TEST_CASE("broadcasts and long values are cut as the job says, within limits") {
     AppGrant grant;
     grant.parcels.push_back({v0, 1, {}});
     endpoint.on_message(grant);
-    static_cast<void>(endpoint.begin_safe_point());
+    static_cast<void>(endpoint.begin_safe_point(endpoint.due()));
     endpoint.finish_safe_point({});
     static_cast<void>(endpoint.take_outputs());
     REQUIRE(endpoint.broadcast(v0, 3, Payload(Bytes(kBytes))).ok());
@@ -393,7 +393,7 @@ TEST_CASE("a vnode takes its mailbox, filters and counters along") {
 
   a.endpoint.on_message(AppRelease{{v0}});
   CHECK(a.endpoint.departing() == VnodeSet{v0});
-  const auto point = a.endpoint.begin_safe_point();
+  const auto point = a.endpoint.begin_safe_point(a.endpoint.due());
   CHECK(point.departing == VnodeSet{v0});
   a.endpoint.finish_safe_point({{v0, text("state of v0")}});
   auto released = a.sent<AppReleased>();
@@ -403,7 +403,7 @@ TEST_CASE("a vnode takes its mailbox, filters and counters along") {
   b.endpoint.on_message(AppGrant{{{v0, 2, std::move(released[0].vnodes.at(0).second)}}});
   b.deliver(PointToPoint{v3, v0, 1, 0, false, text("came after")});
   CHECK(b.received(v0).empty());
-  const auto arrival = b.endpoint.begin_safe_point();
+  const auto arrival = b.endpoint.begin_safe_point(b.endpoint.due());
   b.endpoint.finish_safe_point({});
 
   REQUIRE(arrival.arriving.size() == 1);
@@ -424,7 +424,7 @@ TEST_CASE("deliveries for a vnode that is gone are ignored, those for one not in
 
   CHECK(h.endpoint.counters().strays == 1);
   CHECK_FALSE(h.endpoint.take({}).has_value());
-  CHECK(h.endpoint.begin_safe_point().arriving.size() == 1);
+  CHECK(h.endpoint.begin_safe_point(h.endpoint.due()).arriving.size() == 1);
   h.endpoint.finish_safe_point({});
   CHECK(h.received(v1) == Texts{"for v1"});
 }
@@ -440,7 +440,7 @@ TEST_CASE("a vnode wanted back before its installation passes through untouched"
   const auto released = h.sent<AppReleased>();
   REQUIRE(released.size() == 1);
   CHECK(released[0].vnodes.at(0).second == bundle);
-  CHECK(h.endpoint.begin_safe_point().arriving.empty());
+  CHECK(h.endpoint.begin_safe_point(h.endpoint.due()).arriving.empty());
   h.endpoint.finish_safe_point({});
 }
 
@@ -466,11 +466,11 @@ TEST_CASE("limits: a vnode that is too large to move aborts the job with a sente
   message.payload = Payload(Bytes(std::size_t{1} << 20U));
   grant.parcels[0].bundle.mailbox.assign(1300, message);
   h.endpoint.on_message(std::move(grant));
-  static_cast<void>(h.endpoint.begin_safe_point());
+  static_cast<void>(h.endpoint.begin_safe_point(h.endpoint.due()));
   h.endpoint.finish_safe_point({});
   h.endpoint.on_message(AppRelease{{v1}});
 
-  static_cast<void>(h.endpoint.begin_safe_point());
+  static_cast<void>(h.endpoint.begin_safe_point(h.endpoint.departing()));
   h.endpoint.finish_safe_point({});
 
   const auto said = h.sent<AppFinish>();

@@ -28,7 +28,7 @@ struct Pair {
         : endpoint({.piece_bytes = piece, .outbox_bytes_max = outbox, .inflows = kInflows}) {
       endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
       endpoint.on_message(AppGrant{{{holds, 1, {}}}});
-      static_cast<void>(endpoint.begin_safe_point());
+      static_cast<void>(endpoint.begin_safe_point(endpoint.due()));
       endpoint.finish_safe_point({});
     }
     Endpoint endpoint;
@@ -228,7 +228,7 @@ TEST_CASE(
   Endpoint sink({.piece_bytes = kPiece, .inflows = small});
   sink.on_message(AppAttached{JobId{1}, ProcessorId{1}, 100, ""});
   sink.on_message(AppGrant{{{VnodeId{99}, 1, {}}}});
-  static_cast<void>(sink.begin_safe_point());
+  static_cast<void>(sink.begin_safe_point(sink.due()));
   sink.finish_safe_point({});
   Outflows sources(kInflows.unasked_bytes);
   Outflows::Pieces flying;
@@ -360,7 +360,7 @@ TEST_CASE(
     "a vnode that moves asks nobody, unless somebody has died meanwhile, or its program is done") {
   const auto release = [](Endpoint& endpoint) {
     endpoint.on_message(AppRelease{VnodeSet{v0}});
-    static_cast<void>(endpoint.begin_safe_point());
+    static_cast<void>(endpoint.begin_safe_point(endpoint.due()));
     endpoint.finish_safe_point({{v0, bytes(1)}});
     for (ToDaemon& output : endpoint.take_outputs()) {
       CHECK(!std::holds_alternative<AppFlow>(output));  // not worth it

@@ -95,13 +95,13 @@ TEST_CASE("limits: a vnode that keeps more than can move leaves at a later safe 
   Endpoint endpoint(config);
   endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 2, "", 0, 0});
   endpoint.on_message(AppGrant{{{v0, 1, {}}}});
-  static_cast<void>(endpoint.begin_safe_point());
+  static_cast<void>(endpoint.begin_safe_point(endpoint.due()));
   endpoint.finish_safe_point({});
   const Payload payload(Bytes(64 * kMiB));
   for (int i = 0; i < 17; ++i) REQUIRE(endpoint.send(v0, v1, 0, payload).ok());
   endpoint.on_message(AppRelease{{v0}});
 
-  CHECK(endpoint.begin_safe_point().departing.empty());
+  CHECK(endpoint.begin_safe_point(endpoint.due()).departing.empty());
   endpoint.finish_safe_point({});
   CHECK(endpoint.departing() == VnodeSet{v0});
   const std::uint64_t sent = endpoint.outflows().kept_bytes() / config.piece_bytes;
@@ -110,7 +110,7 @@ TEST_CASE("limits: a vnode that keeps more than can move leaves at a later safe 
     endpoint.on_message(AppDeliver{below + 1, credit});
   }
 
-  CHECK(endpoint.begin_safe_point().departing == VnodeSet{v0});
+  CHECK(endpoint.begin_safe_point(endpoint.due()).departing == VnodeSet{v0});
   endpoint.finish_safe_point({});
 }
 

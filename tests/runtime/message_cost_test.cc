@@ -32,7 +32,7 @@ class MessagePair {
       net_.attach(id, kJob);
       for (AppAttached& m : net_.heard_by_application<AppAttached>(id)) take(i, std::move(m));
       for (AppGrant& m : net_.heard_by_application<AppGrant>(id)) take(i, std::move(m));
-      static_cast<void>(endpoints_.at(i).begin_safe_point());
+      static_cast<void>(endpoints_.at(i).begin_safe_point(endpoints_.at(i).due()));
       endpoints_.at(i).finish_safe_point({});
     }
     bytes_.reserve(4096);
