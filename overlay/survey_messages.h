@@ -78,6 +78,7 @@ struct SurveyReport {
   std::optional<Duration> overhead;
   NetworkVersion version;  ///< Of the network that the sender knows; of round 0 only.
   std::vector<Rate> rates = {};
+  std::uint64_t traffic = 0;  ///< While it measured round trips: sent to all, or taken if more.
   friend bool operator==(const SurveyReport&, const SurveyReport&) = default;
 };
 /// From the surveyor to all: the network is this.

@@ -65,6 +65,9 @@ class RateGauge {
   /// Stops, and warms nothing any more.
   void leave(Outbox& out);
 
+  /// Bytes per second, as far as rates are told apart.
+  [[nodiscard]] std::uint64_t rate_of(std::uint64_t bytes, Duration time) const;
+
  private:
   /// One download.
   struct Flight {
@@ -98,7 +101,6 @@ class RateGauge {
   void on_complete(Instant now, Outbox& out);
   [[nodiscard]] bool is_slow(const Flight& flight, Duration counted) const;
   [[nodiscard]] bool is_sure(const Flight& flight, std::uint64_t before, Duration counted) const;
-  [[nodiscard]] std::uint64_t rate_of(std::uint64_t bytes, Duration time) const;
   void close(Instant now, Outbox& out);
   void finish(Instant now, Outbox& out);
 

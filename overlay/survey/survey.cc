@@ -88,6 +88,8 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyTask& m, Outbox& 
   absorb(stopped, out);
   report_.reset();
   downloads_ = m.downloads;
+  traffic_at_task_ = traffic_;
+  task_at_ = now;
   Gauge::Outbox measured;
   gauge_.on_task(now, from, m, measured);
   absorb(now, measured, out);
@@ -265,6 +267,9 @@ void Survey::absorb_items(From& from, Outbox& out, OnEvent on_event) {
 void Survey::absorb(Instant now, Gauge::Outbox& from, Outbox& out) {
   absorb_items(from, out, [&](Gauge::Done& done) {
     report_ = std::move(done);
+    const std::uint64_t bytes =
+        std::max(traffic_.taken - traffic_at_task_.taken, traffic_.sent - traffic_at_task_.sent);
+    report_->report.traffic = rate_gauge_.rate_of(bytes, now - task_at_);
     RateGauge::Outbox downloaded;
     rate_gauge_.on_task(now, std::exchange(downloads_, {}), downloaded);
     absorb(downloaded, out);

@@ -15,6 +15,8 @@ constexpr std::size_t kOverheadsKept = 64;
 /// Nothing is slower, or faster, and can be measured.
 constexpr std::uint64_t kRateLeast = 1'000;
 constexpr std::uint64_t kRateMost = 1'000'000'000'000;
+/// Whoever sends, or takes, this part of what an interface carries may have a row in front of it.
+constexpr double kMuchTraffic = 0.125;
 
 }  // namespace
 
@@ -110,7 +112,7 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
 /// What is still reported of a run that is over counts no more.
 void Surveyor::forget_run() {
   ++round_;
-  awaited_ = measured_ = {};
+  awaited_ = measured_ = busy_ = {};
   downloads_.clear();
   asked_.clear();
   samples_ = {};
@@ -267,6 +269,15 @@ void Surveyor::begin_rates(Instant now, Outbox& out) {
   ask(now, all, askers, out);
 }
 
+/// What stands in front of a busy interface is no part of a way: such a round trip may tell that
+/// the way is shorter, and not that it is longer.
+void Surveyor::drop_queues() {
+  std::erase_if(samples_, [this](const SiteFinder::Sample& sample) {
+    const bool is_busy = busy_.contains(sample.from) || busy_.contains(sample.to);
+    return is_busy && sample.round_trip > far(sample.to, sample.from);
+  });
+}
+
 KnownNetwork Surveyor::current() const {
   KnownNetwork network = finder_.network();
   rates_.fill(network, found_.restricted_to(live_));
@@ -277,6 +288,8 @@ void Surveyor::on_report(Instant now, ProcessorId from, const SurveyReport& repo
   if (!is_active_ || report.round != round_ || !awaited_.contains(from)) return;
   awaited_.erase(from);
   measured_.insert(from);
+  const auto usual = static_cast<double>(at_ask_.usual.in_bytes_per_second.value_or(kRateMost));
+  if (static_cast<double>(report.traffic) > kMuchTraffic * usual) busy_.insert(from);
   for (const auto& [landmark, time] : report.round_trips) {
     const bool is_sane = time > Duration{} && time < kRoundTripMost;
     if (is_sane && landmark != from && live_.contains(landmark)) {
@@ -342,6 +355,7 @@ void Surveyor::end_round(Instant now, Outbox& out) {
   }
   awaited_ = {};
   if (stage_ == Stage::kPatrol) {
+    drop_queues();
     finder_.on_again(samples_);
     return end_run(now, out);
   }

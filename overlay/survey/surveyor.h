@@ -70,6 +70,7 @@ class Surveyor {
   void add_glances(const std::vector<ProcessorId>& askers, std::vector<SurveyTask>& tasks);
   /// True: it is clear who is to blame for something slow.
   bool read_rates(ProcessorId from, const SurveyReport& report);
+  void drop_queues();
   /// What is known now, of those who live.
   [[nodiscard]] KnownNetwork current() const;
   void ask(Instant now, const std::vector<SurveyTask>& tasks,
@@ -94,6 +95,7 @@ class Surveyor {
   std::vector<ProcessorId> candidates_;
   ProcessorSet awaited_;                                 ///< Whose report is missing.
   ProcessorSet measured_;                                ///< Whose report is there.
+  ProcessorSet busy_;                                    ///< Of these: had other traffic.
   ProcessorSet silent_;                                  ///< Did not report in this run.
   std::set<std::pair<ProcessorId, ProcessorId>> asked_;  ///< In this run: who measures whom.
   std::vector<SiteFinder::Sample> samples_;              ///< Of this run.

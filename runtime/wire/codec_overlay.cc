@@ -161,7 +161,7 @@ void add(const overlay::SurveyTask& in, pb::OverlayMessage& out, Sink& /*sink*/)
 }
 
 void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*/) {
-  const auto& [round, round_trips, overhead, version, rates] = in;
+  const auto& [round, round_trips, overhead, version, rates, traffic] = in;
   pb::SurveyReport& report = *out.mutable_survey_report();
   report.set_round(round);
   for (const auto& [landmark, time] : round_trips) {
@@ -170,6 +170,7 @@ void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*
     one.set_time(duration_number(time));
   }
   if (overhead) report.set_overhead(duration_number(*overhead));
+  report.set_traffic(traffic);
   report.set_number(version.number);
   report.set_author(version.author.value);
   for (const auto& [peer, at_least, at_most, taken, sent] : rates) {
@@ -202,7 +203,7 @@ overlay::SurveyTask read_task(const pb::SurveyTask& in, Source& source) {
 
 overlay::SurveyReport read_report(const pb::SurveyReport& in, Source& source) {
   overlay::SurveyReport report{
-      in.round(), {}, std::nullopt, {in.number(), ProcessorId{in.author()}}, {}};
+      in.round(), {}, std::nullopt, {in.number(), ProcessorId{in.author()}}, {}, in.traffic()};
   for (const pb::SurveyReport::RoundTrip& one : in.round_trips()) {
     report.round_trips.push_back(
         {ProcessorId{one.landmark()}, source.duration(one.time(), "RoundTrip.time")});

@@ -147,6 +147,7 @@ overlay::Message RandomMessages::overlay_message() {
         report.round_trips.push_back({landmark, duration()});
       }
       if (flip()) report.overhead = duration();
+      report.traffic = number();
       return report;
     }
     case 14:

@@ -89,7 +89,12 @@ bool SurveyNet::step(Instant end) {
     const Letter letter = std::move(mail.begin()->second);
     mail.erase(mail.begin());
     if (!live.contains(letter.to)) return true;
-    surveys.at(letter.to).on_message(now, letter.from, letter.message, out);
+    Survey& survey = surveys.at(letter.to);
+    if (const auto busy = traffic.find(letter.to); busy != traffic.end()) {
+      survey.on_traffic(
+          {0, busy->second * static_cast<std::uint64_t>(now.time_since_epoch() / 1us) / 1'000'000});
+    }
+    survey.on_message(now, letter.from, letter.message, out);
     take(letter.to, out);
     return true;
   }

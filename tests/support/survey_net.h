@@ -62,6 +62,7 @@ struct SurveyNet {
   ProcessorSet live;
   std::set<ProcessorId> mute;              ///< What they send is lost.
   std::map<ProcessorId, Duration> queued;  ///< So long messages to them wait behind others' bytes.
+  std::map<ProcessorId, std::uint64_t> traffic;  ///< Sent to others besides, bytes per second.
   std::set<ProcessorId> uninformed;        ///< What they should be told of the network is lost.
   std::map<ProcessorId, Survey> surveys;
   std::multimap<Instant, Letter> mail;
