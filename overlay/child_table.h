@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
 #include "overlay/base/tree_view.h"
 #include "overlay/messages.h"
 
@@ -20,15 +22,27 @@ class ChildTable {
   // Inputs. Each returns whether something changed.
   bool attach(ProcessorId child, const Attach& m);
   bool detach(ProcessorId child, std::uint64_t attachment);
+  /// The same, but copies that are under way still find it for twice the time `linger`; who is
+  /// above takes it for below this processor for half of that, until it is known elsewhere.
+  void let_linger(ProcessorId child, std::uint64_t attachment, Instant now);
+  void let_linger(ProcessorId child, Instant now);
+  /// Forgets those that have lingered.
+  bool age(Instant now, Duration linger);
   bool update(ProcessorId child, const UpdateSet& m);
   /// Removes everybody who is not in `live`.
   bool keep_only(const ProcessorSet& live);
 
   // Queries.
-  [[nodiscard]] bool contains(ProcessorId child) const { return entries_.count(child) != 0; }
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  // Those who linger are no children any more, but for children() and below().
+  [[nodiscard]] bool contains(ProcessorId child) const;
+  [[nodiscard]] std::size_t size() const;
+  /// When age() has something to do.
+  [[nodiscard]] std::optional<Instant> next(Duration linger) const;
   [[nodiscard]] std::vector<ProcessorId> ids() const;
-  /// In the order in which they are to be served: who has most below it first, then the newest.
+  /// Those of the same site, as far as they know, without `child`.
+  [[nodiscard]] std::size_t beside(ProcessorId child) const;
+  /// In the order in which they are to be served: who has most below it first, then the newest; who
+  /// lingers last.
   /// Their sets are disjoint.
   [[nodiscard]] std::vector<TreeChild> children() const;
   /// All children and all below them.
@@ -39,7 +53,10 @@ class ChildTable {
     std::uint64_t attachment = 0;
     std::uint64_t version = 0;  ///< Of the last UpdateSet.
     std::uint64_t arrival = 0;  ///< Greater: attached later.
-    ProcessorSet below;
+    bool is_far = false;
+    std::optional<Instant> left = {};  ///< Since when it lingers.
+    bool is_told = true;               ///< Counts in below().
+    ProcessorSet below = {};
   };
 
   std::map<ProcessorId, Entry> entries_;

@@ -3,6 +3,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/time.h"
 #include "overlay/link_stats.h"
+#include "overlay/rate_stats.h"
 
 namespace phx::overlay {
 
@@ -11,6 +12,7 @@ struct Horizon {
   Instant now;
   const ProcessorSet& live;
   const LinkStats& links;
+  const RateStats& rates;
 };
 
 }  // namespace phx::overlay

@@ -54,6 +54,11 @@ bool LinkStats::is_near(ProcessorId peer) const {
   return far && *far * 2 <= measured_.rbegin()->first;
 }
 
+bool LinkStats::is_beside(ProcessorId peer) const {
+  const std::optional<Duration> far = round_trip(peer);
+  return far && *far <= std::clamp<Duration>(measured_.begin()->first * 3, 200us, 1ms);
+}
+
 bool LinkStats::knows_near() const {
   return !measured_.empty() && is_near(measured_.begin()->second);
 }

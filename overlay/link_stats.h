@@ -38,6 +38,9 @@ class LinkStats {
   [[nodiscard]] std::vector<ProcessorId> nearest(std::size_t count) const;
   /// Whether others are at least twice as far as `peer`: probably it is of the same site.
   [[nodiscard]] bool is_near(ProcessorId peer) const;
+  /// Whether it is of the same site, as far as round trips tell: up to three times the shortest
+  /// one, but never below 0.2 ms or above 1 ms.
+  [[nodiscard]] bool is_beside(ProcessorId peer) const;
   /// Whether somebody is near.
   [[nodiscard]] bool knows_near() const;
   [[nodiscard]] std::size_t size() const { return peers_.size(); }

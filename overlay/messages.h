@@ -32,6 +32,8 @@ struct TreeAdvert {
   Label label{};
   std::uint32_t children = 0;
   ProcessorId parent{};  ///< Where repairs and near processors should look next; kNobody: none.
+  /// In a bandwidth tree: how long a MiB takes to come here, est of [Saito08 D] as a time.
+  Duration mebibyte_time{};
   friend bool operator==(const TreeAdvert&, const TreeAdvert&) = default;
 };
 
@@ -71,7 +73,8 @@ struct Attach {
   std::uint64_t attachment = 0;
   std::uint32_t children_seen = 0;
   Label own;
-  ProcessorSet below;  ///< The sender and everybody below it.
+  ProcessorSet below;   ///< The sender and everybody below it.
+  bool is_far = false;  ///< The sender is of another site, as far as it knows.
   friend bool operator==(const Attach&, const Attach&) = default;
 };
 struct AttachReply {

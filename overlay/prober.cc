@@ -53,7 +53,7 @@ void Prober::on_timer(Instant now, Timer timer, const LinkStats& links, Outbox& 
     wanted_ = false;
     last_round_ = now;
     looks_left_ = options_.looks;
-    extra_looks_left_ = options_.looks;
+    extra_looks_left_ = options_.extra_looks;
     chosen = draw(links);
   } else {
     take_suggestions(options_.suggestions, chosen);

@@ -31,6 +31,8 @@ struct ProberOptions {
   /// long apart: by then they have moved too.
   std::size_t looks = 3;
   Duration look_delay = 250ms;
+  /// Further looks for suggestions that come when all is over, per round.
+  std::size_t extra_looks = 3;
   /// Suggested peers probed per look.
   std::size_t suggestions = 10;
 };

@@ -51,8 +51,8 @@ struct SurveyTask {
   std::vector<ProcessorId> landmarks;
   /// Begin at some moment of this time, so that not everybody measures at once.
   Duration spread{};
-  std::uint32_t pings = 1;      ///< To each.
-  bool wants_overhead = false;  ///< Also say what a message costs at an end.
+  std::uint32_t pings = 1;               ///< To each.
+  bool wants_overhead = false;           ///< Also say what a message costs at an end.
   std::vector<Download> downloads = {};  ///< One after the other.
   friend bool operator==(const SurveyTask&, const SurveyTask&) = default;
 };

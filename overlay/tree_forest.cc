@@ -1,6 +1,7 @@
 #include "overlay/tree_forest.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "overlay/base/check.h"
@@ -13,36 +14,29 @@ using Kind = TreeForest::Timer::Kind;
 
 /// The first sequence number of a root's tree. Lower ones mean "any life".
 constexpr std::uint64_t kFirstSeq = 1;
+constexpr std::array kKinds = {TreeKind::kLatency, TreeKind::kBandwidth};
 
-Kind kind_of(LatencyTree::Timer timer) {
-  switch (timer) {
-    case LatencyTree::Timer::kAttach:
-      return Kind::kAttach;
-    case LatencyTree::Timer::kUpdate:
-      return Kind::kUpdate;
-    case LatencyTree::Timer::kUpdateSet:
-      return Kind::kUpdateSet;
-    case LatencyTree::Timer::kRelabel:
-      break;
-  }
-  return Kind::kRelabel;
+/// Of the timers of a tree, in the order of AdaptiveTree::Timer.
+constexpr std::array kTreeKinds = {Kind::kAttach,  Kind::kUpdate, Kind::kUpdateSet,
+                                   Kind::kRelabel, Kind::kLineUp, Kind::kLinger};
+/// And in the order of Downloads::Timer.
+constexpr std::array kDownloadKinds = {Kind::kPatience, Kind::kTurn, Kind::kQuiet};
+
+Kind kind_of(AdaptiveTree::Timer timer) {
+  return kTreeKinds[static_cast<std::size_t>(timer)];
 }
-
-LatencyTree::Timer tree_timer(Kind kind) {
-  switch (kind) {
-    case Kind::kAttach:
-      return LatencyTree::Timer::kAttach;
-    case Kind::kUpdate:
-      return LatencyTree::Timer::kUpdate;
-    case Kind::kUpdateSet:
-      return LatencyTree::Timer::kUpdateSet;
-    default:
-      return LatencyTree::Timer::kRelabel;
-  }
+Kind kind_of(Downloads::Timer timer) {
+  return kDownloadKinds[static_cast<std::size_t>(timer)];
 }
-
 Kind kind_of(Prober::Timer timer) {
   return timer == Prober::Timer::kRound ? Kind::kProbeRound : Kind::kProbeLost;
+}
+
+template <class OfTimer>
+std::optional<OfTimer> timer_of(const auto& kinds, Kind kind) {
+  const auto at = std::find(kinds.begin(), kinds.end(), kind);
+  if (at == kinds.end()) return std::nullopt;
+  return static_cast<OfTimer>(at - kinds.begin());
 }
 
 }  // namespace
@@ -52,7 +46,8 @@ TreeForest::TreeForest(ProcessorId self, const TreeForestOptions& options, std::
       options_(options),
       rng_(Rng(seed).fork("trees")),
       live_{self},
-      prober_(self, options.prober, Rng(seed).fork("prober")) {}
+      prober_(self, options.prober, Rng(seed).fork("prober")),
+      downloads_(options.downloads) {}
 
 void TreeForest::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   if (leaving_ || live == live_) return;
@@ -61,9 +56,13 @@ void TreeForest::on_members(Instant now, const ProcessorSet& live, Outbox& out) 
   live_.insert(self_);
   links_.keep_only(live_);
   std::erase_if(floors_, [&](const auto& f) { return !live_.contains(f.first.root); });
+  Downloads::Outbox measured;
+  downloads_.on_members(now, live_, measured);
+  rounds_left_ = options_.rounds;
+  pump(now, measured, out);
   for (auto at = trees_.begin(); at != trees_.end();) {
     if (live_.contains(at->first.root)) {
-      LatencyTree::Outbox effects;
+      AdaptiveTree::Outbox effects;
       at->second.on_members(horizon(now), effects);
       pump(now, at->first, effects, out);
       ++at;
@@ -73,11 +72,10 @@ void TreeForest::on_members(Instant now, const ProcessorSet& live, Outbox& out) 
   }
   for (const ProcessorId newcomer : newcomers.ids()) {
     if (newcomer != self_) welcome(newcomer, out);
-    const auto heard = early_.find(TreeId{newcomer, TreeKind::kLatency});
-    if (heard == early_.end()) continue;
-    const TreeOpen open = heard->second;
-    early_.erase(heard);
-    handle(now, newcomer, open, out);
+    for (const TreeKind kind : kKinds) {
+      const auto heard = early_.extract(TreeId{newcomer, kind});
+      if (heard) handle(now, newcomer, heard.mapped(), out);
+    }
   }
   Prober::Outbox effects;
   prober_.on_members(now, live_, live_.size() > 1, effects);
@@ -94,6 +92,12 @@ void TreeForest::on_timer(Instant now, const Timer& timer, Outbox& out) {
     pump(now, effects, out);
     return;
   }
+  if (const auto of = timer_of<Downloads::Timer>(kDownloadKinds, timer.kind)) {
+    Downloads::Outbox effects;
+    downloads_.on_timer(now, *of, effects);
+    pump(now, effects, out);
+    return;
+  }
   const auto at = trees_.find(timer.tree);
   if (at == trees_.end()) return;
   if (timer.kind == Kind::kIdle) {
@@ -106,13 +110,16 @@ void TreeForest::on_timer(Instant now, const Timer& timer, Outbox& out) {
     }
     return;
   }
-  LatencyTree::Outbox effects;
-  at->second.on_timer(horizon(now), tree_timer(timer.kind), effects);
+  AdaptiveTree::Outbox effects;
+  const auto of = timer_of<AdaptiveTree::Timer>(kTreeKinds, timer.kind);
+  if (of) at->second.on_timer(horizon(now), *of, effects);
   pump(now, timer.tree, effects, out);
 }
 
 void TreeForest::use(Instant now, TreeId id, Outbox& out) {
-  if (leaving_ || id.root != self_ || id.kind != TreeKind::kLatency) return;
+  if (leaving_ || id.root != self_ || !is_adaptive(id)) return;
+  // What is not connected to the one for long messages is reached along the other.
+  if (id.kind == TreeKind::kBandwidth) use(now, {self_, TreeKind::kLatency}, out);
   if (trees_.count(id) != 0) {
     used_[id] = now;
     return;
@@ -128,7 +135,7 @@ void TreeForest::use(Instant now, TreeId id, Outbox& out) {
   out.report(TreeChanged{id});
 }
 
-void TreeForest::leave(Instant, Outbox& out) {
+void TreeForest::leave(Instant now, Outbox& out) {
   if (leaving_) return;
   leaving_ = true;
   for (auto at = trees_.begin(); at != trees_.end();) {
@@ -138,10 +145,10 @@ void TreeForest::leave(Instant, Outbox& out) {
       close(id, out);
       continue;
     }
-    LatencyTree::Outbox effects;
+    AdaptiveTree::Outbox effects;
     at->second.leave(effects);
     for (const auto& item : effects.items()) {
-      if (const auto* send = std::get_if<LatencyTree::Outbox::Send>(&item)) {
+      if (const auto* send = std::get_if<AdaptiveTree::Outbox::Send>(&item)) {
         out.send(send->to, send->message);
       }
     }
@@ -155,6 +162,11 @@ void TreeForest::leave(Instant, Outbox& out) {
     }
   }
   early_.clear();
+  if (!downloads_.is_idle()) {
+    Downloads::Outbox last;
+    downloads_.stop(last);
+    pump(now, last, out);
+  }
 }
 
 const TreeView* TreeForest::view(TreeId id) const {
@@ -200,22 +212,20 @@ void TreeForest::pump(Instant now, Prober::Outbox& from, Outbox& out) {
   }
 }
 
-void TreeForest::pump(Instant now, TreeId id, LatencyTree::Outbox& from, Outbox& out) {
+void TreeForest::pump(Instant now, TreeId id, AdaptiveTree::Outbox& from, Outbox& out) {
   bool gone = false;
-  Prober::Outbox suggested;
   for (auto& item : from.take()) {
     std::visit(
         Overloaded{
-            [&](LatencyTree::Outbox::Send& send) { out.send(send.to, std::move(send.message)); },
-            [&](const LatencyTree::Outbox::Arm& arm) {
+            [&](AdaptiveTree::Outbox::Send& send) { out.send(send.to, std::move(send.message)); },
+            [&](const AdaptiveTree::Outbox::Arm& arm) {
               const Timer timer{kind_of(arm.timer), kNobody, id};
               arm.at ? out.arm(timer, *arm.at) : out.disarm(timer);
             },
-            [&](const LatencyTree::Report& report) {
-              if (const auto* worth = std::get_if<LatencyTree::WorthProbing>(&report)) {
-                places_[id].since = now;  // This tree is asked about, then.
-                prober_.suggest(now, worth->peer, suggested);
-              } else if (std::holds_alternative<LatencyTree::Gone>(report)) {
+            [&](const AdaptiveTree::Report& report) {
+              if (const auto* worth = std::get_if<AdaptiveTree::WorthProbing>(&report)) {
+                on_worth(now, id, *worth, out);
+              } else if (std::holds_alternative<AdaptiveTree::Gone>(report)) {
                 gone = true;
               } else {
                 out.report(TreeChanged{id});
@@ -228,32 +238,96 @@ void TreeForest::pump(Instant now, TreeId id, LatencyTree::Outbox& from, Outbox&
   } else {
     note_place(now, id);
   }
-  pump(now, suggested, out);
+}
+
+void TreeForest::on_worth(Instant now, TreeId id, const AdaptiveTree::WorthProbing& worth,
+                          Outbox& out) {
+  places_[id].since = now;  // This tree is asked about, then.
+  if (worth.by_download) {
+    Downloads::Outbox measured;
+    const bool is_parent = trees_.at(id).parent() == worth.peer;
+    const Duration far = links_.estimate(worth.peer).value_or(Duration{});
+    downloads_.request(now, worth.peer, far, is_parent, measured);
+    pump(now, measured, out);
+  } else {
+    Prober::Outbox suggested;
+    prober_.suggest(now, worth.peer, suggested);
+    pump(now, suggested, out);
+  }
+}
+
+void TreeForest::pump(Instant now, Downloads::Outbox& from, Outbox& out) {
+  for (auto& item : from.take()) {
+    std::visit(
+        Overloaded{
+            [&](Downloads::Outbox::Send& send) { out.send(send.to, std::move(send.message)); },
+            [&](const Downloads::Outbox::Arm& arm) {
+              const Timer timer{kind_of(arm.timer), kNobody, {}};
+              arm.at ? out.arm(timer, *arm.at) : out.disarm(timer);
+            },
+            [&](const Downloads::Measured& measured) { on_measured(now, measured.peer, out); }},
+        item);
+  }
+}
+
+/// Who is no parent was measured because it may become one: it is asked once more for its place.
+void TreeForest::on_measured(Instant now, ProcessorId peer, Outbox& out) {
+  bool is_parent = false;
+  for (auto& [id, tree] : trees_) {
+    if (id.kind != TreeKind::kBandwidth) continue;
+    is_parent = is_parent || tree.parent() == peer;
+    AdaptiveTree::Outbox effects;
+    tree.on_rate(horizon(now), peer, effects);
+    pump(now, id, effects, out);
+  }
+  Prober::Outbox measured;
+  if (!is_parent) prober_.suggest(now, peer, measured);
+  if (is_parent && rounds_left_ > 0) {
+    --rounds_left_;  // Only now candidates can be weighed.
+    prober_.request(now, measured);
+  }
+  pump(now, measured, out);
+}
+
+/// A bandwidth tree begins where the latency tree has brought this processor near to others.
+void TreeForest::join_widest(Instant now, TreeId id, Outbox& out) {
+  const AdaptiveTree* model = find({id.root, TreeKind::kLatency});
+  AdaptiveTree* tree = find(id);
+  if (model == nullptr || !model->is_connected() || tree->parent()) return;
+  const ProcessorId proposed = model->parent().value_or(id.root);
+  // Some time later somebody nearer may be known; those near to it have a line of their own.
+  const bool is_late = now >= places_[id].since + options_.settle;
+  if (!links_.is_beside(proposed) && !(is_late && links_.round_trip(proposed))) return;
+  AdaptiveTree::Outbox effects;
+  tree->join(horizon(now), 0, proposed, effects);
+  pump(now, id, effects, out);
 }
 
 void TreeForest::on_round_over(Instant now, Outbox& out) {
   for (auto& [id, tree] : trees_) {
-    LatencyTree::Outbox effects;
+    AdaptiveTree::Outbox effects;
     tree.on_round_over(horizon(now), effects);
     pump(now, id, effects, out);
+    if (id.kind == TreeKind::kBandwidth && !tree.is_root()) join_widest(now, id, out);
   }
 }
 
 // --- Life of a tree ---
 
-LatencyTree* TreeForest::find(TreeId id) {
+AdaptiveTree* TreeForest::find(TreeId id) {
   const auto at = trees_.find(id);
   return at == trees_.end() ? nullptr : &at->second;
 }
 
 /// Null: there are too many.
-LatencyTree* TreeForest::create(TreeId id, std::uint64_t seq) {
+AdaptiveTree* TreeForest::create(TreeId id, std::uint64_t seq) {
   if (trees_.size() >= options_.trees_max) return nullptr;
   // Attachments are numbered through all lives of a tree, so that late messages do not match.
   const std::uint64_t attachments = ++lives_ << 32U;
   Rng rng(rng_.next());
-  const auto made =
-      trees_.emplace(id, LatencyTree(self_, id, options_.latency, seq, attachments, rng));
+  const AdaptiveTreeOptions& options =
+      id.kind == TreeKind::kBandwidth ? options_.bandwidth : options_.latency;
+  const auto made = trees_.emplace(id, AdaptiveTree(self_, id, options, seq, attachments, rng));
   return &made.first->second;
 }
 
@@ -261,8 +335,9 @@ LatencyTree* TreeForest::create(TreeId id, std::uint64_t seq) {
 TreeOpen TreeForest::announcement(TreeId id) const {
   TreeOpen open{id, kNobody, Duration{0}, trees_.at(id).label().seq};
   std::optional<Duration> least;
+  if (id.kind == TreeKind::kBandwidth) return open;  // Begins where the latency tree is.
   for (const auto& [other, tree] : trees_) {
-    if (other == id || !tree.is_connected()) continue;
+    if (other == id || other.kind != id.kind || !tree.is_connected()) continue;
     const Duration far = links_.round_trip(other.root).value_or(tree.view().distance_to_root);
     if (least && *least <= far) continue;
     least = far;
@@ -275,13 +350,15 @@ TreeOpen TreeForest::announcement(TreeId id) const {
 /// What a new member must know of the own trees: that they are open, or that what others may still
 /// tell of them is out of date.
 void TreeForest::welcome(ProcessorId newcomer, Outbox& out) const {
-  const TreeId own{self_, TreeKind::kLatency};
-  const auto tree = trees_.find(own);
-  const auto floor = floors_.find(own);
-  if (tree != trees_.end()) {
-    out.send(newcomer, TreeOpen{own, kNobody, Duration{0}, tree->second.label().seq});
-  } else if (floor != floors_.end()) {
-    out.send(newcomer, TreeClose{own, floor->second - 1});
+  for (const TreeKind kind : kKinds) {
+    const TreeId own{self_, kind};
+    const auto tree = trees_.find(own);
+    const auto floor = floors_.find(own);
+    if (tree != trees_.end()) {
+      out.send(newcomer, TreeOpen{own, kNobody, Duration{0}, tree->second.label().seq});
+    } else if (floor != floors_.end()) {
+      out.send(newcomer, TreeClose{own, floor->second - 1});
+    }
   }
 }
 
@@ -300,7 +377,7 @@ void TreeForest::close(TreeId id, Outbox& out) {
 TreeForest::Trees::iterator TreeForest::drop(Trees::iterator at, Outbox& out) {
   const TreeId id = at->first;
   if (!at->second.is_settled()) {
-    for (const Kind kind : {Kind::kAttach, Kind::kUpdate, Kind::kUpdateSet, Kind::kRelabel}) {
+    for (const Kind kind : kTreeKinds) {
       out.disarm(Timer{kind, kNobody, id});
     }
   }

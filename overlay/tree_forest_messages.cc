@@ -21,6 +21,8 @@ void TreeForest::on_message(Instant now, ProcessorId from, const Message& messag
                         [&](const Update& m) { to_tree(now, from, m.advert.tree, m, out); },
                         [&](const UpdateSet& m) { to_tree(now, from, m.tree, m, out); },
                         [&](const Relabel& m) { to_tree(now, from, m.tree, m, out); },
+                        [&](const Fetch& m) { handle_bulk(now, from, m, out); },
+                        [&](const Load& m) { handle_bulk(now, from, m, out); },
                         [](const auto&) {}},  // of surveys
              message);
 }
@@ -34,8 +36,15 @@ void TreeForest::handle(Instant, ProcessorId from, const Probe& m, Outbox& out) 
   out.send(from, std::move(reply));
 }
 
+void TreeForest::handle_bulk(Instant now, ProcessorId from, const auto& m, Outbox& out) {
+  if (leaving_) return;
+  Downloads::Outbox effects;
+  downloads_.on_message(now, from, m, effects);
+  pump(now, effects, out);
+}
+
 void TreeForest::note_place(Instant now, TreeId id) {
-  const LatencyTree* tree = find(id);
+  const AdaptiveTree* tree = find(id);
   if (tree == nullptr) return;
   const auto [place, is_new] = places_.try_emplace(id, Place{tree->parent(), now});
   if (is_new || place->second.parent == tree->parent()) return;
@@ -88,19 +97,24 @@ void TreeForest::handle(Instant now, ProcessorId from, const ProbeReply& m, Outb
 
 /// A new tree: hang below the parent in the tree that it is inherited from [Saito08 G17].
 void TreeForest::handle(Instant now, ProcessorId from, const TreeOpen& m, Outbox& out) {
-  if (leaving_ || m.tree.root != from || m.tree.kind != TreeKind::kLatency) return;
+  if (leaving_ || m.tree.root != from || !is_adaptive(m.tree)) return;
   if (!live_.contains(from)) {
     if (early_.size() < options_.trees_max || early_.count(m.tree) != 0) early_[m.tree] = m;
     return;
   }
-  LatencyTree* tree = find(m.tree);
+  AdaptiveTree* tree = find(m.tree);
   if (tree == nullptr) tree = create(m.tree, m.seq);
   if (tree == nullptr) return;
-  ProcessorId proposed = m.tree.root;
-  const LatencyTree* model = find(TreeId{m.nearest, TreeKind::kLatency});
-  if (m.nearest != self_ && model != nullptr) proposed = model->parent().value_or(proposed);
-  LatencyTree::Outbox effects;
-  tree->join(horizon(now), m.seq, proposed, effects);
+  AdaptiveTree::Outbox effects;
+  if (m.tree.kind == TreeKind::kBandwidth) {
+    rounds_left_ = options_.rounds;
+    tree->expect(horizon(now), m.seq, effects);  // Until the round of probes is over.
+  } else {
+    ProcessorId proposed = m.tree.root;
+    const AdaptiveTree* model = find(TreeId{m.nearest, TreeKind::kLatency});
+    if (m.nearest != self_ && model != nullptr) proposed = model->parent().value_or(proposed);
+    tree->join(horizon(now), m.seq, proposed, effects);
+  }
   pump(now, m.tree, effects, out);
   Prober::Outbox measure;
   prober_.request(now, measure);
@@ -121,9 +135,9 @@ void TreeForest::handle(Instant now, ProcessorId from, const Attach& m, Outbox& 
   const std::uint64_t least = floor == floors_.end() ? 0 : floor->second;
   if (trees_.count(m.tree) == 0 && may_expect(m.tree) && m.own.seq >= least) {
     // The asker has heard of the tree before us: it waits here until we have a place [Saito08 G17].
-    if (LatencyTree* tree = create(m.tree, least); tree != nullptr) {
-      LatencyTree::Outbox effects;
-      tree->expect(horizon(now), effects);
+    if (AdaptiveTree* tree = create(m.tree, least); tree != nullptr) {
+      AdaptiveTree::Outbox effects;
+      tree->expect(horizon(now), least, effects);
       pump(now, m.tree, effects, out);
     }
   }
@@ -138,7 +152,7 @@ void TreeForest::handle(Instant now, ProcessorId from, const Attach& m, Outbox& 
 }
 
 bool TreeForest::may_expect(TreeId id) const {
-  return !leaving_ && id.root != self_ && id.kind == TreeKind::kLatency && live_.contains(id.root);
+  return !leaving_ && id.root != self_ && is_adaptive(id) && live_.contains(id.root);
 }
 
 void TreeForest::handle(Instant now, ProcessorId from, const AttachReply& m, Outbox& out) {
@@ -151,9 +165,9 @@ void TreeForest::handle(Instant now, ProcessorId from, const AttachReply& m, Out
 
 template <class M>
 void TreeForest::to_tree(Instant now, ProcessorId from, TreeId id, const M& m, Outbox& out) {
-  LatencyTree* tree = find(id);
+  AdaptiveTree* tree = find(id);
   if (tree == nullptr) return;  // closed meanwhile
-  LatencyTree::Outbox effects;
+  AdaptiveTree::Outbox effects;
   tree->on_message(horizon(now), from, m, effects);
   pump(now, id, effects, out);
 }
@@ -164,11 +178,15 @@ void TreeForest::on_probed(Instant now, const Prober::Probed& probed, Outbox& ou
     if (!may_expect(id)) continue;
     const auto floor = floors_.find(id);
     const bool is_old = floor != floors_.end() && advert.label.seq < floor->second;
-    LatencyTree* tree = find(id);
-    LatencyTree::Outbox effects;
+    AdaptiveTree* tree = find(id);
+    AdaptiveTree::Outbox effects;
     if (tree == nullptr && !is_old && advert.connected) {
       tree = create(id, floor == floors_.end() ? 0 : floor->second);
-      if (tree != nullptr) tree->join(horizon(now), 0, probed.peer, effects);
+      if (tree != nullptr && id.kind == TreeKind::kBandwidth) {
+        tree->expect(horizon(now), 0, effects);
+      } else if (tree != nullptr) {
+        tree->join(horizon(now), 0, probed.peer, effects);
+      }
     } else if (tree != nullptr && !is_old) {
       tree->on_candidate(horizon(now), probed.peer, advert, effects);
     }

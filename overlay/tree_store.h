@@ -83,6 +83,21 @@ class TreeStore {
     return {root, TreeKind::kLearned,
             style * kLearnedTrees + learned_number(size, piece, in_ranges)};
   }
+  /// The adaptive tree that `root` itself takes for a message of this size: its bandwidth tree for
+  /// a long one, once that reaches as many as the latency tree [overlay/README.md, "Which tree"].
+  [[nodiscard]] TreeId widest(ProcessorId root, SizeClass size) const {
+    const TreeId latency{root, TreeKind::kLatency};
+    const TreeId bandwidth{root, TreeKind::kBandwidth};
+    return is_for_bandwidth(size) && reached(bandwidth) > 0 &&
+                   reached(bandwidth) >= reached(latency)
+               ? bandwidth
+               : latency;
+  }
+  /// Of adaptive trees.
+  [[nodiscard]] bool is_for_bandwidth(SizeClass size) const {
+    return usual_bytes(size) > bandwidth_above_;
+  }
+  void use_bandwidth_above(std::uint64_t bytes) { bandwidth_above_ = bytes; }
   /// Plans are for the members that they were made for.
   /// True: there were some.
   bool drop_planned() {
@@ -104,10 +119,20 @@ class TreeStore {
     return view ? &drawn_.emplace(id, std::move(*view)).first->second : nullptr;
   }
 
+  /// Processors below this one in a tree, as far as it is known here.
+  [[nodiscard]] std::uint64_t reached(TreeId id) const {
+    std::uint64_t count = 0;
+    const TreeView* known = view(id);
+    if (known == nullptr) return 0;
+    for (const TreeChild& child : known->children) count += child.below.size();
+    return count;
+  }
+
   static constexpr std::uint32_t kLastNumber = std::numeric_limits<std::uint32_t>::max();
 
   using Views = std::map<TreeId, TreeView>;
 
+  std::uint64_t bandwidth_above_ = std::uint64_t{256} << 10U;
   Views views_;
   Drawer drawer_;
   mutable Views drawn_;  ///< Kept so that each is drawn once.

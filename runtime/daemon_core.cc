@@ -63,6 +63,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
   if (config.trees == TreeSource::kLearned) {
     trees.draw_by([this](TreeId id) { return draw(id); });
   }
+  trees.use_bandwidth_above(config.bandwidth_above);
   jobs.on_birth(birth.snapshot.over);
   for (JobStart& start : birth.snapshot.jobs) inbox.push_back({self, std::move(start)});
   for (Routes& routes : birth.snapshot.routes) inbox.push_back({self, std::move(routes)});
@@ -144,7 +145,8 @@ void Daemon::Core::absorb(JobOutbox& out) {
     std::visit(Overloaded{[&](Effect& wanted) { effects.push_back(std::move(wanted)); },
                           [&](const UseTree& use) {
                             warm_roots.on_used(now, use.tree);
-                            const bool is_own = use.tree.kind == TreeKind::kLatency;
+                            const bool is_own = use.tree.kind == TreeKind::kLatency ||
+                                                use.tree.kind == TreeKind::kBandwidth;
                             if (phase != Phase::kMember || !is_own) return;
                             overlay::TreeForest::Outbox changes;
                             forest.use(now, use.tree, changes);
@@ -282,13 +284,17 @@ void Daemon::Core::on(ProcessorId from, M message) {
     membership.on_message(now, from, message, out);
     absorb(out);
   } else if constexpr (std::is_same_v<M, overlay::Message>) {
-    if (overlay::is_of_survey(message)) {
+    const bool is_download = std::holds_alternative<overlay::Fetch>(message) ||
+                             std::holds_alternative<overlay::Load>(message);
+    const bool is_of_trees = is_download && config.trees == TreeSource::kAdaptive;
+    if (overlay::is_of_survey(message) && !is_of_trees) {
       overlay::Survey::Outbox out;
       survey.on_traffic({channels.counters().taken_bytes, channels.counters().given_bytes});
       survey.on_message(now, from, message, out);
       absorb(out);
     } else {
       overlay::TreeForest::Outbox out;
+      forest.on_traffic({channels.counters().taken_bytes, channels.counters().given_bytes});
       forest.on_message(now, from, message, out);
       absorb(out);
     }
@@ -318,6 +324,7 @@ void Daemon::Core::receive(ProcessorId from, Envelope&& envelope) {
   if (const std::uint64_t bytes = heard_size(envelope); bytes > 0) {
     overlay::Survey::Outbox out;
     survey.on_heard(now, from, bytes, out);
+    forest.on_bulk(now);
     absorb(out);
   }
   std::visit(

@@ -10,7 +10,10 @@ std::vector<TreeStatus> known_trees(const overlay::TreeStore& trees, std::uint32
   std::vector<TreeStatus> known;
   std::set<TreeId> asked;
   for (std::uint64_t piece = 0;; ++piece) {
-    const TreeId id = trees.in_use(question.root, style, piece, question.size);
+    TreeId id = trees.in_use(question.root, style, piece, question.size);
+    const TreeId wide{question.root, TreeKind::kBandwidth};
+    const bool is_wide = id.kind == TreeKind::kLatency && trees.is_for_bandwidth(question.size);
+    if (is_wide && trees.view(wide) != nullptr) id = wide;
     if (!asked.insert(id).second) return known;
     const TreeView* view = trees.view(id);
     if (view == nullptr) continue;

@@ -238,6 +238,8 @@ void add_experiment(CLI::App& tool, Action& chosen) {
       ->required();
   verb->add_option("--out", options->out, "The folder for the files; made if need be")->required();
   verb->add_option("--seed", options->seed, "Of the simulation")->capture_default_str();
+  verb->add_flag("--adaptive", options->adaptive,
+                 "fig7: also along trees by local rules, as with phoenixd --trees adaptive");
   verb->footer(
       "fig6: real daemons in 3 sites of 67, 4, 6 and 8 ms of round trip between them. The tree "
       "that\n"

@@ -12,6 +12,7 @@ struct ExperimentOptions {
   std::string name;
   std::string out;  ///< The folder for its files; it exists.
   std::uint64_t seed = 1;
+  bool adaptive = false;  ///< fig7 has a row of trees by local rules, too.
 };
 
 /// A file in the folder of the results. kDenied: it cannot be written.

@@ -16,6 +16,7 @@ constexpr ProcessorId kRoot{1};
 constexpr const char* kBound = "lower bound";
 constexpr const char* kFirst = "learned, first";
 constexpr const char* kLater = "learned";
+constexpr const char* kAdaptive = "adaptive";
 
 /// "64KiB", as all sizes here are whole.
 std::string short_size(std::uint64_t bytes) {
@@ -33,6 +34,7 @@ SizeSweep::SizeSweep(SweepGround ground, const ExperimentOptions& options)
       placing_(sim::placed_by_site(ground_.topology)),
       network_(sim::known_network(ground_.topology, placing_)),
       ways_{kBound, kLater, kFirst} {
+  if (options.adaptive) ways_.emplace_back(kAdaptive);
   for (const std::string_view plan : ground_.plans) ways_.emplace_back(plan);
 }
 
@@ -82,11 +84,33 @@ Status SizeSweep::measure_own(std::uint64_t bytes) {
   return violations.empty() ? success() : broken(violations.front());
 }
 
+/// The same along trees by local rules, which had time to settle after the first one.
+Status SizeSweep::measure_adaptive(std::uint64_t bytes) {
+  constexpr Duration kSettle = 25s;
+  sim::Trial trial({.topology = ground_.topology,
+                    .seed = options_.seed,
+                    .bytes = static_cast<std::size_t>(bytes),
+                    .piece_bytes = std::size_t{256} << 10U,
+                    .learn = 3s,
+                    .trees = runtime::TreeSource::kAdaptive});
+  const Error failed{ErrorCode::kAborted, "a broadcast along trees by local rules does not end"};
+  if (!trial.start() || !trial.broadcast(kRoot)) return failed;
+  trial.cluster().run_for(kSettle);
+  if (!trial.broadcast(kRoot)) return failed;
+  const auto round = trial.broadcast(kRoot);
+  if (!round) return failed;
+  keep(kAdaptive, bytes, round->time);
+  const auto violations = trial.cluster().violations().all();
+  return violations.empty() ? success() : Error{ErrorCode::kAborted, violations.front()};
+}
+
 Status SizeSweep::run() {
   for (const std::uint64_t bytes : ground_.sizes) {
     measure_plans(bytes);
     if (bytes > ground_.own_most) continue;
     if (const Status status = measure_own(bytes); !status.ok()) return status;
+    if (!options_.adaptive) continue;
+    if (const Status status = measure_adaptive(bytes); !status.ok()) return status;
   }
   return success();
 }

@@ -49,6 +49,7 @@ class SizeSweep {
   void keep(const std::string& way, std::uint64_t bytes, Duration time);
   void measure_plans(std::uint64_t bytes);
   [[nodiscard]] Status measure_own(std::uint64_t bytes);
+  [[nodiscard]] Status measure_adaptive(std::uint64_t bytes);
   [[nodiscard]] double bandwidth(std::uint64_t bytes, Duration time) const;
   [[nodiscard]] std::string spell(const std::string& way, std::uint64_t bytes) const;
   [[nodiscard]] std::pair<std::string, Duration> best_plan(std::uint64_t bytes) const;

@@ -13,7 +13,7 @@
 #include "overlay/base/time.h"
 #include "overlay/messages.h"
 #include "overlay/survey/gauge.h"
-#include "overlay/survey/rate_gauge.h"
+#include "overlay/rate_gauge.h"
 #include "overlay/survey/surveyor.h"
 
 namespace phx::overlay {

@@ -90,6 +90,10 @@ void JobTraffic::on_app(const Surroundings& around, AppBroadcast message, JobOut
   copy.vnodes = std::move(message.to);
   copy.piece = std::move(message.piece);
   out.report(UseTree{copy.tree});
+  if (copy.tree.kind == TreeKind::kLatency && around.trees.is_for_bandwidth(copy.piece.size)) {
+    out.report(UseTree{{self_, TreeKind::kBandwidth}});  // The next one may take it.
+    copy.tree = around.trees.widest(self_, copy.piece.size);
+  }
   has_cast_ = true;
   spread(around, std::move(copy), out);
 }

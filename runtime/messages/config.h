@@ -60,6 +60,8 @@ struct DaemonConfig {
   /// Bytes queued to one peer above which applications are not read any more.
   std::uint64_t queued_bytes_high = std::uint64_t{64} << 20U;
   TreeSource trees = TreeSource::kLearned;
+  /// Of adaptive trees: broadcasts of more bytes take the bandwidth tree [Saito08 E1].
+  std::uint64_t bandwidth_above = std::uint64_t{256} << 10U;
   /// Of learned trees: the style (planners::tree_styles()) of jobs that ask for none.
   std::string tree_style = "learned";
   /// What is known of the network is looked at again so often.

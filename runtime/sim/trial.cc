@@ -17,6 +17,7 @@ ClusterOptions cluster_options(const TrialOptions& options) {
   cluster.machine.spawn_delay = 1ms;
   cluster.machine.fault = options.planted;
   cluster.daemon.trees = options.trees;
+  cluster.daemon.bandwidth_above = options.bandwidth_above;
   cluster.daemon.tree_style = options.tree_style;
   cluster.daemon.survey_patrol = options.patrol;
   return cluster;

@@ -32,6 +32,7 @@ struct TrialOptions {
   /// Hears of each part of a broadcast that reaches a process.
   std::function<void(Instant, MachineId, std::size_t bytes)> on_bytes = {};
   runtime::TreeSource trees = runtime::TreeSource::kLearned;
+  std::uint64_t bandwidth_above = std::uint64_t{256} << 10U;  ///< See DaemonConfig.
   std::string tree_style = "learned";  ///< Of learned trees.
   PlantedFault planted = PlantedFault::kNone;
 };

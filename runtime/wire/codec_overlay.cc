@@ -18,7 +18,7 @@ TreeId read(const pb::TreeId& in, Source& source) {
 }
 
 void write(const overlay::TreeAdvert& in, pb::TreeAdvert& out, Sink& /*sink*/) {
-  const auto& [tree, connected, distance, label, children, parent] = in;
+  const auto& [tree, connected, distance, label, children, parent, mebibyte_time] = in;
   write(tree, out.mutable_tree());
   out.set_connected(connected);
   out.set_distance(duration_number(distance));
@@ -26,6 +26,7 @@ void write(const overlay::TreeAdvert& in, pb::TreeAdvert& out, Sink& /*sink*/) {
   out.mutable_label()->set_feasible(duration_number(label.feasible));
   out.set_children(children);
   out.set_parent(parent.value);
+  out.set_mebibyte_time(duration_number(mebibyte_time));
 }
 
 overlay::TreeAdvert read(const pb::TreeAdvert& in, Source& source) {
@@ -35,7 +36,8 @@ overlay::TreeAdvert read(const pb::TreeAdvert& in, Source& source) {
           .label = {.seq = in.label().seq(),
                     .feasible = source.duration(in.label().feasible(), "Label.feasible")},
           .children = in.children(),
-          .parent = ProcessorId{in.parent()}};
+          .parent = ProcessorId{in.parent()},
+          .mebibyte_time = source.duration(in.mebibyte_time(), "TreeAdvert.mebibyte_time")};
 }
 
 namespace {
@@ -72,7 +74,7 @@ void add(const overlay::TreeClose& in, pb::OverlayMessage& out, Sink& /*sink*/) 
 }
 
 void add(const overlay::Attach& in, pb::OverlayMessage& out, Sink& /*sink*/) {
-  const auto& [tree, attachment, children_seen, own, below] = in;
+  const auto& [tree, attachment, children_seen, own, below, is_far] = in;
   pb::Attach& attach = *out.mutable_attach();
   write(tree, attach.mutable_tree());
   attach.set_attachment(attachment);
@@ -80,6 +82,7 @@ void add(const overlay::Attach& in, pb::OverlayMessage& out, Sink& /*sink*/) {
   attach.mutable_own()->set_seq(own.seq);
   attach.mutable_own()->set_feasible(duration_number(own.feasible));
   write_set(below, attach.mutable_below());
+  attach.set_is_far(is_far);
 }
 
 void add(const overlay::AttachReply& in, pb::OverlayMessage& out, Sink& sink) {
@@ -224,7 +227,8 @@ overlay::Attach read_attach(const pb::Attach& in, Source& source) {
           .children_seen = in.children_seen(),
           .own = {.seq = in.own().seq(),
                   .feasible = source.duration(in.own().feasible(), "Attach.own")},
-          .below = read_processors(in.below(), source, "Attach.below")};
+          .below = read_processors(in.below(), source, "Attach.below"),
+          .is_far = in.is_far()};
 }
 
 overlay::AttachReply read_attach_reply(const pb::AttachReply& in, Source& source) {

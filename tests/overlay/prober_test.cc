@@ -140,7 +140,7 @@ TEST_CASE("suggested peers are asked first, the unknown before the known") {
 }
 
 TEST_CASE("a suggestion after the end starts a look, and their number is limited") {
-  Bench bench({.looks = 2});
+  Bench bench({.looks = 2, .extra_looks = 2});
   bench.members(100);
   bench.until_silent();
   int started = 0;

@@ -67,10 +67,24 @@ TEST_CASE("a root announces its tree at the first use, to everybody and once") {
   CHECK(bench.forest.view(tree_of(kSelf))->distance_to_root == Duration{0});
 }
 
+TEST_CASE("a bandwidth tree is opened together with the latency tree that it grows from") {
+  Bench bench;
+  bench.members({kSelf, kPeer});
+  bench.forest.use(bench.now, {kSelf, TreeKind::kBandwidth}, bench.out);
+
+  const auto opened = bench.sent<TreeOpen>();
+
+  REQUIRE(opened.size() == 2);
+  CHECK(opened[0].second.tree == tree_of(kSelf));
+  CHECK(opened[1].second.tree == TreeId{kSelf, TreeKind::kBandwidth});
+  CHECK(bench.forest.size() == 2);
+}
+
 TEST_CASE("elsewhere, and for other kinds of trees, use does nothing") {
   Bench bench;
   bench.forest.use(bench.now, tree_of(kPeer), bench.out);
-  bench.forest.use(bench.now, {kSelf, TreeKind::kBandwidth}, bench.out);
+  bench.forest.use(bench.now, {kPeer, TreeKind::kBandwidth}, bench.out);
+  bench.forest.use(bench.now, {kSelf, TreeKind::kPlanned}, bench.out);
   CHECK(bench.out.empty());
   CHECK(bench.forest.size() == 0);
 }
@@ -107,7 +121,7 @@ TEST_CASE("a tree that others know already is waited for, but not for ever") {
   bench.receive(ProcessorId{3}, Attach{tree_of(kPeer), 1, 15, {1, kForever}, {ProcessorId{3}}});
   CHECK(bench.sent<AttachReply>().empty());
 
-  bench.now += LatencyTreeOptions{}.attach_timeout;
+  bench.now += AdaptiveTreeOptions{}.attach_timeout;
   bench.fire(TreeForest::Timer::Kind::kAttach, tree_of(kPeer));
   const auto asked = bench.sent<Attach>();
   CHECK(asked.at(0).first == kPeer);
@@ -292,24 +306,35 @@ TEST_CASE("who leaves closes its trees, answers probes with nothing and refuses 
   CHECK(bench.out.empty());
 }
 
+/// Of both kinds.
+std::vector<TreeId> trees_of(const std::vector<ProcessorId>& roots) {
+  std::vector<TreeId> trees;
+  for (const ProcessorId root : roots) {
+    trees.push_back({root, TreeKind::kLatency});
+    trees.push_back({root, TreeKind::kBandwidth});
+  }
+  return trees;
+}
+
 TEST_CASE("every message and every timer is harmless in every state") {
-  const TreeAdvert advert{tree_of(kPeer), true, 1ms, {3, 1ms}, 2, ProcessorId{4}};
-  const TreeAdvert own{tree_of(kSelf), true, 1ms, {3, 1ms}, 2, ProcessorId{4}};
-  std::vector<Message> messages;
-  for (const ProcessorId root : {kSelf, kPeer, kStranger}) {
-    const TreeId tree = tree_of(root);
+  std::vector<Message> messages{Fetch{1, 1000}, Fetch{2, 0}, Load{1, Payload(Bytes(1000))}};
+  for (const TreeId tree : trees_of({kSelf, kPeer, kStranger})) {
+    TreeAdvert advert{tree_of(kPeer), true, 1ms, {3, 1ms}, 2, ProcessorId{4}, 2ms};
+    TreeAdvert own{tree_of(kSelf), true, 1ms, {3, 1ms}, 2, ProcessorId{4}, 2ms};
+    advert.tree.kind = own.tree.kind = tree.kind;
     messages.insert(messages.end(),
                     {Probe{1, {}}, ProbeReply{1, {advert, own}, {kStranger}},
                      TreeOpen{tree, kPeer, 1ms, 3}, TreeClose{tree, ~std::uint64_t{0}},
                      Attach{tree, 1, 0, {3, 5ms}, {kPeer}}, AttachReply{1, true, advert, {kSelf}},
                      AttachReply{1, true, own, {}}, Detach{tree, 1}, Bye{tree, kSelf, advert},
                      Update{advert}, Update{own}, UpdateSet{tree, 1, 1, {kSelf}, {kPeer}},
-                     Relabel{tree}, TreeOpen{{root, TreeKind::kBandwidth}, kPeer, 1ms, 3}});
+                     Relabel{tree}, TreeOpen{{tree.root, TreeKind::kPlanned}, kPeer, 1ms, 3}});
   }
   Rng rng(1);
   using Kind = TreeForest::Timer::Kind;
   const std::vector<Kind> kinds{Kind::kProbeRound, Kind::kProbeLost, Kind::kAttach, Kind::kUpdate,
-                                Kind::kUpdateSet,  Kind::kRelabel,   Kind::kIdle};
+                                Kind::kUpdateSet,  Kind::kRelabel,   Kind::kIdle,   Kind::kLineUp,
+                                Kind::kLinger,     Kind::kPatience,  Kind::kTurn,   Kind::kQuiet};
   Bench bench;
   for (int i = 0; i < 20000; ++i) {
     bench.now += Duration{static_cast<Duration::rep>(rng.below(200'000'000))};
@@ -320,7 +345,9 @@ TEST_CASE("every message and every timer is harmless in every state") {
         bench.fire(kinds[static_cast<std::size_t>(rng.below(kinds.size()))], tree_of(root));
         break;
       case 1:
-        bench.forest.use(bench.now, tree_of(kSelf), bench.out);
+        bench.forest.use(bench.now,
+                         {kSelf, rng.chance(0.5) ? TreeKind::kLatency : TreeKind::kBandwidth},
+                         bench.out);
         break;
       default:
         bench.receive(rng.chance(0.1) ? kStranger : from,

@@ -91,6 +91,31 @@ TEST_CASE("names of drawings differ when the network or the view does") {
   }
 }
 
+TEST_CASE(
+    "[Saito08 E1] a root takes its bandwidth tree for long messages once that reaches as many") {
+  TreeStore store;
+  const TreeId latency{p(1), TreeKind::kLatency};
+  const TreeId bandwidth{p(1), TreeKind::kBandwidth};
+  const auto known = [&](TreeId id, const ProcessorSet& below) {
+    TreeView view;
+    view.id = id;
+    view.children = {{p(2), below}};
+    store.put(view);
+  };
+  const SizeClass longest = kSizeClasses - 1;
+  CHECK(store.widest(p(1), longest) == latency);
+  known(latency, {p(2), p(3)});
+  known(bandwidth, {p(2)});
+  CHECK(store.widest(p(1), longest) == latency);
+  known(bandwidth, {p(2), p(3)});
+  CHECK(store.widest(p(1), longest) == bandwidth);
+  CHECK(store.widest(p(1), 0) == latency);
+  CHECK(store.widest(p(1), size_class(std::uint64_t{256} << 10U)) == latency);
+  CHECK(store.widest(p(1), size_class((std::uint64_t{256} << 10U) + 1)) == bandwidth);
+  store.use_bandwidth_above(~std::uint64_t{0});
+  CHECK(store.widest(p(1), longest) == latency);
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::overlay::tree_store_test

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t kPast = 500;
 
-TreeId tree_of(ProcessorId root) {
-  return TreeId{root, TreeKind::kLatency};
-}
-
 }  // namespace
 
 OverlayNet::OverlayNet(const OverlayNetOptions& options) : options_(options), rng_(options.seed) {}
@@ -82,7 +78,8 @@ bool OverlayNet::settles_within(Duration limit) {
       step();
     }
     while (!queue_.empty() && is_nothing(queue_.begin()->second)) {
-      if (queue_.begin()->first.first > end) return is_settled();
+      if (is_settled()) return true;
+      if (queue_.begin()->first.first > end) return false;
       step();
     }
   }
@@ -156,6 +153,31 @@ Duration OverlayNet::delay(ProcessorId a, ProcessorId b) {
   return base + Duration{static_cast<Duration::rep>(rng_.below(static_cast<std::uint64_t>(extra)))};
 }
 
+Duration OverlayNet::time_of(std::uint64_t bytes, ProcessorId at) const {
+  const auto own = rates_.find(at);
+  const std::uint64_t rate = own == rates_.end() ? options_.rate : own->second;
+  if (rate == 0) return Duration{};
+  return Duration{
+      static_cast<Duration::rep>(static_cast<double>(bytes) * 1e9 / static_cast<double>(rate))};
+}
+
+/// Through one interface, over the way, through the other one.
+Instant OverlayNet::arrival(ProcessorId from, ProcessorId to, std::uint64_t bytes) {
+  const Duration way = delay(from, to);
+  if (bytes == 0) return now_ + way;
+  Instant& out = out_free_[from];
+  out = std::max(out, now_) + time_of(bytes, from);
+  Instant sent = out;
+  if (options_.wan_rate != 0 && !same_site(from, to)) {
+    Instant& free = way_free_[{members_.at(from).site, members_.at(to).site}];
+    const double seconds = static_cast<double>(bytes) / static_cast<double>(options_.wan_rate);
+    sent = free = std::max(free, sent) + Duration{static_cast<Duration::rep>(seconds * 1e9)};
+  }
+  Instant& in = in_free_[to];
+  in = std::max(in, sent + way) + time_of(bytes, to);
+  return in;
+}
+
 void OverlayNet::tell_all(ProcessorId about, bool joined) {
   const auto latest = static_cast<std::uint64_t>(options_.news.count()) + 1;
   for (const ProcessorId other : live_.ids()) {
@@ -211,8 +233,12 @@ void OverlayNet::pump(ProcessorId id, TreeForest::Outbox& out) {
       if (!members_.contains(send->to) || member.departed.contains(send->to)) continue;
       ++sent_;
       if (std::holds_alternative<Probe>(send->message)) ++probes_;
+      const auto* load = std::get_if<Load>(&send->message);
+      const std::uint64_t bytes = load == nullptr ? 0 : load->bytes.size();
+      loaded_ += bytes;
+      if (std::holds_alternative<Fetch>(send->message)) ++fetches_;
       Instant& last = last_[{id, send->to}];
-      last = std::max(last, now_ + delay(id, send->to));
+      last = std::max(last, arrival(id, send->to, bytes));
       const Deliver deliver{id, send->to, std::move(send->message)};
       if (past_.size() < kPast) past_.push_back(deliver);
       past_[static_cast<std::size_t>(rng_.below(past_.size()))] = deliver;
@@ -231,20 +257,43 @@ void OverlayNet::check(ProcessorId id) const {
   const TreeForest& forest = at(id);
   forest.check_invariants();
   for (const auto& [root, member] : members_) {
-    const TreeId tree = tree_of(root);
-    if (forest.view(tree) == nullptr) continue;
-    std::optional<ProcessorId> next = parent(id, tree);
-    for (std::size_t hops = 0; next; ++hops) {
-      PHX_CHECK(*next != id && hops <= members_.size());  // a cycle of parent pointers
-      next = parent(*next, tree);
+    for (const TreeKind kind : {TreeKind::kLatency, TreeKind::kBandwidth}) {
+      const TreeId tree{root, kind};
+      if (forest.view(tree) == nullptr) continue;
+      std::optional<ProcessorId> next = parent(id, tree);
+      for (std::size_t hops = 0; next; ++hops) {
+        PHX_CHECK(*next != id && hops <= members_.size());  // a cycle of parent pointers
+        next = parent(*next, tree);
+      }
     }
   }
+}
+
+std::map<ProcessorId, std::size_t> OverlayNet::children_of(ProcessorId root) const {
+  std::map<ProcessorId, std::size_t> children;
+  for (const ProcessorId id : live_.ids()) {
+    children.try_emplace(id, 0);
+    if (const auto above = parent(id, tree_of(root))) ++children[*above];
+  }
+  return children;
+}
+
+std::size_t OverlayNet::most_children(ProcessorId root) const {
+  std::size_t most = 0;
+  for (const auto& [id, count] : children_of(root)) most = std::max(most, count);
+  return most;
+}
+
+std::size_t OverlayNet::leaves(ProcessorId root) const {
+  const auto children = children_of(root);
+  return static_cast<std::size_t>(std::count_if(children.begin(), children.end(),
+                                                [](const auto& of) { return of.second == 0; }));
 }
 
 std::optional<ProcessorId> OverlayNet::parent(ProcessorId id, TreeId tree) const {
   const auto member = members_.find(id);
   if (member == members_.end()) return std::nullopt;
-  const LatencyTree* known = member->second.forest->tree(tree);
+  const AdaptiveTree* known = member->second.forest->tree(tree);
   return known == nullptr ? std::nullopt : known->parent();
 }
 

@@ -16,9 +16,14 @@ namespace phx::overlay {
 /// What a net is like. Site s has processors numbered on from those of site s-1, from 1.
 struct OverlayNetOptions {
   std::vector<std::uint32_t> sites;
-  Duration lan = 50us;   ///< One way.
-  Duration wan = 10ms;   ///< One way.
-  double spread = 0.1;   ///< A message takes up to this share longer, at random.
+  Duration lan = 50us;                 ///< One way.
+  Duration wan = 10ms;                 ///< One way.
+  double spread = 0.1;                 ///< A message takes up to this share longer, at random.
+  TreeKind kind = TreeKind::kLatency;  ///< Of the trees that are used and looked at.
+  /// Of every interface, bytes per second, both ways; 0: nothing is held up. Only downloads are
+  /// long enough to be.
+  std::uint64_t rate = 0;
+  std::uint64_t wan_rate = 0;  ///< Of the way from one site to another.
   Duration news = 30ms;  ///< Everybody hears of a change of the members up to this much later.
   std::uint64_t seed = 1;
   TreeForestOptions forest{};
@@ -38,6 +43,8 @@ class OverlayNet {
   void leave(ProcessorId id);
   void use(ProcessorId root);
   void run_for(Duration time);
+  /// The interface of one processor is as wide as this.
+  void set_rate(ProcessorId id, std::uint64_t rate) { rates_[id] = rate; }
   /// Until nothing is on its way and no timer but those of idle trees is set. False: not within
   /// `limit`.
   [[nodiscard]] bool settles_within(Duration limit);
@@ -50,6 +57,16 @@ class OverlayNet {
   [[nodiscard]] const TreeForest& at(ProcessorId id) const { return *members_.at(id).forest; }
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
   [[nodiscard]] std::uint64_t probes() const { return probes_; }
+  /// Bytes, and requests for some, of downloads.
+  [[nodiscard]] std::uint64_t loaded() const { return loaded_; }
+  [[nodiscard]] std::uint64_t fetches() const { return fetches_; }
+  /// Of the pointers of live processors.
+  [[nodiscard]] std::optional<ProcessorId> parent(ProcessorId id, ProcessorId root) const {
+    return parent(id, tree_of(root));
+  }
+  /// Most children of one processor, and the processors without any.
+  [[nodiscard]] std::size_t most_children(ProcessorId root) const;
+  [[nodiscard]] std::size_t leaves(ProcessorId root) const;
   [[nodiscard]] bool same_site(ProcessorId a, ProcessorId b) const;
   /// Live processors that are the root or are connected, along pointers of live ones.
   [[nodiscard]] ProcessorSet connected(ProcessorId root) const;
@@ -85,7 +102,11 @@ class OverlayNet {
   };
   using Step = std::variant<Deliver, Fire, News>;
 
+  [[nodiscard]] TreeId tree_of(ProcessorId root) const { return {root, options_.kind}; }
+  [[nodiscard]] std::map<ProcessorId, std::size_t> children_of(ProcessorId root) const;
   [[nodiscard]] Duration delay(ProcessorId a, ProcessorId b);
+  [[nodiscard]] Duration time_of(std::uint64_t bytes, ProcessorId at) const;
+  [[nodiscard]] Instant arrival(ProcessorId from, ProcessorId to, std::uint64_t bytes);
   void put(Instant at, Step step) { queue_.insert({{at, ++serial_}, std::move(step)}); }
   void tell_all(ProcessorId about, bool joined);
   void step();
@@ -108,6 +129,12 @@ class OverlayNet {
   std::uint64_t serial_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t probes_ = 0;
+  std::uint64_t loaded_ = 0;
+  std::uint64_t fetches_ = 0;
+  std::map<ProcessorId, std::uint64_t> rates_;  ///< Where it is not the usual one.
+  std::map<ProcessorId, Instant> out_free_;     ///< When an interface has sent, ...
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> way_free_;
+  std::map<ProcessorId, Instant> in_free_;  ///< or taken, all that was given to it.
 };
 
 }  // namespace phx::overlay

@@ -75,7 +75,8 @@ overlay::TreeAdvert RandomMessages::advert() {
           .distance = duration(),
           .label = {.seq = number(), .feasible = duration()},
           .children = number32(),
-          .parent = processor()};
+          .parent = processor(),
+          .mebibyte_time = duration()};
 }
 
 overlay::KnownNetwork RandomMessages::network() {
@@ -118,7 +119,8 @@ overlay::Message RandomMessages::overlay_message() {
     case 3:
       return overlay::TreeClose{tree(), number()};
     case 4:
-      return overlay::Attach{tree(), number(), number32(), {number(), duration()}, processor_set()};
+      return overlay::Attach{tree(),          number(), number32(), {number(), duration()},
+                             processor_set(), flip()};
     case 5:
       return overlay::AttachReply{number(), flip(), advert(), processors()};
     case 6:

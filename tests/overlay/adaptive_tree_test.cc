@@ -1,13 +1,13 @@
 // One processor's part of one tree: messages in, messages and view out.
 
-#include "overlay/latency_tree.h"
+#include "overlay/adaptive_tree.h"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <map>
 
-namespace phx::overlay::latency_tree_test {
+namespace phx::overlay::adaptive_tree_test {
 namespace {
 
 const ProcessorId kRoot{1};
@@ -28,9 +28,9 @@ TreeAdvert place(Duration distance, std::uint32_t children = 0) {
 
 struct Bench {
   explicit Bench(ProcessorId self = kSelf)
-      : tree(self, kTree, LatencyTreeOptions{}, 1, 100, Rng(1)) {}
+      : tree(self, kTree, AdaptiveTreeOptions{}, 1, 100, Rng(1)) {}
 
-  [[nodiscard]] Horizon horizon() const { return {now, live, links}; }
+  [[nodiscard]] Horizon horizon() const { return {now, live, links, rates}; }
   void measure(ProcessorId peer, Duration round_trip) {
     for (int i = 0; i < 3; ++i) links.add(peer, round_trip);
   }
@@ -49,7 +49,7 @@ struct Bench {
     tree.on_members(horizon(), out);
     tree.check_invariants();
   }
-  void fire(LatencyTree::Timer timer) {
+  void fire(AdaptiveTree::Timer timer) {
     tree.on_timer(horizon(), timer, out);
     tree.check_invariants();
   }
@@ -59,7 +59,7 @@ struct Bench {
     for (auto& item : out.take()) items.push_back(std::move(item));
     std::vector<std::pair<ProcessorId, M>> found;
     std::erase_if(items, [&](const auto& item) {
-      const auto* send = std::get_if<LatencyTree::Outbox::Send>(&item);
+      const auto* send = std::get_if<AdaptiveTree::Outbox::Send>(&item);
       if (send == nullptr || !std::holds_alternative<M>(send->message)) return false;
       found.push_back({send->to, std::get<M>(send->message)});
       return true;
@@ -88,9 +88,10 @@ struct Bench {
   Instant now{1s};
   ProcessorSet live = ProcessorSet::range(ProcessorId{1}, ProcessorId{40});
   LinkStats links;
-  LatencyTree tree;
-  LatencyTree::Outbox out;
-  std::vector<LatencyTree::Outbox::Item> items;
+  RateStats rates;
+  AdaptiveTree tree;
+  AdaptiveTree::Outbox out;
+  std::vector<AdaptiveTree::Outbox::Item> items;
 };
 
 TEST_CASE("[Saito08 G3] the root is connected at distance 0, others are not connected at first") {
@@ -112,7 +113,7 @@ TEST_CASE("[Saito08 C] the distance is the parent's plus the round trip to it") 
 
 TEST_CASE("[Saito08 L0] without a parent any connected processor is adopted") {
   Bench bench;
-  bench.tree.expect(bench.horizon(), bench.out);
+  bench.tree.expect(bench.horizon(), 0, bench.out);
   bench.measure(kFar, 50ms);
 
   bench.probed(kFar, place(200ms));
@@ -250,10 +251,10 @@ TEST_CASE(
   CHECK(bench.sent<Update>().size() == 1);
   CHECK(bench.tree.label().seq == 2);
 
-  bench.fire(LatencyTree::Timer::kRelabel);  // stale
+  bench.fire(AdaptiveTree::Timer::kRelabel);  // stale
   CHECK(bench.tree.label().seq == 2);
   bench.now += 1s;
-  bench.fire(LatencyTree::Timer::kRelabel);
+  bench.fire(AdaptiveTree::Timer::kRelabel);
   CHECK(bench.tree.label().seq == 3);
 }
 
@@ -275,7 +276,7 @@ TEST_CASE("[Saito08 G7] labels are compared at accept time, by both sides") {
 
 TEST_CASE("[Saito08 G6] with too many children a first attachment is redirected, a last is not") {
   Bench bench(kRoot);
-  const LatencyTreeOptions options;
+  const AdaptiveTreeOptions options;
   for (std::uint32_t i = 0; i < options.fanout; ++i) {
     bench.receive(ProcessorId{11 + i}, Attach{kTree, 1, options.fanout - 1, {1, kForever}, {}});
   }
@@ -328,10 +329,10 @@ TEST_CASE("an answer that does not come is waited for so long, then the root is 
   bench.join(kNear);
   CHECK(bench.sent<Attach>().at(0).first == kNear);
 
-  bench.fire(LatencyTree::Timer::kAttach);  // early: nothing
+  bench.fire(AdaptiveTree::Timer::kAttach);  // early: nothing
   CHECK(bench.sent<Attach>().empty());
-  bench.now += LatencyTreeOptions{}.attach_timeout;
-  bench.fire(LatencyTree::Timer::kAttach);
+  bench.now += AdaptiveTreeOptions{}.attach_timeout;
+  bench.fire(AdaptiveTree::Timer::kAttach);
 
   CHECK(bench.sent<Detach>().at(0).first == kNear);
   CHECK(bench.sent<Attach>().at(0).first == kRoot);
@@ -344,8 +345,8 @@ TEST_CASE("when even the root refuses, it is asked again after a pause") {
   bench.refuse(place(Duration{0}));
   CHECK(bench.sent<Attach>().empty());
 
-  bench.now += LatencyTreeOptions{}.retry_delay;
-  bench.fire(LatencyTree::Timer::kAttach);
+  bench.now += AdaptiveTreeOptions{}.retry_delay;
+  bench.fire(AdaptiveTree::Timer::kAttach);
 
   CHECK(bench.sent<Attach>().at(0).first == kRoot);
 }
@@ -372,16 +373,16 @@ TEST_CASE("[Saito08 G8] the parent is told who is below, once per delay and as a
   bench.receive(ProcessorId{21}, Attach{kTree, 1, 15, {1, kForever}, {ProcessorId{21}}});
   CHECK(bench.sent<UpdateSet>().empty());
 
-  bench.now += LatencyTreeOptions{}.set_delay;
-  bench.fire(LatencyTree::Timer::kUpdateSet);
+  bench.now += AdaptiveTreeOptions{}.set_delay;
+  bench.fire(AdaptiveTree::Timer::kUpdateSet);
   auto told = bench.sent<UpdateSet>();
   REQUIRE(told.size() == 1);
   CHECK(told[0].second.added == ProcessorSet{kChild, ProcessorId{21}});
   CHECK(told[0].second.version == 1);
 
   bench.receive(kChild, Detach{kTree, 1});
-  bench.now += LatencyTreeOptions{}.set_delay;
-  bench.fire(LatencyTree::Timer::kUpdateSet);
+  bench.now += AdaptiveTreeOptions{}.set_delay;
+  bench.fire(AdaptiveTree::Timer::kUpdateSet);
   told = bench.sent<UpdateSet>();
   CHECK(told.at(0).second.removed == ProcessorSet{kChild});
   CHECK(told.at(0).second.version == 2);
@@ -393,12 +394,12 @@ TEST_CASE("[Saito08 G4] children are told of changes above a tenth, all within t
   bench.hang_below(kNear, 20ms, 1ms);
   bench.receive(kChild, Attach{kTree, 1, 15, {1, kForever}, {kChild}});
   bench.now += 1s;
-  bench.fire(LatencyTree::Timer::kUpdate);
+  bench.fire(AdaptiveTree::Timer::kUpdate);
   bench.sent<Update>();
 
   bench.receive(kNear, Update{place(20500us)});
   CHECK(bench.tree.is_settled() == false);  // only the set is still to be told
-  bench.fire(LatencyTree::Timer::kUpdateSet);
+  bench.fire(AdaptiveTree::Timer::kUpdateSet);
   CHECK(bench.tree.is_settled());
 
   TreeAdvert away = place(20500us);
@@ -407,8 +408,8 @@ TEST_CASE("[Saito08 G4] children are told of changes above a tenth, all within t
   bench.receive(kNear, Update{place(19ms)});
   bench.receive(kNear, Update{place(10ms)});
   CHECK(bench.sent<Update>().empty());
-  bench.now += LatencyTreeOptions{}.update_delay;
-  bench.fire(LatencyTree::Timer::kUpdate);
+  bench.now += AdaptiveTreeOptions{}.update_delay;
+  bench.fire(AdaptiveTree::Timer::kUpdate);
   const auto told = bench.sent<Update>();
   REQUIRE(told.size() == 1);
   CHECK(told[0].second.advert.distance < 12ms);
@@ -472,8 +473,8 @@ TEST_CASE("a near processor that may not be the parent points to the one above i
 
   const auto items = bench.out.take();
   REQUIRE(items.size() == 1);
-  const auto& report = std::get<LatencyTree::Report>(items[0]);
-  CHECK(std::get<LatencyTree::WorthProbing>(report).peer == kChild);
+  const auto& report = std::get<AdaptiveTree::Report>(items[0]);
+  CHECK(std::get<AdaptiveTree::WorthProbing>(report).peer == kChild);
 }
 
 TEST_CASE("a leaver hands its children to its parent and detaches") {
@@ -529,4 +530,4 @@ TEST_CASE("strangers change nothing") {
 }
 
 }  // namespace
-}  // namespace phx::overlay::latency_tree_test
+}  // namespace phx::overlay::adaptive_tree_test

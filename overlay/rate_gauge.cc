@@ -1,4 +1,4 @@
-#include "overlay/survey/rate_gauge.h"
+#include "overlay/rate_gauge.h"
 
 #include <algorithm>
 #include <utility>

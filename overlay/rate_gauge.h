@@ -12,7 +12,7 @@
 #include "overlay/base/outbox.h"
 #include "overlay/base/time.h"
 #include "overlay/messages.h"
-#include "overlay/survey/rate_gauge_options.h"
+#include "overlay/rate_gauge_options.h"
 
 namespace phx::overlay {
 

@@ -1,22 +1,13 @@
-#include "overlay/latency_tree.h"
+#include "overlay/adaptive_tree.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "overlay/base/check.h"
+#include "overlay/tree_rules.h"
 
 namespace phx::overlay {
 namespace {
-
-/// Distances of peers above this are not believed; sums of two fit.
-constexpr Duration kDistanceMax = kForever / 8;
-
-/// Whether `m` can be what a correct processor says: we rely on it for labels [Saito08 G5 R3].
-bool is_sane(const TreeAdvert& m) {
-  if (!m.connected) return true;
-  return m.distance >= Duration{0} && m.distance <= kDistanceMax &&
-         m.label.feasible >= Duration{0} && m.label.feasible <= m.distance;
-}
 
 /// More than a tenth of the old value [Saito08 G4].
 template <class T>
@@ -27,8 +18,8 @@ bool differs(T before, T after) {
 
 }  // namespace
 
-LatencyTree::LatencyTree(ProcessorId self, TreeId id, const LatencyTreeOptions& options,
-                         std::uint64_t seq, std::uint64_t attachment, Rng rng)
+AdaptiveTree::AdaptiveTree(ProcessorId self, TreeId id, const AdaptiveTreeOptions& options,
+                           std::uint64_t seq, std::uint64_t attachment, Rng rng)
     : self_(self),
       id_(id),
       options_(options),
@@ -39,6 +30,7 @@ LatencyTree::LatencyTree(ProcessorId self, TreeId id, const LatencyTreeOptions& 
   if (is_root()) {
     label_.feasible = Duration{0};
     distance_ = Duration{0};
+    cost_ = Duration{0};
   }
   told_ = advert();
   view_.id = id_;
@@ -46,7 +38,7 @@ LatencyTree::LatencyTree(ProcessorId self, TreeId id, const LatencyTreeOptions& 
   view_.distance_to_root = distance_;
 }
 
-void LatencyTree::on_members(const Horizon& horizon, Outbox& out) {
+void AdaptiveTree::on_members(const Horizon& horizon, Outbox& out) {
   children_changed_ |= children_.keep_only(horizon.live);
   std::erase_if(waiting_, [&](const auto& w) { return !horizon.live.contains(w.first); });
   if (attempt_ && !horizon.live.contains(attempt_->to)) {
@@ -56,47 +48,59 @@ void LatencyTree::on_members(const Horizon& horizon, Outbox& out) {
   if (parent_ && !horizon.live.contains(parent_->id)) {
     seek(horizon, parent_->advert.parent, out);
   }
+  if (line_.up) line_.up->tries = 0;
   finish(horizon, out);
 }
 
-void LatencyTree::on_candidate(const Horizon& horizon, ProcessorId from, const TreeAdvert& m,
-                               Outbox& out) {
+void AdaptiveTree::on_candidate(const Horizon& horizon, ProcessorId from, const TreeAdvert& m,
+                                Outbox& out) {
   if (is_root() || from == self_ || !is_sane(m)) return;
   if (parent_ && parent_->id == from) {
     hear(horizon, m, out);
   } else if (m.connected) {
-    weigh(horizon, from, m, out);
+    is_for_bandwidth() ? weigh_width(horizon, from, m, out) : weigh(horizon, from, m, out);
   }
   finish(horizon, out);
 }
 
-void LatencyTree::on_round_over(const Horizon& horizon, Outbox& out) {
+void AdaptiveTree::on_round_over(const Horizon& horizon, Outbox& out) {
   if (!parent_) return;
   const std::optional<Duration> measured = horizon.links.round_trip(parent_->id);
   if (!measured) return;
   parent_->round_trip = *measured;
-  parent_->provisional = false;
+  if (!is_for_bandwidth()) parent_->provisional = false;
   recompute();
   finish(horizon, out);
 }
 
-void LatencyTree::on_message(const Horizon& horizon, ProcessorId from, const Attach& m,
-                             Outbox& out) {
+void AdaptiveTree::on_rate(const Horizon& horizon, ProcessorId peer, Outbox& out) {
+  const std::optional<std::uint64_t> rate = horizon.rates.rate(peer);
+  if (!is_for_bandwidth() || !rate) return;
+  if (parent() == peer) {
+    parent_->mebibyte = mebibyte_time(*rate);
+    parent_->provisional = false;
+    recompute();
+  }
+  finish(horizon, out);
+}
+
+void AdaptiveTree::on_message(const Horizon& horizon, ProcessorId from, const Attach& m,
+                              Outbox& out) {
   if (!horizon.live.contains(from)) {
     // It knows us before we know it: it will ask again.
     out.send(from, AttachReply{m.attachment, false, advert(), {}});
     return;
   }
   if (is_connected()) {
-    reply(from, m, out);
+    reply(horizon, from, m, out);
   } else {
     waiting_[from] = m;  // one's later Attach replaces its earlier one
   }
   finish(horizon, out);
 }
 
-void LatencyTree::on_message(const Horizon& horizon, ProcessorId from, const AttachReply& m,
-                             Outbox& out) {
+void AdaptiveTree::on_message(const Horizon& horizon, ProcessorId from, const AttachReply& m,
+                              Outbox& out) {
   if (!attempt_ || attempt_->to != from || attempt_->attachment != m.attachment) {
     const bool is_ours = parent_ && parent_->id == from && parent_->attachment == m.attachment;
     if (m.accepted && !is_ours) out.send(from, Detach{id_, m.attachment});
@@ -104,7 +108,7 @@ void LatencyTree::on_message(const Horizon& horizon, ProcessorId from, const Att
   }
   // Both sides check the labels: ours may have fallen since we asked [Saito08 G7].
   const bool fits = is_sane(m.advert) && m.advert.connected && m.advert.label < label_;
-  if (m.accepted && fits) {
+  if (m.accepted && fits && is_fit(horizon, m.advert)) {
     adopt(horizon, m.advert, out);
   } else {
     if (m.accepted) out.send(from, Detach{id_, m.attachment});
@@ -113,63 +117,75 @@ void LatencyTree::on_message(const Horizon& horizon, ProcessorId from, const Att
   finish(horizon, out);
 }
 
-void LatencyTree::on_message(const Horizon& horizon, ProcessorId from, const Detach& m,
-                             Outbox& out) {
+void AdaptiveTree::on_message(const Horizon& horizon, ProcessorId from, const Detach& m,
+                              Outbox& out) {
   const auto at = waiting_.find(from);
   if (at != waiting_.end() && at->second.attachment == m.attachment) waiting_.erase(at);
-  children_changed_ |= children_.detach(from, m.attachment);
+  if (options_.linger == Duration{}) {
+    children_changed_ |= children_.detach(from, m.attachment);
+  } else {
+    children_.let_linger(from, m.attachment, horizon.now);
+    watch_lingering(out);
+  }
   finish(horizon, out);
 }
 
-void LatencyTree::on_message(const Horizon& horizon, ProcessorId from, const Bye& m, Outbox& out) {
+void AdaptiveTree::on_message(const Horizon& horizon, ProcessorId from, const Bye& m, Outbox& out) {
   if (!parent_ || parent_->id != from) return;
   seek(horizon, m.grandparent, out);
   finish(horizon, out);
 }
 
-void LatencyTree::on_message(const Horizon& horizon, ProcessorId from, const Update& m,
-                             Outbox& out) {
+void AdaptiveTree::on_message(const Horizon& horizon, ProcessorId from, const Update& m,
+                              Outbox& out) {
   if (!parent_ || parent_->id != from || !is_sane(m.advert)) return;
   hear(horizon, m.advert, out);
   finish(horizon, out);
 }
 
-void LatencyTree::on_message(const Horizon& horizon, ProcessorId from, const UpdateSet& m,
-                             Outbox& out) {
+void AdaptiveTree::on_message(const Horizon& horizon, ProcessorId from, const UpdateSet& m,
+                              Outbox& out) {
   children_changed_ |= children_.update(from, m);
   finish(horizon, out);
 }
 
-void LatencyTree::on_message(const Horizon& horizon, ProcessorId, const Relabel&, Outbox& out) {
-  if (!is_root() || relabel_due_) return;
+void AdaptiveTree::on_message(const Horizon& horizon, ProcessorId, const Relabel&, Outbox& out) {
+  if (!is_root() || due_.relabel) return;
   if (!last_relabel_ || horizon.now >= *last_relabel_ + options_.relabel_period) {
     raise(horizon, out);
   } else {
-    relabel_due_ = *last_relabel_ + options_.relabel_period;
-    out.arm(Timer::kRelabel, *relabel_due_);
+    due_.relabel = *last_relabel_ + options_.relabel_period;
+    out.arm(Timer::kRelabel, *due_.relabel);
   }
 }
 
-void LatencyTree::on_timer(const Horizon& horizon, Timer timer, Outbox& out) {
+void AdaptiveTree::on_timer(const Horizon& horizon, Timer timer, Outbox& out) {
   const auto is_due = [&](const std::optional<Instant>& at) { return at && horizon.now >= *at; };
   switch (timer) {
     case Timer::kAttach:
-      if (is_due(attach_due_)) on_attach_timer(horizon, out);
+      if (is_due(due_.attach)) on_attach_timer(horizon, out);
       break;
     case Timer::kUpdate:
-      if (is_due(update_due_)) push_update(out);
+      if (is_due(due_.update)) push_update(out);
       break;
     case Timer::kUpdateSet:
-      if (is_due(set_due_)) push_set(out);
+      if (is_due(due_.set)) push_set(out);
       break;
     case Timer::kRelabel:
-      if (is_due(relabel_due_)) raise(horizon, out);
+      if (is_due(due_.relabel)) is_root() ? raise(horizon, out) : on_hold_over(horizon, out);
+      break;
+    case Timer::kLineUp:
+      if (line_.up && is_due(line_.up->due)) line_up(horizon, out);
+      break;
+    case Timer::kLinger:
+      children_changed_ |= children_.age(horizon.now, options_.linger);
+      watch_lingering(out);
       break;
   }
   finish(horizon, out);
 }
 
-void LatencyTree::leave(Outbox& out) {
+void AdaptiveTree::leave(Outbox& out) {
   for (const auto& [asker, attach] : waiting_) {
     out.send(asker, AttachReply{attach.attachment, false, TreeAdvert{.tree = id_}, {}});
   }
@@ -182,141 +198,174 @@ void LatencyTree::leave(Outbox& out) {
 
 // --- Place and label ---
 
-TreeAdvert LatencyTree::advert() const {
+TreeAdvert AdaptiveTree::advert() const {
   return TreeAdvert{.tree = id_,
                     .connected = is_connected(),
                     .distance = distance_,
                     .label = label_,
                     .children = static_cast<std::uint32_t>(children_.size()),
-                    .parent = parent_ ? parent_->id : kNobody};
+                    .parent = parent_ ? parent_->id : kNobody,
+                    .mebibyte_time = is_for_bandwidth() ? cost_ : Duration{}};
 }
 
-bool LatencyTree::is_connected() const {
+bool AdaptiveTree::is_connected() const {
   return is_root() || (parent_ && parent_->advert.connected);
 }
 
-std::optional<ProcessorId> LatencyTree::parent() const {
+std::optional<ProcessorId> AdaptiveTree::parent() const {
   if (!parent_) return std::nullopt;
   return parent_->id;
 }
 
-bool LatencyTree::is_settled() const {
-  return !attempt_ && !attach_due_ && !update_due_ && !set_due_ && !relabel_due_;
+bool AdaptiveTree::is_settled() const {
+  return !children_.next(options_.linger) && !attempt_ && !due_.attach && !due_.update &&
+         !due_.set && !due_.relabel && !(line_.up && line_.up->due);
 }
 
 /// What the parent says now. A parent's label is always smaller than its child's, and its sequence
 /// number grows: anything else is old news, or no news of a correct processor [Saito08 G5 R4].
-void LatencyTree::hear(const Horizon& horizon, const TreeAdvert& advert, Outbox& out) {
+void AdaptiveTree::hear(const Horizon& horizon, const TreeAdvert& advert, Outbox& out) {
   if (!(advert.label < label_) || advert.label.seq < parent_->advert.label.seq) return;
+  if (holds_back(horizon, advert, out)) return;
   parent_->advert = advert;
   const std::uint64_t before = label_.seq;
   recompute();
-  if (label_.seq != before && wanted_ != kNobody) {
-    if (horizon.live.contains(wanted_)) out.report(WorthProbing{wanted_});
-    wanted_ = kNobody;
+  if (label_.seq != before && hold_.wish.parent != kNobody) {
+    if (horizon.live.contains(hold_.wish.parent)) out.report(WorthProbing{hold_.wish.parent});
+    hold_.wish = {};
   }
 }
 
-/// The own distance from what the parent says; the label only falls [Saito08 G5 R1].
-void LatencyTree::recompute() {
+/// The own distance and cost from what the parent says; the label only falls [Saito08 G5 R1].
+void AdaptiveTree::recompute() {
   if (is_root()) return;
-  distance_ = kForever;
+  distance_ = cost_ = kForever;
   if (!is_connected()) return;
   distance_ = parent_->advert.distance + hop();
+  cost_ = is_for_bandwidth()
+              ? time_below(parent_->advert, parent_->mebibyte, parent_->advert.children, self_)
+              : distance_;
   const std::uint64_t seq = parent_->advert.label.seq;
   if (seq > label_.seq) {
-    label_ = Label{seq, distance_};
+    label_ = Label{seq, cost_};
   } else if (seq == label_.seq) {
-    label_.feasible = std::min(label_.feasible, distance_);
+    label_.feasible = std::min(label_.feasible, cost_);
   }
 }
 
 /// What the hop to the parent counts. Not measured, it counts double, so that the label stays high
 /// until the neighbourhood is known. The nanoseconds of the id break ties: on a network with equal
 /// round trips, L1 would otherwise refuse everybody.
-Duration LatencyTree::hop() const {
+Duration AdaptiveTree::hop() const {
   const Duration round_trip = std::clamp(parent_->round_trip, Duration{1}, kDistanceMax / 4);
   const Duration tie_break{1 + self_.value % 1009};
-  return round_trip * (parent_->provisional ? 2 : 1) + tie_break;
+  return round_trip * (parent_->provisional && !is_for_bandwidth() ? 2 : 1) + tie_break;
 }
 
 /// Only the root raises the sequence number [Saito08 G5 R5].
-void LatencyTree::raise(const Horizon& horizon, Outbox& out) {
+void AdaptiveTree::raise(const Horizon& horizon, Outbox& out) {
   last_relabel_ = horizon.now;
-  relabel_due_.reset();
+  due_.relabel.reset();
   ++label_.seq;
   push_update(out);
 }
 
 /// What every input ends with: waiting askers, news for the neighbours, the view.
-void LatencyTree::finish(const Horizon& horizon, Outbox& out) {
+void AdaptiveTree::finish(const Horizon& horizon, Outbox& out) {
+  if (is_for_bandwidth()) {
+    let_through(horizon, out);
+    watch_line(horizon, out);
+    watch_width(horizon, out);
+  }
   if (is_connected() && !waiting_.empty()) {
     const auto waiting = std::exchange(waiting_, {});
-    for (const auto& [asker, attach] : waiting) reply(asker, attach, out);
+    for (const auto& [asker, attach] : waiting) reply(horizon, asker, attach, out);
   }
   refresh_view(out);
   if (children_.size() == 0) {
     told_ = advert();
-  } else if (!update_due_ && is_news()) {
-    update_due_ = horizon.now + options_.update_delay;
-    out.arm(Timer::kUpdate, *update_due_);
+  } else if (!due_.update && is_news()) {
+    due_.update = horizon.now + options_.update_delay;
+    out.arm(Timer::kUpdate, *due_.update);
   }
-  if (parent_ && !set_due_ && parent_->told != below_) {
-    set_due_ = horizon.now + options_.set_delay;
-    out.arm(Timer::kUpdateSet, *set_due_);
+  if (parent_ && !due_.set && parent_->told != below_) {
+    due_.set = horizon.now + options_.set_delay;
+    out.arm(Timer::kUpdateSet, *due_.set);
   }
 }
 
-void LatencyTree::reply(ProcessorId to, const Attach& m, Outbox& out) {
-  const std::size_t others = children_.size() - (children_.contains(to) ? 1 : 0);
-  const bool fits = label_ < m.own && (!parent_ || parent_->id != to);
+void AdaptiveTree::reply(const Horizon& horizon, ProcessorId to, const Attach& m, Outbox& out) {
+  std::size_t others = children_.size() - (children_.contains(to) ? 1 : 0);
+  // In front of one of another site, which lines up behind it then [README, "Lines"].
+  const bool is_beside = is_for_bandwidth() && !m.is_far && !children_.contains(to);
+  if (is_beside && others == 1) others = children_.beside(to);
+  const bool fits = label_ < m.own && (!parent_ || parent_->id != to) && !line_.is_slow;
   if (!fits) {
     out.send(to, AttachReply{m.attachment, false, advert(), {}});
+    return;
+  }
+  const ProcessorId before = is_for_bandwidth() ? line_before(horizon, to, m) : kNobody;
+  if (before != kNobody) {
+    out.send(to, AttachReply{m.attachment, false, advert(), {before}});
   } else if (others > m.children_seen) {
-    out.send(to, AttachReply{m.attachment, false, advert(), redirection(to)});
+    out.send(to, AttachReply{m.attachment, false, advert(), redirection(to, m.below)});
   } else if (children_.attach(to, m)) {
     children_changed_ = true;
     out.send(to, AttachReply{m.attachment, true, advert(), {}});
   }
 }
 
-/// Up to `fanout` children, drawn at random so that refused ones spread.
-std::vector<ProcessorId> LatencyTree::redirection(ProcessorId asker) {
+/// Up to `fanout` children, drawn at random so that refused ones spread. In a line as many of those
+/// further behind too: half of the way to its end at a time.
+std::vector<ProcessorId> AdaptiveTree::redirection(ProcessorId asker, const ProcessorSet& below) {
+  const auto thin_out = [this](std::vector<ProcessorId>& ids) {
+    while (ids.size() > options_.fanout) {
+      ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(rng_.below(ids.size())));
+    }
+  };
   std::vector<ProcessorId> ids = children_.ids();
   std::erase(ids, asker);
-  while (ids.size() > options_.fanout) {
-    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(rng_.below(ids.size())));
-  }
+  thin_out(ids);
+  if (!is_for_bandwidth()) return ids;
+  ProcessorSet others = below_.minus(below);
+  others.erase(self_);
+  for (const ProcessorId id : ids) others.erase(id);
+  std::vector<ProcessorId> behind = others.ids();
+  thin_out(behind);
+  ids.insert(ids.end(), behind.begin(), behind.end());
   return ids;
 }
 
-void LatencyTree::push_update(Outbox& out) {
-  if (update_due_) out.disarm(Timer::kUpdate);
-  update_due_.reset();
+void AdaptiveTree::push_update(Outbox& out) {
+  if (due_.update) out.disarm(Timer::kUpdate);
+  due_.update.reset();
   told_ = advert();
   for (const ProcessorId child : children_.ids()) out.send(child, Update{told_});
 }
 
-void LatencyTree::push_set(Outbox& out) {
-  set_due_.reset();
+void AdaptiveTree::push_set(Outbox& out) {
+  due_.set.reset();
   if (!parent_ || parent_->told == below_) return;
   out.send(parent_->id, UpdateSet{id_, parent_->attachment, ++parent_->version,
                                   below_.minus(parent_->told), parent_->told.minus(below_)});
   parent_->told = below_;
 }
 
-bool LatencyTree::is_news() const {
+bool AdaptiveTree::is_news() const {
   const TreeAdvert now = advert();
   if (now.connected != told_.connected || now.parent != told_.parent ||
       now.label.seq != told_.label.seq) {
     return true;
+  }
+  if (is_for_bandwidth()) {
+    return now.children != told_.children || differs(told_.mebibyte_time, now.mebibyte_time);
   }
   const bool crowded = std::max(now.children, told_.children) > options_.fanout;
   return differs(told_.distance, now.distance) ||
          (crowded && differs(told_.children, now.children));
 }
 
-void LatencyTree::refresh_view(Outbox& out) {
+void AdaptiveTree::refresh_view(Outbox& out) {
   const std::optional<ProcessorId> above = is_connected() ? parent() : std::nullopt;
   if (!children_changed_ && above == view_.parent && distance_ == view_.distance_to_root) return;
   if (children_changed_) {
@@ -331,14 +380,15 @@ void LatencyTree::refresh_view(Outbox& out) {
   out.report(Changed{});
 }
 
-void LatencyTree::check_invariants() const {
+void AdaptiveTree::check_invariants() const {
   PHX_CHECK(view_.id == id_ && below_.contains(self_));
   PHX_CHECK(is_connected() == (distance_ != kForever));
   PHX_CHECK(!is_root() || (!parent_ && !attempt_ && label_.feasible == Duration{0}));
   PHX_CHECK(!parent_ || parent_->id != self_);
   PHX_CHECK(!parent_ || parent_->advert.label < label_);
-  PHX_CHECK(!attempt_ || attach_due_);
-  PHX_CHECK(is_root() || parent_ || attach_due_);
+  PHX_CHECK(!attempt_ || due_.attach);
+  PHX_CHECK(!hold_.advert || (parent_ && (attempt_ || due_.relabel)));
+  PHX_CHECK(is_root() || parent_ || due_.attach);
   PHX_CHECK(waiting_.empty() || !is_connected());
 }
 
