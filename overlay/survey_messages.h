@@ -78,7 +78,8 @@ struct SurveyReport {
   std::optional<Duration> overhead;
   NetworkVersion version;  ///< Of the network that the sender knows; of round 0 only.
   std::vector<Rate> rates = {};
-  std::uint64_t traffic = 0;  ///< While it measured round trips: sent to all, or taken if more.
+  /// What it sent to all, or took if that was more, while it measured round trips.
+  std::uint64_t traffic = 0;
   friend bool operator==(const SurveyReport&, const SurveyReport&) = default;
 };
 /// From the surveyor to all: the network is this.

@@ -269,7 +269,8 @@ void Survey::absorb(Instant now, Gauge::Outbox& from, Outbox& out) {
     report_ = std::move(done);
     const std::uint64_t bytes =
         std::max(traffic_.taken - traffic_at_task_.taken, traffic_.sent - traffic_at_task_.sent);
-    report_->report.traffic = rate_gauge_.rate_of(bytes, now - task_at_);
+    const bool has_measured = !report_->report.round_trips.empty();
+    report_->report.traffic = has_measured ? rate_gauge_.rate_of(bytes, now - task_at_) : 0;
     RateGauge::Outbox downloaded;
     rate_gauge_.on_task(now, std::exchange(downloads_, {}), downloaded);
     absorb(downloaded, out);

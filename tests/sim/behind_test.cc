@@ -110,6 +110,22 @@ constexpr double kWhole = 12.45;        // MB/s: of 100 Mbit/s without headers
 
 TEST_SUITE_BEGIN("sim/behind");
 
+TEST_CASE("a stream that fills all interfaces changes nothing of what is known of the network") {
+  for (const std::uint32_t each : {8U, 16U}) {
+    CAPTURE(each);
+    Stream stream(each);
+    stream.begin();
+    const auto told = [&] {
+      return stream.cluster().network().meter().of("NetworkUpdate").messages;
+    };
+    const std::uint64_t before = told();
+    const Stream::Rates rates = stream.rates(20s);
+    MESSAGE("others " << rates.mean << ", least " << rates.least);
+    CHECK(told() == before);
+    CHECK(rates.least >= 0.97 * kWhole);
+  }
+}
+
 TEST_CASE("who is slow from the start costs the others what it gets from the root's interface") {
   for (const std::uint32_t each : {8U, 12U}) {
     CAPTURE(each);
