@@ -97,6 +97,7 @@ void RateGauge::on_load(Instant now, ProcessorId from, const Load& load, Outbox&
   if (!flight_ || flight_->from != from || flight_->number != load.number) return;
   Flight& flight = *flight_;
   flight.got += load.bytes.size();
+  loads_.taken += load.bytes.size();
   flight.rate.sent = std::max(flight.rate.sent, load.sent);
   if (flight.half_at) flight.gap = std::max(flight.gap, now - std::exchange(flight.last_at, now));
   if (flight.got >= flight.bytes) return on_complete(now, out);
@@ -178,6 +179,7 @@ void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Ou
   std::uint64_t left = std::min(request.bytes, options_.most);
   if (!live_.contains(from) || served_ + left > options_.served_max) return;
   served_ += left;
+  loads_.sent += left;
   // What left since the last request, that one among it, leaves beside this one, too.
   std::uint64_t sent = 0;
   const auto last = last_served_.find(from);
@@ -192,6 +194,11 @@ void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Ou
     out.send(from, Load{request.number, nothing(size), std::exchange(sent, 0)});
     left -= size;
   }
+}
+
+Traffic RateGauge::other_traffic() const {
+  return {traffic_.taken - std::min(traffic_.taken, loads_.taken),
+          traffic_.sent - std::min(traffic_.sent, loads_.sent)};
 }
 
 void RateGauge::on_timer(Instant now, Timer timer, Outbox& out) {

@@ -45,6 +45,8 @@ class RateGauge {
   void on_load(Instant now, ProcessorId from, const Load& load, Outbox& out);
   /// As it is at the input that follows.
   void on_traffic(const Traffic& traffic) { traffic_ = traffic; }
+  /// All of it but downloads.
+  [[nodiscard]] Traffic other_traffic() const;
   void on_timer(Instant now, Timer timer, Outbox& out);
   /// Nothing comes from those who are not in `live`.
   void on_members(Instant now, const ProcessorSet& live, Outbox& out);
@@ -114,6 +116,7 @@ class RateGauge {
   Instant bulk_at_;  ///< Part of a long message came last.
   std::uint64_t next_ = 1;
   Traffic traffic_;
+  Traffic loads_;  ///< Of these: downloads.
   struct Served {
     Instant at;
     std::uint64_t sent = 0;  ///< To all, at that time.

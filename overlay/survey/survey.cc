@@ -88,7 +88,7 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyTask& m, Outbox& 
   absorb(stopped, out);
   report_.reset();
   downloads_ = m.downloads;
-  traffic_at_task_ = traffic_;
+  traffic_at_task_ = rate_gauge_.other_traffic();
   task_at_ = now;
   Gauge::Outbox measured;
   gauge_.on_task(now, from, m, measured);
@@ -267,8 +267,10 @@ void Survey::absorb_items(From& from, Outbox& out, OnEvent on_event) {
 void Survey::absorb(Instant now, Gauge::Outbox& from, Outbox& out) {
   absorb_items(from, out, [&](Gauge::Done& done) {
     report_ = std::move(done);
-    const std::uint64_t bytes =
-        std::max(traffic_.taken - traffic_at_task_.taken, traffic_.sent - traffic_at_task_.sent);
+    const Traffic& before = traffic_at_task_;
+    const Traffic traffic = rate_gauge_.other_traffic();
+    const std::uint64_t bytes = std::max(traffic.taken - std::min(traffic.taken, before.taken),
+                                         traffic.sent - std::min(traffic.sent, before.sent));
     const bool has_measured = !report_->report.round_trips.empty();
     report_->report.traffic = has_measured ? rate_gauge_.rate_of(bytes, now - task_at_) : 0;
     RateGauge::Outbox downloaded;

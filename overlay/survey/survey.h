@@ -12,8 +12,8 @@
 #include "overlay/base/outbox.h"
 #include "overlay/base/time.h"
 #include "overlay/messages.h"
-#include "overlay/survey/gauge.h"
 #include "overlay/rate_gauge.h"
+#include "overlay/survey/gauge.h"
 #include "overlay/survey/surveyor.h"
 
 namespace phx::overlay {
@@ -62,7 +62,7 @@ class Survey {
 
   // Inputs. Stale messages and timers change nothing.
   /// As it is at the message that follows.
-  void on_traffic(const Traffic& traffic) { rate_gauge_.on_traffic(traffic_ = traffic); }
+  void on_traffic(const Traffic& traffic) { rate_gauge_.on_traffic(traffic); }
   /// Who shares a machine with whom, of the members named next. Needed where these are directed.
   void on_machines(const std::vector<ProcessorSet>& machines) { surveyor_.on_machines(machines); }
   /// Those who may be measured, self included; the first of them directs it.
@@ -127,9 +127,8 @@ class Survey {
   Surveyor surveyor_;
   ProcessorSet live_;
   SurveyOptions options_;
-  Traffic traffic_;                              ///< So far, ...
-  Traffic traffic_at_task_;                      ///< when the task came, ...
-  Instant task_at_;                              ///< then.
+  Traffic traffic_at_task_;  ///< When the task came.
+  Instant task_at_;
   std::vector<SurveyTask::Download> downloads_;  ///< Of the task, after its round trips.
   std::optional<Gauge::Done> report_;            ///< Waits for them.
   struct Heard {

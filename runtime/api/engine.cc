@@ -281,7 +281,7 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
   lock.lock();
   is_polled_ = is_woken_ = false;
   if (report_) report_->on_waited(std::chrono::steady_clock::now() - now);
-  if (is_ready) receive();
+  if (is_ready || endpoint_.is_waiting()) receive();  // Time alone may have consequences.
   wait.has_looked = true;
   came_in_.notify_all();  // another one may have to take over the socket
   return true;

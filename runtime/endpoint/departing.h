@@ -11,8 +11,8 @@ namespace phx::runtime {
 
 /// The vnodes that are wanted elsewhere, and which of them go at the next safe point: those that
 /// are between two messages. What has come of a long message, and what the program has not taken,
-/// would have to go with its vnode, and what comes meanwhile would wait for it [README, "Moves"].
-/// Not thread-safe: one owner.
+/// would have to go with its vnode, and what comes meanwhile would wait for it [README, "Between
+/// messages"]. Not thread-safe: one owner.
 class Departing {
  public:
   /// How much may go along: it hardly delays the move.
@@ -28,7 +28,12 @@ class Departing {
     if (all_.empty()) since_ = now_;
     all_ = all_.united(vnodes);
   }
-  void remove(const VnodeSet& vnodes) { all_ = all_.minus(vnodes); }
+  /// The program gives these up itself: they wait for nothing. REQUIRES that they were added.
+  void release(const VnodeSet& vnodes) { released_ = released_.united(vnodes); }
+  void remove(const VnodeSet& vnodes) {
+    all_ = all_.minus(vnodes);
+    released_ = released_.minus(vnodes);
+  }
 
   // Queries.
   [[nodiscard]] const VnodeSet& all() const { return all_; }
@@ -37,15 +42,16 @@ class Departing {
     if (now_ - since_ >= kPatience) return all_;
     VnodeSet due = all_;
     for (const VnodeId vnode : all_.ids()) {
-      if (holdings.has_untaken(vnode, kLittle)) due.erase(vnode);
+      if (!released_.contains(vnode) && holdings.has_untaken(vnode, kLittle)) due.erase(vnode);
     }
     return due;
   }
 
  private:
   VnodeSet all_;
+  VnodeSet released_;  ///< Of these.
   Instant now_;
-  Instant since_;  ///< The oldest of them is wanted.
+  Instant since_;  ///< There are any: their patience is common.
 };
 
 }  // namespace phx::runtime

@@ -37,6 +37,10 @@ std::uint64_t payload_bytes(const Delivery& delivery) {
   return bytes;
 }
 
+VnodeSet all_of(const Holdings& holdings) {
+  return holdings.held().united(holdings.arriving());
+}
+
 }  // namespace
 
 Endpoint::Endpoint(const EndpointConfig& config)
@@ -64,7 +68,7 @@ void Endpoint::on_message(ToApplication message) {
 std::vector<ToDaemon> Endpoint::take_outputs() {
   if (holdings_.has_credits() || targets_.has_credits()) emit_credits();
   if (kept_news_.has_news(outflows_, casts_)) {
-    if (auto news = kept_news_.take(outflows_, casts_, held().united(next_arrivals())))
+    if (auto news = kept_news_.take(outflows_, casts_, all_of(holdings_)))
       outputs_.push_back(std::move(*news));
   }
   if (contributions_.has_tokens()) {
@@ -131,7 +135,7 @@ void Endpoint::deliver(const Delivery& delivery) {
 
 /// Processors have died: what was on its way, in either direction, may be lost.
 void Endpoint::handle(const AppRepair& m) {
-  ask(held().united(next_arrivals()), {.is_lost = true});
+  ask(all_of(holdings_), {.is_lost = true});
   contributions_.on_line(m.line);
   ask_targets({});
 }
@@ -235,7 +239,7 @@ Status Endpoint::check_room(std::uint64_t bytes) {
 void Endpoint::ask_for_room() {
   const std::uint64_t kept = kept_bytes();
   if (std::exchange(asked_at_, kept) == kept) return;
-  ask(held().united(next_arrivals()), {.once = true});
+  ask(all_of(holdings_), {.once = true});
   ask_targets({.once = true});
 }
 
@@ -322,7 +326,7 @@ void Endpoint::close() {
   // Of an allreduce that this process takes part in others may still want the result.
   targets_.close([this](VnodeId target) { return contributions_.keeps_for_all(target, target); });
   outputs_.push_back(AppClosing{});
-  ask(held().united(next_arrivals()), {});
+  ask(all_of(holdings_), {});
   ask_targets({});
 }
 
@@ -427,6 +431,7 @@ void Endpoint::acknowledge() {
 
 void Endpoint::release(const VnodeSet& vnodes) {
   departing_.add(vnodes.common(held()));
+  departing_.release(vnodes.common(held()));
 }
 
 void Endpoint::abort(std::int32_t code, std::string reason) {
@@ -480,6 +485,11 @@ void Endpoint::emit_released(std::vector<std::pair<VnodeId, VnodeBundle>> bundle
     released.vnodes.emplace_back(vnode, std::move(bundle));
   }
   outputs_.push_back(std::move(released));
+}
+
+VnodeSet Endpoint::due() const {
+  const VnodeSet due = departing_.due(holdings_);
+  return due.empty() ? due : due.minus(immovable(outflows_, casts_, due));
 }
 
 bool Endpoint::is_waiting() const {

@@ -78,7 +78,7 @@ class Endpoint {
   /// Granted, to be installed; wanted back, to be packed: both at the next safe point.
   [[nodiscard]] const VnodeSet& next_arrivals() const { return holdings_.arriving(); }
   [[nodiscard]] const VnodeSet& departing() const { return departing_.all(); }
-  [[nodiscard]] VnodeSet due() const { return departing_.due(holdings_); }  ///< See Departing.
+  [[nodiscard]] VnodeSet due() const;     ///< Those of them that need not wait: see Departing.
   [[nodiscard]] bool is_waiting() const;  ///< on_time() may have consequences.
   [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
   [[nodiscard]] bool retired() const { return retired_; }

@@ -126,14 +126,18 @@ bool Holdings::has_untaken(VnodeId id, std::uint64_t bytes) const {
   std::uint64_t sum = 0;
   for (const auto* streams : {&vnode.bundle.from_vnodes, &vnode.bundle.from_roots}) {
     for (const auto& [from, stream] : streams->active()) {
-      for (const Payload& piece : stream.begun) sum += piece.size();
+      for (const Payload& piece : stream.begun) {
+        if ((sum += piece.size()) > bytes) return true;
+      }
+      for (const auto& [number, piece] : stream.early) {
+        if ((sum += piece_of(piece).payload->size()) > bytes) return true;
+      }
     }
   }
   for (const Waiting& waiting : vnode.mailbox) {
-    if (sum > bytes) break;
-    sum += waiting.message.payload.size();
+    if ((sum += waiting.message.payload.size()) > bytes) return true;
   }
-  return sum > bytes;
+  return false;
 }
 
 void Holdings::install() {

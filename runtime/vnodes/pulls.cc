@@ -53,7 +53,7 @@ struct Lack {
 /// What is lacked by processors that have less than their share; by site, and of those in none.
 class Lacks {
  public:
-  /// `missing`: what `self` lacks, which knows that of itself better.
+  /// `self`: what it lacks, which it knows better than the loads.
   Lacks(const Load& self, std::uint64_t fair, const Loads& loads, const ProcessorSet& ready,
         const Sites& sites) {
     auto at = loads.begin();  // Both are in the order of ids.
@@ -169,11 +169,12 @@ std::vector<Load> wanted(const Stock& stock, const VnodeMap& map, const Standing
   const Loads loads = map.loads();
   const std::vector<Load> all = donors(loads, slack == 0 ? fair : 0, standing);
   if (slack == 0 && all.empty()) return {};
-  const Sites sites = sites_of(standing.network);
-  const auto site = site_of(stock.self, sites);
   const Load self{missing, stock.self};
-  const Lacks lacks(self, fair, loads, standing.ready, sites);
-  if (slack == 0) return ExactDeal(fair, all, sites).deal(self, site, lacks);
+  if (slack == 0) {
+    const Sites sites = sites_of(standing.network);
+    const Lacks lacks(self, fair, loads, standing.ready, sites);
+    return ExactDeal(fair, all, sites).deal(self, site_of(stock.self, sites), lacks);
+  }
   ProcessorSet beside;
   for (const auto& range : stock.own.ranges()) {
     for (const ProcessorId owner : map.beside(range)) beside.insert(owner);
@@ -187,6 +188,9 @@ std::vector<Load> wanted(const Stock& stock, const VnodeMap& map, const Standing
   }
   if (!pulls.empty() || missing <= 4 * slack) return pulls;
   // Elsewhere only if much is missing: it is a run more, and borders that can be moved then.
+  const Sites sites = sites_of(standing.network);
+  const auto site = site_of(stock.self, sites);
+  const Lacks lacks(self, fair, loads, standing.ready, sites);
   std::vector<Load> rich, near;
   std::uint64_t surplus = 0;
   for (const Load& donor : all) {

@@ -168,6 +168,18 @@ TEST_CASE("a way that gets longer is noticed by patrols, and all are told") {
   CHECK(net.common().way(p(1), p(2)).latency == 30ms);
 }
 
+TEST_CASE("a way that gets longer is noticed, although the patrol downloads over it") {
+  for (const Duration longer : {4ms, 6ms, 9ms, 12ms}) {
+    CAPTURE(to_ms(longer));
+    Net net(round_robin(9, 2));
+    net.members(first(9));
+    net.run_for(11s);
+    net.far = longer;
+    net.run_for(11s);
+    CHECK(net.common().way(p(1), p(2)).latency == longer);
+  }
+}
+
 TEST_CASE("what stands in front of a busy interface is no part of a way") {
   Net net(round_robin(9, 2));
   net.members(first(9));

@@ -19,6 +19,7 @@ using Totals = std::map<ProcessorId, std::uint64_t>;
 struct Job {
   overlay::KnownNetwork network;
   Totals loads;
+  ProcessorId outsider{0};
 
   ProcessorId add(std::size_t site, std::uint64_t load) {
     if (network.sites.size() <= site) network.sites.resize(site + 1);
@@ -48,7 +49,7 @@ struct Job {
     std::map<ProcessorId, std::vector<Load>> result;
     for (const auto& [id, load] : loads) {
       const Standing standing{.ready = all,
-                              .members = all.minus(ProcessorSet{id}),
+                              .members = all.minus(ProcessorSet{id, outsider}),
                               .network = is_known ? &network : nullptr};
       auto pulls = wanted({id, own[id], 0}, map, standing);
       if (!pulls.empty()) result[id] = std::move(pulls);
@@ -145,10 +146,13 @@ TEST_CASE("nothing is known of sites: those with most are asked, each one once")
 
 TEST_CASE("there is less than is missing: everybody asks somebody all the same") {
   Job job;
-  job.add(0, 3);
-  for (std::uint64_t i = 0; i < 4; ++i) job.add(1, i == 0 ? 2 : 0);
+  job.outsider = job.add(0, 4);  // It may not be asked.
+  job.add(0, 2);
+  for (std::uint64_t i = 0; i < 4; ++i) job.add(1, 0);
 
-  CHECK(job.ask().size() == 3);
+  const Asked asked(job, job.ask());
+  CHECK(asked.all == 4);
+  CHECK(asked.of.size() == 1);
 }
 
 TEST_CASE(

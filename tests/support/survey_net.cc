@@ -28,6 +28,7 @@ void SurveyNet::take(ProcessorId from, Survey::Outbox& out) {
       if (const auto* load = std::get_if<Load>(&send->message)) {
         ++loads;
         loaded += load->bytes.size();
+        carried[from].sent += load->bytes.size();
         loaded_over[{from, send->to}] += load->bytes.size();
       }
       Instant at = passes(from, send->to, send->message) + way(from, send->to);
@@ -90,10 +91,14 @@ bool SurveyNet::step(Instant end) {
     mail.erase(mail.begin());
     if (!live.contains(letter.to)) return true;
     Survey& survey = surveys.at(letter.to);
-    if (const auto busy = traffic.find(letter.to); busy != traffic.end()) {
-      survey.on_traffic(
-          {0, busy->second * static_cast<std::uint64_t>(now.time_since_epoch() / 1us) / 1'000'000});
+    if (const auto* load = std::get_if<Load>(&letter.message)) {
+      carried[letter.to].taken += load->bytes.size();
     }
+    const auto us = static_cast<std::uint64_t>(now.time_since_epoch() / 1us);
+    const auto [taken, sent_to_others] = carried[letter.to];
+    const auto busy = traffic.find(letter.to);
+    const std::uint64_t besides = busy == traffic.end() ? 0 : busy->second * us / 1'000'000;
+    survey.on_traffic({taken, sent_to_others + besides});
     survey.on_message(now, letter.from, letter.message, out);
     take(letter.to, out);
     return true;

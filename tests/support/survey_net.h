@@ -62,8 +62,9 @@ struct SurveyNet {
   ProcessorSet live;
   std::set<ProcessorId> mute;              ///< What they send is lost.
   std::map<ProcessorId, Duration> queued;  ///< So long messages to them wait behind others' bytes.
+  std::map<ProcessorId, Traffic> carried;  ///< Downloads.
   std::map<ProcessorId, std::uint64_t> traffic;  ///< Sent to others besides, bytes per second.
-  std::set<ProcessorId> uninformed;        ///< What they should be told of the network is lost.
+  std::set<ProcessorId> uninformed;  ///< What they should be told of the network is lost.
   std::map<ProcessorId, Survey> surveys;
   std::multimap<Instant, Letter> mail;
   std::map<std::pair<ProcessorId, Survey::Timer>, std::optional<Instant>> timers;
