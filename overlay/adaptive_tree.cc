@@ -49,6 +49,7 @@ void AdaptiveTree::on_members(const Horizon& horizon, Outbox& out) {
     seek(horizon, parent_->advert.parent, out);
   }
   if (line_.up) line_.up->tries = 0;
+  line_.compared = {};
   finish(horizon, out);
 }
 
@@ -319,9 +320,13 @@ void AdaptiveTree::reply(const Horizon& horizon, ProcessorId to, const Attach& m
 /// further behind too: half of the way to its end at a time.
 std::vector<ProcessorId> AdaptiveTree::redirection(ProcessorId asker, const ProcessorSet& below) {
   const auto thin_out = [this](std::vector<ProcessorId>& ids) {
-    while (ids.size() > options_.fanout) {
-      ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(rng_.below(ids.size())));
+    const std::size_t count = options_.fanout;
+    if (ids.size() <= count) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::swap(ids[i], ids[i + static_cast<std::size_t>(rng_.below(ids.size() - i))]);
     }
+    ids.resize(count);
+    std::sort(ids.begin(), ids.end());
   };
   std::vector<ProcessorId> ids = children_.ids();
   std::erase(ids, asker);

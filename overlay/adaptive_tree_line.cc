@@ -103,7 +103,9 @@ void AdaptiveTree::watch_width(const Horizon& horizon, Outbox& out) {
   line_.is_slow = false;
   if (!parent_ || !is_connected() || parent_->provisional) return;
   const auto compare_with = [&](ProcessorId peer) {
-    if (std::exchange(line_.compared, peer) != peer) out.report(WorthProbing{peer, true});
+    if (line_.compared.contains(peer)) return;
+    line_.compared.insert(peer);
+    out.report(WorthProbing{peer, true});
   };
   const ProcessorId above = parent_->advert.parent;
   if (above == id_.root && horizon.rates.size() < 2) compare_with(above);

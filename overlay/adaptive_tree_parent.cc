@@ -156,6 +156,7 @@ void AdaptiveTree::adopt(const Horizon& horizon, const TreeAdvert& advert, Outbo
   hold_.advert.reset();
   hold_.wish = {};
   if (line_.up) line_.up->tries = 0;
+  line_.compared = {};
   recompute();
   if (before) out.send(before->id, Detach{id_, before->attachment});
   if (parent_->provisional && is_for_bandwidth()) out.report(WorthProbing{parent_->id, true});

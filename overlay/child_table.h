@@ -41,9 +41,9 @@ class ChildTable {
   [[nodiscard]] std::vector<ProcessorId> ids() const;
   /// Those of the same site, as far as they know, without `child`.
   [[nodiscard]] std::size_t beside(ProcessorId child) const;
-  /// In the order in which they are to be served: who has most below it first, then the newest; who
-  /// lingers last.
-  /// Their sets are disjoint.
+  /// In the order in which they are to be served: who has most below it first; of equal ones the
+  /// newest, and who lingers last. Their sets are disjoint: who is below two of them counts for the
+  /// newer one, and for one that lingers only if it is below no other.
   [[nodiscard]] std::vector<TreeChild> children() const;
   /// All children and all below them.
   [[nodiscard]] ProcessorSet below() const;

@@ -10,6 +10,7 @@ void Downloads::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   live_ = live;
   left_ = options_.candidates;
   rates_.keep_only(live);
+  failures_.clear();
   std::erase_if(queue_, [&](const Wanted& one) { return !live.contains(one.peer); });
   std::erase_if(waiting_, [&](const auto& one) { return !live.contains(one.first); });
   if (turn_ && !live.contains(*turn_)) next_turn(now, out);
@@ -24,21 +25,33 @@ void Downloads::request(Instant now, ProcessorId peer, Duration round_trip, bool
   const bool is_queued = flight_ == peer || std::any_of(queue_.begin(), queue_.end(), is_same);
   if (is_queued || queue_.size() >= options_.queue_max || !live_.contains(peer)) return;
   if (rates_.is_fresh(peer, now, options_.fresh) || (!is_parent && left_ == 0)) return;
+  const auto failed = failures_.find(peer);
+  const bool has_failed = failed != failures_.end();
+  if (has_failed && failed->second.count >= options_.failures_max) return;
   if (!is_parent) --left_;
-  const Wanted wanted{peer, round_trip < options_.far ? Duration{} : round_trip, now};
+  const Instant since = has_failed ? std::max(now, failed->second.until) : now;
+  const Wanted wanted{peer, round_trip < options_.far ? Duration{} : round_trip, since};
   is_parent ? queue_.push_front(wanted) : queue_.push_back(wanted);
   launch(now, out);
 }
 
 void Downloads::launch(Instant now, Outbox& out) {
   if (flight_ || queue_.empty()) return;
-  const Wanted next = queue_.front();
-  const Instant due = std::min(bulk_at_ + options_.quiet, next.since + options_.quiet_most);
+  // Those that have failed are passed by while they pause.
+  auto first = std::find_if(queue_.begin(), queue_.end(),
+                            [&](const Wanted& one) { return one.since <= now; });
+  if (first == queue_.end()) {
+    first = std::min_element(queue_.begin(), queue_.end(),
+                             [](const Wanted& a, const Wanted& b) { return a.since < b.since; });
+  }
+  const Wanted next = *first;
+  const Instant quiet = std::min(bulk_at_ + options_.quiet, next.since + options_.quiet_most);
+  const Instant due = std::max(next.since, quiet);
   if (now < due) {
     out.arm(Timer::kQuiet, due);
     return;
   }
-  queue_.pop_front();
+  queue_.erase(first);
   flight_ = next.peer;
   RateGauge::Outbox effects;
   gauge_.on_task(now, {{next.peer, 0, next.round_trip}}, effects);
@@ -59,6 +72,13 @@ void Downloads::finish(Instant now, const RateGauge::Done& done, Outbox& out) {
       rates_.set(peer, least, std::max(rate.at_most, least), now);
       out.report(Measured{peer});
     }
+    if (done.rates.empty()) {
+      Failures& failures = failures_[peer];
+      failures.until = now + options_.pause * (1U << failures.count++);
+      out.report(Failed{peer});
+    } else {
+      failures_.erase(peer);
+    }
   }
   launch(now, out);
 }
@@ -76,8 +96,9 @@ void Downloads::on_message(Instant now, ProcessorId from, const Fetch& m, Outbox
 }
 
 void Downloads::serve(Instant now, ProcessorId asker, const Fetch& m, Outbox& out) {
+  if (turn_ != asker) turn_end_ = now + options_.turn_most;
   turn_ = asker;
-  out.arm(Timer::kTurn, now + options_.turn);
+  out.arm(Timer::kTurn, std::min(now + options_.turn, turn_end_));
   RateGauge::Outbox effects;
   gauge_.on_fetch(now, asker, m, effects);
   pump(now, effects, out);
@@ -114,6 +135,7 @@ void Downloads::stop(Outbox& out) {
   flight_.reset();
   turn_.reset();
   waiting_.clear();
+  failures_.clear();
   live_ = {};
 }
 

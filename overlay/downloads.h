@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -24,10 +25,16 @@ struct DownloadsOptions {
   /// Peers that wait to be measured here, and askers that wait for their turn [limits].
   std::size_t queue_max = 16;
   std::size_t waiting_max = 64;
+  /// Who could not be measured is not asked again for so long, twice as long after the second time,
+  /// and so on; and so often at most per change of the members [limit].
+  Duration pause = 1s;
+  std::uint32_t failures_max = 6;
   /// What was measured so long ago is measured again when it is asked for.
   Duration fresh = 60s;
-  /// An asker has its turn for so long, unless it says before that it has enough.
+  /// An asker has its turn until it says that it has enough, or has asked for nothing for so long;
+  /// and never longer than `turn_most`, after which nobody waits for an answer any more.
   Duration turn = 300ms;
+  Duration turn_most = 2s;
   /// Longer ways between sites: TCP may lose a round trip by waiting.
   Duration far = 1ms;
   /// Nothing is measured until no long message came for so long, or it has waited so long for that.
@@ -47,7 +54,12 @@ class Downloads {
   struct Measured {
     ProcessorId peer;
   };
-  using Outbox = phx::Outbox<Message, Timer, Measured>;
+  /// It could not be measured. Who still needs to know requests it again; it will wait.
+  struct Failed {
+    ProcessorId peer;
+  };
+  using Report = std::variant<Measured, Failed>;
+  using Outbox = phx::Outbox<Message, Timer, Report>;
 
   explicit Downloads(const DownloadsOptions& options)
       : options_(options), gauge_(options.gauge), left_(options.candidates) {}
@@ -75,7 +87,11 @@ class Downloads {
   struct Wanted {
     ProcessorId peer;
     Duration round_trip{};  ///< 0 if near.
-    Instant since;
+    Instant since;          ///< Not before.
+  };
+  struct Failures {
+    std::uint32_t count = 0;
+    Instant until;  ///< The pause after the last one.
   };
 
   void launch(Instant now, Outbox& out);
@@ -90,8 +106,10 @@ class Downloads {
   ProcessorSet live_;
   std::size_t left_;  ///< Candidates that may be measured still.
   std::deque<Wanted> queue_;
+  std::map<ProcessorId, Failures> failures_;  ///< Since the members changed.
   std::optional<ProcessorId> flight_;
-  std::optional<ProcessorId> turn_;  ///< Whose it is.
+  std::optional<ProcessorId> turn_;  ///< Whose it is, ...
+  Instant turn_end_;                 ///< and until when at most.
   std::deque<std::pair<ProcessorId, Fetch>> waiting_;
   Instant bulk_at_;
 };

@@ -14,7 +14,6 @@ using Kind = TreeForest::Timer::Kind;
 
 /// The first sequence number of a root's tree. Lower ones mean "any life".
 constexpr std::uint64_t kFirstSeq = 1;
-constexpr std::array kKinds = {TreeKind::kLatency, TreeKind::kBandwidth};
 
 /// Of the timers of a tree, in the order of AdaptiveTree::Timer.
 constexpr std::array kTreeKinds = {Kind::kAttach,  Kind::kUpdate, Kind::kUpdateSet,
@@ -72,7 +71,7 @@ void TreeForest::on_members(Instant now, const ProcessorSet& live, Outbox& out) 
   }
   for (const ProcessorId newcomer : newcomers.ids()) {
     if (newcomer != self_) welcome(newcomer, out);
-    for (const TreeKind kind : kKinds) {
+    for (const TreeKind kind : kAdaptiveKinds) {
       const auto heard = early_.extract(TreeId{newcomer, kind});
       if (heard) handle(now, newcomer, heard.mapped(), out);
     }
@@ -258,15 +257,30 @@ void TreeForest::on_worth(Instant now, TreeId id, const AdaptiveTree::WorthProbi
 
 void TreeForest::pump(Instant now, Downloads::Outbox& from, Outbox& out) {
   for (auto& item : from.take()) {
-    std::visit(
-        Overloaded{
-            [&](Downloads::Outbox::Send& send) { out.send(send.to, std::move(send.message)); },
-            [&](const Downloads::Outbox::Arm& arm) {
-              const Timer timer{kind_of(arm.timer), kNobody, {}};
-              arm.at ? out.arm(timer, *arm.at) : out.disarm(timer);
-            },
-            [&](const Downloads::Measured& measured) { on_measured(now, measured.peer, out); }},
-        item);
+    std::visit(Overloaded{[&](Downloads::Outbox::Send& send) {
+                            out.send(send.to, std::move(send.message));
+                          },
+                          [&](const Downloads::Outbox::Arm& arm) {
+                            const Timer timer{kind_of(arm.timer), kNobody, {}};
+                            arm.at ? out.arm(timer, *arm.at) : out.disarm(timer);
+                          },
+                          [&](const Downloads::Report& report) {
+                            if (const auto* measured = std::get_if<Downloads::Measured>(&report)) {
+                              on_measured(now, measured->peer, out);
+                            } else {
+                              on_failed(now, std::get<Downloads::Failed>(report).peer, out);
+                            }
+                          }},
+               item);
+  }
+}
+
+/// A parent is measured again later: nothing can be weighed against one that is not known.
+void TreeForest::on_failed(Instant now, ProcessorId peer, Outbox& out) {
+  for (const auto& [id, tree] : trees_) {
+    if (id.kind != TreeKind::kBandwidth || tree.parent() != peer) continue;
+    if (!downloads_.rates().rate(peer)) on_worth(now, id, {peer, true}, out);
+    return;
   }
 }
 
@@ -350,7 +364,7 @@ TreeOpen TreeForest::announcement(TreeId id) const {
 /// What a new member must know of the own trees: that they are open, or that what others may still
 /// tell of them is out of date.
 void TreeForest::welcome(ProcessorId newcomer, Outbox& out) const {
-  for (const TreeKind kind : kKinds) {
+  for (const TreeKind kind : kAdaptiveKinds) {
     const TreeId own{self_, kind};
     const auto tree = trees_.find(own);
     const auto floor = floors_.find(own);

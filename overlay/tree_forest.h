@@ -89,10 +89,9 @@ class TreeForest {
 
  private:
   using Trees = std::map<TreeId, AdaptiveTree>;
-  /// The parent in a tree, and since when.
   struct Place {
     std::optional<ProcessorId> parent;
-    Instant since;
+    Instant since;  ///< It is the parent.
   };
 
   void handle(Instant now, ProcessorId from, const Probe& m, Outbox& out);
@@ -110,6 +109,7 @@ class TreeForest {
   void pump(Instant now, TreeId id, AdaptiveTree::Outbox& from, Outbox& out);
   void pump(Instant now, Downloads::Outbox& from, Outbox& out);
   void on_measured(Instant now, ProcessorId peer, Outbox& out);
+  void on_failed(Instant now, ProcessorId peer, Outbox& out);
   void on_worth(Instant now, TreeId id, const AdaptiveTree::WorthProbing& worth, Outbox& out);
   void join_widest(Instant now, TreeId id, Outbox& out);
 

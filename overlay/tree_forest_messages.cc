@@ -30,7 +30,7 @@ void TreeForest::on_message(Instant now, ProcessorId from, const Message& messag
 void TreeForest::handle(Instant, ProcessorId from, const Probe& m, Outbox& out) {
   ProbeReply reply{m.seq, {}, recommended_to(from)};
   for (const auto& [id, tree] : trees_) {
-    if (reply.adverts.size() == options_.adverts_max) break;
+    if (reply.adverts.size() == kAdaptiveKinds.size() * options_.roots_max) break;
     if (tree.is_connected() && m.roots.contains(id.root)) reply.adverts.push_back(tree.advert());
   }
   out.send(from, std::move(reply));
@@ -57,7 +57,7 @@ ProcessorSet TreeForest::roots_to_ask(Instant now) {
   constexpr std::size_t kInTurn = 8;
   ProcessorSet roots;
   for (const auto& [id, place] : places_) {
-    if (roots.size() + kInTurn >= options_.adverts_max) break;
+    if (roots.size() + kInTurn >= options_.roots_max) break;
     if (id.root != self_ && now < place.since + options_.young) roots.insert(id.root);
   }
   auto at = trees_.upper_bound(asked_last_);
@@ -122,8 +122,9 @@ void TreeForest::handle(Instant now, ProcessorId from, const TreeOpen& m, Outbox
 }
 
 void TreeForest::handle(Instant, ProcessorId from, const TreeClose& m, Outbox& out) {
+  if (leaving_ || m.tree.root != from || !is_adaptive(m.tree)) return;
   early_.erase(m.tree);
-  if (leaving_ || m.tree.root != from || !live_.contains(from)) return;
+  if (!live_.contains(from)) return;
   std::uint64_t& floor = floors_[m.tree];
   floor = std::max(floor, m.seq + 1);
   const auto at = trees_.find(m.tree);

@@ -19,8 +19,8 @@ struct TreeForestOptions {
   /// Trees known at once [limit]. Further ones are not taken part in: their roots' collectives
   /// reach this processor point-to-point.
   std::size_t trees_max = 4096;
-  /// Adverts asked for, and given, in one exchange of a probe [limit].
-  std::size_t adverts_max = 64;
+  /// Roots whose trees are asked about in one exchange of a probe [limit].
+  std::size_t roots_max = 64;
   /// A place in a tree that is so new is asked about in every exchange: better ones may be known.
   Duration young = 3s;
   /// Rounds of probes that follow measurements of parents, per change of the members [limit].

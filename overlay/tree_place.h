@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,9 +13,13 @@
 
 namespace phx::overlay {
 
-/// Whether trees of this kind are found by local rules.
+/// Of trees that are found by local rules.
+inline constexpr std::array kAdaptiveKinds = {TreeKind::kLatency, TreeKind::kBandwidth};
+
+/// Whether this tree is found by local rules: of each kind a root has one, so that a live root can
+/// make others remember two trees and no more.
 [[nodiscard]] constexpr bool is_adaptive(TreeId id) {
-  return id.kind == TreeKind::kLatency || id.kind == TreeKind::kBandwidth;
+  return (id.kind == TreeKind::kLatency || id.kind == TreeKind::kBandwidth) && id.number == 0;
 }
 
 /// The parent of one processor in one tree.
@@ -74,8 +79,9 @@ struct TreeLine {
   End near;  ///< Of this site, ...
   End far;   ///< and of others.
   std::optional<TreeLineUp> up;
-  ProcessorId compared{};  ///< Downloaded from to compare the parent with.
-  bool is_slow = false;    ///< It keeps no children.
+  /// Downloaded from to compare the parent with, since it or the members changed.
+  ProcessorSet compared;
+  bool is_slow = false;  ///< It keeps no children.
 };
 
 /// A move that only labels forbid.

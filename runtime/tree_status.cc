@@ -13,7 +13,10 @@ std::vector<TreeStatus> known_trees(const overlay::TreeStore& trees, std::uint32
     TreeId id = trees.in_use(question.root, style, piece, question.size);
     const TreeId wide{question.root, TreeKind::kBandwidth};
     const bool is_wide = id.kind == TreeKind::kLatency && trees.is_for_bandwidth(question.size);
-    if (is_wide && trees.view(wide) != nullptr) id = wide;
+    const TreeView* wider = is_wide ? trees.view(wide) : nullptr;
+    // Whether it is taken already is known at the root only; others tell of their place in it.
+    const bool is_root = wider != nullptr && wider->distance_to_root == Duration{};
+    if (wider != nullptr) id = is_root ? trees.widest(question.root, question.size) : wide;
     if (!asked.insert(id).second) return known;
     const TreeView* view = trees.view(id);
     if (view == nullptr) continue;

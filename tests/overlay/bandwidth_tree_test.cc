@@ -204,6 +204,22 @@ TEST_CASE("[Saito08 G7] of two that saw the same number of children the second o
   CHECK(replies[1].second.advert.children == 1);
 }
 
+TEST_CASE("who is refused is told of the children, and of two different ones further behind") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Bench bench(kRoot, seed);
+    ProcessorSet below = ProcessorSet::range(ProcessorId{20}, ProcessorId{30});
+    bench.receive(kChild, Attach{kTree, 1, 0, {1, kForever}, below, false});
+    bench.receive(kOther, Attach{kTree, 1, 0, {1, kForever}, {kOther}, false});
+
+    const std::vector<ProcessorId> told = bench.sent<AttachReply>().at(1).second.redirect;
+
+    REQUIRE(told.size() == 3);
+    CHECK(told[0] == kChild);
+    CHECK(told[1] != told[2]);
+    for (const ProcessorId id : told) CHECK(below.contains(id));
+  }
+}
+
 TEST_CASE("those who come first soon after each other form a line, each behind the one before") {
   Bench bench(kRoot);
   const Label last{1, kForever};
@@ -372,6 +388,22 @@ TEST_CASE("who is slow itself sends its children to its parent, and takes none a
   }
 }
 
+TEST_CASE("the children that a slow parent is compared with are named once each") {
+  const ProcessorId second{21};
+  Bench bench;
+  bench.hang_below(kWide, 10 * kMegabyte);
+  bench.measure(kWide, kMegabyte);
+  for (const ProcessorId child : {kChild, second}) {
+    for (int i = 0; i < 3; ++i) bench.links.add(child, 200us);
+    bench.receive(child, Attach{kTree, 1, 1, {1, kForever}, {child}, false});
+    bench.now += 2s;  // no line
+  }
+
+  for (int i = 0; i < 10; ++i) bench.receive(kWide, Update{place(10 * kMegabyte)});
+
+  CHECK(bench.wanted() == std::vector<ProcessorId>{kChild, second});
+}
+
 TEST_CASE("whose parent is slow asks the one above it") {
   Bench bench;
   bench.measure(kOther, 12 * kMegabyte);
@@ -401,6 +433,23 @@ TEST_CASE("a child that has left is served for a while, but is no child any more
   bench.fire(AdaptiveTree::Timer::kLinger, 500ms);
 
   CHECK(bench.tree.view().children.empty());
+}
+
+TEST_CASE(
+    "one that lingers is served last of those with as many below them, which others take over") {
+  Bench bench(kRoot);
+  const ProcessorId moved{21};
+  bench.receive(kOther, Attach{kTree, 1, 1, {1, kForever}, {kOther}, false});
+  bench.now += 2s;  // no line
+  bench.receive(kChild, Attach{kTree, 1, 1, {1, kForever}, {kChild, moved}, false});
+  bench.receive(kChild, Detach{kTree, 1});
+  REQUIRE(bench.tree.view().children.size() == 2);
+  CHECK(bench.tree.view().children[0].id == kChild);  // It has more below it.
+
+  bench.receive(kOther, UpdateSet{kTree, 1, 1, {moved, kChild}, {}});
+
+  CHECK(bench.tree.view().children[0].id == kOther);
+  CHECK(bench.tree.view().children[1] == TreeChild{kChild, {}});
 }
 
 TEST_CASE("who comes back while it lingers is a child again, for good") {

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace phx::overlay::downloads_test {
@@ -95,6 +97,52 @@ TEST_CASE("one after the other is measured here, a parent before all others") {
   CHECK_FALSE(bench.downloads.rates().rate(p(2)).has_value());
 }
 
+TEST_CASE(
+    "who could not be measured is asked again after doubling pauses, a bounded number of times") {
+  const DownloadsOptions options;
+  Bench bench;
+  std::vector<Duration> pauses;
+  const auto fail = [&] {
+    bench.request(p(2), true);
+    Instant due = bench.now;
+    for (const auto& item : bench.out.items()) {
+      const auto* arm = std::get_if<Downloads::Outbox::Arm>(&item);
+      if (arm != nullptr && arm->timer == Downloads::Timer::kQuiet) due = *arm->at;
+    }
+    pauses.push_back(due - bench.now);
+    bench.downloads.on_timer(bench.now = due, Downloads::Timer::kQuiet, bench.out);
+    if (bench.sent<Fetch>().empty()) return false;
+    bench.downloads.on_timer(bench.now += 2s, Downloads::Timer::kPatience, bench.out);
+    const auto is_failure = [](const auto& item) {
+      const auto* report = std::get_if<Downloads::Report>(&item);
+      return report != nullptr && std::holds_alternative<Downloads::Failed>(*report);
+    };
+    const auto items = bench.out.take();
+    return std::any_of(items.begin(), items.end(), is_failure);
+  };
+
+  while (fail()) REQUIRE(pauses.size() < 20);
+
+  CHECK(pauses == std::vector<Duration>{0s, 1s, 2s, 4s, 8s, 16s, 0s});
+  CHECK(bench.downloads.is_idle());
+  bench.downloads.on_members(bench.now, ProcessorSet::range(p(1), p(50)), bench.out);
+  CHECK(fail());
+}
+
+TEST_CASE("whoever pauses after a failure is passed by") {
+  Bench bench;
+  bench.request(p(2), true);
+  bench.downloads.on_timer(bench.now += 2s, Downloads::Timer::kPatience, bench.out);
+  bench.request(p(2), true);
+  bench.sent<Fetch>();
+
+  bench.request(p(3));
+
+  const auto next = bench.sent<Fetch>();
+  REQUIRE(next.size() == 1);
+  CHECK(next[0].first == p(3));
+}
+
 TEST_CASE("[Saito08 G18] one asker is served at a time, until it has enough") {
   Bench bench;
   bench.ask(p(2), 64 * kKiB);
@@ -124,6 +172,35 @@ TEST_CASE("whoever says nothing loses its turn, and so does one that leaves") {
   CHECK(bench.served() == std::vector{p(3)});
   bench.downloads.on_members(bench.now, {p(1), p(4)}, bench.out);
   CHECK(bench.served() == std::vector{p(4)});
+}
+
+TEST_CASE("whoever asks again and again loses its turn after a while, and waits like the others") {
+  Bench bench;
+  bench.ask(p(2), 1);
+  bench.ask(p(3), 64 * kKiB);
+  std::optional<Instant> due;
+  const auto note_turn = [&] {
+    for (const auto& item : bench.out.take()) {
+      const auto* arm = std::get_if<Downloads::Outbox::Arm>(&item);
+      if (arm != nullptr && arm->timer == Downloads::Timer::kTurn) due = arm->at;
+    }
+  };
+  note_turn();
+  const Instant begin = bench.now;
+  while (!due || bench.now < *due) {
+    bench.ask(p(2), 1);
+    note_turn();
+    bench.now += 200ms;
+    REQUIRE(bench.now < begin + 3s);
+  }
+  CHECK(due == begin + 2s);
+  bench.downloads.on_timer(bench.now = *due, Downloads::Timer::kTurn, bench.out);
+  CHECK(bench.served() == std::vector{p(3)});
+
+  bench.ask(p(2), 1);
+  CHECK(bench.served().empty());
+  bench.ask(p(3), 0);
+  CHECK(bench.served() == std::vector{p(2)});
 }
 
 TEST_CASE("askers that wait, and peers that wait to be measured, are limited") {

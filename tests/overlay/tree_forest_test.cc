@@ -285,6 +285,47 @@ TEST_CASE("no more trees than the limit are taken part in") {
   }
 }
 
+TEST_CASE("a parent in a bandwidth tree that could not be measured is measured again, later") {
+  using Kind = TreeForest::Timer::Kind;
+  const TreeId wide{kPeer, TreeKind::kBandwidth};
+  Bench bench;
+  bench.receive(kPeer, TreeOpen{wide, kNobody, {}, 1});
+  bench.now += 3s;
+  bench.fire(Kind::kAttach, wide);
+  const auto asked = bench.sent<Attach>();
+  REQUIRE(asked.size() == 1);
+  const TreeAdvert root{wide, true, Duration{0}, {1, Duration{0}}, 1, {}};
+  bench.receive(kPeer, AttachReply{asked[0].second.attachment, true, root, {}});
+  CHECK(bench.sent<Fetch>().size() == 1);
+
+  bench.now += 2s;
+  bench.fire(Kind::kPatience);
+  const auto enough = bench.sent<Fetch>();
+  REQUIRE(enough.size() == 1);
+  CHECK(enough[0].second.bytes == 0);
+  bench.now += 1s;
+  bench.fire(Kind::kQuiet);
+
+  const auto again = bench.sent<Fetch>();
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].first == kPeer);
+  CHECK(again[0].second.bytes > 0);
+}
+
+TEST_CASE("a root has one tree of each kind: others are neither taken part in nor remembered") {
+  Bench bench;
+  const TreeId further{kPeer, TreeKind::kLatency, 1};
+  bench.receive(kPeer, TreeOpen{further, kNobody, {}, 1});
+  bench.receive(kPeer, TreeClose{further, 8});
+  bench.receive(ProcessorId{3}, Attach{further, 1, 15, {9, kForever}, {ProcessorId{3}}});
+
+  CHECK(bench.forest.size() == 0);
+  const auto replies = bench.sent<AttachReply>();
+  REQUIRE(replies.size() == 1);
+  CHECK_FALSE(replies[0].second.accepted);
+  CHECK(replies[0].second.advert.label.seq == 0);
+}
+
 TEST_CASE("who leaves closes its trees, answers probes with nothing and refuses children") {
   Bench bench;
   bench.forest.use(bench.now, tree_of(kSelf), bench.out);
@@ -314,6 +355,27 @@ std::vector<TreeId> trees_of(const std::vector<ProcessorId>& roots) {
     trees.push_back({root, TreeKind::kBandwidth});
   }
   return trees;
+}
+
+TEST_CASE("who asks about as many roots as it may is told of both trees of each") {
+  TreeForestOptions options;
+  options.roots_max = 2;
+  Bench bench(options);
+  for (const TreeId tree : trees_of({kPeer, ProcessorId{3}, ProcessorId{4}})) {
+    bench.receive(tree.root, TreeOpen{tree, kNobody, {}, 1});
+    bench.now += 3s;
+    if (tree.kind == TreeKind::kBandwidth) bench.fire(TreeForest::Timer::Kind::kAttach, tree);
+    const auto asked = bench.sent<Attach>();
+    REQUIRE(asked.size() == 1);
+    const TreeAdvert root{tree, true, Duration{0}, {1, Duration{0}}, 1, {}};
+    bench.receive(tree.root, AttachReply{asked[0].second.attachment, true, root, {}});
+    bench.out = {};
+  }
+
+  bench.receive(ProcessorId{5}, Probe{1, {ProcessorId{3}, ProcessorId{4}}});
+  CHECK(bench.sent<ProbeReply>().at(0).second.adverts.size() == 4);
+  bench.receive(ProcessorId{5}, Probe{2, kLive});  // more than anybody asks about
+  CHECK(bench.sent<ProbeReply>().at(0).second.adverts.size() == 4);
 }
 
 TEST_CASE("every message and every timer is harmless in every state") {
