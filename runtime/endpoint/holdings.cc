@@ -121,6 +121,8 @@ void Holdings::add(VnodeParcel parcel) {
   arriving_.insert(parcel.vnode);
 }
 
+/// What came ahead of its turn does not count, although it moves: where trees differ in speed there
+/// is always some, and it would be waited for in vain.
 bool Holdings::has_untaken(VnodeId id, std::uint64_t bytes) const {
   const Vnode& vnode = vnodes_.at(id);
   std::uint64_t sum = 0;
@@ -128,9 +130,6 @@ bool Holdings::has_untaken(VnodeId id, std::uint64_t bytes) const {
     for (const auto& [from, stream] : streams->active()) {
       for (const Payload& piece : stream.begun) {
         if ((sum += piece.size()) > bytes) return true;
-      }
-      for (const auto& [number, piece] : stream.early) {
-        if ((sum += piece_of(piece).payload->size()) > bytes) return true;
       }
     }
   }
