@@ -51,6 +51,27 @@ TEST_CASE(
   CHECK(known[1].tree.number == 2);
 }
 
+TEST_CASE(
+    "a root tells of the adaptive tree that it takes, others of their place in the wide one") {
+  overlay::TreeStore store;
+  store.use_bandwidth_above(1024);
+  constexpr SizeClass kLong = 5;
+  const auto tree_of = [&](Duration distance, bool reaches_less) {
+    TreeView narrow = view_of({kRoot, TreeKind::kLatency, 0});
+    TreeView wide = view_of({kRoot, TreeKind::kBandwidth, 0});
+    narrow.distance_to_root = wide.distance_to_root = distance;
+    if (reaches_less) narrow.children.push_back({ProcessorId{4}, {ProcessorId{4}}});
+    store.put(std::move(narrow));
+    store.put(std::move(wide));
+    const auto known = known_trees(store, planners::kLearnedStyle, {kRoot, kLong});
+    REQUIRE(known.size() == 1);
+    return known[0].tree.kind;
+  };
+  CHECK(tree_of(0ms, true) == TreeKind::kLatency);
+  CHECK(tree_of(0ms, false) == TreeKind::kBandwidth);
+  CHECK(tree_of(4ms, true) == TreeKind::kBandwidth);
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::runtime::tree_status_test
