@@ -14,7 +14,7 @@ constexpr Duration kNear = 1ms;
 constexpr Duration::rep kMuchSlower = 2;
 /// Waiting for a number counts for so many redirections.
 constexpr std::uint32_t kHoldSteps = 3;
-constexpr std::uint32_t kDoublings = 3;
+constexpr std::uint32_t kPauseDoublings = 3;
 
 bool is_farther(Duration edge, Duration than) {
   return edge > kNear && edge > than * 2;
@@ -138,7 +138,7 @@ void AdaptiveTree::watch_line(const Horizon& horizon, Outbox& out) {
   }
   if (!line_.up) line_.up.emplace();
   if (line_.up->due || line_.up->tries >= options_.line_ups) return;
-  const Duration most = options_.line_up_delay * (1U << std::min(line_.up->tries, kDoublings));
+  const Duration most = options_.line_up_delay * (1U << std::min(line_.up->tries, kPauseDoublings));
   const auto drawn = rng_.below(static_cast<std::uint64_t>(most.count()) + 1);
   line_.up->due = horizon.now + Duration{static_cast<Duration::rep>(drawn)};
   out.arm(Timer::kLineUp, *line_.up->due);
