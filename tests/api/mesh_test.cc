@@ -361,6 +361,43 @@ TEST_CASE("an abort ends the job elsewhere, and with as much of the reason as fi
   const Session another({.vnodes = 1, .timeout = 60s});
 }
 
+TEST_CASE("a vnode leaves in the middle of messages whose sender has stopped, after a while") {
+  const KeyFile key;
+  constexpr std::size_t kShare = 3;
+  Session first({.key_file = key.path(), .vnodes = 2 * kShare, .timeout = 60s});
+  const auto join = [&] {
+    return Session({.join = first.endpoints().front(), .key_file = key.path(), .timeout = 60s});
+  };
+  std::thread second([&] {
+    Session job = join();
+    while (job.held().size() != kShare) static_cast<void>(job.local_safe_point());
+    const auto take_all = [&] {
+      while (job.next()) {
+      }
+    };
+    CHECK_THROWS_AS(take_all(), Failure);  // That it is over, and not that nothing comes.
+  });
+  while (first.held().size() != kShare) static_cast<void>(first.local_safe_point());
+  const std::string part(std::size_t{8} << 20U, 'x');  // Of this only the first piece leaves.
+  const auto held = first.held();
+  for (Vnode to = 0; to < 2 * kShare; ++to) {
+    const bool is_here = std::find(held.begin(), held.end(), to) != held.end();
+    for (const Vnode from : held) {
+      if (!is_here) first.send(from, to, part);
+    }
+  }
+  std::this_thread::sleep_for(300ms);  // Has all that can come; from now on it does nothing.
+
+  Session third = join();
+  CHECK(third.local_safe_point());
+  CHECK_FALSE(third.held().empty());
+
+  third.abort(1, "seen");
+  second.join();
+  // Else this process would end with 1, as one ends whose session was aborted.
+  const Session another({.vnodes = 1, .timeout = 60s});
+}
+
 TEST_CASE("the end of a burst leaves although its sender only computes") {
   constexpr int kRounds = 15;
   constexpr int kTrips = 300;
