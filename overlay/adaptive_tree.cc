@@ -320,13 +320,9 @@ void AdaptiveTree::reply(const Horizon& horizon, ProcessorId to, const Attach& m
 /// further behind too: half of the way to its end at a time.
 std::vector<ProcessorId> AdaptiveTree::redirection(ProcessorId asker, const ProcessorSet& below) {
   const auto thin_out = [this](std::vector<ProcessorId>& ids) {
-    const std::size_t count = options_.fanout;
-    if (ids.size() <= count) return;
-    for (std::size_t i = 0; i < count; ++i) {
-      std::swap(ids[i], ids[i + static_cast<std::size_t>(rng_.below(ids.size() - i))]);
+    while (ids.size() > options_.fanout) {
+      ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(rng_.below(ids.size())));
     }
-    ids.resize(count);
-    std::sort(ids.begin(), ids.end());
   };
   std::vector<ProcessorId> ids = children_.ids();
   std::erase(ids, asker);

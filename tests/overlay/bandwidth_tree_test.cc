@@ -204,22 +204,6 @@ TEST_CASE("[Saito08 G7] of two that saw the same number of children the second o
   CHECK(replies[1].second.advert.children == 1);
 }
 
-TEST_CASE("who is refused is told of the children, and of two different ones further behind") {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    Bench bench(kRoot, seed);
-    ProcessorSet below = ProcessorSet::range(ProcessorId{20}, ProcessorId{30});
-    bench.receive(kChild, Attach{kTree, 1, 0, {1, kForever}, below, false});
-    bench.receive(kOther, Attach{kTree, 1, 0, {1, kForever}, {kOther}, false});
-
-    const std::vector<ProcessorId> told = bench.sent<AttachReply>().at(1).second.redirect;
-
-    REQUIRE(told.size() == 3);
-    CHECK(told[0] == kChild);
-    CHECK(told[1] != told[2]);
-    for (const ProcessorId id : told) CHECK(below.contains(id));
-  }
-}
-
 TEST_CASE("those who come first soon after each other form a line, each behind the one before") {
   Bench bench(kRoot);
   const Label last{1, kForever};

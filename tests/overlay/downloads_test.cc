@@ -65,7 +65,7 @@ struct Bench {
 };
 
 TEST_CASE(
-    "[beyond 8] a download grows until two agree; then the sender is told that it is enough") {
+    "[beyond 8] a download grows until two agree, and then the sender is told that it is enough") {
   Bench bench;
   bench.request(p(2));
 
