@@ -99,7 +99,6 @@ TEST_CASE("one after the other is measured here, a parent before all others") {
 
 TEST_CASE(
     "who could not be measured is asked again after doubling pauses, a bounded number of times") {
-  const DownloadsOptions options;
   Bench bench;
   std::vector<Duration> pauses;
   const auto fail = [&] {
