@@ -120,8 +120,9 @@ bool RateGauge::is_slow(const Flight& flight, Duration counted) const {
 std::uint64_t RateGauge::rate_of(std::uint64_t bytes, Duration time) const {
   if (time < options_.instant) return options_.fastest;
   const double seconds = static_cast<double>(time.count()) / 1e9;
-  return std::min(options_.fastest,
-                  static_cast<std::uint64_t>(static_cast<double>(bytes) / seconds));
+  const double rate = static_cast<double>(bytes) / seconds;
+  return rate < static_cast<double>(options_.fastest) ? static_cast<std::uint64_t>(rate)
+                                                      : options_.fastest;
 }
 
 /// `before`: the rate of the request before. `counted`: without a round trip.
