@@ -197,11 +197,6 @@ void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Ou
   }
 }
 
-Traffic RateGauge::other_traffic() const {
-  return {traffic_.taken - std::min(traffic_.taken, loads_.taken),
-          traffic_.sent - std::min(traffic_.sent, loads_.sent)};
-}
-
 void RateGauge::on_timer(Instant now, Timer timer, Outbox& out) {
   if (timer == Timer::kWarm) return launch_cold(now, out);
   if (flight_) close(now, out);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,6 +21,11 @@ namespace phx::overlay {
 struct Traffic {
   std::uint64_t taken = 0;
   std::uint64_t sent = 0;
+
+  /// What it is more than `before`.
+  [[nodiscard]] Traffic since(const Traffic& before) const {
+    return {taken - std::min(taken, before.taken), sent - std::min(sent, before.sent)};
+  }
 };
 
 /// Measures how fast others can send here, one after the other; and sends to others that measure.
@@ -46,7 +52,7 @@ class RateGauge {
   /// As it is at the input that follows.
   void on_traffic(const Traffic& traffic) { traffic_ = traffic; }
   /// All of it but downloads.
-  [[nodiscard]] Traffic other_traffic() const;
+  [[nodiscard]] Traffic other_traffic() const { return traffic_.since(loads_); }
   void on_timer(Instant now, Timer timer, Outbox& out);
   /// Nothing comes from those who are not in `live`.
   void on_members(Instant now, const ProcessorSet& live, Outbox& out);

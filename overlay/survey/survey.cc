@@ -267,12 +267,11 @@ void Survey::absorb_items(From& from, Outbox& out, OnEvent on_event) {
 void Survey::absorb(Instant now, Gauge::Outbox& from, Outbox& out) {
   absorb_items(from, out, [&](Gauge::Done& done) {
     report_ = std::move(done);
-    const Traffic& before = traffic_at_task_;
-    const Traffic traffic = rate_gauge_.other_traffic();
-    const std::uint64_t bytes = std::max(traffic.taken - std::min(traffic.taken, before.taken),
-                                         traffic.sent - std::min(traffic.sent, before.sent));
-    const bool has_measured = !report_->report.round_trips.empty();
-    report_->report.traffic = has_measured ? rate_gauge_.rate_of(bytes, now - task_at_) : 0;
+    if (!report_->report.round_trips.empty()) {
+      const Traffic passed = rate_gauge_.other_traffic().since(traffic_at_task_);
+      report_->report.traffic =
+          rate_gauge_.rate_of(std::max(passed.taken, passed.sent), now - task_at_);
+    }
     RateGauge::Outbox downloaded;
     rate_gauge_.on_task(now, std::exchange(downloads_, {}), downloaded);
     absorb(downloaded, out);

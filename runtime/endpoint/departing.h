@@ -28,8 +28,11 @@ class Departing {
     if (all_.empty()) since_ = now_;
     all_ = all_.united(vnodes);
   }
-  /// The program gives these up itself: they wait for nothing. REQUIRES that they were added.
-  void release(const VnodeSet& vnodes) { released_ = released_.united(vnodes); }
+  /// The program gives these up itself: they wait for nothing. REQUIRES that they are held.
+  void release(const VnodeSet& vnodes) {
+    add(vnodes);
+    released_ = released_.united(vnodes);
+  }
   void remove(const VnodeSet& vnodes) {
     all_ = all_.minus(vnodes);
     released_ = released_.minus(vnodes);

@@ -430,7 +430,6 @@ void Endpoint::acknowledge() {
 }
 
 void Endpoint::release(const VnodeSet& vnodes) {
-  departing_.add(vnodes.common(held()));
   departing_.release(vnodes.common(held()));
 }
 

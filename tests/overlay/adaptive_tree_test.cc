@@ -6,6 +6,10 @@
 
 #include <limits>
 #include <map>
+#include <utility>
+#include <vector>
+
+#include "tests/support/tree_bench.h"
 
 namespace phx::overlay::adaptive_tree_test {
 namespace {
@@ -26,56 +30,21 @@ TreeAdvert place(Duration distance, std::uint32_t children = 0) {
                     .children = children};
 }
 
-struct Bench {
+struct Bench : support::TreeBench {
   explicit Bench(ProcessorId self = kSelf)
-      : tree(self, kTree, AdaptiveTreeOptions{}, 1, 100, Rng(1)) {}
+      : TreeBench(self, kTree, AdaptiveTreeOptions{}, Instant{1s}) {}
 
-  [[nodiscard]] Horizon horizon() const { return {now, live, links, rates}; }
   void measure(ProcessorId peer, Duration round_trip) {
     for (int i = 0; i < 3; ++i) links.add(peer, round_trip);
   }
-  template <class M>
-  void receive(ProcessorId from, const M& m) {
-    tree.on_message(horizon(), from, m, out);
-    tree.check_invariants();
-  }
-  void probed(ProcessorId from, const TreeAdvert& advert) {
-    tree.on_candidate(horizon(), from, advert, out);
-    tree.check_invariants();
-  }
-  void join(ProcessorId proposed) { tree.join(horizon(), 1, proposed, out); }
   void members(ProcessorSet set) {
     live = std::move(set);
     tree.on_members(horizon(), out);
     tree.check_invariants();
   }
-  void fire(AdaptiveTree::Timer timer) {
-    tree.on_timer(horizon(), timer, out);
-    tree.check_invariants();
-  }
-  /// The messages of kind M sent since the last call, with their receivers; other kinds stay.
-  template <class M>
-  std::vector<std::pair<ProcessorId, M>> sent() {
-    for (auto& item : out.take()) items.push_back(std::move(item));
-    std::vector<std::pair<ProcessorId, M>> found;
-    std::erase_if(items, [&](const auto& item) {
-      const auto* send = std::get_if<AdaptiveTree::Outbox::Send>(&item);
-      if (send == nullptr || !std::holds_alternative<M>(send->message)) return false;
-      found.push_back({send->to, std::get<M>(send->message)});
-      return true;
-    });
-    return found;
-  }
-  void accept(const TreeAdvert& advert) {
-    const auto attaches = sent<Attach>();
-    REQUIRE(attaches.size() == 1);
-    receive(attaches[0].first, AttachReply{attaches[0].second.attachment, true, advert, {}});
-  }
+  void accept(const TreeAdvert& advert) { answer(true, advert); }
   void refuse(const TreeAdvert& advert, std::vector<ProcessorId> redirect = {}) {
-    const auto attaches = sent<Attach>();
-    REQUIRE(attaches.size() == 1);
-    receive(attaches[0].first,
-            AttachReply{attaches[0].second.attachment, false, advert, std::move(redirect)});
+    answer(false, advert, std::move(redirect));
   }
   /// Below `parent`, which is at `distance`; the edge is measured.
   void hang_below(ProcessorId parent, Duration distance, Duration edge) {
@@ -84,14 +53,6 @@ struct Bench {
     accept(place(distance));
     REQUIRE(tree.parent() == parent);
   }
-
-  Instant now{1s};
-  ProcessorSet live = ProcessorSet::range(ProcessorId{1}, ProcessorId{40});
-  LinkStats links;
-  RateStats rates;
-  AdaptiveTree tree;
-  AdaptiveTree::Outbox out;
-  std::vector<AdaptiveTree::Outbox::Item> items;
 };
 
 TEST_CASE("[Saito08 G3] the root is connected at distance 0, others are not connected at first") {

@@ -26,18 +26,6 @@ OverlayNetOptions sites_of(std::vector<std::uint32_t> sites, std::uint64_t seed)
   return options;
 }
 
-OverlayNet measured(const OverlayNetOptions& options) {
-  OverlayNet net(options);
-  net.start();
-  REQUIRE(net.settles_within(10s));
-  return net;
-}
-
-void check_complete(const OverlayNet& net) {
-  CHECK(net.connected(kRoot) == net.live());
-  CHECK(net.sets_are_exact(kRoot));
-}
-
 double rate_at(const OverlayNet& net, ProcessorId id) {
   const AdaptiveTree* tree = net.at(id).tree({kRoot, TreeKind::kBandwidth});
   return 1048576 * 1e3 / static_cast<double>(tree->advert().mebibyte_time.count());
@@ -48,12 +36,12 @@ TEST_CASE("a new tree becomes one line, and no site is left more than once [Sait
   std::size_t long_edges = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of({8, 8, 8}, seed));
+    OverlayNet net = measured_net(sites_of({8, 8, 8}, seed));
 
     net.use(kRoot);
 
     REQUIRE(net.settles_within(30s));
-    check_complete(net);
+    check_complete(net, kRoot);
     CHECK(net.leaves(kRoot) <= 3);
     leaves += net.leaves(kRoot);
     long_edges += net.wan_edges(kRoot);
@@ -68,7 +56,7 @@ TEST_CASE("it is a line again after half of the processors left, and after as ma
   std::size_t long_edges = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of({12, 12, 12}, seed));
+    OverlayNet net = measured_net(sites_of({12, 12, 12}, seed));
     net.use(kRoot);
     REQUIRE(net.settles_within(30s));
 
@@ -76,7 +64,7 @@ TEST_CASE("it is a line again after half of the processors left, and after as ma
     net.run_for(1s);
     net.use(kRoot);
     REQUIRE(net.settles_within(30s));
-    check_complete(net);
+    check_complete(net, kRoot);
     leaves += net.leaves(kRoot);
     long_edges += net.wan_edges(kRoot);
 
@@ -84,7 +72,7 @@ TEST_CASE("it is a line again after half of the processors left, and after as ma
     net.run_for(1s);
     net.use(kRoot);
     REQUIRE(net.settles_within(30s));
-    check_complete(net);
+    check_complete(net, kRoot);
     leaves += net.leaves(kRoot);
     long_edges += net.wan_edges(kRoot);
   }
@@ -105,7 +93,7 @@ TEST_CASE("who has a slow interface is a leaf, and nobody else is slow because o
     net.use(kRoot);
 
     REQUIRE(net.settles_within(30s));
-    check_complete(net);
+    check_complete(net, kRoot);
     CHECK(net.at(slow).view({kRoot, TreeKind::kBandwidth})->children.empty());
     for (const ProcessorId id : net.live().ids()) {
       if (id != kRoot && id != slow) CHECK(rate_at(net, id) > 3);  // 12.5 halved once, or twice
@@ -118,12 +106,12 @@ TEST_CASE("a narrow way between sites is no reason to cross it more often") {
     CAPTURE(seed);
     OverlayNetOptions options = sites_of({8, 8}, seed);
     options.wan_rate = 10 * kMbit;
-    OverlayNet net = measured(options);
+    OverlayNet net = measured_net(options);
 
     net.use(kRoot);
 
     REQUIRE(net.settles_within(30s));
-    check_complete(net);
+    check_complete(net, kRoot);
     CHECK(net.wan_edges(kRoot) <= 2);  // one is needed
     for (const ProcessorId id : net.live().ids()) {
       if (id != kRoot && net.same_site(id, kRoot)) CHECK(rate_at(net, id) > 3);
@@ -134,7 +122,7 @@ TEST_CASE("a narrow way between sites is no reason to cross it more often") {
 TEST_CASE("starved ones get their move by a new sequence number, and all is silent after that") {
   std::uint64_t raised = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    OverlayNet net = measured(sites_of({8, 8, 8}, seed));
+    OverlayNet net = measured_net(sites_of({8, 8, 8}, seed));
     net.use(kRoot);
     REQUIRE(net.settles_within(30s));
     raised += net.at(kRoot).tree({kRoot, TreeKind::kBandwidth})->label().seq - 1;
@@ -152,7 +140,7 @@ TEST_CASE("starved ones get their move by a new sequence number, and all is sile
 TEST_CASE("processors come and go, and old messages come again: never a cycle, and all connected") {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of({6, 6, 6}, seed));
+    OverlayNet net = measured_net(sites_of({6, 6, 6}, seed));
     Rng rng(seed);
     const ProcessorId second{8};
     std::uint32_t newest = 100;
@@ -168,7 +156,7 @@ TEST_CASE("processors come and go, and old messages come again: never a cycle, a
         net.join(ProcessorId{newest++}, static_cast<std::uint32_t>(rng.below(3)));
     }
     REQUIRE(net.settles_within(40s));
-    check_complete(net);
+    check_complete(net, kRoot);
   }
 }
 
@@ -176,7 +164,7 @@ TEST_CASE("what a tree costs: two downloads or three for each processor, and mes
   for (const std::uint32_t each : {8U, 20U, 40U}) {
     const std::uint64_t count = 3 * std::uint64_t{each};
     CAPTURE(count);
-    OverlayNet net = measured(sites_of({each, each, each}, 1));
+    OverlayNet net = measured_net(sites_of({each, each, each}, 1));
     const std::uint64_t before = net.sent();
 
     net.use(kRoot);

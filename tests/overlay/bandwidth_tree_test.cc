@@ -6,6 +6,7 @@
 
 #include "overlay/adaptive_tree.h"
 #include "overlay/tree_rules.h"
+#include "tests/support/tree_bench.h"
 
 namespace phx::overlay::bandwidth_tree_test {
 namespace {
@@ -29,47 +30,19 @@ TreeAdvert place(std::uint64_t rate, std::uint32_t children = 0, std::uint64_t s
                     .mebibyte_time = time};
 }
 
-struct Bench {
+struct Bench : support::TreeBench {
   explicit Bench(ProcessorId self = kSelf, std::uint64_t seed = 1)
-      : tree(self, kTree, bandwidth_tree_options(), 1, 100, Rng(seed)) {}
+      : TreeBench(self, kTree, bandwidth_tree_options(), Instant{10s}, seed) {}
 
-  [[nodiscard]] Horizon horizon() const { return {now, live, links, rates}; }
   void measure(ProcessorId peer, std::uint64_t rate, Duration round_trip = 200us) {
     for (int i = 0; i < 3; ++i) links.add(peer, round_trip);
     rates.set(peer, rate, rate, now);
     tree.on_rate(horizon(), peer, out);
   }
-  template <class M>
-  void receive(ProcessorId from, const M& m) {
-    tree.on_message(horizon(), from, m, out);
-    tree.check_invariants();
-  }
-  void probed(ProcessorId from, const TreeAdvert& advert) {
-    tree.on_candidate(horizon(), from, advert, out);
-    tree.check_invariants();
-  }
-  void fire(AdaptiveTree::Timer timer, Duration later) {
-    now += later;
-    tree.on_timer(horizon(), timer, out);
-    tree.check_invariants();
-  }
-  template <class M>
-  std::vector<std::pair<ProcessorId, M>> sent() {
-    for (auto& item : out.take()) items.push_back(std::move(item));
-    std::vector<std::pair<ProcessorId, M>> found;
-    std::erase_if(items, [&](const auto& item) {
-      const auto* send = std::get_if<AdaptiveTree::Outbox::Send>(&item);
-      if (send == nullptr || !std::holds_alternative<M>(send->message)) return false;
-      found.push_back({send->to, std::get<M>(send->message)});
-      return true;
-    });
-    return found;
-  }
   /// Whom it wants to be measured.
   std::vector<ProcessorId> wanted() {
-    for (auto& item : out.take()) items.push_back(std::move(item));
     std::vector<ProcessorId> found;
-    for (const auto& item : items) {
+    for (const auto& item : written()) {
       const auto* report = std::get_if<AdaptiveTree::Report>(&item);
       const auto* worth =
           report == nullptr ? nullptr : std::get_if<AdaptiveTree::WorthProbing>(report);
@@ -84,27 +57,17 @@ struct Bench {
     REQUIRE(attaches[0].first == of);
     return attaches[0].second;
   }
-  void accept(ProcessorId by, const TreeAdvert& advert) {
-    receive(by, AttachReply{asked(by).attachment, true, advert, {}});
-  }
+  void accept(ProcessorId by, const TreeAdvert& advert) { REQUIRE(answer(true, advert) == by); }
   void refuse(ProcessorId by, const TreeAdvert& advert, std::vector<ProcessorId> redirect = {}) {
-    receive(by, AttachReply{asked(by).attachment, false, advert, std::move(redirect)});
+    REQUIRE(answer(false, advert, std::move(redirect)) == by);
   }
   /// Below `parent`, to which `rate` come and which has so many children, this one among them.
   void hang_below(ProcessorId parent, std::uint64_t rate, std::uint32_t children = 1) {
     measure(parent, 12 * kMegabyte);
-    tree.join(horizon(), 1, parent, out);
+    join(parent);
     accept(parent, place(rate, children));
     REQUIRE(tree.parent() == parent);
   }
-
-  Instant now{10s};
-  ProcessorSet live = ProcessorSet::range(ProcessorId{1}, ProcessorId{40});
-  LinkStats links;
-  RateStats rates;
-  AdaptiveTree tree;
-  AdaptiveTree::Outbox out;
-  std::vector<AdaptiveTree::Outbox::Item> items;
 };
 
 double rate_of(const AdaptiveTree& tree) {

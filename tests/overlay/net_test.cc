@@ -22,24 +22,11 @@ OverlayNetOptions sites_of(std::vector<std::uint32_t> sites, std::uint64_t seed)
   return options;
 }
 
-/// A started net of which everybody has measured his neighbours.
-OverlayNet measured(const OverlayNetOptions& options) {
-  OverlayNet net(options);
-  net.start();
-  REQUIRE(net.settles_within(10s));
-  return net;
-}
-
-void check_complete(const OverlayNet& net, ProcessorId root) {
-  CHECK(net.connected(root) == net.live());
-  CHECK(net.sets_are_exact(root));
-}
-
 TEST_CASE("a new tree connects everybody, and few of its edges are long [Saito08 C]") {
   std::size_t long_edges = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of({8, 8, 8}, seed));
+    OverlayNet net = measured_net(sites_of({8, 8, 8}, seed));
 
     net.use(kRoot);
 
@@ -57,7 +44,7 @@ TEST_CASE(
   std::size_t long_edges = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of(std::vector<std::uint32_t>(16, 4), seed));
+    OverlayNet net = measured_net(sites_of(std::vector<std::uint32_t>(16, 4), seed));
 
     net.use(kRoot);
 
@@ -71,7 +58,7 @@ TEST_CASE(
 TEST_CASE("equal round trips in a site do not keep its processors from joining up") {
   OverlayNetOptions options = sites_of({8, 8}, 1);
   options.spread = 0;
-  OverlayNet net = measured(options);
+  OverlayNet net = measured_net(options);
 
   net.use(kRoot);
 
@@ -83,7 +70,7 @@ TEST_CASE("equal round trips in a site do not keep its processors from joining u
 TEST_CASE("everybody is connected after a few round trips, long before probing ends") {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of({20, 20, 20}, seed));
+    OverlayNet net = measured_net(sites_of({20, 20, 20}, seed));
 
     net.use(kRoot);
     net.run_for(150ms);  // the longest round trip is 22 ms; refusals spread the processors out
@@ -97,7 +84,7 @@ TEST_CASE(
     "G17]") {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of({8, 8, 8}, seed));
+    OverlayNet net = measured_net(sites_of({8, 8, 8}, seed));
     net.use(kRoot);
     REQUIRE(net.settles_within(5s));
     const std::size_t model = net.wan_edges(kRoot);
@@ -120,7 +107,7 @@ TEST_CASE("orphans find a new parent without any probe [Saito08 G6]") {
     OverlayNetOptions options = sites_of({8, 8}, seed);
     options.forest.prober = {.candidates = 0, .nearest = 0, .recommended = 0, .suggestions = 0};
     options.forest.latency.fanout = 3;
-    OverlayNet net = measured(options);
+    OverlayNet net = measured_net(options);
     net.use(kRoot);
     REQUIRE(net.settles_within(5s));
 
@@ -137,7 +124,7 @@ TEST_CASE("orphans find a new parent without any probe [Saito08 G6]") {
 TEST_CASE("a newcomer is in the trees in use soon") {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of({8, 8, 8}, seed));
+    OverlayNet net = measured_net(sites_of({8, 8, 8}, seed));
     net.use(kRoot);
     net.use(ProcessorId{10});
     REQUIRE(net.settles_within(5s));
@@ -156,7 +143,7 @@ TEST_CASE("a newcomer is in the trees in use soon") {
 TEST_CASE("when half of the processors leave at once, the others are connected within a second") {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of({10, 10, 10}, seed));
+    OverlayNet net = measured_net(sites_of({10, 10, 10}, seed));
     net.use(kRoot);
     REQUIRE(net.settles_within(5s));
 
@@ -243,7 +230,7 @@ TEST_CASE("the same seed gives the same run") {
 }
 
 TEST_CASE("nothing is sent while nothing changes") {
-  OverlayNet net = measured(sites_of({8, 8, 8}, 3));
+  OverlayNet net = measured_net(sites_of({8, 8, 8}, 3));
   net.use(kRoot);
   REQUIRE(net.settles_within(5s));
   const std::uint64_t before = net.sent();
@@ -256,7 +243,7 @@ TEST_CASE("nothing is sent while nothing changes") {
 TEST_CASE("probes per processor and change of the membership are bounded") {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     CAPTURE(seed);
-    OverlayNet net = measured(sites_of({30, 30, 30}, seed));
+    OverlayNet net = measured_net(sites_of({30, 30, 30}, seed));
     net.use(kRoot);
     REQUIRE(net.settles_within(5s));
     const std::uint64_t before = net.probes();
@@ -271,7 +258,7 @@ TEST_CASE("probes per processor and change of the membership are bounded") {
 }
 
 TEST_CASE("a tree that is not used is closed everywhere, and can be opened again [Saito08 G22]") {
-  OverlayNet net = measured(sites_of({4, 4}, 1));
+  OverlayNet net = measured_net(sites_of({4, 4}, 1));
   const TreeId tree{kRoot, TreeKind::kLatency};
   net.use(kRoot);
   net.run_for(59s);

@@ -1,5 +1,7 @@
 #include "tests/support/overlay_net.h"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -305,6 +307,18 @@ ProcessorSet OverlayNet::below(ProcessorId id, TreeId tree) const {
     if (next) all.insert(other);
   }
   return all;
+}
+
+OverlayNet measured_net(const OverlayNetOptions& options) {
+  OverlayNet net(options);
+  net.start();
+  REQUIRE(net.settles_within(10s));
+  return net;
+}
+
+void check_complete(const OverlayNet& net, ProcessorId root) {
+  CHECK(net.connected(root) == net.live());
+  CHECK(net.sets_are_exact(root));
 }
 
 }  // namespace phx::overlay

@@ -137,4 +137,9 @@ class OverlayNet {
   std::map<ProcessorId, Instant> in_free_;  ///< or taken, all that was given to it.
 };
 
+/// A started net of which everybody has measured the neighbours.
+[[nodiscard]] OverlayNet measured_net(const OverlayNetOptions& options);
+/// All that live are in the tree, and everybody knows who is below.
+void check_complete(const OverlayNet& net, ProcessorId root);
+
 }  // namespace phx::overlay
