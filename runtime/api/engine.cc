@@ -1,7 +1,6 @@
 #include "runtime/api/engine.h"
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/api/spare_memory.h"
 #include "runtime/tcp/steady_now.h"
 #include "runtime/wire/codec.h"
 
@@ -29,22 +29,6 @@ constexpr Duration kLookAgain = 100ms;
 
 /// How long the daemon may take to see that we have closed the connection.
 constexpr Duration kFarewell = 2s;
-
-/// A long message is put together in fresh memory, and most of its time would go to page faults:
-/// with large pages 64 MiB arrive twice as fast.
-std::shared_ptr<std::byte[]> large_pages(std::size_t bytes) {
-  constexpr std::size_t kPage = std::size_t{2} << 20U;
-  if (bytes < kPage) return nullptr;
-  // One page more than needed, to begin at a page's border.
-  const std::size_t mapped = (bytes + 2 * kPage - 1) / kPage * kPage;
-  void* all = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (all == MAP_FAILED) return nullptr;
-  void* room = all;
-  std::size_t space = mapped;
-  std::align(kPage, bytes, room, space);
-  ::madvise(room, bytes, MADV_HUGEPAGE);  // the system may refuse: then the pages are small
-  return {static_cast<std::byte*>(room), [all, mapped](std::byte*) { ::munmap(all, mapped); }};
-}
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -85,7 +69,7 @@ std::uint64_t share_of_memory(std::uint64_t wanted, const char* name) {
 
 runtime::EndpointConfig endpoint_config(const Options& options) {
   runtime::EndpointConfig config;
-  config.room = large_pages;
+  config.room = lend;
   config.outbox_bytes_max = share_of_memory(options.send_bytes_max, "PHOENIX_SEND_BYTES");
   config.inflows.inbox_bytes_max =
       share_of_memory(options.receive_bytes_max, "PHOENIX_RECEIVE_BYTES");

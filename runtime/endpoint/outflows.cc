@@ -43,7 +43,10 @@ void Outflows::forget_received(Flow& flow, std::uint64_t received) {
   received = std::min(received, flow.emitted);
   if (received <= flow.received) return;
   const auto count = static_cast<std::size_t>(received - flow.received);
-  for (std::size_t i = 0; i < count; ++i) kept_bytes_ -= flow_weight(flow.kept[i]);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) bytes += flow_weight(flow.kept[i]);
+  flow.bytes -= bytes;
+  kept_bytes_ -= bytes;
   flow.kept.drop_front(count);
   flow.received = received;
 }
@@ -59,6 +62,7 @@ void Outflows::push(PointToPoint piece, Pieces& out) {
   if (flow.received == kFlowClosed) return;
   const auto [from, to] = std::pair(piece.from, piece.to);
   piece.seq = flow.next++;
+  flow.bytes += flow_weight(piece);
   kept_bytes_ += flow_weight(piece);
   flow.kept.push_back(std::move(piece));
   emit(from, to, flow, out);
@@ -83,7 +87,7 @@ void Outflows::on_credit(const FlowCredit& credit, Pieces& out) {
   if (known == nullptr || known->received == kFlowClosed) return;
   Flow& flow = *known;
   if (credit.received == kFlowClosed) {
-    kept_bytes_ -= weight_of(flow);
+    kept_bytes_ -= flow.bytes;
     flow = {};
     flow.received = kFlowClosed;
     return;
@@ -98,8 +102,9 @@ void Outflows::on_credit(const FlowCredit& credit, Pieces& out) {
 void Outflows::add(VnodeId from, Flows flows) {
   StreamTable<Flow>::Active active;
   for (auto& [to, flow] : flows.active()) {
-    kept_bytes_ += weight_of(flow);
-    active[to] = {std::move(flow)};
+    const std::uint64_t bytes = weight_of(flow);
+    kept_bytes_ += bytes;
+    active[to] = {std::move(flow), bytes};
   }
   sources_[from] = {std::move(active), flows.resting()};
 }
@@ -111,7 +116,7 @@ Outflows::Flows Outflows::remove(VnodeId from) {
   flows.rest();
   Flows::Active active;
   for (auto& [to, flow] : flows.active()) {
-    kept_bytes_ -= weight_of(flow);
+    kept_bytes_ -= flow.bytes;
     active.emplace_hint(active.end(), to, std::move(flow));
   }
   return {std::move(active), flows.resting()};
@@ -121,7 +126,7 @@ void Outflows::ask(const VnodeSet& from, const Asking& how, std::vector<FlowQues
   for (auto& [source, flows] : sources_) {
     if (!from.contains(source)) continue;
     for (auto& [to, flow] : flows.active()) {
-      if (flow.kept.empty() || weight_of(flow) <= how.least.flow_bytes) continue;
+      if (flow.kept.empty() || flow.bytes <= how.least.flow_bytes) continue;
       if (how.once && !is_worth_asking(flow.received, flow.asked, flow.next)) continue;
       flow.asked = flow.next;
       out.push_back({source, to, how.is_lost, flow.next});
@@ -150,9 +155,8 @@ std::string Outflows::slowest() const {
   VnodeId to;
   for (const auto& [source, flows] : sources_) {
     for (const auto& [target, flow] : flows.active()) {
-      const std::uint64_t bytes = weight_of(flow);
-      if (bytes <= most) continue;
-      most = bytes;
+      if (flow.bytes <= most) continue;
+      most = flow.bytes;
       from = source;
       to = target;
     }
@@ -165,7 +169,7 @@ std::uint64_t Outflows::kept_bytes(VnodeId from) const {
   const auto source = sources_.find(from);
   if (source == sources_.end()) return 0;
   std::uint64_t bytes = 0;
-  for (const auto& [to, flow] : source->second.active()) bytes += weight_of(flow);
+  for (const auto& [to, flow] : source->second.active()) bytes += flow.bytes;
   return bytes;
 }
 
@@ -174,7 +178,8 @@ void Outflows::check_invariants() const {
   for (const auto& [source, flows] : sources_) {
     flows.check_invariants();
     for (const auto& [to, flow] : flows.active()) {
-      bytes += weight_of(flow);
+      PHX_CHECK(flow.bytes == weight_of(flow));
+      bytes += flow.bytes;
       if (flow.received == kFlowClosed) continue;
       PHX_CHECK(flow.received <= flow.emitted && flow.emitted <= flow.next);
       PHX_CHECK(flow.kept.size() == flow.next - flow.received);

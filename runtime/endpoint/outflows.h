@@ -67,6 +67,7 @@ class Outflows {
 
  private:
   struct Flow : VnodeBundle::Outbound {
+    std::uint64_t bytes = 0;  ///< Weight of what is kept.
     std::uint64_t asked = 0;  ///< The receiver says when it has the pieces below.
     bool is_asking = false;   ///< As it was held up: once, until credit comes.
   };

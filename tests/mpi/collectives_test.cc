@@ -310,21 +310,6 @@ TEST_CASE("a broadcast in segments may have other datatypes with the same bytes 
   life() = Life::kBefore;
 }
 
-TEST_CASE("memory of operations that are over is used again, and not kept without limit") {
-  SpareMemory spare;
-  auto block = spare.take(50'000);
-  std::byte* const place = block.bytes.get();
-  spare.give(std::move(block));
-  CHECK(spare.kept() == 65'536);
-  CHECK(spare.take(40'000).bytes.get() == place);
-  CHECK(spare.kept() == 0);
-
-  for (int i = 0; i < 9; ++i) spare.give({std::size_t{8} << 20, nullptr});
-  CHECK(spare.kept() == SpareMemory::kMost);
-  spare.give(spare.take(100));
-  CHECK(spare.kept() == SpareMemory::kMost);
-}
-
 TEST_CASE("of long values each rank combines a part: two messages per pair of ranks") {
   for (const bool is_crowded : {false, true}) {
     for (int size = 2; size <= 9; ++size) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "collectives/messages.h"
+#include "runtime/api/spare_memory.h"
 #include "runtime/mpi/engine/request.h"
 #include "runtime/mpi/engine/scope.h"
-#include "runtime/mpi/engine/spare_memory.h"
 
 namespace phx::mpi {
 

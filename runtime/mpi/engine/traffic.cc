@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/mpi/engine/fresh_payload.h"
+#include "runtime/api/fresh_payload.h"
 #include "runtime/mpi/engine/schedule.h"
 
 namespace phx::mpi {
