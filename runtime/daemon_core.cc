@@ -421,7 +421,7 @@ void Daemon::Core::take_channel_outputs() {
               membership.trust(now, m.peer, out);
               absorb(out);
             },
-            [&](Channels::Late& m) {
+            [&](channel::Late& m) {
               for (const ProcessorId id : membership.observers().ids()) {
                 channels.send(now, id, Heartbeat{m.by});
               }

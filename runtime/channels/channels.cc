@@ -106,6 +106,7 @@ void Channels::on_drained(Instant now, LinkId id, std::size_t parts) {
   ChannelLink* link = peer != nullptr ? peer->find(id) : nullptr;
   if (link == nullptr) return;
   const LinkShare::Left left = link->share.on_drained(now, parts, counters_.given_bytes, options_);
+  if (left.bytes > 0) share_told_ = link->share.bytes();
   const auto pace = link->pace.on_left(now, left, counters_.given_bytes, options_);
   const bool is_late = late_at_ && now - *late_at_ < options_.pace_together;
   if (pace && !is_late) outputs_.emplace_back(channel::Paced{peer->id, pace->one, pace->all});
@@ -239,7 +240,12 @@ void Channels::on_link_up(Instant now, LinkId link, bool dialled) {
   if (!gone_.contains(link.peer)) {
     ChannelPeer& peer = peer_at(link.peer);
     if (dialled) peer.is_dialling = false;
-    add_link(now, peer, ChannelLink{.id = link, .dialled = dialled, .up_at = now, .heard_at = now});
+    add_link(now, peer,
+             ChannelLink{.id = link,
+                         .dialled = dialled,
+                         .share = LinkShare(share_told_),
+                         .up_at = now,
+                         .heard_at = now});
     return;
   }
   if (dialled) {

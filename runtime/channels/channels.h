@@ -40,11 +40,10 @@ class Channels {
   using Reachable = channel::Reachable;
   using Stranger = channel::Stranger;
   using Stalled = channel::Stalled;
-  using Late = channel::Late;
   using Up = channel::Up;
   using Down = channel::Down;
   using Output = std::variant<Connect, Hangup, Transmit, Received, Unreachable, Reachable, Stranger,
-                              Stalled, Late, channel::Paced, Up, Down, Note>;
+                              Stalled, channel::Late, channel::Paced, Up, Down, Note>;
 
   /// `gone`: processors that were members once; those that speak are strangers.
   Channels(ProcessorId self, ProcessorSet gone, const ChannelOptions& options);
@@ -132,6 +131,7 @@ class Channels {
 
   ProcessorId self_;
   ChannelOptions options_;
+  std::uint64_t share_told_ = 0;  ///< That of the link which was full last; 0: none was yet.
   std::map<ProcessorId, ChannelPeer> peers_;
   ProcessorSet gone_;
   std::set<ProcessorId> congested_;

@@ -39,7 +39,7 @@ void Channels::on_late(Instant now, Duration late) {
   ++counters_.standstills;
   lateness_.note(now, late);
   if (options_.late_factor > 0 && lateness_.take_news(now, late)) {
-    outputs_.emplace_back(Late{late});
+    outputs_.emplace_back(channel::Late{late});
   }
 }
 

@@ -15,6 +15,9 @@ namespace phx::runtime {
 /// has left makes room for as much. README.md, "Classes".
 class LinkShare {
  public:
+  LinkShare() = default;
+  /// Begins with so much, as a link that is known; 0: with the most.
+  explicit LinkShare(std::uint64_t bytes) : bytes_(bytes) {}
   /// An envelope of so many bytes is given; all links together have been given `all`. Whether the
   /// driver has to tell when it has left.
   [[nodiscard]] bool give(Instant now, std::uint64_t bytes, std::uint64_t all,

@@ -54,7 +54,7 @@ TEST_CASE("whose timers are late says so, and again when it gets worse") {
   const auto told = [&h](Duration late) {
     h.now = h.channels.next_deadline().value() + late;
     h.channels.on_deadline(h.now);
-    const auto outputs = h.take_only<Channels::Late>();
+    const auto outputs = h.take_only<channel::Late>();
     return outputs.empty() ? Duration::zero() : outputs.front().by;
   };
 

@@ -225,6 +225,29 @@ TEST_CASE("a link takes its share and one envelope more, and as much again as it
   CHECK(given + left == kEnvelopes);
 }
 
+// They are behind the same interface.
+TEST_CASE(
+    "a new link begins with the share of the one that was full last, the first one with the most") {
+  const ChannelOptions options;
+  Harness h(options);
+  constexpr std::size_t kBytes = 8192;
+  const auto first_given = [&](ProcessorId peer) {
+    h.ready(peer, 1, peer == kHigh);
+    for (std::uint64_t seq = 0; seq < 100; ++seq) {
+      h.channels.send(h.now, peer, piece(1, seq, kBytes));
+    }
+    return h.take_only<Transmit>().size() * kBytes;
+  };
+  CHECK(first_given(kHigh) == options.share_max);
+  for (std::uint64_t told = 0; told < 20; ++told) {  // a slow one
+    h.now += 1s;
+    h.channels.on_drained(h.now, LinkId{kHigh, 1});
+    h.channels.send(h.now, kHigh, piece(1, 100 + told, 2 * options.share_max));
+  }
+  h.take();
+  CHECK(first_given(support::kLow) < options.share_min * 5 / 4);
+}
+
 TEST_CASE("what left while a link was full is told, with its time, and of all else nothing") {
   ChannelOptions options;
   options.share_min = options.share_max = 400;

@@ -85,10 +85,10 @@ TEST_CASE("churn: slow links, several jobs, pairs and sites that do not reach ea
 // 447: two gave up a connection for a detour, and the detour for the connection, again and again.
 // 845: a copy waited for one that had come and gone in views that its sender had missed.
 // 1230: whoever was cut off said of one that had left before: put out. The check counted that.
-// Left out is 1427, which goes wrong again: a coordinator on a slow line, by which many processors
-// join at the same time, is not heard for 5 s by one that leaves, and put out by it.
+// 1427: a coordinator on a slow line gave each of many new links the largest share at once, and was
+// not heard for 5 s behind that.
 TEST_CASE("drawn runs that went wrong once") {
-  constexpr std::array<std::uint64_t, 7> kSeeds = {447, 845, 1230, 1353, 1512, 1670, 1943};
+  constexpr std::array<std::uint64_t, 8> kSeeds = {447, 845, 1230, 1353, 1427, 1512, 1670, 1943};
   for (std::uint64_t i = 0; i < support::seeds(kSeeds.size()); ++i) {
     const std::uint64_t seed = kSeeds[i];
     CAPTURE(seed);
