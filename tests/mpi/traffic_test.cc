@@ -144,16 +144,46 @@ TEST_CASE("a short message leaves without a request, unless it has to wait, and 
   CHECK(last->is_done);
 }
 
+TEST_CASE("a short message is written where a near rank reads it, if nothing has to leave before") {
+  World world(3, 1);
+  std::vector<char> out = pattern(100, 3);
+  std::vector<std::byte> place(1000);
+  bool has_room = true;
+  std::size_t left = 0;
+  world.at(0).use({.room = [&](int to, std::size_t bytes) -> std::byte* {
+                     CHECK(to == 1);
+                     return has_room && bytes <= place.size() ? place.data() : nullptr;
+                   },
+                   .leave = [&](int, std::size_t bytes) { left = bytes; }});
+  world.at(0).send(world.scope(0), 1, 5, bytes_of(out));
+  CHECK(left == sizeof(Head) + out.size());
+  CHECK(world.at(0).take_outputs().empty());
+  std::vector<char> in(out.size());
+  const auto receive = world.at(1).receive({0, 0, 5}, bytes_of(in));
+  world.at(1).on_message(0, 0, Payload(nullptr, std::span(place).first(left)), true);
+  CHECK(receive->is_done);
+  CHECK(in == out);
+
+  has_room = false;
+  world.at(0).send(world.scope(0), 1, 5, bytes_of(out));
+  has_room = true;
+  left = 0;
+  world.at(0).send(world.scope(0), 1, 6, bytes_of(out));
+  CHECK(left == 0);
+  CHECK(world.at(0).take_outputs().size() == 2);
+}
+
 TEST_CASE("a long message of a near rank is read where it lies, and costs two messages") {
   for (const bool may_read : {false, true}) {
     CAPTURE(may_read);
     World world(2, 1);
     for (const int rank : {0, 1}) {
-      world.at(rank).use([may_read](int from, std::uint64_t address, std::span<std::byte> into) {
+      const auto read = [may_read](int from, std::uint64_t address, std::span<std::byte> into) {
         CHECK(from == 0);
         if (may_read) std::memcpy(into.data(), reinterpret_cast<const void*>(address), into.size());
         return may_read;
-      });
+      };
+      world.at(rank).use({.read = read});
     }
     std::vector<char> out = pattern(kLong, 3);
     std::vector<char> in(kLong);

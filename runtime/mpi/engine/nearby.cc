@@ -156,6 +156,32 @@ bool Nearby::put(int to, std::uint32_t tag, const Payload& payload) {
   return true;
 }
 
+/// In the pipe itself, if there is room in one piece behind what is there.
+std::byte* Nearby::room(int to, std::size_t bytes) {
+  if (!outgoing_[static_cast<std::size_t>(to)].empty()) return nullptr;
+  Pipe& into = pipe(rank_, to);
+  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
+  const std::size_t place = (at + sizeof(Frame)) & (room_ - 1);
+  const bool has_room = room_ - (at - into.taken) >= sizeof(Frame) + bytes;
+  return has_room && place + bytes <= room_ ? into.bytes() + place : nullptr;
+}
+
+void Nearby::leave(int to, std::size_t bytes) {
+  Pipe& into = pipe(rank_, to);
+  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
+  const Frame frame{static_cast<std::uint32_t>(bytes), 0};
+  into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
+  into.written.store(at + sizeof(Frame) + bytes, std::memory_order_release);
+  call(to);
+}
+
+NearWays Nearby::ways() {
+  return {.read = [this](int from, std::uint64_t address,
+                         std::span<std::byte> into) { return read(from, address, into); },
+          .room = [this](int to, std::size_t bytes) { return room(to, bytes); },
+          .leave = [this](int to, std::size_t bytes) { leave(to, bytes); }};
+}
+
 /// As much as there is room for.
 void Nearby::fill(int to) {
   std::deque<Waiting>& waiting = outgoing_[static_cast<std::size_t>(to)];

@@ -14,6 +14,16 @@
 
 namespace phx::mpi {
 
+/// What is possible between ranks of one machine, beside sending messages. All may be empty.
+struct NearWays {
+  /// Copies memory of another process. False: it cannot be read.
+  std::function<bool(int from, std::uint64_t address, std::span<std::byte> into)> read{};
+  /// Where a message of so many bytes is to be written, all of it at once; then it leaves. Null: it
+  /// has to be sent.
+  std::function<std::byte*(int to, std::size_t bytes)> room{};
+  std::function<void(int to, std::size_t bytes)> leave{};
+};
+
 /// Memory that all ranks of a job on one machine share: a pipe of bytes from each to each, and for
 /// each a place to sleep at. Layout and rules: README.md, "Near ranks". Thread rule: one owner, but
 /// for sleep(), wake() and news().
@@ -35,6 +45,8 @@ class Nearby {
 
   /// What there is no room for leaves with later calls of send() and receive().
   void send(int to, std::uint32_t tag, const Payload& payload);
+  /// For users that know nothing else of it. Valid as long as this lives; messages have tag 0.
+  [[nodiscard]] NearWays ways();
   /// Calls the function for each message that is there. Whether there was anything.
   bool receive(const OnMessage& on_message);
   /// Nothing waits for room.
@@ -70,6 +82,8 @@ class Nearby {
   [[nodiscard]] Place& place(int rank) const;
   [[nodiscard]] Pipe& pipe(int from, int to) const;
   void call(int rank);
+  [[nodiscard]] std::byte* room(int to, std::size_t bytes);
+  void leave(int to, std::size_t bytes);
   bool put(int to, std::uint32_t tag, const Payload& payload);
   void fill(int to);
   void empty(int from, const OnMessage& on_message);

@@ -43,9 +43,7 @@ Process::Process(Started started)
     throw phx::Failure(ErrorCode::kUnavailable, "the memory shared by all ranks cannot be mapped");
   }
   if (size_ <= ::sysconf(_SC_NPROCESSORS_ONLN)) spins_ = kSpins;
-  traffic_.use([this](int from, std::uint64_t address, std::span<std::byte> into) {
-    return near_->read(from, address, into);
-  });
+  traffic_.use(near_->ways());
 }
 
 Process& Process::current() {

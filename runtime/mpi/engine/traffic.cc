@@ -36,9 +36,19 @@ void Traffic::emit(int to, std::uint32_t tag, Payload payload) {
 
 void Traffic::put(int to, const Head& head, const Buffer* buffer) {
   const MPI_Count bytes = buffer == nullptr ? 0 : buffer->bytes();
-  auto [memory, payload] = fresh_payload(sizeof(Head) + static_cast<std::size_t>(bytes));
-  std::memcpy(memory, &head, sizeof(Head));
-  if (bytes > 0) buffer->pack(0, bytes, memory + sizeof(Head));
+  const std::size_t size = sizeof(Head) + static_cast<std::size_t>(bytes);
+  const auto write = [&](std::byte* into) {
+    std::memcpy(into, &head, sizeof(Head));
+    if (bytes > 0) buffer->pack(0, bytes, into + sizeof(Head));
+  };
+  // What has to leave before keeps its place.
+  const bool may_leave = near_.room && to >= 0 && to != self_ && outputs_.empty();
+  if (std::byte* const room = may_leave ? near_.room(to, size) : nullptr) {
+    write(room);
+    return near_.leave(to, size);
+  }
+  auto [memory, payload] = fresh_payload(size);
+  write(memory);
   emit(to, 0, std::move(payload));
 }
 
@@ -139,8 +149,8 @@ void Traffic::match(ReceiveRequest& receive, const Arrived& arrived) {
 /// Gets a long message of a near rank without its help.
 bool Traffic::read(ReceiveRequest& receive, const Head& head, MPI_Count bytes) {
   auto* const into = static_cast<std::byte*>(const_cast<void*>(receive.buffer.as_is()));
-  if (!read_ || head.address == 0 || into == nullptr || bytes == 0) return false;
-  return read_(receive.from, head.address, {into, static_cast<std::size_t>(bytes)});
+  if (!near_.read || head.address == 0 || into == nullptr || bytes == 0) return false;
+  return near_.read(receive.from, head.address, {into, static_cast<std::size_t>(bytes)});
 }
 
 void Traffic::handle_part(std::uint32_t number, const Payload& part) {
@@ -181,7 +191,7 @@ Ref<ReceiveRequest> Traffic::receive_taken(Arrived arrived, const Buffer& buffer
 // --- Sending -----------------------------------------------------------------------------------
 
 bool Traffic::may_leave(int process, MPI_Count bytes) {
-  return bytes <= (read_ ? kNearShortMax : kShortMax) && ahead_.may_send(process, bytes);
+  return bytes <= (near_.read ? kNearShortMax : kShortMax) && ahead_.may_send(process, bytes);
 }
 
 bool Traffic::send_at_once(const Scope& scope, int to, int tag, const Buffer& buffer) {
@@ -212,7 +222,7 @@ Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer
       buffer.pack(0, bytes, request->copy.data());
       request->buffer = Buffer(request->copy.data(), bytes, MPI_BYTE);
     }
-    if (read_) head.address = reinterpret_cast<std::uint64_t>(request->buffer.as_is());
+    if (near_.read) head.address = reinterpret_cast<std::uint64_t>(request->buffer.as_is());
     sending_.emplace(head.sender, request);
     put(process, head);
   }

@@ -2,10 +2,8 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "overlay/base/payload.h"
 #include "runtime/mpi/engine/ahead.h"
 #include "runtime/mpi/engine/matching.h"
+#include "runtime/mpi/engine/nearby.h"
 #include "runtime/mpi/engine/request.h"
 #include "runtime/mpi/engine/schedule.h"
 #include "runtime/mpi/engine/scope.h"
@@ -50,12 +49,10 @@ class Traffic {
   };
   enum class Mode { kStandard, kSynchronous, kBuffered };
 
-  /// Copies memory of another process. False: it cannot be read.
-  using Read = std::function<bool(int from, std::uint64_t address, std::span<std::byte> into)>;
-
   explicit Traffic(int self) : self_(self) {}
-  /// From now on bytes of long messages are read where they lie, if they lie side by side.
-  void use(Read read) { read_ = std::move(read); }
+  /// From now on bytes of long messages are read where they lie, if they lie side by side, and
+  /// those of short ones are written where they are read.
+  void use(NearWays ways) { near_ = std::move(ways); }
   /// How many processes there are [ahead.h].
   void expect_senders(int processes) { ahead_.expect_senders(processes); }
 
@@ -128,7 +125,7 @@ class Traffic {
   void settle();
 
   int self_;
-  Read read_;
+  NearWays near_;
   Matching matching_;
   std::unordered_map<std::uint64_t, Ref<SendRequest>> sending_;  ///< what the receiver must answer
   std::unordered_map<std::uint32_t, Ref<ReceiveRequest>> receiving_;  ///< long messages that come

@@ -100,10 +100,21 @@ struct MaxWithIndex {
   }
 };
 
+/// As many elements as the compiler makes vector instructions of wherever it optimizes at all.
+constexpr MPI_Count kBlock = 64;
+
+template <class Op, class T>
+void combine_block(const T* __restrict from, T* __restrict into) {
+  for (MPI_Count i = 0; i < kBlock; ++i) into[i] = Op::of(from[i], into[i]);
+}
+
 template <class Op, class T>
 void combine(const void* in, void* inout, MPI_Count count) {
-  const T* __restrict from = static_cast<const T*>(in);
-  T* __restrict into = static_cast<T*>(inout);
+  const T* from = static_cast<const T*>(in);
+  T* into = static_cast<T*>(inout);
+  for (; count >= kBlock; count -= kBlock, from += kBlock, into += kBlock) {
+    combine_block<Op>(from, into);
+  }
   for (MPI_Count i = 0; i < count; ++i) into[i] = Op::of(from[i], into[i]);
 }
 
