@@ -45,6 +45,10 @@ if [ "$1" = --inside ]; then
 fi
 
 [ -x "$WANLAB/wanlab" ] || { echo "say where the emulator is: WANLAB=/path/to/wanlab $0" >&2; exit 2; }
+for peer in ${PEERS:-phoenix ompi mpich}; do
+  [ "$peer" = phoenix ] || [ -x "$WANLAB/bench/bcast_bench.$peer" ] ||
+    { echo "no benchmark of $peer beside the emulator: make -C $WANLAB/bench mpi, or leave it out of PEERS" >&2; exit 2; }
+done
 for topology in "${@:-agm6x4 saito4x8}"; do
   for one in $topology; do
     echo "=== $one"

@@ -30,12 +30,10 @@ inline constexpr std::uint64_t kLongMessage = 8192;
   return size;
 }
 
-/// So many learned trees of a root take turns with the pieces of a message of this class. More of
-/// them are less deep, but none passes more on: of many pieces two are as good.
+/// So many learned trees of a root take turns with the pieces of a message of this class, or half
+/// or a quarter of them, if more gain nothing.
 [[nodiscard]] constexpr std::uint32_t long_trees(SizeClass size) {
-  constexpr SizeClass kMany = 3;  // to 1 MiB
-  if (size == 0) return 1;
-  return size <= kMany ? 8 : 2;
+  return size == 0 ? 1 : 8;
 }
 /// So many take turns with those of an ordered sum: trees with a range of a site below each.
 inline constexpr std::uint32_t kRangeTrees = 2;

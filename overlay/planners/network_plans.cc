@@ -20,6 +20,9 @@ namespace {
 constexpr std::uint64_t kGigabit = 125'000'000;
 /// Nothing is measured beyond; else it is unlimited.
 constexpr std::uint64_t kFastest = std::uint64_t{1} << 50U;
+/// Widths of ways between sites are told apart if one is so much of the other.
+constexpr double kStep = 0.70710678;
+constexpr double kBelowStep = 0.84089642;  ///< Half of a step.
 
 /// What is known of those who live and are in a site.
 KnownNetwork placed(const KnownNetwork& network, const ProcessorSet& live) {
@@ -49,6 +52,19 @@ std::uint64_t coarse(std::optional<std::uint64_t> rate, std::uint64_t usual) {
   return coarse(*rate);
 }
 
+/// Of a way between sites: a part of what interfaces have, in steps of a third or so, since what
+/// they may have to pass on goes by that. From 0.6 of it on the way is as wide.
+std::uint64_t coarse_way(std::optional<std::uint64_t> rate, std::uint64_t measured,
+                         std::uint64_t usual) {
+  if (!rate || measured > kFastest || 10 * *rate >= 6 * measured) return usual;
+  double part = 1;
+  while (static_cast<double>(*rate) < part * kBelowStep * static_cast<double>(measured) &&
+         part * static_cast<double>(usual) > 1) {
+    part *= kStep;
+  }
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(part * static_cast<double>(usual)), 1);
+}
+
 /// Faster than usual in both directions, as most of its site.
 ProcessorSet fast_ones(const KnownNetwork& network, std::uint64_t usual) {
   ProcessorSet all;
@@ -68,6 +84,8 @@ ProcessorSet fast_ones(const KnownNetwork& network, std::uint64_t usual) {
 /// As far as trees go by them. Of one processor that seems faster than its site no tree makes use.
 KnownNetwork with_rates(KnownNetwork network) {
   KnownNetwork::Ability& usual = network.usual;
+  const std::uint64_t measured = std::min(usual.out_bytes_per_second.value_or(kGigabit),
+                                          usual.in_bytes_per_second.value_or(kGigabit));
   const std::uint64_t out = coarse(usual.out_bytes_per_second.value_or(kGigabit));
   const std::uint64_t in = coarse(usual.in_bytes_per_second.value_or(kGigabit));
   const ProcessorSet fast = fast_ones(network, std::max(out, in));
@@ -86,7 +104,7 @@ KnownNetwork with_rates(KnownNetwork network) {
     one = is_usual ? network.odd.erase(one) : std::next(one);
   }
   for (auto& [ends, way] : network.between) {
-    way.bytes_per_second = coarse(way.bytes_per_second, std::min(out, in));
+    way.bytes_per_second = coarse_way(way.bytes_per_second, measured, std::min(out, in));
   }
   return network;
 }

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "overlay/base/tree_view.h"
@@ -191,7 +192,12 @@ Paths paths_of(const Task& task) {
 
 /// Where the ways between sites begin.
 struct Joints {
-  bool is_star = false;  ///< In the root's site, all of them; else each site feeds the next one.
+  enum class Shape : std::uint8_t {
+    kChain,  ///< Each site feeds the next one.
+    kStar,   ///< The root's site feeds all.
+    kFan,    ///< It feeds one, which feeds all others: another one in each tree.
+  };
+  Shape shape = Shape::kChain;
   enum class From : std::uint8_t {
     kIdlest,  ///< At who has least to send.
     kTop,     ///< At the top of the tree in the site; in the root's site at the root.
@@ -199,10 +205,8 @@ struct Joints {
   };
   From from = From::kIdlest;
 };
-constexpr std::array kJoints = {
-    Joints{false, Joints::From::kIdlest}, Joints{false, Joints::From::kTop},
-    Joints{false, Joints::From::kTops},   Joints{true, Joints::From::kIdlest},
-    Joints{true, Joints::From::kTop},     Joints{true, Joints::From::kTops}};
+constexpr std::array kShapes = {Joints::Shape::kChain, Joints::Shape::kStar, Joints::Shape::kFan};
+constexpr std::array kFroms = {Joints::From::kIdlest, Joints::From::kTop, Joints::From::kTops};
 
 class StripedDraft {
  public:
@@ -219,6 +223,7 @@ class StripedDraft {
       if (!sites_[0].is_empty()) children_[tree][task_.root].push_back(sites_[0].top(tree));
       for (const std::size_t site : paths.fast) sites_[site].append(tree, children_[tree]);
     }
+    if (joints.shape == Joints::Shape::kFan) find_entries();
     for (std::size_t i = 1; i < paths.fast.size(); ++i) {
       for (std::size_t tree = 0; tree < trees; ++tree) join(i, tree);
     }
@@ -248,10 +253,49 @@ class StripedDraft {
  private:
   void join(std::size_t i, std::size_t tree) {
     const std::size_t site = paths_.fast[i];
-    const std::size_t from = joints_.is_star ? 0 : paths_.fast[i - 1];
+    const std::size_t from = feeder(i, tree);
     Positions& below = children_[tree][giver(from, tree)];
     // Ways between sites are the longest ones, so they are served first.
     below.insert(below.begin(), sites_[site].top(tree));
+  }
+
+  [[nodiscard]] std::size_t feeder(std::size_t i, std::size_t tree) const {
+    switch (joints_.shape) {
+      case Joints::Shape::kChain:
+        return paths_.fast[i - 1];
+      case Joints::Shape::kFan:
+        if (i != entries_[tree]) return paths_.fast[entries_[tree]];
+        [[fallthrough]];
+      case Joints::Shape::kStar:
+        return 0;
+    }
+    return 0;
+  }
+
+  /// Each tree enters where the busiest of the ways that it takes then has least to do, so that
+  /// all ways between the sites carry a part.
+  void find_entries() {
+    const std::size_t count = paths_.fast.size();
+    const auto rate = [this](std::size_t from, std::size_t to) {
+      return static_cast<double>(task_.costs.rate(paths_.sites[paths_.fast[from]].front(),
+                                                  paths_.sites[paths_.fast[to]].front()));
+    };
+    std::vector<double> in(count);  // what the way from the root's site carries
+    for (std::size_t tree = 0; tree < children_.size(); ++tree) {
+      std::size_t best = 1;
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t entry = 1; entry < count; ++entry) {
+        double busiest = (in[entry] + 1) / rate(0, entry);
+        for (std::size_t to = 1; to < count; ++to) {
+          if (to != entry) busiest = std::max(busiest, (in[entry] + 1) / rate(entry, to));
+        }
+        if (busiest >= least) continue;
+        least = busiest;
+        best = entry;
+      }
+      ++in[best];
+      entries_.push_back(best);
+    }
   }
 
   [[nodiscard]] std::size_t giver(std::size_t site, std::size_t tree) const {
@@ -280,24 +324,44 @@ class StripedDraft {
   const Paths& paths_;
   std::vector<SiteTrees> sites_;
   std::vector<std::vector<Positions>> children_;  ///< Per tree.
+  std::vector<std::size_t> entries_;              ///< Per tree, a place in Paths::fast.
 };
+
+/// Between sites there is less room than interfaces have.
+bool has_narrow_ways(const Task& task, const Paths& paths) {
+  const std::uint64_t width = median_width(task.costs, paths.sites.front());
+  for (const std::size_t from : paths.fast) {
+    for (const std::size_t to : paths.fast) {
+      if (from == to) continue;
+      const auto way = task.costs.rate(paths.sites[from].front(), paths.sites[to].front());
+      if (way < width) return true;
+    }
+  }
+  return false;
+}
 
 struct Draft {
   std::vector<Links> links;  ///< With those who are slow.
   Duration time = kForever;  ///< Without them.
+  bool is_fan = false;
 };
 
 /// With the joints that are predicted to be best.
 template <class Predict>
 Draft best_draft(const Task& task, const Paths& paths, std::size_t trees, Predict predict) {
   Draft best;
-  for (const Joints joints : kJoints) {
-    if (joints.is_star && paths.leave_once) continue;
-    StripedDraft draft(task, paths, trees, joints);
-    const Duration time = predict(draft.links());
-    if (time >= best.time) continue;
-    draft.add_slow();
-    best = {draft.links(), time};
+  for (const Joints::Shape shape : kShapes) {
+    if (shape == Joints::Shape::kStar && paths.leave_once) continue;
+    if (shape == Joints::Shape::kFan && paths.fast.size() < 3) continue;  // the same as a star
+    for (const Joints::From from : kFroms) {
+      StripedDraft draft(task, paths, trees, {shape, from});
+      const Duration time = predict(draft.links());
+      // A fan asks more of single processors, so it has to gain a twentieth.
+      const bool is_fan = shape == Joints::Shape::kFan;
+      if (is_fan && !best.is_fan ? time / 19 >= best.time / 20 : time >= best.time) continue;
+      draft.add_slow();
+      best = {draft.links(), time, is_fan};
+    }
   }
   return best;
 }
@@ -312,12 +376,20 @@ Plan plan_two_tree(const Task& task) {
                    /*cut=*/true);
 }
 
+/// So many, if interfaces are what limits: the more pieces, the less depends on how deep trees are.
+constexpr std::size_t enough_trees(SizeClass size) {
+  constexpr std::array<std::size_t, kSizeClasses> kEnough = {8, 8, 8, 8, 4, 2};
+  return kEnough[size];
+}
+
 /// More trees are less deep, but have more edges, and each of these is a connection: so they have
 /// to gain a twentieth.
 Plan plan_striped(const Task& task) {
   constexpr std::array<std::uint64_t, 2> kPieces = {4096, 16384};  // as daemons cut
-  const std::size_t most = std::max<std::size_t>(long_trees(size_class(task.bytes)), 2);
   const Paths paths = paths_of(task);
+  const SizeClass size = size_class(task.bytes);
+  std::size_t most = std::max<std::size_t>(long_trees(size), 2);
+  if (!has_narrow_ways(task, paths)) most = std::min(most, enough_trees(size));
   Draft best;
   for (std::size_t trees = 2; trees <= most; trees *= 2) {
     Draft draft = best_draft(task, paths, trees, [&](const std::vector<Links>& links) {

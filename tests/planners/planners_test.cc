@@ -176,6 +176,37 @@ TEST_CASE("between sites several trees send nothing twice, and load nobody with 
   }
 }
 
+TEST_CASE("where ways between sites are narrow all of them carry a part") {
+  using Way = std::pair<std::size_t, std::size_t>;
+  for (const std::uint64_t bytes : {kLong / 4, kLong, 16 * kLong}) {
+    CAPTURE(bytes);
+    auto network = support::known({.sites = {8, 8, 8, 8}, .bytes_per_second = 12'500'000});
+    for (auto& [ends, way] : network.between) way.bytes_per_second = 4'000'000;
+    const auto carried = [&] {
+      std::map<Way, std::size_t> edges;
+      const Plan plan = made("striped", network, p(1), bytes);
+      for (const PlannedTree& tree : plan.trees) {
+        CHECK(crossings(tree, network) == 3);
+        for (const Edge& edge : tree) {
+          const Way way{*network.site_of(edge.from), *network.site_of(edge.to)};
+          if (way.first != way.second) ++edges[way];
+        }
+      }
+      return std::pair(edges, plan.trees.size());
+    };
+    const auto [edges, trees] = carried();
+    for (const auto& [way, count] : edges) CHECK(2 * count <= trees);
+
+    // And what each carries goes by how wide it is.
+    network.between[{0, 3}].bytes_per_second = 2'500'000;
+    network.between[{2, 1}].bytes_per_second = 2'500'000;
+    const auto [uneven, of] = carried();
+    for (const auto& [way, count] : uneven) {
+      CHECK(2 * count * 4'000'000 <= of * *network.between[way].bytes_per_second);
+    }
+  }
+}
+
 TEST_CASE("of a small site beside large ones nobody sends much more than it gets, either") {
   for (const std::uint32_t small : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 15U}) {
     for (const std::uint64_t bytes : {kLong / 16, kLong / 4, kLong}) {

@@ -74,6 +74,34 @@ TEST_CASE("what several trees cost: each piece comes once, with few connections 
   }
 }
 
+TEST_CASE("narrow ways between sites: a long message is spread over them, faster than one way is") {
+  constexpr std::size_t kBytes = std::size_t{4} << 20U;
+  constexpr std::uint64_t kNarrow = 5'000'000;  // as below, bytes per second
+  const std::string text =
+      "site A 8 150\nsite B 8 150\nsite C 8 150\nsite D 8 150\n"
+      "latency A B 2000\nlatency A C 3000\nlatency B C 4000\n"
+      "latency A D 4000\nlatency B D 3000\nlatency C D 2000\n"
+      "link * * 40\nnic 100\noverhead 20\n";
+  Trial trial({.topology = Topology::parse(text).value(),
+               .bytes = kBytes,
+               .piece_bytes = std::size_t{256} << 10U,
+               .learn = 5s});
+  REQUIRE(trial.start());
+  // What any tree needs that takes each of its ways alone.
+  const Duration one_way(static_cast<Duration::rep>(kBytes * 1'000'000'000 / kNarrow));
+  for (int message = 0; message < 3; ++message) {
+    const auto cast = trial.broadcast(kRoot);
+    const auto sum = trial.reduce(kRoot, {.elements = kBytes / 8});
+    REQUIRE((cast && sum));
+    CHECK(cast->cost.of("TreeCopy").bytes < 31 * (kBytes + kBytes / 50));
+    CHECK(cast->cost.of("FallbackCopy").messages == 0);
+    CHECK(4 * cast->time < 3 * one_way);
+    CHECK(4 * sum->time < 3 * one_way);
+    MESSAGE("broadcast " << cast->time / 1ms << " ms, sum " << sum->time / 1ms << " ms; one way "
+                         << one_way / 1ms << " ms");
+  }
+}
+
 // Two pieces each, so each of the first four goes along other trees.
 TEST_CASE("the second message of 8 KiB finds its ways open, though it takes other trees") {
   for (const std::uint32_t each : {6U, 22U, 67U}) {
