@@ -203,6 +203,9 @@ int experiment(const ExperimentOptions& options) {
     for (const auto& [name, run] : all) names += (names.empty() ? "" : ", ") + name;
     return fail("no experiment '" + options.name + "': " + names, kUsage);
   }
+  if (options.name != "sizes" && (options.reduce || !options.topology.empty())) {
+    return fail("--topology and --reduce are for sizes, not for " + options.name, kUsage);
+  }
   std::error_code failed;
   std::filesystem::create_directories(options.out, failed);
   if (failed) return fail("cannot make " + options.out + ": " + failed.message(), kUsage);
@@ -238,6 +241,9 @@ void add_experiment(CLI::App& tool, Action& chosen) {
       ->required();
   verb->add_option("--out", options->out, "The folder for the files; made if need be")->required();
   verb->add_option("--seed", options->seed, "Of the simulation")->capture_default_str();
+  verb->add_option("--topology", options->topology,
+                   "sizes: another network, as a topology file; see runtime/sim/README.md");
+  verb->add_flag("--reduce", options->reduce, "sizes: reductions; along our trees up to 8 MiB");
   verb->add_flag("--adaptive", options->adaptive,
                  "fig7: also along trees by local rules, as with phoenixd --trees adaptive");
   verb->footer(

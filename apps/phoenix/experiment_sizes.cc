@@ -52,14 +52,20 @@ int finish(const ExperimentOptions& options, const std::vector<SweepGround>& gro
 }  // namespace
 
 int experiment_sizes(const ExperimentOptions& options) {
+  auto topology = read_topology(options.topology);
+  if (!topology.ok()) return fail(topology.error().what, kUsage);
   SweepGround ground;
   ground.name = "sizes";
-  ground.title = "Broadcasts to 201 processors in 3 sites";
-  ground.topology = sim::Topology::parse(kThreeSites).value();
+  ground.topology = std::move(topology).value();
+  ground.is_reduction = options.reduce;
+  ground.title = (options.reduce ? "Reductions of " : "Broadcasts to ") +
+                 std::to_string(sim::placed_by_site(ground.topology).size()) + " processors in " +
+                 std::to_string(ground.topology.sites.size()) + " sites";
   ground.sizes = {1, 64 * kKiB, 256 * kKiB, 1 * kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB};
   ground.plans = {"flat", "binomial", "mpich",    "magpie", "magpie-long",
                   "list", "binary",   "two-tree", "greedy"};
-  ground.own_most = 64 * kMiB;
+  // Each processor of a reduction has a value of its own.
+  ground.own_most = options.reduce ? 8 * kMiB : 64 * kMiB;
   return finish(options, {ground});
 }
 

@@ -12,6 +12,8 @@ struct ExperimentOptions {
   std::string name;
   std::string out;  ///< The folder for its files; it exists.
   std::uint64_t seed = 1;
+  std::string topology;   ///< sizes: a file that describes another network.
+  bool reduce = false;    ///< sizes: reductions.
   bool adaptive = false;  ///< fig7 has a row of trees by local rules, too.
 };
 

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+
+#include "overlay/base/result.h"
+#include "runtime/sim/topology.h"
 
 namespace phx::app {
 
@@ -33,5 +37,9 @@ link * * 1000
 nic 1000
 overhead 5
 )";
+
+/// The network that this topology file describes; without a file the first one above. Errors say
+/// which file, and what is wrong with it.
+[[nodiscard]] Result<sim::Topology> read_topology(const std::string& file);
 
 }  // namespace phx::app

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -196,14 +195,8 @@ int Comparison::run() {
 }
 
 int compare(const PlanOptions& options) {
-  std::string text(kThreeSites);
-  if (!options.topology.empty()) {
-    std::ifstream file(options.topology);
-    if (!file) return fail("cannot read " + options.topology, kUsage);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  auto topology = sim::Topology::parse(text);
-  if (!topology.ok()) return fail(options.topology + ": " + topology.error().what, kUsage);
+  auto topology = read_topology(options.topology);
+  if (!topology.ok()) return fail(topology.error().what, kUsage);
   std::vector<std::uint64_t> sizes;
   for (const std::string& size : options.sizes) {
     const auto bytes = parse_size(size);

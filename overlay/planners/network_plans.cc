@@ -20,9 +20,9 @@ namespace {
 constexpr std::uint64_t kGigabit = 125'000'000;
 /// Nothing is measured beyond; else it is unlimited.
 constexpr std::uint64_t kFastest = std::uint64_t{1} << 50U;
-/// Widths of ways between sites are told apart if one is so much of the other.
+/// Widths of narrow ways are told apart if one is so much of the other.
 constexpr double kStep = 0.70710678;
-constexpr double kBelowStep = 0.84089642;  ///< Half of a step.
+constexpr double kMiddle = 0.84089642;  ///< Between a step and the next, as factors go.
 
 /// What is known of those who live and are in a site.
 KnownNetwork placed(const KnownNetwork& network, const ProcessorSet& live) {
@@ -52,17 +52,18 @@ std::uint64_t coarse(std::optional<std::uint64_t> rate, std::uint64_t usual) {
   return coarse(*rate);
 }
 
-/// Of a way between sites: a part of what interfaces have, in steps of a third or so, since what
-/// they may have to pass on goes by that. From 0.6 of it on the way is as wide.
+/// Of a way between sites: below 0.59 of what interfaces have it is narrow, and then a half, 0.35,
+/// a quarter ... of that, since what may be spread over several ways goes by that part. Above, it
+/// is as wide, or faster as interfaces are.
 std::uint64_t coarse_way(std::optional<std::uint64_t> rate, std::uint64_t measured,
                          std::uint64_t usual) {
-  if (!rate || measured > kFastest || 10 * *rate >= 6 * measured) return usual;
-  double part = 1;
-  while (static_cast<double>(*rate) < part * kBelowStep * static_cast<double>(measured) &&
-         part * static_cast<double>(usual) > 1) {
-    part *= kStep;
-  }
-  return std::max<std::uint64_t>(static_cast<std::uint64_t>(part * static_cast<double>(usual)), 1);
+  if (!rate || measured > kFastest) return usual;
+  if (*rate / 2 >= usual) return coarse(*rate);
+  const double part = static_cast<double>(*rate) / static_cast<double>(measured);
+  if (part >= kStep * kMiddle) return usual;
+  double step = kStep * kStep;
+  while (part < step * kMiddle) step *= kStep;
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(step * static_cast<double>(usual)), 1);
 }
 
 /// Faster than usual in both directions, as most of its site.

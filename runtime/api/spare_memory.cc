@@ -69,7 +69,7 @@ SpareMemory::Block SpareMemory::take(std::size_t size) {
   {
     const std::unique_lock lock(mutex_);
     const auto found = blocks_.lower_bound(size);
-    if (found != blocks_.end() && found->first < 2 * size) {
+    if (found != blocks_.end() && found->first <= size + size / 4) {
       Block block{found->first, std::move(found->second)};
       blocks_.erase(found);
       kept_ -= block.size;
@@ -80,14 +80,15 @@ SpareMemory::Block SpareMemory::take(std::size_t size) {
 }
 
 void SpareMemory::give(Block block) {
-  if (block.size < kLeast || block.size > kMost) return;
+  if (block.bytes == nullptr || block.size < kLeast || block.size > kMost) return;
   std::vector<std::unique_ptr<std::byte[], FreeMemory>> old;  // freed without the lock
   const std::unique_lock lock(mutex_);
   while (kept_ + block.size > kMost) {
-    const auto first = blocks_.begin();
-    kept_ -= first->first;
-    old.push_back(std::move(first->second));
-    blocks_.erase(first);
+    auto found = blocks_.lower_bound(kept_ + block.size - kMost);
+    if (found == blocks_.end()) --found;
+    kept_ -= found->first;
+    old.push_back(std::move(found->second));
+    blocks_.erase(found);
   }
   kept_ += block.size;
   blocks_.emplace(block.size, std::move(block.bytes));

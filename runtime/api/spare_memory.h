@@ -20,8 +20,8 @@ class SpareMemory {
  public:
   static constexpr std::size_t kLeast = std::size_t{16} << 10U;  ///< Shorter blocks are not kept.
   static constexpr std::size_t kLargePage = std::size_t{2} << 20U;
-  /// Bytes kept [limit]: a message of 64 MiB with what stands before it, and some short ones. What
-  /// was kept first goes for what comes later.
+  /// Bytes kept [limit]: a message of 64 MiB with what stands before it, and some short ones. As
+  /// few blocks as possible go for one that comes later.
   static constexpr std::size_t kMost = std::size_t{72} << 20U;
 
   struct Block {

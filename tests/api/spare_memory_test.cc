@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "runtime/api/fresh_payload.h"
 
@@ -50,12 +51,22 @@ TEST_CASE("long blocks begin at a large page, and may be written from end to end
 
 TEST_CASE("what is kept is bounded: short blocks go for a long one, which is kept if it can be") {
   SpareMemory spare;
-  for (int i = 0; i < 10; ++i) spare.give({8 * kMiB, nullptr});
+  std::vector<SpareMemory::Block> blocks;
+  for (int i = 0; i < 10; ++i) blocks.push_back(spare.take(8 * kMiB));
+  for (SpareMemory::Block& block : blocks) spare.give(std::move(block));
   CHECK(spare.kept() == SpareMemory::kMost);
+  spare.give({8 * kMiB, nullptr});  // nothing to keep
   spare.give(spare.take(66 * kMiB));
   CHECK(spare.kept() == 66 * kMiB);
   spare.give(spare.take(SpareMemory::kMost + 1));
   CHECK(spare.kept() == 66 * kMiB);
+
+  blocks.clear();
+  for (int i = 0; i < 3; ++i) blocks.push_back(spare.take(2 * kMiB));
+  for (SpareMemory::Block& block : blocks) spare.give(std::move(block));
+  CHECK(spare.kept() == 72 * kMiB);
+  spare.give(spare.take(8 * kMiB));  // for the long one, and not for the three short ones
+  CHECK(spare.kept() == 14 * kMiB);
 }
 
 TEST_CASE("a lent message goes back when its last copy is gone") {

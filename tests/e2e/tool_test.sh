@@ -49,6 +49,8 @@ wrong "--signal needs a value; see" kill -s
 wrong "there is no 'heta'; did you mean 'heat'?; see phoenix demo" demo heta
 wrong "FIGURE is required" experiment
 wrong "no experiment 'amg': agm, drain, drop, exchange, fig6, fig7" experiment amg --out x
+wrong "cannot read none.topology" experiment sizes --topology none.topology --out x
+wrong "are for sizes, not for agm" experiment agm --reduce --out x
 check "an experiment" says "Figure 7: 20 broadcasts" "$phoenix" experiment agm --out figures
 cat >agm.awk <<'END'
 $1 == "learned" { learned = $2 }

@@ -133,6 +133,26 @@ TEST_CASE("what differs only as measurements do changes no tree, and what is slo
   CHECK_FALSE(trees(fast) == trees(network));
 }
 
+TEST_CASE("fast sites with a fast way between them are not behind a usual one") {
+  overlay::KnownNetwork network = support::three_sites(6);
+  constexpr std::uint64_t kFast = 1'250'000'000;
+  for (const std::size_t site : {std::size_t{0}, std::size_t{2}}) {
+    for (const ProcessorId one : network.sites[site].processors.ids()) {
+      network.odd[one] = {std::nullopt, kFast, kFast};
+    }
+  }
+  network.between[{0, 2}].bytes_per_second = network.between[{2, 0}].bytes_per_second = kFast;
+  Mesh mesh(network, network.processors());
+  for (SizeClass size = 4; size < kSizeClasses; ++size) {
+    for (std::uint64_t piece = 0; piece < long_trees(size); ++piece) {
+      mesh.number = learned_number(size, piece);
+      for (const ProcessorId one : network.sites[2].processors.ids()) {
+        CHECK(*network.site_of(*mesh.view(one, p(1)).parent) != 1);
+      }
+    }
+  }
+}
+
 TEST_CASE("as long as nothing is known all are alike") {
   Mesh mesh({}, ProcessorSet::range(p(1), p(40)));
   mesh.check_tree(p(7));

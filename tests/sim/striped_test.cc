@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -76,12 +78,10 @@ TEST_CASE("what several trees cost: each piece comes once, with few connections 
 
 TEST_CASE("narrow ways between sites: a long message is spread over them, faster than one way is") {
   constexpr std::size_t kBytes = std::size_t{4} << 20U;
-  constexpr std::uint64_t kNarrow = 5'000'000;  // as below, bytes per second
-  const std::string text =
-      "site A 8 150\nsite B 8 150\nsite C 8 150\nsite D 8 150\n"
-      "latency A B 2000\nlatency A C 3000\nlatency B C 4000\n"
-      "latency A D 4000\nlatency B D 3000\nlatency C D 2000\n"
-      "link * * 40\nnic 100\noverhead 20\n";
+  constexpr std::uint64_t kNarrow = 5'000'000;  // as in the file, bytes per second
+  std::ifstream file(std::string(PHX_ROOT) + "/tests/sim/narrow.topology");
+  REQUIRE(file);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
   Trial trial({.topology = Topology::parse(text).value(),
                .bytes = kBytes,
                .piece_bytes = std::size_t{256} << 10U,

@@ -42,8 +42,8 @@ void Traffic::put(int to, const Head& head, const Buffer* buffer) {
     if (bytes > 0) buffer->pack(0, bytes, into + sizeof(Head));
   };
   // What has to leave before keeps its place.
-  const bool may_leave = near_.room && to >= 0 && to != self_ && outputs_.empty();
-  if (std::byte* const room = may_leave ? near_.room(to, size) : nullptr) {
+  const bool is_next = near_.room && to >= 0 && to != self_ && outputs_.empty();
+  if (std::byte* const room = is_next ? near_.room(to, size) : nullptr) {
     write(room);
     return near_.leave(to, size);
   }

@@ -19,8 +19,9 @@
 
 namespace phx::mpi {
 
-/// The messages of one process, without I/O: sends, receives and schedules of these. States and
-/// messages: README.md. Not thread-safe: one owner, which sends what take_outputs() gives.
+/// The messages of one process, without I/O of its own: sends, receives and schedules of these.
+/// States and messages: README.md. Not thread-safe: one owner, which sends what take_outputs()
+/// gives. What use() was told of is called within commands and inputs, and calls nothing back.
 ///
 /// Guarantees: messages of one process in one context meet receives in the order of sending; a send
 /// that is done needs its buffer no more; a synchronous one has met its receive.
