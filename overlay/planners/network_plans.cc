@@ -85,10 +85,10 @@ ProcessorSet fast_ones(const KnownNetwork& network, std::uint64_t usual) {
 /// As far as trees go by them. Of one processor that seems faster than its site no tree makes use.
 KnownNetwork with_rates(KnownNetwork network) {
   KnownNetwork::Ability& usual = network.usual;
-  const std::uint64_t measured = std::min(usual.out_bytes_per_second.value_or(kGigabit),
-                                          usual.in_bytes_per_second.value_or(kGigabit));
-  const std::uint64_t out = coarse(usual.out_bytes_per_second.value_or(kGigabit));
-  const std::uint64_t in = coarse(usual.in_bytes_per_second.value_or(kGigabit));
+  const std::uint64_t measured_out = usual.out_bytes_per_second.value_or(kGigabit);
+  const std::uint64_t measured_in = usual.in_bytes_per_second.value_or(kGigabit);
+  const std::uint64_t out = coarse(measured_out);
+  const std::uint64_t in = coarse(measured_in);
   const ProcessorSet fast = fast_ones(network, std::max(out, in));
   usual.out_bytes_per_second = out;
   usual.in_bytes_per_second = in;
@@ -105,7 +105,8 @@ KnownNetwork with_rates(KnownNetwork network) {
     one = is_usual ? network.odd.erase(one) : std::next(one);
   }
   for (auto& [ends, way] : network.between) {
-    way.bytes_per_second = coarse_way(way.bytes_per_second, measured, std::min(out, in));
+    way.bytes_per_second =
+        coarse_way(way.bytes_per_second, std::min(measured_out, measured_in), std::min(out, in));
   }
   return network;
 }

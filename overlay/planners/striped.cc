@@ -2,7 +2,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 #include "overlay/base/tree_view.h"
@@ -117,6 +116,11 @@ struct Paths {
   std::vector<std::size_t> fast;  ///< Sites that are fed at full rate; the root's is the first.
   std::vector<std::pair<std::size_t, std::size_t>> narrow;  ///< The others: who feeds whom.
   bool leave_once = false;  ///< All ways out of the root's site are narrow, and others are not.
+
+  /// Of the way from one site to another one.
+  [[nodiscard]] std::uint64_t rate(const Costs& costs, std::size_t from, std::size_t to) const {
+    return costs.rate(sites[from].front(), sites[to].front());
+  }
 };
 
 std::uint64_t median_width(const Costs& costs, const Positions& members) {
@@ -139,7 +143,7 @@ void find_narrow(const Costs& costs, const std::vector<std::uint64_t>& widths, P
   reach[0] = overlay::kUnlimited;
   const auto see = [&](std::size_t from) {
     for (std::size_t to = 0; to < count; ++to) {
-      const std::uint64_t way = costs.rate(paths.sites[from].front(), paths.sites[to].front());
+      const std::uint64_t way = paths.rate(costs, from, to);
       const std::uint64_t width = std::min({reach[from], way, widths[from], widths[to]});
       if (is_reached[to] || width < reach[to]) continue;
       reach[to] = width;
@@ -159,7 +163,7 @@ void find_narrow(const Costs& costs, const std::vector<std::uint64_t>& widths, P
   const std::uint64_t most = count > 1 ? *std::max_element(reach.begin() + 1, reach.end()) : 0;
   for (std::size_t from = 1; from < count; ++from) {
     for (std::size_t to = 1; to < count; ++to) {
-      const std::uint64_t way = costs.rate(paths.sites[from].front(), paths.sites[to].front());
+      const std::uint64_t way = paths.rate(costs, from, to);
       const std::uint64_t width = std::min({way, widths[from], widths[to]});
       if (from != to && is_slow(most, width)) paths.leave_once = true;
     }
@@ -272,28 +276,27 @@ class StripedDraft {
     return 0;
   }
 
-  /// Each tree enters where the busiest of the ways that it takes then has least to do, so that
+  /// Each tree enters where the narrowest of the ways that it takes then has least to do, so that
   /// all ways between the sites carry a part.
   void find_entries() {
     const std::size_t count = paths_.fast.size();
-    const auto rate = [this](std::size_t from, std::size_t to) {
-      return static_cast<double>(task_.costs.rate(paths_.sites[paths_.fast[from]].front(),
-                                                  paths_.sites[paths_.fast[to]].front()));
-    };
-    std::vector<double> in(count);  // what the way from the root's site carries
+    std::vector<double> narrowest(count);  // of the ways of trees that enter there
+    for (std::size_t entry = 1; entry < count; ++entry) {
+      const std::size_t site = paths_.fast[entry];
+      std::uint64_t least = paths_.rate(task_.costs, 0, site);
+      for (std::size_t to = 1; to < count; ++to) {
+        if (to != entry) least = std::min(least, paths_.rate(task_.costs, site, paths_.fast[to]));
+      }
+      narrowest[entry] = static_cast<double>(least);
+    }
+    std::vector<double> trees(count);  // that enter there
+    const auto work = [&](std::size_t entry) { return (trees[entry] + 1) / narrowest[entry]; };
     for (std::size_t tree = 0; tree < children_.size(); ++tree) {
       std::size_t best = 1;
-      double least = std::numeric_limits<double>::infinity();
-      for (std::size_t entry = 1; entry < count; ++entry) {
-        double busiest = (in[entry] + 1) / rate(0, entry);
-        for (std::size_t to = 1; to < count; ++to) {
-          if (to != entry) busiest = std::max(busiest, (in[entry] + 1) / rate(entry, to));
-        }
-        if (busiest >= least) continue;
-        least = busiest;
-        best = entry;
+      for (std::size_t entry = 2; entry < count; ++entry) {
+        if (work(entry) < work(best)) best = entry;
       }
-      ++in[best];
+      ++trees[best];
       entries_.push_back(best);
     }
   }
@@ -333,7 +336,7 @@ bool has_narrow_ways(const Task& task, const Paths& paths) {
   for (const std::size_t from : paths.fast) {
     for (const std::size_t to : paths.fast) {
       if (from == to) continue;
-      const auto way = task.costs.rate(paths.sites[from].front(), paths.sites[to].front());
+      const auto way = paths.rate(task.costs, from, to);
       if (way < width) return true;
     }
   }
@@ -345,6 +348,11 @@ struct Draft {
   Duration time = kForever;  ///< Without them.
   bool is_fan = false;
 };
+
+/// By a twentieth at least.
+bool is_much_less(Duration time, Duration than) {
+  return time / 19 < than / 20;
+}
 
 /// With the joints that are predicted to be best.
 template <class Predict>
@@ -358,12 +366,18 @@ Draft best_draft(const Task& task, const Paths& paths, std::size_t trees, Predic
       const Duration time = predict(draft.links());
       // A fan asks more of single processors, so it has to gain a twentieth.
       const bool is_fan = shape == Joints::Shape::kFan;
-      if (is_fan && !best.is_fan ? time / 19 >= best.time / 20 : time >= best.time) continue;
+      if (is_fan && !best.is_fan ? !is_much_less(time, best.time) : time >= best.time) continue;
       draft.add_slow();
       best = {draft.links(), time, is_fan};
     }
   }
   return best;
+}
+
+/// So many, if interfaces are what limits: the more pieces, the less depends on how deep trees are.
+constexpr std::size_t enough_trees(SizeClass size) {
+  constexpr std::array<std::size_t, kSizeClasses> kEnough = {8, 8, 8, 8, 4, 2};
+  return kEnough[size];
 }
 
 }  // namespace
@@ -374,12 +388,6 @@ Plan plan_two_tree(const Task& task) {
   };
   return tree_plan(task, "two-tree", best_draft(task, paths_of(task), 2, predict).links,
                    /*cut=*/true);
-}
-
-/// So many, if interfaces are what limits: the more pieces, the less depends on how deep trees are.
-constexpr std::size_t enough_trees(SizeClass size) {
-  constexpr std::array<std::size_t, kSizeClasses> kEnough = {8, 8, 8, 8, 4, 2};
-  return kEnough[size];
 }
 
 /// More trees are less deep, but have more edges, and each of these is a connection: so they have
@@ -399,8 +407,7 @@ Plan plan_striped(const Task& task) {
       }
       return least;
     });
-    const bool is_better = draft.time / 19 < best.time / 20;
-    if (trees == 2 || is_better) best = std::move(draft);
+    if (trees == 2 || is_much_less(draft.time, best.time)) best = std::move(draft);
   }
   return tree_plan(task, "striped", best.links, /*cut=*/true);
 }

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "tests/support/sent.h"
+
 namespace phx::overlay::downloads_test {
 namespace {
 
@@ -22,15 +24,7 @@ struct Bench {
 
   template <class M>
   std::vector<std::pair<ProcessorId, M>> sent() {
-    for (auto& item : out.take()) items.push_back(std::move(item));
-    std::vector<std::pair<ProcessorId, M>> found;
-    std::erase_if(items, [&](const auto& item) {
-      const auto* send = std::get_if<Downloads::Outbox::Send>(&item);
-      if (send == nullptr || !std::holds_alternative<M>(send->message)) return false;
-      found.push_back({send->to, std::get<M>(send->message)});
-      return true;
-    });
-    return found;
+    return support::take_sent<M>(out, items);
   }
   /// Who was sent bytes since the last call.
   std::vector<ProcessorId> served() {

@@ -221,8 +221,7 @@ class Mesh {
     const bool is_token = std::holds_alternative<collectives::ReductionToken>(chosen.delivery);
     if (may_lose_ && rng_.chance(0.02)) {
       is_lost_ = true;
-      flying_.erase(flying_.begin() + static_cast<std::ptrdiff_t>(at));
-      return;
+      return land(at);
     }
     const std::size_t process = owner_.at(chosen.to.ids()[rng_.below(chosen.to.size())]);
     VnodeSet here;
@@ -236,7 +235,13 @@ class Mesh {
     receiver.inbox.push_back(receiver.kept.back());
     if (!is_token && rng_.chance(0.2)) return;  // and once more later
     chosen.to = chosen.to.minus(here);
-    if (chosen.to.empty()) flying_.erase(flying_.begin() + static_cast<std::ptrdiff_t>(at));
+    if (chosen.to.empty()) land(at);
+  }
+
+  /// They fly in no order.
+  void land(std::size_t at) {
+    std::swap(flying_[at], flying_.back());
+    flying_.pop_back();
   }
 
   void move_something() {
@@ -350,10 +355,9 @@ class Mesh {
 
 TEST_SUITE_BEGIN("runtime/endpoint");
 
-// All is checked after each step, which costs much more under sanitizers.
 TEST_CASE(
     "moves: every message arrives once and in order, every reduction counts each vnode once") {
-  for (std::uint64_t seed = 0; seed < support::seeds(support::seeds(200)); ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seeds(200); ++seed) {
     CAPTURE(seed);
     Mesh mesh(seed);
 

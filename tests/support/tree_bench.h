@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "overlay/adaptive_tree.h"
+#include "tests/support/sent.h"
 
 namespace phx::overlay::support {
 
@@ -41,15 +42,7 @@ struct TreeBench {
   /// The messages of kind M sent since the last call, with their receivers; other kinds stay.
   template <class M>
   std::vector<std::pair<ProcessorId, M>> sent() {
-    static_cast<void>(written());
-    std::vector<std::pair<ProcessorId, M>> found;
-    std::erase_if(items, [&](const auto& item) {
-      const auto* send = std::get_if<AdaptiveTree::Outbox::Send>(&item);
-      if (send == nullptr || !std::holds_alternative<M>(send->message)) return false;
-      found.push_back({send->to, std::get<M>(send->message)});
-      return true;
-    });
-    return found;
+    return phx::support::take_sent<M>(out, items);
   }
   /// To the one Attach that is in the air; who was asked.
   ProcessorId answer(bool accepted, const TreeAdvert& advert,
