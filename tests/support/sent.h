@@ -6,7 +6,7 @@
 
 #include "overlay/base/ids.h"
 
-namespace phx::support {
+namespace phx::overlay::support {
 
 /// Takes the messages of kind M that were written to `out`, with their receivers; all else stays in
 /// `items`.
@@ -24,4 +24,4 @@ std::vector<std::pair<ProcessorId, M>> take_sent(Outbox& out,
   return found;
 }
 
-}  // namespace phx::support
+}  // namespace phx::overlay::support

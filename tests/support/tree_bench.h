@@ -42,7 +42,7 @@ struct TreeBench {
   /// The messages of kind M sent since the last call, with their receivers; other kinds stay.
   template <class M>
   std::vector<std::pair<ProcessorId, M>> sent() {
-    return phx::support::take_sent<M>(out, items);
+    return take_sent<M>(out, items);
   }
   /// To the one Attach that is in the air; who was asked.
   ProcessorId answer(bool accepted, const TreeAdvert& advert,
