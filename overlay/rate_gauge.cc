@@ -89,6 +89,7 @@ void RateGauge::request(Instant now, Outbox& out) {
   flight.number = next_++;
   flight.got = flight.half_got = 0;
   flight.gap = {};
+  flight.least_gap = Duration::max();
   flight.half_at.reset();
   out.send(flight.from, Fetch{flight.number, flight.bytes});
 }
@@ -99,7 +100,11 @@ void RateGauge::on_load(Instant now, ProcessorId from, const Load& load, Outbox&
   flight.got += load.bytes.size();
   loads_.taken += load.bytes.size();
   flight.rate.sent = std::max(flight.rate.sent, load.sent);
-  if (flight.half_at) flight.gap = std::max(flight.gap, now - std::exchange(flight.last_at, now));
+  if (flight.half_at) {
+    const Duration gap = now - std::exchange(flight.last_at, now);
+    flight.gap = std::max(flight.gap, gap);
+    flight.least_gap = std::min(flight.least_gap, gap);
+  }
   if (flight.got >= flight.bytes) return on_complete(now, out);
   if (flight.half_at) {
     const bool is_far = flight.round_trip > Duration{};
@@ -110,6 +115,12 @@ void RateGauge::on_load(Instant now, ProcessorId from, const Load& load, Outbox&
   flight.half_at = flight.last_at = now;
   flight.half_got = flight.got;
   flight.half_taken = traffic_.taken;
+}
+
+/// For TCP's window, at most: a round trip, but not more than one pause was longer than another.
+Duration RateGauge::waited(const Flight& flight) {
+  if (!flight.half_at) return {};
+  return std::min(flight.round_trip, flight.gap - std::min(flight.gap, flight.least_gap));
 }
 
 /// It took so long that no more is needed to know; and not because nothing came most of the time.
@@ -146,7 +157,7 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
   const std::uint64_t bytes = flight.got - flight.half_got;
   const std::uint64_t before = flight.rate.at_most;
   flight.rate.at_least = rate_of(bytes, elapsed);
-  flight.rate.at_most = rate_of(bytes, counted);
+  flight.rate.at_most = rate_of(bytes, elapsed - waited(flight));
   flight.rate.taken = flight.half_at ? rate_of(traffic_.taken - flight.half_taken, elapsed) : 0;
   bool is_burst = false;
   const std::uint64_t whole = rate_of(flight.got, now - flight.asked);

@@ -30,9 +30,9 @@ struct Traffic {
 
 /// Measures how fast others can send here, one after the other; and sends to others that measure.
 /// The first half of the bytes fills the way, the second half is timed [beyond 8]. Of a long way it
-/// may have waited a round trip for TCP's window, so what is known is between two rates. Between
-/// tasks it warms ways: what it downloads then makes TCP's window wide [survey/README, "Warm
-/// ways"]. Thread rule: one owner.
+/// may have waited a round trip for TCP's window, so what is known is between two rates; a way
+/// whose bytes came evenly has not waited. Between tasks it warms ways: what it downloads then
+/// makes TCP's window wide [survey/README, "Warm ways"]. Thread rule: one owner.
 class RateGauge {
  public:
   enum class Timer : std::uint8_t { kPatience, kWarm };
@@ -88,8 +88,9 @@ class RateGauge {
     std::uint64_t bytes = 0;  ///< Asked for, ...
     std::uint64_t got = 0;    ///< and come so far.
     std::optional<Instant> half_at;
-    Instant last_at;  ///< Some of them came, ...
-    Duration gap{};   ///< and for so long none, since half of them were there.
+    Instant last_at;  ///< Some of them came; since half of them were there ...
+    Duration gap{};   ///< ... for so long none at most, and at least.
+    Duration least_gap = Duration::max();
     std::uint64_t half_got = 0;
     std::uint64_t half_taken = 0;
     SurveyReport::Rate rate;  ///< As it was measured last; 0: not yet.
@@ -107,6 +108,7 @@ class RateGauge {
   void begin(Instant now, const Flight& flight, Outbox& out);
   void request(Instant now, Outbox& out);
   void on_complete(Instant now, Outbox& out);
+  [[nodiscard]] static Duration waited(const Flight& flight);
   [[nodiscard]] bool is_slow(const Flight& flight, Duration counted) const;
   [[nodiscard]] bool is_sure(const Flight& flight, std::uint64_t before, Duration counted) const;
   void close(Instant now, Outbox& out);

@@ -7,7 +7,7 @@
 #include "overlay/base/overloaded.h"
 #include "overlay/base/rng.h"
 #include "overlay/planners/tree_styles.h"
-#include "runtime/cast_piece.h"
+#include "runtime/cast_cut.h"
 #include "runtime/heard_size.h"
 #include "runtime/membership/view_change.h"
 #include "runtime/tree_status.h"
@@ -260,7 +260,7 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   const std::uint64_t count = staying.size();
   if (most > 0 && count > most) start.processors = staying.minus(staying.last_ids(count - most));
   if (start.spec.command.empty()) start.processors = {from};
-  start.cast_piece = cast_piece(membership.view(), survey.network());
+  start.cast_cut = cast_cut(membership.view(), survey.network());
   send(from, std::move(start));
 }
 

@@ -83,9 +83,7 @@ void Endpoint::handle(AppAttached& m) {
   targets_.set_total(m.vnodes);
   casts_.set_total(m.vnodes);
   contributions_.on_line(m.line);
-  if (m.cast_piece != 0) {
-    config_.cast_piece_least = std::max<std::size_t>(m.cast_piece, kShortestPiece);
-  }
+  config_.take(m.cast_cut);
   attached_ = std::move(m);
 }
 

@@ -74,23 +74,30 @@ struct Asking {
 struct EndpointConfig {
   std::size_t piece_bytes = std::size_t{256} << 10U;  ///< Longer messages travel in pieces.
   /// Broadcasts travel in pieces of so much at least: each hop of a tree waits for a whole piece,
-  /// and each piece costs its daemons time. The job says what suits its network (cast_piece()).
+  /// and each piece costs its daemons time. The job says what suits its network (cast_cut()).
   std::size_t cast_piece_least = std::size_t{64} << 10U;
   /// In so many at most; then in longer ones. Eight times as many where the wire is slower than the
   /// daemons: the job's least pieces are short there.
   std::size_t cast_pieces = 512;
+  std::size_t cast_cost = 256;  ///< As CastCut has it.
+  void take(const CastCut& cut) {
+    if (cut.least != 0) cast_piece_least = std::max<std::size_t>(cut.least, kShortestPiece);
+    if (cut.cost != 0) cast_cost = std::min<std::size_t>(cut.cost, kShortestPiece);
+  }
   /// n bytes in pieces of s along a tree of depth d take (n/s + d) (s/rate + cost of a piece). That
-  /// is least where s is the root of n cost rate / d: 16 KiB of 1 MiB where d is small.
-  [[nodiscard]] static std::size_t root_piece(std::size_t message) {
-    return std::size_t{1} << ((std::bit_width(message * 256 + 1) - 1) / 2);
+  /// is least where s is the root of n cost rate / d: 16 KiB of 1 MiB where d is small and the wire
+  /// as fast as 1 Gbit/s.
+  [[nodiscard]] std::size_t root_piece(std::size_t message) const {
+    return std::size_t{1} << ((std::bit_width(message * cast_cost + 1) - 1) / 2);
   }
   /// Of a message of so many bytes to so many vnodes.
   [[nodiscard]] std::size_t cast_piece(std::size_t message, std::uint64_t vnodes) const {
     if (message < kLongMessage) return std::min<std::size_t>(kLongMessage, piece_bytes);
     const std::uint64_t depth = std::bit_ceil(std::max<std::uint64_t>(vnodes, 32)) / 32;
     const bool is_wire_slow = cast_piece_least <= kShortPiece;
-    const std::size_t root =
-        std::min<std::size_t>(root_piece(message / depth), (depth < 4 ? 2 : 1) * kShortPiece);
+    constexpr std::size_t kCostOfFast = 128;
+    const std::size_t longest = depth < 4 && cast_cost >= kCostOfFast ? 2 : 1;
+    const std::size_t root = std::min(root_piece(message / depth), longest * kShortPiece);
     const std::size_t least = is_wire_slow
                                   ? std::max(cast_piece_least, root)
                                   : std::max<std::size_t>(cast_piece_least / depth, kShortPiece);

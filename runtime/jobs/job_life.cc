@@ -146,7 +146,7 @@ void JobLife::on_attached(const Surroundings& around, ApplicationId application,
   out.disarm(JobTimer{JobTimer::Kind::kAttach, id(), {}});
   out.report(Effect{ToApp{
       application,
-      AppAttached{id(), self_, start_.spec.vnodes, {}, around.view.line, start_.cast_piece}}});
+      AppAttached{id(), self_, start_.spec.vnodes, {}, around.view.line, start_.cast_cut}}});
   become(around, Stage::kAttached, {}, out);
 }
 

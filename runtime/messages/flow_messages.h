@@ -34,6 +34,15 @@ struct BroadcastDelivery {
 /// Where the wire takes longer than the daemons, a job's least piece is not longer than the second.
 inline constexpr std::uint32_t kShortestPiece = std::uint32_t{4} << 10U;
 inline constexpr std::uint32_t kShortPiece = std::uint32_t{16} << 10U;
+/// How broadcasts and long reductions of a job are cut into pieces. Of 0: as the processes are
+/// built.
+struct CastCut {
+  std::uint32_t least = 0;  ///< Bytes of a piece.
+  /// Each piece costs daemons the time in which so many bytes pass an interface, for each level of
+  /// a tree.
+  std::uint32_t cost = 0;
+  friend bool operator==(const CastCut&, const CastCut&) = default;
+};
 
 /// What the pieces of a flow weigh: credit counts with it, at both ends alike.
 inline constexpr std::uint64_t kPieceOverhead = 64;

@@ -8,6 +8,7 @@
 #include "overlay/base/payload.h"
 #include "overlay/base/run_map.h"
 #include "overlay/base/time.h"
+#include "runtime/messages/flow_messages.h"
 
 // What daemons say to each other about jobs.
 namespace phx::runtime {
@@ -48,10 +49,10 @@ struct JobRequest {
 struct JobStart {
   JobId job;
   JobSpec spec;
-  ProcessorId home;              ///< Announces, collects output and exits, decides the end.
-  std::uint64_t request = 0;     ///< Of the home's JobRequest.
-  ProcessorSet processors;       ///< Start with equal shares of the vnodes, by ascending id.
-  std::uint32_t cast_piece = 0;  ///< As cast_piece() gave it; 0: as the processes are built.
+  ProcessorId home;           ///< Announces, collects output and exits, decides the end.
+  std::uint64_t request = 0;  ///< Of the home's JobRequest.
+  ProcessorSet processors;    ///< Start with equal shares of the vnodes, by ascending id.
+  CastCut cast_cut = {};      ///< As cast_cut() gave it.
   friend bool operator==(const JobStart&, const JobStart&) = default;
 };
 /// From the coordinator to the home that asked: there is no number for this job.

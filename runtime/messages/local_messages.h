@@ -100,9 +100,9 @@ struct AppAttached {
   JobId job;
   ProcessorId processor;
   std::uint64_t vnodes = 0;
-  std::string refusal;           ///< Not empty: not attached.
-  std::uint64_t line = 0;        ///< Of the daemon: see AppRepair.
-  std::uint32_t cast_piece = 0;  ///< Of the JobStart.
+  std::string refusal;     ///< Not empty: not attached.
+  std::uint64_t line = 0;  ///< Of the daemon: see AppRepair.
+  CastCut cast_cut = {};   ///< Of the JobStart.
   friend bool operator==(const AppAttached&, const AppAttached&) = default;
 };
 /// The application holds these from its next safe point on.

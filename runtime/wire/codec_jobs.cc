@@ -70,13 +70,14 @@ runtime::JobRequest read(const pb::JobRequest& in, Source& source) {
 }
 
 void write(const runtime::JobStart& in, pb::JobStart& out, Sink& sink) {
-  const auto& [job, spec, home, request, processors, cast_piece] = in;
+  const auto& [job, spec, home, request, processors, cast_cut] = in;
   out.set_job(job.value);
   write(spec, *out.mutable_spec(), sink);
   out.set_home(home.value);
   out.set_request(request);
   write_set(processors, out.mutable_processors());
-  out.set_cast_piece(cast_piece);
+  out.set_cast_piece(cast_cut.least);
+  out.set_cast_cost(cast_cut.cost);
 }
 
 runtime::JobStart read(const pb::JobStart& in, Source& source) {
@@ -85,7 +86,7 @@ runtime::JobStart read(const pb::JobStart& in, Source& source) {
           .home = ProcessorId{in.home()},
           .request = in.request(),
           .processors = read_processors(in.processors(), source, "JobStart.processors"),
-          .cast_piece = in.cast_piece()};
+          .cast_cut = {in.cast_piece(), in.cast_cost()}};
 }
 
 namespace {

@@ -104,14 +104,15 @@ void add(const runtime::AppNetworkQuestion& /*in*/, pb::ToDaemon& out, Sink& /*s
 // One per alternative of ToApplication, in its order.
 
 void add(const runtime::AppAttached& in, pb::ToApplication& out, Sink& /*sink*/) {
-  const auto& [job, processor, vnodes, refusal, line, cast_piece] = in;
+  const auto& [job, processor, vnodes, refusal, line, cast_cut] = in;
   pb::AppAttached& attached = *out.mutable_attached();
   attached.set_job(job.value);
   attached.set_processor(processor.value);
   attached.set_vnodes(vnodes);
   write_text(refusal, attached.mutable_refusal());
   attached.set_line(line);
-  attached.set_cast_piece(cast_piece);
+  attached.set_cast_piece(cast_cut.least);
+  attached.set_cast_cost(cast_cut.cost);
 }
 void add(const runtime::AppGrant& in, pb::ToApplication& out, Sink& sink) {
   const auto& [parcels] = in;
@@ -214,7 +215,7 @@ runtime::AppAttached read_attached(const pb::AppAttached& in, Source& source) {
           .vnodes = in.vnodes(),
           .refusal = source.text(in.refusal(), "AppAttached.refusal"),
           .line = in.line(),
-          .cast_piece = in.cast_piece()};
+          .cast_cut = {in.cast_piece(), in.cast_cost()}};
 }
 
 }  // namespace

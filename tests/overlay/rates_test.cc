@@ -296,6 +296,37 @@ TEST_CASE("where bytes have waited at their receiver, the time of all of them co
   CHECK(rate_of(1ns) < 200'000'000);
 }
 
+TEST_CASE("of a long way no round trip is taken off that it cannot have waited") {
+  // Parts of 64 KiB at 5 MB/s, and before one of them a pause of its own.
+  const auto rates_with = [](Duration pause) {
+    constexpr Duration kRoundTrip = 8ms;
+    RateGauge gauge({});
+    RateGauge::Outbox out;
+    Instant now;
+    gauge.on_members(now, first(2), out);
+    gauge.on_task(now, {{p(2), std::uint64_t{1} << 20U, kRoundTrip}}, out);
+    const auto asked = std::get<RateGauge::Outbox::Send>(out.take().at(1));
+    const std::uint64_t number = std::get<Fetch>(asked.message).number;
+    const Payload part{Bytes(std::size_t{64} << 10U)};
+    for (int i = 1; i <= 16; ++i) {
+      now += Duration{200} * static_cast<Duration::rep>(part.size()) + (i == 12 ? pause : 0ms);
+      gauge.on_load(now, p(2), Load{number, part, 0}, out);
+    }
+    for (auto& item : out.take()) {
+      if (const auto* done = std::get_if<RateGauge::Done>(&item)) return done->rates.at(0);
+    }
+    return SurveyReport::Rate{};
+  };
+  const SurveyReport::Rate even = rates_with(0ms);
+  CHECK(even.at_least == 5'000'000);
+  CHECK(even.at_most == 5'000'000);
+  const SurveyReport::Rate waited = rates_with(8ms);
+  CHECK(waited.at_least < 4'700'000);
+  CHECK(waited.at_most == 5'000'000);
+  // More than a round trip is not the window's.
+  CHECK(rates_with(30ms).at_most < 4'200'000);
+}
+
 TEST_CASE("what comes slowly, bit by bit, is known at once, and not what comes after a pause") {
   // Each part of the second half comes after a pause; the gauge asks until it knows.
   const auto asked_for = [](std::initializer_list<Duration> pauses) {

@@ -225,7 +225,7 @@ TEST_CASE("broadcasts and long values are cut as the job says, within limits") {
       {0, 1}, {32768, 2}, {16384, 4}, {1, 16}, {~std::uint32_t{0}, 1}};
   for (const auto& [said, count] : pieces) {
     Endpoint endpoint(EndpointConfig{});
-    endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, "", 0, said});
+    endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, "", 0, {said, 0}});
     AppGrant grant;
     grant.parcels.push_back({v0, 1, {}});
     endpoint.on_message(grant);

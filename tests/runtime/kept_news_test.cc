@@ -93,7 +93,7 @@ TEST_CASE("limits: a vnode that keeps more than can move leaves at a later safe 
   EndpointConfig config;
   config.outbox_bytes_max = 4096 * kMiB;
   Endpoint endpoint(config);
-  endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 2, "", 0, 0});
+  endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 2, "", 0});
   endpoint.on_message(AppGrant{{{v0, 1, {}}}});
   static_cast<void>(endpoint.begin_safe_point(endpoint.due()));
   endpoint.finish_safe_point({});

@@ -123,6 +123,20 @@ TEST_CASE("a dial to a dead process is refused, and one to a lost machine times 
   }
 }
 
+TEST_CASE("a dial that meets a cut is repeated each second, and gets through when it has healed") {
+  for (const Duration cut : {Duration(500ms), Duration(1500ms), Duration(4s)}) {
+    CAPTURE(cut.count());
+    Pair pair;
+    pair.network.open(pair.b, ProcessorId{2});
+    pair.network.cut_off({pair.a});
+    pair.agenda.schedule_in(cut, [&] { pair.network.heal(); });
+    pair.network.dial(pair.a, ProcessorId{2}, pair.b);
+    pair.run();
+    CHECK(pair.up[1].has_value() == (cut < 3s));
+    CHECK(pair.failure.has_value() == (cut > 3s));
+  }
+}
+
 TEST_CASE("what a partition holds back arrives in order when it heals") {
   Pair pair;
   pair.connect();

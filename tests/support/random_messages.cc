@@ -447,7 +447,7 @@ JobStart RandomMessages::job_start() {
           .home = processor(),
           .request = number(),
           .processors = processor_set(),
-          .cast_piece = number32()};
+          .cast_cut = {number32(), number32()}};
 }
 
 JobStage RandomMessages::job_stage() {

@@ -1,4 +1,4 @@
-#include "runtime/cast_piece.h"
+#include "runtime/cast_cut.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::uint32_t kLong = std::uint32_t{64} << 10U;
 constexpr std::uint32_t kLongest = std::uint32_t{256} << 10U;
-constexpr std::uint64_t kFast = 500'000'000;  // bytes per second
+constexpr std::uint64_t kFast = 500'000'000;   // bytes per second
+constexpr std::uint64_t kUsual = 125'000'000;  // bytes per second
+constexpr std::uint64_t kCost = 256;           // bytes, at that rate
 
 /// One way, of those that are known.
 std::optional<Duration> longest_way(const overlay::KnownNetwork& network) {
@@ -40,9 +42,7 @@ std::uint32_t filling_piece(std::size_t members, const overlay::KnownNetwork& ne
       static_cast<std::uint32_t>(std::clamp<double>(piece, kShortestPiece, kShortPiece)));
 }
 
-}  // namespace
-
-std::uint32_t cast_piece(const View& view, const overlay::KnownNetwork& network) {
+std::uint32_t least_piece(const View& view, const overlay::KnownNetwork& network) {
   const auto& members = view.members;
   const bool is_one_machine = std::all_of(members.begin(), members.end(), [&](const auto& one) {
     return share_machine(members.begin()->second, one.second);
@@ -51,6 +51,18 @@ std::uint32_t cast_piece(const View& view, const overlay::KnownNetwork& network)
   const bool is_fast = network.usual.out_bytes_per_second.value_or(0) >= kFast &&
                        network.usual.in_bytes_per_second.value_or(0) >= kFast;
   return is_fast ? kLong : filling_piece(members.size(), network);
+}
+
+std::uint32_t piece_cost(const overlay::KnownNetwork& network) {
+  const auto rate = std::min(network.usual.out_bytes_per_second.value_or(kUsual),
+                             network.usual.in_bytes_per_second.value_or(kUsual));
+  return static_cast<std::uint32_t>(std::clamp(rate * kCost / kUsual, kCost / 16, kCost));
+}
+
+}  // namespace
+
+CastCut cast_cut(const View& view, const overlay::KnownNetwork& network) {
+  return {least_piece(view, network), piece_cost(network)};
 }
 
 }  // namespace phx::runtime

@@ -1,4 +1,4 @@
-#include "runtime/cast_piece.h"
+#include "runtime/cast_cut.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 
 #include "runtime/endpoint/endpoint_config.h"
 
-namespace phx::runtime::cast_piece_test {
+namespace phx::runtime::cast_cut_test {
 namespace {
 
 constexpr std::uint32_t kShort = std::uint32_t{16} << 10U;
@@ -31,44 +31,44 @@ overlay::KnownNetwork with_rates(std::uint64_t in, std::uint64_t out) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("runtime/cast_piece");
+TEST_SUITE_BEGIN("runtime/cast_cut");
 
 TEST_CASE("pieces are longest on one machine, and short between machines") {
   View view;
   add(view, "10.0.0.1", "one");
-  CHECK(cast_piece(view, {}) == kLongest);
+  CHECK(cast_cut(view, {}).least == kLongest);
   add(view, "10.0.0.1", "one");
-  CHECK(cast_piece(view, {}) == kLongest);
-  CHECK(cast_piece(view, with_rates(500'000'000, 500'000'000)) == kLongest);
+  CHECK(cast_cut(view, {}).least == kLongest);
+  CHECK(cast_cut(view, with_rates(500'000'000, 500'000'000)).least == kLongest);
   add(view, "10.0.0.2", "one");  // another machine of the same name
-  CHECK(cast_piece(view, {}) == kShort);
+  CHECK(cast_cut(view, {}).least == kShort);
 }
 
 TEST_CASE("pieces are long where all interfaces are fast") {
   View view;
   add(view, "10.0.0.1", "one");
   add(view, "10.0.0.2", "two");
-  CHECK(cast_piece(view, with_rates(500'000'000, 500'000'000)) == kLong);
-  CHECK(cast_piece(view, with_rates(500'000'000, 499'999'999)) == kShort);
-  CHECK(cast_piece(view, with_rates(499'999'999, 500'000'000)) == kShort);
+  CHECK(cast_cut(view, with_rates(500'000'000, 500'000'000)).least == kLong);
+  CHECK(cast_cut(view, with_rates(500'000'000, 499'999'999)).least == kShort);
+  CHECK(cast_cut(view, with_rates(499'999'999, 500'000'000)).least == kShort);
 }
 
 TEST_CASE("pieces fill a tree in a tenth of the longest way") {
   View view;
   for (int i = 0; i < 200; ++i) add(view, "10.0.1." + std::to_string(i), "site");
   auto network = with_rates(125'000'000, 125'000'000);
-  CHECK(cast_piece(view, network) == kShort);  // no way is known
+  CHECK(cast_cut(view, network).least == kShort);  // no way is known
   network.sites.resize(2);
   network.sites[0].latency = 150us;
-  CHECK(cast_piece(view, network) == kShort / 4);
+  CHECK(cast_cut(view, network).least == kShort / 4);
   network.between[{0, 1}].latency = 4ms;  // 6,250 bytes at each of 8 levels
-  CHECK(cast_piece(view, network) == kShort / 4);
+  CHECK(cast_cut(view, network).least == kShort / 4);
   network.between[{1, 0}].latency = 6ms;
-  CHECK(cast_piece(view, network) == kShort / 2);
+  CHECK(cast_cut(view, network).least == kShort / 2);
   network.between[{1, 0}].latency = 36ms;
-  CHECK(cast_piece(view, network) == kShort);
+  CHECK(cast_cut(view, network).least == kShort);
   network.usual.out_bytes_per_second = 12'500'000;
-  CHECK(cast_piece(view, network) == kShort / 4);
+  CHECK(cast_cut(view, network).least == kShort / 4);
 }
 
 TEST_CASE("a long message is cut into many pieces where the wire is slower than the daemons") {
@@ -107,6 +107,33 @@ TEST_CASE("a long message is cut into many pieces where the wire is slower than 
   CHECK(beside.cast_piece(64 * kMiB, 64) == kLongest / 2);
 }
 
+TEST_CASE("on a slow wire a piece costs less of what the wire carries, so there are more of them") {
+  constexpr std::size_t kMiB = std::size_t{1} << 20U;
+  View view;
+  add(view, "10.0.0.1", "one");
+  add(view, "10.0.0.2", "two");
+  const auto cut = [&](std::uint64_t rate, std::size_t bytes) {
+    EndpointConfig config;
+    auto network = with_rates(rate, rate);
+    network.sites.resize(1);
+    network.sites[0].latency = 150us;
+    config.take(cast_cut(view, network));
+    return config.cast_piece(bytes, 16);
+  };
+  CHECK(cast_cut(view, {}).cost == cast_cut(view, with_rates(125'000'000, 125'000'000)).cost);
+  for (const std::uint64_t rate : {std::uint64_t{125'000'000}, std::uint64_t{400'000'000}}) {
+    CHECK(cut(rate, kMiB) == kShort);
+    CHECK(cut(rate, 4 * kMiB) == 2 * kShort);
+  }
+  CHECK(cut(12'500'000, kMiB) == kShort / 4);
+  CHECK(cut(12'500'000, 4 * kMiB) == kShort / 2);
+  CHECK(cut(12'500'000, 64 * kMiB) == kShort);
+  CHECK(cut(1'000, kMiB) == kShort / 4);
+  EndpointConfig told;
+  told.take({0, ~std::uint32_t{0}});
+  CHECK(told.cast_piece(kMiB, 16) == EndpointConfig{}.cast_piece_least);
+}
+
 TEST_SUITE_END();
 
-}  // namespace phx::runtime::cast_piece_test
+}  // namespace phx::runtime::cast_cut_test
