@@ -117,9 +117,10 @@ void RateGauge::on_load(Instant now, ProcessorId from, const Load& load, Outbox&
   flight.half_taken = traffic_.taken;
 }
 
-/// For TCP's window, at most: a round trip, but not more than one pause was longer than another.
-Duration RateGauge::waited(const Flight& flight) {
-  if (!flight.half_at) return {};
+/// What the second half may have waited for TCP's window: a round trip at most. If it took two, so
+/// that the way is narrow in any case, no more than its longest pause exceeds its shortest.
+Duration RateGauge::waited(const Flight& flight, Duration elapsed) {
+  if (elapsed < 2 * flight.round_trip) return flight.round_trip;
   return std::min(flight.round_trip, flight.gap - std::min(flight.gap, flight.least_gap));
 }
 
@@ -157,7 +158,7 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
   const std::uint64_t bytes = flight.got - flight.half_got;
   const std::uint64_t before = flight.rate.at_most;
   flight.rate.at_least = rate_of(bytes, elapsed);
-  flight.rate.at_most = rate_of(bytes, elapsed - waited(flight));
+  flight.rate.at_most = rate_of(bytes, std::max(elapsed - waited(flight, elapsed), Duration{}));
   flight.rate.taken = flight.half_at ? rate_of(traffic_.taken - flight.half_taken, elapsed) : 0;
   bool is_burst = false;
   const std::uint64_t whole = rate_of(flight.got, now - flight.asked);

@@ -108,7 +108,7 @@ class RateGauge {
   void begin(Instant now, const Flight& flight, Outbox& out);
   void request(Instant now, Outbox& out);
   void on_complete(Instant now, Outbox& out);
-  [[nodiscard]] static Duration waited(const Flight& flight);
+  [[nodiscard]] static Duration waited(const Flight& flight, Duration elapsed);
   [[nodiscard]] bool is_slow(const Flight& flight, Duration counted) const;
   [[nodiscard]] bool is_sure(const Flight& flight, std::uint64_t before, Duration counted) const;
   void close(Instant now, Outbox& out);

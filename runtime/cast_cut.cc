@@ -17,7 +17,9 @@ constexpr std::uint32_t kLong = std::uint32_t{64} << 10U;
 constexpr std::uint32_t kLongest = std::uint32_t{256} << 10U;
 constexpr std::uint64_t kFast = 500'000'000;   // bytes per second
 constexpr std::uint64_t kUsual = 125'000'000;  // bytes per second
-constexpr std::uint64_t kCost = 256;           // bytes, at that rate
+// Bytes, at that rate, by measurement; at higher ones the daemons set the pace, and not the wire.
+constexpr std::uint64_t kCost = 256;
+constexpr std::uint64_t kCostLeast = 16;
 
 /// One way, of those that are known.
 std::optional<Duration> longest_way(const overlay::KnownNetwork& network) {
@@ -56,7 +58,7 @@ std::uint32_t least_piece(const View& view, const overlay::KnownNetwork& network
 std::uint32_t piece_cost(const overlay::KnownNetwork& network) {
   const auto rate = std::min(network.usual.out_bytes_per_second.value_or(kUsual),
                              network.usual.in_bytes_per_second.value_or(kUsual));
-  return static_cast<std::uint32_t>(std::clamp(rate * kCost / kUsual, kCost / 16, kCost));
+  return static_cast<std::uint32_t>(std::max(std::min(rate, kUsual) * kCost / kUsual, kCostLeast));
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ struct Asking {
   WorthAsking least = {};
 };
 
-/// Knobs of an endpoint. All processes of a job must use the same `piece_bytes`.
+/// Knobs of an endpoint. All processes of a job must cut alike: the same `piece_bytes`, and what
+/// begins with `cast_`.
 struct EndpointConfig {
   std::size_t piece_bytes = std::size_t{256} << 10U;  ///< Longer messages travel in pieces.
   /// Broadcasts travel in pieces of so much at least: each hop of a tree waits for a whole piece,
@@ -80,9 +81,11 @@ struct EndpointConfig {
   /// daemons: the job's least pieces are short there.
   std::size_t cast_pieces = 512;
   std::size_t cast_cost = 256;  ///< As CastCut has it.
+  /// 0 leaves what is here; what is out of range is limited.
   void take(const CastCut& cut) {
+    constexpr std::size_t kCostMost = 4096;
     if (cut.least != 0) cast_piece_least = std::max<std::size_t>(cut.least, kShortestPiece);
-    if (cut.cost != 0) cast_cost = std::min<std::size_t>(cut.cost, kShortestPiece);
+    if (cut.cost != 0) cast_cost = std::min<std::size_t>(cut.cost, kCostMost);
   }
   /// n bytes in pieces of s along a tree of depth d take (n/s + d) (s/rate + cost of a piece). That
   /// is least where s is the root of n cost rate / d: 16 KiB of 1 MiB where d is small and the wire
@@ -95,8 +98,8 @@ struct EndpointConfig {
     if (message < kLongMessage) return std::min<std::size_t>(kLongMessage, piece_bytes);
     const std::uint64_t depth = std::bit_ceil(std::max<std::uint64_t>(vnodes, 32)) / 32;
     const bool is_wire_slow = cast_piece_least <= kShortPiece;
-    constexpr std::size_t kCostOfFast = 128;
-    const std::size_t longest = depth < 4 && cast_cost >= kCostOfFast ? 2 : 1;
+    constexpr std::size_t kCostOfLonger = 128;  // as at 500 Mbit/s
+    const std::size_t longest = depth < 4 && cast_cost >= kCostOfLonger ? 2 : 1;
     const std::size_t root = std::min(root_piece(message / depth), longest * kShortPiece);
     const std::size_t least = is_wire_slow
                                   ? std::max(cast_piece_least, root)

@@ -9,7 +9,7 @@ namespace phx::sim {
 namespace {
 
 constexpr Duration kDialTimeout = 3s;
-constexpr Duration kDialRepeat = 1s;    // The system asks again when nothing answers (tcp(7)).
+constexpr Duration kDialRepeat = 1s;    // Systems repeat a SYN after so long, and drivers wait.
 constexpr Duration kDialAgain = 5ms;    // A machine that is becoming a member is asked again.
 constexpr Duration kNoticeMax = 400ms;  // How much later than the other one an end notices a break.
 constexpr Duration kRowMost = 20ms;     // In front of a narrow place: longer ones hold senders up.
@@ -67,7 +67,8 @@ void Network::on_dial_arrived(MachineId from, ProcessorId peer, MachineId to, In
   if (left <= Duration{}) return fail_dial(from, peer, false, Duration{});
   const auto in_between = barrier(from, to);
   if (target.answer == Answer::kNothing || is_cut(from, to) || in_between == Barrier::kDrop) {
-    if (left <= kDialRepeat) return fail_dial(from, peer, false, left);
+    const bool is_repeated = left <= kDialTimeout - kDialRepeat;
+    if (is_repeated) return fail_dial(from, peer, false, left);
     agenda_.schedule_in(kDialRepeat, [=, this] { on_dial_arrived(from, peer, to, give_up); });
     return;
   }

@@ -27,8 +27,7 @@ left=$!
 "$phoenix" logs -f j1 >logs 2>&1 &
 logs=$!
 await "logs shows what was written before" has logs "begun"
-await_trap() { grep -q "SigCgt:.*[2367abef]$" "/proc/$left/status"; }
-await "attach is ready for signals" await_trap
+await "attach is ready for signals" takes_signals "$left"
 kill -INT "$left"
 check "Ctrl-C leaves the job alone" ends_with 130 wait "$left"
 check "and says so" has left "j1 goes on; phoenix kill j1 ends it"

@@ -17,7 +17,7 @@ check "and has told before how far it is" grep -q "^p1: 2 vnodes left, waits for
 check "it does go on" sh -c "$phoenix status | grep -q '^p1 .* leaving '"
 env --default-signal=INT "$phoenix" drain p1 >again 2>&1 &
 again=$!
-await "its tool is ready for signals" grep -q "SigCgt:.*[2367abef]$" "/proc/$again/status"
+await "its tool is ready for signals" takes_signals "$again"
 kill -INT "$again"
 check "Ctrl-C ends the watching" ends_with 130 wait "$again"
 check "and says so" grep -q "the drain of p1 goes on; see phoenix status" again

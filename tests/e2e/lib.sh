@@ -63,6 +63,12 @@ ends_with() {
   [ $got -eq "$wanted" ] || { echo "exit code $got"; return 1; }
 }
 
+# takes_signals PID: the tool has begun, and Ctrl-C is its own. Until then the process is a shell, with the
+# traps of this one, which drops signals.
+takes_signals() {
+  grep -q '^phoenix$' "/proc/$1/comm" && grep -q 'SigCgt:.*[2367abef]$' "/proc/$1/status"
+}
+
 # await SENTENCE COMMAND...: until the command succeeds, at most 60 s.
 await() {
   sentence=$1

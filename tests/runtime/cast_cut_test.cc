@@ -129,9 +129,25 @@ TEST_CASE("on a slow wire a piece costs less of what the wire carries, so there 
   CHECK(cut(12'500'000, 4 * kMiB) == kShort / 2);
   CHECK(cut(12'500'000, 64 * kMiB) == kShort);
   CHECK(cut(1'000, kMiB) == kShort / 4);
-  EndpointConfig told;
-  told.take({0, ~std::uint32_t{0}});
-  CHECK(told.cast_piece(kMiB, 16) == EndpointConfig{}.cast_piece_least);
+  CHECK(cut(62'500'000, 64 * kMiB) == 2 * kShort);
+  CHECK(cut(62'000'000, 64 * kMiB) == kShort);
+  // The slower direction counts, and one alone if the other one is not known.
+  const std::uint32_t slow = cast_cut(view, with_rates(12'500'000, 12'500'000)).cost;
+  CHECK(cast_cut(view, with_rates(12'500'000, 125'000'000)).cost == slow);
+  CHECK(cast_cut(view, with_rates(125'000'000, 12'500'000)).cost == slow);
+  overlay::KnownNetwork half;
+  half.usual.out_bytes_per_second = 12'500'000;
+  CHECK(cast_cut(view, half).cost == slow);
+  const std::uint32_t usual = cast_cut(view, {}).cost;
+  CHECK(cast_cut(view, with_rates(~std::uint64_t{0}, ~std::uint64_t{0})).cost == usual);
+  const auto told = [](const CastCut& said, std::size_t bytes) {
+    EndpointConfig config;
+    config.take(said);
+    return config.cast_piece(bytes, 16);
+  };
+  CHECK(told({kShort / 4, ~std::uint32_t{0}}, kMiB / 16) == kShort);
+  CHECK(told({kShort / 4, 0}, kMiB) == kShort);
+  CHECK(told({kShort / 4, 1}, kMiB) == kShort / 4);
 }
 
 TEST_SUITE_END();

@@ -175,7 +175,8 @@ ToApplication RandomMessages::to_application(std::size_t kind) {
   static_assert(std::variant_size_v<ToApplication::Variant> == 10, "a new one must be made here");
   switch (kind) {
     case 0:
-      return AppAttached{job(), processor(), vnode().value, text(), number(), number32()};
+      return AppAttached{job(),  processor(), vnode().value,
+                         text(), number(),    {number32(), number32()}};
     case 1:
       return AppGrant{list([this] { return parcel(); })};
     case 2:
