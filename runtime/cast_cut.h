@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "overlay/network/known_network.h"
 #include "runtime/messages/flow_messages.h"
 #include "runtime/messages/member_messages.h"
