@@ -14,11 +14,13 @@ namespace phx::runtime {
 
 namespace {
 
+using overlay::coarse_rate;
+using overlay::kGigabit;
+
 constexpr std::uint32_t kLong = std::uint32_t{64} << 10U;
 constexpr std::uint32_t kLongest = std::uint32_t{256} << 10U;
-constexpr std::uint64_t kFast = 500'000'000;   // bytes per second
-constexpr std::uint64_t kUsual = 125'000'000;  // bytes per second
-// Bytes, at that rate, by measurement; at higher ones the daemons set the pace, and not the wire.
+constexpr std::uint64_t kFast = 500'000'000;  // bytes per second
+// Bytes, at 1 Gbit/s, by measurement; at higher rates the daemons set the pace, and not the wire.
 constexpr std::uint64_t kCost = 256;
 constexpr std::uint64_t kCostLeast = 16;
 
@@ -56,10 +58,11 @@ std::uint32_t least_piece(const View& view, const overlay::KnownNetwork& network
   return is_fast ? kLong : filling_piece(members.size(), network);
 }
 
+/// As a step: pieces are powers of two, and a wire of 1 Gbit/s lets through a little less.
 std::uint32_t piece_cost(const overlay::KnownNetwork& network) {
-  const auto rate = std::min(network.usual.out_bytes_per_second.value_or(kUsual),
-                             network.usual.in_bytes_per_second.value_or(kUsual));
-  return static_cast<std::uint32_t>(std::max(std::min(rate, kUsual) * kCost / kUsual, kCostLeast));
+  const auto rate = std::min({network.usual.out_bytes_per_second.value_or(kGigabit),
+                              network.usual.in_bytes_per_second.value_or(kGigabit), kGigabit});
+  return static_cast<std::uint32_t>(std::max(coarse_rate(rate) * kCost / kGigabit, kCostLeast));
 }
 
 }  // namespace

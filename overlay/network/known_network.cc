@@ -135,4 +135,12 @@ Status KnownNetwork::check() const {
   return success();
 }
 
+std::uint64_t coarse_rate(std::uint64_t rate) {
+  if (rate > kFastestMeasured) return rate;
+  std::uint64_t step = kGigabit;
+  while (10 * rate >= 14 * step) step *= 2;
+  while (10 * rate < 7 * step && step > 1) step /= 2;
+  return step;
+}
+
 }  // namespace phx::overlay

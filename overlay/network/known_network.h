@@ -18,6 +18,13 @@ namespace phx::overlay {
 
 /// A bandwidth that is never the narrow place of a way.
 inline constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+/// Nothing is measured beyond; else it is unlimited.
+inline constexpr std::uint64_t kFastestMeasured = std::uint64_t{1} << 50U;
+/// What is not known yet is like a usual network.
+inline constexpr std::uint64_t kGigabit = 125'000'000;
+/// 1 Gbit/s, twice, four times ... as much, or a half, a quarter ...: from 0.7 to 1.4 times the
+/// rate, in bytes per second. Measurements are no more exact. Beyond kFastestMeasured: as it is.
+[[nodiscard]] std::uint64_t coarse_rate(std::uint64_t rate);
 
 /// The network as far as it is known: sites, ways between them, abilities of processors. A value
 /// that measurements and topology files produce, and planners and reports consume. An empty field

@@ -12,14 +12,12 @@
 
 namespace phx::planners {
 
+using overlay::coarse_rate;
+using overlay::kGigabit;
 using overlay::KnownNetwork;
 
 namespace {
 
-// What is not known yet is like a usual network.
-constexpr std::uint64_t kGigabit = 125'000'000;
-/// Nothing is measured beyond; else it is unlimited.
-constexpr std::uint64_t kFastest = std::uint64_t{1} << 50U;
 /// Widths of narrow ways are told apart if one is so much of the other.
 constexpr double kStep = 0.70710678;
 constexpr double kMiddle = 0.84089642;  ///< Between a step and the next, as factors go.
@@ -35,21 +33,11 @@ KnownNetwork placed(const KnownNetwork& network, const ProcessorSet& live) {
   return result;
 }
 
-/// 1 Gbit/s, twice, four times ... as much, or a half, a quarter ...: from 0.7 to 1.4 times the
-/// rate. Measurements are no more exact, and a tree that is drawn anew costs those who are using it
-/// more than what it gains by so little.
-std::uint64_t coarse(std::uint64_t rate) {
-  if (rate > kFastest) return rate;
-  std::uint64_t step = kGigabit;
-  while (10 * rate >= 14 * step) step *= 2;
-  while (10 * rate < 7 * step && step > 1) step /= 2;
-  return step;
-}
-
-/// From half to twice the usual is usual.
+/// From half to twice the usual is usual. A tree that is drawn anew costs those who are using it
+/// more than what it gains by less.
 std::uint64_t coarse(std::optional<std::uint64_t> rate, std::uint64_t usual) {
   if (!rate || (*rate >= usual / 2 && *rate / 2 < usual)) return usual;
-  return coarse(*rate);
+  return coarse_rate(*rate);
 }
 
 /// Of a way between sites: below 0.59 of what interfaces have it is narrow, and then a half, 0.35,
@@ -57,8 +45,8 @@ std::uint64_t coarse(std::optional<std::uint64_t> rate, std::uint64_t usual) {
 /// is as wide, or faster as interfaces are.
 std::uint64_t coarse_way(std::optional<std::uint64_t> rate, std::uint64_t measured,
                          std::uint64_t usual) {
-  if (!rate || measured > kFastest) return usual;
-  if (*rate / 2 >= usual) return coarse(*rate);
+  if (!rate || measured > overlay::kFastestMeasured) return usual;
+  if (*rate / 2 >= usual) return coarse_rate(*rate);
   const double part = static_cast<double>(*rate) / static_cast<double>(measured);
   if (part >= kStep * kMiddle) return usual;
   double step = kStep * kStep;
@@ -87,8 +75,8 @@ KnownNetwork with_rates(KnownNetwork network) {
   KnownNetwork::Ability& usual = network.usual;
   const std::uint64_t measured_out = usual.out_bytes_per_second.value_or(kGigabit);
   const std::uint64_t measured_in = usual.in_bytes_per_second.value_or(kGigabit);
-  const std::uint64_t out = coarse(measured_out);
-  const std::uint64_t in = coarse(measured_in);
+  const std::uint64_t out = coarse_rate(measured_out);
+  const std::uint64_t in = coarse_rate(measured_in);
   const ProcessorSet fast = fast_ones(network, std::max(out, in));
   usual.out_bytes_per_second = out;
   usual.in_bytes_per_second = in;
