@@ -51,9 +51,14 @@ void CastOutflows::emit(VnodeId id, Root& root, Copies& out) {
     forget_received(root);
     return;
   }
-  group(root);
-  serve_apart(root, out);
-  serve_followers(root, out);
+  if (root.receivers.are_in_step()) {
+    root.regroups = false;
+    root.chase.on_progress(now_, root.offset_of(root.sent), {});
+  } else {
+    group(root);
+    serve_apart(root, out);
+    serve_followers(root, out);
+  }
   serve_in_step(root, out);
   ask_held_up(id, root, out);
 }
@@ -170,6 +175,7 @@ void CastOutflows::serve_in_step(Root& root, Copies& out) {
 
 /// Nothing is on its way to these, and they have no credit for what comes next: it may be lost.
 void CastOutflows::ask_held_up(VnodeId id, Root& root, Copies& out) {
+  if (root.sent == root.next && root.receivers.are_in_step()) return;
   const VnodeSet held_up = root.receivers.select([&](const CastReceiver& state) {
     const std::uint64_t at = state.position.value_or(root.sent);
     return state.is_open() && !state.was_asked && state.received == at && at < root.next &&
@@ -181,6 +187,7 @@ void CastOutflows::ask_held_up(VnodeId id, Root& root, Copies& out) {
 }
 
 void CastOutflows::forget_received(Root& root) {
+  if (root.kept.empty()) return;
   std::uint64_t received = root.sent;
   root.receivers.for_each([&](const CastReceivers::Range& range) {
     received = std::min(received, range.state.received);
@@ -394,6 +401,8 @@ void CastOutflows::check_invariants() const {
       bytes += flow_weight(root.kept[i].piece);
     }
     PHX_CHECK(offset == root.end);
+    const auto is_out = [](const CastReceiver& state) { return state.position.has_value(); };
+    PHX_CHECK(root.receivers.are_in_step() == !root.receivers.any(is_out));
     root.receivers.for_each([&root = root](const CastReceivers::Range& range) {
       const CastReceiver& state = range.state;
       if (!state.is_open()) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -63,6 +64,8 @@ class CastReceivers {
   void change(const VnodeSet& vnodes, Change change);
 
   // Queries.
+  /// Nobody is out of step. In constant time: as a rule it is so.
+  [[nodiscard]] bool are_in_step() const { return out_of_step_ == 0; }
   [[nodiscard]] std::uint64_t limit(const CastReceiver& state) const {
     return std::max(state.limit, unasked_);
   }
@@ -99,6 +102,7 @@ class CastReceivers {
   std::uint64_t unasked_;
   /// By the first vnode of each range; it ends before the next one.
   std::map<VnodeId, CastReceiver> states_;
+  std::size_t out_of_step_ = 0;  ///< Ranges.
 };
 
 /// Joins neighbours that are equal then.
@@ -108,17 +112,24 @@ void CastReceivers::change(const VnodeSet& vnodes, Change change) {
     const VnodeId id{first};
     if (first >= total_) return states_.end();
     const auto at = std::prev(states_.upper_bound(id));
-    return at->first == id ? at : states_.emplace_hint(std::next(at), id, at->second);
+    if (at->first == id) return at;
+    if (at->second.position) ++out_of_step_;
+    return states_.emplace_hint(std::next(at), id, at->second);
   };
   for (const VnodeSet::Range& range : vnodes.ranges()) {
     if (range.first.value >= total_) break;
     auto at = split(range.first.value);
     const auto end = split(range.last.value + 1);
-    for (auto each = at; each != end; ++each) change(each->second);
+    for (auto each = at; each != end; ++each) {
+      if (each->second.position) --out_of_step_;
+      change(each->second);
+      if (each->second.position) ++out_of_step_;
+    }
     if (at != states_.begin()) --at;
     const VnodeId behind{range.last.value + 1};
     for (auto next = std::next(at); next != states_.end() && next->first <= behind;) {
       if (next->second == at->second) {
+        if (next->second.position) --out_of_step_;
         next = states_.erase(next);
       } else {
         at = next++;

@@ -34,8 +34,9 @@ Payload make(const Header& wanted) {
 
 bool is_filled(const Payload& payload, const Header& header) {
   const auto rest = payload.bytes().subspan(sizeof(Header));
-  return std::all_of(rest.begin(), rest.end(),
-                     [fill = fill_of(header)](std::byte b) { return b == fill; });
+  // Each byte is as the one before it: one comparison of memory.
+  return rest.empty() || (rest.front() == fill_of(header) &&
+                          std::memcmp(rest.data(), rest.data() + 1, rest.size() - 1) == 0);
 }
 
 std::string pair(VnodeId from, VnodeId to) {

@@ -330,10 +330,10 @@ TEST_CASE("a vnode has its old owner until all of its state has arrived") {
 
 TEST_CASE("without answers no more than the window leaves, and who asks is told how far it is") {
   Trio trio;
-  trio.begin(bundle_of(std::size_t{1} << 30U));
+  trio.begin(bundle_of(std::size_t{64} << 20U));
 
   CHECK(trio.count<StatePiece>() == kWindow / kPiece);
-  CHECK(trio.waiting(kGiver) == "v11 to move to p2: 1 of 1,024 MiB sent");
+  CHECK(trio.waiting(kGiver) == "v11 to move to p2: 1 of 64 MiB sent");
   CHECK(trio.waiting(kReceiver) == "v11 to arrive from p1");
 }
 
