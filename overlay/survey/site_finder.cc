@@ -112,8 +112,9 @@ void SiteFinder::read(const std::vector<Sample>& samples) {
 
 Duration SiteFinder::near(ProcessorId one, ProcessorId other) const {
   Duration least = std::min(best_.at(speaker(one)), best_.at(speaker(other)));
-  if (const auto site = site_of(other)) {
-    least = std::min(least, sites_[*site].round_trip.value_or(least));
+  for (const ProcessorId end : {one, other}) {
+    const auto site = site_of(end);
+    if (site) least = std::min(least, sites_[*site].round_trip.value_or(least));
   }
   return std::clamp(kAlike * least, options_.near_least, options_.near_most);
 }
@@ -167,6 +168,59 @@ bool SiteFinder::knows_all_landmarks(ProcessorId candidate) const {
   });
 }
 
+void SiteFinder::on_look(const std::vector<Sample>& samples, const ProcessorSet& older) {
+  read(samples);
+  // Positions are others after each.
+  for (auto near = joinable(between_sites(samples), older); near;
+       near = joinable(between_sites(samples), older)) {
+    join(*near);
+  }
+  round_trips_.clear();
+  best_.clear();
+}
+
+/// A quarter of the round trips are 1.5 times the shortest.
+bool SiteFinder::Look::has_rows() const {
+  return 2 * round_trips[round_trips.size() * 3 / 4] >= 3 * round_trips.front();
+}
+
+std::map<SiteFinder::Sites, SiteFinder::Look> SiteFinder::between_sites(
+    const std::vector<Sample>& samples) const {
+  std::map<Sites, Look> looks;
+  for (const Sample& sample : samples) {
+    const auto one = site_of(sample.from);
+    const auto other = site_of(sample.to);
+    if (!one || !other || one == other) continue;
+    Look& look = looks[{std::min(*one, *other), std::max(*one, *other)}];
+    look.round_trips.push_back(sample.round_trip);
+    look.is_near = look.is_near || sample.round_trip <= near(sample.from, sample.to);
+  }
+  for (auto& [pair, look] : looks) std::ranges::sort(look.round_trips);
+  return looks;
+}
+
+/// The least counts: what stands in front of an interface makes a round trip longer only.
+std::optional<SiteFinder::Sites> SiteFinder::joinable(const std::map<Sites, Look>& measured,
+                                                      const ProcessorSet& older) const {
+  const auto is_older = [&](std::size_t site) {
+    return !sites_[site].processors.common(older).empty();
+  };
+  for (const auto& [pair, look] : measured) {
+    if (look.is_near) return pair;
+    if (!is_older(pair.first) || is_older(pair.second) || !look.has_rows()) continue;
+    // Of another older site it would be as far as that one is.
+    Duration most = options_.near_busy;
+    for (const auto& [ends, distance] : between_) {
+      const bool is_of_it = ends.first == pair.first || ends.second == pair.first;
+      if (is_of_it && is_older(ends.first) && is_older(ends.second)) {
+        most = std::min(most, distance * 3 / 4);
+      }
+    }
+    if (look.round_trips.front() <= most) return pair;
+  }
+  return std::nullopt;
+}
+
 bool SiteFinder::on_again(const std::vector<Sample>& samples) {
   read(samples);
   const bool is_changed = adopt();
@@ -202,7 +256,8 @@ void SiteFinder::join(const Sites& pair) {
     if (distance) between_.try_emplace({std::min(kept, other), std::max(kept, other)}, *distance);
   }
   std::optional<Duration>& round_trip = sites_[kept].round_trip;
-  if (!round_trip) round_trip = sites_[joined].round_trip.value_or(between_.at(pair));
+  if (!round_trip) round_trip = sites_[joined].round_trip;
+  if (!round_trip) round_trip = between(pair);
   sites_[kept].processors = sites_[kept].processors.united(sites_[joined].processors);
   sites_[joined].processors = {};
   forget_empty();

@@ -59,17 +59,21 @@ void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   measured_ = measured_.common(live);
   silent_ = silent_.common(live);
   complaints_.keep_only(live);
-  if (stage_ != Stage::kRound && !unplaced().minus(silent_).empty()) return gather(now, out);
+  if (!is_placing() && !unplaced().minus(silent_).empty()) return gather(now, out);
   const bool is_asking = stage_ != Stage::kQuiet && stage_ != Stage::kGathering;
   if (is_asking && awaited_.empty()) end_round(now, out);
 }
 
 void Surveyor::on_ready(Instant now, ProcessorId who, Outbox& out) {
   ready_.insert(who);
-  const bool is_asked_later = stage_ == Stage::kRound || silent_.contains(who);
+  const bool is_asked_later = is_placing() || silent_.contains(who);
   if (is_active_ && !is_asked_later && live_.contains(who) && !finder_.site_of(who)) {
     gather(now, out);
   }
+}
+
+bool Surveyor::is_placing() const {
+  return stage_ == Stage::kRound || stage_ == Stage::kLook;
 }
 
 ProcessorSet Surveyor::unplaced() const {
@@ -78,7 +82,7 @@ ProcessorSet Surveyor::unplaced() const {
 
 void Surveyor::insist(Instant now, Outbox& out) {
   insists_ = true;
-  if (is_active_ && stage_ != Stage::kRound) gather(now, out);
+  if (is_active_ && !is_placing()) gather(now, out);
 }
 
 void Surveyor::gather(Instant now, Outbox& out) {
@@ -99,12 +103,13 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
       begin_run(now);
       return begin_round(now, out);
     case Timer::kRound:
-      silent_ = silent_.united(awaited_);
+      if (stage_ != Stage::kLook) silent_ = silent_.united(awaited_);
       return end_round(now, out);
     case Timer::kPatrol:
       return begin_patrol(now, out);
     case Timer::kRates:
-      if (stage_ != Stage::kPatrol) begin_rates(now, out);  // Else the end of it leads there.
+      // Else the end of it leads there.
+      if (stage_ != Stage::kPatrol && stage_ != Stage::kLook) begin_rates(now, out);
       return;
   }
 }
@@ -120,6 +125,8 @@ void Surveyor::forget_run() {
 
 void Surveyor::begin_run(Instant now) {
   forget_run();
+  placed_before_ = finder_.placed();
+  looks_once_more_ = !placed_before_.empty();
   if (again_at_ && now < *again_at_) return;
   again_at_.reset();
   silent_ = {};
@@ -138,7 +145,7 @@ std::vector<ProcessorId> Surveyor::draw_candidates(const ProcessorSet& from) {
 
 void Surveyor::begin_round(Instant now, Outbox& out) {
   const ProcessorSet asked = unplaced().minus(silent_);
-  if (asked.empty()) return end_run(now, out);
+  if (asked.empty()) return begin_look(now, out);
   stage_ = Stage::kRound;
   candidates_ = draw_candidates(asked);
   std::vector<ProcessorId> known = finder_.landmarks();
@@ -158,6 +165,44 @@ void Surveyor::begin_round(Instant now, Outbox& out) {
     tasks.push_back(std::move(task));
   }
   ask(now, tasks, askers, out);
+}
+
+/// Landmarks may be busy, and what stands in front of them passes for distance. Of several others
+/// one is not, at some moment.
+void Surveyor::begin_look(Instant now, Outbox& out) {
+  std::vector<std::vector<ProcessorId>> older;
+  std::vector<std::vector<ProcessorId>> fresh;
+  for (const KnownNetwork::Site& site : finder_.network().sites) {
+    const bool is_fresh = site.processors.common(placed_before_).empty();
+    (is_fresh ? fresh : older).push_back(site.processors.ids());
+  }
+  std::vector<SurveyTask> tasks;
+  std::vector<ProcessorId> askers;
+  if (std::exchange(looks_once_more_, false) && !older.empty()) {
+    for (const std::vector<ProcessorId>& site : fresh) {
+      for (std::size_t i = 0; i < std::min(site.size(), options_.look_askers); ++i) {
+        tasks.push_back(look(older));
+        askers.push_back(site[i]);
+      }
+    }
+  }
+  if (tasks.empty()) return end_run(now, out);
+  stage_ = Stage::kLook;
+  ask(now, tasks, askers, out);
+}
+
+/// Of each site some in a row, from anywhere.
+SurveyTask Surveyor::look(const std::vector<std::vector<ProcessorId>>& sites) {
+  SurveyTask task;
+  const std::size_t first = sites.size() > options_.look_sites ? rng_.below(sites.size()) : 0;
+  for (std::size_t i = 0; i < std::min(sites.size(), options_.look_sites); ++i) {
+    const std::vector<ProcessorId>& members = sites[(first + i) % sites.size()];
+    const std::size_t from = rng_.below(members.size());
+    for (std::size_t j = 0; j < std::min(members.size(), options_.look_witnesses); ++j) {
+      task.landmarks.push_back(members[(from + j) % members.size()]);
+    }
+  }
+  return task;
 }
 
 void Surveyor::ask(Instant now, const std::vector<SurveyTask>& tasks,
@@ -358,6 +403,10 @@ void Surveyor::end_round(Instant now, Outbox& out) {
     drop_queues();
     finder_.on_again(samples_);
     return end_run(now, out);
+  }
+  if (stage_ == Stage::kLook) {
+    finder_.on_look(samples_, placed_before_);
+    return begin_round(now, out);
   }
   const std::uint64_t before = unplaced().size();
   finder_.on_round(candidates_, measured_, samples_);

@@ -57,12 +57,15 @@ class Surveyor {
   [[nodiscard]] const KnownNetwork& network() const { return found_; }
 
  private:
-  enum class Stage : std::uint8_t { kQuiet, kGathering, kRound, kPatrol, kRates };
+  enum class Stage : std::uint8_t { kQuiet, kGathering, kRound, kLook, kPatrol, kRates };
 
   void gather(Instant now, Outbox& out);
   void begin_run(Instant now);
   void forget_run();
   void begin_round(Instant now, Outbox& out);
+  [[nodiscard]] bool is_placing() const;
+  void begin_look(Instant now, Outbox& out);
+  [[nodiscard]] SurveyTask look(const std::vector<std::vector<ProcessorId>>& sites);
   void begin_patrol(Instant now, Outbox& out);
   [[nodiscard]] Duration far(ProcessorId to, ProcessorId from) const;
   void begin_rates(Instant now, Outbox& out);
@@ -93,6 +96,8 @@ class Surveyor {
   std::optional<Instant> changed_;  ///< The first change that is waited with.
   std::uint64_t round_ = 0;
   std::vector<ProcessorId> candidates_;
+  ProcessorSet placed_before_;                           ///< This run.
+  bool looks_once_more_ = false;                         ///< In this run.
   ProcessorSet awaited_;                                 ///< Whose report is missing.
   ProcessorSet measured_;                                ///< Whose report is there.
   ProcessorSet busy_;                                    ///< Of these: had other traffic.

@@ -29,6 +29,11 @@ struct SurveyorOptions {
   /// How often distances between sites are measured again, each time by others, with so few pings.
   Duration patrol = 5s;
   std::uint32_t patrol_pings = 2;
+  /// Before newcomers are told to be sites of their own, in a network that was known before, so
+  /// many of each measure members of other sites, in so many of these, with one ping each.
+  std::size_t look_askers = 16;
+  std::size_t look_sites = 8;
+  std::size_t look_witnesses = 6;
   /// So many come sooner after newcomers have become sites: they may have measured badly.
   std::uint32_t patrols_soon = 2;
   Duration patrol_soon = 500ms;

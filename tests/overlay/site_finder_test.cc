@@ -13,6 +13,10 @@ ProcessorId p(std::uint32_t number) {
   return ProcessorId{number};
 }
 
+ProcessorSet first(std::uint32_t count) {
+  return ProcessorSet::range(p(1), p(count));
+}
+
 /// p1 to p3 are near each other, and p4 to p6; 4 ms lie between.
 Duration truth(ProcessorId one, ProcessorId other) {
   return (one.value <= 3) == (other.value <= 3) ? 300us : 4ms;
@@ -174,6 +178,58 @@ TEST_CASE("a newcomer that measured badly is of a site as soon as it measures we
   CHECK(finder.site_of(p(7)) == finder.site_of(p(4)));
   CHECK(finder.network().way(p(1), p(7)) == before.way(p(1), p(4)));
   CHECK(finder.network().sites[1].latency == before.sites[1].latency);
+}
+
+/// p7 and p8 have found each other, and seem far from the landmarks.
+SiteFinder with_newcomers() {
+  SiteFinder finder = found();
+  finder.on_round(
+      {p(7)}, {p(7), p(8)},
+      {{p(7), p(1), 40ms}, {p(7), p(4), 30ms}, {p(8), p(4), 30ms}, {p(8), p(7), 300us}});
+  REQUIRE(finder.sites() == 3);
+  return finder;
+}
+
+TEST_CASE("who is near any member of a site is of it, however busy its landmark is") {
+  SiteFinder finder = with_newcomers();
+  const KnownNetwork before = found().network();
+
+  finder.on_look({{p(7), p(1), 40ms}, {p(7), p(5), 9ms}, {p(8), p(6), 400us}}, first(6));
+
+  CHECK(finder.sites() == 2);
+  CHECK(finder.site_of(p(7)) == finder.site_of(p(4)));
+  CHECK(finder.site_of(p(8)) == finder.site_of(p(4)));
+  CHECK(finder.network().between == before.between);
+  CHECK(finder.network().sites[1].latency == before.sites[1].latency);
+}
+
+TEST_CASE("beside rows a newcomer is of the site that is nearer than another could be") {
+  // Between the two sites are 4 ms, so whoever is of the first one is no nearer to the second.
+  const auto sites_of = [](const std::vector<Duration>& to_second) {
+    SiteFinder finder = with_newcomers();
+    std::vector<Sample> look = {{p(7), p(2), 5300us},
+                                {p(7), p(3), 8ms},
+                                {p(8), p(3), 9ms},
+                                {p(7), p(4), 30ms},
+                                {p(8), p(4), 30ms}};
+    for (const Duration time : to_second) look.push_back({p(7), p(5), time});
+    for (const Duration time : to_second) look.push_back({p(8), p(6), 2 * time});
+    finder.on_look(look, first(6));
+    return finder.sites();
+  };
+
+  CHECK(sites_of({1300us}) == 2);
+  CHECK(sites_of({2900us}) == 2);
+  CHECK(sites_of({3100us}) == 3);  // more than 3/4 of the way
+}
+
+TEST_CASE("where no rows are a newcomer is a site of its own, near or not") {
+  SiteFinder finder = with_newcomers();
+
+  finder.on_look({{p(7), p(2), 5300us}, {p(7), p(5), 1300us}, {p(8), p(6), 1350us}}, first(6));
+
+  CHECK(finder.sites() == 3);
+  CHECK(finder.site_of(p(7)) == finder.site_of(p(8)));
 }
 
 TEST_CASE("a row of sites, each near the next one, does not become one") {

@@ -55,6 +55,61 @@ TEST_CASE("newcomers that are busy when they come are of their sites a second af
   net.check_sites(3);
 }
 
+TEST_CASE("newcomers are of their sites at once, although all who were there are busy") {
+  for (const std::uint32_t newcomers : {1U, 4U, 40U}) {
+    CAPTURE(newcomers);
+    Net net(round_robin(24 + newcomers, 4));
+    net.members(first(24));
+    net.run_for(3s);
+    // In front of the landmarks stand long rows, in front of the others one or two pieces.
+    for (std::uint32_t old = 1; old <= 24; ++old) {
+      net.queued[p(old)] = old <= 4 ? 40ms : Duration{1200us} * (1 + old / 4 % 2);
+    }
+    net.members(first(24 + newcomers));
+    net.run_for(800ms);
+    net.check_sites(4);
+  }
+}
+
+TEST_CASE("what it costs to be a new site: a look, of sixteen processors at most") {
+  for (const std::uint32_t newcomers : {1U, 8U, 40U}) {
+    CAPTURE(newcomers);
+    std::vector<std::uint32_t> sites = round_robin(24, 3);
+    sites.resize(24 + newcomers, 3);
+    Net net(sites);
+    net.members(first(24));
+    net.run_for(3s);
+    const std::uint64_t tasks = net.tasks;
+    const std::uint64_t sent = net.sent;
+    net.members(first(24 + newcomers));
+    net.run_for(600ms);
+    net.check_sites(4);
+    const SurveyorOptions options;
+    const std::uint64_t lookers = std::min<std::uint64_t>(newcomers, options.look_askers);
+    CHECK(net.tasks - tasks == newcomers + lookers);
+    // Of a round and of the look: tasks, reports, and pings with their answers.
+    const std::uint64_t pings = 2ULL * options.pings * newcomers * (3 + options.candidates);
+    const std::uint64_t looks = lookers * (2 + 2ULL * 3 * options.look_witnesses);
+    const std::uint64_t overheads = options.overheads * 2 * 16;
+    const std::uint64_t told = 2ULL * (24 + newcomers) + newcomers;
+    CHECK(net.sent - sent <= 2ULL * newcomers + pings + looks + overheads + told);
+  }
+}
+
+TEST_CASE("beside rows a new site that is far from all is one of its own, after one look") {
+  std::vector<std::uint32_t> sites = round_robin(24, 3);
+  sites.resize(28, 3);
+  Net net(sites);
+  net.members(first(24));
+  net.run_for(3s);
+  for (std::uint32_t old = 1; old <= 24; ++old) net.queued[p(old)] = Duration{10ms} * (old % 2 + 1);
+  const std::uint64_t tasks = net.tasks;
+  net.members(first(28));
+  net.run_for(600ms);
+  net.check_sites(4);
+  CHECK(net.tasks - tasks == 4 + 4);
+}
+
 TEST_CASE("a newcomer is told at once what is known") {
   Net net(round_robin(20, 3));
   net.members(first(19));

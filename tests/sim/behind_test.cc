@@ -193,6 +193,26 @@ TEST_CASE("as many come as there are: the stream goes on, soon at its whole rate
   }
 }
 
+// Beside the stream a newcomer seems far from all. As a site of its own it would get each piece
+// once more over the ways between sites, and what is on its way, from wherever that is.
+TEST_CASE("as many come in each site: nobody stands still, and the ways are not taken twice") {
+  for (std::uint64_t seed = 1; seed <= support::seeds(3); ++seed) {
+    CAPTURE(seed);
+    Stream stream(16, seed);
+    stream.begin_and_halve();
+    stream.cluster().run_for(4s);
+    for (std::size_t i = 0; i < 24; ++i) stream.cluster().add_machine(i % 3);
+    const Stream::Rates at_once = stream.rates(1500ms);
+    const Duration gap = stream.gap();
+    const Stream::Rates soon = stream.rates(1500ms);
+    const Duration longest = std::max(gap, stream.gap());
+    MESSAGE("first 1.5 s " << at_once.mean << ", then " << soon.mean << "; nobody got nothing for "
+                           << to_ms(longest) << " ms");
+    CHECK(soon.mean >= 0.75 * kWhole);
+    CHECK(longest <= 300ms);
+  }
+}
+
 TEST_SUITE_END();
 
 }  // namespace behind_test
