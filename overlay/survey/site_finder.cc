@@ -170,18 +170,21 @@ bool SiteFinder::knows_all_landmarks(ProcessorId candidate) const {
 
 void SiteFinder::on_look(const std::vector<Sample>& samples, const ProcessorSet& older) {
   read(samples);
-  // Positions are others after each.
+  // A join moves positions, so all is read again.
   for (auto near = joinable(between_sites(samples), older); near;
        near = joinable(between_sites(samples), older)) {
-    join(*near);
+    learn(near->pair, std::min(near->least, between(near->pair).value_or(near->least)));
+    join(near->pair);
   }
   round_trips_.clear();
   best_.clear();
 }
 
-/// A quarter of the round trips are 1.5 times the shortest.
+/// A quarter of some round trips are 1.5 times the shortest.
 bool SiteFinder::Look::has_rows() const {
-  return 2 * round_trips[round_trips.size() * 3 / 4] >= 3 * round_trips.front();
+  constexpr std::size_t kSome = 4;
+  return round_trips.size() >= kSome &&
+         2 * round_trips[round_trips.size() * 3 / 4] >= 3 * round_trips.front();
 }
 
 std::map<SiteFinder::Sites, SiteFinder::Look> SiteFinder::between_sites(
@@ -199,15 +202,21 @@ std::map<SiteFinder::Sites, SiteFinder::Look> SiteFinder::between_sites(
   return looks;
 }
 
-/// The least counts: what stands in front of an interface makes a round trip longer only.
-std::optional<SiteFinder::Sites> SiteFinder::joinable(const std::map<Sites, Look>& measured,
-                                                      const ProcessorSet& older) const {
+/// The least counts: what stands in front of an interface makes a round trip longer only. Two older
+/// sites stay two, also if somebody is near both.
+std::optional<SiteFinder::Joinable> SiteFinder::joinable(const std::map<Sites, Look>& measured,
+                                                         const ProcessorSet& older) const {
   const auto is_older = [&](std::size_t site) {
     return !sites_[site].processors.common(older).empty();
   };
+  std::optional<Joinable> nearest;
   for (const auto& [pair, look] : measured) {
-    if (look.is_near) return pair;
-    if (!is_older(pair.first) || is_older(pair.second) || !look.has_rows()) continue;
+    if (is_older(pair.first) && is_older(pair.second)) continue;
+    const Duration least = look.round_trips.front();
+    if (nearest &&
+        std::pair(!nearest->is_near, nearest->least) <= std::pair(!look.is_near, least)) {
+      continue;
+    }
     // Of another older site it would be as far as that one is.
     Duration most = options_.near_busy;
     for (const auto& [ends, distance] : between_) {
@@ -216,9 +225,10 @@ std::optional<SiteFinder::Sites> SiteFinder::joinable(const std::map<Sites, Look
         most = std::min(most, distance * 3 / 4);
       }
     }
-    if (look.round_trips.front() <= most) return pair;
+    const bool is_beside_rows = is_older(pair.first) && look.has_rows() && least <= most;
+    if (look.is_near || is_beside_rows) nearest = {pair, least, look.is_near};
   }
-  return std::nullopt;
+  return nearest;
 }
 
 bool SiteFinder::on_again(const std::vector<Sample>& samples) {

@@ -18,7 +18,8 @@ struct SiteFinderOptions {
   /// between them, up to three times the nearest that either of the two knows.
   Duration near_least = 200us;
   Duration near_most = 1ms;
-  /// As far apart may a newcomer and its site seem where rows stand in front of interfaces.
+  /// As far apart may a newcomer and its site seem where rows stand in front of interfaces
+  /// (on_look()), if no other site is near.
   Duration near_busy = 3ms;
   /// Above it, processors join the nearest site however far it is [limit].
   std::size_t sites_max = 64;
@@ -54,10 +55,10 @@ class SiteFinder {
   /// landmark; candidates that are not are landmarks.
   void on_round(const std::vector<ProcessorId>& candidates, const ProcessorSet& measured,
                 const std::vector<Sample>& samples);
-  /// Some of sites that are new have measured several members of others. Sites are one that are
-  /// near by any of these; or nearer than `near_busy`, and than 3/4 of the way to the next one of
-  /// `older`, while rows stand in front of some: a quarter of the round trips are 1.5 times the
-  /// shortest.
+  /// Some of sites that are new, those without anybody of `older`, have measured several members
+  /// of others. Who is near by any of these joins that site. So does, while rows stand in front of
+  /// some (a quarter of the round trips are 1.5 times the shortest), who is within `near_busy` of
+  /// an older site, and within 3/4 of the way from there to its nearest older one.
   void on_look(const std::vector<Sample>& samples, const ProcessorSet& older);
   /// Time of a processor for a message, as several measured it.
   void on_overheads(std::vector<Duration> overheads);
@@ -87,6 +88,11 @@ class SiteFinder {
     bool is_near = false;               ///< One of them is.
     [[nodiscard]] bool has_rows() const;
   };
+  struct Joinable {
+    Sites pair;
+    Duration least{};  ///< Measured between them.
+    bool is_near = false;
+  };
 
   [[nodiscard]] ProcessorId speaker(ProcessorId processor) const;
   [[nodiscard]] std::optional<std::size_t> site_at(ProcessorId speaker) const;
@@ -104,8 +110,8 @@ class SiteFinder {
   void learn(const Sites& pair, Duration distance);
   [[nodiscard]] bool are_near(const Sites& pair) const;
   [[nodiscard]] std::map<Sites, Look> between_sites(const std::vector<Sample>& samples) const;
-  [[nodiscard]] std::optional<Sites> joinable(const std::map<Sites, Look>& measured,
-                                              const ProcessorSet& older) const;
+  [[nodiscard]] std::optional<Joinable> joinable(const std::map<Sites, Look>& measured,
+                                                 const ProcessorSet& older) const;
   void join(const Sites& pair);
   void forget_empty();
 

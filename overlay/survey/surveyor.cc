@@ -99,6 +99,7 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
   switch (timer) {
     case Timer::kGather:
       changed_.reset();
+      for (const Timer other : {Timer::kRound, Timer::kPatrol, Timer::kRates}) out.disarm(other);
       sites_before_ = finder_.sites();
       begin_run(now);
       return begin_round(now, out);
@@ -108,8 +109,7 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
     case Timer::kPatrol:
       return begin_patrol(now, out);
     case Timer::kRates:
-      // Else the end of it leads there.
-      if (stage_ != Stage::kPatrol && stage_ != Stage::kLook) begin_rates(now, out);
+      if (stage_ != Stage::kPatrol) begin_rates(now, out);  // Else the end of it leads there.
       return;
   }
 }
@@ -181,7 +181,7 @@ void Surveyor::begin_look(Instant now, Outbox& out) {
   if (std::exchange(looks_once_more_, false) && !older.empty()) {
     for (const std::vector<ProcessorId>& site : fresh) {
       for (std::size_t i = 0; i < std::min(site.size(), options_.look_askers); ++i) {
-        tasks.push_back(look(older));
+        tasks.push_back(look_task(older));
         askers.push_back(site[i]);
       }
     }
@@ -192,7 +192,7 @@ void Surveyor::begin_look(Instant now, Outbox& out) {
 }
 
 /// Of each site some in a row, from anywhere.
-SurveyTask Surveyor::look(const std::vector<std::vector<ProcessorId>>& sites) {
+SurveyTask Surveyor::look_task(const std::vector<std::vector<ProcessorId>>& sites) {
   SurveyTask task;
   const std::size_t first = sites.size() > options_.look_sites ? rng_.below(sites.size()) : 0;
   for (std::size_t i = 0; i < std::min(sites.size(), options_.look_sites); ++i) {
@@ -221,9 +221,11 @@ void Surveyor::ask(Instant now, const std::vector<SurveyTask>& tasks,
     for (const auto& one : task.downloads) downloads_.insert({askers[i], one.from});
     out.send(askers[i], std::move(task));
   }
-  const auto longest = static_cast<Duration::rep>(downloads);
-  const Duration patience =
-      stage_ == Stage::kRates ? longest * options_.rates_patience : options_.patience;
+  Duration patience = options_.patience;
+  if (stage_ == Stage::kLook) patience = options_.look_patience;
+  if (stage_ == Stage::kRates) {
+    patience = static_cast<Duration::rep>(downloads) * options_.rates_patience;
+  }
   out.arm(Timer::kRound, now + spread + patience);
 }
 
@@ -406,6 +408,10 @@ void Surveyor::end_round(Instant now, Outbox& out) {
   }
   if (stage_ == Stage::kLook) {
     finder_.on_look(samples_, placed_before_);
+    // Whoever has come meanwhile has a round and a look of its own.
+    samples_ = {};
+    placed_before_ = finder_.placed();
+    looks_once_more_ = true;
     return begin_round(now, out);
   }
   const std::uint64_t before = unplaced().size();

@@ -65,7 +65,7 @@ class Surveyor {
   void begin_round(Instant now, Outbox& out);
   [[nodiscard]] bool is_placing() const;
   void begin_look(Instant now, Outbox& out);
-  [[nodiscard]] SurveyTask look(const std::vector<std::vector<ProcessorId>>& sites);
+  [[nodiscard]] SurveyTask look_task(const std::vector<std::vector<ProcessorId>>& sites);
   void begin_patrol(Instant now, Outbox& out);
   [[nodiscard]] Duration far(ProcessorId to, ProcessorId from) const;
   void begin_rates(Instant now, Outbox& out);
@@ -96,7 +96,7 @@ class Surveyor {
   std::optional<Instant> changed_;  ///< The first change that is waited with.
   std::uint64_t round_ = 0;
   std::vector<ProcessorId> candidates_;
-  ProcessorSet placed_before_;                           ///< This run.
+  ProcessorSet placed_before_;                           ///< When this run began, or looked last.
   bool looks_once_more_ = false;                         ///< In this run.
   ProcessorSet awaited_;                                 ///< Whose report is missing.
   ProcessorSet measured_;                                ///< Whose report is there.

@@ -34,6 +34,7 @@ struct SurveyorOptions {
   std::size_t look_askers = 16;
   std::size_t look_sites = 8;
   std::size_t look_witnesses = 6;
+  Duration look_patience = 500ms;  ///< Nobody who has been placed waits longer for it.
   /// So many come sooner after newcomers have become sites: they may have measured badly.
   std::uint32_t patrols_soon = 2;
   Duration patrol_soon = 500ms;

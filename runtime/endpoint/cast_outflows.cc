@@ -401,8 +401,7 @@ void CastOutflows::check_invariants() const {
       bytes += flow_weight(root.kept[i].piece);
     }
     PHX_CHECK(offset == root.end);
-    const auto is_out = [](const CastReceiver& state) { return state.position.has_value(); };
-    PHX_CHECK(root.receivers.are_in_step() == !root.receivers.any(is_out));
+    root.receivers.check_invariants();
     root.receivers.for_each([&root = root](const CastReceivers::Range& range) {
       const CastReceiver& state = range.state;
       if (!state.is_open()) return;

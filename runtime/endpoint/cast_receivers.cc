@@ -1,5 +1,7 @@
 #include "runtime/endpoint/cast_receivers.h"
 
+#include "overlay/base/check.h"
+
 namespace phx::runtime {
 namespace {
 
@@ -66,6 +68,12 @@ std::optional<std::uint64_t> CastReceivers::middle() const {
     }
   });
   return positions.median();
+}
+
+void CastReceivers::check_invariants() const {
+  std::size_t count = 0;
+  for (const auto& [first, state] : states_) count += state.position ? 1 : 0;
+  PHX_CHECK(count == out_of_step_);
 }
 
 }  // namespace phx::runtime

@@ -96,6 +96,7 @@ class CastReceivers {
   [[nodiscard]] std::optional<std::uint64_t> followed() const;
   /// The position of the middle one of all that are out of step.
   [[nodiscard]] std::optional<std::uint64_t> middle() const;
+  void check_invariants() const;
 
  private:
   std::uint64_t total_;

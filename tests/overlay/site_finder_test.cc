@@ -204,26 +204,68 @@ TEST_CASE("who is near any member of a site is of it, however busy its landmark 
 }
 
 TEST_CASE("beside rows a newcomer is of the site that is nearer than another could be") {
-  // Between the two sites are 4 ms, so whoever is of the first one is no nearer to the second.
-  const auto sites_of = [](const std::vector<Duration>& to_second) {
+  // As far apart as these are the two sites, so whoever is of the first one is no nearer to the
+  // second.
+  const auto sites_of = [](Duration apart, const std::vector<Duration>& to_second) {
     SiteFinder finder = with_newcomers();
-    std::vector<Sample> look = {{p(7), p(2), 5300us},
-                                {p(7), p(3), 8ms},
-                                {p(8), p(3), 9ms},
-                                {p(7), p(4), 30ms},
-                                {p(8), p(4), 30ms}};
+    REQUIRE((apart == 4ms || !finder.on_again({{p(6), p(2), apart}})));
+    REQUIRE((apart == 4ms || finder.on_again({{p(6), p(2), apart}})));
+    std::vector<Sample> look = {
+        {p(7), p(2), 2 * apart}, {p(7), p(3), 3 * apart}, {p(7), p(4), 30ms}, {p(8), p(4), 30ms}};
     for (const Duration time : to_second) look.push_back({p(7), p(5), time});
     for (const Duration time : to_second) look.push_back({p(8), p(6), 2 * time});
     finder.on_look(look, first(6));
     return finder.sites();
   };
 
-  CHECK(sites_of({1300us}) == 2);
-  CHECK(sites_of({2900us}) == 2);
-  CHECK(sites_of({3100us}) == 3);  // more than 3/4 of the way
+  CHECK(sites_of(4ms, {1300us}) == 2);
+  CHECK(sites_of(4ms, {2900us}) == 2);
+  CHECK(sites_of(40ms, {2900us}) == 2);
+  CHECK(sites_of(40ms, {3100us}) == 3);  // too far, however far the other site is
+  CHECK(sites_of(4ms, {3100us}) == 3);
 }
 
-TEST_CASE("where no rows are a newcomer is a site of its own, near or not") {
+TEST_CASE("beside rows it stays on its own where another site is nearly as near") {
+  SiteFinder finder({});
+  finder.on_round({p(1)}, {p(1), p(2), p(3)}, {{p(2), p(1), 300us}, {p(3), p(1), 300us}});
+  finder.on_round({p(4)}, {p(4), p(5)}, {{p(4), p(1), 2ms}, {p(5), p(4), 300us}});
+  finder.on_round({p(7)}, {p(7)}, {{p(7), p(1), 40ms}, {p(7), p(4), 30ms}});
+  REQUIRE(finder.sites() == 3);
+  const std::vector<Sample> rows = {{p(7), p(2), 9ms}, {p(7), p(3), 9ms}, {p(7), p(1), 40ms}};
+
+  std::vector<Sample> look = rows;
+  look.push_back({p(7), p(2), 1600us});  // 3/4 of 2 ms are 1.5 ms
+  finder.on_look(look, first(6));
+  CHECK(finder.sites() == 3);
+
+  look = rows;
+  look.push_back({p(7), p(2), 1400us});
+  finder.on_look(look, first(6));
+  CHECK(finder.sites() == 2);
+}
+
+TEST_CASE("two sites that were known stay two, although somebody is near both") {
+  SiteFinder finder = with_newcomers();
+
+  finder.on_look({{p(7), p(2), 900us}, {p(7), p(5), 800us}, {p(8), p(3), 850us}}, first(6));
+
+  CHECK(finder.sites() == 2);
+  CHECK(finder.site_of(p(7)) == finder.site_of(p(4)));  // the nearer one
+}
+
+TEST_CASE("what a look has measured counts, not the row before it") {
+  SiteFinder finder({});
+  finder.on_round({p(1)}, {p(1)}, {});
+  finder.on_round({p(7)}, {p(7)}, {{p(7), p(1), 30ms}});
+  REQUIRE(finder.sites() == 2);
+
+  finder.on_look({{p(7), p(1), 300us}}, {p(1)});
+
+  REQUIRE(finder.sites() == 1);
+  CHECK(finder.network().sites[0].latency == 150us);
+}
+
+TEST_CASE("where no rows are a newcomer is a site of its own, nearer than others or not") {
   SiteFinder finder = with_newcomers();
 
   finder.on_look({{p(7), p(2), 5300us}, {p(7), p(5), 1300us}, {p(8), p(6), 1350us}}, first(6));

@@ -110,6 +110,35 @@ TEST_CASE("beside rows a new site that is far from all is one of its own, after 
   CHECK(net.tasks - tasks == 4 + 4);
 }
 
+TEST_CASE("whoever comes during a look has one of its own") {
+  Net net(round_robin(32, 4));
+  net.members(first(24));
+  net.run_for(3s);
+  for (std::uint32_t old = 1; old <= 24; ++old) {
+    net.queued[p(old)] = old <= 4 ? 40ms : Duration{1200us} * (1 + old / 4 % 2);
+  }
+  net.members(first(28));
+  const std::uint64_t tasks = net.tasks;
+  while (net.tasks < tasks + 5) net.run_for(1ms);  // the first task of the look
+  net.members(first(32));
+  net.run_for(900ms);
+  net.check_sites(4);
+}
+
+TEST_CASE("members that do not answer hold a look up for its patience only") {
+  std::vector<std::uint32_t> sites = round_robin(24, 3);
+  sites.resize(28, 3);
+  Net net(sites);
+  net.members(first(24));
+  net.run_for(3s);
+  for (std::uint32_t old = 4; old <= 24; ++old) net.mute.insert(p(old));  // all but the landmarks
+  net.members(first(28));
+  net.run_for(500ms);
+  CHECK(net.surveys.at(p(1)).network().sites.size() == 3);
+  net.run_for(500ms);
+  CHECK(net.surveys.at(p(1)).network().sites.size() == 4);
+}
+
 TEST_CASE("a newcomer is told at once what is known") {
   Net net(round_robin(20, 3));
   net.members(first(19));
