@@ -35,6 +35,9 @@ class JobBacklog {
   [[nodiscard]] bool keep(JobId job, ProcessorId from, JobMessage message);
   /// All that came for `job`, in its order; nothing of it is kept any more.
   std::vector<One> take(JobId job);
+  /// Contributions to reductions, of all jobs.
+  std::vector<One> take_tokens();
+  [[nodiscard]] static bool is_token(const JobMessage& message);
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
 

@@ -6,6 +6,14 @@
 #include "overlay/base/overloaded.h"
 
 namespace phx::runtime {
+namespace {
+
+/// To where it came from: there its job is known.
+void give_back(ProcessorId to, JobMessage message, JobOutbox& out) {
+  std::visit([&](auto& m) { out.send(to, std::move(m)); }, message);
+}
+
+}  // namespace
 
 Jobs::Jobs(ProcessorId self, const DaemonConfig& config)
     : self_(self),
@@ -102,6 +110,9 @@ void Jobs::on_unknown(const Surroundings& around, ProcessorId from, JobMessage m
     const bool asks = std::holds_alternative<Routes>(message);
     if (asks && end != nullptr && around.coordinator == self_) out.send(from, *end);
     return;
+  }
+  if (around.leaving && from != self_ && JobBacklog::is_token(message)) {
+    return give_back(from, std::move(message), out);
   }
   if (early_.keep(job, from, std::move(message))) return;
   const JobEnd end{
@@ -252,7 +263,12 @@ void Jobs::on_tree_changed(const Surroundings& around, TreeId tree, JobOutbox& o
   for (auto& [job, entry] : jobs_) entry->traffic.on_tree_changed(around, tree, out);
 }
 
+/// Contributions leave their source once. A leaver that never hears of their job would take them
+/// along. (Broadcasts and messages are sent again by their ends.)
 void Jobs::on_leaving(const Surroundings& around, JobOutbox& out) {
+  for (JobBacklog::One& one : early_.take_tokens()) {
+    give_back(one.from, std::move(one.message), out);
+  }
   std::vector<JobId> ids;
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
   for (const JobId job : ids) {

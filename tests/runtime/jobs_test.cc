@@ -203,6 +203,39 @@ TEST_CASE("who asked for vnodes before their job was announced, and is gone then
   }
 }
 
+// Drawn seed 2198: a contribution went along a tree to a leaver that never heard of its job.
+TEST_CASE("who leaves without having heard of a job gives contributions to it back") {
+  for (const bool leaves_first : {false, true}) {
+    CAPTURE(leaves_first);
+    DaemonNet net(4);
+    net.hold(kHome, kFourth);  // the announcement
+    RunRequest request = job_of(3);
+    request.spec.processors_max = 3;
+    net.ask(kHome, request);
+    const JobId job = net.replies<RunStarted>().at(0).job;
+    const collectives::ReductionId id{VnodeId{0}, 0};
+    const collectives::ReductionToken token{
+        .id = id, .kind = {}, .parts = {{VnodeSet{VnodeId{2}}, Payload::copy_of("12345678")}}};
+    std::vector<collectives::ReductionToken> given_back;
+    net.watch([&](ProcessorId from, ProcessorId to, const Envelope& envelope) {
+      const auto* message = std::get_if<CollectiveMessage>(&envelope);
+      if (from != kFourth || to != kThird || message == nullptr) return;
+      given_back.push_back(std::get<collectives::ReductionToken>(message->message));
+    });
+    const auto slip_in = [&] { net.slip_in(kThird, kFourth, CollectiveMessage{job, token}); };
+
+    if (!leaves_first) slip_in();
+    CHECK(given_back.empty());
+    net.daemon(kFourth).drain(net.now());
+    if (leaves_first) slip_in();
+    net.run_for(1s);
+
+    // What was slipped in has broken the link, so it may have to be sent again.
+    REQUIRE(!given_back.empty());
+    for (const collectives::ReductionToken& one : given_back) CHECK(one == token);
+  }
+}
+
 TEST_CASE("a newcomer hears of moves that crossed its join from those who gave") {
   DaemonNet net(4);
   RunRequest request = job_of(8);
