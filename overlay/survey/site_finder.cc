@@ -1,6 +1,8 @@
 #include "overlay/survey/site_finder.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 namespace phx::overlay {
 namespace {
@@ -19,6 +21,22 @@ Duration median(std::vector<Duration> values) {
 Duration one_way(Duration round_trip, Duration overhead) {
   return std::max(Duration{1us}, round_trip / 2 - 2 * overhead);
 }
+
+/// The site of each processor, found once.
+class Lookup {
+ public:
+  using Find = std::function<std::optional<std::size_t>(ProcessorId)>;
+  explicit Lookup(Find find) : find_(std::move(find)) {}
+  std::optional<std::size_t> operator()(ProcessorId processor) {
+    const auto [at, is_new] = known_.try_emplace(processor);
+    if (is_new) at->second = find_(processor);
+    return at->second;
+  }
+
+ private:
+  Find find_;
+  std::map<ProcessorId, std::optional<std::size_t>> known_;
+};
 
 }  // namespace
 
@@ -170,11 +188,11 @@ bool SiteFinder::knows_all_landmarks(ProcessorId candidate) const {
 
 void SiteFinder::on_look(const std::vector<Sample>& samples, const ProcessorSet& older) {
   read(samples);
-  // A join moves positions, so all is read again.
-  for (auto near = joinable(between_sites(samples), older); near;
-       near = joinable(between_sites(samples), older)) {
+  std::map<Sites, Look> looks = between_sites(samples);
+  for (auto near = joinable(looks, older); near; near = joinable(looks, older)) {
     learn(near->pair, std::min(near->least, between(near->pair).value_or(near->least)));
     join(near->pair);
+    looks = after_join(std::move(looks), near->pair);
   }
   round_trips_.clear();
   best_.clear();
@@ -190,16 +208,37 @@ bool SiteFinder::Look::has_rows() const {
 std::map<SiteFinder::Sites, SiteFinder::Look> SiteFinder::between_sites(
     const std::vector<Sample>& samples) const {
   std::map<Sites, Look> looks;
+  Lookup site([this](ProcessorId processor) { return site_of(processor); });
   for (const Sample& sample : samples) {
-    const auto one = site_of(sample.from);
-    const auto other = site_of(sample.to);
+    const auto one = site(sample.from);
+    const auto other = site(sample.to);
     if (!one || !other || one == other) continue;
     Look& look = looks[{std::min(*one, *other), std::max(*one, *other)}];
     look.round_trips.push_back(sample.round_trip);
-    look.is_near = look.is_near || sample.round_trip <= near(sample.from, sample.to);
+    const bool may_be_near = !look.is_near && sample.round_trip <= options_.near_most;
+    if (may_be_near) look.is_near = sample.round_trip <= near(sample.from, sample.to);
   }
   for (auto& [pair, look] : looks) std::ranges::sort(look.round_trips);
   return looks;
+}
+
+/// Positions behind the one that has joined another move up.
+std::map<SiteFinder::Sites, SiteFinder::Look> SiteFinder::after_join(std::map<Sites, Look> looks,
+                                                                     const Sites& pair) {
+  const auto [kept, joined] = pair;
+  const auto position = [&, kept = kept, joined = joined](std::size_t before) {
+    return before == joined ? kept : before - (before > joined ? 1 : 0);
+  };
+  std::map<Sites, Look> result;
+  for (auto& [ends, look] : looks) {
+    const auto [one, other] = std::minmax({position(ends.first), position(ends.second)});
+    if (one == other) continue;
+    Look& whole = result[{one, other}];
+    std::vector<Duration> both;
+    std::ranges::merge(whole.round_trips, look.round_trips, std::back_inserter(both));
+    whole = {std::move(both), whole.is_near || look.is_near};
+  }
+  return result;
 }
 
 /// The least counts: what stands in front of an interface makes a round trip longer only. Two older
@@ -209,24 +248,29 @@ std::optional<SiteFinder::Joinable> SiteFinder::joinable(const std::map<Sites, L
   const auto is_older = [&](std::size_t site) {
     return !sites_[site].processors.common(older).empty();
   };
-  std::optional<Joinable> nearest;
-  for (const auto& [pair, look] : measured) {
-    if (is_older(pair.first) && is_older(pair.second)) continue;
-    const Duration least = look.round_trips.front();
-    if (nearest &&
-        std::pair(!nearest->is_near, nearest->least) <= std::pair(!look.is_near, least)) {
-      continue;
-    }
-    // Of another older site it would be as far as that one is.
+  // Of another older site it would be as far as that one is.
+  const auto most_beside_rows = [&](std::size_t site) {
     Duration most = options_.near_busy;
     for (const auto& [ends, distance] : between_) {
-      const bool is_of_it = ends.first == pair.first || ends.second == pair.first;
+      const bool is_of_it = ends.first == site || ends.second == site;
       if (is_of_it && is_older(ends.first) && is_older(ends.second)) {
         most = std::min(most, distance * 3 / 4);
       }
     }
-    const bool is_beside_rows = is_older(pair.first) && look.has_rows() && least <= most;
-    if (look.is_near || is_beside_rows) nearest = {pair, least, look.is_near};
+    return most;
+  };
+  std::optional<Joinable> nearest;
+  for (const auto& [pair, look] : measured) {
+    const Duration least = look.round_trips.front();
+    const bool may_be = look.is_near || (look.has_rows() && least <= options_.near_busy);
+    if (!may_be || (is_older(pair.first) && is_older(pair.second))) continue;
+    if (nearest &&
+        std::pair(!nearest->is_near, nearest->least) <= std::pair(!look.is_near, least)) {
+      continue;
+    }
+    const bool is_one =
+        look.is_near || (is_older(pair.first) && least <= most_beside_rows(pair.first));
+    if (is_one) nearest = {pair, least, look.is_near};
   }
   return nearest;
 }
@@ -317,12 +361,7 @@ void SiteFinder::learn(const Sites& pair, Duration distance) {
 
 std::map<SiteFinder::Sites, Duration> SiteFinder::distances() const {
   std::map<Sites, std::vector<Duration>> found;
-  std::map<ProcessorId, std::optional<std::size_t>> sites;
-  const auto site = [&](ProcessorId processor) {
-    const auto [at, is_new] = sites.try_emplace(processor);
-    if (is_new) at->second = site_at(processor);
-    return at->second;
-  };
+  Lookup site([this](ProcessorId processor) { return site_at(processor); });
   for (const auto& [ends, round_trip] : round_trips_) {
     const auto one = site(ends.first);
     const auto other = site(ends.second);

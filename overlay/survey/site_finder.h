@@ -110,6 +110,8 @@ class SiteFinder {
   void learn(const Sites& pair, Duration distance);
   [[nodiscard]] bool are_near(const Sites& pair) const;
   [[nodiscard]] std::map<Sites, Look> between_sites(const std::vector<Sample>& samples) const;
+  [[nodiscard]] static std::map<Sites, Look> after_join(std::map<Sites, Look> looks,
+                                                        const Sites& pair);
   [[nodiscard]] std::optional<Joinable> joinable(const std::map<Sites, Look>& measured,
                                                  const ProcessorSet& older) const;
   void join(const Sites& pair);

@@ -44,6 +44,10 @@ void Surveyor::stop(Outbox& out) {
   again_at_.reset();
   silent_ = {};
   forget_run();
+  disarm_all(out);
+}
+
+void Surveyor::disarm_all(Outbox& out) {
   for (const Timer timer : {Timer::kGather, Timer::kRound, Timer::kPatrol, Timer::kRates}) {
     out.disarm(timer);
   }
@@ -88,7 +92,7 @@ void Surveyor::insist(Instant now, Outbox& out) {
 void Surveyor::gather(Instant now, Outbox& out) {
   stage_ = Stage::kGathering;
   forget_run();
-  for (const Timer timer : {Timer::kRound, Timer::kPatrol, Timer::kRates}) out.disarm(timer);
+  disarm_all(out);
   if (!changed_) changed_ = now;
   patrol_at_ = {};
   out.arm(Timer::kGather, std::min(now + options_.gather, *changed_ + options_.gather_most));
@@ -99,7 +103,7 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
   switch (timer) {
     case Timer::kGather:
       changed_.reset();
-      for (const Timer other : {Timer::kRound, Timer::kPatrol, Timer::kRates}) out.disarm(other);
+      disarm_all(out);  // Those who are silent are asked again beside patrols.
       sites_before_ = finder_.sites();
       begin_run(now);
       return begin_round(now, out);
@@ -126,7 +130,6 @@ void Surveyor::forget_run() {
 void Surveyor::begin_run(Instant now) {
   forget_run();
   placed_before_ = finder_.placed();
-  looks_once_more_ = !placed_before_.empty();
   if (again_at_ && now < *again_at_) return;
   again_at_.reset();
   silent_ = {};
@@ -178,15 +181,14 @@ void Surveyor::begin_look(Instant now, Outbox& out) {
   }
   std::vector<SurveyTask> tasks;
   std::vector<ProcessorId> askers;
-  if (std::exchange(looks_once_more_, false) && !older.empty()) {
-    for (const std::vector<ProcessorId>& site : fresh) {
-      for (std::size_t i = 0; i < std::min(site.size(), options_.look_askers); ++i) {
-        tasks.push_back(look_task(older));
-        askers.push_back(site[i]);
-      }
+  for (const std::vector<ProcessorId>& site : fresh) {
+    for (std::size_t i = 0; i < std::min(site.size(), options_.look_askers); ++i) {
+      tasks.push_back(look_task(older));
+      askers.push_back(site[i]);
     }
   }
-  if (tasks.empty()) return end_run(now, out);
+  // In a network that was not known before all sites are new.
+  if (tasks.empty() || older.empty()) return end_run(now, out);
   stage_ = Stage::kLook;
   ask(now, tasks, askers, out);
 }
@@ -408,10 +410,9 @@ void Surveyor::end_round(Instant now, Outbox& out) {
   }
   if (stage_ == Stage::kLook) {
     finder_.on_look(samples_, placed_before_);
-    // Whoever has come meanwhile has a round and a look of its own.
+    // Nobody looks twice; whoever has come meanwhile has a round and a look of its own.
     samples_ = {};
     placed_before_ = finder_.placed();
-    looks_once_more_ = true;
     return begin_round(now, out);
   }
   const std::uint64_t before = unplaced().size();

@@ -59,6 +59,7 @@ class Surveyor {
  private:
   enum class Stage : std::uint8_t { kQuiet, kGathering, kRound, kLook, kPatrol, kRates };
 
+  static void disarm_all(Outbox& out);
   void gather(Instant now, Outbox& out);
   void begin_run(Instant now);
   void forget_run();
@@ -97,7 +98,6 @@ class Surveyor {
   std::uint64_t round_ = 0;
   std::vector<ProcessorId> candidates_;
   ProcessorSet placed_before_;                           ///< When this run began, or looked last.
-  bool looks_once_more_ = false;                         ///< In this run.
   ProcessorSet awaited_;                                 ///< Whose report is missing.
   ProcessorSet measured_;                                ///< Whose report is there.
   ProcessorSet busy_;                                    ///< Of these: had other traffic.

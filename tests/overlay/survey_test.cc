@@ -12,6 +12,27 @@ using support::p;
 using support::round_robin;
 using Net = support::SurveyNet;
 
+/// 24 processors in three sites, and then so many in a fourth one.
+std::vector<std::uint32_t> and_a_fourth(std::uint32_t newcomers) {
+  std::vector<std::uint32_t> sites = round_robin(24, 3);
+  sites.resize(24 + newcomers, 3);
+  return sites;
+}
+
+/// These know their network.
+void begin_with_24(Net& net) {
+  net.members(first(24));
+  net.run_for(3s);
+}
+
+/// In front of the landmarks of four sites stand long rows, in front of the others one or two
+/// pieces.
+void make_busy(Net& net) {
+  for (std::uint32_t old = 1; old <= 24; ++old) {
+    net.queued[p(old)] = old <= 4 ? 40ms : Duration{1200us} * (1 + old / 4 % 2);
+  }
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("overlay/survey");
@@ -59,12 +80,8 @@ TEST_CASE("newcomers are of their sites at once, although all who were there are
   for (const std::uint32_t newcomers : {1U, 4U, 40U}) {
     CAPTURE(newcomers);
     Net net(round_robin(24 + newcomers, 4));
-    net.members(first(24));
-    net.run_for(3s);
-    // In front of the landmarks stand long rows, in front of the others one or two pieces.
-    for (std::uint32_t old = 1; old <= 24; ++old) {
-      net.queued[p(old)] = old <= 4 ? 40ms : Duration{1200us} * (1 + old / 4 % 2);
-    }
+    begin_with_24(net);
+    make_busy(net);
     net.members(first(24 + newcomers));
     net.run_for(800ms);
     net.check_sites(4);
@@ -74,11 +91,8 @@ TEST_CASE("newcomers are of their sites at once, although all who were there are
 TEST_CASE("what it costs to be a new site: a look, of sixteen processors at most") {
   for (const std::uint32_t newcomers : {1U, 8U, 40U}) {
     CAPTURE(newcomers);
-    std::vector<std::uint32_t> sites = round_robin(24, 3);
-    sites.resize(24 + newcomers, 3);
-    Net net(sites);
-    net.members(first(24));
-    net.run_for(3s);
+    Net net(and_a_fourth(newcomers));
+    begin_with_24(net);
     const std::uint64_t tasks = net.tasks;
     const std::uint64_t sent = net.sent;
     net.members(first(24 + newcomers));
@@ -97,11 +111,8 @@ TEST_CASE("what it costs to be a new site: a look, of sixteen processors at most
 }
 
 TEST_CASE("beside rows a new site that is far from all is one of its own, after one look") {
-  std::vector<std::uint32_t> sites = round_robin(24, 3);
-  sites.resize(28, 3);
-  Net net(sites);
-  net.members(first(24));
-  net.run_for(3s);
+  Net net(and_a_fourth(4));
+  begin_with_24(net);
   for (std::uint32_t old = 1; old <= 24; ++old) net.queued[p(old)] = Duration{10ms} * (old % 2 + 1);
   const std::uint64_t tasks = net.tasks;
   net.members(first(28));
@@ -112,11 +123,8 @@ TEST_CASE("beside rows a new site that is far from all is one of its own, after 
 
 TEST_CASE("whoever comes during a look has one of its own") {
   Net net(round_robin(32, 4));
-  net.members(first(24));
-  net.run_for(3s);
-  for (std::uint32_t old = 1; old <= 24; ++old) {
-    net.queued[p(old)] = old <= 4 ? 40ms : Duration{1200us} * (1 + old / 4 % 2);
-  }
+  begin_with_24(net);
+  make_busy(net);
   net.members(first(28));
   const std::uint64_t tasks = net.tasks;
   while (net.tasks < tasks + 5) net.run_for(1ms);  // the first task of the look
@@ -126,11 +134,8 @@ TEST_CASE("whoever comes during a look has one of its own") {
 }
 
 TEST_CASE("members that do not answer hold a look up for its patience only") {
-  std::vector<std::uint32_t> sites = round_robin(24, 3);
-  sites.resize(28, 3);
-  Net net(sites);
-  net.members(first(24));
-  net.run_for(3s);
+  Net net(and_a_fourth(4));
+  begin_with_24(net);
   for (std::uint32_t old = 4; old <= 24; ++old) net.mute.insert(p(old));  // all but the landmarks
   net.members(first(28));
   net.run_for(500ms);
@@ -240,6 +245,20 @@ TEST_CASE("whoever does not answer holds the others up for the patience only, an
   net.mute.clear();
   net.run_for(25s);
   net.check_sites(3);
+}
+
+TEST_CASE("whoever is silent when it is asked again is asked once more, patrols or not") {
+  Net net(round_robin(12, 3));
+  net.members(first(9));
+  net.run_for(3s);
+  net.members(first(10));
+  net.run_for(50ms);  // It says hello.
+  net.mute.insert(p(10));
+  net.run_for(25s);  // two rounds of 9 s
+  CHECK(!net.surveys.at(p(1)).network().site_of(p(10)).has_value());
+  net.mute.clear();
+  net.run_for(25s);
+  CHECK(net.surveys.at(p(1)).network().site_of(p(10)).has_value());
 }
 
 TEST_CASE("a way that gets longer is noticed by patrols, and all are told") {

@@ -6,6 +6,9 @@
 namespace known_network_test {
 
 using namespace phx;
+using overlay::coarse_rate;
+using overlay::kFastestMeasured;
+using overlay::kGigabit;
 using overlay::KnownNetwork;
 using overlay::kUnlimited;
 
@@ -73,6 +76,18 @@ TEST_CASE("an impossible network is refused, and it is said why") {
   for (const KnownNetwork& network : {nowhere, backwards, closed, narrow}) {
     CHECK_FALSE(network.check().ok());
   }
+}
+
+TEST_CASE("rates go by steps of two, from 0.7 to 1.4 times each, and what is unlimited stays so") {
+  CHECK(coarse_rate(kGigabit) == kGigabit);
+  CHECK(coarse_rate(kGigabit / 10 * 7) == kGigabit);
+  CHECK(coarse_rate(kGigabit / 10 * 7 - 1) == kGigabit / 2);
+  CHECK(coarse_rate(kGigabit / 10 * 14 - 1) == kGigabit);
+  CHECK(coarse_rate(kGigabit / 10 * 14) == 2 * kGigabit);
+  CHECK(coarse_rate(0) == 1);
+  CHECK(coarse_rate(kFastestMeasured) <= 2 * kFastestMeasured);
+  CHECK(coarse_rate(kFastestMeasured + 1) == kFastestMeasured + 1);
+  CHECK(coarse_rate(kUnlimited) == kUnlimited);
 }
 
 TEST_CASE("restricted to some, it says the same of them, and nothing of the others") {

@@ -27,6 +27,13 @@ std::size_t jobs_at(DaemonNet& net, ProcessorId at) {
   return net.daemon(at).status().jobs.size();
 }
 
+/// Runs it; p4 does not hear of it.
+JobId begin_unheard(DaemonNet& net, RunRequest request) {
+  net.hold(kHome, kFourth);  // the announcement
+  net.ask(kHome, std::move(request));
+  return net.replies<RunStarted>().at(0).job;
+}
+
 /// Who said something to whom.
 using Said = std::vector<std::pair<ProcessorId, ProcessorId>>;
 
@@ -161,9 +168,7 @@ TEST_CASE("a second tool that wants to follow is refused, and the first one goes
 
 TEST_CASE("what comes before its job is announced waits for it") {
   DaemonNet net(4);
-  net.hold(kHome, kFourth);
-  net.ask(kHome, job_of(4));
-  const JobId job = net.replies<RunStarted>().at(0).job;
+  const JobId job = begin_unheard(net, job_of(4));
   net.attach(kThird, job);
   net.daemon(kThird).on_app_message(
       net.now(), ApplicationId{1},
@@ -183,11 +188,9 @@ TEST_CASE("who asked for vnodes before their job was announced, and is gone then
   constexpr ProcessorId kAsker{5};
   for (const bool goes : {false, true}) {
     DaemonNet net(5);
-    net.hold(kHome, kFourth);  // the announcement
     RunRequest request = job_of(8);
     request.spec.processors_max = 4;
-    net.ask(kHome, request);
-    const JobId job = net.replies<RunStarted>().at(0).job;
+    const JobId job = begin_unheard(net, request);
     REQUIRE(net.daemon(kAsker).owned(job).empty());
     net.slip_in(kAsker, kFourth, Pull{job, 0, VnodeSet::range(VnodeId{0}, VnodeId{7})});
     net.hold(kFourth, kAsker);  // An offer is not answered.
@@ -208,11 +211,9 @@ TEST_CASE("who leaves without having heard of a job gives contributions to it ba
   for (const bool leaves_first : {false, true}) {
     CAPTURE(leaves_first);
     DaemonNet net(4);
-    net.hold(kHome, kFourth);  // the announcement
     RunRequest request = job_of(3);
     request.spec.processors_max = 3;
-    net.ask(kHome, request);
-    const JobId job = net.replies<RunStarted>().at(0).job;
+    const JobId job = begin_unheard(net, request);
     const collectives::ReductionId id{VnodeId{0}, 0};
     const collectives::ReductionToken token{
         .id = id, .kind = {}, .parts = {{VnodeSet{VnodeId{2}}, Payload::copy_of("12345678")}}};
@@ -273,9 +274,7 @@ TEST_CASE("more than can be kept for a job not announced yet ends it, and says w
     if (limits_bytes) config.parked_bytes_max = 1000;
     if (!limits_bytes) config.early_messages_max = 1;
     DaemonNet net(4, config);
-    net.hold(kHome, kFourth);
-    net.ask(kHome, job_of(4));
-    const JobId job = net.replies<RunStarted>().at(0).job;
+    const JobId job = begin_unheard(net, job_of(4));
     net.attach(kThird, job);
 
     for (std::uint64_t piece = 0; piece < 2; ++piece) {

@@ -195,7 +195,7 @@ TEST_CASE("as many come as there are: the stream goes on, soon at its whole rate
 
 // Beside the stream a newcomer seems far from all. As a site of its own it would get each piece
 // once more over the ways between sites, and what is on its way, from wherever that is.
-TEST_CASE("as many come in each site: nobody stands still, and the ways are not taken twice") {
+TEST_CASE("as many come in each site: nobody stands still, and soon all have most of the rate") {
   for (std::uint64_t seed = 1; seed <= support::seeds(3); ++seed) {
     CAPTURE(seed);
     Stream stream(16, seed);
