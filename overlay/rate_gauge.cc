@@ -71,16 +71,38 @@ void RateGauge::launch_cold(Instant now, Outbox& out) {
   if (is_busy_ || flight_) return;
   while (!cold_.empty() && !live_.contains(cold_.front().from)) cold_.pop_front();
   if (cold_.empty()) return;
-  const Cold next = cold_.front();
-  const Instant quiet = std::min(bulk_at_ + options_.quiet, next.due + options_.quiet_most);
-  const Instant due = std::max(next.due, quiet);
-  if (due > now) return out.arm(Timer::kWarm, due);
+  Cold& first = cold_.front();
+  const Instant quiet = bulk_at_ + options_.quiet;
+  const Instant due = std::max(first.due, std::min(quiet, first.due + options_.quiet_most));
+  if (due > now) return wait_for_quiet(now, first, due, out);
+  if (quiet > now && is_full_since(now, first)) {
+    first.due = now;
+    first.waits_since = {};
+    return wait_for_quiet(now, first, std::min(quiet, now + options_.quiet_most), out);
+  }
+  const Cold next = first;
   cold_.pop_front();
   Flight flight;
   flight.from = next.from;
   flight.is_warming = true;
   flight.bytes = std::min(next.bytes, options_.most);
   begin(now, flight, out);
+}
+
+void RateGauge::wait_for_quiet(Instant now, Cold& cold, Instant until, Outbox& out) {
+  if (cold.waits_since == Instant{}) {
+    cold.waits_since = now;
+    cold.taken = other_traffic().taken;
+  }
+  out.arm(Timer::kWarm, until);
+}
+
+/// A stream that fills the interface is not faster for a wider window, but slower for a download.
+bool RateGauge::is_full_since(Instant now, const Cold& cold) const {
+  if (cold.waits_since == Instant{} || now <= cold.waits_since) return false;
+  const double seconds = static_cast<double>((now - cold.waits_since).count()) / 1e9;
+  const auto taken = static_cast<double>(other_traffic().taken - cold.taken);
+  return taken >= options_.full_part * static_cast<double>(interface_) * seconds;
 }
 
 void RateGauge::request(Instant now, Outbox& out) {

@@ -66,6 +66,8 @@ class RateGauge {
   void spare(ProcessorId from);
   /// Part of a long message came. While they come nothing is warmed, for a while.
   void on_bulk(Instant now) { bulk_at_ = now; }
+  /// This processor can take so much per second, as far as it is known.
+  void on_interface(std::uint64_t bytes_per_second) { interface_ = bytes_per_second; }
   /// What it has asked for there is on its way, perhaps over a connection made for it.
   [[nodiscard]] bool is_warming(ProcessorId from) const {
     return flight_ && flight_->is_warming && flight_->from == from;
@@ -101,10 +103,14 @@ class RateGauge {
     ProcessorId from;
     std::uint64_t bytes = 0;
     Instant due;
+    Instant waits_since{};    ///< For long messages to end; when nothing waits: never.
+    std::uint64_t taken = 0;  ///< By this processor, until then.
   };
 
   void launch(Instant now, Outbox& out);
   void launch_cold(Instant now, Outbox& out);
+  void wait_for_quiet(Instant now, Cold& cold, Instant until, Outbox& out);
+  [[nodiscard]] bool is_full_since(Instant now, const Cold& cold) const;
   void begin(Instant now, const Flight& flight, Outbox& out);
   void request(Instant now, Outbox& out);
   void on_complete(Instant now, Outbox& out);
@@ -122,6 +128,7 @@ class RateGauge {
   std::vector<SurveyReport::Rate> rates_;
   std::deque<Cold> cold_;
   Instant bulk_at_;  ///< Part of a long message came last.
+  std::uint64_t interface_ = ~std::uint64_t{0};
   std::uint64_t next_ = 1;
   Traffic traffic_;
   Traffic loads_;  ///< Of these: downloads.

@@ -31,9 +31,11 @@ struct RateGaugeOptions {
   /// agree.
   Duration timed_most = 50ms;
   Duration patience = 2s;  ///< Then it is the next one's turn.
-  /// Nothing is warmed until no long message came for so long, or it has waited so long for that.
+  /// Nothing is warmed until no long message came for so long, or it has waited so long for that
+  /// and this processor took less than that part of what its interface carries meanwhile.
   Duration quiet = 200ms;
   Duration quiet_most = 2s;
+  double full_part = 0.5;
   std::size_t downloads_max = 16;  ///< Of a task [limit].
   /// What is sent to others on request in so much time [limit].
   std::uint64_t served_max = std::uint64_t{64} << 20U;

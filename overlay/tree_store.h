@@ -25,17 +25,20 @@ class TreeStore {
   /// From now on learned trees are drawn by this, and used where nothing was planned.
   void draw_by(Drawer drawer) { drawer_ = std::move(drawer); }
   /// Trees are drawn anew from now on. What was drawn before stays for copies that are under way
-  /// along it, without who is no member any more.
-  void draw_anew(Drawing drawing, const ProcessorSet& members) {
+  /// along it.
+  void draw_anew(Drawing drawing) {
     if (!drawn_.empty()) former_.push_front({drawing_, std::exchange(drawn_, {})});
     if (former_.size() > kFormerMost) former_.pop_back();
+    drawing_ = drawing;
+  }
+  /// Others are in no tree that was drawn before.
+  void keep_only(const ProcessorSet& members) {
     for (auto& [name, views] : former_) {
       for (auto& [id, view] : views) {
         std::erase_if(view.children,
                       [&](const TreeChild& child) { return !members.contains(child.id); });
       }
     }
-    drawing_ = drawing;
   }
   /// From now on this is the view of `view.id`.
   void put(TreeView view) {

@@ -27,7 +27,7 @@ void Daemon::start(Instant now) {
   Membership::Outbox out;
   core_->membership.start(now, out);
   core_->absorb(out);
-  core_->expect_newcomers();
+  core_->channels.expect(now, core_->membership.last_given());
   core_->channels.watch(now, core_->membership.watched());
   Solitude::Outbox alone;
   core_->solitude.on_view(now, core_->membership.view(), {}, alone);

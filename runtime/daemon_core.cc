@@ -58,7 +58,8 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       jobs(birth.self, wanted),
       tools(birth.self, wanted.status_timeout),
       members(membership.ids()),
-      staying(membership.live()) {
+      staying(membership.live()),
+      relaying(membership.relaying()) {
   detours.on_members(members);
   if (config.trees == TreeSource::kLearned) {
     trees.draw_by([this](TreeId id) { return draw(id); });
@@ -78,7 +79,12 @@ Surroundings Daemon::Core::around() const {
           staying,
           membership.coordinator(),
           phase != Phase::kMember,
+          !relays(),
           &survey.network()};
+}
+
+overlay::Traffic Daemon::Core::traffic() const {
+  return {channels.counters().taken_bytes, channels.counters().given_bytes};
 }
 
 void Daemon::Core::note(Note::Level level, std::string_view event, std::string detail) {
@@ -106,7 +112,7 @@ bool Daemon::Core::drop_if_full(ProcessorId to, const Envelope& envelope) {
   if (piece == nullptr) return false;
   const std::uint64_t queued = channels.queued_copies(to);
   // Who leaves would have nobody to tell it to.
-  if (phase != Phase::kMember || queued <= config.copy_bytes_max) return false;
+  if (!relays() || queued <= config.copy_bytes_max) return false;
   // Those behind, whom a root serves beside the others, have a window of their own, and first of
   // all the root's own links have to take both.
   if (jobs.is_held(copy->job, piece->root) && queued <= 2 * config.copy_bytes_max) return false;
@@ -117,8 +123,7 @@ bool Daemon::Core::drop_if_full(ProcessorId to, const Envelope& envelope) {
 
 void Daemon::Core::relieve() {
   for (const ProcessorId peer : jobs.dropped_for().ids()) {
-    if (phase == Phase::kMember && channels.queued_copies(peer) > config.copy_bytes_max / 2)
-      continue;
+    if (relays() && channels.queued_copies(peer) > config.copy_bytes_max / 2) continue;
     with_jobs([&](const Surroundings&, JobOutbox& out) { jobs.on_relieved(peer, out); });
   }
 }
@@ -272,7 +277,7 @@ void Daemon::Core::on_job_start(ProcessorId from, const JobStart& start) {
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_start(surroundings, from, start, out);
   });
-  end_jobs_if_nobody_stays();
+  consider_leaving();  // Nobody may stay that could run it.
 }
 
 template <class M>
@@ -289,12 +294,12 @@ void Daemon::Core::on(ProcessorId from, M message) {
     const bool is_of_trees = is_download && config.trees == TreeSource::kAdaptive;
     if (overlay::is_of_survey(message) && !is_of_trees) {
       overlay::Survey::Outbox out;
-      survey.on_traffic({channels.counters().taken_bytes, channels.counters().given_bytes});
+      survey.on_traffic(traffic());
       survey.on_message(now, from, message, out);
       absorb(out);
     } else {
       overlay::TreeForest::Outbox out;
-      forest.on_traffic({channels.counters().taken_bytes, channels.counters().given_bytes});
+      forest.on_traffic(traffic());
       forest.on_message(now, from, message, out);
       absorb(out);
     }
@@ -484,6 +489,7 @@ void Daemon::Core::fire(const Timer& timer) {
                  },
                  [&](const overlay::Survey::Timer& t) {
                    overlay::Survey::Outbox out;
+                   survey.on_traffic(traffic());
                    survey.on_timer(now, t, out);
                    absorb(out);
                  },

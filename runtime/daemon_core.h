@@ -31,7 +31,8 @@ struct Daemon::Core {
   /// Moves down this list only; but who settles and gets something in hands again flushes again.
   enum class Phase {
     kMember,    ///< Takes part.
-    kDraining,  ///< Marked as leaving; gives its vnodes away.
+    kDraining,  ///< Marked as leaving; gives its vnodes away, and passes on what it did before.
+    kEmptied,   ///< Marked as having none any more: nobody is below it in a tree.
     kFlushing,  ///< Has nothing left; asks everybody to send nothing more.
     kSettling,  ///< Waits until what it sent up to here has arrived.
     kOut,       ///< Asked to be taken out of the view, or is out: only what is queued goes out.
@@ -60,7 +61,6 @@ struct Daemon::Core {
   void adapt_agm();
   std::optional<TreeView> draw(TreeId id);
   void note_changed(const Membership::ViewInstalled& change);
-  void expect_newcomers();  ///< To be called with every view.
   void let_in(ClientId client, const Member& newcomer);
   void on_admission(const Admitted& admitted);
   void on_job_request(ProcessorId from, const JobRequest& request);
@@ -72,8 +72,7 @@ struct Daemon::Core {
   void on_flush(ProcessorId from, bool answer);
   void on_taken(ProcessorId from);  ///< It sent something that counts once and is passed on here.
   void consider_leaving();
-  void end_jobs_if_nobody_stays();  ///< To be called with every view.
-  void become_draining();
+  [[nodiscard]] bool relays() const { return phase <= Phase::kDraining; }
   void on_fenced(ProcessorId from, const Fenced& fence);
   void advance();
   void stop_when_heard();
@@ -82,9 +81,7 @@ struct Daemon::Core {
   void on_ordered_down();
   void take_down();
   void end_mesh();
-  /// Who is out cannot pass anything on: such an envelope, and what follows it, is not taken, so
-  /// that the sender gets it back when it sees the view without this processor.
-  void refuse_tokens(ProcessorId from, Frame& frame);
+  void refuse_tokens(ProcessorId from, Frame& frame);  ///< As it could not pass them on.
   void send(ProcessorId to, Envelope&& envelope);
   /// Whether it is a copy of a broadcast of which too many wait for `to`; then it is dropped.
   [[nodiscard]] bool drop_if_full(ProcessorId to, const Envelope& envelope);
@@ -98,6 +95,7 @@ struct Daemon::Core {
   void dial(ProcessorId peer);
   void on_arrived(LinkId link, Frame&& frame);
   void fire(const Timer& timer);
+  [[nodiscard]] overlay::Traffic traffic() const;
   [[nodiscard]] Surroundings around() const;
   [[nodiscard]] ProcessorStatus status(JobId with_vnodes = {}, const TreeQuestion& asked = {});
   void with_jobs(auto call) {  ///< Calls call(surroundings, outbox) and absorbs the outbox.
@@ -121,12 +119,14 @@ struct Daemon::Core {
   Jobs jobs;
   Tools tools;
   Phase phase = Phase::kMember;
+  bool has_asked = false;     ///< To be marked as emptied.
   bool has_to_stop = false;   ///< Was told to end: leaves as soon as it may.
   ViewNumber asked_in = 0;    ///< The view in which it asked for that last.
   bool is_removed = false;    ///< Out of the view, and without jobs: ends soon.
   bool mesh_ends = false;     ///< All stop, so views do not matter any more.
   ProcessorSet members;       ///< The ids of the view.
   ProcessorSet staying;       ///< Those that do not leave.
+  ProcessorSet relaying;      ///< These, and leavers that still have vnodes: trees are over them.
   ProcessorSet refused;       ///< In kOut: nothing is taken from them.
   ProcessorSet flushing;      ///< In kFlushing: have not answered yet.
   ChannelMarks awaited;       ///< In kSettling and when the mesh ends: what must have arrived.

@@ -26,7 +26,8 @@ void Daemon::Core::drain() {
     return;
   }
   Membership::Outbox out;
-  membership.leave(now, /*flushed=*/false, out);
+  // One change is enough for a processor that has nothing.
+  membership.leave(now, jobs.has_vnodes() ? LeaveStep::kMark : LeaveStep::kEmptied, out);
   absorb(out);
 }
 
@@ -51,31 +52,26 @@ void Daemon::Core::on_leave_refused(const LeaveRefused& refusal) {
 
 void Daemon::Core::consider_leaving() {
   if (phase == Phase::kMember && members.contains(self) && !staying.contains(self)) {
-    become_draining();
+    phase = Phase::kDraining;
+    orderers = {};
+  }
+  if (phase == Phase::kDraining && members.contains(self) && !relaying.contains(self)) {
+    phase = Phase::kEmptied;
+    overlay::TreeForest::Outbox goodbyes;
+    forest.leave(now, goodbyes);
+    absorb(goodbyes);
+    overlay::Survey::Outbox last;
+    survey.leave(now, last);
+    absorb(last);
   }
   for (const ProcessorId asker : flush_askers.minus(staying).ids()) {
     send(asker, Flush{true});
     flush_askers.erase(asker);
   }
-  end_jobs_if_nobody_stays();
-}
-
-void Daemon::Core::end_jobs_if_nobody_stays() {
   if (!staying.empty() || members.empty()) return;
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.end_all(surroundings, "all processors that are left leave the mesh", out);
   });
-}
-
-void Daemon::Core::become_draining() {
-  phase = Phase::kDraining;
-  orderers = {};
-  overlay::TreeForest::Outbox goodbyes;
-  forest.leave(now, goodbyes);
-  absorb(goodbyes);
-  overlay::Survey::Outbox last;
-  survey.leave(now, last);
-  absorb(last);
 }
 
 void Daemon::Core::on_flush(ProcessorId from, bool answer) {
@@ -93,10 +89,10 @@ void Daemon::Core::on_flush(ProcessorId from, bool answer) {
 }
 
 void Daemon::Core::on_taken(ProcessorId from) {
-  if (phase < Phase::kDraining || phase > Phase::kSettling) return;
+  if (phase == Phase::kMember || phase > Phase::kSettling) return;
   // Who will answer a Flush hears of all with that: not who joined since then, for example.
   const bool hears_later =
-      phase == Phase::kDraining ? members.contains(from) : flushing.contains(from);
+      phase < Phase::kFlushing ? members.contains(from) : flushing.contains(from);
   if (from != self && !hears_later) send(from, Heartbeat{});
   if (phase == Phase::kSettling) phase = Phase::kFlushing;
 }
@@ -105,7 +101,12 @@ void Daemon::Core::advance() {
   // Once per view, since only another view can make the answer another one.
   const ViewNumber view = membership.view().number;
   if (has_to_stop && std::exchange(asked_in, view) != view) drain();
-  if (phase == Phase::kDraining && jobs.is_empty()) {
+  if (phase == Phase::kDraining && !jobs.has_vnodes() && !std::exchange(has_asked, true)) {
+    Membership::Outbox out;
+    membership.leave(now, LeaveStep::kEmptied, out);
+    absorb(out);
+  }
+  if (phase == Phase::kEmptied && jobs.is_empty()) {
     phase = Phase::kFlushing;
     flushing = members.minus(ProcessorSet{self});
     for (const ProcessorId member : flushing.ids()) send(member, Flush{});
@@ -122,7 +123,7 @@ void Daemon::Core::advance() {
     phase = Phase::kOut;
     timers.arm(Timer{OwnTimer::kStop}, now + kOutPatience * config.peer_timeout);
     Membership::Outbox out;
-    membership.leave(now, /*flushed=*/true, out);
+    membership.leave(now, LeaveStep::kRemove, out);
     absorb(out);
   }
   if (phase == Phase::kOut && !members.contains(self) && jobs.is_empty()) stop_when_heard();
@@ -151,6 +152,8 @@ void Daemon::Core::on_stop_due() {
               " for it; the others will take it for dead");
 }
 
+/// Such an envelope, and what follows it, is not taken, so that the sender gets it back when it
+/// sees the view without this processor.
 void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
   if (phase != Phase::kOut || !frame.envelope) return;
   if (!refused.contains(from) && !carries_tokens(*frame.envelope)) return;

@@ -40,8 +40,9 @@ Departed with_unseen(Departed gone, const Channels& channels, const View& view) 
 void Daemon::Core::note_changed(const Membership::ViewInstalled& change) {
   ProcessorSet joined;
   ProcessorSet leaving;
+  ProcessorSet emptied;
   for (const SharedMember& member : change.changed) {
-    (member->leaving ? leaving : joined).insert(member.id());
+    (member->emptied ? emptied : member->leaving ? leaving : joined).insert(member.id());
   }
   const std::string number = " view=" + std::to_string(membership.view().number);
   if (!joined.empty()) {
@@ -50,14 +51,13 @@ void Daemon::Core::note_changed(const Membership::ViewInstalled& change) {
   if (!leaving.empty()) {
     note(Note::Level::kInfo, "processor-leaves", "p" + to_string(leaving) + number);
   }
-}
-
-void Daemon::Core::expect_newcomers() {
-  channels.expect(now, ProcessorId{membership.view().next_processor - 1});
+  if (!emptied.empty()) {
+    note(Note::Level::kInfo, "processor-emptied", "p" + to_string(emptied) + number);
+  }
 }
 
 void Daemon::Core::draw_anew() {
-  trees.draw_anew(drawing_of(survey.version().number, membership.view().number), members);
+  trees.draw_anew(drawing_of(survey.version().number, membership.view().relaying_since));
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_tree_changed(surroundings, {}, out);
   });
@@ -66,13 +66,13 @@ void Daemon::Core::draw_anew() {
 void Daemon::Core::begin_agm() {
   if (config.trees != TreeSource::kLearned) return;
   AgmTrees::Outbox out;
-  agm.begin(learned, staying, out);
+  agm.begin(learned, relaying, out);
   absorb(out);
 }
 
 void Daemon::Core::adapt_agm() {
   AgmTrees::Outbox out;
-  agm.on_change(learned, staying, out);
+  agm.on_change(learned, relaying, out);
   absorb(out);
 }
 
@@ -84,18 +84,18 @@ std::optional<TreeView> Daemon::Core::draw(TreeId id) {
 
 void Daemon::Core::adapt_trees() {
   if (config.trees == TreeSource::kLearned) {
-    learned.on_members(staying, members.minus(staying));
+    learned.on_members(relaying);
     draw_anew();
     adapt_agm();
-    if (phase != Phase::kMember) return;
+    if (!relays()) return;
     overlay::Survey::Outbox measured;
-    const bool directs = !staying.empty() && staying.front() == self;
+    const bool directs = !relaying.empty() && relaying.front() == self;
     if (directs) survey.on_machines(shared_machines(membership.view()));
-    survey.on_members(now, staying, measured);
+    survey.on_members(now, relaying, measured);
     absorb(measured);
-  } else if (phase == Phase::kMember) {
+  } else if (relays()) {
     overlay::TreeForest::Outbox changes;
-    forest.on_members(now, staying, changes);
+    forest.on_members(now, relaying, changes);
     absorb(changes);
   }
 }
@@ -105,8 +105,9 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   const View& view = membership.view();
   members = membership.ids();
   staying = membership.live();
+  relaying = membership.relaying();
   warm_roots.on_members(members);
-  expect_newcomers();
+  channels.expect(now, membership.last_given());
   note_changed(change);
   const Departed departed = with_unseen(change.gone, channels, view);
   Solitude::Outbox alone;
@@ -134,7 +135,8 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   }
   const bool were_planned = trees.drop_planned();
   consider_leaving();
-  adapt_trees();
+  trees.keep_only(members);
+  if (view.relaying_since == view.number) adapt_trees();
   if (were_planned) draw_anew();
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_view(surroundings, change.changed, departed, out);

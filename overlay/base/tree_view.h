@@ -78,9 +78,9 @@ struct TreeId {
 /// From what trees were drawn: which network, and which members. Processors that know the same draw
 /// the same, and give it the same name; the last hundred names are different ones.
 using Drawing = std::uint32_t;
-[[nodiscard]] constexpr Drawing drawing_of(std::uint64_t network, std::uint64_t view) {
+[[nodiscard]] constexpr Drawing drawing_of(std::uint64_t network, std::uint64_t members) {
   constexpr std::uint64_t kNames = 128;
-  return static_cast<Drawing>(network % kNames * kNames + view % kNames);
+  return static_cast<Drawing>(network % kNames * kNames + members % kNames);
 }
 
 /// One child of this processor in a tree and every processor below it (the child included).

@@ -9,14 +9,13 @@ void LearnedTrees::on_network(const overlay::KnownNetwork& network) {
   plans_.reset();
 }
 
-void LearnedTrees::on_members(const ProcessorSet& live, const ProcessorSet& leaving) {
+void LearnedTrees::on_members(const ProcessorSet& live) {
   live_ = live;
-  leaving_ = leaving;
   plans_.reset();
 }
 
 NetworkPlans& LearnedTrees::plans() {
-  if (plans_ == nullptr) plans_ = store_->of(network_, live_, leaving_);
+  if (plans_ == nullptr) plans_ = store_->of(network_, live_);
   return *plans_;
 }
 
@@ -32,10 +31,7 @@ std::optional<TreeView> LearnedTrees::view(TreeId id) {
   if (id.kind != TreeKind::kLearned || style_of(id) >= tree_styles().size()) {
     return std::nullopt;
   }
-  const auto is_member = [this](ProcessorId processor) {
-    return live_.contains(processor) || leaving_.contains(processor);
-  };
-  if (live_.empty() || !is_member(id.root) || !is_member(self_)) return std::nullopt;
+  if (!live_.contains(id.root) || !live_.contains(self_)) return std::nullopt;
   return plans().view(id, self_);
 }
 

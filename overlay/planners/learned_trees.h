@@ -16,10 +16,9 @@ namespace phx::planners {
 /// Each is a pure function of the network, of who lives, and of the root. So all processors that
 /// have the same values see the same tree, without a message about it [DESIGN 9.6].
 ///
-/// Whoever is in no site yet is a leaf, so a newcomer changes nothing for the others; so is whoever
-/// leaves, as long as it has vnodes. Number 0 of a root is for short messages (the greedy plan).
-/// Each class of longer ones has some (striped, planned for messages of this size). Thread rule:
-/// one owner.
+/// Whoever is in no site yet is a leaf, so a newcomer changes nothing for the others. Number 0 of a
+/// root is for short messages (the greedy plan). Each class of longer ones has some (striped,
+/// planned for messages of this size). Thread rule: one owner.
 class LearnedTrees {
  public:
   /// `store`: of all daemons of this thread, or its own.
@@ -31,11 +30,11 @@ class LearnedTrees {
   // Inputs. Each makes all views anew.
   /// REQUIRES a network whose check() succeeds.
   void on_network(const overlay::KnownNetwork& network);
-  void on_members(const ProcessorSet& live, const ProcessorSet& leaving = {});
+  void on_members(const ProcessorSet& live);
 
   // Queries.
-  /// Empty: it is not for such trees to know: another kind or number, a root that is no member, or
-  /// nobody stays.
+  /// Empty: it is not for such trees to know: another kind or number, or the root or this processor
+  /// does not live.
   [[nodiscard]] std::optional<TreeView> view(TreeId id);
   /// As far as it is known; else as with the farthest of those that are. REQUIRES that both live.
   [[nodiscard]] Duration round_trip(ProcessorId other);
@@ -48,7 +47,6 @@ class LearnedTrees {
   ProcessorId self_;
   overlay::KnownNetwork network_;
   ProcessorSet live_;
-  ProcessorSet leaving_;
   std::shared_ptr<PlanStore> store_;
   std::shared_ptr<NetworkPlans> plans_;  ///< Null: to be made again.
 };

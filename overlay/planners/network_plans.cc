@@ -109,18 +109,16 @@ KnownNetwork without_rates(KnownNetwork network) {
 
 }  // namespace
 
-NetworkPlans::NetworkPlans(KnownNetwork network, ProcessorSet live, ProcessorSet leaving)
-    : NetworkPlans(network, placed(network, live), live, std::move(leaving)) {}
+NetworkPlans::NetworkPlans(KnownNetwork network, ProcessorSet live)
+    : NetworkPlans(network, placed(network, live), live) {}
 
-NetworkPlans::NetworkPlans(const KnownNetwork& whole, const KnownNetwork& living, ProcessorSet live,
-                           ProcessorSet leaving)
+NetworkPlans::NetworkPlans(const KnownNetwork& whole, const KnownNetwork& living, ProcessorSet live)
     : network_(whole),
       live_(std::move(live)),
-      leaving_(std::move(leaving)),
       costs_(without_rates(living)),
       long_costs_(with_rates(living)),
       longest_(costs_.longest()),
-      leaves_(live_.minus(living.processors()).united(leaving_).ids()) {}
+      leaves_(live_.minus(living.processors()).ids()) {}
 
 NetworkPlans::Place NetworkPlans::place_of(ProcessorId id) const {
   if (const auto position = costs_.position(id)) return static_cast<Place>(*position);
@@ -264,44 +262,29 @@ TreeView NetworkPlans::view(TreeId id, ProcessorId self) {
   return watcher.view(id);
 }
 
-/// Dealt out in this order, each to its own site as far as that is known.
+/// Dealt out in this order.
 void NetworkPlans::hang_leaves(const std::vector<Place>& plan, Place root, Watcher& watcher) const {
-  std::map<std::size_t, std::vector<Place>> by_site;
-  if (!leaving_.empty()) {  // of newcomers none is known
-    for (const Place place : plan) {
-      if (const auto site = network_.site_of(id_of(place))) by_site[*site].push_back(place);
-    }
-  }
-  std::map<std::size_t, std::size_t> turns;
   std::size_t turn = 0;
   for (std::size_t i = 0; i < leaves_.size(); ++i) {
     const auto leaf = static_cast<Place>(costs_.size() + i);
-    if (leaf == root) continue;
-    const auto site = network_.site_of(leaves_[i]);
-    const auto near = site ? by_site.find(*site) : by_site.end();
-    if (near != by_site.end()) {
-      watcher.follow(near->second[turns[*site]++ % near->second.size()], leaf);
-    } else {
-      watcher.follow(plan[turn++ % plan.size()], leaf);
-    }
+    if (leaf != root) watcher.follow(plan[turn++ % plan.size()], leaf);
   }
 }
 
-std::shared_ptr<NetworkPlans> PlanStore::of(const KnownNetwork& network, const ProcessorSet& live,
-                                            const ProcessorSet& leaving) {
+std::shared_ptr<NetworkPlans> PlanStore::of(const KnownNetwork& network, const ProcessorSet& live) {
   for (auto known = known_.begin(); known != known_.end();) {
     const auto plans = known->lock();
     if (plans == nullptr) {
       known = known_.erase(known);
       continue;
     }
-    if (plans->live() == live && plans->leaving() == leaving && plans->network() == network) {
+    if (plans->live() == live && plans->network() == network) {
       known_.splice(known_.begin(), known_, known);
       return plans;
     }
     ++known;
   }
-  auto made = std::make_shared<NetworkPlans>(network, live, leaving);
+  auto made = std::make_shared<NetworkPlans>(network, live);
   known_.push_front(made);
   if (known_.size() > kMost) known_.pop_back();
   return made;

@@ -23,17 +23,16 @@ namespace phx::planners {
 /// The learned trees of every root: a pure function of a network and of who lives. Plans are made
 /// when they are asked for. One plan serves all roots that nothing distinguishes: a root and the
 /// first one of its kind change places. Of other styles each root has its own, because some go by
-/// the order of ids. Whoever comes (is in no site yet) or goes is a leaf. Thread rule: one owner.
+/// the order of ids. Whoever comes (is in no site yet) is a leaf. Thread rule: one owner.
 class NetworkPlans {
  public:
-  /// REQUIRES a network whose check() succeeds, and sets that have nothing in common.
-  NetworkPlans(overlay::KnownNetwork network, ProcessorSet live, ProcessorSet leaving = {});
+  /// REQUIRES a network whose check() succeeds.
+  NetworkPlans(overlay::KnownNetwork network, ProcessorSet live);
 
   [[nodiscard]] const overlay::KnownNetwork& network() const { return network_; }
   [[nodiscard]] const ProcessorSet& live() const { return live_; }
-  [[nodiscard]] const ProcessorSet& leaving() const { return leaving_; }
   /// What `self` knows of this tree. REQUIRES a style that there is, and that `self` and the root
-  /// live or leave. Time: O(N), and once for each plan what its planner takes.
+  /// live. Time: O(N), and once for each plan what its planner takes.
   [[nodiscard]] TreeView view(TreeId id, ProcessorId self);
   /// The same in both directions. REQUIRES that both live.
   [[nodiscard]] Duration round_trip(ProcessorId from, ProcessorId to) const;
@@ -58,7 +57,7 @@ class NetworkPlans {
   class Watcher;
 
   NetworkPlans(const overlay::KnownNetwork& whole, const overlay::KnownNetwork& living,
-               ProcessorSet live, ProcessorSet leaving);
+               ProcessorSet live);
   [[nodiscard]] Place place_of(ProcessorId id) const;
   [[nodiscard]] ProcessorId id_of(Place place) const;
   [[nodiscard]] const Steps& plan_of(Place root, std::uint32_t number);
@@ -70,7 +69,6 @@ class NetworkPlans {
 
   overlay::KnownNetwork network_;
   ProcessorSet live_;
-  ProcessorSet leaving_;
   Costs costs_;  ///< Of those who are placed, for short messages: without bandwidths.
   Costs long_costs_;
   Duration longest_;
@@ -84,8 +82,7 @@ class PlanStore {
  public:
   /// REQUIRES a network whose check() succeeds.
   [[nodiscard]] std::shared_ptr<NetworkPlans> of(const overlay::KnownNetwork& network,
-                                                 const ProcessorSet& live,
-                                                 const ProcessorSet& leaving = {});
+                                                 const ProcessorSet& live);
 
  private:
   /// Values that are looked through [limit]: while a change spreads, daemons know few of them.

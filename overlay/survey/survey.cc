@@ -144,6 +144,7 @@ void Survey::handle(Instant now, ProcessorId from, const NetworkUpdate& m, Outbo
 /// What was heard of ways that nobody had measured counts now.
 void Survey::on_network(Instant now, Outbox& out) {
   if (!given_) out.report(NetworkChanged{});
+  rate_gauge_.on_interface(network_.ability(self_).in_bytes_per_second.value_or(kUnlimited));
   for (const auto& [from, heard] : heard_) {
     if (!heard.is_warm && !is_leaving_) warm(now, from, out);
   }

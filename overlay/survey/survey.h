@@ -61,7 +61,7 @@ class Survey {
   Survey(ProcessorId self, const SurveyOptions& options, std::uint64_t seed);
 
   // Inputs. Stale messages and timers change nothing.
-  /// As it is at the message that follows.
+  /// As it is at the message or timer that follows.
   void on_traffic(const Traffic& traffic) { rate_gauge_.on_traffic(traffic); }
   /// Who shares a machine with whom, of the members named next. Needed where these are directed.
   void on_machines(const std::vector<ProcessorSet>& machines) { surveyor_.on_machines(machines); }

@@ -316,7 +316,7 @@ void JobTraffic::reduce(const Surroundings& around, Along along, Step step, JobO
   const TreeView* tree =
       owner == kNobody ? nullptr : around.trees.view(tree_of(around, owner, way));
   const VnodeSet& own = router_.held();
-  collectives::Reduction::Situation situation{own, owner, tree, {}, around.leaving, way};
+  collectives::Reduction::Situation situation{own, owner, tree, {}, around.emptied, way};
   if (tree != nullptr) {
     for (const TreeChild& child : tree->children) {
       situation.child_vnodes.push_back(router_.map().owned_by_any(child.below));

@@ -1,5 +1,6 @@
 #include "runtime/jobs/jobs.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "overlay/base/check.h"
@@ -330,6 +331,16 @@ void Jobs::on_fenced(const Surroundings& around, const std::string& why, JobOutb
     if (!lost.empty()) reason += ", and with it " + lost;
     end_here(around, job, std::move(reason), out);
   }
+}
+
+/// Those of a process that has exited stay its own until the job ends.
+bool Jobs::has_vnodes() const {
+  return std::ranges::any_of(jobs_, [this](const auto& one) {
+    const auto& [job, entry] = one;
+    if (entry->life.ended()) return false;
+    if (entry->life.stage() == Stage::kExited) return entry->traffic.gives();
+    return !entry->traffic.router().map().owned_by(self_).empty();
+  });
 }
 
 bool Jobs::is_empty() const {

@@ -73,15 +73,15 @@ class Jobs {
   void on_fenced(const Surroundings& around, const std::string& why, JobOutbox& out);
 
   // Queries.
-  [[nodiscard]] bool is_empty() const;  ///< Nothing keeps a leaver here any more.
+  [[nodiscard]] bool has_vnodes() const;  ///< Some that it would have to give away.
+  [[nodiscard]] bool is_empty() const;    ///< Nothing keeps a leaver here any more.
   /// Of one job with the figures of its vnodes.
   [[nodiscard]] std::vector<JobStatus> status(const Surroundings& around, JobId with_vnodes) const;
   /// For a newcomer: jobs that are not over, their maps and homes.
   void describe(JoinReply& reply) const;
   [[nodiscard]] VnodeSet owned(JobId job) const;
   [[nodiscard]] bool is_held(JobId job, VnodeId vnode) const;  ///< By the process here.
-  /// Of all its vnodes.
-  [[nodiscard]] std::vector<Route> owners(JobId job) const;
+  [[nodiscard]] std::vector<Route> owners(JobId job) const;    ///< Of all its vnodes.
   /// Of all jobs, also of those that are over.
   [[nodiscard]] TrafficCounters counters() const {
     TrafficCounters sum = counters_;

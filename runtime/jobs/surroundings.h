@@ -16,7 +16,8 @@ struct Surroundings {
   const ProcessorSet& members;  ///< All of the view.
   const ProcessorSet& staying;  ///< Those that do not leave.
   ProcessorId coordinator;
-  bool leaving = false;                            ///< This processor leaves.
+  bool leaving = false;                            ///< This processor leaves, ...
+  bool emptied = false;                            ///< ... and all know that it has no vnodes.
   const overlay::KnownNetwork* network = nullptr;  ///< As it is known here; none: nothing is.
 };
 

@@ -15,6 +15,7 @@ Membership::Membership(ProcessorId self, View initial, const MembershipOptions& 
   PHX_CHECK(view_.members.contains(self_));
   ids_ = ids_of(view_);
   live_ = live_members(view_);
+  relaying_ = relaying_members(view_);
   obeyed_ = coordinator();
   renew_watched();
 }
@@ -32,9 +33,9 @@ void Membership::admit(Instant now, const Member& newcomer, std::uint64_t reques
   settle(now, out);
 }
 
-void Membership::leave(Instant now, bool flushed, Outbox& out) {
+void Membership::leave(Instant now, LeaveStep step, Outbox& out) {
   if (is_over_) return;
-  leave_ = Leave{flushed || (leave_ && leave_->flushed)};
+  leave_ = Leave{leave_ ? std::max(step, leave_->step) : step};
   if (obeyed_ != self_) out.send(obeyed_, *leave_);
   settle(now, out);
 }
@@ -89,7 +90,7 @@ void Membership::on_message(Instant /*now*/, ProcessorId /*from*/, const Admitte
 
 void Membership::on_message(Instant now, ProcessorId from, const LeaveRefused& message,
                             Outbox& out) {
-  const bool is_asked = leave_ && !leave_->flushed && message.who == self_;
+  const bool is_asked = leave_ && live_.contains(self_) && message.who == self_;
   if (is_over_ || !is_asked || from != coordinator()) return;
   leave_.reset();
   out.report(StayOn{message.why});
@@ -141,7 +142,7 @@ void Membership::on_message(Instant /*now*/, ProcessorId from, const Fenced& mes
   // A fence from a stranger does not count: two halves of a partition would kill each other.
   if (is_over_ || !contains(from)) return;
   is_over_ = true;
-  if (leave_ && leave_->flushed) {
+  if (leave_ && leave_->step == LeaveStep::kRemove) {
     out.report(ViewInstalled{{}, {Gone{self_, Departure::kLeft, {}}}});
   } else {
     out.report(FencedOut{message.why});
@@ -181,15 +182,16 @@ void Membership::apply(const ViewChange& change, Outbox& out) {
   apply_change(view_, change);
   for (const SharedMember& member : change.joined) {
     ids_.insert(member.id());
-    if (member->leaving) {
-      live_.erase(member.id());
-    } else {
-      live_.insert(member.id());
-    }
+    const auto is_in = [&](ProcessorSet& some, bool is_one) {
+      is_one ? some.insert(member.id()) : some.erase(member.id());
+    };
+    is_in(live_, !member->leaving);
+    is_in(relaying_, !member->emptied);
   }
   for (const Gone& gone : change.gone) {
     ids_.erase(gone.id);
     live_.erase(gone.id);
+    relaying_.erase(gone.id);
     detector_.forget(gone.id);
   }
   is_over_ = !contains(self_);
@@ -213,6 +215,7 @@ void Membership::install(View next, const std::vector<Gone>& reasons, Outbox& ou
   view_ = std::move(next);
   ids_ = ids_of(view_);
   live_ = live_members(view_);
+  relaying_ = relaying_members(view_);
   detector_.keep_only(view_);
   promised_.reset();
   takeover_.reset();
@@ -269,7 +272,7 @@ void Membership::settle(Instant now, Outbox& out) {
     watched_ = {};
     return;
   }
-  if (leave_ && !leave_->flushed && view_.members.at(self_).leaving) leave_.reset();
+  if (leave_ && has_done(view_.members.at(self_), leave_->step)) leave_.reset();
   const ProcessorId now_acting = acting();
   if (now_acting != obeyed_) {
     obeyed_ = now_acting;
@@ -349,6 +352,7 @@ void Membership::check_invariants() const {
   PHX_CHECK(!promised_ || *promised_ <= self_);
   PHX_CHECK(!watched_.contains(self_));
   PHX_CHECK(ids_ == ids_of(view_) && live_ == live_members(view_));
+  PHX_CHECK(relaying_ == relaying_members(view_));
   for (const auto& [id, gone] : detector_.suspected()) PHX_CHECK(concerns(id));
 }
 

@@ -47,8 +47,8 @@ class Membership {
   void start(Instant now, Outbox& out);
   /// A newcomer asked this processor. Answered by Admission with the same `request`.
   void admit(Instant now, const Member& newcomer, std::uint64_t request, Outbox& out);
-  /// This processor wants to leave: gets marked, or StayOn; with `flushed`, gets out.
-  void leave(Instant now, bool flushed, Outbox& out);
+  /// This processor wants to leave: gets marked, or StayOn; at last, gets out.
+  void leave(Instant now, LeaveStep step, Outbox& out);
   /// This processor's own channel to `accused` failed.
   void suspect(Instant now, ProcessorId accused, Departure why, std::string detail, Outbox& out);
   /// ... and works again.
@@ -64,31 +64,29 @@ class Membership {
   void on_message(Instant now, ProcessorId from, const ViewInstall& message, Outbox& out);
   void on_message(Instant now, ProcessorId from, const Fenced& message, Outbox& out);
   void on_timer(Instant now, Timer timer, Outbox& out);
-  /// A job of this number exists.
-  void note_job(JobId job);
+  void note_job(JobId job);  ///< One of this number exists.
   /// The number of a new job; 0: all are used up. REQUIRES is_coordinator().
   [[nodiscard]] JobId take_job_id();
 
   // Queries. References are valid until the next input.
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] bool contains(ProcessorId id) const { return view_.members.contains(id); }
-  /// The lowest id of the view; kNobody once everybody has left.
-  [[nodiscard]] ProcessorId coordinator() const;
+  [[nodiscard]] ProcessorId coordinator() const;  ///< The lowest id; kNobody: all have left.
   [[nodiscard]] bool is_coordinator() const { return coordinator() == self_ && !is_over_; }
   /// Numbers that `from` gives count: it is the coordinator, and nobody takes over from it.
   [[nodiscard]] bool may_number(ProcessorId from) const {
     return coordinator() == from && !promised_;
   }
-  /// The members of the view; and those of them that do not leave.
+  /// The members of the view; those of them that do not leave; these, and who still has vnodes.
   [[nodiscard]] const ProcessorSet& ids() const { return ids_; }
   [[nodiscard]] const ProcessorSet& live() const { return live_; }
+  [[nodiscard]] const ProcessorSet& relaying() const { return relaying_; }
   /// Whom this processor must observe, and report by suspect().
   [[nodiscard]] const ProcessorSet& watched() const { return watched_; }
   [[nodiscard]] ProcessorSet observers() const;  ///< Who watches this one, and would judge it.
-  /// `id` runs on the machine of this processor.
-  [[nodiscard]] bool shares_machine(ProcessorId id) const;
-  /// Ids given once that are no members (any more).
-  [[nodiscard]] ProcessorSet gone() const;
+  [[nodiscard]] bool shares_machine(ProcessorId id) const;  ///< With this processor.
+  [[nodiscard]] ProcessorSet gone() const;  ///< Ids given once that are no members (any more).
+  [[nodiscard]] ProcessorId last_given() const { return ProcessorId{view_.next_processor - 1}; }
   [[nodiscard]] Fenced fence() const;  ///< The answer to such a one.
   void check_invariants() const;
 
@@ -100,6 +98,7 @@ class Membership {
 
   void draft(ProcessorId from, const Admit& wish, Draft& draft);
   void draft(ProcessorId from, const Leave& wish, Draft& draft);
+  void draft_emptied(Instant now, Draft& draft, Outbox& out);
   void answer(Draft& draft, Outbox& out);
   void hold(Request request);
   void refuse_leave(ProcessorId from, Outbox& out);
@@ -128,8 +127,8 @@ class Membership {
   ProcessorId self_;
   MembershipOptions options_;
   View view_;
-  ProcessorSet ids_;  ///< These two follow the changes: made anew they cost the size of the mesh.
-  ProcessorSet live_;
+  ProcessorSet ids_;  ///< These three follow the changes: made anew they cost the mesh's size.
+  ProcessorSet live_, relaying_;
   ProcessorSet watched_;
   FailureDetector detector_;
   bool is_over_ = false;                 ///< Left or fenced: takes no input any more.
@@ -144,6 +143,8 @@ class Membership {
   ProcessorSet newer_;                          ///< Spoke before any view here had them.
   bool retry_armed_ = false;
   Instant office_opens_{};  ///< Wishes and deaths wait until then, and become one change.
+  ProcessorSet emptied_;    ///< Asked for that, and wait for others until then.
+  std::optional<Instant> emptied_due_;
 };
 
 }  // namespace phx::runtime

@@ -10,7 +10,7 @@ namespace phx::runtime {
 
 /// The view is new. `gone` and `changed` are against the one before. If self is gone: left.
 struct ViewInstalled {
-  std::vector<SharedMember> changed;  ///< Joined, or `leaving` is new.
+  std::vector<SharedMember> changed;  ///< Joined, or `leaving` or `emptied` is new.
   std::vector<ViewChange::Gone> gone;
   friend bool operator==(const ViewInstalled&, const ViewInstalled&) = default;
 };

@@ -17,6 +17,9 @@ struct MembershipOptions {
   Duration office_period = 10ms;
   /// ... plus this for each member that a change is sent to.
   Duration office_per_member = 20us;
+  /// Who has given all away waits so long for other leavers to come to that, and is out of the
+  /// trees together with them.
+  Duration emptied_wait = 500ms;
   std::uint32_t monitored = 2;  ///< Successors in the ring of ids that each processor watches.
   std::uint32_t id_gap = 256;   ///< Numbers left out after a coordinator's death: see Takeover.
   std::uint32_t members_max = 10000;  ///< [limit]

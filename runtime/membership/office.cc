@@ -14,8 +14,13 @@ struct Membership::Draft {
   std::vector<std::pair<ProcessorId, Admitted>> admitted;
   std::vector<ProcessorId> refused;  ///< Are the last that do not leave.
 
-  [[nodiscard]] bool is_changed(ProcessorId id) const {
-    return std::ranges::find(change.joined, id, &SharedMember::id) != change.joined.end();
+  /// What it says of this member so far.
+  std::optional<Member> take_change(ProcessorId id) {
+    const auto found = std::ranges::find(change.joined, id, &SharedMember::id);
+    if (found == change.joined.end()) return std::nullopt;
+    Member member = **found;
+    change.joined.erase(found);
+    return member;
   }
   [[nodiscard]] bool is_gone(ProcessorId id) const {
     return std::ranges::find(change.gone, id, &Gone::id) != change.gone.end();
@@ -25,7 +30,7 @@ struct Membership::Draft {
 /// What only the coordinator does: puts the dead out and fulfils wishes, all in one change.
 void Membership::do_office(Instant now, Outbox& out) {
   const bool has_dead = !detector_.suspected().empty();
-  const bool has_wishes = !requests_.empty() || !admissions_.empty() || leave_;
+  const bool has_wishes = !requests_.empty() || !admissions_.empty() || leave_ || !emptied_.empty();
   if (!has_dead && !has_wishes) return;
   if (now < office_opens_) return out.arm(Timer::kOffice, office_opens_);
   Draft draft{{}, live_, view_.next_processor, {}, {}};
@@ -40,7 +45,8 @@ void Membership::do_office(Instant now, Outbox& out) {
   for (const auto& [request, newcomer] : admissions_) {
     this->draft(self_, Admit{newcomer, request}, draft);
   }
-  if (leave_ && !leave_->flushed) this->draft(self_, *leave_, draft);
+  if (leave_ && leave_->step != LeaveStep::kRemove) this->draft(self_, *leave_, draft);
+  draft_emptied(now, draft, out);
   if (!draft.change.joined.empty() || !draft.change.gone.empty()) {
     office_opens_ = now + options_.office_period +
                     options_.office_per_member * static_cast<Duration::rep>(view_.members.size());
@@ -48,7 +54,7 @@ void Membership::do_office(Instant now, Outbox& out) {
   }
   answer(draft, out);
   // The last act of one that leaves: nothing else is in that change, for its successor repeats it.
-  if (leave_ && leave_->flushed) {
+  if (leave_ && leave_->step == LeaveStep::kRemove) {
     publish(ViewChange{0, {}, {Gone{self_, Departure::kLeft, {}}}}, out);
   }
 }
@@ -75,7 +81,7 @@ void Membership::draft(ProcessorId from, const Admit& wish, Draft& draft) {
   }
   Member member = wish.newcomer;
   member.id = ProcessorId{draft.next_processor++};
-  member.leaving = false;
+  member.leaving = member.emptied = false;
   draft.live.insert(member.id);
   answer(member.id, {});
   draft.change.joined.push_back(std::move(member));
@@ -84,19 +90,43 @@ void Membership::draft(ProcessorId from, const Admit& wish, Draft& draft) {
 void Membership::draft(ProcessorId from, const Leave& wish, Draft& draft) {
   const auto found = view_.members.find(from);
   if (found == view_.members.end() || draft.is_gone(from)) return;
-  if (wish.flushed) {
-    std::erase_if(draft.change.joined,
-                  [&](const SharedMember& member) { return member.id() == from; });
+  const Member& leaver = found->second;
+  if (has_done(leaver, wish.step)) return;
+  if (wish.step == LeaveStep::kRemove) {
+    draft.take_change(from);
     draft.change.gone.push_back(Gone{from, Departure::kLeft, {}});
     draft.live.erase(from);
+  } else if (leaver.leaving) {
+    emptied_.insert(from);
   } else if (draft.live == ProcessorSet{from}) {
     draft.refused.push_back(from);
-  } else if (!found->second.leaving && !draft.is_changed(from)) {
-    Member leaver = found->second;
-    leaver.leaving = true;
-    draft.change.joined.push_back(std::move(leaver));
+  } else {
+    Member marked = draft.take_change(from).value_or(leaver);
+    marked.leaving = true;
+    marked.emptied = marked.emptied || wish.step == LeaveStep::kEmptied;
+    draft.change.joined.push_back(std::move(marked));
     draft.live.erase(from);
   }
+}
+
+/// Each change of those who relay has all trees drawn anew. So leavers that have given all away go
+/// out of them together, if others come to that soon.
+void Membership::draft_emptied(Instant now, Draft& draft, Outbox& out) {
+  emptied_ = emptied_.common(relaying_);
+  for (const Gone& gone : draft.change.gone) emptied_.erase(gone.id);
+  if (emptied_.empty()) {
+    emptied_due_.reset();
+    return;
+  }
+  if (!emptied_due_) emptied_due_ = now + options_.emptied_wait;
+  const bool is_last = relaying_.minus(live_).minus(emptied_).empty();
+  if (!is_last && now < *emptied_due_) return out.arm(Timer::kOffice, *emptied_due_);
+  for (const ProcessorId id : std::exchange(emptied_, {}).ids()) {
+    Member leaver = view_.members.at(id);
+    leaver.emptied = true;
+    draft.change.joined.push_back(std::move(leaver));
+  }
+  emptied_due_.reset();
 }
 
 /// Behind the change itself, so that whoever gets an answer has the view.

@@ -31,7 +31,7 @@ void Takeover::on_report(ProcessorId from, const View& view) {
 
 ViewInstall Takeover::result(const FailureDetector& detector, std::uint32_t id_gap) const {
   ViewInstall install{best_, {}};
-  ++install.view.number;
+  install.view.relaying_since = ++install.view.number;
   // Two may take over at once, and one of them in vain: their new numbers must differ as well.
   const auto rank = static_cast<std::uint32_t>(
       std::distance(best_.members.begin(), best_.members.lower_bound(self_)));

@@ -14,11 +14,17 @@ void apply_change(View& view, const ViewChange& change) {
   PHX_CHECK(change.number == view.number + 1);
   view.number = change.number;
   view.next_job = std::max(view.next_job, change.next_job);
+  const auto relays = [&view](ProcessorId id) {
+    const auto found = view.members.find(id);
+    return found != view.members.end() && !found->second.emptied;
+  };
   for (const SharedMember& member : change.joined) {
+    if (relays(member.id()) == member->emptied) view.relaying_since = change.number;
     view.members.put(member);
     view.next_processor = std::max(view.next_processor, member.id().value + 1);
   }
   for (const ViewChange::Gone& gone : change.gone) {
+    if (relays(gone.id)) view.relaying_since = change.number;
     if (view.members.erase(gone.id) > 0 && gone.why != Departure::kLeft) ++view.line;
   }
 }
@@ -77,6 +83,19 @@ ProcessorSet live_members(const View& view) {
     if (!member.leaving) live.insert(id);
   }
   return live;
+}
+
+ProcessorSet relaying_members(const View& view) {
+  ProcessorSet relaying;
+  for (const auto& [id, member] : view.members) {
+    if (!member.emptied) relaying.insert(id);
+  }
+  return relaying;
+}
+
+bool has_done(const Member& leaver, LeaveStep step) {
+  if (step == LeaveStep::kMark) return leaver.leaving;
+  return step == LeaveStep::kEmptied && leaver.emptied;
 }
 
 ProcessorSet gone_members(const View& view) {

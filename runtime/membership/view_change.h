@@ -29,9 +29,12 @@ inline constexpr std::uint32_t kIdEnd = ~std::uint32_t{0};
 /// looked up in `reasons`.
 [[nodiscard]] ViewChange difference(const View& before, const View& after,
                                     const std::vector<ViewChange::Gone>& reasons);
-/// All members; and those that do not leave.
+/// All members; those that do not leave; these, and leavers that still have vnodes.
 [[nodiscard]] ProcessorSet ids_of(const View& view);
 [[nodiscard]] ProcessorSet live_members(const View& view);
+[[nodiscard]] ProcessorSet relaying_members(const View& view);
+/// What it wants is so already.
+[[nodiscard]] bool has_done(const Member& leaver, LeaveStep step);
 /// Ids that were given once and are no members (any more).
 [[nodiscard]] ProcessorSet gone_members(const View& view);
 

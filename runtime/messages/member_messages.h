@@ -18,6 +18,7 @@ struct View {
   std::uint32_t next_processor = 1;  ///< The id the next newcomer gets.
   std::uint32_t next_job = 1;        ///< The id the next job gets.
   std::uint64_t line = 0;            ///< Members that are gone without having left by themselves.
+  ViewNumber relaying_since = 0;  ///< From when on trees are over the members that they are over.
   friend bool operator==(const View&, const View&) = default;
 };
 
@@ -51,9 +52,15 @@ struct Admitted {
   ViewNumber view = 0;  ///< The first view with the newcomer in it.
   friend bool operator==(const Admitted&, const Admitted&) = default;
 };
-/// To the coordinator: mark me as leaving; or, if `flushed`, take me out.
+/// What a leaver wants, each after the one before. It may begin with the second.
+enum class LeaveStep : std::uint8_t {
+  kMark,     ///< To be marked as leaving, ...
+  kEmptied,  ///< ... and as having no vnodes any more, ...
+  kRemove,   ///< ... and to be taken out: nobody sends it anything more.
+};
+/// To the coordinator.
 struct Leave {
-  bool flushed = false;
+  LeaveStep step = LeaveStep::kMark;
   friend bool operator==(const Leave&, const Leave&) = default;
 };
 /// To the judge: `accuser` cannot reach `accused`. From the judge to a witness: try it as well.

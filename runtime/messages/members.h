@@ -18,7 +18,8 @@ struct Member {
   std::uint64_t incarnation = 0;       ///< Random, chosen by the process: tells two lives apart.
   std::vector<std::string> endpoints;  ///< "address:port", the preferred one first.
   std::string name;                    ///< The machine's name, for people.
-  bool leaving = false;                ///< Drains: gets no vnodes, no children, no new jobs.
+  bool leaving = false;                ///< Drains: gets no vnodes and no new jobs.
+  bool emptied = false;                ///< Has no vnodes any more: in no tree.
   friend bool operator==(const Member&, const Member&) = default;
 };
 

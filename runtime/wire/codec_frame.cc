@@ -21,8 +21,8 @@ void add(const runtime::Admitted& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_admitted(), sink);
 }
 void add(const runtime::Leave& in, pb::Frame& out, Sink& /*sink*/) {
-  const auto& [flushed] = in;
-  out.mutable_leave()->set_flushed(flushed);
+  const auto& [step] = in;
+  out.mutable_leave()->set_step(static_cast<pb::LeaveStep>(step));
 }
 void add(const runtime::Suspect& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_suspect(), sink);
@@ -197,7 +197,8 @@ runtime::Envelope read_member_envelope(const pb::Frame& in, Source& source) {
     case pb::Frame::kAdmitted:
       return read(in.admitted(), source);
     case pb::Frame::kLeave:
-      return runtime::Leave{in.leave().flushed()};
+      return runtime::Leave{
+          source.choice(in.leave().step(), runtime::LeaveStep::kRemove, "Leave.step")};
     case pb::Frame::kSuspect:
       return read(in.suspect(), source);
     case pb::Frame::kViewQuery:

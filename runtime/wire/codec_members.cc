@@ -3,12 +3,13 @@
 namespace phx::wire {
 
 void write(const runtime::Member& in, pb::Member& out, Sink& /*sink*/) {
-  const auto& [id, incarnation, endpoints, name, leaving] = in;
+  const auto& [id, incarnation, endpoints, name, leaving, emptied] = in;
   out.set_id(id.value);
   out.set_incarnation(incarnation);
   write_texts(endpoints, out.mutable_endpoints());
   write_text(name, out.mutable_name());
   out.set_leaving(leaving);
+  out.set_emptied(emptied);
 }
 
 runtime::Member read(const pb::Member& in, Source& source) {
@@ -16,16 +17,18 @@ runtime::Member read(const pb::Member& in, Source& source) {
           .incarnation = in.incarnation(),
           .endpoints = read_texts(in.endpoints(), source, "Member.endpoints"),
           .name = source.text(in.name(), "Member.name"),
-          .leaving = in.leaving()};
+          .leaving = in.leaving(),
+          .emptied = in.emptied()};
 }
 
 void write(const runtime::View& in, pb::View& out, Sink& sink) {
-  const auto& [number, members, next_processor, next_job, line] = in;
+  const auto& [number, members, next_processor, next_job, line, relaying_since] = in;
   out.set_number(number);
   for (const auto& entry : members) write(entry.second, *out.add_members(), sink);
   out.set_next_processor(next_processor);
   out.set_next_job(next_job);
   out.set_line(line);
+  out.set_relaying_since(relaying_since);
 }
 
 runtime::View read(const pb::View& in, Source& source) {
@@ -33,7 +36,8 @@ runtime::View read(const pb::View& in, Source& source) {
                      .members = {},
                      .next_processor = in.next_processor(),
                      .next_job = in.next_job(),
-                     .line = in.line()};
+                     .line = in.line(),
+                     .relaying_since = in.relaying_since()};
   ProcessorId before = kNobody;
   for (const pb::Member& member : in.members()) {
     const ProcessorId id{member.id()};

@@ -22,7 +22,8 @@ struct Store {
   }
   void draw(Drawing drawing, const ProcessorSet& children, const ProcessorSet& members) {
     next = children;
-    store.draw_anew(drawing, members);
+    store.draw_anew(drawing);
+    store.keep_only(members);
   }
   [[nodiscard]] ProcessorSet children(Drawing drawing) const {
     ProcessorSet set;

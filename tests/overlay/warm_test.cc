@@ -93,6 +93,26 @@ TEST_CASE("while long messages come nothing is warmed, for 2 s, and what carried
   CHECK(net.loaded_over[{p(3), p(1)}] == before);
 }
 
+TEST_CASE("nothing is warmed while a stream fills the interface, but then") {
+  Net net;
+  Survey& survey = net.surveys.at(p(1));
+  Survey::Outbox out;
+  Traffic traffic;
+  const auto stream = [&](std::uint64_t rate, Duration time) {
+    const std::uint64_t before = net.loaded_over[{p(5), p(1)}];
+    for (const Instant end = net.now + time; net.now < end;) {
+      traffic.taken += rate / 10;
+      survey.on_traffic(traffic);
+      survey.on_heard(net.now, p(5), 32 * kKiB, out);
+      net.take(p(1), out);
+      net.run_for(100ms);
+    }
+    return net.loaded_over[{p(5), p(1)}] - before;
+  };
+  CHECK(stream(kGigabit * 6 / 10, 10s) == 0);
+  CHECK(stream(kGigabit * 4 / 10, 5s) >= 512 * kKiB);
+}
+
 TEST_CASE("a new connection is cold again, and a near one need not be warm") {
   Net net;
   CHECK(net.hears(5, 64 * kKiB) == 512 * kKiB);

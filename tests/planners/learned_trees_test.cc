@@ -24,12 +24,11 @@ ProcessorId p(std::uint32_t number) {
 
 /// Learned trees of everybody who lives, over the same network.
 struct Mesh {
-  Mesh(const overlay::KnownNetwork& network, const ProcessorSet& live,
-       const ProcessorSet& leaving = {}) {
-    for (const ProcessorId id : live.united(leaving).ids()) {
+  Mesh(const overlay::KnownNetwork& network, const ProcessorSet& live) {
+    for (const ProcessorId id : live.ids()) {
       trees.emplace(id, LearnedTrees(id));
       trees.at(id).on_network(network);
-      trees.at(id).on_members(live, leaving);
+      trees.at(id).on_members(live);
     }
   }
   [[nodiscard]] TreeView view(ProcessorId at, ProcessorId root) {
@@ -172,33 +171,6 @@ TEST_CASE("whoever is in no site is a leaf, and changes nothing for the others")
   mesh.check_tree(p(31));  // a root that is in no site
 }
 
-TEST_CASE(
-    "whoever leaves is a leaf of its own site, below one who stays, and is a root as before") {
-  const auto network = support::three_sites(6);
-  ProcessorSet leaving;
-  for (std::uint32_t id = 1; id <= 18; id += 2) leaving.insert(p(id));
-  const ProcessorSet staying = network.processors().minus(leaving);
-  Mesh after(network, staying);
-  Mesh mesh(network, staying, leaving);
-  mesh.check_tree(p(8));
-  mesh.check_tree(p(5));  // it leaves
-  for (const ProcessorId id : leaving.ids()) {
-    const TreeView view = mesh.view(id, p(8));
-    CHECK(view.children.empty());
-    REQUIRE(view.parent.has_value());
-    CHECK(staying.contains(*view.parent));
-    CHECK(network.site_of(*view.parent) == network.site_of(id));
-  }
-  for (const ProcessorId id : staying.ids()) {
-    CHECK(mesh.view(id, p(8)).parent == after.view(id, p(8)).parent);
-    CHECK(mesh.view(id, p(8)).children.size() <= after.view(id, p(8)).children.size() + 1);
-  }
-  LearnedTrees alone(p(1));
-  alone.on_network(network);
-  alone.on_members({}, network.processors());
-  CHECK(!alone.view({p(1), TreeKind::kLearned, 0}).has_value());  // nobody stays
-}
-
 TEST_CASE("whoever has left is in no tree, and the ways of the others are still known") {
   const auto network = support::three_sites(6);
   ProcessorSet rest = network.processors();
@@ -213,6 +185,10 @@ TEST_CASE("whoever has left is in no tree, and the ways of the others are still 
     ++far;
   }
   CHECK(far >= 2);  // one to each other site at least
+  LearnedTrees gone(p(1));
+  gone.on_network(network);
+  gone.on_members(rest);
+  CHECK(!gone.view({p(8), TreeKind::kLearned, 0}).has_value());  // nor does it know one
 }
 
 TEST_CASE("a whole site is gone") {

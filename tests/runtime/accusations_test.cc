@@ -222,7 +222,7 @@ TEST_CASE("wishes that come together become one change of the view") {
   for (std::uint64_t i = 0; i < 20; ++i) {
     h.machine.admit(h.now, support::newcomer(600 + i), 10 + i, h.out);
   }
-  h.machine.on_message(h.now, p(3), Leave{false}, h.out);
+  h.machine.on_message(h.now, p(3), Leave{LeaveStep::kMark}, h.out);
   CHECK(h.machine.view().members.size() == 4);
 
   h.machine.on_timer(h.now + 11ms, Membership::Timer::kOffice, h.out);

@@ -106,7 +106,7 @@ bool is_flush_answer(const Envelope& envelope) {
 }
 bool is_farewell(const Envelope& envelope) {
   const auto* leave = std::get_if<Leave>(&envelope);
-  return leave != nullptr && leave->flushed;
+  return leave != nullptr && leave->step == LeaveStep::kRemove;
 }
 
 }  // namespace

@@ -19,11 +19,11 @@ TEST_SUITE_BEGIN("runtime/membership");
 
 TEST_CASE("the last member that does not leave is told to stay, whoever it is") {
   Harness h(1, 3);
-  h.message(2, Leave{false});
-  h.message(3, Leave{false});
+  h.message(2, Leave{LeaveStep::kMark});
+  h.message(3, Leave{LeaveStep::kMark});
   static_cast<void>(h.out.take());
 
-  h.machine.leave(h.now + 100ms, false, h.out);
+  h.machine.leave(h.now + 100ms, LeaveStep::kMark, h.out);
 
   const auto events = h.take_events<Membership::StayOn>();
   REQUIRE(events.size() == 1);
@@ -36,7 +36,7 @@ TEST_CASE("a refusal to leave counts only from the coordinator, and for whoever 
   h.message(1, LeaveRefused{p(2), "stay"});
   CHECK(h.take_events<Membership::StayOn>().empty());
 
-  h.machine.leave(h.now, false, h.out);
+  h.machine.leave(h.now, LeaveStep::kMark, h.out);
   h.message(3, LeaveRefused{p(2), "stay"});
   CHECK(h.take_events<Membership::StayOn>().empty());
   h.message(1, LeaveRefused{p(2), "stay"});
@@ -61,7 +61,7 @@ TEST_CASE("a change says how far the numbers of jobs have come") {
   Harness h(1, 3);
   CHECK(h.machine.take_job_id() == JobId{1});
 
-  h.message(2, Leave{false});
+  h.message(2, Leave{LeaveStep::kMark});
 
   const auto changes = h.take<ViewChange>();
   REQUIRE(!changes.empty());

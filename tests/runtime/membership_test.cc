@@ -145,25 +145,9 @@ TEST_CASE("who missed a change asks whoever has made the latest one: the others 
   CHECK(h.take_receivers<ViewReport>() == std::vector{p(3)});
 }
 
-TEST_CASE("leaving takes two steps: marked first, then gone") {
-  Harness h(1, 3);
-
-  h.message(3, Leave{false});
-  CHECK(h.machine.live() == ProcessorSet{p(1), p(2)});
-  CHECK(h.machine.contains(p(3)));
-  h.take<ViewChange>();
-  h.message(3, Leave{true});
-
-  CHECK(!h.machine.contains(p(3)));
-  CHECK(h.machine.view().line == 0);  // nobody has died
-  const auto changes = h.take<ViewChange>();
-  REQUIRE(changes.size() == 2);  // the leaver hears it as well
-  CHECK(changes[1].first == p(3));
-}
-
 TEST_CASE("a coordinator that leaves puts itself out, and the next one repeats its last words") {
   Harness first(1, 3);
-  first.machine.leave(first.now, true, first.out);
+  first.machine.leave(first.now, LeaveStep::kRemove, first.out);
   const auto changes = first.take<ViewChange>();
   REQUIRE(changes.size() == 2);
   CHECK(!first.machine.is_coordinator());
@@ -378,7 +362,7 @@ TEST_CASE("a fence by a member ends this processor, a fence by a stranger does n
 
 TEST_CASE("a leaver that is fenced has left") {
   Harness h(3, 3);
-  h.machine.leave(h.now, true, h.out);
+  h.machine.leave(h.now, LeaveStep::kRemove, h.out);
   h.take<Leave>();
 
   h.message(1, Fenced{12, "you are gone"});

@@ -70,10 +70,12 @@ class MemberNet {
     ask(incarnation);
   }
   void leave(ProcessorId id) {
-    input(id, [this](Membership& m, Membership::Outbox& out) { m.leave(now_, false, out); });
-    at(now_ + 500ms, [this, id] {
-      input(id, [this](Membership& m, Membership::Outbox& out) { m.leave(now_, true, out); });
-    });
+    const auto wish = [this, id](runtime::LeaveStep step) {
+      input(id, [&](Membership& m, Membership::Outbox& out) { m.leave(now_, step, out); });
+    };
+    wish(runtime::LeaveStep::kMark);
+    at(now_ + 250ms, [wish] { wish(runtime::LeaveStep::kEmptied); });
+    at(now_ + 500ms, [wish] { wish(runtime::LeaveStep::kRemove); });
   }
   void kill(ProcessorId id) {
     One& one = all_.at(id);

@@ -398,8 +398,12 @@ VnodeParcel RandomMessages::parcel() {
 }
 
 Member RandomMessages::member(ProcessorId id) {
-  return {
-      .id = id, .incarnation = number(), .endpoints = texts(), .name = text(), .leaving = flip()};
+  return {.id = id,
+          .incarnation = number(),
+          .endpoints = texts(),
+          .name = text(),
+          .leaving = flip(),
+          .emptied = flip()};
 }
 
 View RandomMessages::view() {

@@ -17,7 +17,7 @@ Envelope RandomMessages::member_envelope(std::size_t kind) {
     case 2:
       return Admitted{number(), processor(), text(), number()};
     case 3:
-      return Leave{flip()};
+      return Leave{choice(LeaveStep::kRemove)};
     case 4:
       return Suspect{processor(), choice(Departure::kSilent), text(), processor()};
     case 5:
