@@ -105,7 +105,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   const View& view = membership.view();
   members = membership.ids();
   staying = membership.live();
-  relaying = membership.relaying();
+  const ProcessorSet relayed = std::exchange(relaying, membership.relaying());
   warm_roots.on_members(members);
   channels.expect(now, membership.last_given());
   note_changed(change);
@@ -136,7 +136,10 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   const bool were_planned = trees.drop_planned();
   consider_leaving();
   trees.keep_only(members);
-  if (view.relaying_since == view.number) adapt_trees();
+  // One event may stand for several changes.
+  const bool is_drawn = relaying == relayed &&
+                        trees.drawing() == drawing_of(survey.version().number, view.relaying_since);
+  is_drawn ? adapt_agm() : adapt_trees();
   if (were_planned) draw_anew();
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_view(surroundings, change.changed, departed, out);

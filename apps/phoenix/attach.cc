@@ -120,6 +120,10 @@ int show_log(const JobOptions& options) {
   const std::string& log = logged->record.log;
   Tail tail(log);
   if (!tail.is_open()) return fail("cannot read " + log + ": " + std::strerror(errno));
+  if (logged->record.is_outdated) {
+    fail("this is what " + name + " of an earlier mesh " + options.mesh + " has written; " + name +
+         " of the present one was not started here with run --detach");
+  }
   if (options.follows) return follow_log(tail, options.mesh, job.value(), logged->file);
   const Status shown = tail.show();
   if (!shown.ok()) return cannot_show(shown.error());

@@ -92,8 +92,11 @@ std::string what_is_wrong(const CLI::App* tool, const CLI::Error& error) {
   }
   const bool has_no_verb = !words.empty() && !verbs_of(*last).empty();
   // An option that is not known leaves what is required behind it unread.
-  if (is_option) {
-    what = "there is no option '" + option + "'" + nearest(option, options_of(*last));
+  const std::vector<std::string> known = options_of(*last);
+  if (is_option && std::ranges::find(known, option) != known.end()) {
+    what = "'" + option + "' goes behind the command";
+  } else if (is_option) {
+    what = "there is no option '" + option + "'" + nearest(option, known);
   } else if (has_no_verb) {
     what = "there is no '" + first + "'" + nearest(first, verbs_of(*last));
   }

@@ -53,6 +53,7 @@ runtime::JobSpec make_spec(const RunOptions& options) {
   spec.command = options.command;
   spec.processors_max = processors_of(options);
   spec.balance = !options.no_balance;
+  spec.fixed = options.is_mpi;
   spec.trees = options.tree;
   spec.detached = options.is_detached;
   spec.has_input = options.passes_input;

@@ -43,7 +43,8 @@ std::string listed(const std::vector<std::string>& endpoints) {
 Result<Session> connect_to(const std::string& name, const std::vector<std::string>& endpoints) {
   Result<MeshDir> dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
-  const std::string start = "phoenix up --local 4" + (name == "default" ? "" : " --mesh " + name);
+  const std::string which = name == "default" ? "" : " --mesh " + name;
+  const std::string start = "phoenix up --local 4" + which;
   if (!dir.value().has_key() || endpoints.empty()) {
     return Error{ErrorCode::kNotFound,
                  "no mesh '" + name + "' runs here" + other_meshes(name) + "; start one: " + start};
@@ -63,7 +64,7 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
   }
   return Error{ErrorCode::kUnavailable,
                "no daemon of mesh '" + name + "' answers (" + client.error().what +
-                   "); if it is gone for good: phoenix down, then " + start};
+                   "); if it is gone for good: phoenix down" + which + ", then " + start};
 }
 
 Result<Session> connect(const std::string& name, const Choice& choice) {

@@ -153,7 +153,24 @@ int run_seeds(const SimOptions& options, sim::ChurnOptions run, bool with_deaths
   return totals.bad == 0 ? kOk : kFailed;
 }
 
+/// What is wrong with the options together; empty: nothing. Bounds of costs are for these sizes.
+std::string wrong_with(const SimOptions& options) {
+  const bool has_costs = options.scenario == "costs";
+  const bool has_size = has_costs || options.scenario == "mesh";
+  if (!has_size && options.processors != 0) {
+    return "--processors is for the scenarios costs and mesh; the others draw how many, or read it "
+           "from --topology";
+  }
+  if (!has_size && options.json) return "--json is for the scenarios costs and mesh";
+  if (options.processors == 0) return {};
+  const bool is_bounded = !has_costs || options.processors == 16 || options.processors >= 64;
+  if (options.processors % 4 == 0 && options.processors >= 16 && is_bounded) return {};
+  return "--processors: " + std::to_string(options.processors) + " is no multiple of 4 from " +
+         (has_costs ? "64 on, nor 16" : "16 on");
+}
+
 int simulate(const SimOptions& options) {
+  if (const std::string wrong = wrong_with(options); !wrong.empty()) return fail(wrong, kUsage);
   if (options.scenario == "churn") return run_seeds(options, sim::ChurnOptions::full(), false);
   if (options.scenario == "churn-small") {
     return run_seeds(options, sim::ChurnOptions::small(), false);
@@ -199,9 +216,10 @@ void add_sim(CLI::App& tool, Action& chosen) {
       ->capture_default_str();
   verb->add_option("--topology", options->topology,
                    "The network, as a topology file; see runtime/sim/README.md");
-  verb->add_option(
-      "--processors", options->processors,
-      "Of costs and mesh: how many, a multiple of 4; costs: 16, 64, 256 and 1024, if left out");
+  verb->add_option("--processors", options->processors,
+                   "Of costs and mesh: how many, a multiple of 4, 16 at least (costs: 16, or 64 at "
+                   "least); costs: "
+                   "16, 64, 256 and 1024, if left out");
   verb->add_flag("--json", options->json, "Of costs and mesh: as JSON, with each kind of message");
   verb->add_flag("--trace", options->trace, "Print everything that happens");
   verb->add_flag("--wire", options->wire, "Turn all messages into bytes and back on their way");

@@ -16,8 +16,11 @@ constexpr std::int32_t kSignalExitBase = 128;  // The shells' convention.
 constexpr const char* kUnfinished =
     "it had not called finish(), and the others would wait for its vnodes for ever; a session that "
     "ends by an exception or by exit() is not finished";
+constexpr const char* kUnfinishedRank =
+    "it had not called MPI_Finalize, and the others would wait for it for ever";
 constexpr const char* kNeverAttached =
     "it had not attached, as others of the job have; every process needs a phx::Session";
+constexpr const char* kNoRank = "it had not called MPI_Init, as others of the job have";
 
 bool takes_part(Stage stage) {
   return stage == Stage::kStarting || stage == Stage::kAttached;
@@ -78,11 +81,16 @@ bool JobLife::is_ending() const {
 std::string JobLife::describe(const Surroundings& around, ProcessorId processor) const {
   const auto found = around.view.members.find(processor);
   const bool has_name = found != around.view.members.end() && !found->second.name.empty();
-  return to_string(processor) + (has_name ? " (" + found->second.name + ")" : "");
+  std::string text = to_string(processor) + (has_name ? " (" + found->second.name + ")" : "");
+  if (!start_.spec.fixed || !start_.processors.contains(processor)) return text;
+  const ProcessorSet before = start_.processors.common(ProcessorSet::range(kNobody, processor));
+  return "rank " + std::to_string(before.size() - 1) + " at " + text;
 }
 
 bool JobLife::is_chosen(const Surroundings& around) const {
-  if (start_.processors.contains(self_) || start_.spec.processors_max == 0) return true;
+  if (start_.processors.contains(self_)) return true;
+  if (start_.spec.fixed) return false;
+  if (start_.spec.processors_max == 0) return true;
   const ProcessorSet running =
       stages_.ids_where([](const JobStage& one) { return takes_part(one.stage); })
           .common(around.staying);
@@ -92,7 +100,7 @@ bool JobLife::is_chosen(const Surroundings& around) const {
 
 void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
   if (stage_ != Stage::kNone) return;
-  if (around.leaving) {
+  if (around.leaving && !start_.spec.fixed) {
     // Chosen before it was known to leave: nobody must wait for its process.
     const JobStage* self = stages_.find(self_);
     const bool is_expected = self != nullptr && self->stage == Stage::kStarting;
@@ -152,7 +160,10 @@ void JobLife::on_attached(const Surroundings& around, ApplicationId application,
 
 void JobLife::on_finish(const Surroundings& around, const AppFinish& finish, JobOutbox& out) {
   if (finish.abort) {
-    end(around, finish.code, describe(around, self_) + " asked for the end: " + finish.reason, out);
+    abort_ = Exit{finish.code, 0, false, finish.reason, true};
+    if (!has_process_) return on_exit(around, {}, out);
+    // Its exit is told when all is read that it wrote before.
+    out.report(Effect{SignalProcess{id(), SIGTERM, config_.kill_grace}});
     return;
   }
   // A retired process says it is done, too; that says nothing about the job.
@@ -162,10 +173,13 @@ void JobLife::on_finish(const Surroundings& around, const AppFinish& finish, Job
 void JobLife::on_exit(const Surroundings& around, Exit exit, JobOutbox& out) {
   application_.reset();
   app_waiting_.clear();
+  if (abort_) exit = *abort_;
   // Who was told to end holds nothing any more.
   exit.finished = exit.finished || stage_ == Stage::kFinished || is_retired_;
   const bool well = exit.code == 0 && exit.signal == 0;
-  if (well && attached_once_ && !exit.finished) exit.detail = kUnfinished;
+  if (well && attached_once_ && !exit.finished) {
+    exit.detail = start_.spec.fixed ? kUnfinishedRank : kUnfinished;
+  }
   const bool just_left =
       around.leaving && is_retired_ && (well || is_signalled_ || !attached_once_);
   out.disarm(JobTimer{JobTimer::Kind::kAttach, id(), {}});
@@ -230,13 +244,17 @@ std::optional<JobEnd> JobLife::failure_at(const Surroundings& around, ProcessorI
   Exit exit = found->exit;
   std::int32_t code = exit.signal != 0 ? kSignalExitBase + exit.signal : exit.code;
   if (code == 0) {
-    if (is_joint && !exit.finished && exit.detail.empty()) exit.detail = kNeverAttached;
+    if (is_joint && !exit.finished && exit.detail.empty()) {
+      exit.detail = start_.spec.fixed ? kNoRank : kNeverAttached;
+    }
     if (exit.detail.empty()) return std::nullopt;
     code = 1;
   }
+  const std::string who = describe(around, processor);
+  if (exit.aborted) return JobEnd{id(), code, who + " asked for the end: " + exit.detail};
   return JobEnd{
       id(), code,
-      "the application at " + describe(around, processor) + " " + runtime::describe(exit)};
+      (start_.spec.fixed ? "" : "the application at ") + who + " " + runtime::describe(exit)};
 }
 
 void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {

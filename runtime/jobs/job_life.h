@@ -134,6 +134,7 @@ class JobLife {
   bool has_process_ = false;  ///< The daemon started it (else it attached by itself).
   bool is_retired_ = false;
   bool is_signalled_ = false;  ///< Was told to end by a signal, before it attached.
+  std::optional<Exit> abort_;  ///< Asked for by the process here, which is to end.
   bool attached_once_ = false;
   std::string app_waiting_;
   JobStages stages_;          ///< Of all processors, this one included.

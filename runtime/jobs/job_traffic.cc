@@ -39,13 +39,15 @@ JobTraffic::JobTraffic(ProcessorId self, const JobStart& start, const DaemonConf
              {config.state_piece_bytes, config.state_window_bytes, config.state_receivers,
               config.share_rule}),
       balance_(start.spec.balance),
+      fixed_(start.spec.fixed),
       style_(planners::tree_style(start.spec.trees).value_or(planners::kLearnedStyle)),
       home_(start.home),
       reduction_(self, {}) {}
 
+/// Nobody is ready for vnodes that stay where they are.
 Standing JobTraffic::standing(const Surroundings& around) const {
-  return {ready_.common(around.staying), around.members.minus(ProcessorSet{self_}), around.leaving,
-          ending_, around.network};
+  return {fixed_ ? ProcessorSet{} : ready_.common(around.staying),
+          around.members.minus(ProcessorSet{self_}), around.leaving, ending_, around.network};
 }
 
 void JobTraffic::on_attached(const Surroundings& around, ApplicationId application,
@@ -489,8 +491,12 @@ bool JobTraffic::is_empty() const {
 }
 
 std::string JobTraffic::waiting(const Surroundings& around) const {
+  const VnodeSet own = router_.map().owned_by(self_);
+  if (fixed_ && around.leaving && !own.empty()) {
+    return "rank " + to_string(own) + " to end, which stays where it is";
+  }
   const std::string moves = mover_.waiting(router_, standing(around));
-  if (!moves.empty() || !around.leaving || !router_.map().owned_by(self_).empty()) return moves;
+  if (!moves.empty() || !around.leaving || !own.empty()) return moves;
   if (const std::size_t held = reduction_.held().size(); held > 0) {
     return "reductions that pass here, to go on: " + std::to_string(held);
   }

@@ -75,8 +75,7 @@ class JobTraffic {
 
   // Queries.
   [[nodiscard]] const Router& router() const { return router_; }
-  /// Nothing of the job is here any more: a leaver may go.
-  [[nodiscard]] bool is_empty() const;
+  [[nodiscard]] bool is_empty() const;  ///< Nothing of the job is here: a leaver may go.
   /// Vnodes are on their way to other processors, which may refuse them.
   [[nodiscard]] bool gives() const { return mover_.gives(); }
   [[nodiscard]] std::string waiting(const Surroundings& around) const;
@@ -130,6 +129,7 @@ class JobTraffic {
   Router router_;
   Mover mover_;
   bool balance_;
+  bool fixed_;                 ///< No vnode moves.
   planners::TreeStyle style_;  ///< Of the trees of its collectives.
   bool ending_ = false;
   bool has_cast_ = false;         ///< The process has, since it was told of other trees.

@@ -22,6 +22,8 @@ struct JobSpec {
   std::string name;                      ///< For `phoenix ps`.
   std::uint32_t processors_max = 0;      ///< 0: all, also those that join later.
   bool balance = true;  ///< Fair shares; off: only assume/release of the application move vnodes.
+  /// Each vnode stays where it begins until its process ends, as MPI ranks do.
+  bool fixed = false;
   Duration attach_timeout = 30s;  ///< An application that has not attached by then fails.
   bool detached = false;          ///< Goes on when its tool goes away; another one may come.
   bool has_input = false;         ///< The first process gets standard input from a tool.
@@ -36,6 +38,7 @@ struct Exit {
   std::int32_t signal = 0;  ///< Not 0: killed by it.
   bool finished = false;    ///< It had told the library that it was done.
   std::string detail;       ///< E.g. why it could not be started.
+  bool aborted = false;     ///< It had asked for the end of the job, because of `detail`.
   friend bool operator==(const Exit&, const Exit&) = default;
 };
 /// To the coordinator: number this job. Answered by a JobStart or JobRefused.

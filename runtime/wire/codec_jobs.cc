@@ -29,7 +29,7 @@ Stages read_stages(const Entries<pb::ProcessorStage>& in, Source& source, const 
 }
 
 void write(const runtime::JobSpec& in, pb::JobSpec& out, Sink& /*sink*/) {
-  const auto& [vnodes, command, environment, directory, name, processors_max, balance,
+  const auto& [vnodes, command, environment, directory, name, processors_max, balance, fixed,
                attach_timeout, detached, has_input, trees] = in;
   out.set_vnodes(vnodes);
   write_texts(command, out.mutable_command());
@@ -38,6 +38,7 @@ void write(const runtime::JobSpec& in, pb::JobSpec& out, Sink& /*sink*/) {
   write_text(name, out.mutable_name());
   out.set_processors_max(processors_max);
   out.set_balance(balance);
+  out.set_fixed(fixed);
   out.set_attach_timeout(duration_number(attach_timeout));
   out.set_detached(detached);
   out.set_has_input(has_input);
@@ -53,6 +54,7 @@ runtime::JobSpec read(const pb::JobSpec& in, Source& source) {
           .name = source.text(in.name(), "JobSpec.name"),
           .processors_max = in.processors_max(),
           .balance = in.balance(),
+          .fixed = in.fixed(),
           .attach_timeout = source.duration(in.attach_timeout(), "JobSpec.attach_timeout"),
           .detached = in.detached(),
           .has_input = in.has_input(),
@@ -92,10 +94,11 @@ runtime::JobStart read(const pb::JobStart& in, Source& source) {
 namespace {
 
 void write_exit(const runtime::Exit& in, pb::Exit* out) {
-  const auto& [code, signal, finished, detail] = in;
+  const auto& [code, signal, finished, detail, aborted] = in;
   out->set_code(code);
   out->set_signal(signal);
   out->set_finished(finished);
+  out->set_aborted(aborted);
   write_text(detail, out->mutable_detail());
 }
 
@@ -118,7 +121,8 @@ runtime::JobStage read(const pb::JobStage& in, Source& source) {
           .exit = {.code = exit.code(),
                    .signal = exit.signal(),
                    .finished = exit.finished(),
-                   .detail = source.text(exit.detail(), "Exit.detail")},
+                   .detail = source.text(exit.detail(), "Exit.detail"),
+                   .aborted = exit.aborted()},
           .change = in.change(),
           .written = in.written(),
           .taken = in.taken()};

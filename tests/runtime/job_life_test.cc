@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,9 @@ struct Harness {
       staying.insert(id);
     }
     view.next_processor = 4;
+  }
+  explicit Harness(ProcessorId at, JobStart start) : Harness(at) {
+    life = JobLife(at, std::move(start), {});
   }
   static JobStart start() {
     JobSpec spec;
@@ -254,6 +258,59 @@ TEST_CASE("who finds that a job is over tells its home, and only that one tells 
   REQUIRE(found.size() == 1);
   CHECK(found[0].first == kHome);
   CHECK(home.sent<JobEnd>().size() == 2);
+}
+
+TEST_CASE("what a process wrote before it asked for the end comes before the end") {
+  Harness writer(kOther);
+  writer.life.consider_start(writer.around(), writer.out);
+  writer.life.on_attached(writer.around(), ApplicationId{1}, writer.out);
+  static_cast<void>(writer.out.take());
+
+  writer.life.on_finish(writer.around(), {true, 5, "bad cell"}, writer.out);
+  CHECK(!writer.life.ended());
+  const auto told = support::effects<SignalProcess>(writer.out.take());
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].escalate_after == DaemonConfig{}.kill_grace);
+
+  writer.writes();
+  writer.life.on_exit(writer.around(), {0, SIGTERM, false, ""}, writer.out);
+  const auto said = writer.sent<JobStage>();
+  REQUIRE(said.size() == 1);
+  const JobStage& stage = said[0].second;
+  CHECK(stage.written == 1);
+  CHECK(stage.exit == Exit{5, 0, false, "bad cell", true});
+
+  Harness h(kHome);
+  h.is_followed();
+  h.life.on_stage(h.around(), kOther, stage, h.out);
+  CHECK(!h.life.ended());
+  h.comes(kOther, 1);
+  h.reads();
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->code == 5);
+  CHECK(h.life.ended()->reason == "p2 asked for the end: bad cell");
+}
+
+TEST_CASE("ranks stay: a leaver starts its own, and nobody starts another one") {
+  JobStart start = Harness::start();
+  start.spec.fixed = true;
+  start.spec.vnodes = start.spec.processors_max = 2;
+  start.processors = {kHome, kOther};
+  Harness spare(kThird, start);
+  spare.leaves(kOther);
+  spare.life.consider_start(spare.around(), spare.out);
+  CHECK(support::effects<Spawn>(spare.out.take()).empty());
+
+  Harness leaver(kOther, start);
+  leaver.leaves(kOther);
+  leaver.life.consider_start(leaver.around(), leaver.out);
+  CHECK(support::effects<Spawn>(leaver.out.take()).size() == 1);
+
+  Harness home(kHome, start);
+  home.is_followed();
+  home.life.on_stage(home.around(), kOther, {kJob, Stage::kExited, {1, 0, false, ""}, 1}, home.out);
+  REQUIRE(home.life.ended());
+  CHECK(home.life.ended()->reason == "rank 1 at p2 ended with exit code 1");
 }
 
 TEST_CASE("a process tells a new home its stage again") {

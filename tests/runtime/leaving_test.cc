@@ -348,6 +348,39 @@ TEST_CASE("a leaver that becomes coordinator meanwhile goes when all have its la
   CHECK(!it.net.daemon(it.kDeaf).view().members.contains(it.kAsked));
 }
 
+TEST_CASE("whoever has left is in no tree, also where the view that said so was missed") {
+  constexpr ProcessorId kLast{6};
+  DaemonNet net(6);
+  overlay::KnownNetwork network;
+  network.sites.push_back({"", ProcessorSet::range(kCoordinator, kLast), 1ms});
+  net.daemon(kSender).know(net.now(), network);
+  const auto is_child = [&] {  // of the sender, in any tree of those who stay
+    bool any = false;
+    for (std::uint32_t root = 1; root < kLast.value; ++root) {
+      net.ask(kSender, StatusRequest{false, {}, {ProcessorId{root}, SizeClass{4}}});
+      net.run();
+      const ProcessorStatus one = net.replies<StatusReply>().back().processors.at(0);
+      REQUIRE(one.id == kSender);
+      REQUIRE(!one.asked_trees.empty());
+      for (const TreeStatus& tree : one.asked_trees) {
+        any = any || std::ranges::find(tree.children, kLast) != tree.children.end();
+      }
+    }
+    return any;
+  };
+  REQUIRE(is_child());
+  // It missed the view in which p6 was emptied, and the next one, in which p6 was gone.
+  View third;
+  third.number = 3;
+  third.next_processor = kLast.value + 1;
+  third.relaying_since = 2;
+  for (std::uint32_t id = 1; id < kLast.value; ++id) {
+    third.members.put(Member{ProcessorId{id}, 1000 + id, {to_string(ProcessorId{id})}, "", false});
+  }
+  net.slip_in(kCoordinator, kSender, ViewInstall{third, {{kLast, Departure::kLeft, {}}}});
+  CHECK(!is_child());
+}
+
 TEST_CASE("a coordinator that leaves does not wait for those who are silent for 5 s") {
   LastWord it;
   it.net.run_for(4s);

@@ -439,6 +439,7 @@ JobSpec RandomMessages::spec() {
           .name = text(),
           .processors_max = number32(),
           .balance = flip(),
+          .fixed = flip(),
           .attach_timeout = duration(),
           .detached = flip(),
           .has_input = flip(),
@@ -457,7 +458,11 @@ JobStart RandomMessages::job_start() {
 JobStage RandomMessages::job_stage() {
   return {.job = job(),
           .stage = choice(Stage::kExited),
-          .exit = {.code = code(), .signal = code(), .finished = flip(), .detail = text()},
+          .exit = {.code = code(),
+                   .signal = code(),
+                   .finished = flip(),
+                   .detail = text(),
+                   .aborted = flip()},
           .change = number(),
           .written = number(),
           .taken = number()};

@@ -72,17 +72,17 @@ void Process::end() {
 void Process::abort(int code, const std::string& text) {
   const int shown = code > 0 && code <= 255 ? code : 1;
   std::fflush(nullptr);
-  if (!tell_launcher("abort " + std::to_string(shown) + " " + text)) {
-    std::fprintf(stderr, "%s\n", text.c_str());
-    if (running() != nullptr) {
-      try {
-        running()->core_->engine.close(
-            [&](runtime::Endpoint& endpoint) { endpoint.abort(shown, text); });
-      } catch (const phx::Failure&) {
-        // The job is over already.
-      }
+  bool is_told = tell_launcher("abort " + std::to_string(shown) + " " + text);
+  if (!is_told && running() != nullptr) {
+    Engine& engine = running()->core_->engine;
+    try {
+      engine.close([&](runtime::Endpoint& endpoint) { endpoint.abort(shown, text); });
+      is_told = !engine.has_daemon_inside();  // The tool that follows the job says it.
+    } catch (const phx::Failure&) {
+      // The job is over already.
     }
   }
+  if (!is_told) std::fprintf(stderr, "%s\n", text.c_str());
   ::_exit(shown);
 }
 
