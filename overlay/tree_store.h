@@ -31,7 +31,8 @@ class TreeStore {
     if (former_.size() > kFormerMost) former_.pop_back();
     drawing_ = drawing;
   }
-  /// Others are in no tree that was drawn before.
+  /// Copies that are under way along a former drawing go to nobody else. To be called with every
+  /// view, after draw_anew().
   void keep_only(const ProcessorSet& members) {
     for (auto& [name, views] : former_) {
       for (auto& [id, view] : views) {

@@ -145,8 +145,12 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
             core_->tools.on_status(now, client, m, view, own, tools);
           },
           [&](const NetworkRequest&) {
-            const overlay::Survey& known = core_->survey;
-            core_->effect(Reply{client, overlay::NetworkUpdate{known.version(), known.network()}});
+            const overlay::Survey& survey = core_->survey;
+            const overlay::KnownNetwork& all = survey.network();  // also those that have gone
+            core_->effect(Reply{
+                client,
+                overlay::NetworkUpdate{
+                    survey.version(), all.restricted_to(all.processors().common(core_->members))}});
           },
           [&](const DrainRequest& m) {
             core_->tools.on_drain(now, client, m, view, core_->status(), tools);

@@ -152,7 +152,7 @@ void Daemon::Core::absorb(JobOutbox& out) {
                             warm_roots.on_used(now, use.tree);
                             const bool is_own = use.tree.kind == TreeKind::kLatency ||
                                                 use.tree.kind == TreeKind::kBandwidth;
-                            if (phase != Phase::kMember || !is_own) return;
+                            if (!relays() || !is_own) return;
                             overlay::TreeForest::Outbox changes;
                             forest.use(now, use.tree, changes);
                             absorb(changes);

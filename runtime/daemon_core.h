@@ -119,7 +119,7 @@ struct Daemon::Core {
   Jobs jobs;
   Tools tools;
   Phase phase = Phase::kMember;
-  bool has_asked = false;     ///< To be marked as emptied.
+  bool has_asked = false;     ///< To be marked as emptied. What comes then is served past trees.
   bool has_to_stop = false;   ///< Was told to end: leaves as soon as it may.
   ViewNumber asked_in = 0;    ///< The view in which it asked for that last.
   bool is_removed = false;    ///< Out of the view, and without jobs: ends soon.
@@ -130,7 +130,7 @@ struct Daemon::Core {
   ProcessorSet refused;       ///< In kOut: nothing is taken from them.
   ProcessorSet flushing;      ///< In kFlushing: have not answered yet.
   ChannelMarks awaited;       ///< In kSettling and when the mesh ends: what must have arrived.
-  ProcessorSet flush_askers;  ///< Leavers whose leaving is not known here yet.
+  ProcessorSet flush_askers;  ///< Emptied leavers that are not known here to be that yet.
   ProcessorSet orderers;      ///< Told this processor to leave, and hear of a refusal.
   Queue<std::pair<ProcessorId, Envelope>, 4> inbox;  ///< To be handled in this step.
   std::vector<Effect> effects;

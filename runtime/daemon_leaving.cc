@@ -64,7 +64,7 @@ void Daemon::Core::consider_leaving() {
     survey.leave(now, last);
     absorb(last);
   }
-  for (const ProcessorId asker : flush_askers.minus(staying).ids()) {
+  for (const ProcessorId asker : flush_askers.minus(relaying).ids()) {
     send(asker, Flush{true});
     flush_askers.erase(asker);
   }
@@ -80,8 +80,8 @@ void Daemon::Core::on_flush(ProcessorId from, bool answer) {
     // Who acknowledges this knows what was taken from it. Else, with a link that breaks now, it
     // would get back what was passed on here, when it sees this processor out of the view.
     send(from, Heartbeat{});
-  } else if (staying.contains(from)) {
-    // Its leaving is not known here yet: it could still be given things.
+  } else if (relaying.contains(from)) {
+    // That it is emptied is not known here yet: it could still be given things.
     flush_askers.insert(from);
   } else {
     send(from, Flush{true});
@@ -185,6 +185,7 @@ void Daemon::Core::end_mesh() {
   awaited = {};  // Those to whom something is on its way end as well.
   members = {};
   staying = {};
+  relaying = {};
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.end_all(surroundings, "the mesh was taken down", out);
   });

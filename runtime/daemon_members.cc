@@ -135,11 +135,11 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   }
   const bool were_planned = trees.drop_planned();
   consider_leaving();
-  trees.keep_only(members);
   // One event may stand for several changes.
   const bool is_drawn = relaying == relayed &&
                         trees.drawing() == drawing_of(survey.version().number, view.relaying_since);
-  is_drawn ? adapt_agm() : adapt_trees();
+  if (!is_drawn) adapt_trees();
+  trees.keep_only(members);
   if (were_planned) draw_anew();
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_view(surroundings, change.changed, departed, out);

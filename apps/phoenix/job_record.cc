@@ -53,16 +53,6 @@ void remove_old() {
   }
 }
 
-/// Of "j4" or "4".
-std::optional<JobId> number_in(const std::string& text) {
-  const char* const begin = text.data() + (text.starts_with('j') ? 1 : 0);
-  const char* const end = text.data() + text.size();
-  JobId::rep number = 0;
-  const auto [at, error] = std::from_chars(begin, end, number);
-  const bool is_number = begin != end && at == end && error == std::errc();
-  return is_number ? std::optional(JobId{number}) : std::nullopt;
-}
-
 /// Those of this name that a mesh has, if it answers.
 std::set<JobId> running(const std::string& mesh, const std::string& name) {
   std::set<JobId> jobs;
@@ -167,7 +157,7 @@ std::optional<JobId> JobRecord::named(const std::string& mesh, const std::string
   for (const auto& entry : fs::directory_iterator(folder(), failure)) {
     const std::string file = entry.path().filename();
     if (!file.starts_with(mesh + ".")) continue;
-    const auto job = number_in(file.substr(mesh.size() + 1));
+    const auto job = job_number_in(file.substr(mesh.size() + 1));
     const auto found = job ? find(mesh, *job) : std::nullopt;
     if (!found || found->is_outdated || found->name != name) continue;
     last = last ? std::max(*last, *job) : *job;
@@ -175,18 +165,27 @@ std::optional<JobId> JobRecord::named(const std::string& mesh, const std::string
   return last;
 }
 
+std::optional<JobId> job_number_in(const std::string& text) {
+  const char* const begin = text.data() + (text.starts_with('j') ? 1 : 0);
+  const char* const end = text.data() + text.size();
+  JobId::rep number = 0;
+  const auto [at, error] = std::from_chars(begin, end, number);
+  const bool is_number = begin != end && at == end && error == std::errc();
+  return is_number ? std::optional(JobId{number}) : std::nullopt;
+}
+
 std::string job_words(JobId job, const std::string& mesh) {
   return to_string(job) + (mesh == "default" ? "" : " --mesh " + mesh);
 }
 
 Result<JobId> find_logged_job(const std::string& mesh, const std::string& text) {
-  if (const auto job = number_in(text)) return *job;
+  if (const auto job = job_number_in(text)) return *job;
   if (const auto job = JobRecord::named(mesh, text)) return *job;
   return the_one(running(mesh, text), text);
 }
 
 Result<JobId> find_running_job(const std::string& mesh, const std::string& text) {
-  if (const auto job = number_in(text)) return *job;
+  if (const auto job = job_number_in(text)) return *job;
   const auto jobs = running(mesh, text);
   const auto record = jobs.empty() ? JobRecord::named(mesh, text) : std::nullopt;
   return record ? *record : the_one(jobs, text);

@@ -52,6 +52,8 @@ class JobRecord {
   tcp::Descriptor file_;
 };
 
+/// Of "j4" or "4"; nothing: it is a name.
+[[nodiscard]] std::optional<JobId> job_number_in(const std::string& text);
 /// As words for the command line: "j4", or "j4 --mesh x".
 [[nodiscard]] std::string job_words(JobId job, const std::string& mesh);
 /// The job that `text` means: "j4", "4", or a name. Of several of that name: one that was detached

@@ -9,6 +9,7 @@ namespace phx::app {
 namespace {
 
 int list() {
+  MeshDir::remove_abandoned();
   const auto names = MeshDir::names();
   if (names.empty()) {
     std::printf("no mesh of yours on this machine (in %s); start one: phoenix up --local 4\n",

@@ -1,9 +1,15 @@
 #include "apps/phoenix/mesh_dir.h"
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <system_error>
 
 #include "runtime/tcp/mesh_folder.h"
@@ -54,6 +60,20 @@ std::vector<std::string> MeshDir::names() {
   }
   std::sort(result.begin(), result.end());
   return result;
+}
+
+void MeshDir::remove_abandoned() {
+  constexpr std::string_view kPrivate = "mpirun-";
+  for (const std::string& name : names()) {
+    if (!name.starts_with(kPrivate)) continue;
+    pid_t maker = 0;
+    const char* const end = name.data() + name.size();
+    const auto [at, error] = std::from_chars(name.data() + kPrivate.size(), end, maker);
+    if (at != end || error != std::errc() || maker <= 0) continue;
+    if (::kill(maker, 0) == 0 || errno != ESRCH) continue;
+    const auto dir = open(name);
+    if (dir.ok() && dir.value().daemons().empty()) dir.value().remove();
+  }
 }
 
 bool MeshDir::has_key() const {

@@ -29,6 +29,8 @@ class MeshDir {
   [[nodiscard]] static Result<MeshDir> make(const std::string& name);
   /// The names of all meshes with a key.
   [[nodiscard]] static std::vector<std::string> names();
+  /// Removes those that were made for one run of MPI ranks, by a process that was killed.
+  static void remove_abandoned();
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }

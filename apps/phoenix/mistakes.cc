@@ -94,7 +94,7 @@ std::string what_is_wrong(const CLI::App* tool, const CLI::Error& error) {
   // An option that is not known leaves what is required behind it unread.
   const std::vector<std::string> known = options_of(*last);
   if (is_option && std::ranges::find(known, option) != known.end()) {
-    what = "'" + option + "' goes behind the command";
+    what = "'" + option + "' goes behind '" + last->get_name() + "'";
   } else if (is_option) {
     what = "there is no option '" + option + "'" + nearest(option, known);
   } else if (has_no_verb) {

@@ -319,6 +319,7 @@ class Ranks {
 }  // namespace
 
 int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
+  MeshDir::remove_abandoned();
   const auto dir = MeshDir::make("mpirun-" + std::to_string(::getpid()));
   if (!dir.ok()) return fail(dir.error().what, kUsage);
   const auto key = tcp::create_key(dir.value().key_file());

@@ -254,7 +254,10 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_option("--on", options->processors, "On at most so many processors (default: all)");
   verb->add_flag("--fit", options->fits, "On no more processors than there are vnodes");
   add_mesh_option(*verb, options->mesh);
-  verb->add_option("--name", options->name, "Name of the job (default: the program's)");
+  verb->add_option("--name", options->name, "Name of the job (default: the program's)")
+      ->check([](const std::string& name) {
+        return job_number_in(name) ? "'" + name + "' would be taken for the number of a job" : "";
+      });
   verb->add_option("-x,--env", options->environment,
                    "NAME=VALUE for the processes; NAME: its value here; NAME*: all that begin so");
   verb->add_option("--wdir", options->directory, "Folder of the processes (default: this one)");

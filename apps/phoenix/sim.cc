@@ -165,8 +165,9 @@ std::string wrong_with(const SimOptions& options) {
   if (options.processors == 0) return {};
   const bool is_bounded = !has_costs || options.processors == 16 || options.processors >= 64;
   if (options.processors % 4 == 0 && options.processors >= 16 && is_bounded) return {};
-  return "--processors: " + std::to_string(options.processors) + " is no multiple of 4 from " +
-         (has_costs ? "64 on, nor 16" : "16 on");
+  return "--processors: " + std::to_string(options.processors) + "; it has to be " +
+         (has_costs ? "16, or a multiple of 4 that is 64 or more"
+                    : "a multiple of 4 that is 16 or more");
 }
 
 int simulate(const SimOptions& options) {

@@ -54,6 +54,7 @@ json to_json(const StatusReply& reply) {
                       {"name", member.name},
                       {"endpoints", member.endpoints},
                       {"leaving", member.leaving},
+                      {"emptied", member.emptied},
                       {"jobs", json::array()}};
     const auto answer = answers.find(id);
     if (answer != answers.end()) {

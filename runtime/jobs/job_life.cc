@@ -11,6 +11,7 @@ namespace {
 
 /// A tool that is stopped while its job's home moves comes when it is continued.
 constexpr Duration kFollowTimeout = 1h;
+constexpr const char* kAborted = " asked for the end: ";
 constexpr const char* kUnread = "the tool that follows the job, to read its output";
 constexpr std::int32_t kSignalExitBase = 128;  // The shells' convention.
 constexpr const char* kUnfinished =
@@ -160,8 +161,11 @@ void JobLife::on_attached(const Surroundings& around, ApplicationId application,
 
 void JobLife::on_finish(const Surroundings& around, const AppFinish& finish, JobOutbox& out) {
   if (finish.abort) {
-    abort_ = Exit{finish.code, 0, false, finish.reason, true};
-    if (!has_process_) return on_exit(around, {}, out);
+    const std::int32_t code = std::max(finish.code, std::int32_t{1});
+    if (!has_process_) {
+      return end(around, code, describe(around, self_) + kAborted + finish.reason, out);
+    }
+    if (!abort_) abort_ = Exit{code, 0, false, finish.reason, true};
     // Its exit is told when all is read that it wrote before.
     out.report(Effect{SignalProcess{id(), SIGTERM, config_.kill_grace}});
     return;
@@ -251,7 +255,7 @@ std::optional<JobEnd> JobLife::failure_at(const Surroundings& around, ProcessorI
     code = 1;
   }
   const std::string who = describe(around, processor);
-  if (exit.aborted) return JobEnd{id(), code, who + " asked for the end: " + exit.detail};
+  if (exit.aborted) return JobEnd{id(), code, who + kAborted + exit.detail};
   return JobEnd{
       id(), code,
       (start_.spec.fixed ? "" : "the application at ") + who + " " + runtime::describe(exit)};
@@ -467,9 +471,11 @@ void JobLife::on_timer(const Surroundings& around, const JobTimer& timer, JobOut
       if (is_held_up()) {  // It may have had no chance yet.
         out.arm(timer, around.now + start_.spec.attach_timeout);
       } else if (stage_ == Stage::kStarting) {
+        const std::string who = describe(around, self_);
         end(around, 1,
-            "the application at " + describe(around, self_) +
-                " has not attached in time; does it create a phx::Session?",
+            start_.spec.fixed ? who + " has not called MPI_Init in time"
+                              : "the application at " + who +
+                                    " has not attached in time; does it create a phx::Session?",
             out);
       }
       break;
@@ -504,6 +510,7 @@ std::string JobLife::waiting(const Surroundings& around) const {
   if (!app_waiting_.empty()) return app_waiting_;
   if (stage_ == Stage::kStarting) return "the application to attach";
   if (is_retired_ && is_running()) return "the application to end, as it was told";
+  if (around.leaving && stage_ == Stage::kFinished) return "the application to end";
   if (home_ != self_ || is_running() || ended_) return {};
   if (!is_followed()) return "the tool that started the job, to follow it to its new home";
   if (!output_.is_taken()) return kUnread;

@@ -333,7 +333,7 @@ void Jobs::on_fenced(const Surroundings& around, const std::string& why, JobOutb
   }
 }
 
-/// Those of a process that has exited stay its own until the job ends.
+/// Of a member that stays, those of a process that has exited stay its own.
 bool Jobs::has_vnodes() const {
   return std::ranges::any_of(jobs_, [this](const auto& one) {
     const auto& [job, entry] = one;

@@ -17,7 +17,7 @@ struct Surroundings {
   const ProcessorSet& staying;  ///< Those that do not leave.
   ProcessorId coordinator;
   bool leaving = false;                            ///< This processor leaves, ...
-  bool emptied = false;                            ///< ... and all know that it has no vnodes.
+  bool emptied = false;                            ///< ... and is marked as having no vnodes.
   const overlay::KnownNetwork* network = nullptr;  ///< As it is known here; none: nothing is.
 };
 

@@ -119,8 +119,9 @@ void Membership::draft_emptied(Instant now, Draft& draft, Outbox& out) {
     return;
   }
   if (!emptied_due_) emptied_due_ = now + options_.emptied_wait;
-  const bool is_last = relaying_.minus(live_).minus(emptied_).empty();
-  if (!is_last && now < *emptied_due_) return out.arm(Timer::kOffice, *emptied_due_);
+  ProcessorSet others = relaying_.minus(live_).minus(emptied_);  // leavers, too
+  for (const Gone& gone : draft.change.gone) others.erase(gone.id);
+  if (!others.empty() && now < *emptied_due_) return out.arm(Timer::kOffice, *emptied_due_);
   for (const ProcessorId id : std::exchange(emptied_, {}).ids()) {
     Member leaver = view_.members.at(id);
     leaver.emptied = true;

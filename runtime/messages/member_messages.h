@@ -18,7 +18,7 @@ struct View {
   std::uint32_t next_processor = 1;  ///< The id the next newcomer gets.
   std::uint32_t next_job = 1;        ///< The id the next job gets.
   std::uint64_t line = 0;            ///< Members that are gone without having left by themselves.
-  ViewNumber relaying_since = 0;  ///< From when on trees are over the members that they are over.
+  ViewNumber relaying_since = 0;     ///< The view since which the same members relay.
   friend bool operator==(const View&, const View&) = default;
 };
 
@@ -28,7 +28,7 @@ enum class Departure : std::uint8_t { kLeft, kConnectionLost, kUnreachable, kSil
 /// From the coordinator (the lowest id): view `number` is view `number - 1` with this change.
 struct ViewChange {
   ViewNumber number = 0;
-  std::vector<SharedMember> joined;  ///< Also used to change a member (`leaving`).
+  std::vector<SharedMember> joined;  ///< Also used to change a member (`leaving`, `emptied`).
   struct Gone {
     ProcessorId id;
     Departure why = Departure::kLeft;

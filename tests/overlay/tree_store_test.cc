@@ -83,7 +83,7 @@ TEST_CASE("limits: four former drawings are kept, of trees that were asked for")
   }
 }
 
-TEST_CASE("names of drawings differ when the network or the view does") {
+TEST_CASE("names of drawings differ when the network or those who relay do") {
   CHECK(drawing_of(3, 7) == drawing_of(3, 7));
   for (std::uint64_t step = 1; step < 100; ++step) {
     CHECK(drawing_of(3, 7) != drawing_of(3 + step, 7));

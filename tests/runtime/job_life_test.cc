@@ -291,6 +291,50 @@ TEST_CASE("what a process wrote before it asked for the end comes before the end
   CHECK(h.life.ended()->reason == "p2 asked for the end: bad cell");
 }
 
+TEST_CASE("an embedded program that asks for the end hears of it at once, and so does everybody") {
+  JobStart start = Harness::start();
+  start.spec.command = {};
+  Harness h(kOther, start);
+  h.life.on_attached(h.around(), ApplicationId{1}, h.out);
+  static_cast<void>(h.out.take());
+
+  h.life.on_finish(h.around(), {true, 0, "too large"}, h.out);
+  REQUIRE(h.life.ended());
+  CHECK(h.life.ended()->code == 1);
+  CHECK(h.life.ended()->reason == "p2 asked for the end: too large");
+  std::size_t told = 0;
+  for (const ToApp& one : support::effects<ToApp>(h.out.take())) {
+    if (std::holds_alternative<AppEnd>(one.message)) ++told;
+  }
+  CHECK(told == 1);
+}
+
+TEST_CASE("who asks for the end twice ends for the first reason, also when it is retired") {
+  Harness h(kOther);
+  h.life.consider_start(h.around(), h.out);
+  h.life.on_attached(h.around(), ApplicationId{1}, h.out);
+  h.leaves(kOther);
+  h.life.consider_retire(h.around(), /*idle=*/true, h.out);
+  h.life.on_finish(h.around(), {true, 0, "first"}, h.out);
+  h.life.on_finish(h.around(), {true, 7, "second"}, h.out);
+  static_cast<void>(h.out.take());
+  h.life.on_exit(h.around(), {0, 0, false, ""}, h.out);
+  const auto said = h.sent<JobStage>();
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].second.stage == Stage::kExited);
+  CHECK(said[0].second.exit.code == 1);
+  CHECK(said[0].second.exit.detail == "first");
+}
+
+TEST_CASE("a leaver whose program is done and still runs says so") {
+  Harness h(kOther);
+  h.life.consider_start(h.around(), h.out);
+  h.life.on_attached(h.around(), ApplicationId{1}, h.out);
+  h.leaves(kOther);
+  h.life.on_finish(h.around(), {}, h.out);
+  CHECK(h.life.waiting(h.around()) == "the application to end");
+}
+
 TEST_CASE("ranks stay: a leaver starts its own, and nobody starts another one") {
   JobStart start = Harness::start();
   start.spec.fixed = true;
@@ -311,6 +355,12 @@ TEST_CASE("ranks stay: a leaver starts its own, and nobody starts another one") 
   home.life.on_stage(home.around(), kOther, {kJob, Stage::kExited, {1, 0, false, ""}, 1}, home.out);
   REQUIRE(home.life.ended());
   CHECK(home.life.ended()->reason == "rank 1 at p2 ended with exit code 1");
+
+  Harness slow(kOther, start);
+  slow.life.consider_start(slow.around(), slow.out);
+  slow.life.on_timer(slow.around(), JobTimer{JobTimer::Kind::kAttach, kJob, {}}, slow.out);
+  REQUIRE(slow.life.ended());
+  CHECK(slow.life.ended()->reason == "rank 1 at p2 has not called MPI_Init in time");
 }
 
 TEST_CASE("a process tells a new home its stage again") {
