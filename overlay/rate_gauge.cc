@@ -71,16 +71,9 @@ void RateGauge::launch_cold(Instant now, Outbox& out) {
   if (is_busy_ || flight_) return;
   while (!cold_.empty() && !live_.contains(cold_.front().from)) cold_.pop_front();
   if (cold_.empty()) return;
-  Cold& first = cold_.front();
-  const Instant quiet = bulk_at_ + options_.quiet;
-  const Instant due = std::max(first.due, std::min(quiet, first.due + options_.quiet_most));
-  if (due > now) return wait_for_quiet(now, first, due, out);
-  if (quiet > now && is_full_since(now, first)) {
-    first.due = now;
-    first.waits_since = {};
-    return wait_for_quiet(now, first, std::min(quiet, now + options_.quiet_most), out);
-  }
-  const Cold next = first;
+  const Cold next = cold_.front();
+  if (next.due > now) return out.arm(Timer::kWarm, next.due);
+  if (const auto until = waits_for_stream(now)) return out.arm(Timer::kWarm, *until);
   cold_.pop_front();
   Flight flight;
   flight.from = next.from;
@@ -89,19 +82,28 @@ void RateGauge::launch_cold(Instant now, Outbox& out) {
   begin(now, flight, out);
 }
 
-void RateGauge::wait_for_quiet(Instant now, Cold& cold, Instant until, Outbox& out) {
-  if (cold.waits_since == Instant{}) {
-    cold.waits_since = now;
-    cold.taken = other_traffic().taken;
+/// Until when, while long messages come. All that is cold waits together.
+std::optional<Instant> RateGauge::waits_for_stream(Instant now) {
+  const Instant quiet = bulk_at_ + options_.quiet;
+  if (quiet <= now) {
+    stream_since_.reset();
+    return std::nullopt;
   }
-  out.arm(Timer::kWarm, until);
+  // What is older tells of another stream.
+  const Duration waited = stream_since_ ? now - *stream_since_ : Duration::max();
+  const bool has_waited = options_.quiet_most <= waited && waited <= 2 * options_.quiet_most;
+  if (has_waited && !is_full(waited)) return std::nullopt;
+  if (options_.quiet_most <= waited) {
+    stream_since_ = now;
+    before_stream_ = other_traffic();
+  }
+  return std::min(quiet, *stream_since_ + options_.quiet_most);
 }
 
 /// A stream that fills the interface is not faster for a wider window, but slower for a download.
-bool RateGauge::is_full_since(Instant now, const Cold& cold) const {
-  if (cold.waits_since == Instant{} || now <= cold.waits_since) return false;
-  const double seconds = static_cast<double>((now - cold.waits_since).count()) / 1e9;
-  const auto taken = static_cast<double>(other_traffic().taken - cold.taken);
+bool RateGauge::is_full(Duration waited) const {
+  const double seconds = static_cast<double>(waited.count()) / 1e9;
+  const auto taken = static_cast<double>(other_traffic().since(before_stream_).taken);
   return taken >= options_.full_part * static_cast<double>(interface_) * seconds;
 }
 

@@ -103,14 +103,12 @@ class RateGauge {
     ProcessorId from;
     std::uint64_t bytes = 0;
     Instant due;
-    Instant waits_since{};    ///< For long messages to end; when nothing waits: never.
-    std::uint64_t taken = 0;  ///< By this processor, until then.
   };
 
   void launch(Instant now, Outbox& out);
   void launch_cold(Instant now, Outbox& out);
-  void wait_for_quiet(Instant now, Cold& cold, Instant until, Outbox& out);
-  [[nodiscard]] bool is_full_since(Instant now, const Cold& cold) const;
+  [[nodiscard]] std::optional<Instant> waits_for_stream(Instant now);
+  [[nodiscard]] bool is_full(Duration waited) const;
   void begin(Instant now, const Flight& flight, Outbox& out);
   void request(Instant now, Outbox& out);
   void on_complete(Instant now, Outbox& out);
@@ -129,6 +127,8 @@ class RateGauge {
   std::deque<Cold> cold_;
   Instant bulk_at_;  ///< Part of a long message came last.
   std::uint64_t interface_ = ~std::uint64_t{0};
+  std::optional<Instant> stream_since_;  ///< Since then what is cold waits for long messages.
+  Traffic before_stream_;
   std::uint64_t next_ = 1;
   Traffic traffic_;
   Traffic loads_;  ///< Of these: downloads.

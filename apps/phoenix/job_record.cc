@@ -175,7 +175,7 @@ std::optional<JobId> job_number_in(const std::string& text) {
 }
 
 std::string job_words(JobId job, const std::string& mesh) {
-  return to_string(job) + (mesh == "default" ? "" : " --mesh " + mesh);
+  return to_string(job) + mesh_words(mesh);
 }
 
 Result<JobId> find_logged_job(const std::string& mesh, const std::string& text) {

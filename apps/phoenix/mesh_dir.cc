@@ -1,6 +1,7 @@
 #include "apps/phoenix/mesh_dir.h"
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -17,6 +18,10 @@
 namespace phx::app {
 namespace fs = std::filesystem;
 namespace {
+
+// Behind them is the number of the process.
+constexpr std::string_view kForJob = "run-";
+constexpr std::string_view kForRanks = "mpirun-";
 
 fs::path base() {
   return tcp::meshes_folder();
@@ -62,13 +67,24 @@ std::vector<std::string> MeshDir::names() {
   return result;
 }
 
+std::string MeshDir::name_for_job() {
+  return std::string(kForJob) + std::to_string(::getpid());
+}
+
+std::string MeshDir::name_for_ranks() {
+  return std::string(kForRanks) + std::to_string(::getpid());
+}
+
+bool MeshDir::is_private(const std::string& name) {
+  return name.starts_with(kForJob) || name.starts_with(kForRanks);
+}
+
 void MeshDir::remove_abandoned() {
-  constexpr std::string_view kPrivate = "mpirun-";
   for (const std::string& name : names()) {
-    if (!name.starts_with(kPrivate)) continue;
+    if (!name.starts_with(kForRanks)) continue;
     pid_t maker = 0;
     const char* const end = name.data() + name.size();
-    const auto [at, error] = std::from_chars(name.data() + kPrivate.size(), end, maker);
+    const auto [at, error] = std::from_chars(name.data() + kForRanks.size(), end, maker);
     if (at != end || error != std::errc() || maker <= 0) continue;
     if (::kill(maker, 0) == 0 || errno != ESRCH) continue;
     const auto dir = open(name);

@@ -29,7 +29,11 @@ class MeshDir {
   [[nodiscard]] static Result<MeshDir> make(const std::string& name);
   /// The names of all meshes with a key.
   [[nodiscard]] static std::vector<std::string> names();
-  /// Removes those that were made for one run of MPI ranks, by a process that was killed.
+  /// Of a mesh that this process makes for one job, or for one run of MPI ranks.
+  [[nodiscard]] static std::string name_for_job();
+  [[nodiscard]] static std::string name_for_ranks();
+  [[nodiscard]] static bool is_private(const std::string& name);  ///< Such a one.
+  /// Removes those for ranks whose process was killed.
   static void remove_abandoned();
 
   [[nodiscard]] const std::string& name() const { return name_; }

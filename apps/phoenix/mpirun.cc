@@ -14,6 +14,7 @@
 #include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/job_environment.h"
 #include "apps/phoenix/launch.h"
+#include "apps/phoenix/mesh_dir.h"
 #include "apps/phoenix/mpi_mesh.h"
 #include "apps/phoenix/ranks.h"
 #include "apps/phoenix/run.h"
@@ -262,7 +263,7 @@ int run_on_hosts(Command command) {
   for (Part& part : command.parts) count += part.count = std::max<std::size_t>(part.count, 1);
   std::vector<Place> places;
   for (std::size_t i = 0; i < count; ++i) places.push_back(slots.value()[i % slots.value().size()]);
-  command.mesh = "mpirun-" + std::to_string(::getpid());
+  command.mesh = MeshDir::name_for_ranks();
   command.launch.quiet = ::isatty(STDERR_FILENO) == 0;
   command.launch.lifeline = lifeline();
   {

@@ -320,7 +320,7 @@ class Ranks {
 
 int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
   MeshDir::remove_abandoned();
-  const auto dir = MeshDir::make("mpirun-" + std::to_string(::getpid()));
+  const auto dir = MeshDir::make(MeshDir::name_for_ranks());
   if (!dir.ok()) return fail(dir.error().what, kUsage);
   const auto key = tcp::create_key(dir.value().key_file());
   if (!key.ok()) return fail(key.error().what, kUsage);

@@ -22,7 +22,7 @@ bool is_lost(const Error& error) {
 std::string other_meshes(const std::string& name) {
   std::string list;
   for (const std::string& other : MeshDir::names()) {
-    if (other != name && !other.starts_with("run-")) list += (list.empty() ? "" : ", ") + other;
+    if (other != name && !MeshDir::is_private(other)) list += (list.empty() ? "" : ", ") + other;
   }
   return list.empty() ? "" : " (other meshes of yours: " + list + ")";
 }
@@ -40,11 +40,14 @@ std::string listed(const std::vector<std::string>& endpoints) {
 
 }  // namespace
 
+std::string mesh_words(const std::string& name) {
+  return name == "default" ? "" : " --mesh " + name;
+}
+
 Result<Session> connect_to(const std::string& name, const std::vector<std::string>& endpoints) {
   Result<MeshDir> dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
-  const std::string which = name == "default" ? "" : " --mesh " + name;
-  const std::string start = "phoenix up --local 4" + which;
+  const std::string start = "phoenix up --local 4" + mesh_words(name);
   if (!dir.value().has_key() || endpoints.empty()) {
     return Error{ErrorCode::kNotFound,
                  "no mesh '" + name + "' runs here" + other_meshes(name) + "; start one: " + start};
@@ -62,9 +65,10 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
                  "mesh '" + name + "' was started by another release: " + client.error().what +
                      ", or use that one's phoenix for this mesh"};
   }
-  return Error{ErrorCode::kUnavailable,
-               "no daemon of mesh '" + name + "' answers (" + client.error().what +
-                   "); if it is gone for good: phoenix down" + which + ", then " + start};
+  return Error{ErrorCode::kUnavailable, "no daemon of mesh '" + name + "' answers (" +
+                                            client.error().what +
+                                            "); if it is gone for good: phoenix down" +
+                                            mesh_words(name) + ", then " + start};
 }
 
 Result<Session> connect(const std::string& name, const Choice& choice) {

@@ -23,6 +23,9 @@ struct Choice {
   std::string not_at = {};  ///< This address is not tried.
 };
 
+/// Behind a command that is for this mesh: " --mesh x", or nothing.
+[[nodiscard]] std::string mesh_words(const std::string& name);
+
 /// Connects to the daemon of the mesh `name` that answers first: those of this machine are tried
 /// first, then others known. The error says what to do, e.g. that no mesh of this name runs.
 [[nodiscard]] Result<Session> connect(const std::string& name, const Choice& choice = {});

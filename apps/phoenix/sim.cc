@@ -218,9 +218,8 @@ void add_sim(CLI::App& tool, Action& chosen) {
   verb->add_option("--topology", options->topology,
                    "The network, as a topology file; see runtime/sim/README.md");
   verb->add_option("--processors", options->processors,
-                   "Of costs and mesh: how many, a multiple of 4, 16 at least (costs: 16, or 64 at "
-                   "least); costs: "
-                   "16, 64, 256 and 1024, if left out");
+                   "Of mesh: how many, a multiple of 4 that is 16 or more. Of costs: 16, or a "
+                   "multiple of 4 that is 64 or more; 16, 64, 256 and 1024, if left out");
   verb->add_flag("--json", options->json, "Of costs and mesh: as JSON, with each kind of message");
   verb->add_flag("--trace", options->trace, "Print everything that happens");
   verb->add_flag("--wire", options->wire, "Turn all messages into bytes and back on their way");

@@ -195,8 +195,8 @@ void Session::finish() {
 void Session::abort(int code, const std::string& reason) {
   if (core_->is_finished.exchange(true)) return;
   const int shown = code > 0 && code <= kExitCodeMax ? code : 1;
-  std::cout.flush();
-  std::fflush(nullptr);  // The daemon ends this process.
+  std::cout.flush();  // The daemon ends this process.
+  std::fflush(stdout);
   const std::string text =
       reason.size() <= kReasonMax ? reason : reason.substr(0, kReasonMax) + " ...";
   core_->engine.close([&](Endpoint& endpoint) { endpoint.abort(shown, text); });

@@ -49,6 +49,12 @@ wrong "--signal needs a value; see" kill -s
 wrong "there is no 'heta'; did you mean 'heat'?; see phoenix demo" demo heta
 wrong "FIGURE is required" experiment
 wrong "no experiment 'amg': agm, drain, drop, exchange, fig6, fig7" experiment amg --out x
+wrong "'--mesh' goes behind 'status'; see phoenix status --help" --mesh default status
+wrong "'j5' would be taken for the number of a job" run --name j5 -n 4 true
+wrong "8; it has to be 16, or a multiple of 4 that is 64 or more" sim --scenario costs --processors 8
+wrong "6; it has to be a multiple of 4 that is 16 or more" sim --scenario mesh --processors 6
+wrong "json is for the scenarios costs and mesh" sim --json
+wrong "processors is for the scenarios costs and mesh" sim --scenario churn --processors 16
 wrong "cannot read none.topology" experiment sizes --topology none.topology --out x
 wrong "are for sizes, not for agm" experiment agm --reduce --out x
 check "an experiment" says "Figure 7: 20 broadcasts" "$phoenix" experiment agm --out figures

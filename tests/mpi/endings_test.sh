@@ -63,7 +63,15 @@ int main(int argc, char** argv) {
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &program, &found);
     printf("%d is of program %d\n", rank, found ? *program : -1);
   }
-  if (rank == 1 && !strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
+  if (rank == 1 && !strcmp(how, "abort")) {
+    printf("what rank 1 found\n");
+    MPI_Abort(MPI_COMM_WORLD, 7);
+  }
+  if (!strcmp(how, "until")) {  /* until FILE: this is there */
+    printf("rank %d is here\n", rank);
+    fflush(stdout);
+    while (access(argv[2], F_OK) != 0) usleep(10000);
+  }
   if (rank == 1 && !strcmp(how, "kill")) raise(SIGKILL);
   if (rank == 1 && !strcmp(how, "leave")) _exit(0);
   if (!strcmp(how, "sums")) {  /* of all, and of parts with other orders of ranks */
@@ -120,6 +128,18 @@ for who in 0 1 2; do
   expect "killed on a mesh" 137 "killed by SIGKILL .*it was rank $who" "$bin/phoenix" mpirun --mesh lab -n 3 ./end storm $who 3
   if pgrep -f "$work/end storm" > /dev/null; then echo "on a mesh processes are left behind"; failed=1; fi
 done
+expect "aborted on a mesh" 7 'rank 1 at p.* asked for the end' "$bin/phoenix" mpirun --mesh lab -n 3 ./end abort
+expect "written before an abort" 7 'what rank 1 found' "$bin/phoenix" mpirun --mesh lab -n 3 ./end abort
+timeout 20 "$bin/phoenix" mpirun --mesh lab -n 2 ./end until go > ranks 2>&1 &
+ranks=$!
+for ((i = 0; i < 200; ++i)); do
+  [ "$(grep -c 'is here' ranks)" = 2 ] && break
+  sleep 0.05
+done
+expect "drained with a rank" 1 'rank 1 to end, which stays where it is' "$bin/phoenix" drain --mesh lab --timeout 1 p2
+touch go
+wait $ranks || { echo "the ranks of a drained processor failed"; cat ranks; failed=1; }
+if [ "$(grep -c 'is here' ranks)" != 2 ]; then echo "a rank was started twice"; cat ranks; failed=1; fi
 "$bin/phoenix" down --mesh lab > /dev/null || failed=1
 printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' > shell && chmod +x shell  # every machine is this one
 printf 'one slots=2 listen=127.0.0.1:0\ntwo:1 listen=127.0.0.1:0\n' > hosts

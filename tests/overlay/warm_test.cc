@@ -97,19 +97,22 @@ TEST_CASE("nothing is warmed while a stream fills the interface, but then") {
   Net net;
   Survey& survey = net.surveys.at(p(1));
   Survey::Outbox out;
-  Traffic traffic;
   const auto stream = [&](std::uint64_t rate, Duration time) {
     const std::uint64_t before = net.loaded_over[{p(5), p(1)}];
     for (const Instant end = net.now + time; net.now < end;) {
-      traffic.taken += rate / 10;
-      survey.on_traffic(traffic);
+      net.carried[p(1)].taken += rate / 10;
       survey.on_heard(net.now, p(5), 32 * kKiB, out);
       net.take(p(1), out);
       net.run_for(100ms);
     }
     return net.loaded_over[{p(5), p(1)}] - before;
   };
+  std::uint64_t& first = net.loaded_over[{p(2), p(1)}];
+  const std::uint64_t before = first;
+  survey.expect(net.now, p(2), 64 * kKiB, out);  // is asked for before p5, so p5 waits for it
+  net.take(p(1), out);
   CHECK(stream(kGigabit * 6 / 10, 10s) == 0);
+  CHECK(first == before);
   CHECK(stream(kGigabit * 4 / 10, 5s) >= 512 * kKiB);
 }
 

@@ -77,6 +77,14 @@ void SurveyNet::run_for(Duration time) {
   now = end;
 }
 
+Traffic SurveyNet::traffic_of(ProcessorId id) {
+  const auto us = static_cast<std::uint64_t>(now.time_since_epoch() / 1us);
+  const auto [taken, sent_to_others] = carried[id];
+  const auto busy = traffic.find(id);
+  const std::uint64_t besides = busy == traffic.end() ? 0 : busy->second * us / 1'000'000;
+  return {taken, sent_to_others + besides};
+}
+
 bool SurveyNet::step(Instant end) {
   auto due = timers.end();
   for (auto at = timers.begin(); at != timers.end(); ++at) {
@@ -94,11 +102,7 @@ bool SurveyNet::step(Instant end) {
     if (const auto* load = std::get_if<Load>(&letter.message)) {
       carried[letter.to].taken += load->bytes.size();
     }
-    const auto us = static_cast<std::uint64_t>(now.time_since_epoch() / 1us);
-    const auto [taken, sent_to_others] = carried[letter.to];
-    const auto busy = traffic.find(letter.to);
-    const std::uint64_t besides = busy == traffic.end() ? 0 : busy->second * us / 1'000'000;
-    survey.on_traffic({taken, sent_to_others + besides});
+    survey.on_traffic(traffic_of(letter.to));
     survey.on_message(now, letter.from, letter.message, out);
     take(letter.to, out);
     return true;
@@ -108,6 +112,7 @@ bool SurveyNet::step(Instant end) {
   due->second.reset();
   const auto [who, timer] = due->first;
   if (!live.contains(who)) return true;
+  surveys.at(who).on_traffic(traffic_of(who));
   surveys.at(who).on_timer(now, timer, out);
   take(who, out);
   return true;

@@ -33,6 +33,7 @@ struct SurveyNet {
   [[nodiscard]] Instant passes(ProcessorId from, ProcessorId to, const Message& message);
   void run_for(Duration time);
   bool step(Instant end);
+  [[nodiscard]] Traffic traffic_of(ProcessorId id);
   /// All have this one.
   [[nodiscard]] KnownNetwork common();
   /// As it is: sites are what they should be.
