@@ -1,6 +1,7 @@
 /* Times of MPI calls, for any MPI: deploy/mpi_speed.sh compiles and runs it.
  *   mpi_speed plain SECONDS BYTES...         half round trips over TCP, without MPI
  *   mpi_speed pair SECONDS BYTES...          the same of ranks 0 and 1
+ *   mpi_speed poll SECONDS LOOKS...          so many times 1 us of work and an MPI_Test in vain
  *   mpi_speed OPERATION SECONDS BYTES...     bcast, reduce, allreduce, alltoall, barrier; all: each
  * A collective operation is called in a loop. One that does not bring all ranks together is followed
  * by a barrier, whose time counts, since only with it everybody has finished. Medians of 9 loops at
@@ -24,6 +25,20 @@ static int compare(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
+/* As programs do that look for messages while they compute. */
+static void poll(int looks) {
+  MPI_Request request;
+  int is_there = 0, nothing;
+  MPI_Irecv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &request);
+  for (int i = 0; i < looks; ++i) {
+    volatile double sum = 0;
+    for (int k = 0; k < 500; ++k) sum += k;
+    MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
+  }
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void once(const char* operation, int bytes) {
   const int count = bytes / 4;
   if (!strcmp(operation, "pair")) {
@@ -36,6 +51,7 @@ static void once(const char* operation, int bytes) {
     }
     return;
   }
+  if (!strcmp(operation, "poll")) poll(bytes);
   if (!strcmp(operation, "bcast")) MPI_Bcast(from, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
   if (!strcmp(operation, "reduce")) {
     MPI_Reduce(from, into, count, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -340,6 +340,25 @@ TEST_CASE("of long values each rank combines a part: two messages per pair of ra
   }
 }
 
+TEST_CASE("what is longer than a pass is combined in several, in place, too") {
+  constexpr int kPairs = (9 << 20) / 8 + 1;
+  for (const int size : {2, 3}) {
+    CAPTURE(size);
+    auto both = inputs(size, kPairs);
+    auto own = both;
+    Values one(static_cast<std::size_t>(2 * kPairs));
+    all_send({size, false, true, false}, 1, [&](Schedule& schedule, int rank) {
+      const Area to = rank == 1 ? area(one) : Area();
+      add_reduce(schedule, 1, {kCompose.op(), area(at(own, rank))}, to);
+      const Area in_place = area(at(both, rank));
+      add_allreduce(schedule, {kCompose.op(), in_place}, in_place);
+    });
+    const Values total = expected(kCompose, {0, size - 1}, kPairs);
+    CHECK(one == total);
+    for (const Values& sum : both) CHECK(sum == total);
+  }
+}
+
 TEST_CASE("nobody passes a barrier before all have come to it") {
   for (int size = 1; size <= kSizeMax; ++size) {
     CAPTURE(size);

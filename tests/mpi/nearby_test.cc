@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "overlay/base/rng.h"
@@ -92,6 +93,35 @@ TEST_CASE("what goes through shared memory comes whole and in order, however lon
     };
     for (int turn = 0; turn < 400 && !is_over(); ++turn) look(turn % kSize);
     CHECK(is_over());
+  }
+}
+
+TEST_CASE(
+    "what is taken at once is written to the same memory again, so that it stays in the caches") {
+  for (const std::size_t size : {4U, 300U, 1024U, 4096U, 10'000U}) {
+    for (const std::size_t ahead : {1U, 2U}) {
+      CAPTURE(size);
+      CAPTURE(ahead);
+      Machine machine(24);
+      const NearWays ways = machine.at(0).ways();
+      std::set<const std::byte*> lines;
+      std::size_t came = 0;
+      for (std::size_t i = 0; i < 1000; ++i) {
+        std::byte* const room = ways.room(1, size);
+        if (room == nullptr) {
+          machine.at(0).send(1, 0, Payload(Bytes(size)));
+        } else {
+          for (std::size_t at = 0; at < size; at += 64) lines.insert(room + at);
+          ways.leave(1, size);
+        }
+        if (i % ahead != ahead - 1) continue;
+        machine.at(1).receive([&](int, std::uint32_t, const Payload&) { ++came; });
+      }
+      CHECK(came == 1000);
+      REQUIRE(!lines.empty());
+      const auto used = static_cast<std::size_t>(*lines.rbegin() - *lines.begin()) + 64;
+      CHECK(used <= 2048 + 2 * ahead * (size + 64));
+    }
   }
 }
 

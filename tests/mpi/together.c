@@ -186,6 +186,47 @@ static void gaps(int root) {
   free(memory);
 }
 
+/* Of an array of whatever type: its elements are told apart by the extent. */
+static void add_first(void* in, void* inout, int* count, MPI_Datatype* type) {
+  MPI_Aint low = -1, extent = 0;
+  CHECK(MPI_Type_get_extent(*type, &low, &extent) == MPI_SUCCESS);
+  for (int i = 0; i < *count; ++i) {
+    *(int*)((char*)inout + i * extent) += *(int*)((char*)in + i * extent);
+  }
+}
+
+/* A datatype, and an operation, may be freed while they are used. */
+static void freed_meanwhile(void) {
+  MPI_Datatype wide;
+  MPI_Op op;
+  int from[6] = {rank, 0, 0, 2 * rank, 0, 0}, into[6] = {0};
+  MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &wide);
+  MPI_Type_commit(&wide);
+  MPI_Op_create(add_first, 1, &op);
+  MPI_Iallreduce(from, into, 2, wide, op, MPI_COMM_WORLD, &request);
+  MPI_Type_free(&wide);
+  MPI_Op_free(&op);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(into[0] == size * (size - 1) / 2);
+  CHECK(into[3] == size * (size - 1));
+}
+
+/* Parts without elements need no datatype. */
+static void nothing_of_no_type(void) {
+  int* counts = calloc((size_t)size, sizeof(int));
+  int* places = calloc((size_t)size, sizeof(int));
+  MPI_Datatype* types = malloc((size_t)size * sizeof(MPI_Datatype));
+  int mine = rank, came = -1;
+  for (int i = 0; i < size; ++i) types[i] = MPI_DATATYPE_NULL;
+  counts[rank] = 1;
+  types[rank] = MPI_INT;
+  MPI_Alltoallw(&mine, counts, places, types, &came, counts, places, types, MPI_COMM_WORLD);
+  CHECK(came == rank);
+  free(counts);
+  free(places);
+  free(types);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   in_order();
@@ -195,6 +236,8 @@ int main(int argc, char** argv) {
     gaps(root);
   }
   exchanged();
+  freed_meanwhile();
+  nothing_of_no_type();
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   return end();

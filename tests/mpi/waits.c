@@ -122,11 +122,34 @@ static void outstanding(void) {
   free(all);
 }
 
+/* Persistent requests go on when the program has freed their communicator, also when another one
+ * has got its handle. */
+static void persistent_of_freed(void) {
+  MPI_Comm freed, other;
+  MPI_Request both[2];
+  int mine = rank, came = -1;
+  MPI_Comm_dup(MPI_COMM_WORLD, &freed);
+  MPI_Send_init(&mine, 1, MPI_INT, (rank + 1) % size, 3, freed, &both[0]);
+  MPI_Recv_init(&came, 1, MPI_INT, (rank + size - 1) % size, 3, freed, &both[1]);
+  MPI_Comm_free(&freed);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other);
+  for (int i = 0; i < 2; ++i) {
+    mine = rank + 100 * i;
+    MPI_Startall(2, both);
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+    CHECK(came == (rank + size - 1) % size + 100 * i);
+  }
+  MPI_Request_free(&both[0]);
+  MPI_Request_free(&both[1]);
+  MPI_Comm_free(&other);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   any_and_some();
   one_fails();
   generalized();
   outstanding();
+  persistent_of_freed();
   return end();
 }

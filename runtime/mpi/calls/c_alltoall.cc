@@ -45,10 +45,7 @@ Areas typed_parts(const void* buffer, const int* counts, const int* places,
                   const MPI_Datatype* datatypes) {
   require(counts != nullptr && places != nullptr && datatypes != nullptr, MPI_ERR_ARG,
           "an array is null");
-  return [=](int rank) {
-    const auto address = reinterpret_cast<MPI_Aint>(buffer) + places[rank];
-    return Area::of(reinterpret_cast<const void*>(address), counts[rank], datatypes[rank]);
-  };
+  return [=](int rank) { return typed_part(buffer, places[rank], counts[rank], datatypes[rank]); };
 }
 
 }  // namespace

@@ -60,10 +60,7 @@ Areas always(const Area& area) {
 /// With a datatype for each neighbour; displacements are bytes.
 Areas typed(const void* buffer, const int* counts, const MPI_Aint* places,
             const MPI_Datatype* datatypes) {
-  return [=](int i) {
-    const auto address = reinterpret_cast<MPI_Aint>(buffer) + places[i];
-    return Area::of(reinterpret_cast<const void*>(address), counts[i], datatypes[i]);
-  };
+  return [=](int i) { return typed_part(buffer, places[i], counts[i], datatypes[i]); };
 }
 
 }  // namespace

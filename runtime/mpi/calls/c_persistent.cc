@@ -20,9 +20,10 @@ struct Prepared {
 int prepare_send(const Prepared& call, const Sending& sending, const void* buffer, int count,
                  MPI_Datatype datatype) {
   return enter(call.name, sending.comm, [&] {
-    static_cast<void>(check_target(comm_of(sending.comm), sending.to, sending.tag));
-    prepare(sending.comm, call.request, [sending, from = Buffer(buffer, count, datatype)] {
-      return begin_send(sending, from);
+    const Ref<Communicator> comm(&comm_of(sending.comm));
+    static_cast<void>(check_target(*comm, sending.to, sending.tag));
+    prepare(sending.comm, call.request, [comm, sending, from = Buffer(buffer, count, datatype)] {
+      return begin_send(*comm, sending, from);
     });
   });
 }
@@ -64,10 +65,11 @@ PHX_MPI_ENTRY(int, Recv_init,
               (void* buffer, int count, MPI_Datatype datatype, int from, int tag, MPI_Comm comm,
                MPI_Request* request)) {
   return enter("MPI_Recv_init", comm, [&] {
-    static_cast<void>(check_source(comm_of(comm), from, tag));
+    const Ref<Communicator> kept(&comm_of(comm));
+    static_cast<void>(check_source(*kept, from, tag));
     const Receiving receiving{comm, from, tag};
-    prepare(comm, request, [receiving, into = Buffer(buffer, count, datatype)] {
-      return begin_receive(receiving, into);
+    prepare(comm, request, [kept, receiving, into = Buffer(buffer, count, datatype)] {
+      return begin_receive(*kept, receiving, into);
     });
   });
 }

@@ -11,7 +11,10 @@ bool check_source(const Communicator& comm, int rank, int tag) {
 }
 
 Ref<Request> begin_receive(const Receiving& receiving, const Buffer& buffer) {
-  Communicator& comm = comm_of(receiving.comm);
+  return begin_receive(comm_of(receiving.comm), receiving, buffer);
+}
+
+Ref<Request> begin_receive(Communicator& comm, const Receiving& receiving, const Buffer& buffer) {
   if (!check_source(comm, receiving.from, receiving.tag)) return nothing_to_do(kFromNobody);
   return Process::current().call([&](Traffic& traffic) {
     const Wanted wanted{comm.messages().context, receiving.from, receiving.tag};

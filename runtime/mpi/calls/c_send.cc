@@ -36,7 +36,10 @@ bool check_target(const Communicator& comm, int rank, int tag) {
 }
 
 Ref<Request> begin_send(const Sending& sending, const Buffer& buffer) {
-  Communicator& comm = comm_of(sending.comm);
+  return begin_send(comm_of(sending.comm), sending, buffer);
+}
+
+Ref<Request> begin_send(Communicator& comm, const Sending& sending, const Buffer& buffer) {
   if (!check_target(comm, sending.to, sending.tag)) return nothing_to_do();
   return Process::current().call([&](Traffic& traffic) -> Ref<Request> {
     const bool is_buffered = sending.mode == Traffic::Mode::kBuffered;

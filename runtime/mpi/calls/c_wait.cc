@@ -78,7 +78,7 @@ PHX_MPI_ENTRY(int, Test, (MPI_Request * request, int* flag, MPI_Status* status))
 
 PHX_MPI_ENTRY(int, Waitall, (int count, MPI_Request requests[], MPI_Status* statuses)) {
   return enter("MPI_Waitall", comm_of_requests(count, requests), [&] {
-    const Several several(count, requests);
+    Several several(count, requests);
     if (!several.empty()) Process::current().wait([&](Traffic&) { return several.all(); });
     collect_all(count, requests, statuses);
   });
@@ -86,7 +86,7 @@ PHX_MPI_ENTRY(int, Waitall, (int count, MPI_Request requests[], MPI_Status* stat
 
 PHX_MPI_ENTRY(int, Testall, (int count, MPI_Request requests[], int* flag, MPI_Status* statuses)) {
   return enter("MPI_Testall", comm_of_requests(count, requests), [&] {
-    const Several several(count, requests);
+    Several several(count, requests);
     *flag = several.empty() || Process::current().test([&](Traffic&) { return several.all(); });
     if (*flag != 0) collect_all(count, requests, statuses);
   });

@@ -53,6 +53,14 @@ int run(const Call& call, Build build) {
   return buffer == MPI_IN_PLACE;
 }
 
+/// Of a call with a datatype for each part. Programs leave that of parts without elements out.
+[[nodiscard]] inline Area typed_part(const void* buffer, MPI_Aint place, int count,
+                                     MPI_Datatype datatype) {
+  const auto address = reinterpret_cast<MPI_Aint>(buffer) + place;
+  const bool is_nothing = count == 0 && datatype == MPI_DATATYPE_NULL;
+  return Area::of(reinterpret_cast<const void*>(address), count, is_nothing ? MPI_BYTE : datatype);
+}
+
 /// Fails with MPI_ERR_BUFFER if what is sent is where something is to come.
 inline void check_apart(const Area& from, const Area& to) {
   const bool is_same = from.address == to.address && from.datatype == to.datatype;

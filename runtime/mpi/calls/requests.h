@@ -38,6 +38,9 @@ struct Sending {
   Traffic::Mode mode = Traffic::Mode::kStandard;
 };
 [[nodiscard]] Ref<Request> begin_send(const Sending& sending, const Buffer& buffer);
+/// The same, also when the program has freed the handle of `comm` meanwhile.
+[[nodiscard]] Ref<Request> begin_send(Communicator& comm, const Sending& sending,
+                                      const Buffer& buffer);
 /// `from` may be MPI_PROC_NULL.
 struct Receiving {
   MPI_Comm comm;
@@ -45,5 +48,7 @@ struct Receiving {
   int tag;
 };
 [[nodiscard]] Ref<Request> begin_receive(const Receiving& receiving, const Buffer& buffer);
+[[nodiscard]] Ref<Request> begin_receive(Communicator& comm, const Receiving& receiving,
+                                         const Buffer& buffer);
 
 }  // namespace phx::mpi

@@ -106,9 +106,9 @@ Several::Several(int count, MPI_Request* handles, bool skips_inactive) {
   }
 }
 
-bool Several::all() const {
-  return std::all_of(active_.begin(), active_.end(),
-                     [](const auto& one) { return is_over(*one.second); });
+bool Several::all() {
+  while (over_ < active_.size() && is_over(*active_[over_].second)) ++over_;
+  return over_ == active_.size();
 }
 
 int Several::any() const {

@@ -28,13 +28,14 @@ class Several {
   /// Fails with MPI_ERR_REQUEST.
   Several(int count, MPI_Request* handles, bool skips_inactive = true);
   [[nodiscard]] bool empty() const { return active_.empty(); }
-  /// With the lock.
-  [[nodiscard]] bool all() const;
+  /// With the lock. Who is over stays so, and is not looked at again.
+  [[nodiscard]] bool all();
   [[nodiscard]] int any() const;  ///< -1: none
   [[nodiscard]] std::vector<int> some() const;
 
  private:
   std::vector<std::pair<int, Request*>> active_;
+  std::size_t over_ = 0;  ///< so many of the first are over
 };
 
 }  // namespace phx::mpi

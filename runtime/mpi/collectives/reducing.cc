@@ -88,17 +88,31 @@ void combine_all(const Op& op, const std::vector<Area>& came, const Area& into) 
   }
 }
 
+/// Room for what each rank sends of a part, but for this one; and, the last one, for the
+/// combination.
+using Rooms = std::vector<Area>;
+
+Rooms rooms_for(Schedule& schedule, const Area& part) {
+  const int size = schedule.scope().size();
+  Rooms rooms;
+  for (int other = 0; other < size; ++other) {
+    const bool is_needed = other != schedule.scope().rank || other + 1 == size;
+    rooms.push_back(is_needed ? part.like(schedule) : part);
+  }
+  return rooms;
+}
+
 /// Each sends each the part that it has to combine. Returns that of this rank.
-Area add_parts(Schedule& schedule, const Combining& what, const Begins& begins) {
+Area add_parts(Schedule& schedule, const Combining& what, const Begins& begins,
+               const Rooms& rooms) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
   const Area own = part_of(what.own, begins, rank);
-  const Area into = own.like(schedule);
+  const auto room = [&](std::size_t other) { return rooms[other].part(0, own.count); };
+  const Area into = room(rooms.size() - 1);  // That of the last rank needs no copy.
   std::vector<Area> came;
   for (int other = 0; other < size; ++other) {
-    // That of the last rank needs no copy.
-    const bool is_last = other + 1 == size;
-    came.push_back(other == rank ? own : is_last ? into : own.like(schedule));
+    came.push_back(other == rank ? own : room(static_cast<std::size_t>(other)));
   }
   schedule.then();
   for (int i = 1; i < size; ++i) {
@@ -118,12 +132,28 @@ bool is_long(const Schedule& schedule, const Combining& what) {
   return what.own.count >= size && what.own.bytes() >= size * kLongPart;
 }
 
+/// A longer one is combined pass by pass, in the same memory.
+constexpr MPI_Count kPass = MPI_Count{8} << 20;
+
+/// Calls pass(first, many, rooms).
+template <class Pass>
+void in_passes(Schedule& schedule, const Area& own, Pass pass) {
+  const MPI_Count bytes = std::max<MPI_Count>(own.datatype->layout().size(), 1);
+  const MPI_Count most = std::min(own.count, std::max<MPI_Count>(kPass / bytes, 1));
+  const int size = schedule.scope().size();
+  const Rooms rooms = rooms_for(schedule, own.part(0, (most + size - 1) / size));
+  for (MPI_Count first = 0; first < own.count; first += most) {
+    pass(first, std::min(most, own.count - first), rooms);
+  }
+}
+
 /// Everybody combines a part, and sends it to the root.
-void add_long_reduce(Schedule& schedule, int root, const Combining& what, const Area& result) {
+void add_long_reduce(Schedule& schedule, int root, const Combining& what, const Area& result,
+                     const Rooms& rooms) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
   const Begins begins = equal_begins(what.own.count, size);
-  const Area part = add_parts(schedule, what, begins);
+  const Area part = add_parts(schedule, what, begins, rooms);
   if (rank != root) {
     schedule.send(root, part.buffer());
     return schedule.then();
@@ -134,11 +164,12 @@ void add_long_reduce(Schedule& schedule, int root, const Combining& what, const 
   schedule.run([part, to = part_of(result, begins, rank)] { copy(part, to); });
 }
 
-void add_long_allreduce(Schedule& schedule, const Combining& what, const Area& result) {
+void add_long_allreduce(Schedule& schedule, const Combining& what, const Area& result,
+                        const Rooms& rooms) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
   const Begins begins = equal_begins(what.own.count, size);
-  const Area part = add_parts(schedule, what, begins);
+  const Area part = add_parts(schedule, what, begins, rooms);
   for (int i = 1; i < size; ++i) {
     const int from = (rank - i + size) % size;
     schedule.receive(from, part_of(result, begins, from).buffer());
@@ -262,7 +293,13 @@ void add_reduce(Schedule& schedule, int root, const Combining& what, const Area&
     return schedule.then();
   }
   if (is_flat(schedule, what)) return add_flat_reduce(schedule, root, what, result);
-  if (is_long(schedule, what)) return add_long_reduce(schedule, root, what, result);
+  if (is_long(schedule, what)) {
+    const bool is_root = schedule.scope().rank == root;
+    return in_passes(schedule, what.own, [&](MPI_Count first, MPI_Count many, const Rooms& rooms) {
+      const Combining pass{what.op, what.own.part(first, many)};
+      add_long_reduce(schedule, root, pass, is_root ? result.part(first, many) : Area(), rooms);
+    });
+  }
   for_segments(schedule, what.own, [&](const Segment& segment) {
     const bool is_root = schedule.scope().rank == root;
     const Combining part{what.op, what.own.part(segment.first, segment.many)};
@@ -283,7 +320,10 @@ void add_allreduce(Schedule& schedule, const Combining& what, const Area& result
     return schedule.then();
   }
   if (is_long(schedule, what) && !is_flat(schedule, what)) {
-    return add_long_allreduce(schedule, what, result);
+    return in_passes(schedule, what.own, [&](MPI_Count first, MPI_Count many, const Rooms& rooms) {
+      const Combining pass{what.op, what.own.part(first, many)};
+      add_long_allreduce(schedule, pass, result.part(first, many), rooms);
+    });
   }
   if (is_cut(schedule, what.own) || (is_central(schedule) && what.op->commutes) ||
       is_flat(schedule)) {
@@ -324,7 +364,8 @@ void add_reduce_scatter(Schedule& schedule, const Combining& what, const std::ve
   Begins begins{0};
   for (const int count : counts) begins.push_back(begins.back() + count);
   if (is_long(schedule, what)) {
-    const Area own = add_parts(schedule, what, begins);
+    const Area part = part_of(what.own, begins, schedule.scope().rank);
+    const Area own = add_parts(schedule, what, begins, rooms_for(schedule, part));
     return schedule.run([own, result] { copy(own, result); });
   }
   const Area all = what.own.like(schedule);

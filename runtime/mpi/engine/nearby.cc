@@ -14,6 +14,7 @@
 #include <climits>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace phx::mpi {
@@ -21,6 +22,11 @@ namespace {
 
 constexpr std::size_t kLine = 64;  ///< of a cache
 constexpr std::size_t kWords = Nearby::kMost / 64;
+/// As the size of a message: the rest of the pipe has nothing, the next one stands at its
+/// beginning.
+constexpr std::uint32_t kSkip = 0xffffffff;
+/// Less than this is not skipped: it is in the caches, and each time costs a frame.
+constexpr std::size_t kSkipLeast = 2048;
 
 std::size_t room_of(int size) {
   const std::size_t share = (std::size_t{1} << 20) / static_cast<std::size_t>(size);
@@ -143,11 +149,29 @@ void Nearby::send(int to, std::uint32_t tag, const Payload& payload) {
   fill(to);
 }
 
+/// Where a frame with so many bytes is written next, if there is room: at the beginning of the
+/// pipe, if that is free again, so that its memory stays in the caches, and behind all else if not.
+std::optional<std::uint64_t> Nearby::place_for(Pipe& into, std::size_t bytes) const {
+  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
+  const std::uint64_t taken = into.taken;
+  const std::size_t place = at & (room_ - 1);
+  const std::uint64_t next = at - place + room_;
+  const bool can_skip = place >= kSkipLeast && place + sizeof(Frame) <= room_;
+  if (can_skip && room_ + taken >= next + sizeof(Frame) + bytes) {
+    const Frame skip{kSkip, 0};
+    into.put(at, std::as_bytes(std::span(&skip, 1)), room_);
+    return next;
+  }
+  if (room_ - (at - taken) < sizeof(Frame) + bytes) return std::nullopt;
+  return at;
+}
+
 /// The whole message, if there is room.
 bool Nearby::put(int to, std::uint32_t tag, const Payload& payload) {
   Pipe& into = pipe(rank_, to);
-  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
-  if (room_ - (at - into.taken) < sizeof(Frame) + payload.size()) return false;
+  const auto found = place_for(into, payload.size());
+  if (!found) return false;
+  const std::uint64_t at = *found;
   const Frame frame{static_cast<std::uint32_t>(payload.size()), tag};
   into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
   into.put(at + sizeof(Frame), payload.bytes(), room_);
@@ -160,15 +184,16 @@ bool Nearby::put(int to, std::uint32_t tag, const Payload& payload) {
 std::byte* Nearby::room(int to, std::size_t bytes) {
   if (!outgoing_[static_cast<std::size_t>(to)].empty()) return nullptr;
   Pipe& into = pipe(rank_, to);
-  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
-  const std::size_t place = (at + sizeof(Frame)) & (room_ - 1);
-  const bool has_room = room_ - (at - into.taken) >= sizeof(Frame) + bytes;
-  return has_room && place + bytes <= room_ ? into.bytes() + place : nullptr;
+  const auto at = place_for(into, bytes);
+  if (!at) return nullptr;
+  leaves_at_ = *at;
+  const std::size_t place = (*at + sizeof(Frame)) & (room_ - 1);
+  return place + bytes <= room_ ? into.bytes() + place : nullptr;
 }
 
 void Nearby::leave(int to, std::size_t bytes) {
   Pipe& into = pipe(rank_, to);
-  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
+  const std::uint64_t at = leaves_at_;
   const Frame frame{static_cast<std::uint32_t>(bytes), 0};
   into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
   into.written.store(at + sizeof(Frame) + bytes, std::memory_order_release);
@@ -179,7 +204,8 @@ NearWays Nearby::ways() {
   return {.read = [this](int from, std::uint64_t address,
                          std::span<std::byte> into) { return read(from, address, into); },
           .room = [this](int to, std::size_t bytes) { return room(to, bytes); },
-          .leave = [this](int to, std::size_t bytes) { leave(to, bytes); }};
+          .leave = [this](int to, std::size_t bytes) { leave(to, bytes); },
+          .sent_most = std::clamp<std::size_t>(room_ / 4, 4096, 16384)};
 }
 
 /// As much as there is room for.
@@ -253,6 +279,10 @@ bool Nearby::take(int from, const OnMessage& on_message) {
     if (there < sizeof(Frame)) return false;
     Frame frame;
     out.get(at, std::as_writable_bytes(std::span(&frame, 1)), room_);
+    if (frame.bytes == kSkip) {
+      out.taken.store(at - (at & (room_ - 1)) + room_);
+      return true;
+    }
     const std::size_t place = (at + sizeof(Frame)) & (room_ - 1);
     if (there >= sizeof(Frame) + frame.bytes && place + frame.bytes <= room_) {
       on_message(from, frame.tag, Payload(nullptr, {out.bytes() + place, frame.bytes}));

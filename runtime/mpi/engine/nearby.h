@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct NearWays {
   /// has to be sent.
   std::function<std::byte*(int to, std::size_t bytes)> room{};
   std::function<void(int to, std::size_t bytes)> leave{};
+  /// A message with more bytes is read by its receiver, if there is `read`, and not sent.
+  std::size_t sent_most = std::size_t{16} << 10U;
 };
 
 /// Memory that all ranks of a job on one machine share: a pipe of bytes from each to each, and for
@@ -82,6 +85,7 @@ class Nearby {
   [[nodiscard]] Place& place(int rank) const;
   [[nodiscard]] Pipe& pipe(int from, int to) const;
   void call(int rank);
+  [[nodiscard]] std::optional<std::uint64_t> place_for(Pipe& into, std::size_t bytes) const;
   [[nodiscard]] std::byte* room(int to, std::size_t bytes);
   void leave(int to, std::size_t bytes);
   bool put(int to, std::uint32_t tag, const Payload& payload);
@@ -95,7 +99,8 @@ class Nearby {
   const std::size_t room_;  ///< bytes of each pipe, a power of two
   std::vector<Begun> begun_;
   std::vector<std::deque<Waiting>> outgoing_;
-  std::size_t waiting_ = 0;  ///< messages in `outgoing_`
+  std::size_t waiting_ = 0;      ///< messages in `outgoing_`
+  std::uint64_t leaves_at_ = 0;  ///< where room() has found some
   bool may_read_ = true;
   std::atomic<std::uint64_t> news_ = 0;
 };

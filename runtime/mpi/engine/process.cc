@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -17,6 +18,39 @@ constexpr std::uint32_t kWakeTag = 0xfffffffe;
 /// How often a near rank looks before it gives way, if each has a core; and before it sleeps.
 constexpr int kSpins = 50, kYields = 40;
 constexpr Duration kSleepMax = std::chrono::milliseconds(100);
+
+/// A program that polls gives way each time if it does less than this in between, so that those it
+/// waits for can run. One that works does it once in a while: not before it has had the processor
+/// for as long as others had it last, and for a turn.
+constexpr Duration kWork = std::chrono::nanoseconds(500), kTurn = std::chrono::microseconds(20);
+
+/// How a thread polls.
+class Polls {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] static Polls& of_thread() {
+    thread_local Polls polls;
+    return polls;
+  }
+  /// A look begins. Whether others have to run if it finds nothing.
+  [[nodiscard]] bool has_to_give_way() const {
+    const Clock::time_point now = Clock::now();
+    return now - looked_at_ < kWork || now >= next_turn_;
+  }
+  void give_way() {
+    const Clock::time_point before = Clock::now();
+    ::sched_yield();
+    looked_at_ = Clock::now();
+    next_turn_ = looked_at_ + std::max<Clock::duration>(looked_at_ - before, kTurn);
+  }
+  /// It has found nothing, and others need not run.
+  void go_on() { looked_at_ = Clock::now(); }
+
+ private:
+  Clock::time_point looked_at_{};
+  Clock::time_point next_turn_{};
+};
 
 Process*& running() {
   static Process* process = nullptr;
@@ -124,7 +158,7 @@ bool Process::send(runtime::Endpoint& endpoint, const Traffic::Output& output) c
   return endpoint.send(self, vnode(output.to), output.tag, output.payload).ok();
 }
 
-bool Process::look_near(bool may_wait, const std::function<bool(Traffic&)>& is_true) {
+bool Process::wait_near(const std::function<bool(Traffic&)>& is_true) {
   const Waiting waiting(*this);
   for (int idle = 0;; ++idle) {
     const std::uint64_t news = near_->news();
@@ -135,14 +169,27 @@ bool Process::look_near(bool may_wait, const std::function<bool(Traffic&)>& is_t
     });
     if (is_over) return true;
     if (any) idle = 0;
-    if (may_wait && idle < spins_) continue;
-    if (!may_wait || idle < spins_ + kYields) {
+    if (idle < spins_) continue;
+    if (idle < spins_ + kYields) {
       give_way();
     } else if (!near_->sleep(news, kSleepMax)) {
       check_alive();
     }
-    if (!may_wait) return false;
   }
+}
+
+bool Process::poll_near(const std::function<bool(Traffic&)>& is_true) {
+  Polls& polls = Polls::of_thread();
+  const bool has_to_give_way = polls.has_to_give_way();
+  const Waiting waiting(*this);
+  const bool is_over = core_->engine.query([&](const runtime::Endpoint&) {
+    receive_near();
+    return is_true(traffic_);
+  });
+  if (is_over) return true;
+  note_idle_look();
+  has_to_give_way ? polls.give_way() : polls.go_on();
+  return false;
 }
 
 bool Process::receive_near() {
@@ -164,9 +211,13 @@ void Process::send_near(bool others_wait) {
 }
 
 void Process::give_way() {
+  note_idle_look();
+  ::sched_yield();
+}
+
+void Process::note_idle_look() {
   constexpr unsigned kAsk = 1024;  // A program that polls never sleeps.
   if (++idle_looks_ % kAsk == 0) check_alive();
-  ::sched_yield();
 }
 
 void Process::check_alive() {

@@ -90,7 +90,8 @@ class Process {
   }
   template <class F>
   bool look(Duration patience, F is_true) {
-    if (near_) return look_near(patience != Duration::zero(), std::ref(is_true));
+    if (near_ && patience == Duration::zero()) return poll_near(std::ref(is_true));
+    if (near_) return wait_near(std::ref(is_true));
     return guarded([&] {
       const auto f = [&](runtime::Endpoint& endpoint) -> std::optional<bool> {
         receive(endpoint);
@@ -102,8 +103,10 @@ class Process {
       return core_->engine.await({patience, what}, f).has_value();
     });
   }
-  bool look_near(bool may_wait, const std::function<bool(Traffic&)>& is_true);
+  bool wait_near(const std::function<bool(Traffic&)>& is_true);
+  bool poll_near(const std::function<bool(Traffic&)>& is_true);
   void give_way();
+  void note_idle_look();
   /// Asks the daemon whether the job is over.
   void check_alive();
   bool receive_near();

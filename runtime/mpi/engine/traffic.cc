@@ -191,7 +191,8 @@ Ref<ReceiveRequest> Traffic::receive_taken(Arrived arrived, const Buffer& buffer
 // --- Sending -----------------------------------------------------------------------------------
 
 bool Traffic::may_leave(int process, MPI_Count bytes) {
-  return bytes <= (near_.read ? kNearShortMax : kShortMax) && ahead_.may_send(process, bytes);
+  const MPI_Count most = near_.read ? static_cast<MPI_Count>(near_.sent_most) : kShortMax;
+  return bytes <= most && ahead_.may_send(process, bytes);
 }
 
 bool Traffic::send_at_once(const Scope& scope, int to, int tag, const Buffer& buffer) {

@@ -27,10 +27,9 @@ namespace phx::mpi {
 /// that is done needs its buffer no more; a synchronous one has met its receive.
 class Traffic {
  public:
-  /// Short messages travel at once; longer ones when their receive is there.
+  /// Short messages travel at once, near ones up to NearWays::sent_most; longer ones when their
+  /// receive is there.
   static constexpr MPI_Count kShortMax = 64 * 1024;
-  /// The same if receivers can read the memory of senders.
-  static constexpr MPI_Count kNearShortMax = 16 * 1024;
   /// A long message travels in parts of so many bytes.
   static constexpr MPI_Count kPart = 256 * 1024;
   static constexpr int kAll = -1;  ///< To all processes but this one.

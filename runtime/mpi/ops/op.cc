@@ -13,11 +13,27 @@ Combine combine_of(const Op& op, const Datatype& datatype) {
   return find_combine(op.predefined, datatype.layout().named);
 }
 
+/// A handle of a datatype for a function of a program, while that runs: the program may have freed
+/// its own.
+class Opened {
+ public:
+  explicit Opened(Datatype& datatype) : datatype_(datatype), handle_(datatypes().open(&datatype)) {}
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  ~Opened() { datatypes().close(&datatype_); }
+  [[nodiscard]] MPI_Datatype handle() const { return handle_; }
+
+ private:
+  Datatype& datatype_;
+  MPI_Datatype handle_;
+};
+
 /// The function of a program takes an int as count, so that long buffers are given in parts.
 void call_function(const Op& op, Datatype& datatype, MPI_Aint in, MPI_Aint inout, MPI_Count count) {
+  const Opened opened(datatype);
   while (count > 0) {
     int part = static_cast<int>(std::min<MPI_Count>(count, std::numeric_limits<int>::max()));
-    MPI_Datatype handle = datatype.handle;
+    MPI_Datatype handle = opened.handle();
     const MPI_Aint step = part * datatype.layout().extent();
     count -= part;
     op.function(reinterpret_cast<void*>(in), reinterpret_cast<void*>(inout), &part, &handle);
