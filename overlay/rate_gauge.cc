@@ -19,6 +19,14 @@ Payload nothing(std::uint64_t size) {
 
 }  // namespace
 
+bool fills_beside(std::uint64_t all, std::uint64_t rate, std::uint64_t width) {
+  constexpr double kMore = 1.5;
+  constexpr double kPart = 0.5;
+  const auto traffic = static_cast<double>(all);
+  return traffic > kMore * static_cast<double>(rate) &&
+         traffic > kPart * static_cast<double>(width);
+}
+
 void RateGauge::on_task(Instant now, const std::vector<SurveyTask::Download>& downloads,
                         Outbox& out) {
   stop(out);
@@ -190,7 +198,9 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
     flight.rate.at_least = flight.rate.at_most = whole;
     is_burst = true;
   }
-  const bool is_enough = flight.bytes >= (is_burst ? options_.burst_most : options_.most);
+  // Where others' traffic fills this interface more bytes tell no more, and cost that traffic time.
+  const bool is_enough = flight.bytes >= (is_burst ? options_.burst_most : options_.most) ||
+                         fills_beside(flight.rate.taken, flight.rate.at_least, interface_);
   const bool is_over = is_enough || (!is_burst && is_sure(flight, before, counted));
   if (!flight.grows || is_over) return close(now, out);
   const std::uint64_t growth = flight.round_trip > Duration{} ? options_.far_growth : 2;

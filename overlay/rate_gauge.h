@@ -28,6 +28,10 @@ struct Traffic {
   }
 };
 
+/// Whether traffic of `all` fills a place that is `width` wide, so that a `rate` measured beside it
+/// tells nothing of the place. In bytes per second.
+[[nodiscard]] bool fills_beside(std::uint64_t all, std::uint64_t rate, std::uint64_t width);
+
 /// Measures how fast others can send here, one after the other; and sends to others that measure.
 /// The first half of the bytes fills the way, the second half is timed [beyond 8]. Of a long way it
 /// may have waited a round trip for TCP's window, so what is known is between two rates, which

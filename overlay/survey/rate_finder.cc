@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "overlay/rate_gauge.h"
+
 namespace phx::overlay {
 namespace {
 
@@ -164,9 +166,7 @@ bool RateFinder::is_false_alarm(const Download& download, const Rate& rate,
 bool RateFinder::has_company(const Download& download, const Rate& rate,
                              const KnownNetwork& network) {
   const auto fills = [&](std::uint64_t all, const Known& width) {
-    const auto traffic = static_cast<double>(all);
-    return width && traffic > kSame * static_cast<double>(rate.at_least) &&
-           traffic > kOdd * static_cast<double>(*width);
+    return width && fills_beside(all, rate.at_least, *width);
   };
   return fills(rate.taken, network.ability(download.to).in_bytes_per_second) ||
          (fills(rate.sent, network.ability(download.from).out_bytes_per_second) &&

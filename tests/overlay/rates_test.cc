@@ -99,6 +99,25 @@ TEST_CASE("a newcomer is measured, and nobody is told of it if it is as the othe
   CHECK(net.common().odd.contains(p(20)));
 }
 
+TEST_CASE("whoever comes to a stream that fills all interfaces is measured by 64 KiB each way") {
+  for (const double part : {0.0, 0.2, 0.9}) {
+    CAPTURE(part);
+    Net net(round_robin(19, 2));
+    net.members(first(18));
+    net.run_for(3s);
+    for (const ProcessorId id : first(19).ids()) {
+      net.stream[id] = static_cast<std::uint64_t>(part * kGigabit);
+    }
+    const std::uint64_t loaded = net.loaded;
+    net.members(first(19));
+    net.run_for(2s);
+    const std::uint64_t kib = (net.loaded - loaded) >> 10U;
+    CHECK(kib >= 2 * 64);
+    CHECK((part > 0.5 ? kib <= 2 * 64 : kib >= 2 * 192));
+    CHECK(net.common().odd.empty());
+  }
+}
+
 TEST_CASE("a way that becomes ten times slower, or faster, is known after two patrols") {
   Net net(round_robin(12, 3));
   net.members(first(12));

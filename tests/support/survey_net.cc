@@ -64,7 +64,8 @@ Instant SurveyNet::passes(ProcessorId from, ProcessorId to, const Message& messa
   };
   pass(out_free[from], rate_of(slow, from));
   if (ends.first != ends.second) pass(way_free[ends], rate_of(narrow, ends));
-  pass(in_free[to], rate_of(slow, to));
+  const auto streamed = stream.find(to);
+  pass(in_free[to], rate_of(slow, to) - (streamed == stream.end() ? 0 : streamed->second));
   window.under_way += size;
   window.confirmed.emplace_back(at + 2 * way(from, to), size);
   return at;
@@ -80,9 +81,11 @@ void SurveyNet::run_for(Duration time) {
 Traffic SurveyNet::traffic_of(ProcessorId id) {
   const auto us = static_cast<std::uint64_t>(now.time_since_epoch() / 1us);
   const auto [taken, sent_to_others] = carried[id];
-  const auto busy = traffic.find(id);
-  const std::uint64_t besides = busy == traffic.end() ? 0 : busy->second * us / 1'000'000;
-  return {taken, sent_to_others + besides};
+  const auto besides = [&](const std::map<ProcessorId, std::uint64_t>& rates) {
+    const auto busy = rates.find(id);
+    return busy == rates.end() ? 0 : busy->second * us / 1'000'000;
+  };
+  return {taken + besides(stream), sent_to_others + besides(traffic)};
 }
 
 bool SurveyNet::step(Instant end) {

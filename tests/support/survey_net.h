@@ -65,6 +65,7 @@ struct SurveyNet {
   std::map<ProcessorId, Duration> queued;  ///< So long messages to them wait behind others' bytes.
   std::map<ProcessorId, Traffic> carried;  ///< Downloads.
   std::map<ProcessorId, std::uint64_t> traffic;  ///< Sent to others besides, bytes per second.
+  std::map<ProcessorId, std::uint64_t> stream;   ///< Taken from others before downloads, likewise.
   std::set<ProcessorId> uninformed;  ///< What they should be told of the network is lost.
   std::map<ProcessorId, Survey> surveys;
   std::multimap<Instant, Letter> mail;
