@@ -521,6 +521,7 @@ ProcessorStatus Daemon::Core::status(JobId with_vnodes, const TreeQuestion& aske
   result.links = channels.links_up();
   result.trees = trees.size();
   result.jobs = jobs.status(around(), with_vnodes);
+  result.leaving_waits_for = awaited_to_leave();
   const ChannelCounters& links = channels.counters();
   const TrafficCounters served = jobs.counters();
   result.counters = {{"dials", links.dials},

@@ -25,8 +25,8 @@
 
 namespace phx::runtime {
 
-/// The inside of Daemon: the machines, the wires between them, and what is of none of them: its own
-/// leaving [runtime/README.md, "Leaving"], newcomers without a number, requests that came early.
+/// The inside of Daemon: the machines, the wires between them, and what is of none of them: leaving
+/// [runtime/README.md, "Leaving"], newcomers without a number, requests that came early.
 struct Daemon::Core {
   /// Moves down this list only; but who settles and gets something in hands again flushes again.
   enum class Phase {
@@ -73,6 +73,7 @@ struct Daemon::Core {
   void on_taken(ProcessorId from);  ///< It sent something that counts once and is passed on here.
   void consider_leaving();
   [[nodiscard]] bool relays() const { return phase <= Phase::kDraining; }
+  [[nodiscard]] std::string awaited_to_leave() const;  ///< Besides its jobs; empty: nothing.
   void on_fenced(ProcessorId from, const Fenced& fence);
   void advance();
   void stop_when_heard();
@@ -83,8 +84,7 @@ struct Daemon::Core {
   void end_mesh();
   void refuse_tokens(ProcessorId from, Frame& frame);  ///< As it could not pass them on.
   void send(ProcessorId to, Envelope&& envelope);
-  /// Whether it is a copy of a broadcast of which too many wait for `to`; then it is dropped.
-  [[nodiscard]] bool drop_if_full(ProcessorId to, const Envelope& envelope);
+  [[nodiscard]] bool drop_if_full(ProcessorId to, const Envelope& copy);  ///< Whether it did.
   void relieve();  ///< Tells of what was dropped where there is room again.
   void effect(Effect&& wanted) { effects.push_back(std::move(wanted)); }
   void note(Note::Level level, std::string_view event, std::string detail);

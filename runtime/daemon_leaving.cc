@@ -129,6 +129,27 @@ void Daemon::Core::advance() {
   if (phase == Phase::kOut && !members.contains(self) && jobs.is_empty()) stop_when_heard();
 }
 
+std::string Daemon::Core::awaited_to_leave() const {
+  const std::string coordinator = to_string(membership.coordinator()) + ", the coordinator, to ";
+  switch (phase) {
+    case Phase::kDraining:
+      return has_asked ? coordinator + "take it out of the trees" : "";
+    case Phase::kFlushing: {
+      const ProcessorSet left = flushing.common(members);
+      if (left.empty()) return "";
+      const std::string others =
+          left.size() == 1 ? "" : " and " + std::to_string(left.size() - 1) + " more";
+      return to_string(left.front()) + others + " to send it nothing more";
+    }
+    case Phase::kSettling:
+      return "others to acknowledge what it has sent";
+    case Phase::kOut:
+      return members.contains(self) ? coordinator + "take it out of the mesh" : "";
+    default:
+      return "";
+  }
+}
+
 void Daemon::Core::stop_when_heard() {
   const bool is_heard =
       mesh_ends ? channels.has_acknowledged(awaited) : channels.all_acknowledged();

@@ -135,6 +135,7 @@ bool Tools::report_drain(const Question& question, const View& view, Outbox& out
         *one.vnodes_left += job.held.size();
         if (one.waiting.empty()) one.waiting = job.waiting;
       }
+      if (one.waiting.empty()) one.waiting = answer->second.leaving_waits_for;
     }
     progress.processors.push_back(std::move(one));
   }

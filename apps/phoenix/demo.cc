@@ -79,7 +79,8 @@ void add_demo_as_job(CLI::App& verb, const Demo& demo, Action& chosen) {
   one->add_option("-n,--vnodes", options->vnodes, "Number of virtual nodes")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
       ->capture_default_str();
-  one->add_option("--on", options->processors, "On at most so many processors (default: all)");
+  one->add_option("--on", options->processors,
+                  "On at most so many processors; 0: on all (default)");
   add_mesh_option(*one, options->mesh);
   one->allow_extras();
   one->footer("");

@@ -71,8 +71,10 @@ int detach(const std::function<int(const GiveBack&)>& work) {
   there = Descriptor();
   const std::string text = read_all(here, process);
   if (!text.empty()) {
-    std::fputs(text.c_str(), stdout);
-    return kOk;
+    // Now: later a signal may end this process with what is still in its buffer, and the job, of
+    // which nobody has heard then, goes on.
+    const bool is_told = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    return is_told ? kOk : fail(std::string("cannot write its number: ") + std::strerror(errno));
   }
   int how = 0;
   while (::waitpid(process, &how, 0) < 0 && errno == EINTR) {

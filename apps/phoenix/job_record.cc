@@ -15,6 +15,7 @@
 
 #include "apps/phoenix/mesh_dir.h"
 #include "apps/phoenix/session.h"
+#include "apps/phoenix/verb.h"
 #include "runtime/tcp/mesh_folder.h"
 
 namespace phx::app {
@@ -76,6 +77,18 @@ Result<JobId> the_one(const std::set<JobId>& jobs, const std::string& name) {
   std::string list;
   for (const JobId job : jobs) list += " " + to_string(job);
   return Error{ErrorCode::kBadInput, "several jobs are called '" + name + "':" + list};
+}
+
+/// Of the jobs of this name that were detached here; says so if there are several.
+JobId last_of(const std::set<JobId>& jobs, const std::string& name) {
+  const JobId last = *jobs.rbegin();
+  if (jobs.size() == 1) return last;
+  std::string others;
+  for (const JobId job : jobs) {
+    if (job != last) others += " " + to_string(job);
+  }
+  fail(to_string(last) + ", the last one called '" + name + "'; there are also" + others);
+  return last;
 }
 
 Status write_line(const tcp::Descriptor& file, const std::string& line) {
@@ -151,18 +164,17 @@ std::optional<JobRecord::Found> JobRecord::find(const std::string& mesh, JobId j
   return record ? find(mesh, *record) : std::nullopt;
 }
 
-std::optional<JobId> JobRecord::named(const std::string& mesh, const std::string& name) {
-  std::optional<JobId> last;
+std::set<JobId> JobRecord::named(const std::string& mesh, const std::string& name) {
+  std::set<JobId> jobs;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder(), failure)) {
     const std::string file = entry.path().filename();
     if (!file.starts_with(mesh + ".")) continue;
     const auto job = job_number_in(file.substr(mesh.size() + 1));
     const auto found = job ? find(mesh, *job) : std::nullopt;
-    if (!found || found->is_outdated || found->name != name) continue;
-    last = last ? std::max(*last, *job) : *job;
+    if (found && !found->is_outdated && found->name == name) jobs.insert(*job);
   }
-  return last;
+  return jobs;
 }
 
 std::optional<JobId> job_number_in(const std::string& text) {
@@ -180,15 +192,15 @@ std::string job_words(JobId job, const std::string& mesh) {
 
 Result<JobId> find_logged_job(const std::string& mesh, const std::string& text) {
   if (const auto job = job_number_in(text)) return *job;
-  if (const auto job = JobRecord::named(mesh, text)) return *job;
-  return the_one(running(mesh, text), text);
+  const std::set<JobId> logged = JobRecord::named(mesh, text);
+  return logged.empty() ? the_one(running(mesh, text), text) : last_of(logged, text);
 }
 
 Result<JobId> find_running_job(const std::string& mesh, const std::string& text) {
   if (const auto job = job_number_in(text)) return *job;
   const auto jobs = running(mesh, text);
-  const auto record = jobs.empty() ? JobRecord::named(mesh, text) : std::nullopt;
-  return record ? *record : the_one(jobs, text);
+  const std::set<JobId> logged = jobs.empty() ? JobRecord::named(mesh, text) : std::set<JobId>();
+  return logged.empty() ? the_one(jobs, text) : last_of(logged, text);
 }
 
 }  // namespace phx::app

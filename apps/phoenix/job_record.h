@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "overlay/base/ids.h"
@@ -30,8 +31,8 @@ class JobRecord {
                                                  const tcp::Descriptor& record);
   /// open() and find().
   [[nodiscard]] static std::optional<Found> find(const std::string& mesh, JobId job);
-  /// The last job of this name that was detached here, from the mesh that has this name now.
-  [[nodiscard]] static std::optional<JobId> named(const std::string& mesh, const std::string& name);
+  /// The jobs of this name that were detached here, from the mesh that has this name now.
+  [[nodiscard]] static std::set<JobId> named(const std::string& mesh, const std::string& name);
 
   /// What is written at the beginning.
   struct Begin {
@@ -57,7 +58,8 @@ class JobRecord {
 /// As words for the command line: "j4", or "j4 --mesh x".
 [[nodiscard]] std::string job_words(JobId job, const std::string& mesh);
 /// The job that `text` means: "j4", "4", or a name. Of several of that name: one that was detached
-/// here, the last; else the one that runs. kBadInput: the error says what would be right.
+/// here, the last, which is told; else the one that runs. kBadInput: the error says what would be
+/// right.
 [[nodiscard]] Result<JobId> find_logged_job(const std::string& mesh, const std::string& text);
 /// The same, but one that runs first. kBadInput also if several run.
 [[nodiscard]] Result<JobId> find_running_job(const std::string& mesh, const std::string& text);

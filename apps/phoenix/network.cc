@@ -15,6 +15,7 @@
 #include "apps/phoenix/table.h"
 #include "apps/phoenix/verb.h"
 #include "overlay/network/known_network.h"
+#include "runtime/sim/topology.h"
 
 namespace phx::app {
 namespace {
@@ -86,26 +87,25 @@ std::string as_text(const std::string& mesh, const NetworkUpdate& update) {
 
 /// For `phoenix plan --topology` and the simulator. These count processors from 1, site by site.
 std::string as_topology(const KnownNetwork& network) {
-  const auto us = [](Duration duration) { return spell_fixed(to_ms(duration) * 1000, 0); };
   std::string text;
   for (std::size_t i = 0; i < network.sites.size(); ++i) {
     const KnownNetwork::Site& site = network.sites[i];
     text += "site " + name_of(network, i) + " " + std::to_string(site.processors.size());
-    if (site.latency) text += " " + us(*site.latency);
+    if (site.latency) text += " " + sim::in_microseconds(*site.latency);
     text += "  # p" + to_string(site.processors) + "\n";
   }
   for (const auto& [ends, way] : network.between) {
     const std::string names = name_of(network, ends.first) + " " + name_of(network, ends.second);
     // One line for both directions, as topology files have it.
     if (ends.first > ends.second) continue;
-    if (way.latency) text += "latency " + names + " " + us(*way.latency) + "\n";
+    if (way.latency) text += "latency " + names + " " + sim::in_microseconds(*way.latency) + "\n";
     if (way.bytes_per_second && way.bytes_per_second != overlay::kUnlimited) {
       text += "link " + names + " " + spell_rate(way.bytes_per_second) + "\n";
     }
   }
   const auto& [overhead, out, in] = network.usual;
   if (out && out != overlay::kUnlimited) text += "nic " + spell_rate(out) + "\n";
-  if (overhead) text += "overhead " + us(*overhead) + "\n";
+  if (overhead) text += "overhead " + sim::in_microseconds(*overhead) + "\n";
   for (const auto& [processor, ability] : network.odd) {
     text += "# " + to_string(processor) + ": " + spell(ability) + "\n";
   }

@@ -215,6 +215,20 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   return ended.ok() ? code : fail(ended.error().what);
 }
 
+/// Names that --tree takes.
+std::string all_trees() {
+  std::string text;
+  for (const std::string_view style : planners::tree_styles()) {
+    text += (text.empty() ? "" : ", ") + std::string(style);
+  }
+  return text;
+}
+
+std::string wrong_with_trees(const std::string& style) {
+  if (planners::tree_style(style)) return {};
+  return "there are no trees '" + style + "'; there are " + all_trees();
+}
+
 }  // namespace
 
 int run_job(const RunOptions& options) {
@@ -251,7 +265,8 @@ void add_run(CLI::App& tool, Action& chosen) {
                    "Number of virtual nodes; every processor gets a process, see --fit")
       ->required()
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24U));
-  verb->add_option("--on", options->processors, "On at most so many processors (default: all)");
+  verb->add_option("--on", options->processors,
+                   "On at most so many processors; 0: on all (default)");
   verb->add_flag("--fit", options->fits, "On no more processors than there are vnodes");
   add_mesh_option(*verb, options->mesh);
   verb->add_option("--name", options->name, "Name of the job (default: the program's)")
@@ -276,13 +291,10 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_flag("--no-tags", options->no_tags, "No [p3] in front of the lines");
   verb->add_flag("--no-balance", options->no_balance,
                  "Vnodes move only by assume/release of the application");
-  std::string styles;
-  for (const std::string_view style : planners::tree_styles()) {
-    styles += (styles.empty() ? "" : ", ") + std::string(style);
-  }
   verb->add_option("--tree", options->tree,
-                   "Trees of its collectives, planned over the measured network: " + styles +
-                       " (default: as phoenixd --trees says)");
+                   "Trees of its collectives, planned over the measured network: " + all_trees() +
+                       " (default: as phoenixd --trees says)")
+      ->check(wrong_with_trees);
   CLI::Option* input = verb->add_flag(
       "-i,--stdin", options->passes_input,
       "Pass standard input on to the process that begins with v0; else it is not read");

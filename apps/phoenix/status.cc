@@ -62,6 +62,7 @@ json to_json(const StatusReply& reply) {
       processor["view"] = status.view;
       processor["links"] = status.links;
       processor["trees"] = status.trees;
+      processor["leaving_waits_for"] = status.leaving_waits_for;
       processor["detours"] = json::array();
       for (const auto& detour : status.detours) {
         processor["detours"].push_back({{"peer", detour.peer.value}, {"via", detour.via.value}});
@@ -123,6 +124,16 @@ std::string detour_lines(const StatusReply& reply) {
   return text.empty() ? text : "\n" + text;
 }
 
+/// What leavers wait for, besides their jobs.
+std::string leaving_lines(const StatusReply& reply) {
+  std::string text;
+  for (const ProcessorStatus& one : reply.processors) {
+    if (one.leaving_waits_for.empty()) continue;
+    text += to_string(one.id) + " leaves, and waits for " + one.leaving_waits_for + "\n";
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
 std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
@@ -149,7 +160,7 @@ std::string processor_table(const std::string& mesh, const StatusReply& reply) {
     }
     table.add(std::move(cells));
   }
-  return text + table.text() + detour_lines(reply) + "\n" + job_table(reply);
+  return text + table.text() + detour_lines(reply) + leaving_lines(reply) + "\n" + job_table(reply);
 }
 
 int show_once(const StatusOptions& options, Session& session) {

@@ -70,7 +70,9 @@ Ticket SessionCollectives::contribute_bytes(Vnode vnode, Vnode target, const Red
 }
 
 void SessionCollectives::barrier() {
-  allreduce(logical_and, std::uint8_t{1});
+  const VnodeValues values = values_of(held(), std::uint8_t{1});
+  const Reduction all = reduction<std::uint8_t>(logical_and, true);
+  static_cast<void>(Collectives(*core_).allreduce(all, values, "barrier"));
 }
 
 }  // namespace phx

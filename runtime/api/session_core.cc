@@ -38,7 +38,8 @@ std::string describe(const Wanted& wanted, const char* operation) {
   std::string text = operation;
   text +=
       " by " + (wanted.at ? to_string(VnodeId{*wanted.at}) : std::string("any vnode held here"));
-  if (wanted.tag) text += " of tag " + std::to_string(*wanted.tag);
+  const bool is_own = wanted.tag && *wanted.tag != kCollectiveTag;  // the program's
+  if (is_own) text += " of tag " + std::to_string(*wanted.tag);
   text += " from " + (wanted.from ? to_string(VnodeId{*wanted.from}) : std::string("any vnode"));
   return text;
 }

@@ -74,6 +74,7 @@ struct ProcessorStatus {
   std::vector<Counter> counters;
   std::vector<DetourStatus> detours;
   std::vector<TreeStatus> asked_trees{};  ///< If the question was for some: as it knows them.
+  std::string leaving_waits_for{};        ///< Besides what its jobs wait for; empty: nothing.
   friend bool operator==(const ProcessorStatus&, const ProcessorStatus&) = default;
 };
 /// The trees that collectives of `root` take now for messages of this class; of nobody: none.

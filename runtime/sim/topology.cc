@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -31,11 +32,15 @@ std::optional<std::uint64_t> number(std::string_view text, std::uint64_t most) {
   return value;
 }
 
+/// "200" or "0.4", to a nanosecond.
 std::optional<Duration> microseconds(std::string_view text) {
-  constexpr std::uint64_t kMost = 3'600'000'000;
-  const auto value = number(text, kMost);
-  if (!value) return std::nullopt;
-  return std::chrono::microseconds(*value);
+  constexpr double kMost = 3.6e9;
+  double value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (!is_number || !(value >= 0 && value <= kMost)) return std::nullopt;
+  return Duration(std::llround(value * 1000));
 }
 
 /// Fills a topology line by line. Lines about pairs of sites are kept until all sites are known.
@@ -197,11 +202,14 @@ std::string Reader::finish() {
   return {};
 }
 
-std::string in_microseconds(Duration duration) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(duration).count());
-}
-
 }  // namespace
+
+std::string in_microseconds(Duration duration) {
+  std::string text = std::to_string(duration.count() / 1000);
+  std::string part = std::to_string(1000 + duration.count() % 1000).substr(1);
+  part.erase(part.find_last_not_of('0') + 1);
+  return part.empty() ? text : text + '.' + part;
+}
 
 Topology Topology::uniform(const std::vector<std::uint32_t>& processors, const Link& between) {
   Topology result;

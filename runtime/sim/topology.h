@@ -51,4 +51,7 @@ struct Topology {
   friend bool operator==(const Topology&, const Topology&) = default;
 };
 
+/// As files of topologies have it: "200", "0.4".
+[[nodiscard]] std::string in_microseconds(Duration duration);
+
 }  // namespace phx::sim

@@ -278,7 +278,7 @@ runtime::TreeQuestion read(const pb::TreeQuestion& in, Source& source) {
 }
 
 void write(const runtime::ProcessorStatus& in, pb::ProcessorStatus& out, Sink& sink) {
-  const auto& [id, view, links, trees, jobs, counters, detours, asked_trees] = in;
+  const auto& [id, view, links, trees, jobs, counters, detours, asked_trees, leaving] = in;
   out.set_id(id.value);
   out.set_view(view);
   out.set_links(links);
@@ -287,6 +287,7 @@ void write(const runtime::ProcessorStatus& in, pb::ProcessorStatus& out, Sink& s
   write_list(counters, out.mutable_counters(), sink);
   write_list(detours, out.mutable_detours(), sink);
   write_list(asked_trees, out.mutable_asked_trees(), sink);
+  write_text(leaving, out.mutable_leaving_waits_for());
 }
 
 runtime::ProcessorStatus read(const pb::ProcessorStatus& in, Source& source) {
@@ -297,7 +298,9 @@ runtime::ProcessorStatus read(const pb::ProcessorStatus& in, Source& source) {
           .jobs = read_list(in.jobs(), source, "ProcessorStatus.jobs"),
           .counters = read_list(in.counters(), source, "ProcessorStatus.counters"),
           .detours = read_list(in.detours(), source, "ProcessorStatus.detours"),
-          .asked_trees = read_list(in.asked_trees(), source, "ProcessorStatus.asked_trees")};
+          .asked_trees = read_list(in.asked_trees(), source, "ProcessorStatus.asked_trees"),
+          .leaving_waits_for =
+              source.text(in.leaving_waits_for(), "ProcessorStatus.leaving_waits_for")};
 }
 
 }  // namespace phx::wire

@@ -287,6 +287,33 @@ TEST_CASE("a leaver hears that it is out also from one whose last message it ref
   CHECK(net.stop(kSecond).code == 0);
 }
 
+TEST_CASE("a leaver says whom it waits for, to itself and to whoever asked for the drain") {
+  DaemonNet net(3);
+  const auto waits_for = [&] { return net.daemon(kLeaver).status().leaving_waits_for; };
+  bool is_removal = false;
+  net.watch([&](ProcessorId from, ProcessorId, const Envelope& envelope) {
+    if (from != kLeaver || !is_farewell(envelope)) return;
+    is_removal = true;
+    net.hold(kCoordinator, kLeaver);
+  });
+  CHECK(waits_for().empty());
+  net.hold(kSender, kLeaver);
+  net.ask(kCoordinator, DrainRequest{{kLeaver}});
+  net.run_for(2s);
+  CHECK(waits_for() == "p2 to send it nothing more");
+  const auto told = net.replies<DrainProgress>();
+  REQUIRE(!told.empty());
+  CHECK(told.back().processors.at(0).waiting == "p2 to send it nothing more");
+
+  net.release(kSender, kLeaver, 0ms);
+  net.run_for(100ms);
+  REQUIRE(is_removal);
+  CHECK(waits_for() == "p1, the coordinator, to take it out of the mesh");
+  net.release(kCoordinator, kLeaver, 0ms);
+  net.run_for(1s);
+  CHECK(net.has_stopped(kLeaver));
+}
+
 TEST_CASE("a leaver that waits to be taken out ends when the mesh is taken down") {
   DaemonNet net(3);
   net.watch([&](ProcessorId from, ProcessorId, const Envelope& envelope) {

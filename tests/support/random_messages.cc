@@ -527,7 +527,8 @@ ProcessorStatus RandomMessages::status() {
           .asked_trees = list([this] {
             const auto child = [this] { return processor(); };
             return TreeStatus{tree(), processor(), list(child), duration()};
-          })};
+          }),
+          .leaving_waits_for = text()};
 }
 
 }  // namespace phx::support
