@@ -25,6 +25,12 @@ while(begin GREATER_EQUAL 0)
   string(SUBSTRING "${text}" ${end} -1 text)
   string(FIND "${text}" "```cpp\n" begin)
 endwhile()
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/none -G Ninja
+                -DCMAKE_PREFIX_PATH=${BUILD} -DCMAKE_CXX_COMPILER=${COMPILER}
+                RESULT_VARIABLE code OUTPUT_QUIET ERROR_VARIABLE why)
+if(code EQUAL 0 OR NOT why MATCHES "is a build of Phoenix, not an installation")
+  message(FATAL_ERROR "whoever takes the build for an installation is told: ${why}")
+endif()
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G Ninja -DREADME=${WORK}/readme
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS})
 run(${CMAKE_COMMAND} --build ${WORK}/build)

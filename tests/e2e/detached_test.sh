@@ -61,6 +61,12 @@ check "--log is for detached jobs" fails_with "requires --detach" \
       "$phoenix" run -n 2 --log own.txt -- true
 check "what has no file is no job" fails_with "cannot write $work/no/such" \
       "$phoenix" logs -f "$(detach --log no/such -- true 2>refused || cat refused)"
+check "a number that nobody can read is told" fails_with "cannot write its number: No space left" \
+      sh -c "$phoenix run -d -n 1 --name night -- echo first >/dev/full"
+night=$(detach --name night -- echo second 2>/dev/null)
+check "of two jobs of a name the last is meant" says "second$" "$phoenix" logs -f night
+check "and that is said" says "$night, the last one called 'night'; there are also j" \
+      "$phoenix" logs night
 check "a job that was not detached has no log" fails_with "run --detach" "$phoenix" logs j99
 check "attach to no job" fails_with "no job j99; see phoenix ps" "$phoenix" attach j99
 check "a name that is no job" fails_with "is no job" "$phoenix" logs x1

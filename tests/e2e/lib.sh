@@ -43,6 +43,13 @@ check() {
   fi
 }
 
+# says TEXT COMMAND...: it writes this, to standard output or to stderr.
+says() {
+  text=$1
+  shift
+  "$@" 2>&1 | grep -q -- "$text"
+}
+
 # fails_with TEXT COMMAND...: the command must fail, and say this.
 fails_with() {
   text=$1

@@ -3,12 +3,6 @@
 . "$(dirname "$0")/lib.sh"
 
 cd "$work" || exit 1
-says() {
-  text=$1
-  shift
-  "$@" 2>&1 | grep -q -- "$text"
-}
-
 # wrong TEXT WORDS...: is refused as a wrong command line, with this text.
 wrong() { check "a wrong command is told" refused "$@"; }
 refused() {
@@ -103,13 +97,19 @@ timeout = -1"
 printf 'mesh = red\n[run]\nno-tags\nenv = COLOUR=red\nwdir = /nowhere\n' >config
 
 check "there is no mesh yet" says "no mesh of yours" "$phoenix" list
+check "and no program finds one" test "$("$phoenix" list --json)" = "[]"
 check "help names the environment" says "PHOENIX_DIR" "$phoenix" --help
 check "a mesh named by the environment starts" env PHOENIX_MESH=blue "$phoenix" up --local 2 --bind -q
 export PHOENIX_MESH=blue
 check "and is listed" says "^blue  *2 " "$phoenix" list
+check "also for programs" says '"daemons_here": 2' "$phoenix" list --json
 check "and found" says "2 processors" "$phoenix" status
 measured() { "$phoenix" network | grep -q "^s1  *p1-2 .*[0-9]$" && "$phoenix" network | grep -q "^processors: [0-9]"; }
 await "its network is measured" measured
+check "times below a microsecond are some" sh -c "! $phoenix network --topology | grep '^overhead 0$'"
+check "trees that there are none of" ends_with 2 "$phoenix" run --tree foo -n 1 -- true
+check "are told from those that there are" fails_with "no trees 'foo'; there are learned, " \
+      "$phoenix" run --tree foo -n 1 -- true
 "$phoenix" network --topology >"$work/net"
 check "which is a topology file" says "^2 processors" "$phoenix" plan --topology "$work/net" --bytes 1
 check "and JSON" says '"latency_ms": [0-9]' "$phoenix" network --json
