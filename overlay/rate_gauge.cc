@@ -199,8 +199,11 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
     is_burst = true;
   }
   // Where others' traffic fills this interface more bytes tell no more, and cost that traffic time.
-  const bool is_enough = flight.bytes >= (is_burst ? options_.burst_most : options_.most) ||
-                         fills_beside(flight.rate.taken, flight.rate.at_least, interface_);
+  // Of a burst only the time of all bytes counts, and that of others' traffic is not known.
+  const bool is_crowded =
+      !is_burst && fills_beside(flight.rate.taken, flight.rate.at_least, interface_);
+  const bool is_enough =
+      is_crowded || flight.bytes >= (is_burst ? options_.burst_most : options_.most);
   const bool is_over = is_enough || (!is_burst && is_sure(flight, before, counted));
   if (!flight.grows || is_over) return close(now, out);
   const std::uint64_t growth = flight.round_trip > Duration{} ? options_.far_growth : 2;

@@ -132,6 +132,8 @@ void Daemon::Core::advance() {
 std::string Daemon::Core::awaited_to_leave() const {
   const std::string coordinator = to_string(membership.coordinator()) + ", the coordinator, to ";
   switch (phase) {
+    case Phase::kMember:
+      return orderers.empty() && !has_to_stop ? "" : coordinator + "mark it as leaving";
     case Phase::kDraining:
       return has_asked ? coordinator + "take it out of the trees" : "";
     case Phase::kFlushing: {

@@ -13,6 +13,18 @@ namespace {
 constexpr Duration kDrainPeriod = 200ms;
 constexpr std::size_t kDiedMax = 1'000;
 
+/// What a leaver waits for because of a job, and what its process does meanwhile.
+std::string awaited_for(const JobStatus& job) {
+  if (job.waiting.empty() || job.is_held_up || job.stage != Stage::kAttached) return job.waiting;
+  if (!job.process_waits.empty()) {
+    return job.waiting + "; its process waits for " + job.process_waits +
+           " (phoenix ps says for whom)";
+  }
+  const std::uint64_t silent_s = job.figures.silent_ms / 1000;
+  if (silent_s == 0) return job.waiting;
+  return job.waiting + "; its process has been computing for " + std::to_string(silent_s) + " s";
+}
+
 void refuse(ClientId client, std::string why, Tools::Outbox& out) {
   out.report(Effect{Reply{client, Done{std::move(why)}}});
   out.report(Effect{DropClient{client}});
@@ -133,7 +145,7 @@ bool Tools::report_drain(const Question& question, const View& view, Outbox& out
       one.vnodes_left = 0;
       for (const JobStatus& job : answer->second.jobs) {
         *one.vnodes_left += job.held.size();
-        if (one.waiting.empty()) one.waiting = job.waiting;
+        if (one.waiting.empty()) one.waiting = awaited_for(job);
       }
       if (one.waiting.empty()) one.waiting = answer->second.leaving_waits_for;
     }

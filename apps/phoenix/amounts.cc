@@ -21,6 +21,10 @@ std::string spell_fixed(double value, int digits) {
   return spell(value, digits, "");
 }
 
+std::string counted(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string spell_bytes(std::uint64_t bytes) {
   constexpr std::array kUnits = {" B", " KiB", " MiB", " GiB", " TiB"};
   std::size_t unit = 0;

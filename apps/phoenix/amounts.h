@@ -10,6 +10,8 @@ namespace phx::app {
 
 /// With so many digits behind the point.
 [[nodiscard]] std::string spell_fixed(double value, int digits);
+/// "1 vnode", "2 vnodes".
+[[nodiscard]] std::string counted(std::uint64_t count, const std::string& what);
 /// "3 B", "1.5 MiB".
 [[nodiscard]] std::string spell_bytes(std::uint64_t bytes);
 /// "1.2 s".

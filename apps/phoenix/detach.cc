@@ -73,8 +73,9 @@ int detach(const std::function<int(const GiveBack&)>& work) {
   if (!text.empty()) {
     // Now: later a signal may end this process with what is still in its buffer, and the job, of
     // which nobody has heard then, goes on.
-    const bool is_told = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-    return is_told ? kOk : fail(std::string("cannot write its number: ") + std::strerror(errno));
+    if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return kOk;
+    const std::string why = std::strerror(errno);
+    return fail(text.substr(0, text.find('\n')) + " goes on, but cannot be told: " + why);
   }
   int how = 0;
   while (::waitpid(process, &how, 0) < 0 && errno == EINTR) {

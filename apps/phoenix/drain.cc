@@ -27,7 +27,7 @@ std::string describe(const runtime::DrainProgress& progress) {
   for (const auto& one : progress.processors) {
     if (one.gone) continue;
     text += (text.empty() ? "" : "; ") + to_string(one.id) + ": " +
-            (one.vnodes_left ? std::to_string(*one.vnodes_left) + " vnodes left" : "no answer yet");
+            (one.vnodes_left ? counted(*one.vnodes_left, "vnode") + " left" : "no answer yet");
     if (!one.waiting.empty()) text += ", waits for " + one.waiting;
   }
   return text;

@@ -84,6 +84,10 @@ Follower::Code Follower::hear() {
   const auto code = take(reply.value());
   if (!code) return std::nullopt;
   const bool is_complete = output_.finish();
+  if (input_ && !input_->end()) {
+    const int failed = fail("the job has not read all of its standard input");
+    if (*code == kOk && is_complete) return failed;
+  }
   return is_complete || *code != kOk ? *code : fail("the job's output is not complete");
 }
 
@@ -173,7 +177,9 @@ void Follower::end_late() {
 void Follower::begin(const runtime::RunStarted& reply) {
   const JobId job = reply.job;
   if (!job_) begun_ = tcp::steady_now();
-  if (std::exchange(passes_input_, false)) input_.emplace(session_.dir.name(), job, reply.first);
+  if (std::exchange(passes_input_, false)) {
+    input_.emplace(session_.dir.name(), JobInput::Reader{job, reply.first, names_ranks_});
+  }
   job_ = job;
   moves_ = 0;
   moved_.reset();

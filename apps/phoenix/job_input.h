@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <thread>
 
@@ -13,10 +14,19 @@ namespace phx::app {
 /// object.
 class JobInput {
  public:
-  /// `first`: the processor where that process is.
-  JobInput(const std::string& mesh, JobId job, ProcessorId first);
+  /// The process that reads it.
+  struct Reader {
+    JobId job;
+    ProcessorId processor;  ///< Where it is.
+    bool is_fixed = false;  ///< It stays there until it ends.
+  };
+  JobInput(const std::string& mesh, const Reader& reader);
+  /// Ends it. False: the process has gone with its processor before it had all of the input, as a
+  /// word on stderr has said. What lay in its pipe, 64 KiB at most, counts as read.
+  [[nodiscard]] bool end();
 
  private:
+  std::atomic<bool> is_lost_ = false;
   std::jthread thread_;
 };
 

@@ -24,13 +24,20 @@ bool is_done(const JobStatus& job) {
 
 /// Where others wait, this process has vnodes and does not.
 bool is_missing(const JobStatus& job) {
-  const bool computes = job.stage == Stage::kAttached && job.waiting.empty();
+  const bool computes =
+      job.stage == Stage::kAttached && job.process_waits.empty() && !job.is_held_up;
   return (computes || is_done(job)) && !job.held.empty();
 }
 
+/// A call of the process waits, and others may have to do something for it.
+bool is_in_call(const JobStatus& job) {
+  return job.stage == Stage::kAttached && !job.process_waits.empty() && !job.held.empty();
+}
+
+constexpr std::size_t kNamed = 3;
+
 /// "; missing: p1 (v0-1), computing for 12 s; p3 does not answer"; or empty.
 std::string missing(const StatusReply& reply, JobId id) {
-  constexpr std::size_t kNamed = 3;
   std::size_t count = 0;
   std::string text;
   for (const ProcessorStatus& processor : reply.processors) {
@@ -49,6 +56,55 @@ std::string missing(const StatusReply& reply, JobId id) {
   // Nobody knows what they have.
   for (std::size_t i = 0; i < std::min(reply.silent.size(), kNamed); ++i) {
     text += "; " + to_string(reply.silent[i]) + " does not answer";
+  }
+  return text;
+}
+
+/// "p2 waits for barrier, and so does 1 more; p4 waits for recv by v3 from v0; nobody computes"; or
+/// "p2 waits for barrier; missing: ..."; empty: no call waits.
+std::string calls_that_wait(const StatusReply& reply, JobId id) {
+  std::vector<std::pair<std::string, std::vector<ProcessorId>>> calls;
+  std::uint64_t vnodes_in_calls = 0;
+  std::uint64_t vnodes = 0;
+  for (const ProcessorStatus& processor : reply.processors) {
+    for (const JobStatus& job : processor.jobs) {
+      if (job.job != id) continue;
+      vnodes = job.vnodes;
+      if (!is_in_call(job)) continue;
+      vnodes_in_calls += job.held.size();
+      const auto found = std::ranges::find_if(
+          calls, [&](const auto& call) { return call.first == job.process_waits; });
+      if (found == calls.end()) {
+        calls.emplace_back(job.process_waits, std::vector{processor.id});
+      } else {
+        found->second.push_back(processor.id);
+      }
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(calls.size(), kNamed); ++i) {
+    const auto& [what, who] = calls[i];
+    const std::size_t more = who.size() - 1;
+    text += (i == 0 ? "" : "; ") + to_string(who.front()) + " waits for " + what;
+    if (more > 0)
+      text += ", and so do" + std::string(more == 1 ? "es " : " ") + std::to_string(more) + " more";
+  }
+  if (calls.size() > kNamed) {
+    text += "; " + std::to_string(calls.size() - kNamed) + " more calls wait";
+  }
+  if (calls.size() > 1 && vnodes_in_calls == vnodes) text += "; nobody computes";
+  return calls.empty() ? text : text + missing(reply, id);
+}
+
+/// What a daemon waits for itself. What holds a process up first: others may wait because of that.
+std::string daemon_that_waits(const StatusReply& reply, JobId id) {
+  std::string text;
+  for (const ProcessorStatus& processor : reply.processors) {
+    for (const JobStatus& job : processor.jobs) {
+      if (job.job != id || job.waiting.empty() || (!text.empty() && !job.is_held_up)) continue;
+      text = to_string(processor.id) + " waits for " + job.waiting;
+      if (job.is_held_up) return text;
+    }
   }
   return text;
 }
@@ -72,6 +128,12 @@ std::vector<runtime::VnodeFigures> vnodes_of(const StatusReply& reply, JobId id)
   std::vector<runtime::VnodeFigures> result;
   for (const auto& [vnode, sum] : sums) result.push_back(sum);
   return result;
+}
+
+/// Of a daemon, or of its process, or of both; "-": nothing.
+std::string awaited_by(const JobStatus& job) {
+  if (job.process_waits.empty()) return job.waiting.empty() ? "-" : job.waiting;
+  return (job.waiting.empty() ? "" : job.waiting + "; its process: ") + job.process_waits;
 }
 
 std::string holder_of(const StatusReply& reply, JobId id, VnodeId vnode) {
@@ -134,10 +196,12 @@ std::map<JobId, JobSummary> summarise(const StatusReply& reply) {
       summary.vnodes = job.vnodes;
       summary.held += job.held.size();
       if (job.stage == Stage::kAttached || job.stage == Stage::kFinished) ++summary.running;
-      if (!summary.waiting.empty() || job.waiting.empty()) continue;
-      summary.waiting = to_string(processor.id) + " waits for " + job.waiting;
-      if (job.stage == Stage::kAttached) summary.waiting += missing(reply, job.job);
     }
+  }
+  for (auto& [id, summary] : jobs) {
+    const std::string calls = calls_that_wait(reply, id);
+    summary.waiting = daemon_that_waits(reply, id);
+    summary.waiting += (summary.waiting.empty() || calls.empty() ? "" : "; ") + calls;
   }
   return jobs;
 }
@@ -165,8 +229,7 @@ std::string job_details(const StatusReply& reply, JobId id) {
       table.add({to_string(processor.id), name_of(job.stage),
                  job.held.empty() ? "-" : to_string(job.held), std::to_string(figures.messages),
                  spell_bytes(figures.bytes), std::to_string(figures.moves),
-                 spell_seconds(static_cast<double>(figures.waited_ms) / 1000),
-                 job.waiting.empty() ? "-" : job.waiting});
+                 spell_seconds(static_cast<double>(figures.waited_ms) / 1000), awaited_by(job)});
     }
   }
   for (const ProcessorId silent : reply.silent) {

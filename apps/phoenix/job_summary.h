@@ -16,8 +16,8 @@ struct JobSummary {
   std::uint64_t vnodes = 0;
   std::uint64_t held = 0;
   std::uint64_t running = 0;
-  /// One that waits, for what, and who does not: "p2 waits for a barrier; missing: p1 (v0-1),
-  /// computing for 12 s". Empty: nobody waits.
+  /// What a daemon waits for; who waits in which call, and who does not: "p2 waits for barrier;
+  /// missing: p1 (v0-1), computing for 12 s". Empty: nobody waits.
   std::string waiting;
 };
 

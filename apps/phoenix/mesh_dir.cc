@@ -9,9 +9,11 @@
 #include <charconv>
 #include <csignal>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <system_error>
+
+#include <nlohmann/json.hpp>
 
 #include "runtime/tcp/mesh_folder.h"
 
@@ -30,6 +32,18 @@ fs::path base() {
 nlohmann::json read_json(const fs::path& file) {
   std::ifstream stream(file);
   return nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
+}
+
+/// The process that has made a mesh for itself; nothing: it is not such a one.
+std::optional<pid_t> maker_of(const std::string& name) {
+  for (const std::string_view kind : {kForJob, kForRanks}) {
+    if (!name.starts_with(kind)) continue;
+    pid_t maker = 0;
+    const char* const end = name.data() + name.size();
+    const auto [at, error] = std::from_chars(name.data() + kind.size(), end, maker);
+    if (at == end && error == std::errc() && maker > 0) return maker;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -76,17 +90,13 @@ std::string MeshDir::name_for_ranks() {
 }
 
 bool MeshDir::is_private(const std::string& name) {
-  return name.starts_with(kForJob) || name.starts_with(kForRanks);
+  return maker_of(name).has_value();
 }
 
 void MeshDir::remove_abandoned() {
   for (const std::string& name : names()) {
-    if (!name.starts_with(kForRanks)) continue;
-    pid_t maker = 0;
-    const char* const end = name.data() + name.size();
-    const auto [at, error] = std::from_chars(name.data() + kForRanks.size(), end, maker);
-    if (at != end || error != std::errc() || maker <= 0) continue;
-    if (::kill(maker, 0) == 0 || errno != ESRCH) continue;
+    const auto maker = maker_of(name);
+    if (!maker || ::kill(*maker, 0) == 0 || errno != ESRCH) continue;
     const auto dir = open(name);
     if (dir.ok() && dir.value().daemons().empty()) dir.value().remove();
   }

@@ -33,7 +33,7 @@ class MeshDir {
   [[nodiscard]] static std::string name_for_job();
   [[nodiscard]] static std::string name_for_ranks();
   [[nodiscard]] static bool is_private(const std::string& name);  ///< Such a one.
-  /// Removes those for ranks whose process was killed.
+  /// Removes private ones without daemons here whose process was killed.
   static void remove_abandoned();
 
   [[nodiscard]] const std::string& name() const { return name_; }

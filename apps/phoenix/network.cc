@@ -67,9 +67,8 @@ std::string way_table(const KnownNetwork& network, const std::string& title,
 std::string as_text(const std::string& mesh, const NetworkUpdate& update) {
   const KnownNetwork& network = update.network;
   const std::size_t sites = network.sites.size();
-  std::string text = "mesh " + mesh + ": " + std::to_string(network.processors().size()) +
-                     " processors measured, " + std::to_string(sites) +
-                     (sites == 1 ? " site" : " sites") + "; put together by " +
+  std::string text = "mesh " + mesh + ": " + counted(network.processors().size(), "processor") +
+                     " measured, " + counted(sites, "site") + "; put together by " +
                      to_string(update.version.author) + ", number " +
                      std::to_string(update.version.number) + "\n\n" + site_table(network);
   if (sites > 1) {

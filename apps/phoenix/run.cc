@@ -200,6 +200,7 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   if (dir.value().has_key()) return run_in(options.mesh, options, give_back);
   if (options.mesh != "default") return fail(connect(options.mesh).error().what);
   // Nothing runs: a mesh of the job's own, which goes with it.
+  MeshDir::remove_abandoned();
   const std::string name = MeshDir::name_for_job();
   std::uint32_t count = options.processors > 0 ? options.processors : kPrivateDaemons;
   if (options.fits) count = std::min(count, processors_of(options));

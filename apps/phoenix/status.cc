@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/job_record.h"
 #include "apps/phoenix/job_summary.h"
 #include "apps/phoenix/session.h"
@@ -82,6 +83,8 @@ json to_json(const StatusReply& reply) {
                                      {"waited_ms", job.figures.waited_ms},
                                      {"silent_ms", job.figures.silent_ms},
                                      {"waiting", job.waiting},
+                                     {"process_waits", job.process_waits},
+                                     {"held_up", job.is_held_up},
                                      {"vnodes", figures_as_json(job)}});
       }
     }
@@ -132,10 +135,6 @@ std::string leaving_lines(const StatusReply& reply) {
     text += to_string(one.id) + " leaves, and waits for " + one.leaving_waits_for + "\n";
   }
   return text.empty() ? text : "\n" + text;
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 std::string processor_table(const std::string& mesh, const StatusReply& reply) {

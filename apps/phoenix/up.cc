@@ -119,6 +119,10 @@ int fail_to_start(const Error& error) {
 }
 
 int up(const StartOptions& options) {
+  if (MeshDir::is_private(options.mesh)) {
+    return fail("'" + options.mesh + "' is a name for the mesh of one job; take another name",
+                kUsage);
+  }
   const auto places = places_of(options, 0);
   if (!places.ok()) return fail(places.error().what, kUsage);
   const Interrupts interrupts;

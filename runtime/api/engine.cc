@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -44,10 +45,11 @@ void show_lines_at_once() {
 std::uint64_t number_of(const std::string& name) {
   const std::string text = environment(name.c_str());
   if (text.empty()) return 0;
-  char* end = nullptr;
-  const auto number = std::strtoull(text.c_str(), &end, 10);
-  if (*end != '\0') {
-    throw Failure(ErrorCode::kBadInput, name + "=" + text + " is not a number");
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  if (at != end || error != std::errc()) {
+    throw Failure(ErrorCode::kBadInput, name + "=" + text + " is no number");
   }
   return number;
 }

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "overlay/base/payload.h"
 #include "overlay/base/time.h"
+#include "runtime/api/failure.h"
 #include "runtime/api/values.h"
 #include "runtime/messages/delivery.h"
 
@@ -32,7 +34,13 @@ struct Message {
   /// The value that was sent. Throws Failure (kBadInput) if it cannot be a T.
   template <class T>
   [[nodiscard]] T as() const {
-    return decode<T>(payload);
+    try {
+      return decode<T>(payload);
+    } catch (const Failure& failure) {
+      const std::string way = "from v" + std::to_string(from) + " to v" + std::to_string(to);
+      throw Failure(failure.code(), way + ", of tag " + std::to_string(tag) + ": " + failure.what())
+          .about({to});
+    }
   }
   /// Valid as long as this message.
   [[nodiscard]] std::string_view text() const { return payload.text(); }

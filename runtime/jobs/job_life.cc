@@ -9,10 +9,10 @@
 namespace phx::runtime {
 namespace {
 
+constexpr const char* kUnread = "the tool that follows the job, to read its output";
 /// A tool that is stopped while its job's home moves comes when it is continued.
 constexpr Duration kFollowTimeout = 1h;
 constexpr const char* kAborted = " asked for the end: ";
-constexpr const char* kUnread = "the tool that follows the job, to read its output";
 constexpr std::int32_t kSignalExitBase = 128;  // The shells' convention.
 constexpr const char* kUnfinished =
     "it had not called finish(), and the others would wait for its vnodes for ever; a session that "
@@ -507,7 +507,6 @@ void JobLife::consider_retire(const Surroundings& around, bool idle, JobOutbox& 
 std::string JobLife::waiting(const Surroundings& around) const {
   const bool is_kept_here = around.leaving && !is_running() && !is_read();
   if (is_held_up() || is_kept_here) return kUnread;
-  if (!app_waiting_.empty()) return app_waiting_;
   if (stage_ == Stage::kStarting) return "the application to attach";
   if (is_retired_ && is_running()) return "the application to end, as it was told";
   if (around.leaving && stage_ == Stage::kFinished) return "the application to end";

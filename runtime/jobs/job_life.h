@@ -91,6 +91,7 @@ class JobLife {
   /// The tool has all that its process here wrote: a leaver may go.
   [[nodiscard]] bool is_read() const { return output_.taken() == output_.written(); }
   [[nodiscard]] std::string waiting(const Surroundings& around) const;
+  [[nodiscard]] const std::string& process_waits() const { return app_waiting_; }
 
  private:
   [[nodiscard]] ProcessorId first() const {

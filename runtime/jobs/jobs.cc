@@ -370,6 +370,8 @@ std::vector<JobStatus> Jobs::status(const Surroundings& around, JobId with_vnode
     // Who is held up reaches no safe point.
     if (!entry->life.is_held_up()) one.waiting = entry->traffic.waiting(around);
     if (one.waiting.empty()) one.waiting = entry->life.waiting(around);
+    one.process_waits = entry->life.process_waits();
+    one.is_held_up = entry->life.is_held_up();
     one.figures = entry->meter.figures(around.now);
     if (job == with_vnodes) one.vnode_figures = entry->meter.vnodes(around.now);
     result.push_back(std::move(one));

@@ -40,7 +40,9 @@ struct JobStatus {
   VnodeSet held;               ///< By this daemon.
   std::uint64_t vnodes = 0;    ///< Of the whole job.
   std::uint64_t parked = 0;    ///< Deliveries that wait for a vnode to arrive.
-  std::string waiting;         ///< What the application or a move waits for; "" = nothing.
+  std::string waiting;         ///< What the daemon waits for; "" = nothing.
+  std::string process_waits;   ///< What a call of the process waits for; "" = it is in none.
+  bool is_held_up = false;     ///< The process may not go on before its output is read.
   JobFigures figures;
   /// If the question was for them: of those that did most here, in ascending order.
   std::vector<VnodeFigures> vnode_figures{};

@@ -468,7 +468,8 @@ std::string Cluster::describe() const {
       text += ' ' + to_string(job.job) + " stage=" + std::to_string(static_cast<int>(job.stage)) +
               " home=" + to_string(job.home) + " held=" + to_string(job.held) +
               " parked=" + std::to_string(job.parked) +
-              (job.waiting.empty() ? "" : " waits for " + job.waiting);
+              (job.waiting.empty() ? "" : " waits for " + job.waiting) +
+              (job.process_waits.empty() ? "" : " process waits for " + job.process_waits);
     }
     text += '\n';
   }

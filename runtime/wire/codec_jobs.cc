@@ -195,7 +195,8 @@ runtime::VnodeFigures read(const pb::VnodeFigures& in, Source& source) {
 }
 
 void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& sink) {
-  const auto& [job, name, home, stage, held, vnodes, parked, waiting, figures, vnode_figures] = in;
+  const auto& [job, name, home, stage, held, vnodes, parked, waiting, process_waits, is_held_up,
+               figures, vnode_figures] = in;
   out.set_job(job.value);
   write_text(name, out.mutable_name());
   out.set_home(home.value);
@@ -204,6 +205,8 @@ void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& sink) {
   out.set_vnodes(vnodes);
   out.set_parked(parked);
   write_text(waiting, out.mutable_waiting());
+  write_text(process_waits, out.mutable_process_waits());
+  out.set_is_held_up(is_held_up);
   const auto& [messages, bytes, moves, waited_ms, silent_ms] = figures;
   out.set_messages(messages);
   out.set_bytes(bytes);
@@ -222,6 +225,8 @@ runtime::JobStatus read(const pb::JobStatus& in, Source& source) {
           .vnodes = in.vnodes(),
           .parked = in.parked(),
           .waiting = source.text(in.waiting(), "JobStatus.waiting"),
+          .process_waits = source.text(in.process_waits(), "JobStatus.process_waits"),
+          .is_held_up = in.is_held_up(),
           .figures = {.messages = in.messages(),
                       .bytes = in.bytes(),
                       .moves = in.moves(),

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "runtime/api/message.h"
 #include "runtime/api/reduce.h"
 
 namespace phx::values_test {
@@ -104,6 +105,12 @@ TEST_CASE("what has a state is written and read by it") {
 TEST_CASE("bytes that cannot be of the type are an error and cost no memory") {
   CHECK_THROWS_WITH_AS(static_cast<void>(decode<std::int64_t>(encode(std::int32_t{1}))),
                        "a message of 4 bytes is not what was asked for: values of 8 bytes",
+                       Failure);
+  const Message message{
+      .to = 1, .from = 2, .tag = 7, .kind = Kind::kPointToPoint, .payload = encode(1)};
+  CHECK_THROWS_WITH_AS(static_cast<void>(message.as<double>()),
+                       "from v2 to v1, of tag 7: a message of 4 bytes is not what was asked for: "
+                       "values of 8 bytes",
                        Failure);
   CHECK_THROWS_AS(static_cast<void>(decode<std::vector<double>>(Payload::copy_of("123456789"))),
                   Failure);

@@ -61,7 +61,7 @@ check "--log is for detached jobs" fails_with "requires --detach" \
       "$phoenix" run -n 2 --log own.txt -- true
 check "what has no file is no job" fails_with "cannot write $work/no/such" \
       "$phoenix" logs -f "$(detach --log no/such -- true 2>refused || cat refused)"
-check "a number that nobody can read is told" fails_with "cannot write its number: No space left" \
+check "a number that nobody can read is told" fails_with "^phoenix: j[0-9]* goes on, but cannot be told: No space left" \
       sh -c "$phoenix run -d -n 1 --name night -- echo first >/dev/full"
 night=$(detach --name night -- echo second 2>/dev/null)
 check "of two jobs of a name the last is meant" says "second$" "$phoenix" logs -f night

@@ -34,6 +34,15 @@ check "and when it reads the job ends" wait $job
 check "with all written" test -e written
 check "a process that ends early takes the rest" sh -c "yes | $run -- head -n 1 | grep -c '] y' | grep -qx 1"
 
+# Its processor leaves: what it has read does not move.
+yes | $run -- "$demos/heat" --steps 6000 >left 2>&1 &
+job=$!
+await "heat runs" sh -c "$phoenix ps | grep -q 'heat  *3 '"
+check "its processor leaves" "$phoenix" drain p1
+await "the tool says so" grep -q "p1 has gone, and with it the process that read standard input" left
+check "and ends with 1, though the job ends well" ends_with 1 wait $job
+check "one comes" "$phoenix" add --local 1 -q
+
 # Its source is silent for ever.
 mkfifo silent
 sleep 1000 >silent &

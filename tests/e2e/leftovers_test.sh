@@ -22,6 +22,17 @@ for verb in "run -n 4 -- $demos/heat --steps 123457" "demo elastic --seconds 123
   await "no folder is left of $verb" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q ."
 done
 
+# One was added, and knows nothing of the tool.
+"$phoenix" run -n 4 -- "$demos/heat" --steps 123457 >private.out 2>&1 &
+tool=$!
+await "the private mesh runs its job" pgrep -f "^$demos/heat --steps 123457"
+check "one is added" "$phoenix" add --local 1 -q --mesh "run-$tool"
+kill -9 "$tool"
+await "no daemon is left, nor that one" no_daemon
+check "no mesh is listed" says "no mesh of yours" "$phoenix" list
+check "nor is its folder there" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q run-"
+check "nobody else calls a mesh so" fails_with "take another name" "$phoenix" up --local 1 --mesh run-1
+
 # The tool of an MPI job, whose ranks have started others: killed, ended, and its worker killed.
 printf '#!/bin/sh\n%s/drowse 1000\ntrue\n' "$work" >ranks
 chmod +x ranks

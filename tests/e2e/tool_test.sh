@@ -206,7 +206,19 @@ await "one that has finished is named" says "p2 waits for .*; missing: p1 (v0-1)
 check "and its job is ended" "$phoenix" kill travel
 wait $job
 
+# Calls that do not fit together.
+"$phoenix" run -n 4 -- "$travel" odds >odds 2>&1 &
+job=$!
+await "who waits in which call is told" \
+  says "p1 waits for barrier; p2 waits for broadcast by v2 from v0; nobody computes$" "$phoenix" ps
+check "and the job is ended" "$phoenix" kill travel
+wait $job
+
 # A process with a daemon inside, and nobody else who could say why it ends.
+for wrong in -3 x 1x; do
+  check "no number of vnodes: $wrong" fails_with "PHOENIX_VNODES=$wrong is no number" \
+        env PHOENIX_VNODES=$wrong "$travel" abort
+done
 check "the reason of an abort is told" says "p1 ended the job with code 5: no more paper" "$travel" abort
 check "and its code is the exit code" ends_with 5 "$travel" abort
 check "so is the want of an input" says "nowhere.png" "$demos/heat" --input nowhere.png

@@ -4,6 +4,7 @@
 ///   travel take            two processes, of which one hands its vnode over to the other by hand
 ///   travel say FILE        writes a line, and waits until the file is there
 ///   travel lag FILE        who holds v0 waits until the file is there, the others for it
+///   travel odds            who holds v0 is in a barrier, the others in a broadcast: for ever
 ///   travel leave           who holds v0 ends well, while the others wait for it
 ///   travel abort           ends the job with code 5
 ///   travel vanish          who holds v0 ends with 0 by an exception; the others wait for it
@@ -194,6 +195,12 @@ void say(const char* file) {
   wait_for(file);
 }
 
+void odds(phx::Session& job) {
+  if (!job.safe_point()) return;
+  if (job.holds(0)) return job.barrier();
+  static_cast<void>(job.broadcast(0, [] { return 1; }));
+}
+
 void lag(phx::Session& job, const char* file) {
   if (!job.safe_point()) return;
   job.send(job.held().front(), 0, std::uint64_t{7});
@@ -222,6 +229,7 @@ int main(int argc, char** argv) {
     if (mode == "next") next(job, hops);
     if (mode == "take") take(job);
     if (mode == "say") say(argc > 2 ? argv[2] : "/");
+    if (mode == "odds") odds(job);
     if (mode == "lag") lag(job, argc > 2 ? argv[2] : "/");
     if (mode == "leave") leave(job);
     if (mode == "abort") job.abort(5, "no more paper");

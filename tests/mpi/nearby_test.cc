@@ -125,6 +125,36 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("where something waits in a pipe, all of it is used before a message has to wait") {
+  constexpr std::size_t kSize = 1024;
+  Machine machine(2);
+  const NearWays ways = machine.at(0).ways();
+  std::size_t sent = 0;
+  std::size_t came = 0;
+  const auto send = [&] {
+    std::byte* const room = ways.room(1, kSize);
+    if (room == nullptr) return false;
+    std::memset(room, static_cast<int>(sent++ % 251), kSize);
+    ways.leave(1, kSize);
+    return true;
+  };
+  const auto look = [&](int, std::uint32_t, const Payload& lent) {
+    CHECK(lent.bytes().front() == static_cast<std::byte>(came % 251));
+    CHECK(lent.bytes().back() == static_cast<std::byte>(came++ % 251));
+  };
+  // Three that are taken, so that the beginning is free; then one that is not.
+  for (int i = 0; i < 3; ++i) REQUIRE(send());
+  machine.at(1).receive(look);
+  std::size_t row = 0;
+  while (send()) ++row;
+  CHECK(row >= 60);  // a pipe of 64 KiB
+  machine.at(1).receive(look);
+  CHECK(came == sent);
+  CHECK(send());
+  machine.at(1).receive(look);
+  CHECK(came == sent);
+}
+
 TEST_CASE("who sleeps is woken by a message, by room, and by another thread") {
   Machine machine(2);
   constexpr std::uint32_t kMany = 2000;

@@ -291,8 +291,10 @@ TEST_CASE("where bytes have waited at their receiver, the time of all of them co
     RateGauge::Outbox out;
     Instant now;
     gauge.on_members(now, first(2), out);
+    gauge.on_interface(kGigabit);  // nothing else fills it
     gauge.on_task(now, {{p(2), 0, {}}}, out);
     std::uint64_t asked = 0;
+    std::uint64_t taken = 0;
     while (true) {
       for (auto& item : out.take()) {
         if (const auto* done = std::get_if<RateGauge::Done>(&item))
@@ -306,6 +308,7 @@ TEST_CASE("where bytes have waited at their receiver, the time of all of them co
         const Duration second_half = per_byte * static_cast<Duration::rep>(half.size());
         for (const Duration pause : {Duration{5ms}, second_half}) {
           now += pause;
+          gauge.on_traffic({taken += half.size(), 0});
           gauge.on_load(now, p(2), Load{fetch.number, half, 0}, out);
         }
       }
@@ -313,6 +316,7 @@ TEST_CASE("where bytes have waited at their receiver, the time of all of them co
   };
   CHECK(rate_of(100ns) == 10'000'000);
   CHECK(rate_of(1ns) < 200'000'000);
+  CHECK(rate_of(1ns) > 90'000'000);  // of 1 MiB: those 5 ms count for less
 }
 
 TEST_CASE("of a long way no round trip is taken off that it cannot have waited") {

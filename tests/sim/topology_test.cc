@@ -36,6 +36,20 @@ Topology parsed(const std::string& text) {
 
 TEST_SUITE_BEGIN("sim/topology");
 
+TEST_CASE("times are microseconds with up to three decimals, read and written") {
+  for (const char* const text : {"0", "7", "0.4", "12.034", "0.001", "3600000000"}) {
+    CAPTURE(text);
+    const auto read = Topology::parse("site A 1\noverhead " + std::string(text));
+    REQUIRE(read.ok());
+    CHECK(in_microseconds(read.value().overhead) == text);
+  }
+  CHECK(in_microseconds(400ns) == "0.4");
+  for (const char* const wrong : {"", ".", "1e3", "nan", "inf", "-1", "0.4us", "3600000001"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(Topology::parse("site A 1\noverhead " + std::string(wrong)).ok());
+  }
+}
+
 TEST_CASE("later lines about a pair of sites win, in both directions") {
   const Topology topology = parsed(kThreeSites);
 

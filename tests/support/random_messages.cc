@@ -504,6 +504,8 @@ ProcessorStatus RandomMessages::status() {
                      .vnodes = number(),
                      .parked = number(),
                      .waiting = text(),
+                     .process_waits = text(),
+                     .is_held_up = flip(),
                      .figures = {.messages = number(),
                                  .bytes = number(),
                                  .moves = number(),

@@ -138,9 +138,11 @@ constexpr MPI_Count kPass = MPI_Count{8} << 20;
 /// Calls pass(first, many, rooms).
 template <class Pass>
 void in_passes(Schedule& schedule, const Area& own, Pass pass) {
-  const MPI_Count bytes = std::max<MPI_Count>(own.datatype->layout().size(), 1);
-  const MPI_Count most = std::min(own.count, std::max<MPI_Count>(kPass / bytes, 1));
   const int size = schedule.scope().size();
+  const MPI_Count bytes = std::max<MPI_Count>(own.datatype->layout().size(), 1);
+  const MPI_Count at_most = std::max<MPI_Count>(kPass / bytes, size);  // each has something to do
+  const MPI_Count passes = (own.count + at_most - 1) / at_most;
+  const MPI_Count most = (own.count + passes - 1) / passes;
   const Rooms rooms = rooms_for(schedule, own.part(0, (most + size - 1) / size));
   for (MPI_Count first = 0; first < own.count; first += most) {
     pass(first, std::min(most, own.count - first), rooms);

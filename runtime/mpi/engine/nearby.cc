@@ -14,7 +14,6 @@
 #include <climits>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <utility>
 
 namespace phx::mpi {
@@ -22,11 +21,8 @@ namespace {
 
 constexpr std::size_t kLine = 64;  ///< of a cache
 constexpr std::size_t kWords = Nearby::kMost / 64;
-/// As the size of a message: the rest of the pipe has nothing, the next one stands at its
-/// beginning.
-constexpr std::uint32_t kSkip = 0xffffffff;
-/// Less than this is not skipped: it is in the caches, and each time costs a frame.
-constexpr std::size_t kSkipLeast = 2048;
+/// A pipe of which less was used begins where it is: that is in the caches.
+constexpr std::size_t kUsedLeast = 2048;
 
 std::size_t room_of(int size) {
   const std::size_t share = (std::size_t{1} << 20) / static_cast<std::size_t>(size);
@@ -56,18 +52,22 @@ struct Nearby::Place {
 /// A pipe's counters; its bytes follow. They only grow.
 struct Nearby::Pipe {
   alignas(kLine) std::atomic<std::uint64_t> written;  ///< by the sender
-  alignas(kLine) std::atomic<std::uint64_t> taken;    ///< by the receiver
+  std::atomic<std::uint64_t> origin;  ///< what stands first; set by the sender, when all is taken
+  alignas(kLine) std::atomic<std::uint64_t> taken;  ///< by the receiver
   std::atomic<std::uint32_t> is_full;  ///< the sender is to be called when there is room
 
   [[nodiscard]] std::byte* bytes() { return reinterpret_cast<std::byte*>(this + 1); }
+  [[nodiscard]] std::size_t place(std::uint64_t at, std::size_t room) const {
+    return (at - origin.load(std::memory_order_relaxed)) & (room - 1);
+  }
   void put(std::uint64_t at, std::span<const std::byte> from, std::size_t room) {
-    const std::size_t place = at & (room - 1);
+    const std::size_t place = this->place(at, room);
     const std::size_t first = std::min(from.size(), room - place);
     std::memcpy(bytes() + place, from.data(), first);
     if (first < from.size()) std::memcpy(bytes(), from.data() + first, from.size() - first);
   }
   void get(std::uint64_t at, std::span<std::byte> into, std::size_t room) {
-    const std::size_t place = at & (room - 1);
+    const std::size_t place = this->place(at, room);
     const std::size_t first = std::min(into.size(), room - place);
     std::memcpy(into.data(), bytes() + place, first);
     if (first < into.size()) std::memcpy(into.data() + first, bytes(), into.size() - first);
@@ -149,29 +149,22 @@ void Nearby::send(int to, std::uint32_t tag, const Payload& payload) {
   fill(to);
 }
 
-/// Where a frame with so many bytes is written next, if there is room: at the beginning of the
-/// pipe, if that is free again, so that its memory stays in the caches, and behind all else if not.
-std::optional<std::uint64_t> Nearby::place_for(Pipe& into, std::size_t bytes) const {
+/// Behind what is there. If nothing is, the pipe begins anew, so that its memory stays in the
+/// caches.
+bool Nearby::has_room(Pipe& into, std::size_t bytes) const {
   const std::uint64_t at = into.written.load(std::memory_order_relaxed);
   const std::uint64_t taken = into.taken;
-  const std::size_t place = at & (room_ - 1);
-  const std::uint64_t next = at - place + room_;
-  const bool can_skip = place >= kSkipLeast && place + sizeof(Frame) <= room_;
-  if (can_skip && room_ + taken >= next + sizeof(Frame) + bytes) {
-    const Frame skip{kSkip, 0};
-    into.put(at, std::as_bytes(std::span(&skip, 1)), room_);
-    return next;
-  }
-  if (room_ - (at - taken) < sizeof(Frame) + bytes) return std::nullopt;
-  return at;
+  const bool is_used = into.place(at, room_) >= kUsedLeast;
+  // Who reads what follows has seen `written` after this.
+  if (taken == at && is_used) into.origin.store(at, std::memory_order_relaxed);
+  return room_ - (at - taken) >= sizeof(Frame) + bytes;
 }
 
 /// The whole message, if there is room.
 bool Nearby::put(int to, std::uint32_t tag, const Payload& payload) {
   Pipe& into = pipe(rank_, to);
-  const auto found = place_for(into, payload.size());
-  if (!found) return false;
-  const std::uint64_t at = *found;
+  if (!has_room(into, payload.size())) return false;
+  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
   const Frame frame{static_cast<std::uint32_t>(payload.size()), tag};
   into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
   into.put(at + sizeof(Frame), payload.bytes(), room_);
@@ -180,20 +173,19 @@ bool Nearby::put(int to, std::uint32_t tag, const Payload& payload) {
   return true;
 }
 
-/// In the pipe itself, if there is room in one piece behind what is there.
+/// In the pipe itself, if there is room in one piece.
 std::byte* Nearby::room(int to, std::size_t bytes) {
   if (!outgoing_[static_cast<std::size_t>(to)].empty()) return nullptr;
   Pipe& into = pipe(rank_, to);
-  const auto at = place_for(into, bytes);
-  if (!at) return nullptr;
-  leaves_at_ = *at;
-  const std::size_t place = (*at + sizeof(Frame)) & (room_ - 1);
+  if (!has_room(into, bytes)) return nullptr;
+  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
+  const std::size_t place = into.place(at + sizeof(Frame), room_);
   return place + bytes <= room_ ? into.bytes() + place : nullptr;
 }
 
 void Nearby::leave(int to, std::size_t bytes) {
   Pipe& into = pipe(rank_, to);
-  const std::uint64_t at = leaves_at_;
+  const std::uint64_t at = into.written.load(std::memory_order_relaxed);
   const Frame frame{static_cast<std::uint32_t>(bytes), 0};
   into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
   into.written.store(at + sizeof(Frame) + bytes, std::memory_order_release);
@@ -279,11 +271,7 @@ bool Nearby::take(int from, const OnMessage& on_message) {
     if (there < sizeof(Frame)) return false;
     Frame frame;
     out.get(at, std::as_writable_bytes(std::span(&frame, 1)), room_);
-    if (frame.bytes == kSkip) {
-      out.taken.store(at - (at & (room_ - 1)) + room_);
-      return true;
-    }
-    const std::size_t place = (at + sizeof(Frame)) & (room_ - 1);
+    const std::size_t place = out.place(at + sizeof(Frame), room_);
     if (there >= sizeof(Frame) + frame.bytes && place + frame.bytes <= room_) {
       on_message(from, frame.tag, Payload(nullptr, {out.bytes() + place, frame.bytes}));
       out.taken.store(at + sizeof(Frame) + frame.bytes);

@@ -7,7 +7,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -85,7 +84,7 @@ class Nearby {
   [[nodiscard]] Place& place(int rank) const;
   [[nodiscard]] Pipe& pipe(int from, int to) const;
   void call(int rank);
-  [[nodiscard]] std::optional<std::uint64_t> place_for(Pipe& into, std::size_t bytes) const;
+  [[nodiscard]] bool has_room(Pipe& into, std::size_t bytes) const;
   [[nodiscard]] std::byte* room(int to, std::size_t bytes);
   void leave(int to, std::size_t bytes);
   bool put(int to, std::uint32_t tag, const Payload& payload);
@@ -99,8 +98,7 @@ class Nearby {
   const std::size_t room_;  ///< bytes of each pipe, a power of two
   std::vector<Begun> begun_;
   std::vector<std::deque<Waiting>> outgoing_;
-  std::size_t waiting_ = 0;      ///< messages in `outgoing_`
-  std::uint64_t leaves_at_ = 0;  ///< where room() has found some
+  std::size_t waiting_ = 0;  ///< messages in `outgoing_`
   bool may_read_ = true;
   std::atomic<std::uint64_t> news_ = 0;
 };
