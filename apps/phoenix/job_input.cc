@@ -56,7 +56,7 @@ class Feeder {
  private:
   /// Connects to the daemon of the process, and sends it again what it has not taken.
   void find() {
-    auto any = connect_to_staying(mesh_, {first_});
+    auto any = connect(mesh_);
     if (!any.ok()) return;
     const auto status = ask_status(any.value(), /*ask_all=*/false);
     if (!status.ok()) return;
@@ -158,7 +158,7 @@ class Feeder {
   std::string kept_;  ///< Read, and not taken by the process.
   std::uint64_t taken_ = 0;
   std::uint64_t sent_ = 0;
-  bool has_end_ = false;  ///< Nothing follows what is kept.
+  bool has_end_ = false;    ///< Nothing follows what is kept.
   bool is_closed_ = false;  ///< The process reads no more.
   bool has_left_ = false;   ///< It has gone with its processor.
   bool is_over_ = false;

@@ -86,8 +86,8 @@ std::string calls_that_wait(const StatusReply& reply, JobId id) {
     const auto& [what, who] = calls[i];
     const std::size_t more = who.size() - 1;
     text += (i == 0 ? "" : "; ") + to_string(who.front()) + " waits for " + what;
-    if (more > 0)
-      text += ", and so do" + std::string(more == 1 ? "es " : " ") + std::to_string(more) + " more";
+    const std::string so = more == 1 ? ", and so does " : ", and so do ";
+    if (more > 0) text += so + std::to_string(more) + " more";
   }
   if (calls.size() > kNamed) {
     text += "; " + std::to_string(calls.size() - kNamed) + " more calls wait";

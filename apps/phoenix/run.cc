@@ -216,20 +216,6 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   return ended.ok() ? code : fail(ended.error().what);
 }
 
-/// Names that --tree takes.
-std::string all_trees() {
-  std::string text;
-  for (const std::string_view style : planners::tree_styles()) {
-    text += (text.empty() ? "" : ", ") + std::string(style);
-  }
-  return text;
-}
-
-std::string wrong_with_trees(const std::string& style) {
-  if (planners::tree_style(style)) return {};
-  return "there are no trees '" + style + "'; there are " + all_trees();
-}
-
 }  // namespace
 
 int run_job(const RunOptions& options) {
@@ -293,9 +279,9 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_flag("--no-balance", options->no_balance,
                  "Vnodes move only by assume/release of the application");
   verb->add_option("--tree", options->tree,
-                   "Trees of its collectives, planned over the measured network: " + all_trees() +
-                       " (default: as phoenixd --trees says)")
-      ->check(wrong_with_trees);
+                   "Trees of its collectives, planned over the measured network: " +
+                       planners::all_tree_styles() + " (default: as phoenixd --trees says)")
+      ->check([](const std::string& style) { return planners::wrong_tree_style(style); });
   CLI::Option* input = verb->add_flag(
       "-i,--stdin", options->passes_input,
       "Pass standard input on to the process that begins with v0; else it is not read");

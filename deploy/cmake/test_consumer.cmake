@@ -25,9 +25,17 @@ while(begin GREATER_EQUAL 0)
   string(SUBSTRING "${text}" ${end} -1 text)
   string(FIND "${text}" "```cpp\n" begin)
 endwhile()
+file(GLOB_RECURSE description ${WORK}/prefix/phoenix-mpi.pc)
+file(STRINGS ${description} up REGEX "^prefix=")
+string(REPLACE "prefix=\${pcfiledir}" "" up "${up}")
+cmake_path(GET description PARENT_PATH folder)
+if(NOT EXISTS ${folder}${up}/include/phoenix-mpi/mpi.h)
+  message(FATAL_ERROR "${description} does not find the prefix that it is in: ${up}")
+endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/none -G Ninja
                 -DCMAKE_PREFIX_PATH=${BUILD} -DCMAKE_CXX_COMPILER=${COMPILER}
                 RESULT_VARIABLE code OUTPUT_QUIET ERROR_VARIABLE why)
+string(REGEX REPLACE "[ \n]+" " " why "${why}")  # its lines are broken anywhere
 if(code EQUAL 0 OR NOT why MATCHES "is a build of Phoenix, not an installation")
   message(FATAL_ERROR "whoever takes the build for an installation is told: ${why}")
 endif()

@@ -43,6 +43,19 @@ std::optional<TreeStyle> tree_style(std::string_view name) {
   return static_cast<TreeStyle>(found - names.begin());
 }
 
+std::string all_tree_styles() {
+  std::string text;
+  for (const std::string_view style : tree_styles()) {
+    text += (text.empty() ? "" : ", ") + std::string(style);
+  }
+  return text;
+}
+
+std::string wrong_tree_style(std::string_view name) {
+  if (tree_style(name)) return {};
+  return "there are no trees '" + std::string(name) + "'; there are " + all_tree_styles();
+}
+
 TreeStyle agm_style() {
   return static_cast<TreeStyle>(styles().names.size() - 1);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "overlay/base/tree_view.h"
@@ -22,6 +23,9 @@ inline constexpr TreeStyle kLearnedStyle = 0;
 [[nodiscard]] std::span<const std::string_view> tree_styles();
 /// Empty: there is none of this name.
 [[nodiscard]] std::optional<TreeStyle> tree_style(std::string_view name);
+/// For people: their names as a list; and what is wrong with a name, or empty.
+[[nodiscard]] std::string all_tree_styles();
+[[nodiscard]] std::string wrong_tree_style(std::string_view name);
 [[nodiscard]] TreeStyle agm_style();
 /// Null: the style is "learned", "agm", or unknown.
 [[nodiscard]] const Planner* planner_of(TreeStyle style);

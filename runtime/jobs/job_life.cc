@@ -9,9 +9,9 @@
 namespace phx::runtime {
 namespace {
 
-constexpr const char* kUnread = "the tool that follows the job, to read its output";
 /// A tool that is stopped while its job's home moves comes when it is continued.
 constexpr Duration kFollowTimeout = 1h;
+constexpr const char* kUnread = "the tool that follows the job, to read its output";
 constexpr const char* kAborted = " asked for the end: ";
 constexpr std::int32_t kSignalExitBase = 128;  // The shells' convention.
 constexpr const char* kUnfinished =

@@ -14,12 +14,7 @@ std::string wrong_with_trees(const JobSpec& spec, const DaemonConfig& config) {
   if (config.trees == TreeSource::kAdaptive) {
     return "the daemons of this mesh find trees by local rules, and draw none";
   }
-  if (planners::tree_style(spec.trees)) return {};
-  std::string names;
-  for (const std::string_view name : planners::tree_styles()) {
-    names += (names.empty() ? "" : ", ") + std::string(name);
-  }
-  return "there are no trees '" + spec.trees + "'; there are " + names;
+  return planners::wrong_tree_style(spec.trees);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ await "the private mesh runs its job" pgrep -f "^$demos/heat --steps 123457"
 check "one is added" "$phoenix" add --local 1 -q --mesh "run-$tool"
 kill -9 "$tool"
 await "no daemon is left, nor that one" no_daemon
+wait "$tool"  # until then it is there
 check "no mesh is listed" says "no mesh of yours" "$phoenix" list
 check "nor is its folder there" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q run-"
 check "nobody else calls a mesh so" fails_with "take another name" "$phoenix" up --local 1 --mesh run-1

@@ -287,6 +287,21 @@ TEST_CASE("a leaver hears that it is out also from one whose last message it ref
   CHECK(net.stop(kSecond).code == 0);
 }
 
+TEST_CASE("who was told to leave says that it is not marked yet") {
+  DaemonNet net(3);
+  net.hold(kCoordinator, kLeaver);
+  net.ask(kSender, DrainRequest{{kLeaver}});
+  net.run_for(1s);
+  const std::string expected = "p1, the coordinator, to mark it as leaving";
+  CHECK(net.daemon(kLeaver).status().leaving_waits_for == expected);
+  const auto told = net.replies<DrainProgress>();
+  REQUIRE(!told.empty());
+  CHECK(told.back().processors.at(0).waiting == expected);
+  net.release(kCoordinator, kLeaver, 0ms);
+  net.run_for(1s);
+  CHECK(net.has_stopped(kLeaver));
+}
+
 TEST_CASE("a leaver says whom it waits for, to itself and to whoever asked for the drain") {
   DaemonNet net(3);
   const auto waits_for = [&] { return net.daemon(kLeaver).status().leaving_waits_for; };

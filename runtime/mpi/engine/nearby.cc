@@ -149,9 +149,9 @@ void Nearby::send(int to, std::uint32_t tag, const Payload& payload) {
   fill(to);
 }
 
-/// Behind what is there. If nothing is, the pipe begins anew, so that its memory stays in the
-/// caches.
-bool Nearby::has_room(Pipe& into, std::size_t bytes) const {
+/// Whether there is room for so many bytes and their frame. A pipe in which nothing is begins anew,
+/// so that its memory stays in the caches.
+bool Nearby::make_room(Pipe& into, std::size_t bytes) {
   const std::uint64_t at = into.written.load(std::memory_order_relaxed);
   const std::uint64_t taken = into.taken;
   const bool is_used = into.place(at, room_) >= kUsedLeast;
@@ -163,13 +163,10 @@ bool Nearby::has_room(Pipe& into, std::size_t bytes) const {
 /// The whole message, if there is room.
 bool Nearby::put(int to, std::uint32_t tag, const Payload& payload) {
   Pipe& into = pipe(rank_, to);
-  if (!has_room(into, payload.size())) return false;
+  if (!make_room(into, payload.size())) return false;
   const std::uint64_t at = into.written.load(std::memory_order_relaxed);
-  const Frame frame{static_cast<std::uint32_t>(payload.size()), tag};
-  into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
   into.put(at + sizeof(Frame), payload.bytes(), room_);
-  into.written.store(at + sizeof(Frame) + payload.size(), std::memory_order_release);
-  call(to);
+  publish(to, {static_cast<std::uint32_t>(payload.size()), tag});
   return true;
 }
 
@@ -177,18 +174,18 @@ bool Nearby::put(int to, std::uint32_t tag, const Payload& payload) {
 std::byte* Nearby::room(int to, std::size_t bytes) {
   if (!outgoing_[static_cast<std::size_t>(to)].empty()) return nullptr;
   Pipe& into = pipe(rank_, to);
-  if (!has_room(into, bytes)) return nullptr;
+  if (!make_room(into, bytes)) return nullptr;
   const std::uint64_t at = into.written.load(std::memory_order_relaxed);
   const std::size_t place = into.place(at + sizeof(Frame), room_);
   return place + bytes <= room_ ? into.bytes() + place : nullptr;
 }
 
-void Nearby::leave(int to, std::size_t bytes) {
+/// Writes the frame in front of a message, and lets both be seen.
+void Nearby::publish(int to, const Frame& frame) {
   Pipe& into = pipe(rank_, to);
   const std::uint64_t at = into.written.load(std::memory_order_relaxed);
-  const Frame frame{static_cast<std::uint32_t>(bytes), 0};
   into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
-  into.written.store(at + sizeof(Frame) + bytes, std::memory_order_release);
+  into.written.store(at + sizeof(Frame) + frame.bytes, std::memory_order_release);
   call(to);
 }
 
@@ -196,7 +193,10 @@ NearWays Nearby::ways() {
   return {.read = [this](int from, std::uint64_t address,
                          std::span<std::byte> into) { return read(from, address, into); },
           .room = [this](int to, std::size_t bytes) { return room(to, bytes); },
-          .leave = [this](int to, std::size_t bytes) { leave(to, bytes); },
+          .leave =
+              [this](int to, std::size_t bytes) {
+                publish(to, {static_cast<std::uint32_t>(bytes), 0});
+              },
           .sent_most = std::clamp<std::size_t>(room_ / 4, 4096, 16384)};
 }
 

@@ -84,9 +84,9 @@ class Nearby {
   [[nodiscard]] Place& place(int rank) const;
   [[nodiscard]] Pipe& pipe(int from, int to) const;
   void call(int rank);
-  [[nodiscard]] bool has_room(Pipe& into, std::size_t bytes) const;
+  [[nodiscard]] bool make_room(Pipe& into, std::size_t bytes);
   [[nodiscard]] std::byte* room(int to, std::size_t bytes);
-  void leave(int to, std::size_t bytes);
+  void publish(int to, const Frame& frame);
   bool put(int to, std::uint32_t tag, const Payload& payload);
   void fill(int to);
   void empty(int from, const OnMessage& on_message);
