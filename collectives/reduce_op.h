@@ -16,6 +16,10 @@
 /// a NaN. Bit operators are for integers only. Thread rule: no state, callable from anywhere.
 namespace phx::collectives {
 
+/// Of calls that combine without an operator of the caller; errors name the call.
+inline constexpr ReductionKind kBarrier{ReduceOp::kLogicalAnd, ReduceType::kUint8, true};
+inline constexpr ReductionKind kSafePoint{ReduceOp::kMax, ReduceType::kUint64, true};
+
 /// Bytes of one element; 0 for kBytes and for a type that does not exist.
 [[nodiscard]] std::size_t element_size(ReduceType type);
 

@@ -1,9 +1,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "apps/phoenix/amounts.h"
 #include "apps/phoenix/interrupts.h"
@@ -72,9 +77,77 @@ void await_processes(const MeshDir& dir, const std::vector<ProcessorId>& process
   }
 }
 
+/// Their names, or why they have failed.
+using JobNames = std::map<JobId, std::string>;
+
+/// Those that go on, or will end well.
+JobNames jobs_in(const runtime::StatusReply& status) {
+  JobNames names;
+  for (const auto& processor : status.processors) {
+    for (const auto& job : processor.jobs) {
+      if (job.ends_because.empty()) names.emplace(job.job, job.name);
+    }
+  }
+  return names;
+}
+
+/// Whether somebody wanted that end: "phoenix kill", or a signal that was passed on.
+bool is_wanted(const std::string& reason) {
+  const auto has = [&](const char* words) { return reason.find(words) != std::string::npos; };
+  return reason.empty() || has("ended by request") || has("SIGINT") || has("SIGTERM");
+}
+
+/// Those that have failed, but are not gone yet.
+JobNames ending_in(const runtime::StatusReply& status) {
+  JobNames reasons;
+  for (const auto& processor : status.processors) {
+    for (const auto& job : processor.jobs) {
+      if (!job.ends_because.empty()) reasons.emplace(job.job, job.ends_because);
+    }
+  }
+  return reasons;
+}
+
+/// Why a job that is gone has ended; empty: well, or nobody knows.
+std::string end_of(const std::string& mesh, JobId job) {
+  auto session = connect_to_staying(mesh);  // an answer closes the connection
+  if (!session.ok()) return {};
+  const runtime::FollowRequest request{.job = job, .shown = {}};
+  const auto end = ask<runtime::RunEnded>(session.value(), request, 5s);
+  return end.ok() ? end.value().reason : "";
+}
+
+/// Jobs of `before` that have failed since, one sentence; empty: none.
+std::string describe_failed(const std::string& mesh, const JobNames& before) {
+  std::string text;
+  if (before.empty()) return text;
+  auto session = connect_to_staying(mesh);
+  if (!session.ok()) return text;
+  const auto status = ask_status(session.value(), /*ask_all=*/false);
+  if (!status.ok()) return text;
+  const JobNames now = jobs_in(status.value());
+  const JobNames ending = ending_in(status.value());
+  for (const auto& [job, name] : before) {
+    if (now.contains(job)) continue;
+    const auto at = ending.find(job);
+    const std::string reason = at != ending.end() ? at->second : end_of(mesh, job);
+    if (is_wanted(reason)) continue;
+    text += (text.empty() ? "" : "; ") + to_string(job) + " (" + name +
+            ") has failed meanwhile: " + reason;
+  }
+  return text;
+}
+
+/// What is drained, and what ran when that began.
+struct Drained {
+  std::vector<ProcessorId> processors;
+  JobNames jobs;
+};
+
 /// Asks the mesh to drain. The names are looked up once, as who has left cannot be found any more:
-/// `processors` is filled if it is empty.
-Result<Session> begin_drain(const DrainOptions& options, std::vector<ProcessorId>& processors) {
+/// `drained` is filled if it is empty.
+Result<Session> begin_drain(const DrainOptions& options, Drained& drained) {
+  std::vector<ProcessorId>& processors = drained.processors;
   auto session = connect(options.mesh);
   if (!session.ok()) return session.error();
   const auto status = ask_status(session.value(), /*ask_all=*/false);
@@ -83,6 +156,7 @@ Result<Session> begin_drain(const DrainOptions& options, std::vector<ProcessorId
     auto found = find_processors(status.value().view, options.names);
     if (!found.ok()) return Error{ErrorCode::kBadInput, found.error().what};
     processors = std::move(found).value();
+    drained.jobs = jobs_in(status.value());
   }
   // Speak through one that stays, so that the connection outlives the drain.
   const auto staying = staying_endpoints(status.value().view, processors);
@@ -98,13 +172,13 @@ Result<Session> begin_drain(const DrainOptions& options, std::vector<ProcessorId
 }
 
 /// A daemon that is asked may be leaving just now: then another one knows.
-Result<Session> begin_patiently(const DrainOptions& options, std::vector<ProcessorId>& processors) {
+Result<Session> begin_patiently(const DrainOptions& options, Drained& drained) {
   constexpr int kRetries = 3;
-  auto session = begin_drain(options, processors);
+  auto session = begin_drain(options, drained);
   for (int i = 0; i < kRetries && !session.ok(); ++i) {
     if (session.error().code == ErrorCode::kBadInput) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    session = begin_drain(options, processors);
+    session = begin_drain(options, drained);
   }
   return session;
 }
@@ -150,8 +224,9 @@ class Watch {
 };
 
 int drain(const DrainOptions& options) {
-  std::vector<ProcessorId> processors;
-  auto session = begin_patiently(options, processors);
+  Drained drained;
+  const std::vector<ProcessorId>& processors = drained.processors;
+  auto session = begin_patiently(options, drained);
   if (!session.ok()) {
     const bool is_misuse = session.error().code == ErrorCode::kBadInput;
     return fail(session.error().what, is_misuse ? kUsage : kFailed);
@@ -169,7 +244,7 @@ int drain(const DrainOptions& options) {
       if (!taken.ok()) return fail(taken.error().what);
       is_over = taken.value();
     } else {  // Another one knows, also if all have left.
-      auto again = begin_patiently(options, processors);
+      auto again = begin_patiently(options, drained);
       if (!again.ok()) return fail(again.error().what);
       session = std::move(again);
     }
@@ -177,7 +252,8 @@ int drain(const DrainOptions& options) {
   await_processes(session.value().dir, processors);
   std::printf("%sdrained: %s, in %s\n", watch.clearing(), names_of(processors).c_str(),
               spell_short(watch.took_s()).c_str());
-  return kOk;
+  const std::string failed = describe_failed(options.mesh, drained.jobs);
+  return failed.empty() ? kOk : fail(failed);
 }
 
 }  // namespace
@@ -194,7 +270,8 @@ void add_drain(CLI::App& tool, Action& chosen) {
   verb->footer(
       "The vnodes go to the processors that stay; the daemons end when nothing needs them any "
       "more.\n"
-      "Ctrl-C ends the watching only: the drain goes on.");
+      "Ctrl-C ends the watching only: the drain goes on.\n"
+      "Ends with 1 if a processor dies before it has left, or if a job fails meanwhile.");
   verb->callback([options, &chosen] { chosen = [options] { return drain(*options); }; });
 }
 

@@ -90,7 +90,8 @@ std::string calls_that_wait(const StatusReply& reply, JobId id) {
     if (more > 0) text += so + std::to_string(more) + " more";
   }
   if (calls.size() > kNamed) {
-    text += "; " + std::to_string(calls.size() - kNamed) + " more calls wait";
+    const std::size_t more = calls.size() - kNamed;
+    text += "; " + counted(more, "more call") + (more == 1 ? " waits" : " wait");
   }
   if (calls.size() > 1 && vnodes_in_calls == vnodes) text += "; nobody computes";
   return calls.empty() ? text : text + missing(reply, id);

@@ -1,10 +1,13 @@
 #include "apps/phoenix/mpi_mesh.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/session.h"
 #include "overlay/network/network_words.h"
 #include "runtime/tcp/steady_now.h"
@@ -70,6 +73,22 @@ std::vector<std::string> one_command(const std::vector<MpiProgram>& programs) {
   script.line("echo 'mpirun: there is no rank for this process' >&2");
   script.line("exit 1");
   return script.command();
+}
+
+Status has_room(const std::string& mesh, std::size_t ranks) {
+  auto session = connect(mesh);
+  if (!session.ok()) return session.error();
+  const auto status = ask_status(session.value(), /*ask_all=*/false);
+  if (!status.ok()) return status.error();
+  const auto& members = status.value().view.members;
+  const auto stays = [](const auto& member) { return !member.second.leaving; };
+  const auto places = static_cast<std::size_t>(std::ranges::count_if(members, stays));
+  if (places >= ranks) return success();
+  return Error{ErrorCode::kUnavailable,
+               "mpirun: the mesh has too few processors: " + counted(ranks, "rank") +
+                   " take one each, and there " + (places == 1 ? "is " : "are ") +
+                   std::to_string(places) +
+                   "; phoenix add adds more; without --mesh any number of ranks fits"};
 }
 
 std::string network_setting(const std::string& mesh) {

@@ -226,6 +226,7 @@ int run_on_mesh(const Command& command) {
   } else {
     options.command = one_command(parts);
   }
+  if (const Status room = has_room(command.mesh, count); !room.ok()) return fail(room.error().what);
   options.environment.push_back(network_setting(command.mesh));
   return run_job(options);
 }

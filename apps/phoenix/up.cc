@@ -22,7 +22,7 @@
 namespace phx::app {
 namespace {
 
-constexpr std::size_t kSeedsMax = 3;
+constexpr std::size_t kSeedsMax = 8;
 
 /// What `phoenix up` and `phoenix add` have in common.
 struct StartOptions {
@@ -165,7 +165,10 @@ int add(const StartOptions& options) {
   if (const std::string why = why_unreachable(places.value(), seeds); !why.empty()) {
     return fail(why, kUsage);
   }
-  seeds.resize(std::min(seeds.size(), kSeedsMax));
+  // Some may be drained before the newcomers ask them: often the oldest, all at once.
+  if (seeds.size() > kSeedsMax) {
+    seeds.erase(seeds.begin() + 1, seeds.end() - static_cast<std::ptrdiff_t>(kSeedsMax - 1));
+  }
   session.value().dir.remove_dead();
   const Interrupts interrupts;
   const Starter starter(session.value().dir);

@@ -1,5 +1,6 @@
 #include "runtime/api/session_collectives.h"
 
+#include "collectives/reduce_op.h"
 #include "runtime/api/collectives.h"
 #include "runtime/api/redistribute.h"
 #include "runtime/api/session_core.h"
@@ -71,7 +72,7 @@ Ticket SessionCollectives::contribute_bytes(Vnode vnode, Vnode target, const Red
 
 void SessionCollectives::barrier() {
   const VnodeValues values = values_of(held(), std::uint8_t{1});
-  const Reduction all = reduction<std::uint8_t>(logical_and, true);
+  const Reduction all{.kind = collectives::kBarrier, .element_bytes = 1, .fold = {}};
   static_cast<void>(Collectives(*core_).allreduce(all, values, "barrier"));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "collectives/reduce_op.h"
 #include "runtime/api/reader.h"
 #include "runtime/api/values.h"
 #include "runtime/api/writer.h"
@@ -16,8 +17,6 @@ using runtime::Endpoint;
 /// The reductions of the votes go to this vnode, like those of allreduce.
 constexpr VnodeId kTarget{0};
 constexpr std::uint64_t kStepsBetweenVotesMax = 1000;
-constexpr collectives::ReductionKind kGreatest{collectives::ReduceOp::kMax,
-                                               collectives::ReduceType::kUint64, true};
 
 Failure too_large(VnodeId vnode, std::size_t bytes) {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
@@ -30,6 +29,15 @@ Failure too_large(VnodeId vnode, std::size_t bytes) {
 }
 
 }  // namespace
+
+void Steps::add_state(VnodeState state) {
+  if (has_begun_) {
+    throw Failure(ErrorCode::kBadInput,
+                  "add_state: this process has passed a safe point, so there are vnodes that "
+                  "do not have that state; make phx::Objects before the first safe point");
+  }
+  states_.push_back(std::move(state));
+}
 
 bool Steps::is_over(const Endpoint& endpoint) {
   if (endpoint.ended() && endpoint.ended()->code == 0) return true;
@@ -94,8 +102,8 @@ void Steps::cast(const VnodeSet& vnodes, const Ballot& ballot) {
   const Payload value = encode(ballot);
   engine_.call([&](Endpoint& endpoint) {
     for (const VnodeId vnode : vnodes.ids()) {
-      const auto made =
-          value_or_throw(endpoint.contribute(vnode, kTarget, {kGreatest, value, 0, true}));
+      const auto made = value_or_throw(
+          endpoint.contribute(vnode, kTarget, {collectives::kSafePoint, value, 0, true}));
       vote_.emplace_back(vnode, made.first);
     }
   });
@@ -176,6 +184,7 @@ bool Steps::pass_alone() {
 }
 
 void Steps::move(const VnodeSet* staying) {
+  has_begun_ = true;
   if (!moving_) {
     const auto begin = [&](Endpoint& endpoint) {
       const VnodeSet going = staying ? endpoint.departing().minus(*staying) : endpoint.due();

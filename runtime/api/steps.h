@@ -39,7 +39,8 @@ class Steps {
 
   explicit Steps(Engine& engine) : engine_(engine) {}
 
-  void add_state(VnodeState state) { states_.push_back(std::move(state)); }
+  /// Throws Failure (kBadInput) after the first safe point: there are vnodes without that state.
+  void add_state(VnodeState state);
   /// A safe point of a program in step. False: over. Throws Failure (kDenied) for a refusal, also
   /// in the middle of a gathering: the next call goes on with the same safe point.
   [[nodiscard]] bool pass();
@@ -94,6 +95,7 @@ class Steps {
   std::vector<VnodeState> states_;
   std::optional<Moving> moving_;       ///< A safe point that was begun and not finished.
   std::optional<VnodeSet> gathering_;  ///< One that was begun and not finished: who takes part.
+  bool has_begun_ = false;             ///< With the first safe point.
   bool in_step_ = false;               ///< Not before the first gathering, nor while there is one.
   bool is_voting_ = false;             ///< A vote is under way.
   Contributed vote_;                   ///< Its results that have not come [the engine's mutex].

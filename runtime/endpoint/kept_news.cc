@@ -44,7 +44,7 @@ std::optional<AppKeeps> KeptNews::take(const Outflows& flows, const CastOutflows
 
 VnodeSet immovable(const Outflows& flows, const CastOutflows& casts, const VnodeSet& vnodes) {
   VnodeSet result;
-  for_each_keeper(flows, casts, vnodes, kVnodeBytesMax,
+  for_each_keeper(flows, casts, vnodes, kVnodeKeptMax,
                   [&](VnodeId vnode, std::uint64_t) { result.insert(vnode); });
   return result;
 }

@@ -51,6 +51,7 @@ JobSpec spec_for(const JobStart& start, ProcessorId self) {
   const auto place = static_cast<std::uint64_t>(found - beginners.begin());
   // As VnodeMap shares them out.
   const std::uint64_t first = place * spec.vnodes / beginners.size();
+  if (first == (place + 1) * spec.vnodes / beginners.size()) return spec;  // begins with none
   spec.environment.push_back("PHOENIX_FIRST_VNODE=" + std::to_string(first));
   return spec;
 }
@@ -86,6 +87,14 @@ std::string JobLife::describe(const Surroundings& around, ProcessorId processor)
   if (!start_.spec.fixed || !start_.processors.contains(processor)) return text;
   const ProcessorSet before = start_.processors.common(ProcessorSet::range(kNobody, processor));
   return "rank " + std::to_string(before.size() - 1) + " at " + text;
+}
+
+ProcessorId JobLife::first() const {
+  const auto beginners = start_.processors.ids();
+  if (beginners.empty()) return kNobody;
+  // Where there are fewer vnodes than processors, the first ones begin with none.
+  const std::uint64_t vnodes = std::max<std::uint64_t>(start_.spec.vnodes, 1);
+  return beginners[(beginners.size() + vnodes - 1) / vnodes - 1];
 }
 
 bool JobLife::is_chosen(const Surroundings& around) const {

@@ -94,9 +94,7 @@ class JobLife {
   [[nodiscard]] const std::string& process_waits() const { return app_waiting_; }
 
  private:
-  [[nodiscard]] ProcessorId first() const {
-    return start_.processors.empty() ? kNobody : start_.processors.front();
-  }
+  [[nodiscard]] ProcessorId first() const;  ///< Begins with v0.
   [[nodiscard]] bool is_chosen(const Surroundings& around) const;
   void become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out);
   /// Tells the home the stage of the process here, which is a new one.

@@ -372,6 +372,7 @@ std::vector<JobStatus> Jobs::status(const Surroundings& around, JobId with_vnode
     if (one.waiting.empty()) one.waiting = entry->life.waiting(around);
     one.process_waits = entry->life.process_waits();
     one.is_held_up = entry->life.is_held_up();
+    if (entry->life.ended()) one.ends_because = entry->life.ended()->reason;
     one.figures = entry->meter.figures(around.now);
     if (job == with_vnodes) one.vnode_figures = entry->meter.vnodes(around.now);
     result.push_back(std::move(one));

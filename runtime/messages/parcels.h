@@ -12,7 +12,9 @@ namespace phx::runtime {
 
 /// What one vnode may carry when it moves [limits]: between an application and its daemon it
 /// travels in one frame, and the wire takes that much.
-inline constexpr std::uint64_t kVnodeBytesMax = std::uint64_t{1} << 30U;
+inline constexpr std::uint64_t kVnodeBytesMax = std::uint64_t{64} << 30U;
+/// What keeps more for receivers waits with its move until some of that is received.
+inline constexpr std::uint64_t kVnodeKeptMax = std::uint64_t{1} << 30U;
 inline constexpr std::uint64_t kVnodeHeaderMax = std::uint64_t{64} << 20U;  ///< All but contents.
 inline constexpr std::size_t kVnodeEntriesMax = std::size_t{1} << 20U;      ///< Of each list.
 /// Vnodes that come from an application together, or go there, share a message up to this size, so

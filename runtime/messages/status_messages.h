@@ -43,6 +43,7 @@ struct JobStatus {
   std::string waiting;         ///< What the daemon waits for; "" = nothing.
   std::string process_waits;   ///< What a call of the process waits for; "" = it is in none.
   bool is_held_up = false;     ///< The process may not go on before its output is read.
+  std::string ends_because;    ///< Why the job has failed; "" = it goes on, or has ended well.
   JobFigures figures;
   /// If the question was for them: of those that did most here, in ascending order.
   std::vector<VnodeFigures> vnode_figures{};

@@ -101,7 +101,7 @@ void Rings::move(Outgoing& queue) {
   const auto family =
       application_bell_.is_open() ? wire::Family::kToApplication : wire::Family::kToDaemon;
   wire::write_prefix({.family = family,
-                      .payload_size = static_cast<std::uint32_t>(payload.size()),
+                      .payload_size = payload.size(),
                       .header_check = wire::check_of({}),
                       .is_reference = true},
                      prefix);

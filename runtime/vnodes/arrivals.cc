@@ -1,11 +1,24 @@
 #include "runtime/vnodes/arrivals.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <string>
 #include <utility>
 
 #include "runtime/messages/parcels.h"
 
 namespace phx::runtime {
+namespace {
+
+/// The system would give so much; it is not touched.
+bool is_there_room(std::size_t bytes) {
+  const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[bytes]);
+  return room != nullptr;
+}
+
+}  // namespace
 
 std::string Arrivals::on_piece(ProcessorId from, const StatePiece& piece) {
   const Key key{from, piece.offer, piece.vnode};
@@ -25,7 +38,7 @@ std::string Arrivals::on_piece(ProcessorId from, const StatePiece& piece) {
   if (why.empty()) {
     ++parcel.next;
     close_contents(parcel);
-    if (!append(parcel, piece.bytes)) why = "the pieces of its state do not fit";
+    why = append(parcel, piece.bytes);
   }
   if (!why.empty()) parcels_.erase(key);
   return why;
@@ -40,11 +53,14 @@ void Arrivals::close_contents(Parcel& parcel) {
   }
 }
 
-bool Arrivals::append(Parcel& parcel, const Payload& bytes) {
+std::string Arrivals::append(Parcel& parcel, const Payload& bytes) {
   std::span<const std::byte> left = bytes.bytes();
   while (!left.empty()) {
-    if (parcel.is_whole()) return false;
+    if (parcel.is_whole()) return "the pieces of its state do not fit";
     const auto size = static_cast<std::size_t>(parcel.sizes[parcel.contents.size()]);
+    if (parcel.last.capacity() < size && !is_there_room(size)) {
+      return "there is no memory for its state of " + std::to_string(size >> 20U) + " MiB";
+    }
     // The room is given, and not yet touched: the system finds memory for it as bytes come.
     parcel.last.reserve(size);
     const auto part = left.first(std::min(left.size(), size - parcel.last.size()));
@@ -52,7 +68,7 @@ bool Arrivals::append(Parcel& parcel, const Payload& bytes) {
     left = left.subspan(part.size());
     close_contents(parcel);
   }
-  return true;
+  return {};
 }
 
 bool Arrivals::is_whole(ProcessorId from, std::uint64_t offer, VnodeId vnode) const {

@@ -53,7 +53,8 @@ class Arrivals {
 
   static void close_contents(Parcel& parcel);
   /// Whether all of these bytes belong to it.
-  [[nodiscard]] static bool append(Parcel& parcel, const Payload& bytes);
+  /// Empty, or why it is refused.
+  [[nodiscard]] static std::string append(Parcel& parcel, const Payload& bytes);
 
   std::map<Key, Parcel> parcels_;
 };

@@ -17,7 +17,7 @@ constexpr Duration kPlacePause = 20ms;  ///< Then it looks again.
 /// For a person: why an application cannot release one of them; empty if it can.
 std::string why_kept(const VnodeSet& vnodes, const Kept& kept) {
   for (const auto& [vnode, bytes] : kept) {
-    if (bytes <= kVnodeBytesMax || !vnodes.contains(vnode)) continue;
+    if (bytes <= kVnodeKeptMax || !vnodes.contains(vnode)) continue;
     return "; " + to_string(vnode) + " keeps " + std::to_string(bytes >> 20U) +
            " MiB that have not been received";
   }
@@ -173,7 +173,7 @@ void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
   if (!router.map().all().contains_all(offered)) why = "no such vnodes";
   if (!router.is_attached()) why = "no application";
   if (standing.ending) why = "the job ends";
-  if (standing.leaving) why = "this processor leaves";
+  if (!may_take(from, offered, router, standing)) why = "this processor leaves";
   out.send(from, OfferReply{job_, offer.offer, why.empty(), why});
   if (why.empty()) {
     incoming_[{from, offer.offer}] = std::move(offered);
@@ -208,6 +208,13 @@ void Mover::on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const R
   if (withdrawn.empty()) pulled_.erase(from);
   stop_awaiting(from, withdrawn);
   ask(stop_assuming(from, withdrawn), from, "held by " + to_string(from), router, standing, out);
+}
+
+bool Mover::may_take(ProcessorId from, const VnodeSet& vnodes, const Router& router,
+                     const Standing& standing) const {
+  if (!standing.leaving) return true;
+  const auto asked = assuming_.find(from);
+  return asked != assuming_.end() && asked->second.contains_all(vnodes) && !router.held().empty();
 }
 
 VnodeSet Mover::stop_assuming(ProcessorId asked, const VnodeSet& vnodes) {
@@ -339,7 +346,7 @@ void Mover::on_piece(ProcessorId from, const StatePiece& piece, const Router& ro
   StateTaken answer{job_, piece.sent, Outcome::kComing, piece.offer, piece.vnode, {}};
   const auto accepted = incoming_.find({from, piece.offer});
   if (accepted != incoming_.end() && accepted->second.contains(piece.vnode)) {
-    if (standing.leaving) {
+    if (!may_take(from, VnodeSet{piece.vnode}, router, standing)) {
       answer.why = "this processor leaves";
     } else if (!router.is_attached() || router.is_closing()) {
       answer.why = "its process takes nothing more";
@@ -404,8 +411,9 @@ void Mover::assume(const VnodeSet& vnodes, Router& router, const Standing& stand
   refuse(vnodes.minus(router.map().all()),
          "the job has " + std::to_string(router.map().vnodes()) + " vnodes", router, out);
   VnodeSet missing = vnodes.common(router.map().all()).minus(router.held());
-  if (standing.leaving || standing.ending) {
-    refuse(missing, standing.leaving ? "this processor leaves" : "the job ends", router, out);
+  const bool has_left = standing.leaving && router.held().empty();
+  if (has_left || standing.ending) {
+    refuse(missing, has_left ? "this processor leaves" : "the job ends", router, out);
     return;
   }
   missing = missing.minus(router.grant_kept(missing.minus(promised()), out));
@@ -459,6 +467,10 @@ std::string Mover::waiting(const Router& router, const Standing& standing) const
   if (!incoming_.empty()) {
     const auto& [offer, vnodes] = *incoming_.begin();
     return "v" + to_string(vnodes) + " to arrive from " + to_string(offer.first);
+  }
+  const VnodeSet nobodys = router.is_attached() ? router.kept().minus(promised()) : VnodeSet();
+  if (!nobodys.empty() && !standing.leaving) {
+    return "somebody to assume v" + to_string(nobodys) + ", which nobody holds since its release";
   }
   const bool stuck = standing.leaving && !router.map().owned_by(self_).empty();
   if (stuck && standing.ending) return "the application to end";

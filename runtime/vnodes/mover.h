@@ -115,6 +115,10 @@ class Mover {
   /// Asks the owners of these, which the application wants, but not `refuser` again.
   void ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& why,
            const Router& router, const Standing& standing, JobOutbox& out);
+  /// A leaver takes only what its application has asked `from` for, and as long as it holds
+  /// something: in a program in step everybody waits until the one that asked has it.
+  [[nodiscard]] bool may_take(ProcessorId from, const VnodeSet& vnodes, const Router& router,
+                              const Standing& standing) const;
   /// Those of `vnodes` that `asked` was asked for; they are not waited for any more.
   [[nodiscard]] VnodeSet stop_assuming(ProcessorId asked, const VnodeSet& vnodes);
   void refuse(const VnodeSet& vnodes, const std::string& why, const Router& router, JobOutbox& out);

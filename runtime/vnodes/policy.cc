@@ -74,7 +74,7 @@ VnodeSet choose_light(const VnodeSet& available, const Kept& kept, const Load& t
   for (const auto& one : kept) {
     if (!available.contains(one.first)) continue;
     light.erase(one.first);
-    if (one.second > kVnodeBytesMax) continue;
+    if (one.second > kVnodeKeptMax) continue;
     if (least == nullptr || one.second < least->second) least = &one;
   }
   if (!light.empty() || least == nullptr) return choose(light, to.processor, to.vnodes, map);

@@ -57,7 +57,7 @@ bool encode_record(Family family, const Message& message, Encoded& encoded) {
   Payload payload = write_record(message, record);
   write_prefix({.family = family,
                 .header_size = prefix_number(size),
-                .payload_size = prefix_number(payload.size()),
+                .payload_size = payload.size(),
                 .header_check = check_of(record)},
                encoded.head);
   if (!payload.empty()) encoded.tail.push_back(std::move(payload));
@@ -78,7 +78,7 @@ bool append_record(Family family, const Message& message, std::size_t most, Byte
   }
   write_prefix({.family = family,
                 .header_size = prefix_number(size),
-                .payload_size = prefix_number(payload.size()),
+                .payload_size = payload.size(),
                 .header_check = check_of(record)},
                std::span(to).subspan(begin));
   to.insert(to.end(), payload.bytes().begin(), payload.bytes().end());
@@ -101,7 +101,7 @@ Encoded encode_as(Family family, const Message& message, Workshop& workshop) {
   Prefix prefix{.family = family,
                 .version = kWireVersion,
                 .header_size = prefix_number(size),
-                .payload_size = prefix_number(encoded.payload_size()),
+                .payload_size = encoded.payload_size(),
                 .header_check = 0};
   if (size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     // Protocol Buffers cannot write it: is_within() says so, and no receiver would take it.
@@ -170,7 +170,7 @@ void replace_payload(Encoded& message, Payload reference) {
   const Result<Prefix> read = read_prefix(bytes, family, {});
   PHX_CHECK(read.ok());
   Prefix prefix = read.value();
-  prefix.payload_size = prefix_number(reference.size());
+  prefix.payload_size = reference.size();
   prefix.is_reference = true;
   write_prefix(prefix, message.head);
   message.tail = {std::move(reference)};

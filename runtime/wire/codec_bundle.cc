@@ -5,7 +5,7 @@
 namespace phx::wire {
 
 // Whatever may move fits into one frame, and its lists are taken.
-static_assert(runtime::kVnodeBytesMax <= Limits{}.payload_max);
+static_assert(runtime::kVnodeBytesMax <= kLocalPayloadMax);
 static_assert(runtime::kVnodeHeaderMax <= Limits{}.header_max);
 static_assert(runtime::kVnodeEntriesMax <= kListMax);
 

@@ -196,7 +196,7 @@ runtime::VnodeFigures read(const pb::VnodeFigures& in, Source& source) {
 
 void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& sink) {
   const auto& [job, name, home, stage, held, vnodes, parked, waiting, process_waits, is_held_up,
-               figures, vnode_figures] = in;
+               ends_because, figures, vnode_figures] = in;
   out.set_job(job.value);
   write_text(name, out.mutable_name());
   out.set_home(home.value);
@@ -207,6 +207,7 @@ void write(const runtime::JobStatus& in, pb::JobStatus& out, Sink& sink) {
   write_text(waiting, out.mutable_waiting());
   write_text(process_waits, out.mutable_process_waits());
   out.set_is_held_up(is_held_up);
+  write_text(ends_because, out.mutable_ends_because());
   const auto& [messages, bytes, moves, waited_ms, silent_ms] = figures;
   out.set_messages(messages);
   out.set_bytes(bytes);
@@ -227,6 +228,7 @@ runtime::JobStatus read(const pb::JobStatus& in, Source& source) {
           .waiting = source.text(in.waiting(), "JobStatus.waiting"),
           .process_waits = source.text(in.process_waits(), "JobStatus.process_waits"),
           .is_held_up = in.is_held_up(),
+          .ends_because = source.text(in.ends_because(), "JobStatus.ends_because"),
           .figures = {.messages = in.messages(),
                       .bytes = in.bytes(),
                       .moves = in.moves(),

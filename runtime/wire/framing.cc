@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -19,13 +20,20 @@ constexpr std::byte kMagic{0xf5};
 // Offsets of the fields; integers are little-endian.
 constexpr std::size_t kFamilyAt = 1;
 constexpr std::size_t kVersionAt = 2;
-constexpr std::size_t kHeaderSizeAt = 4;
+constexpr std::size_t kHeaderSizeAt = 4;  // With the highest bits of the payload's.
 constexpr std::size_t kPayloadSizeAt = 8;
 constexpr std::size_t kPrefixCheckAt = 12;
 constexpr std::size_t kHeaderCheckAt = 14;
 
 /// In the byte of the family: the payload is a reference.
 constexpr std::uint8_t kReferenceBit = 0x80;
+
+/// So many bits of its word are the header's size.
+constexpr unsigned kHeaderSizeBits = 27;
+constexpr std::uint64_t kHeaderSizeEnd = std::uint64_t{1} << kHeaderSizeBits;
+constexpr std::uint64_t kPayloadSizeEnd = std::uint64_t{1} << (64U - kHeaderSizeBits);
+static_assert(Limits{}.header_max < kHeaderSizeEnd - 1);
+static_assert(kLocalPayloadMax < kPayloadSizeEnd - 1);
 
 /// A header is given room in steps: so much, then twice what has arrived.
 constexpr std::size_t kHeaderStep = std::size_t{64} << 10U;
@@ -41,6 +49,11 @@ Error too_large(const char* what, std::uint64_t size, std::uint64_t limit) {
                                       " are accepted"};
 }
 
+/// Between an application and its daemon.
+bool is_local(Family family) {
+  return family == Family::kToDaemon || family == Family::kToApplication;
+}
+
 }  // namespace
 
 std::uint16_t check_of(std::span<const std::byte> bytes) {
@@ -53,8 +66,11 @@ void write_prefix(const Prefix& prefix, std::span<std::byte> to) {
   const auto reference = static_cast<std::uint8_t>(prefix.is_reference ? kReferenceBit : 0U);
   to[kFamilyAt] = static_cast<std::byte>(prefix.family) | std::byte{reference};
   write_number(to.subspan(kVersionAt), prefix.version);
-  write_number(to.subspan(kHeaderSizeAt), prefix.header_size);
-  write_number(to.subspan(kPayloadSizeAt), prefix.payload_size);
+  const std::uint64_t header = std::min<std::uint64_t>(prefix.header_size, kHeaderSizeEnd - 1);
+  const std::uint64_t payload = std::min(prefix.payload_size, kPayloadSizeEnd - 1);
+  const std::uint64_t above = (payload >> 32U) << kHeaderSizeBits;
+  write_number(to.subspan(kHeaderSizeAt), static_cast<std::uint32_t>(header | above));
+  write_number(to.subspan(kPayloadSizeAt), static_cast<std::uint32_t>(payload));
   write_number(to.subspan(kPrefixCheckAt), check_of(to.first(kPrefixCheckAt)));
   write_number(to.subspan(kHeaderCheckAt), prefix.header_check);
 }
@@ -80,17 +96,22 @@ Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes, Famil
                                            " on a connection of family " +
                                            std::to_string(static_cast<unsigned>(expected))};
   }
+  const auto sizes = read_number<std::uint32_t>(bytes.subspan(kHeaderSizeAt));
+  const std::uint64_t above = sizes >> kHeaderSizeBits;
+  const auto below = read_number<std::uint32_t>(bytes.subspan(kPayloadSizeAt));
   const Prefix prefix{.family = expected,
                       .version = version,
-                      .header_size = read_number<std::uint32_t>(bytes.subspan(kHeaderSizeAt)),
-                      .payload_size = read_number<std::uint32_t>(bytes.subspan(kPayloadSizeAt)),
+                      .header_size = sizes & (static_cast<std::uint32_t>(kHeaderSizeEnd) - 1),
+                      .payload_size = (above << 32U) | below,
                       .header_check = read_number<std::uint16_t>(bytes.subspan(kHeaderCheckAt)),
                       .is_reference = is_reference};
   if (prefix.header_size > limits.header_max) {
     return too_large("a header", prefix.header_size, limits.header_max);
   }
-  if (prefix.payload_size > limits.payload_max) {
-    return too_large("a payload", prefix.payload_size, limits.payload_max);
+  const std::uint64_t payload_max =
+      limits.payload_max.value_or(is_local(expected) ? kLocalPayloadMax : kPayloadMax);
+  if (prefix.payload_size > payload_max) {
+    return too_large("a payload", prefix.payload_size, payload_max);
   }
   return prefix;
 }
@@ -130,7 +151,7 @@ Status FrameReader::advance(std::size_t count) {
       if (filled_ == prefix_.payload_size) {
         stage_ = Stage::kComplete;
       } else if (filled_ == payload_capacity_) {
-        grow_payload();
+        return grow_payload();
       }
       break;
     case Stage::kComplete:
@@ -190,36 +211,48 @@ Status FrameReader::on_header() {
   if (check_of(header_) != prefix_.header_check) {
     return fail(Error{ErrorCode::kBadInput, "header of a message is damaged"});
   }
-  begin_payload();
-  return success();
+  return begin_payload();
 }
 
-void FrameReader::begin_payload() {
+Status FrameReader::begin_payload() {
   stage_ = Stage::kComplete;
   filled_ = 0;
-  if (prefix_.payload_size == 0) return;
+  if (prefix_.payload_size == 0) return success();
   stage_ = Stage::kPayload;
-  payload_capacity_ = prefix_.payload_size;
   // Applications are started here, and send what a vnode carries as a whole: who copied that while
   // it comes would do nothing else meanwhile.
-  const bool is_local = expected_ == Family::kToDaemon || expected_ == Family::kToApplication;
-  if (!is_local) payload_capacity_ = std::min(payload_capacity_, kPayloadStep);
-  if (memory_ && payload_capacity_ == prefix_.payload_size) payload_ = memory_(payload_capacity_);
-  if (!payload_) payload_ = std::make_shared_for_overwrite<std::byte[]>(payload_capacity_);
+  const auto size = static_cast<std::size_t>(prefix_.payload_size);
+  const std::size_t capacity = is_local(expected_) ? size : std::min(size, kPayloadStep);
+  payload_capacity_ = capacity;
+  if (memory_ && capacity == size) payload_ = memory_(capacity);
+  return payload_ ? success() : give_room(capacity);
 }
 
-void FrameReader::grow_payload() {
-  const auto capacity = std::min<std::size_t>(prefix_.payload_size, 4 * filled_);
-  auto larger = std::make_shared_for_overwrite<std::byte[]>(capacity);
-  std::memcpy(larger.get(), payload_.get(), filled_);
-  payload_ = std::move(larger);
+Status FrameReader::grow_payload() {
+  return give_room(std::min<std::size_t>(prefix_.payload_size, 4 * filled_));
+}
+
+/// With what has come of the payload at its front.
+Status FrameReader::give_room(std::size_t capacity) {
+  const bool is_usual = capacity <= kPayloadStep;
+  auto room = is_usual ? std::make_shared_for_overwrite<std::byte[]>(capacity)
+                       : std::shared_ptr<std::byte[]>(new (std::nothrow) std::byte[capacity]);
+  if (!room) {
+    return fail(Error{ErrorCode::kLimit, "a payload of " + std::to_string(prefix_.payload_size) +
+                                             " bytes announced; there is no memory for it here"});
+  }
+  if (filled_ > 0) std::memcpy(room.get(), payload_.get(), filled_);
+  payload_ = std::move(room);
   payload_capacity_ = capacity;
+  return success();
 }
 
 Status FrameReader::fail(Error error) {
   stage_ = Stage::kFailed;
   error_ = error;
   header_ = Bytes();
+  payload_ = nullptr;
+  payload_capacity_ = 0;
   return error;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "overlay/base/payload.h"
@@ -13,7 +14,7 @@
 namespace phx::wire {
 
 /// Raised by every change that the other side must know of. Both sides must speak the same one.
-inline constexpr std::uint16_t kWireVersion = 5;
+inline constexpr std::uint16_t kWireVersion = 6;
 
 /// Who talks to whom; tells which top-level protobuf message the header is.
 enum class Family : std::uint8_t {
@@ -24,12 +25,17 @@ enum class Family : std::uint8_t {
   kClientReply = 5,
 };
 
+/// Between an application and its daemon the state of a vnode travels as a whole; between daemons
+/// everything goes in small pieces.
+inline constexpr std::uint64_t kLocalPayloadMax = std::uint64_t{64} << 30U;
+inline constexpr std::uint64_t kPayloadMax = std::uint64_t{1} << 30U;
+
 /// What a receiver accepts, in bytes. Only what has really arrived costs memory.
 struct Limits {
   /// A view of 10,000 members and the counters of some 1,000 busy vnodes fit.
   std::uint32_t header_max = std::uint32_t{64} << 20U;
-  /// Messages of applications travel in small pieces; the states of moving vnodes do not.
-  std::uint32_t payload_max = std::uint32_t{1} << 30U;
+  /// Empty: kLocalPayloadMax or kPayloadMax, as the family is.
+  std::optional<std::uint64_t> payload_max{};
   /// Whether the payload may be a reference: only between two processes of one machine.
   bool references = false;
 };
@@ -39,8 +45,8 @@ inline constexpr std::size_t kPrefixBytes = 16;
 struct Prefix {
   Family family = Family::kFrame;
   std::uint16_t version = kWireVersion;
-  std::uint32_t header_size = 0;
-  std::uint32_t payload_size = 0;
+  std::uint32_t header_size = 0;   ///< Below 2^27; whatever is more is written as 2^27 - 1.
+  std::uint64_t payload_size = 0;  ///< Below 2^37, likewise.
   std::uint16_t header_check = 0;  ///< check_of() the header.
   /// The payload is not the message's own, but tells where that lies.
   bool is_reference = false;
@@ -64,7 +70,8 @@ using PayloadMemory = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
 /// hands over what it has read by consume(). Not thread-safe.
 ///
 /// Guarantees: nothing is allocated before the prefix was found good; memory follows what has
-/// arrived, not what was announced; after an error the reader stays in it.
+/// arrived, not what was announced; after an error the reader stays in it, and if there is no
+/// memory, that is one (kLimit).
 class FrameReader {
  public:
   explicit FrameReader(Family expected, Limits limits = {}, PayloadMemory memory = {});
@@ -100,8 +107,9 @@ class FrameReader {
 
   Status on_prefix();
   Status on_header();
-  void begin_payload();
-  void grow_payload();
+  Status begin_payload();
+  Status grow_payload();
+  Status give_room(std::size_t capacity);
   Status fail(Error error);
 
   Family expected_;

@@ -1,6 +1,7 @@
 #include "runtime/api/session.h"
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include <numeric>
 #include <thread>
@@ -156,10 +157,14 @@ TEST_CASE("a program in step does not receive the votes of the library") {
 }
 
 TEST_CASE("a state too large to move is a failure at the safe point, and ends the job") {
-  constexpr std::size_t kBytes = (std::size_t{1} << 30U) + 1;
+  constexpr std::size_t kBytes = (std::size_t{64} << 30U) + 1;
   Session job({.vnodes = 2, .timeout = 20s});
   // Never touched, so it occupies nothing.
-  const std::shared_ptr<std::byte[]> room(new std::byte[kBytes]);
+  void* mapped =
+      ::mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(mapped != MAP_FAILED);
+  const std::shared_ptr<std::byte[]> room(static_cast<std::byte*>(mapped),
+                                          [](std::byte* bytes) { ::munmap(bytes, kBytes); });
   job.add_state({[&](Vnode) {
                    return Payload(room, {room.get(), kBytes});
                  },
@@ -168,7 +173,7 @@ TEST_CASE("a state too large to move is a failure at the safe point, and ends th
   job.release({1});
 
   CHECK_THROWS_WITH_AS(static_cast<void>(job.local_safe_point()),
-                       "safe point: the state of v1 has 1025 MiB, and at most 1024 MiB can move; "
+                       "safe point: the state of v1 has 65537 MiB, and at most 65536 MiB can move; "
                        "cut the work into more vnodes",
                        Failure);
   CHECK_THROWS_AS(static_cast<void>(job.recv()), Failure);

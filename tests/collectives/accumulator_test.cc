@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/reduce_op.h"
 #include "overlay/base/rng.h"
 #include "tests/collectives/values.h"
 
@@ -131,6 +132,20 @@ TEST_CASE("a contribution to another operation is covered and makes the value an
         "the contribution of vnodes 1 does not fit: it is for max of int64 to all instead of sum "
         "of int64");
   CHECK_FALSE(Accumulator(kSum, sum.parts()).value().ok());  // still known after a move
+}
+
+TEST_CASE("calls without an operator are named, if they do not fit") {
+  Accumulator barrier(kBarrier);
+  const auto vote = [](std::uint64_t vnode) {
+    return std::vector<ReductionPart>{{vnodes(vnode, vnode), Payload(Bytes(8))}};
+  };
+  REQUIRE(barrier.add(kBarrier, {{vnodes(0, 0), Payload(Bytes(1))}}) == Added::kTaken);
+
+  CHECK(barrier.add(kSafePoint, vote(1)) == Added::kOtherKind);
+
+  CHECK(barrier.value().error().what ==
+        "the contribution of vnodes 1 does not fit: it is for max of uint64 to all (a safe point) "
+        "instead of logical-and of uint8 to all (a barrier)");
 }
 
 TEST_CASE("the parts of one continue in another, as when the target moves") {

@@ -28,5 +28,20 @@ touch come
 check "the job ends well" wait "$job"
 await "the processor has left" has_processors 1
 check "the last one stays" fails_with "would leave no processor" "$phoenix" drain p2
+# A job that ends badly meanwhile has not got through the drain without loss.
+check "one comes" "$phoenix" add --local 1 -q
+"$phoenix" run -n 4 -- "$travel" lag "$work/never" >failed.out 2>&1 &
+job=$!
+await "the job holds vnodes" holds_some 4
+"$phoenix" drain p4 >failing 2>&1 &
+drain=$!
+await "the drain waits" says "^p4 .* leaving " "$phoenix" status
+pkill -KILL -P "$(process_of 4)"
+wait "$drain"
+check "a job that fails meanwhile makes the drain no success" test $? -eq 1
+check "though it is done" grep -q "^drained: p4, in" failing
+check "the job is named, and why" grep -q "j2 (travel) has failed meanwhile: .*killed by SIGKILL" failing
+wait "$job"
+check "the job ends like its process" test $? -eq 137
 check "the mesh ends" "$phoenix" down
 await "no daemon is left" no_daemon

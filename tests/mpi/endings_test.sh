@@ -123,7 +123,7 @@ expect "which on a mesh" 0 '1 is of program 1' "$bin/phoenix" mpirun --mesh lab 
 expect "several differ" 0 '^yes /tmp 2$' "$bin/phoenix" mpirun --mesh lab -n 1 ./end name a : -n 1 ./end name a \
   : -env ANSWER yes -wdir /tmp sh -c 'echo $ANSWER $(pwd) $PHOENIX_FIRST_VNODE; exec "$0" name x' "$work/end"
 expect "one of several is missing" 127 'nowhere' "$bin/phoenix" mpirun --mesh lab -n 2 ./end name a : ./nowhere
-expect "too many" 1 'the mesh has too few processors' "$bin/phoenix" mpirun --mesh lab -n 2 ./end name a : -n 2 ./end name b
+expect "too many" 1 'the mesh has too few processors: 4 ranks take one each, and there are [0-9]; phoenix add' "$bin/phoenix" mpirun --mesh lab -n 2 ./end name a : -n 2 ./end name b
 for who in 0 1 2; do
   expect "killed on a mesh" 137 "killed by SIGKILL .*it was rank $who" "$bin/phoenix" mpirun --mesh lab -n 3 ./end storm $who 3
   if pgrep -f "$work/end storm" > /dev/null; then echo "on a mesh processes are left behind"; failed=1; fi

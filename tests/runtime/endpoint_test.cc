@@ -464,7 +464,7 @@ TEST_CASE("limits: a vnode that is too large to move aborts the job with a sente
   AppGrant grant{{{v1, 1, {}}}};
   Message message;
   message.payload = Payload(Bytes(std::size_t{1} << 20U));
-  grant.parcels[0].bundle.mailbox.assign(1300, message);
+  grant.parcels[0].bundle.mailbox.assign(70'000, message);
   h.endpoint.on_message(std::move(grant));
   static_cast<void>(h.endpoint.begin_safe_point(h.endpoint.due()));
   h.endpoint.finish_safe_point({});
@@ -476,7 +476,7 @@ TEST_CASE("limits: a vnode that is too large to move aborts the job with a sente
   const auto said = h.sent<AppFinish>();
   REQUIRE(said.size() == 1);
   CHECK(said[0].abort);
-  CHECK(said[0].reason.find("v1 cannot move: its state and messages take 1300 MiB") == 0);
+  CHECK(said[0].reason.find("v1 cannot move: its state and messages take 70000 MiB") == 0);
 }
 
 TEST_CASE("after the end of the job commands fail with its reason") {

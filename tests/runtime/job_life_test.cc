@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/vnodes/vnode_map.h"
 #include "tests/support/job_items.h"
 
 namespace phx::runtime::job_life_test {
@@ -99,6 +100,23 @@ TEST_CASE("a process is told with which vnode it begins, if the job begins there
   const auto spawned = support::effects<Spawn>(late.out.take());
   REQUIRE(spawned.size() == 1);
   CHECK(spawned[0].spec.environment.empty());
+}
+
+TEST_CASE("where there are fewer vnodes than processors some begin with none") {
+  for (const ProcessorId at : {kHome, kOther, kThird}) {
+    JobStart start = Harness::start();
+    start.spec.vnodes = 1;
+    start.spec.has_input = true;
+    Harness h(at, start);
+    h.life.consider_start(h.around(), h.out);
+    const auto spawned = support::effects<Spawn>(h.out.take());
+    REQUIRE(spawned.size() == 1);
+    // As the map has it, v0 is where the last one begins; standard input goes there.
+    const bool has_vnode = VnodeMap(1, {kHome, kOther, kThird}).owner(VnodeId{0}).first == at;
+    CHECK(has_vnode == (at == kThird));
+    CHECK(spawned[0].has_input == has_vnode);
+    CHECK(spawned[0].spec.environment.size() == (has_vnode ? 1 : 0));
+  }
 }
 
 TEST_CASE("a leaver that was chosen says that it starts nothing, so that nobody waits for it") {

@@ -243,12 +243,12 @@ TEST_CASE("limits: a vnode that is too large to move ends the job with a sentenc
   Message message;
   message.payload = Payload(Bytes(std::size_t{1} << 20U));
   AppReleased released{0, {{VnodeId{3}, {}}, {VnodeId{4}, {}}}};
-  released.vnodes[1].second.mailbox.assign(2000, message);
+  released.vnodes[1].second.mailbox.assign(70'000, message);
   CHECK(h.traffic.limit_reached().empty());
 
   h.traffic.on_app(h.around(), std::move(released), h.out);
 
-  CHECK(h.traffic.limit_reached().find("v4 cannot move: its state and messages take 2000 MiB") ==
+  CHECK(h.traffic.limit_reached().find("v4 cannot move: its state and messages take 70000 MiB") ==
         0);
   CHECK(h.traffic.router().held() == range(0, 5));  // nothing was taken away
 }

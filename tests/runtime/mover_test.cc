@@ -293,7 +293,7 @@ TEST_CASE("limits: however much waits for a vnode, it follows the vnode, and is 
   Harness h(kSelf);
   h.router.keep(h.released(range(2, 3)), h.out);
   const Payload large(Bytes(std::size_t{64} << 20U));
-  constexpr std::uint64_t kPieces = 20;
+  constexpr std::uint64_t kPieces = 1030;
   for (std::uint64_t seq = 0; seq < kPieces; ++seq) {
     h.router.route({kJob, 0, PointToPoint{VnodeId{0}, VnodeId{2}, seq, 0, 0, large}}, h.out);
   }
@@ -346,6 +346,38 @@ TEST_CASE("every vnode asked for is granted, or refused with a reason [Taura03 a
   h.standing.leaving = true;
   h.mover.assume(wanted, h.router, h.standing, h.out);
   CHECK(h.refusals() == Refusals{{wanted, "this processor leaves"}});
+}
+
+TEST_CASE("who leaves still takes what its application asks for while it holds something") {
+  Harness h(kOther);
+  h.router.on_parcels({{VnodeId{0}, 2, {}}}, h.out);
+  REQUIRE(h.router.held() == range(0, 0));
+  h.standing.leaving = true;
+  h.mover.on_offer(kOther, {kJob, 1, {{range(5, 5), 2}}}, h.router, h.standing, h.out);
+  CHECK_FALSE(h.sent<OfferReply>().at(0).second.accepted);  // it has not asked
+
+  h.mover.assume(range(2, 3), h.router, h.standing, h.out);
+  CHECK(h.sent<Pull>().at(0).second.exactly == range(2, 3));
+  h.mover.on_offer(kOther, {kJob, 2, {{range(2, 4), 2}}}, h.router, h.standing, h.out);
+  CHECK_FALSE(h.sent<OfferReply>().at(0).second.accepted);  // not for all of that
+
+  h.mover.assume(range(2, 3), h.router, h.standing, h.out);
+  h.mover.on_offer(kOther, {kJob, 3, {{range(2, 3), 2}}}, h.router, h.standing, h.out);
+  CHECK(h.sent<OfferReply>().at(0).second.accepted);
+  CHECK_FALSE(h.mover.is_quiet());  // so it does not go before they have come
+  h.mover.on_migrate(kOther, {kJob, {{VnodeId{2}, 2, {}}, {VnodeId{3}, 2, {}}}, 3, 0}, h.router,
+                     h.out);
+  CHECK(h.router.held() == VnodeSet{VnodeId{0}, VnodeId{2}, VnodeId{3}});
+}
+
+TEST_CASE("what was released and nobody asks for is told") {
+  Harness h(kSelf);
+  CHECK(h.mover.waiting(h.router, h.standing) == "");
+
+  h.router.keep(h.released(range(2, 3)), h.out);
+
+  CHECK(h.mover.waiting(h.router, h.standing) ==
+        "somebody to assume v2-3, which nobody holds since its release");
 }
 
 TEST_CASE("an answer that the application waits for is not waited for by a leaver") {
@@ -434,7 +466,7 @@ TEST_CASE("vnodes that keep much are given when no others can be, the lightest f
   all.vnodes[3].bytes = kMuch - 1;
   CHECK(given(all) == range(3, 3));
 
-  for (auto& [vnode, bytes] : all.vnodes) bytes = kVnodeBytesMax + 1;
+  for (auto& [vnode, bytes] : all.vnodes) bytes = kVnodeKeptMax + 1;
   CHECK(given(all).empty());  // It could not come.
 }
 

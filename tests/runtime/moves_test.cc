@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,9 +12,11 @@
 #include <vector>
 
 #include "overlay/base/overloaded.h"
+#include "runtime/messages/parcels.h"
 #include "runtime/messages/weight.h"
 #include "runtime/vnodes/mover.h"
 #include "tests/support/job_items.h"
+#include "tests/support/seeds.h"
 
 // What one vnode carries from one processor to another one [runtime/vnodes/README.md, "Pieces"].
 namespace phx::runtime::moves_test {
@@ -508,6 +511,23 @@ TEST_CASE("pieces that do not fit, or are too many, are refused") {
   REQUIRE(arrivals.is_whole(kGiver, 1, kMoving));
   CHECK(arrivals.take(kGiver, 1, kMoving)->size() == 4);
 }
+
+#if !defined(PHX_IS_SANITIZED)  // There, what takes too much memory ends the program.
+TEST_CASE("limits: a state that there is no memory for is refused") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
+  const rlimit little{.rlim_cur = rlim_t{32} << 30U, .rlim_max = before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_AS, &little) == 0);
+  Arrivals arrivals;
+
+  const std::string why =
+      arrivals.on_piece(kGiver, {kJob, 1, kMoving, 0, {kVnodeBytesMax}, 0, state_of(6)});
+
+  REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(why == "there is no memory for its state of 65536 MiB");
+  CHECK(arrivals.begun().empty());
+}
+#endif
 
 }  // namespace phx::runtime::moves_test
 

@@ -57,14 +57,14 @@ TEST_CASE("every payload of a vnode counts") {
 
 TEST_CASE("limits: a vnode with more than a frame holds is named, with its size") {
   VnodeBundle bundle;
-  bundle.mailbox = messages(1023, kMiB);
+  bundle.mailbox = messages(65'535, kMiB);
   CHECK(why_immovable(VnodeId{5}, bundle).empty());
 
-  bundle.mailbox = messages(1300, kMiB);
+  bundle.mailbox = messages(70'000, kMiB);
 
   CHECK(why_immovable(VnodeId{5}, bundle) ==
-        "v5 cannot move: its state and messages take 1300 MiB, and at most 1024 MiB can move; cut "
-        "it into more vnodes");
+        "v5 cannot move: its state and messages take 70000 MiB, and at most 65536 MiB can move; "
+        "cut it into more vnodes");
 }
 
 TEST_CASE("limits: a vnode with more messages than a list holds is named, too") {

@@ -1,6 +1,7 @@
 #include "runtime/wire/framing.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "overlay/base/rng.h"
+#include "tests/support/seeds.h"
 
 namespace phx::wire::framing_test {
 namespace {
@@ -24,7 +26,7 @@ Bytes framed(const Bytes& header, const Bytes& payload, Family family = Family::
   write_prefix({.family = family,
                 .version = kWireVersion,
                 .header_size = static_cast<std::uint32_t>(header.size()),
-                .payload_size = static_cast<std::uint32_t>(payload.size()),
+                .payload_size = payload.size(),
                 .header_check = check_of(header)},
                all);
   all.insert(all.end(), header.begin(), header.end());
@@ -33,7 +35,7 @@ Bytes framed(const Bytes& header, const Bytes& payload, Family family = Family::
 }
 
 /// A prefix alone that announces these sizes.
-Bytes announcement(std::uint32_t header_size, std::uint32_t payload_size,
+Bytes announcement(std::uint32_t header_size, std::uint64_t payload_size,
                    Family family = Family::kFrame) {
   Bytes prefix(kPrefixBytes);
   write_prefix({.family = family,
@@ -148,6 +150,53 @@ TEST_CASE("what is too large is refused at once, before anything is allocated") 
   CHECK(payload_status.error().code == ErrorCode::kLimit);
   CHECK(long_payload.allocated() == 0);
 }
+
+TEST_CASE(
+    "the state of a vnode may take more than 4 GiB, on its way to an application or from it") {
+  const auto read = [](std::uint32_t header_size, std::uint64_t payload_size, Family family) {
+    const Bytes bytes = announcement(header_size, payload_size, family);
+    return read_prefix(std::span(bytes).first<kPrefixBytes>(), family, {});
+  };
+  constexpr std::uint64_t kSizes[] = {0, (std::uint64_t{1} << 32U) - 1, std::uint64_t{5} << 32U,
+                                      kLocalPayloadMax};
+
+  for (const std::uint64_t payload : kSizes) {
+    for (const std::uint32_t header : {std::uint32_t{0}, std::uint32_t{7}, Limits{}.header_max}) {
+      CAPTURE(payload);
+      CAPTURE(header);
+      const auto prefix = read(header, payload, Family::kToApplication);
+      REQUIRE(prefix.ok());
+      CHECK(prefix.value().header_size == header);
+      CHECK(prefix.value().payload_size == payload);
+    }
+  }
+  for (const std::uint64_t size : {kLocalPayloadMax + 1, ~std::uint64_t{0}}) {
+    CHECK(read(0, size, Family::kToDaemon).error().code == ErrorCode::kLimit);
+  }
+  CHECK(read(0, kPayloadMax, Family::kFrame).ok());
+  CHECK(read(0, kPayloadMax + 1, Family::kFrame).error().code == ErrorCode::kLimit);
+  CHECK(read(~std::uint32_t{0}, 0, Family::kFrame).error().code == ErrorCode::kLimit);
+}
+
+#if !defined(PHX_IS_SANITIZED)  // There, what takes too much memory ends the program.
+TEST_CASE("limits: a payload that there is no memory for is refused, and what came is given back") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
+  const rlimit little{.rlim_cur = rlim_t{32} << 30U, .rlim_max = before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_AS, &little) == 0);
+  FrameReader reader(Family::kToDaemon);
+
+  const Status status = feed(reader, announcement(0, kLocalPayloadMax, Family::kToDaemon));
+
+  REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error() == Error{ErrorCode::kLimit,
+                                "a payload of 68719476736 bytes announced; there is no memory for "
+                                "it here"});
+  CHECK(reader.allocated() == 0);
+  CHECK(reader.space().empty());
+}
+#endif
 
 TEST_CASE("every flipped bit of a prefix or a header is noticed") {
   Bytes message = framed(bytes_of("some header"), {});

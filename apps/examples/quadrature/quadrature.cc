@@ -42,7 +42,9 @@ int main() {
       // Widths are powers of two, so this sum is exact.
       if (sums[me].width < 1) return;
       std::printf("quadrature: four times the area is %.10f\n", 4 * sums[me].area);
-      if (std::abs(4 * sums[me].area - 3.14159265358979) > 1e-8) job.abort(1, "that is not pi");
+      if (std::abs(4 * sums[me].area - 3.14159265358979) > 1e-8) {
+        return job.abort(1, "that is not pi");
+      }
       job.cast(me, true);
       return;
     }

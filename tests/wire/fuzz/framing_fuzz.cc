@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
         return 0;
       }
       demand(piece.size() < before && (piece.empty() || reader.is_complete()));
-      demand(reader.allocated() <= 2 * (limits.header_max + std::size_t{limits.payload_max}));
+      demand(reader.allocated() <= 2 * (limits.header_max + *limits.payload_max));
       if (!reader.is_complete()) continue;
       demand(reader.header().size() <= limits.header_max);
       demand(reader.take_payload().size() <= limits.payload_max);
