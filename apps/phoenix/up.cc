@@ -220,8 +220,9 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
   // Those on other machines have no file here, but launch() has remembered them.
   const bool is_empty =
       !members.ok() && dir.value().daemons().empty() && dir.value().known_endpoints().empty();
-  if (is_interrupted || (is_new && is_empty)) {
-    // Nobody wants half a mesh, nor a key without one.
+  const bool is_of_no_use = !members.ok() && MeshDir::is_private(name);
+  if (is_interrupted || is_of_no_use || (is_new && is_empty)) {
+    // Nobody wants half a mesh of one job, nor a key without a mesh.
     const Status ended = end_mesh(name);
     if (!ended.ok()) return ended.error();
   }
@@ -231,7 +232,9 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
   }
   if (!members.ok()) {
     Error error = members.error();
-    if (!is_empty) error.what += "; these run: phoenix add starts others, phoenix down ends them";
+    if (!is_empty && !is_of_no_use) {
+      error.what += "; these run: phoenix add starts others, phoenix down ends them";
+    }
     return error;
   }
   std::vector<std::string> endpoints;

@@ -167,6 +167,7 @@ void Session::assume(const std::vector<Vnode>& vnodes) {
     const auto set = set_of(endpoint, vnodes);
     if (!set.ok()) return set.error();
     endpoint.assume(set.value());
+    core_->steps.want(set.value());
     return success();
   });
   core_->throw_unless_ok(status, "assume", vnodes.empty() ? 0 : vnodes.front());
@@ -181,6 +182,7 @@ void Session::release(const std::vector<Vnode>& vnodes) {
       return Error{ErrorCode::kBadInput, "v" + to_string(others) + is_not_held(endpoint)};
     }
     endpoint.release(set.value());
+    core_->steps.give_up(set.value());
     return success();
   });
   core_->throw_unless_ok(status, "release", vnodes.empty() ? 0 : vnodes.front());

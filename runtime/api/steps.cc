@@ -17,6 +17,10 @@ using runtime::Endpoint;
 /// The reductions of the votes go to this vnode, like those of allreduce.
 constexpr VnodeId kTarget{0};
 constexpr std::uint64_t kStepsBetweenVotesMax = 1000;
+/// In a gathering whoever wants what this process has given up asks for it within so much, and so
+/// many steps: others may be that far behind.
+constexpr Duration kPatience = 2s;
+constexpr int kPatienceSteps = 10;
 
 Failure too_large(VnodeId vnode, std::size_t bytes) {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
@@ -80,10 +84,11 @@ bool Steps::gather() {
     const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
     cast(held.minus(taking_part), {0, pace});
     taking_part = held;
-    woken = collect(true);
+    woken = collect_all();
     if (woken == Woken::kRefused) throw_refusal();
   }
   gathering_.reset();
+  offered_ = {};
   if (woken == Woken::kOver) return false;
   begin_round();
   in_step_ = true;
@@ -124,21 +129,38 @@ void Steps::set_aside(Endpoint& endpoint) {
 
 /// Waits for the results of the vote, which are all the same. If this process takes no part: for
 /// arrivals.
+std::optional<Steps::Woken> Steps::look(Endpoint& endpoint, bool movable) {
+  set_aside(endpoint);
+  if (movable && !endpoint.next_arrivals().empty()) return Woken::kMove;
+  if (is_voting_ && vote_.empty()) return Woken::kDone;
+  if (is_over(endpoint)) return Woken::kOver;
+  // Everybody may be waiting here for a vnode that the program would ask for again.
+  endpoint.forget_refusals(reclaimed_);
+  if (movable && endpoint.is_refused()) return Woken::kRefused;
+  if (!is_voting_) return std::nullopt;
+  // Broadcasts of the same vnode may be in front of the result.
+  const Status more = endpoint.want({.kind = runtime::Message::Kind::kAllreduced, .from = kTarget});
+  if (!more.ok()) throw Failure(more.error());
+  return std::nullopt;
+}
+
+/// Who asked for them may have been told to leave; all others would wait for ever.
+Steps::Woken Steps::collect_all() {
+  const VnodeSet offered = offered_.minus(reclaimed_);
+  if (offered.empty()) return collect(true);
+  const Duration patience = kPatience + kPatienceSteps * std::chrono::microseconds(step_us());
+  const Duration passed = std::chrono::steady_clock::now() - offered_at_;
+  const Duration left = std::clamp(patience - passed, Duration{}, engine_.options().timeout);
+  const auto woken = engine_.await({left, [] { return std::string("safe point"); }},
+                                   [this](Endpoint& endpoint) { return look(endpoint, true); });
+  if (woken) return *woken;
+  reclaimed_ = reclaimed_.united(offered);
+  engine_.call([&](Endpoint& endpoint) { endpoint.assume(offered); });
+  return collect(true);
+}
+
 Steps::Woken Steps::collect(bool movable) {
-  const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
-    set_aside(endpoint);
-    if (movable && !endpoint.next_arrivals().empty()) return Woken::kMove;
-    if (is_voting_ && vote_.empty()) return Woken::kDone;
-    if (is_over(endpoint)) return Woken::kOver;
-    // Everybody may be waiting here for a vnode that the program would ask for again.
-    if (movable && endpoint.is_refused()) return Woken::kRefused;
-    if (!is_voting_) return std::nullopt;
-    // Broadcasts of the same vnode may be in front of the result.
-    const Status more =
-        endpoint.want({.kind = runtime::Message::Kind::kAllreduced, .from = kTarget});
-    if (!more.ok()) throw Failure(more.error());
-    return std::nullopt;
-  };
+  const auto look = [&](Endpoint& endpoint) { return this->look(endpoint, movable); };
   const Duration timeout = engine_.options().timeout;
   const auto woken = engine_.await({timeout, [] { return std::string("safe point"); }}, look);
   if (!woken) {
@@ -206,6 +228,10 @@ void Steps::move(const VnodeSet* staying) {
       packed, [](const auto& entry) { return entry.second.size() > runtime::kVnodeBytesMax; });
   std::optional<Failure> failure;
   if (large != packed.end()) failure = too_large(large->first, large->second.size());
+  const VnodeSet offered = given_up_.common(point.departing);
+  offered_ = offered_.united(offered);
+  if (!offered.empty()) offered_at_ = std::chrono::steady_clock::now();
+  given_up_ = given_up_.minus(point.departing);
   engine_.report([&](Report& report) { report_moves(report, point, packed); });
   // Ends the job if one is too large, for this reason.
   engine_.call([&](Endpoint& endpoint) { endpoint.finish_safe_point(std::move(packed)); });
@@ -230,7 +256,8 @@ void Steps::report_moves(Report& report, const runtime::SafePoint& point,
   report.on_left(now, point.departing, left_bytes);
 }
 
-std::optional<Failure> Steps::take_refusal(Endpoint& endpoint) const {
+std::optional<Failure> Steps::take_refusal(Endpoint& endpoint) {
+  endpoint.forget_refusals(reclaimed_);
   const auto refusals = endpoint.take_refusals();
   if (refusals.empty()) return std::nullopt;
   std::string text = "assume:";

@@ -53,6 +53,10 @@ class Steps {
   /// Lets go and takes in what is due; at a gathering all but `staying`. Throws Failure (kLimit)
   /// for a state too large to move; then the job ends.
   void move(const VnodeSet* staying = nullptr);
+  /// The program has asked for these.
+  void want(const VnodeSet& vnodes) { reclaimed_ = reclaimed_.minus(vnodes); }
+  /// The program lets them go although nobody asked.
+  void give_up(const VnodeSet& vnodes) { given_up_ = given_up_.united(vnodes); }
   /// Something is to be let go or taken in.
   [[nodiscard]] bool is_move_due(const runtime::Endpoint& endpoint) const {
     return moving_ || !endpoint.next_arrivals().empty() || !endpoint.due().empty();
@@ -60,7 +64,7 @@ class Steps {
   /// The process will never hold anything again.
   [[nodiscard]] static bool is_over(const runtime::Endpoint& endpoint);
   /// What assume() was refused, if it was, once.
-  [[nodiscard]] std::optional<Failure> take_refusal(runtime::Endpoint& endpoint) const;
+  [[nodiscard]] std::optional<Failure> take_refusal(runtime::Endpoint& endpoint);
 
  private:
   /// All vnodes have the same of it, by a maximum over all contributions.
@@ -82,6 +86,9 @@ class Steps {
   [[nodiscard]] bool gather();
   void cast(const VnodeSet& vnodes, const Ballot& ballot);
   [[nodiscard]] Woken collect(bool movable);
+  /// The same in a gathering; what the program has given up and nobody asks for comes back.
+  [[nodiscard]] Woken collect_all();
+  [[nodiscard]] std::optional<Woken> look(runtime::Endpoint& endpoint, bool movable);
   void begin_round();
   void throw_refusal();
   void report_pause(std::chrono::steady_clock::time_point begin);
@@ -93,6 +100,10 @@ class Steps {
 
   Engine& engine_;
   std::vector<VnodeState> states_;
+  VnodeSet given_up_;  ///< By the program; still here.
+  VnodeSet offered_;   ///< By the program, since this gathering began.
+  std::chrono::steady_clock::time_point offered_at_;  ///< The last of them.
+  VnodeSet reclaimed_;                 ///< Of these; the program has not asked for them.
   std::optional<Moving> moving_;       ///< A safe point that was begun and not finished.
   std::optional<VnodeSet> gathering_;  ///< One that was begun and not finished: who takes part.
   bool has_begun_ = false;             ///< With the first safe point.

@@ -7,48 +7,59 @@
 
 namespace phx::runtime {
 
-void Solitude::on_view(Instant now, const View& view, const std::vector<ViewChange::Gone>& gone,
-                       Outbox& out) {
+bool Solitude::note_members(const View& view, const std::vector<ViewChange::Gone>& gone) {
+  const ProcessorSet before = std::exchange(members_, {});
+  for (const auto& [id, member] : view.members) members_.insert(id);
+  // Somebody joined: whoever lets newcomers in is the mesh.
+  if (!before.empty() && !before.contains_all(members_)) lost_.clear();
+  bool has_lost_more = false;
   for (const ViewChange::Gone& one : gone) {
     auto known = known_.extract(one.id);
-    if (!known.empty() && one.why != Departure::kLeft && lost_.size() < kOthersMax) {
-      lost_.insert(std::move(known));
-    }
+    if (known.empty() || one.why == Departure::kLeft || lost_.size() == kOthersMax) continue;
+    lost_.insert(std::move(known));
+    has_lost_more = true;
   }
   for (const auto& [id, member] : view.members) {
     if (known_.size() >= kOthersMax) break;
     if (id != self_ && !member.endpoints.empty()) known_.try_emplace(id, member.endpoints);
   }
-  const bool is_alone = view.members.size() == 1 && view.members.contains(self_);
-  if (!is_alone) {
-    if (alone_since_) {  // Somebody joined: this is the mesh.
-      lost_.clear();
-      out.disarm(Timer{});
-    }
-    alone_since_.reset();
-  } else if (!lost_.empty() && !alone_since_) {
-    alone_since_ = now;
-    period_ = kPeriod;
-    out.arm(Timer{}, now + period_);
-  }
+  return has_lost_more;
+}
+
+void Solitude::on_view(Instant now, const View& view, const std::vector<ViewChange::Gone>& gone,
+                       Outbox& out) {
+  const bool has_lost_more = note_members(view, gone);
+  const bool is_alone = members_ == ProcessorSet{self_} && !lost_.empty();
+  if (!is_alone) alone_since_.reset();
+  if (is_alone && !alone_since_) alone_since_ = now;
+  const bool asks = !lost_.empty() && coordinator_of(view) == self_;
+  const bool has_asked = std::exchange(is_asking_, asks);
+  if (has_asked && !asks) return out.disarm(Timer{});
+  if (!asks || (has_asked && !has_lost_more)) return;
+  period_ = kPeriod;
+  out.arm(Timer{}, now + period_);
 }
 
 void Solitude::on_answer(const View& other, bool is_idle, Outbox& out) {
   const bool is_out = !other.members.empty() && !other.members.contains(self_) &&
                       self_.value < other.next_processor;
-  // Of two that are alone the older one stays.
-  const bool goes_on = is_out && (other.members.size() > 1 || coordinator_of(other) < self_);
-  if (!alone_since_ || !goes_on || !is_idle) return;
-  const std::size_t more = other.members.size() - 1;
-  out.report(GivenUp{"the mesh goes on without this processor, which could not be reached: " +
-                     to_string(coordinator_of(other)) +
-                     (more > 0 ? " and " + std::to_string(more) + " more" : "") + " in view " +
-                     std::to_string(other.number)});
+  if (!is_asking_ || !is_out || !is_idle) return;
+  const std::uint64_t theirs = other.members.size();
+  const std::uint64_t ours = members_.size();
+  // Of two parts as large as each other that with the older coordinator stays.
+  if (theirs < ours || (theirs == ours && self_ < coordinator_of(other))) return;
+  const std::string part =
+      ours == 1 ? "this processor"
+                : "this part of " + std::to_string(ours) + " processors, which end one by one";
+  out.report(GivenUp{"the mesh goes on without " + part +
+                     ", which could not be reached: " + to_string(coordinator_of(other)) +
+                     (theirs > 1 ? " and " + std::to_string(theirs - 1) + " more" : "") +
+                     " in view " + std::to_string(other.number)});
 }
 
 void Solitude::on_timer(Instant now, bool is_idle, Outbox& out) {
-  if (!alone_since_ || lost_.empty()) return;
-  const Duration alone = now - *alone_since_;
+  if (!is_asking_) return;
+  const Duration alone = alone_since_ ? now - *alone_since_ : Duration{};
   if (alone_max_ > Duration{} && alone >= alone_max_ && is_idle) {
     return out.report(GivenUp{"alone for " + std::to_string(alone / 1s) +
                               " s, and no job runs here: none of the others has answered"});

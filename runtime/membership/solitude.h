@@ -15,10 +15,11 @@
 
 namespace phx::runtime {
 
-/// What a processor does that is alone because it has declared all others dead: they may live, and
-/// have done the same with it. It asks them, as a tool would, and ends when one of them goes on in
-/// a mesh without it, or when it has been alone for too long; but not while a job runs here.
-/// [README, "Alone"]. Not thread-safe: one owner.
+/// What the coordinator of a mesh does that has declared others dead: they may live, and have done
+/// the same with this part of the mesh. It asks them, as a tool would, and ends when they go on as
+/// a larger mesh without it, so that the next one here is the coordinator, and does the same. Who
+/// is alone ends also when it has been so for too long. Neither while a job runs here.
+/// [README, "Parts"]. Not thread-safe: one owner.
 class Solitude {
  public:
   struct Timer {
@@ -52,8 +53,13 @@ class Solitude {
 
   ProcessorId self_;
   Duration alone_max_;
-  Others known_;  ///< Members, the lowest of them.
-  Others lost_;   ///< Held for dead.
+  /// Whether there are more that are held for dead.
+  bool note_members(const View& view, const std::vector<ViewChange::Gone>& gone);
+
+  Others known_;            ///< Members, the lowest of them.
+  Others lost_;             ///< Held for dead, since somebody came for the last time.
+  ProcessorSet members_;    ///< Of this part.
+  bool is_asking_ = false;  ///< The timer runs.
   std::optional<Instant> alone_since_;
   Duration period_ = kPeriod;
   ProcessorId asked_;  ///< The last one.

@@ -10,8 +10,10 @@
 ///   travel vanish          who holds v0 ends with 0 by an exception; the others wait for it
 ///   travel pass|meet STEPS in step: who holds the last vnode hands it over to who holds the first
 ///                          one; without and with a barrier in each step
+///   travel round STEPS     in step: each vnode in turn is handed over to who holds the next one
 #include <phoenix.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -147,22 +149,24 @@ void take(phx::Session& job) {
   std::printf("travel: %s, after %s refusals\n", objects[0].c_str(), refusals == 0 ? "no" : "some");
 }
 
+/// What is refused is asked for again, as runtime/api/README.md has it.
+bool safe_point(phx::Session& job) {
+  while (true) {
+    try {
+      return job.safe_point();
+    } catch (const phx::Failure& refusal) {
+      if (refusal.code() != phx::ErrorCode::kDenied) throw;
+      job.assume(refusal.vnodes());
+    }
+  }
+}
+
 /// Without a barrier of the program's own processes may be steps apart.
 void pass(phx::Session& job, std::uint64_t steps, bool has_barrier) {
   constexpr std::uint64_t kHandOver = 5;
   const phx::Vnode last = job.vnodes() - 1;
   phx::Objects<std::uint64_t> passed(job);
-  const auto safe_point = [&] {
-    while (true) {
-      try {
-        return job.safe_point();
-      } catch (const phx::Failure& refusal) {
-        if (refusal.code() != phx::ErrorCode::kDenied) throw;
-        job.assume(refusal.vnodes());
-      }
-    }
-  };
-  while (safe_point()) {
+  while (safe_point(job)) {
     for (auto& [v, step] : passed) ++step;
     const std::uint64_t step = passed.begin()->second;
     const bool gives = job.holds(last) && !job.holds(0);
@@ -172,6 +176,26 @@ void pass(phx::Session& job, std::uint64_t steps, bool has_barrier) {
     if (step < steps) continue;
     const bool is_handed_over = job.holds(0) && job.holds(last);
     if (job.holds(0)) std::printf("travel: %s\n", is_handed_over ? "handed over" : "NOT THERE");
+    return;
+  }
+}
+
+void round(phx::Session& job, std::uint64_t steps) {
+  constexpr std::uint64_t kHandOver = 10;
+  phx::Objects<std::uint64_t> passed(job);
+  while (safe_point(job)) {
+    const auto before = job.allreduce(phx::min, [&](phx::Vnode v) { return passed[v]; });
+    for (auto& [v, step] : passed) {
+      if (step++ != before) throw std::runtime_error("vnodes are at different steps");
+    }
+    const phx::Vnode given = before / kHandOver % job.vnodes();
+    const phx::Vnode next = (given + 1) % job.vnodes();
+    if (before % kHandOver == 0 && job.holds(given) != job.holds(next)) {
+      job.holds(given) ? job.release({given}) : job.assume({given});
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (before + 1 < steps) continue;
+    if (job.holds(0)) std::printf("travel: handed round\n");
     return;
   }
 }
@@ -234,6 +258,7 @@ int main(int argc, char** argv) {
     if (mode == "leave") leave(job);
     if (mode == "abort") job.abort(5, "no more paper");
     if (mode == "vanish") vanish(job);
+    if (mode == "round") round(job, hops);
     if (mode == "pass" || mode == "meet") pass(job, hops, mode == "meet");
     return 0;
   } catch (const Vanished&) {

@@ -15,4 +15,20 @@ for mode in pass meet pass meet pass meet; do
   timeout 20 "$phoenix" run -n 8 --no-balance -- "$travel" $mode 3000 >pass.out 2>&1
   check "a vnode is handed over by hand in step: $mode" grep -q "travel: handed over" pass.out
 done
+# Who is to have a vnode may be told to leave just then.
+check "processors are added" "$phoenix" add --local 2 -q
+for balance in "" --no-balance; do
+  "$phoenix" run -n 12 $balance -- "$travel" round 3000 >round.out 2>&1 &
+  job=$!
+  changes=0
+  while kill -0 "$job" 2>/dev/null; do
+    check "three leave at once" "$phoenix" drain --timeout 60 \
+      $("$phoenix" status | sed -n 's/^\(p[0-9]*\) .*/\1/p' | head -n 3)
+    check "three come" "$phoenix" add --local 3 -q
+    changes=$((changes + 1))
+  done
+  wait "$job"
+  check "vnodes are handed round while processors leave $balance, $changes times" \
+    grep -q "travel: handed round" round.out
+done
 check "the mesh ends" "$phoenix" down

@@ -8,6 +8,11 @@ check "one mesh starts" "$phoenix" up --local 2 -q
 check "another one of the same user too" "$phoenix" up --local 3 -q --mesh other
 check "the first has its own processors" has_processors 2
 check "and the other its own" sh -c "$phoenix status --mesh other | grep -q '3 processors'"
+mv "$PHOENIX_DIR/default/key" key
+check "a mesh that runs here without its key is told" \
+  fails_with "p1 of mesh 'default' runs here, but its key is not in $PHOENIX_DIR/default; copy it to" "$phoenix" status
+check "and not taken for none" fails_with "its key is not in" "$phoenix" run -n 2 -- true
+mv key "$PHOENIX_DIR/default/key"
 "$phoenix" run -n 6 --mesh other -- "$demos/heat" --steps 100000 >"$work/other.out" 2>&1 &
 job=$!
 await "the other runs a job" sh -c "$phoenix ps --mesh other | grep -q heat"

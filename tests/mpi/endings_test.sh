@@ -148,6 +148,9 @@ expect "on a host twice" 0 'rank 3 has all sums' "$bin/phoenix" mpirun -n 4 -f h
 expect "several on hosts" 0 'b is 2 of 3' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end name a : -n 2 ./end name b
 expect "killed on hosts" 137 'it was rank 0' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end storm 0 3
 expect "no host" 2 "'-x' is no name of a machine" "$bin/phoenix" mpirun --hosts a,-x ./end sums
+printf '#!/bin/sh\n[ "$1" = nowhere ] && { echo "no such host" >&2; exit 255; }\nshift\nexec sh -c "$*"\n' > shell
+expect "a host that fails" 1 'the daemon on nowhere did not start: no such host (.* daemons started[^;]*)$' \
+  "$bin/phoenix" mpirun --hosts one:2,nowhere --remote-shell "$work/shell" ./end sums
 if [ -n "$(ls "$work/meshes")" ]; then echo "a mesh is left behind"; failed=1; fi
 expect help 0 'Usage: phoenix mpirun' "$bin/phoenix" mpirun --help
 expect "no number" 2 '4x is no number of processes' "$bin/phoenix" mpirun -n 4x ./end

@@ -45,6 +45,10 @@ struct Harness {
     solitude.on_view(now, view_of({2}), gone({3}, how), out);
     look();
   }
+  void sees(const View& view, const std::vector<ViewChange::Gone>& departed = {}) {
+    solitude.on_view(now, view, departed, out);
+    look();
+  }
   void look() {
     for (auto& item : out.take()) {
       if (auto* arm = std::get_if<Solitude::Outbox::Arm>(&item)) at = arm->at;
@@ -112,6 +116,61 @@ TEST_CASE("of two that are alone the older one stays") {
 
   h.answer(view_of({1}));
   CHECK_FALSE(h.why.empty());
+}
+
+TEST_CASE("of two parts of a mesh the smaller one ends, and of equal ones the younger") {
+  struct Case {
+    std::vector<std::uint32_t> ours;
+    std::vector<std::uint32_t> theirs;
+    bool ends;
+  };
+  for (const auto& [ours, theirs, ends] : {Case{{2, 5}, {1, 3, 4}, true},
+                                           {{2, 5, 6}, {1, 3}, false},
+                                           {{2, 5}, {1, 3}, true},
+                                           {{2, 5}, {3, 4}, false},
+                                           {{2}, {3, 4}, true}}) {
+    std::vector<std::uint32_t> all = ours;
+    all.insert(all.end(), theirs.begin(), theirs.end());
+    Harness h;
+    h.sees(view_of(all));
+    h.sees(view_of(ours), gone(theirs));
+    h.wait();
+    CHECK(h.asked == std::vector{place_of(theirs.front())});
+
+    h.answer(view_of(theirs), /*is_idle=*/false);
+    CHECK(h.why.empty());
+    h.answer(view_of(theirs));
+
+    CHECK(h.why.empty() == !ends);
+  }
+}
+
+TEST_CASE("only the coordinator of a part asks, and the next one when that has ended") {
+  Harness h;
+  h.sees(view_of({1, 2, 3, 4, 5}));
+  h.sees(view_of({1, 2}), gone({3, 4, 5}));
+  CHECK_FALSE(h.at);
+  h.answer(view_of({3, 4, 5}));
+  CHECK(h.why.empty());
+
+  h.sees(view_of({2}), gone({1}, Departure::kSilent));
+  h.wait();
+  h.answer(view_of({3, 4, 5}));
+
+  CHECK(h.why ==
+        "the mesh goes on without this processor, which could not be reached: p3 and 2 more in "
+        "view 7");
+}
+
+TEST_CASE("a part of several says that all of it ends") {
+  Harness h;
+  h.sees(view_of({2, 3, 4, 5, 6}));
+  h.sees(view_of({2, 3}), gone({4, 5, 6}));
+  h.answer(view_of({4, 5, 6}));
+
+  CHECK(h.why ==
+        "the mesh goes on without this part of 2 processors, which end one by one, which could not "
+        "be reached: p4 and 2 more in view 7");
 }
 
 TEST_CASE("a job that runs here keeps it") {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "runtime/sim/churn.h"
@@ -189,6 +190,31 @@ TEST_CASE("a relay that leaves or dies is replaced") {
     REQUIRE(after.size() == 1);
     CHECK(after[0].via != before[0].via);
     CHECK(cluster.put_out().size() == (dies ? 1 : 0));
+  }
+}
+
+TEST_CASE("of a mesh that was cut into two parts the smaller one ends when it has healed") {
+  for (const std::uint32_t small : {1U, 2U, 3U}) {
+    CAPTURE(small);
+    constexpr std::uint32_t kMachines = 7;
+    Cluster cluster(machines(kMachines));
+    cluster.add_all();
+    REQUIRE(cluster.stabilize(10s));
+    std::set<MachineId> side;
+    for (std::uint32_t i = kMachines - small; i < kMachines; ++i) side.insert(MachineId{i});
+    cluster.cut_off(side);
+    cluster.run_for(60s);
+    for (const MachineId machine : side) {
+      REQUIRE(cluster.machine(machine).daemon()->view().members.size() == small);
+    }
+
+    cluster.heal();
+    cluster.run_for(180s);
+
+    for (const MachineId machine : side) CHECK_FALSE(cluster.machine(machine).is_running());
+    for (std::uint32_t i = 0; i < kMachines - small; ++i) {
+      CHECK(cluster.machine(MachineId{i}).daemon()->view().members.size() == kMachines - small);
+    }
   }
 }
 
