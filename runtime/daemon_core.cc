@@ -506,7 +506,7 @@ void Daemon::Core::fire(const Timer& timer) {
                  [&](const Solitude::Timer&) {
                    if (phase != Phase::kMember) return;
                    Solitude::Outbox out;
-                   solitude.on_timer(now, jobs.is_empty(), out);
+                   solitude.on_timer(now, jobs.is_idle(), out);
                    absorb(out);
                  },
                  [&](OwnTimer) { on_stop_due(); },

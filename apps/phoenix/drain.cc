@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -91,10 +90,9 @@ JobNames jobs_in(const runtime::StatusReply& status) {
   return names;
 }
 
-/// Whether somebody wanted that end: "phoenix kill", or a signal that was passed on.
+/// Whether somebody wanted that end, by "phoenix kill".
 bool is_wanted(const std::string& reason) {
-  const auto has = [&](const char* words) { return reason.find(words) != std::string::npos; };
-  return reason.empty() || has("ended by request") || has("SIGINT") || has("SIGTERM");
+  return reason.empty() || reason == "ended by request";
 }
 
 /// Those that have failed, but are not gone yet.

@@ -224,6 +224,9 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
   if (is_interrupted || is_of_no_use || (is_new && is_empty)) {
     // Nobody wants half a mesh of one job, nor a key without a mesh.
     const Status ended = end_mesh(name);
+    if (!ended.ok() && is_of_no_use) {
+      return Error{members.error().code, members.error().what + "; " + ended.error().what};
+    }
     if (!ended.ok()) return ended.error();
   }
   if (is_interrupted) {

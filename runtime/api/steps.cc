@@ -75,7 +75,10 @@ bool Steps::pass() {
 bool Steps::gather() {
   const auto begin = std::chrono::steady_clock::now();
   const bool holds_others_up = in_step_;  // Else the program has not begun.
-  if (!gathering_) is_voting_ = in_step_ = false;
+  if (!gathering_) {
+    is_voting_ = in_step_ = false;
+    offered_ = {};
+  }
   VnodeSet& taking_part = gathering_ ? *gathering_ : gathering_.emplace();
   const std::uint64_t pace = step_us();
   Woken woken = Woken::kMove;
@@ -88,7 +91,6 @@ bool Steps::gather() {
     if (woken == Woken::kRefused) throw_refusal();
   }
   gathering_.reset();
-  offered_ = {};
   if (woken == Woken::kOver) return false;
   begin_round();
   in_step_ = true;
@@ -127,8 +129,7 @@ void Steps::set_aside(Endpoint& endpoint) {
   }
 }
 
-/// Waits for the results of the vote, which are all the same. If this process takes no part: for
-/// arrivals.
+/// Whether the wait for a vote, or for vnodes that come, is over.
 std::optional<Steps::Woken> Steps::look(Endpoint& endpoint, bool movable) {
   set_aside(endpoint);
   if (movable && !endpoint.next_arrivals().empty()) return Woken::kMove;
@@ -146,19 +147,25 @@ std::optional<Steps::Woken> Steps::look(Endpoint& endpoint, bool movable) {
 
 /// Who asked for them may have been told to leave; all others would wait for ever.
 Steps::Woken Steps::collect_all() {
-  const VnodeSet offered = offered_.minus(reclaimed_);
-  if (offered.empty()) return collect(true);
-  const Duration patience = kPatience + kPatienceSteps * std::chrono::microseconds(step_us());
-  const Duration passed = std::chrono::steady_clock::now() - offered_at_;
-  const Duration left = std::clamp(patience - passed, Duration{}, engine_.options().timeout);
-  const auto woken = engine_.await({left, [] { return std::string("safe point"); }},
-                                   [this](Endpoint& endpoint) { return look(endpoint, true); });
-  if (woken) return *woken;
-  reclaimed_ = reclaimed_.united(offered);
-  engine_.call([&](Endpoint& endpoint) { endpoint.assume(offered); });
+  using std::chrono::steady_clock;
+  const Duration timeout = engine_.options().timeout;
+  const auto begin = steady_clock::now();
+  while (!offered_.empty() && steady_clock::now() - begin < timeout) {
+    const auto now = steady_clock::now();
+    const Duration rest = timeout - (now - begin);
+    const Duration left = std::clamp<Duration>(reclaim_at_ - now, Duration{}, rest);
+    const auto woken = engine_.await({left, [] { return std::string("safe point"); }},
+                                     [this](Endpoint& endpoint) { return look(endpoint, true); });
+    if (woken) return *woken;
+    reclaimed_ = reclaimed_.united(offered_);
+    engine_.call([&](Endpoint& endpoint) { endpoint.assume(offered_); });
+    reclaim_at_ = steady_clock::now() + kPatience;
+  }
   return collect(true);
 }
 
+/// Waits for the results of the vote, which are all the same. If this process takes no part: for
+/// arrivals.
 Steps::Woken Steps::collect(bool movable) {
   const auto look = [&](Endpoint& endpoint) { return this->look(endpoint, movable); };
   const Duration timeout = engine_.options().timeout;
@@ -228,15 +235,24 @@ void Steps::move(const VnodeSet* staying) {
       packed, [](const auto& entry) { return entry.second.size() > runtime::kVnodeBytesMax; });
   std::optional<Failure> failure;
   if (large != packed.end()) failure = too_large(large->first, large->second.size());
-  const VnodeSet offered = given_up_.common(point.departing);
-  offered_ = offered_.united(offered);
-  if (!offered.empty()) offered_at_ = std::chrono::steady_clock::now();
+  if (staying) note_offered(point);
   given_up_ = given_up_.minus(point.departing);
   engine_.report([&](Report& report) { report_moves(report, point, packed); });
   // Ends the job if one is too large, for this reason.
   engine_.call([&](Endpoint& endpoint) { endpoint.finish_safe_point(std::move(packed)); });
   moving_.reset();
   if (failure) throw Failure(*failure).in("safe point", failure->vnode(), engine_.processor());
+}
+
+/// Of a gathering, in which everybody waits for what this process gives up.
+void Steps::note_offered(const runtime::SafePoint& point) {
+  for (const runtime::Arrival& arrival : point.arriving) offered_.erase(arrival.vnode);
+  const VnodeSet offered = given_up_.common(point.departing);
+  if (offered.empty()) return;
+  offered_ = offered_.united(offered);
+  reclaimed_ = reclaimed_.minus(offered);
+  const auto pace = std::chrono::microseconds(step_us());
+  reclaim_at_ = std::chrono::steady_clock::now() + kPatience + kPatienceSteps * pace;
 }
 
 void Steps::report_moves(Report& report, const runtime::SafePoint& point,

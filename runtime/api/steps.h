@@ -91,6 +91,7 @@ class Steps {
   [[nodiscard]] std::optional<Woken> look(runtime::Endpoint& endpoint, bool movable);
   void begin_round();
   void throw_refusal();
+  void note_offered(const runtime::SafePoint& point);
   void report_pause(std::chrono::steady_clock::time_point begin);
   static void report_moves(Report& report, const runtime::SafePoint& point,
                            const std::map<VnodeId, Payload>& packed);
@@ -102,7 +103,7 @@ class Steps {
   std::vector<VnodeState> states_;
   VnodeSet given_up_;  ///< By the program; still here.
   VnodeSet offered_;   ///< By the program, since this gathering began.
-  std::chrono::steady_clock::time_point offered_at_;  ///< The last of them.
+  std::chrono::steady_clock::time_point reclaim_at_;  ///< Then these are asked for here.
   VnodeSet reclaimed_;                 ///< Of these; the program has not asked for them.
   std::optional<Moving> moving_;       ///< A safe point that was begun and not finished.
   std::optional<VnodeSet> gathering_;  ///< One that was begun and not finished: who takes part.

@@ -356,6 +356,12 @@ bool Jobs::is_empty() const {
   return asked_.empty();
 }
 
+bool Jobs::is_idle() const {
+  const auto runs = [](const auto& one) { return !one.second->life.ended(); };
+  return is_empty() && std::ranges::none_of(jobs_, runs);
+}
+
+/// Of `with_vnodes` with the figures of its vnodes.
 std::vector<JobStatus> Jobs::status(const Surroundings& around, JobId with_vnodes) const {
   std::vector<JobStatus> result;
   for (const auto& [job, entry] : jobs_) {

@@ -75,7 +75,7 @@ class Jobs {
   // Queries.
   [[nodiscard]] bool has_vnodes() const;  ///< Some that it would have to give away.
   [[nodiscard]] bool is_empty() const;    ///< Nothing keeps a leaver here any more.
-  /// Of one job with the figures of its vnodes.
+  [[nodiscard]] bool is_idle() const;     ///< No job runs, here or elsewhere.
   [[nodiscard]] std::vector<JobStatus> status(const Surroundings& around, JobId with_vnodes) const;
   /// For a newcomer: jobs that are not over, their maps and homes.
   void describe(JoinReply& reply) const;

@@ -15,13 +15,17 @@ bool Solitude::note_members(const View& view, const std::vector<ViewChange::Gone
   bool has_lost_more = false;
   for (const ViewChange::Gone& one : gone) {
     auto known = known_.extract(one.id);
-    if (known.empty() || one.why == Departure::kLeft || lost_.size() == kOthersMax) continue;
+    if (known.empty() || one.why == Departure::kLeft) continue;
+    if (lost_.size() == kLostMax) lost_.erase(lost_.begin());
     lost_.insert(std::move(known));
     has_lost_more = true;
   }
+  known_.clear();
+  const std::size_t step = view.members.size() / kKnownMax + 1;
+  std::size_t place = 0;
   for (const auto& [id, member] : view.members) {
-    if (known_.size() >= kOthersMax) break;
-    if (id != self_ && !member.endpoints.empty()) known_.try_emplace(id, member.endpoints);
+    const bool is_taken = place++ % step == 0 && id != self_ && !member.endpoints.empty();
+    if (is_taken) known_.try_emplace(id, member.endpoints);
   }
   return has_lost_more;
 }
@@ -43,7 +47,10 @@ void Solitude::on_view(Instant now, const View& view, const std::vector<ViewChan
 void Solitude::on_answer(const View& other, bool is_idle, Outbox& out) {
   const bool is_out = !other.members.empty() && !other.members.contains(self_) &&
                       self_.value < other.next_processor;
-  if (!is_asking_ || !is_out || !is_idle) return;
+  const bool is_changing = std::ranges::any_of(
+      other.members, [this](const auto& member) { return members_.contains(member.first); });
+  // It still counts some of this part: their deaths are being declared.
+  if (!is_asking_ || !is_out || is_changing || !is_idle) return;
   const std::uint64_t theirs = other.members.size();
   const std::uint64_t ours = members_.size();
   // Of two parts as large as each other that with the older coordinator stays.

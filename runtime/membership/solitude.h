@@ -18,7 +18,7 @@ namespace phx::runtime {
 /// What the coordinator of a mesh does that has declared others dead: they may live, and have done
 /// the same with this part of the mesh. It asks them, as a tool would, and ends when they go on as
 /// a larger mesh without it, so that the next one here is the coordinator, and does the same. Who
-/// is alone ends also when it has been so for too long. Neither while a job runs here.
+/// is alone ends also when it has been so for too long. Neither while a job runs.
 /// [README, "Parts"]. Not thread-safe: one owner.
 class Solitude {
  public:
@@ -35,13 +35,14 @@ class Solitude {
   /// One of the others is asked this often, the longer it takes the more rarely.
   static constexpr Duration kPeriod = 5s;
   static constexpr Duration kPeriodMax = 2min;
-  /// Of the others so many are remembered.
-  static constexpr std::size_t kOthersMax = 8;
+  /// So many of the lost ones are remembered, of so many members that are known.
+  static constexpr std::size_t kLostMax = 8;
+  static constexpr std::size_t kKnownMax = 16;
 
   /// `alone_max`: see DaemonConfig.
   Solitude(ProcessorId self, Duration alone_max) : self_(self), alone_max_(alone_max) {}
 
-  // Inputs. `is_idle`: no job runs here.
+  // Inputs. `is_idle`: no job runs in this part.
   void on_view(Instant now, const View& view, const std::vector<ViewChange::Gone>& gone,
                Outbox& out);
   /// The view of somebody who was asked.
@@ -56,7 +57,7 @@ class Solitude {
   /// Whether there are more that are held for dead.
   bool note_members(const View& view, const std::vector<ViewChange::Gone>& gone);
 
-  Others known_;            ///< Members, the lowest of them.
+  Others known_;            ///< Members, evenly taken: of a part as large as this one some.
   Others lost_;             ///< Held for dead, since somebody came for the last time.
   ProcessorSet members_;    ///< Of this part.
   bool is_asking_ = false;  ///< The timer runs.

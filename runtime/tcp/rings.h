@@ -86,7 +86,6 @@ class Rings {
   Descriptor application_bell_;
   bool is_offered_ = false;
   std::size_t before_ring_ = 0;  ///< Bytes queued that belong to the socket still, if it moves.
-  bool is_moving_ = false;
   bool is_writing_ = false;  ///< Through the ring.
   bool is_reading_ = false;  ///< From the ring.
 };

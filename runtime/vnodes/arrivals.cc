@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -14,7 +13,8 @@ namespace {
 
 /// The system would give so much; it is not touched.
 bool is_there_room(std::size_t bytes) {
-  const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[bytes]);
+  void* const room = ::operator new(bytes, std::nothrow);
+  ::operator delete(room);
   return room != nullptr;
 }
 

@@ -52,8 +52,7 @@ class Arrivals {
   };
 
   static void close_contents(Parcel& parcel);
-  /// Whether all of these bytes belong to it.
-  /// Empty, or why it is refused.
+  /// Takes these bytes; or why not: some do not belong to it, or there is no memory.
   [[nodiscard]] static std::string append(Parcel& parcel, const Payload& bytes);
 
   std::map<Key, Parcel> parcels_;

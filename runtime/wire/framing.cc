@@ -223,9 +223,10 @@ Status FrameReader::begin_payload() {
   // it comes would do nothing else meanwhile.
   const auto size = static_cast<std::size_t>(prefix_.payload_size);
   const std::size_t capacity = is_local(expected_) ? size : std::min(size, kPayloadStep);
-  payload_capacity_ = capacity;
   if (memory_ && capacity == size) payload_ = memory_(capacity);
-  return payload_ ? success() : give_room(capacity);
+  if (!payload_) return give_room(capacity);
+  payload_capacity_ = capacity;
+  return success();
 }
 
 Status FrameReader::grow_payload() {

@@ -71,7 +71,7 @@ using PayloadMemory = std::function<std::shared_ptr<std::byte[]>(std::size_t)>;
 ///
 /// Guarantees: nothing is allocated before the prefix was found good; memory follows what has
 /// arrived, not what was announced; after an error the reader stays in it, and if there is no
-/// memory, that is one (kLimit).
+/// memory for a long payload, that is one (kLimit).
 class FrameReader {
  public:
   explicit FrameReader(Family expected, Limits limits = {}, PayloadMemory memory = {});

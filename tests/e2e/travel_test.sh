@@ -28,6 +28,7 @@ for balance in "" --no-balance; do
     changes=$((changes + 1))
   done
   wait "$job"
+  check "some left meanwhile" test "$changes" -gt 0
   check "vnodes are handed round while processors leave $balance, $changes times" \
     grep -q "travel: handed round" round.out
 done

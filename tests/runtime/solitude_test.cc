@@ -145,6 +145,37 @@ TEST_CASE("of two parts of a mesh the smaller one ends, and of equal ones the yo
   }
 }
 
+TEST_CASE("a view that still counts some of this part is no reason to end yet") {
+  Harness h;
+  h.sees(view_of({1, 2, 3}));
+  h.sees(view_of({2, 3}), gone({1}));
+  h.answer(view_of({1, 3}));
+  CHECK(h.why.empty());
+}
+
+TEST_CASE("whatever the ids of the smaller part it knows some of the larger one") {
+  for (const std::uint32_t low : {2U, 50U, 98U}) {
+    CAPTURE(low);
+    Harness h;
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t id = 2; id < 200; ++id) all.push_back(id);
+    h.sees(view_of(all, 200));
+    // p2 and 90 others in sequence are cut off from all others.
+    std::vector<std::uint32_t> ours = {2};
+    std::vector<std::uint32_t> theirs;
+    for (const std::uint32_t id : all) {
+      const bool is_ours = id >= low && id < low + 91;
+      if (id != 2) (is_ours ? ours : theirs).push_back(id);
+    }
+    h.sees(view_of(ours, 200), gone(theirs));
+    h.wait();
+
+    REQUIRE(h.asked.size() == 1);
+    h.answer(view_of(theirs, 200));
+    CHECK_FALSE(h.why.empty());
+  }
+}
+
 TEST_CASE("only the coordinator of a part asks, and the next one when that has ended") {
   Harness h;
   h.sees(view_of({1, 2, 3, 4, 5}));
