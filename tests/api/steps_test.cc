@@ -43,6 +43,23 @@ struct Ledger {
 
 TEST_SUITE_BEGIN("api/steps");
 
+TEST_CASE("in a program in step what is released and nobody takes comes back, each time") {
+  Session job({.vnodes = 3, .timeout = 60s});
+  Ledger states(job, "a");
+  REQUIRE(job.safe_point());
+  for (int round = 0; round < 2; ++round) {
+    job.release({1});
+    // Whether vnodes are to move is voted on now and then.
+    for (const std::size_t calls = states.calls.size(); states.calls.size() == calls;) {
+      REQUIRE(job.safe_point());
+    }
+    CHECK(states.calls.back() == "+a1");
+    CHECK(states.states[1] == "a1");
+    CHECK(job.held() == std::vector<Vnode>{0, 1, 2});
+  }
+  REQUIRE(job.safe_point());  // Nothing is refused that the program has not asked for.
+}
+
 TEST_CASE("a callback that throws is called again by the next safe point, the others are not") {
   Session job({.vnodes = 3, .timeout = 20s});
   Ledger a(job, "a");
