@@ -76,62 +76,46 @@ void await_processes(const MeshDir& dir, const std::vector<ProcessorId>& process
   }
 }
 
-/// Their names, or why they have failed.
-using JobNames = std::map<JobId, std::string>;
+struct Job {
+  std::string name;
+  std::string ends_because;  ///< As of runtime::JobStatus.
+};
+using Jobs = std::map<JobId, Job>;
 
-/// Those that go on, or will end well.
-JobNames jobs_in(const runtime::StatusReply& status) {
-  JobNames names;
+Jobs jobs_in(const runtime::StatusReply& status) {
+  Jobs jobs;
   for (const auto& processor : status.processors) {
-    for (const auto& job : processor.jobs) {
-      if (job.ends_because.empty()) names.emplace(job.job, job.name);
-    }
+    for (const auto& job : processor.jobs) jobs[job.job] = {job.name, job.ends_because};
   }
-  return names;
-}
-
-/// Whether somebody wanted that end, by "phoenix kill".
-bool is_wanted(const std::string& reason) {
-  return reason.empty() || reason == "ended by request";
-}
-
-/// Those that have failed, but are not gone yet.
-JobNames ending_in(const runtime::StatusReply& status) {
-  JobNames reasons;
-  for (const auto& processor : status.processors) {
-    for (const auto& job : processor.jobs) {
-      if (!job.ends_because.empty()) reasons.emplace(job.job, job.ends_because);
-    }
-  }
-  return reasons;
+  return jobs;
 }
 
 /// Why a job that is gone has ended; empty: well, or nobody knows.
 std::string end_of(const std::string& mesh, JobId job) {
-  auto session = connect_to_staying(mesh);  // an answer closes the connection
+  auto session = connect(mesh);  // the answer closes the connection
   if (!session.ok()) return {};
   const runtime::FollowRequest request{.job = job, .shown = {}};
   const auto end = ask<runtime::RunEnded>(session.value(), request, 5s);
   return end.ok() ? end.value().reason : "";
 }
 
-/// Jobs of `before` that have failed since, one sentence; empty: none.
-std::string describe_failed(const std::string& mesh, const JobNames& before) {
+/// Jobs that went on before and have failed since, but for "phoenix kill": one sentence; empty:
+/// none.
+std::string describe_failed(const std::string& mesh, const Jobs& before) {
   std::string text;
   if (before.empty()) return text;
-  auto session = connect_to_staying(mesh);
+  auto session = connect(mesh);
   if (!session.ok()) return text;
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return text;
-  const JobNames now = jobs_in(status.value());
-  const JobNames ending = ending_in(status.value());
-  for (const auto& [job, name] : before) {
-    if (now.contains(job)) continue;
-    const auto at = ending.find(job);
-    const std::string reason = at != ending.end() ? at->second : end_of(mesh, job);
-    if (is_wanted(reason)) continue;
-    text += (text.empty() ? "" : "; ") + to_string(job) + " (" + name +
-            ") has failed meanwhile: " + reason;
+  const Jobs now = jobs_in(status.value());
+  for (const auto& [id, job] : before) {
+    if (!job.ends_because.empty()) continue;
+    const auto at = now.find(id);
+    const std::string why = at != now.end() ? at->second.ends_because : end_of(mesh, id);
+    if (why.empty() || why == "ended by request") continue;
+    text += (text.empty() ? "" : "; ") + to_string(id) + " (" + job.name +
+            ") has failed meanwhile: " + why;
   }
   return text;
 }
@@ -139,7 +123,7 @@ std::string describe_failed(const std::string& mesh, const JobNames& before) {
 /// What is drained, and what ran when that began.
 struct Drained {
   std::vector<ProcessorId> processors;
-  JobNames jobs;
+  Jobs jobs;
 };
 
 /// Asks the mesh to drain. The names are looked up once, as who has left cannot be found any more:

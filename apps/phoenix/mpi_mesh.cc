@@ -1,6 +1,5 @@
 #include "apps/phoenix/mpi_mesh.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -80,9 +79,7 @@ Status has_room(const std::string& mesh, std::size_t ranks) {
   if (!session.ok()) return session.error();
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return status.error();
-  const auto& members = status.value().view.members;
-  const auto stays = [](const auto& member) { return !member.second.leaving; };
-  const auto places = static_cast<std::size_t>(std::ranges::count_if(members, stays));
+  const std::size_t places = staying_endpoints(status.value().view, {}).size();
   if (places >= ranks) return success();
   return Error{ErrorCode::kUnavailable,
                "mpirun: the mesh has too few processors: " + counted(ranks, "rank") +

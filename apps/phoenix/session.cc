@@ -48,8 +48,9 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
   Result<MeshDir> dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
   const std::string start = "phoenix up --local 4" + mesh_words(name);
-  const auto daemons = dir.value().daemons();
-  if (!dir.value().has_key() && !daemons.empty()) {
+  const bool has_key = dir.value().has_key();
+  const auto daemons = has_key ? std::vector<MeshDir::Daemon>() : dir.value().daemons();
+  if (!daemons.empty()) {
     return Error{ErrorCode::kDenied, "p" + std::to_string(daemons.front().id) + " of mesh '" +
                                          name + "' runs here, but its key is not in " +
                                          dir.value().path().string() + "; copy it to " +
@@ -57,7 +58,7 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
                                          " (only yours: chmod 600), or call phoenix on the "
                                          "machine where the mesh was started"};
   }
-  if (!dir.value().has_key() || endpoints.empty()) {
+  if (!has_key || endpoints.empty()) {
     return Error{ErrorCode::kNotFound,
                  "no mesh '" + name + "' runs here" + other_meshes(name) + "; start one: " + start};
   }

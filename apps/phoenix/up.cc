@@ -189,6 +189,28 @@ Result<tcp::Descriptor> lock_start(const MeshDir& dir) {
                                      "--mesh NAME starts another mesh"};
 }
 
+/// What is told of a mesh that did not start as a whole, after what is of no use has been ended.
+Error give_up(const MeshDir& dir, Error error, bool is_new) {
+  const bool is_interrupted = error.code == ErrorCode::kAborted;
+  // Those on other machines have no file here, but launch() has remembered them.
+  const bool is_empty = dir.daemons().empty() && dir.known_endpoints().empty();
+  // Nobody wants half a mesh of one job, nor a key without a mesh.
+  const bool is_wanted =
+      !is_interrupted && !MeshDir::is_private(dir.name()) && !(is_new && is_empty);
+  if (is_wanted) {
+    if (!is_empty) error.what += "; these run: phoenix add starts others, phoenix down ends them";
+    return error;
+  }
+  const Status ended = end_mesh(dir.name());
+  if (is_interrupted && !ended.ok()) return ended.error();
+  if (is_interrupted) {
+    error.what = "interrupted, by a signal or phoenix down; what had started is ended";
+  } else if (!ended.ok()) {
+    error.what += "; " + ended.error().what;
+  }
+  return error;
+}
+
 }  // namespace
 
 Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vector<Place>& places,
@@ -216,30 +238,7 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
     }
   }
   auto members = launch(dir.value(), places, {}, options);
-  const bool is_interrupted = !members.ok() && members.error().code == ErrorCode::kAborted;
-  // Those on other machines have no file here, but launch() has remembered them.
-  const bool is_empty =
-      !members.ok() && dir.value().daemons().empty() && dir.value().known_endpoints().empty();
-  const bool is_of_no_use = !members.ok() && MeshDir::is_private(name);
-  if (is_interrupted || is_of_no_use || (is_new && is_empty)) {
-    // Nobody wants half a mesh of one job, nor a key without a mesh.
-    const Status ended = end_mesh(name);
-    if (!ended.ok() && is_of_no_use) {
-      return Error{members.error().code, members.error().what + "; " + ended.error().what};
-    }
-    if (!ended.ok()) return ended.error();
-  }
-  if (is_interrupted) {
-    return Error{ErrorCode::kAborted,
-                 "interrupted, by a signal or phoenix down; what had started is ended"};
-  }
-  if (!members.ok()) {
-    Error error = members.error();
-    if (!is_empty && !is_of_no_use) {
-      error.what += "; these run: phoenix add starts others, phoenix down ends them";
-    }
-    return error;
-  }
+  if (!members.ok()) return give_up(dir.value(), members.error(), is_new);
   std::vector<std::string> endpoints;
   for (const Launched& one : members.value()) endpoints.push_back(one.endpoint);
   dir.value().remember_endpoints(endpoints);

@@ -218,7 +218,7 @@ function(phx_test_main)
   add_library(phx_test_main STATIC main.cc)
   target_link_libraries(phx_test_main PUBLIC doctest::doctest)
   target_compile_definitions(phx_test_main PUBLIC DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
-  phx_register(phx_test_main main.cc support/seeds.h "" doctest)
+  phx_register(phx_test_main main.cc "support/little_memory.h;support/seeds.h" "" doctest)
 endfunction()
 
 # A misspelt keyword would otherwise become a source file or vanish.

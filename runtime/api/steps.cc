@@ -87,8 +87,7 @@ bool Steps::gather() {
     const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
     cast(held.minus(taking_part), {0, pace});
     taking_part = held;
-    woken = collect_all();
-    if (woken == Woken::kRefused) throw_refusal();
+    woken = collect(true);
   }
   gathering_.reset();
   if (woken == Woken::kOver) return false;
@@ -129,52 +128,52 @@ void Steps::set_aside(Endpoint& endpoint) {
   }
 }
 
-/// Whether the wait for a vote, or for vnodes that come, is over.
-std::optional<Steps::Woken> Steps::look(Endpoint& endpoint, bool movable) {
-  set_aside(endpoint);
-  if (movable && !endpoint.next_arrivals().empty()) return Woken::kMove;
-  if (is_voting_ && vote_.empty()) return Woken::kDone;
-  if (is_over(endpoint)) return Woken::kOver;
-  // Everybody may be waiting here for a vnode that the program would ask for again.
-  endpoint.forget_refusals(reclaimed_);
-  if (movable && endpoint.is_refused()) return Woken::kRefused;
-  if (!is_voting_) return std::nullopt;
-  // Broadcasts of the same vnode may be in front of the result.
-  const Status more = endpoint.want({.kind = runtime::Message::Kind::kAllreduced, .from = kTarget});
-  if (!more.ok()) throw Failure(more.error());
-  return std::nullopt;
-}
-
-/// Who asked for them may have been told to leave; all others would wait for ever.
-Steps::Woken Steps::collect_all() {
+/// Waits for the results of the vote, which are all the same. If this process takes no part: for
+/// arrivals. In a gathering (`movable`) what the program has given up comes back if nobody takes
+/// it: whoever asked for it may have been told to leave, and all others would wait for ever.
+Steps::Woken Steps::collect(bool movable) {
+  const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
+    set_aside(endpoint);
+    if (movable && !endpoint.next_arrivals().empty()) return Woken::kMove;
+    if (is_voting_ && vote_.empty()) return Woken::kDone;
+    if (is_over(endpoint)) return Woken::kOver;
+    // Everybody may be waiting here for a vnode that the program would ask for again.
+    if (movable && endpoint.is_refused()) return Woken::kRefused;
+    if (!is_voting_) return std::nullopt;
+    // Broadcasts of the same vnode may be in front of the result.
+    const Status more =
+        endpoint.want({.kind = runtime::Message::Kind::kAllreduced, .from = kTarget});
+    if (!more.ok()) throw Failure(more.error());
+    return std::nullopt;
+  };
   using std::chrono::steady_clock;
   const Duration timeout = engine_.options().timeout;
   const auto begin = steady_clock::now();
-  while (!offered_.empty() && steady_clock::now() - begin < timeout) {
+  while (true) {
     const auto now = steady_clock::now();
-    const Duration rest = timeout - (now - begin);
-    const Duration left = std::clamp<Duration>(reclaim_at_ - now, Duration{}, rest);
-    const auto woken = engine_.await({left, [] { return std::string("safe point"); }},
-                                     [this](Endpoint& endpoint) { return look(endpoint, true); });
-    if (woken) return *woken;
-    reclaimed_ = reclaimed_.united(offered_);
-    engine_.call([&](Endpoint& endpoint) { endpoint.assume(offered_); });
-    reclaim_at_ = steady_clock::now() + kPatience;
+    const Duration rest = std::max<Duration>(timeout - (now - begin), Duration{});
+    const bool may_reclaim = movable && !offered_.empty();
+    const Duration left =
+        may_reclaim ? std::clamp<Duration>(reclaim_at_ - now, Duration{}, rest) : rest;
+    const auto woken = engine_.await({left, [] { return std::string("safe point"); }}, look);
+    if (woken == Woken::kRefused) {
+      throw_refusal();
+    } else if (woken) {
+      return *woken;
+    } else if (left == rest) {
+      break;
+    } else {
+      reclaim();
+    }
   }
-  return collect(true);
+  throw Failure(ErrorCode::kTimeout,
+                "safe point: not all vnodes have reached it within " + spell(timeout));
 }
 
-/// Waits for the results of the vote, which are all the same. If this process takes no part: for
-/// arrivals.
-Steps::Woken Steps::collect(bool movable) {
-  const auto look = [&](Endpoint& endpoint) { return this->look(endpoint, movable); };
-  const Duration timeout = engine_.options().timeout;
-  const auto woken = engine_.await({timeout, [] { return std::string("safe point"); }}, look);
-  if (!woken) {
-    throw Failure(ErrorCode::kTimeout,
-                  "safe point: not all vnodes have reached it within " + spell(timeout));
-  }
-  return *woken;
+void Steps::reclaim() {
+  reclaimed_ = reclaimed_.united(offered_);
+  engine_.call([this](Endpoint& endpoint) { endpoint.assume(offered_); });
+  reclaim_at_ = std::chrono::steady_clock::now() + kPatience;
 }
 
 void Steps::begin_round() {
@@ -272,16 +271,16 @@ void Steps::report_moves(Report& report, const runtime::SafePoint& point,
   report.on_left(now, point.departing, left_bytes);
 }
 
-std::optional<Failure> Steps::take_refusal(Endpoint& endpoint) {
-  endpoint.forget_refusals(reclaimed_);
-  const auto refusals = endpoint.take_refusals();
-  if (refusals.empty()) return std::nullopt;
+std::optional<Failure> Steps::take_refusal(Endpoint& endpoint) const {
   std::string text = "assume:";
   VnodeSet all;
-  for (const auto& refusal : refusals) {
-    text += (all.empty() ? " v" : "; v") + to_string(refusal.vnodes) + " refused, " + refusal.why;
-    all = all.united(refusal.vnodes);
+  for (const auto& refusal : endpoint.take_refusals()) {
+    const VnodeSet refused = refusal.vnodes.minus(reclaimed_);
+    if (refused.empty()) continue;
+    text += (all.empty() ? " v" : "; v") + to_string(refused) + " refused, " + refusal.why;
+    all = all.united(refused);
   }
+  if (all.empty()) return std::nullopt;
   std::vector<Vnode> vnodes;
   for (const VnodeId v : all.ids()) vnodes.push_back(v.value);
   return Failure(ErrorCode::kDenied, text + "; ask again after their release")

@@ -64,7 +64,7 @@ class Steps {
   /// The process will never hold anything again.
   [[nodiscard]] static bool is_over(const runtime::Endpoint& endpoint);
   /// What assume() was refused, if it was, once.
-  [[nodiscard]] std::optional<Failure> take_refusal(runtime::Endpoint& endpoint);
+  [[nodiscard]] std::optional<Failure> take_refusal(runtime::Endpoint& endpoint) const;
 
  private:
   /// All vnodes have the same of it, by a maximum over all contributions.
@@ -85,10 +85,9 @@ class Steps {
 
   [[nodiscard]] bool gather();
   void cast(const VnodeSet& vnodes, const Ballot& ballot);
-  [[nodiscard]] Woken collect(bool movable);
-  /// The same in a gathering; what the program has given up and nobody asks for comes back.
-  [[nodiscard]] Woken collect_all();
-  [[nodiscard]] std::optional<Woken> look(runtime::Endpoint& endpoint, bool movable);
+  [[nodiscard]] Woken collect(bool movable);  ///< Never kRefused: that is thrown.
+  /// Asks for what the program has given up in this gathering.
+  void reclaim();
   void begin_round();
   void throw_refusal();
   void note_offered(const runtime::SafePoint& point);
@@ -101,10 +100,10 @@ class Steps {
 
   Engine& engine_;
   std::vector<VnodeState> states_;
-  VnodeSet given_up_;  ///< By the program; still here.
-  VnodeSet offered_;   ///< By the program, since this gathering began.
-  std::chrono::steady_clock::time_point reclaim_at_;  ///< Then these are asked for here.
-  VnodeSet reclaimed_;                 ///< Of these; the program has not asked for them.
+  VnodeSet given_up_;   ///< By the program; still here.
+  VnodeSet offered_;    ///< Given up since this gathering began; not back.
+  VnodeSet reclaimed_;  ///< Asked for by reclaim(), and not by the program since then.
+  std::chrono::steady_clock::time_point reclaim_at_;  ///< When `offered_` is asked for.
   std::optional<Moving> moving_;       ///< A safe point that was begun and not finished.
   std::optional<VnodeSet> gathering_;  ///< One that was begun and not finished: who takes part.
   bool has_begun_ = false;             ///< With the first safe point.

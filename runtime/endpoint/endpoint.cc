@@ -431,11 +431,6 @@ void Endpoint::release(const VnodeSet& vnodes) {
   departing_.release(vnodes.common(held()));
 }
 
-void Endpoint::forget_refusals(const VnodeSet& vnodes) {
-  for (AppRefused& refused : refusals_) refused.vnodes = refused.vnodes.minus(vnodes);
-  std::erase_if(refusals_, [](const AppRefused& refused) { return refused.vnodes.empty(); });
-}
-
 void Endpoint::abort(std::int32_t code, std::string reason) {
   outputs_.push_back(AppFinish{true, code, std::move(reason)});
 }

@@ -35,7 +35,8 @@ class Endpoint {
   // Inputs.
   void on_time(Instant now);  ///< For the growth of windows, and for broadcasts that wait.
   void on_message(ToApplication message);
-  [[nodiscard]] std::vector<ToDaemon> take_outputs();  ///< In order. Call after every input.
+  /// The messages for the daemon, in order. Call after every input and command.
+  [[nodiscard]] std::vector<ToDaemon> take_outputs();
   void give_back(std::vector<ToDaemon>&& room) { room_.give_back(std::move(room)); }
 
   // Commands. A refusal changes nothing. kBadInput: a vnode is not held, or not one of the job's;
@@ -81,9 +82,9 @@ class Endpoint {
   [[nodiscard]] bool is_waiting() const;  ///< on_time() may have consequences.
   [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
   [[nodiscard]] bool retired() const { return retired_; }
-  /// All that was sent is received, and reductions are complete; and what is not, for a person.
+  /// All that was sent is received, and reductions are complete.
   [[nodiscard]] bool is_settled() const { return kept_bytes() == 0; }
-  [[nodiscard]] std::string unsettled() const;
+  [[nodiscard]] std::string unsettled() const;  ///< What is not, for a person.
   [[nodiscard]] const Outflows& outflows() const { return outflows_; }
   [[nodiscard]] const CastOutflows& casts() const { return casts_; }
   [[nodiscard]] const Contributions& contributions() const { return contributions_; }
@@ -92,7 +93,6 @@ class Endpoint {
   [[nodiscard]] const std::optional<AppEnd>& ended() const { return ended_; }
   [[nodiscard]] auto take_network() { return std::exchange(network_, std::nullopt); }
   [[nodiscard]] bool is_refused() const { return !refusals_.empty(); }
-  void forget_refusals(const VnodeSet& vnodes);  ///< Of these.
   [[nodiscard]] std::vector<AppRefused> take_refusals() { return std::exchange(refusals_, {}); }
   [[nodiscard]] const Holdings::Counters& counters() const { return holdings_.counters(); }
   [[nodiscard]] std::uint64_t arrivals() const { return holdings_.arrivals(); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "overlay/base/signal_name.h"
+#include "runtime/vnodes/vnode_map.h"
 
 namespace phx::runtime {
 namespace {
@@ -45,14 +46,10 @@ std::string describe(const Exit& exit) {
 /// What its process is to run. It may have to know which vnodes it begins with before it attaches.
 JobSpec spec_for(const JobStart& start, ProcessorId self) {
   JobSpec spec = start.spec;
-  const auto beginners = start.processors.ids();
-  const auto found = std::lower_bound(beginners.begin(), beginners.end(), self);
-  if (found == beginners.end() || *found != self) return spec;
-  const auto place = static_cast<std::uint64_t>(found - beginners.begin());
-  // As VnodeMap shares them out.
-  const std::uint64_t first = place * spec.vnodes / beginners.size();
-  if (first == (place + 1) * spec.vnodes / beginners.size()) return spec;  // begins with none
-  spec.environment.push_back("PHOENIX_FIRST_VNODE=" + std::to_string(first));
+  if (!start.processors.contains(self)) return spec;
+  const VnodeSet own = VnodeMap(spec.vnodes, start.processors.ids()).owned_by(self);
+  if (own.empty()) return spec;
+  spec.environment.push_back("PHOENIX_FIRST_VNODE=" + std::to_string(own.front().value));
   return spec;
 }
 
@@ -90,11 +87,8 @@ std::string JobLife::describe(const Surroundings& around, ProcessorId processor)
 }
 
 ProcessorId JobLife::first() const {
-  const auto beginners = start_.processors.ids();
-  if (beginners.empty()) return kNobody;
-  // Where there are fewer vnodes than processors, the first ones begin with none.
-  const std::uint64_t vnodes = std::max<std::uint64_t>(start_.spec.vnodes, 1);
-  return beginners[(beginners.size() + vnodes - 1) / vnodes - 1];
+  if (start_.processors.empty() || start_.spec.vnodes == 0) return kNobody;
+  return VnodeMap(start_.spec.vnodes, start_.processors.ids()).owner(VnodeId{0}).first;
 }
 
 bool JobLife::is_chosen(const Surroundings& around) const {

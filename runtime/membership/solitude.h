@@ -52,11 +52,11 @@ class Solitude {
  private:
   using Others = std::map<ProcessorId, std::vector<std::string>>;  ///< Where they are.
 
-  ProcessorId self_;
-  Duration alone_max_;
   /// Whether there are more that are held for dead.
   bool note_members(const View& view, const std::vector<ViewChange::Gone>& gone);
 
+  ProcessorId self_;
+  Duration alone_max_;
   Others known_;            ///< Members, evenly taken: of a part as large as this one some.
   Others lost_;             ///< Held for dead, since somebody came for the last time.
   ProcessorSet members_;    ///< Of this part.

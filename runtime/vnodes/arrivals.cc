@@ -2,23 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <new>
-#include <string>
+#include <span>
 #include <utility>
 
 #include "runtime/messages/parcels.h"
 
 namespace phx::runtime {
-namespace {
-
-/// The system would give so much; it is not touched.
-bool is_there_room(std::size_t bytes) {
-  void* const room = ::operator new(bytes, std::nothrow);
-  ::operator delete(room);
-  return room != nullptr;
-}
-
-}  // namespace
 
 std::string Arrivals::on_piece(ProcessorId from, const StatePiece& piece) {
   const Key key{from, piece.offer, piece.vnode};
@@ -47,8 +38,9 @@ std::string Arrivals::on_piece(ProcessorId from, const StatePiece& piece) {
 /// Those that have all their bytes; the next one gets its room.
 void Arrivals::close_contents(Parcel& parcel) {
   while (parcel.contents.size() < parcel.sizes.size() &&
-         parcel.last.size() == parcel.sizes[parcel.contents.size()]) {
-    parcel.contents.emplace_back(std::exchange(parcel.last, {}));
+         parcel.filled == parcel.sizes[parcel.contents.size()]) {
+    const std::span<const std::byte> all(parcel.room.get(), std::exchange(parcel.filled, 0));
+    parcel.contents.emplace_back(std::exchange(parcel.room, nullptr), all);
     if (parcel.is_whole()) return;
   }
 }
@@ -58,13 +50,14 @@ std::string Arrivals::append(Parcel& parcel, const Payload& bytes) {
   while (!left.empty()) {
     if (parcel.is_whole()) return "the pieces of its state do not fit";
     const auto size = static_cast<std::size_t>(parcel.sizes[parcel.contents.size()]);
-    if (parcel.last.capacity() < size && !is_there_room(size)) {
+    // The room is given, and not yet touched: the system finds memory for it as bytes come.
+    if (!parcel.room) parcel.room.reset(new (std::nothrow) std::byte[size]);
+    if (!parcel.room) {
       return "there is no memory for its state of " + std::to_string(size >> 20U) + " MiB";
     }
-    // The room is given, and not yet touched: the system finds memory for it as bytes come.
-    parcel.last.reserve(size);
-    const auto part = left.first(std::min(left.size(), size - parcel.last.size()));
-    parcel.last.insert(parcel.last.end(), part.begin(), part.end());
+    const auto part = left.first(std::min(left.size(), size - parcel.filled));
+    std::memcpy(parcel.room.get() + parcel.filled, part.data(), part.size());
+    parcel.filled += part.size();
     left = left.subspan(part.size());
     close_contents(parcel);
   }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,7 +49,8 @@ class Arrivals {
     std::uint64_t next = 0;            ///< Number of the next piece.
     std::vector<std::uint64_t> sizes;  ///< Of all contents.
     std::vector<Payload> contents;     ///< Those that are complete.
-    Bytes last;                        ///< What has come of the one after these.
+    std::shared_ptr<std::byte[]> room;  ///< Of the one after these,
+    std::size_t filled = 0;             ///< of which so much has come.
     [[nodiscard]] bool is_whole() const { return next > 0 && contents.size() == sizes.size(); }
   };
 

@@ -39,12 +39,6 @@ class Workshop {
 
 constexpr std::size_t kShortBytes = 128;
 
-/// A size too large for the prefix becomes the largest one, which no receiver accepts.
-std::uint32_t prefix_number(std::size_t size) {
-  constexpr std::size_t kMax = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::uint32_t>(std::min(size, kMax));
-}
-
 /// The same without protobuf, if the message has a record.
 template <class Message>
 bool encode_record(Family family, const Message& message, Encoded& encoded) {
@@ -56,7 +50,7 @@ bool encode_record(Family family, const Message& message, Encoded& encoded) {
   const auto record = std::span(encoded.head).subspan(kPrefixBytes);
   Payload payload = write_record(message, record);
   write_prefix({.family = family,
-                .header_size = prefix_number(size),
+                .header_size = size,
                 .payload_size = payload.size(),
                 .header_check = check_of(record)},
                encoded.head);
@@ -77,7 +71,7 @@ bool append_record(Family family, const Message& message, std::size_t most, Byte
     return false;
   }
   write_prefix({.family = family,
-                .header_size = prefix_number(size),
+                .header_size = size,
                 .payload_size = payload.size(),
                 .header_check = check_of(record)},
                std::span(to).subspan(begin));
@@ -100,12 +94,12 @@ Encoded encode_as(Family family, const Message& message, Workshop& workshop) {
   const std::size_t size = header.ByteSizeLong();
   Prefix prefix{.family = family,
                 .version = kWireVersion,
-                .header_size = prefix_number(size),
+                .header_size = size,
                 .payload_size = encoded.payload_size(),
                 .header_check = 0};
   if (size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     // Protocol Buffers cannot write it: is_within() says so, and no receiver would take it.
-    prefix.header_size = prefix_number(std::numeric_limits<std::size_t>::max());
+    prefix.header_size = std::numeric_limits<std::uint64_t>::max();
     encoded.head.resize(kPrefixBytes);
   } else {
     encoded.head.resize(kPrefixBytes + size);

@@ -66,7 +66,7 @@ void write_prefix(const Prefix& prefix, std::span<std::byte> to) {
   const auto reference = static_cast<std::uint8_t>(prefix.is_reference ? kReferenceBit : 0U);
   to[kFamilyAt] = static_cast<std::byte>(prefix.family) | std::byte{reference};
   write_number(to.subspan(kVersionAt), prefix.version);
-  const std::uint64_t header = std::min<std::uint64_t>(prefix.header_size, kHeaderSizeEnd - 1);
+  const std::uint64_t header = std::min(prefix.header_size, kHeaderSizeEnd - 1);
   const std::uint64_t payload = std::min(prefix.payload_size, kPayloadSizeEnd - 1);
   const std::uint64_t above = (payload >> 32U) << kHeaderSizeBits;
   write_number(to.subspan(kHeaderSizeAt), static_cast<std::uint32_t>(header | above));
@@ -101,7 +101,7 @@ Result<Prefix> read_prefix(std::span<const std::byte, kPrefixBytes> bytes, Famil
   const auto below = read_number<std::uint32_t>(bytes.subspan(kPayloadSizeAt));
   const Prefix prefix{.family = expected,
                       .version = version,
-                      .header_size = sizes & (static_cast<std::uint32_t>(kHeaderSizeEnd) - 1),
+                      .header_size = sizes & (kHeaderSizeEnd - 1),
                       .payload_size = (above << 32U) | below,
                       .header_check = read_number<std::uint16_t>(bytes.subspan(kHeaderCheckAt)),
                       .is_reference = is_reference};

@@ -45,8 +45,9 @@ inline constexpr std::size_t kPrefixBytes = 16;
 struct Prefix {
   Family family = Family::kFrame;
   std::uint16_t version = kWireVersion;
-  std::uint32_t header_size = 0;   ///< Below 2^27; whatever is more is written as 2^27 - 1.
-  std::uint64_t payload_size = 0;  ///< Below 2^37, likewise.
+  // Too large ones are written as the largest there are, which no receiver accepts.
+  std::uint64_t header_size = 0;   ///< Below 2^27.
+  std::uint64_t payload_size = 0;  ///< Below 2^37.
   std::uint16_t header_check = 0;  ///< check_of() the header.
   /// The payload is not the message's own, but tells where that lies.
   bool is_reference = false;

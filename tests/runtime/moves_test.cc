@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include "runtime/messages/weight.h"
 #include "runtime/vnodes/mover.h"
 #include "tests/support/job_items.h"
+#include "tests/support/little_memory.h"
 #include "tests/support/seeds.h"
 
 // What one vnode carries from one processor to another one [runtime/vnodes/README.md, "Pieces"].
@@ -512,18 +512,14 @@ TEST_CASE("pieces that do not fit, or are too many, are refused") {
   CHECK(arrivals.take(kGiver, 1, kMoving)->size() == 4);
 }
 
-#if !defined(PHX_IS_SANITIZED)  // There, what takes too much memory ends the program.
+#if !defined(PHX_IS_SANITIZED)
 TEST_CASE("limits: a state that there is no memory for is refused") {
-  rlimit before{};
-  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
-  const rlimit little{.rlim_cur = rlim_t{32} << 30U, .rlim_max = before.rlim_max};
-  REQUIRE(::setrlimit(RLIMIT_AS, &little) == 0);
+  const support::LittleMemory little;
   Arrivals arrivals;
 
   const std::string why =
       arrivals.on_piece(kGiver, {kJob, 1, kMoving, 0, {kVnodeBytesMax}, 0, state_of(6)});
 
-  REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
   CHECK(why == "there is no memory for its state of 65536 MiB");
   CHECK(arrivals.begun().empty());
 }

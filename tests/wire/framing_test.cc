@@ -1,7 +1,6 @@
 #include "runtime/wire/framing.h"
 
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "overlay/base/rng.h"
+#include "tests/support/little_memory.h"
 #include "tests/support/seeds.h"
 
 namespace phx::wire::framing_test {
@@ -178,17 +178,13 @@ TEST_CASE(
   CHECK(read(~std::uint32_t{0}, 0, Family::kFrame).error().code == ErrorCode::kLimit);
 }
 
-#if !defined(PHX_IS_SANITIZED)  // There, what takes too much memory ends the program.
+#if !defined(PHX_IS_SANITIZED)
 TEST_CASE("limits: a payload that there is no memory for is refused, and what came is given back") {
-  rlimit before{};
-  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
-  const rlimit little{.rlim_cur = rlim_t{32} << 30U, .rlim_max = before.rlim_max};
-  REQUIRE(::setrlimit(RLIMIT_AS, &little) == 0);
+  const support::LittleMemory little;
   FrameReader reader(Family::kToDaemon);
 
   const Status status = feed(reader, announcement(0, kLocalPayloadMax, Family::kToDaemon));
 
-  REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
   REQUIRE_FALSE(status.ok());
   CHECK(status.error() == Error{ErrorCode::kLimit,
                                 "a payload of 68719476736 bytes announced; there is no memory for "
