@@ -7,11 +7,11 @@
 namespace phx::app {
 namespace {
 
-std::atomic<int> last{0};
+std::atomic<int> last_signal{0};
 std::atomic<int> taken{0};
 
 void on_signal(int number) {
-  last = number;
+  last_signal = number;
   ++taken;
 }
 
@@ -38,7 +38,7 @@ Interrupts::~Interrupts() {
 }
 
 int Interrupts::take() {
-  return last.exchange(0);
+  return last_signal.exchange(0);
 }
 
 int Interrupts::count() {
