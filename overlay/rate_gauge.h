@@ -33,7 +33,7 @@ struct Traffic {
 [[nodiscard]] bool fills_beside(std::uint64_t all, std::uint64_t rate, std::uint64_t width);
 
 /// Measures how fast others can send here, one after the other; and sends to others that measure.
-/// The first half of the bytes fills the way, the second half is timed [beyond 8]. Of a long way it
+/// The first half of the bytes fills the way, the second half is timed. Of a long way it
 /// may have waited a round trip for TCP's window, so what is known is between two rates, which
 /// are one if the way is narrow and its bytes came evenly. Between tasks it warms ways: what it
 /// downloads then makes TCP's window wide [survey/README, "Warm ways"]. Thread rule: one owner.

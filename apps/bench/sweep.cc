@@ -72,18 +72,20 @@ class Sweep {
 
   /// From the beginning until the last of those who get the result have it.
   [[nodiscard]] double time_one(std::uint64_t bytes, phx::Vnode root, bool ordered) {
-    const std::vector<std::byte> block(mine_ == root ? bytes : 0, std::byte{7});
+    const phx::Payload block = phx::encode(phx::Bytes(mine_ == root ? bytes : 0, std::byte{7}));
+    const bool is_reduced = options_.operation != "bcast";
     const bool is_whole = bytes % sizeof(double) == 0;
-    const std::vector<double> numbers(is_whole ? bytes / sizeof(double) : 0, 1.0);
-    const std::vector<std::uint8_t> small(is_whole ? 0 : bytes, 1);
+    const std::vector<double> numbers(is_reduced && is_whole ? bytes / sizeof(double) : 0, 1.0);
+    const std::vector<std::uint8_t> small(is_reduced && !is_whole ? bytes : 0, 1);
     job_.barrier();
     const double begin = job_.allreduce(phx::max, clock_.now_s()) + options_.pause_s;
-    const bool waits = options_.operation != "bcast" || mine_ == root;
+    const bool waits = is_reduced || mine_ == root;
     if (waits) sleep_until(begin);
     bool gets = true;
-    if (options_.operation == "bcast") {
-      const auto got = job_.broadcast(root, [&] { return block; });
-      check(got.size() == bytes && (got.empty() || got[bytes - 1] == std::byte{7}));
+    if (!is_reduced) {
+      const auto got = job_.broadcast(
+          root, [&]() -> const auto& { return block; });
+      check(got.size() == bytes && (got.empty() || got.bytes().back() == std::byte{7}));
     } else {
       const auto sum = [&](const auto& values) {
         return ordered ? reduce(values, root, phx::ordered(phx::sum))

@@ -51,8 +51,11 @@ Status ask_to_end(const std::string& name, const MeshDir& dir) {
   for (int i = 0; i < kTries; ++i) {
     auto session = connect(name, choice);
     if (!session.ok()) {
-      // A mesh of which nobody answers is gone; one of another release is not.
-      const bool is_gone = dir.has_key() && session.error().code != ErrorCode::kBadVersion;
+      // A mesh of which nobody answers is gone. One of another release, or with another key, is
+      // not.
+      const ErrorCode code = session.error().code;
+      const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied;
+      const bool is_gone = dir.has_key() && !is_there;
       return is_gone ? success() : Status(session.error());
     }
     const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, 5s);

@@ -75,6 +75,13 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
                  "mesh '" + name + "' was started by another release: " + client.error().what +
                      ", or use that one's phoenix for this mesh"};
   }
+  if (client.error().code == ErrorCode::kDenied) {
+    return Error{ErrorCode::kDenied, "mesh '" + name + "' does not take the key in " +
+                                         dir.value().key_file() + " (" + client.error().what +
+                                         "); copy it from where the mesh was started, or, to "
+                                         "forget the mesh here, remove " +
+                                         dir.value().path().string()};
+  }
   return Error{ErrorCode::kUnavailable, "no daemon of mesh '" + name + "' answers (" +
                                             client.error().what +
                                             "); if it is gone for good: phoenix down" +

@@ -55,7 +55,7 @@ using ClientId = StrongId<ClientTag, std::uint32_t>;
 
 inline constexpr ProcessorId kNobody{0};
 
-/// How often a vnode has changed hands; only the owner raises it [DESIGN 2.4].
+/// How often a vnode has changed hands; only the owner raises it.
 using Epoch = std::uint64_t;
 /// Number of a membership view; every change of the membership adds one.
 using ViewNumber = std::uint64_t;

@@ -14,7 +14,7 @@
 
 namespace phx::planners {
 
-/// Longer messages pass a network in segments of this size, stage by stage [DESIGN 6].
+/// Longer messages pass a network in segments of this size, stage by stage.
 inline constexpr std::uint64_t kNetworkSegment = 65536;
 
 /// A known network in numbers, as planners want it: processors are positions 0..size()-1 in the

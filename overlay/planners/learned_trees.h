@@ -14,7 +14,7 @@ namespace phx::planners {
 
 /// Trees over a learned network, of every processor as a root, as one processor has to know them.
 /// Each is a pure function of the network, of who lives, and of the root. So all processors that
-/// have the same values see the same tree, without a message about it [DESIGN 9.6].
+/// have the same values see the same tree, without a message about it.
 ///
 /// Whoever is in no site yet is a leaf, so a newcomer changes nothing for the others. Number 0 of a
 /// root is for short messages (the greedy plan). Each class of longer ones has some (striped,

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "overlay/base/payload.h"
@@ -14,6 +16,13 @@ namespace phx {
   auto memory = lend(size);
   std::byte* const begin = memory.get();
   return {begin, Payload(std::shared_ptr<const void>(std::move(memory), begin), {begin, size})};
+}
+
+/// The same with these bytes.
+[[nodiscard]] inline Payload copied(std::span<const std::byte> bytes) {
+  auto [begin, payload] = fresh_payload(bytes.size());
+  if (!bytes.empty()) std::memcpy(begin, bytes.data(), bytes.size());
+  return std::move(payload);
 }
 
 }  // namespace phx

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "overlay/base/payload.h"
 #include "runtime/api/failure.h"
+#include "runtime/api/fresh_payload.h"
 #include "runtime/api/reader.h"
 #include "runtime/api/writer.h"
 
@@ -30,11 +32,11 @@ template <class T>
   if constexpr (std::is_same_v<T, Payload>) {
     return value;
   } else if constexpr (Plain<T>) {
-    return Payload::copy_of(std::as_bytes(std::span<const T, 1>(&value, 1)));
+    return copied(std::as_bytes(std::span<const T, 1>(&value, 1)));
   } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
-    return Payload::copy_of(std::string_view(value));
+    return copied(std::as_bytes(std::span(std::string_view(value))));
   } else if constexpr (PlainArray<T>) {
-    return Payload::copy_of(std::as_bytes(std::span(value)));
+    return copied(std::as_bytes(std::span(value)));
   } else {
     Writer out;
     out(value);
@@ -72,9 +74,16 @@ template <class T>
   } else if constexpr (std::is_same_v<T, std::string>) {
     return std::string(payload.text());
   } else if constexpr (kIsPlainVector<T>) {
-    constexpr std::size_t kElement = sizeof(typename T::value_type);
-    if (bytes.size() % kElement != 0) throw misfit(kElement);
-    T values(bytes.size() / kElement);
+    using Element = typename T::value_type;
+    if (bytes.size() % sizeof(Element) != 0) throw misfit(sizeof(Element));
+    const std::size_t count = bytes.size() / sizeof(Element);
+    const auto* const first = reinterpret_cast<const Element*>(bytes.data());
+    // To set long values to something first, only to overwrite it, would cost as much once more.
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(first) % alignof(Element) == 0;
+    if constexpr (std::is_copy_constructible_v<Element>) {
+      if (is_aligned) return T(first, first + count);
+    }
+    T values(count);
     if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   } else {

@@ -1,6 +1,7 @@
 #include "runtime/endpoint/endpoint.h"
 
 #include <algorithm>
+#include <bit>
 #include <variant>
 
 #include "collectives/reduce_op.h"
@@ -165,8 +166,7 @@ void Endpoint::settle(Holdings::Outcome& outcome) {
   }
   for (const auto& [target, number] : targets_.take_news()) {
     emit_broadcast(
-        {target, 0, static_cast<std::uint32_t>(number), collectives::Purpose::kReduced, false, {}},
-        {});
+        {target, 0, static_cast<std::uint32_t>(number), collectives::Purpose::kReduced, 0, {}}, {});
   }
   if (!misuse.empty()) abort(1, std::move(misuse));
 }
@@ -363,7 +363,7 @@ void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
   // A stream that waits here is as long as what waits.
   piece.size = size_class(payload.size() + casts_.waiting_bytes(piece.root));
   cut(payload, config_.cast_piece(payload.size(), vnodes()), [&](Payload part, std::uint64_t rest) {
-    piece.more = rest > 0;
+    piece.rest_bits = static_cast<std::uint8_t>(std::bit_width(rest));
     piece.payload = std::move(part);
     casts_.push(piece, outputs_);
   });
@@ -372,7 +372,7 @@ void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
 Status Endpoint::broadcast(VnodeId root, std::uint32_t tag, const Payload& payload) {
   if (Status status = check_use(root, root); !status.ok()) return status;
   if (Status status = check_room(payload.size()); !status.ok()) return status;
-  emit_broadcast({root, 0, tag, collectives::Purpose::kApplication, false, {}}, payload);
+  emit_broadcast({root, 0, tag, collectives::Purpose::kApplication, 0, {}}, payload);
   return success();
 }
 
@@ -380,7 +380,7 @@ Status Endpoint::announce(VnodeId target, std::uint64_t number, const Payload& v
   if (Status status = check_use(target, target); !status.ok()) return status;
   // The receivers know the high bits: see Holdings.
   emit_broadcast(
-      {target, 0, static_cast<std::uint32_t>(number), collectives::Purpose::kAllreduce, false, {}},
+      {target, 0, static_cast<std::uint32_t>(number), collectives::Purpose::kAllreduce, 0, {}},
       value);
   targets_.on_told({target, number});
   return success();

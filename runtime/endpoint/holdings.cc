@@ -1,7 +1,6 @@
 #include "runtime/endpoint/holdings.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,10 +13,6 @@ namespace {
 
 /// Counted for every message beside its bytes, so that empty ones have a limit too.
 constexpr std::size_t kMessageOverhead = 64;
-
-/// A message that is announced to be longer gets its room in steps: so much, then four times what
-/// has come, so that an announcement costs nothing.
-constexpr std::size_t kRoomStep = std::size_t{64} << 20U;
 
 /// What the two kinds of ordered pieces have in common.
 struct Piece {
@@ -32,7 +27,7 @@ Piece piece_of(const Delivery& delivery) {
   const auto* b = std::get_if<BroadcastDelivery>(&delivery);
   static const Payload kNothing;
   if (b == nullptr) return {0, false, &kNothing};  // A peer's fault: no stream has such pieces.
-  return {b->piece.number, b->piece.more, &b->piece.payload};
+  return {b->piece.number, b->piece.rest_bits > 0, &b->piece.payload};
 }
 
 /// The number of the reduction whose result an allreduce broadcast with this tag carries: the tag
@@ -160,6 +155,7 @@ VnodeBundle Holdings::remove(VnodeId id) {
     bundle.mailbox.push_back(std::move(waiting.message));
   }
   remove_shared(id, bundle);
+  assemblies_.clear();  // perhaps it was the only one to go on with them
   vnodes_.erase(at);
   held_.erase(id);
   arriving_.erase(id);
@@ -248,22 +244,22 @@ void Holdings::append(Slot& slot, Stream& stream, const Delivery& delivery, Outc
   const auto* cast = std::get_if<BroadcastDelivery>(&delivery);
   ++stream.next;
   if (cast != nullptr) stream.offset += flow_weight(cast->piece);
-  if (p != nullptr && (piece.more || !stream.begun.empty())) {
-    grow(slot, stream, *p);
-  } else if (piece.more) {
-    stream.begun.push_back(*piece.payload);
-  }
+  Message message;
+  if (p != nullptr) message.payload = place(slot, stream, *p);
+  if (cast != nullptr) message.payload = place(stream, cast->piece);
   if (piece.more) {
-    if (p != nullptr) inflows_.on_piece({slot.first, p->from}, stream, flow_weight(*p), 0);
-    if (cast != nullptr) casts_.on_piece(cast->piece.root, stream, 0);
+    if (p != nullptr) {
+      stream.begun = {std::move(message.payload)};
+      inflows_.on_piece({slot.first, p->from}, stream, flow_weight(*p), 0);
+    } else if (cast != nullptr) {
+      stream.begun.push_back(std::move(message.payload));
+      casts_.on_piece(cast->piece.root, stream, 0);
+    }
     return;
   }
-  Message message;
-  message.payload = assemble(stream, delivery);
   const std::uint64_t begun = std::exchange(stream.begun, {}).size();
   if (p != nullptr) {
     inflows_.on_piece({slot.first, p->from}, stream, flow_weight(*p), message_bytes(message));
-    slot.second.growing.erase(p->from);
     message.from = p->from;
     message.tag = p->tag;
   } else {
@@ -301,52 +297,13 @@ void Holdings::describe(const Slot& slot, const collectives::BroadcastPiece& las
   outcome.completed.push_back({slot.first, last.root, message.number + 1});
 }
 
-/// Puts the piece behind what its stream has begun: while it is in the processor's cache, and so
-/// that its own memory is free again.
-void Holdings::grow(Slot& slot, Stream& stream, const PointToPoint& piece) {
-  Growing& growing = slot.second.growing[piece.from];
-  const auto append = [&growing](const Payload& bytes) {
-    if (!bytes.empty()) {
-      std::memcpy(growing.room.get() + growing.size, bytes.bytes().data(), bytes.size());
-    }
-    growing.size += bytes.size();
-  };
-  std::size_t size = piece.payload.size();
-  for (const Payload& begun : stream.begun) size += begun.size();
-  if (size > growing.capacity) {
-    const std::size_t step = std::max(kRoomStep, 4 * size);
-    std::size_t more = std::min<std::uint64_t>(piece.rest, step);
-    if (growing.room) more = std::max(more, size);  // what was announced was wrong
-    growing = {nullptr, 0, size + more};
-    if (room_) growing.room = room_(growing.capacity);
-    if (!growing.room) {
-      growing.room = std::make_shared_for_overwrite<std::byte[]>(growing.capacity);
-    }
-    for (const Payload& begun : stream.begun) append(begun);
-  }
-  append(piece.payload);
-  stream.begun = {Payload(growing.room, {growing.room.get(), growing.size})};
-}
-
-/// All pieces of the message that `last` completes. Broadcast ones are put together once for all
-/// vnodes of a delivery.
-Payload Holdings::assemble(Stream& stream, const Delivery& last) {
-  const Piece piece = piece_of(last);
-  if (stream.begun.empty()) return *piece.payload;
-  if (std::holds_alternative<PointToPoint>(last)) return stream.begun.front();
-  const VnodeId root = std::get<BroadcastDelivery>(last).piece.root;
-  const auto known = assembled_.find({root, piece.number});
-  if (known != assembled_.end()) return known->second;
-  Bytes bytes;
-  std::size_t size = piece.payload->size();
-  for (const Payload& begun : stream.begun) size += begun.size();
-  bytes.reserve(size);
-  for (const Payload& begun : stream.begun) {
-    bytes.insert(bytes.end(), begun.bytes().begin(), begun.bytes().end());
-  }
-  bytes.insert(bytes.end(), piece.payload->bytes().begin(), piece.payload->bytes().end());
-  Payload whole(std::move(bytes));
-  assembled_[{root, piece.number}] = whole;
+/// All that has come of the message, with this piece.
+Payload Holdings::place(Slot& slot, Stream& stream, const PointToPoint& piece) {
+  if (piece.rest == 0 && stream.begun.empty()) return piece.payload;
+  Assembly& assembly = slot.second.assemblies[piece.from];
+  static_cast<void>(assembly.append(stream.begun, piece.payload, piece.rest, room_));
+  Payload whole = assembly.whole();
+  if (piece.rest == 0) slot.second.assemblies.erase(piece.from);
   return whole;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "runtime/endpoint/arrival_order.h"
+#include "runtime/endpoint/assembly.h"
 #include "runtime/endpoint/cast_inflows.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/endpoint/endpoint_parts.h"
@@ -96,17 +96,16 @@ class Holdings {
     std::uint64_t arrival;
     Message message;
   };
-  /// A long message that is put together as its pieces come.
-  struct Growing {
-    std::shared_ptr<std::byte[]> room;
-    std::size_t size = 0;
-    std::size_t capacity = 0;
+  /// A broadcast that is put together for all vnodes here whose next piece is this one.
+  struct CastAssembly {
+    Assembly assembly;
+    std::uint64_t next = 0;
   };
   struct Vnode {
     VnodeBundle bundle;           ///< Without what the next member stands for, and what others own.
     std::deque<Waiting> mailbox;  ///< Ascending arrivals.
-    std::map<VnodeId, Growing> growing;  ///< Per sender: the room of what its stream has begun.
-    std::uint64_t bytes = 0;             ///< Of what waits here, but for what vnodes share.
+    std::map<VnodeId, Assembly> assemblies;  ///< Per sender: what its stream has begun.
+    std::uint64_t bytes = 0;                 ///< Of what waits here, but for what vnodes share.
   };
   using Slot = std::map<VnodeId, Vnode>::value_type;
   using Stream = VnodeBundle::Inbound;
@@ -116,8 +115,8 @@ class Holdings {
   void append(Slot& slot, Stream& stream, const Delivery& piece, Outcome& outcome);
   static void describe(const Slot& slot, const collectives::BroadcastPiece& last, Message& message,
                        Outcome& outcome);
-  void grow(Slot& slot, Stream& stream, const PointToPoint& piece);
-  [[nodiscard]] Payload assemble(Stream& stream, const Delivery& last);
+  [[nodiscard]] Payload place(Slot& slot, Stream& stream, const PointToPoint& piece);
+  [[nodiscard]] Payload place(Stream& stream, const collectives::BroadcastPiece& piece);
   void charge(Slot& slot, std::size_t bytes);
   void reopen();
   [[nodiscard]] Stream& stream(Slot& slot, VnodeId from);
@@ -142,8 +141,9 @@ class Holdings {
   VnodeSet arriving_;
   ArrivalOrder order_;  ///< Of what waits in mailboxes of `held_`.
   std::uint64_t arrivals_ = 0;
-  /// Put together by the current delivery, by root and last piece: all vnodes share them.
-  std::map<std::pair<VnodeId, std::uint64_t>, Payload> assembled_;
+  std::map<VnodeId, CastAssembly> assemblies_;  ///< By root.
+  /// Pieces of the current delivery, by root and number, as all vnodes share them: place().
+  std::map<std::pair<VnodeId, std::uint64_t>, Payload> placed_;
   Counters counters_;
 };
 

@@ -6,6 +6,14 @@
 
 // What of Holdings concerns broadcasts: one stream per root for all vnodes held here.
 namespace phx::runtime {
+namespace {
+
+/// The largest number of so many bits.
+constexpr std::uint64_t most_of(std::uint8_t bits) {
+  return bits == 0 ? 0 : ~std::uint64_t{0} >> (64U - std::min<unsigned>(bits, 64));
+}
+
+}  // namespace
 
 void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
   const collectives::BroadcastPiece& piece = delivery.piece;
@@ -40,7 +48,32 @@ void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
     // that nothing need be kept for it any more.
     if (is_behind && (is_first || stream.next >= farthest)) casts_.announce(piece.root);
   }
-  assembled_.clear();
+  placed_.clear();
+}
+
+/// The piece where it was put; the whole message if it is the last one. Vnodes that are not at the
+/// same piece as the others here keep theirs as they come, and put them together in the end.
+Payload Holdings::place(Stream& stream, const collectives::BroadcastPiece& piece) {
+  const VnodeId root = piece.root;
+  const bool is_last = piece.rest_bits == 0;
+  if (is_last && stream.begun.empty()) return piece.payload;
+  Payload& placed = placed_[{root, piece.number}];
+  if (!placed.empty()) return placed;
+  placed = piece.payload;
+  CastAssembly& all = assemblies_[root];
+  const bool goes_on = !stream.begun.empty() && all.assembly.ends_with(stream.begun.back());
+  const bool is_behind = !goes_on && all.next > 0 && piece.number <= all.next;
+  if (!is_behind && !goes_on) all = {};
+  if (!is_behind) {
+    const std::uint64_t rest = most_of(piece.rest_bits);
+    placed = all.assembly.append(stream.begun, piece.payload, rest, room_);
+    all.next = piece.number + 1;
+  }
+  if (is_last) {
+    placed = joined(stream.begun, placed, room_);
+    if (!is_behind) assemblies_.erase(root);
+  }
+  return placed;
 }
 
 void Holdings::answer(const VnodeSet& here, const collectives::BroadcastPiece& question) {

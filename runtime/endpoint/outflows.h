@@ -17,7 +17,7 @@ namespace phx::runtime {
 
 /// The sending ends of the flows of the vnodes held here. A flow is everything from one vnode to
 /// another one. Its pieces stay here until the process that holds the receiver has them, and leave
-/// only as far as the receiver has given credit: what waits, waits at its source [DESIGN 9.1].
+/// only as far as the receiver has given credit: what waits, waits at its source.
 /// Not thread-safe: one owner.
 ///
 /// Guarantees: pieces leave in order; a piece that the receiver does not have can be sent again.

@@ -29,7 +29,7 @@ namespace phx::runtime {
 /// Guarantees: members that stay install views in the order of their numbers, and never different
 /// ones of the same number; an id is given once; a wish (admit, leave) is fulfilled exactly once
 /// whatever dies meanwhile, or the one who had it is fenced.
-/// Does not guarantee: one mesh after a partition (each side goes on by itself).
+/// Does not guarantee: one mesh during a partition (each side goes on by itself).
 class Membership {
  public:
   enum class Timer : std::uint8_t { kRetry, kOffice };

@@ -21,7 +21,7 @@ struct Sent {
     return {m->message.rest == 0 ? 1U : 0U, m->message.payload.size(), m->message.from};
   }
   if (const auto* m = std::get_if<AppBroadcast>(&message)) {
-    return {m->piece.more ? 0U : 1U, m->piece.payload.size(), m->piece.root};
+    return {m->piece.rest_bits == 0 ? 1U : 0U, m->piece.payload.size(), m->piece.root};
   }
   return {std::holds_alternative<AppContribute>(message) ? 1U : 0U, 0, {}};
 }

@@ -20,7 +20,7 @@ struct ExchangeRun {
   redistribution::Pace pace = redistribution::Pace::kNoBarrier;
 };
 
-/// Lets the exchange happen in the network model that the whole simulator has [DESIGN 6], without
+/// Lets the exchange happen in the network model that the whole simulator has, without
 /// daemons: until the last part has arrived. If there are barriers, each part is confirmed by a
 /// message that overtakes all others, as with daemons. REQUIRES a schedule that moves each message
 /// once and wholly.

@@ -17,7 +17,7 @@ struct MachineTag {
 /// A simulated machine; runs one daemon in its life. Counted from 0.
 using MachineId = StrongId<MachineTag, std::uint32_t>;
 
-/// What one message costs [DESIGN 6]: the sender is busy; then each segment passes the sender's
+/// What one message costs: the sender is busy; then each segment passes the sender's
 /// interface, the link of the site pair and the receiver's interface, each a FIFO server of its
 /// bandwidth; the path takes its latency; then the receiver is busy. The caller moves a segment
 /// from stage to stage at the times given back, so servers see segments in the order of arrival.

@@ -42,7 +42,7 @@ struct PlanRunOptions {
   std::map<ProcessorId, std::uint64_t> interfaces = {};
 };
 
-/// Lets a plan happen in the network model that the whole simulator has [DESIGN 6], without
+/// Lets a plan happen in the network model that the whole simulator has, without
 /// daemons: a broadcast of `plan.bytes`. A segment is a message; a processor passes it on to its
 /// children in their order as soon as it has it. REQUIRES a valid plan of the placed processors.
 [[nodiscard]] PlanOutcome run_broadcast(const planners::Plan& plan, const Topology& topology,

@@ -219,7 +219,7 @@ void write_casting(const Casting& in, pb::VnodeBundle::Casting& out, Sink& sink)
     pb::VnodeBundle::Casting::Piece& written = *out.add_kept();
     written.set_tag(piece.tag);
     written.set_purpose(static_cast<pb::Purpose>(piece.purpose));
-    written.set_more(piece.more);
+    written.set_rest_bits(piece.rest_bits);
     written.set_payload_size(sink.payload(piece.payload));
     written.set_size(piece.size);
   }
@@ -264,7 +264,7 @@ Casting read_casting(VnodeId root, const pb::VnodeBundle::Casting& in, Source& s
                         .tag = piece.tag(),
                         .purpose = source.choice(piece.purpose(), collectives::Purpose::kReduced,
                                                  "Casting.purpose"),
-                        .more = piece.more(),
+                        .rest_bits = read_rest_bits(piece.rest_bits(), source),
                         .payload = source.payload(piece.payload_size(), "Casting.kept"),
                         .size = read_size(piece.size(), source)});
   }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "runtime/wire/codec_delivery.h"
 #include "runtime/wire/codec_overlay.h"
 
@@ -8,13 +10,19 @@ SizeClass read_size(std::uint32_t size, Source& source) {
   return static_cast<SizeClass>(size < kSizeClasses ? size : 0);
 }
 
+std::uint8_t read_rest_bits(std::uint32_t bits, Source& source) {
+  constexpr std::uint32_t kMost = 64;
+  source.require(bits <= kMost, "rest_bits");
+  return static_cast<std::uint8_t>(std::min(bits, kMost));
+}
+
 void write(const collectives::BroadcastPiece& in, pb::BroadcastPiece& out, Sink& sink) {
-  const auto& [root, number, tag, purpose, more, payload, size] = in;
+  const auto& [root, number, tag, purpose, rest_bits, payload, size] = in;
   out.set_root(root.value);
   out.set_number(number);
   out.set_tag(tag);
   out.set_purpose(static_cast<pb::Purpose>(purpose));
-  out.set_more(more);
+  out.set_rest_bits(rest_bits);
   out.set_payload_size(sink.payload(payload));
   out.set_size(size);
 }
@@ -25,7 +33,7 @@ collectives::BroadcastPiece read(const pb::BroadcastPiece& in, Source& source) {
           .tag = in.tag(),
           .purpose =
               source.choice(in.purpose(), collectives::Purpose::kRepair, "BroadcastPiece.purpose"),
-          .more = in.more(),
+          .rest_bits = read_rest_bits(in.rest_bits(), source),
           .payload = source.payload(in.payload_size(), "BroadcastPiece.payload"),
           .size = read_size(in.size(), source)};
 }

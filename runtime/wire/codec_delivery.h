@@ -18,6 +18,7 @@ void write(const collectives::ReductionToken& in, pb::ReductionToken& out, Sink&
 void write(const collectives::ReductionKind& in, pb::ReductionKind& out);
 [[nodiscard]] collectives::BroadcastPiece read(const pb::BroadcastPiece& in, Source& source);
 [[nodiscard]] SizeClass read_size(std::uint32_t size, Source& source);
+[[nodiscard]] std::uint8_t read_rest_bits(std::uint32_t bits, Source& source);
 [[nodiscard]] collectives::Tokens read(const pb::Tokens& in, Source& source);
 [[nodiscard]] collectives::TreeCopy read(const pb::TreeCopy& in, Source& source);
 [[nodiscard]] collectives::FallbackCopy::Onward read(const pb::FallbackCopy::Onward& in,

@@ -12,7 +12,10 @@ mv "$PHOENIX_DIR/default/key" key
 check "a mesh that runs here without its key is told" \
   fails_with "p1 of mesh 'default' runs here, but its key is not in $PHOENIX_DIR/default; copy it to" "$phoenix" status
 check "and not taken for none" fails_with "its key is not in" "$phoenix" run -n 2 -- true
-mv key "$PHOENIX_DIR/default/key"
+cp "$PHOENIX_DIR/other/key" "$PHOENIX_DIR/default/key"
+check "another key is told" fails_with "does not take the key in" "$phoenix" status
+check "and ends nothing" fails_with "does not take the key in" "$phoenix" down
+mv -f key "$PHOENIX_DIR/default/key"
 "$phoenix" run -n 6 --mesh other -- "$demos/heat" --steps 100000 >"$work/other.out" 2>&1 &
 job=$!
 await "the other runs a job" sh -c "$phoenix ps --mesh other | grep -q heat"

@@ -58,8 +58,7 @@ struct Bench {
   std::vector<Downloads::Outbox::Item> items;
 };
 
-TEST_CASE(
-    "[beyond 8] a download grows until two agree, and then the sender is told that it is enough") {
+TEST_CASE("a download grows until two agree, and then the sender is told that it is enough") {
   Bench bench;
   bench.request(p(2));
 

@@ -421,7 +421,7 @@ TEST_CASE(
   sink.finish_safe_point({});
   std::uint64_t seq = 0;
   const auto piece = [&](std::uint64_t number) {
-    return collectives::BroadcastPiece{VnodeId{5}, number, 0, {}, false, bytes(kPiece)};
+    return collectives::BroadcastPiece{VnodeId{5}, number, 0, {}, 0, bytes(kPiece)};
   };
   for (std::uint64_t n = 0; n < 4; ++n) {
     sink.on_message(AppDeliver{++seq, BroadcastDelivery{vnodes(0, 0), piece(n)}});

@@ -24,10 +24,10 @@ TEST_CASE("messages are counted once, however many pieces they have, and bytes a
   meter.on_app(kBegin, message(64, 36));
   meter.on_app(kBegin, message(36));
   AppBroadcast cast;
-  cast.piece.more = true;
+  cast.piece.rest_bits = 1;
   cast.piece.payload = Payload(Bytes(5));
   meter.on_app(kBegin, cast);
-  cast.piece.more = false;
+  cast.piece.rest_bits = 0;
   meter.on_app(kBegin, cast);
   meter.on_app(kBegin, AppContribute{});
   meter.on_app(kBegin, AppAck{3});

@@ -90,7 +90,7 @@ TEST_CASE("the vnodes of a finished process are nobody's when its processor leav
   REQUIRE(routes == std::vector<Route>{{VnodeSet::range(VnodeId{0}, VnodeId{1}), kNobody, 2}});
   CHECK(h.router.on_leaving().empty());
   other.router.on_routes(routes, other.out);
-  other.router.serve({VnodeId{3}, 0, 0, collectives::Purpose::kQuestion, false, {}},
+  other.router.serve({VnodeId{3}, 0, 0, collectives::Purpose::kQuestion, 0, {}},
                      {{VnodeSet::range(VnodeId{0}, VnodeId{3}), 0}}, other.out);
   const auto handed = other.handed<AppDeliver>();
 
@@ -295,7 +295,7 @@ TEST_CASE("pieces that do not fit are dropped, and asked for when there is room"
 
 TEST_CASE("pieces of broadcasts that do not fit are dropped, and asked for when there is room") {
   Harness h;
-  collectives::BroadcastPiece piece{VnodeId{3}, 0, 0, {}, false, Payload(Bytes(100))};
+  collectives::BroadcastPiece piece{VnodeId{3}, 0, 0, {}, 0, Payload(Bytes(100))};
   const auto serve = [&] { h.router.serve(piece, {{VnodeSet{VnodeId{0}, VnodeId{1}}, 0}}, h.out); };
   for (; h.router.undelivered_bytes() <= kFlowBytes; ++piece.number) serve();
   const std::uint64_t dropped = piece.number;

@@ -166,7 +166,7 @@ collectives::BroadcastPiece RandomMessages::piece() {
           .number = number(),
           .tag = number32(),
           .purpose = choice(collectives::Purpose::kRepair),
-          .more = flip(),
+          .rest_bits = static_cast<std::uint8_t>(number32() % 65),
           .payload = payload(),
           .size = size()};
 }

@@ -32,7 +32,7 @@ runtime::Frame tree_frame() {
                                                         .number = 3,
                                                         .tag = 0,
                                                         .purpose = {},
-                                                        .more = false,
+                                                        .rest_bits = 0,
                                                         .payload = Payload::copy_of("x")}}}};
 }
 

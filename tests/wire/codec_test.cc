@@ -178,7 +178,7 @@ TEST_CASE("a small message costs few bytes, whatever the number of vnodes in con
                                                 .number = 3,
                                                 .tag = 0,
                                                 .purpose = {},
-                                                .more = false,
+                                                .rest_bits = 0,
                                                 .payload = Payload::copy_of("x")}}};
 
   CHECK(encoder.encode(Frame{1, 0, copy}).size() <= kPrefixBytes + 36 + 1);
