@@ -31,7 +31,7 @@ struct BroadcastPiece {
   std::uint64_t number = 0;
   std::uint32_t tag = 0;
   Purpose purpose = Purpose::kApplication;
-  std::uint8_t rest_bits = 0;  ///< Of the number of its bytes still to come; 0: the last one.
+  std::uint8_t rest_bits = 0;  ///< std::bit_width() of the bytes still to come; 0: the last one.
   Payload payload;
   SizeClass size = 0;  ///< Of the whole broadcast: which tree its root begins with.
   friend bool operator==(const BroadcastPiece&, const BroadcastPiece&) = default;

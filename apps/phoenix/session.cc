@@ -38,6 +38,12 @@ std::string listed(const std::vector<std::string>& endpoints) {
   return text + (others == 0 ? "" : " and " + std::to_string(others) + " more");
 }
 
+/// What remains where no key is to be had, unless daemons here would be left alone by it.
+std::string forgetting(const MeshDir& dir) {
+  if (!dir.daemons().empty()) return "";
+  return ", or, to forget the mesh here, remove " + dir.path().string();
+}
+
 }  // namespace
 
 std::string mesh_words(const std::string& name) {
@@ -78,9 +84,8 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
   if (client.error().code == ErrorCode::kDenied) {
     return Error{ErrorCode::kDenied, "mesh '" + name + "' does not take the key in " +
                                          dir.value().key_file() + " (" + client.error().what +
-                                         "); copy it from where the mesh was started, or, to "
-                                         "forget the mesh here, remove " +
-                                         dir.value().path().string()};
+                                         "); copy it from where the mesh was started" +
+                                         forgetting(dir.value())};
   }
   return Error{ErrorCode::kUnavailable, "no daemon of mesh '" + name + "' answers (" +
                                             client.error().what +

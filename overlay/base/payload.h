@@ -49,14 +49,6 @@ class Payload {
     PHX_CHECK(offset <= view_.size() && size <= view_.size() - offset);
     return Payload(owner_, view_.subspan(offset, size));
   }
-  /// Takes in what lies right behind it in the same memory. False, and no change, if `next` does
-  /// not.
-  [[nodiscard]] bool extend(const Payload& next) {
-    const bool is_of_one = !owner_.owner_before(next.owner_) && !next.owner_.owner_before(owner_);
-    if (!is_of_one || next.view_.data() != view_.data() + view_.size()) return false;
-    view_ = {view_.data(), view_.size() + next.view_.size()};
-    return true;
-  }
   /// Equal bytes, wherever they lie.
   friend bool operator==(const Payload& a, const Payload& b) {
     return a.size() == b.size() &&

@@ -11,51 +11,37 @@ namespace {
 /// before it is written to, then four times what has come. So an announcement costs nothing.
 constexpr std::size_t kRoomStep = std::size_t{256} << 20U;
 
-std::size_t bytes_of(const std::vector<Payload>& pieces) {
-  std::size_t bytes = 0;
-  for (const Payload& piece : pieces) bytes += piece.size();
-  return bytes;
-}
-
-std::shared_ptr<std::byte[]> room_for(std::size_t bytes, const PayloadRoom& make) {
-  std::shared_ptr<std::byte[]> room = make ? make(bytes) : nullptr;
-  return room ? room : std::make_shared_for_overwrite<std::byte[]>(bytes);
-}
-
 }  // namespace
 
-Payload Assembly::append(std::vector<Payload>& begun, const Payload& piece, std::uint64_t rest,
-                         const PayloadRoom& make) {
-  const std::size_t before = size_ == 0 ? bytes_of(begun) : size_;
-  const std::size_t size = before + piece.size();
+void Assembly::append(const Payload& piece, std::uint64_t more, const PayloadRoom& make) {
+  const std::size_t size = size_ + piece.size();
   if (size > capacity_) {
-    const std::size_t step = std::max(kRoomStep, 4 * size);
-    std::size_t more = std::min<std::uint64_t>(rest, step);
-    if (room_) more = std::max(more, size);  // what was announced was wrong
-    room_ = room_for(size + more, make);
+    std::uint64_t ahead = std::min<std::uint64_t>(more, std::max(kRoomStep, 4 * size));
+    if (room_) ahead = std::max<std::uint64_t>(ahead, size);  // what was announced was wrong
+    capacity_ = size + static_cast<std::size_t>(ahead);
+    room_ = make ? make(capacity_) : nullptr;
+    if (!room_) room_ = std::make_shared_for_overwrite<std::byte[]>(capacity_);
     size_ = 0;
-    capacity_ = size + more;
-    for (Payload& part : begun) part = copy(part);
+    for (const Payload& before : std::exchange(pieces_, {})) copy(before);
   }
-  return copy(piece);
+  copy(piece);
 }
 
-Payload Assembly::copy(const Payload& bytes) {
+/// REQUIRES that there is room.
+void Assembly::copy(const Payload& piece) {
   std::byte* const begin = room_.get() + size_;
-  if (!bytes.empty()) std::memcpy(begin, bytes.bytes().data(), bytes.size());
-  size_ += bytes.size();
-  return Payload(room_, {begin, bytes.size()});
+  if (!piece.empty()) std::memcpy(begin, piece.bytes().data(), piece.size());
+  size_ += piece.size();
+  pieces_.emplace_back(room_, std::span<const std::byte>(begin, piece.size()));
 }
 
 Payload joined(const std::vector<Payload>& pieces, const Payload& last, const PayloadRoom& make) {
-  if (pieces.empty()) return last;
-  Payload whole = pieces.front();
-  const auto takes = [&whole](const Payload& next) { return whole.extend(next); };
-  if (std::all_of(pieces.begin() + 1, pieces.end(), takes) && takes(last)) return whole;
-  std::vector<Payload> apart = pieces;
-  Assembly room;
-  static_cast<void>(room.append(apart, last, 0, make));
-  return room.whole();
+  std::uint64_t more = last.size();
+  for (const Payload& piece : pieces) more += piece.size();
+  Assembly all;
+  for (const Payload& piece : pieces) all.append(piece, more -= piece.size(), make);
+  all.append(last, 0, make);
+  return all.whole();
 }
 
 }  // namespace phx::runtime

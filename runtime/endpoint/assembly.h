@@ -15,27 +15,24 @@ namespace phx::runtime {
 /// Not thread-safe: one owner.
 class Assembly {
  public:
-  /// Copies `piece` behind `begun`, the pieces before it. These lie in the room from then on, so
-  /// they are brought there first if they came elsewhere, or if the room becomes too small. `rest`:
-  /// bytes that follow the piece, as announced. Returns the piece as it lies in the room.
-  Payload append(std::vector<Payload>& begun, const Payload& piece, std::uint64_t rest,
-                 const PayloadRoom& make);
-  [[nodiscard]] bool ends_with(const Payload& piece) const {
-    const std::byte* const end = room_.get() + size_;
-    return size_ > 0 && piece.bytes().data() + piece.size() == end;
-  }
-  /// What has been put together.
+  /// Copies `piece` behind those that are here. `more`: bytes that follow it, as announced; a wrong
+  /// announcement costs at most twice the copy.
+  void append(const Payload& piece, std::uint64_t more, const PayloadRoom& make);
+
+  /// As they lie here.
+  [[nodiscard]] const std::vector<Payload>& pieces() const { return pieces_; }
   [[nodiscard]] Payload whole() const { return Payload(room_, {room_.get(), size_}); }
 
  private:
-  Payload copy(const Payload& bytes);
+  void copy(const Payload& piece);
 
   std::shared_ptr<std::byte[]> room_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  std::vector<Payload> pieces_;
 };
 
-/// `pieces` and `last`, one behind the other: without a copy if they lie so.
+/// The pieces of a message one behind the other, by a copy.
 [[nodiscard]] Payload joined(const std::vector<Payload>& pieces, const Payload& last,
                              const PayloadRoom& make);
 

@@ -155,10 +155,11 @@ VnodeBundle Holdings::remove(VnodeId id) {
     bundle.mailbox.push_back(std::move(waiting.message));
   }
   remove_shared(id, bundle);
-  assemblies_.clear();  // perhaps it was the only one to go on with them
   vnodes_.erase(at);
   held_.erase(id);
   arriving_.erase(id);
+  std::erase_if(assemblies_,
+                [this](const auto& one) { return !is_begun(one.first.first, one.first.second); });
   reopen();
   return bundle;
 }
@@ -301,7 +302,13 @@ void Holdings::describe(const Slot& slot, const collectives::BroadcastPiece& las
 Payload Holdings::place(Slot& slot, Stream& stream, const PointToPoint& piece) {
   if (piece.rest == 0 && stream.begun.empty()) return piece.payload;
   Assembly& assembly = slot.second.assemblies[piece.from];
-  static_cast<void>(assembly.append(stream.begun, piece.payload, piece.rest, room_));
+  // What it began elsewhere is one payload.
+  if (assembly.pieces().empty()) {
+    for (const Payload& begun : stream.begun) {
+      assembly.append(begun, piece.payload.size() + piece.rest, room_);
+    }
+  }
+  assembly.append(piece.payload, piece.rest, room_);
   Payload whole = assembly.whole();
   if (piece.rest == 0) slot.second.assemblies.erase(piece.from);
   return whole;
@@ -472,6 +479,9 @@ void Holdings::check_invariants() const {
   PHX_CHECK(waiting == order_.size());
   PHX_CHECK(total == bytes_);
   PHX_CHECK(shared.bytes() == casts_.bytes());
+  for (const auto& [message, assembly] : assemblies_) {
+    PHX_CHECK(is_begun(message.first, message.second));
+  }
 }
 
 }  // namespace phx::runtime

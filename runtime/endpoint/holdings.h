@@ -96,11 +96,6 @@ class Holdings {
     std::uint64_t arrival;
     Message message;
   };
-  /// A broadcast that is put together for all vnodes here whose next piece is this one.
-  struct CastAssembly {
-    Assembly assembly;
-    std::uint64_t next = 0;
-  };
   struct Vnode {
     VnodeBundle bundle;           ///< Without what the next member stands for, and what others own.
     std::deque<Waiting> mailbox;  ///< Ascending arrivals.
@@ -117,6 +112,7 @@ class Holdings {
                        Outcome& outcome);
   [[nodiscard]] Payload place(Slot& slot, Stream& stream, const PointToPoint& piece);
   [[nodiscard]] Payload place(Stream& stream, const collectives::BroadcastPiece& piece);
+  [[nodiscard]] bool is_begun(VnodeId root, std::uint64_t first) const;
   void charge(Slot& slot, std::size_t bytes);
   void reopen();
   [[nodiscard]] Stream& stream(Slot& slot, VnodeId from);
@@ -141,9 +137,8 @@ class Holdings {
   VnodeSet arriving_;
   ArrivalOrder order_;  ///< Of what waits in mailboxes of `held_`.
   std::uint64_t arrivals_ = 0;
-  std::map<VnodeId, CastAssembly> assemblies_;  ///< By root.
-  /// Pieces of the current delivery, by root and number, as all vnodes share them: place().
-  std::map<std::pair<VnodeId, std::uint64_t>, Payload> placed_;
+  /// Long broadcasts that vnodes here have begun to receive, by root and first piece.
+  std::map<std::pair<VnodeId, std::uint64_t>, Assembly> assemblies_;
   Counters counters_;
 };
 

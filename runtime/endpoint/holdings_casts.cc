@@ -8,9 +8,15 @@
 namespace phx::runtime {
 namespace {
 
-/// The largest number of so many bits.
-constexpr std::uint64_t most_of(std::uint8_t bits) {
-  return bits == 0 ? 0 : ~std::uint64_t{0} >> (64U - std::min<unsigned>(bits, 64));
+/// About so many bytes of the same broadcast follow. Only how many bits their number has is known:
+/// where it is a power of two with this piece, as most are, that is exact. A longer one gets a
+/// piece more, since to outgrow the room would be to copy much.
+std::uint64_t bytes_behind(const collectives::BroadcastPiece& piece) {
+  constexpr std::uint8_t kLongBits = 22;
+  const std::uint8_t bits = std::min<std::uint8_t>(piece.rest_bits, 63);
+  if (bits == 0) return 0;
+  const std::uint64_t most = std::uint64_t{1} << bits;
+  return bits < kLongBits && most > piece.payload.size() ? most - piece.payload.size() : most;
 }
 
 }  // namespace
@@ -48,32 +54,51 @@ void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
     // that nothing need be kept for it any more.
     if (is_behind && (is_first || stream.next >= farthest)) casts_.announce(piece.root);
   }
-  placed_.clear();
+  std::erase_if(assemblies_, [&](const auto& one) {
+    return one.first.first == piece.root && !is_begun(piece.root, one.first.second);
+  });
 }
 
-/// The piece where it was put; the whole message if it is the last one. Vnodes that are not at the
-/// same piece as the others here keep theirs as they come, and put them together in the end.
+/// A vnode here has begun to receive the broadcast that has this first piece.
+bool Holdings::is_begun(VnodeId root, std::uint64_t first) const {
+  return std::any_of(vnodes_.begin(), vnodes_.end(), [&](const auto& one) {
+    const auto& streams = one.second.bundle.from_roots.active();
+    const auto at = streams.find(root);
+    return at != streams.end() && !at->second.begun.empty() &&
+           at->second.next - at->second.begun.size() == first;
+  });
+}
+
+/// The piece as it lies in the room of its broadcast, where all vnodes here have theirs; or the
+/// whole, if it is the last one. Who comes with pieces from elsewhere changes them for those there.
 Payload Holdings::place(Stream& stream, const collectives::BroadcastPiece& piece) {
-  const VnodeId root = piece.root;
+  std::vector<Payload>& begun = stream.begun;
   const bool is_last = piece.rest_bits == 0;
-  if (is_last && stream.begun.empty()) return piece.payload;
-  Payload& placed = placed_[{root, piece.number}];
-  if (!placed.empty()) return placed;
-  placed = piece.payload;
-  CastAssembly& all = assemblies_[root];
-  const bool goes_on = !stream.begun.empty() && all.assembly.ends_with(stream.begun.back());
-  const bool is_behind = !goes_on && all.next > 0 && piece.number <= all.next;
-  if (!is_behind && !goes_on) all = {};
-  if (!is_behind) {
-    const std::uint64_t rest = most_of(piece.rest_bits);
-    placed = all.assembly.append(stream.begun, piece.payload, rest, room_);
-    all.next = piece.number + 1;
+  if (is_last && begun.empty()) return piece.payload;
+  const std::size_t count = begun.size();
+  Assembly& all = assemblies_[{piece.root, piece.number - count}];
+  const std::uint64_t rest = bytes_behind(piece);
+  std::uint64_t ahead = piece.payload.size() + rest;
+  for (std::size_t i = all.pieces().size(); i < count; ++i) ahead += begun[i].size();
+  for (std::size_t i = all.pieces().size(); i < count; ++i) {
+    ahead -= begun[i].size();
+    all.append(begun[i], ahead, room_);
   }
-  if (is_last) {
-    placed = joined(stream.begun, placed, room_);
-    if (!is_behind) assemblies_.erase(root);
+  if (all.pieces().size() == count) all.append(piece.payload, rest, room_);
+  const std::vector<Payload>& there = all.pieces();
+  const auto differs = [](const Payload& one, const Payload& other) {
+    return one.bytes().data() != other.bytes().data() && one.size() == other.size();
+  };
+  if (count > 0 && differs(begun.back(), there[count - 1])) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (differs(begun[i], there[i])) begun[i] = there[i];
+    }
   }
-  return placed;
+  // Another size than another one had: a peer's fault.
+  const bool is_same = there[count].size() == piece.payload.size();
+  if (!is_last) return is_same ? there[count] : piece.payload;
+  if (is_same && there.size() == count + 1) return all.whole();
+  return joined(begun, piece.payload, room_);
 }
 
 void Holdings::answer(const VnodeSet& here, const collectives::BroadcastPiece& question) {

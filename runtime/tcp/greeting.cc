@@ -201,8 +201,11 @@ struct Attempts {
     }
     ++failures;
     all_refused = all_refused && one.failure.refused;
-    // The one failure that says that a mesh lives.
-    if (outcome.failure.error.code == ErrorCode::kBadVersion) return;
+    // What says that a mesh lives is kept.
+    const auto tells = [](const Error& error) {
+      return error.code == ErrorCode::kBadVersion ? 2 : error.code == ErrorCode::kDenied ? 1 : 0;
+    };
+    if (tells(outcome.failure.error) > tells(one.failure.error)) return;
     outcome.failure = std::move(one.failure);
   }
 };

@@ -88,6 +88,25 @@ TEST_CASE("what refers to the memory of this process is no value") {
   CHECK(Stateful<Board, Reader>);
 }
 
+TEST_CASE("elements are read wherever they lie") {
+  struct alignas(64) Row {
+    double cells[8] = {};
+    bool operator==(const Row&) const = default;
+  };
+  const std::vector<double> numbers{1.5, -2.5, 3.25};
+  const std::vector<Row> rows{{{1, 2}}, {{3, 4}}};
+  for (std::size_t offset = 0; offset < 9; ++offset) {
+    CAPTURE(offset);
+    const auto shifted = [&](const Payload& value) {
+      Bytes bytes(offset);
+      bytes.insert(bytes.end(), value.bytes().begin(), value.bytes().end());
+      return Payload(std::move(bytes)).slice(offset, value.size());
+    };
+    CHECK(decode<std::vector<double>>(shifted(encode(numbers))) == numbers);
+    CHECK(decode<std::vector<Row>>(shifted(encode(rows))) == rows);
+  }
+}
+
 TEST_CASE("a payload is passed on without a copy") {
   const Payload payload = Payload::copy_of("bytes");
 

@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "overlay/base/rng.h"
-#include "runtime/endpoint/endpoint.h"
+#include "runtime/endpoint/holdings.h"
 #include "tests/support/seeds.h"
 
 namespace phx::runtime::assembly_test {
@@ -22,138 +23,220 @@ namespace {
 using collectives::BroadcastPiece;
 using collectives::Purpose;
 
-constexpr VnodeId v0{0}, v1{1}, v2{2}, v3{3};
-const VnodeSet kMine = VnodeSet::range(v1, v3);
+constexpr VnodeId v0{0}, v1{1}, v2{2}, v3{3}, v9{9};
+const VnodeSet kAll = VnodeSet::range(v1, v3);
+const std::string kText = "abcdefgh";
 
-/// A process with three vnodes that hear broadcasts of v0, in pieces of two characters.
-struct Listener {
-  Listener()
-      : endpoint({.room = [this](std::size_t bytes) {
-          rooms.push_back(bytes);
-          return std::make_shared<std::byte[]>(bytes);
-        }}) {
-    endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, ""});
-    AppGrant grant;
-    for (const VnodeId v : kMine.ids()) grant.parcels.push_back({v, 1, {}});
-    endpoint.on_message(std::move(grant));
-    static_cast<void>(endpoint.begin_safe_point(endpoint.due()));
-    endpoint.finish_safe_point({});
-  }
-  ~Listener() { endpoint.check_invariants(); }
+Payload text(std::string_view characters) {
+  return Payload::copy_of(characters);
+}
 
-  /// Piece `number` of broadcasts of this text, one behind the other. Its memory is lent: only as
-  /// long as somebody keeps it.
-  std::weak_ptr<const std::string> deliver(const VnodeSet& to, std::uint64_t number,
-                                           const std::string& text) {
-    const std::size_t pieces = (text.size() + 1) / 2;
-    const std::size_t begin = 2 * static_cast<std::size_t>(number % pieces);
-    const auto lent = std::make_shared<const std::string>(text.substr(begin, 2));
-    const std::size_t rest = text.size() - begin - lent->size();
-    const Payload payload(lent, std::as_bytes(std::span(*lent)));
-    const auto bits = static_cast<std::uint8_t>(std::bit_width(rest));
-    const BroadcastPiece piece{v0, number, 0, Purpose::kApplication, bits, payload};
-    endpoint.on_message(AppDeliver{++delivered, BroadcastDelivery{to, piece}});
-    return lent;
+std::uint8_t bits(std::uint64_t rest) {
+  return static_cast<std::uint8_t>(std::bit_width(rest));
+}
+
+/// Processes that hear broadcasts, of equal texts in pieces of two characters each.
+struct Listeners {
+  explicit Listeners(std::size_t processes) {
+    for (std::size_t i = 0; i < processes; ++i) {
+      here.push_back(std::make_unique<Holdings>(InflowOptions{}, [this](std::size_t size) {
+        sizes.push_back(size);
+        const auto room = std::make_shared<std::byte[]>(size);
+        rooms.emplace_back(room);
+        return room;
+      }));
+    }
+    for (const VnodeId v : kAll.ids()) put(0, {v, 1, {}});
   }
-  std::vector<Payload> taken(VnodeId at) {
+
+  void put(std::size_t at, VnodeParcel parcel) {
+    holder[parcel.vnode] = at;
+    here[at]->add(std::move(parcel));
+    here[at]->install();
+  }
+  void move(VnodeId v, std::size_t to) {
+    put(to, {v, 1, here[holder[v]]->remove(v)});
+    check();
+  }
+  void check() const {
+    for (const auto& one : here) one->check_invariants();
+  }
+  void deliver(const VnodeSet& to, const BroadcastPiece& piece) {
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      VnodeSet held;
+      for (const VnodeId v : to.ids()) {
+        if (holder[v] == i) held.insert(v);
+      }
+      Holdings::Outcome outcome;
+      if (!held.empty()) here[i]->deliver(BroadcastDelivery{held, piece}, outcome);
+    }
+  }
+  /// Piece `number` of the broadcasts of `root`. Its memory is lent: whether somebody keeps it.
+  bool is_kept(const VnodeSet& to, std::uint64_t number, VnodeId root = v0, std::uint8_t lie = 0) {
+    const std::size_t begin = 2 * static_cast<std::size_t>(number % 4);
+    const auto lent = std::make_shared<const std::string>(kText.substr(begin, 2));
+    const std::size_t rest = kText.size() - begin - 2;
+    const auto rest_bits = rest > 0 && lie > 0 ? lie : bits(rest);
+    const std::weak_ptr<const std::string> kept = lent;
+    deliver(to, {root, number, 0, Purpose::kApplication, rest_bits,
+                 Payload(lent, std::as_bytes(std::span(*lent)))});
+    const bool others = lent.use_count() > 1;
+    return others;
+  }
+  std::vector<Payload> taken(VnodeId v) {
     std::vector<Payload> all;
-    while (auto one = endpoint.take({.at = at})) all.push_back(one->second.payload);
+    const Selector wanted{.at = v, .kind = Message::Kind::kBroadcast};
+    while (auto one = here[holder[v]]->take(wanted)) all.push_back(one->second.payload);
     return all;
   }
+  [[nodiscard]] bool has_rooms() const {
+    return std::any_of(rooms.begin(), rooms.end(),
+                       [](const auto& room) { return !room.expired(); });
+  }
 
-  std::vector<std::size_t> rooms;
-  Endpoint endpoint;
-  std::uint64_t delivered = 0;
+  std::vector<std::size_t> sizes;  ///< Of the rooms that were made.
+  std::vector<std::weak_ptr<std::byte[]>> rooms;
+  std::vector<std::unique_ptr<Holdings>> here;
+  std::map<VnodeId, std::size_t> holder;
 };
 
 TEST_SUITE_BEGIN("runtime/assembly");
 
-TEST_CASE("what lies right behind in the same memory extends a payload, and nothing else does") {
-  const Payload whole = Payload::copy_of(std::string_view("abcdef"));
-  Payload part = whole.slice(0, 2);
-
-  CHECK_FALSE(part.extend(whole.slice(3, 1)));
-  CHECK_FALSE(part.extend(Payload::copy_of(std::string_view("cd"))));
-  CHECK(part.text() == "ab");
-  CHECK(part.extend(whole.slice(2, 3)));
-  CHECK(part.text() == "abcde");
-}
-
-TEST_CASE("pieces that do not lie one behind the other are joined by a copy") {
-  const std::vector<Payload> apart{Payload::copy_of(std::string_view("ab")), Payload(),
-                                   Payload::copy_of(std::string_view("cd"))};
-
-  CHECK(joined(apart, Payload::copy_of(std::string_view("e")), {}).text() == "abcde");
-  CHECK(joined({}, apart[0], {}).bytes().data() == apart[0].bytes().data());
+TEST_CASE("pieces are joined in their order") {
+  CHECK(joined({text("ab"), Payload(), text("cd")}, text("e"), {}).text() == "abcde");
+  CHECK(joined({}, text("e"), {}).text() == "e");
   CHECK(joined({Payload()}, Payload(), {}).empty());
 }
 
-TEST_CASE("a long broadcast is put together in one room, once for all vnodes of a process") {
-  Listener here;
-
-  for (std::uint64_t n = 0; n < 3; ++n) {
-    // It is copied at once, once: what was lent is free again.
-    CHECK(here.deliver(kMine, n, "abcde").expired());
+TEST_CASE("an assembly that is outgrown keeps what it has") {
+  Assembly all;
+  std::string expected;
+  for (const std::string part : {"a", "bcd", "", "efghi", "j"}) {
+    all.append(text(part), 1, {});
+    expected += part;
+    CHECK(all.whole().text() == expected);
   }
-
-  CHECK(here.rooms == std::vector<std::size_t>{5});
-  const auto first = here.taken(v1);
-  const auto last = here.taken(v3);
-  REQUIRE(first.size() == 1);
-  REQUIRE(last.size() == 1);
-  CHECK(first[0].text() == "abcde");
-  CHECK(last[0].bytes().data() == first[0].bytes().data());
+  CHECK(all.pieces()[3].text() == "efghi");
+  CHECK(all.pieces()[3].bytes().data() == all.whole().bytes().data() + 4);
 }
 
-TEST_CASE("a vnode that is behind the others here does not take their room") {
-  Listener here;
-  const std::string text = "abcdefgh";  // 6 follow the first piece: 3 bits, so 7 at most
-  here.deliver({v1, v2}, 0, text);
-  here.deliver({v1, v2}, 1, text);
-  here.deliver({v3}, 0, text);
+TEST_CASE("a long broadcast is put together in one room, once for all vnodes of a process") {
+  Listeners all(1);
 
-  CHECK(here.deliver({v1, v2}, 2, text).expired());
-  for (std::uint64_t n = 1; n < 4; ++n) here.deliver({v3}, n, text);
-  CHECK(here.deliver({v1, v2}, 3, text).expired());
+  // It is copied at once: what was lent is free again.
+  for (std::uint64_t n = 0; n < 4; ++n) CHECK_FALSE(all.is_kept(kAll, n));
 
-  CHECK(here.rooms == std::vector<std::size_t>{9, 8});
-  for (const VnodeId v : kMine.ids()) {
-    const auto taken = here.taken(v);
-    REQUIRE(taken.size() == 1);
-    CHECK(taken[0].text() == text);
+  CHECK(all.sizes == std::vector<std::size_t>{8});
+  {
+    const auto first = all.taken(v1);
+    const auto last = all.taken(v3);
+    REQUIRE(first.size() == 1);
+    REQUIRE(last.size() == 1);
+    CHECK(first[0].text() == kText);
+    CHECK(last[0].bytes().data() == first[0].bytes().data());
+    static_cast<void>(all.taken(v2));
   }
+  CHECK_FALSE(all.has_rooms());
+}
+
+TEST_CASE("a vnode that is behind the others of its process takes their room all the same") {
+  for (const VnodeId behind : {v1, v3}) {
+    Listeners all(1);
+    const VnodeSet ahead = kAll.minus(VnodeSet{behind});
+    CHECK_FALSE(all.is_kept(ahead, 0));
+    CHECK_FALSE(all.is_kept(ahead, 1));
+    CHECK_FALSE(all.is_kept({behind}, 0));
+    CHECK_FALSE(all.is_kept(ahead, 2));
+    for (std::uint64_t n = 1; n < 3; ++n) CHECK_FALSE(all.is_kept({behind}, n));
+    CHECK_FALSE(all.is_kept(kAll, 3));
+
+    CHECK(all.sizes == std::vector<std::size_t>{8});
+    for (const VnodeId v : kAll.ids()) CHECK(all.taken(v).size() == 1);
+    CHECK_FALSE(all.has_rooms());
+  }
+}
+
+TEST_CASE("a vnode that comes with pieces from elsewhere has them in the room that is there") {
+  Listeners all(2);
+  all.move(v3, 1);
+  for (std::uint64_t n = 0; n < 2; ++n) CHECK_FALSE(all.is_kept(kAll, n));
+  all.move(v3, 0);
+  for (std::uint64_t n = 2; n < 4; ++n) CHECK_FALSE(all.is_kept(kAll, n));
+
+  CHECK(all.sizes == std::vector<std::size_t>{8, 8});
+  const auto stayed = all.taken(v1);
+  const auto came = all.taken(v3);
+  REQUIRE(came.size() == 1);
+  CHECK(came[0].bytes().data() == stayed[0].bytes().data());
+}
+
+TEST_CASE("the room of a broadcast goes with the last vnode that has begun it") {
+  Listeners all(2);
+  CHECK_FALSE(all.is_kept({v1, v2}, 0));
+  all.move(v1, 1);
+  CHECK(all.has_rooms());
+  CHECK_FALSE(all.is_kept({v1, v2}, 1));
+  CHECK(all.sizes.size() == 2);  // each process has its own
+}
+
+TEST_CASE("pieces that differ in length from one vnode to another do no harm") {
+  Listeners all(1);
+  const auto piece = [&](std::uint64_t number, std::size_t size, std::uint8_t rest_bits) {
+    return BroadcastPiece{v0, number, 0, Purpose::kApplication, rest_bits, Payload(Bytes(size))};
+  };
+  all.deliver({v1}, piece(0, 1, 1));
+  all.deliver({v2}, piece(0, 65'536, 1));
+  all.deliver({v1, v2}, piece(1, 1, 1));
+  all.deliver({v2}, piece(2, 1, 64));
+  all.deliver({v1, v2}, piece(2, 70'000, 63));
+  all.deliver({v1, v2, v3}, piece(3, 1, 0));
+
+  const auto first = all.taken(v1);
+  const auto second = all.taken(v2);
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].size() >= 3);
+  REQUIRE(second.size() == 1);
+  CHECK(second[0].size() >= 3);
 }
 
 TEST_CASE("whatever comes to whom in which order, each vnode has each broadcast whole") {
-  const std::string text = "abcdefghijk";
-  constexpr std::uint64_t kPieces = 3 * 6;
+  constexpr std::uint64_t kPieces = 3 * 4;
+  struct Missing {
+    VnodeId vnode;
+    VnodeId root;
+    std::uint64_t number;
+  };
   for (std::uint64_t seed = 0; seed < support::seeds(400); ++seed) {
     CAPTURE(seed);
     Rng rng(seed);
-    Listener here;
-    std::vector<std::pair<VnodeId, std::uint64_t>> missing;
-    for (const VnodeId v : kMine.ids()) {
-      for (std::uint64_t n = 0; n < kPieces; ++n) missing.emplace_back(v, n);
+    Listeners all(2);
+    std::vector<Missing> missing;
+    for (std::uint64_t n = 0; n < kPieces; ++n) {
+      for (const VnodeId root : {v0, v9}) {
+        for (const VnodeId v : kAll.ids()) missing.push_back({v, root, n});
+      }
     }
     while (!missing.empty()) {
       // One of the next ones as a rule, so that rooms are in use, at times for several vnodes.
-      const auto at = static_cast<std::ptrdiff_t>(rng.below(
-          std::min<std::uint64_t>(missing.size(), rng.below(4) == 0 ? missing.size() : 2)));
-      const auto [v, n] = missing[static_cast<std::size_t>(at)];
-      VnodeSet to{v};
-      if (rng.below(2) == 0) to = kMine;
-      here.deliver(to, n, text);
-      std::erase_if(missing, [&, n = n](const auto& one) {
-        return one.second == n && to.contains(one.first);
+      const std::uint64_t near = rng.below(4) == 0 ? missing.size() : 8;
+      const auto [v, root, n] = missing[static_cast<std::size_t>(
+          rng.below(std::min<std::uint64_t>(missing.size(), near)))];
+      const VnodeSet to = rng.below(2) == 0 ? kAll : VnodeSet{v};
+      const std::uint8_t lie = rng.below(8) == 0 ? static_cast<std::uint8_t>(rng.below(65)) : 0;
+      static_cast<void>(all.is_kept(to, n, root, lie));
+      std::erase_if(missing, [&, root = root, n = n](const Missing& one) {
+        return one.number == n && one.root == root && to.contains(one.vnode);
       });
-      here.endpoint.check_invariants();
+      all.check();
+      if (rng.below(6) == 0) all.move(VnodeId{1 + rng.below(3)}, rng.below(2));
     }
-    for (const VnodeId v : kMine.ids()) {
-      const auto taken = here.taken(v);
-      REQUIRE(taken.size() == 3);
+    for (const VnodeId v : kAll.ids()) {
+      const auto taken = all.taken(v);
+      REQUIRE(taken.size() == 6);
       CHECK(std::all_of(taken.begin(), taken.end(),
-                        [&](const Payload& one) { return one.text() == text; }));
+                        [&](const Payload& one) { return one.text() == kText; }));
     }
+    CHECK_FALSE(all.has_rooms());
   }
 }
 

@@ -39,7 +39,7 @@ struct Harness {
       collectives::BroadcastPiece part;
       part.root = kSource;
       part.number = next++;
-      part.rest_bits = static_cast<std::uint8_t>(more);
+      part.rest_bits = static_cast<std::uint8_t>(std::bit_width(more * std::uint64_t{kPiece}));
       part.payload = std::move(bytes);
       endpoint.on_message(AppDeliver{++delivered, BroadcastDelivery{VnodeSet{kMine}, part}});
     } else {

@@ -210,6 +210,22 @@ TEST_CASE("a vnode id beyond the limit is refused, and the error names the field
   CHECK(decoded.error().what.find("PointToPoint.to") != std::string::npos);
 }
 
+TEST_CASE("a number of more than 64 bits is refused where a broadcast says what follows") {
+  for (const std::uint8_t bits : {64, 65}) {
+    Encoder encoder;
+    Decoder decoder;
+    runtime::BroadcastDelivery delivery;
+    delivery.piece.rest_bits = bits;
+
+    const Encoded encoded =
+        encoder.encode(runtime::ToApplication{runtime::AppDeliver{1, delivery}});
+    const auto decoded = decoder.to_application(header_of(encoded), {});
+
+    CHECK(decoded.ok() == (bits == 64));
+    if (!decoded.ok()) CHECK(decoded.error().what.find("rest_bits") != std::string::npos);
+  }
+}
+
 namespace {
 
 /// Whether a vnode that moves with this in its stream from v1 is taken, and from broadcasts of v1.
