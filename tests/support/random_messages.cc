@@ -506,6 +506,7 @@ ProcessorStatus RandomMessages::status() {
                      .waiting = text(),
                      .process_waits = text(),
                      .is_held_up = flip(),
+                     .ends_because = text(),
                      .figures = {.messages = number(),
                                  .bytes = number(),
                                  .moves = number(),

@@ -211,7 +211,7 @@ TEST_CASE("a vnode id beyond the limit is refused, and the error names the field
 }
 
 TEST_CASE("a number of more than 64 bits is refused where a broadcast says what follows") {
-  for (const std::uint8_t bits : {64, 65}) {
+  for (const std::uint8_t bits : {std::uint8_t{64}, std::uint8_t{65}}) {
     Encoder encoder;
     Decoder decoder;
     runtime::BroadcastDelivery delivery;
