@@ -10,10 +10,7 @@ namespace phx {
 namespace {
 
 constexpr std::size_t rounded(std::size_t size) {
-  if (size < SpareMemory::kLargePage) {
-    const std::size_t step = std::bit_floor(size) / 4;  // a fifth is lost at most
-    return (size + step - 1) / step * step;
-  }
+  if (size < SpareMemory::kLargePage) return std::bit_ceil(size);
   return (size + SpareMemory::kLargePage - 1) / SpareMemory::kLargePage * SpareMemory::kLargePage;
 }
 
