@@ -83,8 +83,7 @@ class Sweep {
     if (waits) sleep_until(begin);
     bool gets = true;
     if (!is_reduced) {
-      const auto got = job_.broadcast(
-          root, [&]() -> const auto& { return block; });
+      const auto got = job_.broadcast(root, [&] { return block; });
       check(got.size() == bytes && (got.empty() || got.bytes().back() == std::byte{7}));
     } else {
       const auto sum = [&](const auto& values) {

@@ -35,13 +35,4 @@ void Assembly::copy(const Payload& piece) {
   pieces_.emplace_back(room_, std::span<const std::byte>(begin, piece.size()));
 }
 
-Payload joined(const std::vector<Payload>& pieces, const Payload& last, const PayloadRoom& make) {
-  std::uint64_t more = last.size();
-  for (const Payload& piece : pieces) more += piece.size();
-  Assembly all;
-  for (const Payload& piece : pieces) all.append(piece, more -= piece.size(), make);
-  all.append(last, 0, make);
-  return all.whole();
-}
-
 }  // namespace phx::runtime

@@ -32,8 +32,4 @@ class Assembly {
   std::vector<Payload> pieces_;
 };
 
-/// The pieces of a message one behind the other, by a copy.
-[[nodiscard]] Payload joined(const std::vector<Payload>& pieces, const Payload& last,
-                             const PayloadRoom& make);
-
 }  // namespace phx::runtime

@@ -85,20 +85,12 @@ Payload Holdings::place(Stream& stream, const collectives::BroadcastPiece& piece
     all.append(begun[i], ahead, room_);
   }
   if (all.pieces().size() == count) all.append(piece.payload, rest, room_);
+  // If a peer gave another vnode a piece of another length, that one holds for all here.
   const std::vector<Payload>& there = all.pieces();
-  const auto differs = [](const Payload& one, const Payload& other) {
-    return one.bytes().data() != other.bytes().data() && one.size() == other.size();
-  };
-  if (count > 0 && differs(begun.back(), there[count - 1])) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (differs(begun[i], there[i])) begun[i] = there[i];
-    }
+  if (count > 0 && begun.back().bytes().data() != there[count - 1].bytes().data()) {
+    std::copy_n(there.begin(), count, begun.begin());
   }
-  // Another size than another one had: a peer's fault.
-  const bool is_same = there[count].size() == piece.payload.size();
-  if (!is_last) return is_same ? there[count] : piece.payload;
-  if (is_same && there.size() == count + 1) return all.whole();
-  return joined(begun, piece.payload, room_);
+  return is_last ? all.whole() : there[count];
 }
 
 void Holdings::answer(const VnodeSet& here, const collectives::BroadcastPiece& question) {

@@ -103,9 +103,14 @@ struct Listeners {
 TEST_SUITE_BEGIN("runtime/assembly");
 
 TEST_CASE("pieces are joined in their order") {
-  CHECK(joined({text("ab"), Payload(), text("cd")}, text("e"), {}).text() == "abcde");
-  CHECK(joined({}, text("e"), {}).text() == "e");
-  CHECK(joined({Payload()}, Payload(), {}).empty());
+  const auto joined = [](const std::vector<Payload>& pieces) {
+    Assembly all;
+    for (const Payload& piece : pieces) all.append(piece, 0, {});
+    return all.whole();
+  };
+  CHECK(joined({text("ab"), Payload(), text("cd"), text("e")}).text() == "abcde");
+  CHECK(joined({text("e")}).text() == "e");
+  CHECK(joined({Payload(), Payload()}).empty());
 }
 
 TEST_CASE("an assembly that is outgrown keeps what it has") {
