@@ -157,8 +157,7 @@ void MeshDir::remove_dead() const {
 }
 
 void MeshDir::remove() const {
-  std::error_code failure;
-  fs::remove_all(path_, failure);
+  tcp::remove_folder(path_);
 }
 
 }  // namespace phx::app

@@ -42,9 +42,9 @@ void keep_logs(const fs::path& mesh, bool is_whole) {
   const auto logs = logs_in(mesh);
   if (logs.empty() || mesh.filename().string().starts_with("run-")) return;
   const fs::path kept = kept_logs_of(mesh);
-  std::error_code failure;
-  if (is_whole) fs::remove_all(kept, failure);
+  if (is_whole) remove_folder(kept);
   if (!make_private(kept.parent_path()).ok() || !make_private(kept).ok()) return;
+  std::error_code failure;
   for (const fs::path& log : logs) fs::rename(log, kept / log.filename(), failure);
   remove_oldest(kept);
 }

@@ -135,6 +135,18 @@ Status lock_for_life(const Descriptor& file) {
   return Error{ErrorCode::kDenied, std::string("cannot be locked: ") + std::strerror(errno)};
 }
 
+void remove_folder(const std::string& path) {
+  // Each failure of these two kinds is a file that another process took away, or made.
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    std::error_code failure;
+    fs::remove_all(path, failure);
+    const bool has_changed = failure == std::errc::no_such_file_or_directory ||
+                             failure == std::errc::directory_not_empty;
+    if (!has_changed) return;
+  }
+}
+
 std::optional<pid_t> holder_of(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   return file.is_open() ? holder_of(file) : std::nullopt;

@@ -22,6 +22,10 @@ namespace phx::tcp {
 /// The same, and makes it, and those above, if it is missing.
 [[nodiscard]] Status make_private(const std::string& path);
 
+/// Removes a folder with all that is in it, also while processes that end take away their own
+/// files.
+void remove_folder(const std::string& path);
+
 /// Holds a file locked as long as it is open and this process lives. kDenied: it cannot be.
 [[nodiscard]] Status lock_for_life(const Descriptor& file);
 /// The process of this machine that has locked the file at `path` for its life, as the system says.

@@ -3,7 +3,8 @@
 ///   travel run|next HOPS   every vnode's token makes so many hops; a handler, or a loop
 ///   travel take            two processes, of which one hands its vnode over to the other by hand
 ///   travel say FILE        writes a line, and waits until the file is there
-///   travel lag FILE        who holds v0 waits until the file is there, the others for it
+///   travel lag FILE        each writes a line; who holds v0 waits until the file is there, the
+///                          others for it
 ///   travel odds            who holds v0 is in a barrier, the others in a broadcast: for ever
 ///   travel leave           who holds v0 ends well, while the others wait for it
 ///   travel abort           ends the job with code 5
@@ -227,6 +228,8 @@ void odds(phx::Session& job) {
 
 void lag(phx::Session& job, const char* file) {
   if (!job.safe_point()) return;
+  std::printf("begun\n");
+  std::fflush(stdout);
   job.send(job.held().front(), 0, std::uint64_t{7});
   const phx::Vnode last = job.vnodes() - 1;
   if (job.holds(0)) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "tests/tcp/folder.h"
 
@@ -125,6 +126,25 @@ TEST_CASE("the process that has locked a file is found, and no other one gets a 
   holder.process = 0;
   CHECK(!holder_of(path));
   signal_holder_of(path, SIGKILL);  // nobody
+}
+
+TEST_CASE("a folder goes as a whole while others remove their files from it") {
+  constexpr int kRounds = 50;
+  constexpr int kFiles = 40;  // of which each may be missed once
+  const test::Folder folder;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::filesystem::path mesh = folder / "mesh";
+    std::filesystem::create_directories(mesh / "inner");
+    for (int i = 0; i < kFiles; ++i) std::ofstream(mesh / std::to_string(i)) << "{}";
+    std::thread other([&] {
+      std::error_code failure;
+      for (int i = 0; i < kFiles; ++i) std::filesystem::remove(mesh / std::to_string(i), failure);
+    });
+    remove_folder(mesh);
+    other.join();
+    REQUIRE(!std::filesystem::exists(mesh));
+  }
+  remove_folder(folder / "none");
 }
 
 TEST_CASE("a lock ends with its process, and this machine has a name") {
