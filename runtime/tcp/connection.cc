@@ -17,8 +17,8 @@
 namespace phx::tcp {
 namespace {
 
-/// Full reads in a row before others get their turn, and bytes written in a row.
-constexpr int kReadsInARow = 4;
+/// Written in a row before others get their turn. One read is a turn: messages of other
+/// connections, which may be short, wait behind it.
 constexpr std::size_t kBytesInARow = std::size_t{4} << 20U;
 constexpr std::size_t kLongBytes = std::size_t{32} << 10U;
 constexpr std::size_t kBeginningBytes = 4096;
@@ -173,8 +173,7 @@ void Connection::on_readable() {
   if (state_ != State::kOpen) return discard();
   if (reads_ring()) return on_socket_end();
   if (paused_) return;
-  int reads = 1;
-  while (read_once() && reads < kReadsInARow) ++reads;
+  read_once();
   reads_ring() ? read_ring() : end_reading();
 }
 
@@ -242,7 +241,7 @@ void Connection::on_socket_end() {
   read_ring();
 }
 
-bool Connection::read_once() {
+void Connection::read_once() {
   const std::span<std::byte> direct = reader_.space();
   // Behind a long payload only the beginning of the next frame is read along, because its payload
   // should go to its place directly, too.
@@ -253,12 +252,11 @@ bool Connection::read_once() {
   if (count <= 0) {
     const int error = count == 0 ? 0 : errno;
     if (count == 0 || !(would_block(error) || error == EINTR)) become_closed(lost(error));
-    return false;
+    return;
   }
   const auto size = static_cast<std::size_t>(count);
   const Status taken = take(size, direct.size());
   if (!taken.ok()) become_closed(taken.error());
-  return state_ == State::kOpen && !paused_ && !reads_ring() && size == direct.size() + along;
 }
 
 Status Connection::take(std::size_t size, std::size_t direct) {
@@ -304,10 +302,7 @@ Status Connection::on_reference(const Payload& reference) {
 
 void Connection::discard() {
   if (reads_ring()) rings_->discard();
-  ssize_t size = 1;
-  for (int reads = 0; size > 0 && reads < kReadsInARow; ++reads) {
-    size = ::read(socket_.get(), shared_.data(), shared_.size());
-  }
+  const ssize_t size = ::read(socket_.get(), shared_.data(), shared_.size());
   const int error = size == 0 ? 0 : errno;
   if (size > 0 || (size < 0 && (would_block(error) || error == EINTR))) return;
   // The peer has closed its end too, so nothing can be lost any more.

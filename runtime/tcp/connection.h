@@ -97,7 +97,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void watch();
   void on_ready(Loop::Ready ready);
   void on_readable();
-  [[nodiscard]] bool read_once();  ///< False: stop reading for now.
+  void read_once();
   [[nodiscard]] Status take(std::size_t size, std::size_t direct);
   [[nodiscard]] Status consume(std::span<const std::byte> bytes, bool is_from_ring);
   [[nodiscard]] bool reads_ring() const { return rings_ && rings_->is_reading(); }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <asio/local/connect_pair.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/write.hpp>
@@ -56,7 +57,12 @@ struct End {
               if (refuses) return Error{ErrorCode::kBadInput, "refused"};
               return success();
             },
-            .on_batch_end = [this] { ++batches; },
+            .on_batch_end =
+                [this] {
+                  ++batches;
+                  longest_batch = std::max(longest_batch, received.size() - batched);
+                  batched = received.size();
+                },
             .on_closed = [this](const Error& why) { closed = why; },
             .on_part = [this] { ++parts; },
             .on_drained = [this](std::size_t marks) { drained += marks; }});
@@ -68,6 +74,8 @@ struct End {
   std::shared_ptr<Connection> connection;
   std::vector<Received> received;
   std::size_t batches = 0;
+  std::size_t batched = 0;        ///< Frames that came in them.
+  std::size_t longest_batch = 0;  ///< In frames.
   std::size_t parts = 0;
   std::size_t drained = 0;
   bool refuses = false;
@@ -159,6 +167,20 @@ TEST_CASE("many small frames come with few system calls") {
   REQUIRE(h.loop.until([&] { return h.far.received.size() == 1000; }));
 
   CHECK(h.far.batches <= 50);
+}
+
+TEST_CASE("one read is one turn, however much there is") {
+  constexpr std::size_t kBytes = 1000;
+  Harness h;
+  h.far.connection->pause_reading(true);
+  for (std::uint64_t i = 0; i < 1000; ++i) h.near.connection->send(frame(i, payload_of(kBytes, i)));
+  h.near.connection->flush();
+  h.loop.poll();
+  h.far.connection->pause_reading(false);
+
+  REQUIRE(h.loop.until([&] { return h.far.received.size() == 1000; }));
+
+  CHECK(h.far.longest_batch <= kReadBufferBytes / kBytes);
 }
 
 TEST_CASE("a payload that is sent is shared, not copied, until it is written") {
