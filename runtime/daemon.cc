@@ -83,7 +83,7 @@ void Daemon::on_inquired(Instant now, const View& view) {
   core_->now = now;
   if (core_->phase != Core::Phase::kMember) return;
   Solitude::Outbox out;
-  core_->solitude.on_answer(view, core_->jobs.is_idle(), out);
+  core_->solitude.on_answer(view, core_->membership.view(), core_->jobs.is_idle(), out);
   core_->absorb(out);
   core_->settle();
 }

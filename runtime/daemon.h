@@ -27,6 +27,8 @@ struct Birth {
   JoinReply snapshot;
   /// Of all daemons of this thread; null: one of its own.
   std::shared_ptr<planners::PlanStore> plans = nullptr;
+  /// Of a founder: where a mesh should have been, "address:port" [membership/README, "Parts"].
+  std::vector<std::string> elsewhere{};
   /// The snapshot of a mesh whose only member is `first` (its id is set to 1).
   [[nodiscard]] static Birth first_of_mesh(Member first);
 };

@@ -50,7 +50,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       channels(birth.self, gone_members(birth.snapshot.view), channel_options(wanted)),
       detours(birth.self, Rng(seed).fork("detours"), {}),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
-      solitude(birth.self, wanted.alone_max),
+      solitude(birth.self, wanted.alone_max, std::move(birth.elsewhere)),
       survey(birth.self, survey_options(wanted), Rng(seed).fork("survey").next()),
       learned(birth.self, std::move(birth.plans)),
       agm(birth.self),

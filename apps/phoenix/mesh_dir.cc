@@ -134,13 +134,15 @@ std::vector<std::string> MeshDir::known_endpoints() const {
 
 void MeshDir::remember_endpoints(const std::vector<std::string>& endpoints) const {
   const fs::path fresh = path_ / "mesh.json.new";
-  {
-    std::ofstream stream(fresh);
-    stream << nlohmann::json{{"endpoints", endpoints}}.dump() << '\n';
-    if (!stream) return;  // A hint only: the daemons' own files are enough on this machine.
-  }
+  std::ofstream stream(fresh);
+  stream << nlohmann::json{{"endpoints", endpoints}}.dump() << '\n';
+  stream.close();
   std::error_code failure;
-  fs::rename(fresh, path_ / "mesh.json", failure);
+  if (stream) {
+    fs::rename(fresh, path_ / "mesh.json", failure);
+  } else {  // Disk full. A hint only: the daemons' own files are enough on this machine.
+    fs::remove(fresh, failure);
+  }
 }
 
 void MeshDir::remove_dead() const {

@@ -42,8 +42,17 @@ json figures_as_json(const JobStatus& job) {
   return result;
 }
 
-json to_json(const StatusReply& reply) {
-  json result = {{"view", reply.view.number},
+json detours_as_json(const ProcessorStatus& status) {
+  json result = json::array();
+  for (const auto& [peer, via] : status.detours) {
+    result.push_back({{"peer", peer.value}, {"via", via.value}});
+  }
+  return result;
+}
+
+json to_json(const std::string& mesh, const StatusReply& reply) {
+  json result = {{"mesh", mesh},
+                 {"view", reply.view.number},
                  {"coordinator", reply.coordinator.value},
                  {"processors", json::array()},
                  {"silent", json::array()}};
@@ -64,10 +73,7 @@ json to_json(const StatusReply& reply) {
       processor["links"] = status.links;
       processor["trees"] = status.trees;
       processor["leaving_waits_for"] = status.leaving_waits_for;
-      processor["detours"] = json::array();
-      for (const auto& detour : status.detours) {
-        processor["detours"].push_back({{"peer", detour.peer.value}, {"via", detour.via.value}});
-      }
+      processor["detours"] = detours_as_json(status);
       for (const auto& counter : status.counters) {
         processor["counters"][counter.name] = counter.value;
       }
@@ -180,7 +186,9 @@ int show_once(const StatusOptions& options, Session& session) {
     // Watched by a program: one line each time.
     // Names of jobs and machines need not be UTF-8.
     const int indent = options.watch ? -1 : 2;
-    text = to_json(reply.value()).dump(indent, ' ', false, json::error_handler_t::replace) + "\n";
+    text = to_json(options.mesh, reply.value())
+               .dump(indent, ' ', false, json::error_handler_t::replace) +
+           "\n";
   } else if (options.job.empty() && options.jobs_only) {
     text = job_table(reply.value());
   } else if (options.job.empty()) {

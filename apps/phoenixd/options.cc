@@ -87,8 +87,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--advertise", arguments.advertise,
                  "where the others reach us, if that is another address; may be repeated")
       ->type_name("ADDR[:PORT]");
-  app.add_option("--join", arguments.join,
-                 "members to ask for admission; without it a new mesh begins")
+  app.add_option(
+         "--join", arguments.join,
+         "members to ask for admission; may be repeated, and be the same on all machines: the "
+         "daemon whose own --listen is the first begins the mesh if no other answers. "
+         "Without --join a new mesh begins")
       ->type_name("ADDR:PORT");
   app.add_option("--name", arguments.name, "name of this machine, for people");
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error or off")
@@ -188,6 +191,17 @@ Result<overlay::KnownNetwork> network_of(const std::string& path) {
   return sim::known_network(topology.value(), sim::placed_by_site(topology.value()));
 }
 
+Status check_members(const std::vector<std::string>& join) {
+  for (const std::string& member : join) {
+    const Result<tcp::Address> place = tcp::parse_address(member);
+    if (!place.ok()) return place.error();
+    if (place.value().port != 0) continue;
+    return Error{ErrorCode::kBadInput, "--join " + member + ": the port is missing; write " +
+                                           "ADDRESS:PORT, as the other daemon's --listen"};
+  }
+  return success();
+}
+
 Result<Options> checked(Arguments arguments) {
   if (arguments.mesh_dir.empty()) {
     const std::string all = tcp::meshes_folder();
@@ -201,6 +215,7 @@ Result<Options> checked(Arguments arguments) {
   if (arguments.name.empty()) arguments.name = machine_name();
   const Result<tcp::Address> listen = tcp::parse_address(arguments.listen);
   if (!listen.ok()) return listen.error();
+  if (const Status asked = check_members(arguments.join); !asked.ok()) return asked.error();
   if (arguments.peer_timeout < 2 * arguments.heartbeat_period) {
     return Error{ErrorCode::kBadInput,
                  "--peer-timeout must be at least twice --heartbeat-period, or a peer that is "

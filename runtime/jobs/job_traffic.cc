@@ -493,7 +493,8 @@ bool JobTraffic::is_empty() const {
 std::string JobTraffic::waiting(const Surroundings& around) const {
   const VnodeSet own = router_.map().owned_by(self_);
   if (fixed_ && around.leaving && !own.empty()) {
-    return "rank " + to_string(own) + " to end, which stays where it is";
+    return own.size() == 1 ? "rank " + to_string(own) + " to end, which stays where it is"
+                           : "ranks " + to_string(own) + " to end, which stay where they are";
   }
   const std::string moves = mover_.waiting(router_, standing(around));
   if (!moves.empty() || !around.leaving || !own.empty()) return moves;

@@ -24,6 +24,12 @@ struct Address {
 /// Whether others cannot connect to this address: "0.0.0.0", "::", "*" or nothing.
 [[nodiscard]] bool is_wildcard(const Address& address);
 
+/// Whether `text` ("name:port") is where a daemon of this machine listens: at `bound`, which is
+/// "address:port", or one of `endpoints`, by which the others reach it. Names are looked up
+/// (blocks).
+[[nodiscard]] bool is_here(const std::string& text, const Address& bound,
+                           const std::vector<std::string>& endpoints);
+
 /// The numeric addresses of this machine's interfaces by which others can reach it, IPv4 first;
 /// without loopback and link-local ones.
 [[nodiscard]] std::vector<std::string> interface_addresses();

@@ -1,7 +1,5 @@
 #include "runtime/tcp/client.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -130,57 +128,6 @@ const std::string& ToolClient::endpoint() const {
 
 int ToolClient::descriptor() const {
   return link_->descriptor;
-}
-
-namespace {
-
-Result<runtime::JoinReply> ask(const std::vector<std::string>& endpoints, const MeshKey& key,
-                               const runtime::Member& newcomer, Duration patience) {
-  Result<ToolClient> client = ToolClient::connect(endpoints, key);
-  if (!client.ok()) return client.error();
-  const Status sent = client.value().send(runtime::JoinRequest{newcomer});
-  if (!sent.ok()) return sent.error();
-  Result<runtime::ClientReply> reply = client.value().receive(patience);
-  if (!reply.ok() && reply.error().code == ErrorCode::kTimeout) {
-    return Error{ErrorCode::kTimeout, to_string(client.value().daemon()) + " at " +
-                                          client.value().endpoint() +
-                                          " has not let this processor in: it hangs, or the " +
-                                          "coordinator does; see `phoenix status`"};
-  }
-  if (!reply.ok()) return reply.error();
-  auto* const join = std::get_if<runtime::JoinReply>(&reply.value());
-  if (join == nullptr) return Error{ErrorCode::kBadInput, "the member gave a wrong answer"};
-  if (!join->refusal.empty()) return Error{ErrorCode::kBusy, "the mesh refuses: " + join->refusal};
-  return std::move(*join);
-}
-
-bool worth_another_try(const Error& error) {
-  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
-         error.code == ErrorCode::kBusy;
-}
-
-}  // namespace
-
-Result<runtime::JoinReply> join_mesh(const std::vector<std::string>& endpoints, const MeshKey& key,
-                                     const runtime::Member& newcomer, Duration patience) {
-  constexpr int kPauseMs = 100;
-  const Instant until = steady_now() + patience;
-  std::vector<std::string> order = endpoints;
-  Error last{ErrorCode::kBadInput, "no member to ask: give --join ADDRESS:PORT"};
-  while (!order.empty()) {
-    // Each has the head start once: the first that lets us in may be leaving.
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      Result<runtime::JoinReply> reply = ask(order, key, newcomer, until - steady_now());
-      if (reply.ok()) return reply;
-      last = reply.error();
-      if (steady_now() >= until) break;
-      std::rotate(order.begin(), order.begin() + 1, order.end());
-    }
-    if (!worth_another_try(last) || steady_now() >= until) break;
-    ::poll(nullptr, 0, kPauseMs);
-  }
-  last.what = "cannot join the mesh: " + last.what;
-  return last;
 }
 
 }  // namespace phx::tcp

@@ -48,11 +48,4 @@ class ToolClient {
   std::unique_ptr<Link> link_;
 };
 
-/// Asks the member of a mesh that answers first, and others if that one cannot, repeatedly for up
-/// to `patience`, to take `newcomer` in. The reply has no refusal.
-[[nodiscard]] Result<runtime::JoinReply> join_mesh(const std::vector<std::string>& endpoints,
-                                                   const MeshKey& key,
-                                                   const runtime::Member& newcomer,
-                                                   Duration patience = 10s);
-
 }  // namespace phx::tcp

@@ -17,8 +17,7 @@
 namespace phx::tcp {
 namespace {
 
-/// Written in a row before others get their turn. One read is a turn: messages of other
-/// connections, which may be short, wait behind it.
+/// Written in a row before others get their turn.
 constexpr std::size_t kBytesInARow = std::size_t{4} << 20U;
 constexpr std::size_t kLongBytes = std::size_t{32} << 10U;
 constexpr std::size_t kBeginningBytes = 4096;
@@ -241,6 +240,7 @@ void Connection::on_socket_end() {
   read_ring();
 }
 
+/// A turn: messages of other connections, which may be short, wait behind it.
 void Connection::read_once() {
   const std::span<std::byte> direct = reader_.space();
   // Behind a long payload only the beginning of the next frame is read along, because its payload

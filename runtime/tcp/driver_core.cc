@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-#include "runtime/tcp/client.h"
+#include "runtime/tcp/admission.h"
 #include "runtime/tcp/memory_return.h"
 
 namespace phx::tcp {
@@ -127,20 +127,19 @@ Status TcpDriver::Core::bind() {
 }
 
 Status TcpDriver::Core::join() {
-  runtime::Member self;
-  self.incarnation = incarnation_;
-  self.endpoints = endpoints_;
-  self.name = options_.name;
-  std::optional<runtime::Birth> birth;
-  if (options_.join.empty()) {
-    birth = runtime::Birth::first_of_mesh(self);
-  } else {
-    Result<runtime::JoinReply> reply = join_mesh(options_.join, options_.key, self);
-    if (!reply.ok()) return reply.error();
-    const ProcessorId id = reply.value().id;
-    birth = runtime::Birth{id, std::move(reply).value()};
+  Newcomer newcomer;
+  newcomer.self.incarnation = incarnation_;
+  newcomer.self.endpoints = endpoints_;
+  newcomer.self.name = options_.name;
+  if (listener_) newcomer.bound = listener_->address();
+  newcomer.asked = options_.join;
+  Result<runtime::Birth> birth = begin_or_join(newcomer, options_.key);
+  if (!birth.ok()) return birth.error();
+  if (!birth.value().elsewhere.empty()) {
+    log_.write(Level::kInfo, "mesh-begun", "nobody of the others to join has answered");
   }
-  daemon_ = std::make_unique<runtime::Daemon>(std::move(*birth), options_.config, random_number());
+  daemon_ =
+      std::make_unique<runtime::Daemon>(std::move(birth).value(), options_.config, random_number());
   return success();
 }
 

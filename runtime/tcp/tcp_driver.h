@@ -28,7 +28,7 @@ struct DriverOptions {
   /// "address[:port]" at which the others reach us, the preferred one first. Empty: where we
   /// listen, or, if that is a wildcard, the addresses of the interfaces.
   std::vector<std::string> advertise;
-  /// Members to ask for admission. Empty: the first processor of a new mesh.
+  /// "address:port" of members to ask for admission [admission.h]. Empty: a new mesh.
   std::vector<std::string> join;
   std::string name;         ///< The machine's name, for people.
   std::string socket_path;  ///< UNIX socket for applications. Empty: none, and none are started.

@@ -12,7 +12,7 @@ failed=0
 expect() {  # expect NAME CODE PATTERN COMMAND...: the exit code, and a line of what it writes
   local name=$1 code=$2 pattern=$3
   shift 3
-  timeout 12 "$@" > out 2>&1 < /dev/null  # nothing waits until a peer is given up, see --peer-timeout below
+  timeout 12 "$@" > out 2>&1 < /dev/null  # on the mesh lab less than its --peer-timeout
   local got=$?
   if [ $got != "$code" ] || ! grep -q -e "$pattern" out; then
     echo "$name: code $got instead of $code (124: too slow), or no line with '$pattern':"

@@ -28,6 +28,22 @@ View view_of(const std::vector<std::uint32_t>& ids, std::uint32_t next = 9) {
   return view;
 }
 
+/// Of a mesh that this processor, or another one with its id, has begun; with all of the same
+/// incarnation.
+View lone_view(std::uint64_t incarnation, const std::vector<std::uint32_t>& others = {}) {
+  View view = view_of(others, others.empty() ? kSelf.value + 1 : others.back() + 1);
+  std::vector<Member> all;
+  for (const auto& [id, member] : view.members) all.push_back(member);
+  Member self;
+  self.id = kSelf;
+  all.push_back(self);
+  for (Member& member : all) {
+    member.incarnation = incarnation;
+    view.members.put(member);
+  }
+  return view;
+}
+
 std::vector<ViewChange::Gone> gone(const std::vector<std::uint32_t>& ids,
                                    Departure why = Departure::kSilent) {
   std::vector<ViewChange::Gone> all;
@@ -36,16 +52,21 @@ std::vector<ViewChange::Gone> gone(const std::vector<std::uint32_t>& ids,
 }
 
 struct Harness {
-  explicit Harness(Duration alone_max = Duration{}) : solitude(kSelf, alone_max) {
-    solitude.on_view(now, view_of({1, 2, 3}), {}, out);
+  explicit Harness(Duration alone_max = Duration{}) : solitude(kSelf, alone_max, {}) {
+    sees(view_of({1, 2, 3}));
+  }
+  /// A founder, of incarnation 3.
+  explicit Harness(std::vector<std::string> elsewhere)
+      : solitude(kSelf, 60s, std::move(elsewhere)) {
+    sees(lone_view(3));
   }
   /// The others are declared dead here, one after the other.
   void becomes_alone(Departure how = Departure::kSilent) {
-    solitude.on_view(now, view_of({2, 3}), gone({1}, how), out);
-    solitude.on_view(now, view_of({2}), gone({3}, how), out);
-    look();
+    sees(view_of({2, 3}), gone({1}, how));
+    sees(view_of({2}), gone({3}, how));
   }
   void sees(const View& view, const std::vector<ViewChange::Gone>& departed = {}) {
+    own = view;
     solitude.on_view(now, view, departed, out);
     look();
   }
@@ -65,12 +86,13 @@ struct Harness {
     look();
   }
   void answer(const View& view, bool is_idle = true) {
-    solitude.on_answer(view, is_idle, out);
+    solitude.on_answer(view, own, is_idle, out);
     look();
   }
 
   Instant now{};
   Solitude solitude;
+  View own;
   Solitude::Outbox out;
   std::optional<Instant> at;
   std::vector<std::string> asked;
@@ -88,6 +110,51 @@ TEST_CASE("who has declared all others dead asks them in turn, each round half a
 
   CHECK(h.asked == std::vector{place_of(1), place_of(3), place_of(1), place_of(3), place_of(1)});
   CHECK(h.now == Instant{} + (5s + 5s + 5s + 10s + 10s));
+}
+
+TEST_CASE("a founder asks at all addresses in turn, however long it is alone") {
+  Harness h({"lab:7000", "lab:7001"});
+  for (int i = 0; i < 50; ++i) h.wait();
+
+  CHECK(h.asked.size() == 50);
+  CHECK(h.asked[0] == "lab:7000");
+  CHECK(h.asked[1] == "lab:7001");
+  CHECK(h.asked[2] == "lab:7000");
+  CHECK(h.now == Instant{} + 500s);
+  CHECK(h.why.empty());
+}
+
+TEST_CASE("a founder ends when there is a mesh after all, unless a job runs or somebody has come") {
+  // Of one or several, also one whose members are younger.
+  for (const auto& mesh : {view_of({1, 4}), view_of({2, 3}), view_of({3}, 4), view_of({2}, 259)}) {
+    for (const bool somebody_joins : {false, true}) {
+      Harness h({"lab:7000"});
+      if (somebody_joins) h.sees(lone_view(3, {5}));
+      h.answer(mesh, /*is_idle=*/false);
+      CHECK(h.why.empty());
+      h.answer(mesh);
+      CHECK(h.why.empty() == somebody_joins);
+    }
+  }
+}
+
+TEST_CASE("of two founders one stays") {
+  for (const std::uint64_t theirs : {1U, 5U}) {
+    Harness h({"lab:7000"});
+    h.answer(h.own);  // It has asked itself.
+    CHECK(h.why.empty());
+    h.answer(lone_view(theirs));
+    CHECK(h.why.empty() == (theirs > 3));
+  }
+}
+
+TEST_CASE("processors of meshes that began apart are not taken for this one's") {
+  Harness h;
+  h.sees(view_of({1, 2, 3}));
+  h.sees(view_of({2, 3}), gone({1}));
+  View other = lone_view(7, {3, 4, 5});
+  h.answer(other);
+  CHECK_FALSE(h.why.empty());
 }
 
 TEST_CASE("it ends when the mesh goes on without it") {

@@ -95,14 +95,17 @@ class Mesh {
   void crash(std::size_t which) { daemons_.erase(at(which)); }
   /// All are told, while the tree of before may still be looked for. As when a network is measured,
   /// whoever conducts the rounds, which is the first that does not leave, begins one when all
-  /// others have it.
+  /// others have it. They tell what they know of members: not of those that have crashed, once
+  /// they have noticed.
   void inject(const overlay::KnownNetwork& network) {
+    const auto wanted = network.restricted_to(live());
     for (auto daemon = daemons_.rbegin(); daemon != daemons_.rend(); ++daemon) {
       daemon->driver->know(network);
       ToolClient tool = tool_at(daemon->endpoint());
-      while (answer<overlay::NetworkUpdate>(tool, runtime::NetworkRequest{}).network != network) {
-        std::this_thread::yield();
-      }
+      const auto known = [&] {
+        return answer<overlay::NetworkUpdate>(tool, runtime::NetworkRequest{}).network;
+      };
+      while (known().restricted_to(live()) != wanted) std::this_thread::yield();
     }
   }
   void wait_for_leavers() {

@@ -1,0 +1,170 @@
+#include "runtime/tcp/admission.h"
+
+#include <doctest/doctest.h>
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/tcp/daemons.h"
+
+namespace phx::tcp::admission_test {
+
+using namespace test;
+
+namespace {
+
+/// Ports that the system gives to nobody else, and at which a daemon can listen.
+class Ports {
+ public:
+  explicit Ports(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      auto& port = held_.emplace_back(io_, asio::ip::tcp::v4());
+      port.set_option(asio::ip::tcp::socket::reuse_address(true));
+      port.bind({asio::ip::address_v4::loopback(), 0});
+    }
+  }
+  /// Of daemons that have one list, with all of them.
+  [[nodiscard]] std::vector<DriverOptions> options() const {
+    std::vector<std::string> all;
+    std::vector<DriverOptions> options;
+    for (const auto& port : held_) {
+      options.push_back(options_of());
+      options.back().listen = Address{"127.0.0.1", port.local_endpoint().port()};
+      all.push_back(to_string(*options.back().listen));
+    }
+    for (DriverOptions& one : options) one.join = all;
+    return options;
+  }
+
+ private:
+  asio::io_context io_;
+  std::vector<asio::ip::tcp::socket> held_;
+};
+
+std::size_t members_at(const Daemon& daemon) {
+  ToolClient tool = tool_at(daemon.endpoint());
+  return answer<runtime::StatusReply>(tool, runtime::StatusRequest{}).view.members.size();
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("tcp/admission");
+
+TEST_CASE("of daemons with one list of members the first begins the mesh, and joins it later") {
+  const Ports ports(3);
+  const auto options = ports.options();
+  std::optional<Daemon> first(std::in_place, options[0]);
+  CHECK(first->driver->self() == ProcessorId{1});
+  Daemon second(options[1]);
+  Daemon third(options[2]);
+  CHECK(members_at(third) == 3);
+
+  first->driver->drain();
+  first->wait();
+  first.emplace(options[0]);
+
+  CHECK(first->driver->self() == ProcessorId{4});
+  CHECK(members_at(third) == 3);
+}
+
+TEST_CASE("who is to ask only itself is told so") {
+  const Ports ports(1);
+  const auto started = TcpDriver::start(ports.options()[0], {});
+  REQUIRE(!started.ok());
+  CHECK(started.error().code == ErrorCode::kBadInput);
+  CHECK(started.error().what.ends_with("is this daemon itself; without --join a mesh begins"));
+}
+
+TEST_CASE("where a mesh begins may have a name, and several addresses") {
+  const Ports ports(2);
+  auto options = ports.options();
+  for (DriverOptions& one : options) {
+    one.join[0] = "localhost:" + std::to_string(options[0].listen->port);
+  }
+  options[0].listen->name = "0.0.0.0";
+  Daemon first(options[0]);
+  Daemon second(options[1]);
+  CHECK(members_at(first) == 2);
+}
+
+TEST_CASE("a founder remembers where it should have joined a mesh") {
+  const Ports ports(2);
+  const auto options = ports.options();
+  Newcomer newcomer;
+  newcomer.bound = *options[0].listen;
+  newcomer.asked = options[0].join;
+  const auto born = begin_or_join(newcomer, key_of(1));
+  REQUIRE(born.ok());
+  CHECK(born.value().self == ProcessorId{1});
+  CHECK(born.value().elsewhere == std::vector{options[0].join[1]});
+}
+
+TEST_CASE("who finds nobody, and is not the first, says where the mesh begins") {
+  const Ports ports(2);
+  const auto options = ports.options();
+  Newcomer newcomer;
+  newcomer.bound = *options[1].listen;
+  newcomer.asked = options[1].join;
+  const auto born = begin_or_join(newcomer, key_of(1), Duration::zero());
+  REQUIRE(!born.ok());
+  CHECK(born.error().code == ErrorCode::kUnavailable);
+  CHECK(born.error().what.ends_with("the first of the list, " + options[0].join[0] + ", is"));
+}
+
+TEST_CASE("a founder that should have joined a mesh ends when there is one") {
+  const Ports ports(2);
+  auto options = ports.options();
+  Newcomer newcomer;
+  newcomer.self.incarnation = 1;
+  newcomer.bound = *options[0].listen;
+  newcomer.asked = options[0].join;
+  auto born = begin_or_join(newcomer, key_of(1));
+  REQUIRE(born.ok());
+  runtime::Daemon founder(std::move(born).value(), {}, 1);
+  founder.start(Instant{});
+  bool has_asked = false;
+  while (!has_asked) {
+    const auto due = founder.next_deadline();
+    REQUIRE(due);
+    founder.on_deadline(*due);
+    for (const runtime::Effect& effect : founder.take_effects()) {
+      const auto* inquire = std::get_if<runtime::Inquire>(&effect);
+      has_asked = has_asked || (inquire && inquire->endpoints == std::vector{options[0].join[1]});
+    }
+  }
+  options[1].join = {};
+  Daemon other(options[1]);
+  Daemon more(options_of({options[0].join[1]}));
+  ToolClient tool = tool_at(other.endpoint());
+  founder.on_inquired(Instant{} + 1h,
+                      answer<runtime::StatusReply>(tool, runtime::StatusRequest{}).view);
+
+  std::int32_t code = 0;
+  for (const runtime::Effect& effect : founder.take_effects()) {
+    if (const auto* stop = std::get_if<runtime::Stop>(&effect)) code = stop->code;
+  }
+  CHECK(code == 3);
+}
+
+TEST_CASE("who would be the first does not begin a mesh where others have another key") {
+  const Ports ports(2);
+  auto options = ports.options();
+  options[0].join = {};
+  Daemon stranger(options[0]);
+  options[1].join = {to_string(*options[1].listen), to_string(*options[0].listen)};
+  options[1].key = key_of(2);
+
+  const auto joined = TcpDriver::start(options[1], {});
+
+  REQUIRE(!joined.ok());
+  CHECK(joined.error().code == ErrorCode::kDenied);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::tcp::admission_test
