@@ -90,7 +90,8 @@ Result<runtime::Birth> begin_or_join(const Newcomer& newcomer, const MeshKey& ke
     return Error{ErrorCode::kBadInput, "cannot join the mesh: " + all.front() +
                                            " is this daemon itself; without --join a mesh begins"};
   }
-  if (is_own(all.front()) && !is_anybody_there(others, key)) {
+  const bool is_first = others.front() != all.front();  // else it has not been left out
+  if (is_first && !is_anybody_there(others, key)) {
     auto birth = runtime::Birth::first_of_mesh(newcomer.self);
     birth.elsewhere = std::move(others);
     return birth;

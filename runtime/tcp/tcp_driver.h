@@ -42,9 +42,9 @@ struct DriverOptions {
 /// Thread rule: drain(), know() and halt() on any thread; all else on one at a time.
 class TcpDriver {
  public:
-  /// Binds, joins the mesh (up to 10 s), and is a member when it returns. Errors are for the person
-  /// who started it: kBadInput, kBusy (port taken), kDenied (wrong key), kUnavailable (no member
-  /// answers) ...
+  /// Binds, begins a mesh or joins it [admission.h], and is a member when it returns. Errors are
+  /// for the person who started it: kBadInput, kBusy (port taken), kDenied (wrong key),
+  /// kUnavailable (no member answers) ...
   [[nodiscard]] static Result<std::unique_ptr<TcpDriver>> start(const DriverOptions& options,
                                                                 LogSink log);
   TcpDriver(const TcpDriver&) = delete;

@@ -125,6 +125,9 @@ chmod 600 "$work/wrong/key"
 check "a wrong key is refused" fails_with "key" \
   "$bin/phoenixd" --mesh-dir "$work/wrong" --join "$(endpoint_of 1)"
 
+check "so is a member without a port" fails_with "the port is missing" \
+  timeout 20 "$bin/phoenixd" --mesh-dir "$work/wrong" --join 127.0.0.1
+
 mkfifo -m 600 "$work/pipe"
 check "a pipe is no key" fails_with "is not a regular file" \
   timeout 20 "$bin/phoenixd" --mesh-dir "$work/wrong" --key "$work/pipe"

@@ -46,6 +46,15 @@ class Ports {
   std::vector<asio::ip::tcp::socket> held_;
 };
 
+/// As the driver asks for it.
+Newcomer newcomer_of(const DriverOptions& options) {
+  Newcomer newcomer;
+  newcomer.self.incarnation = 1;
+  newcomer.bound = *options.listen;
+  newcomer.asked = options.join;
+  return newcomer;
+}
+
 std::size_t members_at(const Daemon& daemon) {
   ToolClient tool = tool_at(daemon.endpoint());
   return answer<runtime::StatusReply>(tool, runtime::StatusRequest{}).view.members.size();
@@ -95,22 +104,27 @@ TEST_CASE("where a mesh begins may have a name, and several addresses") {
 TEST_CASE("a founder remembers where it should have joined a mesh") {
   const Ports ports(2);
   const auto options = ports.options();
-  Newcomer newcomer;
-  newcomer.bound = *options[0].listen;
-  newcomer.asked = options[0].join;
-  const auto born = begin_or_join(newcomer, key_of(1));
+  const auto born = begin_or_join(newcomer_of(options[0]), key_of(1));
   REQUIRE(born.ok());
   CHECK(born.value().self == ProcessorId{1});
   CHECK(born.value().elsewhere == std::vector{options[0].join[1]});
 }
 
+TEST_CASE("who is being started does not keep the first from beginning the mesh") {
+  const Ports ports(1);
+  auto options = ports.options()[0];
+  asio::io_context io;  // The system takes connections, and nobody answers.
+  const asio::ip::tcp::acceptor starting(io, {asio::ip::address_v4::loopback(), 0});
+  options.join.push_back(to_string(Address{"127.0.0.1", starting.local_endpoint().port()}));
+  const auto born = begin_or_join(newcomer_of(options), key_of(1));
+  REQUIRE(born.ok());
+  CHECK(born.value().elsewhere == std::vector{options.join[1]});
+}
+
 TEST_CASE("who finds nobody, and is not the first, says where the mesh begins") {
   const Ports ports(2);
   const auto options = ports.options();
-  Newcomer newcomer;
-  newcomer.bound = *options[1].listen;
-  newcomer.asked = options[1].join;
-  const auto born = begin_or_join(newcomer, key_of(1), Duration::zero());
+  const auto born = begin_or_join(newcomer_of(options[1]), key_of(1), Duration::zero());
   REQUIRE(!born.ok());
   CHECK(born.error().code == ErrorCode::kUnavailable);
   CHECK(born.error().what.ends_with("the first of the list, " + options[0].join[0] + ", is"));
@@ -119,11 +133,7 @@ TEST_CASE("who finds nobody, and is not the first, says where the mesh begins") 
 TEST_CASE("a founder that should have joined a mesh ends when there is one") {
   const Ports ports(2);
   auto options = ports.options();
-  Newcomer newcomer;
-  newcomer.self.incarnation = 1;
-  newcomer.bound = *options[0].listen;
-  newcomer.asked = options[0].join;
-  auto born = begin_or_join(newcomer, key_of(1));
+  auto born = begin_or_join(newcomer_of(options[0]), key_of(1));
   REQUIRE(born.ok());
   runtime::Daemon founder(std::move(born).value(), {}, 1);
   founder.start(Instant{});
