@@ -284,12 +284,14 @@ Follower::Code Follower::find_again(const Error& loss) {
     give_up_ = now + kSearch;
     for_news_ = Waiting(kSearch);
   }
-  if (now > *give_up_) return fail("lost " + lost + ", which looked after the job: " + loss.what);
+  const std::string all =
+      "lost " + lost + ", which looked after " + to_string(*job_) + ": " + loss.what;
+  if (now > *give_up_) return fail(all + "; no other daemon knows what became of it");
   for_news_.look("the other daemons to tell what became of " + to_string(*job_) + ", since " +
                  lost + " is lost");
   std::this_thread::sleep_for(kLook);
   auto next = connect(session_.dir.name(), {.last = {session_.client.daemon()}});
-  if (!next.ok()) return fail("lost " + lost + ": " + loss.what);
+  if (!next.ok()) return fail(all + "; " + next.error().what);
   session_ = std::move(next).value();
   // If this is lost too, the next look at the connection tells.
   static_cast<void>(follow());

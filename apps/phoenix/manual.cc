@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/phoenix/manual_page.h"
 #include "apps/phoenix/verb.h"
 
 // What other programs read about this one, made of the descriptions that --help shows.
@@ -51,47 +52,6 @@ void print_completion(const CLI::App& tool) {
       "complete -o default -F _phoenix phoenix\n");
 }
 
-/// As roff takes it literally.
-std::string literal(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    const bool begins = result.empty() || result.back() == '\n';
-    if (begins && (c == '.' || c == '\'')) result += "\\&";
-    if (c == '\\') {
-      result += "\\e";
-    } else if (c == '-') {
-      result += "\\-";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
-void print_options(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
-    std::printf(".TP\n\\fB%s\\fR\n%s\n", literal(option->get_name(false, true)).c_str(),
-                literal(option->get_description()).c_str());
-  }
-}
-
-void print_verb(const CLI::App& verb, const std::string& name) {
-  std::printf(".SS %s\n%s.\n", literal(name).c_str(), literal(verb.get_description()).c_str());
-  print_options(verb);
-  const std::string footer = verb.get_footer();
-  if (!footer.empty()) std::printf(".PP\n.nf\n%s\n.fi\n", literal(footer).c_str());
-  for (const CLI::App* inner : subcommands(verb))
-    print_verb(*inner, name + " " + inner->get_name());
-}
-
-void print_page(const CLI::App& tool) {
-  std::printf(".TH PHOENIX 1 \"\" \"phoenix %s\"\n.SH NAME\nphoenix \\- %s\n", PHX_VERSION,
-              literal(tool.get_description()).c_str());
-  std::printf(".SH SYNOPSIS\n\\fBphoenix\\fR COMMAND [OPTIONS]\n.SH COMMANDS\n");
-  for (const CLI::App* verb : subcommands(tool)) print_verb(*verb, "phoenix " + verb->get_name());
-  std::printf(".SH EXAMPLES AND ENVIRONMENT\n.nf\n%s\n.fi\n", literal(tool.get_footer()).c_str());
-}
-
 }  // namespace
 
 void add_manual(CLI::App& tool, Action& chosen) {
@@ -104,7 +64,10 @@ void add_manual(CLI::App& tool, Action& chosen) {
       if (*is_completion) {
         print_completion(tool);
       } else {
-        print_page(tool);
+        const ManualPage page{.name = "phoenix",
+                              .synopsis = "COMMAND [OPTIONS]",
+                              .closing = "EXAMPLES AND ENVIRONMENT"};
+        std::fputs(manual_page(tool, page).c_str(), stdout);
       }
       return static_cast<int>(kOk);
     };

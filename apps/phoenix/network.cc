@@ -99,11 +99,11 @@ std::string as_topology(const KnownNetwork& network) {
     if (ends.first > ends.second) continue;
     if (way.latency) text += "latency " + names + " " + sim::in_microseconds(*way.latency) + "\n";
     if (way.bytes_per_second && way.bytes_per_second != overlay::kUnlimited) {
-      text += "link " + names + " " + spell_rate(way.bytes_per_second) + "\n";
+      text += "link " + names + " " + spell_fixed(megabits(*way.bytes_per_second), 0) + "\n";
     }
   }
   const auto& [overhead, out, in] = network.usual;
-  if (out && out != overlay::kUnlimited) text += "nic " + spell_rate(out) + "\n";
+  if (out && out != overlay::kUnlimited) text += "nic " + spell_fixed(megabits(*out), 0) + "\n";
   if (overhead) text += "overhead " + sim::in_microseconds(*overhead) + "\n";
   for (const auto& [processor, ability] : network.odd) {
     text += "# " + to_string(processor) + ": " + spell(ability) + "\n";
@@ -183,7 +183,8 @@ void add_network(CLI::App& tool, Action& chosen) {
                                   "As a topology file, for phoenix plan --topology FILE");
   verb->add_flag("--json", options->json, "Machine-readable")->excludes(topology);
   verb->footer(
-      "Trees of broadcasts and reductions are drawn from these values. '?' is not measured yet.\n"
+      "Trees of broadcasts and reductions are drawn from these values. '?' is not measured yet;\n"
+      "'10000+': that or more, which is not told apart.\n"
       "Examples:\n"
       "  phoenix network\n"
       "  phoenix network --topology > net && phoenix plan --topology net\n"

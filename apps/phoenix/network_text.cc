@@ -1,6 +1,7 @@
 #include "apps/phoenix/network_text.h"
 
 #include "apps/phoenix/amounts.h"
+#include "overlay/rate_gauge_options.h"
 
 namespace phx::app {
 
@@ -16,7 +17,9 @@ std::string spell_latency(const std::optional<Duration>& latency) {
 
 std::string spell_rate(const std::optional<std::uint64_t>& rate) {
   if (rate == overlay::kUnlimited) return "unlimited";
-  return rate ? spell_fixed(megabits(*rate), 0) : "?";
+  if (!rate) return "?";
+  const bool is_most = *rate >= overlay::RateGaugeOptions{}.fastest;
+  return spell_fixed(megabits(*rate), 0) + (is_most ? "+" : "");
 }
 
 std::string name_of(const overlay::KnownNetwork& network, std::size_t site) {

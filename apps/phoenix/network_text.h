@@ -15,7 +15,7 @@ namespace phx::app {
 [[nodiscard]] double megabits(std::uint64_t bytes_per_second);
 /// In ms, without the unit.
 [[nodiscard]] std::string spell_latency(const std::optional<Duration>& latency);
-/// In Mbit/s, without the unit; or "unlimited".
+/// In Mbit/s, without the unit; or "unlimited". "10000+": the most that is told apart.
 [[nodiscard]] std::string spell_rate(const std::optional<std::uint64_t>& rate);
 /// Of a site that has no name: "s1", "s2".
 [[nodiscard]] std::string name_of(const overlay::KnownNetwork& network, std::size_t site);

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "apps/phoenix/manual_page.h"
 #include "overlay/planners/tree_styles.h"
 #include "runtime/sim/plan_run.h"
 #include "runtime/sim/topology.h"
@@ -49,6 +50,15 @@ std::string machine_name() {
   utsname names{};
   return ::uname(&names) == 0 ? names.nodename : "unknown";
 }
+
+constexpr const char* kFooter =
+    "SIGTERM and the first Ctrl-C drain: what is held here is given away, then the daemon leaves.\n"
+    "The second one ends it at once.\n\n"
+    "Exit codes: 0 left in good order; 2 bad configuration, port taken, key unreadable, not\n"
+    "admitted; 3 lost the mesh, or was declared dead by it; 130 interrupted twice.\n\n"
+    "A mesh on three machines, the same line and the same key on each:\n"
+    "  phoenixd --mesh-dir /run/phoenix --listen 0.0.0.0:7000 \\\n"
+    "    --join 10.0.0.1:7000 --join 10.0.0.2:7000 --join 10.0.0.3:7000";
 
 constexpr const char* kAdaptive = "adaptive";
 
@@ -271,12 +281,22 @@ std::variant<Options, ExitAtOnce> read_options(int argc, char** argv) {
     return "phoenixd: " + std::string(error.what()) + "; see phoenixd --help\n";
   });
   app.set_version_flag("--version", "phoenixd " PHX_VERSION);
+  app.footer(kFooter);
   Arguments arguments;
   declare(app, arguments);
+  bool is_manual = false;
+  app.add_flag("--manual", is_manual, "print the manual page, for man -l, and end");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return ExitAtOnce{app.exit(error) == 0 ? 0 : kBadConfiguration};
+  }
+  if (is_manual) {
+    std::cout << app::manual_page(app, {.name = "phoenixd",
+                                        .section = 8,
+                                        .synopsis = "[OPTIONS]",
+                                        .closing = "SIGNALS, EXIT CODES AND EXAMPLES"});
+    return ExitAtOnce{0};
   }
   Result<Options> options = checked(std::move(arguments));
   if (options.ok()) return std::move(options).value();

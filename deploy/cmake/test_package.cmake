@@ -33,7 +33,7 @@ expect("Depends: .*libc6" dpkg-deb --info ${package})
 set(dpkg dpkg --root=${root} --force-depends --force-not-root --force-script-chrootless --log=${WORK}/dpkg.log)
 run(${dpkg} --install ${package})
 expect("/usr/libexec/phoenix/phoenix-keeper" ${dpkg} --listfiles phoenix)
-foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1
+foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1 share/man/man8/phoenixd.8
              share/bash-completion/completions/phoenix
              share/doc/phoenix/examples/bar/bar.cc)
   if(NOT EXISTS ${root}/usr/${file})

@@ -73,6 +73,8 @@ check "the version" says "^phoenix [0-9]" "$phoenix" version
 # What is made of the descriptions of --help.
 check "a manual page" sh -c "$phoenix manual | grep -q 'SS phoenix run'"
 check "that roff takes" sh -c "! command -v groff || test -z \"\$($phoenix manual | groff -ww -man -Tutf8 2>&1 >/dev/null)\""
+check "and one of the daemon" sh -c "$bin/phoenixd --manual | grep -q 'SH SIGNALS, EXIT CODES'"
+check "that roff takes, too" sh -c "! command -v groff || test -z \"\$($bin/phoenixd --manual | groff -ww -man -Tutf8 2>&1 >/dev/null)\""
 cat >complete.sh <<'END'
 eval "$("$1" manual --completion)"
 words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _phoenix; echo "${COMPREPLY[*]}"; }
@@ -111,9 +113,10 @@ check "trees that there are none of" ends_with 2 "$phoenix" run --tree foo -n 1 
 check "are told from those that there are" fails_with "no trees 'foo'; there are learned, " \
       "$phoenix" run --tree foo -n 1 -- true
 "$phoenix" network --topology >"$work/net"
+check "whose rates are plain numbers" sh -c "! grep -E '^(nic|link) .*[+]' '$work/net'"
 check "which is a topology file" says "^2 processors" "$phoenix" plan --topology "$work/net" --bytes 1
 check "and JSON" says '"latency_ms": [0-9]' "$phoenix" network --json
-check "the tree of p2 has an edge with its latency" says '^  p1 (s1)  [0-9.]* ms, [0-9?]* Mbit' "$phoenix" trees p2
+check "the tree of p2 has an edge with its latency" says '^  p1 (s1)  [0-9.]* ms, [0-9?+]* Mbit' "$phoenix" trees p2
 check "and is a graph" says 'p2 -> p1 \[label="[0-9.]* ms' "$phoenix" trees p2 --dot
 check "long messages have two" says '"number": 32' "$phoenix" trees --bytes 4M --json
 check "as pictures" "$phoenix" trees --bytes 4M --svg "$work/tree.svg"

@@ -10,11 +10,11 @@
 
 namespace phx::support {
 
-/// How many seeds a property test takes that asks for `count`: all of them, but an eighth where
-/// sanitizers make each cost many times as much; what they look for is not rare.
+/// How many seeds a property test takes that asks for `count`: all of them, but a sixteenth
+/// where sanitizers make each cost many times as much; what they look for is not rare.
 constexpr std::uint64_t seeds(std::uint64_t count) {
 #if defined(PHX_IS_SANITIZED)
-  return (count + 7) / 8;
+  return (count + 15) / 16;
 #else
   return count;
 #endif
