@@ -1,8 +1,4 @@
 // What the driver's connections bring in, and the effects that go out through them.
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -10,6 +6,7 @@
 #include <utility>
 
 #include "runtime/tcp/driver_core.h"
+#include "runtime/tcp/link_socket.h"
 
 namespace phx::tcp {
 
@@ -20,9 +17,6 @@ namespace {
 
 /// How often a long frame on its way is reported as a sign of life.
 constexpr Duration kActivityPeriod = 100ms;
-
-/// What the system has of a link and has not sent; more stays here, where it can be overtaken.
-constexpr int kUnsentBytes = 128 << 10;
 
 /// Further applications go on through their sockets: the memory of the daemon is limited.
 constexpr std::size_t kApplicationsWithRings = 64;
@@ -51,8 +45,7 @@ std::shared_ptr<std::byte[]> TcpDriver::Core::memory_for(std::size_t bytes) cons
 
 void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, bool dialled) {
   const LinkId link{peer, ++last_link_};
-  ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes,
-               sizeof(kUnsentBytes));
+  prepare_link(socket);
   const auto connection = connect(
       descriptor_of(std::move(socket)), wire::Family::kFrame,
       {.on_frame = [this, link](Header header, Payload payload) -> Status {
