@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -82,6 +83,11 @@ class Objects {
     } else {
       in(objects_.emplace(v, make_(v)).first->second);
     }
+    if (in.left() == 0) return;
+    throw Failure(ErrorCode::kBadInput, "the state of v" + std::to_string(v) + " has " +
+                                            std::to_string(in.left()) +
+                                            " bytes more than its state() reads: that must name "
+                                            "the same members for a Writer and for a Reader");
   }
 
   Make make_;

@@ -6,6 +6,8 @@
 
 namespace phx {
 
+class Writer;
+
 /// Arrays, strings and their kin; also those that only refer to somebody else's bytes.
 template <class T>
 concept Sequence = std::is_array_v<T> || requires(const T& t) {
@@ -56,14 +58,40 @@ consteval bool has_reference() {
   }
 }
 
+/// Takes the members that a `state(auto& io)` names.
+struct AnyIo {
+  template <class... Ts>
+  void operator()(const Ts&... members) const;
+};
+
 }  // namespace plain
+
+/// Says how it travels, as in `void state(auto& io) { io(a, b, c); }`: by a member; or, where that
+/// cannot be, by a function `void state(auto& io, T& value)` beside T.
+template <class T, class Io = plain::AnyIo>
+concept Stateful = requires(T& value, Io& io) {
+  value.state(io);
+}
+|| requires(T& value, Io& io) {
+  state(io, value);
+};
 
 /// A value whose bytes are the value: numbers, enumerators, and structs of such. All processors of
 /// a job must agree on byte order and layout. Pointers mean nothing elsewhere, so structs with
-/// pointers are none; nor is what cannot be made before it is read, as a struct with a reference.
+/// pointers are none; nor is what cannot be made before it is read, as a struct with a reference,
+/// nor what says itself how it travels.
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T> && requires {
   T{};
-} && !std::is_pointer_v<T> && !Sequence<T> && !plain::has_reference<T>();
+} && !std::is_pointer_v<T> && !Sequence<T> && !plain::has_reference<T>() && !Stateful<T> &&
+    !Stateful<T, Writer>;
+
+/// A container of values that travel one by one: deque, list, set, unordered_map and their kin.
+template <class T>
+concept Collection = requires(T& values, typename T::value_type value) {
+  values.clear();
+  values.size();
+  values.insert(values.end(), std::move(value));
+};
 
 }  // namespace phx

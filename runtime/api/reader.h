@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,6 +15,21 @@
 #include "runtime/api/writer.h"
 
 namespace phx {
+
+/// What is read of a Collection, one after the other: of a map with a key that can be written to.
+template <class T>
+struct Entry {
+  using Type = typename T::value_type;
+};
+template <class T>
+requires requires {
+  typename T::mapped_type;
+}
+struct Entry<T> {
+  using Type = std::pair<typename T::key_type, typename T::mapped_type>;
+};
+template <class T>
+using EntryOf = typename Entry<T>::Type;
 
 /// Reads what a Writer wrote, in the same order. Throws Failure (kBadInput) if the bytes do not
 /// suffice. The bytes must outlive it.
@@ -46,11 +62,22 @@ class Reader {
   void get(T& value) {
     if constexpr (Plain<T>) {
       raw(&value, sizeof(value));
+    } else if constexpr (Collection<T> && !Stateful<T, Reader>) {
+      value.clear();
+      for (std::size_t left = count(1); left > 0; --left) {
+        EntryOf<T> element{};
+        get(element);
+        value.insert(value.end(), std::move(element));
+      }
     } else {
       static_assert(Stateful<T, Reader>,
                     "this type cannot be read from a message: give it a member `void state(auto& "
                     "io) { io(a, b, c); }`, not const, that names what belongs to it");
-      value.state(*this);
+      if constexpr (requires { value.state(*this); }) {
+        value.state(*this);
+      } else {
+        state(*this, value);
+      }
     }
   }
   template <class T, std::size_t N>
@@ -88,6 +115,10 @@ class Reader {
   void get(std::pair<A, B>& value) {
     get(value.first);
     get(value.second);
+  }
+  template <class... Ts>
+  void get(std::tuple<Ts...>& values) {
+    std::apply([this](Ts&... each) { (get(each), ...); }, values);
   }
   template <class T>
   void get(std::optional<T>& value) {

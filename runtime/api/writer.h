@@ -2,10 +2,9 @@
 
 #include <array>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,15 +14,9 @@
 
 namespace phx {
 
-/// Says how it travels, as in `void state(auto& io) { io(a, b, c); }`.
-template <class T, class Io>
-concept Stateful = requires(T& value, Io& io) {
-  value.state(io);
-};
-
 /// Writes values one behind the other: `out(step, width, cells)`. Takes Plain values, strings,
-/// vectors, arrays, maps, pairs, optionals, and every type with a member
-/// `void state(auto& io) { io(a, b, c); }`, which serves for reading as well.
+/// arrays, pairs, tuples, optionals, the containers of the standard library, and every type with a
+/// member `void state(auto& io) { io(a, b, c); }`, which serves for reading as well.
 class Writer {
  public:
   template <class... Ts>
@@ -41,12 +34,21 @@ class Writer {
   void put(const T& value) {
     if constexpr (Plain<T>) {
       raw(&value, sizeof(value));
+    } else if constexpr (Collection<T> && !Stateful<T, Writer>) {
+      put(value.size());
+      for (const auto& element : value) put(element);
     } else {
       static_assert(Stateful<T, Writer>,
                     "this type cannot travel between processes: give it a member "
                     "`void state(auto& io) { io(a, b, c); }` that names what belongs to it, and in "
-                    "place of a pointer what that points to; or send vectors, maps and strings");
-      const_cast<T&>(value).state(*this);  // state() only reads what a Writer is given
+                    "place of a pointer what that points to (of a type that is not yours: a "
+                    "function `void state(auto& io, T& value)` in its namespace)");
+      auto& own = const_cast<T&>(value);  // state() only reads what a Writer is given
+      if constexpr (requires { own.state(*this); }) {
+        own.state(*this);
+      } else {
+        state(*this, own);
+      }
     }
   }
   template <class T, std::size_t N>
@@ -66,18 +68,14 @@ class Writer {
       for (const T& value : values) put(value);
     }
   }
-  template <class K, class V>
-  void put(const std::map<K, V>& values) {
-    put(values.size());
-    for (const auto& [key, value] : values) {
-      put(key);
-      put(value);
-    }
-  }
   template <class A, class B>
   void put(const std::pair<A, B>& value) {
     put(value.first);
     put(value.second);
+  }
+  template <class... Ts>
+  void put(const std::tuple<Ts...>& values) {
+    std::apply([this](const Ts&... each) { (put(each), ...); }, values);
   }
   template <class T>
   void put(const std::optional<T>& value) {

@@ -20,6 +20,7 @@ struct Member {
   std::string name;                    ///< The machine's name, for people.
   bool leaving = false;                ///< Drains: gets no vnodes and no new jobs.
   bool emptied = false;                ///< Has no vnodes any more: in no tree.
+  bool embedded = false;               ///< Inside a program: starts no processes.
   friend bool operator==(const Member&, const Member&) = default;
 };
 

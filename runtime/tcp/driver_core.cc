@@ -131,6 +131,7 @@ Status TcpDriver::Core::join() {
   newcomer.self.incarnation = incarnation_;
   newcomer.self.endpoints = endpoints_;
   newcomer.self.name = options_.name;
+  newcomer.self.embedded = options_.config.embedded;
   if (listener_) newcomer.bound = listener_->address();
   newcomer.asked = options_.join;
   Result<runtime::Birth> birth = begin_or_join(newcomer, options_.key);

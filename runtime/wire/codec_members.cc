@@ -3,13 +3,14 @@
 namespace phx::wire {
 
 void write(const runtime::Member& in, pb::Member& out, Sink& /*sink*/) {
-  const auto& [id, incarnation, endpoints, name, leaving, emptied] = in;
+  const auto& [id, incarnation, endpoints, name, leaving, emptied, embedded] = in;
   out.set_id(id.value);
   out.set_incarnation(incarnation);
   write_texts(endpoints, out.mutable_endpoints());
   write_text(name, out.mutable_name());
   out.set_leaving(leaving);
   out.set_emptied(emptied);
+  out.set_embedded(embedded);
 }
 
 runtime::Member read(const pb::Member& in, Source& source) {
@@ -18,7 +19,8 @@ runtime::Member read(const pb::Member& in, Source& source) {
           .endpoints = read_texts(in.endpoints(), source, "Member.endpoints"),
           .name = source.text(in.name(), "Member.name"),
           .leaving = in.leaving(),
-          .emptied = in.emptied()};
+          .emptied = in.emptied(),
+          .embedded = in.embedded()};
 }
 
 void write(const runtime::View& in, pb::View& out, Sink& sink) {

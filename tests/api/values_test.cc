@@ -2,13 +2,42 @@
 
 #include <doctest/doctest.h>
 
+#include <deque>
 #include <limits>
+#include <list>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/api/message.h"
 #include "runtime/api/reduce.h"
+
+/// Somebody else's types.
+namespace geometry {
+
+class Angle {
+ public:
+  Angle() = default;
+  explicit Angle(double degrees) : degrees_(new double(degrees)) {}
+  [[nodiscard]] double degrees() const { return degrees_ ? *degrees_ : 0; }
+
+ private:
+  std::shared_ptr<double> degrees_;
+};
+
+/// How they travel is said by whoever uses them.
+void state(auto& io, Angle& angle) {
+  double degrees = angle.degrees();
+  io(degrees);
+  angle = Angle(degrees);
+}
+
+}  // namespace geometry
 
 namespace phx::values_test {
 namespace {
@@ -50,6 +79,13 @@ struct Table : Point {
   std::array<Point, 4> points;
   double cells[1000] = {};
   std::optional<int> best;
+};
+
+/// Plain but for what it says: its descriptor means nothing elsewhere.
+struct Device {
+  int descriptor = -1;
+  double reading = 0;
+  void state(auto& io) { io(reading); }
 };
 
 template <class T>
@@ -119,6 +155,46 @@ TEST_CASE("what has a state is written and read by it") {
   CHECK(round_trip(board) == board);
   CHECK(round_trip(Board{}) == Board{});
   CHECK(round_trip(std::vector<Board>{board, {}}) == std::vector<Board>{board, {}});
+}
+
+TEST_CASE("who says what travels is asked, also if the bytes could travel as they are") {
+  CHECK_FALSE(Plain<Device>);
+  CHECK(encode(Device{3, 1.5}).size() == sizeof(double));
+  CHECK(round_trip(Device{3, 1.5}).descriptor == -1);
+  CHECK(round_trip(Device{3, 1.5}).reading == 1.5);
+  CHECK(round_trip(std::vector<Device>{{3, 1.5}, {4, 2.5}})[1].descriptor == -1);
+  CHECK(round_trip(std::array<Device, 2>{Device{3, 1.5}, {}})[0].descriptor == -1);
+}
+
+TEST_CASE("all containers of the standard library travel") {
+  const std::deque<std::string> queue{"a", "", "c"};
+  const std::list<std::vector<int>> list{{1, 2}, {}};
+  const std::set<std::string> names{"x", "y"};
+  const std::multimap<int, std::string> many{{1, "a"}, {1, "b"}, {2, ""}};
+  const std::unordered_map<std::string, std::deque<int>> by_name{{"one", {1}}, {"none", {}}};
+  const std::unordered_set<int> numbers{3, 1, 2};
+  const std::tuple<int, std::string, std::optional<double>> three{1, "two", 3.0};
+
+  CHECK(round_trip(queue) == queue);
+  CHECK(round_trip(list) == list);
+  CHECK(round_trip(names) == names);
+  CHECK(round_trip(many) == many);
+  CHECK(round_trip(by_name) == by_name);
+  CHECK(round_trip(numbers) == numbers);
+  CHECK(round_trip(three) == three);
+  CHECK(round_trip(std::deque<int>{}).empty());
+  CHECK(round_trip(std::pair(queue, names)) == std::pair(queue, names));
+  const Payload whole = encode(queue);
+  CHECK_THROWS_AS(
+      static_cast<void>(decode<std::deque<std::string>>(whole.slice(0, whole.size() - 1))),
+      Failure);
+  const auto too_many = std::numeric_limits<std::size_t>::max() / 2;
+  CHECK_THROWS_AS(static_cast<void>(decode<std::deque<std::string>>(encode(too_many))), Failure);
+}
+
+TEST_CASE("a type that is not one's own travels by a function beside it") {
+  CHECK(round_trip(std::vector<geometry::Angle>{geometry::Angle(90)})[0].degrees() == 90);
+  CHECK(round_trip(std::map<int, geometry::Angle>{{1, geometry::Angle(45)}})[1].degrees() == 45);
 }
 
 TEST_CASE("bytes that cannot be of the type are an error and cost no memory") {

@@ -403,7 +403,8 @@ Member RandomMessages::member(ProcessorId id) {
           .endpoints = texts(),
           .name = text(),
           .leaving = flip(),
-          .emptied = flip()};
+          .emptied = flip(),
+          .embedded = flip()};
 }
 
 View RandomMessages::view() {
