@@ -66,6 +66,10 @@ int Follower::run() {
       if (is_guest_ && number != SIGINT) return fail(to_string(*job_) + " goes on", kInterrupted);
       pass_on(number);
     }
+    if (job_ && output_.is_unread() && ending_ == 0) {
+      if (is_guest_) return fail(to_string(*job_) + " goes on", kUnread);
+      pass_on(SIGPIPE);
+    }
     if (is_given_up()) {
       return fail("interrupted before the job had a number; see phoenix ps", kInterrupted);
     }
@@ -159,6 +163,7 @@ int Follower::end(const runtime::RunEnded& ended) {
         spell_seconds(std::chrono::duration<double>(tcp::steady_now() - begun_).count()).c_str());
   }
   has_ended_ = true;
+  if (ending_ == SIGPIPE) return kUnread;
   return is_late_ && !ended.reason.empty() ? static_cast<int>(kTimedOut) : ended.code;
 }
 

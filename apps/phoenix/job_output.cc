@@ -112,6 +112,7 @@ void JobOutput::show(const Stream& stream, const GoesOn& goes_on) {
     const ssize_t size =
         ::write(stream.second ? STDERR_FILENO : STDOUT_FILENO, rest.data(), rest.size());
     if (size < 0 && errno != EINTR) {
+      is_unread_ = is_unread_ || errno == EPIPE;
       return lose(stream.second ? "standard error" : "standard output");
     }
     if (size > 0) rest.remove_prefix(static_cast<std::size_t>(size));
@@ -125,8 +126,8 @@ void JobOutput::lose(const std::string& where) {
   const std::string why = std::strerror(errno);
   if (std::exchange(is_lost_, true)) return;
   loss_ = where + ": " + why;
-  std::fprintf(stderr, "phoenix: cannot write the job's output to %s; the job goes on\n",
-               loss_.c_str());
+  std::fprintf(stderr, "phoenix: cannot write the job's output to %s%s\n", loss_.c_str(),
+               is_unread_ ? "" : "; the job goes on");
 }
 
 bool JobOutput::finish() {

@@ -34,6 +34,8 @@ class JobOutput {
   void write(const runtime::Output& output, const GoesOn& goes_on);
   /// Writes lines that have no end yet. False: something was lost.
   [[nodiscard]] bool finish();
+  /// Whoever read what the tool prints is gone, as `| head` goes.
+  [[nodiscard]] bool is_unread() const { return is_unread_; }
   /// Where some of it was lost, and why; empty: nothing was.
   [[nodiscard]] const std::string& loss() const { return loss_; }
 
@@ -56,6 +58,7 @@ class JobOutput {
   bool is_lost_ = false;    ///< Some of it.
   std::string loss_;        ///< Where, and why, if that was an error.
   bool is_silent_ = false;  ///< Nothing is shown any more.
+  bool is_unread_ = false;
 };
 
 }  // namespace phx::app

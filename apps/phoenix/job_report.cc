@@ -165,7 +165,8 @@ void JobReport::pair_moves() {
 }
 
 std::string JobReport::text() const {
-  if (empty()) return "no process of the job had a phx::Session, so nothing is known of it\n";
+  if (empty())
+    return "no process has reported anything: none had a phx::Session, or the job ended first\n";
   Table table({"PROCESSOR", "FROM", "TO", "VNODES", "SENT", "BYTES", "PER SECOND", "WAITED", "CAME",
                "LEFT", "PAUSES", "LONGEST"});
   for (const auto& [id, process] : processes_) {

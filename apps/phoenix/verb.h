@@ -14,6 +14,7 @@ enum ExitCode : int {
   kUsage = 2,          ///< The command line, a file or the set-up is wrong.
   kTimedOut = 124,     ///< A job has been ended after its --timeout, as `timeout` gives it.
   kInterrupted = 130,  ///< By Ctrl-C or the like.
+  kUnread = 141,       ///< Whoever read what it prints is gone.
 };
 
 /// What a verb's options say to do; returns the exit code.

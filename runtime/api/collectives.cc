@@ -66,7 +66,9 @@ std::vector<Vnode> Collectives::held(const char* operation) const {
   std::vector<Vnode> held = core_.held();
   if (!held.empty()) return held;
   throw Failure(ErrorCode::kBadInput,
-                std::string(operation) + ": this process holds no vnode; see safe_point()")
+                std::string(operation) +
+                    ": this process holds no vnode. Where safe_point() or next() has returned "
+                    "false the process has no part in the job any more: it returns from main")
       .in(operation, std::nullopt, core_.engine.processor());
 }
 

@@ -146,7 +146,8 @@ Parcels redistribute(SessionCore& core, const Parcels& sent, const Redistributio
   const auto all = collectives.gather(kPlanner, declarations(core, sent, how), kRedistribute);
   const auto make = [&] {
     const Planning planning{known_network(core, how), [] { return tcp::steady_now() - Instant{}; }};
-    return encode(plan_redistribution(decode_all<Declaration>(*all), planning));
+    return encode(plan_redistribution(
+        decode_all<Declaration>("redistribute: what is declared by", *all), planning));
   };
   const auto plan =
       decode<RedistributionPlan>(collectives.broadcast(kPlanner, make, kRedistribute));

@@ -35,7 +35,8 @@ class SessionCollectives {
   template <class Make>
   auto broadcast(Vnode root, Make make) -> std::remove_cvref_t<decltype(make())> {
     using T = std::remove_cvref_t<decltype(make())>;
-    return decode<T>(broadcast_bytes(root, [&] { return encode(make()); }));
+    return decode_of<T>("broadcast from", root,
+                        broadcast_bytes(root, [&] { return encode(make()); }));
   }
   /// Combines the values of all vnodes. Everybody gets the result.
   template <class Op, class Of>
@@ -55,19 +56,22 @@ class SessionCollectives {
   template <class Of>
   auto gather(Vnode target, const Of& of) -> std::optional<std::vector<ValueOf<Of>>> {
     const auto values = gather_bytes(target, values_of(held(), of));
-    return values ? std::optional(decode_all<ValueOf<Of>>(*values)) : std::nullopt;
+    return values ? std::optional(decode_all<ValueOf<Of>>("gather: the value of", *values))
+                  : std::nullopt;
   }
   /// The value of every vnode, by vnode, for everybody.
   template <class Of>
   auto allgather(const Of& of) -> std::vector<ValueOf<Of>> {
-    return decode_all<ValueOf<Of>>(allgather_bytes(values_of(held(), of)));
+    return decode_all<ValueOf<Of>>("allgather: the value of",
+                                   allgather_bytes(values_of(held(), of)));
   }
   /// Calls `make()` where `root` is held: a range of vnodes() values, by vnode. The values of the
   /// vnodes held here.
   template <class Make>
   auto scatter(Vnode root, Make make) -> std::map<Vnode, ItemOf<decltype(make())>> {
     using T = ItemOf<decltype(make())>;
-    return decode_by_vnode<T>(scatter_bytes(root, [&] { return encode_all(make()); }));
+    return decode_by_vnode<T>("scatter: the value for",
+                              scatter_bytes(root, [&] { return encode_all(make()); }));
   }
   /// What all vnodes have for those held here: `of(from, to)`, as [to][from]. Sizes may differ.
   template <class Of>
@@ -78,7 +82,7 @@ class SessionCollectives {
     }
     std::map<Vnode, std::vector<PairValueOf<Of>>> columns;
     for (const auto& [to, values] : alltoall_bytes(rows)) {
-      columns[to] = decode_all<PairValueOf<Of>>(values);
+      columns[to] = decode_all<PairValueOf<Of>>("alltoall: the value of", values);
     }
     return columns;
   }
@@ -92,14 +96,16 @@ class SessionCollectives {
   template <class Op, class Of>
   auto scan(Op op, const Of& of) -> std::map<Vnode, ValueOf<Of>> {
     using T = ValueOf<Of>;
-    return decode_by_vnode<T>(scan_bytes(reduction<T>(op, false), values_of(held(), of)));
+    return decode_by_vnode<T>("scan: the value of",
+                              scan_bytes(reduction<T>(op, false), values_of(held(), of)));
   }
   /// For each vnode held `first` and the values of all vnodes before it.
   template <class Op, class Of>
   auto exscan(Op op, const Of& of, const ValueOf<Of>& first) -> std::map<Vnode, ValueOf<Of>> {
     using T = ValueOf<Of>;
     const Payload begin = encode(first);
-    return decode_by_vnode<T>(scan_bytes(reduction<T>(op, false), values_of(held(), of), begin));
+    return decode_by_vnode<T>("exscan: the value of",
+                              scan_bytes(reduction<T>(op, false), values_of(held(), of), begin));
   }
   /// Returns when every vnode has called it.
   void barrier();

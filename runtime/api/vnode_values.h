@@ -43,16 +43,28 @@ template <class Values>
   for (const auto& value : values) payloads.push_back(encode(value));
   return payloads;
 }
+/// As decode(); a Failure says what could not be read: "gather: the value of v3".
 template <class T>
-[[nodiscard]] std::vector<T> decode_all(const std::vector<Payload>& payloads) {
+[[nodiscard]] T decode_of(const char* what, Vnode v, const Payload& payload) {
+  try {
+    return decode<T>(payload);
+  } catch (const Failure& failure) {
+    const std::string value = std::string(what) + " v" + std::to_string(v);
+    throw Failure(failure.code(), value + ": " + failure.what()).about({v});
+  }
+}
+template <class T>
+[[nodiscard]] std::vector<T> decode_all(const char* what, const std::vector<Payload>& payloads) {
   std::vector<T> values;
-  for (const Payload& payload : payloads) values.push_back(decode<T>(payload));
+  for (const Payload& payload : payloads) {
+    values.push_back(decode_of<T>(what, values.size(), payload));
+  }
   return values;
 }
 template <class T>
-[[nodiscard]] std::map<Vnode, T> decode_by_vnode(const VnodeValues& payloads) {
+[[nodiscard]] std::map<Vnode, T> decode_by_vnode(const char* what, const VnodeValues& payloads) {
   std::map<Vnode, T> values;
-  for (const auto& [v, payload] : payloads) values.emplace(v, decode<T>(payload));
+  for (const auto& [v, payload] : payloads) values.emplace(v, decode_of<T>(what, v, payload));
   return values;
 }
 

@@ -76,7 +76,9 @@ void Jobs::attach(const Surroundings& around, ApplicationId application, const A
   Entry* entry = find(job);
   std::string refusal;
   if (entry == nullptr) refusal = to_string(job) + " does not run here";
-  if (entry != nullptr && entry->life.application()) refusal = "another process has attached";
+  if (entry != nullptr && entry->life.application()) {
+    refusal = "a session has begun here before: a process that phoenix run starts has one";
+  }
   if (entry != nullptr && entry->life.ended()) refusal = to_string(job) + " is over";
   if (!refusal.empty()) {
     refuse(application, std::move(refusal), out);

@@ -11,8 +11,8 @@ namespace phx::runtime {
 /// What a message adds to the figures of the process that gives it to its daemon.
 struct Sent {
   std::uint64_t messages = 0;  ///< To vnodes, broadcasts, contributions to reductions.
-  std::uint64_t bytes = 0;     ///< In the first two.
-  std::optional<VnodeId> by;   ///< Whose it is; empty for contributions.
+  std::uint64_t bytes = 0;
+  std::optional<VnodeId> by;  ///< Whose it is; empty for contributions of several vnodes.
 };
 
 /// Of a long message, which is sent in pieces, the last one counts as the message.
@@ -23,7 +23,15 @@ struct Sent {
   if (const auto* m = std::get_if<AppBroadcast>(&message)) {
     return {m->piece.rest_bits == 0 ? 1U : 0U, m->piece.payload.size(), m->piece.root};
   }
-  return {std::holds_alternative<AppContribute>(message) ? 1U : 0U, 0, {}};
+  const auto* contributed = std::get_if<AppContribute>(&message);
+  if (contributed == nullptr) return {};
+  Sent sent{1, 0, {}};
+  for (const collectives::ReductionPart& part : contributed->token.parts) {
+    sent.bytes += part.value.size();
+  }
+  const auto& parts = contributed->token.parts;
+  if (parts.size() == 1 && parts[0].covered.size() == 1) sent.by = parts[0].covered.front();
+  return sent;
 }
 
 }  // namespace phx::runtime

@@ -39,6 +39,11 @@ check "a folder that others can open is refused" fails_with "chmod 700" \
 # Output that cannot be written is told, and not taken for success.
 check "a full standard output is told" \
   fails_with "standard output: No space" sh -c "$phoenix run -n 4 -- echo hello >/dev/full"
+unread() {
+  bash -c "set -o pipefail; timeout 60 '$phoenix' run -n 2 --no-tags -- yes 2>'$work/unread' | head -n 1"
+  test $? -eq 141 && grep -q "standard output: Broken pipe" "$work/unread"
+}
+check "a job whose output nobody reads any more ends" unread
 check "a folder for output that cannot be made is told" \
   fails_with "cannot make the folder" "$phoenix" run -n 4 --output-dir /dev/full/x -- echo hello
 mkdir "$work/small"

@@ -36,6 +36,21 @@ TEST_CASE("messages are counted once, however many pieces they have, and bytes a
   CHECK(meter.figures(kBegin).bytes == 10 + 64 + 36 + 5 + 5);
 }
 
+TEST_CASE("what is contributed to a reduction counts, by vnode where it is of one") {
+  const auto contribution = [](VnodeSet by, std::size_t bytes) {
+    AppContribute made;
+    made.token.parts.push_back({std::move(by), Payload(Bytes(bytes))});
+    return made;
+  };
+  JobMeter meter(kVnodes);
+  meter.on_app(kBegin, contribution(VnodeSet{VnodeId{2}}, 800));
+  meter.on_app(kBegin, contribution(VnodeSet::range(VnodeId{1}, VnodeId{3}), 50));
+
+  CHECK(meter.figures(kBegin).messages == 2);
+  CHECK(meter.figures(kBegin).bytes == 850);
+  CHECK(meter.vnodes(kBegin) == std::vector<VnodeFigures>{{VnodeId{2}, 1, 800, 0, 0}});
+}
+
 TEST_CASE("a wait counts while it lasts, from its begin, and not after its end") {
   JobMeter meter(kVnodes);
   meter.on_app(kBegin + 1s, AppWaiting{"recv by v3", VnodeId{3}, 500'000});
