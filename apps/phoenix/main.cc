@@ -78,6 +78,10 @@ int end_output(int code) {
 /// value "p".
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words.front() == "help") {  // `help run` is `run --help`
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
   const auto end = std::find(words.begin(), words.end(), "--");
   if (!words.empty() && words.front() == "run") std::replace(words.begin(), end, "-np"s, "-n"s);
   return words;

@@ -41,10 +41,19 @@ foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1 share/ma
   endif()
 endforeach()
 
-file(GLOB documents ${root}/usr/share/doc/phoenix/*README*)
-if(NOT documents)
-  fail("the package has no documents")
-endif()
+# What these pages refer to is there.
+set(documents ${root}/usr/share/doc/phoenix)
+foreach(page README.md runtime/api/README.md runtime/mpi/README.md)
+  file(READ ${documents}/${page} text)
+  string(REGEX MATCHALL "[(][-A-Za-z0-9_./]+[.](md|png|service)[)]" links "${text}")
+  cmake_path(GET page PARENT_PATH folder)
+  foreach(link IN LISTS links)
+    string(REGEX REPLACE "[()]" "" link "${link}")
+    if(NOT EXISTS ${documents}/${folder}/${link})
+      fail("${page} refers to ${link}, which is not in the package")
+    endif()
+  endforeach()
+endforeach()
 
 # A mesh of the daemons that were installed, and a job of each example.
 set(phoenix ${CMAKE_COMMAND} -E env PHOENIX_DIR=${WORK}/meshes ${root}/usr/bin/phoenix)

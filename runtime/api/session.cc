@@ -32,6 +32,17 @@ Result<VnodeSet> set_of(const Endpoint& endpoint, const std::vector<Vnode>& vnod
   return set;
 }
 
+/// Of processes that disagree about the target of a reduction nobody waits for the others.
+void tell_of_lost(const Endpoint& endpoint) {
+  const auto& target = endpoint.contributions().lost_to();
+  if (!target || endpoint.ended()) return;
+  std::fprintf(
+      stderr,
+      "phoenix: the values of v%s for a reduction or gather towards %s have no result: the "
+      "program of %s has ended before all vnodes had given theirs\n",
+      to_string(endpoint.held()).c_str(), to_string(*target).c_str(), to_string(*target).c_str());
+}
+
 /// With what this process ends, if it ends well otherwise.
 std::atomic<int> exit_code{0};
 
@@ -191,7 +202,10 @@ void Session::release(const std::vector<Vnode>& vnodes) {
 void Session::finish() {
   if (core_->is_finished.exchange(true)) return;
   core_->engine.drain();
-  core_->engine.close([](Endpoint& endpoint) { endpoint.finish(); });
+  core_->engine.close([this](Endpoint& endpoint) {
+    if (!core_->is_stopped) tell_of_lost(endpoint);
+    endpoint.finish();
+  });
 }
 
 void Session::abort(int code, const std::string& reason) {

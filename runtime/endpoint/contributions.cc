@@ -72,6 +72,7 @@ void Contributions::forget(const Key& key, Flow& flow, std::uint64_t below) {
   if (is_closed(given)) return;
   if (below == kFlowClosed) {
     kept_bytes_ -= weight_of(given);
+    if (!given.kept.empty()) lost_to_ = key.first;
     flow = {};
     given.first = kFlowClosed;
     return;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,8 @@ class Contributions {
   [[nodiscard]] bool is_following(const collectives::ReductionId& id) const;
   /// `vnode` keeps something for a reduction towards `target` whose result goes to all.
   [[nodiscard]] bool keeps_for_all(VnodeId vnode, VnodeId target) const;
+  /// A target whose program has ended, so that what was contributed towards it has no result.
+  [[nodiscard]] const std::optional<VnodeId>& lost_to() const { return lost_to_; }
   /// The target for which most is kept, for a person. Empty if nothing is.
   [[nodiscard]] std::string slowest() const;
   void check_invariants() const;
@@ -86,6 +89,7 @@ class Contributions {
   std::map<VnodeId, std::uint64_t> next_;   ///< Per target: the highest of those that were here.
   std::uint64_t kept_bytes_ = 0;
   std::vector<Leaving> leaving_;
+  std::optional<VnodeId> lost_to_;
 };
 
 }  // namespace phx::runtime

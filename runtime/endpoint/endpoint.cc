@@ -195,14 +195,15 @@ std::string Endpoint::settle(Targets::Reduced& reduced) {
 
 Status Endpoint::check_use(VnodeId mine, VnodeId other) const {
   if (ended_) return Error{ErrorCode::kUnavailable, "the job is over: " + ended_->reason};
+  for (const VnodeId one : {mine, other}) {
+    if (one.value < vnodes()) continue;
+    return Error{ErrorCode::kBadInput, "there is no " + to_string(one) + ": the job has " +
+                                           std::to_string(vnodes()) + " vnodes"};
+  }
   if (!holdings_.has(mine)) {
     return Error{
         ErrorCode::kBadInput,
         to_string(mine) + " is not held by this process, which holds " + to_string(held())};
-  }
-  if (other.value >= vnodes()) {
-    return Error{ErrorCode::kBadInput, "there is no " + to_string(other) + ": the job has " +
-                                           std::to_string(vnodes()) + " vnodes"};
   }
   return success();
 }

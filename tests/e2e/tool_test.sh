@@ -69,6 +69,7 @@ wrong "PROCESSOR is required" drain
 wrong "say where" up
 wrong "no option '--onyl'; did you mean '--only'" bench --onyl
 
+check "help is there without dashes, too" says "Usage: phoenix run" "$phoenix" help run
 check "the version" says "^phoenix [0-9]" "$phoenix" version
 # What is made of the descriptions of --help.
 check "a manual page" sh -c "$phoenix manual | grep -q 'SS phoenix run'"
@@ -257,7 +258,7 @@ check "data instead" "$phoenix" run -n 2 --report-file data.json -- "$travel" ru
 check "can be read" grep -q '"messages": [1-9]' data.json
 check "the page has a name" "$phoenix" run -n 2 --report -- "$travel" run 5
 check "of its own" sh -c "ls phoenix-j*.svg"
-check "who has no session is not known" says "no process of the job had a phx::Session" \
+check "who has no session is not known" says "none had a phx::Session" \
   "$phoenix" run -n 1 --report --fit -- true
 check "a page that cannot be written is told before" ends_with 2 \
   "$phoenix" run -n 1 --report-file /nowhere/page.svg -- touch begun

@@ -165,8 +165,8 @@ TEST_CASE("nothing is kept for a target that takes none, and numbers go on") {
   Source source;
   for (std::uint64_t n = 0; n < 6; ++n) source.push(v1, n);
   CHECK(source.left().size() == 4);
-
   source.kept.on_complete(v0, kFlowClosed);
+  CHECK(source.kept.lost_to() == v0);
   source.push(v1, 6);
   source.kept.on_line(1);
 
