@@ -249,6 +249,11 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
     }
     return;
   }
+  if (config.embedded && !request.spec.command.empty()) {
+    return send(from, JobRefused{request.request,
+                                 "the daemons of this mesh are inside programs, "
+                                 "and start no processes"});
+  }
   JobStart start;
   start.job = membership.take_job_id();
   if (start.job == JobId{}) {
@@ -260,18 +265,11 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   if (start.spec.trees.empty()) start.spec.trees = config.tree_style;
   start.home = from;
   start.request = request.request;
+  start.processors = staying;
   const std::uint32_t most = request.spec.processors_max;
-  start.processors = able_to_start(membership.view(), staying);
-  const std::uint64_t count = start.processors.size();
-  if (most > 0 && count > most) {
-    start.processors = start.processors.minus(start.processors.last_ids(count - most));
-  }
+  const std::uint64_t count = staying.size();
+  if (most > 0 && count > most) start.processors = staying.minus(staying.last_ids(count - most));
   if (start.spec.command.empty()) start.processors = {from};
-  if (start.processors.empty()) {
-    return send(from, JobRefused{request.request,
-                                 "the daemons of this mesh are inside programs, "
-                                 "and start no processes"});
-  }
   start.cast_cut = cast_cut(membership.view(), survey.network());
   send(from, std::move(start));
 }

@@ -64,7 +64,7 @@ class Tail {
 
 int cannot_show(const Error& error) {
   // Whoever read it has had enough, as `head` does.
-  if (error.what == std::strerror(EPIPE)) return kFailed;
+  if (error.what == std::strerror(EPIPE)) return kUnread;
   return fail("cannot show the output: " + error.what);
 }
 

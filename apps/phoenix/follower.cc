@@ -17,6 +17,7 @@ namespace phx::app {
 namespace {
 
 constexpr int kRefusalsMax = 3;
+constexpr int kTerminated = 128 + SIGTERM;  ///< Of a job that was ended by request.
 constexpr Duration kSearch = 15s;
 constexpr Duration kLook = 100ms;
 constexpr Duration kPoke = 1s;
@@ -88,6 +89,7 @@ Follower::Code Follower::hear() {
   const auto code = take(reply.value());
   if (!code) return std::nullopt;
   const bool is_complete = output_.finish();
+  if (output_.is_unread() && *code == kOk) return kUnread;
   if (input_ && !input_->end()) {
     const int failed = fail("the job has not read all of its standard input");
     if (*code == kOk && is_complete) return failed;
@@ -163,7 +165,7 @@ int Follower::end(const runtime::RunEnded& ended) {
         spell_seconds(std::chrono::duration<double>(tcp::steady_now() - begun_).count()).c_str());
   }
   has_ended_ = true;
-  if (ending_ == SIGPIPE) return kUnread;
+  if (ending_ == SIGPIPE && ended.code == kTerminated) return kUnread;
   return is_late_ && !ended.reason.empty() ? static_cast<int>(kTimedOut) : ended.code;
 }
 

@@ -165,8 +165,7 @@ void JobReport::pair_moves() {
 }
 
 std::string JobReport::text() const {
-  if (empty())
-    return "no process has reported anything: none had a phx::Session, or the job ended first\n";
+  if (empty()) return "no process has told of itself: no phx::Session, or the job ended first\n";
   Table table({"PROCESSOR", "FROM", "TO", "VNODES", "SENT", "BYTES", "PER SECOND", "WAITED", "CAME",
                "LEFT", "PAUSES", "LONGEST"});
   for (const auto& [id, process] : processes_) {

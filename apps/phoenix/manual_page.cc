@@ -41,12 +41,11 @@ std::string as_it_stands(const std::string& text) {
 std::string options(const CLI::App& app) {
   std::string text;
   for (const CLI::Option* option : app.get_options()) {
-    const std::string description = option->get_description();
     if (option->get_group().empty()) continue;  // not shown by --help either
     const Type type(option->get_type_name());
     text += ".TP\n\\fB" + literal(option->get_name(false, true)) + "\\fR";
     text += type.beside.empty() ? "\n" : " \\fI" + type.beside + "\\fR\n";
-    text += literal(description) + "\n";
+    text += literal(option->get_description()) + "\n";
     const std::string usual = option->get_default_str();
     if (!type.below.empty()) text += "\\fI" + type.below + "\\fR\n";
     if (!usual.empty()) text += "[" + literal(usual) + "]\n";

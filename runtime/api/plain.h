@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -76,19 +77,36 @@ concept Stateful = requires(T& value, Io& io) {
   state(io, value);
 };
 
+namespace plain {
+
+/// An optional of what says itself how it travels.
+template <class T>
+inline constexpr bool kHasState = false;
+template <class T>
+inline constexpr bool kHasState<std::optional<T>> = Stateful<T> || Stateful<T, Writer>;
+
+/// Of a container itself, and not of what is derived from one and may have further members.
+template <class T>
+inline constexpr bool kIsOfTemplate = false;
+template <template <class...> class Container, class... Arguments>
+inline constexpr bool kIsOfTemplate<Container<Arguments...>> = true;
+
+}  // namespace plain
+
 /// A value whose bytes are the value: numbers, enumerators, and structs of such. All processors of
 /// a job must agree on byte order and layout. Pointers mean nothing elsewhere, so structs with
 /// pointers are none; nor is what cannot be made before it is read, as a struct with a reference,
-/// nor what says itself how it travels.
+/// nor what says itself how it travels. (A struct without a state() is its bytes, also if a member
+/// of it has one.)
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T> && requires {
   T{};
 } && !std::is_pointer_v<T> && !Sequence<T> && !plain::has_reference<T>() && !Stateful<T> &&
-    !Stateful<T, Writer>;
+    !Stateful<T, Writer> && !plain::kHasState<T>;
 
 /// A container of values that travel one by one: deque, list, set, unordered_map and their kin.
 template <class T>
-concept Collection = requires(T& values, typename T::value_type value) {
+concept Collection = plain::kIsOfTemplate<T> && requires(T& values, typename T::value_type value) {
   values.clear();
   values.size();
   values.insert(values.end(), std::move(value));

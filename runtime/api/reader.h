@@ -62,22 +62,21 @@ class Reader {
   void get(T& value) {
     if constexpr (Plain<T>) {
       raw(&value, sizeof(value));
-    } else if constexpr (Collection<T> && !Stateful<T, Reader>) {
+    } else if constexpr (requires { value.state(*this); }) {
+      value.state(*this);
+    } else if constexpr (Stateful<T, Reader>) {
+      state(*this, value);
+    } else if constexpr (Collection<T>) {
       value.clear();
       for (std::size_t left = count(1); left > 0; --left) {
-        EntryOf<T> element{};
-        get(element);
-        value.insert(value.end(), std::move(element));
+        EntryOf<T> entry{};
+        get(entry);
+        value.insert(value.end(), std::move(entry));
       }
     } else {
       static_assert(Stateful<T, Reader>,
                     "this type cannot be read from a message: give it a member `void state(auto& "
                     "io) { io(a, b, c); }`, not const, that names what belongs to it");
-      if constexpr (requires { value.state(*this); }) {
-        value.state(*this);
-      } else {
-        state(*this, value);
-      }
     }
   }
   template <class T, std::size_t N>

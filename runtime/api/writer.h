@@ -15,8 +15,9 @@
 namespace phx {
 
 /// Writes values one behind the other: `out(step, width, cells)`. Takes Plain values, strings,
-/// arrays, pairs, tuples, optionals, the containers of the standard library, and every type with a
-/// member `void state(auto& io) { io(a, b, c); }`, which serves for reading as well.
+/// arrays, pairs, tuples, optionals, what one goes through and inserts into (deque, list, set, map,
+/// unordered_map, ...), and every type with a member `void state(auto& io) { io(a, b, c); }`, which
+/// serves for reading as well, or with a function `void state(auto& io, T& value)` beside it.
 class Writer {
  public:
   template <class... Ts>
@@ -34,8 +35,13 @@ class Writer {
   void put(const T& value) {
     if constexpr (Plain<T>) {
       raw(&value, sizeof(value));
-    } else if constexpr (Collection<T> && !Stateful<T, Writer>) {
-      put(value.size());
+    } else if constexpr (requires(T & own) { own.state(*this); }) {
+      const_cast<T&>(value).state(*this);  // state() only reads what a Writer is given
+    } else if constexpr (Stateful<T, Writer>) {
+      T own = value;  // a function beside the type may build it anew
+      state(*this, own);
+    } else if constexpr (Collection<T>) {
+      put(static_cast<std::size_t>(value.size()));
       for (const auto& element : value) put(element);
     } else {
       static_assert(Stateful<T, Writer>,
@@ -43,12 +49,6 @@ class Writer {
                     "`void state(auto& io) { io(a, b, c); }` that names what belongs to it, and in "
                     "place of a pointer what that points to (of a type that is not yours: a "
                     "function `void state(auto& io, T& value)` in its namespace)");
-      auto& own = const_cast<T&>(value);  // state() only reads what a Writer is given
-      if constexpr (requires { own.state(*this); }) {
-        own.state(*this);
-      } else {
-        state(*this, own);
-      }
     }
   }
   template <class T, std::size_t N>

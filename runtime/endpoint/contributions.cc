@@ -70,9 +70,9 @@ void Contributions::on_line(std::uint64_t line) {
 void Contributions::forget(const Key& key, Flow& flow, std::uint64_t below) {
   Contributed& given = flow.given;
   if (is_closed(given)) return;
-  if (below == kFlowClosed) {
+  if (below >= kFlowIncomplete) {
     kept_bytes_ -= weight_of(given);
-    if (!given.kept.empty()) lost_to_ = key.first;
+    if (below == kFlowIncomplete) lost_to_ = key.first;
     flow = {};
     given.first = kFlowClosed;
     return;

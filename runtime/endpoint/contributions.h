@@ -32,7 +32,8 @@ class Contributions {
   /// The daemon knows of so many deaths. What has left under a lower line leaves again.
   void on_line(std::uint64_t line);
   /// The reductions towards `target` with numbers below `below` are complete, as `vnode` hears;
-  /// or as all hear that are here. kFlowClosed: nothing need be kept, and nothing leaves any more.
+  /// or as all hear that are here. kFlowClosed, kFlowIncomplete: nothing need be kept, and nothing
+  /// leaves any more.
   void on_complete(VnodeId vnode, VnodeId target, std::uint64_t below);
   void on_complete(VnodeId target, std::uint64_t below);
   /// Vnodes come and go with what they keep.
@@ -56,7 +57,7 @@ class Contributions {
   [[nodiscard]] bool is_following(const collectives::ReductionId& id) const;
   /// `vnode` keeps something for a reduction towards `target` whose result goes to all.
   [[nodiscard]] bool keeps_for_all(VnodeId vnode, VnodeId target) const;
-  /// A target whose program has ended, so that what was contributed towards it has no result.
+  /// A target that has said kFlowIncomplete.
   [[nodiscard]] const std::optional<VnodeId>& lost_to() const { return lost_to_; }
   /// The target for which most is kept, for a person. Empty if nothing is.
   [[nodiscard]] std::string slowest() const;

@@ -124,7 +124,7 @@ void Targets::on_question(const FlowQuestion& question) {
   Target& target = found->second;
   const std::uint64_t done = target.state.complete;
   if (target.is_closed && done < question.reductions) {
-    credits_.push_back(credit_of(question.from, question.to, kFlowClosed));
+    credits_.push_back(credit_of(question.from, question.to, kFlowIncomplete));
     return;
   }
   if (done > 0) credits_.push_back(credit_of(question.from, question.to, done));
@@ -136,7 +136,7 @@ void Targets::on_question(const FlowQuestion& question) {
 void Targets::answer_closed(VnodeId vnode, Target& target) {
   target.is_closed = true;
   for (const auto& [contributor, asked] : std::exchange(target.state.askers, {})) {
-    credits_.push_back(credit_of(contributor, vnode, kFlowClosed));
+    credits_.push_back(credit_of(contributor, vnode, kFlowIncomplete));
   }
 }
 

@@ -93,12 +93,12 @@ ProcessorId JobLife::first() const {
 
 bool JobLife::is_chosen(const Surroundings& around) const {
   if (start_.processors.contains(self_)) return true;
-  if (start_.spec.fixed || config_.embedded) return false;
+  if (start_.spec.fixed) return false;
   if (start_.spec.processors_max == 0) return true;
   const ProcessorSet running =
       stages_.ids_where([](const JobStage& one) { return takes_part(one.stage); })
           .common(around.staying);
-  const ProcessorSet spare = able_to_start(around.view, around.staying).minus(running);
+  const ProcessorSet spare = around.staying.minus(running);
   return running.size() < start_.spec.processors_max && !spare.empty() && spare.front() == self_;
 }
 

@@ -49,15 +49,7 @@ void Jobs::attach(const Surroundings& around, ApplicationId application, const A
     refuse(application, "started without a job: run it by phoenix run, or without a daemon", out);
     return;
   }
-  for (auto one = jobs_.begin(); job == JobId{} && one != jobs_.end(); ++one) {
-    if (one->second->life.start().spec.command.empty()) job = one->first;
-  }
-  if (job == JobId{} && !jobs_.empty() && m.vnodes == 0) {
-    refuse(application,
-           "the jobs of this mesh are those of `phoenix run`, which starts their processes itself",
-           out);
-    return;
-  }
+  if (job == JobId{} && !jobs_.empty()) job = jobs_.begin()->first;
   const bool is_possible = m.vnodes > 0 && m.vnodes <= config_.vnodes_max && !around.leaving;
   if (job == JobId{} && !is_possible) {
     refuse(application, "no job, and none can start", out);

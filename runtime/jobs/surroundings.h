@@ -31,13 +31,4 @@ struct Surroundings {
   return !around.members.contains(processor) && processor.value < around.view.next_processor;
 }
 
-/// Those of them that start processes.
-[[nodiscard]] inline ProcessorSet able_to_start(const View& view, ProcessorSet processors) {
-  ProcessorSet embedded;
-  for (const auto& [id, member] : view.members) {
-    if (member.embedded) embedded.insert(id);
-  }
-  return embedded.empty() ? processors : processors.minus(embedded);
-}
-
 }  // namespace phx::runtime

@@ -72,6 +72,14 @@ void Membership::draft(ProcessorId from, const Admit& wish, Draft& draft) {
   for (const SharedMember& member : draft.change.joined) {
     if (is_same(*member)) return answer(member.id(), {});
   }
+  // A program starts no processes, and phoenixd takes no part in the job of programs.
+  if (const bool of_programs = view_.members.begin()->second.embedded;
+      wish.newcomer.embedded != of_programs) {
+    return answer(kNobody, of_programs ? "this mesh is one of programs with daemons inside, and "
+                                         "takes no phoenixd"
+                                       : "this mesh is one of phoenixd, whose jobs `phoenix run` "
+                                         "starts: it takes no program with a daemon inside");
+  }
   if (view_.members.size() + draft.next_processor - view_.next_processor >= options_.members_max) {
     return answer(kNobody, "the mesh is full: " + std::to_string(options_.members_max) +
                                " processors; raise members_max");

@@ -63,12 +63,14 @@ struct FlowCredit {
   std::uint64_t received = 0;          ///< Pieces below it need not be kept any more.
   std::uint64_t limit = 0;             ///< Pieces that begin below this offset may be sent.
   std::optional<std::uint64_t> again;  ///< Send this piece and those behind it once more.
-  /// Reductions towards `to` with numbers below it are complete; kFlowClosed: it needs none.
+  /// Reductions towards `to` with numbers below it are complete. kFlowClosed: it needs none.
   std::uint64_t reduced = 0;
   friend bool operator==(const FlowCredit&, const FlowCredit&) = default;
 };
 /// `received` of a receiver that takes nothing any more: whatever comes is dropped.
 inline constexpr std::uint64_t kFlowClosed = ~std::uint64_t{0};
+/// As kFlowClosed, of reductions, by a target that knows that one of those asked for is incomplete.
+inline constexpr std::uint64_t kFlowIncomplete = kFlowClosed - 1;
 
 /// The source of a flow asks its receiving end for a FlowCredit, at once, and once more when all
 /// pieces below `end` have come. `is_lost`: what was on its way may be lost, so the answer says

@@ -20,7 +20,7 @@ struct Member {
   std::string name;                    ///< The machine's name, for people.
   bool leaving = false;                ///< Drains: gets no vnodes and no new jobs.
   bool emptied = false;                ///< Has no vnodes any more: in no tree.
-  bool embedded = false;               ///< Inside a program: starts no processes.
+  bool embedded = false;               ///< Inside a program. All of a mesh are, or none.
   friend bool operator==(const Member&, const Member&) = default;
 };
 

@@ -12,10 +12,11 @@ namespace phx::runtime {
 struct Sent {
   std::uint64_t messages = 0;  ///< To vnodes, broadcasts, contributions to reductions.
   std::uint64_t bytes = 0;
-  std::optional<VnodeId> by;  ///< Whose it is; empty for contributions of several vnodes.
+  std::optional<VnodeId> by;  ///< Whose it is; empty for contributions, which go together.
 };
 
-/// Of a long message, which is sent in pieces, the last one counts as the message.
+/// Of a long message, which is sent in pieces, the last one counts as the message; of long
+/// contributions each piece.
 [[nodiscard]] inline Sent sent_with(const ToDaemon& message) {
   if (const auto* m = std::get_if<AppSend>(&message)) {
     return {m->message.rest == 0 ? 1U : 0U, m->message.payload.size(), m->message.from};
@@ -29,8 +30,6 @@ struct Sent {
   for (const collectives::ReductionPart& part : contributed->token.parts) {
     sent.bytes += part.value.size();
   }
-  const auto& parts = contributed->token.parts;
-  if (parts.size() == 1 && parts[0].covered.size() == 1) sent.by = parts[0].covered.front();
   return sent;
 }
 

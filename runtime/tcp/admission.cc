@@ -57,7 +57,7 @@ Result<runtime::JoinReply> join_mesh(std::vector<std::string> order, const MeshK
         last = reply.error();
       } else if (!member.ok()) {
         last = member.error();
-      } else {
+      } else if (last.code != ErrorCode::kBusy) {  // that says more
         last = {ErrorCode::kTimeout, member.value().endpoint() + " has answered too late"};
       }
       if (steady_now() >= until) break;

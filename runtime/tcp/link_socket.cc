@@ -13,7 +13,7 @@ namespace {
 /// What the system has of a link and has not sent; more stays here, where it can be overtaken.
 constexpr int kUnsentBytes = 128 << 10;
 
-/// Every Linux has it, and lets everybody choose it.
+/// Every Linux has it, and lets everybody choose it unless it was told otherwise.
 constexpr std::string_view kPlainControl = "reno";
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "runtime/api/message.h"
 #include "runtime/api/reduce.h"
+#include "runtime/api/vnode_values.h"
 
 /// Somebody else's types.
 namespace geometry {
@@ -86,6 +87,20 @@ struct Device {
   int descriptor = -1;
   double reading = 0;
   void state(auto& io) { io(reading); }
+};
+
+/// One can go through its cells as through an array, but that is not all of it.
+struct Grid {
+  int width = 0;
+  std::vector<double> cells;
+  [[nodiscard]] auto begin() const { return cells.begin(); }
+  [[nodiscard]] auto end() const { return cells.end(); }
+  void state(auto& io) { io(width, cells); }
+  friend bool operator==(const Grid&, const Grid&) = default;
+};
+/// More than the map that it is.
+struct Index : std::map<int, int> {
+  int extra = 0;
 };
 
 template <class T>
@@ -163,10 +178,25 @@ TEST_CASE("who says what travels is asked, also if the bytes could travel as the
   CHECK(round_trip(Device{3, 1.5}).descriptor == -1);
   CHECK(round_trip(Device{3, 1.5}).reading == 1.5);
   CHECK(round_trip(std::vector<Device>{{3, 1.5}, {4, 2.5}})[1].descriptor == -1);
+  CHECK(round_trip(std::optional<Device>{{3, 1.5}})->descriptor == -1);
   CHECK(round_trip(std::array<Device, 2>{Device{3, 1.5}, {}})[0].descriptor == -1);
 }
 
-TEST_CASE("all containers of the standard library travel") {
+TEST_CASE("what looks like a container and is more is none") {
+  CHECK(round_trip(Grid{2, {1, 2, 3, 4}}) == Grid{2, {1, 2, 3, 4}});
+  CHECK(round_trip(std::vector<Grid>{{1, {5}}})[0] == Grid{1, {5}});
+  CHECK(Collection<std::map<int, int>>);
+  CHECK_FALSE(Collection<Index>);
+}
+
+TEST_CASE("what a collective cannot read is told with the call and the vnode") {
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(decode_all<double>("gather: the value of", {encode(1.0), encode(1)})),
+      "gather: the value of v1: a message of 4 bytes is not what was asked for: values of 8 bytes",
+      Failure);
+}
+
+TEST_CASE("the containers of the standard library travel") {
   const std::deque<std::string> queue{"a", "", "c"};
   const std::list<std::vector<int>> list{{1, 2}, {}};
   const std::set<std::string> names{"x", "y"};

@@ -161,7 +161,7 @@ job=$!
 dies_frozen 4 frozen.out "p4 is gone.*v4-5"
 check "its last words are in its log" grep -q "^phoenixd: " "$PHOENIX_DIR/default/phoenixd-$frozen.log"
 
-# A program that joins with a daemon of its own is no part of the jobs, and ends none.
+# A program with a daemon of its own does not come in, and ends no job.
 "$phoenix" run -n 4 -- "$demos/heat" --steps 400 >"$work/visited.out" 2>&1 &
 visited=$!
 await "a job runs" says "heat" "$phoenix" ps
@@ -169,7 +169,7 @@ endpoint=$("$phoenix" status --json | grep -A1 '"endpoints"' | grep -o '127[0-9.
 check "which has an address" test -n "$endpoint"
 visit() { PHOENIX_KEY_FILE=$PHOENIX_DIR/default/key PHOENIX_JOIN=$endpoint "$demos/heat" --steps 5; }
 check "who joins with a daemon inside is told whose the jobs are" \
-      fails_with "the jobs of this mesh are those of .phoenix run." visit
+      fails_with "it takes no program with a daemon inside" visit
 check "and the job goes on to its end" wait "$visited"
 
 "$phoenix" run -n 4 -- "$demos/heat" --steps 100000 >"$work/interrupted.out" 2>&1 &

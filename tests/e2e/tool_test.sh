@@ -258,7 +258,7 @@ check "data instead" "$phoenix" run -n 2 --report-file data.json -- "$travel" ru
 check "can be read" grep -q '"messages": [1-9]' data.json
 check "the page has a name" "$phoenix" run -n 2 --report -- "$travel" run 5
 check "of its own" sh -c "ls phoenix-j*.svg"
-check "who has no session is not known" says "none had a phx::Session" \
+check "who has no session is not known" says "no phx::Session, or the job ended first" \
   "$phoenix" run -n 1 --report --fit -- true
 check "a page that cannot be written is told before" ends_with 2 \
   "$phoenix" run -n 1 --report-file /nowhere/page.svg -- touch begun

@@ -36,7 +36,7 @@ TEST_CASE("messages are counted once, however many pieces they have, and bytes a
   CHECK(meter.figures(kBegin).bytes == 10 + 64 + 36 + 5 + 5);
 }
 
-TEST_CASE("what is contributed to a reduction counts, by vnode where it is of one") {
+TEST_CASE("what is contributed to a reduction counts for the process") {
   const auto contribution = [](VnodeSet by, std::size_t bytes) {
     AppContribute made;
     made.token.parts.push_back({std::move(by), Payload(Bytes(bytes))});
@@ -48,7 +48,7 @@ TEST_CASE("what is contributed to a reduction counts, by vnode where it is of on
 
   CHECK(meter.figures(kBegin).messages == 2);
   CHECK(meter.figures(kBegin).bytes == 850);
-  CHECK(meter.vnodes(kBegin) == std::vector<VnodeFigures>{{VnodeId{2}, 1, 800, 0, 0}});
+  CHECK(meter.vnodes(kBegin).empty());
 }
 
 TEST_CASE("a wait counts while it lasts, from its begin, and not after its end") {

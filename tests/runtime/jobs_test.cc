@@ -152,40 +152,7 @@ TEST_CASE("a process that begins a job of its own is refused, too, when no numbe
   CHECK(answers[0].refusal.find("all numbers of jobs are used up") == 0);
 }
 
-TEST_CASE("a program with a daemon inside that joins a mesh of jobs has no part in these") {
-  DaemonNet net(4, {}, 1, {kThird});
-  net.ask(kHome, job_of(6));
-  REQUIRE(net.replies<RunStarted>().size() == 1);
-  const JobId job = net.replies<RunStarted>()[0].job;
-  for (const ProcessorId id : {kFirst, kHome, kFourth}) {
-    CHECK(net.started(id) == std::vector<JobId>{job});
-    CHECK(net.daemon(id).owned(job).size() == 2);
-  }
-  CHECK(net.started(kThird).empty());
-  CHECK(net.daemon(kThird).owned(job).empty());
-
-  net.daemon(kThird).on_app_message(net.now(), ApplicationId{1}, AppAttach{{}, 0, 1});
-  net.run();
-
-  const auto answers = net.heard_by_application<AppAttached>(kThird);
-  REQUIRE(answers.size() == 1);
-  CHECK(answers[0].refusal.find("the jobs of this mesh are those of `phoenix run`") == 0);
-}
-
-TEST_CASE("a job for as many processors as there are daemons that start processes, and one more") {
-  RunRequest request = job_of(4);
-  request.spec.processors_max = 4;
-  DaemonNet net(4, {}, 1, {kFirst});
-  net.ask(kHome, request);
-  const JobId job = net.replies<RunStarted>().at(0).job;
-
-  CHECK(net.started(kFirst).empty());
-  for (const ProcessorId id : {kHome, kThird, kFourth}) {
-    CHECK(net.started(id) == std::vector<JobId>{job});
-  }
-}
-
-TEST_CASE("where all daemons are inside programs no job with a command begins") {
+TEST_CASE("where the daemons are inside programs no job with a command begins") {
   DaemonConfig config;
   config.embedded = true;
   DaemonNet net(3, config);

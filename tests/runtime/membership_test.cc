@@ -62,6 +62,33 @@ TEST_CASE("asking again for the same incarnation gives the same id and no new vi
   CHECK(h.machine.view().number == 11);
 }
 
+TEST_CASE("programs with daemons inside join such programs only, and phoenixd phoenixd") {
+  for (const bool of_programs : {false, true}) {
+    View view = view_of(2);
+    for (const ProcessorId id : {p(1), p(2)}) {
+      Member member = view.members.at(id);
+      member.embedded = of_programs;
+      view.members.put(std::move(member));
+    }
+    Harness h(view);
+    Member alike = newcomer(777);
+    alike.embedded = of_programs;
+    Member other = newcomer(778);
+    other.embedded = !of_programs;
+
+    h.message(2, Admit{other, 5});
+    const auto refused = h.take<Admitted>();
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].second.id == kNobody);
+    CHECK(refused[0].second.refusal.find(of_programs ? "takes no phoenixd"
+                                                     : "takes no program with a daemon inside") !=
+          std::string::npos);
+    h.message(2, Admit{alike, 6});
+    CHECK(h.machine.view().members.contains(p(3)));
+    CHECK(h.machine.view().members.at(p(3)).embedded == of_programs);
+  }
+}
+
 TEST_CASE("a full mesh refuses and says which limit it is") {
   MembershipOptions options;
   options.members_max = 3;

@@ -7,23 +7,19 @@
 
 namespace phx::support {
 
-DaemonNet::DaemonNet(std::uint32_t members, runtime::DaemonConfig config, std::uint32_t next_job,
-                     const ProcessorSet& embedded) {
+DaemonNet::DaemonNet(std::uint32_t members, runtime::DaemonConfig config, std::uint32_t next_job) {
   runtime::View view;
   view.number = 1;
   view.next_job = next_job;
   view.next_processor = members + 1;
   for (std::uint32_t i = 1; i <= members; ++i) {
     const ProcessorId id{i};
-    runtime::Member member{id, 1000 + i, {to_string(id)}, {}, false};
-    member.embedded = config.embedded || embedded.contains(id);
-    view.members.put(std::move(member));
+    view.members.put(runtime::Member{id, 1000 + i, {to_string(id)}, {}, false});
   }
   for (const auto& [id, member] : view.members) {
     runtime::Birth birth;
     birth.self = birth.snapshot.id = id;
     birth.snapshot.view = view;
-    config.embedded = member.embedded;
     ones_[id].daemon = std::make_unique<runtime::Daemon>(birth, config, id.value);
   }
   for (auto& [id, one] : ones_) one.daemon->start(now_);

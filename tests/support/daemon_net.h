@@ -20,7 +20,7 @@ namespace phx::support {
 class DaemonNet {
  public:
   explicit DaemonNet(std::uint32_t members, runtime::DaemonConfig config = {},
-                     std::uint32_t next_job = 1, const ProcessorSet& embedded = {});
+                     std::uint32_t next_job = 1);
 
   [[nodiscard]] runtime::Daemon& daemon(ProcessorId id) { return *ones_.at(id).daemon; }
   [[nodiscard]] Instant now() const { return now_; }
