@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "overlay/base/rng.h"
@@ -28,9 +29,7 @@ class Starved {
   [[nodiscard]] std::uint64_t false_accusations() {
     return cluster_.checkers().counted("false-accusations");
   }
-  [[nodiscard]] std::uint64_t standstills() {
-    return cluster_.checkers().counted("standstills");
-  }
+  [[nodiscard]] std::uint64_t standstills() { return cluster_.checkers().counted("standstills"); }
   [[nodiscard]] std::size_t put_out() { return cluster_.put_out().size(); }
 
  private:
@@ -63,7 +62,9 @@ TEST_CASE("half of the processors run for a tenth of the time: nobody is put out
   std::uint64_t alarms = 0;
   std::uint64_t without = 0;  // The planted fault: nobody knows that timers were late.
   std::size_t put_out = 0;
-  for (std::uint64_t seed = 1; seed <= support::seeds(10); ++seed) {
+  // One run alone may go well without it.
+  const std::uint64_t last = std::max<std::uint64_t>(support::seeds(10), 2);
+  for (std::uint64_t seed = 1; seed <= last; ++seed) {
     CAPTURE(seed);
     Starved starved(seed, 3, 4500ms);
     CHECK(starved.put_out() == 0);
