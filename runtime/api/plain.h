@@ -77,13 +77,16 @@ concept Stateful = requires(T& value, Io& io) {
   state(io, value);
 };
 
+/// The same, also if it has one state() for writing and another one for reading.
+template <class T>
+concept HasState = Stateful<T> || Stateful<T, Writer>;
+
 namespace plain {
 
-/// An optional of what says itself how it travels.
 template <class T>
-inline constexpr bool kHasState = false;
+inline constexpr bool kIsOptionalState = false;
 template <class T>
-inline constexpr bool kHasState<std::optional<T>> = Stateful<T> || Stateful<T, Writer>;
+inline constexpr bool kIsOptionalState<std::optional<T>> = HasState<T>;
 
 /// Of a container itself, and not of what is derived from one and may have further members.
 template <class T>
@@ -101,8 +104,8 @@ inline constexpr bool kIsOfTemplate<Container<Arguments...>> = true;
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T> && requires {
   T{};
-} && !std::is_pointer_v<T> && !Sequence<T> && !plain::has_reference<T>() && !Stateful<T> &&
-    !Stateful<T, Writer> && !plain::kHasState<T>;
+} && !std::is_pointer_v<T> && !Sequence<T> && !plain::has_reference<T>() && !HasState<T> &&
+    !plain::kIsOptionalState<T>;
 
 /// A container of values that travel one by one: deque, list, set, unordered_map and their kin.
 template <class T>

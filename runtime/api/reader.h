@@ -16,21 +16,6 @@
 
 namespace phx {
 
-/// What is read of a Collection, one after the other: of a map with a key that can be written to.
-template <class T>
-struct Entry {
-  using Type = typename T::value_type;
-};
-template <class T>
-requires requires {
-  typename T::mapped_type;
-}
-struct Entry<T> {
-  using Type = std::pair<typename T::key_type, typename T::mapped_type>;
-};
-template <class T>
-using EntryOf = typename Entry<T>::Type;
-
 /// Reads what a Writer wrote, in the same order. Throws Failure (kBadInput) if the bytes do not
 /// suffice. The bytes must outlive it.
 class Reader {
@@ -43,6 +28,19 @@ class Reader {
   [[nodiscard]] std::size_t left() const { return rest_.size(); }
 
  private:
+  /// What is read of a Collection, one after the other: of a map with a key that can be written to.
+  template <class T>
+  struct Entry {
+    using Type = typename T::value_type;
+  };
+  template <class T>
+  requires requires { typename T::mapped_type; }
+  struct Entry<T> {
+    using Type = std::pair<typename T::key_type, typename T::mapped_type>;
+  };
+  template <class T>
+  using EntryOf = typename Entry<T>::Type;
+
   static Failure too_short() {
     return {ErrorCode::kBadInput, "the bytes end before the value does"};
   }

@@ -23,8 +23,7 @@ template <class T>
 concept PlainArray = requires(const T& values) {
   {std::span(values)};
 }
-&&Plain<std::remove_cvref_t<decltype(*std::span(std::declval<const T&>()).data())>> &&
-    !Stateful<T> && !Stateful<T, Writer>;
+&&Plain<std::remove_cvref_t<decltype(*std::span(std::declval<const T&>()).data())>> && !HasState<T>;
 
 /// The bytes of a value as a message: of a Plain value or of the elements of a PlainArray just
 /// these bytes (copied); a Payload is passed on as it is; anything else goes through a Writer.

@@ -63,7 +63,8 @@ struct FlowCredit {
   std::uint64_t received = 0;          ///< Pieces below it need not be kept any more.
   std::uint64_t limit = 0;             ///< Pieces that begin below this offset may be sent.
   std::optional<std::uint64_t> again;  ///< Send this piece and those behind it once more.
-  /// Reductions towards `to` with numbers below it are complete. kFlowClosed: it needs none.
+  /// Reductions towards `to` with numbers below it are complete; kFlowClosed, kFlowIncomplete: it
+  /// needs none.
   std::uint64_t reduced = 0;
   friend bool operator==(const FlowCredit&, const FlowCredit&) = default;
 };

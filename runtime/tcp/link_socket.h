@@ -9,7 +9,8 @@ namespace phx::tcp {
 /// ends have is one of this machine.
 [[nodiscard]] bool is_within_machine(const asio::ip::address& one, const asio::ip::address& other);
 
-/// Tells the system how to treat a link, whose connected socket this is [README.md, "Links"].
+/// Tells the system how to treat a link, whose connected socket this is [README.md, "States of a
+/// connection"].
 void prepare_link(asio::ip::tcp::socket& socket);
 
 }  // namespace phx::tcp

@@ -26,6 +26,25 @@ TEST_CASE("a vnode that comes later than the answer to its process has it asked 
   CHECK(here.ask({.once = true}).empty());
 }
 
+TEST_CASE(
+    "what a target knows to be incomplete when it closes has no result, and is kept no more") {
+  constexpr VnodeId kTarget{0}, kHere{1}, kOther{2};
+  constexpr collectives::ReductionKind kSum{collectives::ReduceOp::kSum,
+                                            collectives::ReduceType::kInt64, false};
+  Contributions here({4 * kPieceOverhead, 2});
+  here.push(kHere, {kTarget, 0}, {kSum, {}});
+  here.push(kHere, {kOther, 0}, {kSum, {}});
+  here.on_complete(kOther, 1);
+  CHECK_FALSE(here.lost_to().has_value());
+
+  here.on_complete(kTarget, kFlowIncomplete);
+  here.push(kHere, {kTarget, 1}, {kSum, {}});
+
+  CHECK(here.lost_to() == kTarget);
+  CHECK(here.kept_bytes() == 0);
+  here.check_invariants();
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::runtime::contributions_moves_test
