@@ -9,7 +9,7 @@ build="g++ cmake ninja-build ccache libasio-dev libprotobuf-dev protobuf-compile
        libcli11-dev nlohmann-json3-dev libssl-dev libxxhash-dev libpng-dev libcairo2-dev libbenchmark-dev doctest-dev
        openssh-client ca-certificates"
 tests="git clang-14 clang libclang-rt-14-dev clang-format-14 clang-tidy-14 binutils
-       openssh-server iproute2 nftables procps dpkg-dev file"
+       openssh-server iproute2 nftables procps pkgconf dpkg-dev file"
 
 wanted=$build
 case "${1:-}" in

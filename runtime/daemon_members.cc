@@ -177,6 +177,7 @@ void Daemon::Core::on_admission(const Admitted& admitted) {
   JoinReply reply;
   reply.id = admitted.id;
   reply.refusal = admitted.refusal;
+  reply.is_final = admitted.is_final;
   reply.view = membership.view();
   jobs.describe(reply);
   effect(Reply{found.mapped(), std::move(reply)});

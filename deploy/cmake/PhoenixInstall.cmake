@@ -21,3 +21,14 @@ install(FILES ${PROJECT_BINARY_DIR}/phoenixConfig.cmake
               ${PROJECT_BINARY_DIR}/phoenixConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/deploy/cmake/PhoenixLinked.cmake
         DESTINATION ${package_folder})
+
+# For those who build without CMake. From its own folder to the prefix, so that it may be installed
+# anywhere; whatever is used by a library stands behind it.
+if(PHX_BUILD_TCP)
+  file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  list(REVERSE installed)
+  list(TRANSFORM installed PREPEND -l OUTPUT_VARIABLE libraries)
+  list(JOIN libraries " " libraries)
+  configure_file(${PROJECT_SOURCE_DIR}/deploy/cmake/phoenix.pc.in ${PROJECT_BINARY_DIR}/phoenix.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/phoenix.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -1,5 +1,6 @@
 # The test consumer.find_package: installs this build into a fresh prefix, then configures, builds and
-# runs tests/consumer and the programs in README.md against the installation alone.
+# runs tests/consumer and the programs in README.md against the installation alone, by find_package and
+# by pkg-config.
 #   cmake -DBUILD=... -DCONSUMER=... -DWORK=... -DCOMPILER=... -DFLAGS=... -P test_consumer.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -32,6 +33,9 @@ cmake_path(GET description PARENT_PATH folder)
 if(NOT EXISTS ${folder}${up}/include/phoenix-mpi/mpi.h)
   message(FATAL_ERROR "${description} does not find the prefix that it is in: ${up}")
 endif()
+run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${folder} sh -c
+    "${COMPILER} -std=c++20 -o ${WORK}/by_hand ${CONSUMER}/job.cc $(pkg-config --cflags --libs phoenix)")
+run(${WORK}/by_hand)
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/none -G Ninja
                 -DCMAKE_PREFIX_PATH=${BUILD} -DCMAKE_CXX_COMPILER=${COMPILER}
                 RESULT_VARIABLE code OUTPUT_QUIET ERROR_VARIABLE why)

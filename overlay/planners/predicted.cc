@@ -1,6 +1,13 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <numeric>
+#include <queue>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "overlay/planners/shapes.h"
 
@@ -13,23 +20,75 @@ struct Work {
   std::uint64_t received = 0;
 };
 
-/// When the first segment of each tree is everywhere.
-Duration first_arrival(const Task& task, const std::vector<Links>& trees, std::uint64_t segment) {
-  Duration last{};
-  Duration at_root{};  // It serves one tree after the other.
-  for (const Links& links : trees) {
-    std::vector<Duration> free(task.costs.size());
-    free[task.root] = at_root;
-    for (const auto& [from, to] : links) {
-      const Duration arrival = free[from] + task.costs.transfer(from, to, segment);
-      free[from] += task.costs.busy(from, segment);
-      free[to] = arrival;
-      last = std::max(last, arrival);
-    }
-    at_root = free[task.root];
+/// Who gets a segment of a tree from whom, by giver.
+class Children {
+ public:
+  Children(const Links& links, std::size_t processors)
+      : begins_(processors + 1), to_(links.size()) {
+    for (const auto& [from, to] : links) ++begins_[from + 1];
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    Positions next(begins_.begin(), begins_.end() - 1);
+    for (const auto& [from, to] : links) to_[next[from]++] = to;
   }
-  return last;
-}
+  [[nodiscard]] std::span<const std::size_t> of(std::size_t from) const {
+    return std::span(to_).subspan(begins_[from], begins_[from + 1] - begins_[from]);
+  }
+
+ private:
+  Positions begins_;
+  Positions to_;
+};
+
+/// When the first segment of each tree is everywhere. Whoever has one sends it at once, after what
+/// it had before; and of what enters a way between two sites each waits for the one before it.
+class FirstRound {
+ public:
+  FirstRound(const Task& task, const std::vector<Links>& trees, std::uint64_t segment)
+      : costs_(task.costs), segment_(segment), interfaces_(costs_.size()) {
+    for (const Links& links : trees) children_.emplace_back(links, costs_.size());
+    for (std::size_t tree = 0; tree < trees.size(); ++tree) had_.push({{}, tree, task.root});
+  }
+
+  Duration last() {
+    Duration last{};
+    while (!had_.empty()) {
+      const auto [time, tree, from] = had_.top();
+      had_.pop();
+      last = std::max(last, time);
+      Duration& free = interfaces_[from];
+      for (const std::size_t to : children_[tree].of(from)) {
+        free = std::max(free, time);
+        had_.push({enter(from, to, free) + costs_.transfer(from, to, segment_), tree, to});
+        free += costs_.busy(from, segment_);
+      }
+    }
+    return last;
+  }
+
+ private:
+  /// When it enters the way, if it could at `time`.
+  Duration enter(std::size_t from, std::size_t to, Duration time) {
+    if (costs_.site(from) == costs_.site(to)) return time;
+    Duration& free = ways_[{costs_.site(from), costs_.site(to)}];
+    const Duration entered = std::max(free, time);
+    free = entered + wire_time(segment_, costs_.rate(from, to));
+    return entered;
+  }
+
+  struct Had {
+    Duration time;
+    std::size_t tree = 0;
+    std::size_t who = 0;
+    friend auto operator<=>(const Had&, const Had&) = default;
+  };
+
+  const Costs& costs_;
+  std::uint64_t segment_;
+  std::vector<Children> children_;    ///< Per tree.
+  std::vector<Duration> interfaces_;  ///< Free again, per processor; ...
+  std::map<std::pair<std::size_t, std::size_t>, Duration> ways_;  ///< ... and per pair of sites.
+  std::priority_queue<Had, std::vector<Had>, std::greater<>> had_;
+};
 
 /// What the busiest place needs for a round of segments.
 Duration round_time(const Task& task, const std::vector<Links>& trees, std::uint64_t segment) {
@@ -62,7 +121,7 @@ Duration predicted(const Task& task, const std::vector<Links>& trees, std::uint6
   const std::uint64_t part = is_cut ? segment : task.bytes;
   const std::uint64_t parts = is_cut ? (task.bytes + part - 1) / part : 1;
   const std::uint64_t rounds = (parts + trees.size() - 1) / trees.size();
-  const Duration first = first_arrival(task, trees, part);
+  const Duration first = FirstRound(task, trees, part).last();
   if (rounds <= 1) return first;
   return first + static_cast<Duration::rep>(rounds - 1) * round_time(task, trees, part);
 }

@@ -60,38 +60,43 @@ void Membership::do_office(Instant now, Outbox& out) {
 }
 
 void Membership::draft(ProcessorId from, const Admit& wish, Draft& draft) {
-  const auto answer = [&](ProcessorId id, std::string refusal) {
-    draft.admitted.emplace_back(from, Admitted{wish.request, id, std::move(refusal), 0});
+  const auto admit = [&](ProcessorId id) {
+    draft.admitted.emplace_back(from, Admitted{wish.request, id, {}, 0, false});
+  };
+  const auto refuse = [&](std::string why, bool is_final) {
+    draft.admitted.emplace_back(from, Admitted{wish.request, kNobody, std::move(why), 0, is_final});
   };
   const auto is_same = [&](const Member& member) {
     return member.incarnation == wish.newcomer.incarnation;
   };
   for (const auto& [id, member] : view_.members) {
-    if (is_same(member)) return answer(id, {});
+    if (is_same(member)) return admit(id);
   }
   for (const SharedMember& member : draft.change.joined) {
-    if (is_same(*member)) return answer(member.id(), {});
+    if (is_same(*member)) return admit(member.id());
   }
   // A program starts no processes, and phoenixd takes no part in the job of programs.
   if (const bool of_programs = view_.members.begin()->second.embedded;
       wish.newcomer.embedded != of_programs) {
-    return answer(kNobody, of_programs ? "this mesh is one of programs with daemons inside, and "
-                                         "takes no phoenixd"
-                                       : "this mesh is one of phoenixd, whose jobs `phoenix run` "
-                                         "starts: it takes no program with a daemon inside");
+    return refuse(of_programs ? "this mesh is one of programs with daemons inside, and "
+                                "takes no phoenixd"
+                              : "this mesh is one of phoenixd, whose jobs `phoenix run` "
+                                "starts: it takes no program with a daemon inside",
+                  true);
   }
   if (view_.members.size() + draft.next_processor - view_.next_processor >= options_.members_max) {
-    return answer(kNobody, "the mesh is full: " + std::to_string(options_.members_max) +
-                               " processors; raise members_max");
+    return refuse("the mesh is full: " + std::to_string(options_.members_max) +
+                      " processors; raise members_max",
+                  false);
   }
   if (draft.next_processor >= kIdEnd) {
-    return answer(kNobody, "the mesh has no numbers left for processors; start a new one");
+    return refuse("the mesh has no numbers left for processors; start a new one", true);
   }
   Member member = wish.newcomer;
   member.id = ProcessorId{draft.next_processor++};
   member.leaving = member.emptied = false;
   draft.live.insert(member.id);
-  answer(member.id, {});
+  admit(member.id);
   draft.change.joined.push_back(std::move(member));
 }
 

@@ -73,6 +73,7 @@ using ClientRequest = OneOf<JoinRequest, StatusRequest, RunRequest, FollowReques
 /// What a newcomer needs to be a processor. Refused if `refusal` is not empty.
 struct JoinReply {
   std::string refusal;
+  bool is_final = false;  ///< Of a refusal: to ask again is in vain.
   ProcessorId id;
   View view;
   std::vector<JobStart> jobs;

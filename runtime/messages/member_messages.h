@@ -49,7 +49,8 @@ struct Admitted {
   std::uint64_t request = 0;
   ProcessorId id;  ///< 0: refused, see `refusal`.
   std::string refusal;
-  ViewNumber view = 0;  ///< The first view with the newcomer in it.
+  ViewNumber view = 0;    ///< The first view with the newcomer in it.
+  bool is_final = false;  ///< Of a refusal: to ask again is in vain.
   friend bool operator==(const Admitted&, const Admitted&) = default;
 };
 /// What a leaver wants, each after the one before. It may begin with the second.

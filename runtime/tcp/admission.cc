@@ -36,7 +36,10 @@ Result<runtime::JoinReply> ask(ToolClient& member, const runtime::Member& newcom
   if (!reply.ok()) return reply.error();
   auto* const join = std::get_if<runtime::JoinReply>(&reply.value());
   if (join == nullptr) return Error{ErrorCode::kBadInput, "the member gave a wrong answer"};
-  if (!join->refusal.empty()) return Error{ErrorCode::kBusy, "the mesh refuses: " + join->refusal};
+  if (!join->refusal.empty()) {
+    const auto code = join->is_final ? ErrorCode::kDenied : ErrorCode::kBusy;
+    return Error{code, "the mesh refuses: " + join->refusal};
+  }
   return std::move(*join);
 }
 
@@ -53,7 +56,8 @@ Result<runtime::JoinReply> join_mesh(std::vector<std::string> order, const MeshK
       // Who is let in after it has given up would be a member that is not there.
       if (member.ok() && left > Duration::zero()) {
         Result<runtime::JoinReply> reply = ask(member.value(), newcomer, left);
-        if (reply.ok()) return reply;
+        const bool is_final = !reply.ok() && reply.error().code == ErrorCode::kDenied;
+        if (reply.ok() || is_final) return reply;
         last = reply.error();
       } else if (!member.ok()) {
         last = member.error();

@@ -24,7 +24,8 @@ struct Newcomer {
 ///  - the place that a member gives it. Each is asked, the one that answers first before the
 ///    others, again and again for up to `patience`.
 /// Errors are for the person who started it: kUnavailable, kTimeout (nobody answers), kNotFound (a
-/// name), kDenied (wrong key), kBusy (refused), kBadInput (only itself is to be asked). Blocks.
+/// name), kDenied (wrong key, or refused for good), kBusy (refused for now, as a full mesh does),
+/// kBadInput (only itself is to be asked). Blocks.
 [[nodiscard]] Result<runtime::Birth> begin_or_join(const Newcomer& newcomer, const MeshKey& key,
                                                    Duration patience = 10s);
 

@@ -62,9 +62,10 @@ void add(const runtime::NetworkRequest& /*in*/, pb::ClientRequest& out, Sink& /*
 // One per alternative of ClientReply, in its order.
 
 void add(const runtime::JoinReply& in, pb::ClientReply& out, Sink& sink) {
-  const auto& [refusal, id, view, jobs, routes, homes, over] = in;
+  const auto& [refusal, is_final, id, view, jobs, routes, homes, over] = in;
   pb::JoinReply& reply = *out.mutable_join();
   write_text(refusal, reply.mutable_refusal());
+  reply.set_is_final(is_final);
   reply.set_id(id.value);
   write(view, *reply.mutable_view(), sink);
   write_list(jobs, reply.mutable_jobs(), sink);
@@ -132,6 +133,7 @@ void add(const overlay::NetworkUpdate& in, pb::ClientReply& out, Sink& /*sink*/)
 
 runtime::JoinReply read_join(const pb::JoinReply& in, Source& source) {
   return {.refusal = source.text(in.refusal(), "JoinReply.refusal"),
+          .is_final = in.is_final(),
           .id = ProcessorId{in.id()},
           .view = read(in.view(), source),
           .jobs = read_list(in.jobs(), source, "JoinReply.jobs"),

@@ -92,18 +92,20 @@ runtime::Admit read(const pb::Admit& in, Source& source) {
 }
 
 void write(const runtime::Admitted& in, pb::Admitted& out, Sink& /*sink*/) {
-  const auto& [request, id, refusal, view] = in;
+  const auto& [request, id, refusal, view, is_final] = in;
   out.set_request(request);
   out.set_id(id.value);
   write_text(refusal, out.mutable_refusal());
   out.set_view(view);
+  out.set_is_final(is_final);
 }
 
 runtime::Admitted read(const pb::Admitted& in, Source& source) {
   return {.request = in.request(),
           .id = ProcessorId{in.id()},
           .refusal = source.text(in.refusal(), "Admitted.refusal"),
-          .view = in.view()};
+          .view = in.view(),
+          .is_final = in.is_final()};
 }
 
 void write(const runtime::Suspect& in, pb::Suspect& out, Sink& /*sink*/) {

@@ -80,6 +80,7 @@ TEST_CASE("programs with daemons inside join such programs only, and phoenixd ph
     const auto refused = h.take<Admitted>();
     REQUIRE(refused.size() == 1);
     CHECK(refused[0].second.id == kNobody);
+    CHECK(refused[0].second.is_final);
     CHECK(refused[0].second.refusal.find(of_programs ? "takes no phoenixd"
                                                      : "takes no program with a daemon inside") !=
           std::string::npos);
@@ -100,6 +101,7 @@ TEST_CASE("a full mesh refuses and says which limit it is") {
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].second.id == kNobody);
   CHECK(answers[0].second.refusal.find("members_max") != std::string::npos);
+  CHECK_FALSE(answers[0].second.is_final);  // there may be room soon
 }
 
 TEST_CASE("a member passes a wish to the coordinator and hears of it after the view") {

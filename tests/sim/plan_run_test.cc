@@ -1,10 +1,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "overlay/planners/planners.h"
+#include "overlay/planners/shapes.h"
 #include "runtime/sim/plan_run.h"
 
 namespace plan_run_test {
@@ -207,6 +212,33 @@ TEST_CASE("201 processors in 3 sites: the figures that an independent simulator 
   // Better than the best plan that was known then.
   CHECK(last_ms("two-tree", 1024 * kKibi) < 18.5);
   CHECK(last_ms("two-tree", 4096 * kKibi) < 45);
+}
+
+// So the choice among them is right, also where several of them share a narrow way.
+TEST_CASE("segments along several trees take as long as is predicted, give or take a tenth") {
+  std::ifstream file(std::string(PHX_ROOT) + "/tests/sim/narrow.topology");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  for (const Topology& topology : {parsed(text), three_sites()}) {
+    const planners::Costs costs(known_network(topology, placed_by_site(topology)));
+    for (const std::uint64_t kib : {64U, 256U, 1024U}) {
+      CAPTURE(kib);
+      Plan plan = made("striped", topology, kib << 10U);
+      plan.segment_bytes = 4096;
+      std::vector<planners::Links> trees;
+      for (const planners::PlannedTree& tree : plan.trees) {
+        planners::Links& links = trees.emplace_back();
+        for (const auto& [from, to] : tree) {
+          links.emplace_back(*costs.position(from), *costs.position(to));
+        }
+      }
+      const Duration predicted = planners::predicted({costs, *costs.position(kRoot), plan.bytes},
+                                                     trees, plan.segment_bytes);
+      const Duration taken = run_broadcast(plan, topology, placed_by_site(topology)).last();
+      MESSAGE(trees.size() << " trees: " << to_ms(predicted) << " ms predicted, " << to_ms(taken));
+      CHECK(10 * taken < 11 * predicted);
+      CHECK(11 * taken > 10 * predicted);
+    }
+  }
 }
 
 TEST_SUITE_END();

@@ -15,7 +15,7 @@ Envelope RandomMessages::member_envelope(std::size_t kind) {
     case 1:
       return Admit{member(processor()), number()};
     case 2:
-      return Admitted{number(), processor(), text(), number()};
+      return Admitted{number(), processor(), text(), number(), flip()};
     case 3:
       return Leave{choice(LeaveStep::kRemove)};
     case 4:
@@ -231,6 +231,7 @@ ClientReply RandomMessages::client_reply(std::size_t kind) {
   switch (kind) {
     case 0:
       return JoinReply{text(),
+                       flip(),
                        processor(),
                        view(),
                        list([this] { return job_start(); }),

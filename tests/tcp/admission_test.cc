@@ -130,6 +130,18 @@ TEST_CASE("who finds nobody, and is not the first, says where the mesh begins") 
   CHECK(born.error().what.ends_with("the first of the list, " + options[0].join[0] + ", is"));
 }
 
+TEST_CASE("who is refused for good does not ask again") {
+  Daemon daemon(options_of());
+  Newcomer program;
+  program.self.incarnation = 1;
+  program.self.embedded = true;
+  program.asked = {daemon.endpoint()};
+  const auto born = begin_or_join(program, key_of(1), 1h);
+  REQUIRE(!born.ok());
+  CHECK(born.error().code == ErrorCode::kDenied);
+  CHECK(born.error().what.find("it takes no program with a daemon inside") != std::string::npos);
+}
+
 TEST_CASE("a founder that should have joined a mesh ends when there is one") {
   const Ports ports(2);
   auto options = ports.options();
