@@ -14,7 +14,8 @@ step gate-test "All tests, the rules of style and the installation among them" t
 step core-build "Building the core alone, without TCP, with clang and address and undefined-behaviour sanitizers" build core
 step core-test "Tests of the core, and a fixed number of inputs for each fuzz target" test_all core
 step asan-build "Building the tests of the rest with them" build asan
-step asan-test "Tests of the drivers and the api under these sanitizers" test_all asan -L '^(tcp|local|api)$'
+step asan-test "Tests of the drivers, the api and MPI under these sanitizers" \
+     test_all asan -L '^(tcp|local|api|mpi|mpi_types)$'
 step tsan-build "Building the tests of what has threads with the thread sanitizer" build tsan
 step tsan-test "Tests under the thread sanitizer" test_all tsan
 

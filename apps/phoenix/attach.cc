@@ -110,7 +110,7 @@ int follow_log(Tail& tail, const std::string& mesh, JobId job, const tcp::Descri
 int show_log(const JobOptions& options) {
   const Interrupts interrupts;
   const auto job = find_logged_job(options.mesh, options.job);
-  if (!job.ok()) return fail(job.error().what, kUsage);
+  if (!job.ok()) return fail(job.error());
   const auto logged = find_logged(options.mesh, job.value());
   const std::string name = to_string(job.value());
   if (!logged) {
@@ -163,7 +163,7 @@ int follow_itself(const JobOptions& options, JobId job, bool ends_record) {
 int attach(const JobOptions& options) {
   const Interrupts interrupts;
   const auto job = find_running_job(options.mesh, options.job);
-  if (!job.ok()) return fail(job.error().what, kUsage);
+  if (!job.ok()) return fail(job.error());
   auto logged = find_logged(options.mesh, job.value());
   if (logged && logged->record.is_outdated) logged.reset();
   const JobRecord::Found* record = logged ? &logged->record : nullptr;

@@ -75,7 +75,7 @@ int kill_job(const KillOptions& options) {
                 kUsage);
   }
   const auto job = find_running_job(options.mesh, options.job);
-  if (!job.ok()) return fail(job.error().what, kUsage);
+  if (!job.ok()) return fail(job.error());
   // Goes on with another daemon if this one has no room for tools.
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return fail(status.error().what);

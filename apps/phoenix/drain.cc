@@ -136,7 +136,7 @@ Result<Session> begin_drain(const DrainOptions& options, Drained& drained) {
   if (!status.ok()) return status.error();
   if (processors.empty()) {
     auto found = find_processors(status.value().view, options.names);
-    if (!found.ok()) return Error{ErrorCode::kBadInput, found.error().what};
+    if (!found.ok()) return found.error();
     processors = std::move(found).value();
     drained.jobs = jobs_in(status.value());
   }
@@ -158,7 +158,8 @@ Result<Session> begin_patiently(const DrainOptions& options, Drained& drained) {
   constexpr int kRetries = 3;
   auto session = begin_drain(options, drained);
   for (int i = 0; i < kRetries && !session.ok(); ++i) {
-    if (session.error().code == ErrorCode::kBadInput) break;
+    const ErrorCode code = session.error().code;
+    if (code == ErrorCode::kBadInput || code == ErrorCode::kNotFound) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     session = begin_drain(options, drained);
   }
@@ -209,10 +210,7 @@ int drain(const DrainOptions& options) {
   Drained drained;
   const std::vector<ProcessorId>& processors = drained.processors;
   auto session = begin_patiently(options, drained);
-  if (!session.ok()) {
-    const bool is_misuse = session.error().code == ErrorCode::kBadInput;
-    return fail(session.error().what, is_misuse ? kUsage : kFailed);
-  }
+  if (!session.ok()) return fail(session.error());
   Watch watch(options.timeout_s);
   const Interrupts interrupts;
   for (bool is_over = false; !is_over;) {

@@ -71,7 +71,7 @@ std::set<JobId> running(const std::string& mesh, const std::string& name) {
 Result<JobId> the_one(const std::set<JobId>& jobs, const std::string& name) {
   if (jobs.size() == 1) return *jobs.begin();
   if (jobs.empty()) {
-    return Error{ErrorCode::kBadInput,
+    return Error{ErrorCode::kNotFound,
                  "'" + name + "' is no job, which would be j2, 2, or its name; see phoenix ps"};
   }
   std::string list;

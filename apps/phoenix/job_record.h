@@ -58,10 +58,10 @@ class JobRecord {
 /// As words for the command line: "j4", or "j4 --mesh x".
 [[nodiscard]] std::string job_words(JobId job, const std::string& mesh);
 /// The job that `text` means: "j4", "4", or a name. Of several of that name: one that was detached
-/// here, the last, which is told; else the one that runs. kBadInput: the error says what would be
-/// right.
+/// here, the last, which is told; else the one that runs. kNotFound: none; kBadInput: several. The
+/// error says what would be right.
 [[nodiscard]] Result<JobId> find_logged_job(const std::string& mesh, const std::string& text);
-/// The same, but one that runs first. kBadInput also if several run.
+/// The same, but one that runs first.
 [[nodiscard]] Result<JobId> find_running_job(const std::string& mesh, const std::string& text);
 
 }  // namespace phx::app

@@ -24,6 +24,10 @@ int fail(const std::string& what, int code) {
   return code;
 }
 
+int fail(const Error& error) {
+  return fail(error.what, error.code == ErrorCode::kBadInput ? kUsage : kFailed);
+}
+
 void add_mesh_option(CLI::App& verb, std::string& mesh) {
   verb.add_option("--mesh", mesh, "Name of the mesh")
       ->capture_default_str()

@@ -172,7 +172,7 @@ int show_once(const StatusOptions& options, Session& session) {
   JobId shown{};
   if (!options.job.empty()) {
     const auto job = find_running_job(options.mesh, options.job);
-    if (!job.ok()) return fail(job.error().what, kUsage);
+    if (!job.ok()) return fail(job.error());
     shown = job.value();
   }
   const auto reply = ask_status(session, /*ask_all=*/true, shown);

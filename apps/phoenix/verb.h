@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "overlay/base/result.h"
+
 namespace phx::app {
 
 /// Exit codes of the tool (a job's own code is passed on by `phoenix run`).
@@ -57,5 +59,7 @@ inline constexpr double kSecondsMost = 1e9;
 
 /// Prints "phoenix: WHAT" on stderr and returns `code`.
 int fail(const std::string& what, int code = kFailed);
+/// kUsage for kBadInput: another command line is needed; else kFailed.
+int fail(const Error& error);
 
 }  // namespace phx::app

@@ -20,6 +20,25 @@ struct Work {
   std::uint64_t received = 0;
 };
 
+/// When the first segment of each tree is everywhere, if the trees did not share anything but the
+/// root, which serves one after the other: no later than in truth.
+Duration first_arrival(const Task& task, const std::vector<Links>& trees, std::uint64_t segment) {
+  Duration last{};
+  Duration at_root{};
+  for (const Links& links : trees) {
+    std::vector<Duration> free(task.costs.size());
+    free[task.root] = at_root;
+    for (const auto& [from, to] : links) {
+      const Duration arrival = free[from] + task.costs.transfer(from, to, segment);
+      free[from] += task.costs.busy(from, segment);
+      free[to] = arrival;
+      last = std::max(last, arrival);
+    }
+    at_root = free[task.root];
+  }
+  return last;
+}
+
 /// Who gets a segment of a tree from whom, by giver.
 class Children {
  public:
@@ -116,14 +135,17 @@ Duration round_time(const Task& task, const std::vector<Links>& trees, std::uint
 
 }  // namespace
 
-Duration predicted(const Task& task, const std::vector<Links>& trees, std::uint64_t segment) {
+Duration predicted(const Task& task, const std::vector<Links>& trees, std::uint64_t segment,
+                   Duration limit) {
   const bool is_cut = segment > 0 && segment < task.bytes;
   const std::uint64_t part = is_cut ? segment : task.bytes;
   const std::uint64_t parts = is_cut ? (task.bytes + part - 1) / part : 1;
   const std::uint64_t rounds = (parts + trees.size() - 1) / trees.size();
-  const Duration first = FirstRound(task, trees, part).last();
-  if (rounds <= 1) return first;
-  return first + static_cast<Duration::rep>(rounds - 1) * round_time(task, trees, part);
+  const Duration others =
+      rounds > 1 ? static_cast<Duration::rep>(rounds - 1) * round_time(task, trees, part)
+                 : Duration{};
+  const Duration least = first_arrival(task, trees, part) + others;
+  return least < limit ? FirstRound(task, trees, part).last() + others : least;
 }
 
 std::uint64_t best_segment(const Task& task, const std::vector<Links>& trees) {

@@ -38,9 +38,10 @@ void append_chain(Links& links, std::span<const std::size_t> members);
                              const std::vector<Links>& trees, bool cut);
 
 /// When the last processor has everything, if segments of this size (0: all at once) take turns on
-/// these trees: lambda + (rounds - 1) * gamma [Kielmann00].
+/// these trees: lambda + (rounds - 1) * gamma [Kielmann00]. What is not below `limit` for sure is
+/// not looked at closer: the result is not below it either, and may be less than the truth.
 [[nodiscard]] Duration predicted(const Task& task, const std::vector<Links>& trees,
-                                 std::uint64_t segment);
+                                 std::uint64_t segment, Duration limit = kForever);
 /// A power of two, or 0. It is the least that predicted() gives for these trees.
 [[nodiscard]] std::uint64_t best_segment(const Task& task, const std::vector<Links>& trees);
 

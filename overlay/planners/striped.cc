@@ -354,16 +354,17 @@ bool is_much_less(Duration time, Duration than) {
   return time / 19 < than / 20;
 }
 
-/// With the joints that are predicted to be best.
+/// With the joints that are predicted to be best. What takes as long as `limit` is of no use.
 template <class Predict>
-Draft best_draft(const Task& task, const Paths& paths, std::size_t trees, Predict predict) {
+Draft best_draft(const Task& task, const Paths& paths, std::size_t trees, Duration limit,
+                 Predict predict) {
   Draft best;
   for (const Joints::Shape shape : kShapes) {
     if (shape == Joints::Shape::kStar && paths.leave_once) continue;
     if (shape == Joints::Shape::kFan && paths.fast.size() < 3) continue;  // the same as a star
     for (const Joints::From from : kFroms) {
       StripedDraft draft(task, paths, trees, {shape, from});
-      const Duration time = predict(draft.links());
+      const Duration time = predict(draft.links(), std::min(limit, best.time));
       // A fan asks more of single processors, so it has to gain a twentieth.
       const bool is_fan = shape == Joints::Shape::kFan;
       if (is_fan && !best.is_fan ? !is_much_less(time, best.time) : time >= best.time) continue;
@@ -383,10 +384,10 @@ constexpr std::size_t enough_trees(SizeClass size) {
 }  // namespace
 
 Plan plan_two_tree(const Task& task) {
-  const auto predict = [&](const std::vector<Links>& links) {
-    return predicted(task, links, best_segment(task, links));
+  const auto predict = [&](const std::vector<Links>& links, Duration limit) {
+    return predicted(task, links, best_segment(task, links), limit);
   };
-  return tree_plan(task, "two-tree", best_draft(task, paths_of(task), 2, predict).links,
+  return tree_plan(task, "two-tree", best_draft(task, paths_of(task), 2, kForever, predict).links,
                    /*cut=*/true);
 }
 
@@ -400,13 +401,14 @@ Plan plan_striped(const Task& task) {
   if (!has_narrow_ways(task, paths)) most = std::min(most, enough_trees(size));
   Draft best;
   for (std::size_t trees = 2; trees <= most; trees *= 2) {
-    Draft draft = best_draft(task, paths, trees, [&](const std::vector<Links>& links) {
+    const auto predict = [&](const std::vector<Links>& links, Duration limit) {
       Duration least = kForever;
       for (const std::uint64_t piece : kPieces) {
-        least = std::min(least, predicted(task, links, piece));
+        least = std::min(least, predicted(task, links, piece, std::min(limit, least)));
       }
       return least;
-    });
+    };
+    Draft draft = best_draft(task, paths, trees, best.time, predict);
     if (trees == 2 || is_much_less(draft.time, best.time)) best = std::move(draft);
   }
   return tree_plan(task, "striped", best.links, /*cut=*/true);

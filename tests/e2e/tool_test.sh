@@ -170,6 +170,9 @@ check "a detached job" test "$("$phoenix" run -d -n 1 --fit --name night -- echo
 check "is found by its name" says "done" "$phoenix" logs -f night
 check "and tells its time" says "j14 took [0-9.]* s" "$phoenix" logs -f night
 check "no such job" fails_with "'day' is no job" "$phoenix" attach day
+code_of() { "$phoenix" "$@" >/dev/null 2>&1; printf %s $?; }
+check "nor processor: both are no misuse" \
+      test "$(code_of kill j99; code_of kill day; code_of status day; code_of drain p99; code_of trees p99)" = 11111
 # The job of a tool that was killed is completed by the one that follows it to its end.
 check "another one" "$phoenix" run -d -n 1 --fit --attach-timeout 60 --name over -- sleep 1
 record=$PHOENIX_DIR/.jobs/blue.j15

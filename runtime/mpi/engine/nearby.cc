@@ -12,7 +12,6 @@
 #include <bit>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -63,14 +62,14 @@ struct Nearby::Pipe {
   void put(std::uint64_t at, std::span<const std::byte> from, std::size_t room) {
     const std::size_t place = this->place(at, room);
     const std::size_t first = std::min(from.size(), room - place);
-    std::memcpy(bytes() + place, from.data(), first);
-    if (first < from.size()) std::memcpy(bytes(), from.data() + first, from.size() - first);
+    std::ranges::copy(from.first(first), bytes() + place);
+    std::ranges::copy(from.subspan(first), bytes());
   }
   void get(std::uint64_t at, std::span<std::byte> into, std::size_t room) {
     const std::size_t place = this->place(at, room);
     const std::size_t first = std::min(into.size(), room - place);
-    std::memcpy(into.data(), bytes() + place, first);
-    if (first < into.size()) std::memcpy(into.data() + first, bytes(), into.size() - first);
+    std::copy_n(bytes() + place, first, into.data());
+    std::copy_n(bytes(), into.size() - first, into.data() + first);
   }
 };
 
