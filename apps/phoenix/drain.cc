@@ -23,6 +23,8 @@ struct DrainOptions {
   std::string mesh = "default";
   std::vector<std::string> names;
   double timeout_s = 0;
+  bool quiet = false;
+  bool json = false;
 };
 
 /// One line per processor that is not gone yet: what it still has, and what it waits for.
@@ -169,7 +171,8 @@ Result<Session> begin_patiently(const DrainOptions& options, Drained& drained) {
 /// Follows one drain, and tells a person how far it is.
 class Watch {
  public:
-  explicit Watch(double timeout_s) : timeout_s_(timeout_s) {}
+  explicit Watch(const DrainOptions& options)
+      : timeout_s_(options.timeout_s), quiet_(options.quiet) {}
 
   /// True: all have left; an error: the drain is refused, or it takes too long.
   Result<bool> take(const runtime::ClientReply& reply) {
@@ -186,7 +189,7 @@ class Watch {
     if (timeout_s_ > 0 && now - begin_ > std::chrono::duration<double>(timeout_s_)) {
       return Error{ErrorCode::kTimeout, "not gone in time, the drain goes on: " + left};
     }
-    if (now - told_ > 2s) {
+    if (!quiet_ && now - told_ > 2s) {
       std::fprintf(stderr, "%s%s%s", talks_ ? "\r\033[K" : "", left.c_str(), talks_ ? "" : "\n");
       told_ = now;
     }
@@ -201,17 +204,32 @@ class Watch {
 
  private:
   double timeout_s_;
+  bool quiet_;
   bool talks_ = ::isatty(2) != 0;
   Instant begin_ = tcp::steady_now();
   Instant told_ = begin_;
 };
+
+void report(const DrainOptions& options, const std::vector<ProcessorId>& processors,
+            const Watch& watch) {
+  if (options.json) {
+    std::string ids;
+    for (const ProcessorId p : processors)
+      ids += (ids.empty() ? "" : ",") + std::to_string(p.value);
+    std::printf("{\"mesh\":\"%s\",\"processors\":[%s],\"seconds\":%.6f}\n", options.mesh.c_str(),
+                ids.c_str(), watch.took_s());
+  } else if (!options.quiet) {
+    std::printf("%sdrained: %s, in %s\n", watch.clearing(), names_of(processors).c_str(),
+                spell_short(watch.took_s()).c_str());
+  }
+}
 
 int drain(const DrainOptions& options) {
   Drained drained;
   const std::vector<ProcessorId>& processors = drained.processors;
   auto session = begin_patiently(options, drained);
   if (!session.ok()) return fail(session.error());
-  Watch watch(options.timeout_s);
+  Watch watch(options);
   const Interrupts interrupts;
   for (bool is_over = false; !is_over;) {
     if (Interrupts::count() > 0) {
@@ -230,8 +248,7 @@ int drain(const DrainOptions& options) {
     }
   }
   await_processes(session.value().dir, processors);
-  std::printf("%sdrained: %s, in %s\n", watch.clearing(), names_of(processors).c_str(),
-              spell_short(watch.took_s()).c_str());
+  report(options, processors, watch);
   const std::string failed = describe_failed(options.mesh, drained.jobs);
   return failed.empty() ? kOk : fail(failed);
 }
@@ -247,6 +264,8 @@ void add_drain(CLI::App& tool, Action& chosen) {
   add_mesh_option(*verb, options->mesh);
   verb->add_option("--timeout", options->timeout_s, "Give up watching after so many seconds")
       ->check(CLI::NonNegativeNumber);
+  verb->add_flag("-q,--quiet", options->quiet, "Say nothing if all is well");
+  verb->add_flag("--json", options->json, "Machine-readable result");
   verb->footer(
       "The vnodes go to the processors that stay; the daemons end when nothing needs them any "
       "more.\n"

@@ -27,6 +27,9 @@ constexpr Duration kGiveUp = 30s;
 // Nothing else takes longer between two looks, but that this tool was stopped itself: then it
 // blames nobody.
 constexpr Duration kStepMax = 1s;
+// All daemons are asked what the job's processes do: seldom, as it costs a message for each.
+constexpr Duration kAskAll = Standstill::kStill + 2s;
+constexpr Duration kAskAllSeldom = 30s;
 
 /// Of an MPI program: rank 2 is the process of v2.
 std::string with_ranks(std::string reason) {
@@ -45,6 +48,8 @@ Follower::Follower(Session session, runtime::RunRequest request, JobOutput outpu
     : session_(std::move(session)),
       request_(std::move(request)),
       output_(std::move(output)),
+      asks_(tcp::steady_now() + kAskAll),
+      asks_after_(kAskAll),
       looked_(tcp::steady_now()),
       for_number_(kForever),
       for_home_(kGiveUp),
@@ -75,6 +80,7 @@ int Follower::run() {
       return fail("interrupted before the job had a number; see phoenix ps", kInterrupted);
     }
     end_late();
+    ask_all();
     if (const auto code = hear()) return *code;
   }
 }
@@ -144,6 +150,9 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
     for_number_.look(to_string(m->coordinator) + ", the coordinator of the mesh, to give the job " +
                      "that " + to_string(session_.client.daemon()) + " is to begin its number");
   }
+  if (const auto* m = std::get_if<runtime::StatusReply>(&reply); m != nullptr && job_) {
+    hear_of_all(*m);
+  }
   if (const auto* m = std::get_if<runtime::RunOutput>(&reply)) show(m->output);
   if (const auto* m = std::get_if<runtime::RunMoved>(&reply)) return move(*m);
   if (const auto* m = std::get_if<runtime::RunEnded>(&reply)) {
@@ -179,6 +188,21 @@ void Follower::end_late() {
   ending_ = SIGTERM;
   const Status sent = session_.client.send(runtime::SignalRequest{*job_, 0});
   if (!sent.ok()) std::fprintf(stderr, "phoenix: %s\n", sent.error().what.c_str());
+}
+
+/// Whether the job goes on; what they say comes to take().
+void Follower::ask_all() {
+  const Instant now = tcp::steady_now();
+  if (!job_ || ending_ != 0 || now < asks_) return;
+  asks_ = now + asks_after_;
+  asks_after_ = std::min(2 * asks_after_, kAskAllSeldom);
+  static_cast<void>(session_.client.send(runtime::StatusRequest{/*ask_all=*/true}));
+}
+
+void Follower::hear_of_all(const runtime::StatusReply& reply) {
+  if (reply.processors.size() + reply.silent.size() < reply.view.members.size()) return;
+  const auto text = standstill_.look(reply, *job_);
+  if (text) std::fprintf(stderr, "phoenix: %s\n", text->c_str());
 }
 
 void Follower::begin(const runtime::RunStarted& reply) {

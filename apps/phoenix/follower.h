@@ -11,6 +11,7 @@
 #include "apps/phoenix/job_output.h"
 #include "apps/phoenix/job_report.h"
 #include "apps/phoenix/session.h"
+#include "apps/phoenix/standstill.h"
 #include "apps/phoenix/waiting.h"
 #include "overlay/base/ids.h"
 #include "overlay/base/time.h"
@@ -60,6 +61,8 @@ class Follower {
   [[nodiscard]] Code hear();
   void pass_on(int number);
   void end_late();
+  void ask_all();
+  void hear_of_all(const runtime::StatusReply& reply);
   [[nodiscard]] int end(const runtime::RunEnded& ended);
   [[nodiscard]] bool is_given_up();
   void count_silence(bool is_heard);
@@ -105,6 +108,9 @@ class Follower {
   std::optional<Instant> moved_;    ///< Since when no daemon has said that the job is its own.
   std::optional<Instant> give_up_;  ///< Searching since a loss.
 
+  Standstill standstill_;
+  Instant asks_;               ///< When all daemons are asked next whether the job goes on, ...
+  Duration asks_after_{};      ///< ... and how long after that once more.
   Instant looked_;             ///< When the silence was counted last.
   Duration silence_{};         ///< Nothing has come for so long.
   Duration silence_before_{};  ///< By the count before.

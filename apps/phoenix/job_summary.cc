@@ -18,10 +18,6 @@ using runtime::StatusReply;
 namespace {
 
 /// It has done its part, and takes part in nothing more.
-bool is_done(const JobStatus& job) {
-  return job.stage == Stage::kFinished || job.stage == Stage::kExited;
-}
-
 /// Where others wait, this process has vnodes and does not.
 bool is_missing(const JobStatus& job) {
   const bool computes =
@@ -170,6 +166,10 @@ std::string vnode_table(const StatusReply& reply, JobId id, std::uint64_t vnodes
 }
 
 }  // namespace
+
+bool is_done(const JobStatus& job) {
+  return job.stage == Stage::kFinished || job.stage == Stage::kExited;
+}
 
 const char* name_of(Stage stage) {
   switch (stage) {

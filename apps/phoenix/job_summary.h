@@ -23,6 +23,8 @@ struct JobSummary {
 
 [[nodiscard]] std::map<JobId, JobSummary> summarise(const runtime::StatusReply& reply);
 [[nodiscard]] const char* name_of(runtime::Stage stage);
+/// Its process has finished, and waits for nothing any more.
+[[nodiscard]] bool is_done(const runtime::JobStatus& job);
 
 /// All jobs, one per line.
 [[nodiscard]] std::string job_table(const runtime::StatusReply& reply);

@@ -67,8 +67,9 @@ std::vector<Vnode> Collectives::held(const char* operation) const {
   if (!held.empty()) return held;
   throw Failure(ErrorCode::kBadInput,
                 std::string(operation) +
-                    ": this process holds no vnode. Where safe_point() or next() has returned "
-                    "false the process has no part in the job any more: it returns from main")
+                    ": this process holds no vnode. It gets its first ones at a safe point: call "
+                    "safe_point() or next() before; and where these have returned false it has no "
+                    "part in the job any more, and returns from main")
       .in(operation, std::nullopt, core_.engine.processor());
 }
 
@@ -166,10 +167,10 @@ std::optional<std::vector<Payload>> Collectives::gather(Vnode target, const Vnod
   std::deque<Sent> sends;
   for (const auto& [v, value] : values) {
     const bool is_apart = value.size() > kShortValue;
-    parts.emplace_back(v, part_of(value, is_apart));
+    parts.emplace_back(v, part_of(Gathering::kGather, value, is_apart));
     if (is_apart && !is_target) sends.push_back({v, target, value});
   }
-  const auto joined = reduce(target, gathering(false), parts, operation);
+  const auto joined = reduce(target, gathering(Gathering::kGather), parts, operation);
   if (!joined) {
     static_cast<void>(exchange(std::move(sends), {}, operation));
     return std::nullopt;
@@ -193,10 +194,10 @@ std::vector<Payload> Collectives::allgather(const VnodeValues& values) {
   std::deque<Sent> sends;
   for (const auto& [v, value] : values) {
     const bool is_apart = value.size() > kShortValue;
-    parts.emplace_back(v, part_of(value, is_apart));
+    parts.emplace_back(v, part_of(Gathering::kAllgather, value, is_apart));
     if (is_apart) sends.push_back({v, std::nullopt, value});
   }
-  Parts all = split(allreduce(gathering(true), parts, kOperation), core_.vnodes());
+  Parts all = split(allreduce(gathering(Gathering::kAllgather), parts, kOperation), core_.vnodes());
   // Each vnode here gets each broadcast.
   std::vector<Expected> expected;
   for (Vnode from = 0; from < all.size(); ++from) {
@@ -262,14 +263,14 @@ std::map<Vnode, std::vector<Payload>> Collectives::alltoall(
     const bool is_long = size_of(row) > kShortRow;
     const Payload joined = is_long ? Payload() : join(Parts(row.begin(), row.end()));
     const bool is_apart = is_long || joined.size() > kShortRow;
-    parts.emplace_back(from, part_of(joined, is_apart));
+    parts.emplace_back(from, part_of(Gathering::kAlltoall, joined, is_apart));
     // Everybody begins with another one, so that not all send to the same one first.
     for (std::uint64_t i = 1; is_apart && i <= vnodes; ++i) {
       const Vnode to = (from + i) % vnodes;
       if (!rows.contains(to)) sends.push_back({from, to, row[static_cast<std::size_t>(to)]});
     }
   }
-  const Parts all = split(allreduce(gathering(true), parts, kOperation), vnodes);
+  const Parts all = split(allreduce(gathering(Gathering::kAlltoall), parts, kOperation), vnodes);
   std::map<Vnode, std::vector<Payload>> results;
   for (const auto& [to, row] : rows) results[to].resize(vnodes);
   std::vector<Expected> expected;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 #include <utility>
 
 namespace phx {
@@ -23,9 +24,31 @@ void append(Bytes& to, const Payload& value) {
   to.insert(to.end(), value.bytes().begin(), value.bytes().end());
 }
 
-/// What part_of() made.
-std::optional<Payload> value_of_part(const Payload& part) {
-  if (part.size() == 0) return std::nullopt;
+/// A part begins with its call, and this if the value comes by another way.
+constexpr std::byte kIsApart{0x80};
+
+std::string name_of(Gathering call) {
+  switch (call) {
+    case Gathering::kGather:
+      return "gather";
+    case Gathering::kAllgather:
+      return "allgather";
+    case Gathering::kAlltoall:
+      return "alltoall";
+  }
+  return "another collective";
+}
+
+/// What part_of() made of the value of this vnode.
+std::optional<Payload> value_of_part(Gathering call, std::size_t vnode, const Payload& part) {
+  if (part.size() == 0) throw damaged();
+  const std::byte begin = part.bytes().front();
+  const auto made = static_cast<Gathering>(begin & ~kIsApart);
+  if (made != call) {
+    throw Failure(ErrorCode::kBadInput, name_of(call) + ": v" + std::to_string(vnode) +
+                                            " has called " + name_of(made) + " instead");
+  }
+  if ((begin & kIsApart) != std::byte{0}) return std::nullopt;
   return part.slice(1, part.size() - 1);
 }
 
@@ -64,20 +87,20 @@ Parts split(const Payload& payload, std::size_t count) {
   return parts;
 }
 
-Payload part_of(const Payload& value, bool is_apart) {
-  Bytes bytes;
-  if (is_apart) return Payload(std::move(bytes));
-  bytes.push_back(std::byte{1});
-  append(bytes, value);
+Payload part_of(Gathering call, const Payload& value, bool is_apart) {
+  Bytes bytes{static_cast<std::byte>(call) | (is_apart ? kIsApart : std::byte{0})};
+  if (!is_apart) append(bytes, value);
   return Payload(std::move(bytes));
 }
 
-Reduction gathering(bool to_all) {
-  const collectives::ReductionKind kind{collectives::ReduceOp::kUser,
-                                        collectives::ReduceType::kBytes, to_all};
-  return {kind, 0, [](const std::vector<Payload>& values) {
+Reduction gathering(Gathering call) {
+  const collectives::ReductionKind kind{
+      collectives::ReduceOp::kUser, collectives::ReduceType::kBytes, call != Gathering::kGather};
+  return {kind, 0, [call](const std::vector<Payload>& values) {
             Parts parts;
-            for (const Payload& value : values) parts.push_back(value_of_part(value));
+            for (const Payload& value : values) {
+              parts.push_back(value_of_part(call, parts.size(), value));
+            }
             return join(parts);
           }};
 }

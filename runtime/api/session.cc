@@ -43,6 +43,21 @@ void tell_of_lost(const Endpoint& endpoint) {
       to_string(endpoint.held()).c_str(), to_string(*target).c_str(), to_string(*target).c_str());
 }
 
+/// Of processes that disagree about the root of a broadcast each root gets its own value.
+void tell_of_unread(Endpoint& endpoint) {
+  if (endpoint.ended()) return;
+  const runtime::Selector wanted{.kind = runtime::Message::Kind::kBroadcast, .tag = kCollectiveTag};
+  const std::size_t count = endpoint.count(wanted);
+  const auto first = endpoint.take(wanted);
+  if (!first) return;
+  const std::string more = count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "";
+  std::fprintf(stderr,
+               "phoenix: a broadcast from %s has not been received by %s%s: the program has called "
+               "broadcast() or scatter() with another root there, or not as often\n",
+               to_string(first->second.from).c_str(), to_string(first->first).c_str(),
+               more.c_str());
+}
+
 /// With what this process ends, if it ends well otherwise.
 std::atomic<int> exit_code{0};
 
@@ -204,6 +219,7 @@ void Session::finish() {
   core_->engine.drain();
   core_->engine.close([this](Endpoint& endpoint) {
     if (!core_->is_stopped) tell_of_lost(endpoint);
+    if (!core_->is_stopped) tell_of_unread(endpoint);
     endpoint.finish();
   });
 }

@@ -220,6 +220,20 @@ TEST_CASE("collectives with a wrong number of values are refused with a sentence
   says([&] { return alone.job.gather(7, 1); }, "gather: there is no v7: the job has 3 vnodes");
 }
 
+TEST_CASE("who makes another call than the others is named") {
+  const std::vector<Payload> given{part_of(Gathering::kAllgather, encode(1), false),
+                                   part_of(Gathering::kAllgather, encode(2), true),
+                                   part_of(Gathering::kAlltoall, encode(3), true)};
+
+  CHECK_THROWS_WITH_AS(static_cast<void>(gathering(Gathering::kAllgather).fold(given)),
+                       "allgather: v2 has called alltoall instead", Failure);
+  CHECK_THROWS_WITH_AS(static_cast<void>(gathering(Gathering::kAlltoall).fold(given)),
+                       "alltoall: v0 has called allgather instead", Failure);
+  CHECK(split(gathering(Gathering::kAllgather).fold({given[0], given[1]}), 2) ==
+        Parts{encode(1), std::nullopt});
+  CHECK_THROWS_AS(static_cast<void>(gathering(Gathering::kGather).fold({Payload()})), Failure);
+}
+
 TEST_CASE("parts that are damaged are refused") {
   const Parts equal{encode(1), encode(2), encode(3)};
   CHECK(split(join(equal), 3) == equal);

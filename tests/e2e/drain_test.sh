@@ -45,5 +45,9 @@ check "though it is done" grep -q "^drained: p4, in" failing
 check "the job is named, and why" grep -q "j2 (travel) has failed meanwhile: .*killed by SIGKILL" failing
 wait "$job"
 check "the job ends like its process" test $? -eq 137
+check "two come" "$phoenix" add --local 2 -q
+check "a quiet drain says nothing" sh -c "test -z \"\$($phoenix drain p5 -q 2>&1)\""
+check "one for programs says who has left, and how long it took" \
+  sh -c "$phoenix drain p6 --json | grep -qE '^\{\"mesh\":\"default\",\"processors\":\[6\],\"seconds\":[0-9]+\.[0-9]+\}\$'"
 check "the mesh ends" "$phoenix" down
 await "no daemon is left" no_daemon

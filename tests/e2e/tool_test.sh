@@ -210,6 +210,8 @@ check "no such job" fails_with "no job j99; see phoenix ps" "$phoenix" status j9
 "$phoenix" run -n 4 -- "$travel" leave >leave 2>&1 &
 job=$!
 await "one that has finished is named" says "p2 waits for .*; missing: p1 (v0-1), which has finished" "$phoenix" ps
+await "its own tool says so unasked" \
+  grep -q "phoenix: nothing has happened in j[0-9]* for 1[0-9] s: p2 waits for .*; missing: p1 (v0-1), which has finished" leave
 check "and its job is ended" "$phoenix" kill travel
 wait $job
 
@@ -220,6 +222,10 @@ await "who waits in which call is told" \
   says "p1 waits for barrier; p2 waits for broadcast by v2 from v0; nobody computes$" "$phoenix" ps
 check "and the job is ended" "$phoenix" kill travel
 wait $job
+
+check "so is a broadcast that nobody takes" \
+  says "phoenix: a broadcast from v0 has not been received by v2 (and 1 more): the program has called .* with another root there" \
+  "$phoenix" run -n 4 -- "$travel" roots "$work/rooted"
 
 # A process with a daemon inside, and nobody else who could say why it ends.
 for wrong in -3 x 1x; do

@@ -3,6 +3,9 @@
 ///   travel run|next HOPS   every vnode's token makes so many hops; a handler, or a loop
 ///   travel take            two processes, of which one hands its vnode over to the other by hand
 ///   travel say FILE        writes a line, and waits until the file is there
+///   travel roots FILE      each broadcasts from its own first vnode; who holds v0 ends and makes
+///   the
+///                          file before the others do
 ///   travel lag FILE        each writes a line; who holds v0 waits until the file is there, the
 ///                          others for it
 ///   travel odds            who holds v0 is in a barrier, the others in a broadcast: for ever
@@ -226,6 +229,14 @@ void odds(phx::Session& job) {
   static_cast<void>(job.broadcast(0, [] { return 1; }));
 }
 
+void roots(phx::Session& job, const char* file) {
+  if (!job.safe_point()) return;
+  static_cast<void>(job.broadcast(job.held().front(), [] { return 1; }));
+  if (!job.holds(0)) return wait_for(file);
+  job.finish();  // All have what was sent.
+  std::fclose(std::fopen(file, "w"));
+}
+
 void lag(phx::Session& job, const char* file) {
   if (!job.safe_point()) return;
   std::printf("begun\n");
@@ -257,6 +268,7 @@ int main(int argc, char** argv) {
     if (mode == "take") take(job);
     if (mode == "say") say(argc > 2 ? argv[2] : "/");
     if (mode == "odds") odds(job);
+    if (mode == "roots") roots(job, argc > 2 ? argv[2] : "/");
     if (mode == "lag") lag(job, argc > 2 ? argv[2] : "/");
     if (mode == "leave") leave(job);
     if (mode == "abort") job.abort(5, "no more paper");

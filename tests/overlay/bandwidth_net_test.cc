@@ -51,7 +51,8 @@ TEST_CASE("a new tree becomes one line, and no site is left more than once [Sait
   CHECK(long_edges <= 2 * kSeeds + kSeeds / 2);  // two are needed
 }
 
-TEST_CASE("it is a line again after half of the processors left, and after as many came") {
+TEST_CASE("it is a line again after half of the processors left, and after as many came" *
+          phx::support::long_search()) {
   std::size_t leaves = 0;
   std::size_t long_edges = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -160,7 +161,8 @@ TEST_CASE("processors come and go, and old messages come again: never a cycle, a
   }
 }
 
-TEST_CASE("what a tree costs: two downloads or three for each processor, and messages for each") {
+TEST_CASE("what a tree costs: two downloads or three for each processor, and messages for each" *
+          phx::support::long_search()) {
   for (const std::uint32_t each : {8U, 20U, 40U}) {
     const std::uint64_t count = 3 * std::uint64_t{each};
     CAPTURE(count);

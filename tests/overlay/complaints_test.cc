@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tests/support/seeds.h"
 #include "tests/support/survey_net.h"
 
 namespace phx::overlay::complaints_test {
@@ -50,7 +51,8 @@ struct Spent {
 TEST_SUITE_BEGIN("overlay/complaints");
 
 // A complaint of each sender, the network told twice, some downloads.
-TEST_CASE("what it costs when all senders to a slow processor complain at once") {
+TEST_CASE("what it costs when all senders to a slow processor complain at once" *
+          phx::support::long_search()) {
   for (const std::uint32_t sites : {1U, 4U}) {
     for (const std::uint32_t processors : {16U, 256U, 1024U}) {
       CAPTURE(sites);

@@ -39,8 +39,8 @@ TEST_CASE("a new tree connects everybody, and few of its edges are long [Saito08
   CHECK(long_edges <= 2 * kSeeds + 4);  // two are needed
 }
 
-TEST_CASE(
-    "few edges are long with many sites too, where ten random probes would miss the own one") {
+TEST_CASE("few edges are long with many sites too, where ten random probes would miss the own one" *
+          phx::support::long_search()) {
   std::size_t long_edges = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
@@ -182,7 +182,8 @@ void churn(OverlayNet& net, std::uint64_t seed, bool with_replays) {
 
 TEST_CASE(
     "whatever joins, leaves and opens, no cycle forms, and in the end all is complete [Saito08 "
-    "G5]") {
+    "G5]" *
+    phx::support::long_search()) {
   for (std::uint64_t seed = 1; seed <= 2 * kSeeds; ++seed) {
     CAPTURE(seed);
     OverlayNetOptions options = sites_of({5, 5, 5}, seed);
@@ -204,7 +205,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("messages out of the past form no cycle either, and break nothing [Saito08 G5]") {
+TEST_CASE("messages out of the past form no cycle either, and break nothing [Saito08 G5]" *
+          phx::support::long_search()) {
   for (std::uint64_t seed = 1; seed <= 2 * kSeeds; ++seed) {
     CAPTURE(seed);
     OverlayNetOptions options = sites_of({5, 5, 5}, seed);
@@ -240,7 +242,8 @@ TEST_CASE("nothing is sent while nothing changes") {
   CHECK(net.sent() == before);
 }
 
-TEST_CASE("probes per processor and change of the membership are bounded") {
+TEST_CASE("probes per processor and change of the membership are bounded" *
+          phx::support::long_search()) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     CAPTURE(seed);
     OverlayNet net = measured_net(sites_of({30, 30, 30}, seed));

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/support/seeds.h"
 #include "tests/support/survey_net.h"
 
 namespace phx::overlay::rates_test {
@@ -53,7 +54,8 @@ TEST_CASE("bandwidths of interfaces and of all ways are known three seconds afte
   }
 }
 
-TEST_CASE("with as many sites as there may be, all ways are known, eight by each in a run") {
+TEST_CASE("with as many sites as there may be, all ways are known, eight by each in a run" *
+          phx::support::long_search()) {
   constexpr std::uint32_t kSites = 64;
   Net net(round_robin(kSites, kSites));
   net.members(first(kSites));

@@ -13,6 +13,7 @@
 #include "overlay/planners/pairs/random_clusters.h"
 #include "overlay/planners/planners.h"
 #include "overlay/planners/shapes.h"
+#include "tests/support/seeds.h"
 
 namespace pairs_test {
 
@@ -293,7 +294,8 @@ TEST_CASE("mgo without clusters is earliest first") {
   CHECK(one_to_many(planner("mgo"), network, {}) == one_to_many(planner("ecef"), network, {}));
 }
 
-TEST_CASE("512 processors: no planner looks at more pairs than N^3 / 4") {
+TEST_CASE("512 processors: no planner looks at more pairs than N^3 / 4" *
+          phx::support::long_search()) {
   constexpr std::uint64_t kSize = 512;
   const RandomNetwork random = random_clusters(kSize, 1);
   const PairNetwork& network = random.network;
@@ -365,7 +367,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("on MGO's own clusters our plan is not slower than any of these, told the same") {
+TEST_CASE("on MGO's own clusters our plan is not slower than any of these, told the same" *
+          phx::support::long_search()) {
   constexpr std::size_t kSize = 64;
   constexpr std::uint64_t kSeeds = 30;
   std::map<std::string_view, double> sums;

@@ -6,6 +6,7 @@
 
 #include "overlay/base/rng.h"
 #include "runtime/wire/codec.h"
+#include "tests/support/seeds.h"
 #include "tests/support/traffic_net.h"
 
 namespace phx::runtime::vnode_runs_test {
@@ -78,7 +79,8 @@ std::uint64_t events_wanted() {
 TEST_SUITE_BEGIN("runtime/vnode_runs");
 
 // PHX_EVENTS=1000: as many as took the map from 64 runs to 8,648 when every donor gave a little.
-TEST_CASE("after many joins and leaves a processor has few runs of vnodes, and loads are even") {
+TEST_CASE("after many joins and leaves a processor has few runs of vnodes, and loads are even" *
+          phx::support::long_search()) {
   support::TrafficNet net(64, 10'000);
   const std::uint64_t events = events_wanted();
 

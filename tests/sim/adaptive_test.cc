@@ -74,7 +74,8 @@ class Stream {
 
 TEST_SUITE_BEGIN("sim/adaptive");
 
-TEST_CASE("a stream of long broadcasts is faster along the bandwidth tree, also after a drain") {
+TEST_CASE("a stream of long broadcasts is faster along the bandwidth tree, also after a drain" *
+          phx::support::long_search()) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     CAPTURE(seed);
     Stream along_latency(seed, kNever);

@@ -110,7 +110,8 @@ constexpr double kWhole = 12.45;        // MB/s: of 100 Mbit/s without headers
 
 TEST_SUITE_BEGIN("sim/behind");
 
-TEST_CASE("a stream that fills all interfaces changes nothing of what is known of the network") {
+TEST_CASE("a stream that fills all interfaces changes nothing of what is known of the network" *
+          phx::support::long_search()) {
   for (const std::uint32_t each : {8U, 16U}) {
     CAPTURE(each);
     Stream stream(each);
@@ -126,7 +127,8 @@ TEST_CASE("a stream that fills all interfaces changes nothing of what is known o
   }
 }
 
-TEST_CASE("who is slow from the start costs the others what it gets from the root's interface") {
+TEST_CASE("who is slow from the start costs the others what it gets from the root's interface" *
+          phx::support::long_search()) {
   for (const std::uint32_t each : {8U, 12U}) {
     CAPTURE(each);
     Stream stream(each);
@@ -140,7 +142,8 @@ TEST_CASE("who is slow from the start costs the others what it gets from the roo
   }
 }
 
-TEST_CASE("who becomes slow holds up the others, and those behind it, for two or three seconds") {
+TEST_CASE("who becomes slow holds up the others, and those behind it, for two or three seconds" *
+          phx::support::long_search()) {
   for (std::uint32_t i = 0; i < support::seeds(2); ++i) {
     const std::uint32_t each = 8 + 4 * i;
     CAPTURE(each);
@@ -157,7 +160,8 @@ TEST_CASE("who becomes slow holds up the others, and those behind it, for two or
   }
 }
 
-TEST_CASE("half leave: a second later the others have all of the network, and none stood still") {
+TEST_CASE("half leave: a second later the others have all of the network, and none stood still" *
+          phx::support::long_search()) {
   for (std::uint64_t seed = 1; seed <= support::seeds(3); ++seed) {
     CAPTURE(seed);
     Stream stream(8, seed);
@@ -178,7 +182,8 @@ TEST_CASE("half leave: a second later the others have all of the network, and no
   }
 }
 
-TEST_CASE("as many come as there are: the stream goes on, soon at its whole rate") {
+TEST_CASE("as many come as there are: the stream goes on, soon at its whole rate" *
+          phx::support::long_search()) {
   for (std::uint64_t seed = 1; seed <= support::seeds(3); ++seed) {
     CAPTURE(seed);
     Stream stream(8, seed);
@@ -195,7 +200,8 @@ TEST_CASE("as many come as there are: the stream goes on, soon at its whole rate
 
 // Beside the stream a newcomer seems far from all. As a site of its own it would get each piece
 // once more over the ways between sites, and what is on its way, from wherever that is.
-TEST_CASE("as many come in each site: nobody stands still, and soon all have most of the rate") {
+TEST_CASE("as many come in each site: nobody stands still, and soon all have most of the rate" *
+          phx::support::long_search()) {
   for (std::uint64_t seed = 1; seed <= support::seeds(3); ++seed) {
     CAPTURE(seed);
     Stream stream(16, seed);

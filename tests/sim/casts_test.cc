@@ -104,7 +104,8 @@ class Show {
 
 TEST_SUITE_BEGIN("sim/casts");
 
-TEST_CASE("a line of 20 Mbit/s below the root slows only those behind it, and fills no daemon") {
+TEST_CASE("a line of 20 Mbit/s below the root slows only those behind it, and fills no daemon" *
+          phx::support::long_search()) {
   constexpr std::uint64_t kCount = 400;
   Show even(1000);
   Show uneven(20);
@@ -133,7 +134,8 @@ TEST_CASE("copies for which there is no room are dropped, come again, and hold n
   CHECK(show.violations() == std::vector<std::string>{});
 }
 
-TEST_CASE("receivers of different latency are in step once their windows have grown") {
+TEST_CASE("receivers of different latency are in step once their windows have grown" *
+          phx::support::long_search()) {
   Show show(1000, 40ms);
   static_cast<void>(show.time_of(300));
   REQUIRE(show.all_have_all());

@@ -190,12 +190,14 @@ TEST_CASE("the checkers find parcels that are lost, states that are cut and sums
   CHECK(first_found(PlantedFault::kWrongSum, 200) != 0);
 }
 
-TEST_CASE("the checkers find pieces of states that are lost, and owners before the last piece") {
+TEST_CASE("the checkers find pieces of states that are lost, and owners before the last piece" *
+          phx::support::long_search()) {
   CHECK(first_found(PlantedFault::kLostPieces, 200) != 0);
   CHECK(first_found(PlantedFault::kEarlyOwner, 200) != 0);
 }
 
-TEST_CASE("the checkers find contributions that are lost, counted twice, or too far ahead") {
+TEST_CASE("the checkers find contributions that are lost, counted twice, or too far ahead" *
+          phx::support::long_search()) {
   const auto first_of_relays = [](PlantedFault fault) -> std::uint64_t {
     ChurnOptions options = ChurnOptions::relays();
     options.planted = fault;
@@ -215,8 +217,8 @@ TEST_CASE("the checkers find contributions that are lost, counted twice, or too 
   CHECK(first_of_relays(PlantedFault::kNoContributionWindow) != 0);
 }
 
-TEST_CASE(
-    "the checkers find broadcasts that are dropped and not told, and credit that is ignored") {
+TEST_CASE("the checkers find broadcasts that are dropped and not told, and credit that is ignored" *
+          phx::support::long_search()) {
   CHECK(first_found(PlantedFault::kLostCopies, 200) != 0);
   CHECK(first_found(PlantedFault::kUntoldDrops, 200) != 0);
   CHECK(first_found(PlantedFault::kNoCastCredit, 200) != 0);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/sim/costs.h"
+#include "tests/support/seeds.h"
 
 namespace costs_test {
 
@@ -33,13 +34,15 @@ std::string found(std::uint32_t processors, PlantedFault planted,
 
 TEST_SUITE_BEGIN("sim/costs");
 
-TEST_CASE("each event costs what it may: messages, bytes and time, at 16 and 64 processors") {
+TEST_CASE("each event costs what it may: messages, bytes and time, at 16 and 64 processors" *
+          phx::support::long_search()) {
   CHECK(found(16, PlantedFault::kNone) == "");
   CHECK(found(64, PlantedFault::kNone) == "");
 }
 
 // A row is the name of an event and four figures of four sizes; each size has every fourth one.
-TEST_CASE("the table in runtime/README.md is what is measured, at 16 and 64 processors") {
+TEST_CASE("the table in runtime/README.md is what is measured, at 16 and 64 processors" *
+          phx::support::long_search()) {
   std::map<std::string, std::vector<double>> table;
   std::ifstream page(PHX_ROOT
                      "/"
@@ -87,7 +90,7 @@ TEST_CASE("many who join a job at once have their vnodes soon, and leave as soon
   }
 }
 
-TEST_CASE("what costs only time, messages or memory is found") {
+TEST_CASE("what costs only time, messages or memory is found" * phx::support::long_search()) {
   for (const PlantedFault fault :
        {PlantedFault::kCopiesTwice, PlantedFault::kNoPulls, PlantedFault::kEndlessHops,
         PlantedFault::kAllDirect, PlantedFault::kLongWaits}) {
@@ -97,7 +100,7 @@ TEST_CASE("what costs only time, messages or memory is found") {
 }
 
 // They cost more than learned trees in many ways; these are what each fault adds.
-TEST_CASE("what is wrong with trees by local rules is found") {
+TEST_CASE("what is wrong with trees by local rules is found" * phx::support::long_search()) {
   const auto says = [](PlantedFault fault, const std::string& what) {
     return found(16, fault, runtime::TreeSource::kAdaptive).find(what) != std::string::npos;
   };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/sim/drain_cases.h"
+#include "tests/support/seeds.h"
 
 namespace drain_test {
 
@@ -33,7 +34,8 @@ DrainTrialResult run(DrainTrialOptions options, ShareRule rule, std::uint32_t re
 
 TEST_SUITE_BEGIN("sim/drain");
 
-TEST_CASE("leavers keep to their sites where that is predicted to be faster, and it is") {
+TEST_CASE("leavers keep to their sites where that is predicted to be faster, and it is" *
+          phx::support::long_search()) {
   for (const auto* name : {"two sites, 6 and 2 of 8 leave", "four sites, half of each leaves",
                            "four sites, 3 of 4 of each leave"}) {
     CAPTURE(name);
@@ -59,7 +61,8 @@ TEST_CASE("leavers give to their neighbours where that is predicted to take as l
   }
 }
 
-TEST_CASE("no schedule would be much faster than all at once, nor are steps of one receiver") {
+TEST_CASE("no schedule would be much faster than all at once, nor are steps of one receiver" *
+          phx::support::long_search()) {
   constexpr double kBegin = 40;  // ms: offers, safe points, the last answers
   for (const auto* name :
        {"site of 16, half, one vnode of eight heavy", "site of 16, 12 leave, 1 KiB to 8 MiB",

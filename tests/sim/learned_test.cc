@@ -10,6 +10,7 @@
 #include "overlay/base/rng.h"
 #include "overlay/planners/planners.h"
 #include "runtime/sim/trial.h"
+#include "tests/support/seeds.h"
 
 namespace learned_test {
 
@@ -110,7 +111,8 @@ Trial::Round check_long(const Long& wanted, const TrialOptions& options) {
 TEST_SUITE_BEGIN("sim/learned");
 
 // Issue: at most 1.10 times the bound, for each root, whatever the sites are.
-TEST_CASE("short broadcasts of all roots are near the bound after a second, on many networks") {
+TEST_CASE("short broadcasts of all roots are near the bound after a second, on many networks" *
+          phx::support::long_search()) {
   struct Case {
     std::string name;
     Topology topology;
@@ -184,7 +186,8 @@ Trial::Round check_long_sum(std::uint32_t per_site, const LongSum& wanted) {
 }
 
 // One token per processor and piece, and its bytes: half of the pieces along each of two trees.
-TEST_CASE("a long reduction costs one token per processor and piece, whatever the number of both") {
+TEST_CASE("a long reduction costs one token per processor and piece, whatever the number of both" *
+          phx::support::long_search()) {
   constexpr std::size_t kBytes = std::size_t{256} << 10U;
   for (const std::uint32_t per_site : {7U, 22U, 67U}) {
     const std::uint64_t processors = std::uint64_t{3} * per_site;
@@ -197,7 +200,8 @@ TEST_CASE("a long reduction costs one token per processor and piece, whatever th
   }
 }
 
-TEST_CASE("long reductions are a small multiple of the bound, and allreduces twice that") {
+TEST_CASE("long reductions are a small multiple of the bound, and allreduces twice that" *
+          phx::support::long_search()) {
   check_long_sum(67, {std::size_t{64} << 10U, 6, 12});
   check_long_sum(67, {std::size_t{1} << 20U, 4, 8});
 }
@@ -209,7 +213,8 @@ TEST_CASE("a reduction as long as the environment says") {
 }
 
 // Two trees, each processor inner in one of them. Along the tree for one byte 1 MiB takes 666 ms.
-TEST_CASE("long broadcasts with credit for all of it are a small multiple of the bound") {
+TEST_CASE("long broadcasts with credit for all of it are a small multiple of the bound" *
+          phx::support::long_search()) {
   for (const Long& one : {Long{64U << 10U, 7.0, 3.0}, Long{256U << 10U, 9.0, 2.6},
                           Long{1U << 20U, 5.0, 2.6}, Long{4U << 20U, 3.2, 2.4}}) {
     check_long(one, {.topology = three_sites(67),
@@ -220,7 +225,8 @@ TEST_CASE("long broadcasts with credit for all of it are a small multiple of the
 }
 
 // As a program gets them: pieces are cut and windows are opened as the sizes want it.
-TEST_CASE("long broadcasts of the second time on are a small multiple of the bound") {
+TEST_CASE("long broadcasts of the second time on are a small multiple of the bound" *
+          phx::support::long_search()) {
   for (const Long& one :
        {Long{256U << 10U, 10, 2.8}, Long{1U << 20U, 6, 2.8}, Long{4U << 20U, 3.2, 2.0}}) {
     const Trial::Round later = check_long(
@@ -260,7 +266,8 @@ nic     1000
 }
 
 // The tree for 1 MiB detours by near sites, so 64 KiB takes 1.6 times the bound along it.
-TEST_CASE("messages of each size go along trees that are good for it, on wide ways") {
+TEST_CASE("messages of each size go along trees that are good for it, on wide ways" *
+          phx::support::long_search()) {
   struct Wanted {
     std::size_t bytes;
     double most;  ///< Of the bound.

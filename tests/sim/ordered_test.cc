@@ -101,7 +101,8 @@ void check_prices(std::uint32_t per_site, const std::vector<Price>& prices) {
 }
 
 // A site of 67 in the middle is seven blocks, so its way out carries seven times as much.
-TEST_CASE("the order costs a short sum nothing, and a long one what odd ranges of vnodes are") {
+TEST_CASE("the order costs a short sum nothing, and a long one what odd ranges of vnodes are" *
+          phx::support::long_search()) {
   constexpr std::size_t kKiB = 1024;
   check_prices(67, {{8, 1.1, 1.5}, {64 * kKiB, 3.5, 2.5}, {1024 * kKiB, 8, 2.6}});
   check_prices(64, {{8, 1.1, 1.5}, {64 * kKiB, 3, 2.5}, {1024 * kKiB, 5.5, 2.6}});

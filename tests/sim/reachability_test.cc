@@ -112,7 +112,7 @@ TEST_CASE(
   CHECK(found > 0);  // The planted fault: a single accusation is believed.
 }
 
-TEST_CASE("the checkers find relays that lose what passes them") {
+TEST_CASE("the checkers find relays that lose what passes them" * phx::support::long_search()) {
   CHECK(first_found(PlantedFault::kForgetfulRelay) != 0);
 }
 

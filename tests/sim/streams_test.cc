@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/sim/cluster.h"
+#include "tests/support/seeds.h"
 
 namespace streams_test {
 
@@ -84,7 +85,8 @@ std::uint64_t stream_length() {
 
 TEST_SUITE_BEGIN("sim/streams");
 
-TEST_CASE("a stream to a consumer that takes 2 ms for each message waits at its source") {
+TEST_CASE("a stream to a consumer that takes 2 ms for each message waits at its source" *
+          phx::support::long_search()) {
   constexpr std::uint64_t kOutbox = 64 * kMiB;
   constexpr std::uint64_t kInbox = 64 * kMiB;
   constexpr std::uint64_t kWindow = 16 * kMiB;

@@ -8,6 +8,7 @@
 
 #include "overlay/base/tree_view.h"
 #include "runtime/sim/trial.h"
+#include "tests/support/seeds.h"
 #include "tests/support/site_topology.h"
 
 namespace striped_test {
@@ -76,7 +77,8 @@ TEST_CASE("what several trees cost: each piece comes once, with few connections 
   }
 }
 
-TEST_CASE("narrow ways between sites: a long message is spread over them, faster than one way is") {
+TEST_CASE("narrow ways between sites: a long message is spread over them, faster than one way is" *
+          phx::support::long_search()) {
   constexpr std::size_t kBytes = std::size_t{4} << 20U;
   constexpr std::uint64_t kNarrow = 5'000'000;  // as in the file, bytes per second
   std::ifstream file(std::string(PHX_ROOT) + "/tests/sim/narrow.topology");

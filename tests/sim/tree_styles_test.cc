@@ -60,7 +60,8 @@ Duration late_broadcast(Trial& trial) {
 
 TEST_SUITE_BEGIN("sim/tree_styles");
 
-TEST_CASE("on AGM's six sites our tree's last receiver is no later than AGM's and MagPIe's") {
+TEST_CASE("on AGM's six sites our tree's last receiver is no later than AGM's and MagPIe's" *
+          phx::support::long_search()) {
   std::map<std::string, Duration> times;
   for (const char* style : {"learned", "agm", "magpie"}) {
     Trial trial({.topology = agm_sites(), .pause = 5ms, .tree_style = style});
@@ -82,7 +83,8 @@ TEST_CASE("on AGM's six sites our tree's last receiver is no later than AGM's an
   CHECK(times["agm"] > 708ms);
 }
 
-TEST_CASE("daemons that know nothing at their start send along the tree that a planner draws") {
+TEST_CASE("daemons that know nothing at their start send along the tree that a planner draws" *
+          phx::support::long_search()) {
   const std::uint64_t others = three_sites().processors() - 1;
   for (const std::string_view style : planners::tree_styles()) {
     CAPTURE(style);

@@ -6,6 +6,7 @@
 
 #include "overlay/planners/planners.h"
 #include "runtime/sim/trial.h"
+#include "tests/support/seeds.h"
 #include "tests/support/site_topology.h"
 
 namespace trial_test {
@@ -74,7 +75,8 @@ struct Show {
 
 TEST_SUITE_BEGIN("sim/trial");
 
-TEST_CASE("each plan carries short broadcasts of real daemons, in the time that is predicted") {
+TEST_CASE("each plan carries short broadcasts of real daemons, in the time that is predicted" *
+          phx::support::long_search()) {
   Show show({.topology = three_sites(6)});
   const std::uint64_t others = show.options.topology.processors() - 1;
   for (const planners::Planner& planner : planners::all_planners()) {
@@ -100,7 +102,8 @@ TEST_CASE("each plan carries short broadcasts of real daemons, in the time that 
   CHECK(show.trial.cluster().violations().all() == std::vector<std::string>{});
 }
 
-TEST_CASE("each plan carries reductions: one message per processor, exact, in the predicted time") {
+TEST_CASE("each plan carries reductions: one message per processor, exact, in the predicted time" *
+          phx::support::long_search()) {
   Show show({.topology = three_sites(6), .pause = 100us});
   const std::uint64_t others = show.options.topology.processors() - 1;
   for (const planners::Planner& planner : planners::all_planners()) {
@@ -123,7 +126,8 @@ TEST_CASE("each plan carries reductions: one message per processor, exact, in th
   CHECK(show.trial.cluster().violations().all() == std::vector<std::string>{});
 }
 
-TEST_CASE("each plan carries long broadcasts in pieces, and nobody is served apart") {
+TEST_CASE("each plan carries long broadcasts in pieces, and nobody is served apart" *
+          phx::support::long_search()) {
   Show show({.topology = three_sites(6),
              .bytes = std::size_t{1} << 20U,
              .piece_bytes = std::size_t{16} << 10U,
@@ -168,7 +172,8 @@ TEST_CASE("a plan is for the members it was made for: when one joins, the own tr
   CHECK(show.trial.cluster().violations().all() == std::vector<std::string>{});
 }
 
-TEST_CASE("a stream of broadcasts goes on while half of the processors leave, and its root stays") {
+TEST_CASE("a stream of broadcasts goes on while half of the processors leave, and its root stays" *
+          phx::support::long_search()) {
   Instant last{};
   Duration gap{};
   std::uint64_t bytes = 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <cstdint>
 
 #if defined(__has_feature)
@@ -10,14 +12,22 @@
 
 namespace phx::support {
 
+#if defined(PHX_IS_SANITIZED)
+inline constexpr bool kIsSanitized = true;
+#else
+inline constexpr bool kIsSanitized = false;
+#endif
+
 /// How many seeds a property test takes that asks for `count`: all of them, but a sixteenth
 /// where sanitizers make each cost many times as much; what they look for is not rare.
 constexpr std::uint64_t seeds(std::uint64_t count) {
-#if defined(PHX_IS_SANITIZED)
-  return (count + 15) / 16;
-#else
-  return count;
-#endif
+  return kIsSanitized ? (count + 15) / 16 : count;
+}
+
+/// Decorates a test that takes many seconds without sanitizers: `TEST_CASE("..." * long_search())`.
+/// They leave it out; what it runs, shorter tests of the same folder run under them, too.
+inline doctest::skip long_search() {
+  return doctest::skip(kIsSanitized);
 }
 
 }  // namespace phx::support

@@ -6,44 +6,15 @@
 #include <utility>
 
 #include "runtime/messages/client_messages.h"
+#include "tests/tool/mesh_status.h"
 
 namespace phx::app::job_summary_test {
-namespace {
 
 using runtime::JobStatus;
 using runtime::Stage;
 using runtime::StatusReply;
-
-constexpr JobId kJob{4};
-
-/// Processors 1, 2, ... of which each holds two of the job's vnodes.
-class Mesh {
- public:
-  explicit Mesh(std::uint32_t processors) {
-    for (std::uint32_t i = 0; i < processors; ++i) {
-      JobStatus job;
-      job.job = kJob;
-      job.name = "heat";
-      job.home = ProcessorId{1};
-      job.stage = Stage::kAttached;
-      job.vnodes = 2 * processors;
-      job.held = VnodeSet::range(VnodeId{2 * i}, VnodeId{2 * i + 1});
-      runtime::ProcessorStatus processor;
-      processor.id = ProcessorId{i + 1};
-      processor.jobs = {std::move(job)};
-      reply.processors.push_back(std::move(processor));
-    }
-  }
-  JobStatus& at(std::uint32_t processor) { return reply.processors[processor - 1].jobs[0]; }
-  void wait(std::uint32_t first, std::uint32_t last, const std::string& call) {
-    for (std::uint32_t i = first; i <= last; ++i) at(i).process_waits = call;
-  }
-  [[nodiscard]] std::string waiting() const { return summarise(reply).at(kJob).waiting; }
-
-  StatusReply reply;
-};
-
-}  // namespace
+using tool_test::kJob;
+using tool_test::Mesh;
 
 TEST_CASE("what the daemons say about a job is added up") {
   Mesh mesh(3);
