@@ -24,8 +24,8 @@ Error other_size(const ReductionPart& part, const VnodeSet& others, const Payloa
 std::string name_of(const ReductionKind& kind) {
   std::string name = std::string(kind.ordered ? "ordered " : "") + std::string(to_string(kind.op)) +
                      " of " + std::string(to_string(kind.type)) + (kind.to_all ? " to all" : "");
-  if (kind == kBarrier) name += " (a barrier)";
-  if (kind == kSafePoint) name += " (a safe point)";
+  if (kind == kBarrier) name += " (as in a barrier)";
+  if (kind == kSafePoint) name += " (as at a safe point)";
   return name;
 }
 

@@ -17,7 +17,8 @@ namespace phx::app {
 namespace {
 
 constexpr int kRefusalsMax = 3;
-constexpr int kTerminated = 128 + SIGTERM;  ///< Of a job that was ended by request.
+constexpr int kSignalled = 128;                    ///< And the number of the signal.
+constexpr int kTerminated = kSignalled + SIGTERM;  ///< Of a job that was ended by request.
 constexpr Duration kSearch = 15s;
 constexpr Duration kLook = 100ms;
 constexpr Duration kPoke = 1s;
@@ -174,7 +175,7 @@ int Follower::end(const runtime::RunEnded& ended) {
         spell_seconds(std::chrono::duration<double>(tcp::steady_now() - begun_).count()).c_str());
   }
   has_ended_ = true;
-  if (ending_ == SIGPIPE && ended.code == kTerminated) return kUnread;
+  if (ending_ != 0 && !is_late_ && ended.code == kTerminated) return kSignalled + ending_;
   return is_late_ && !ended.reason.empty() ? static_cast<int>(kTimedOut) : ended.code;
 }
 
@@ -276,7 +277,6 @@ Follower::Code Follower::ask_about_home() {
 
 /// The job is to end, but the daemon that was told does not answer: any other can do it, too.
 int Follower::end_elsewhere() {
-  constexpr int kSignalled = 128;
   std::string text = home() + ", does not answer; ";
   auto next = connect(session_.dir.name(), {.not_at = session_.client.endpoint()});
   const runtime::SignalRequest request{*job_, 0};
@@ -322,7 +322,10 @@ Follower::Code Follower::find_again(const Error& loss) {
                  lost + " is lost");
   std::this_thread::sleep_for(kLook);
   auto next = connect(session_.dir.name(), {.last = {session_.client.daemon()}});
-  if (!next.ok()) return fail(all + "; " + next.error().what);
+  if (!next.ok()) {
+    const std::string& more = next.error().what;
+    return fail(more == loss.what ? all : all + "; " + more);
+  }
   session_ = std::move(next).value();
   // If this is lost too, the next look at the connection tells.
   static_cast<void>(follow());

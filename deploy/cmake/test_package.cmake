@@ -35,7 +35,7 @@ run(${dpkg} --install ${package})
 expect("/usr/libexec/phoenix/phoenix-keeper" ${dpkg} --listfiles phoenix)
 foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1 share/man/man8/phoenixd.8
              share/bash-completion/completions/phoenix
-             share/doc/phoenix/examples/bar/bar.cc)
+             share/doc/phoenix/apps/examples/bar/bar.cc)
   if(NOT EXISTS ${root}/usr/${file})
     fail("the package has no ${file}")
   endif()
@@ -59,7 +59,7 @@ endforeach()
 set(phoenix ${CMAKE_COMMAND} -E env PHOENIX_DIR=${WORK}/meshes ${root}/usr/bin/phoenix)
 run(${phoenix} up --local 3 -q)
 foreach(example bar quadrature sort placement)
-  run(${CMAKE_COMMAND} -S ${root}/usr/share/doc/phoenix/examples/${example} -B ${WORK}/${example} -G Ninja
+  run(${CMAKE_COMMAND} -S ${root}/usr/share/doc/phoenix/apps/examples/${example} -B ${WORK}/${example} -G Ninja
       -DCMAKE_PREFIX_PATH=${root}/usr -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS})
   run(${CMAKE_COMMAND} --build ${WORK}/${example})
   expect("${example}: .*(as one alone|is 3.14159265|are in order|came with)"

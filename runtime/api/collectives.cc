@@ -1,11 +1,11 @@
 #include "runtime/api/collectives.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "collectives/reduce_op.h"
+#include "runtime/api/alltoall.h"
 #include "runtime/api/parts.h"
 
 namespace phx {
@@ -19,14 +19,8 @@ constexpr Vnode kAllTarget = 0;
 /// A value up to here goes along the trees with the values of others, which costs each processor on
 /// the way its bytes; a longer one straight to who needs it, which costs a message of its own.
 constexpr std::size_t kShortValue = std::size_t{16} << 10U;
-/// The same for the values of one vnode to all others, and of one to all together.
-constexpr std::size_t kShortRow = std::size_t{8} << 10U;
+/// The same for the values of one vnode to all together.
 constexpr std::size_t kShortParts = std::size_t{64} << 10U;
-
-std::size_t size_of(const std::vector<Payload>& parts) {
-  return std::transform_reduce(parts.begin(), parts.end(), std::size_t{0}, std::plus<>(),
-                               [](const Payload& part) { return part.size(); });
-}
 
 std::vector<Vnode> vnodes_of(const VnodeValues& values) {
   std::vector<Vnode> vnodes;
@@ -251,48 +245,18 @@ std::map<Vnode, std::vector<Payload>> Collectives::alltoall(
     const std::map<Vnode, std::vector<Payload>>& rows) {
   constexpr const char* kOperation = "alltoall";
   const std::uint64_t vnodes = core_.vnodes();
-  VnodeValues parts;
-  std::deque<Sent> sends;
   for (const auto& [from, row] : rows) {
-    if (row.size() != vnodes) {
-      throw Failure(ErrorCode::kBadInput, "alltoall: v" + std::to_string(from) + " gives " +
-                                              std::to_string(row.size()) + " values for " +
-                                              std::to_string(vnodes) + " vnodes")
-          .in(kOperation, from, core_.engine.processor());
-    }
-    const bool is_long = size_of(row) > kShortRow;
-    const Payload joined = is_long ? Payload() : join(Parts(row.begin(), row.end()));
-    const bool is_apart = is_long || joined.size() > kShortRow;
-    parts.emplace_back(from, part_of(Gathering::kAlltoall, joined, is_apart));
-    // Everybody begins with another one, so that not all send to the same one first.
-    for (std::uint64_t i = 1; is_apart && i <= vnodes; ++i) {
-      const Vnode to = (from + i) % vnodes;
-      if (!rows.contains(to)) sends.push_back({from, to, row[static_cast<std::size_t>(to)]});
-    }
+    if (row.size() == vnodes) continue;
+    throw Failure(ErrorCode::kBadInput, "alltoall: v" + std::to_string(from) + " gives " +
+                                            std::to_string(row.size()) + " values for " +
+                                            std::to_string(vnodes) + " vnodes")
+        .in(kOperation, from, core_.engine.processor());
   }
-  const Parts all = split(allreduce(gathering(Gathering::kAlltoall), parts, kOperation), vnodes);
-  std::map<Vnode, std::vector<Payload>> results;
-  for (const auto& [to, row] : rows) results[to].resize(vnodes);
-  std::vector<Expected> expected;
-  for (Vnode from = 0; from < vnodes; ++from) {
-    const auto own = rows.find(from);
-    const bool is_inline = own == rows.end() && all[from];
-    const Parts row = is_inline ? split(*all[from], vnodes) : Parts();
-    for (auto& [to, column] : results) {
-      if (own != rows.end()) {
-        column[from] = own->second[to];
-      } else if (is_inline) {
-        column[from] = row[to].value_or(Payload());
-      } else {
-        expected.push_back({to, from});
-      }
-    }
-  }
-  std::vector<Payload> received = exchange(std::move(sends), expected, kOperation);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    results[expected[i].at][expected[i].from] = std::move(received[i]);
-  }
-  return results;
+  Alltoall alltoall(vnodes, rows);
+  const Parts all =
+      split(allreduce(gathering(Gathering::kAlltoall), alltoall.parts(), kOperation), vnodes);
+  const std::vector<Expected> expected = alltoall.expected(all);
+  return alltoall.columns(exchange(alltoall.sends(), expected, kOperation));
 }
 
 VnodeValues Collectives::scan(const Reduction& reduction, const VnodeValues& values,

@@ -78,16 +78,23 @@ class Objects {
       return;
     }
     Reader in(state->bytes());
-    if constexpr (std::is_default_constructible_v<T>) {
-      in(objects_[v]);
-    } else {
-      in(objects_.emplace(v, make_(v)).first->second);
+    try {
+      if constexpr (std::is_default_constructible_v<T>) {
+        in(objects_[v]);
+      } else {
+        in(objects_.emplace(v, make_(v)).first->second);
+      }
+    } catch (const Failure& failure) {
+      throw misfit(v, "is not what its state() reads (" + std::string(failure.what()) + ")");
     }
-    if (in.left() == 0) return;
-    throw Failure(ErrorCode::kBadInput, "the state of v" + std::to_string(v) + " has " +
-                                            std::to_string(in.left()) +
-                                            " bytes more than its state() reads: that must name "
-                                            "the same members for a Writer and for a Reader");
+    if (in.left() > 0) {
+      throw misfit(v, "has " + std::to_string(in.left()) + " bytes more than its state() reads");
+    }
+  }
+  static Failure misfit(Vnode v, const std::string& why) {
+    return {ErrorCode::kBadInput, "the state of v" + std::to_string(v) + " " + why +
+                                      ": that must name the same members for a Writer and for a "
+                                      "Reader"};
   }
 
   Make make_;

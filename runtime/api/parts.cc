@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -39,10 +40,10 @@ std::string name_of(Gathering call) {
   return "another collective";
 }
 
-/// What part_of() made of the value of this vnode.
+/// What part_of() made of the value of this vnode. Whoever makes a reduction of another kind has
+/// given nothing [collectives/accumulator.h].
 std::optional<Payload> value_of_part(Gathering call, std::size_t vnode, const Payload& part) {
-  if (part.size() == 0) throw damaged();
-  const std::byte begin = part.bytes().front();
+  const std::byte begin = part.size() == 0 ? std::byte{0} : part.bytes().front();
   const auto made = static_cast<Gathering>(begin & ~kIsApart);
   if (made != call) {
     throw Failure(ErrorCode::kBadInput, name_of(call) + ": v" + std::to_string(vnode) +
@@ -53,6 +54,11 @@ std::optional<Payload> value_of_part(Gathering call, std::size_t vnode, const Pa
 }
 
 }  // namespace
+
+std::size_t size_of(const std::vector<Payload>& values) {
+  return std::transform_reduce(values.begin(), values.end(), std::size_t{0}, std::plus<>(),
+                               [](const Payload& value) { return value.size(); });
+}
 
 Payload join(const Parts& parts) {
   Joined joined;

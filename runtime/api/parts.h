@@ -13,6 +13,8 @@ namespace phx {
 /// comes by another way.
 using Parts = std::vector<std::optional<Payload>>;
 
+/// Of all together.
+[[nodiscard]] std::size_t size_of(const std::vector<Payload>& values);
 [[nodiscard]] Payload join(const Parts& parts);
 /// Throws Failure (kBadInput) if `joined` is no such value, or not of `count` parts.
 [[nodiscard]] Parts split(const Payload& joined, std::size_t count);

@@ -33,9 +33,17 @@ void check(const runtime::Endpoint& endpoint, const Wanted& wanted, const char* 
       .in(operation, wanted.at, here);
 }
 
+/// What is no message from vnode to vnode is named.
+std::string name_of(const std::optional<Kind>& kind) {
+  if (!kind) return " of any kind";
+  if (*kind == Kind::kReduced) return " of the result of a reduction";
+  if (*kind == Kind::kAllreduced) return " of the result of a reduction for all";
+  return "";
+}
+
 /// "recv by v3 of tag 7 from any vnode".
 std::string describe(const Wanted& wanted, const char* operation) {
-  std::string text = operation;
+  std::string text = operation + name_of(wanted.kind);
   text +=
       " by " + (wanted.at ? to_string(VnodeId{*wanted.at}) : std::string("any vnode held here"));
   const bool is_own = wanted.tag && *wanted.tag != kCollectiveTag;  // the program's

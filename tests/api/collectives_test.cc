@@ -231,7 +231,8 @@ TEST_CASE("who makes another call than the others is named") {
                        "alltoall: v0 has called allgather instead", Failure);
   CHECK(split(gathering(Gathering::kAllgather).fold({given[0], given[1]}), 2) ==
         Parts{encode(1), std::nullopt});
-  CHECK_THROWS_AS(static_cast<void>(gathering(Gathering::kGather).fold({Payload()})), Failure);
+  CHECK_THROWS_WITH_AS(static_cast<void>(gathering(Gathering::kGather).fold({Payload()})),
+                       "gather: v0 has called another collective instead", Failure);
 }
 
 TEST_CASE("parts that are damaged are refused") {

@@ -144,8 +144,8 @@ TEST_CASE("calls without an operator are named, if they do not fit") {
   CHECK(barrier.add(kSafePoint, vote(1)) == Added::kOtherKind);
 
   CHECK(barrier.value().error().what ==
-        "the contribution of vnodes 1 does not fit: it is for max of uint64 to all (a safe point) "
-        "instead of logical-and of uint8 to all (a barrier)");
+        "the contribution of vnodes 1 does not fit: it is for max of uint64 to all (as at a safe "
+        "point) instead of logical-and of uint8 to all (as in a barrier)");
 }
 
 TEST_CASE("the parts of one continue in another, as when the target moves") {
