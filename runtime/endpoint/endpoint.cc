@@ -317,7 +317,8 @@ void Endpoint::ask_targets(const Asking& how) {
 Status Endpoint::want(const Selector& wanted) {
   if (holdings_.want(wanted)) return success();
   return Error{ErrorCode::kLimit, std::to_string(holdings_.bytes() >> 20U) +
-                                      " MiB of other messages wait in this process"};
+                                      " MiB of other messages wait in this process; more may with "
+                                      "Options::receive_bytes_max (PHOENIX_RECEIVE_BYTES)"};
 }
 
 void Endpoint::close() {
