@@ -147,13 +147,7 @@ bool Follower::silence_reaches(Duration begin, Duration period) const {
 
 Follower::Code Follower::take(const runtime::ClientReply& reply) {
   if (const auto* m = std::get_if<runtime::RunStarted>(&reply)) begin(*m);
-  if (const auto* m = std::get_if<runtime::StatusReply>(&reply); m != nullptr && !job_) {
-    for_number_.look(to_string(m->coordinator) + ", the coordinator of the mesh, to give the job " +
-                     "that " + to_string(session_.client.daemon()) + " is to begin its number");
-  }
-  if (const auto* m = std::get_if<runtime::StatusReply>(&reply); m != nullptr && job_) {
-    hear_of_all(*m);
-  }
+  if (const auto* m = std::get_if<runtime::StatusReply>(&reply)) on_status(*m);
   if (const auto* m = std::get_if<runtime::RunOutput>(&reply)) show(m->output);
   if (const auto* m = std::get_if<runtime::RunMoved>(&reply)) return move(*m);
   if (const auto* m = std::get_if<runtime::RunEnded>(&reply)) {
@@ -200,10 +194,17 @@ void Follower::ask_all() {
   static_cast<void>(session_.client.send(runtime::StatusRequest{/*ask_all=*/true}));
 }
 
-void Follower::hear_of_all(const runtime::StatusReply& reply) {
+void Follower::on_status(const runtime::StatusReply& reply) {
+  if (!job_) {
+    return for_number_.look(to_string(reply.coordinator) +
+                            ", the coordinator of the mesh, to give " + "the job that " +
+                            to_string(session_.client.daemon()) + " is to begin its number");
+  }
   if (reply.processors.size() + reply.silent.size() < reply.view.members.size()) return;
   const auto text = standstill_.look(reply, *job_);
   if (text) std::fprintf(stderr, "phoenix: %s\n", text->c_str());
+  const auto again = standstill_.look_again_after();
+  if (again) asks_ = std::min(asks_, tcp::steady_now() + *again);
 }
 
 void Follower::begin(const runtime::RunStarted& reply) {

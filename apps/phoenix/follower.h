@@ -62,7 +62,7 @@ class Follower {
   void pass_on(int number);
   void end_late();
   void ask_all();
-  void hear_of_all(const runtime::StatusReply& reply);
+  void on_status(const runtime::StatusReply& reply);
   [[nodiscard]] int end(const runtime::RunEnded& ended);
   [[nodiscard]] bool is_given_up();
   void count_silence(bool is_heard);

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 
-#include "apps/phoenix/amounts.h"
 #include "apps/phoenix/job_summary.h"
 
 namespace phx::app {
@@ -15,7 +14,7 @@ using runtime::ProcessorStatus;
 using runtime::Stage;
 using runtime::StatusReply;
 
-/// For how long everybody who has vnodes has been still. Nothing: somebody is not, or all have
+/// For how many ms everybody who has vnodes has been still. Nothing: somebody is not, or all have
 /// finished.
 std::optional<std::uint64_t> still_ms(const StatusReply& reply, JobId id) {
   std::optional<std::uint64_t> least;
@@ -35,8 +34,14 @@ std::optional<std::uint64_t> still_ms(const StatusReply& reply, JobId id) {
 }  // namespace
 
 std::optional<std::string> Standstill::look(const StatusReply& reply, JobId job) {
+  look_again_after_.reset();
   const auto still = still_ms(reply, job);
-  if (!still || std::chrono::milliseconds(*still) < kStill) return std::nullopt;
+  if (!still) return std::nullopt;
+  constexpr std::uint64_t kStillMs = kStill / 1ms;
+  if (*still < kStillMs) {
+    look_again_after_ = std::chrono::milliseconds(kStillMs - *still);
+    return std::nullopt;
+  }
   const auto jobs = summarise(reply);
   const auto at = jobs.find(job);
   if (at == jobs.end() || at->second.waiting == said_) return std::nullopt;

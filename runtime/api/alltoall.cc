@@ -26,6 +26,11 @@ Payload marked(std::byte mark, std::span<const std::byte> bytes) {
   return Payload(std::move(all));
 }
 
+Failure damaged(Vnode from) {
+  return {ErrorCode::kBadInput,
+          "alltoall: the values of v" + std::to_string(from) + " are damaged"};
+}
+
 }  // namespace
 
 Alltoall::Alltoall(std::uint64_t vnodes, const Rows& rows) : vnodes_(vnodes), rows_(rows) {
@@ -62,14 +67,15 @@ VnodeValues Alltoall::parts() const {
 std::deque<PastTrees::Sent> Alltoall::sends() const {
   std::deque<PastTrees::Sent> sends;
   for (const auto& [name, senders] : sent_) {
+    std::vector<const std::vector<Payload>*> rows;
+    for (const Vnode from : senders) rows.push_back(&rows_.at(from));
     // Everybody begins with another one, so that not all send to the same one first.
     for (std::uint64_t i = 1; i <= vnodes_; ++i) {
       const Vnode to = (name + i) % vnodes_;
       if (rows_.contains(to)) continue;
-      const auto value = [&](Vnode from) { return rows_.at(from)[static_cast<std::size_t>(to)]; };
       Parts values;
-      for (const Vnode from : senders) values.emplace_back(value(from));
-      sends.push_back({name, to, senders.size() == 1 ? *values.front() : join(values)});
+      for (const auto* row : rows) values.emplace_back((*row)[static_cast<std::size_t>(to)]);
+      sends.push_back({name, to, values.size() == 1 ? *values.front() : join(values)});
     }
   }
   return sends;
@@ -77,9 +83,7 @@ std::deque<PastTrees::Sent> Alltoall::sends() const {
 
 /// What `from`, which is held elsewhere, has contributed.
 void Alltoall::read(Vnode from, const Payload& part) {
-  const Failure damaged(ErrorCode::kBadInput,
-                        "alltoall: the values of v" + std::to_string(from) + " are damaged");
-  if (part.size() == 0) throw damaged;
+  if (part.size() == 0) throw damaged(from);
   const Payload rest = part.slice(1, part.size() - 1);
   if (part.bytes().front() == kInline) {
     const Parts row = split(rest, static_cast<std::size_t>(vnodes_));
@@ -90,9 +94,9 @@ void Alltoall::read(Vnode from, const Payload& part) {
     return;
   }
   Vnode name = 0;
-  if (rest.size() != sizeof(name)) throw damaged;
+  if (rest.size() != sizeof(name)) throw damaged(from);
   std::memcpy(&name, rest.bytes().data(), sizeof(name));
-  if (name >= vnodes_ || rows_.contains(name)) throw damaged;
+  if (name >= vnodes_ || rows_.contains(name)) throw damaged(from);
   awaited_[name].push_back(from);
 }
 

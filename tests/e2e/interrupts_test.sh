@@ -66,6 +66,16 @@ for after in 0 0.01 0.02 0.05 0.1; do
   await "a job interrupted after $after s ends" sh -c "$phoenix ps | grep -q 'no jobs'"
 done
 check "it works" "$phoenix" run -n 6 -- "$demos/heat" --steps 10
+# One whose processes do not mind.
+env --default-signal=INT "$phoenix" run -n 2 --attach-timeout 600 -- \
+  sh -c 'trap "" INT; echo begun; exec sleep 600' >deaf.out 2>&1 &
+deaf=$!
+await "the job runs" grep -q begun deaf.out
+kill -INT "$deaf"
+await "it is told how to end it" grep -q "once more ends it" deaf.out
+kill -INT "$deaf"
+check "Ctrl-C twice ends a job, and is the exit code" ends_with 130 wait "$deaf"
+check "which is what is said of it" grep -q "ended by request" deaf.out
 
 for after in 0 0.01 0.02 0.05; do
   "$phoenix" run -n 12 -- "$demos/heat" --steps 400 >"$work/heat.out" 2>&1 &

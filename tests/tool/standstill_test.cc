@@ -80,6 +80,22 @@ TEST_CASE("a job in which somebody does something does not stand still") {
   CHECK_FALSE(standstill.look(odds().reply, JobId{5}));
 }
 
+TEST_CASE("those that are still, but not for long enough, are looked at when they would be") {
+  Mesh mesh = odds();
+  mesh.at(2).figures.silent_ms = 7'600;
+  Standstill standstill;
+
+  CHECK_FALSE(standstill.look(mesh.reply, kJob));
+  CHECK(standstill.look_again_after() == 2'400ms);
+  silence(mesh, 3, 10s);
+  CHECK(standstill.look(mesh.reply, kJob));
+  CHECK_FALSE(standstill.look_again_after());
+  mesh.at(2).process_waits.clear();
+  mesh.at(2).figures.silent_ms = 0;
+  CHECK_FALSE(standstill.look(mesh.reply, kJob));
+  CHECK_FALSE(standstill.look_again_after());
+}
+
 TEST_CASE("who holds nothing may be silent or not") {
   Mesh mesh = odds();
   mesh.at(3).held = {};
