@@ -111,7 +111,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("churn: 32 processors with 200 vnodes under full load") {
+TEST_CASE("churn: 32 processors with 200 vnodes under full load" * phx::support::long_search()) {
   // In 2056 processes wait for room all the time, and asked everybody each time.
   constexpr std::array<std::uint64_t, 4> kSeeds = {2056, 1001, 1002, 1003};
   for (std::uint64_t i = 0; i < support::seeds(kSeeds.size()); ++i) {
@@ -172,19 +172,22 @@ TEST_CASE("a run through the bytes of the wire is the same run") {
   CHECK(wired.hash == plain.hash);
 }
 
-TEST_CASE("the checkers find a missing duplicate filter") {
+TEST_CASE("the checkers find a missing duplicate filter" * phx::support::long_search()) {
   CHECK(first_found(PlantedFault::kNoDuplicateFilter, 200) != 0);
 }
 
-TEST_CASE("the checkers find a copy that is forwarded to the wrong child") {
+TEST_CASE("the checkers find a copy that is forwarded to the wrong child" *
+          phx::support::long_search()) {
   CHECK(first_found(PlantedFault::kWrongChild, 200) != 0);
 }
 
-TEST_CASE("the checkers find a counter that is forgotten when a vnode moves") {
+TEST_CASE("the checkers find a counter that is forgotten when a vnode moves" *
+          phx::support::long_search()) {
   CHECK(first_found(PlantedFault::kForgottenCounter, 200) != 0);
 }
 
-TEST_CASE("the checkers find parcels that are lost, states that are cut and sums that are wrong") {
+TEST_CASE("the checkers find parcels that are lost, states that are cut and sums that are wrong" *
+          phx::support::long_search()) {
   CHECK(first_found(PlantedFault::kLostParcels, 200) != 0);
   CHECK(first_found(PlantedFault::kCutState, 200) != 0);
   CHECK(first_found(PlantedFault::kWrongSum, 200) != 0);
@@ -224,7 +227,8 @@ TEST_CASE("the checkers find broadcasts that are dropped and not told, and credi
   CHECK(first_found(PlantedFault::kNoCastCredit, 200) != 0);
 }
 
-TEST_CASE("the checkers find output that comes out of order when the home of its job moves") {
+TEST_CASE("the checkers find output that comes out of order when the home of its job moves" *
+          phx::support::long_search()) {
   CHECK(first_found(PlantedFault::kUnnumberedOutput, 200) != 0);
 }
 

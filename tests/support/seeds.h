@@ -18,10 +18,10 @@ inline constexpr bool kIsSanitized = true;
 inline constexpr bool kIsSanitized = false;
 #endif
 
-/// How many seeds a property test takes that asks for `count`: all of them, but a sixteenth
+/// How many seeds a property test takes that asks for `count`: all of them, but one in 32
 /// where sanitizers make each cost many times as much; what they look for is not rare.
 constexpr std::uint64_t seeds(std::uint64_t count) {
-  return kIsSanitized ? (count + 15) / 16 : count;
+  return kIsSanitized ? (count + 31) / 32 : count;
 }
 
 /// Decorates a test that takes many seconds without sanitizers: `TEST_CASE("..." * long_search())`.
