@@ -156,7 +156,9 @@ int follow_itself(const JobOptions& options, JobId job, bool ends_record) {
   if (!session.ok()) return fail(session.error().what);
   Follower follower(std::move(session).value(), job, std::move(output).value());
   const int code = follower.run();
-  if (ends_record && follower.has_ended()) JobRecord::end(options.mesh, job, code, follower.loss());
+  if (ends_record && follower.has_ended()) {
+    JobRecord::end(options.mesh, job, {code, follower.reason(), follower.loss()});
+  }
   return code;
 }
 
@@ -168,8 +170,10 @@ int attach(const JobOptions& options) {
   if (logged && logged->record.is_outdated) logged.reset();
   const JobRecord::Found* record = logged ? &logged->record : nullptr;
   if (record != nullptr && record->code) {
-    std::fprintf(stderr, "phoenix: %s is over; its output is in %s\n",
-                 to_string(job.value()).c_str(), record->log.c_str());
+    const std::string how =
+        record->reason.empty() ? "is over" : "has ended (" + record->reason + ")";
+    std::fprintf(stderr, "phoenix: %s %s, with exit code %d; its output is in %s\n",
+                 to_string(job.value()).c_str(), how.c_str(), *record->code, record->log.c_str());
     tell_loss(job.value(), *record);
     return *record->code;
   }

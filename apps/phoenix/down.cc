@@ -118,14 +118,19 @@ void add_kill(CLI::App& tool, Action& chosen) {
 }
 
 void add_down(CLI::App& tool, Action& chosen) {
-  auto mesh = std::make_shared<std::string>("default");
+  struct DownOptions {
+    std::string mesh = "default";
+    bool is_quiet = false;
+  };
+  auto options = std::make_shared<DownOptions>();
   CLI::App* verb = tool.add_subcommand("down", "End all jobs and all daemons of a mesh");
-  add_mesh_option(*verb, *mesh);
-  verb->callback([mesh, &chosen] {
-    chosen = [mesh] {
-      const Status ended = end_with_starters(*mesh);
+  add_mesh_option(*verb, options->mesh);
+  verb->add_flag("-q,--quiet", options->is_quiet, "Say nothing if all is well");
+  verb->callback([options, &chosen] {
+    chosen = [options] {
+      const Status ended = end_with_starters(options->mesh);
       if (!ended.ok()) return fail(ended.error().what);
-      std::printf("mesh %s ended\n", mesh->c_str());
+      if (!options->is_quiet) std::printf("mesh %s ended\n", options->mesh.c_str());
       return static_cast<int>(kOk);
     };
   });

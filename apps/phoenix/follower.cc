@@ -161,7 +161,8 @@ Follower::Code Follower::take(const runtime::ClientReply& reply) {
 
 int Follower::end(const runtime::RunEnded& ended) {
   if (!ended.reason.empty()) {
-    fail(to_string(ended.job) + ": " + (names_ranks_ ? with_ranks(ended.reason) : ended.reason));
+    reason_ = names_ranks_ ? with_ranks(ended.reason) : ended.reason;
+    fail(to_string(ended.job) + ": " + reason_);
   }
   if (tells_time_) {
     std::fprintf(

@@ -43,11 +43,13 @@ class Follower {
 
   /// This program's standard input goes to the job's first process.
   void pass_input() { passes_input_ = true; }
-  /// As of JobOutput.
-  [[nodiscard]] const std::string& loss() const { return output_.loss(); }
 
   /// Until the job is over, or lost: the exit code of the tool. REQUIRES an Interrupts to be there.
   [[nodiscard]] int run();
+  /// As of JobOutput.
+  [[nodiscard]] const std::string& loss() const { return output_.loss(); }
+  /// Why the job has ended, as was told. Empty: all its processes have ended by themselves.
+  [[nodiscard]] const std::string& reason() const { return reason_; }
   /// That code is how the job has ended; else it may go on, and this tool has given up.
   [[nodiscard]] bool has_ended() const { return has_ended_; }
   /// Empty: it has no number yet.
@@ -105,6 +107,7 @@ class Follower {
   std::optional<JobInput> input_;
   bool is_guest_ = false;  ///< The job goes on when this tool ends.
   bool has_ended_ = false;
+  std::string reason_;
   std::optional<Instant> moved_;    ///< Since when no daemon has said that the job is its own.
   std::optional<Instant> give_up_;  ///< Searching since a loss.
 

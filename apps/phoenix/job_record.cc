@@ -97,8 +97,13 @@ Status write_line(const tcp::Descriptor& file, const std::string& line) {
   return Error{ErrorCode::kDenied, std::strerror(errno)};
 }
 
-std::string lines_of_end(int code, const std::string& loss) {
-  return (loss.empty() ? "" : "loss " + loss + "\n") + "code " + std::to_string(code) + "\n";
+/// The code last: where it stands all is there.
+std::string lines_of_end(const JobRecord::End& end) {
+  std::string reason = end.reason;
+  std::ranges::replace(reason, '\n', ' ');
+  return (reason.empty() ? "" : "reason " + reason + "\n") +
+         (end.loss.empty() ? "" : "loss " + end.loss + "\n") + "code " + std::to_string(end.code) +
+         "\n";
 }
 
 }  // namespace
@@ -123,15 +128,15 @@ Result<JobRecord> JobRecord::make(const std::string& mesh, JobId job, const Begi
   return Error{ErrorCode::kDenied, "cannot write " + path + ": " + done.error().what};
 }
 
-void JobRecord::end(int code, const std::string& loss) {
+void JobRecord::end(const End& end) {
   // Without it others read that the tool has ended, and not how.
-  static_cast<void>(write_line(file_, lines_of_end(code, loss)));
+  static_cast<void>(write_line(file_, lines_of_end(end)));
 }
 
-void JobRecord::end(const std::string& mesh, JobId job, int code, const std::string& loss) {
+void JobRecord::end(const std::string& mesh, JobId job, const End& end) {
   const int flags = O_WRONLY | O_APPEND | O_CLOEXEC;
   const tcp::Descriptor file(::open(path_of(mesh, job).c_str(), flags));
-  if (file.is_open()) static_cast<void>(write_line(file, lines_of_end(code, loss)));
+  if (file.is_open()) static_cast<void>(write_line(file, lines_of_end(end)));
 }
 
 std::optional<tcp::Descriptor> JobRecord::open(const std::string& mesh, JobId job) {
@@ -153,6 +158,7 @@ std::optional<JobRecord::Found> JobRecord::find(const std::string& mesh,
     if (line.starts_with("mesh ")) found.is_outdated = !stamp.empty() && line.substr(5) != stamp;
     if (line.starts_with("name ")) found.name = line.substr(5);
     if (line.starts_with("log ")) found.log = line.substr(4);
+    if (line.starts_with("reason ")) found.reason = line.substr(7);
     if (line.starts_with("loss ")) found.loss = line.substr(5);
     if (line.starts_with("code ")) found.code = std::atoi(line.c_str() + 5);
   }

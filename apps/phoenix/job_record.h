@@ -20,6 +20,7 @@ class JobRecord {
     std::string name;          ///< Of the job.
     std::string log;           ///< The absolute path of the file with the job's output.
     std::optional<int> code;   ///< The job has ended, with this exit code.
+    std::string reason;        ///< Why it has; empty: by itself.
     std::string loss;          ///< What became of output that is not in the file; empty: all is.
     bool is_followed = false;  ///< The tool lives.
     bool is_outdated = false;  ///< The mesh that runs under this name now is another one.
@@ -42,10 +43,15 @@ class JobRecord {
   /// Also removes records of jobs that were over a week ago. kDenied: it cannot be written.
   [[nodiscard]] static Result<JobRecord> make(const std::string& mesh, JobId job,
                                               const Begin& begin);
-  /// The job has ended. `loss`: of its output; empty: nothing was lost.
-  void end(int code, const std::string& loss);
+  /// What is written when the job has ended.
+  struct End {
+    int code;
+    std::string reason;
+    std::string loss;
+  };
+  void end(const End& end);
   /// The same for one that another tool has followed to its end, because the first one was gone.
-  static void end(const std::string& mesh, JobId job, int code, const std::string& loss);
+  static void end(const std::string& mesh, JobId job, const End& end);
 
  private:
   explicit JobRecord(tcp::Descriptor file) : file_(std::move(file)) {}

@@ -187,7 +187,9 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
     });
   }
   const int code = follower.run();
-  if (record && follower.has_ended()) record->end(code, follower.loss());
+  if (record && follower.has_ended()) {
+    record->end({code, follower.reason(), follower.loss()});
+  }
   if (code != kOk && follower.has_ended()) wait_for_processes(mesh, *follower.job());
   if (!options.wants_report() || !follower.job()) return code;
   const Status told = tell_report(report, *follower.job(), spec, options.report_file);

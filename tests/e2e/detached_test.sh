@@ -38,6 +38,7 @@ check "and nothing else" test "$(grep -c begun attached)" = 0
 check "logs -f ends as the job does" ends_with 3 wait "$logs"
 check "and shows all" has logs "ended"
 check "attach to a job that is over gives its code" ends_with 3 "$phoenix" attach j1
+check "and says how it ended" fails_with "j1 has ended (.*code 3.*), with exit code 3; its output is in " "$phoenix" attach j1
 
 touch phoenix-j2.out
 check "another one" test "$(detach -- sh -c "$(job gate2 0)" 2>advice2)" = j2
@@ -63,6 +64,12 @@ check "what has no file is no job" fails_with "cannot write $work/no/such" \
       "$phoenix" logs -f "$(detach --log no/such -- true 2>refused || cat refused)"
 check "a number that nobody can read is told" fails_with "^phoenix: j[0-9]* goes on, but cannot be told: No space left" \
       sh -c "$phoenix run -d -n 1 --name night -- echo first >/dev/full"
+killed=$(detach -- sleep 600 2>/dev/null)
+check "a job is killed" "$phoenix" kill "$killed"
+over() { ! "$phoenix" ps | grep -q "^$killed "; }
+await "it is over" over
+check "attach says why it is over" fails_with "$killed has ended (ended by request), with exit code 143; " \
+      "$phoenix" attach "$killed"
 night=$(detach --name night -- echo second 2>/dev/null)
 check "of two jobs of a name the last is meant" says "second$" "$phoenix" logs -f night
 check "and that is said" says "$night, the last one called 'night'; there are also j" \
@@ -72,7 +79,7 @@ check "attach to no job" fails_with "no job j99; see phoenix ps" "$phoenix" atta
 check "a name that is no job" fails_with "is no job" "$phoenix" logs x1
 check "output that cannot be shown is an error" fails_with "cannot show the output" \
       sh -c "$phoenix logs j1 >/dev/full"
-check "the mesh ends" "$phoenix" down
+check "the mesh ends, quietly" test -z "$("$phoenix" down -q)"
 check "what was written stays" ends_with 3 "$phoenix" logs -f j1
 
 check "without a mesh it has its own" test "$(detach -- sh -c "$(job gate3 4)" 2>advice3)" = j1
