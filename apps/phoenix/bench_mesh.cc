@@ -202,7 +202,7 @@ double BenchMesh::resident_bytes() const {
 Result<Said> run_embedded(const std::vector<std::string>& arguments) {
   const auto dir = MeshDir::make(fresh_name());
   if (!dir.ok()) return dir.error();
-  const auto key = tcp::create_key(dir.value().key_file());
+  const Status key = dir.value().make_key();
   if (!key.ok()) return key.error();
   std::string command =
       "PHOENIX_KEY_FILE='" + dir.value().key_file() + "' '" + program_path(kProgram) + "'";

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -48,6 +49,12 @@ std::string quoted(const std::string& word) {
   return result + "'";
 }
 
+bool is_this_machine(const std::string& host) {
+  char name[HOST_NAME_MAX + 1] = {};
+  return host == "localhost" || host == "127.0.0.1" || host == "::1" ||
+         (::gethostname(name, sizeof(name) - 1) == 0 && host == name);
+}
+
 /// The command that starts a daemon at `place`, as argv.
 std::vector<std::string> command_for(const MeshDir& dir, const Place& place,
                                      const std::vector<std::string>& join,
@@ -73,8 +80,11 @@ std::vector<std::string> command_for(const MeshDir& dir, const Place& place,
   daemon.push_back("--detach");
   for (const std::string& endpoint : join) daemon.insert(daemon.end(), {"--join", endpoint});
   if (here) return daemon;
-  std::vector<std::string> command = words(options.remote_shell);
-  command.push_back(place.host);
+  std::vector<std::string> command = {"/bin/sh", "-c"};
+  if (options.remote_shell != kSsh || !is_this_machine(place.host)) {
+    command = words(options.remote_shell);
+    command.push_back(place.host);
+  }
   std::string line;
   for (const std::string& word : daemon) line += (line.empty() ? "" : " ") + quoted(word);
   command.push_back(line);

@@ -17,9 +17,12 @@ struct Place {
   std::uint32_t slots = 1;  ///< of so many.
 };
 
+/// What is not said otherwise. For this machine itself nothing is taken then.
+inline constexpr const char* kSsh = "ssh -o BatchMode=yes -o ConnectTimeout=10";
+
 struct LaunchOptions {
   /// How to run a command on another machine: "PROGRAM ARGS..."; host and command are added.
-  std::string remote_shell = "ssh -o BatchMode=yes -o ConnectTimeout=10";
+  std::string remote_shell = kSsh;
   /// The daemon's program on the other machines; empty: the path it has here.
   std::string remote_daemon;
   std::vector<std::string> daemon_options;  ///< Passed on as they are.

@@ -1,5 +1,6 @@
 #include "apps/phoenix/mesh_dir.h"
 
+#include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -15,6 +17,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/key.h"
 #include "runtime/tcp/mesh_folder.h"
 
 namespace phx::app {
@@ -24,6 +28,8 @@ namespace {
 // Behind them is the number of the process.
 constexpr std::string_view kForJob = "run-";
 constexpr std::string_view kForRanks = "mpirun-";
+/// Stands beside a key that a tool has made.
+constexpr const char* kKeyMark = "key.made";
 
 fs::path base() {
   return tcp::meshes_folder();
@@ -158,8 +164,26 @@ void MeshDir::remove_dead() const {
   }
 }
 
+Status MeshDir::make_key() const {
+  // First the mark: a key without it would stay for ever. Beside another one's key it goes again.
+  const bool was_there = has_key();
+  const tcp::Descriptor mark(
+      ::open((path_ / kKeyMark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!mark.is_open()) {
+    return Error{ErrorCode::kDenied, path_.string() + ": cannot write: " + std::strerror(errno)};
+  }
+  const auto key = tcp::create_key(key_file());
+  std::error_code failure;
+  if (!key.ok() && was_there) fs::remove(path_ / kKeyMark, failure);
+  return key.ok() ? success() : Status(key.error());
+}
+
 void MeshDir::remove() const {
-  tcp::remove_folder(path_);
+  std::error_code failure;
+  if (!has_key() || fs::exists(path_ / kKeyMark, failure)) return tcp::remove_folder(path_);
+  for (const auto& entry : fs::directory_iterator(path_, failure)) {
+    if (entry.path() != key_file()) fs::remove_all(entry.path(), failure);
+  }
 }
 
 }  // namespace phx::app

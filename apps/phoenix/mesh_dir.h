@@ -40,6 +40,8 @@ class MeshDir {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::string key_file() const { return path_ / "key"; }
   [[nodiscard]] bool has_key() const;
+  /// A fresh key, which goes with the folder. kDenied: it cannot be written; kBusy: there is one.
+  [[nodiscard]] Status make_key() const;
 
   /// Daemons of this machine that run; files of dead processes are left out.
   [[nodiscard]] std::vector<Daemon> daemons() const;
@@ -48,7 +50,7 @@ class MeshDir {
   void remember_endpoints(const std::vector<std::string>& endpoints) const;
   /// Removes what daemons of this machine have left that were killed.
   void remove_dead() const;
-  /// Removes the folder with all that is in it.
+  /// Removes the folder with all that is in it; but a key stays that somebody else has put there.
   void remove() const;
 
  private:

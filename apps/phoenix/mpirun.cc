@@ -38,11 +38,14 @@ constexpr const char* kHelp =
     "  -l, --tag-output       the rank in front of each line\n"
     "  --tcp                  messages over TCP also where all ranks are on this machine\n"
     "  --timeout SECONDS      ends the job then, with exit code 124; also $MPIEXEC_TIMEOUT\n"
+    "  -V, --version          that of Phoenix\n"
     "  --help                 this\n\n"
     "Options before the first program hold for all, but for -n and -env. Standard input goes to\n"
     "rank 0. When one process ends badly, or calls MPI_Abort, all are ended, and its code is the\n"
-    "exit code. Options of other launchers that say which cores and networks to use are passed "
-    "over.\n";
+    "exit code: of MPI_Abort the last eight bits, but 1 if these are 0. One that ends badly after\n"
+    "MPI_Finalize ends nobody on this machine; its code is the exit code all the same. If all\n"
+    "wait for each other, that is told after 10 s, and what for. Options of other launchers that\n"
+    "say which cores and networks to use are passed over.\n";
 
 /// Options of other launchers that change nothing here, and how many values each has.
 constexpr std::pair<const char*, int> kPassedOver[] = {{"-oversubscribe", 0},
@@ -82,6 +85,8 @@ struct Command {
   std::vector<std::string> environment;  ///< of all
   std::string folder;
   bool wants_help = false;
+  bool wants_version = false;
+  [[nodiscard]] bool wants_words() const { return wants_help || wants_version; }
 };
 
 class Parser {
@@ -92,7 +97,7 @@ class Parser {
   Result<Command> parse() {
     if (const char* const limit = std::getenv("MPIEXEC_TIMEOUT")) timeout(limit);
     while (at_ < words_.size() && error_.empty()) part();
-    if (error_.empty() && command_.parts.empty() && !command_.wants_help) {
+    if (error_.empty() && command_.parts.empty() && !command_.wants_words()) {
       error_ = "mpirun: which program?";
     }
     if (!error_.empty()) return Error{ErrorCode::kBadInput, error_};
@@ -114,7 +119,7 @@ class Parser {
     while (at_ < words_.size() && words_[at_] != ":") part.spec.command.push_back(words_[at_++]);
     ++at_;  // the colon
     if (part.spec.command.empty()) {
-      if (error_.empty() && !command_.wants_help) error_ = "mpirun: a program is missing";
+      if (error_.empty() && !command_.wants_words()) error_ = "mpirun: a program is missing";
       return;
     }
     command_.parts.push_back(std::move(part));
@@ -136,6 +141,7 @@ class Parser {
     if (is({"-l", "-tag-output", "-prepend-rank"}))
       return void(command_.options.tags_output = true);
     if (is({"-h", "-help"})) return void(command_.wants_help = true);
+    if (is({"-V", "-version"})) return void(command_.wants_version = true);
     if (is({"-tcp"})) return void(command_.options.shares_memory = false);
     if (is({"-mesh"})) return void(command_.mesh = value());
     if (is({"-H", "-host", "-hosts"})) return void(command_.hosts = value());
@@ -283,8 +289,8 @@ int run_on_hosts(Command command) {
 int mpirun(const std::vector<std::string>& words) {
   auto command = Parser(words).parse();
   if (!command.ok()) return fail(command.error().what, kUsage);
-  if (command.value().wants_help) {
-    std::fputs(kHelp, stdout);
+  if (command.value().wants_words()) {
+    std::fputs(command.value().wants_help ? kHelp : "mpirun (Phoenix) " PHX_VERSION "\n", stdout);
     return kOk;
   }
   const bool has_hosts = !command.value().hosts.empty() || !command.value().hosts_file.empty();

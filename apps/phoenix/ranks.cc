@@ -23,9 +23,10 @@
 
 #include "apps/phoenix/guard.h"
 #include "apps/phoenix/mesh_dir.h"
+#include "apps/phoenix/mpi_waits.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/tcp/descriptor.h"
-#include "runtime/tcp/key.h"
+#include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
 namespace {
@@ -68,6 +69,7 @@ class Lines {
 struct Started {
   pid_t process = 0;       ///< 0: it has ended
   bool is_inside = false;  ///< between MPI_Init and MPI_Finalize
+  bool is_done = false;    ///< has called MPI_Finalize
   Lines control;
   std::array<Lines, 2> outputs;
 };
@@ -82,6 +84,16 @@ std::string words_of_end(int status) {
 
 int code_of_end(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// All processor time that it has had; none if it is over.
+Duration processor_time_of(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (process <= 0 || ::clock_getcpuclockid(process, &clock) != 0) return {};
+  if (::clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec) +
+         std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(time.tv_nsec));
 }
 
 /// What a rank's process begins with: after fork().
@@ -125,7 +137,10 @@ struct Beginning {
 class Ranks {
  public:
   Ranks(const std::vector<MpiProcess>& specs, const MpiOptions& options, std::string key_file)
-      : options_(options), key_file_(std::move(key_file)), ranks_(specs.size()) {
+      : options_(options),
+        key_file_(std::move(key_file)),
+        ranks_(specs.size()),
+        waits_(specs.size()) {
     sigset_t taken;
     ::sigemptyset(&taken);
     for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&taken, number);
@@ -188,10 +203,11 @@ class Ranks {
   }
 
   /// The job ends for this reason, unless it does already.
-  void end(const std::string& why, int code) {
+  void end(const std::string& why, int code, bool shows_waits = false) {
     if (std::exchange(is_ending_, true)) return;
     code_ = code;
     std::fprintf(stderr, "phoenix: %s\n", why.c_str());
+    if (shows_waits) std::fputs(waits_.said().c_str(), stderr);
     if (living_ > 0) signal_children(SIGTERM);
     end_at_ = SteadyClock::now() + kMercy;
   }
@@ -216,24 +232,42 @@ class Ranks {
       }
     }
     if (waiting.back().revents != 0) take_signals();
+    tell_standstill();
     if (end_at_ && SteadyClock::now() >= *end_at_) {
-      end("the time is up", kTimedOut);
+      end("the time is up", kTimedOut, /*shows_waits=*/true);
       if (std::exchange(has_warned_, true)) signal_children(SIGKILL);
       end_at_ = SteadyClock::now() + kMercy;
     }
   }
 
+  void tell_standstill() {
+    const Instant now = tcp::steady_now();
+    if (is_ending_ || now < waits_.due().value_or(Instant::max())) return;
+    std::vector<Duration> used;
+    for (const Started& rank : ranks_) used.push_back(processor_time_of(rank.process));
+    const std::string said = waits_.look(now, used);
+    if (said.empty()) return;
+    const auto most = std::chrono::duration_cast<std::chrono::seconds>(MpiWaits::kStandstill);
+    std::fprintf(stderr, "phoenix: nothing has happened for %lld s:\n%s",
+                 static_cast<long long>(most.count()), said.c_str());
+  }
+
   [[nodiscard]] int patience_ms() const {
-    if (!end_at_) return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end_at_ - SteadyClock::now());
-    return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left.count(), 0, 60'000));
+    using std::chrono::milliseconds;
+    constexpr milliseconds kMost = 60s;
+    milliseconds left = kMost;
+    if (end_at_) left = std::chrono::ceil<milliseconds>(*end_at_ - SteadyClock::now());
+    if (const auto due = waits_.due(); due && !is_ending_) {
+      left = std::min(left, std::chrono::ceil<milliseconds>(*due - tcp::steady_now()));
+    }
+    return static_cast<int>(std::clamp<milliseconds>(left, 0ms, kMost).count());
   }
 
   void take_signals() {
     signalfd_siginfo signal{};
     while (::read(signals_.get(), &signal, sizeof(signal)) == sizeof(signal)) {
       if (signal.ssi_signo == SIGCHLD) continue;
-      end("interrupted", 128 + static_cast<int>(signal.ssi_signo));
+      end("interrupted", 128 + static_cast<int>(signal.ssi_signo), /*shows_waits=*/true);
     }
     int status = 0;
     for (pid_t process = 0; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -244,11 +278,18 @@ class Ranks {
       found->control.take([&](const std::string& line) { hear(i, line); });
       found->process = 0;
       --living_;
+      waits_.on_ended(i, tcp::steady_now());
       if (i == 0 && endpoint_.empty()) tell_others("");
       if (status == 0 && found->is_inside) {
         end("rank " + std::to_string(i) + " ended without MPI_Finalize", kFailed);
       }
       if (status == 0) continue;
+      if (found->is_done) {  // The others do not need it any more, and may still write results.
+        std::fprintf(stderr, "phoenix: rank %zu %s, after MPI_Finalize\n", i,
+                     words_of_end(status).c_str());
+        if (code_ == kOk) code_ = code_of_end(status);
+        continue;
+      }
       end("rank " + std::to_string(i) + " (process " + std::to_string(process) + ") " +
               words_of_end(status) + "; all others are ended",
           code_of_end(status));
@@ -257,13 +298,19 @@ class Ranks {
 
   /// A line of a rank's library.
   void hear(std::size_t i, const std::string& line) {
+    const Instant now = tcp::steady_now();
+    if (line.starts_with("waits ")) return waits_.on_waits(i, line.substr(6), now);
+    if (line == "goes on") return waits_.on_goes_on(i, now);
     if (line.starts_with("at ")) {
       endpoint_ = line.substr(3);
       tell_others(endpoint_ + "\n");
     } else if (line == "begun") {
       ranks_[i].is_inside = true;
+      waits_.on_begun(i, now);
     } else if (line == "ended") {
       ranks_[i].is_inside = false;
+      ranks_[i].is_done = true;
+      waits_.on_finalizes(i, now);
       if (++ended_ < ranks_.size()) return;
       for (const Started& rank : ranks_) tell(rank, "over\n");
     } else if (line.starts_with("abort ")) {
@@ -307,6 +354,7 @@ class Ranks {
   Descriptor signals_;
   Descriptor near_;  ///< memory for all ranks; none: they do without
   std::vector<Started> ranks_;
+  MpiWaits waits_;
   std::size_t living_ = 0;
   std::size_t ended_ = 0;  ///< have called MPI_Finalize
   std::string endpoint_;   ///< of rank 0, once it is known
@@ -322,7 +370,7 @@ int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
   MeshDir::remove_abandoned();
   const auto dir = MeshDir::make(MeshDir::name_for_ranks());
   if (!dir.ok()) return fail(dir.error().what, kUsage);
-  const auto key = tcp::create_key(dir.value().key_file());
+  const Status key = dir.value().make_key();
   if (!key.ok()) return fail(key.error().what, kUsage);
   if (const auto code = work_under_guard(); code) {
     dir.value().remove();

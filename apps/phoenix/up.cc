@@ -58,7 +58,7 @@ void add_start_options(CLI::App& verb, StartOptions& options) {
   verb.add_option("--hosts", options.hosts_file,
                   "Start one daemon per line of this file: HOST [slots=N] [listen=ADDRESS]");
   verb.add_option("--remote-shell", options.launch.remote_shell,
-                  "Command that runs a command on another machine")
+                  "Command that runs a command on another machine (localhost needs none)")
       ->capture_default_str();
   verb.add_option("--remote-daemon", options.launch.remote_daemon,
                   "Path of phoenixd on the other machines (default: as here)");
@@ -231,7 +231,7 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
     if (!dir.value().daemons().empty()) return running.error();
     dir.value().remove_dead();
   } else {
-    const auto key = tcp::create_key(dir.value().key_file());
+    const Status key = dir.value().make_key();
     if (!key.ok()) {
       if (!dir.value().has_key()) dir.value().remove();  // Else somebody else has just made it.
       return key.error();

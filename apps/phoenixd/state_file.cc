@@ -54,7 +54,8 @@ std::vector<std::filesystem::path> leftovers(const std::string& mesh_dir) {
   for (const auto& entry : std::filesystem::directory_iterator(mesh_dir, failure)) {
     const std::string name = entry.path().filename();
     if (name.starts_with("p") && name.ends_with(".json")) return {};
-    const bool is_ours = name == "key" || name == "mesh.json" || name.ends_with(".sock") ||
+    const bool is_ours = name == "key" || name == "key.made" || name == "mesh.json" ||
+                         name.ends_with(".sock") ||
                          (name.starts_with("phoenixd-") && name.ends_with(".log"));
     if (is_ours) left.push_back(entry.path());
   }

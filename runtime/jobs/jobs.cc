@@ -308,16 +308,17 @@ void Jobs::on_output(const Surroundings& around, Output output, JobOutbox& out) 
   if (entry != nullptr) entry->life.on_written(around, std::move(output), out);
 }
 
-void Jobs::end_here(const Surroundings& around, JobId job, std::string reason, JobOutbox& out) {
-  constexpr std::int32_t kTerminated = 143;
-  jobs_.at(job)->life.on_end(around, {job, kTerminated, std::move(reason)}, out);
+void Jobs::end_here(const Surroundings& around, const JobEnd& end, JobOutbox& out) {
+  const JobId job = end.job;
+  jobs_.at(job)->life.on_end(around, end, out);
   settle(around, job, out);
 }
 
 void Jobs::end_all(const Surroundings& around, const std::string& reason, JobOutbox& out) {
   std::vector<JobId> ids;
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
-  for (const JobId job : ids) end_here(around, job, reason, out);
+  constexpr std::int32_t kTerminated = 143;
+  for (const JobId job : ids) end_here(around, {job, kTerminated, reason}, out);
 }
 
 void Jobs::on_fenced(const Surroundings& around, const std::string& why, JobOutbox& out) {
@@ -329,7 +330,8 @@ void Jobs::on_fenced(const Surroundings& around, const std::string& why, JobOutb
     std::string reason = to_string(self_) + " is gone for the others (" + why + ")";
     if (lost.empty() && entry.life.home() == self_) reason += ", which looked after the job";
     if (!lost.empty()) reason += ", and with it " + lost;
-    end_here(around, job, std::move(reason), out);
+    constexpr std::int32_t kLost = 1;  // As at those to whom somebody else is gone.
+    end_here(around, {job, kLost, std::move(reason)}, out);
   }
 }
 

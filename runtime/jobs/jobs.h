@@ -130,7 +130,7 @@ class Jobs {
   void refuse(const Asked& asked, const std::string& why, JobOutbox& out) const;
   void request_job(const Surroundings& around, std::uint64_t request, JobOutbox& out);
   /// Ends the job here, and tells nobody else.
-  void end_here(const Surroundings& around, JobId job, std::string reason, JobOutbox& out);
+  void end_here(const Surroundings& around, const JobEnd& end, JobOutbox& out);
   /// After every input to a job: what follows from it.
   void settle(const Surroundings& around, JobId job, JobOutbox& out);
   [[nodiscard]] Entry* find(JobId job);

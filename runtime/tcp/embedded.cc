@@ -27,7 +27,7 @@ struct EmbeddedDaemon::State {
   explicit State(std::unique_ptr<TcpDriver> started) : driver(std::move(started)) {}
 
   using Lock = std::unique_lock<std::mutex>;
-  void serve_once(Lock& lock, Duration at_most);
+  void serve_once(Lock& lock, Duration at_most, std::size_t waiters = 0);
   void help();
   [[nodiscard]] bool has_news() const {
     return !driver->inside().waiting.empty() || !driver->inside().is_open;
@@ -46,8 +46,9 @@ struct EmbeddedDaemon::State {
   std::thread helper;  ///< Joined once the daemon has left.
 };
 
-/// Waits without the mutex.
-void EmbeddedDaemon::State::serve_once(Lock& lock, Duration at_most) {
+/// Waits without the mutex. `waiters` of those in wait() have called this. The others sleep at the
+/// same loop: what was to wake them may have been taken from it here, so it is said again.
+void EmbeddedDaemon::State::serve_once(Lock& lock, Duration at_most, std::size_t waiters) {
   Loop& loop = driver->loop();
   driver->flush();
   const Duration patience = loop.patience(at_most);
@@ -55,6 +56,7 @@ void EmbeddedDaemon::State::serve_once(Lock& lock, Duration at_most) {
   const Loop::Events events = loop.wait(patience);
   lock.lock();
   loop.serve(events);
+  if (waiting > waiters && (is_woken || has_news())) loop.wake();
 }
 
 /// The helper's life. While the application serves again and again, looking at it now and then is
@@ -66,7 +68,6 @@ void EmbeddedDaemon::State::help() {
   while (!loop.is_stopped()) {
     if (waiting == 0 && (turns == seen || is_leaving)) {
       serve_once(lock, kForever);
-      if (waiting > 0 && has_news()) loop.wake();  // it has come in between
       continue;
     }
     is_parked = waiting > 0 && turns == seen;
@@ -154,7 +155,7 @@ bool EmbeddedDaemon::wait(Duration at_most, bool for_room) {
     // What another thread serves does not wake this one.
     const Duration longest = state.waiting > 1 ? kShared : kForever;
     ++state.turns;
-    state.serve_once(lock, std::min(until - now, longest));
+    state.serve_once(lock, std::min(until - now, longest), /*waiters=*/1);
     if (!is_enough()) now = steady_now();
   }
   --state.waiting;

@@ -75,3 +75,15 @@ wait "$job"
 check "and the job's tool says so" test $? -ne 0
 check "the mesh ends" "$phoenix" down
 await "no daemon is left" no_daemon
+check "its key is gone with it" test ! -e "$PHOENIX_DIR/default"
+
+# A key that somebody else has put there is theirs.
+mkdir -m 700 "$PHOENIX_DIR/lab"
+(umask 077 && head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$PHOENIX_DIR/lab/key")
+"$bin/phoenixd" --mesh-dir "$PHOENIX_DIR/lab" --log-level error &
+daemon=$!
+answers() { "$phoenix" status --mesh lab >/dev/null 2>&1; }
+await "a daemon runs that was started by hand" answers
+check "its mesh ends" "$phoenix" down --mesh lab
+check "and the daemon" wait "$daemon"
+check "nothing is left but the key" test "$(ls "$PHOENIX_DIR/lab")" = key

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   }
   if (rank == 1 && !strcmp(how, "abort")) {
     printf("what rank 1 found\n");
-    MPI_Abort(MPI_COMM_WORLD, 7);
+    MPI_Abort(MPI_COMM_WORLD, argc > 2 ? atoi(argv[2]) : 7);
   }
   if (!strcmp(how, "until")) {  /* until FILE: this is there */
     printf("rank %d is here\n", rank);
@@ -102,16 +102,37 @@ int main(int argc, char** argv) {
     }
   }
   if (rank == 1 && !strcmp(how, "error")) MPI_Send(&number, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
-  if (!strcmp(how, "wait") || (size > 2 && strcmp(how, "input") && strcmp(how, "name") &&
+  if (rank == 0 && !strcmp(how, "stuck"))
+    MPI_Recv(&number, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 2 && !strcmp(how, "stuck")) {
+    MPI_Comm alone;
+    MPI_Comm_dup(MPI_COMM_SELF, &alone);
+    MPI_Comm_set_name(alone, "alone");
+    MPI_Probe(MPI_ANY_SOURCE, 5, alone, MPI_STATUS_IGNORE);
+  }
+  if (!strcmp(how, "wait") || (size > 2 && strcmp(how, "input") && strcmp(how, "name") && strcmp(how, "stuck") &&
                                 strcmp(how, "sums") && strcmp(how, "which"))) {
     system(IDLE " 1000 &");
     MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   MPI_Finalize();
+  if (!strcmp(how, "late")) {  /* what it does now is its own business */
+    if (rank == 1) return 9;
+    usleep(500000);
+    printf("rank %d has written\n", rank);
+  }
   return 0;
 }
 C
 "$bin/mpicc" "${options[@]}" -DIDLE="\"$work/idle\"" -o end end.c || exit 1
+
+# Ranks that wait for each other: seen after 11 s, while all else goes on.
+stuck=()
+for way in "" --tcp; do
+  mkdir -m 700 "$work/stuck$way"
+  PHOENIX_DIR=$work/stuck$way "$bin/phoenix" mpirun $way -n 3 ./end stuck > "stuck$way.out" 2>&1 &
+  stuck+=($!)
+done
 
 expect abort 7 'rank 1 aborted the job' "$bin/phoenix" mpirun -n 3 ./end abort
 expect killed 137 'rank 1 .*signal 9' "$bin/phoenix" mpirun -n 3 ./end kill
@@ -122,6 +143,8 @@ for who in 0 2 5; do
 done
 expect "killed, over TCP" 137 'rank 3 .*signal 9' "$bin/phoenix" mpirun --tcp -n 6 ./end storm 3 9
 expect left 1 'rank 1 ended without MPI_Finalize' "$bin/phoenix" mpirun -n 3 ./end leave
+expect "failed when all is done" 9 'rank 0 has written' "$bin/phoenix" mpirun -n 2 ./end late
+expect "a code below 0" 255 'rank 1 aborted the job' "$bin/phoenix" mpirun -n 2 ./end abort -1
 expect error 6 'MPI_Send.*MPI_ERR_RANK' "$bin/phoenix" mpirun -n 3 ./end error
 expect sums 0 'rank 4 has all sums' "$bin/phoenix" mpirun -n 5 ./end sums
 expect "sums over TCP" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --tcp -n 5 ./end sums
@@ -153,6 +176,7 @@ if [ "$(grep -c 'is here' ranks)" != 2 ]; then echo "a rank was started twice"; 
 printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' > shell && chmod +x shell  # every machine is this one
 printf 'one slots=2 listen=127.0.0.1:0\ntwo:1 listen=127.0.0.1:0\n' > hosts
 expect "on hosts" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --hostfile hosts --remote-shell "$work/shell" ./end sums
+expect "on this machine, without a shell for others" 0 'rank 1 has all sums' "$bin/phoenix" mpirun --hosts localhost:2 ./end sums
 expect "on a host twice" 0 'rank 3 has all sums' "$bin/phoenix" mpirun -n 4 -f hosts --remote-shell "$work/shell" ./end sums
 expect "several on hosts" 0 'b is 2 of 3' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end name a : -n 2 ./end name b
 expect "killed on hosts" 137 'it was rank 0' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end storm 0 3
@@ -166,6 +190,7 @@ if [ -n "$(ls "$work/meshes")" ]; then
   failed=1
 fi
 expect help 0 'Usage: phoenix mpirun' "$bin/phoenix" mpirun --help
+expect version 0 '^mpirun (Phoenix) [0-9]' "$bin/mpirun" --version
 expect "no number" 2 '4x is no number of processes' "$bin/phoenix" mpirun -n 4x ./end
 expect "no time" 2 'soon is no number of seconds' "$bin/phoenix" mpirun --timeout soon ./end
 expect timeout 124 'the time is up' "$bin/phoenix" mpirun -n 3 --timeout 1 ./end wait
@@ -181,6 +206,23 @@ expect folder 0 '^/tmp$' "$bin/mpiexec" -n 1 -wdir /tmp pwd
 expect missing 127 'cannot start ./nowhere' "$bin/mpiexec" -n 2 ./nowhere
 echo 4711 | timeout 20 "$bin/mpiexec" -n 2 ./end input | grep -q 'read 4711' || { echo "no input"; failed=1; }
 none_left "$work/idle"
+
+for way in "" --tcp; do
+  for line in 'nothing has happened for 10 s' 'rank 0 waits in MPI_Recv (a message of rank 1 with tag 7)$' \
+    'rank 1 waits in MPI_Finalize (rank ' "rank 2 waits in MPI_Probe on 'alone' (a message of any rank with tag 5)\$"; do
+    for ((i = 0; i < 1200; ++i)); do
+      grep -q -e "$line" "stuck$way.out" && break
+      sleep 0.05
+    done
+    grep -q -e "$line" "stuck$way.out" || { echo "stuck $way: not '$line' but"; cat "stuck$way.out"; failed=1; }
+  done
+done
+kill "${stuck[@]}"
+wait "${stuck[@]}"
+for way in "" --tcp; do
+  [ "$(sed '1,/^phoenix: interrupted$/d' "stuck$way.out" | grep -c 'waits in')" = 3 ] ||
+    { echo "stuck $way: who waits is not told at the end"; cat "stuck$way.out"; failed=1; }
+done
 
 "$bin/mpicc" -show x.c | grep -q -- '-lphoenix-mpi' || { echo "-show"; failed=1; }
 "$bin/mpicc" -compile_info -c x.c | grep -q -- '-I' || { echo "-compile_info"; failed=1; }

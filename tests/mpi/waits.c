@@ -98,6 +98,18 @@ static void generalized(void) {
   MPI_Wait(&request, &status);
   MPI_Get_count(&status, MPI_INT, &n);
   CHECK(n == 5 && status.MPI_SOURCE == 3 && status.MPI_TAG == 4 && queries == 1 && frees == 1);
+  /* Freed by whatever is last: the program frees it, or completes it. */
+  MPI_Grequest_start(query, freed, cancel, &elements, &request);
+  other = request;
+  MPI_Request_free(&request);
+  CHECK(request == MPI_REQUEST_NULL && frees == 1);
+  MPI_Grequest_complete(other);
+  CHECK(frees == 2 && queries == 1);
+  MPI_Grequest_start(query, freed, cancel, &elements, &request);
+  MPI_Grequest_complete(request);
+  CHECK(frees == 2);
+  MPI_Request_free(&request);
+  CHECK(request == MPI_REQUEST_NULL && frees == 3);
 }
 
 /* Collective operations that are begun together, and ended in another order. */

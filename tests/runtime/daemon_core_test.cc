@@ -154,6 +154,8 @@ TEST_CASE("who was declared dead tells its tools that it was, and what every job
   CHECK(ends[0].reason == "p2 is gone for the others (declared gone in view 5), and with it v2-3");
   CHECK(ends[1].reason ==
         "p2 is gone for the others (declared gone in view 5), which looked after the job");
+  CHECK(ends[0].code == 1);  // nobody has asked for it
+  CHECK(ends[1].code == 1);
   CHECK(net.stop(kSecond).code == 3);
 }
 

@@ -332,6 +332,32 @@ TEST_CASE("what waits at an embedded daemon is woken by another thread, and by i
   CHECK_FALSE(embedded->wait(kForever));  // also if nobody waited yet
 }
 
+TEST_CASE("a thread that waits is woken although others look at the same daemon meanwhile") {
+  const auto embedded = daemon_inside();
+  std::vector<runtime::ToDaemon> attach{runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}};
+  embedded->send(attach);
+  static_cast<void>(next_of(*embedded));
+  std::vector<runtime::ToApplication> granted;
+  while (embedded->wait(100ms)) REQUIRE(embedded->receive(granted));
+
+  for (int round = 0; round < 500; ++round) {  // the helper looks, too
+    std::atomic<bool> is_over = false;
+    bool is_late = false;
+    std::thread waiter([&] {
+      const auto begin = std::chrono::steady_clock::now();
+      static_cast<void>(embedded->wait(30s));
+      is_late = std::chrono::steady_clock::now() - begin >= 30s;
+      is_over = true;
+    });
+    std::vector<runtime::ToApplication> none;
+    for (int i = 0; i < round % 8; ++i) std::this_thread::yield();
+    embedded->wake();
+    while (!is_over) static_cast<void>(embedded->receive(none));
+    waiter.join();
+    REQUIRE_FALSE(is_late);
+  }
+}
+
 TEST_CASE("while the application computes, somebody else drives the daemon inside it") {
   DriverOptions options = options_of();
   options.config.embedded = true;

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "runtime/mpi/base/calling.h"
 #include "runtime/mpi/base/errors.h"
 
 /// Begins the definition of a function of the interface: PMPI_<name>, with MPI_<name> as its weak
@@ -16,6 +17,7 @@ namespace phx::mpi {
 /// `comm`, and the code of the error is returned; otherwise MPI_SUCCESS. `name` is the function's.
 template <class Body>
 int enter(const char* name, MPI_Comm comm, Body&& body) {
+  const Entering entering({name, comm});
   try {
     if (life().load(std::memory_order_acquire) != Life::kRunning) [[unlikely]] {
       throw Failure(MPI_ERR_OTHER, life().load() == Life::kBefore ? "called before MPI_Init"

@@ -108,7 +108,7 @@ int raise(MPI_Comm comm, const char* function, const Failure& failure) {
   }
   const Ref<Errhandler> handler = core == nullptr ? Ref<Errhandler>() : core->errhandler();
   return handle_error(handler, comm, failure.code,
-                      last_sentence + " (" + text_of(failure.code) + ")");
+                      last_sentence + " (" + text_of_class(failure.code) + ")");
 }
 
 int raise_current(MPI_Comm comm, const char* function) {
@@ -124,9 +124,14 @@ int raise_current(MPI_Comm comm, const char* function) {
 }
 
 std::string text_of(int code) {
+  const std::string text = text_of_class(code);
+  const bool is_last = code == last_code && code != MPI_SUCCESS && predefined(code) != nullptr;
+  return is_last ? text + "; " + last_sentence : text;
+}
+
+std::string text_of_class(int code) {
   if (const NamedClass* named = predefined(code)) {
-    const std::string text = std::string(named->name) + ": " + named->sentence;
-    return code == last_code && code != MPI_SUCCESS ? text + "; " + last_sentence : text;
+    return std::string(named->name) + ": " + named->sentence;
   }
   Added& all = added();
   const std::lock_guard lock(all.mutex);

@@ -56,6 +56,8 @@ int raise_current(MPI_Comm comm, const char* function);
 /// The text of a code; fails with MPI_ERR_ARG. After a predefined class follows what this thread
 /// failed with, if it was that.
 [[nodiscard]] std::string text_of(int code);
+/// The same without the sentence of this thread's last error.
+[[nodiscard]] std::string text_of_class(int code);
 /// The class of a code; fails with MPI_ERR_ARG.
 [[nodiscard]] int class_of(int code);
 /// The greatest code in use, for the attribute MPI_LASTUSEDCODE.

@@ -1,4 +1,4 @@
-#include "runtime/mpi/calls/requests.h"
+#include "runtime/mpi/calls/waiting.h"
 
 using namespace phx::mpi;
 
@@ -24,7 +24,13 @@ PHX_MPI_ENTRY(int, Grequest_complete, (MPI_Request handle)) {
     require(request != nullptr && !request->is_done, MPI_ERR_REQUEST,
             "this is not a generalized request that is under way");
     const Ref<Request> kept(request);
-    Process::current().call([&](Traffic& traffic) { traffic.complete(*request); });
+    const bool is_freed = Process::current().call([&](Traffic& traffic) {
+      traffic.complete(*request);
+      return request->is_freed;
+    });
     request->holders.fetch_sub(1);
+    if (!is_freed) return;
+    requests().close(request);
+    require_well(request->free == nullptr ? MPI_SUCCESS : request->free(request->extra));
   });
 }

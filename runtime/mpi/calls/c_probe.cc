@@ -28,7 +28,7 @@ bool probe(const Probing& probing, F f) {
   const Wanted wanted{comm_of(probing.comm).messages().context, probing.from, probing.tag};
   const auto look = [&](Traffic& traffic) { return f(traffic, wanted); };
   if (!probing.waits) return Process::current().test(look);
-  Process::current().wait(look);
+  Process::current().wait(look, [&] { return spell(wanted); });
   return true;
 }
 
@@ -116,8 +116,10 @@ PHX_MPI_ENTRY(int, Mrecv,
                MPI_Status* status)) {
   return enter("MPI_Mrecv", comm_of_message(message), [&] {
     const Ref<Request> request = receive_taken(message, Buffer(buffer, count, datatype));
-    if (!request->is_done)
-      Process::current().wait([&](Traffic&) -> bool { return request->is_done; });
+    if (!request->is_done) {
+      Process::current().wait([&](Traffic&) -> bool { return request->is_done; },
+                              [&] { return spell(*request); });
+    }
     set_status(status, request->outcome);
     wait_for(*request);
   });

@@ -146,7 +146,8 @@ PHX_MPI_ENTRY(int, Buffer_attach, (void* buffer, int size)) {
 
 PHX_MPI_ENTRY(int, Buffer_detach, (void* buffer, int* size)) {
   return enter("MPI_Buffer_detach", [&] {
-    Process::current().wait([&](Traffic& traffic) { return traffic.buffered() == 0; });
+    Process::current().wait([&](Traffic& traffic) { return traffic.buffered() == 0; },
+                            [] { return "receives of what is in the buffer"; });
     Process::current().call([&](Traffic&) {
       *static_cast<void**>(buffer) = attached().memory;
       *size = static_cast<int>(attached().size);

@@ -60,7 +60,7 @@ PHX_MPI_ENTRY(int, Wait, (MPI_Request * request, MPI_Status* status)) {
     set_status(status, {});
     if (*request == MPI_REQUEST_NULL) return;
     Request& one = request_of(*request);
-    Process::current().wait([&](Traffic&) { return is_over(one); });
+    Process::current().wait([&](Traffic&) { return is_over(one); }, [&] { return spell(one); });
     require_well(collect(request, status));
   });
 }
@@ -79,7 +79,10 @@ PHX_MPI_ENTRY(int, Test, (MPI_Request * request, int* flag, MPI_Status* status))
 PHX_MPI_ENTRY(int, Waitall, (int count, MPI_Request requests[], MPI_Status* statuses)) {
   return enter("MPI_Waitall", comm_of_requests(count, requests), [&] {
     Several several(count, requests);
-    if (!several.empty()) Process::current().wait([&](Traffic&) { return several.all(); });
+    if (!several.empty()) {
+      Process::current().wait([&](Traffic&) { return several.all(); },
+                              [&] { return several.first_open(); });
+    }
     collect_all(count, requests, statuses);
   });
 }
@@ -98,7 +101,8 @@ PHX_MPI_ENTRY(int, Waitany, (int count, MPI_Request requests[], int* index, MPI_
     *index = MPI_UNDEFINED;
     set_status(status, {});
     if (several.empty()) return;
-    Process::current().wait([&](Traffic&) { return (*index = several.any()) >= 0; });
+    Process::current().wait([&](Traffic&) { return (*index = several.any()) >= 0; },
+                            [&] { return several.first_open(); });
     require_well(collect(&requests[*index], status));
   });
 }
@@ -125,7 +129,8 @@ PHX_MPI_ENTRY(int, Waitsome,
     *done = MPI_UNDEFINED;
     if (several.empty()) return;
     std::vector<int> over;
-    Process::current().wait([&](Traffic&) { return !(over = several.some()).empty(); });
+    Process::current().wait([&](Traffic&) { return !(over = several.some()).empty(); },
+                            [&] { return several.first_open(); });
     *done = static_cast<int>(over.size());
     collect_some(over, requests, indices, statuses);
   });
@@ -149,18 +154,20 @@ PHX_MPI_ENTRY(int, Request_free, (MPI_Request * request)) {
   return enter("MPI_Request_free", comm_of_requests(1, request), [&] {
     require(request != nullptr, MPI_ERR_ARG, "the pointer to the request is null");
     Request& one = request_of(*request);
+    if (one.kind != Request::Kind::kGeneral) return close_request(request);
+    // Until the program has completed it, it names it by its handle.
     const Ref<Request> kept(&one);
-    close_request(request);
-    if (one.kind != Request::Kind::kGeneral) return;
-    // It is freed when the program has completed it.
     auto& general = static_cast<GeneralRequest&>(one);
     const bool is_done = Process::current().call([&](Traffic&) -> bool {
-      if (!one.is_done && general.free != nullptr) {
-        one.when_done = [free = general.free, extra = general.extra] { free(extra); };
-      }
+      general.is_freed = !one.is_done;
       return one.is_done;
     });
-    if (is_done && general.free != nullptr) require_well(general.free(general.extra));
+    if (!is_done) {
+      *request = MPI_REQUEST_NULL;
+      return;
+    }
+    close_request(request);
+    if (general.free != nullptr) require_well(general.free(general.extra));
   });
 }
 

@@ -51,7 +51,8 @@ void require_well(int error) {
 
 void wait_for(Request& request) {
   if (!request.is_done) {
-    Process::current().wait([&](Traffic&) -> bool { return request.is_done; });
+    Process::current().wait([&](Traffic&) -> bool { return request.is_done; },
+                            [&] { return spell(request); });
   }
   require_well(request.outcome.error);
 }
@@ -123,6 +124,15 @@ std::vector<int> Several::some() const {
     if (is_over(*request)) over.push_back(i);
   }
   return over;
+}
+
+std::string Several::first_open() const {
+  const auto is_open = [](const auto& one) { return !is_over(*one.second); };
+  const auto count = std::ranges::count_if(active_, is_open);
+  const auto first = std::ranges::find_if(active_, is_open);
+  if (first == active_.end()) return "nothing";
+  const std::string words = spell(*first->second);
+  return count == 1 ? words : words + ", the first of " + std::to_string(count) + " requests";
 }
 
 }  // namespace phx::mpi

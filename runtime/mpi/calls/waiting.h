@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/mpi/calls/requests.h"
@@ -32,6 +33,8 @@ class Several {
   [[nodiscard]] bool all();
   [[nodiscard]] int any() const;  ///< -1: none
   [[nodiscard]] std::vector<int> some() const;
+  /// For a person: what the first one that is not over waits for, and how many there are.
+  [[nodiscard]] std::string first_open() const;
 
  private:
   std::vector<std::pair<int, Request*>> active_;

@@ -18,6 +18,7 @@ constexpr std::uint32_t kWakeTag = 0xfffffffe;
 /// How often a near rank looks before it gives way, if each has a core; and before it sleeps.
 constexpr int kSpins = 50, kYields = 40;
 constexpr Duration kSleepMax = std::chrono::milliseconds(100);
+constexpr int kSilentLong = 10;  ///< Sleeps; then it is told what is waited for.
 
 /// A program that polls gives way each time if it does less than this in between, so that those it
 /// waits for can run. One that works does it once in a while: not before it has had the processor
@@ -104,7 +105,7 @@ void Process::end() {
 }
 
 void Process::abort(int code, const std::string& text) {
-  const int shown = code > 0 && code <= 255 ? code : 1;
+  const int shown = (code & 255) == 0 ? 1 : code & 255;  // what a process can say; never success
   std::fflush(nullptr);
   bool is_told = tell_launcher("abort " + std::to_string(shown) + " " + text);
   if (!is_told && running() != nullptr) {
@@ -127,11 +128,14 @@ void Process::end_badly(const std::string& why) {
   ::_exit(1);
 }
 
-/// What has come in goes to its receives, and what that leads to leaves.
-void Process::receive(runtime::Endpoint& endpoint) {
+/// What has come in goes to its receives, and what that leads to leaves. Whether there was
+/// anything.
+bool Process::receive(runtime::Endpoint& endpoint) {
+  bool any = false;
   while (auto taken = endpoint.take({})) {
     const runtime::Message& message = taken->second;
     if (message.tag == kWakeTag) continue;
+    any = true;
     // The root of a broadcast holds a vnode of the job, too.
     const bool is_own = static_cast<int>(message.from.value) == rank_;
     using Is = runtime::Message::Kind;
@@ -144,6 +148,7 @@ void Process::receive(runtime::Endpoint& endpoint) {
     traffic_.on_message(static_cast<int>(message.from.value), message.tag, message.payload);
   }
   send(endpoint, false);
+  return any;
 }
 
 bool Process::send(runtime::Endpoint& endpoint, const Traffic::Output& output) const {
@@ -158,8 +163,10 @@ bool Process::send(runtime::Endpoint& endpoint, const Traffic::Output& output) c
   return endpoint.send(self, vnode(output.to), output.tag, output.payload).ok();
 }
 
-bool Process::wait_near(const std::function<bool(Traffic&)>& is_true) {
+void Process::wait_near(const std::function<bool(Traffic&)>& is_true, const LongWait::What& what) {
   const Waiting waiting(*this);
+  LongWait told(what);
+  int silent = 0;  // sleeps, one after the other, in which nothing came
   for (int idle = 0;; ++idle) {
     const std::uint64_t news = near_->news();
     bool any = false;
@@ -167,12 +174,18 @@ bool Process::wait_near(const std::function<bool(Traffic&)>& is_true) {
       any = receive_near();
       return is_true(traffic_);
     });
-    if (is_over) return true;
-    if (any) idle = 0;
+    if (is_over) return;
+    if (any) {
+      idle = silent = 0;
+      told.go_on();
+    }
     if (idle < spins_) continue;
     if (idle < spins_ + kYields) {
       give_way();
     } else if (!near_->sleep(news, kSleepMax)) {
+      if (++silent == kSilentLong) {
+        core_->engine.query([&](const runtime::Endpoint&) { return told.tell(); });
+      }
       check_alive();
     }
   }

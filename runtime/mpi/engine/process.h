@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/api/session_core.h"
+#include "runtime/mpi/engine/awaited.h"
 #include "runtime/mpi/engine/nearby.h"
 #include "runtime/mpi/engine/start.h"
 #include "runtime/mpi/engine/traffic.h"
@@ -47,22 +48,26 @@ class Process {
       });
     });
   }
-  /// Waits until `is_true(traffic)`, which is asked with the lock.
-  template <class F>
-  void wait(F is_true) {
-    static_cast<void>(look(kForever, is_true));
+  /// Waits until `is_true(traffic)`. `what()` is for a person. Both are asked with the lock.
+  template <class F, class What>
+  void wait(F is_true, What what) {
+    if (near_) return wait_near(std::ref(is_true), std::ref(what));
+    look(kForever, std::ref(what), is_true);
   }
   /// All ranks are on this machine, and share its cores: what counts is how often who has to run.
   [[nodiscard]] bool is_near() const { return near_ != nullptr; }
   [[nodiscard]] bool is_crowded() const { return near_ != nullptr && spins_ == 0; }
   /// Waits until what was sent has left.
   void flush() {
-    wait([this](Traffic&) { return held_back_.empty() && (!near_ || near_->is_sent()); });
+    wait([this](Traffic&) { return held_back_.empty() && (!near_ || near_->is_sent()); },
+         [] { return "room for what was sent"; });
   }
   /// Looks once at what has come in; whether `is_true(traffic)` then.
   template <class F>
   bool test(F is_true) {
-    return look(Duration::zero(), is_true);
+    if (near_) return poll_near(std::ref(is_true));
+    return look(
+        Duration::zero(), [] { return "a message"; }, is_true);
   }
 
  private:
@@ -89,21 +94,19 @@ class Process {
     });
   }
   template <class F>
-  bool look(Duration patience, F is_true) {
-    if (near_ && patience == Duration::zero()) return poll_near(std::ref(is_true));
-    if (near_) return wait_near(std::ref(is_true));
+  bool look(Duration patience, const LongWait::What& what, F& is_true) {
     return guarded([&] {
+      LongWait told(what);
       const auto f = [&](runtime::Endpoint& endpoint) -> std::optional<bool> {
-        receive(endpoint);
+        if (receive(endpoint)) told.go_on();
         if (is_true(traffic_)) return true;
         return std::nullopt;
       };
-      const auto what = [] { return std::string("a message"); };
       const Waiting waiting(*this);
-      return core_->engine.await({patience, what}, f).has_value();
+      return core_->engine.await({patience, [&] { return told.tell(); }}, f).has_value();
     });
   }
-  bool wait_near(const std::function<bool(Traffic&)>& is_true);
+  void wait_near(const std::function<bool(Traffic&)>& is_true, const LongWait::What& what);
   bool poll_near(const std::function<bool(Traffic&)>& is_true);
   void give_way();
   void note_idle_look();
@@ -126,7 +129,7 @@ class Process {
     }
   }
   [[noreturn]] static void end_badly(const std::string& why);
-  void receive(runtime::Endpoint& endpoint);
+  bool receive(runtime::Endpoint& endpoint);
   void send(runtime::Endpoint& endpoint, bool others_may_wait);
   void send_near(bool others_wait);
   bool send(runtime::Endpoint& endpoint, const Traffic::Output& output) const;

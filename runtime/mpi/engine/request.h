@@ -87,6 +87,7 @@ struct GeneralRequest : Request {
   MPI_Grequest_free_function* free = nullptr;
   MPI_Grequest_cancel_function* cancel = nullptr;
   void* extra = nullptr;
+  bool is_freed = false;  ///< by the program, which has not completed it yet
 };
 
 /// MPI_Send_init and the like: `start` begins the operation anew.

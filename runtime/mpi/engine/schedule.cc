@@ -1,5 +1,6 @@
 #include "runtime/mpi/engine/schedule.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/mpi/engine/traffic.h"
@@ -62,6 +63,12 @@ void Schedule::note(const Request& part) {
 bool Schedule::on_part_done(const Request& part) {
   note(part);
   return --open_ == 0;
+}
+
+const Request* Schedule::open_part() const {
+  const auto open = [](const Ref<Request>& part) { return !part->is_done; };
+  const auto found = std::ranges::find_if(parts_, open);
+  return found == parts_.end() ? nullptr : found->get();
 }
 
 bool Schedule::advance(Traffic& traffic) {

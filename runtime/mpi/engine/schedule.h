@@ -53,6 +53,8 @@ class Schedule : public Request {
   // For Traffic.
   /// Whether the round is over.
   bool on_part_done(const Request& part);
+  /// The first message of the round that is not done; null: none.
+  [[nodiscard]] const Request* open_part() const;
   /// Begins rounds as long as possible; whether all are over.
   bool advance(Traffic& traffic);
 

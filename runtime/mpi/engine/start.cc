@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -76,6 +77,14 @@ bool tell_launcher(const std::string& line) {
   if (launched().control < 0) return false;
   const std::string text = line + "\n";
   return ::send(launched().control, text.data(), text.size(), MSG_NOSIGNAL) > 0;
+}
+
+void note_to_launcher(std::string line) {
+  if (launched().control < 0) return;
+  std::ranges::replace(line, '\n', ' ');  // names are the program's
+  line += '\n';
+  static_cast<void>(
+      ::send(launched().control, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 std::string hear_launcher() {

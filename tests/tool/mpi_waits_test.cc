@@ -1,0 +1,114 @@
+#include "apps/phoenix/mpi_waits.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace phx::app::mpi_waits_test {
+namespace {
+
+using namespace std::chrono_literals;
+using Used = std::vector<Duration>;
+
+const std::string kReceive = "MPI_Recv (a message of rank 1 with tag 7)";
+
+Instant at(Duration time) {
+  return Instant(100s) + time;
+}
+
+MpiWaits begun(std::size_t ranks) {
+  MpiWaits waits(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) waits.on_begun(i, at(0s));
+  return waits;
+}
+
+/// Looks whenever that is due, until then. All that is told.
+std::string told_until(MpiWaits& waits, Duration end, const Used& used) {
+  std::string told;
+  for (auto due = waits.due(); due && *due <= at(end); due = waits.due()) {
+    told += waits.look(*due, used);
+  }
+  return told;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("tool/mpi_waits");
+
+TEST_CASE("a job whose ranks all wait stands still after ten seconds, and that is told once") {
+  MpiWaits waits = begun(2);
+  waits.on_waits(0, kReceive, at(1s));
+  CHECK_FALSE(waits.due());  // rank 1 computes
+  waits.on_waits(1, "MPI_Barrier (rank 0)", at(5s));
+
+  CHECK(told_until(waits, 14s, {0s, 0s}) == "");
+  CHECK(told_until(waits, 15s, {0s, 0s}) ==
+        "  rank 0 waits in MPI_Recv (a message of rank 1 with tag 7)\n"
+        "  rank 1 waits in MPI_Barrier (rank 0)\n");
+  CHECK_FALSE(waits.due());
+  waits.on_goes_on(1, at(60s));
+  waits.on_waits(1, "MPI_Barrier (rank 0)", at(61s));
+  CHECK(told_until(waits, 71s, {0s, 0s}) != "");
+}
+
+TEST_CASE("a rank that has another thread that computes does not stand still") {
+  MpiWaits waits = begun(2);
+  waits.on_waits(0, kReceive, at(0s));
+  waits.on_waits(1, kReceive, at(0s));
+
+  CHECK(waits.look(at(0s), Used{0s, 1s}) == "");
+  CHECK(waits.look(at(10s), Used{0s, 2s}) == "");
+  CHECK(waits.look(at(20s), Used{20ms, 2s + 20ms}) != "");
+}
+
+TEST_CASE("of several threads of a rank all have to go on") {
+  MpiWaits waits = begun(1);
+  waits.on_waits(0, kReceive, at(0s));
+  waits.on_waits(0, kReceive, at(0s));
+  waits.on_goes_on(0, at(1s));
+  CHECK(waits.due());
+  waits.on_goes_on(0, at(2s));
+  CHECK_FALSE(waits.due());
+  waits.on_goes_on(0, at(2s));  // of a wait whose beginning was lost
+  waits.on_waits(0, kReceive, at(3s));
+  CHECK(waits.due());
+}
+
+TEST_CASE("who is done is waited for in vain, and who has not begun may still come") {
+  MpiWaits waits(4);
+  waits.on_begun(0, at(0s));
+  waits.on_begun(1, at(0s));
+  waits.on_begun(2, at(0s));
+  waits.on_waits(0, kReceive, at(0s));
+  waits.on_finalizes(1, at(0s));
+  waits.on_ended(2, at(0s));
+  CHECK_FALSE(waits.due());
+  CHECK(waits.said() ==
+        "  rank 0 waits in MPI_Recv (a message of rank 1 with tag 7)\n"
+        "  rank 1 is in MPI_Finalize\n"
+        "  rank 2 has ended\n"
+        "  rank 3 has not come through MPI_Init\n");
+  waits.on_ended(3, at(0s));
+  CHECK(waits.due());
+}
+
+TEST_CASE("ranks that say the same are one line, and lines have an end") {
+  MpiWaits waits = begun(30);
+  for (std::size_t i = 0; i < 30; ++i) waits.on_waits(i, kReceive, at(0s));
+  CHECK(waits.said() == "  ranks 0, 1, 2, 3, 4, 5 and 24 more wait in " + kReceive + "\n");
+  for (std::size_t i = 3; i < 30; ++i) waits.on_waits(i, "F" + std::to_string(i), at(0s));
+
+  const std::string said = waits.said();
+  CHECK(said.starts_with("  ranks 0, 1 and 2 wait in " + kReceive + "\n  rank 3 waits in F3\n"));
+  CHECK(said.ends_with("  rank 8 waits in F8\n  and 21 more lines like these\n"));
+}
+
+TEST_CASE("while no rank waits there is nothing to say") {
+  CHECK(begun(3).said() == "");
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::app::mpi_waits_test
