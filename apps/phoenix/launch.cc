@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <climits>
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -49,12 +48,6 @@ std::string quoted(const std::string& word) {
   return result + "'";
 }
 
-bool is_this_machine(const std::string& host) {
-  char name[HOST_NAME_MAX + 1] = {};
-  return host == "localhost" || host == "127.0.0.1" || host == "::1" ||
-         (::gethostname(name, sizeof(name) - 1) == 0 && host == name);
-}
-
 /// The command that starts a daemon at `place`, as argv.
 std::vector<std::string> command_for(const MeshDir& dir, const Place& place,
                                      const std::vector<std::string>& join,
@@ -81,8 +74,8 @@ std::vector<std::string> command_for(const MeshDir& dir, const Place& place,
   for (const std::string& endpoint : join) daemon.insert(daemon.end(), {"--join", endpoint});
   if (here) return daemon;
   std::vector<std::string> command = {"/bin/sh", "-c"};
-  if (options.remote_shell != kSsh || !is_this_machine(place.host)) {
-    command = words(options.remote_shell);
+  if (!options.remote_shell.empty() || !is_this_machine(place.host)) {
+    command = words(options.remote_shell.empty() ? kSsh : options.remote_shell);
     command.push_back(place.host);
   }
   std::string line;
@@ -207,6 +200,13 @@ void show_progress(std::size_t members, std::size_t wanted) {
 }
 
 }  // namespace
+
+bool is_this_machine(const std::string& host) {
+  std::array<char, 256> name{};
+  const bool has_name = ::gethostname(name.data(), name.size() - 1) == 0;
+  return host.empty() || host == "localhost" || host.starts_with("127.") || host == "::1" ||
+         (has_name && host == name.data());
+}
 
 std::string program_path(const std::string& name) {
   std::error_code failure;

@@ -17,12 +17,12 @@ struct Place {
   std::uint32_t slots = 1;  ///< of so many.
 };
 
-/// What is not said otherwise. For this machine itself nothing is taken then.
 inline constexpr const char* kSsh = "ssh -o BatchMode=yes -o ConnectTimeout=10";
 
 struct LaunchOptions {
   /// How to run a command on another machine: "PROGRAM ARGS..."; host and command are added.
-  std::string remote_shell = kSsh;
+  /// Empty: kSsh; a daemon on this machine, as "localhost", is started without it then.
+  std::string remote_shell;
   /// The daemon's program on the other machines; empty: the path it has here.
   std::string remote_daemon;
   std::vector<std::string> daemon_options;  ///< Passed on as they are.
@@ -31,6 +31,9 @@ struct LaunchOptions {
   bool quiet = false;                       ///< No progress on stderr.
   int lifeline = -1;  ///< Daemons here end their mesh when this process does; see lifeline().
 };
+
+/// By any of its names; the empty one is, too.
+[[nodiscard]] bool is_this_machine(const std::string& host);
 
 /// A daemon that has become a member.
 struct Launched {

@@ -1,6 +1,6 @@
 #include "apps/phoenix/mesh_dir.h"
 
-#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -17,7 +16,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/key.h"
 #include "runtime/tcp/mesh_folder.h"
 
@@ -30,6 +28,14 @@ constexpr std::string_view kForJob = "run-";
 constexpr std::string_view kForRanks = "mpirun-";
 /// Stands beside a key that a tool has made.
 constexpr const char* kKeyMark = "key.made";
+
+/// Tells a key from another one that is put into its place.
+std::string stamp_of(const std::string& key_file) {
+  struct stat key {};
+  if (::stat(key_file.c_str(), &key) != 0) return "none";
+  return std::to_string(key.st_ino) + "." + std::to_string(key.st_mtim.tv_sec) + "." +
+         std::to_string(key.st_mtim.tv_nsec);
+}
 
 fs::path base() {
   return tcp::meshes_folder();
@@ -165,22 +171,19 @@ void MeshDir::remove_dead() const {
 }
 
 Status MeshDir::make_key() const {
-  // First the mark: a key without it would stay for ever. Beside another one's key it goes again.
-  const bool was_there = has_key();
-  const tcp::Descriptor mark(
-      ::open((path_ / kKeyMark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  if (!mark.is_open()) {
-    return Error{ErrorCode::kDenied, path_.string() + ": cannot write: " + std::strerror(errno)};
-  }
   const auto key = tcp::create_key(key_file());
-  std::error_code failure;
-  if (!key.ok() && was_there) fs::remove(path_ / kKeyMark, failure);
-  return key.ok() ? success() : Status(key.error());
+  if (!key.ok()) return key.error();
+  // Without it the key stays when the mesh ends, which does no harm.
+  std::ofstream(path_ / kKeyMark) << stamp_of(key_file());
+  return success();
 }
 
 void MeshDir::remove() const {
+  std::string mark;
+  std::ifstream(path_ / kKeyMark) >> mark;
+  const bool is_own = is_private(name_) || !has_key() || mark == stamp_of(key_file());
+  if (is_own) return tcp::remove_folder(path_);
   std::error_code failure;
-  if (!has_key() || fs::exists(path_ / kKeyMark, failure)) return tcp::remove_folder(path_);
   for (const auto& entry : fs::directory_iterator(path_, failure)) {
     if (entry.path() != key_file()) fs::remove_all(entry.path(), failure);
   }

@@ -40,6 +40,10 @@ class MeshDir {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::string key_file() const { return path_ / "key"; }
   [[nodiscard]] bool has_key() const;
+  /// There is a mesh that tools here can ask, or there was: not only a key.
+  [[nodiscard]] bool is_known() const {
+    return !daemons().empty() || (has_key() && !known_endpoints().empty());
+  }
   /// A fresh key, which goes with the folder. kDenied: it cannot be written; kBusy: there is one.
   [[nodiscard]] Status make_key() const;
 
@@ -50,7 +54,8 @@ class MeshDir {
   void remember_endpoints(const std::vector<std::string>& endpoints) const;
   /// Removes what daemons of this machine have left that were killed.
   void remove_dead() const;
-  /// Removes the folder with all that is in it; but a key stays that somebody else has put there.
+  /// Removes the folder with all that is in it; but a key stays that somebody else has put there,
+  /// unless it is that of a private mesh.
   void remove() const;
 
  private:

@@ -34,14 +34,14 @@ void MpiWaits::on_begun(std::size_t rank, Instant now) {
 }
 
 void MpiWaits::on_waits(std::size_t rank, const std::string& words, Instant now) {
-  Process& one = change(rank, now);
-  ++one.waits;
-  one.words = words;
+  const std::size_t end = words.find(' ');
+  if (end != std::string::npos) {
+    change(rank, now).waits[words.substr(0, end)] = words.substr(end + 1);
+  }
 }
 
-void MpiWaits::on_goes_on(std::size_t rank, Instant now) {
-  Process& one = change(rank, now);
-  one.waits = std::max(one.waits - 1, 0);
+void MpiWaits::on_goes_on(std::size_t rank, const std::string& number, Instant now) {
+  change(rank, now).waits.erase(number);
 }
 
 void MpiWaits::on_finalizes(std::size_t rank, Instant now) {
@@ -53,7 +53,9 @@ void MpiWaits::on_ended(std::size_t rank, Instant now) {
 }
 
 bool MpiWaits::all_wait() const {
-  const auto waits = [](const Process& one) { return one.life == Life::kInside && one.waits > 0; };
+  const auto waits = [](const Process& one) {
+    return one.life == Life::kInside && !one.waits.empty();
+  };
   const auto is_over = [](const Process& one) {
     return one.life == Life::kFinalizing || one.life == Life::kEnded;
   };
@@ -79,7 +81,8 @@ std::string MpiWaits::look(Instant now, std::span<const Duration> used) {
     if (computes(i)) return "";
   }
   is_told_ = true;
-  return said();
+  const std::string text = said();
+  return std::exchange(told_, text) == text ? "" : text;
 }
 
 std::string MpiWaits::spell(const Process& process, bool is_one) {
@@ -93,12 +96,19 @@ std::string MpiWaits::spell(const Process& process, bool is_one) {
     case Life::kInside:
       break;
   }
-  if (process.waits == 0) return is_one ? "computes" : "compute";
-  return (is_one ? "waits in " : "wait in ") + process.words;
+  if (process.waits.empty()) {
+    return is_one ? "has not waited long for anything" : "have not waited long for anything";
+  }
+  std::string text = is_one ? "waits in " : "wait in ";
+  for (const auto& [number, words] : process.waits) {
+    text += (text.ends_with(" in ") ? "" : ", and in ") + words;
+  }
+  return text;
 }
 
 std::string MpiWaits::said() const {
-  if (std::ranges::none_of(ranks_, [](const Process& one) { return one.waits > 0; })) return "";
+  if (std::ranges::none_of(ranks_, [](const Process& one) { return !one.waits.empty(); }))
+    return "";
   std::vector<std::pair<const Process*, std::vector<std::size_t>>> groups;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const auto same = [&](const auto& group) {

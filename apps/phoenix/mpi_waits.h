@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,16 +24,17 @@ class MpiWaits {
 
   // Inputs; times do not fall.
   void on_begun(std::size_t rank, Instant now);  ///< MPI_Init is over there.
-  /// One of its threads waits: "MPI_Recv (a message of rank 1 with tag 7)".
+  /// One of its threads waits: "12 MPI_Recv (a message of rank 1 with tag 7)". No other wait of
+  /// that rank has this number.
   void on_waits(std::size_t rank, const std::string& words, Instant now);
-  void on_goes_on(std::size_t rank, Instant now);
+  void on_goes_on(std::size_t rank, const std::string& number, Instant now);
   void on_finalizes(std::size_t rank, Instant now);
   void on_ended(std::size_t rank, Instant now);  ///< Its process.
 
   /// When to look() next. Empty: somebody computes, or what there is to tell has been told.
   [[nodiscard]] std::optional<Instant> due() const;
   /// `used`: the processor time of each rank's process so far. If all have waited for so long that
-  /// the job stands still: who waits for what, as said(), once. Else empty.
+  /// the job stands still: who waits for what, as said(), unless that was told last. Else empty.
   [[nodiscard]] std::string look(Instant now, std::span<const Duration> used);
   /// A line for each rank, but one for those that say the same, and some of the lines if there are
   /// many: "  rank 0 waits in MPI_Recv (...)". Empty: none waits.
@@ -42,8 +44,7 @@ class MpiWaits {
   enum class Life { kStarting, kInside, kFinalizing, kEnded };
   struct Process {
     Life life = Life::kStarting;
-    int waits = 0;  ///< threads
-    std::string words;
+    std::map<std::string, std::string> waits;  ///< of its threads, by number
   };
   [[nodiscard]] bool all_wait() const;
   [[nodiscard]] static std::string spell(const Process& process, bool is_one);
@@ -53,6 +54,7 @@ class MpiWaits {
   Instant since_;               ///< the last change, or the last look that found somebody computing
   std::vector<Duration> used_;  ///< at `since_`; empty: not known yet
   bool is_told_ = false;
+  std::string told_;  ///< last
 };
 
 }  // namespace phx::app

@@ -68,6 +68,7 @@ class Lines {
 
 struct Started {
   pid_t process = 0;       ///< 0: it has ended
+  pid_t program = 0;       ///< The process that has called MPI_Init; a child, if a script began
   bool is_inside = false;  ///< between MPI_Init and MPI_Finalize
   bool is_done = false;    ///< has called MPI_Finalize
   Lines control;
@@ -244,7 +245,7 @@ class Ranks {
     const Instant now = tcp::steady_now();
     if (is_ending_ || now < waits_.due().value_or(Instant::max())) return;
     std::vector<Duration> used;
-    for (const Started& rank : ranks_) used.push_back(processor_time_of(rank.process));
+    for (const Started& rank : ranks_) used.push_back(processor_time_of(rank.program));
     const std::string said = waits_.look(now, used);
     if (said.empty()) return;
     const auto most = std::chrono::duration_cast<std::chrono::seconds>(MpiWaits::kStandstill);
@@ -285,7 +286,7 @@ class Ranks {
       }
       if (status == 0) continue;
       if (found->is_done) {  // The others do not need it any more, and may still write results.
-        std::fprintf(stderr, "phoenix: rank %zu %s, after MPI_Finalize\n", i,
+        std::fprintf(stderr, "phoenix: rank %zu %s, in or after MPI_Finalize\n", i,
                      words_of_end(status).c_str());
         if (code_ == kOk) code_ = code_of_end(status);
         continue;
@@ -300,12 +301,13 @@ class Ranks {
   void hear(std::size_t i, const std::string& line) {
     const Instant now = tcp::steady_now();
     if (line.starts_with("waits ")) return waits_.on_waits(i, line.substr(6), now);
-    if (line == "goes on") return waits_.on_goes_on(i, now);
+    if (line.starts_with("goes on ")) return waits_.on_goes_on(i, line.substr(8), now);
     if (line.starts_with("at ")) {
       endpoint_ = line.substr(3);
       tell_others(endpoint_ + "\n");
-    } else if (line == "begun") {
+    } else if (line.starts_with("begun ")) {
       ranks_[i].is_inside = true;
+      ranks_[i].program = static_cast<pid_t>(std::atoi(line.c_str() + 6));
       waits_.on_begun(i, now);
     } else if (line == "ended") {
       ranks_[i].is_inside = false;

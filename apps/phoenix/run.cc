@@ -199,8 +199,7 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
 int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   const auto dir = MeshDir::open(options.mesh);
   if (!dir.ok()) return fail(dir.error().what, kUsage);
-  const bool is_here = dir.value().has_key() || !dir.value().daemons().empty();
-  if (is_here) return run_in(options.mesh, options, give_back);
+  if (dir.value().is_known()) return run_in(options.mesh, options, give_back);
   if (options.mesh != "default") return fail(connect(options.mesh).error().what);
   // Nothing runs: a mesh of the job's own, which goes with it.
   MeshDir::remove_abandoned();

@@ -58,8 +58,8 @@ void add_start_options(CLI::App& verb, StartOptions& options) {
   verb.add_option("--hosts", options.hosts_file,
                   "Start one daemon per line of this file: HOST [slots=N] [listen=ADDRESS]");
   verb.add_option("--remote-shell", options.launch.remote_shell,
-                  "Command that runs a command on another machine (localhost needs none)")
-      ->capture_default_str();
+                  std::string("Command that runs a command on another machine (default: ") + kSsh +
+                      "; this one needs none)");
   verb.add_option("--remote-daemon", options.launch.remote_daemon,
                   "Path of phoenixd on the other machines (default: as here)");
   verb.add_option("--daemon-option", options.launch.daemon_options,
@@ -129,13 +129,6 @@ int up(const StartOptions& options) {
   const auto members = start_mesh(options.mesh, places.value(), options.launch);
   if (!members.ok()) return fail_to_start(members.error());
   return report(options, members.value(), "started");
-}
-
-bool is_this_machine(const std::string& host) {
-  std::array<char, 256> name{};
-  const bool has_name = ::gethostname(name.data(), name.size() - 1) == 0;
-  return host.empty() || host == "localhost" || host.starts_with("127.") || host == "::1" ||
-         (has_name && host == name.data());
 }
 
 /// Why a daemon at one of `places` could not reach those at `seeds`; empty: perhaps it can.

@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 using Used = std::vector<Duration>;
 
 const std::string kReceive = "MPI_Recv (a message of rank 1 with tag 7)";
+const std::string kFirst = "1 " + kReceive;
 
 Instant at(Duration time) {
   return Instant(100s) + time;
@@ -39,40 +40,46 @@ TEST_SUITE_BEGIN("tool/mpi_waits");
 
 TEST_CASE("a job whose ranks all wait stands still after ten seconds, and that is told once") {
   MpiWaits waits = begun(2);
-  waits.on_waits(0, kReceive, at(1s));
+  waits.on_waits(0, kFirst, at(1s));
   CHECK_FALSE(waits.due());  // rank 1 computes
-  waits.on_waits(1, "MPI_Barrier (rank 0)", at(5s));
+  waits.on_waits(1, "4 MPI_Barrier (rank 0)", at(5s));
 
   CHECK(told_until(waits, 14s, {0s, 0s}) == "");
   CHECK(told_until(waits, 15s, {0s, 0s}) ==
         "  rank 0 waits in MPI_Recv (a message of rank 1 with tag 7)\n"
         "  rank 1 waits in MPI_Barrier (rank 0)\n");
   CHECK_FALSE(waits.due());
-  waits.on_goes_on(1, at(60s));
-  waits.on_waits(1, "MPI_Barrier (rank 0)", at(61s));
-  CHECK(told_until(waits, 71s, {0s, 0s}) != "");
+  waits.on_goes_on(1, "4", at(60s));
+  waits.on_waits(1, "5 MPI_Barrier (rank 0)", at(61s));
+  CHECK(told_until(waits, 71s, {0s, 0s}) == "");  // as before
+  waits.on_goes_on(1, "5", at(72s));
+  waits.on_waits(1, "6 MPI_Finalize (rank 0)", at(73s));
+  CHECK(told_until(waits, 83s, {0s, 0s}) != "");
 }
 
 TEST_CASE("a rank that has another thread that computes does not stand still") {
   MpiWaits waits = begun(2);
-  waits.on_waits(0, kReceive, at(0s));
-  waits.on_waits(1, kReceive, at(0s));
+  waits.on_waits(0, kFirst, at(0s));
+  waits.on_waits(1, kFirst, at(0s));
 
   CHECK(waits.look(at(0s), Used{0s, 1s}) == "");
   CHECK(waits.look(at(10s), Used{0s, 2s}) == "");
   CHECK(waits.look(at(20s), Used{20ms, 2s + 20ms}) != "");
 }
 
-TEST_CASE("of several threads of a rank all have to go on") {
+TEST_CASE("of several threads of a rank all have to go on, and those that wait are told") {
   MpiWaits waits = begun(1);
-  waits.on_waits(0, kReceive, at(0s));
-  waits.on_waits(0, kReceive, at(0s));
-  waits.on_goes_on(0, at(1s));
+  waits.on_waits(0, kFirst, at(0s));
+  waits.on_waits(0, "2 MPI_Send (a receive by rank 0 of MPI_COMM_WORLD)", at(0s));
+  CHECK(waits.said() == "  rank 0 waits in " + kReceive +
+                            ", and in MPI_Send (a receive by rank 0 of MPI_COMM_WORLD)\n");
+  waits.on_goes_on(0, "2", at(1s));
   CHECK(waits.due());
-  waits.on_goes_on(0, at(2s));
+  CHECK(waits.said() == "  rank 0 waits in " + kReceive + "\n");
+  waits.on_goes_on(0, "1", at(2s));
   CHECK_FALSE(waits.due());
-  waits.on_goes_on(0, at(2s));  // of a wait whose beginning was lost
-  waits.on_waits(0, kReceive, at(3s));
+  waits.on_goes_on(0, "7", at(2s));  // of a wait whose beginning was lost
+  waits.on_waits(0, "8 MPI_Wait (rank 1)", at(3s));
   CHECK(waits.due());
 }
 
@@ -81,7 +88,7 @@ TEST_CASE("who is done is waited for in vain, and who has not begun may still co
   waits.on_begun(0, at(0s));
   waits.on_begun(1, at(0s));
   waits.on_begun(2, at(0s));
-  waits.on_waits(0, kReceive, at(0s));
+  waits.on_waits(0, kFirst, at(0s));
   waits.on_finalizes(1, at(0s));
   waits.on_ended(2, at(0s));
   CHECK_FALSE(waits.due());
@@ -96,9 +103,9 @@ TEST_CASE("who is done is waited for in vain, and who has not begun may still co
 
 TEST_CASE("ranks that say the same are one line, and lines have an end") {
   MpiWaits waits = begun(30);
-  for (std::size_t i = 0; i < 30; ++i) waits.on_waits(i, kReceive, at(0s));
+  for (std::size_t i = 0; i < 30; ++i) waits.on_waits(i, kFirst, at(0s));
   CHECK(waits.said() == "  ranks 0, 1, 2, 3, 4, 5 and 24 more wait in " + kReceive + "\n");
-  for (std::size_t i = 3; i < 30; ++i) waits.on_waits(i, "F" + std::to_string(i), at(0s));
+  for (std::size_t i = 3; i < 30; ++i) waits.on_waits(i, "1 F" + std::to_string(i), at(0s));
 
   const std::string said = waits.said();
   CHECK(said.starts_with("  ranks 0, 1 and 2 wait in " + kReceive + "\n  rank 3 waits in F3\n"));

@@ -55,6 +55,12 @@ class Handles {
     return page == nullptr ? nullptr : (*page)[index % kPageSlots].load(std::memory_order_acquire);
   }
 
+  /// The same, also while another thread may close it.
+  [[nodiscard]] Ref<T> hold(int handle) {
+    const std::lock_guard lock(mutex_);
+    return Ref<T>(find(handle));
+  }
+
   /// Puts an object at a handle that the ABI fixes. It stays for ever.
   void predefine(int handle, T* object) {
     const std::lock_guard lock(mutex_);

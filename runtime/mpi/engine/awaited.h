@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -10,7 +11,7 @@ namespace phx::mpi {
 
 /// "a message of rank 1 with tag 7"; the rank is one of the communicator.
 [[nodiscard]] std::string spell(const Wanted& wanted);
-/// Of one that is not done. With the lock.
+/// With the lock.
 [[nodiscard]] std::string spell(const Request& request);
 
 /// Says to the launcher what a thread waits for when that takes long, and when it goes on. Mesh
@@ -33,7 +34,7 @@ class LongWait {
 
  private:
   const What& what_;
-  bool is_told_ = false;
+  std::uint64_t number_ = 0;  ///< 0: not told
 };
 
 }  // namespace phx::mpi

@@ -90,7 +90,7 @@ void Process::begin() {
   if (const char* const words = std::getenv("PHOENIX_NETWORK"); words != nullptr) {
     JobNetwork::of_process().learn(words);
   }
-  tell_launcher("begun");
+  tell_launcher("begun " + std::to_string(::getpid()));  // it may be a child of what was started
   running() = new Process(std::move(started));
 }
 
@@ -172,7 +172,9 @@ void Process::wait_near(const std::function<bool(Traffic&)>& is_true, const Long
     bool any = false;
     const bool is_over = core_->engine.query([&](const runtime::Endpoint&) {
       any = receive_near();
-      return is_true(traffic_);
+      const bool is_over_now = is_true(traffic_);
+      if (!is_over_now && !any && silent == kSilentLong) static_cast<void>(told.tell());
+      return is_over_now;
     });
     if (is_over) return;
     if (any) {
@@ -183,9 +185,7 @@ void Process::wait_near(const std::function<bool(Traffic&)>& is_true, const Long
     if (idle < spins_ + kYields) {
       give_way();
     } else if (!near_->sleep(news, kSleepMax)) {
-      if (++silent == kSilentLong) {
-        core_->engine.query([&](const runtime::Endpoint&) { return told.tell(); });
-      }
+      ++silent;
       check_alive();
     }
   }

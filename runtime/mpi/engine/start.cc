@@ -79,12 +79,11 @@ bool tell_launcher(const std::string& line) {
   return ::send(launched().control, text.data(), text.size(), MSG_NOSIGNAL) > 0;
 }
 
-void note_to_launcher(std::string line) {
-  if (launched().control < 0) return;
+bool note_to_launcher(std::string line) {
+  if (launched().control < 0) return false;
   std::ranges::replace(line, '\n', ' ');  // names are the program's
   line += '\n';
-  static_cast<void>(
-      ::send(launched().control, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  return ::send(launched().control, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
 }
 
 std::string hear_launcher() {
