@@ -160,13 +160,16 @@ TEST_CASE("long payloads go past the socket, in order with all others, and come 
     }
   });
 
+  // Of the first third all may have left before the answer to the offer is read: the daemon's end
+  // may be as fast as this one.
   for (std::uint64_t seq = 0; seq < kCount; ++seq) {
     pair.link.queue(AppSend{message(seq, seq % 3 == 0 ? 10 : kLong)});
-  }
-  while (pair.link.unsent() > 0) {
-    REQUIRE(pair.link.pump(pair.received).ok());
-    const bool starving = pair.link.is_starving();
-    pair.link.wait(!starving, starving ? LocalLink::kRetry : 10s);
+    if ((seq + 1) % (kCount / 3) != 0) continue;
+    while (pair.link.unsent() > 0) {
+      REQUIRE(pair.link.pump(pair.received).ok());
+      const bool starving = pair.link.is_starving();
+      pair.link.wait(!starving, starving ? LocalLink::kRetry : 10s);
+    }
   }
   daemon.join();
 
