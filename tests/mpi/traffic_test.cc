@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 
+#include "runtime/mpi/engine/awaited.h"
 #include "tests/mpi/world.h"
 #include "tests/support/seeds.h"
 
@@ -198,6 +199,28 @@ TEST_CASE("a long message of a near rank is read where it lies, and costs two me
     const auto parts = (kLong + Traffic::kPart - 1) / Traffic::kPart;
     CHECK(world.messages == (may_read ? 2 : 3 + parts));
   }
+}
+
+TEST_CASE("what each kind of request waits for can be said") {
+  World world(3, 1);
+  std::vector<char> bytes = pattern(kLong, 1);
+  const auto send = world.at(0).send(world.scope(0), 2, 0, bytes_of(bytes));
+  const auto receive = world.at(1).receive({0, 2, MPI_ANY_TAG}, bytes_of(bytes));
+  const auto cast = world.at(0).cast(world.scope(0, 4, /*is_whole=*/true), 1, bytes_of(bytes));
+  Schedule schedule(world.scope(0, 8));
+  PersistentRequest persistent;
+  persistent.active = Ref<Request>(receive.get());
+  const GeneralRequest general;
+  const Request nothing(Request::Kind::kSchedule);
+
+  CHECK(spell(*send) == "a receive by rank 2 of MPI_COMM_WORLD");
+  CHECK(spell(*receive) == "a message of rank 2 with any tag");
+  CHECK(spell(*cast) == "the others");
+  CHECK(spell(schedule) == "the others");
+  CHECK(spell(persistent) == "a message of rank 2 with any tag");
+  CHECK(spell(general) == "MPI_Grequest_complete");
+  CHECK(spell(nothing) == "the others");
+  CHECK(spell(Wanted{0, MPI_ANY_SOURCE, 5}) == "a message of any rank with tag 5");
 }
 
 TEST_CASE("a message that is too long fills the buffer, and is an error of the receive alone") {
