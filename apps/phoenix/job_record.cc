@@ -1,7 +1,6 @@
 #include "apps/phoenix/job_record.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,14 +27,6 @@ std::string folder() {
 
 std::string path_of(const std::string& mesh, JobId job) {
   return folder() + "/" + mesh + "." + to_string(job);
-}
-
-/// Tells the mesh from others of its name: each has a key of its own. Empty: there is none.
-std::string stamp_of(const MeshDir& dir) {
-  struct stat key {};
-  if (::stat(dir.key_file().c_str(), &key) != 0) return {};
-  return std::to_string(key.st_ino) + "." + std::to_string(key.st_ctim.tv_sec) + "." +
-         std::to_string(key.st_ctim.tv_nsec);
 }
 
 /// Of one that is open, for others to open it once more.
@@ -122,7 +113,7 @@ Result<JobRecord> JobRecord::make(const std::string& mesh, JobId job, const Begi
   }
   Status done = tcp::lock_for_life(file);
   const std::string text =
-      "mesh " + stamp_of(dir.value()) + "\nname " + begin.name + "\nlog " + begin.log + "\n";
+      "mesh " + dir.value().key_stamp() + "\nname " + begin.name + "\nlog " + begin.log + "\n";
   if (done.ok()) done = write_line(file, text);
   if (done.ok()) return JobRecord(std::move(file));
   return Error{ErrorCode::kDenied, "cannot write " + path + ": " + done.error().what};
@@ -148,7 +139,7 @@ std::optional<tcp::Descriptor> JobRecord::open(const std::string& mesh, JobId jo
 std::optional<JobRecord::Found> JobRecord::find(const std::string& mesh,
                                                 const tcp::Descriptor& record) {
   const auto dir = MeshDir::open(mesh);
-  const std::string stamp = dir.ok() ? stamp_of(dir.value()) : "";
+  const std::string stamp = dir.ok() ? dir.value().key_stamp() : "";
   Found found;
   // First whether it lives: then, if it does not, all that it wrote is there.
   found.is_followed = tcp::holder_of(record).has_value();

@@ -17,6 +17,7 @@ struct Place {
   std::uint32_t slots = 1;  ///< of so many.
 };
 
+/// The remote shell, unless another one is said.
 inline constexpr const char* kSsh = "ssh -o BatchMode=yes -o ConnectTimeout=10";
 
 struct LaunchOptions {

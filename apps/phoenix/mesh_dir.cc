@@ -29,14 +29,6 @@ constexpr std::string_view kForRanks = "mpirun-";
 /// Stands beside a key that a tool has made.
 constexpr const char* kKeyMark = "key.made";
 
-/// Tells a key from another one that is put into its place.
-std::string stamp_of(const std::string& key_file) {
-  struct stat key {};
-  if (::stat(key_file.c_str(), &key) != 0) return "none";
-  return std::to_string(key.st_ino) + "." + std::to_string(key.st_mtim.tv_sec) + "." +
-         std::to_string(key.st_mtim.tv_nsec);
-}
-
 fs::path base() {
   return tcp::meshes_folder();
 }
@@ -170,18 +162,25 @@ void MeshDir::remove_dead() const {
   }
 }
 
+std::string MeshDir::key_stamp() const {
+  struct stat key {};
+  if (::stat(key_file().c_str(), &key) != 0) return {};
+  return std::to_string(key.st_ino) + "." + std::to_string(key.st_mtim.tv_sec) + "." +
+         std::to_string(key.st_mtim.tv_nsec);
+}
+
 Status MeshDir::make_key() const {
   const auto key = tcp::create_key(key_file());
   if (!key.ok()) return key.error();
   // Without it the key stays when the mesh ends, which does no harm.
-  std::ofstream(path_ / kKeyMark) << stamp_of(key_file());
+  std::ofstream(path_ / kKeyMark) << key_stamp();
   return success();
 }
 
 void MeshDir::remove() const {
   std::string mark;
   std::ifstream(path_ / kKeyMark) >> mark;
-  const bool is_own = is_private(name_) || !has_key() || mark == stamp_of(key_file());
+  const bool is_own = is_private(name_) || !has_key() || mark == key_stamp();
   if (is_own) return tcp::remove_folder(path_);
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(path_, failure)) {

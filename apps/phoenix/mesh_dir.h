@@ -40,6 +40,8 @@ class MeshDir {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::string key_file() const { return path_ / "key"; }
   [[nodiscard]] bool has_key() const;
+  /// Tells the key, and so the mesh, from others that have had this name. Empty: there is none.
+  [[nodiscard]] std::string key_stamp() const;
   /// There is a mesh that tools here can ask, or there was: not only a key.
   [[nodiscard]] bool is_known() const {
     return !daemons().empty() || (has_key() && !known_endpoints().empty());

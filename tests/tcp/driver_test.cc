@@ -300,6 +300,17 @@ std::unique_ptr<EmbeddedDaemon> daemon_inside() {
   return std::move(embedded).value();
 }
 
+/// An application has attached, and has been told all that there is to tell.
+std::unique_ptr<EmbeddedDaemon> silent_daemon_inside() {
+  auto embedded = daemon_inside();
+  std::vector<runtime::ToDaemon> attach{runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}};
+  embedded->send(attach);
+  static_cast<void>(next_of(*embedded));
+  std::vector<runtime::ToApplication> granted;
+  while (embedded->wait(100ms)) REQUIRE(embedded->receive(granted));
+  return embedded;
+}
+
 }  // namespace
 
 TEST_CASE("an embedded daemon answers the application that drives it") {
@@ -317,12 +328,7 @@ TEST_CASE("an embedded daemon answers the application that drives it") {
 }
 
 TEST_CASE("what waits at an embedded daemon is woken by another thread, and by its time") {
-  const auto embedded = daemon_inside();
-  std::vector<runtime::ToDaemon> attach{runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}};
-  embedded->send(attach);
-  static_cast<void>(next_of(*embedded));
-  std::vector<runtime::ToApplication> granted;
-  while (embedded->wait(100ms)) REQUIRE(embedded->receive(granted));
+  const auto embedded = silent_daemon_inside();
   CHECK_FALSE(embedded->wait(1ms));
 
   std::thread other([&] { embedded->wake(); });
@@ -333,12 +339,7 @@ TEST_CASE("what waits at an embedded daemon is woken by another thread, and by i
 }
 
 TEST_CASE("a thread that waits is woken although others look at the same daemon meanwhile") {
-  const auto embedded = daemon_inside();
-  std::vector<runtime::ToDaemon> attach{runtime::AppAttach{.job = {}, .vnodes = 1, .process = 1}};
-  embedded->send(attach);
-  static_cast<void>(next_of(*embedded));
-  std::vector<runtime::ToApplication> granted;
-  while (embedded->wait(100ms)) REQUIRE(embedded->receive(granted));
+  const auto embedded = silent_daemon_inside();
 
   for (int round = 0; round < 500; ++round) {  // the helper looks, too
     std::atomic<bool> is_over = false;

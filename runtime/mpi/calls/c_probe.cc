@@ -116,10 +116,7 @@ PHX_MPI_ENTRY(int, Mrecv,
                MPI_Status* status)) {
   return enter("MPI_Mrecv", comm_of_message(message), [&] {
     const Ref<Request> request = receive_taken(message, Buffer(buffer, count, datatype));
-    if (!request->is_done) {
-      Process::current().wait([&](Traffic&) -> bool { return request->is_done; },
-                              [&] { return spell(*request); });
-    }
+    await_done(*request);
     set_status(status, request->outcome);
     wait_for(*request);
   });

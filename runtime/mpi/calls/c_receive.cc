@@ -22,6 +22,18 @@ Ref<Request> begin_receive(Communicator& comm, const Receiving& receiving, const
   });
 }
 
+namespace {
+
+/// Waits for the halves of MPI_Sendrecv.
+void finish_both(Request& send, Request& receive, MPI_Status* status) {
+  Process::current().wait([&](Traffic&) { return send.is_done && receive.is_done; },
+                          [&] { return spell(receive.is_done ? send : receive); });
+  set_status(status, receive.outcome);
+  wait_for(send);
+  wait_for(receive);
+}
+
+}  // namespace
 }  // namespace phx::mpi
 
 using namespace phx::mpi;
@@ -32,10 +44,7 @@ PHX_MPI_ENTRY(int, Recv,
   return enter("MPI_Recv", comm, [&] {
     static_cast<void>(comm_of(comm));
     const Ref<Request> request = begin_receive({comm, from, tag}, Buffer(buffer, count, datatype));
-    if (!request->is_done) {
-      Process::current().wait([&](Traffic&) -> bool { return request->is_done; },
-                              [&] { return spell(*request); });
-    }
+    await_done(*request);
     set_status(status, request->outcome);
     wait_for(*request);
   });
@@ -60,11 +69,7 @@ PHX_MPI_ENTRY(int, Sendrecv,
     const Buffer sent(out, out_count, out_type);
     const Ref<Request> receive = begin_receive({comm, from, in_tag}, Buffer(in, in_count, in_type));
     const Ref<Request> send = begin_send({comm, to, out_tag}, sent);
-    Process::current().wait([&](Traffic&) { return send->is_done && receive->is_done; },
-                            [&] { return spell(receive->is_done ? *send : *receive); });
-    set_status(status, receive->outcome);
-    wait_for(*send);
-    wait_for(*receive);
+    finish_both(*send, *receive, status);
   });
 }
 
@@ -81,10 +86,6 @@ PHX_MPI_ENTRY(int, Sendrecv_replace,
     const Buffer sent(copy.empty() ? &copy : static_cast<void*>(copy.data()), place.bytes(),
                       MPI_BYTE);
     const Ref<Request> send = begin_send({comm, to, out_tag}, sent);
-    Process::current().wait([&](Traffic&) { return send->is_done && receive->is_done; },
-                            [&] { return spell(receive->is_done ? *send : *receive); });
-    set_status(status, receive->outcome);
-    wait_for(*send);
-    wait_for(*receive);
+    finish_both(*send, *receive, status);
   });
 }

@@ -27,7 +27,9 @@ void set_status(MPI_Status* status, const Outcome& outcome);
 bool check_target(const Communicator& comm, int rank, int tag);
 bool check_source(const Communicator& comm, int rank, int tag);
 
-/// Waits for it, and fails with its error.
+/// Waits until it is done.
+void await_done(const Request& request);
+/// The same, and fails with its error.
 void wait_for(Request& request);
 
 /// The sends of the four modes. `to` may be MPI_PROC_NULL.

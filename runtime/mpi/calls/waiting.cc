@@ -49,11 +49,14 @@ void require_well(int error) {
                                       : "the operation has failed");
 }
 
+void await_done(const Request& request) {
+  if (request.is_done) return;
+  Process::current().wait([&](Traffic&) -> bool { return request.is_done; },
+                          [&] { return spell(request); });
+}
+
 void wait_for(Request& request) {
-  if (!request.is_done) {
-    Process::current().wait([&](Traffic&) -> bool { return request.is_done; },
-                            [&] { return spell(request); });
-  }
+  await_done(request);
   require_well(request.outcome.error);
 }
 
