@@ -1,6 +1,7 @@
 /* Times of MPI calls, for any MPI: deploy/mpi_speed.sh compiles and runs it.
  *   mpi_speed plain SECONDS BYTES...         half round trips over TCP, without MPI
  *   mpi_speed pair SECONDS BYTES...          the same of ranks 0 and 1
+ *   mpi_speed strided SECONDS BYTES...       the same with doubles of which each second one travels
  *   mpi_speed poll SECONDS LOOKS...          so many times 1 us of work and an MPI_Test in vain
  *   mpi_speed OPERATION SECONDS BYTES...     bcast, reduce, allreduce, alltoall, barrier; all: each
  * A collective operation is called in a loop. One that does not bring all ranks together is followed
@@ -19,6 +20,7 @@
 enum { kLoops = 9 };
 static int rank, size;
 static char *from, *into;
+static MPI_Datatype columns; /* of the bytes that are measured */
 
 static int compare(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
@@ -39,18 +41,20 @@ static void poll(int looks) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static void pair(int count, MPI_Datatype type) {
+  if (rank == 0) {
+    MPI_Send(from, count, type, 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(into, count, type, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (rank == 1) {
+    MPI_Recv(into, count, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(from, count, type, 0, 0, MPI_COMM_WORLD);
+  }
+}
+
 static void once(const char* operation, int bytes) {
   const int count = bytes / 4;
-  if (!strcmp(operation, "pair")) {
-    if (rank == 0) {
-      MPI_Send(from, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-      MPI_Recv(into, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else if (rank == 1) {
-      MPI_Recv(into, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Send(from, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-    }
-    return;
-  }
+  if (!strcmp(operation, "pair")) return pair(bytes, MPI_BYTE);
+  if (!strcmp(operation, "strided")) return pair(1, columns);
   if (!strcmp(operation, "poll")) poll(bytes);
   if (!strcmp(operation, "bcast")) MPI_Bcast(from, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
   if (!strcmp(operation, "reduce")) {
@@ -76,6 +80,8 @@ static double loop(const char* operation, int bytes, int times) {
 static void measure(const char* operation, int bytes, double seconds) {
   double took[kLoops];
   int times = 2;
+  MPI_Type_vector(bytes / (int)sizeof(double), 1, 2, MPI_DOUBLE, &columns);
+  MPI_Type_commit(&columns);
   for (double one = loop(operation, bytes, times); times < 1 << 20; times *= 2) {
     int is_enough = one > seconds / 20;
     MPI_Bcast(&is_enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -84,8 +90,9 @@ static void measure(const char* operation, int bytes, double seconds) {
   }
   for (int i = 0; i < kLoops; ++i) took[i] = loop(operation, bytes, times) / times * 1e6;
   qsort(took, kLoops, sizeof(double), compare);
+  MPI_Type_free(&columns);
   if (rank != 0) return;
-  const double parts = strcmp(operation, "pair") ? 1 : 2;
+  const double parts = strcmp(operation, "pair") && strcmp(operation, "strided") ? 1 : 2;
   printf("%s %d %d %.2f\n", operation, size, bytes, took[kLoops / 2] / parts);
   fflush(stdout);
 }

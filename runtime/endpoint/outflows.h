@@ -61,6 +61,8 @@ class Outflows {
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_bytes_; }
   /// Of one source.
   [[nodiscard]] std::uint64_t kept_bytes(VnodeId from) const;
+  /// Of one flow.
+  [[nodiscard]] std::uint64_t kept_bytes(VnodeId from, VnodeId to) const;
   /// The flow with most of them, for a person: "v3 has not taken 12 MiB from v0". Empty if none.
   [[nodiscard]] std::string slowest() const;
   void check_invariants() const;

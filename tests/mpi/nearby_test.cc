@@ -97,6 +97,57 @@ TEST_CASE("what goes through shared memory comes whole and in order, however lon
 }
 
 TEST_CASE(
+    "bytes that are written when there is room come in order, in parts that lie in one piece") {
+  constexpr std::size_t kBytes = 300'001;
+  for (const int size : {2, 24, 256}) {
+    CAPTURE(size);
+    Machine machine(size);
+    const std::size_t most = (Nearby::bytes_for(size) / static_cast<std::size_t>(size * size)) / 4;
+    std::size_t written = 0;
+    const auto write = [&](std::size_t from, std::span<std::byte> into) {
+      CHECK(from == written);
+      written += into.size();
+      for (std::size_t i = 0; i < into.size(); ++i)
+        into[i] = static_cast<std::byte>((from + i) * 7);
+    };
+    std::vector<std::uint32_t> tags;
+    std::size_t got = 0;
+    const auto look = [&] {
+      machine.at(1).receive([&](int, std::uint32_t tag, const Payload& lent) {
+        tags.push_back(tag);
+        bool is_right = true;
+        for (std::size_t i = 0; tag == 5 && i < lent.size(); ++i) {
+          is_right &= lent.bytes()[i] == static_cast<std::byte>((got + i) * 7);
+        }
+        CHECK(is_right);
+        if (tag == 5) got += lent.size();
+      });
+    };
+
+    machine.at(0).send(1, 4, Payload(Bytes(10)));
+    machine.at(0).send(1, 5, Source{kBytes, write});
+    machine.at(0).send(1, 6, Payload(Bytes(10)));
+    CHECK(written < kBytes);  // it waits for room, and takes no memory
+    int turns = 0;
+    for (; !machine.at(0).is_sent(); ++turns) {
+      look();
+      machine.at(0).receive([](int, std::uint32_t, const Payload&) {});
+      REQUIRE(turns < 1000);
+    }
+    look();
+
+    CHECK(got == kBytes);
+    CHECK(tags.front() == 4);
+    CHECK(tags.back() == 6);
+    // A pipe that is emptied takes three parts or four, and one more where its end cuts one.
+    const std::size_t parts = tags.size() - 2;
+    CHECK(parts >= kBytes / most);
+    CHECK(parts <= kBytes / most * 2 + 2);
+    CHECK(static_cast<std::size_t>(turns) <= parts / 3 + 1);
+  }
+}
+
+TEST_CASE(
     "what is taken at once is written to the same memory again, so that it stays in the caches") {
   for (const std::size_t size : {4U, 300U, 1024U, 4096U, 10'000U}) {
     for (const std::size_t ahead : {1U, 2U}) {

@@ -201,6 +201,75 @@ TEST_CASE("a long message of a near rank is read where it lies, and costs two me
   }
 }
 
+TEST_CASE(
+    "a long message that does not lie side by side is packed as it leaves, and nowhere else") {
+  struct Case {
+    bool is_near, is_strided_out, is_strided_in;
+    std::size_t reads;
+  };
+  constexpr std::size_t kReads = (kLong + 65'535) / 65'536;
+  for (const Case& c : {Case{false, true, true, 0}, Case{true, true, true, 0},
+                        Case{true, false, true, kReads}, Case{true, true, false, 0}}) {
+    CAPTURE(c.is_near);
+    CAPTURE(c.is_strided_out);
+    CAPTURE(c.is_strided_in);
+    World world(2, 1);
+    std::size_t reads = 0;
+    const auto read = [&](int, std::uint64_t address, std::span<std::byte> into) {
+      ++reads;
+      std::memcpy(into.data(), reinterpret_cast<const void*>(address), into.size());
+      return true;
+    };
+    for (int rank = 0; c.is_near && rank < 2; ++rank) world.at(rank).use({.read = read});
+    const std::vector<char> value = pattern(kLong, 3);
+    Strided from(kLong);
+    Strided into(kLong);
+    std::vector<char> out = value;
+    std::vector<char> in(kLong);
+    for (std::size_t i = 0; i < kLong; ++i) from.bytes[2 * i] = value[i];
+
+    const Buffer source = c.is_strided_out ? from.buffer() : bytes_of(out);
+    const Buffer target = c.is_strided_in ? into.buffer() : bytes_of(in);
+    const auto send = world.at(0).send(world.scope(0), 1, 5, source);
+    const auto receive = world.at(1).receive({0, 0, 5}, target);
+    world.run();
+
+    for (std::size_t i = 0; c.is_strided_in && i < kLong; ++i) in[i] = into.bytes[2 * i];
+    CHECK(send->is_done);
+    CHECK(receive->is_done);
+    CHECK(in == value);
+    CHECK(reads == c.reads);
+    const auto parts = (kLong + Traffic::kPart - 1) / Traffic::kPart;
+    CHECK(world.messages == (c.reads > 0 ? 2 : 3 + parts));
+  }
+
+  SUBCASE("until then it takes no memory") {
+    World world(2, 1);
+    Strided from(kLong);
+    std::vector<char> in(kLong);
+    const auto send = world.at(0).send(world.scope(0), 1, 5, from.buffer());
+    const auto receive = world.at(1).receive({0, 0, 5}, bytes_of(in));
+    for (const Traffic::Output& ask : world.at(0).take_outputs()) {
+      world.at(1).on_message(0, ask.tag, ask.payload);
+    }
+    for (const Traffic::Output& grant : world.at(1).take_outputs()) {
+      world.at(0).on_message(1, grant.tag, grant.payload);
+    }
+    const std::vector<Traffic::Output> outputs = world.at(0).take_outputs();
+    REQUIRE(outputs.size() == 1);
+    CHECK(outputs[0].payload.empty());
+    CHECK(outputs[0].bytes == static_cast<MPI_Count>(kLong));
+    CHECK_FALSE(send->is_done);
+    for (MPI_Count at = 0; at < outputs[0].bytes; at += Traffic::kPart) {
+      world.at(1).on_message(0, outputs[0].tag, outputs[0].pack(at));
+    }
+    world.at(0).on_packed(*send);
+    CHECK(send->is_done);
+    world.run();
+    CHECK(receive->is_done);
+  }
+}
+
 TEST_CASE("what each kind of request waits for can be said") {
   World world(3, 1);
   std::vector<char> bytes = pattern(kLong, 1);

@@ -44,9 +44,15 @@ class World {
           }
           continue;
         }
-        ++messages;
-        ++sent[{one.self(), output.to}];
-        ways_[{one.self(), output.to}].push_back(std::move(output));
+        std::deque<Traffic::Output>& way = ways_[{one.self(), output.to}];
+        if (!output.packs) way.push_back(output);
+        for (MPI_Count at = 0; at < output.bytes; at += Traffic::kPart) {
+          way.push_back({output.to, output.tag, output.pack(at)});
+        }
+        const MPI_Count parts = (output.bytes + Traffic::kPart - 1) / Traffic::kPart;
+        const std::uint64_t count = output.packs ? static_cast<std::uint64_t>(parts) : 1;
+        messages += count;
+        sent[{one.self(), output.to}] += count;
       }
     }
     std::erase_if(ways_, [](const auto& way) { return way.second.empty(); });
@@ -99,6 +105,21 @@ class World {
   Ref<Group> group_;
   std::deque<Traffic> processes_;
   std::map<std::pair<int, int>, std::deque<Traffic::Output>> ways_;
+};
+
+/// Every second of so many characters.
+class Strided {
+ public:
+  explicit Strided(std::size_t count)
+      : bytes(2 * count),
+        type_(repeated_layout(committed(MPI_CHAR).layout(), static_cast<MPI_Count>(count), 2), {}) {
+  }
+  Buffer buffer() { return {bytes.data(), 1, type_}; }
+
+  std::vector<char> bytes;
+
+ private:
+  Datatype type_;
 };
 
 }  // namespace phx::mpi

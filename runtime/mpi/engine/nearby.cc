@@ -22,6 +22,9 @@ constexpr std::size_t kLine = 64;  ///< of a cache
 constexpr std::size_t kWords = Nearby::kMost / 64;
 /// A pipe of which less was used begins where it is: that is in the caches.
 constexpr std::size_t kUsedLeast = 2048;
+/// What is packed into a pipe comes in parts of this share of it, and who waits for room is called
+/// when half of it is free: so one packs while the other one unpacks.
+constexpr std::size_t kPartsOfPipe = 4;
 
 std::size_t room_of(int size) {
   const std::size_t share = (std::size_t{1} << 20) / static_cast<std::size_t>(size);
@@ -78,6 +81,11 @@ struct Nearby::Frame {
   std::uint32_t bytes = 0;
   std::uint32_t tag = 0;
 };
+
+/// Bytes that are to be written, with the frame; of a source without those of its messages.
+std::size_t Nearby::Waiting::size() const {
+  return source.write ? source.bytes : sizeof(Frame) + payload.size();
+}
 
 // --- Memory ------------------------------------------------------------------------------------
 
@@ -143,7 +151,15 @@ void Nearby::call(int rank) {
 
 void Nearby::send(int to, std::uint32_t tag, const Payload& payload) {
   if (outgoing_[static_cast<std::size_t>(to)].empty() && put(to, tag, payload)) return;
-  outgoing_[static_cast<std::size_t>(to)].push_back({tag, payload, 0});
+  wait_for_room(to, {tag, payload, 0});
+}
+
+void Nearby::send(int to, std::uint32_t tag, Source source) {
+  if (source.bytes > 0) wait_for_room(to, {tag, {}, 0, std::move(source)});
+}
+
+void Nearby::wait_for_room(int to, Waiting message) {
+  outgoing_[static_cast<std::size_t>(to)].push_back(std::move(message));
   ++waiting_;
   fill(to);
 }
@@ -204,36 +220,62 @@ void Nearby::fill(int to) {
   std::deque<Waiting>& waiting = outgoing_[static_cast<std::size_t>(to)];
   Pipe& into = pipe(rank_, to);
   std::uint64_t at = into.written.load(std::memory_order_relaxed);
-  const std::uint64_t begin = at;
+  std::uint64_t shown = at;
+  const auto show = [&] {
+    if (at == shown) return;
+    into.written.store(shown = at, std::memory_order_release);
+    call(to);
+  };
   while (!waiting.empty()) {
-    const std::size_t room = room_ - (at - into.taken);
     Waiting& next = waiting.front();
-    if (room < sizeof(Frame) + (next.sent == 0 ? 1 : 0)) {
+    const std::size_t room = room_ - (at - into.taken);
+    const std::size_t written =
+        next.source.write ? write_part(into, at, room, next) : write_some(into, at, room, next);
+    if (written == 0) {
       // Whoever makes room from now on sees this; who has made some before is seen here.
-      into.written.store(at, std::memory_order_release);
+      show();
       if (into.is_full.exchange(1) == 0) continue;
       break;
     }
-    std::size_t left = room;
-    if (next.sent == 0) {
-      const Frame frame{static_cast<std::uint32_t>(next.payload.size()), next.tag};
-      into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
-      at += sizeof(Frame);
-      left -= sizeof(Frame);
-      next.sent = sizeof(Frame);
-    }
-    const auto rest = next.payload.bytes().subspan(next.sent - sizeof(Frame));
-    const auto part = rest.first(std::min(left, rest.size()));
-    into.put(at, part, room_);
-    at += part.size();
-    next.sent += part.size();
-    if (part.size() < rest.size()) continue;
+    at += written;
+    if (next.source.write) show();  // The receiver unpacks it while the next part is written.
+    if (next.sent < next.size()) continue;
     waiting.pop_front();
     --waiting_;
   }
-  if (at == begin) return;
-  into.written.store(at, std::memory_order_release);
-  call(to);
+  show();
+}
+
+/// Of a message with its frame, what there is room for. Returns the bytes written.
+std::size_t Nearby::write_some(Pipe& into, std::uint64_t at, std::size_t room, Waiting& next) {
+  if (room < sizeof(Frame) + (next.sent == 0 ? 1 : 0)) return 0;
+  const std::uint64_t begin = at;
+  if (next.sent == 0) {
+    const Frame frame{static_cast<std::uint32_t>(next.payload.size()), next.tag};
+    into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
+    at += sizeof(Frame);
+    room -= sizeof(Frame);
+    next.sent = sizeof(Frame);
+  }
+  const auto rest = next.payload.bytes().subspan(next.sent - sizeof(Frame));
+  const auto part = rest.first(std::min(room, rest.size()));
+  into.put(at, part, room_);
+  next.sent += part.size();
+  return at + part.size() - begin;
+}
+
+/// The next message of a source, if there is room for one of a good size. It lies in one piece, so
+/// that it is unpacked where it lies.
+std::size_t Nearby::write_part(Pipe& into, std::uint64_t at, std::size_t room, Waiting& next) {
+  const std::size_t wanted = std::min(next.source.bytes - next.sent, room_ / kPartsOfPipe);
+  if (room < sizeof(Frame) + wanted) return 0;
+  const std::size_t place = into.place(at + sizeof(Frame), room_);
+  const std::size_t bytes = std::min(wanted, room_ - place);
+  const Frame frame{static_cast<std::uint32_t>(bytes), next.tag};
+  into.put(at, std::as_bytes(std::span(&frame, 1)), room_);
+  next.source.write(next.sent, {into.bytes() + place, bytes});
+  next.sent += bytes;
+  return sizeof(Frame) + bytes;
 }
 
 // --- Receiving ---------------------------------------------------------------------------------
@@ -254,10 +296,14 @@ bool Nearby::receive(const OnMessage& on_message) {
 }
 
 void Nearby::empty(int from, const OnMessage& on_message) {
-  while (take(from, on_message)) {
-  }
   Pipe& out = pipe(from, rank_);
-  if (out.is_full != 0 && out.is_full.exchange(0) != 0) call(from);
+  const auto tell_of_room = [&] {
+    if (out.is_full != 0 && out.is_full.exchange(0) != 0) call(from);
+  };
+  while (take(from, on_message)) {
+    if (out.written.load(std::memory_order_relaxed) - out.taken <= room_ / 2) tell_of_room();
+  }
+  tell_of_room();
 }
 
 /// Takes what there is of one message. Whether there may be more.

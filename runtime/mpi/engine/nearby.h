@@ -26,6 +26,12 @@ struct NearWays {
   std::size_t sent_most = std::size_t{16} << 10U;
 };
 
+/// Bytes that are written only when there is room for them, in order, each once.
+struct Source {
+  std::size_t bytes = 0;
+  std::function<void(std::size_t from, std::span<std::byte> into)> write;
+};
+
 /// Memory that all ranks of a job on one machine share: a pipe of bytes from each to each, and for
 /// each a place to sleep at. Layout and rules: README.md, "Near ranks". Thread rule: one owner, but
 /// for sleep(), wake() and news().
@@ -47,6 +53,8 @@ class Nearby {
 
   /// What there is no room for leaves with later calls of send() and receive().
   void send(int to, std::uint32_t tag, const Payload& payload);
+  /// The same for bytes that come as several messages, as long as there is room for in one piece.
+  void send(int to, std::uint32_t tag, Source source);
   /// For users that know nothing else of it. Valid as long as this lives; messages have tag 0.
   [[nodiscard]] NearWays ways();
   /// Calls the function for each message that is there. Whether there was anything.
@@ -78,7 +86,9 @@ class Nearby {
   struct Waiting {
     std::uint32_t tag = 0;
     Payload payload;
-    std::size_t sent = 0;  ///< with its frame
+    std::size_t sent = 0;  ///< with its frame; of a source without
+    Source source{};       ///< if there is one
+    [[nodiscard]] std::size_t size() const;
   };
 
   [[nodiscard]] Place& place(int rank) const;
@@ -88,7 +98,10 @@ class Nearby {
   [[nodiscard]] std::byte* room(int to, std::size_t bytes);
   void publish(int to, const Frame& frame);
   bool put(int to, std::uint32_t tag, const Payload& payload);
+  void wait_for_room(int to, Waiting message);
   void fill(int to);
+  std::size_t write_some(Pipe& into, std::uint64_t at, std::size_t room, Waiting& next);
+  std::size_t write_part(Pipe& into, std::uint64_t at, std::size_t room, Waiting& next);
   void empty(int from, const OnMessage& on_message);
   bool take(int from, const OnMessage& on_message);
 

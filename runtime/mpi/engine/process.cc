@@ -215,12 +215,34 @@ bool Process::receive_near() {
 }
 
 void Process::send_near(bool others_wait) {
-  traffic_.take_outputs(leaving_);
-  for (const Traffic::Output& output : leaving_) {
-    near_->send(output.to, output.tag, output.payload);
+  others_wait |= finish_packed();  // by what made room
+  for (traffic_.take_outputs(outputs_); !outputs_.empty(); traffic_.take_outputs(outputs_)) {
+    for (const Traffic::Output& output : outputs_) {
+      if (!output.packs) {
+        near_->send(output.to, output.tag, output.payload);
+        continue;
+      }
+      const auto size = static_cast<std::size_t>(output.bytes);
+      const auto pack = [this, size, of = output.packs](std::size_t from,
+                                                        std::span<std::byte> into) {
+        const auto begin = static_cast<MPI_Count>(from);
+        of->buffer.pack(begin, begin + static_cast<MPI_Count>(into.size()), into.data());
+        if (from + into.size() == size) packed_.push_back(of);
+      };
+      near_->send(output.to, output.tag, Source{size, pack});
+    }
+    outputs_.clear();
+    others_wait |= finish_packed();
   }
-  leaving_.clear();
   if (others_wait) near_->wake();
+}
+
+/// Sends whose bytes have been packed are done; what that leads to is an output. Whether there were
+/// any.
+bool Process::finish_packed() {
+  const std::vector<Ref<SendRequest>> packed = std::exchange(packed_, {});
+  for (const Ref<SendRequest>& send : packed) traffic_.on_packed(*send);
+  return !packed.empty();
 }
 
 void Process::give_way() {
@@ -238,12 +260,16 @@ void Process::check_alive() {
 }
 
 void Process::send(runtime::Endpoint& endpoint, bool others_may_wait) {
-  for (Traffic::Output& output : traffic_.take_outputs()) held_back_.push_back(std::move(output));
-  while (!held_back_.empty()) {
-    const Traffic::Output& next = held_back_.front();
-    if (!send(endpoint, next)) break;
-    held_back_.pop_front();
-  }
+  const auto kept = [&](int to) {
+    return static_cast<MPI_Count>(endpoint.outflows().kept_bytes(vnode(rank_), vnode(to)));
+  };
+  const auto on_packed = [this](SendRequest& of) { packed_.push_back(Ref<SendRequest>(&of)); };
+  do {
+    others_may_wait |= finish_packed();
+    for (Traffic::Output& output : traffic_.take_outputs()) leaving_.add(std::move(output));
+    leaving_.go_on([&](const Traffic::Output& output) { return send(endpoint, output); }, kept,
+                   on_packed);
+  } while (!packed_.empty());
   if (others_may_wait && waiting_ > 0) {
     static_cast<void>(endpoint.send(vnode(rank_), vnode(rank_), kWakeTag, Payload{}));
   }

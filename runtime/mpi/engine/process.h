@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "runtime/api/session_core.h"
 #include "runtime/mpi/engine/awaited.h"
+#include "runtime/mpi/engine/leaving.h"
 #include "runtime/mpi/engine/nearby.h"
 #include "runtime/mpi/engine/start.h"
 #include "runtime/mpi/engine/traffic.h"
@@ -59,7 +59,7 @@ class Process {
   [[nodiscard]] bool is_crowded() const { return near_ != nullptr && spins_ == 0; }
   /// Waits until what was sent has left.
   void flush() {
-    wait([this](Traffic&) { return held_back_.empty() && (!near_ || near_->is_sent()); },
+    wait([this](Traffic&) { return leaving_.is_empty() && (!near_ || near_->is_sent()); },
          [] { return "room for what was sent"; });
   }
   /// Looks once at what has come in; whether `is_true(traffic)` then.
@@ -85,7 +85,6 @@ class Process {
   };
   explicit Process(Started started);
 
-  /// The daemon has no part in what near ranks say: this is the lock, and nothing else.
   template <class F>
   auto call_near(F f) {
     return core_->engine.query([&](const runtime::Endpoint&) {
@@ -110,8 +109,7 @@ class Process {
   bool poll_near(const std::function<bool(Traffic&)>& is_true);
   void give_way();
   void note_idle_look();
-  /// Asks the daemon whether the job is over.
-  void check_alive();
+  void check_alive();  ///< Asks the daemon whether the job is over.
   bool receive_near();
   // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves look().
   struct Waiting {
@@ -133,6 +131,7 @@ class Process {
   void send(runtime::Endpoint& endpoint, bool others_may_wait);
   void send_near(bool others_wait);
   bool send(runtime::Endpoint& endpoint, const Traffic::Output& output) const;
+  bool finish_packed();
 
   std::unique_ptr<SessionCore> core_;
   int rank_;
@@ -141,9 +140,10 @@ class Process {
   Traffic traffic_;
   std::unique_ptr<Nearby> near_;  ///< All ranks are on this machine.
   int spins_ = 0;                 ///< None if ranks have to share cores.
-  std::vector<Traffic::Output> leaving_;
-  std::deque<Traffic::Output> held_back_;  ///< the runtime takes no more for the moment
-  std::atomic<int> waiting_ = 0;           ///< threads
+  std::vector<Traffic::Output> outputs_;  ///< of near ranks, between one call and the next
+  Leaving leaving_;                       ///< through the daemons
+  std::vector<Ref<SendRequest>> packed_;  ///< and not told yet
+  std::atomic<int> waiting_ = 0;          ///< threads
   std::atomic<unsigned> idle_looks_ = 0;
 };
 

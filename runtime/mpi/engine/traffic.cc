@@ -12,6 +12,8 @@ namespace {
 using Is = Head::Kind;
 
 constexpr std::uint32_t kWasCast = 2;
+/// So much is read of a near rank before it is unpacked, out of the caches.
+constexpr MPI_Count kReadAhead = 64 * 1024;
 
 Head head_of(const Scope& scope, int tag, const Buffer& buffer) {
   Head head;
@@ -26,12 +28,16 @@ Head head_of(const Scope& scope, int tag, const Buffer& buffer) {
 
 // --- Messages ----------------------------------------------------------------------------------
 
-void Traffic::emit(int to, std::uint32_t tag, Payload payload) {
-  if (to == self_) {
-    to_self_.push_back({to, tag, std::move(payload)});
-  } else {
-    outputs_.push_back({to, tag, std::move(payload)});
-  }
+Payload Traffic::Output::pack(MPI_Count from) const {
+  const MPI_Count end = std::min(from + kPart, bytes);
+  auto [memory, part] = fresh_payload(static_cast<std::size_t>(end - from));
+  packs->buffer.pack(from, end, memory);
+  return std::move(part);
+}
+
+void Traffic::emit(Output output) {
+  output.to == self_ ? to_self_.push_back(std::move(output))
+                     : outputs_.push_back(std::move(output));
 }
 
 void Traffic::put(int to, const Head& head, const Buffer* buffer) {
@@ -49,7 +55,7 @@ void Traffic::put(int to, const Head& head, const Buffer* buffer) {
   }
   auto [memory, payload] = fresh_payload(size);
   write(memory);
-  emit(to, 0, std::move(payload));
+  emit({to, 0, std::move(payload)});
 }
 
 void Traffic::on_message(int from, std::uint32_t tag, const Payload& payload, bool is_lent) {
@@ -148,9 +154,18 @@ void Traffic::match(ReceiveRequest& receive, const Arrived& arrived) {
 
 /// Gets a long message of a near rank without its help.
 bool Traffic::read(ReceiveRequest& receive, const Head& head, MPI_Count bytes) {
-  auto* const into = static_cast<std::byte*>(const_cast<void*>(receive.buffer.as_is()));
-  if (!near_.read || head.address == 0 || into == nullptr || bytes == 0) return false;
-  return near_.read(receive.from, head.address, {into, static_cast<std::size_t>(bytes)});
+  if (!near_.read || head.address == 0 || bytes == 0) return false;
+  const auto size = [](MPI_Count count) { return static_cast<std::size_t>(count); };
+  if (auto* const into = static_cast<std::byte*>(receive.buffer.as_is())) {
+    return near_.read(receive.from, head.address, {into, size(bytes)});
+  }
+  const auto [memory, keeper] = fresh_payload(size(std::min(bytes, kReadAhead)));
+  for (MPI_Count at = 0; at < bytes; at += kReadAhead) {
+    const MPI_Count end = std::min(at + kReadAhead, bytes);
+    if (!near_.read(receive.from, head.address + size(at), {memory, size(end - at)})) return false;
+    receive.buffer.unpack(at, end, memory);
+  }
+  return true;
 }
 
 void Traffic::handle_part(std::uint32_t number, const Payload& part) {
@@ -297,28 +312,32 @@ void Traffic::on_result(const Result& of, const Payload& part) {
 }
 
 /// The receiver wants the bytes. If they lie side by side the program's memory travels as it is,
-/// and the send is done when all have come.
+/// and the send is done when all have come. A near rank has it copied into its pipe, as all that is
+/// packed; such a send is done when that is.
 void Traffic::grant(const Head& head) {
   const auto found = sending_.find(head.sender);
   if (found == sending_.end()) return;
   const Ref<SendRequest> send = found->second;
   send->outcome.is_cancelled = false;
   const auto bytes = static_cast<MPI_Count>(head.bytes);
+  if (bytes == 0) {
+    sending_.erase(found);
+    return finish(*send);
+  }
   const auto number = static_cast<std::uint32_t>(head.receiver);
   const auto* memory = static_cast<const std::byte*>(send->buffer.as_is());
+  if (memory == nullptr || near_.read) return emit({send->to, number, {}, {}, send, bytes});
   for (MPI_Count at = 0; at < bytes; at += kPart) {
     const auto size = static_cast<std::size_t>(std::min(kPart, bytes - at));
-    if (memory != nullptr) {
-      emit(send->to, number, Payload(nullptr, {memory + at, size}));
-      continue;
-    }
-    auto [part, payload] = fresh_payload(size);
-    send->buffer.pack(at, at + static_cast<MPI_Count>(size), part);
-    emit(send->to, number, std::move(payload));
+    emit({send->to, number, Payload(nullptr, {memory + at, size})});
   }
-  if (memory != nullptr && bytes > 0) return;
-  sending_.erase(found);
-  finish(*send);
+}
+
+void Traffic::on_packed(SendRequest& send) {
+  const Ref<SendRequest> kept(&send);
+  if (sending_.erase(send.number) == 0) return;
+  finish(send);
+  settle();
 }
 
 void Traffic::cancel(Request& request) {
@@ -380,7 +399,10 @@ void Traffic::settle() {
     if (!to_self_.empty()) {
       const Output output = std::move(to_self_.front());
       to_self_.pop_front();
-      on_message(self_, output.tag, output.payload);
+      if (!output.packs) on_message(self_, output.tag, output.payload);
+      for (MPI_Count at = 0; at < output.bytes; at += kPart) {
+        on_message(self_, output.tag, output.pack(at));
+      }
       continue;
     }
     const Ref<Schedule> schedule = std::move(ready_.front());

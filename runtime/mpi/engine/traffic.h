@@ -40,6 +40,11 @@ class Traffic {
     Payload payload;
     /// A contribution to the next reduction towards `to`.
     std::optional<collectives::ReductionKind> combined{};
+    /// Instead of `payload`: so many bytes of a send, packed by its carrier when there is room.
+    Ref<SendRequest> packs{};
+    MPI_Count bytes = 0;
+    /// A part of these, kPart bytes at most, from there on.
+    [[nodiscard]] Payload pack(MPI_Count from) const;
   };
   /// Whose results: reductions of all processes towards one, which may tell all.
   struct Result {
@@ -50,8 +55,7 @@ class Traffic {
   enum class Mode { kStandard, kSynchronous, kBuffered };
 
   explicit Traffic(int self) : self_(self) {}
-  /// From now on bytes of long messages are read where they lie, if they lie side by side, and
-  /// those of short ones are written where they are read.
+  /// Bytes of long messages that lie side by side are read there; short ones are written there.
   void use(NearWays ways) { near_ = std::move(ways); }
   /// How many processes there are [ahead.h].
   void expect_senders(int processes) { ahead_.expect_senders(processes); }
@@ -59,7 +63,8 @@ class Traffic {
   // Inputs.
   /// `is_lent`: the bytes are gone when it returns.
   void on_message(int from, std::uint32_t tag, const Payload& payload, bool is_lent = false);
-
+  /// All of a send that was to be packed is packed.
+  void on_packed(SendRequest& send);
   /// A part of the result of the oldest reduction that is not over.
   void on_result(const Result& of, const Payload& part);
 
@@ -70,9 +75,8 @@ class Traffic {
   bool send_at_once(const Scope& scope, int to, int tag, const Buffer& buffer);
   /// To all processes but this one. Done when it has left. REQUIRES a scope that is whole.
   Ref<Request> cast(const Scope& scope, int tag, const Buffer& buffer);
-  /// Takes part in the next reduction of all processes.
   void contribute(int target, const collectives::ReductionKind& kind, const Buffer& value);
-  /// The result of that. REQUIRES that all processes contribute in the same order.
+  /// The result of the next reduction. REQUIRES that all processes contribute in the same order.
   Ref<ReceiveRequest> expect(const Result& of, const Buffer& buffer);
   Ref<ReceiveRequest> receive(const Wanted& wanted, const Buffer& buffer);
   /// The same for a message that was taken out by take().
@@ -87,7 +91,7 @@ class Traffic {
   /// Something that no message brings is done.
   void complete(Request& request);
   [[nodiscard]] std::vector<Output> take_outputs() { return std::exchange(outputs_, {}); }
-  /// The same, into memory that is used again. REQUIRES that it is empty.
+  /// Into memory that is used again. REQUIRES that it is empty.
   void take_outputs(std::vector<Output>& into) { std::swap(into, outputs_); }
 
   [[nodiscard]] int self() const { return self_; }
@@ -120,7 +124,7 @@ class Traffic {
   void on_taken(int from, const Head& head);
   void release_casts();
   void put(int to, const Head& head, const Buffer* buffer = nullptr);
-  void emit(int to, std::uint32_t tag, Payload payload);
+  void emit(Output output);
   void finish(Request& request);
   void settle();
 
