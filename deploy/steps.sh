@@ -49,3 +49,28 @@ step() {
   fi
   printf '    done in %d s\n' "$took"
 }
+
+# behind NAME COMMAND [NAME COMMAND ...]: begins what later steps wait for, one after the other, with the time of the
+# processors that the steps in between leave over. A command is a text for the shell. It ends with the script.
+behind() {
+  rm -f "$logs"/*.ended
+  # shellcheck disable=SC2016
+  setsid nice -n 19 sh -c '
+    logs=$1; shift
+    while [ "$#" -gt 0 ]; do
+      rm -f "$logs/$1.stopped"
+      sh -c "$2" > "$logs/$1.behind" 2>&1 || touch "$logs/$1.stopped"
+      touch "$logs/$1.ended"
+      shift 2
+    done' behind "$logs" "$@" &
+  behind_group=$!
+  trap 'kill -- "-$behind_group" 2>/dev/null || true' EXIT
+  trap 'exit 130' HUP INT TERM
+}
+
+# finish NAME: what `behind` began, as the command of a step.
+finish() {
+  until [ -e "$logs/$1.ended" ]; do sleep 1; done
+  cat "$logs/$1.behind"
+  [ ! -e "$logs/$1.stopped" ]
+}

@@ -6,17 +6,21 @@ set -eu
 
 build() { cmake --preset "$1" && cmake --build --preset "$@"; }
 test_all() { ctest --preset "$@"; }
+build_behind() { echo "cmake --preset $1 && cmake --build --preset $1"; }
 
 echo "Phoenix tests: three builds, the one for threads only in part. Logs are in build/logs."
 step setup "Installing what is missing of the Debian packages" deploy/setup.sh --tests
 step gate-build "Building everything with g++, warnings being errors, each header alone" build gate
+# Half of these tests wait for each other more than they compute.
+behind core-build "$(build_behind core)" tsan-build "$(build_behind tsan)"
 step gate-test "All tests, the rules of style and the installation among them" test_all gate
-step core-build "Building the core alone, without TCP, with clang and address and undefined-behaviour sanitizers" build core
+step core-build "Building the core alone, without TCP, with clang and address and undefined-behaviour sanitizers" \
+     finish core-build
 step core-test "Tests of the core, and a fixed number of inputs for each fuzz target" test_all core
 step asan-build "Building the tests of the rest with them" build asan
 step asan-test "Tests of the drivers, the api and MPI under these sanitizers" \
      test_all asan -L '^(tcp|local|api|mpi|mpi_types)$'
-step tsan-build "Building the tests of what has threads with the thread sanitizer" build tsan
+step tsan-build "Building the tests of what has threads with the thread sanitizer" finish tsan-build
 step tsan-test "Tests under the thread sanitizer" test_all tsan
 
 passed=$(sed -n 's/^.*tests passed, 0 tests failed out of \([0-9]*\).*$/\1/p' \
