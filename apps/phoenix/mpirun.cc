@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -16,6 +17,7 @@
 #include "apps/phoenix/launch.h"
 #include "apps/phoenix/mesh_dir.h"
 #include "apps/phoenix/mpi_mesh.h"
+#include "apps/phoenix/other_mpi.h"
 #include "apps/phoenix/ranks.h"
 #include "apps/phoenix/run.h"
 #include "apps/phoenix/start.h"
@@ -286,6 +288,37 @@ int run_on_hosts(Command command) {
   return ended.ok() ? code : fail(ended.error().what);
 }
 
+/// Where a bare name leads to, as for a shell.
+std::filesystem::path program_file(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* const folders = std::getenv("PATH");
+  std::stringstream all(folders == nullptr ? "" : folders);
+  for (std::string folder; std::getline(all, folder, ':');) {
+    const std::filesystem::path file = std::filesystem::path(folder) / name;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
+/// Processes of another MPI know nothing of each other here, and each would do all of the work.
+void warn_of_other_mpi(const std::vector<Part>& parts) {
+  constexpr std::size_t kMost = std::size_t{4} << 20U;
+  for (const Part& part : parts) {
+    const std::string& name = part.spec.command.front();
+    const std::filesystem::path folder = part.spec.folder;
+    std::ifstream file(folder / program_file(name), std::ios::binary);
+    std::string begin(kMost, '\0');
+    file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    begin.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    const std::string other = other_mpi(begin);
+    if (other.empty()) continue;
+    std::fprintf(stderr,
+                 "phoenix: %s is linked with another MPI (%s), so each process is alone: compile "
+                 "it with the mpicc beside phoenix, or start it with that MPI's mpirun\n",
+                 name.c_str(), other.c_str());
+  }
+}
+
 int mpirun(const std::vector<std::string>& words) {
   auto command = Parser(words).parse();
   if (!command.ok()) return fail(command.error().what, kUsage);
@@ -298,6 +331,7 @@ int mpirun(const std::vector<std::string>& words) {
   if (!command.value().mesh.empty() && has_hosts) {
     return fail("mpirun: --mesh or --hosts, not both; phoenix add adds machines to a mesh", kUsage);
   }
+  warn_of_other_mpi(command.value().parts);
   if (has_hosts) return run_on_hosts(command.value());
   for (Part& part : command.value().parts) part.count = std::max<std::size_t>(part.count, 1);
   if (!is_here) return run_on_mesh(command.value());

@@ -26,6 +26,7 @@
 #include "apps/phoenix/mpi_waits.h"
 #include "apps/phoenix/verb.h"
 #include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/library_path.h"
 #include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
@@ -131,7 +132,10 @@ struct Beginning {
   words.push_back(nullptr);
   ::execvp(words.front(), words.data());
   const int why = errno;
-  std::fprintf(stderr, "phoenix: cannot start %s: %s\n", words.front(), std::strerror(why));
+  const bool is_beside =
+      std::strchr(words.front(), '/') == nullptr && ::access(words.front(), X_OK) == 0;
+  std::fprintf(stderr, "phoenix: cannot start %s: %s%s%s\n", words.front(), std::strerror(why),
+               is_beside ? "; here is ./" : "", is_beside ? words.front() : "");
   ::_exit(why == ENOENT ? 127 : 126);
 }
 
@@ -190,6 +194,9 @@ class Ranks {
           "PHOENIX_MPI_CONTROL=" + std::to_string(theirs.get()),
           "PHOENIX_MPI_NEAR=" + std::to_string(near_.get()), "PHOENIX_KEY_FILE=" + key_file_}) {
       spec.environment.push_back(one);
+    }
+    if (const std::string folder = tcp::mpi_folder(); !folder.empty()) {
+      spec.environment.push_back(tcp::library_path(folder, spec.environment));
     }
     const pid_t parent = ::getpid();
     rank.process = ::fork();

@@ -17,6 +17,7 @@
 #include "runtime/sim/plan_run.h"
 #include "runtime/sim/topology.h"
 #include "runtime/tcp/key.h"
+#include "runtime/tcp/library_path.h"
 #include "runtime/tcp/mesh_folder.h"
 
 namespace phx::phoenixd {
@@ -233,8 +234,7 @@ Result<Options> checked(Arguments arguments) {
   }
   const auto cpus = part_of_cpus(arguments.bind);
   if (!cpus.ok()) return cpus.error();
-  const Status made = tcp::make_private(arguments.mesh_dir);
-  if (!made.ok()) return made.error();
+  if (const Status made = tcp::make_private(arguments.mesh_dir); !made.ok()) return made.error();
   const Result<tcp::MeshKey> key = key_of(arguments);
   if (!key.ok()) return key.error();
 
@@ -260,6 +260,7 @@ Result<Options> checked(Arguments arguments) {
   options.driver.join = arguments.join;
   options.driver.name = arguments.name;
   options.driver.keeper = keeper_path();
+  options.driver.mpi_folder = tcp::mpi_folder();
   options.driver.socket_path = arguments.mesh_dir + "/app-" + std::to_string(::getpid()) + ".sock";
   options.driver.config.heartbeat_period = seconds(arguments.heartbeat_period);
   options.driver.config.peer_timeout = seconds(arguments.peer_timeout);

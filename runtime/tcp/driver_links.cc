@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/tcp/driver_core.h"
+#include "runtime/tcp/library_path.h"
 #include "runtime/tcp/link_socket.h"
 
 namespace phx::tcp {
@@ -366,6 +367,9 @@ void TcpDriver::Core::handle(runtime::Spawn& effect) {
   request.environment.push_back("PHOENIX_SOCKET=" + options_.socket_path);
   request.environment.push_back("PHOENIX_JOB=" + std::to_string(effect.job.value));
   request.environment.push_back("PHOENIX_PROCESSOR=" + std::to_string(self().value));
+  if (effect.spec.fixed && !options_.mpi_folder.empty()) {
+    request.environment.push_back(library_path(options_.mpi_folder, request.environment));
+  }
   if (!local_listener_) request.command.clear();
   processes_->start(effect.job, request);
 }

@@ -34,6 +34,7 @@ struct DriverOptions {
   std::string socket_path;  ///< UNIX socket for applications. Empty: none, and none are started.
   bool offers_rings = true;  ///< To applications [rings.h].
   std::string keeper;       ///< The program phoenix-keeper [spawn.h]; empty: none.
+  std::string mpi_folder;   ///< Where MPI programs find their library [library_path.h], or empty.
   runtime::DaemonConfig config;
 };
 

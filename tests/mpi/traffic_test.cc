@@ -242,32 +242,32 @@ TEST_CASE(
     const auto parts = (kLong + Traffic::kPart - 1) / Traffic::kPart;
     CHECK(world.messages == (c.reads > 0 ? 2 : 3 + parts));
   }
+}
 
-  SUBCASE("until then it takes no memory") {
-    World world(2, 1);
-    Strided from(kLong);
-    std::vector<char> in(kLong);
-    const auto send = world.at(0).send(world.scope(0), 1, 5, from.buffer());
-    const auto receive = world.at(1).receive({0, 0, 5}, bytes_of(in));
-    for (const Traffic::Output& ask : world.at(0).take_outputs()) {
-      world.at(1).on_message(0, ask.tag, ask.payload);
-    }
-    for (const Traffic::Output& grant : world.at(1).take_outputs()) {
-      world.at(0).on_message(1, grant.tag, grant.payload);
-    }
-    const std::vector<Traffic::Output> outputs = world.at(0).take_outputs();
-    REQUIRE(outputs.size() == 1);
-    CHECK(outputs[0].payload.empty());
-    CHECK(outputs[0].bytes == static_cast<MPI_Count>(kLong));
-    CHECK_FALSE(send->is_done);
-    for (MPI_Count at = 0; at < outputs[0].bytes; at += Traffic::kPart) {
-      world.at(1).on_message(0, outputs[0].tag, outputs[0].pack(at));
-    }
-    world.at(0).on_packed(*send);
-    CHECK(send->is_done);
-    world.run();
-    CHECK(receive->is_done);
+TEST_CASE("what is packed as it leaves takes no memory until then") {
+  World world(2, 1);
+  Strided from(kLong);
+  std::vector<char> in(kLong);
+  const auto send = world.at(0).send(world.scope(0), 1, 5, from.buffer());
+  const auto receive = world.at(1).receive({0, 0, 5}, bytes_of(in));
+  for (const Traffic::Output& ask : world.at(0).take_outputs()) {
+    world.at(1).on_message(0, ask.tag, ask.payload);
   }
+  for (const Traffic::Output& grant : world.at(1).take_outputs()) {
+    world.at(0).on_message(1, grant.tag, grant.payload);
+  }
+  const std::vector<Traffic::Output> outputs = world.at(0).take_outputs();
+  REQUIRE(outputs.size() == 1);
+  CHECK(outputs[0].payload.empty());
+  CHECK(outputs[0].bytes == static_cast<MPI_Count>(kLong));
+  CHECK_FALSE(send->is_done);
+  for (MPI_Count at = 0; at < outputs[0].bytes; at += Traffic::kPart) {
+    world.at(1).on_message(0, outputs[0].tag, outputs[0].pack(at));
+  }
+  world.at(0).on_packed(*send);
+  CHECK(send->is_done);
+  world.run();
+  CHECK(receive->is_done);
 }
 
 TEST_CASE("what each kind of request waits for can be said") {
