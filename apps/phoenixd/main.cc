@@ -60,7 +60,15 @@ int run(const Options& options) {
   Result<tcp::LogSink> log = tcp::LogSink::open(options.log);
   if (!log.ok()) return complain(log.error().what, kBadConfiguration);
   auto started = tcp::TcpDriver::start(options.driver, std::move(log).value());
-  if (!started.ok()) return complain(started.error().what, kBadConfiguration);
+  if (!started.ok()) {
+    std::string what = started.error().what;
+    const std::string there =
+        started.error().code == ErrorCode::kBusy && options.driver.listen
+            ? running_at(options.mesh_dir, tcp::to_string(*options.driver.listen))
+            : "";
+    if (!there.empty()) what += " (" + there + " of this mesh is there: is it this daemon?)";
+    return complain(what, kBadConfiguration);
+  }
   tcp::TcpDriver& driver = *started.value();
   driver.obey_signals();
   if (options.network) driver.know(*options.network);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -63,6 +64,23 @@ std::vector<std::filesystem::path> leftovers(const std::string& mesh_dir) {
 }
 
 }  // namespace
+
+std::string running_at(const std::string& mesh_dir, const std::string& endpoint) {
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(mesh_dir, failure)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("p") || !name.ends_with(".json")) continue;
+    const auto process = tcp::holder_of(entry.path());
+    const auto json = nlohmann::json::parse(std::ifstream(entry.path()), nullptr, false);
+    if (!process || !json.is_object()) continue;
+    const auto endpoints = json.value("endpoints", nlohmann::json::array());
+    for (const auto& one : endpoints) {
+      if (one != endpoint) continue;
+      return entry.path().stem().string() + " (process " + std::to_string(*process) + ")";
+    }
+  }
+  return {};
+}
 
 /// Others may do the same at the same time, and who reads a folder that changes may miss a file.
 void remove_if_last(const std::string& mesh_dir) {

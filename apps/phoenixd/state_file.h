@@ -34,6 +34,10 @@ class StateFile {
   tcp::Descriptor locked_;
 };
 
+/// The daemon that runs with a state file in this folder and that is reached at `endpoint`, for a
+/// person: "p2 (process 4711)". Empty: none.
+[[nodiscard]] std::string running_at(const std::string& mesh_dir, const std::string& endpoint);
+
 /// Removes what a mesh leaves in its folder, and the folder, unless another daemon has its state
 /// file there.
 void remove_if_last(const std::string& mesh_dir);

@@ -56,6 +56,30 @@ class MemoryLater {
   MemoryReturn memory_;
 };
 
+/// What a person looks for in the log of a daemon that has just begun.
+void tell_beginning(LogSink& log, const runtime::Daemon& daemon, const DriverOptions& options,
+                    bool is_unanswered) {
+  const std::size_t members = daemon.view().members.size();
+  const std::vector<std::string>& endpoints = daemon.view().members.at(daemon.self()).endpoints;
+  std::string detail = to_string(daemon.self());
+  for (const std::string& endpoint : endpoints) detail += " at=" + endpoint;
+  if (members > 1) {
+    log.write(Level::kInfo, "joined", detail + " members=" + std::to_string(members));
+  } else {
+    if (is_unanswered) detail += ": nobody of the others to join has answered";
+    log.write(Level::kInfo, "mesh-begun", detail);
+  }
+  const auto is_near = [](const std::string& at) {
+    return at.starts_with("127.") || at.starts_with("[::1]") || at.starts_with("localhost");
+  };
+  if (!endpoints.empty() && std::ranges::all_of(endpoints, is_near) &&
+      !std::ranges::all_of(options.join, is_near)) {
+    log.write(Level::kWarn, "reached-from-here-only",
+              "at=" + endpoints.front() +
+                  ": daemons of other machines cannot connect to it; see --listen, --advertise");
+  }
+}
+
 }  // namespace
 
 TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
@@ -136,11 +160,10 @@ Status TcpDriver::Core::join() {
   newcomer.asked = options_.join;
   Result<runtime::Birth> birth = begin_or_join(newcomer, options_.key);
   if (!birth.ok()) return birth.error();
-  if (!birth.value().elsewhere.empty()) {
-    log_.write(Level::kInfo, "mesh-begun", "nobody of the others to join has answered");
-  }
+  const bool is_unanswered = !birth.value().elsewhere.empty();
   daemon_ =
       std::make_unique<runtime::Daemon>(std::move(birth).value(), options_.config, random_number());
+  tell_beginning(log_, *daemon_, options_, is_unanswered);
   return success();
 }
 
