@@ -18,6 +18,8 @@ struct Place {
 };
 
 /// The remote shell, unless another one is said.
+/// So many daemons are started on this machine at most [limit].
+inline constexpr std::uint32_t kLocalMost = 1024;
 inline constexpr const char* kSsh = "ssh -o BatchMode=yes -o ConnectTimeout=10";
 
 struct LaunchOptions {

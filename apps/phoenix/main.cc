@@ -13,6 +13,7 @@
 
 #include "apps/phoenix/defaults.h"
 #include "apps/phoenix/mistakes.h"
+#include "apps/phoenix/option_values.h"
 #include "apps/phoenix/verb.h"
 
 namespace phx::app {
@@ -91,6 +92,12 @@ std::vector<std::string> words_of(int argc, char** argv) {
   return words;
 }
 
+void parse(CLI::App& tool, std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());  // As they are parsed.
+  tool.parse(std::move(words));
+  check_values(tool);
+}
+
 /// What is wrong, and where that stands if it was not on the command line.
 std::string failure_of(const CLI::App* tool, const CLI::Error& error, const Defaults& defaults) {
   std::string text = what_is_wrong(tool, error);
@@ -153,8 +160,7 @@ int main(int argc, char** argv) {
   });
   try {
     auto words = defaults.value().apply(tool, phx::app::words_of(argc, argv));
-    std::reverse(words.begin(), words.end());  // As they are parsed.
-    tool.parse(std::move(words));
+    phx::app::parse(tool, std::move(words));
   } catch (const CLI::ParseError& error) {
     const bool is_answered = tool.exit(error) == 0;
     return phx::app::end_output(is_answered ? phx::app::kOk : phx::app::kUsage);

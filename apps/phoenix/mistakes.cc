@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <regex>
 #include <string_view>
 #include <vector>
 
+#include "apps/phoenix/option_values.h"
 #include "apps/phoenix/verb.h"
 
 namespace phx::app {
@@ -29,37 +29,6 @@ std::size_t distance(std::string_view from, std::string_view to) {
     older = std::exchange(old, row);
   }
   return old.back();
-}
-
-/// "2" of "2.000000".
-std::string without_zeros(std::string number) {
-  if (number.find('.') == std::string::npos) return number;
-  number.erase(number.find_last_not_of('0') + 1);
-  if (number.back() == '.') number.pop_back();
-  return number;
-}
-
-/// What the parser says, as a person would say it.
-std::string in_words(const std::string& what) {
-  static const std::regex range(R"((.*): Value (.*) not in range (\S+) (?:to|-) (\S+))");
-  static const std::regex number(R"(Could not convert: (\S+) = (.*))");
-  static const std::regex missing(R"((\S+): \d+ required .* missing)");
-  std::smatch found;
-  if (std::regex_match(what, found, range)) {
-    constexpr std::size_t kDigitsMax = 20;  // More has the greatest number of all.
-    const std::string least = without_zeros(found[3]);
-    const bool is_open = found[4].length() > static_cast<std::ptrdiff_t>(kDigitsMax);
-    const std::string wanted =
-        is_open ? "above " + least : "from " + least + " to " + without_zeros(found[4]);
-    return found[1].str() + ": '" + found[2].str() + "' is no number " + wanted;
-  }
-  if (std::regex_match(what, found, number)) {
-    return found[1].str() + ": '" + found[2].str() + "' is no number";
-  }
-  if (std::regex_match(what, found, missing)) return found[1].str() + " needs a value";
-  if (what.starts_with("A subcommand is required")) return "a command is missing";
-  if (what == "--vnodes is required") return what + ", as -n 8, in front of the program";
-  return what;
 }
 
 }  // namespace

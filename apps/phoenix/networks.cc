@@ -1,16 +1,17 @@
 #include "apps/phoenix/networks.h"
 
-#include <fstream>
-#include <iterator>
+#include <utility>
+
+#include "apps/phoenix/option_values.h"
 
 namespace phx::app {
 
 Result<sim::Topology> read_topology(const std::string& file) {
   std::string text(kThreeSites);
   if (!file.empty()) {
-    std::ifstream stream(file);
-    if (!stream) return Error{ErrorCode::kNotFound, "cannot read " + file};
-    text.assign(std::istreambuf_iterator<char>(stream), {});
+    auto read = read_text(file);
+    if (!read.ok()) return read.error();
+    text = std::move(read).value();
   }
   auto topology = sim::Topology::parse(text);
   if (!topology.ok()) return Error{topology.error().code, file + ": " + topology.error().what};

@@ -205,6 +205,11 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   MeshDir::remove_abandoned();
   const std::string name = MeshDir::name_for_job();
   std::uint32_t count = options.processors > 0 ? options.processors : kPrivateDaemons;
+  if (count > kLocalMost) {
+    return fail("--on " + std::to_string(count) + ": a mesh of the job's own has at most " +
+                    std::to_string(kLocalMost) + " daemons",
+                kUsage);
+  }
   if (options.fits) count = std::min(count, processors_of(options));
   LaunchOptions launching;
   launching.lifeline = lifeline();
@@ -239,7 +244,10 @@ int run_job(const RunOptions& options) {
                 kUsage);
   }
   if (!options.is_detached) return run_anywhere(options, nullptr);
-  if (options.log.empty() && ::access(".", W_OK) != 0) {
+  if (!options.log.empty()) {
+    const auto file = open_file(options.log, O_APPEND, "--log");
+    if (!file.ok()) return fail(file.error().what, kUsage);
+  } else if (::access(".", W_OK) != 0) {
     return fail(std::string("--detach: cannot write in this folder: ") + std::strerror(errno) +
                     "; --log FILE says where to",
                 kUsage);

@@ -2,17 +2,18 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "apps/phoenix/networks.h"
+#include "apps/phoenix/option_values.h"
 #include "apps/phoenix/sim_costs.h"
 #include "apps/phoenix/verb.h"
+#include "apps/phoenix/waiting.h"
 #include "runtime/sim/churn.h"
 #include "runtime/sim/scenario.h"
 
@@ -45,29 +46,25 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> parse_seeds(std::string_v
   return std::pair(*first, *last);
 }
 
-std::optional<std::string> read_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 void print_lines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) std::printf("%s\n", line.c_str());
 }
 
 /// A script from a file; with --trace its transcript, else only what went wrong.
 int run_script(const SimOptions& options) {
-  const auto text = read_file(options.scenario);
-  if (!text) {
+  const auto text = read_text(options.scenario);
+  if (!text.ok()) {
     return fail(
         "no scenario '" + options.scenario +
             "': neither churn, churn-small, drawn, barred, relays, stopped, deaths, mesh or costs, "
-            "nor a file",
+            "nor a file (" +
+            text.error().what + ")",
         kUsage);
   }
-  const sim::ScenarioFile file = sim::split_scenario(*text);
+  const sim::ScenarioFile file = sim::split_scenario(text.value());
+  if (file.script.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return fail(options.scenario + ": the scenario is empty", kUsage);
+  }
   const auto outcome = sim::run_scenario(file.script, options.wire);
   if (!outcome.ok()) return fail(options.scenario + ": " + outcome.error().what, kUsage);
   if (options.trace) print_lines(outcome.value().transcript);
@@ -132,16 +129,17 @@ int run_seeds(const SimOptions& options, sim::ChurnOptions run, bool with_deaths
   const auto seeds = parse_seeds(options.seeds);
   if (!seeds) return fail("not a seed or a range like 0..999: " + options.seeds, kUsage);
   if (!options.topology.empty()) {
-    const auto text = read_file(options.topology);
-    if (!text) return fail("cannot read " + options.topology, kUsage);
-    auto topology = sim::Topology::parse(*text);
-    if (!topology.ok()) return fail(options.topology + ": " + topology.error().what, kUsage);
+    auto topology = read_topology(options.topology);
+    if (!topology.ok()) return fail(topology.error().what, kUsage);
     run.topology = std::move(topology).value();
   }
   run.keeps_lines = options.trace;
   run.wire = options.wire;
   Totals totals;
+  Waiting waiting(kForever);
   for (std::uint64_t seed = seeds->first; seed <= seeds->second; ++seed) {
+    waiting.look("seed " + std::to_string(seed) + " of " + options.seeds + " (" +
+                 std::to_string(totals.bad) + " bad so far)");
     report(options, seed, with_deaths ? sim::run_deaths(seed, run) : sim::run_churn(seed, run),
            totals);
   }

@@ -168,7 +168,8 @@ std::string processor_table(const std::string& mesh, const StatusReply& reply) {
   return text + table.text() + detour_lines(reply) + leaving_lines(reply) + "\n" + job_table(reply);
 }
 
-int show_once(const StatusOptions& options, Session& session) {
+/// Nothing: the daemon does not answer.
+std::optional<int> show_once(const StatusOptions& options, Session& session) {
   JobId shown{};
   if (!options.job.empty()) {
     const auto job = find_running_job(options.mesh, options.job);
@@ -176,7 +177,10 @@ int show_once(const StatusOptions& options, Session& session) {
     shown = job.value();
   }
   const auto reply = ask_status(session, /*ask_all=*/true, shown);
-  if (!reply.ok()) return fail(reply.error().what);
+  if (!reply.ok()) {
+    if (!options.watch) std::fprintf(stderr, "phoenix: %s\n", reply.error().what.c_str());
+    return std::nullopt;
+  }
   std::string text;
   if (!options.job.empty()) {
     text = job_details(reply.value(), shown);
@@ -204,13 +208,13 @@ int show(const StatusOptions& options) {
   while (true) {
     auto session = connect(options.mesh);
     if (!session.ok()) return fail(session.error().what);
-    int code = show_once(options, session.value());
+    std::optional<int> code = show_once(options, session.value());
     while (options.watch && code == kOk && std::ferror(stdout) == 0) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       code = show_once(options, session.value());
     }
     // While watching, the daemon asked so far may leave: go on with another one.
-    if (!options.watch || std::ferror(stdout) != 0) return code;
+    if (!options.watch || code) return code.value_or(kFailed);
   }
 }
 

@@ -54,7 +54,7 @@ void add_start_options(CLI::App& verb, StartOptions& options) {
   verb.add_option("--local", options.local,
                   "Start this many daemons on this machine; all: one for each of its processors")
       ->transform(all)
-      ->check(CLI::Range(1U, 1024U));
+      ->check(CLI::Range(1U, kLocalMost));
   verb.add_option("--hosts", options.hosts_file,
                   "Start one daemon per line of this file: HOST [slots=N] [listen=ADDRESS]");
   verb.add_option("--remote-shell", options.launch.remote_shell,

@@ -1,5 +1,6 @@
 #include "apps/phoenixd/options.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -8,11 +9,10 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "apps/phoenix/manual_page.h"
+#include "apps/phoenix/option_values.h"
 #include "overlay/planners/tree_styles.h"
 #include "runtime/sim/plan_run.h"
 #include "runtime/sim/topology.h"
@@ -194,16 +194,21 @@ Result<std::vector<int>> part_of_cpus(const std::string& part) {
 
 /// Processors are placed as `phoenix plan` places them.
 Result<overlay::KnownNetwork> network_of(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return Error{ErrorCode::kNotFound, "cannot read " + path};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto topology = sim::Topology::parse(text);
+  const auto text = app::read_text(path);
+  if (!text.ok()) return text.error();
+  const auto topology = sim::Topology::parse(text.value());
   if (!topology.ok()) return Error{ErrorCode::kBadInput, path + ": " + topology.error().what};
   return sim::known_network(topology.value(), sim::placed_by_site(topology.value()));
 }
 
-Status check_members(const std::vector<std::string>& join) {
-  for (const std::string& member : join) {
+/// What it is told of others: members to ask, and descriptors that are left to it.
+Status check_others(const Arguments& arguments) {
+  for (const int number : {arguments.ready_fd, arguments.lifeline_fd}) {
+    if (number < 0 || ::fcntl(number, F_GETFD) >= 0) continue;
+    return Error{ErrorCode::kBadInput,
+                 "--ready-fd, --end-with: descriptor " + std::to_string(number) + " is not open"};
+  }
+  for (const std::string& member : arguments.join) {
     const Result<tcp::Address> place = tcp::parse_address(member);
     if (!place.ok()) return place.error();
     if (place.value().port != 0) continue;
@@ -226,7 +231,7 @@ Result<Options> checked(Arguments arguments) {
   if (arguments.name.empty()) arguments.name = machine_name();
   const Result<tcp::Address> listen = tcp::parse_address(arguments.listen);
   if (!listen.ok()) return listen.error();
-  if (const Status asked = check_members(arguments.join); !asked.ok()) return asked.error();
+  if (const Status others = check_others(arguments); !others.ok()) return others.error();
   if (arguments.peer_timeout < 2 * arguments.heartbeat_period) {
     return Error{ErrorCode::kBadInput,
                  "--peer-timeout must be at least twice --heartbeat-period, or a peer that is "
@@ -279,7 +284,7 @@ Result<Options> checked(Arguments arguments) {
 std::variant<Options, ExitAtOnce> read_options(int argc, char** argv) {
   CLI::App app{"The Phoenix daemon: one processor of a mesh. Usually started by `phoenix up`."};
   app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
-    return "phoenixd: " + std::string(error.what()) + "; see phoenixd --help\n";
+    return "phoenixd: " + app::in_words(error.what()) + "; see phoenixd --help\n";
   });
   app.set_version_flag("--version", "phoenixd " PHX_VERSION);
   app.footer(kFooter);
@@ -289,6 +294,7 @@ std::variant<Options, ExitAtOnce> read_options(int argc, char** argv) {
   app.add_flag("--manual", is_manual, "print the manual page, for man -l, and end");
   try {
     app.parse(argc, argv);
+    app::check_values(app);
   } catch (const CLI::ParseError& error) {
     return ExitAtOnce{app.exit(error) == 0 ? 0 : kBadConfiguration};
   }

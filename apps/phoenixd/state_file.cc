@@ -71,8 +71,9 @@ std::string running_at(const std::string& mesh_dir, const std::string& endpoint)
     const std::string name = entry.path().filename();
     if (!name.starts_with("p") || !name.ends_with(".json")) continue;
     const auto process = tcp::holder_of(entry.path());
+    if (!process) continue;
     const auto json = nlohmann::json::parse(std::ifstream(entry.path()), nullptr, false);
-    if (!process || !json.is_object()) continue;
+    if (!json.is_object()) continue;
     const auto endpoints = json.value("endpoints", nlohmann::json::array());
     for (const auto& one : endpoints) {
       if (one != endpoint) continue;

@@ -103,9 +103,7 @@ Payload Collectives::allreduce(const Reduction& reduction, const VnodeValues& va
   static_cast<void>(held(operation));
   check_complete(vnodes_of(values), operation);
   const auto tickets = contribute(kAllTarget, reduction, values, operation);
-  if (reduction.fold && core_.holds(kAllTarget)) {
-    static_cast<void>(core_.fold(tickets.front(), reduction, operation));
-  }
+  if (reduction.fold && core_.holds(kAllTarget)) return core_.fold(tickets, reduction, operation);
   Payload payload;
   for (const Ticket& ticket : tickets) {
     payload = core_.result(ticket, ticket.vnode, Kind::kAllreduced, operation);
@@ -118,7 +116,7 @@ std::optional<Payload> Collectives::reduce(Vnode target, const Reduction& reduct
   check_complete(vnodes_of(values), operation);
   const auto tickets = contribute(target, reduction, values, operation);
   if (!core_.holds(target)) return std::nullopt;
-  if (reduction.fold) return core_.fold(tickets.front(), reduction, operation);
+  if (reduction.fold) return core_.fold(tickets, reduction, operation);
   return core_.result(tickets.front(), target, Kind::kReduced, operation);
 }
 

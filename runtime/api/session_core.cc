@@ -1,5 +1,6 @@
 #include "runtime/api/session_core.h"
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <utility>
@@ -7,6 +8,9 @@
 
 namespace phx {
 namespace {
+
+/// A result that is made known to all is ahead of what is taken of it here by so much.
+constexpr std::size_t kToldAhead = std::size_t{1} << 20U;
 
 runtime::Endpoint::Selector selector_of(const Wanted& wanted) {
   runtime::Endpoint::Selector selector{.kind = wanted.kind, .tag = wanted.tag};
@@ -208,22 +212,43 @@ Payload SessionCore::result(const Ticket& ticket, Vnode at, Kind kind, const cha
   return Payload(std::move(whole));
 }
 
-Payload SessionCore::fold(const Ticket& ticket, const Reduction& reduction, const char* operation) {
+Payload SessionCore::fold(const std::vector<Ticket>& tickets, const Reduction& reduction,
+                          const char* operation) {
+  const Ticket& first = tickets.front();
+  const auto piece_of = [](const Ticket& ticket, std::uint64_t piece) {
+    return Ticket{ticket.vnode, ticket.target, ticket.number + piece, 1};
+  };
+  // What all are told comes to the vnodes here, too, and comes on only as far as they take it.
+  std::deque<std::size_t> told;
+  std::uint64_t taken = 0;
+  const auto take = [&] {
+    for (const Ticket& ticket : tickets) {
+      static_cast<void>(
+          result(piece_of(ticket, taken), ticket.vnode, Kind::kAllreduced, operation));
+    }
+    ++taken;
+  };
   Bytes whole;
-  for (std::uint64_t piece = 0; piece < ticket.pieces; ++piece) {
-    const Ticket one{ticket.vnode, ticket.target, ticket.number + piece, 1};
+  std::size_t ahead = 0;
+  for (std::uint64_t piece = 0; piece < first.pieces; ++piece) {
+    const Ticket one = piece_of(first, piece);
     const auto values =
-        runtime::split_user_values(result(one, ticket.target, Kind::kReduced, operation));
+        runtime::split_user_values(result(one, first.target, Kind::kReduced, operation));
     if (values.empty()) throw Failure(ErrorCode::kBadInput, "a reduction's values are damaged");
     const Payload folded = reduction.fold(values);
-    if (reduction.kind.to_all) {
-      const Status status = engine.call([&](runtime::Endpoint& endpoint) {
-        return endpoint.announce(VnodeId{ticket.target}, one.number, folded);
-      });
-      if (!status.ok()) throw Failure(status.error());
-    }
     whole.insert(whole.end(), folded.bytes().begin(), folded.bytes().end());
+    if (!reduction.kind.to_all) continue;
+    const Status status = engine.call([&](runtime::Endpoint& endpoint) {
+      return endpoint.announce(VnodeId{first.target}, one.number, folded);
+    });
+    if (!status.ok()) throw Failure(status.error());
+    told.push_back(folded.size());
+    for (ahead += folded.size(); ahead > kToldAhead; told.pop_front()) {
+      take();
+      ahead -= told.front();
+    }
   }
+  while (reduction.kind.to_all && taken < first.pieces) take();
   return Payload(std::move(whole));
 }
 

@@ -34,8 +34,9 @@ class SessionCore {
                                                  bool is_waiting = false);
   /// The result that `ticket` entitles `at` to. `kind`: kReduced or kAllreduced.
   [[nodiscard]] Payload result(const Ticket& ticket, Vnode at, Kind kind, const char* operation);
-  /// Folds what arrived at the target of a user-defined reduction; makes it known to all if asked.
-  [[nodiscard]] Payload fold(const Ticket& ticket, const Reduction& reduction,
+  /// Folds what arrives at the target of a user-defined reduction. `tickets`: of the vnodes held.
+  /// If the result is for all it is made known, and what these get of it is taken as well.
+  [[nodiscard]] Payload fold(const std::vector<Ticket>& tickets, const Reduction& reduction,
                              const char* operation);
 
   /// Calls `send`, and as long as it is refused with kLimit again whenever something has come in.

@@ -198,6 +198,24 @@ TEST_CASE("an operator for whole values sees whole values, in the order of the v
   CHECK(alone.job.exscan(append, of, Numbers{9}).at(2) == Numbers{9, 0, 1, 1});
 }
 
+TEST_CASE("an operator of one's own gives all a result that is longer than what is on its way") {
+  constexpr std::size_t kElements = (std::size_t{20} << 20U) / sizeof(std::uint64_t);
+  const auto larger = [](std::uint64_t a, std::uint64_t b) { return a < b ? b : a; };
+  const auto check = [&](Session& job) {
+    const Numbers all = job.allreduce(larger, [](Vnode v) { return Numbers(kElements, v); });
+    CHECK(all == Numbers(kElements, job.vnodes() - 1));
+  };
+  SUBCASE("in one process") {
+    Alone alone(3);
+    check(alone.job);
+  }
+  SUBCASE("in three") {
+    run_on_three(6, [&](Session& job) {
+      if (wait_for_three(job)) check(job);
+    });
+  }
+}
+
 TEST_CASE("collectives with a wrong number of values are refused with a sentence") {
   Alone alone(3);
   const auto says = [](const auto& call, const char* what) {

@@ -207,6 +207,19 @@ check "with who is missing" says "missing: p1" "$phoenix" status travel
 touch come
 check "it goes on" wait $job
 check "no such job" fails_with "no job j99; see phoenix ps" "$phoenix" status j99
+check "also not while it is watched" fails_with "no job j99" timeout 10 "$phoenix" status j99 --watch
+check "an empty value" fails_with "plan: --topology: the value is empty" "$phoenix" plan --topology ""
+check "a negative seed" fails_with "plan: --shuffle: '-1' is below 0" "$phoenix" plan --shuffle -1
+check "a seed of 70 bits" fails_with "is too large" "$phoenix" plan --shuffle 999999999999999999999
+check "no number" fails_with "drain: --timeout: 'nan' is no number" "$phoenix" drain --timeout nan p1
+check "nor for a daemon" fails_with "^phoenixd: --peer-timeout: 'nan' is no number" "$bin/phoenixd" --peer-timeout nan
+check "a folder as a file" fails_with "cannot read $work: it is a folder" "$phoenix" plan --topology "$work"
+check "a descriptor that is not open" fails_with "descriptor 99 is not open" "$bin/phoenixd" --end-with 99
+: >"$work/nothing"
+check "an empty scenario" fails_with "the scenario is empty" "$phoenix" sim --scenario "$work/nothing"
+check "too many daemons" fails_with "has at most 1024 daemons" env PHOENIX_DIR="$work/none" "$phoenix" run -n 3 --on 2000 -- true
+check "a log that cannot be written" fails_with "cannot write $work/no/log" "$phoenix" run -d --log "$work/no/log" -n 2 -- true
+check "words of a program may be empty" "$phoenix" run -n 1 -- sh -c 'test "$1" = ""' sh ""
 "$phoenix" run -n 4 -- "$travel" leave >leave 2>&1 &
 job=$!
 await "one that has finished is named" says "p2 waits for .*; missing: p1 (v0-1), which has finished" "$phoenix" ps

@@ -411,15 +411,19 @@ TEST_CASE("an allreduce gives all the same, in place, too, with as many messages
 }
 
 TEST_CASE("a scan gives each the combination of those before it, with and without its own") {
-  for (const bool is_exclusive : {false, true}) {
+  for (const int kind : {0, 1, 2, 3}) {
+    const bool is_exclusive = kind % 2 == 1;
+    const bool is_crowded = kind / 2 == 1;
     for_all([&](const Case& c) {
       auto own = inputs(c.size, c.pairs);
       auto results = room(c.size, c.pairs);
       const bool in_place = c.root == 0;
-      all_call(c.size, c.seed, [&](Schedule& schedule, int rank) {
+      const Ranks ranks{.size = c.size, .is_crowded = is_crowded};
+      const auto sent = all_send(ranks, c.seed, [&](Schedule& schedule, int rank) {
         add_scan(schedule, {kCompose.op(), area(at(own, rank))},
                  area(at(in_place ? own : results, rank)), is_exclusive);
       });
+      if (is_crowded && c.pairs < kLong) CHECK(sent.messages == static_cast<unsigned>(c.size - 1));
       for (int rank = is_exclusive ? 1 : 0; rank < c.size; ++rank) {
         CHECK(at(in_place ? own : results, rank) ==
               expected(kCompose, {0, is_exclusive ? rank - 1 : rank}, c.pairs));

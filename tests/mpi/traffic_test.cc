@@ -84,20 +84,6 @@ TEST_CASE("a receive takes only its context, source and tag") {
   CHECK(world.at(1).look({8, MPI_ANY_SOURCE, 3}) != nullptr);
 }
 
-TEST_CASE("of a context that is freed nothing is kept, unless something waits in it") {
-  Matching matching;
-  for (std::uint64_t context = 0; context < 1000; ++context) {
-    Head head;
-    head.context = context;
-    matching.keep({0, head, {}});
-    matching.forget(context);
-    CHECK(matching.contexts() == 1);
-    CHECK(matching.take(Wanted{context, MPI_ANY_SOURCE, MPI_ANY_TAG}).has_value());
-    matching.forget(context);
-  }
-  CHECK(matching.contexts() == 0);
-}
-
 TEST_CASE("a short message costs one, a synchronous one two, a long one three and its parts") {
   std::vector<char> shorty = pattern(100, 1);
   std::vector<char> longy = pattern(static_cast<std::size_t>(2 * Traffic::kPart + 1), 1);

@@ -376,9 +376,24 @@ void add_reduce_scatter(Schedule& schedule, const Combining& what, const std::ve
   add_scatter(schedule, 0, part, result);
 }
 
+/// A scan from rank to rank.
+void add_scan_chain(Schedule& schedule, const Combining& what, const Area& result,
+                    bool is_exclusive) {
+  const int rank = schedule.scope().rank;
+  Combined pair = begin(schedule, what);
+  if (rank > 0) {
+    schedule.receive(rank - 1, pair.next.buffer());
+    add_combination(schedule, what.op, pair, /*comes_first=*/true);
+  }
+  if (rank + 1 < schedule.scope().size()) schedule.send(rank + 1, pair.now.buffer());
+  if (!is_exclusive) return schedule.run([from = pair.now, result] { copy(from, result); });
+  if (rank > 0) schedule.run([from = pair.next, result] { copy(from, result); });
+}
+
 void add_scan(Schedule& schedule, const Combining& what, const Area& result, bool is_exclusive) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
+  if (size == 2 || is_flat(schedule)) return add_scan_chain(schedule, what, result, is_exclusive);
   // `pair` has what this rank's block of 2, 4, ... ranks has combined; `before` what is in front.
   Combined pair = begin(schedule, what);
   const Area before = what.own.like(schedule);

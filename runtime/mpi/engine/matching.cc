@@ -1,6 +1,6 @@
 #include "runtime/mpi/engine/matching.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace phx::mpi {
 namespace {
@@ -10,77 +10,89 @@ bool fits(const Wanted& wanted, const Head& head) {
          (wanted.tag == MPI_ANY_TAG || wanted.tag == head.tag);
 }
 
+/// The first one is for receives from any source.
+std::size_t lane_of(int source) {
+  return source < 0 ? 0 : static_cast<std::size_t>(source) + 1;
+}
+
 }  // namespace
 
-const Arrived* Matching::look(const Wanted& wanted) const {
+Matching::Messages::Item* Matching::find(Half& half, const Wanted& wanted) {
+  const auto is_fit = [&](const Arrived& one) { return fits(wanted, one.head); };
+  if (wanted.source == MPI_ANY_SOURCE) return half.messages.find(is_fit, looks_);
+  return half.messages.find(lane_of(wanted.source), is_fit, looks_);
+}
+
+const Arrived* Matching::look(const Wanted& wanted) {
   const auto half = halves_.find(wanted.context);
   if (half == halves_.end()) return nullptr;
-  for (const Arrived& one : half->second.messages) {
-    if (fits(wanted, one.head)) return &one;
-  }
-  return nullptr;
+  const Messages::Item* const found = find(half->second, wanted);
+  return found == nullptr ? nullptr : &found->value;
 }
 
 std::optional<Arrived> Matching::take(const Wanted& wanted) {
   const auto half = halves_.find(wanted.context);
   if (half == halves_.end()) return std::nullopt;
-  auto& waiting = half->second.messages;
-  const auto found = std::find_if(waiting.begin(), waiting.end(),
-                                  [&](const Arrived& one) { return fits(wanted, one.head); });
-  if (found == waiting.end()) return std::nullopt;
-  return take_out(half->second, found);
+  Messages::Item* const found = find(half->second, wanted);
+  if (found == nullptr) return std::nullopt;
+  return take_out(half->second, *found);
 }
 
-Arrived Matching::take_out(Half& half, std::deque<Arrived>::iterator message) {
-  Arrived taken = std::move(*message);
-  half.messages.erase(message);
+Arrived Matching::take_out(Half& half, Messages::Item& message) {
+  Arrived taken = half.messages.take(message);
   bytes_ -= taken.bytes.size();
   return taken;
 }
 
 void Matching::post(Ref<ReceiveRequest> receive) {
-  halves_[receive->wanted.context].receives.push_back(std::move(receive));
+  const Wanted& wanted = receive->wanted;
+  halves_[wanted.context].receives.add(lane_of(wanted.source), std::move(receive));
 }
 
 Ref<ReceiveRequest> Matching::take(const Head& head) {
   const auto half = halves_.find(head.context);
   if (half == halves_.end()) return {};
   auto& waiting = half->second.receives;
-  const auto found = std::find_if(waiting.begin(), waiting.end(),
-                                  [&](const auto& one) { return fits(one->wanted, head); });
-  if (found == waiting.end()) return {};
-  Ref<ReceiveRequest> taken = std::move(*found);
-  waiting.erase(found);
-  return taken;
+  const auto is_fit = [&](const auto& one) { return fits(one->wanted, head); };
+  auto* found = waiting.find(lane_of(head.source), is_fit, looks_);
+  auto* const of_any = waiting.find(lane_of(MPI_ANY_SOURCE), is_fit, looks_);
+  if (found == nullptr || (of_any != nullptr && of_any->order < found->order)) found = of_any;
+  if (found == nullptr) return {};
+  return waiting.take(*found);
 }
 
 void Matching::keep(Arrived arrived) {
   bytes_ += arrived.bytes.size();
-  halves_[arrived.head.context].messages.push_back(std::move(arrived));
+  const Head& head = arrived.head;
+  halves_[head.context].messages.add(lane_of(head.source), std::move(arrived));
 }
 
 bool Matching::withdraw(const ReceiveRequest& receive) {
   const auto half = halves_.find(receive.wanted.context);
   if (half == halves_.end()) return false;
-  return std::erase_if(half->second.receives,
-                       [&](const auto& one) { return one.get() == &receive; }) > 0;
+  const auto is_it = [&](const auto& one) { return one.get() == &receive; };
+  auto& waiting = half->second.receives;
+  auto* const found = waiting.find(lane_of(receive.wanted.source), is_it, looks_);
+  if (found == nullptr) return false;
+  static_cast<void>(waiting.take(*found));
+  return true;
 }
 
 std::optional<Arrived> Matching::withdraw(int from, const Head& withdrawal) {
   const auto half = halves_.find(withdrawal.context);
   if (half == halves_.end()) return std::nullopt;
-  auto& waiting = half->second.messages;
-  const auto found = std::find_if(waiting.begin(), waiting.end(), [&](const Arrived& one) {
+  const auto is_it = [&](const Arrived& one) {
     return one.from == from && one.head.sender == withdrawal.sender;
-  });
-  if (found == waiting.end()) return std::nullopt;
-  return take_out(half->second, found);
+  };
+  Messages::Item* const found = half->second.messages.find(is_it, looks_);
+  if (found == nullptr) return std::nullopt;
+  return take_out(half->second, *found);
 }
 
 void Matching::forget(std::uint64_t context) {
   const auto half = halves_.find(context);
   if (half == halves_.end()) return;
-  if (half->second.receives.empty() && half->second.messages.empty()) halves_.erase(half);
+  if (half->second.receives.is_empty() && half->second.messages.is_empty()) halves_.erase(half);
 }
 
 }  // namespace phx::mpi

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <deque>
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
 
 #include "overlay/base/payload.h"
 #include "runtime/mpi/engine/head.h"
+#include "runtime/mpi/engine/lanes.h"
 #include "runtime/mpi/engine/request.h"
 
 namespace phx::mpi {
@@ -17,14 +18,16 @@ struct Arrived {
   Payload bytes;  ///< of a short one
 };
 
-/// Receives that wait for messages, and messages that wait for receives, per context; both in
-/// order. Guarantees: messages of one sender in one context meet receives in the order of sending.
+/// Receives that wait for messages, and messages that wait for receives, per context and source;
+/// both in order. What waits of other sources costs nothing, unless a receive is for any source.
+///
+/// Guarantees: messages of one sender in one context meet receives in the order of sending.
 class Matching {
  public:
   /// The oldest message for it, which then waits no longer.
   [[nodiscard]] std::optional<Arrived> take(const Wanted& wanted);
   /// The same, and it goes on waiting. Valid until the next call.
-  [[nodiscard]] const Arrived* look(const Wanted& wanted) const;
+  [[nodiscard]] const Arrived* look(const Wanted& wanted);
   void post(Ref<ReceiveRequest> receive);
   /// The oldest receive for it, which then waits no longer; null if there is none.
   [[nodiscard]] Ref<ReceiveRequest> take(const Head& head);
@@ -38,16 +41,21 @@ class Matching {
   [[nodiscard]] std::size_t contexts() const { return halves_.size(); }
   /// Bytes of messages that wait for receives.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// How often something that waited was looked at.
+  [[nodiscard]] std::uint64_t looks() const { return looks_; }
 
  private:
+  using Messages = Lanes<Arrived>;
   struct Half {
-    std::deque<Ref<ReceiveRequest>> receives;
-    std::deque<Arrived> messages;
+    Lanes<Ref<ReceiveRequest>> receives;
+    Messages messages;
   };
-  Arrived take_out(Half& half, std::deque<Arrived>::iterator message);
+  [[nodiscard]] Messages::Item* find(Half& half, const Wanted& wanted);
+  Arrived take_out(Half& half, Messages::Item& message);
 
   std::unordered_map<std::uint64_t, Half> halves_;
   std::size_t bytes_ = 0;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace phx::mpi

@@ -20,9 +20,9 @@ constexpr int kSpins = 50, kYields = 40;
 constexpr Duration kSleepMax = std::chrono::milliseconds(100);
 constexpr int kSilentLong = 10;  ///< Sleeps; then it is told what is waited for.
 
-/// A program that polls gives way each time if it does less than this in between, so that those it
-/// waits for can run. One that works does it once in a while: not before it has had the processor
-/// for as long as others had it last, and for a turn.
+/// A program that polls, where ranks share cores, gives way each time if it does less than this in
+/// between, so that those it waits for can run. One that works, or has a core, does it once in a
+/// while: not before it has had the processor for as long as others had it last, and for a turn.
 constexpr Duration kWork = std::chrono::nanoseconds(500), kTurn = std::chrono::microseconds(20);
 
 /// How a thread polls.
@@ -35,9 +35,9 @@ class Polls {
     return polls;
   }
   /// A look begins. Whether others have to run if it finds nothing.
-  [[nodiscard]] bool has_to_give_way() const {
+  [[nodiscard]] bool has_to_give_way(bool shares_cores) const {
     const Clock::time_point now = Clock::now();
-    return now - looked_at_ < kWork || now >= next_turn_;
+    return (shares_cores && now - looked_at_ < kWork) || now >= next_turn_;
   }
   void give_way() {
     const Clock::time_point before = Clock::now();
@@ -193,7 +193,7 @@ void Process::wait_near(const std::function<bool(Traffic&)>& is_true, const Long
 
 bool Process::poll_near(const std::function<bool(Traffic&)>& is_true) {
   Polls& polls = Polls::of_thread();
-  const bool has_to_give_way = polls.has_to_give_way();
+  const bool has_to_give_way = polls.has_to_give_way(/*shares_cores=*/spins_ == 0);
   const Waiting waiting(*this);
   const bool is_over = core_->engine.query([&](const runtime::Endpoint&) {
     receive_near();

@@ -81,7 +81,7 @@ class Traffic {
   Ref<ReceiveRequest> receive(const Wanted& wanted, const Buffer& buffer);
   /// The same for a message that was taken out by take().
   Ref<ReceiveRequest> receive_taken(Arrived arrived, const Buffer& buffer);
-  [[nodiscard]] const Arrived* look(const Wanted& wanted) const { return matching_.look(wanted); }
+  [[nodiscard]] const Arrived* look(const Wanted& wanted) { return matching_.look(wanted); }
   [[nodiscard]] std::optional<Arrived> take(const Wanted& wanted) { return matching_.take(wanted); }
   void start(const Ref<Schedule>& schedule);
   /// The communicator with this context is freed; what still waits in it is not lost.
