@@ -128,9 +128,11 @@ void add_bench(CLI::App& tool, Action& chosen) {
       });
   verb->add_flag("--json", options->json, "Machine-readable result, in seconds and bytes");
   verb->footer(
-      "Starts private meshes on this machine and ends them. Plain TCP is measured in turn with "
-      "the\n"
-      "runtime, between the same two processes, so that the ratios hold on a busy machine too.");
+      "Starts private meshes on this machine and ends them; takes about a minute. Plain TCP is\n"
+      "measured in turn with the runtime, between the same two processes: so ratios of one run\n"
+      "can be compared. Other work on the machine moves them all the same, by more than a factor\n"
+      "of two, because it hits plain TCP and four processes differently: use a quiet machine.\n\n"
+      "WANTED is what the project wants to reach; (missed): this run has not.");
   add_bench_sweeps(*verb, chosen);
   add_bench_drain(*verb, chosen);
   add_bench_redistribution(*verb, chosen);

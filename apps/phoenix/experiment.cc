@@ -149,7 +149,7 @@ Status Fig6::write_files() {
   Plot plot;
   plot.title = "A short broadcast to 201 processors in 3 sites";
   plot.across = "processors, the earliest first";
-  plot.up = "ms until it has arrived";
+  plot.up = "ms until it has arrived (12: or more)";
   constexpr double kMostMs = 12;
   plot.most = kMostMs;
   for (const Way& way : ways_) {

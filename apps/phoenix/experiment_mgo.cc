@@ -225,7 +225,7 @@ std::string MgoTable::csv() const {
 
 /// The short broadcast, by processors.
 Status MgoTable::draw_plot() const {
-  constexpr double kLeastMs = 1000;
+  constexpr double kLeastMs = 500;
   Plot plot;
   plot.title = "Broadcasts of 1 kB in random clusters; (L): told latencies only";
   plot.across = "processors";

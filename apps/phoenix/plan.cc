@@ -109,7 +109,7 @@ int Comparison::print_table() const {
   std::vector<std::string> titles{"plan"};
   titles.insert(titles.end(), options_.sizes.begin(), options_.sizes.end());
   Table table(std::move(titles));
-  std::vector<std::string> bounds{"lower bound"};
+  std::vector<std::string> bounds{options_.bandwidth ? "upper bound" : "lower bound"};
   for (const std::uint64_t bytes : sizes_) bounds.push_back(cell(bytes, bound(bytes)));
   table.add(std::move(bounds));
   for (const std::string& algorithm : algorithms()) {

@@ -41,6 +41,7 @@ class TreePicture {
          << kTreeLeft << "' y='26' font-size='16' font-weight='bold'>" << title() << "</text>\n";
     legend();
     for (const ShownTree::Edge& edge : tree_.edges) draw(edge);
+    for (const ShownTree::Edge& edge : tree_.edges) label(edge);
     for (const auto& [processor, at] : places_) box(processor);
     svg_ << "</svg>\n";
     return svg_.str();
@@ -98,9 +99,17 @@ class TreePicture {
     svg_ << "<path fill='none' stroke='" << (is_far ? "#222" : "#bbb") << "' stroke-width='"
          << (is_far ? 1.8 : 1) << "'" << (edge.other_above ? " stroke-dasharray='4 3'" : "")
          << " d='M" << begin << ' ' << from.y << " C" << bend << ' ' << from.y << ' ' << begin + 8
-         << ' ' << to.y << ' ' << bend << ' ' << to.y << " L" << to.x << ' ' << to.y
-         << "'/>\n<text x='" << to.x - 4 << "' y='" << to.y - 3
-         << "' text-anchor='end' font-size='9' fill='#555'>" << spell_latency(edge.latency) << " ms"
+         << ' ' << to.y << ' ' << bend << ' ' << to.y << " L" << to.x << ' ' << to.y << "'/>\n";
+  }
+
+  /// In front of all lines, which are wiped away behind it.
+  void label(const ShownTree::Edge& edge) {
+    const Place& to = places_.at(edge.to);
+    const bool is_far = tree_.sites.at(edge.from) != tree_.sites.at(edge.to);
+    svg_ << "<text x='" << to.x - 4 << "' y='" << to.y - 3
+         << "' text-anchor='end' font-size='9' fill='#555' stroke='white' stroke-width='3' "
+            "paint-order='stroke'>"
+         << spell_latency(edge.latency) << " ms"
          << (is_far ? ", " + spell_rate(edge.rate) + " Mbit/s" : "") << "</text>\n";
   }
 

@@ -189,7 +189,7 @@ Status SizeSweep::write() const {
   for (const std::uint64_t bytes : ground_.sizes) plot.names.push_back(short_size(bytes));
   double least = 1e9;
   for (const std::string& way : ways_) {
-    Plot::Line line{way, {}};
+    Plot::Line line{way == kBound ? "upper bound" : way, {}};  // of the bandwidth
     for (const std::uint64_t bytes : ground_.sizes) {
       const auto found = times_.find({way, bytes});
       if (found == times_.end()) break;

@@ -56,7 +56,7 @@ void add_start_options(CLI::App& verb, StartOptions& options) {
       ->transform(all)
       ->check(CLI::Range(1U, kLocalMost));
   verb.add_option("--hosts", options.hosts_file,
-                  "Start one daemon per line of this file: HOST [slots=N] [listen=ADDRESS]");
+                  "Start one daemon per line of this file: HOST[:N] [slots=N] [listen=ADDRESS]");
   verb.add_option("--remote-shell", options.launch.remote_shell,
                   std::string("Command that runs a command on another machine (default: ") + kSsh +
                       "; this one needs none)");

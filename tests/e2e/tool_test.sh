@@ -217,7 +217,7 @@ check "a folder as a file" fails_with "cannot read $work: it is a folder" "$phoe
 check "a descriptor that is not open" fails_with "descriptor 99 is not open" "$bin/phoenixd" --end-with 99
 : >"$work/nothing"
 check "an empty scenario" fails_with "the scenario is empty" "$phoenix" sim --scenario "$work/nothing"
-check "too many daemons" fails_with "has at most 1024 daemons" env PHOENIX_DIR="$work/none" "$phoenix" run -n 3 --on 2000 -- true
+check "too many daemons" fails_with "has at most 1024 daemons" env -u PHOENIX_MESH PHOENIX_DIR="$work/none" "$phoenix" run -n 3 --on 2000 -- true
 check "a log that cannot be written" fails_with "cannot write $work/no/log" "$phoenix" run -d --log "$work/no/log" -n 2 -- true
 check "words of a program may be empty" "$phoenix" run -n 1 -- sh -c 'test "$1" = ""' sh ""
 "$phoenix" run -n 4 -- "$travel" leave >leave 2>&1 &
