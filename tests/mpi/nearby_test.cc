@@ -147,6 +147,38 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("who writes or reads comes back after a megabyte, also if the other end keeps pace") {
+  constexpr std::size_t kBytes = std::size_t{5} << 20U;
+  Machine machine(2);
+  std::size_t written = 0;
+  std::size_t got = 0;
+  bool is_writing = true;  // Else the other end goes on while this one reads.
+  const auto look = [&] {
+    machine.at(1).receive([&](int, std::uint32_t, const Payload& lent) {
+      got += lent.size();
+      if (!is_writing) machine.at(0).receive([](int, std::uint32_t, const Payload&) {});
+    });
+  };
+  const auto write = [&](std::size_t, std::span<std::byte> into) {
+    written += into.size();
+    if (is_writing) look();
+  };
+
+  machine.at(0).send(1, 5, Source{kBytes, write});
+  CHECK(written > 1'000'000);
+  CHECK(written < std::size_t{2} << 20U);
+  is_writing = false;
+  int turns = 0;
+  for (; got < kBytes && turns < 1000; ++turns) {
+    const std::size_t before = got;
+    look();
+    CHECK(got - before < std::size_t{2} << 20U);
+    machine.at(0).receive([](int, std::uint32_t, const Payload&) {});
+  }
+  CHECK(got == kBytes);
+  CHECK(machine.at(0).is_sent());
+}
+
 TEST_CASE(
     "what is taken at once is written to the same memory again, so that it stays in the caches") {
   for (const std::size_t size : {4U, 300U, 1024U, 4096U, 10'000U}) {

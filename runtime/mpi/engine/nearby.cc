@@ -25,6 +25,9 @@ constexpr std::size_t kUsedLeast = 2048;
 /// What is packed into a pipe comes in parts of this share of it, and who waits for room is called
 /// when half of it is free: so one packs while the other one unpacks.
 constexpr std::size_t kPartsOfPipe = 4;
+/// So much is written or read at once, while the other end keeps pace; then others have a turn: the
+/// caller has the lock of its process, and may want to know whether something else is done.
+constexpr std::size_t kAtOnce = std::size_t{1} << 20;
 
 std::size_t room_of(int size) {
   const std::size_t share = (std::size_t{1} << 20) / static_cast<std::size_t>(size);
@@ -140,13 +143,21 @@ bool Nearby::read(int from, std::uint64_t address, std::span<std::byte> into) {
 
 /// The order of all this counts: what is to be seen is written before the bit is set, and the bit
 /// before we look whether somebody sleeps; who goes to sleep does it the other way round.
-void Nearby::call(int rank) {
-  Place& called = place(rank);
-  const auto self = static_cast<std::size_t>(rank_);
-  called.callers[self / 64].fetch_or(std::uint64_t{1} << (self % 64));
+void Nearby::ring(Place& called, int caller) {
+  const auto number = static_cast<std::size_t>(caller);
+  called.callers[number / 64].fetch_or(std::uint64_t{1} << (number % 64));
   if (called.is_asleep != 0 && called.is_asleep.exchange(0) != 0) {
     futex(called.is_asleep, FUTEX_WAKE, INT_MAX, nullptr);
   }
+}
+
+void Nearby::call(int rank) {
+  ring(place(rank), rank_);
+}
+
+/// As if it had called.
+void Nearby::come_back_to(int rank) {
+  ring(place(rank_), rank);
 }
 
 void Nearby::send(int to, std::uint32_t tag, const Payload& payload) {
@@ -221,12 +232,13 @@ void Nearby::fill(int to) {
   Pipe& into = pipe(rank_, to);
   std::uint64_t at = into.written.load(std::memory_order_relaxed);
   std::uint64_t shown = at;
+  const std::uint64_t most = at + kAtOnce;
   const auto show = [&] {
     if (at == shown) return;
     into.written.store(shown = at, std::memory_order_release);
     call(to);
   };
-  while (!waiting.empty()) {
+  while (!waiting.empty() && at < most) {
     Waiting& next = waiting.front();
     const std::size_t room = room_ - (at - into.taken);
     const std::size_t written =
@@ -244,6 +256,7 @@ void Nearby::fill(int to) {
     --waiting_;
   }
   show();
+  if (at >= most && !waiting.empty()) come_back_to(to);
 }
 
 /// Of a message with its frame, what there is room for. Returns the bytes written.
@@ -300,7 +313,12 @@ void Nearby::empty(int from, const OnMessage& on_message) {
   const auto tell_of_room = [&] {
     if (out.is_full != 0 && out.is_full.exchange(0) != 0) call(from);
   };
+  const std::uint64_t most = out.taken.load(std::memory_order_relaxed) + kAtOnce;
   while (take(from, on_message)) {
+    if (out.taken.load(std::memory_order_relaxed) >= most) {
+      come_back_to(from);
+      break;
+    }
     if (out.written.load(std::memory_order_relaxed) - out.taken <= room_ / 2) tell_of_room();
   }
   tell_of_room();

@@ -93,7 +93,9 @@ class Nearby {
 
   [[nodiscard]] Place& place(int rank) const;
   [[nodiscard]] Pipe& pipe(int from, int to) const;
+  static void ring(Place& called, int caller);
   void call(int rank);
+  void come_back_to(int rank);
   [[nodiscard]] bool make_room(Pipe& into, std::size_t bytes);
   [[nodiscard]] std::byte* room(int to, std::size_t bytes);
   void publish(int to, const Frame& frame);
