@@ -5,6 +5,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 logs=$root/build/logs
 mkdir -p "$logs"
+rm -f "$logs"/*.passed "$logs"/*.stopped
 began=$(date +%s)
 jobs=$(nproc 2>/dev/null || echo 2)
 
@@ -51,26 +52,29 @@ step() {
 }
 
 # behind NAME COMMAND [NAME COMMAND ...]: begins what later steps wait for, one after the other, with the time of the
-# processors that the steps in between leave over. A command is a text for the shell. It ends with the script.
+# processors that the steps in between leave over. A command is a text for the shell. It ends with the script, however
+# that ends.
 behind() {
-  rm -f "$logs"/*.ended
   # shellcheck disable=SC2016
   setsid nice -n 19 sh -c '
-    logs=$1; shift
+    logs=$1 script=$2; shift 2
+    # A session has a share of its own where the system groups processes by these.
+    { echo 19 > /proc/$$/autogroup; } 2>/dev/null || true
+    (while kill -0 "$script" 2>/dev/null; do sleep 1; done; kill -- "-$$") &
     while [ "$#" -gt 0 ]; do
-      rm -f "$logs/$1.stopped"
-      sh -c "$2" > "$logs/$1.behind" 2>&1 || touch "$logs/$1.stopped"
-      touch "$logs/$1.ended"
+      sh -c "$2" > "$logs/$1.behind" 2>&1 && touch "$logs/$1.passed" || touch "$logs/$1.stopped"
       shift 2
-    done' behind "$logs" "$@" &
+    done' behind "$logs" "$$" "$@" &
   behind_group=$!
   trap 'kill -- "-$behind_group" 2>/dev/null || true' EXIT
-  trap 'exit 130' HUP INT TERM
 }
 
 # finish NAME: what `behind` began, as the command of a step.
 finish() {
-  until [ -e "$logs/$1.ended" ]; do sleep 1; done
+  until [ -e "$logs/$1.passed" ] || [ -e "$logs/$1.stopped" ]; do
+    kill -0 "$behind_group" 2>/dev/null || { echo "what ran behind the other steps was killed"; break; }
+    sleep 1
+  done
   cat "$logs/$1.behind"
-  [ ! -e "$logs/$1.stopped" ]
+  [ -e "$logs/$1.passed" ]
 }

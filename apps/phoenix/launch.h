@@ -17,9 +17,9 @@ struct Place {
   std::uint32_t slots = 1;  ///< of so many.
 };
 
-/// The remote shell, unless another one is said.
 /// So many daemons are started on this machine at most [limit].
 inline constexpr std::uint32_t kLocalMost = 1024;
+/// The remote shell, unless another one is said.
 inline constexpr const char* kSsh = "ssh -o BatchMode=yes -o ConnectTimeout=10";
 
 struct LaunchOptions {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -55,7 +56,14 @@ std::vector<std::string> one_command(const std::vector<MpiProgram>& programs) {
     end += program.count;
     script.line("if [ \"$PHOENIX_FIRST_VNODE\" -lt " + std::to_string(end) + " ]; then");
     for (const std::string& setting : program.spec.environment) {
-      script.line("export " + script.word(setting));
+      constexpr std::string_view kLibraries = "LD_LIBRARY_PATH=";
+      if (!setting.starts_with(kLibraries)) {
+        script.line("export " + script.word(setting));
+        continue;
+      }
+      // The daemon's folder stays in front, as for a single program.
+      script.line("export LD_LIBRARY_PATH=\"${PHOENIX_MPI_FOLDER:+$PHOENIX_MPI_FOLDER:}\"" +
+                  script.word(setting.substr(kLibraries.size())));
     }
     if (!program.spec.folder.empty()) {
       script.line("cd " + script.word(program.spec.folder) + " || exit 2");

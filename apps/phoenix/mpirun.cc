@@ -7,8 +7,10 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -303,10 +305,13 @@ std::filesystem::path program_file(const std::string& name) {
 /// Processes of another MPI know nothing of each other here, and each would do all of the work.
 void warn_of_other_mpi(const std::vector<Part>& parts) {
   constexpr std::size_t kMost = std::size_t{4} << 20U;
+  std::set<std::filesystem::path> seen;
   for (const Part& part : parts) {
     const std::string& name = part.spec.command.front();
-    const std::filesystem::path folder = part.spec.folder;
-    std::ifstream file(folder / program_file(name), std::ios::binary);
+    const auto path = std::filesystem::path(part.spec.folder) / program_file(name);
+    std::error_code failure;  // A pipe would have to be waited for.
+    if (!seen.insert(path).second || !std::filesystem::is_regular_file(path, failure)) continue;
+    std::ifstream file(path, std::ios::binary);
     std::string begin(kMost, '\0');
     file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
     begin.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));

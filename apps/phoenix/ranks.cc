@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,8 +133,10 @@ struct Beginning {
   words.push_back(nullptr);
   ::execvp(words.front(), words.data());
   const int why = errno;
-  const bool is_beside =
-      std::strchr(words.front(), '/') == nullptr && ::access(words.front(), X_OK) == 0;
+  struct stat found {};
+  const bool is_beside = std::strchr(words.front(), '/') == nullptr &&
+                         ::stat(words.front(), &found) == 0 && S_ISREG(found.st_mode) &&
+                         ::access(words.front(), X_OK) == 0;
   std::fprintf(stderr, "phoenix: cannot start %s: %s%s%s\n", words.front(), std::strerror(why),
                is_beside ? "; here is ./" : "", is_beside ? words.front() : "");
   ::_exit(why == ENOENT ? 127 : 126);

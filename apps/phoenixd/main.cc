@@ -62,10 +62,9 @@ int run(const Options& options) {
   auto started = tcp::TcpDriver::start(options.driver, std::move(log).value());
   if (!started.ok()) {
     std::string what = started.error().what;
-    const std::string there =
-        started.error().code == ErrorCode::kBusy && options.driver.listen
-            ? running_at(options.mesh_dir, tcp::to_string(*options.driver.listen))
-            : "";
+    const std::string there = started.error().code == ErrorCode::kBusy && options.driver.listen
+                                  ? running_at(options.mesh_dir, options.driver.listen->port)
+                                  : "";
     if (!there.empty()) what += " (" + there + " of this mesh is there: is it this daemon?)";
     return complain(what, kBadConfiguration);
   }

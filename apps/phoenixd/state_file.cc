@@ -65,7 +65,8 @@ std::vector<std::filesystem::path> leftovers(const std::string& mesh_dir) {
 
 }  // namespace
 
-std::string running_at(const std::string& mesh_dir, const std::string& endpoint) {
+std::string running_at(const std::string& mesh_dir, std::uint16_t port) {
+  const std::string end = ":" + std::to_string(port);
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(mesh_dir, failure)) {
     const std::string name = entry.path().filename();
@@ -76,7 +77,7 @@ std::string running_at(const std::string& mesh_dir, const std::string& endpoint)
     if (!json.is_object()) continue;
     const auto endpoints = json.value("endpoints", nlohmann::json::array());
     for (const auto& one : endpoints) {
-      if (one != endpoint) continue;
+      if (!one.is_string() || !one.get<std::string>().ends_with(end)) continue;
       return entry.path().stem().string() + " (process " + std::to_string(*process) + ")";
     }
   }

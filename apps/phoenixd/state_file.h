@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,9 @@ class StateFile {
   tcp::Descriptor locked_;
 };
 
-/// The daemon that runs with a state file in this folder and that is reached at `endpoint`, for a
-/// person: "p2 (process 4711)". Empty: none.
-[[nodiscard]] std::string running_at(const std::string& mesh_dir, const std::string& endpoint);
+/// The daemon that runs with a state file in this folder and is reached at this port, for a person:
+/// "p2 (process 4711)". Empty: none. Limit: one that is reached at another port than its own.
+[[nodiscard]] std::string running_at(const std::string& mesh_dir, std::uint16_t port);
 
 /// Removes what a mesh leaves in its folder, and the folder, unless another daemon has its state
 /// file there.

@@ -369,6 +369,7 @@ void TcpDriver::Core::handle(runtime::Spawn& effect) {
   request.environment.push_back("PHOENIX_PROCESSOR=" + std::to_string(self().value));
   if (effect.spec.fixed && !options_.mpi_folder.empty()) {
     request.environment.push_back(library_path(options_.mpi_folder, request.environment));
+    request.environment.push_back("PHOENIX_MPI_FOLDER=" + options_.mpi_folder);
   }
   if (!local_listener_) request.command.clear();
   processes_->start(effect.job, request);

@@ -29,6 +29,9 @@ check "no such job" fails_with "no job" "$phoenix" kill j99
 check "all at once cannot be drained" fails_with "phoenix down" "$phoenix" drain p1 p2 p3 p4
 check "a taken port is named, and who is there" fails_with "port taken.*(p1 (process [0-9]*) of this mesh is there" \
   "$bin/phoenixd" --mesh-dir "$PHOENIX_DIR/default" --listen "$(endpoint_of 1)"
+port=$(endpoint_of 1); port=${port##*:}
+check "also where it listens at all addresses" fails_with "port taken.*(p1 (process [0-9]*) of this mesh is there" \
+  "$bin/phoenixd" --mesh-dir "$PHOENIX_DIR/default" --listen "0.0.0.0:$port"
 check "its log says who a daemon is, and where" grep -q " joined p2 at=127.0.0.1:[0-9]* members=[2-4]$" "$PHOENIX_DIR"/default/phoenixd-*.log
 check "an option that daemons do not have is named" fails_with "--nonsense" \
   "$phoenix" up -q --mesh other --local 1 --daemon-option=--nonsense

@@ -154,6 +154,8 @@ if [ ${#options[@]} = 0 ] && command -v mpicc.mpich > /dev/null; then
   mpicc.mpich "-DIDLE=\"$work/idle\"" -o end_mpich end.c  # finds our library, and not the one that it was linked with
   expect "linked with MPICH" 0 'rank 2 has all sums' "$bin/phoenix" mpirun -n 3 ./end_mpich sums
   expect "the same on a mesh" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --mesh lab -n 3 ./end_mpich sums
+  expect "and of several programs" 0 '1 is of program 1' "$bin/phoenix" mpirun --mesh lab -x LD_LIBRARY_PATH=/nowhere \
+    -n 1 ./end_mpich which : -n 2 ./end_mpich which
 fi
 expect "several on a mesh" 0 'b c is 2 of 3' "$bin/phoenix" mpirun --mesh lab -n 2 ./end name a : -n 1 ./end name "b c"
 expect "which on a mesh" 0 '1 is of program 1' "$bin/phoenix" mpirun --mesh lab -n 1 ./end which : -n 2 ./end which
@@ -210,6 +212,8 @@ expect "environment by name" 0 'yes-1' env ANSWER=yes "$bin/mpiexec" -n 2 -genvl
 expect folder 0 '^/tmp$' "$bin/mpiexec" -n 1 -wdir /tmp pwd
 expect missing 127 'cannot start ./nowhere' "$bin/mpiexec" -n 2 ./nowhere
 expect "a bare name" 127 'cannot start end: No such file or directory; here is ./end' "$bin/mpiexec" -n 2 end sums
+mkfifo pipe && chmod +x pipe
+expect "a pipe is no program" 126 'cannot start ./pipe' "$bin/mpiexec" -n 2 ./pipe
 printf '\0libmpi.so.40\0' > other
 expect "another MPI" 126 'other is linked with another MPI (libmpi.so.40)' "$bin/mpiexec" -n 2 ./other
 echo 4711 | timeout 20 "$bin/mpiexec" -n 2 ./end input | grep -q 'read 4711' || { echo "no input"; failed=1; }

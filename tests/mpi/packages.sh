@@ -14,7 +14,7 @@ input=/dev/null
 show() {  # show NAME RANKS COMMAND...: what its own checks say
   local name=$1 ranks=$2 begin=$EPOCHREALTIME code
   shift 2
-  timeout 300 env LD_LIBRARY_PATH="$build/lib/phoenix-mpi" "$build/bin/phoenix" mpirun -n "$ranks" "$@" \
+  timeout 300 "$build/bin/phoenix" mpirun -n "$ranks" "$@" \
     > "$work/out" 2>&1 < "$input"
   code=$?
   printf '%-14s %2d ranks  code %-3d %7.2f s  %s\n' "$name" "$ranks" $code \

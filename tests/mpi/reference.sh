@@ -23,7 +23,7 @@ for source in "$here"/*.c "$here"/*.f "$here"/*.f90; do
     ${compilers[1]} -w -O1 -o "$work/ours" "$source" -lm -lpthread || { failed=1; continue; }
   printf '%-16s ' "$name"
   run mpiexec.mpich -n "$ranks" "$work/theirs"
-  run env LD_LIBRARY_PATH="$build/lib/phoenix-mpi" "$build/bin/phoenix" mpirun -n "$ranks" "$work/theirs"
+  run "$build/bin/phoenix" mpirun -n "$ranks" "$work/theirs"
   run "$build/bin/phoenix" mpirun -n "$ranks" "$work/ours"
   echo
 done

@@ -256,6 +256,37 @@ TEST_CASE("what is packed as it leaves takes no memory until then") {
   CHECK(receive->is_done);
 }
 
+TEST_CASE("a send that is cancelled while it is packed is delivered, and says so") {
+  World world(2, 1);
+  Strided from(kLong);
+  std::vector<char> in(kLong);
+  const auto deliver = [&](int to, const std::vector<Traffic::Output>& outputs) {
+    for (const Traffic::Output& one : outputs) {
+      if (!one.packs) world.at(to).on_message(1 - to, one.tag, one.payload);
+      for (MPI_Count at = 0; at < one.bytes; at += Traffic::kPart) {
+        world.at(to).on_message(1 - to, one.tag, one.pack(at));
+      }
+    }
+  };
+  const auto send = world.at(0).send(world.scope(0), 1, 5, from.buffer());
+  const auto receive = world.at(1).receive({0, 0, 5}, bytes_of(in));
+  deliver(1, world.at(0).take_outputs());  // asks
+  deliver(0, world.at(1).take_outputs());  // is granted
+  const auto given = world.at(0).take_outputs();
+  world.at(0).cancel(*send);
+  const auto withdrawal = world.at(0).take_outputs();
+  deliver(1, withdrawal);
+  deliver(0, world.at(1).take_outputs());
+  deliver(1, given);
+  world.at(0).on_packed(*send);
+  world.run();
+
+  CHECK(send->is_done);
+  CHECK_FALSE(send->outcome.is_cancelled);
+  CHECK(receive->is_done);
+  CHECK(receive->outcome.bytes == static_cast<MPI_Count>(kLong));
+}
+
 TEST_CASE("what each kind of request waits for can be said") {
   World world(3, 1);
   std::vector<char> bytes = pattern(kLong, 1);

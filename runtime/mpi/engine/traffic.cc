@@ -336,6 +336,7 @@ void Traffic::grant(const Head& head) {
 void Traffic::on_packed(SendRequest& send) {
   const Ref<SendRequest> kept(&send);
   if (sending_.erase(send.number) == 0) return;
+  send.outcome.is_cancelled = false;  // It had met its receive.
   finish(send);
   settle();
 }
