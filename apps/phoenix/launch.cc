@@ -16,6 +16,7 @@
 #include "apps/phoenix/interrupts.h"
 #include "apps/phoenix/starting.h"
 #include "apps/phoenix/waiting.h"
+#include "runtime/tcp/address.h"
 
 namespace phx::app {
 namespace fs = std::filesystem;
@@ -204,8 +205,7 @@ void show_progress(std::size_t members, std::size_t wanted) {
 bool is_this_machine(const std::string& host) {
   std::array<char, 256> name{};
   const bool has_name = ::gethostname(name.data(), name.size() - 1) == 0;
-  return host.empty() || host == "localhost" || host.starts_with("127.") || host == "::1" ||
-         (has_name && host == name.data());
+  return host.empty() || tcp::is_loopback(host) || (has_name && host == name.data());
 }
 
 std::string program_path(const std::string& name) {

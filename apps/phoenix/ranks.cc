@@ -198,8 +198,8 @@ class Ranks {
           "PHOENIX_MPI_NEAR=" + std::to_string(near_.get()), "PHOENIX_KEY_FILE=" + key_file_}) {
       spec.environment.push_back(one);
     }
-    if (const std::string folder = tcp::mpi_folder(); !folder.empty()) {
-      spec.environment.push_back(tcp::library_path(folder, spec.environment));
+    if (!mpi_folder_.empty()) {
+      spec.environment.push_back(tcp::library_path(mpi_folder_, spec.environment));
     }
     const pid_t parent = ::getpid();
     rank.process = ::fork();
@@ -362,6 +362,7 @@ class Ranks {
 
   MpiOptions options_;
   std::string key_file_;
+  const std::string mpi_folder_ = tcp::mpi_folder();
   sigset_t mask_{};
   Descriptor signals_;
   Descriptor near_;  ///< memory for all ranks; none: they do without

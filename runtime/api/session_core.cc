@@ -1,6 +1,5 @@
 #include "runtime/api/session_core.h"
 
-#include <deque>
 #include <functional>
 #include <string>
 #include <utility>
@@ -219,17 +218,17 @@ Payload SessionCore::fold(const std::vector<Ticket>& tickets, const Reduction& r
     return Ticket{ticket.vnode, ticket.target, ticket.number + piece, 1};
   };
   // What all are told comes to the vnodes here, too, and comes on only as far as they take it.
-  std::deque<std::size_t> told;
   std::uint64_t taken = 0;
+  std::size_t taken_bytes = 0;
   const auto take = [&] {
+    std::size_t size = 0;
     for (const Ticket& ticket : tickets) {
-      static_cast<void>(
-          result(piece_of(ticket, taken), ticket.vnode, Kind::kAllreduced, operation));
+      size = result(piece_of(ticket, taken), ticket.vnode, Kind::kAllreduced, operation).size();
     }
+    taken_bytes += size;
     ++taken;
   };
   Bytes whole;
-  std::size_t ahead = 0;
   for (std::uint64_t piece = 0; piece < first.pieces; ++piece) {
     const Ticket one = piece_of(first, piece);
     const auto values =
@@ -242,11 +241,7 @@ Payload SessionCore::fold(const std::vector<Ticket>& tickets, const Reduction& r
       return endpoint.announce(VnodeId{first.target}, one.number, folded);
     });
     if (!status.ok()) throw Failure(status.error());
-    told.push_back(folded.size());
-    for (ahead += folded.size(); ahead > kToldAhead; told.pop_front()) {
-      take();
-      ahead -= told.front();
-    }
+    while (whole.size() - taken_bytes > kToldAhead) take();
   }
   while (reduction.kind.to_all && taken < first.pieces) take();
   return Payload(std::move(whole));

@@ -64,6 +64,10 @@ Result<Address> parse_address(const std::string& text) {
   return address;
 }
 
+bool is_loopback(const std::string& name) {
+  return name == "localhost" || name == "::1" || name.starts_with("127.");
+}
+
 bool is_wildcard(const Address& address) {
   return address.name.empty() || address.name == "*" || address.name == "0.0.0.0" ||
          address.name == "::";

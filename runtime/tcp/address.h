@@ -24,6 +24,9 @@ struct Address {
 /// Whether others cannot connect to this address: "0.0.0.0", "::", "*" or nothing.
 [[nodiscard]] bool is_wildcard(const Address& address);
 
+/// Whether such a name, or numeric address, is said of the machine itself, by whoever says it.
+[[nodiscard]] bool is_loopback(const std::string& name);
+
 /// Whether `text` ("name:port") is where a daemon of this machine listens: at `bound`, which is
 /// "address:port", or one of `endpoints`, by which the others reach it. Names are looked up
 /// (blocks).

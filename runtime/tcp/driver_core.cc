@@ -70,7 +70,8 @@ void tell_beginning(LogSink& log, const runtime::Daemon& daemon, const DriverOpt
     log.write(Level::kInfo, "mesh-begun", detail);
   }
   const auto is_near = [](const std::string& at) {
-    return at.starts_with("127.") || at.starts_with("[::1]") || at.starts_with("localhost");
+    const Result<Address> place = parse_address(at);
+    return place.ok() && is_loopback(place.value().name);
   };
   if (!endpoints.empty() && std::ranges::all_of(endpoints, is_near) &&
       !std::ranges::all_of(options.join, is_near)) {

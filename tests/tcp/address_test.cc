@@ -60,6 +60,15 @@ TEST_CASE("an address of another port or machine, or none, is not here") {
   CHECK(!is_here("127.0.0.1:0", {"0.0.0.0", 0}, {}));
 }
 
+TEST_CASE("names of the machine itself are known") {
+  for (const char* const name : {"localhost", "127.0.0.1", "127.1.2.3", "::1"}) {
+    CHECK(is_loopback(name));
+  }
+  for (const char* const name : {"", "lab1", "localhost.lab", "10.127.0.1", "::", "0.0.0.0"}) {
+    CHECK_FALSE(is_loopback(name));
+  }
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::tcp::address_test
