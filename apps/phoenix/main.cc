@@ -11,53 +11,19 @@
 #include <utility>
 #include <vector>
 
-#include "apps/phoenix/defaults.h"
-#include "apps/phoenix/mistakes.h"
-#include "apps/phoenix/option_values.h"
-#include "apps/phoenix/verb.h"
+#include "apps/phoenix/bench/verbs.h"
+#include "apps/phoenix/command_line/defaults.h"
+#include "apps/phoenix/command_line/mistakes.h"
+#include "apps/phoenix/command_line/option_values.h"
+#include "apps/phoenix/command_line/verbs.h"
+#include "apps/phoenix/experiments/verbs.h"
+#include "apps/phoenix/jobs/verbs.h"
+#include "apps/phoenix/mesh/verbs.h"
+#include "apps/phoenix/mpi/verbs.h"
 
 namespace phx::app {
 
 using namespace std::string_literals;
-
-int fail(const std::string& what, int code) {
-  std::fprintf(stderr, "phoenix: %s\n", what.c_str());
-  return code;
-}
-
-int fail(const Error& error) {
-  return fail(error.what, error.code == ErrorCode::kBadInput ? kUsage : kFailed);
-}
-
-void add_mesh_option(CLI::App& verb, std::string& mesh) {
-  verb.add_option("--mesh", mesh, "Name of the mesh")
-      ->capture_default_str()
-      ->envname("PHOENIX_MESH");
-}
-
-CLI::Validator seconds_above_0() {
-  const auto check = [](const std::string& text) -> std::string {
-    double seconds = 0;
-    const bool is_number = CLI::detail::lexical_cast(text, seconds);
-    if (!is_number || !(seconds > 0)) return "'" + text + "' is no number above 0";
-    return seconds > kSecondsMost ? "'" + text + "' is more than thirty years" : "";
-  };
-  return {check, "SECONDS"};
-}
-
-std::vector<std::string> verbs_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
-  return names;
-}
-
-std::vector<std::string> options_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
 
 namespace {
 

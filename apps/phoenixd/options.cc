@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <iostream>
 
-#include "apps/phoenix/manual_page.h"
-#include "apps/phoenix/option_values.h"
+#include "apps/phoenix/command_line/manual_page.h"
+#include "apps/phoenix/command_line/option_values.h"
 #include "overlay/planners/tree_styles.h"
 #include "runtime/sim/plan_run.h"
 #include "runtime/sim/topology.h"

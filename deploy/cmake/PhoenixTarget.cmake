@@ -24,8 +24,9 @@ function(phx_register target sources headers uses system)
 endfunction()
 
 # phx_precompile(target kind): the target finds the standard headers below compiled already. They are
-# compiled once for each kind, because compilers refuse them where options differ: library, program or
-# test. That a header includes what it needs is seen where headers are compiled alone, without them.
+# compiled once for each kind, because compilers refuse them where options differ: library, command (of
+# the tool), program or test. That a header includes what it needs is seen where headers are compiled
+# alone, without them.
 set(PHX_STANDARD_HEADERS <algorithm> <array> <chrono> <cstdint> <cstring> <deque> <functional> <map>
     <memory> <optional> <set> <span> <string> <string_view> <utility> <variant> <vector>)
 function(phx_precompile target kind)
@@ -38,11 +39,11 @@ function(phx_precompile target kind)
     set(headers ${PHX_STANDARD_HEADERS})
     file(GENERATE OUTPUT ${source} CONTENT "")
     add_library(${owner} STATIC ${source})
-    if(NOT kind STREQUAL "library")
+    if(NOT kind MATCHES "library|command")
       set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
       target_compile_options(${owner} PRIVATE -fPIE)
     endif()
-    if(kind STREQUAL "program")
+    if(kind MATCHES "program|command")
       list(APPEND headers <CLI/CLI.hpp>)
       target_link_libraries(${owner} PRIVATE CLI11::CLI11)
     elseif(kind STREQUAL "test")
@@ -81,7 +82,11 @@ function(phx_library target)
   if(arg_SOURCES)
     target_sources(${target} PRIVATE ${arg_SOURCES} ${arg_INTERNAL})
     target_compile_options(${target} PRIVATE ${PHX_WARNINGS})
-    phx_precompile(${target} library)
+    if(CLI11::CLI11 IN_LIST arg_LINK)
+      phx_precompile(${target} command)
+    else()
+      phx_precompile(${target} library)
+    endif()
     if(phx_asio IN_LIST arg_LINK)
       target_link_libraries(${target} PUBLIC phx_asio)
     endif()

@@ -1,4 +1,4 @@
-#include "apps/phoenix/amounts.h"
+#include "apps/phoenix/texts/amounts.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "apps/phoenix/job_summary.h"
+#include "apps/phoenix/jobs/job_summary.h"
 
 #include <doctest/doctest.h>
 

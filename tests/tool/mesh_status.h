@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/phoenix/job_summary.h"
+#include "apps/phoenix/jobs/job_summary.h"
 #include "runtime/messages/client_messages.h"
 
 namespace phx::app::tool_test {

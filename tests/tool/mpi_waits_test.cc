@@ -1,4 +1,4 @@
-#include "apps/phoenix/mpi_waits.h"
+#include "apps/phoenix/mpi/mpi_waits.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "apps/phoenix/other_mpi.h"
+#include "apps/phoenix/mpi/other_mpi.h"
 
 #include <doctest/doctest.h>
 

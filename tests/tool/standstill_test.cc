@@ -1,4 +1,4 @@
-#include "apps/phoenix/standstill.h"
+#include "apps/phoenix/jobs/standstill.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "apps/phoenix/table.h"
+#include "apps/phoenix/texts/table.h"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,254 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apps/phoenix/bench/bench.h"
+#include "apps/phoenix/bench/bench_calls.h"
+
+namespace phx::app {
+namespace {
+
+using Unit = Figure::Unit;
+using Figures = Result<std::vector<Figure>>;
+
+constexpr std::uint32_t kCollectiveDaemons = 16;
+constexpr std::uint32_t kManyDaemons = 64;
+constexpr double kResidentWanted = 15e6;
+constexpr double kIdleWanted = 3;  ///< Percent of one processor, for all 64 daemons together.
+constexpr auto kSettleTime = std::chrono::seconds(3);
+constexpr double kIdleSeconds = 5;
+constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 30U;
+constexpr double kWarmUpSeconds = 1;  ///< Of the round trips; then they are alone until:
+constexpr double kIdleTripsSeconds = 2.8;
+constexpr double kCountSeconds = 0.5;
+constexpr double kCallsTcp = 2;  ///< One that sends, one that receives.
+constexpr const char* kBenchName = "phoenix-bench";
+
+/// The largest value of this name; not a number if there is none.
+double most(const Said& said, const std::string& name) {
+  const auto found = said.find(name);
+  if (found == said.end()) return std::nan("");
+  return *std::max_element(found->second.begin(), found->second.end());
+}
+
+/// `trip_wanted`, `rate_wanted`: of the ratios to plain TCP.
+std::vector<Figure> pair_figures(const Said& said, const std::string& who, double trip_wanted,
+                                 double rate_wanted) {
+  return {
+      {who + ": 1 byte, half round trip",
+       most(said, "trip"),
+       Unit::kSeconds,
+       most(said, "trip-tcp"),
+       trip_wanted,
+       {}},
+      {who + ": one message of 64 MiB",
+       most(said, "bulk"),
+       Unit::kBytesPerSecond,
+       most(said, "bulk-tcp"),
+       {},
+       0.9},
+      {who + ": messages of 64 bytes",
+       most(said, "rate"),
+       Unit::kPerSecond,
+       most(said, "rate-tcp"),
+       {},
+       rate_wanted},
+  };
+}
+
+/// Adds what one message costs beside time, while `run` makes round trips and `involved` are its
+/// processes.
+Status add_costs(std::vector<Figure>& figures, const std::string& who,
+                 const std::function<Result<Said>(const std::vector<std::string>&)>& run,
+                 const std::function<std::vector<pid_t>()>& involved) {
+  const auto until = std::filesystem::temp_directory_path() /
+                     ("phoenix-bench-" + std::to_string(::getpid()) + "-enough");
+  auto trips = std::async(std::launch::async, run,
+                          std::vector<std::string>{"trips", "--until", until.string()});
+  std::this_thread::sleep_for(std::chrono::duration<double>(kWarmUpSeconds));
+  const double begin = bench_clock_s();
+  const auto calls = count_calls(involved(), kCountSeconds);
+  const double end = bench_clock_s();
+  std::ofstream(until).close();
+  const auto said = trips.get();
+  std::filesystem::remove(until);
+  if (!said.ok()) return said.error();
+  const auto begins = said.value().find("trip-begin");
+  const auto allocations = said.value().find("trip-allocations");
+  if (begins == said.value().end() || allocations == said.value().end()) return success();
+  const auto count = std::count_if(begins->second.begin(), begins->second.end(),
+                                   [&](double at) { return at >= begin && at < end; });
+  if (calls && count > 0) {
+    const double each = static_cast<double>(*calls) / static_cast<double>(2 * count);
+    figures.push_back({who + ": system calls per message", each, Unit::kCount, kCallsTcp, {}, {}});
+  }
+  figures.push_back({who + ": allocations per message, in both applications",
+                     allocations->second.front(), Unit::kCount});
+  return success();
+}
+
+Figures measure_pair() {
+  const auto mesh = BenchMesh::start(2);
+  if (!mesh.ok()) return mesh.error();
+  mesh.value().bind_to_cpus();
+  const auto said = mesh.value().run(2, {"pair"});
+  if (!said.ok()) return said.error();
+  auto figures = pair_figures(said.value(), "two daemons", 2, 1);
+  const auto involved = [&] {
+    std::vector<pid_t> processes = mesh.value().daemons();
+    for (const pid_t daemon : mesh.value().daemons()) {
+      for (const pid_t one : descendants(daemon, kBenchName)) processes.push_back(one);
+    }
+    return processes;
+  };
+  const auto run = [&](const auto& arguments) { return mesh.value().run(2, arguments); };
+  const Status status = add_costs(figures, "two daemons", run, involved);
+  if (!status.ok()) return status.error();
+  return figures;
+}
+
+/// The time that 99 of 100 round trips stay below, of those begun in this span.
+double slow_trip(const Said& said, double begin, double end) {
+  const auto begins = said.find("trip-begin");
+  const auto times = said.find("trip-time");
+  if (begins == said.end() || times == said.end()) return std::nan("");
+  std::vector<double> within;
+  for (std::size_t i = 0; i < begins->second.size(); ++i) {
+    if (begins->second[i] >= begin && begins->second[i] < end) within.push_back(times->second[i]);
+  }
+  if (within.empty()) return std::nan("");
+  std::sort(within.begin(), within.end());
+  return within[within.size() * 99 / 100];
+}
+
+Figures measure_beside() {
+  const auto mesh = BenchMesh::start(2);
+  if (!mesh.ok()) return mesh.error();
+  mesh.value().bind_to_cpus();
+  const std::string until = mesh.value().file("enough");
+  const double begin = bench_clock_s();
+  auto trips = std::async(std::launch::async, [&] {
+    return mesh.value().run(2, {"trips", "--until", until});
+  });
+  std::this_thread::sleep_for(kSettleTime);
+  const auto bulk = mesh.value().run_beside(2, {"stream", "--bytes", std::to_string(kStreamBytes)});
+  std::ofstream(until).close();
+  const auto said = trips.get();
+  if (!said.ok()) return said.error();
+  if (!bulk.ok()) return bulk.error();
+  const double from = most(bulk.value(), "stream-begin");
+  const double to = most(bulk.value(), "stream-end");
+  const double warm = begin + kWarmUpSeconds;
+  const double idle = slow_trip(said.value(), warm, begin + kIdleTripsSeconds);
+  const double rate = static_cast<double>(kStreamBytes) / (to - from);
+  return std::vector<Figure>{
+      {"1 byte, round trip, slowest but 1 %", idle},
+      {"the same beside 1 GiB of another pair",
+       slow_trip(said.value(), from, to),
+       Unit::kSeconds,
+       {},
+       3 * idle,
+       {}},
+      {"the 1 GiB meanwhile", rate, Unit::kBytesPerSecond},
+  };
+}
+
+Figures measure_embedded() {
+  const auto said = run_embedded({"pair", "--embedded"});
+  if (!said.ok()) return said.error();
+  auto figures = pair_figures(said.value(), "daemons inside", 1.3, 2);
+  const auto run = [](std::vector<std::string> arguments) {
+    arguments.emplace_back("--embedded");
+    return run_embedded(arguments);
+  };
+  const Status status =
+      add_costs(figures, "daemons inside", run, [] { return descendants(::getpid(), kBenchName); });
+  if (!status.ok()) return status.error();
+  return figures;
+}
+
+Figures measure_collectives() {
+  const auto mesh = BenchMesh::start(kCollectiveDaemons);
+  if (!mesh.ok()) return mesh.error();
+  const auto said = mesh.value().run(kCollectiveDaemons, {"collectives"});
+  if (!said.ok()) return said.error();
+  return std::vector<Figure>{
+      {"16 daemons: broadcast of 1 byte", most(said.value(), "broadcast-1")},
+      {"16 daemons: reduction of 1 byte", most(said.value(), "reduce-1")},
+      {"16 daemons: broadcast of 1 MiB", most(said.value(), "broadcast-1M")},
+      {"16 daemons: reduction of 1 MiB", most(said.value(), "reduce-1M")},
+  };
+}
+
+Figures measure_mesh() {
+  const auto mesh = BenchMesh::start(kManyDaemons);
+  if (!mesh.ok()) return mesh.error();
+  std::this_thread::sleep_for(kSettleTime);
+  const double cpu = mesh.value().cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds));
+  const double idle = (mesh.value().cpu_seconds() - cpu) / kIdleSeconds * 100;
+  const double resident = mesh.value().resident_bytes();
+  const double begin = bench_clock_s();
+  const auto said =
+      mesh.value().run(kManyDaemons, {"join", "--processors", std::to_string(kManyDaemons)});
+  if (!said.ok()) return said.error();
+  return std::vector<Figure>{
+      {"64 daemons: start-up", mesh.value().start_seconds()},
+      {"64 daemons: idle, all together", idle, Unit::kPercent, {}, kIdleWanted, {}},
+      {"64 daemons: memory of the largest", resident, Unit::kBytes, {}, kResidentWanted, {}},
+      {"64 daemons: a job on all of them", bench_clock_s() - begin},
+  };
+}
+
+Figures measure_join() {
+  const auto mesh = BenchMesh::start(2);
+  if (!mesh.ok()) return mesh.error();
+  auto added = std::async(std::launch::async, [&] {
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // the job is well under way then
+    return mesh.value().add_one();
+  });
+  const auto said = mesh.value().run(24, {"join", "--processors", "3"});
+  const auto begin = added.get();
+  if (!said.ok()) return said.error();
+  if (!begin.ok()) return begin.error();
+  return std::vector<Figure>{{"join: from its start to its first vnode",
+                              most(said.value(), "first-vnode") - begin.value()}};
+}
+
+Figures measure_moves() {
+  const auto mesh = BenchMesh::start(2);
+  if (!mesh.ok()) return mesh.error();
+  const auto said = mesh.value().run(4, {"moves"}, /*balance=*/false);
+  if (!said.ok()) return said.error();
+  return std::vector<Figure>{
+      {"pause of a 1 MiB vnode that moves", most(said.value(), "pause-moved")},
+      {"pause of one that does not, meanwhile", most(said.value(), "pause-stayed")},
+  };
+}
+
+}  // namespace
+
+const std::vector<BenchCase>& bench_cases() {
+  static const std::vector<BenchCase> kCases = {
+      {"pair", "messages between applications on two daemons", measure_pair},
+      {"beside", "round trips of one pair while another one streams", measure_beside},
+      {"embedded", "messages between processes with a daemon inside", measure_embedded},
+      {"collectives", "broadcast and reduction on 16 daemons", measure_collectives},
+      {"mesh", "start, idle load and memory of 64 daemons", measure_mesh},
+      {"join", "time until a newcomer works", measure_join},
+      {"moves", "pauses while vnodes move", measure_moves},
+  };
+  return kCases;
+}
+
+}  // namespace phx::app

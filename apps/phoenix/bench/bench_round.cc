@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <future>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "apps/phoenix/bench/bench.h"
+#include "apps/phoenix/jobs/child.h"
+#include "apps/phoenix/mesh/session.h"
+#include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/table.h"
+
+namespace phx::app {
+namespace {
+
+constexpr std::chrono::milliseconds kBetween{500};  ///< Two changes of who takes part.
+constexpr std::uint64_t kVnodesEach = 4;            ///< While they move.
+
+struct RoundOptions {
+  std::uint32_t processors = 8;
+  std::vector<std::string> sizes = {"1", "24", "1K", "32K", "1M"};
+  int rounds = 0;
+  std::uint64_t seed = 1;
+  bool has_receivers = false;
+  double moving_s = 0;
+  bool json = false;
+};
+
+/// Of pieces of broadcasts at all daemons since their start: vnodes that got one from a tree, and
+/// past all trees. Those of daemons that have left count, too, as far as they were asked.
+class Copies {
+ public:
+  Status look(const std::string& mesh) {
+    auto session = connect(mesh);
+    if (!session.ok()) return session.error();
+    const auto status = ask_status(session.value());
+    if (!status.ok()) return status.error();
+    for (const auto& [id, processor] : processors_of(status.value())) known_[id] = processor;
+    return success();
+  }
+  /// Since then, in percent of all.
+  [[nodiscard]] double past_percent(const Copies& before) const {
+    double along = 0;
+    double past = 0;
+    for (const auto& [id, now] : known_) {
+      const auto then = before.known_.find(id);
+      along += now.along - (then == before.known_.end() ? 0 : then->second.along);
+      past += now.past - (then == before.known_.end() ? 0 : then->second.past);
+    }
+    return along + past > 0 ? 100 * past / (along + past) : 0;
+  }
+
+ private:
+  struct Counts {
+    double along = 0;
+    double past = 0;
+  };
+  static std::map<ProcessorId, Counts> processors_of(const runtime::StatusReply& status) {
+    std::map<ProcessorId, Counts> all;
+    for (const auto& processor : status.processors) {
+      Counts& counts = all[processor.id];
+      for (const auto& [name, value] : processor.counters) {
+        if (name == "copies-along-trees") counts.along = static_cast<double>(value);
+        if (name == "copies-past-trees") counts.past = static_cast<double>(value);
+      }
+    }
+    return all;
+  }
+  std::map<ProcessorId, Counts> known_;
+};
+
+double median_time(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times.empty() ? 0 : times[times.size() / 2];
+}
+
+class RoundReport {
+ public:
+  void add(std::uint64_t bytes, const std::string& order, Said& said, double past_percent) {
+    const double br = median_time(said["br/" + order]);
+    const std::vector<double>& v2 = said["v2/" + order];
+    const std::vector<double>& v3 = said["v3/" + order];
+    const double no_overlap = median_time(v2);
+    const double most = v2.empty() ? 0 : *std::max_element(v2.begin(), v2.end());
+    const auto ms = [](double seconds) { return spell_fixed(1e3 * seconds, 3); };
+    table_.add({std::to_string(bytes), order, ms(br), ms(no_overlap), ms(most),
+                no_overlap > 0 ? spell_fixed(br / no_overlap, 2) : "",
+                v3.empty() ? "" : ms(median_time(v3)), spell_fixed(past_percent, 2)});
+    list_.push_back({{"bytes", bytes},
+                     {"order", order},
+                     {"br", br},
+                     {"v2", v2},
+                     {"v3", v3},
+                     {"past_trees_percent", past_percent}});
+  }
+  void print(bool as_json) const {
+    std::fputs(as_json ? (list_.dump(2) + "\n").c_str() : table_.text().c_str(), stdout);
+  }
+
+ private:
+  Table table_{
+      {"BYTES", "ROOTS", "BR MS", "V2 MS", "V2 MOST MS", "BR/V2", "V3 MS", "PAST TREES %"}};
+  nlohmann::json list_ = nlohmann::json::array();
+};
+
+Status measure_still(const RoundOptions& options, const BenchMesh& mesh, std::uint64_t bytes,
+                     RoundReport& report) {
+  Copies before;
+  Copies after;
+  if (const Status status = before.look(mesh.name()); !status.ok()) return status;
+  std::vector<std::string> arguments = {"round", "--bytes=" + std::to_string(bytes),
+                                        "--rounds=" + std::to_string(options.rounds),
+                                        "--seed=" + std::to_string(options.seed)};
+  if (options.has_receivers) arguments.emplace_back("--receivers");
+  auto said = mesh.run(options.processors, arguments, false);
+  if (!said.ok()) return said.error();
+  if (const Status status = after.look(mesh.name()); !status.ok()) return status;
+  for (const char* order : {"in-turn", "at-random"}) {
+    report.add(bytes, order, said.value(), after.past_percent(before));
+  }
+  return success();
+}
+
+Status drain_one(const BenchMesh& mesh, ProcessorId id) {
+  auto child = Child::start({"drain", "--mesh", mesh.name(), "p" + std::to_string(id.value)});
+  if (!child.ok()) return child.error();
+  while (child.value().take([](const std::string&) {})) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (child.value().exit_code() == 0) return success();
+  return Error{ErrorCode::kUnavailable, "drain: " + child.value().last_line()};
+}
+
+/// Daemons come, and the last one that came leaves, until the time is up.
+Status change_members(const RoundOptions& options, const BenchMesh& mesh, Copies& copies) {
+  const double end = bench_clock_s() + options.moving_s;
+  while (bench_clock_s() < end) {
+    if (const auto added = mesh.add_one(); !added.ok()) return added.error();
+    std::this_thread::sleep_for(kBetween);
+    if (const Status status = copies.look(mesh.name()); !status.ok()) return status;
+    auto session = connect(mesh.name());
+    if (!session.ok()) return session.error();
+    const auto status = ask_status(session.value(), /*ask_all=*/false);
+    if (!status.ok()) return status.error();
+    const ProcessorId last = status.value().view.members.last();
+    if (const Status drained = drain_one(mesh, last); !drained.ok()) return drained;
+    std::this_thread::sleep_for(kBetween);
+  }
+  return copies.look(mesh.name());
+}
+
+Status measure_moving(const RoundOptions& options, const BenchMesh& mesh, std::uint64_t bytes,
+                      RoundReport& report) {
+  Copies before;
+  if (const Status status = before.look(mesh.name()); !status.ok()) return status;
+  const std::string until = mesh.file("enough");
+  auto job = std::async(std::launch::async, [&] {
+    return mesh.run(kVnodesEach * options.processors,
+                    {"round", "--bytes=" + std::to_string(bytes), "--until=" + until});
+  });
+  Copies copies = before;
+  const Status changed = change_members(options, mesh, copies);
+  std::ofstream(until).close();
+  auto said = job.get();
+  std::remove(until.c_str());
+  if (!changed.ok()) return changed;
+  if (!said.ok()) return said.error();
+  report.add(bytes, "moving", said.value(), copies.past_percent(before));
+  return success();
+}
+
+int bench_round(const RoundOptions& options) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& size : options.sizes) {
+    const auto bytes = parse_size(size);
+    if (!bytes) return fail("not a size like 100, 64K or 4M (at most 1024M): " + size, kUsage);
+    sizes.push_back(*bytes);
+  }
+  const auto mesh = BenchMesh::start(options.processors);
+  if (!mesh.ok()) return fail(mesh.error().what);
+  std::this_thread::sleep_for(kBenchLearnTime);
+  RoundReport report;
+  for (const std::uint64_t bytes : sizes) {
+    Status status = measure_still(options, mesh.value(), bytes, report);
+    if (status.ok() && options.moving_s > 0) {
+      status = measure_moving(options, mesh.value(), bytes, report);
+    }
+    if (!status.ok()) return fail(status.error().what);
+  }
+  report.print(options.json);
+  return kOk;
+}
+
+}  // namespace
+
+void add_bench_round(CLI::App& bench, Action& chosen) {
+  auto options = std::make_shared<RoundOptions>();
+  CLI::App* verb = bench.add_subcommand(
+      "round", "Broadcast Round: broadcasts from each process in turn, with and without overlap");
+  verb->add_option("-n", options->processors, "So many processes, one per daemon")
+      ->check(CLI::Range(2, 256))
+      ->capture_default_str();
+  verb->add_option("--bytes", options->sizes, "Sizes: 100, 64K, 4M")->delimiter(',');
+  verb->add_option("--rounds", options->rounds,
+                   "So many (default: as many as make 50 broadcasts or more)")
+      ->check(CLI::Range(1, 100000));
+  verb->add_option("--seed", options->seed, "Of the random order of roots")->capture_default_str();
+  verb->add_flag("--receivers", options->has_receivers,
+                 "Each receiver alone, too (V3): a broadcast for each pair");
+  verb->add_option("--moving", options->moving_s,
+                   "And for so many seconds while daemons come and go, with 4 vnodes each")
+      ->check(CLI::Range(0.0, 1e5));
+  verb->add_flag("--json", options->json, "Machine-readable result, in seconds");
+  verb->footer(
+      "A private mesh on this machine. BR: rounds without a wait in between, the longest time of\n"
+      "all processes, per broadcast. V2: until the root has heard by a reduction that all have "
+      "it,\n"
+      "without the time of that; median and most. V3: of each receiver alone, the longest; median\n"
+      "of all roots. BR/V2 far below 1: broadcasts of several roots overlapped. Past trees: "
+      "vnodes\n"
+      "to which no tree led.");
+  verb->callback([options, &chosen] { chosen = [options] { return bench_round(*options); }; });
+}
+
+}  // namespace phx::app

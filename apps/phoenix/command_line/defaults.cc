@@ -1,0 +1,146 @@
+#include "apps/phoenix/command_line/defaults.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "apps/phoenix/command_line/mistakes.h"
+#include "apps/phoenix/command_line/verb.h"
+
+namespace phx::app {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+/// Whether the words in front of "--" give this option, by any of its names.
+bool is_given(const CLI::Option& option, const std::vector<std::string>& words) {
+  const auto names = [&](const std::string& word) {
+    const bool is_long = std::ranges::any_of(option.get_lnames(), [&](const std::string& name) {
+      return word == "--" + name || word.starts_with("--" + name + "=");
+    });
+    return is_long || std::ranges::any_of(option.get_snames(), [&](const std::string& name) {
+             return !word.starts_with("--") && word.starts_with("-" + name);
+           });
+  };
+  const auto end = std::ranges::find(words, "--");
+  return std::any_of(words.begin(), end, names);
+}
+
+}  // namespace
+
+Error Defaults::wrong(std::size_t number, const std::string& what) const {
+  return {ErrorCode::kBadInput, file_ + ":" + std::to_string(number) + ": " + what};
+}
+
+Result<Defaults> Defaults::read(const CLI::App& tool) {
+  Defaults defaults;
+  const bool is_named = std::getenv("PHOENIX_CONFIG") != nullptr;
+  defaults.file_ = environment("PHOENIX_CONFIG");
+  if (!is_named) {
+    std::string folder = environment("XDG_CONFIG_HOME");
+    const std::string home = environment("HOME");
+    if (folder.empty() && !home.empty()) folder = home + "/.config";
+    if (!folder.empty()) defaults.file_ = folder + "/phoenix/config";
+  }
+  std::error_code failure;
+  const bool is_there = std::filesystem::exists(defaults.file_, failure);
+  if (defaults.file_.empty() || (!is_named && !is_there)) return defaults;
+  std::ifstream stream(defaults.file_);
+  if (!stream || std::filesystem::is_directory(defaults.file_, failure)) {
+    return Error{ErrorCode::kBadInput, "cannot read the configuration " + defaults.file_};
+  }
+  std::size_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    const Status taken = defaults.take(tool, trimmed(line), ++number);
+    if (!taken.ok()) return taken.error();
+  }
+  return defaults;
+}
+
+Status Defaults::take(const CLI::App& tool, const std::string& line, std::size_t number) {
+  if (line.empty() || line.front() == '#') return success();
+  const std::vector<std::string> verbs = verbs_of(tool);
+  if (line.front() == '[') {
+    section_ = trimmed(line.substr(1, line.size() - (line.back() == ']' ? 2 : 1)));
+    const bool is_known = line.back() == ']' && std::ranges::find(verbs, section_) != verbs.end();
+    return is_known ? success()
+                    : wrong(number, "there is no command '" + section_ + "'" +
+                                        nearest(section_, verbs) + ", or no ']'");
+  }
+  const std::size_t equals = line.find('=');
+  const std::string name = trimmed(line.substr(0, equals));
+  Line one{"--" + name, "", equals == std::string::npos, number};
+  if (!one.is_flag) one.value = trimmed(line.substr(equals + 1));
+  const CLI::Option* option = nullptr;
+  std::vector<std::string> known;
+  for (const CLI::App* verb : tool.get_subcommands(nullptr)) {
+    if (!section_.empty() && verb->get_name() != section_) continue;
+    const CLI::Option* found = verb->get_option_no_throw(one.option);
+    if (found != nullptr) option = found;
+    for (const std::string& other : options_of(*verb)) known.push_back(other.substr(2));
+  }
+  if (option == nullptr || name == "help") {
+    const std::string of = section_.empty() ? "" : " of phoenix " + section_;
+    return wrong(number, "'" + name + "' is no option" + of + nearest(name, known));
+  }
+  const bool takes_value = option->get_items_expected_max() > 0;
+  if (takes_value && one.value.empty()) return wrong(number, "'" + name + "' needs a value");
+  if (!takes_value) {
+    const bool is_off = one.value == "false" || one.value == "no";
+    if (!one.is_flag && !is_off && one.value != "true" && one.value != "yes") {
+      return wrong(number, "'" + name + "' is yes or no, not '" + one.value + "'");
+    }
+    one.is_flag = true;
+    if (is_off) return success();
+  }
+  lines_[section_].push_back(one);
+  return success();
+}
+
+std::vector<std::string> Defaults::apply(const CLI::App& tool, std::vector<std::string> words) {
+  const auto verbs = tool.get_subcommands(nullptr);
+  const auto found = std::ranges::find_if(verbs, [&](const CLI::App* verb) {
+    return !words.empty() && verb->get_name() == words.front();
+  });
+  if (found == verbs.end()) return words;
+  const CLI::App& verb = **found;
+  // What is said of this verb comes after what is said of all, and so prevails.
+  for (const std::string& section : {std::string(), verb.get_name()}) {
+    for (const Line& line : lines_[section]) {
+      const CLI::Option* option = verb.get_option_no_throw(line.option);
+      if (option == nullptr) continue;
+      const bool is_list = option->get_items_expected_max() > 1;
+      const std::string& variable = option->get_envname();
+      if (!variable.empty() && !environment(variable.c_str()).empty()) continue;
+      if (!is_list && is_given(*option, words)) continue;
+      if (!is_list) {
+        std::erase_if(applied_, [&](const Line& one) { return one.option == line.option; });
+      }
+      applied_.push_back(line);
+    }
+  }
+  std::vector<std::string> added;
+  for (const Line& line : applied_) {
+    added.push_back(line.is_flag ? line.option : line.option + "=" + line.value);
+  }
+  words.insert(words.begin() + 1, added.begin(), added.end());
+  return words;
+}
+
+std::string Defaults::place_of(const std::string& what) const {
+  const auto found = std::ranges::find_if(
+      applied_, [&](const Line& line) { return what.find(line.option) != std::string::npos; });
+  return found == applied_.end() ? "" : " (" + file_ + ":" + std::to_string(found->number) + ")";
+}
+
+}  // namespace phx::app

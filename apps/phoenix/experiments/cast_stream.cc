@@ -1,0 +1,81 @@
+#include "apps/phoenix/experiments/cast_stream.h"
+
+#include <algorithm>
+
+namespace phx::app {
+
+CastStream::CastStream(const CastStreamOptions& options)
+    : interval_(options.interval),
+      trial_({.topology = options.topology,
+              .seed = options.seed,
+              .bytes = options.bytes,
+              .piece_bytes = std::size_t{256} << 10U,
+              .pause = 1ms,
+              .outbox_bytes = options.kept_bytes,
+              .patrol = 5s,
+              .on_bytes = [this](Instant now, sim::MachineId at, std::size_t bytes) {
+                on_bytes(now, at, bytes);
+              }}) {}
+
+Status CastStream::start(std::optional<Slow> slow) {
+  constexpr Duration kLearn = 5s;
+  if (!trial_.start()) return Error{ErrorCode::kAborted, "the simulated mesh does not form"};
+  if (slow) trial_.cluster().model().set_interface(slow->machine, slow->bytes_per_second);
+  trial_.cluster().run_for(kLearn);
+  begin_ = trial_.cluster().now();
+  trial_.stream(kRoot);
+  return success();
+}
+
+void CastStream::run_until(Duration time) {
+  const Duration left = begin_ + time - trial_.cluster().now();
+  if (left > Duration{}) trial_.cluster().run_for(left);
+}
+
+void CastStream::on_bytes(Instant now, sim::MachineId at, std::size_t bytes) {
+  const Duration time = now - begin_;
+  const std::size_t interval = interval_of(time);
+  if (intervals_.size() <= interval) intervals_.resize(interval + 1);
+  intervals_[interval][at] += bytes;
+  const auto [seen, is_new] = seen_.try_emplace(at, Seen{time, {}});
+  if (!is_new) seen->second.gap = std::max(seen->second.gap, time - seen->second.last);
+  seen->second.last = time;
+}
+
+double CastStream::mean(std::size_t interval, std::optional<sim::MachineId> without) const {
+  double bytes = 0;
+  double processors = 0;
+  for (const auto& [machine, got] : intervals_[interval]) {
+    if (machine == without) continue;
+    bytes += static_cast<double>(got);
+    ++processors;
+  }
+  const double seconds = static_cast<double>(interval_.count()) / 1e9;
+  return processors == 0 ? 0 : bytes / processors / seconds;
+}
+
+double CastStream::rate(Duration from, Duration to, std::optional<sim::MachineId> without) const {
+  double sum = 0;
+  const std::size_t first = interval_of(from);
+  const std::size_t end = std::min(interval_of(to), intervals_.size());
+  for (std::size_t i = first; i < end; ++i) sum += mean(i, without);
+  return end <= first ? 0 : sum / static_cast<double>(end - first);
+}
+
+std::optional<Duration> CastStream::reaches(double rate, Duration since, Duration during,
+                                            std::optional<sim::MachineId> without) const {
+  const std::size_t wanted = std::max<std::size_t>(interval_of(during), 1);
+  std::size_t good = 0;
+  for (std::size_t i = interval_of(since); i < intervals_.size(); ++i) {
+    good = mean(i, without) >= rate ? good + 1 : 0;
+    if (good == wanted) return interval_ * static_cast<Duration::rep>(i + 1 - wanted);
+  }
+  return std::nullopt;
+}
+
+Duration CastStream::longest_gap(sim::MachineId machine) const {
+  const auto found = seen_.find(machine);
+  return found == seen_.end() ? kForever : found->second.gap;
+}
+
+}  // namespace phx::app

@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/phoenix/command_line/verb.h"
+#include "apps/phoenix/experiments/experiments.h"
+#include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/table.h"
+#include "collectives/redistribution/random_graph.h"
+#include "collectives/redistribution/schedulers.h"
+#include "runtime/sim/exchange_run.h"
+
+namespace phx::app {
+namespace {
+
+using redistribution::MessageGraph;
+using redistribution::Pace;
+using redistribution::Schedule;
+
+/// What one core of an InfiniBand cluster of the time of the thesis has.
+constexpr const char* kCluster = " 5\nnic 2000\noverhead 5\n";
+constexpr std::uint64_t kMebi = std::uint64_t{1} << 20U;
+constexpr std::array kPaces = {std::pair{Pace::kNoBarrier, "no barrier"},
+                               std::pair{Pace::kBarrierSend, "barrier send"},
+                               std::pair{Pace::kBarrierSendReceive, "barrier send/receive"}};
+
+struct Maker {
+  std::string_view name;
+  Schedule (*make)(const redistribution::Order& order);
+};
+
+std::vector<Maker> makers() {
+  std::vector<Maker> all = {{"ranks", redistribution::schedule_ranks},
+                            {"rotation", redistribution::schedule_rotation}};
+  for (const auto& scheduler : redistribution::all_schedulers()) {
+    all.push_back({scheduler.name, scheduler.make});
+  }
+  return all;
+}
+
+/// Of one number of processors: means over graphs, ms.
+struct Entry {
+  double planning = 0;
+  double exchange = 0;         ///< With the best pace.
+  std::string_view pace = {};  ///< That.
+  std::array<double, kPaces.size()> by_pace = {};
+  double bound = 0;
+};
+
+/// Figures 6 to 10 of [Kurnysh11]: irregular exchanges by each schedule, in a simulated cluster.
+class ExchangeFigures {
+ public:
+  explicit ExchangeFigures(const ExperimentOptions& options) : options_(options) {}
+  int run();
+
+ private:
+  using Row = std::map<std::string_view, Entry>;  ///< By schedule.
+  /// Figures of the same graphs: dense or not, and their volume.
+  struct Set {
+    bool is_dense = false;
+    std::uint64_t volume = 0;
+    std::vector<Row> rows = {};  ///< By size.
+  };
+
+  [[nodiscard]] Row measure(const Set& set, std::size_t processors, std::uint64_t graphs) const;
+  void add(const Set& set, std::size_t processors, const Row& row);
+  using Value = double (*)(const Entry& entry);
+  [[nodiscard]] Status draw(const std::string& name, const Set& set, const char* up,
+                            Value value) const;
+  [[nodiscard]] Status draw_all(const Set& set) const;
+
+  /// Processors, and how many graphs are drawn.
+  static constexpr std::array<std::pair<int, int>, 6> kSizes = {
+      {{8, 20}, {16, 20}, {32, 10}, {64, 5}, {128, 3}, {256, 2}}};
+
+  const ExperimentOptions& options_;
+  Table table_{{"processors", "messages", "MiB", "schedule", "planning ms", "exchange ms",
+                "/ bound", "best pace", "sum ms", "barrier send / best"}};
+  std::string csv_ =
+      "processors,messages,mib,schedule,bound-ms,planning-ms,no-barrier-ms,barrier-send-ms,"
+      "barrier-send-receive-ms\n";
+};
+
+std::size_t messages_of(bool is_dense, std::size_t processors) {
+  const std::size_t wanted = is_dense ? processors * processors / 4 : 4 * processors;
+  return std::min(wanted, processors * (processors - 1));
+}
+
+ExchangeFigures::Row ExchangeFigures::measure(const Set& set, std::size_t processors,
+                                              std::uint64_t graphs) const {
+  const auto topology =
+      sim::Topology::parse("site A " + std::to_string(processors) + kCluster).value();
+  const sim::Placing placing = sim::placed_by_site(topology);
+  Row row;
+  for (std::uint64_t i = 0; i < graphs; ++i) {
+    const MessageGraph graph = redistribution::random_graph(
+        {processors, messages_of(set.is_dense, processors), set.volume}, options_.seed + i);
+    const Duration bound = redistribution::least_time(graph, sim::ways_of(topology, placing));
+    for (const Maker& maker : makers()) {
+      row[maker.name].bound += to_ms(bound) / static_cast<double>(graphs);
+      const auto begin = std::chrono::steady_clock::now();
+      const Schedule schedule = maker.make({graph, kSetupBytes});
+      const std::chrono::duration<double, std::milli> planned =
+          std::chrono::steady_clock::now() - begin;
+      row[maker.name].planning += planned.count() / static_cast<double>(graphs);
+      for (std::size_t pace = 0; pace < kPaces.size(); ++pace) {
+        const Duration took =
+            sim::run_exchange(schedule, {graph, topology, placing, kPaces[pace].first});
+        row[maker.name].by_pace[pace] += to_ms(took) / static_cast<double>(graphs);
+      }
+    }
+  }
+  for (auto& [name, entry] : row) {
+    const auto best = std::min_element(entry.by_pace.begin(), entry.by_pace.end());
+    entry.exchange = *best;
+    entry.pace = kPaces[static_cast<std::size_t>(best - entry.by_pace.begin())].second;
+  }
+  return row;
+}
+
+void ExchangeFigures::add(const Set& set, std::size_t processors, const Row& row) {
+  for (const auto& [name, entry] : row) {
+    const std::string head = std::to_string(processors) + "," +
+                             std::to_string(messages_of(set.is_dense, processors)) + "," +
+                             std::to_string(set.volume / kMebi);
+    csv_ += head + "," + std::string(name) + "," + spell_fixed(entry.bound, 4) + "," +
+            spell_fixed(entry.planning, 4);
+    for (const double time : entry.by_pace) csv_ += "," + spell_fixed(time, 4);
+    csv_ += "\n";
+    const double steps = entry.by_pace[1] / entry.exchange;
+    table_.add({std::to_string(processors), std::to_string(messages_of(set.is_dense, processors)),
+                std::to_string(set.volume / kMebi), std::string(name),
+                spell_fixed(entry.planning, 2), spell_fixed(entry.exchange, 1),
+                spell_fixed(entry.exchange / entry.bound, 3), std::string(entry.pace),
+                spell_fixed(entry.planning + entry.exchange, 1), spell_fixed(steps, 2)});
+  }
+}
+
+Status ExchangeFigures::draw(const std::string& name, const Set& set, const char* up,
+                             Value value) const {
+  Plot plot;
+  plot.title = std::to_string(set.volume / kMebi) + " MiB in " +
+               (set.is_dense ? "N^2/4 messages" : "4 N messages") + ", N processors";
+  plot.across = "processors";
+  plot.up = up;
+  for (const auto& [processors, graphs] : kSizes) plot.names.push_back(std::to_string(processors));
+  double least = 1e9;
+  for (const Maker& maker : makers()) {
+    Plot::Line line{std::string(maker.name), {}};
+    for (const Row& row : set.rows) {
+      line.values.push_back(value(row.at(maker.name)));
+      least = std::min(least, line.values.back());
+    }
+    plot.lines.push_back(std::move(line));
+  }
+  constexpr double kTen = 10;
+  constexpr double kNothing = 1e-3;
+  for (plot.least = 1; plot.least > std::max(least, kNothing);) plot.least /= kTen;
+  while (plot.least * kTen <= least) plot.least *= kTen;
+  return plot.write(options_.out + "/" + name + (set.is_dense ? "-dense.svg" : ".svg"));
+}
+
+/// Planning and volume stand for figures: 6; 7 and 9 with 512 MiB, 8 and 10 with 1 GiB.
+Status ExchangeFigures::draw_all(const Set& set) const {
+  const bool is_small = set.volume == 512 * kMebi;
+  const auto planning = [](const Entry& entry) { return entry.planning; };
+  const auto exchange = [](const Entry& entry) { return entry.exchange; };
+  const auto sum = [](const Entry& entry) { return entry.planning + entry.exchange; };
+  if (is_small) {
+    const Status status = draw("exchange-fig6", set, "ms for planning", planning);
+    if (!status.ok()) return status;
+  }
+  const Status status =
+      draw(is_small ? "exchange-fig7" : "exchange-fig8", set, "ms for the exchange", exchange);
+  if (!status.ok()) return status;
+  return draw(is_small ? "exchange-fig9" : "exchange-fig10", set, "ms for both", sum);
+}
+
+int ExchangeFigures::run() {
+  for (const bool is_dense : {false, true}) {
+    for (const std::uint64_t volume : {512 * kMebi, 1024 * kMebi}) {
+      Set set{is_dense, volume};
+      for (const auto& [processors, graphs] : kSizes) {
+        std::fprintf(stderr, "phoenix: %d processors, %s messages, %llu MiB\n", processors,
+                     is_dense ? "N^2/4" : "4 N", static_cast<unsigned long long>(volume / kMebi));
+        const auto count = static_cast<std::size_t>(processors);
+        set.rows.push_back(measure(set, count, static_cast<std::uint64_t>(graphs)));
+        add(set, count, set.rows.back());
+      }
+      if (const Status status = draw_all(set); !status.ok()) {
+        return fail(status.error().what, kUsage);
+      }
+    }
+  }
+  for (const auto& [name, text] :
+       {std::pair<std::string, std::string>{"exchange.txt", table_.text()},
+        {"exchange.csv", csv_}}) {
+    if (const Status status = write_result(options_, name, text); !status.ok()) {
+      return fail(status.error().what, kUsage);
+    }
+  }
+  std::printf("%sWritten: exchange.csv, exchange.txt and exchange-fig6.svg to -fig10.svg in %s\n",
+              table_.text().c_str(), options_.out.c_str());
+  return kOk;
+}
+
+}  // namespace
+
+int experiment_exchange(const ExperimentOptions& options) {
+  return ExchangeFigures(options).run();
+}
+
+}  // namespace phx::app

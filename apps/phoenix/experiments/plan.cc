@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/phoenix/experiments/networks.h"
+#include "apps/phoenix/experiments/verbs.h"
+#include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/table.h"
+#include "overlay/planners/planners.h"
+#include "runtime/sim/plan_run.h"
+
+namespace phx::app {
+namespace {
+
+struct PlanOptions {
+  std::string topology;
+  std::vector<std::string> algorithms;
+  std::vector<std::string> sizes = {"1", "64K", "256K", "1M", "4M"};
+  std::uint32_t root = 1;
+  std::optional<std::uint64_t> shuffle;
+  bool reduce = false;
+  bool bandwidth = false;
+  bool arrivals = false;
+  bool json = false;
+};
+
+std::string number(double value) {
+  constexpr double kFew = 100;
+  return spell_fixed(value, value < kFew ? 2 : 0);
+}
+
+/// One plan in the network.
+struct Entry {
+  planners::Plan plan;
+  sim::PlanOutcome outcome;
+};
+
+/// Everything that one command line asks for.
+class Comparison {
+ public:
+  Comparison(const PlanOptions& options, sim::Topology topology, std::vector<std::uint64_t> sizes)
+      : options_(options),
+        topology_(std::move(topology)),
+        sizes_(std::move(sizes)),
+        placing_(options.shuffle ? sim::placed_at_random(topology_, *options.shuffle)
+                                 : sim::placed_by_site(topology_)),
+        network_(sim::known_network(topology_, placing_)) {}
+
+  int run();
+
+ private:
+  [[nodiscard]] std::vector<std::string> algorithms() const;
+  [[nodiscard]] Result<Entry> make(const std::string& algorithm, std::uint64_t bytes) const;
+  [[nodiscard]] Duration bound(std::uint64_t bytes) const;
+  [[nodiscard]] std::string cell(std::uint64_t bytes, Duration last) const;
+  /// Bytes sent x processors / time.
+  [[nodiscard]] double megabytes_per_second(std::uint64_t bytes, Duration last) const;
+  [[nodiscard]] nlohmann::json to_json(const Entry& entry) const;
+  int print_table() const;
+  int print_arrivals() const;
+  int print_json() const;
+
+  const PlanOptions& options_;
+  sim::Topology topology_;
+  std::vector<std::uint64_t> sizes_;
+  sim::Placing placing_;
+  overlay::KnownNetwork network_;
+};
+
+std::vector<std::string> Comparison::algorithms() const {
+  if (!options_.algorithms.empty()) return options_.algorithms;
+  std::vector<std::string> all;
+  for (const planners::Planner& planner : planners::all_planners()) all.emplace_back(planner.name);
+  return all;
+}
+
+Result<Entry> Comparison::make(const std::string& algorithm, std::uint64_t bytes) const {
+  auto plan = planners::plan(algorithm, network_, ProcessorId{options_.root}, bytes);
+  if (!plan.ok()) return plan.error();
+  Entry entry{std::move(plan).value(), {}};
+  entry.outcome = options_.reduce ? sim::run_reduction(entry.plan, topology_, placing_)
+                                  : sim::run_broadcast(entry.plan, topology_, placing_);
+  return entry;
+}
+
+Duration Comparison::bound(std::uint64_t bytes) const {
+  const planners::Costs costs(network_);
+  return planners::lower_bound({costs, *costs.position(ProcessorId{options_.root}), bytes});
+}
+
+double Comparison::megabytes_per_second(std::uint64_t bytes, Duration last) const {
+  constexpr double kMicroseconds = 1000;  // of a millisecond
+  const double processors = static_cast<double>(placing_.size());
+  return static_cast<double>(bytes) * processors / (to_ms(last) * kMicroseconds);
+}
+
+std::string Comparison::cell(std::uint64_t bytes, Duration last) const {
+  return number(options_.bandwidth ? megabytes_per_second(bytes, last) : to_ms(last));
+}
+
+int Comparison::print_table() const {
+  std::vector<std::string> titles{"plan"};
+  titles.insert(titles.end(), options_.sizes.begin(), options_.sizes.end());
+  Table table(std::move(titles));
+  std::vector<std::string> bounds{options_.bandwidth ? "upper bound" : "lower bound"};
+  for (const std::uint64_t bytes : sizes_) bounds.push_back(cell(bytes, bound(bytes)));
+  table.add(std::move(bounds));
+  for (const std::string& algorithm : algorithms()) {
+    std::vector<std::string> cells{algorithm};
+    for (const std::uint64_t bytes : sizes_) {
+      const auto entry = make(algorithm, bytes);
+      if (!entry.ok()) return fail(entry.error().what, kUsage);
+      cells.push_back(cell(bytes, entry.value().outcome.last()));
+    }
+    table.add(std::move(cells));
+  }
+  std::printf("%zu processors, root p%u, %s of the last %s\n%s", placing_.size(), options_.root,
+              options_.bandwidth ? "MB/s (bytes x processors / time)" : "ms",
+              options_.reduce ? "contribution at the root" : "receiver", table.text().c_str());
+  return kOk;
+}
+
+int Comparison::print_arrivals() const {
+  const std::vector<std::string> names = algorithms();
+  std::vector<Entry> entries;
+  std::string line = "processor,site";
+  for (const std::string& algorithm : names) {
+    auto entry = make(algorithm, sizes_.front());
+    if (!entry.ok()) return fail(entry.error().what, kUsage);
+    entries.push_back(std::move(entry).value());
+    line += "," + algorithm;
+  }
+  std::printf("%s\n", line.c_str());
+  for (std::size_t i = 0; i < placing_.size(); ++i) {
+    const ProcessorId processor{static_cast<std::uint32_t>(i + 1)};
+    line = to_string(processor) + "," + topology_.sites[placing_[i]].name;
+    for (const Entry& entry : entries) {
+      const auto arrival = entry.outcome.arrivals.find(processor);
+      const bool has_it = arrival == entry.outcome.arrivals.end();  // from the beginning
+      line += "," + std::to_string(has_it ? 0 : to_ms(arrival->second));
+    }
+    std::printf("%s\n", line.c_str());
+  }
+  return kOk;
+}
+
+nlohmann::json Comparison::to_json(const Entry& entry) const {
+  const planners::PlanTrees trees = planners::trees_of(entry.plan);
+  const planners::TreeShape shape = planners::shape_of(trees.trees.front(), entry.plan.root);
+  const Duration last = entry.outcome.last();
+  return {{"plan", entry.plan.algorithm},
+          {"bytes", entry.plan.bytes},
+          {"root", entry.plan.root.value},
+          {"processors", placing_.size()},
+          {"last-ms", to_ms(last)},
+          {"mean-ms", to_ms(entry.outcome.mean())},
+          {"bound-ms", to_ms(bound(entry.plan.bytes))},
+          {"megabytes-per-second", megabytes_per_second(entry.plan.bytes, last)},
+          {"trees", trees.trees.size()},
+          {"segment", trees.segment_bytes},
+          {"depth", shape.depth},
+          {"degree", shape.degree},
+          {"messages", entry.outcome.messages},
+          {"messages-between-sites", entry.outcome.crossings}};
+}
+
+int Comparison::print_json() const {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const std::string& algorithm : algorithms()) {
+    for (const std::uint64_t bytes : sizes_) {
+      const auto entry = make(algorithm, bytes);
+      if (!entry.ok()) return fail(entry.error().what, kUsage);
+      rows.push_back(to_json(entry.value()));
+    }
+  }
+  std::printf("%s\n", rows.dump(2).c_str());
+  return kOk;
+}
+
+int Comparison::run() {
+  if (options_.root == 0 || options_.root > placing_.size()) {
+    return fail("there is no p" + std::to_string(options_.root) + " among " +
+                    std::to_string(placing_.size()) + " processors",
+                kUsage);
+  }
+  if (options_.json) return print_json();
+  return options_.arrivals ? print_arrivals() : print_table();
+}
+
+int compare(const PlanOptions& options) {
+  auto topology = read_topology(options.topology);
+  if (!topology.ok()) return fail(topology.error().what, kUsage);
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& size : options.sizes) {
+    const auto bytes = parse_size(size);
+    if (!bytes) return fail("not a size like 100, 64K or 4M (at most 1024M): " + size, kUsage);
+    sizes.push_back(*bytes);
+  }
+  return Comparison(options, std::move(topology).value(), std::move(sizes)).run();
+}
+
+std::string footer() {
+  std::string text = "The plans:\n";
+  for (const planners::Planner& planner : planners::all_planners()) {
+    constexpr std::size_t kColumn = 14;
+    std::string name(planner.name);
+    name.resize(std::max(kColumn, name.size() + 2), ' ');
+    text += "  " + name + std::string(planner.what) + "\n";
+  }
+  return text +
+         "The network, unless a file describes another one: three sites of 67, 0.3 ms round trip\n"
+         "inside and 4, 6 and 8 ms between them, 1 Gbit/s interfaces and site pairs, 5 us of a\n"
+         "processor per message and end. All plans know it. Examples:\n"
+         "  phoenix plan                               the last receiver in ms, by plan and size\n"
+         "  phoenix plan --plans magpie,greedy --bytes 1 --arrivals > fig6.csv\n"
+         "  phoenix plan --shuffle 1 --plans binomial --bytes 1   ids do not follow the sites\n"
+         "Exit code 0; 2: misuse.";
+}
+
+}  // namespace
+
+void add_plan(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* verb = tool.add_subcommand(
+      "plan", "Static plans of collectives for a given network, and when each processor is served");
+  verb->add_option("--topology", options->topology,
+                   "The network, as a topology file; see runtime/sim/README.md");
+  verb->add_option("--plans", options->algorithms, "Some of the plans below, or all of them")
+      ->delimiter(',');
+  verb->add_option("--bytes", options->sizes, "Sizes of the message: 100, 64K, 4M")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb->add_option("--root", options->root, "The processor that sends, from 1")
+      ->capture_default_str();
+  verb->add_option("--shuffle", options->shuffle,
+                   "Deal the processors out to the sites at random, with this seed");
+  verb->add_flag("--reduce", options->reduce, "Reductions along the same trees, backwards");
+  verb->add_flag("--bandwidth", options->bandwidth, "MB/s (bytes x processors / time), not ms");
+  verb->add_flag("--arrivals", options->arrivals,
+                 "The time of each processor, in ms, as CSV; of the first size");
+  verb->add_flag("--json", options->json, "As JSON, with shapes and messages");
+  verb->footer(footer());
+  verb->callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
+}
+
+}  // namespace phx::app

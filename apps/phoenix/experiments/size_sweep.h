@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/phoenix/experiments/experiments.h"
+#include "overlay/base/result.h"
+#include "overlay/base/time.h"
+#include "runtime/sim/plan_run.h"
+#include "runtime/sim/topology.h"
+
+namespace phx::app {
+
+/// Broadcasts or reductions of several sizes on one network.
+struct SweepGround {
+  std::string name;   ///< Of its files: fig7.csv, ...
+  std::string title;  ///< Of its picture.
+  sim::Topology topology;
+  bool is_reduction = false;
+  std::vector<std::uint64_t> sizes;  ///< Ascending.
+  std::vector<std::string_view> plans;
+  std::uint64_t own_most = 0;  ///< Daemons send up to so much; what is longer is planned only.
+};
+
+/// What a static plan takes on a network, which it is told, and what our daemons take in the
+/// simulator, which are told nothing: until the last receiver has all, or the target of a
+/// reduction.
+class SizeSweep {
+ public:
+  SizeSweep(SweepGround ground, const ExperimentOptions& options);
+
+  /// The error says what did not end, or what a checker found.
+  [[nodiscard]] Status run();
+  /// Milliseconds by size, and how many times the bound the best ones take.
+  [[nodiscard]] std::string table() const;
+  [[nodiscard]] std::string csv() const;
+  /// Bandwidth by size: bytes x processors / time. kDenied if a file cannot be written.
+  [[nodiscard]] Status write() const;
+
+ private:
+  using Cell = std::pair<std::string, std::uint64_t>;  ///< A way, and a size.
+
+  void keep(const std::string& way, std::uint64_t bytes, Duration time);
+  void measure_plans(std::uint64_t bytes);
+  [[nodiscard]] Status measure_own(std::uint64_t bytes);
+  [[nodiscard]] Status measure_adaptive(std::uint64_t bytes);
+  [[nodiscard]] double bandwidth(std::uint64_t bytes, Duration time) const;
+  [[nodiscard]] std::string spell(const std::string& way, std::uint64_t bytes) const;
+  [[nodiscard]] std::pair<std::string, Duration> best_plan(std::uint64_t bytes) const;
+
+  SweepGround ground_;
+  const ExperimentOptions& options_;
+  sim::Placing placing_;
+  overlay::KnownNetwork network_;
+  std::vector<std::string> ways_;  ///< In the order of the table.
+  std::map<Cell, Duration> times_;
+};
+
+}  // namespace phx::app

@@ -1,0 +1,139 @@
+#include <signal.h>
+
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "apps/phoenix/mesh/job_record.h"
+#include "apps/phoenix/mesh/session.h"
+#include "apps/phoenix/mesh/start.h"
+#include "apps/phoenix/mesh/starters.h"
+#include "apps/phoenix/mesh/verbs.h"
+#include "apps/phoenix/mesh/waiting.h"
+#include "overlay/base/signal_name.h"
+#include "runtime/tcp/kept_logs.h"
+#include "runtime/tcp/mesh_folder.h"
+#include "runtime/tcp/steady_now.h"
+
+namespace phx::app {
+namespace {
+
+constexpr Duration kDownTimeout = 10s;
+
+struct KillOptions {
+  std::string mesh = "default";
+  std::string job;
+  std::string signal;
+};
+
+/// Waits until no daemon of this machine is left; those that do not end by themselves are killed.
+void wait_for_end(const MeshDir& dir) {
+  Waiting waiting(kDownTimeout, "kills it");
+  const Instant deadline = tcp::steady_now() + kDownTimeout;
+  for (auto left = dir.daemons(); !left.empty() && tcp::steady_now() < deadline;
+       left = dir.daemons()) {
+    waiting.look("p" + std::to_string(left.front().id) + " (process " +
+                 std::to_string(left.front().process) + ") to end");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  for (const auto& daemon : dir.daemons()) {
+    std::fprintf(stderr, "phoenix: p%u (process %ld) did not end by itself: killed\n", daemon.id,
+                 daemon.process);
+    tcp::signal_holder_of(daemon.state_file, SIGKILL);
+  }
+}
+
+/// The connection is closed when this returns: the daemon that answers lingers for it. One that has
+/// as many tools as it takes, or is just leaving, leaves it to the next one.
+Status ask_to_end(const std::string& name, const MeshDir& dir) {
+  constexpr int kTries = 3;
+  Choice choice;
+  for (int i = 0; i < kTries; ++i) {
+    auto session = connect(name, choice);
+    if (!session.ok()) {
+      // A mesh of which nobody answers is gone. One of another release, or with another key, is
+      // not.
+      const ErrorCode code = session.error().code;
+      const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied;
+      const bool is_gone = dir.has_key() && !is_there;
+      return is_gone ? success() : Status(session.error());
+    }
+    const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, 5s);
+    if (done.ok() ? done.value().error.empty() : done.error().code == ErrorCode::kTimeout) break;
+    if (!done.ok() && dir.daemons().empty()) return done.error();
+    choice.last.push_back(session.value().client.daemon());
+  }
+  return success();
+}
+
+int kill_job(const KillOptions& options) {
+  auto session = connect(options.mesh);
+  if (!session.ok()) return fail(session.error().what);
+  const int signal = options.signal.empty() ? 0 : signal_number(options.signal);
+  if (!options.signal.empty() && signal == 0) {
+    return fail("there is no signal '" + options.signal + "'; it would be TERM, SIGTERM or 15",
+                kUsage);
+  }
+  const auto job = find_running_job(options.mesh, options.job);
+  if (!job.ok()) return fail(job.error());
+  // Goes on with another daemon if this one has no room for tools.
+  const auto status = ask_status(session.value(), /*ask_all=*/false);
+  if (!status.ok()) return fail(status.error().what);
+  const auto done =
+      ask<runtime::Done>(session.value(), runtime::SignalRequest{job.value(), signal}, 5s);
+  if (!done.ok()) return fail(done.error().what);
+  if (!done.value().error.empty()) return fail(done.value().error);
+  return kOk;
+}
+
+/// Also what is just being started there.
+Status end_with_starters(const std::string& name) {
+  const auto dir = MeshDir::open(name);
+  if (!dir.ok()) return dir.error();
+  const bool has_ended_some = end_starters(dir.value());
+  // An interrupted `up` takes its mesh down itself.
+  return has_ended_some && !dir.value().has_key() ? success() : end_mesh(name);
+}
+
+}  // namespace
+
+Status end_mesh(const std::string& name) {
+  auto dir = MeshDir::open(name);
+  if (!dir.ok()) return dir.error();
+  const Status asked = ask_to_end(name, dir.value());
+  if (!asked.ok()) return asked.error();
+  wait_for_end(dir.value());
+  tcp::keep_logs(dir.value().path(), /*is_whole=*/true);
+  dir.value().remove();
+  return success();
+}
+
+void add_kill(CLI::App& tool, Action& chosen) {
+  auto options = std::make_shared<KillOptions>();
+  CLI::App* verb = tool.add_subcommand("kill", "End a job, or send a signal to its processes");
+  verb->add_option("JOB", options->job, "The job (j2, 2 or its name), see ps")->required();
+  verb->add_option("-s,--signal", options->signal, "Only send this signal: TERM, or 15");
+  add_mesh_option(*verb, options->mesh);
+  verb->callback([options, &chosen] { chosen = [options] { return kill_job(*options); }; });
+}
+
+void add_down(CLI::App& tool, Action& chosen) {
+  struct DownOptions {
+    std::string mesh = "default";
+    bool is_quiet = false;
+  };
+  auto options = std::make_shared<DownOptions>();
+  CLI::App* verb = tool.add_subcommand("down", "End all jobs and all daemons of a mesh");
+  add_mesh_option(*verb, options->mesh);
+  verb->add_flag("-q,--quiet", options->is_quiet, "Say nothing if all is well");
+  verb->callback([options, &chosen] {
+    chosen = [options] {
+      const Status ended = end_with_starters(options->mesh);
+      if (!ended.ok()) return fail(ended.error().what);
+      if (!options->is_quiet) std::printf("mesh %s ended\n", options->mesh.c_str());
+      return static_cast<int>(kOk);
+    };
+  });
+}
+
+}  // namespace phx::app

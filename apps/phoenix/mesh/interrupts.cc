@@ -1,0 +1,48 @@
+#include "apps/phoenix/mesh/interrupts.h"
+
+#include <signal.h>
+
+#include <atomic>
+
+namespace phx::app {
+namespace {
+
+std::atomic<int> last_signal{0};
+std::atomic<int> taken{0};
+
+void on_signal(int number) {
+  last_signal = number;
+  ++taken;
+}
+
+void set(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;  // Without SA_RESTART: a wait ends.
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    ::sigaction(number, nullptr, &before);
+    const bool is_nohup = number == SIGHUP && before.sa_handler == SIG_IGN;
+    if (!is_nohup) ::sigaction(number, &action, nullptr);
+  }
+}
+
+}  // namespace
+
+Interrupts::Interrupts() {
+  set(on_signal);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+Interrupts::~Interrupts() {
+  set(SIG_DFL);
+}
+
+int Interrupts::take() {
+  return last_signal.exchange(0);
+}
+
+int Interrupts::count() {
+  return taken;
+}
+
+}  // namespace phx::app

@@ -1,0 +1,191 @@
+#include "apps/phoenix/mesh/mesh_dir.h"
+
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/tcp/key.h"
+#include "runtime/tcp/mesh_folder.h"
+
+namespace phx::app {
+namespace fs = std::filesystem;
+namespace {
+
+// Behind them is the number of the process.
+constexpr std::string_view kForJob = "run-";
+constexpr std::string_view kForRanks = "mpirun-";
+/// Stands beside a key that a tool has made.
+constexpr const char* kKeyMark = "key.made";
+
+fs::path base() {
+  return tcp::meshes_folder();
+}
+
+nlohmann::json read_json(const fs::path& file) {
+  std::ifstream stream(file);
+  return nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
+}
+
+/// The process that has made a mesh for itself; nothing: it is not such a one.
+std::optional<pid_t> maker_of(const std::string& name) {
+  for (const std::string_view kind : {kForJob, kForRanks}) {
+    if (!name.starts_with(kind)) continue;
+    pid_t maker = 0;
+    const char* const end = name.data() + name.size();
+    const auto [at, error] = std::from_chars(name.data() + kind.size(), end, maker);
+    if (at == end && error == std::errc() && maker > 0) return maker;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<MeshDir> MeshDir::open(const std::string& name) {
+  const bool legal = !name.empty() && name.size() <= 64 && name.front() != '.' &&
+                     std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                       return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                     });
+  if (!legal) {
+    return Error{ErrorCode::kBadInput,
+                 "'" + name + "' is no name for a mesh: up to 64 letters, digits, - _ ."};
+  }
+  for (const fs::path& path : {base(), base() / name}) {
+    if (const Status checked = tcp::check_private(path); !checked.ok()) return checked.error();
+  }
+  return MeshDir(name, base() / name);
+}
+
+Result<MeshDir> MeshDir::make(const std::string& name) {
+  if (auto before = open(name); !before.ok()) return before;
+  for (const fs::path& path : {base(), base() / name}) {
+    if (const Status made = tcp::make_private(path); !made.ok()) return made.error();
+  }
+  return open(name);
+}
+
+std::vector<std::string> MeshDir::names() {
+  std::vector<std::string> result;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(base(), failure)) {
+    if (fs::exists(entry.path() / "key", failure)) result.push_back(entry.path().filename());
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::string MeshDir::name_for_job() {
+  return std::string(kForJob) + std::to_string(::getpid());
+}
+
+std::string MeshDir::name_for_ranks() {
+  return std::string(kForRanks) + std::to_string(::getpid());
+}
+
+bool MeshDir::is_private(const std::string& name) {
+  return maker_of(name).has_value();
+}
+
+void MeshDir::remove_abandoned() {
+  for (const std::string& name : names()) {
+    const auto maker = maker_of(name);
+    if (!maker || ::kill(*maker, 0) == 0 || errno != ESRCH) continue;
+    const auto dir = open(name);
+    if (dir.ok() && dir.value().daemons().empty()) dir.value().remove();
+  }
+}
+
+bool MeshDir::has_key() const {
+  std::error_code failure;
+  return fs::exists(path_ / "key", failure);
+}
+
+std::vector<MeshDir::Daemon> MeshDir::daemons() const {
+  std::vector<Daemon> result;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(path_, failure)) {
+    if (entry.path().extension() != ".json" || entry.path().filename() == "mesh.json") continue;
+    const nlohmann::json state = read_json(entry.path());
+    if (!state.is_object() || state.value("boot", "") != tcp::boot_id()) continue;
+    const auto process = tcp::holder_of(entry.path());
+    Daemon daemon;
+    daemon.id = state.value("id", 0U);
+    daemon.endpoint = state.value("endpoint", "");
+    daemon.process = process.value_or(0);
+    daemon.state_file = entry.path();
+    if (process && !daemon.endpoint.empty()) result.push_back(std::move(daemon));
+  }
+  std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return result;
+}
+
+std::vector<std::string> MeshDir::known_endpoints() const {
+  const nlohmann::json known = read_json(path_ / "mesh.json");
+  if (!known.is_object()) return {};
+  return known.value("endpoints", std::vector<std::string>{});
+}
+
+void MeshDir::remember_endpoints(const std::vector<std::string>& endpoints) const {
+  const fs::path fresh = path_ / "mesh.json.new";
+  std::ofstream stream(fresh);
+  stream << nlohmann::json{{"endpoints", endpoints}}.dump() << '\n';
+  stream.close();
+  std::error_code failure;
+  if (stream) {
+    fs::rename(fresh, path_ / "mesh.json", failure);
+  } else {  // Disk full. A hint only: the daemons' own files are enough on this machine.
+    fs::remove(fresh, failure);
+  }
+}
+
+void MeshDir::remove_dead() const {
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(path_, failure)) {
+    if (entry.path().extension() != ".json" || entry.path().filename() == "mesh.json") continue;
+    const nlohmann::json state = read_json(entry.path());
+    if (!state.is_object() || state.value("boot", "") != tcp::boot_id()) continue;
+    // No number of a processor is given twice, so nobody takes this file over.
+    if (tcp::holder_of(entry.path())) continue;
+    fs::remove(entry.path(), failure);
+    fs::remove(path_ / ("app-" + std::to_string(state.value("pid", 0)) + ".sock"), failure);
+  }
+}
+
+std::string MeshDir::key_stamp() const {
+  struct stat key {};
+  if (::stat(key_file().c_str(), &key) != 0) return {};
+  return std::to_string(key.st_ino) + "." + std::to_string(key.st_mtim.tv_sec) + "." +
+         std::to_string(key.st_mtim.tv_nsec);
+}
+
+Status MeshDir::make_key() const {
+  const auto key = tcp::create_key(key_file());
+  if (!key.ok()) return key.error();
+  // Without it the key stays when the mesh ends, which does no harm.
+  std::ofstream(path_ / kKeyMark) << key_stamp();
+  return success();
+}
+
+void MeshDir::remove() const {
+  std::string mark;
+  std::ifstream(path_ / kKeyMark) >> mark;
+  const bool is_own = is_private(name_) || !has_key() || mark == key_stamp();
+  if (is_own) return tcp::remove_folder(path_);
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(path_, failure)) {
+    if (entry.path() != key_file()) fs::remove_all(entry.path(), failure);
+  }
+}
+
+}  // namespace phx::app

@@ -1,0 +1,62 @@
+#include "apps/phoenix/mesh/starters.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "apps/phoenix/mesh/waiting.h"
+#include "runtime/tcp/mesh_folder.h"
+#include "runtime/tcp/steady_now.h"
+
+namespace phx::app {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr Duration kEndTimeout = 10s;
+constexpr auto kLookEvery = std::chrono::milliseconds(20);
+constexpr const char* kPrefix = "starter-";
+
+/// The files of those that live.
+std::vector<std::string> starters_in(const MeshDir& dir) {
+  std::vector<std::string> result;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(dir.path(), failure)) {
+    const bool is_starter = entry.path().filename().string().starts_with(kPrefix);
+    if (is_starter && tcp::holder_of(entry.path())) result.push_back(entry.path());
+  }
+  return result;
+}
+
+}  // namespace
+
+Starter::Starter(const MeshDir& dir)
+    : path_(dir.path() / (kPrefix + std::to_string(::getpid()))),
+      file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) {
+  if (file_.is_open() && !tcp::lock_for_life(file_).ok()) file_.reset();
+}
+
+Starter::~Starter() {
+  std::error_code failure;
+  if (file_.is_open()) fs::remove(path_, failure);
+}
+
+bool end_starters(const MeshDir& dir) {
+  const std::vector<std::string> found = starters_in(dir);
+  for (const std::string& file : found) tcp::signal_holder_of(file, SIGTERM);
+  Waiting waiting(kEndTimeout, "goes on");
+  const Instant deadline = tcp::steady_now() + kEndTimeout;
+  for (auto left = found; !left.empty() && tcp::steady_now() < deadline; left = starters_in(dir)) {
+    const auto process = tcp::holder_of(left.front());
+    waiting.look("process " + std::to_string(process.value_or(0)) +
+                 ", which starts daemons of this mesh, to end");
+    std::this_thread::sleep_for(kLookEvery);
+  }
+  return !found.empty();
+}
+
+}  // namespace phx::app

@@ -1,0 +1,398 @@
+#include "apps/phoenix/mpi/ranks.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "apps/phoenix/command_line/verb.h"
+#include "apps/phoenix/mesh/mesh_dir.h"
+#include "apps/phoenix/mpi/guard.h"
+#include "apps/phoenix/mpi/mpi_waits.h"
+#include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/library_path.h"
+#include "runtime/tcp/steady_now.h"
+
+namespace phx::app {
+namespace {
+
+using tcp::Descriptor;
+using SteadyClock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto kMercy = 300ms;  ///< between SIGTERM and SIGKILL
+constexpr std::size_t kChunk = 16384;
+
+/// What comes through a descriptor, cut into lines.
+class Lines {
+ public:
+  Lines() = default;
+  explicit Lines(Descriptor source) : source_(std::move(source)) {}
+  [[nodiscard]] int descriptor() const { return source_.get(); }
+  /// Calls `f` with each line that is there. At the end of the source also with what has no end.
+  template <class F>
+  void take(F f) {
+    if (!source_.is_open()) return;
+    std::array<char, kChunk> chunk{};
+    const ssize_t size = ::read(source_.get(), chunk.data(), chunk.size());
+    if (size > 0) begun_.append(chunk.data(), static_cast<std::size_t>(size));
+    for (auto end = begun_.find('\n'); end != std::string::npos; end = begun_.find('\n')) {
+      const std::string line = begun_.substr(0, end);
+      begun_.erase(0, end + 1);
+      f(line);
+    }
+    if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR))) return;
+    source_.reset();
+    if (!begun_.empty()) f(std::exchange(begun_, {}));
+  }
+
+ private:
+  Descriptor source_;
+  std::string begun_;
+};
+
+struct Started {
+  pid_t process = 0;       ///< 0: it has ended
+  pid_t program = 0;       ///< The process that has called MPI_Init; a child, if a script began
+  bool is_inside = false;  ///< between MPI_Init and MPI_Finalize
+  bool is_done = false;    ///< has called MPI_Finalize
+  Lines control;
+  std::array<Lines, 2> outputs;
+};
+
+std::string words_of_end(int status) {
+  if (WIFSIGNALED(status)) {
+    return "was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
+           ::strsignal(WTERMSIG(status)) + ")";
+  }
+  return "ended with code " + std::to_string(WEXITSTATUS(status));
+}
+
+int code_of_end(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// All processor time that it has had; none if it is over.
+Duration processor_time_of(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (process <= 0 || ::clock_getcpuclockid(process, &clock) != 0) return {};
+  if (::clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec) +
+         std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(time.tv_nsec));
+}
+
+/// What a rank's process begins with: after fork().
+struct Beginning {
+  int number;
+  int control;
+  int near;
+  int signals_of_ours;
+  std::array<int, 2> outputs;
+  sigset_t mask;
+};
+
+[[noreturn]] void become(const MpiProcess& spec, const Beginning& beginning, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  ::sigprocmask(SIG_SETMASK, &beginning.mask, nullptr);
+  if (beginning.number > 0) {
+    const int nothing = ::open("/dev/null", O_RDONLY);
+    ::dup2(nothing, STDIN_FILENO);
+    ::close(nothing);
+  }
+  for (const int stream : {0, 1}) {
+    const int output = beginning.outputs[static_cast<std::size_t>(stream)];
+    if (output >= 0) ::dup2(output, stream + STDOUT_FILENO);
+  }
+  for (const int kept : {beginning.control, beginning.near}) ::fcntl(kept, F_SETFD, 0);
+  for (const std::string& setting : spec.environment) ::putenv(::strdup(setting.c_str()));
+  if (!spec.folder.empty() && ::chdir(spec.folder.c_str()) != 0) {
+    std::fprintf(stderr, "phoenix: there is no folder %s\n", spec.folder.c_str());
+    ::_exit(kUsage);
+  }
+  std::vector<char*> words;
+  for (const std::string& word : spec.command) words.push_back(::strdup(word.c_str()));
+  words.push_back(nullptr);
+  ::execvp(words.front(), words.data());
+  const int why = errno;
+  struct stat found {};
+  const bool is_beside = std::strchr(words.front(), '/') == nullptr &&
+                         ::stat(words.front(), &found) == 0 && S_ISREG(found.st_mode) &&
+                         ::access(words.front(), X_OK) == 0;
+  std::fprintf(stderr, "phoenix: cannot start %s: %s%s%s\n", words.front(), std::strerror(why),
+               is_beside ? "; here is ./" : "", is_beside ? words.front() : "");
+  ::_exit(why == ENOENT ? 127 : 126);
+}
+
+class Ranks {
+ public:
+  Ranks(const std::vector<MpiProcess>& specs, const MpiOptions& options, std::string key_file)
+      : options_(options),
+        key_file_(std::move(key_file)),
+        ranks_(specs.size()),
+        waits_(specs.size()) {
+    sigset_t taken;
+    ::sigemptyset(&taken);
+    for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&taken, number);
+    ::sigprocmask(SIG_BLOCK, &taken, &mask_);
+    signals_ = Descriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (options.shares_memory) near_ = Descriptor(::memfd_create("phoenix-mpi", MFD_CLOEXEC));
+    if (options.timeout_s > 0) {
+      end_at_ = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
+                                         std::chrono::duration<double>(options.timeout_s));
+    }
+    for (std::size_t i = 0; i < specs.size(); ++i) start(i, specs[i]);
+  }
+
+  int run() {
+    while (living_ > 0) turn();
+    signal_children(SIGKILL);
+    while (::waitpid(-1, nullptr, 0) > 0) signal_children(SIGKILL);  // what ranks have left behind
+    for (std::size_t i = 0; i < ranks_.size(); ++i) take_output(i);
+    return code_;
+  }
+
+ private:
+  void start(std::size_t i, const MpiProcess& wanted) {
+    std::array<int, 2> control{};
+    Beginning beginning{static_cast<int>(i), -1, near_.get(), signals_.get(), {-1, -1}, mask_};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.data()) != 0)
+      return fail_to(i);
+    // Its end may be held by what the rank has started, when the rank has ended.
+    ::fcntl(control[0], F_SETFL, O_NONBLOCK);
+    Started& rank = ranks_[i];
+    rank.control = Lines(Descriptor(control[0]));
+    const Descriptor theirs(control[1]);
+    beginning.control = theirs.get();
+    std::array<Descriptor, 2> ends;
+    for (std::size_t stream = 0; options_.tags_output && stream < 2; ++stream) {
+      std::array<int, 2> pipe{};
+      if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return fail_to(i);
+      rank.outputs[stream] = Lines(Descriptor(pipe[0]));
+      ends[stream] = Descriptor(pipe[1]);
+      beginning.outputs[stream] = pipe[1];
+    }
+    MpiProcess spec = wanted;
+    for (const std::string& one :
+         {"PHOENIX_MPI_RANK=" + std::to_string(i),
+          "PHOENIX_MPI_SIZE=" + std::to_string(ranks_.size()),
+          "PHOENIX_MPI_CONTROL=" + std::to_string(theirs.get()),
+          "PHOENIX_MPI_NEAR=" + std::to_string(near_.get()), "PHOENIX_KEY_FILE=" + key_file_}) {
+      spec.environment.push_back(one);
+    }
+    if (!mpi_folder_.empty()) {
+      spec.environment.push_back(tcp::library_path(mpi_folder_, spec.environment));
+    }
+    const pid_t parent = ::getpid();
+    rank.process = ::fork();
+    if (rank.process == 0) become(spec, beginning, parent);
+    if (rank.process < 0) return fail_to(i);
+    ++living_;
+  }
+
+  void fail_to(std::size_t i) {
+    ranks_[i].process = 0;
+    end("rank " + std::to_string(i) + " cannot be started: " + std::strerror(errno), kFailed);
+  }
+
+  /// The job ends for this reason, unless it does already.
+  void end(const std::string& why, int code, bool shows_waits = false) {
+    if (std::exchange(is_ending_, true)) return;
+    code_ = code;
+    std::fprintf(stderr, "phoenix: %s\n", why.c_str());
+    if (shows_waits) std::fputs(waits_.said().c_str(), stderr);
+    if (living_ > 0) signal_children(SIGTERM);
+    end_at_ = SteadyClock::now() + kMercy;
+  }
+
+  void turn() {
+    // Three for each rank, and the last one. What is negative is not waited for.
+    std::vector<pollfd> waiting;
+    for (const Started& rank : ranks_) {
+      for (const Lines* one : {&rank.control, &rank.outputs[0], &rank.outputs[1]}) {
+        waiting.push_back({one->descriptor(), POLLIN, 0});
+      }
+    }
+    waiting.push_back({signals_.get(), POLLIN, 0});
+    ::poll(waiting.data(), waiting.size(), patience_ms());
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const auto ready = std::span(waiting).subspan(3 * i, 3);
+      if (ready[0].revents != 0) {
+        ranks_[i].control.take([&](const std::string& line) { hear(i, line); });
+      }
+      for (std::size_t stream = 0; stream < 2; ++stream) {
+        if (ready[1 + stream].revents != 0) take_output(i, stream);
+      }
+    }
+    if (waiting.back().revents != 0) take_signals();
+    tell_standstill();
+    if (end_at_ && SteadyClock::now() >= *end_at_) {
+      end("the time is up", kTimedOut, /*shows_waits=*/true);
+      if (std::exchange(has_warned_, true)) signal_children(SIGKILL);
+      end_at_ = SteadyClock::now() + kMercy;
+    }
+  }
+
+  void tell_standstill() {
+    const Instant now = tcp::steady_now();
+    if (is_ending_ || now < waits_.due().value_or(Instant::max())) return;
+    std::vector<Duration> used;
+    for (const Started& rank : ranks_) used.push_back(processor_time_of(rank.program));
+    const std::string said = waits_.look(now, used);
+    if (said.empty()) return;
+    const auto most = std::chrono::duration_cast<std::chrono::seconds>(MpiWaits::kStandstill);
+    std::fprintf(stderr, "phoenix: nothing has happened for %lld s:\n%s",
+                 static_cast<long long>(most.count()), said.c_str());
+  }
+
+  [[nodiscard]] int patience_ms() const {
+    using std::chrono::milliseconds;
+    constexpr milliseconds kMost = 60s;
+    milliseconds left = kMost;
+    if (end_at_) left = std::chrono::ceil<milliseconds>(*end_at_ - SteadyClock::now());
+    if (const auto due = waits_.due(); due && !is_ending_) {
+      left = std::min(left, std::chrono::ceil<milliseconds>(*due - tcp::steady_now()));
+    }
+    return static_cast<int>(std::clamp<milliseconds>(left, 0ms, kMost).count());
+  }
+
+  void take_signals() {
+    signalfd_siginfo signal{};
+    while (::read(signals_.get(), &signal, sizeof(signal)) == sizeof(signal)) {
+      if (signal.ssi_signo == SIGCHLD) continue;
+      end("interrupted", 128 + static_cast<int>(signal.ssi_signo), /*shows_waits=*/true);
+    }
+    int status = 0;
+    for (pid_t process = 0; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto found = std::find_if(ranks_.begin(), ranks_.end(),
+                                      [&](const Started& rank) { return rank.process == process; });
+      if (found == ranks_.end()) continue;
+      const auto i = static_cast<std::size_t>(found - ranks_.begin());
+      found->control.take([&](const std::string& line) { hear(i, line); });
+      found->process = 0;
+      --living_;
+      waits_.on_ended(i, tcp::steady_now());
+      if (i == 0 && endpoint_.empty()) tell_others("");
+      if (status == 0 && found->is_inside) {
+        end("rank " + std::to_string(i) + " ended without MPI_Finalize", kFailed);
+      }
+      if (status == 0) continue;
+      if (found->is_done) {  // The others do not need it any more, and may still write results.
+        std::fprintf(stderr, "phoenix: rank %zu %s, in or after MPI_Finalize\n", i,
+                     words_of_end(status).c_str());
+        if (code_ == kOk) code_ = code_of_end(status);
+        continue;
+      }
+      end("rank " + std::to_string(i) + " (process " + std::to_string(process) + ") " +
+              words_of_end(status) + "; all others are ended",
+          code_of_end(status));
+    }
+  }
+
+  /// A line of a rank's library.
+  void hear(std::size_t i, const std::string& line) {
+    const Instant now = tcp::steady_now();
+    if (line.starts_with("waits ")) return waits_.on_waits(i, line.substr(6), now);
+    if (line.starts_with("goes on ")) return waits_.on_goes_on(i, line.substr(8), now);
+    if (line.starts_with("at ")) {
+      endpoint_ = line.substr(3);
+      tell_others(endpoint_ + "\n");
+    } else if (line.starts_with("begun ")) {
+      ranks_[i].is_inside = true;
+      ranks_[i].program = static_cast<pid_t>(std::atoi(line.c_str() + 6));
+      waits_.on_begun(i, now);
+    } else if (line == "ended") {
+      ranks_[i].is_inside = false;
+      ranks_[i].is_done = true;
+      waits_.on_finalizes(i, now);
+      if (++ended_ < ranks_.size()) return;
+      for (const Started& rank : ranks_) tell(rank, "over\n");
+    } else if (line.starts_with("abort ")) {
+      const std::size_t end_of_code = line.find(' ', 6);
+      const std::string text = end_of_code == std::string::npos ? "" : line.substr(end_of_code + 1);
+      end("rank " + std::to_string(i) + " aborted the job: " + text, std::atoi(line.c_str() + 6));
+    }
+  }
+
+  /// Nothing: rank 0 will never be there.
+  void tell_others(const std::string& line) {
+    for (std::size_t i = 1; i < ranks_.size(); ++i) {
+      tell(ranks_[i], line);
+    }
+  }
+  static void tell(const Started& rank, const std::string& line) {
+    const int control = rank.control.descriptor();
+    if (control < 0) return;
+    if (line.empty()) {
+      ::shutdown(control, SHUT_WR);
+    } else {
+      static_cast<void>(::send(control, line.data(), line.size(), MSG_NOSIGNAL));
+    }
+  }
+
+  void take_output(std::size_t i, std::size_t stream) {
+    std::FILE* const to = stream == 0 ? stdout : stderr;
+    ranks_[i].outputs[stream].take(
+        [&](const std::string& line) { std::fprintf(to, "[%zu] %s\n", i, line.c_str()); });
+    std::fflush(to);
+  }
+  void take_output(std::size_t i) {
+    for (std::size_t stream = 0; stream < 2; ++stream) {
+      while (ranks_[i].outputs[stream].descriptor() >= 0) take_output(i, stream);
+    }
+  }
+
+  MpiOptions options_;
+  std::string key_file_;
+  const std::string mpi_folder_ = tcp::mpi_folder();
+  sigset_t mask_{};
+  Descriptor signals_;
+  Descriptor near_;  ///< memory for all ranks; none: they do without
+  std::vector<Started> ranks_;
+  MpiWaits waits_;
+  std::size_t living_ = 0;
+  std::size_t ended_ = 0;  ///< have called MPI_Finalize
+  std::string endpoint_;   ///< of rank 0, once it is known
+  bool is_ending_ = false;
+  bool has_warned_ = false;
+  int code_ = kOk;
+  std::optional<SteadyClock::time_point> end_at_;
+};
+
+}  // namespace
+
+int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
+  MeshDir::remove_abandoned();
+  const auto dir = MeshDir::make(MeshDir::name_for_ranks());
+  if (!dir.ok()) return fail(dir.error().what, kUsage);
+  const Status key = dir.value().make_key();
+  if (!key.ok()) return fail(key.error().what, kUsage);
+  if (const auto code = work_under_guard(); code) {
+    dir.value().remove();
+    return *code;
+  }
+  ::signal(SIGPIPE, SIG_IGN);
+  const int code = Ranks(ranks, options, dir.value().key_file()).run();
+  dir.value().remove();
+  return code;
+}
+
+}  // namespace phx::app
