@@ -68,8 +68,9 @@ struct Nearby::Pipe {
   void put(std::uint64_t at, std::span<const std::byte> from, std::size_t room) {
     const std::size_t place = this->place(at, room);
     const std::size_t first = std::min(from.size(), room - place);
-    std::ranges::copy(from.first(first), bytes() + place);
-    std::ranges::copy(from.subspan(first), bytes());
+    // Not std::ranges::copy(), which GCC 12 makes a loop of bytes.
+    std::copy_n(from.data(), first, bytes() + place);
+    std::copy_n(from.data() + first, from.size() - first, bytes());
   }
   void get(std::uint64_t at, std::span<std::byte> into, std::size_t room) {
     const std::size_t place = this->place(at, room);
