@@ -15,10 +15,10 @@ Error misfit(const VnodeSet& vnodes, const std::string& why) {
                "the contribution of vnodes " + to_string(vnodes) + " does not fit: " + why};
 }
 
-Error other_size(const ReductionPart& part, const VnodeSet& others, const Payload& value) {
-  return misfit(part.covered, "it has " + std::to_string(part.value.size()) +
-                                  " bytes, that of vnodes " + to_string(others) + " has " +
-                                  std::to_string(value.size()));
+Error other_size(const VnodeSet& some, std::uint64_t bytes, const VnodeSet& others,
+                 std::uint64_t other_bytes) {
+  return misfit(some, "it has " + std::to_string(bytes) + " bytes, that of vnodes " +
+                          to_string(others) + " has " + std::to_string(other_bytes));
 }
 
 std::string name_of(const ReductionKind& kind) {
@@ -79,10 +79,7 @@ Accumulator::Added Accumulator::add(const ReductionKind& kind, std::vector<Reduc
   covered_ = *std::move(all);
   if (kind != kind_) {
     for (ReductionPart& part : parts) {
-      if (!wrong_) {
-        wrong_ =
-            misfit(part.covered, "it is for " + name_of(kind) + " instead of " + name_of(kind_));
-      }
+      if (!wrong_) wrong_ = other_kind(kind, part);
       // Without its value it fits no other one, also after the parts were moved elsewhere.
       parts_.push_back({std::move(part.covered), Payload{}});
     }
@@ -94,6 +91,20 @@ Accumulator::Added Accumulator::add(const ReductionKind& kind, std::vector<Reduc
     if (take(std::move(part)) == Added::kUnfit) added = Added::kUnfit;
   }
   return added;
+}
+
+Error Accumulator::other_kind(const ReductionKind& kind, const ReductionPart& part) const {
+  ReductionKind same = kind;
+  same.whole_bytes = kind_.whole_bytes;
+  if (same != kind_ || parts_.empty()) {
+    return misfit(part.covered, "it is for " + name_of(kind) + " instead of " + name_of(kind_));
+  }
+  // Equal pieces of unequal values.
+  const auto bytes = [](const ReductionKind& of, const Payload& piece) {
+    return of.whole_bytes == 0 ? piece.size() : of.whole_bytes;
+  };
+  return other_size(part.covered, bytes(kind, part.value), parts_.front().covered,
+                    bytes(kind_, parts_.front().value));
 }
 
 Accumulator::Added Accumulator::take(ReductionPart part) {
@@ -112,7 +123,8 @@ Accumulator::Added Accumulator::take(ReductionPart part) {
   }
   const bool alone = parts_.empty() || kind_.op == ReduceOp::kUser;
   if (fits.ok() && !alone && !wrong_) {
-    wrong_ = other_size(part, parts_.front().covered, parts_.front().value);
+    wrong_ = other_size(part.covered, part.value.size(), parts_.front().covered,
+                        parts_.front().value.size());
   }
   bytes_ += part.value.size();
   parts_.push_back({std::move(part.covered), std::move(part.value)});
@@ -121,7 +133,9 @@ Accumulator::Added Accumulator::take(ReductionPart part) {
 
 Accumulator::Added Accumulator::take_ordered(ReductionPart part, bool fits) {
   if (fits && !parts_.empty() && part.value.size() != parts_.front().value.size()) {
-    if (!wrong_) wrong_ = other_size(part, parts_.front().covered, parts_.front().value);
+    if (!wrong_)
+      wrong_ = other_size(part.covered, part.value.size(), parts_.front().covered,
+                          parts_.front().value.size());
     fits = false;
   }
   if (fits && !is_block(part.covered)) {

@@ -67,6 +67,7 @@ class Accumulator {
 
   Added take(ReductionPart part);
   Added take_ordered(ReductionPart part, bool fits);
+  [[nodiscard]] Error other_kind(const ReductionKind& kind, const ReductionPart& part) const;
   void join_halves(std::size_t at);
   void combine(Part& held, const Payload& value) const;
   [[nodiscard]] Result<Payload> folded(const Fold& fold) const;

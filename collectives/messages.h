@@ -117,6 +117,8 @@ struct ReductionKind {
   ReduceType type = ReduceType::kInt64;
   bool to_all = false;   ///< The target broadcasts the result (allreduce).
   bool ordered = false;  ///< Floating-point: the same bits in any tree [README, "Ordered"].
+  /// All of a long value, of which this reduction is a piece; 0: it is the whole value.
+  std::uint64_t whole_bytes = 0;
   friend bool operator==(const ReductionKind&, const ReductionKind&) = default;
 };
 

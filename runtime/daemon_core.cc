@@ -361,8 +361,13 @@ void Daemon::Core::receive(ProcessorId from, Envelope&& envelope) {
                  },
                  [&](DrainOrder&) { on_ordered_to_leave(from); },
                  [&](LeaveRefused& m) { m.who == self ? on(from, m) : on_leave_refused(m); },
-                 [&](DownOrder&) { on_ordered_down(); },
-                 [&](Admit& m) { mesh_ends ? void() : on(from, m); },
+                 [&](DownOrder& m) {
+                   // Whoever gave it may not know of newcomers yet. The coordinator does.
+                   const bool has_others = mesh_end.is_under_way() && mesh_end.on_told(m.told);
+                   if (has_others) return;
+                   membership.is_coordinator() ? take_down(members.minus(m.told)) : end_mesh();
+                 },
+                 [&](Admit& m) { mesh_end.is_begun() ? void() : on(from, m); },
                  [&](Fenced& m) { on_fenced(from, m); }, [&](auto& m) { on(from, std::move(m)); }},
       envelope);
 }
@@ -514,7 +519,7 @@ void Daemon::Core::fire(const Timer& timer) {
                    solitude.on_timer(now, jobs.is_idle(), out);
                    absorb(out);
                  },
-                 [&](OwnTimer) { on_stop_due(); },
+                 [&](OwnTimer t) { t == OwnTimer::kStop ? on_stop_due() : tell_next(); },
              },
              timer);
 }

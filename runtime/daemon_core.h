@@ -20,6 +20,7 @@
 #include "runtime/jobs/jobs.h"
 #include "runtime/membership/membership.h"
 #include "runtime/membership/solitude.h"
+#include "runtime/mesh_end.h"
 #include "runtime/tools.h"
 #include "runtime/warm_roots.h"
 
@@ -38,7 +39,7 @@ struct Daemon::Core {
     kOut,       ///< Asked to be taken out of the view, or is out: only what is queued goes out.
     kStopped,   ///< Takes no input any more.
   };
-  enum class OwnTimer : std::uint8_t { kStop };
+  enum class OwnTimer : std::uint8_t { kStop, kTellNext };
   using Timer = std::variant<JobTimer, overlay::TreeForest::Timer, overlay::Survey::Timer,
                              Membership::Timer, Tools::Timer, Solitude::Timer, OwnTimer>;
 
@@ -79,8 +80,8 @@ struct Daemon::Core {
   void stop_when_heard();
   void on_stop_due();
   void stop(std::int32_t code, std::string reason);
-  void on_ordered_down();
-  void take_down();
+  void take_down(ProcessorSet others);  ///< Tells these, and ends.
+  void tell_next();
   void end_mesh();
   void refuse_tokens(ProcessorId from, Frame& frame);  ///< As it could not pass them on.
   void send(ProcessorId to, Envelope&& envelope);
@@ -123,7 +124,7 @@ struct Daemon::Core {
   bool has_to_stop = false;   ///< Was told to end: leaves as soon as it may.
   ViewNumber asked_in = 0;    ///< The view in which it asked for that last.
   bool is_removed = false;    ///< Out of the view, and without jobs: ends soon.
-  bool mesh_ends = false;     ///< All stop, so views do not matter any more.
+  MeshEnd mesh_end;           ///< When it is over, all stop, and views do not matter any more.
   ProcessorSet members;       ///< The ids of the view.
   ProcessorSet staying;       ///< Those that do not leave.
   ProcessorSet relaying;      ///< These, and leavers that still have vnodes: trees are over them.
@@ -138,8 +139,7 @@ struct Daemon::Core {
   SpareRoom<JobOutbox::Item> job_room;
   Deadlines<Timer> timers;
   std::deque<std::pair<ProcessorId, JobRequest>> job_requests;  ///< Not yet in office [limit].
-  std::uint64_t copies_dropped = 0;    ///< Of broadcasts, since too many waited.
-  std::uint64_t requests_dropped = 0;  ///< Came when there were too many of these.
+  std::uint64_t copies_dropped = 0, requests_dropped = 0;  ///< Of broadcasts, for jobs: too many.
   std::uint64_t next_admission = 1;
   std::map<std::uint64_t, ClientId> admissions;  ///< Newcomers that wait for their number.
 };

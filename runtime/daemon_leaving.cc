@@ -13,8 +13,30 @@ constexpr int kOutPatience = 6;
 /// How long a coordinator waits until all have its last word, which is the view without itself:
 /// who does not get it takes it for dead. And how long the end of a mesh may take.
 constexpr Duration kLastWordGrace = 5s;
+/// How long a step of the end of a mesh waits for those who do not confirm it.
+constexpr Duration kTellMost = 2s;
 /// Nobody needs the last words of others: what matters was acknowledged before they asked.
 constexpr Duration kRemovedGrace = 250ms;
+
+ChannelMarks marks_of(Channels& channels, const ProcessorSet& some) {
+  ChannelMarks marks = channels.marks();
+  std::erase_if(marks, [&](const auto& mark) { return !some.contains(mark.first); });
+  return marks;
+}
+
+/// The processors that have not acknowledged these, with their places; empty: all have.
+std::string unheard(const Channels& channels, const ChannelMarks& marks, const View& view) {
+  std::string text;
+  for (const auto& [id, mark] : marks) {
+    ChannelMarks one{{id, mark}};
+    const auto member = view.members.find(id);
+    if (channels.has_acknowledged(one) || member == view.members.end()) continue;
+    const auto& endpoints = member->second.endpoints;
+    text += (text.empty() ? "" : ", ") + to_string(id);
+    if (!endpoints.empty()) text += " at " + endpoints.front();
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -126,6 +148,7 @@ void Daemon::Core::advance() {
     membership.leave(now, LeaveStep::kRemove, out);
     absorb(out);
   }
+  if (mesh_end.is_under_way() && channels.has_acknowledged(mesh_end.awaited)) tell_next();
   if (phase == Phase::kOut && !members.contains(self) && jobs.is_empty()) stop_when_heard();
 }
 
@@ -154,10 +177,10 @@ std::string Daemon::Core::awaited_to_leave() const {
 
 void Daemon::Core::stop_when_heard() {
   const bool is_heard =
-      mesh_ends ? channels.has_acknowledged(awaited) : channels.all_acknowledged();
+      mesh_end.is_over() ? channels.has_acknowledged(awaited) : channels.all_acknowledged();
   if (is_heard) return stop(0, {});
   // Orders to end may have to wait for a link to be made: then the time of end_mesh() holds.
-  if (mesh_ends || std::exchange(is_removed, true)) return;
+  if (mesh_end.is_over() || std::exchange(is_removed, true)) return;
   const bool was_coordinator = !members.empty() && self < members.front();
   timers.disarm(Timer{OwnTimer::kStop});
   timers.arm(Timer{OwnTimer::kStop}, now + (was_coordinator ? kLastWordGrace : kRemovedGrace));
@@ -187,15 +210,33 @@ void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
   frame.envelope.reset();
 }
 
-/// Whoever gave the order may not know of newcomers yet. The coordinator does, and lets in no more.
-void Daemon::Core::on_ordered_down() {
-  membership.is_coordinator() ? take_down() : end_mesh();
+void Daemon::Core::take_down(ProcessorSet others) {
+  if (mesh_end.is_begun()) return;
+  others = others.minus(ProcessorSet{self});
+  if (others.empty()) return end_mesh();
+  mesh_end.begin(others);
+  ProcessorSet unknown;
+  const auto detoured = detours.in_use();
+  for (const ProcessorId other : others.ids()) {
+    if (detours.is_connected(other) || detoured.contains(other)) continue;
+    send(other, Heartbeat{});
+    unknown.insert(other);
+  }
+  mesh_end.awaited = marks_of(channels, unknown);
+  timers.arm(Timer{OwnTimer::kTellNext}, now + kTellMost);
 }
 
-void Daemon::Core::take_down() {
-  if (mesh_ends) return;
-  for (const ProcessorId member : members.minus(ProcessorSet{self}).ids()) {
-    send(member, DownOrder{});
+void Daemon::Core::tell_next() {
+  ProcessorSet far;
+  for (const auto& [peer, via] : detours.in_use()) far.insert(peer);
+  const ProcessorSet next = mesh_end.next(far);
+  for (const ProcessorId other : next.ids()) {
+    send(other, DownOrder{members.united(ProcessorSet{self})});
+  }
+  if (mesh_end.is_under_way()) {
+    mesh_end.awaited = marks_of(channels, next);
+    timers.arm(Timer{OwnTimer::kTellNext}, now + kTellMost);
+    return;
   }
   const ChannelMarks orders = channels.marks();
   end_mesh();
@@ -203,8 +244,9 @@ void Daemon::Core::take_down() {
 }
 
 void Daemon::Core::end_mesh() {
-  if (phase == Phase::kStopped || std::exchange(mesh_ends, true)) return;
+  if (phase == Phase::kStopped || !mesh_end.end()) return;
   phase = Phase::kOut;
+  timers.disarm(Timer{OwnTimer::kTellNext});
   awaited = {};  // Those to whom something is on its way end as well.
   members = {};
   staying = {};
@@ -219,6 +261,11 @@ void Daemon::Core::end_mesh() {
 void Daemon::Core::stop(std::int32_t code, std::string reason) {
   if (phase == Phase::kStopped) return;
   phase = Phase::kStopped;
+  if (mesh_end.is_over()) {
+    const std::string deaf = unheard(channels, awaited, membership.view());
+    if (!deaf.empty()) note(Note::Level::kWarn, "down-not-confirmed", deaf);
+    for (const ClientId tool : mesh_end.tools) effect(Reply{tool, Done{deaf}});
+  }
   settle_links();  // Last acknowledgements, without which others would wait.
   effect(Stop{code, std::move(reason)});
 }

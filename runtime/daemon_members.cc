@@ -101,7 +101,7 @@ void Daemon::Core::adapt_trees() {
 }
 
 void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
-  if (mesh_ends) return;
+  if (mesh_end.is_over()) return;
   const View& view = membership.view();
   members = membership.ids();
   staying = membership.live();
@@ -159,7 +159,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
 }
 
 void Daemon::Core::let_in(ClientId client, const Member& newcomer) {
-  if (mesh_ends) {
+  if (mesh_end.is_begun()) {
     JoinReply reply;
     reply.refusal = "the mesh is just being taken down";
     effect(Reply{client, std::move(reply)});

@@ -54,7 +54,8 @@ std::string machine_name() {
 
 constexpr const char* kFooter =
     "SIGTERM and the first Ctrl-C drain: what is held here is given away, then the daemon leaves.\n"
-    "The second one ends it at once.\n\n"
+    "The second one ends it at once. SIGHUP opens the log file anew; without one it drains if the\n"
+    "terminal is closed, and does nothing else.\n\n"
     "Exit codes: 0 left in good order; 2 bad configuration, port taken, key unreadable, not\n"
     "admitted; 3 lost the mesh, or was declared dead by it; 130 interrupted twice.\n\n"
     "A mesh on three machines, the same line and the same key on each:\n"

@@ -415,8 +415,10 @@ Result<Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
   asked_at_ = 0;
   Contribution contribution{next, 0};
   const SizeClass size = size_class(part.value.size());
+  collectives::ReductionKind kind = part.kind;
+  kind.whole_bytes = part.value.size() > limit ? part.value.size() : 0;
   cut(part.value, std::max<std::size_t>(limit, 1), [&](Payload piece, std::uint64_t) {
-    contributions_.push(vnode, {target, next++}, {part.kind, std::move(piece), size});
+    contributions_.push(vnode, {target, next++}, {kind, std::move(piece), size});
     ++contribution.pieces;
   });
   return contribution;

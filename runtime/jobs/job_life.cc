@@ -12,7 +12,6 @@ namespace {
 
 /// A tool that is stopped while its job's home moves comes when it is continued.
 constexpr Duration kFollowTimeout = 1h;
-constexpr const char* kUnread = "the tool that follows the job, to read its output";
 constexpr const char* kAborted = " asked for the end: ";
 constexpr std::int32_t kSignalExitBase = 128;  // The shells' convention.
 constexpr const char* kUnfinished =
@@ -508,14 +507,18 @@ void JobLife::consider_retire(const Surroundings& around, bool idle, JobOutbox& 
 }
 
 std::string JobLife::waiting(const Surroundings& around) const {
-  const bool is_kept_here = around.leaving && !is_running() && !is_read();
-  if (is_held_up() || is_kept_here) return kUnread;
+  const std::string tool = "the tool that follows " + to_string(id());
+  const std::string unread = tool + ", to read its output";
+  const std::string otherwise =
+      " (or phoenix attach " + to_string(id()) + ", or phoenix kill " + to_string(id()) + ")";
+  if (is_held_up()) return unread;
+  if (around.leaving && !is_running() && !is_read()) return unread + otherwise;
   if (stage_ == Stage::kStarting) return "the application to attach";
   if (is_retired_ && is_running()) return "the application to end, as it was told";
   if (around.leaving && stage_ == Stage::kFinished) return "the application to end";
   if (home_ != self_ || is_running() || ended_) return {};
-  if (!is_followed()) return "the tool that started the job, to follow it to its new home";
-  if (!output_.is_taken()) return kUnread;
+  if (!is_followed()) return tool + ", to come here" + otherwise;
+  if (!output_.is_taken()) return unread + otherwise;
   if (!unheard_.empty())
     return "the others, to say which processes of the job they run: p" + to_string(unheard_);
   return {};

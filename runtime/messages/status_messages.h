@@ -103,8 +103,9 @@ struct DrainOrder {
   friend bool operator==(const DrainOrder&, const DrainOrder&) = default;
 };
 /// The mesh ends: every daemon ends its jobs and itself. The coordinator passes it on to those who
-/// came meanwhile, and lets nobody in any more.
+/// are not `told`, because they came meanwhile, and lets nobody in any more.
 struct DownOrder {
+  ProcessorSet told;
   friend bool operator==(const DownOrder&, const DownOrder&) = default;
 };
 

@@ -81,7 +81,12 @@ Result<ToolClient> ToolClient::connect(const std::vector<std::string>& endpoints
   link->loop.touch();  // the other attempts end
   link->loop.run_one(Duration::zero());
   DialOutcome& outcome = *done;
-  if (!outcome.reached) return outcome.failure.error;
+  if (!outcome.reached) {
+    Error error = outcome.failure.error;
+    const bool may_be_there = error.code == ErrorCode::kUnavailable && !outcome.failure.refused;
+    if (may_be_there) error.code = ErrorCode::kTimeout;
+    return error;
+  }
   link->adopt(std::move(*outcome.reached));
   return ToolClient(std::move(link));
 }

@@ -1,5 +1,7 @@
 #include "runtime/tcp/driver_core.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -197,11 +199,19 @@ runtime::Stop TcpDriver::Core::run() {
 }
 
 void TcpDriver::Core::obey_signals() {
-  if (!signals_) signals_.emplace(loop_.io(), SIGTERM, SIGINT);
-  signals_->async_wait([this](const std::error_code& error, int signal) {
+  if (!signals_) {
+    signals_.emplace(loop_.io(), SIGTERM, SIGINT);
+    struct sigaction hangup {};
+    ::sigaction(SIGHUP, nullptr, &hangup);
+    if (hangup.sa_handler != SIG_IGN) signals_->add(SIGHUP);  // else it is under nohup
+  }
+  const bool has_terminal = ::isatty(STDERR_FILENO) == 1;
+  signals_->async_wait([this, has_terminal](const std::error_code& error, int signal) {
     if (error) return;
     if (signal == SIGINT && std::exchange(was_interrupted_, true)) return halt();
-    note(Level::kInfo, "drain-begins", signal == SIGINT ? "signal=INT" : "signal=TERM");
+    if (signal == SIGHUP && (log_.open_anew() || !has_terminal)) return obey_signals();
+    const std::string name = signal == SIGINT ? "INT" : signal == SIGHUP ? "HUP" : "TERM";
+    note(Level::kInfo, "drain-begins", "signal=" + name);
     drain();
     obey_signals();
   });

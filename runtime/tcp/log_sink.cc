@@ -82,7 +82,19 @@ Result<LogSink> LogSink::open(const LogOptions& options) {
       "phoenix", std::make_shared<DescriptorSink>(std::move(file)));
   sink.logger_->set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
   sink.logger_->set_level(level->second);
+  sink.options_ = options;
   return sink;
+}
+
+bool LogSink::open_anew() {
+  if (options_.file.empty()) return false;
+  auto fresh = open(options_);
+  if (!fresh.ok()) {
+    write(runtime::Note::Level::kWarn, "log-not-opened", fresh.error().what);
+    return false;
+  }
+  *this = std::move(fresh).value();
+  return true;
 }
 
 void LogSink::write(runtime::Note::Level level, std::string_view event, std::string_view detail) {

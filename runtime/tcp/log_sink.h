@@ -27,10 +27,15 @@ class LogSink {
   /// Writes nothing.
   LogSink();
 
+  /// Opens the file again, which somebody may have renamed. False: there is none, or it cannot be
+  /// opened; then the old one is written on.
+  bool open_anew();
+
   void note(const runtime::Note& note) { write(note.level, note.event, note.detail); }
   void write(runtime::Note::Level level, std::string_view event, std::string_view detail);
 
  private:
+  LogOptions options_;
   std::shared_ptr<spdlog::logger> logger_;
 };
 

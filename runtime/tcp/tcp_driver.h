@@ -55,8 +55,10 @@ class TcpDriver {
   /// Returns when the daemon has ended and what was queued is written: how it ended.
   [[nodiscard]] runtime::Stop run();
 
-  /// From now on SIGTERM and SIGINT of this process mean drain(), and one more SIGINT halt(). To be
-  /// called before run(), by programs whose main business this is.
+  /// From now on SIGTERM and SIGINT of this process mean drain(), and one more SIGINT halt().
+  /// SIGHUP opens the log file anew; without one it means drain() if there was a terminal, else
+  /// nothing, and nothing under nohup. To be called before run(), by programs whose main business
+  /// this is.
   void obey_signals();
   /// Takes the mesh down when nobody holds the other end of this pipe any more. Before run().
   void end_with(Descriptor lifeline);

@@ -90,18 +90,20 @@ collectives::FallbackCopy read(const pb::FallbackCopy& in, Source& source) {
 }
 
 void write(const collectives::ReductionKind& in, pb::ReductionKind& out) {
-  const auto& [op, type, to_all, ordered] = in;
+  const auto& [op, type, to_all, ordered, whole_bytes] = in;
   out.set_op(static_cast<pb::ReduceOp>(op));
   out.set_type(static_cast<pb::ReduceType>(type));
   out.set_to_all(to_all);
   out.set_ordered(ordered);
+  out.set_whole_bytes(whole_bytes);
 }
 
 collectives::ReductionKind read(const pb::ReductionKind& in, Source& source) {
   return {.op = source.choice(in.op(), collectives::ReduceOp::kUser, "ReductionKind.op"),
           .type = source.choice(in.type(), collectives::ReduceType::kBytes, "ReductionKind.type"),
           .to_all = in.to_all(),
-          .ordered = in.ordered()};
+          .ordered = in.ordered(),
+          .whole_bytes = in.whole_bytes()};
 }
 
 void write(const collectives::ReductionPart& in, pb::ReductionPart& out, Sink& sink) {

@@ -141,9 +141,9 @@ void add(const runtime::DrainOrder& /*in*/, pb::Frame& out, Sink& /*sink*/) {
   static_assert(std::is_empty_v<runtime::DrainOrder>);
   out.mutable_drain_order();
 }
-void add(const runtime::DownOrder& /*in*/, pb::Frame& out, Sink& /*sink*/) {
-  static_assert(std::is_empty_v<runtime::DownOrder>);
-  out.mutable_down_order();
+void add(const runtime::DownOrder& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [told] = in;
+  write_set(told, out.mutable_down_order()->mutable_told());
 }
 
 /// The second half of read_envelope(), which says which cases these are.
@@ -179,7 +179,7 @@ runtime::Envelope read_job_envelope(const pb::Frame& in, Source& source) {
     case pb::Frame::kDrainOrder:
       return runtime::DrainOrder{};
     case pb::Frame::kDownOrder:
-      return runtime::DownOrder{};
+      return runtime::DownOrder{read_processors(in.down_order().told(), source, "DownOrder.told")};
     default:
       break;
   }

@@ -216,6 +216,31 @@ TEST_CASE("an operator of one's own gives all a result that is longer than what 
   }
 }
 
+TEST_CASE(
+    "who reduces long arrays in another order than the others is named, whatever their pieces") {
+  constexpr std::size_t kShort = 32'768;
+  constexpr std::size_t kLong = 65'536;
+  std::atomic<int> refused = 0;
+  run_on_three(3, [&](Session& job) {
+    if (!wait_for_three(job)) return;
+    const auto reduce = [&](std::size_t elements) {
+      static_cast<void>(job.allreduce(sum, std::vector<double>(elements, 1)));
+    };
+    const bool is_odd = job.held().front() == 2;
+    try {
+      reduce(is_odd ? kLong : kShort);
+      FAIL_CHECK("values of different lengths were combined");
+    } catch (const Failure& failure) {
+      const std::string what = failure.what();
+      CHECK(what.find("does not fit: it has ") != std::string::npos);
+      CHECK(what.find("524288") != std::string::npos);
+      CHECK(what.find("262144") != std::string::npos);
+      ++refused;
+    }
+  });
+  CHECK(refused == 3);
+}
+
 TEST_CASE("collectives with a wrong number of values are refused with a sentence") {
   Alone alone(3);
   const auto says = [](const auto& call, const char* what) {

@@ -134,6 +134,26 @@ TEST_CASE("a contribution to another operation is covered and makes the value an
   CHECK_FALSE(Accumulator(kSum, sum.parts()).value().ok());  // still known after a move
 }
 
+TEST_CASE("equal pieces of unequal values are no values of one call") {
+  ReductionKind piece = kSum;
+  const auto says = [&](std::uint64_t held_bytes, std::uint64_t bytes) {
+    piece.whole_bytes = held_bytes;
+    Accumulator sum(piece);
+    CHECK(sum.add(piece, std::move(sum_token(vnodes(0, 1), 10).parts)) == Added::kTaken);
+    piece.whole_bytes = bytes;
+    CHECK(sum.add(piece, std::move(sum_token(vnodes(2, 2), 7).parts)) == Added::kOtherKind);
+    REQUIRE_FALSE(sum.value().ok());
+    return sum.value().error().what;
+  };
+
+  CHECK(says(1 << 20, 1 << 21) ==
+        "the contribution of vnodes 2 does not fit: it has 2097152 bytes, that of vnodes 0-1 has "
+        "1048576");
+  CHECK(says(0, 1 << 21) ==
+        "the contribution of vnodes 2 does not fit: it has 2097152 bytes, that of vnodes 0-1 has "
+        "8");
+}
+
 TEST_CASE("calls without an operator are named, if they do not fit") {
   Accumulator barrier(kBarrier);
   const auto vote = [](std::uint64_t vnode) {

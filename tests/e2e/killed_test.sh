@@ -25,5 +25,12 @@ check "a mesh can start there" "$phoenix" up --local 2 -q
 check "of two" has_processors 2
 check "and what the dead have left is gone" test "$(ls "$PHOENIX_DIR"/default/p*.json | wc -l)" -eq 2
 check "sockets, too" test "$(ls "$PHOENIX_DIR"/default/*.sock | wc -l)" -eq 2
+# A daemon whose log is taken away writes another one when it is told, and nothing else.
+log=$(ls -t "$PHOENIX_DIR"/default/phoenixd-*.log | head -1)
+first=$(basename "$log" .log)
+mv "$log" rotated.log
+check "a daemon gets SIGHUP" kill -HUP "${first#phoenixd-}"
+await "it has a log again" test -e "$log"
+check "both daemons are there" has_processors 2
 check "the mesh ends" "$phoenix" down
 await "no daemon is left" no_daemon

@@ -95,3 +95,5 @@ lift 6
 await "it ends, and says why" has_logged 6 "out-of-mesh the mesh goes on without this processor, .* in view"
 await "its process is gone" sh -c "test -z \"\$(ip netns pids $name-6)\""
 check "the mesh ends" tool down
+none_is_left() { for host in 1 2 3 4 5 7 8; do test -z "$(ip netns pids "$name-$host")" || return 1; done; }
+await "and so do all, also those who are reached through others" none_is_left

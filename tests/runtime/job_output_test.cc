@@ -99,7 +99,8 @@ struct Trio {
   JobId job;
 };
 
-const std::string kUnread = "the tool that follows the job, to read its output";
+const std::string kUnread = "the tool that follows j1, to read its output";
+const std::string kUnreadAtAll = kUnread + " (or phoenix attach j1, or phoenix kill j1)";
 
 }  // namespace
 
@@ -271,7 +272,7 @@ TEST_CASE("a job is not over before its tool has read all of it") {
   for (const ProcessorId id : {kHome, kWriter, kThird}) trio.exits(id);
   trio.net.run();
   CHECK(trio.net.replies<RunEnded>().empty());
-  CHECK(trio.waiting(kHome) == kUnread);
+  CHECK(trio.waiting(kHome) == kUnreadAtAll);
 
   trio.net.tools_read(true);
 
@@ -293,7 +294,7 @@ TEST_CASE(
   trio.net.run_for(20s);
   CHECK(trio.net.replies<RunMoved>().size() == 1);  // the tool is stopped on its way
   CHECK(!trio.net.has_stopped(kHome));
-  CHECK(trio.waiting(kHome) == kUnread);
+  CHECK(trio.waiting(kHome) == kUnreadAtAll);
   trio.net.run_for(30min);
 
   trio.net.tools_read(true);

@@ -193,6 +193,33 @@ TEST_CASE("a relay that leaves or dies is replaced") {
   }
 }
 
+TEST_CASE(
+    "a mesh that is taken down ends whole, whoever is asked and reaches others through others") {
+  for (const Barrier barrier : {Barrier::kRefusal, Barrier::kDrop, Barrier::kCut}) {
+    for (std::uint32_t asked = 0; asked < 5; ++asked) {
+      CAPTURE(static_cast<int>(barrier));
+      CAPTURE(asked);
+      Cluster cluster(machines(5));
+      cluster.add_all();
+      REQUIRE(cluster.stabilize(10s));
+      // The first one and the last one do not reach each other; nor do two in between.
+      for (const auto& [one, other] : {std::pair{0U, 4U}, std::pair{1U, 2U}}) {
+        cluster.network().set_barrier(MachineId{one}, MachineId{other}, barrier);
+        cluster.network().set_barrier(MachineId{other}, MachineId{one}, barrier);
+      }
+      check_job(cluster);
+      SimDriver& driver = cluster.machine(MachineId{asked});
+      driver.on_client_message(driver.connect_client(), runtime::DownRequest{});
+      cluster.run_for(3s);
+      for (std::uint32_t id = 0; id < 5; ++id) {
+        CAPTURE(id);
+        CHECK(!cluster.machine(MachineId{id}).is_running());
+      }
+      CHECK(cluster.put_out().empty());
+    }
+  }
+}
+
 TEST_CASE("of a mesh that was cut into two parts the smaller one ends when it has healed") {
   for (const std::uint32_t small : {1U, 2U, 3U}) {
     CAPTURE(small);

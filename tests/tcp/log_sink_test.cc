@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -25,6 +26,37 @@ TEST_CASE("what others say is one line in the log") {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   CHECK(text.find('\n') == text.size() - 1);
   CHECK(text.ends_with("warning fenced why?2026-01-01 00:00:00.000 error all is lost??[2J\n"));
+}
+
+TEST_CASE("a log that was renamed is opened anew, and written on if that fails") {
+  const test::Folder folder;
+  const std::string path = folder / "log";
+  auto sink = LogSink::open({.level = "info", .file = path});
+  REQUIRE(sink.ok());
+  const auto write = [&](const char* event) {
+    sink.value().write(runtime::Note::Level::kInfo, event, "");
+  };
+  const auto text_of = [](const std::string& file_path) {
+    std::ifstream file(file_path);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+
+  std::filesystem::rename(path, path + ".1");
+  write("one");
+  CHECK(sink.value().open_anew());
+  write("two");
+  CHECK(text_of(path + ".1").ends_with("info one\n"));
+  CHECK(text_of(path).ends_with("info two\n"));
+
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  std::filesystem::rename(path + ".1", path + ".2");
+  CHECK_FALSE(sink.value().open_anew());
+
+  auto errors = LogSink::open({.level = "info", .file = ""});
+  REQUIRE(errors.ok());
+  CHECK_FALSE(errors.value().open_anew());
+  CHECK_FALSE(LogSink().open_anew());
 }
 
 TEST_SUITE_END();

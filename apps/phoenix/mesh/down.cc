@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -43,24 +44,43 @@ void wait_for_end(const MeshDir& dir) {
   }
 }
 
-/// The connection is closed when this returns: the daemon that answers lingers for it. One that has
-/// as many tools as it takes, or is just leaving, leaves it to the next one.
+/// Whether daemons of other machines are known.
+bool has_others(const MeshDir& dir) {
+  const auto daemons = dir.daemons();
+  return std::ranges::any_of(dir.known_endpoints(), [&](const std::string& endpoint) {
+    return std::ranges::none_of(
+        daemons, [&](const MeshDir::Daemon& daemon) { return daemon.endpoint == endpoint; });
+  });
+}
+
+/// One daemon asks all others, and says who has not confirmed it. One that has as many tools as it
+/// takes, or is just leaving, leaves it to the next one. The connection is closed when this
+/// returns.
 Status ask_to_end(const std::string& name, const MeshDir& dir) {
   constexpr int kTries = 3;
+  constexpr Duration kPatience = 15s;  // It waits for the others for 9 s at most.
   Choice choice;
   for (int i = 0; i < kTries; ++i) {
     auto session = connect(name, choice);
     if (!session.ok()) {
-      // A mesh of which nobody answers is gone. One of another release, or with another key, is
-      // not.
+      // A mesh of which all refuse is gone, and so are daemons of this machine that do not answer.
+      // One of another release, or with another key, is not.
       const ErrorCode code = session.error().code;
-      const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied;
+      const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied ||
+                            (code == ErrorCode::kTimeout && has_others(dir));
       const bool is_gone = dir.has_key() && !is_there;
       return is_gone ? success() : Status(session.error());
     }
-    const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, 5s);
-    if (done.ok() ? done.value().error.empty() : done.error().code == ErrorCode::kTimeout) break;
-    if (!done.ok() && dir.daemons().empty()) return done.error();
+    const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, kPatience);
+    if (done.ok() && !done.value().error.empty()) {
+      return Error{ErrorCode::kTimeout,
+                   "not confirmed by " + done.value().error +
+                       "; all others end. When it can be reached again: phoenix down" +
+                       mesh_words(name) + "; if it is gone for good: phoenix down" +
+                       mesh_words(name) + " --forget"};
+    }
+    if (done.ok() || done.error().code == ErrorCode::kTimeout) break;
+    if (dir.daemons().empty()) return done.error();
     choice.last.push_back(session.value().client.daemon());
   }
   return success();
@@ -87,22 +107,24 @@ int kill_job(const KillOptions& options) {
 }
 
 /// Also what is just being started there.
-Status end_with_starters(const std::string& name) {
+Status end_with_starters(const std::string& name, bool forgets) {
   const auto dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
   const bool has_ended_some = end_starters(dir.value());
   // An interrupted `up` takes its mesh down itself.
-  return has_ended_some && !dir.value().has_key() ? success() : end_mesh(name);
+  return has_ended_some && !dir.value().has_key() ? success() : end_mesh(name, forgets);
 }
 
 }  // namespace
 
-Status end_mesh(const std::string& name) {
+Status end_mesh(const std::string& name, bool forgets) {
   auto dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
   const Status asked = ask_to_end(name, dir.value());
-  if (!asked.ok()) return asked.error();
-  wait_for_end(dir.value());
+  const bool is_unknown = !asked.ok() && asked.error().code == ErrorCode::kTimeout;
+  if (!asked.ok() && !is_unknown) return asked.error();
+  if (!is_unknown || forgets) wait_for_end(dir.value());
+  if (is_unknown && !forgets) return asked.error();
   tcp::keep_logs(dir.value().path(), /*is_whole=*/true);
   dir.value().remove();
   return success();
@@ -121,14 +143,18 @@ void add_down(CLI::App& tool, Action& chosen) {
   struct DownOptions {
     std::string mesh = "default";
     bool is_quiet = false;
+    bool forgets = false;
   };
   auto options = std::make_shared<DownOptions>();
   CLI::App* verb = tool.add_subcommand("down", "End all jobs and all daemons of a mesh");
   add_mesh_option(*verb, options->mesh);
   verb->add_flag("-q,--quiet", options->is_quiet, "Say nothing if all is well");
+  verb->add_flag("--forget", options->forgets,
+                 "Also if some daemons cannot be reached, which may go on: this machine forgets "
+                 "the mesh and its key");
   verb->callback([options, &chosen] {
     chosen = [options] {
-      const Status ended = end_with_starters(options->mesh);
+      const Status ended = end_with_starters(options->mesh, options->forgets);
       if (!ended.ok()) return fail(ended.error().what);
       if (!options->is_quiet) std::printf("mesh %s ended\n", options->mesh.c_str());
       return static_cast<int>(kOk);

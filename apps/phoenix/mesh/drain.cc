@@ -126,6 +126,7 @@ std::string describe_failed(const std::string& mesh, const Jobs& before) {
 struct Drained {
   std::vector<ProcessorId> processors;
   Jobs jobs;
+  std::string unwatched;  ///< Why nobody says when it is over; empty: somebody does.
 };
 
 /// Asks the mesh to drain. The names are looked up once, as who has left cannot be found any more:
@@ -148,8 +149,14 @@ Result<Session> begin_drain(const DrainOptions& options, Drained& drained) {
     return Error{ErrorCode::kBadInput,
                  "that would leave no processor; to end the mesh, use phoenix down"};
   }
-  session = connect_to_staying(options.mesh, processors);
-  if (!session.ok()) return session.error();
+  auto lasting = connect_to_staying(options.mesh, processors);
+  if (lasting.ok()) {
+    session = std::move(lasting);
+  } else if (lasting.error().code == ErrorCode::kTimeout && drained.unwatched.empty()) {
+    drained.unwatched = lasting.error().what;  // Whoever answered can order it all the same.
+  } else {
+    return lasting.error();
+  }
   const Status sent = session.value().client.send(runtime::DrainRequest{processors});
   if (!sent.ok()) return sent.error();
   return session;
@@ -241,6 +248,10 @@ int drain(const DrainOptions& options) {
       const auto taken = watch.take(reply.value());
       if (!taken.ok()) return fail(taken.error().what);
       is_over = taken.value();
+    } else if (!drained.unwatched.empty()) {
+      return fail("the drain of " + names_of(processors) +
+                  " has begun, but those that stay cannot be asked from here whether it is over: " +
+                  drained.unwatched);
     } else {  // Another one knows, also if all have left.
       auto again = begin_patiently(options, drained);
       if (!again.ok()) return fail(again.error().what);

@@ -14,7 +14,8 @@ namespace phx::app {
                                                        const std::vector<Place>& places,
                                                        const LaunchOptions& options);
 
-/// Ends all jobs and daemons of the mesh and removes its folder.
-[[nodiscard]] Status end_mesh(const std::string& name);
+/// Ends all jobs and daemons of the mesh and removes its folder. kTimeout: of some nobody knows
+/// whether they have ended, and the folder stays, so that they can be reached; unless `forgets`.
+[[nodiscard]] Status end_mesh(const std::string& name, bool forgets = false);
 
 }  // namespace phx::app

@@ -5,8 +5,8 @@
 
 using namespace phx::mpi;
 
-// Functions that are left out. Programs that were built for another library find the name, start,
-// and fail only where they call it; the linker warns programs that are built for this one.
+// Functions that are left out. Programs find the name, start, and fail only where they call it. The
+// linker says nothing of them: configure scripts take whatever it says for a failure.
 
 namespace {
 
@@ -38,17 +38,15 @@ PHX_MPI_ENTRY(MPI_File, File_f2c, (MPI_Fint /*file*/)) {
   return MPI_FILE_NULL;
 }
 
-// Both names of a function that looks at no argument, and what the linker says about the first. The
-// names in C++ are others, because the header has prototypes.
-#define PHX_LEFT_OUT(refuse_how, name, what)                        \
-  extern "C" int phx_left_out_##name() asm("PMPI_" #name);          \
-  extern "C" int phx_left_out_too_##name() asm("MPI_" #name)        \
-      __attribute__((weak, alias("PMPI_" #name)));                  \
-  extern "C" int phx_left_out_##name() {                            \
-    return refuse_how("MPI_" #name, what);                          \
-  }                                                                 \
-  __attribute__((used, section(".gnu.warning.MPI_" #name "\n\t#"))) \
-  const char phx_warning_##name[] = "MPI_" #name ": " what " left out of Phoenix";
+// Both names of a function that looks at no argument. The names in C++ are others, because the
+// header has prototypes.
+#define PHX_LEFT_OUT(refuse_how, name, what)                 \
+  extern "C" int phx_left_out_##name() asm("PMPI_" #name);   \
+  extern "C" int phx_left_out_too_##name() asm("MPI_" #name) \
+      __attribute__((weak, alias("PMPI_" #name)));           \
+  extern "C" int phx_left_out_##name() {                     \
+    return refuse_how("MPI_" #name, what);                   \
+  }
 
 // One-sided communication.
 #define PHX_ONE_SIDED(name) PHX_LEFT_OUT(refuse, name, "one-sided communication is")

@@ -159,7 +159,7 @@ PHX_MPI_BOTH(Allgather, Iallgather,
                  const Area own = Area::of(out, out_count, out_type);
                  const Area place = first.part(all.rank() * first.count, first.count);
                  check_apart(own, place);
-                 schedule.run([own, place] { copy(own, place); });
+                 add_copy(schedule, own, place);
                }
                add_allgather_equal(schedule, first);
              })
@@ -178,7 +178,7 @@ PHX_MPI_BOTH(Allgatherv, Iallgatherv,
                  const Area own = Area::of(out, out_count, out_type);
                  const Area place = areas(all.rank());
                  check_apart(own, place);
-                 schedule.run([own, place] { copy(own, place); });
+                 add_copy(schedule, own, place);
                }
                add_allgather(schedule, areas);
              })

@@ -40,6 +40,13 @@ void copy(const Area& from, const Area& to) {
   target.unpack(0, bytes, between.data());
 }
 
+void add_copy(Schedule& schedule, const Area& from, const Area& to) {
+  schedule.run([&outcome = schedule.outcome, from, to] {
+    if (from.bytes() > to.bytes()) outcome.error = MPI_ERR_TRUNCATE;
+    copy(from, to);
+  });
+}
+
 void combine(const Op& op, const Area& from, const Area& to) {
   if (to.count > 0) reduce(op, *to.datatype, from.address, to.address, to.count);
 }

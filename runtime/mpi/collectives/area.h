@@ -26,6 +26,8 @@ struct Area {
 
 /// The elements one after the other, as many bytes as there are room for in the other one.
 void copy(const Area& from, const Area& to);
+/// The same as a step. MPI_ERR_TRUNCATE if there is too little room.
+void add_copy(Schedule& schedule, const Area& from, const Area& to);
 /// to = from op to.
 void combine(const Op& op, const Area& from, const Area& to);
 

@@ -39,7 +39,7 @@ void add_gather(Schedule& schedule, int root, const Area& own, const Areas& all)
   for (int other = 0; other < schedule.scope().size(); ++other) {
     if (other != root) schedule.receive(other, all(other).buffer());
   }
-  schedule.run([own, to = all(root)] { copy(own, to); });
+  add_copy(schedule, own, all(root));
 }
 
 /// Around a ring: each passes on what came last.

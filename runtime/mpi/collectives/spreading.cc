@@ -137,7 +137,7 @@ void add_scatter(Schedule& schedule, int root, const Areas& all, const Area& own
   for (int other = 0; other < schedule.scope().size(); ++other) {
     if (other != root) schedule.send(other, all(other).buffer());
   }
-  schedule.run([from = all(root), own] { copy(from, own); });
+  add_copy(schedule, all(root), own);
 }
 
 void add_alltoall(Schedule& schedule, const Areas& from, const Areas& to) {
@@ -153,7 +153,7 @@ void add_alltoall(Schedule& schedule, const Areas& from, const Areas& to) {
     const int target = (rank + i) % size;
     schedule.send(target, from(target).buffer());
   }
-  schedule.run([own = from(rank), into = to(rank)] { copy(own, into); });
+  add_copy(schedule, from(rank), to(rank));
 }
 
 namespace {

@@ -1,14 +1,11 @@
 #include "runtime/mpi/fortran/fortran.h"
 
-// The names of functions that are left out. Those of C say so, whatever they are given; the linker
-// warns of these as of those.
-#define PHX_FORTRAN_LEFT_OUT(name, Name)                             \
-  extern "C" int phx_without_##Name() asm("PMPI_" #Name);            \
-  PHX_FORTRAN_ENTRY(void, name, ()) {                                \
-    phx_without_##Name();                                            \
-  }                                                                  \
-  __attribute__((used, section(".gnu.warning.mpi_" #name "_\n\t#"))) \
-  const char phx_warning_##name[] = "MPI_" #Name " is left out of Phoenix";
+// The names of functions that are left out. Those of C say so, whatever they are given.
+#define PHX_FORTRAN_LEFT_OUT(name, Name)                  \
+  extern "C" int phx_without_##Name() asm("PMPI_" #Name); \
+  PHX_FORTRAN_ENTRY(void, name, ()) {                     \
+    phx_without_##Name();                                 \
+  }
 
 PHX_FORTRAN_LEFT_OUT(accumulate, Accumulate)
 PHX_FORTRAN_LEFT_OUT(allgather_init, Allgather_init)
