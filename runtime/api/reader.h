@@ -73,8 +73,9 @@ class Reader {
       }
     } else {
       static_assert(Stateful<T, Reader>,
-                    "this type cannot be read from a message: give it a member `void state(auto& "
-                    "io) { io(a, b, c); }`, not const, that names what belongs to it");
+                    "this type cannot be read from a message: instead of a view, as std::span, take "
+                    "what owns its memory, as std::vector; to another one give a member `void "
+                    "state(auto& io) { io(a, b, c); }`, not const, that names what belongs to it");
     }
   }
   template <class T, std::size_t N>

@@ -26,6 +26,16 @@ bool is_same_user(LocalListener::Socket& socket) {
   return failed == 0 && peer.uid == ::geteuid();
 }
 
+/// Whether somebody accepts connections there, or has too many to accept.
+bool is_listened_at(const std::string& path) {
+  const Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const auto* const named = reinterpret_cast<const sockaddr*>(&address);
+  return ::connect(probe.get(), named, sizeof(address)) == 0 || errno == EAGAIN;
+}
+
 }  // namespace
 
 struct LocalListener::Shared : std::enable_shared_from_this<Shared> {
@@ -72,7 +82,14 @@ Result<std::unique_ptr<LocalListener>> LocalListener::open(asio::any_io_executor
   auto shared = std::make_shared<Shared>(executor);
   shared->handlers = std::move(handlers);
   struct stat status {};
-  if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(path.c_str());
+  if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) {
+    if (is_listened_at(path)) {
+      return Error{ErrorCode::kBusy, "another daemon is at the socket " + path +
+                                         " (of the same process number, in another container?); "
+                                         "give each its own mesh directory"};
+    }
+    ::unlink(path.c_str());
+  }
   std::error_code error;
   Protocol::acceptor& acceptor = shared->acceptor;
   acceptor.open(Protocol(), error);

@@ -23,7 +23,7 @@ class LocalListener {
   };
 
   /// Binds and begins to accept. A socket file left behind at `path` is replaced. Errors:
-  /// kBadInput (path too long or no such directory), kDenied.
+  /// kBadInput (path too long or no such directory), kDenied, kBusy (another daemon is there).
   [[nodiscard]] static Result<std::unique_ptr<LocalListener>> open(asio::any_io_executor executor,
                                                                    const std::string& path,
                                                                    Handlers handlers);

@@ -5,8 +5,10 @@
 #include <array>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/local/stream_protocol.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
+#include <filesystem>
 #include <list>
 #include <optional>
 #include <string>
@@ -15,6 +17,8 @@
 #include <vector>
 
 #include "runtime/tcp/greeting.h"
+#include "runtime/tcp/local_listener.h"
+#include "tests/tcp/folder.h"
 #include "tests/tcp/loop.h"
 
 namespace phx::tcp::listener_test {
@@ -341,6 +345,31 @@ TEST_CASE("closing the listener ends those in the handshake") {
 
   wait_for_end(guest);
   CHECK(door.rejected.empty());
+}
+
+TEST_CASE("a socket that was left behind is replaced, and one where another daemon is stays") {
+  const test::Folder folder;
+  const std::string path = folder / "app-1.sock";
+  test::Loop loop;
+  const auto open = [&] {
+    return LocalListener::open(
+        loop.io.get_executor(), path,
+        {.on_accepted = [](LocalListener::Socket) {}, .on_rejected = [](const Error&) {}});
+  };
+  {
+    asio::local::stream_protocol::acceptor left(loop.io, path);
+    left.close();
+  }
+  REQUIRE(std::filesystem::exists(path));
+
+  auto first = open();
+  REQUIRE(first.ok());
+  const auto second = open();
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.error().code == ErrorCode::kBusy);
+  CHECK(second.error().what.find("another daemon is at the socket " + path) == 0);
+  asio::local::stream_protocol::socket still(loop.io);
+  still.connect(path);  // Throws if it was taken away.
 }
 
 TEST_SUITE_END();
