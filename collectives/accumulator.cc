@@ -133,9 +133,11 @@ Accumulator::Added Accumulator::take(ReductionPart part) {
 
 Accumulator::Added Accumulator::take_ordered(ReductionPart part, bool fits) {
   if (fits && !parts_.empty() && part.value.size() != parts_.front().value.size()) {
-    if (!wrong_)
-      wrong_ = other_size(part.covered, part.value.size(), parts_.front().covered,
-                          parts_.front().value.size());
+    const Part& first = parts_.front();
+    const auto wrong = [&] {
+      return other_size(part.covered, part.value.size(), first.covered, first.value.size());
+    };
+    if (!wrong_) wrong_ = wrong();
     fits = false;
   }
   if (fits && !is_block(part.covered)) {

@@ -117,8 +117,7 @@ struct ReductionKind {
   ReduceType type = ReduceType::kInt64;
   bool to_all = false;   ///< The target broadcasts the result (allreduce).
   bool ordered = false;  ///< Floating-point: the same bits in any tree [README, "Ordered"].
-  /// All of a long value, of which this reduction is a piece; 0: it is the whole value.
-  std::uint64_t whole_bytes = 0;
+  std::uint64_t whole_bytes = 0;  ///< Of a value that comes in several reductions, all; else 0.
   friend bool operator==(const ReductionKind&, const ReductionKind&) = default;
 };
 
@@ -140,8 +139,7 @@ struct ReductionToken {
   /// Deaths that the contributors knew of. A vnode contributes once under each line until the
   /// reduction is complete, and nothing of two lines is combined [README, "Lines"].
   std::uint64_t line = 0;
-  /// Which tree of the target's owner it takes. Said by whoever contributes, because one who only
-  /// passes on does not know how long the values are.
+  /// Which tree of the target's owner it takes; whoever contributes knows how long the value is.
   ReductionWay way = kShortWay;
   friend bool operator==(const ReductionToken&, const ReductionToken&) = default;
 };

@@ -177,7 +177,7 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
           },
           [&](const DownRequest&) {
             core_->mesh_end.tools.push_back(client);
-            core_->take_down(core_->members);
+            core_->take_down({});
           }},
       request);
   core_->absorb(tools);
@@ -212,7 +212,7 @@ void Daemon::know(Instant now, const overlay::KnownNetwork& network) {
 
 void Daemon::take_down(Instant now) {
   core_->now = now;
-  core_->take_down(core_->members);
+  core_->take_down({});
   core_->settle();
 }
 

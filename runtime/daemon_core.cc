@@ -365,7 +365,7 @@ void Daemon::Core::receive(ProcessorId from, Envelope&& envelope) {
                    // Whoever gave it may not know of newcomers yet. The coordinator does.
                    const bool has_others = mesh_end.is_under_way() && mesh_end.on_told(m.told);
                    if (has_others) return;
-                   membership.is_coordinator() ? take_down(members.minus(m.told)) : end_mesh();
+                   membership.is_coordinator() ? take_down(m.told) : end_mesh();
                  },
                  [&](Admit& m) { mesh_end.is_begun() ? void() : on(from, m); },
                  [&](Fenced& m) { on_fenced(from, m); }, [&](auto& m) { on(from, std::move(m)); }},

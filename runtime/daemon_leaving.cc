@@ -11,9 +11,9 @@ namespace {
 /// hears of it only from others; the rest is for those after it.
 constexpr int kOutPatience = 6;
 /// How long a coordinator waits until all have its last word, which is the view without itself:
-/// who does not get it takes it for dead. And how long the end of a mesh may take.
+/// who does not get it takes it for dead. And how long the last step of the end of a mesh waits.
 constexpr Duration kLastWordGrace = 5s;
-/// How long a step of the end of a mesh waits for those who do not confirm it.
+/// How long a step before that waits for those who do not confirm it.
 constexpr Duration kTellMost = 2s;
 /// Nobody needs the last words of others: what matters was acknowledged before they asked.
 constexpr Duration kRemovedGrace = 250ms;
@@ -24,18 +24,18 @@ ChannelMarks marks_of(Channels& channels, const ProcessorSet& some) {
   return marks;
 }
 
-/// The processors that have not acknowledged these, with their places; empty: all have.
-std::string unheard(const Channels& channels, const ChannelMarks& marks, const View& view) {
-  std::string text;
+/// The processors that have not acknowledged these.
+std::vector<Done::Unconfirmed> unconfirmed(const Channels& channels, const ChannelMarks& marks,
+                                           const View& view) {
+  std::vector<Done::Unconfirmed> result;
   for (const auto& [id, mark] : marks) {
     ChannelMarks one{{id, mark}};
     const auto member = view.members.find(id);
     if (channels.has_acknowledged(one) || member == view.members.end()) continue;
     const auto& endpoints = member->second.endpoints;
-    text += (text.empty() ? "" : ", ") + to_string(id);
-    if (!endpoints.empty()) text += " at " + endpoints.front();
+    result.push_back({id, endpoints.empty() ? "" : endpoints.front()});
   }
-  return text;
+  return result;
 }
 
 }  // namespace
@@ -139,6 +139,7 @@ void Daemon::Core::advance() {
     // What a coordinator is asked meanwhile has no end, and the next one can be asked as well.
     awaited = channels.marks();
   }
+  if (mesh_end.is_under_way() && channels.has_acknowledged(mesh_end.awaited)) tell_next();
   // Others go on: what they announce comes here, too, until this processor is out.
   if (phase == Phase::kSettling || phase == Phase::kOut) channels.confirm_all();
   if (phase == Phase::kSettling && channels.has_acknowledged(awaited)) {
@@ -148,7 +149,6 @@ void Daemon::Core::advance() {
     membership.leave(now, LeaveStep::kRemove, out);
     absorb(out);
   }
-  if (mesh_end.is_under_way() && channels.has_acknowledged(mesh_end.awaited)) tell_next();
   if (phase == Phase::kOut && !members.contains(self) && jobs.is_empty()) stop_when_heard();
 }
 
@@ -210,11 +210,10 @@ void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
   frame.envelope.reset();
 }
 
-void Daemon::Core::take_down(ProcessorSet others) {
+void Daemon::Core::take_down(const ProcessorSet& told) {
   if (mesh_end.is_begun()) return;
-  others = others.minus(ProcessorSet{self});
-  if (others.empty()) return end_mesh();
-  mesh_end.begin(others);
+  const ProcessorSet others = members.minus(told).minus(ProcessorSet{self});
+  mesh_end.begin(others, told);
   ProcessorSet unknown;
   const auto detoured = detours.in_use();
   for (const ProcessorId other : others.ids()) {
@@ -230,17 +229,18 @@ void Daemon::Core::tell_next() {
   ProcessorSet far;
   for (const auto& [peer, via] : detours.in_use()) far.insert(peer);
   const ProcessorSet next = mesh_end.next(far);
-  for (const ProcessorId other : next.ids()) {
-    send(other, DownOrder{members.united(ProcessorSet{self})});
-  }
+  for (const ProcessorId other : next.ids())
+    send(other, DownOrder{mesh_end.told().united(ProcessorSet{self})});
+  ChannelMarks orders = marks_of(channels, next);
   if (mesh_end.is_under_way()) {
-    mesh_end.awaited = marks_of(channels, next);
+    mesh_end.awaited = std::move(orders);
+    timers.disarm(Timer{OwnTimer::kTellNext});  // A later time would not count.
     timers.arm(Timer{OwnTimer::kTellNext}, now + kTellMost);
     return;
   }
-  const ChannelMarks orders = channels.marks();
+  orders.merge(mesh_end.awaited);  // Those far ones who have not confirmed it.
   end_mesh();
-  awaited = orders;
+  awaited = std::move(orders);
 }
 
 void Daemon::Core::end_mesh() {
@@ -262,9 +262,12 @@ void Daemon::Core::stop(std::int32_t code, std::string reason) {
   if (phase == Phase::kStopped) return;
   phase = Phase::kStopped;
   if (mesh_end.is_over()) {
-    const std::string deaf = unheard(channels, awaited, membership.view());
-    if (!deaf.empty()) note(Note::Level::kWarn, "down-not-confirmed", deaf);
-    for (const ClientId tool : mesh_end.tools) effect(Reply{tool, Done{deaf}});
+    const auto deaf = unconfirmed(channels, awaited, membership.view());
+    for (const auto& [id, endpoint] : deaf) {
+      note(Note::Level::kWarn, "down-not-confirmed", to_string(id) + " at=" + endpoint);
+    }
+    const std::string error = mesh_end.is_own() ? "" : "the mesh is just being taken down";
+    for (const ClientId tool : mesh_end.tools) effect(Reply{tool, Done{error, deaf}});
   }
   settle_links();  // Last acknowledgements, without which others would wait.
   effect(Stop{code, std::move(reason)});

@@ -4,15 +4,20 @@
 
 namespace phx::runtime {
 
-void MeshEnd::begin(const ProcessorSet& others) {
+void MeshEnd::begin(const ProcessorSet& others, const ProcessorSet& told) {
   step_ = Step::kReach;
   others_ = others;
+  told_ = told.united(others);
+  is_own_ = told.empty();
 }
 
 bool MeshEnd::on_told(const ProcessorSet& told) {
   others_ = others_.minus(told);
-  if (others_.empty()) step_ = Step::kNone;
-  return !others_.empty();
+  told_ = told_.united(told);
+  if (!others_.empty()) return true;
+  step_ = Step::kNone;
+  is_own_ = false;
+  return false;
 }
 
 bool MeshEnd::end() {

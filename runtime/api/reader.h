@@ -73,8 +73,8 @@ class Reader {
       }
     } else {
       static_assert(Stateful<T, Reader>,
-                    "this type cannot be read from a message: instead of a view, as std::span, take "
-                    "what owns its memory, as std::vector; to another one give a member `void "
+                    "this type cannot be read from a message: instead of a view (std::span) take "
+                    "what owns its memory (std::vector); to another one give a member `void "
                     "state(auto& io) { io(a, b, c); }`, not const, that names what belongs to it");
     }
   }

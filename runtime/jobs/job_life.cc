@@ -509,10 +509,9 @@ void JobLife::consider_retire(const Surroundings& around, bool idle, JobOutbox& 
 std::string JobLife::waiting(const Surroundings& around) const {
   const std::string tool = "the tool that follows " + to_string(id());
   const std::string unread = tool + ", to read its output";
-  const std::string otherwise =
-      " (or phoenix attach " + to_string(id()) + ", or phoenix kill " + to_string(id()) + ")";
-  if (is_held_up()) return unread;
-  if (around.leaving && !is_running() && !is_read()) return unread + otherwise;
+  const std::string otherwise = " (if it is gone: phoenix attach " + to_string(id()) +
+                                ", or phoenix kill " + to_string(id()) + ")";
+  if (is_held_up() || (around.leaving && !is_running() && !is_read())) return unread + otherwise;
   if (stage_ == Stage::kStarting) return "the application to attach";
   if (is_retired_ && is_running()) return "the application to end, as it was told";
   if (around.leaving && stage_ == Stage::kFinished) return "the application to end";

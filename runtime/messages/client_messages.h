@@ -127,7 +127,14 @@ struct DrainProgress {
 };
 /// Done as asked (SignalRequest, DownRequest), or not: `error` says why.
 struct Done {
+  /// A processor that has not confirmed that the mesh ends, and an address of it, if it has one.
+  struct Unconfirmed {
+    ProcessorId id;
+    std::string endpoint;
+    friend bool operator==(const Unconfirmed&, const Unconfirmed&) = default;
+  };
   std::string error;
+  std::vector<Unconfirmed> unconfirmed = {};
   friend bool operator==(const Done&, const Done&) = default;
 };
 /// The process has so much of its input: the tool keeps it no more.

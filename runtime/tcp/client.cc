@@ -83,8 +83,8 @@ Result<ToolClient> ToolClient::connect(const std::vector<std::string>& endpoints
   DialOutcome& outcome = *done;
   if (!outcome.reached) {
     Error error = outcome.failure.error;
-    const bool may_be_there = error.code == ErrorCode::kUnavailable && !outcome.failure.refused;
-    if (may_be_there) error.code = ErrorCode::kTimeout;
+    const bool is_there = error.code == ErrorCode::kDenied || error.code == ErrorCode::kBadVersion;
+    if (!is_there && !outcome.failure.refused) error.code = ErrorCode::kTimeout;
     return error;
   }
   link->adopt(std::move(*outcome.reached));

@@ -18,7 +18,8 @@ class ToolClient {
  public:
   /// Connects to the first of `endpoints` ("address:port") that lets us in; each is tried 250 ms
   /// after the one before, or when that has failed, and gets 2 s to be reached and 3 s for the
-  /// handshake. Errors name the endpoint that failed last. `on_slow` is called once if all this
+  /// handshake. Errors name the endpoint that failed last; kUnavailable: nobody listens at any of
+  /// them; kTimeout: perhaps somebody does. `on_slow` is called once if all this
   /// takes longer than 2 s.
   [[nodiscard]] static Result<ToolClient> connect(const std::vector<std::string>& endpoints,
                                                   const MeshKey& key,

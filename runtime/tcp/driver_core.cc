@@ -209,7 +209,10 @@ void TcpDriver::Core::obey_signals() {
   signals_->async_wait([this, has_terminal](const std::error_code& error, int signal) {
     if (error) return;
     if (signal == SIGINT && std::exchange(was_interrupted_, true)) return halt();
-    if (signal == SIGHUP && (log_.open_anew() || !has_terminal)) return obey_signals();
+    if (signal == SIGHUP && (log_.has_file() || !has_terminal)) {
+      log_.open_anew();
+      return obey_signals();
+    }
     const std::string name = signal == SIGINT ? "INT" : signal == SIGHUP ? "HUP" : "TERM";
     note(Level::kInfo, "drain-begins", "signal=" + name);
     drain();

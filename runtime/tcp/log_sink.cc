@@ -70,6 +70,7 @@ Result<LogSink> LogSink::open(const LogOptions& options) {
                                            "\": choose trace, debug, info, warn, error or off"};
   }
   LogSink sink;
+  sink.options_ = options;
   if (level->second == spdlog::level::off) return sink;
   Descriptor file(options.file.empty() ? ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
                                        : ::open(options.file.c_str(),
@@ -82,12 +83,11 @@ Result<LogSink> LogSink::open(const LogOptions& options) {
       "phoenix", std::make_shared<DescriptorSink>(std::move(file)));
   sink.logger_->set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
   sink.logger_->set_level(level->second);
-  sink.options_ = options;
   return sink;
 }
 
 bool LogSink::open_anew() {
-  if (options_.file.empty()) return false;
+  if (!has_file()) return false;
   auto fresh = open(options_);
   if (!fresh.ok()) {
     write(runtime::Note::Level::kWarn, "log-not-opened", fresh.error().what);

@@ -27,6 +27,7 @@ class LogSink {
   /// Writes nothing.
   LogSink();
 
+  [[nodiscard]] bool has_file() const { return !options_.file.empty(); }
   /// Opens the file again, which somebody may have renamed. False: there is none, or it cannot be
   /// opened; then the old one is written on.
   bool open_anew();

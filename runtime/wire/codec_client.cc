@@ -116,8 +116,13 @@ void add(const runtime::DrainProgress& in, pb::ClientReply& out, Sink& /*sink*/)
   }
 }
 void add(const runtime::Done& in, pb::ClientReply& out, Sink& /*sink*/) {
-  const auto& [error] = in;
+  const auto& [error, unconfirmed] = in;
   write_text(error, out.mutable_done()->mutable_error());
+  for (const auto& [id, endpoint] : unconfirmed) {
+    pb::Done::Unconfirmed& one = *out.mutable_done()->add_unconfirmed();
+    one.set_id(id.value);
+    write_text(endpoint, one.mutable_endpoint());
+  }
 }
 void add(const runtime::InputTaken& in, pb::ClientReply& out, Sink& /*sink*/) {
   const auto& [job, bytes, is_closed] = in;
@@ -154,6 +159,17 @@ runtime::RunEnded read_ended(const pb::RunEnded& in, Source& source) {
           .code = in.code(),
           .reason = source.text(in.reason(), "RunEnded.reason"),
           .stages = read_stages(in.stages(), source, "RunEnded.stages")};
+}
+
+runtime::Done read_done(const pb::Done& in, Source& source) {
+  runtime::Done done{.error = source.text(in.error(), "Done.error")};
+  source.require(static_cast<std::size_t>(in.unconfirmed_size()) <= kListMax, "Done");
+  for (const pb::Done::Unconfirmed& one : in.unconfirmed()) {
+    if (!source.ok()) break;
+    done.unconfirmed.push_back(
+        {ProcessorId{one.id()}, source.text(one.endpoint(), "Done.endpoint")});
+  }
+  return done;
 }
 
 runtime::DrainProgress read_progress(const pb::DrainProgress& in, Source& source) {
@@ -246,7 +262,7 @@ runtime::ClientReply read_top(const pb::ClientReply& in, Source& source) {
     case pb::ClientReply::kDrain:
       return read_progress(in.drain(), source);
     case pb::ClientReply::kDone:
-      return runtime::Done{source.text(in.done().error(), "Done.error")};
+      return read_done(in.done(), source);
     case pb::ClientReply::kInput:
       return runtime::InputTaken{JobId{in.input().job()}, in.input().bytes(),
                                  in.input().is_closed()};

@@ -94,6 +94,16 @@ await "it puts the others out" sh -c "test \$(grep -o 'processor-gone p[0-9]*' $
 lift 6
 await "it ends, and says why" has_logged 6 "out-of-mesh the mesh goes on without this processor, .* in view"
 await "its process is gone" sh -c "test -z \"\$(ip netns pids $name-6)\""
+# A tool that reaches nobody forgets nothing, unless it is told so.
+mkdir -m 700 "$work/far" "$work/far/default"
+cp "$mesh/key" "$mesh/mesh.json" "$work/far/default"
+forbid 6 iifname eth0 drop
+far() { in_host 6 env PHOENIX_DIR="$work/far" "$phoenix" "$@"; }
+check "a tool that reaches nobody says so" fails_with "phoenix down --forget" far down
+check "and keeps what it knows" test -e "$work/far/default/mesh.json"
+check "it forgets that when it is told so" far down --forget
+check "and knows nothing any more" test ! -e "$work/far/default/mesh.json"
+lift 6
 check "the mesh ends" tool down
 none_is_left() { for host in 1 2 3 4 5 7 8; do test -z "$(ip netns pids "$name-$host")" || return 1; done; }
 await "and so do all, also those who are reached through others" none_is_left

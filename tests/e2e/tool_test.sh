@@ -83,6 +83,13 @@ test "$(words phoenix att)" = attach && test "$(words phoenix run --timeo)" = --
   test "$(words phoenix demo elastic --cha)" = --change && test "$(words phoenix demo qu)" = queens
 END
 check "bash completes" bash complete.sh "$phoenix"
+cat >complete.sh <<'END'
+eval "$("$1" manual --completion)"
+phoenix() { case $1 in status) printf 'mesh\np1  up\np12  up\n' ;; ps) printf 'JOB\nj7  night\n' ;; esac; }
+words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _phoenix; echo "${COMPREPLY[*]}"; }
+test "$(words phoenix drain p)" = "p1 p12" && test "$(words phoenix logs j)" = j7 && test "$(words phoenix attach j)" = j7
+END
+check "also what is there" bash complete.sh "$phoenix"
 # Options that stand in a file.
 export PHOENIX_CONFIG="$work/config"
 wrong "cannot read the configuration $work/config" status

@@ -82,6 +82,12 @@ static void handlers(void) {
 #ifndef MPICH_VERSION /* 4.0 asks the handler of MPI_COMM_WORLD */
   CHECK(heard == 4 && heard_of == comm);
 #endif
+  /* Too little room for what one has oneself. */
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int eight[8] = {0};
+  int *room = malloc(sizeof(int) * 2 * (size_t)size);
+  CHECK(class_of(MPI_Allgather(eight, 4, MPI_INT, room, 2, MPI_INT, comm)) == MPI_ERR_TRUNCATE);
+  free(room);
   MPI_Comm_get_errhandler(MPI_COMM_SELF, &got); /* a predefined one */
   MPI_Comm_set_errhandler(copy, got);
   MPI_Errhandler_free(&got);

@@ -83,6 +83,39 @@ TEST_CASE("who came while a mesh was taken down ends with it, known to the one a
   CHECK(net.has_stopped(newcomer));
 }
 
+TEST_CASE("a tool hears who has not confirmed that the mesh ends, from the one who told them") {
+  DaemonNet net(3);
+  net.hold(kThird, kFirst);
+  net.ask(kSecond, DownRequest{});
+  net.run();
+  REQUIRE(net.replies<Done>().size() == 1);
+  CHECK(net.replies<Done>()[0] == Done{});
+
+  DaemonNet deaf(3);
+  deaf.hold(kThird, kFirst);
+  deaf.ask(kFirst, DownRequest{});
+  deaf.run();
+  CHECK(deaf.replies<Done>().empty());
+  deaf.run_for(6s);
+  REQUIRE(deaf.replies<Done>().size() == 1);
+  CHECK(deaf.replies<Done>()[0].error.empty());
+  REQUIRE(deaf.replies<Done>()[0].unconfirmed.size() == 1);
+  CHECK(deaf.replies<Done>()[0].unconfirmed[0].id == kThird);
+}
+
+TEST_CASE("who was told of the end answers no tool for whoever tells") {
+  DaemonNet net(3);
+  net.hold(kSecond, kThird);  // so that it cannot confirm it, and is there for a while
+  net.hold(kThird, kFirst);
+  net.ask(kFirst, DownRequest{});
+  REQUIRE(!net.has_stopped(kFirst));
+  net.ask(kFirst, DownRequest{});
+  net.run_for(6s);
+
+  REQUIRE(net.replies<Done>().size() == 2);  // Both asked the one who tells.
+  for (const Done& done : net.replies<Done>()) CHECK(done.unconfirmed.size() == 1);
+}
+
 TEST_CASE("a mesh that is taken down lets nobody in") {
   DaemonNet net(3);
   net.hold(kThird, kFirst);  // so that it waits for a last confirmation

@@ -405,7 +405,8 @@ TEST_CASE("a job ends when the tool has all that its processes wrote") {
 
   h.comes(kThird, 2);
   CHECK(h.life.waiting(h.around()) ==
-        "the tool that follows j7, to read its output (or phoenix attach j7, or phoenix kill j7)");
+        "the tool that follows j7, to read its output (if it is gone: phoenix attach j7, or "
+        "phoenix kill j7)");
   CHECK(!h.life.ended());
   h.reads();
 
@@ -422,7 +423,8 @@ TEST_CASE("a new home hears of all before it ends a job, and asks for all that i
   h.leaves(kHome);
   REQUIRE(h.leaves(kOther));
   CHECK(h.life.waiting(h.around()) ==
-        "the tool that follows j7, to come here (or phoenix attach j7, or phoenix kill j7)");
+        "the tool that follows j7, to come here (if it is gone: phoenix attach j7, or phoenix kill "
+        "j7)");
   static_cast<void>(h.out.take());
 
   h.is_followed({{kOther, 4}, {kThird, 1}});
@@ -478,7 +480,8 @@ TEST_CASE("a leaver stays until the tool has what its process wrote, and says so
   h.leaves(kOther);
   CHECK(!h.life.is_read());
   CHECK(h.life.waiting(h.around()) ==
-        "the tool that follows j7, to read its output (or phoenix attach j7, or phoenix kill j7)");
+        "the tool that follows j7, to read its output (if it is gone: phoenix attach j7, or "
+        "phoenix kill j7)");
 
   h.life.on_taken(h.around(), kHome, {kJob, 1, false}, h.out);
 

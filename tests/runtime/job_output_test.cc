@@ -99,8 +99,9 @@ struct Trio {
   JobId job;
 };
 
-const std::string kUnread = "the tool that follows j1, to read its output";
-const std::string kUnreadAtAll = kUnread + " (or phoenix attach j1, or phoenix kill j1)";
+const std::string kUnread =
+    "the tool that follows j1, to read its output (if it is gone: phoenix attach j1, or phoenix "
+    "kill j1)";
 
 }  // namespace
 
@@ -272,7 +273,7 @@ TEST_CASE("a job is not over before its tool has read all of it") {
   for (const ProcessorId id : {kHome, kWriter, kThird}) trio.exits(id);
   trio.net.run();
   CHECK(trio.net.replies<RunEnded>().empty());
-  CHECK(trio.waiting(kHome) == kUnreadAtAll);
+  CHECK(trio.waiting(kHome) == kUnread);
 
   trio.net.tools_read(true);
 
@@ -294,7 +295,7 @@ TEST_CASE(
   trio.net.run_for(20s);
   CHECK(trio.net.replies<RunMoved>().size() == 1);  // the tool is stopped on its way
   CHECK(!trio.net.has_stopped(kHome));
-  CHECK(trio.waiting(kHome) == kUnreadAtAll);
+  CHECK(trio.waiting(kHome) == kUnread);
   trio.net.run_for(30min);
 
   trio.net.tools_read(true);

@@ -183,7 +183,8 @@ collectives::ReductionKind RandomMessages::reduction_kind() {
   return {.op = choice(collectives::ReduceOp::kUser),
           .type = choice(collectives::ReduceType::kBytes),
           .to_all = flip(),
-          .ordered = flip()};
+          .ordered = flip(),
+          .whole_bytes = number()};
 }
 
 collectives::ReductionPart RandomMessages::reduction_part() {

@@ -89,7 +89,7 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
     case 32:
       return DrainOrder{};
     case 33:
-      return DownOrder{};
+      return DownOrder{processor_set()};
     case 34:
       return state_piece();
     case 35:
@@ -255,7 +255,7 @@ ClientReply RandomMessages::client_reply(std::size_t kind) {
     case 8:
       return overlay::NetworkUpdate{{number(), processor()}, network()};
     default:
-      return Done{text()};
+      return Done{text(), {{processor(), text()}, {processor(), text()}}};
   }
 }
 

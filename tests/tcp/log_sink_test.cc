@@ -52,10 +52,14 @@ TEST_CASE("a log that was renamed is opened anew, and written on if that fails")
   std::filesystem::create_directory(path);
   std::filesystem::rename(path + ".1", path + ".2");
   CHECK_FALSE(sink.value().open_anew());
+  CHECK(sink.value().has_file());
+  write("three");
+  CHECK(text_of(path + ".2").find("info one\n") != std::string::npos);
 
   auto errors = LogSink::open({.level = "info", .file = ""});
   REQUIRE(errors.ok());
   CHECK_FALSE(errors.value().open_anew());
+  CHECK_FALSE(errors.value().has_file());
   CHECK_FALSE(LogSink().open_anew());
 }
 

@@ -46,6 +46,10 @@ void print_completion(const CLI::App& tool) {
   }
   std::printf(
       "    esac\n"
+      "    case $verb in\n"
+      "      drain) words+=$(phoenix status 2>/dev/null | grep -o '^p[0-9]*') ;;\n"
+      "      attach|kill|logs|status) words+=$(phoenix ps 2>/dev/null | grep -o '^j[0-9]*') ;;\n"
+      "    esac\n"
       "  fi\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
       "}\n"

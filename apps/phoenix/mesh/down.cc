@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "apps/phoenix/mesh/job_record.h"
@@ -12,6 +13,7 @@
 #include "apps/phoenix/mesh/verbs.h"
 #include "apps/phoenix/mesh/waiting.h"
 #include "overlay/base/signal_name.h"
+#include "runtime/tcp/address.h"
 #include "runtime/tcp/kept_logs.h"
 #include "runtime/tcp/mesh_folder.h"
 #include "runtime/tcp/steady_now.h"
@@ -46,44 +48,56 @@ void wait_for_end(const MeshDir& dir) {
 
 /// Whether daemons of other machines are known.
 bool has_others(const MeshDir& dir) {
-  const auto daemons = dir.daemons();
+  const std::vector<std::string> own = tcp::interface_addresses();
   return std::ranges::any_of(dir.known_endpoints(), [&](const std::string& endpoint) {
-    return std::ranges::none_of(
-        daemons, [&](const MeshDir::Daemon& daemon) { return daemon.endpoint == endpoint; });
+    const auto address = tcp::parse_address(endpoint);
+    return !address.ok() || (!tcp::is_loopback(address.value().name) &&
+                             std::ranges::find(own, address.value().name) == own.end());
   });
 }
 
-/// One daemon asks all others, and says who has not confirmed it. One that has as many tools as it
+using Unconfirmed = std::vector<runtime::Done::Unconfirmed>;
+
+/// One daemon tells all others, and says who has not confirmed it. One that has as many tools as it
 /// takes, or is just leaving, leaves it to the next one. The connection is closed when this
-/// returns.
-Status ask_to_end(const std::string& name, const MeshDir& dir) {
+/// returns. kTimeout: there may be daemons that do not answer.
+Result<Unconfirmed> ask_to_end(const std::string& name, const MeshDir& dir) {
   constexpr int kTries = 3;
   constexpr Duration kPatience = 15s;  // It waits for the others for 9 s at most.
   Choice choice;
+  std::optional<Error> refusal;
   for (int i = 0; i < kTries; ++i) {
     auto session = connect(name, choice);
     if (!session.ok()) {
       // A mesh of which all refuse is gone, and so are daemons of this machine that do not answer.
-      // One of another release, or with another key, is not.
       const ErrorCode code = session.error().code;
       const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied ||
                             (code == ErrorCode::kTimeout && has_others(dir));
-      const bool is_gone = dir.has_key() && !is_there;
-      return is_gone ? success() : Status(session.error());
+      if (is_there || !dir.has_key()) return session.error();
+      if (refusal) return *refusal;
+      return Unconfirmed{};
     }
-    const auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, kPatience);
-    if (done.ok() && !done.value().error.empty()) {
-      return Error{ErrorCode::kTimeout,
-                   "not confirmed by " + done.value().error +
-                       "; all others end. When it can be reached again: phoenix down" +
-                       mesh_words(name) + "; if it is gone for good: phoenix down" +
-                       mesh_words(name) + " --forget"};
+    auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, kPatience);
+    if (done.ok() && done.value().error.empty()) return std::move(done.value().unconfirmed);
+    if (done.ok()) refusal = Error{ErrorCode::kBusy, done.value().error};
+    if (!done.ok() && (done.error().code == ErrorCode::kTimeout || dir.daemons().empty())) {
+      return done.error();
     }
-    if (done.ok() || done.error().code == ErrorCode::kTimeout) break;
-    if (dir.daemons().empty()) return done.error();
     choice.last.push_back(session.value().client.daemon());
   }
-  return success();
+  return refusal.value_or(Error{ErrorCode::kUnavailable, "no daemon has taken the order to end"});
+}
+
+Error not_confirmed(const std::string& name, const Unconfirmed& by) {
+  std::string text;
+  for (const auto& [id, endpoint] : by) {
+    text +=
+        (text.empty() ? "" : ", ") + to_string(id) + (endpoint.empty() ? "" : " at " + endpoint);
+  }
+  return {ErrorCode::kTimeout, "not confirmed by " + text +
+                                   "; all others end. When it can be reached again: phoenix down" +
+                                   mesh_words(name) + "; if it is gone for good: phoenix down" +
+                                   mesh_words(name) + " --forget"};
 }
 
 int kill_job(const KillOptions& options) {
@@ -120,11 +134,20 @@ Status end_with_starters(const std::string& name, bool forgets) {
 Status end_mesh(const std::string& name, bool forgets) {
   auto dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
-  const Status asked = ask_to_end(name, dir.value());
+  const auto own = dir.value().daemons();
+  auto asked = ask_to_end(name, dir.value());
   const bool is_unknown = !asked.ok() && asked.error().code == ErrorCode::kTimeout;
   if (!asked.ok() && !is_unknown) return asked.error();
-  if (!is_unknown || forgets) wait_for_end(dir.value());
-  if (is_unknown && !forgets) return asked.error();
+  wait_for_end(dir.value());
+  if (!forgets && !MeshDir::is_private(name)) {
+    if (is_unknown) return asked.error();
+    // Those of this machine have ended, if need be by force.
+    std::erase_if(asked.value(), [&](const auto& one) {
+      return std::ranges::any_of(own,
+                                 [&](const auto& daemon) { return daemon.id == one.id.value; });
+    });
+    if (!asked.value().empty()) return not_confirmed(name, asked.value());
+  }
   tcp::keep_logs(dir.value().path(), /*is_whole=*/true);
   dir.value().remove();
   return success();

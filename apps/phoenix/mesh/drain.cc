@@ -150,15 +150,13 @@ Result<Session> begin_drain(const DrainOptions& options, Drained& drained) {
                  "that would leave no processor; to end the mesh, use phoenix down"};
   }
   auto lasting = connect_to_staying(options.mesh, processors);
-  if (lasting.ok()) {
-    session = std::move(lasting);
-  } else if (lasting.error().code == ErrorCode::kTimeout && drained.unwatched.empty()) {
-    drained.unwatched = lasting.error().what;  // Whoever answered can order it all the same.
-  } else {
-    return lasting.error();
-  }
+  // Whoever answered can order it all the same.
+  const bool is_cut_off = !lasting.ok() && lasting.error().code == ErrorCode::kTimeout;
+  if (!lasting.ok() && !is_cut_off) return lasting.error();
+  if (lasting.ok()) session = std::move(lasting);
   const Status sent = session.value().client.send(runtime::DrainRequest{processors});
   if (!sent.ok()) return sent.error();
+  drained.unwatched = is_cut_off ? lasting.error().what : "";
   return session;
 }
 

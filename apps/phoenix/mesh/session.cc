@@ -88,11 +88,12 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
                                          forgetting(dir.value())};
   }
   const bool may_be_there = client.error().code == ErrorCode::kTimeout;
-  return Error{client.error().code,
-               "no daemon of mesh '" + name + "' answers (" + client.error().what + "); " +
-                   (may_be_there ? "can this machine reach it? If it is" : "if it is") +
-                   " gone for good: phoenix down" + mesh_words(name) +
-                   (may_be_there ? " --forget" : "") + ", then " + start};
+  return Error{
+      client.error().code,
+      "no daemon of mesh '" + name + "' answers (" + client.error().what + "); " +
+          (may_be_there ? "can this machine reach it, is it overloaded? If it is" : "if it is") +
+          " gone for good: phoenix down" + mesh_words(name) + (may_be_there ? " --forget" : "") +
+          ", then " + start};
 }
 
 Result<Session> connect(const std::string& name, const Choice& choice) {

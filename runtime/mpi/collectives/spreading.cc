@@ -207,6 +207,8 @@ void add_alltoall_by_row(Schedule& schedule, const Area& from, const Area& to) {
     schedule.receive(0, all_to.buffer());
     return schedule.then();
   }
+  if (from.bytes() > to.bytes())
+    schedule.run([&of = schedule.outcome] { of.error = MPI_ERR_TRUNCATE; });
   const MPI_Count part = to.bytes();
   std::byte* const memory = schedule.memory(2 * size * size * part);
   const Table given{memory, part, size};
