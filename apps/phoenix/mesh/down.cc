@@ -64,6 +64,7 @@ using Unconfirmed = std::vector<runtime::Done::Unconfirmed>;
 Result<Unconfirmed> ask_to_end(const std::string& name, const MeshDir& dir) {
   constexpr int kTries = 3;
   constexpr Duration kPatience = 15s;  // It waits for the others for 9 s at most.
+  const bool had_key = dir.has_key();
   Choice choice;
   std::optional<Error> refusal;
   for (int i = 0; i < kTries; ++i) {
@@ -73,16 +74,15 @@ Result<Unconfirmed> ask_to_end(const std::string& name, const MeshDir& dir) {
       const ErrorCode code = session.error().code;
       const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied ||
                             (code == ErrorCode::kTimeout && has_others(dir));
-      if (is_there || !dir.has_key()) return session.error();
+      if (had_key && !dir.has_key()) return Unconfirmed{};  // Another tool was faster.
+      if (is_there || !had_key) return session.error();
       if (refusal) return *refusal;
       return Unconfirmed{};
     }
     auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, kPatience);
     if (done.ok() && done.value().error.empty()) return std::move(done.value().unconfirmed);
     if (done.ok()) refusal = Error{ErrorCode::kBusy, done.value().error};
-    if (!done.ok() && (done.error().code == ErrorCode::kTimeout || dir.daemons().empty())) {
-      return done.error();
-    }
+    if (!done.ok() && done.error().code == ErrorCode::kTimeout) return done.error();
     choice.last.push_back(session.value().client.daemon());
   }
   return refusal.value_or(Error{ErrorCode::kUnavailable, "no daemon has taken the order to end"});
