@@ -21,6 +21,10 @@ Error other_size(const VnodeSet& some, std::uint64_t bytes, const VnodeSet& othe
                           to_string(others) + " has " + std::to_string(other_bytes));
 }
 
+Error other_size(const ReductionPart& part, const VnodeSet& others, const Payload& value) {
+  return other_size(part.covered, part.value.size(), others, value.size());
+}
+
 std::string name_of(const ReductionKind& kind) {
   std::string name = std::string(kind.ordered ? "ordered " : "") + std::string(to_string(kind.op)) +
                      " of " + std::string(to_string(kind.type)) + (kind.to_all ? " to all" : "");
@@ -123,8 +127,7 @@ Accumulator::Added Accumulator::take(ReductionPart part) {
   }
   const bool alone = parts_.empty() || kind_.op == ReduceOp::kUser;
   if (fits.ok() && !alone && !wrong_) {
-    wrong_ = other_size(part.covered, part.value.size(), parts_.front().covered,
-                        parts_.front().value.size());
+    wrong_ = other_size(part, parts_.front().covered, parts_.front().value);
   }
   bytes_ += part.value.size();
   parts_.push_back({std::move(part.covered), std::move(part.value)});
@@ -133,11 +136,7 @@ Accumulator::Added Accumulator::take(ReductionPart part) {
 
 Accumulator::Added Accumulator::take_ordered(ReductionPart part, bool fits) {
   if (fits && !parts_.empty() && part.value.size() != parts_.front().value.size()) {
-    const Part& first = parts_.front();
-    const auto wrong = [&] {
-      return other_size(part.covered, part.value.size(), first.covered, first.value.size());
-    };
-    if (!wrong_) wrong_ = wrong();
+    if (!wrong_) wrong_ = other_size(part, parts_.front().covered, parts_.front().value);
     fits = false;
   }
   if (fits && !is_block(part.covered)) {

@@ -215,9 +215,8 @@ void Daemon::Core::take_down(const ProcessorSet& told) {
   const ProcessorSet others = members.minus(told).minus(ProcessorSet{self});
   mesh_end.begin(others, told);
   ProcessorSet unknown;
-  const auto detoured = detours.in_use();
   for (const ProcessorId other : others.ids()) {
-    if (detours.is_connected(other) || detoured.contains(other)) continue;
+    if (detours.has_way(other)) continue;
     send(other, Heartbeat{});
     unknown.insert(other);
   }
@@ -229,8 +228,8 @@ void Daemon::Core::tell_next() {
   ProcessorSet far;
   for (const auto& [peer, via] : detours.in_use()) far.insert(peer);
   const ProcessorSet next = mesh_end.next(far);
-  for (const ProcessorId other : next.ids())
-    send(other, DownOrder{mesh_end.told().united(ProcessorSet{self})});
+  const DownOrder order{mesh_end.told().united(ProcessorSet{self})};
+  for (const ProcessorId other : next.ids()) send(other, order);
   ChannelMarks orders = marks_of(channels, next);
   if (mesh_end.is_under_way()) {
     mesh_end.awaited = std::move(orders);

@@ -79,7 +79,10 @@ class Detours {
   [[nodiscard]] std::optional<Instant> next_deadline() const { return deadlines_.next(); }
   [[nodiscard]] bool has_outputs() const { return !outputs_.empty(); }
   [[nodiscard]] std::vector<Output> take_outputs() { return std::exchange(outputs_, {}); }
-  [[nodiscard]] bool is_connected(ProcessorId peer) const { return connections_.contains(peer); }
+  /// There is a connection, or a detour.
+  [[nodiscard]] bool has_way(ProcessorId peer) const {
+    return is_connected(peer) || has_detour(peer);
+  }
   /// Whom this processor reaches only through another one: peer -> relay.
   [[nodiscard]] std::map<ProcessorId, ProcessorId> in_use() const;
   [[nodiscard]] const DetourCounters& counters() const { return counters_; }
@@ -122,6 +125,7 @@ class Detours {
   void tell(ProcessorId via, const Passage& passage);
   void retry_later(Instant now, ProcessorId peer);
   void retry(ProcessorId peer);
+  [[nodiscard]] bool is_connected(ProcessorId peer) const { return connections_.contains(peer); }
   [[nodiscard]] bool has_detour(ProcessorId peer) const;
 
   ProcessorId self_;

@@ -23,6 +23,13 @@ constexpr const char* kNeverAttached =
     "it had not attached, as others of the job have; every process needs a phx::Session";
 constexpr const char* kNoRank = "it had not called MPI_Init, as others of the job have";
 
+/// What a job waits for, and what somebody may do about it.
+std::string the_tool(JobId job, const std::string& what) {
+  const std::string name = to_string(job);
+  return "the tool that follows " + name + ", " + what + " (if it is gone: phoenix attach " + name +
+         ", or phoenix kill " + name + ")";
+}
+
 bool takes_part(Stage stage) {
   return stage == Stage::kStarting || stage == Stage::kAttached;
 }
@@ -507,17 +514,14 @@ void JobLife::consider_retire(const Surroundings& around, bool idle, JobOutbox& 
 }
 
 std::string JobLife::waiting(const Surroundings& around) const {
-  const std::string tool = "the tool that follows " + to_string(id());
-  const std::string unread = tool + ", to read its output";
-  const std::string otherwise = " (if it is gone: phoenix attach " + to_string(id()) +
-                                ", or phoenix kill " + to_string(id()) + ")";
-  if (is_held_up() || (around.leaving && !is_running() && !is_read())) return unread + otherwise;
+  const bool is_kept_here = around.leaving && !is_running() && !is_read();
+  if (is_held_up() || is_kept_here) return the_tool(id(), "to read its output");
   if (stage_ == Stage::kStarting) return "the application to attach";
   if (is_retired_ && is_running()) return "the application to end, as it was told";
   if (around.leaving && stage_ == Stage::kFinished) return "the application to end";
   if (home_ != self_ || is_running() || ended_) return {};
-  if (!is_followed()) return tool + ", to come here" + otherwise;
-  if (!output_.is_taken()) return unread + otherwise;
+  if (!is_followed()) return the_tool(id(), "to come here");
+  if (!output_.is_taken()) return the_tool(id(), "to read its output");
   if (!unheard_.empty())
     return "the others, to say which processes of the job they run: p" + to_string(unheard_);
   return {};

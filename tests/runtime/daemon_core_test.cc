@@ -103,6 +103,31 @@ TEST_CASE("a tool hears who has not confirmed that the mesh ends, from the one w
   CHECK(deaf.replies<Done>()[0].unconfirmed[0].id == kThird);
 }
 
+TEST_CASE(
+    "the end of a mesh costs an order per member, and a sign of life where there was no way") {
+  for (const std::uint32_t members : {4U, 16U, 64U, 256U}) {
+    CAPTURE(members);
+    DaemonNet net(members);
+    std::uint32_t orders = 0;
+    std::uint32_t signs = 0;
+    net.watch([&](ProcessorId from, ProcessorId, const Envelope& envelope) {
+      orders += std::holds_alternative<DownOrder>(envelope) ? 1 : 0;
+      const bool is_sign = std::holds_alternative<Heartbeat>(envelope);
+      signs += from == kSecond && is_sign ? 1 : 0;
+    });
+    const Instant begin = net.now();
+    net.ask(kSecond, DownRequest{});
+    while (net.replies<Done>().empty() && net.now() - begin < 2s) net.run_for(10ms);
+
+    CHECK(orders == members - 1);
+    CHECK(signs < members);
+    REQUIRE(net.replies<Done>().size() == 1);
+    CHECK(net.replies<Done>()[0] == Done{});
+    CHECK(net.now() - begin < 500ms);  // No step has waited for its limit.
+    for (std::uint32_t id = 1; id <= members; ++id) CHECK(net.has_stopped(ProcessorId{id}));
+  }
+}
+
 TEST_CASE("who was told of the end answers no tool for whoever tells") {
   DaemonNet net(3);
   net.hold(kSecond, kThird);  // so that it cannot confirm it, and is there for a while

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/colours.h"
 
 namespace phx::app {
 namespace {
@@ -20,8 +21,6 @@ constexpr double kAxisTop = 50;
 constexpr double kBottom = 60;
 constexpr double kHalf = 0.5;
 constexpr double kSecondRow = 18;
-constexpr std::array<std::string_view, 8> kLineColours = {
-    "#1b6ca8", "#c0392b", "#27856a", "#b9770e", "#7d3c98", "#5d6d7e", "#2e4053", "#a04000"};
 
 /// Writes the elements of one plot.
 class Drawing {
@@ -113,7 +112,7 @@ class Drawing {
 
   void draw(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
-    const bool is_dashed = i >= kLineColours.size();  // The colours come again.
+    const bool is_dashed = i >= kColours.size();  // The colours come again.
     plot_.is_dotted ? draw_points(i) : draw_line(i);
     constexpr double kLine = 22;
     const double at = kAxisTop + 10 + kLine * static_cast<double>(i);
@@ -128,7 +127,7 @@ class Drawing {
 
   void draw_line(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
-    const bool is_dashed = i >= kLineColours.size();
+    const bool is_dashed = i >= kColours.size();
     svg_ << "<polyline fill='none' stroke-width='2' stroke='" << colour_of(i)
          << (is_dashed ? "' stroke-dasharray='6 4" : "") << "' points='";
     for (std::size_t k = 0; k < line.values.size(); ++k) {
@@ -150,12 +149,12 @@ class Drawing {
   }
 
   void point(double at_x, double at_y, std::size_t i) {
-    const bool is_hollow = i >= kLineColours.size();
+    const bool is_hollow = i >= kColours.size();
     svg_ << "<circle cx='" << at_x << "' cy='" << at_y << "' r='5' stroke-width='2' stroke='"
          << colour_of(i) << "' fill='" << (is_hollow ? "white" : colour_of(i)) << "'/>\n";
   }
 
-  static std::string_view colour_of(std::size_t i) { return kLineColours[i % kLineColours.size()]; }
+  static std::string_view colour_of(std::size_t i) { return kColours[i % kColours.size()]; }
 
   const Plot& plot_;
   double across_ = 0;

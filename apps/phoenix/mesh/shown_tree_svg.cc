@@ -8,6 +8,7 @@
 
 #include "apps/phoenix/mesh/network_text.h"
 #include "apps/phoenix/mesh/shown_tree.h"
+#include "apps/phoenix/texts/colours.h"
 
 namespace phx::app {
 namespace {
@@ -18,8 +19,6 @@ constexpr double kTreeLeft = 40;
 constexpr double kTreeTop = 80;
 constexpr double kBoxWidth = 52;
 constexpr double kBoxHeight = 18;
-constexpr std::array<std::string_view, 8> kTreeColours = {
-    "#1b6ca8", "#c0392b", "#27856a", "#b9770e", "#7d3c98", "#5d6d7e", "#2e4053", "#a04000"};
 
 /// Places processors, and writes the elements.
 class TreePicture {
@@ -27,7 +26,7 @@ class TreePicture {
   explicit TreePicture(const ShownTree& tree) : tree_(tree), below_(tree.by_parent()) {
     place(tree.id.root, 0);
     for (const auto& [processor, site] : tree.sites) {
-      colours_.try_emplace(site, kTreeColours[colours_.size() % kTreeColours.size()]);
+      colours_.try_emplace(site, kColours[colours_.size() % kColours.size()]);
     }
   }
 
@@ -117,7 +116,7 @@ class TreePicture {
     const Place& at = places_.at(processor);
     const auto site = tree_.sites.find(processor);
     const std::string_view colour =
-        site == tree_.sites.end() ? kTreeColours.back() : colours_.at(site->second);
+        site == tree_.sites.end() ? kColours.back() : colours_.at(site->second);
     svg_ << "<rect x='" << at.x << "' y='" << at.y - kBoxHeight / 2 << "' width='" << kBoxWidth
          << "' height='" << kBoxHeight << "' rx='3' fill='" << colour << "'/><text x='"
          << at.x + kBoxWidth / 2 << "' y='" << at.y + 4 << "' text-anchor='middle' fill='white'>"

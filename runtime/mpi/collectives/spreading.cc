@@ -120,11 +120,11 @@ void add_broadcast(Schedule& schedule, int root, const Area& area) {
   std::byte* const bytes =
       there == nullptr ? schedule.memory(area.bytes()) : const_cast<std::byte*>(there);
   const Area flat = Area::of_bytes(bytes, area.bytes());
-  if (there == nullptr && place == 0) schedule.run([area, flat] { copy(area, flat); });
+  if (there == nullptr && place == 0) add_copy(schedule, area, flat);
   for_segments(schedule, flat, [&](const Segment& segment) {
     add(flat.part(segment.first, segment.many), segment);
   });
-  if (there == nullptr && place != 0) schedule.run([area, flat] { copy(flat, area); });
+  if (there == nullptr && place != 0) add_copy(schedule, flat, area);
 }
 
 void add_scatter(Schedule& schedule, int root, const Areas& all, const Area& own) {
@@ -207,15 +207,13 @@ void add_alltoall_by_row(Schedule& schedule, const Area& from, const Area& to) {
     schedule.receive(0, all_to.buffer());
     return schedule.then();
   }
-  if (from.bytes() > to.bytes())
-    schedule.run([&of = schedule.outcome] { of.error = MPI_ERR_TRUNCATE; });
   const MPI_Count part = to.bytes();
   std::byte* const memory = schedule.memory(2 * size * size * part);
   const Table given{memory, part, size};
   const Table taken{given.at(size, 0), part, size};
-  schedule.run([all_from, row = given.row(0)] { copy(all_from, row); });
+  add_copy(schedule, all_from, given.row(0));
   add_exchange(schedule, given, taken);
-  schedule.run([all_to, row = taken.row(0)] { copy(row, all_to); });
+  add_copy(schedule, taken.row(0), all_to);
 }
 
 }  // namespace phx::mpi
