@@ -56,8 +56,8 @@ struct SurveyTask {
   std::vector<Download> downloads = {};  ///< One after the other.
   friend bool operator==(const SurveyTask&, const SurveyTask&) = default;
 };
-/// To the surveyor. Who did not answer is missing. Of round 0: I can be asked from now on; and
-/// `rates` are of uploads, which are much slower than known.
+/// To the surveyor. Who did not answer is missing. Of round 0: I can be asked from now on;
+/// `rates` are of uploads, which are much slower than known; and `wait`, if it is there, is news.
 struct SurveyReport {
   struct RoundTrip {
     ProcessorId landmark;
@@ -74,12 +74,14 @@ struct SurveyReport {
     friend bool operator==(const Rate&, const Rate&) = default;
   };
   std::uint64_t round = 0;
-  std::vector<RoundTrip> round_trips;
-  std::optional<Duration> overhead;
-  NetworkVersion version;  ///< Of the network that the sender knows; of round 0 only.
+  std::vector<RoundTrip> round_trips = {};
+  std::optional<Duration> overhead = {};
+  NetworkVersion version = {};  ///< Of the network that the sender knows; of round 0 only.
   std::vector<Rate> rates = {};
   /// What it sent to all, or took if that was more, while it measured round trips.
   std::uint64_t traffic = 0;
+  /// A message waits so long there, because the sender stands still now and then; 0: no more.
+  std::optional<Duration> wait = {};
   friend bool operator==(const SurveyReport&, const SurveyReport&) = default;
 };
 /// From the surveyor to all: the network is this.

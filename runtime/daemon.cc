@@ -236,6 +236,9 @@ void Daemon::drain(Instant now) {
 
 void Daemon::on_deadline(Instant now) {
   core_->now = now;
+  overlay::Survey::Outbox late;
+  core_->survey.on_late(now, now - next_deadline().value_or(now), late);
+  core_->absorb(late);
   core_->channels.on_deadline(now);
   core_->detours.on_deadline(now);
   while (const auto timer = core_->timers.take_due(now)) core_->fire(*timer);

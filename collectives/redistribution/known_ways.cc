@@ -17,7 +17,7 @@ Ways ways_between(const overlay::KnownNetwork& network,
   Ways ways;
   ways.sites = network.sites.size() + 1;
   for (const ProcessorId id : processors) {
-    const auto [overhead, out, in] = network.ability(id);
+    const auto [overhead, out, in, wait] = network.ability(id);
     const std::size_t site = network.site_of(id).value_or(network.sites.size());
     ways.processors.push_back({site, usual(out), usual(in)});
   }

@@ -22,7 +22,7 @@ bool is_possible(const KnownNetwork::Way& way) {
 
 bool is_possible(const KnownNetwork::Ability& ability) {
   return is_possible(ability.overhead) && is_possible(ability.out_bytes_per_second) &&
-         is_possible(ability.in_bytes_per_second);
+         is_possible(ability.in_bytes_per_second) && is_possible(ability.wait);
 }
 
 std::string pair_name(ProcessorId from, ProcessorId to) {
@@ -73,6 +73,7 @@ KnownNetwork::Ability KnownNetwork::ability(ProcessorId processor) const {
   if (own.overhead) result.overhead = own.overhead;
   if (own.out_bytes_per_second) result.out_bytes_per_second = own.out_bytes_per_second;
   if (own.in_bytes_per_second) result.in_bytes_per_second = own.in_bytes_per_second;
+  if (own.wait) result.wait = own.wait;
   return result;
 }
 

@@ -48,6 +48,8 @@ struct KnownNetwork {
     std::optional<Duration> overhead;  ///< Its time for a message, at each end.
     std::optional<std::uint64_t> out_bytes_per_second;
     std::optional<std::uint64_t> in_bytes_per_second;
+    /// It stands still now and then: what comes waits so long, on average, before it is taken.
+    std::optional<Duration> wait = {};
     friend bool operator==(const Ability&, const Ability&) = default;
   };
 

@@ -27,7 +27,7 @@ std::string spell(const KnownNetwork::Way& way) {
 }
 std::string spell(const KnownNetwork::Ability& ability) {
   return spell(nanoseconds(ability.overhead)) + spell(ability.out_bytes_per_second) +
-         spell(ability.in_bytes_per_second);
+         spell(ability.in_bytes_per_second) + spell(nanoseconds(ability.wait));
 }
 
 // --- Reading -----------------------------------------------------------------------------------
@@ -68,7 +68,8 @@ class Words {
   KnownNetwork::Ability ability() {
     const auto overhead = time();
     const Number out = number();
-    return {overhead, out, number()};
+    const Number in = number();
+    return {overhead, out, in, time()};
   }
   /// As to_string() writes a set: "1-4,9".
   ProcessorSet processors() {

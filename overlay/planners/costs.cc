@@ -89,9 +89,9 @@ void Costs::read_processors(const KnownNetwork& network) {
     if (!site) members_.emplace_back();
     if (!is_alike) kinds_.emplace_back();
     const auto ability = network.ability(ids_[i]);
-    kinds_[made.kind] = {ability.overhead.value_or(overhead),
-                         ability.out_bytes_per_second.value_or(out),
-                         ability.in_bytes_per_second.value_or(in)};
+    kinds_[made.kind] = {
+        ability.overhead.value_or(overhead), ability.out_bytes_per_second.value_or(out),
+        ability.in_bytes_per_second.value_or(in), ability.wait.value_or(Duration{})};
     members_[made.site].push_back(i);
     processors_.push_back(made);
   }

@@ -46,6 +46,8 @@ class Costs {
   /// What it can pass on.
   [[nodiscard]] std::uint64_t width(std::size_t i) const { return std::min(in(i), out(i)); }
   [[nodiscard]] Duration overhead(std::size_t i) const { return kind(i).overhead; }
+  /// What comes waits so long there before it is passed on.
+  [[nodiscard]] Duration wait(std::size_t i) const { return kind(i).wait; }
 
   /// How long `i` is kept from sending the next message.
   [[nodiscard]] Duration busy(std::size_t i, std::uint64_t bytes) const;
@@ -62,6 +64,7 @@ class Costs {
     Duration overhead{};
     std::uint64_t out = 0;
     std::uint64_t in = 0;
+    Duration wait{};
   };
   struct Way {
     Duration latency{};

@@ -150,7 +150,7 @@ class Greedy {
     from.remove_first();
     from.add({free + costs_.busy(sender, task_.bytes), sender});
     to.waiting.pop_back();
-    to.add({arrival, receiver});
+    to.add({arrival + costs_.wait(receiver), receiver});
   }
 
   void complete(Kind& kind) {
@@ -171,6 +171,7 @@ class Greedy {
     const std::size_t any = kind.first().second;
     const Duration busy = costs_.busy(any, task_.bytes);
     const Duration transfer = costs_.transfer(any, kind.waiting.back(), task_.bytes);
+    const Duration standing = costs_.wait(kind.waiting.back());
     std::priority_queue<Duration, std::vector<Duration>, std::greater<>> free;
     for (const Sender& sender : kind.senders) free.push(sender.first);
     Duration last{};
@@ -179,7 +180,7 @@ class Greedy {
       free.pop();
       last = begin + transfer;
       free.push(begin + busy);
-      free.push(last);
+      free.push(last + standing);
     }
     return last;
   }

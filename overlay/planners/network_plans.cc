@@ -88,8 +88,8 @@ KnownNetwork with_rates(KnownNetwork network) {
       its.out_bytes_per_second = std::min(*its.out_bytes_per_second, out);
       its.in_bytes_per_second = std::min(*its.in_bytes_per_second, in);
     }
-    const bool is_usual =
-        !its.overhead && its.out_bytes_per_second == out && its.in_bytes_per_second == in;
+    const bool is_usual = !its.overhead && !its.wait && its.out_bytes_per_second == out &&
+                          its.in_bytes_per_second == in;
     one = is_usual ? network.odd.erase(one) : std::next(one);
   }
   for (auto& [ends, way] : network.between) {
@@ -101,7 +101,8 @@ KnownNetwork with_rates(KnownNetwork network) {
 
 /// Short messages do not feel bandwidth, so their trees stay as they are when it changes.
 KnownNetwork without_rates(KnownNetwork network) {
-  network.odd.clear();
+  for (auto& [processor, ability] : network.odd) ability = {{}, {}, {}, ability.wait};
+  std::erase_if(network.odd, [](const auto& one) { return !one.second.wait; });
   network.usual.out_bytes_per_second = network.usual.in_bytes_per_second = kGigabit;
   for (auto& [ends, way] : network.between) way.bytes_per_second = kGigabit;
   return network;

@@ -31,7 +31,7 @@ Duration first_arrival(const Task& task, const std::vector<Links>& trees, std::u
     for (const auto& [from, to] : links) {
       const Duration arrival = free[from] + task.costs.transfer(from, to, segment);
       free[from] += task.costs.busy(from, segment);
-      free[to] = arrival;
+      free[to] = arrival + task.costs.wait(to);
       last = std::max(last, arrival);
     }
     at_root = free[task.root];
@@ -63,7 +63,7 @@ class Children {
 class FirstRound {
  public:
   FirstRound(const Task& task, const std::vector<Links>& trees, std::uint64_t segment)
-      : costs_(task.costs), segment_(segment), interfaces_(costs_.size()) {
+      : costs_(task.costs), root_(task.root), segment_(segment), interfaces_(costs_.size()) {
     for (const Links& links : trees) children_.emplace_back(links, costs_.size());
     for (std::size_t tree = 0; tree < trees.size(); ++tree) had_.push({{}, tree, task.root});
   }
@@ -75,8 +75,9 @@ class FirstRound {
       had_.pop();
       last = std::max(last, time);
       Duration& free = interfaces_[from];
+      const Duration passed = time + (from == root_ ? Duration{} : costs_.wait(from));
       for (const std::size_t to : children_[tree].of(from)) {
-        free = std::max(free, time);
+        free = std::max(free, passed);
         had_.push({enter(from, to, free) + costs_.transfer(from, to, segment_), tree, to});
         free += costs_.busy(from, segment_);
       }
@@ -102,6 +103,7 @@ class FirstRound {
   };
 
   const Costs& costs_;
+  std::size_t root_;
   std::uint64_t segment_;
   std::vector<Children> children_;    ///< Per tree.
   std::vector<Duration> interfaces_;  ///< Free again, per processor; ...

@@ -182,11 +182,15 @@ Paths paths_of(const Task& task) {
   std::vector<std::uint64_t> widths;
   for (const Positions& members : sites_in_chain(task)) {
     const std::uint64_t usual = median_width(task.costs, members);
+    const auto stands_still = [&](std::size_t i) { return task.costs.wait(i) > Duration{}; };
+    const auto still = std::ranges::count_if(members, stands_still);
+    const bool is_rest_enough = 2 * still <= std::ssize(members);
     Positions& fast = paths.sites.emplace_back();
     Positions& slow = paths.slow.emplace_back();
     for (const std::size_t i : members) {
-      const bool is_leaf = i != task.root && is_slow(task.costs.width(i), usual);
-      (is_leaf ? slow : fast).push_back(i);
+      const bool is_slow_here = is_slow(task.costs.width(i), usual);
+      const bool is_leaf = is_slow_here || (is_rest_enough && stands_still(i));
+      (is_leaf && i != task.root ? slow : fast).push_back(i);
     }
     widths.push_back(usual);
   }

@@ -23,6 +23,7 @@ Survey::Survey(ProcessorId self, const SurveyOptions& options, std::uint64_t see
     : self_(self),
       gauge_(self, options.gauge, Rng(seed).fork("gauge")),
       rate_gauge_(options.rates),
+      standstills_(options.standstills, Rng(seed).fork("standstills")),
       surveyor_(self, options.surveyor, Rng(seed).fork("surveyor")),
       live_{self},
       options_(options),
@@ -48,11 +49,14 @@ void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   const bool directs = surveyor == self_;
   if (directs && !surveyor_.is_active()) surveyor_.begin(now, network_, directed);
   if (!directs && surveyor_.is_active()) surveyor_.stop(directed);
-  if (told_ != surveyor && directs) surveyor_.on_ready(now, self_, directed);
+  if (told_ != surveyor && directs) {
+    surveyor_.on_ready(now, self_, directed);
+    surveyor_.on_wait(now, self_, standstills_.wait(), directed);
+  }
   absorb(now, directed, out);
   // The sender of the first message makes the connection: maybe the surveyor could not.
   if (told_ != surveyor && !directs && surveyor != kNobody) {
-    out.send(surveyor, SurveyReport{0, {}, std::nullopt, version_, {}});
+    out.send(surveyor, SurveyReport{.round = 0, .version = version_, .wait = standstills_.wait()});
   }
   told_ = surveyor;
 }
@@ -114,6 +118,7 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox
     for (const SurveyReport::Rate& rate : m.rates) {
       surveyor_.on_complaint(now, {rate.peer, from}, {rate.at_least, rate.at_most, 0, 0}, directed);
     }
+    if (m.wait) surveyor_.on_wait(now, from, *m.wait, directed);
     if (m.version < version_) out.send(from, NetworkUpdate{version_, network_});
     if (version_ < m.version && m.version.number < kVersionHeard) {
       // The former surveyor said more than has come here. What this one says counts after that.
@@ -160,6 +165,11 @@ void Survey::on_timer(Instant now, const Timer& timer, Outbox& out) {
                           RateGauge::Outbox downloaded;
                           rate_gauge_.on_timer(now, due, downloaded);
                           absorb(downloaded, out);
+                        },
+                        [&](Standstills::Timer) {
+                          Standstills::Outbox looked;
+                          standstills_.on_timer(now, looked);
+                          absorb(now, looked, out);
                         },
                         [&](Surveyor::Timer due) {
                           Surveyor::Outbox directed;
@@ -236,12 +246,23 @@ void Survey::on_paced(Instant now, ProcessorId peer, const Pace& pace, Outbox& o
   const auto last = slow_.find(peer);
   if (last != slow_.end() && now < last->second + options_.slow_again) return;
   slow_[peer] = now;
-  const SurveyReport report{0, {}, std::nullopt, version_, {{peer, pace.one, pace.one, 0, 0}}};
+  const SurveyReport report{
+      .round = 0, .version = version_, .rates = {{peer, pace.one, pace.one, 0, 0}}};
   told_ == self_ ? handle(now, self_, report, out) : out.send(told_, report);
+}
+
+void Survey::on_late(Instant now, Duration late, Outbox& out) {
+  if (is_leaving_) return;
+  Standstills::Outbox looked;
+  standstills_.on_late(now, late, looked);
+  absorb(now, looked, out);
 }
 
 void Survey::leave(Instant now, Outbox& out) {
   is_leaving_ = true;
+  Standstills::Outbox looked;
+  standstills_.stop(looked);
+  absorb(now, looked, out);
   RateGauge::Outbox downloaded;
   rate_gauge_.leave(downloaded);
   absorb(downloaded, out);
@@ -290,6 +311,14 @@ void Survey::absorb(RateGauge::Outbox& from, Outbox& out) {
 
 void Survey::absorb(Instant now, Surveyor::Outbox& from, Outbox& out) {
   absorb_items(from, out, [&](const Surveyor::Found&) { publish(now, out); });
+}
+
+void Survey::absorb(Instant now, Standstills::Outbox& from, Outbox& out) {
+  absorb_items(from, out, [&](const Standstills::News&) {
+    const SurveyReport report{.round = 0, .version = version_, .wait = standstills_.wait()};
+    if (told_ == self_) return handle(now, self_, report, out);
+    if (told_ != kNobody) out.send(told_, report);
+  });
 }
 
 void Survey::publish(Instant now, Outbox& out) {

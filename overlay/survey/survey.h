@@ -14,28 +14,11 @@
 #include "overlay/messages.h"
 #include "overlay/rate_gauge.h"
 #include "overlay/survey/gauge.h"
+#include "overlay/survey/standstills.h"
+#include "overlay/survey/survey_options.h"
 #include "overlay/survey/surveyor.h"
 
 namespace phx::overlay {
-
-struct SurveyOptions {
-  GaugeOptions gauge;
-  RateGaugeOptions rates;
-  SurveyorOptions surveyor;
-  /// A warm way can carry at once so many times what it was heard to carry, ...
-  std::uint64_t warm_times = 8;
-  std::uint64_t warm_least = std::uint64_t{64} << 10U;  ///< if that is so much or more, ...
-  std::uint64_t warm_most = std::uint64_t{4} << 20U;    ///< but no more than this.
-  Duration warm_far = 1ms;      ///< A round trip. Shorter ways are always warm.
-  Duration warm_pause = 200ms;  ///< What comes together, and shall have passed before.
-  /// A link that carries less than this part of what is known is told of, unless all links together
-  /// carry more than that part of what this processor can send; of each link once in so much time.
-  double slow_part = 0.25;
-  double full_part = 0.5;
-  Duration slow_again = 10s;
-  /// Where more is known, 4 Gbit/s, processors are the narrow place, and what they have to do.
-  double slow_known_most = 5e8;
-};
 
 /// Whether a message is for a Survey; else it is for the trees.
 [[nodiscard]] bool is_of_survey(const Message& message);
@@ -50,7 +33,7 @@ struct SurveyOptions {
 class Survey {
  public:
   struct Timer {
-    std::variant<Gauge::Timer, RateGauge::Timer, Surveyor::Timer> of;
+    std::variant<Gauge::Timer, RateGauge::Timer, Standstills::Timer, Surveyor::Timer> of;
     friend constexpr auto operator<=>(const Timer&, const Timer&) = default;
   };
   /// network() is another one now.
@@ -85,6 +68,8 @@ class Survey {
     std::uint64_t all = 0;
   };
   void on_paced(Instant now, ProcessorId peer, const Pace& pace, Outbox& out);
+  /// Any timer of this processor fired so late.
+  void on_late(Instant now, Duration late, Outbox& out);
 
   // Commands.
   /// Measures nothing any more, but answers those who do.
@@ -110,6 +95,7 @@ class Survey {
   void absorb(Instant now, Gauge::Outbox& from, Outbox& out);
   void absorb(RateGauge::Outbox& from, Outbox& out);
   void absorb(Instant now, Surveyor::Outbox& from, Outbox& out);
+  void absorb(Instant now, Standstills::Outbox& from, Outbox& out);
   void publish(Instant now, Outbox& out);
   void on_network(Instant now, Outbox& out);
   [[nodiscard]] bool can_be_warmer(ProcessorId from) const;
@@ -124,6 +110,7 @@ class Survey {
   ProcessorId self_;
   Gauge gauge_;
   RateGauge rate_gauge_;
+  Standstills standstills_;
   Surveyor surveyor_;
   ProcessorSet live_;
   SurveyOptions options_;

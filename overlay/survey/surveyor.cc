@@ -34,6 +34,8 @@ void Surveyor::begin(Instant now, const KnownNetwork& known, Outbox& out) {
   finder_.keep_only(live_);
   rates_.begin(known);
   rates_.keep_only(live_);
+  waits_.begin(known);
+  waits_.keep_only(live_);
   gather(now, out);
 }
 
@@ -48,7 +50,8 @@ void Surveyor::stop(Outbox& out) {
 }
 
 void Surveyor::disarm_all(Outbox& out) {
-  for (const Timer timer : {Timer::kGather, Timer::kRound, Timer::kPatrol, Timer::kRates}) {
+  for (const Timer timer :
+       {Timer::kGather, Timer::kRound, Timer::kPatrol, Timer::kRates, Timer::kTell}) {
     out.disarm(timer);
   }
 }
@@ -63,6 +66,7 @@ void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   measured_ = measured_.common(live);
   silent_ = silent_.common(live);
   complaints_.keep_only(live);
+  waits_.keep_only(live);
   if (!is_placing() && !unplaced().minus(silent_).empty()) return gather(now, out);
   const bool is_asking = stage_ != Stage::kQuiet && stage_ != Stage::kGathering;
   if (is_asking && awaited_.empty()) end_round(now, out);
@@ -115,6 +119,8 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
     case Timer::kRates:
       if (stage_ != Stage::kPatrol) begin_rates(now, out);  // Else the end of it leads there.
       return;
+    case Timer::kTell:
+      return tell(out);
   }
 }
 
@@ -329,7 +335,8 @@ void Surveyor::drop_queues() {
 
 KnownNetwork Surveyor::current() const {
   KnownNetwork network = finder_.network();
-  rates_.fill(network, found_.restricted_to(live_));
+  rates_.fill(network, without_waits(found_.restricted_to(live_)));
+  waits_.fill(network);
   return network;
 }
 
@@ -392,6 +399,13 @@ void Surveyor::on_complaint(Instant now, const RateFinder::Download& download,
   if (doubts >= options_.doubts_most || !complaints_.take(now, from, to)) return;
   rates_.on_complaint(download, current());
   if (stage_ == Stage::kQuiet && doubts == 0) out.arm(Timer::kRates, now + options_.gather);
+}
+
+/// All are told soon; if newcomers are placed at present, together with that.
+void Surveyor::on_wait(Instant now, ProcessorId who, Duration wait, Outbox& out) {
+  if (!is_active_ || !live_.contains(who) || !waits_.set(who, wait)) return;
+  const bool is_told_later = is_placing() || stage_ == Stage::kGathering;
+  if (!is_told_later) out.arm(Timer::kTell, now + options_.gather);
 }
 
 void Surveyor::end_round(Instant now, Outbox& out) {

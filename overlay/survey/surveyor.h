@@ -17,6 +17,7 @@
 #include "overlay/survey/rate_finder.h"
 #include "overlay/survey/site_finder.h"
 #include "overlay/survey/surveyor_options.h"
+#include "overlay/survey/waits.h"
 
 namespace phx::overlay {
 
@@ -27,7 +28,7 @@ namespace phx::overlay {
 /// task. Thread rule: one owner.
 class Surveyor {
  public:
-  enum class Timer : std::uint8_t { kGather, kRound, kPatrol, kRates };
+  enum class Timer : std::uint8_t { kGather, kRound, kPatrol, kRates, kTell };
   /// The network is known anew.
   struct Found {};
   using Outbox = phx::Outbox<SurveyTask, Timer, Found>;
@@ -45,6 +46,8 @@ class Surveyor {
   /// The sender finds it much slower than known. If it is, all are told soon.
   void on_complaint(Instant now, const RateFinder::Download& download, const RateFinder::Rate& rate,
                     Outbox& out);
+  /// A message waits so long at `who`, because it stands still now and then; 0: no more.
+  void on_wait(Instant now, ProcessorId who, Duration wait, Outbox& out);
   void on_timer(Instant now, Timer timer, Outbox& out);
 
   // Commands.
@@ -110,6 +113,7 @@ class Surveyor {
   bool is_doubtful_ = false;                  ///< Some of them because of doubts.
   KnownNetwork at_ask_;                       ///< What was known when they were asked for.
   Complaints complaints_;
+  Waits waits_;
   std::uint64_t patrols_ = 0;
   std::size_t sites_before_ = 0;  ///< This run.
   std::uint32_t soon_ = 0;        ///< Patrols.

@@ -65,6 +65,8 @@ void Saboteur::spoil(runtime::Envelope& envelope) {
          std::holds_alternative<overlay::TreeClose>(*tree)) ||
         (fault_ == PlantedFault::kNoNetwork &&
          std::holds_alternative<overlay::NetworkUpdate>(*tree));
+    auto* report = std::get_if<overlay::SurveyReport>(tree);
+    if (fault_ == PlantedFault::kUntoldWaits && report != nullptr) report->wait.reset();
   } else if (auto* message = std::get_if<runtime::CollectiveMessage>(&envelope)) {
     const collectives::BroadcastPiece* piece = runtime::copied_piece(*message);
     constexpr std::uint64_t kSome = 16;

@@ -41,6 +41,7 @@ enum class PlantedFault : std::uint8_t {
   kAllDirect,    ///< Broadcasts are sent as if nobody was in step.
   kLongWaits,    ///< Reductions always wait for their time-out.
   kNoNetwork,    ///< Nobody but the surveyor hears of the network.
+  kUntoldWaits,  ///< Whoever stands still now and then does not say so.
 };
 
 /// Sits between one daemon and its driver, and falsifies what passes. Harmless with kNone.

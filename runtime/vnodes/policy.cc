@@ -11,15 +11,17 @@ std::uint64_t fair_share(const VnodeMap& map, std::uint64_t ready) {
   return map.vnodes() / std::max<std::uint64_t>(1, ready);
 }
 
-std::uint64_t slack_of(std::uint64_t fair) {
-  constexpr std::uint64_t kSmall = 8;
-  constexpr std::uint64_t kPart = 32;
-  return fair < kSmall ? 0 : std::max<std::uint64_t>(1, fair / kPart);
+Gaps gaps_of(std::uint64_t fair) {
+  constexpr std::uint64_t kExact = 8;
+  constexpr std::uint64_t kMany = 128;  // Where runs cost more than a few vnodes too many.
+  if (fair < kExact) return {};
+  const std::uint64_t part = std::max<std::uint64_t>(1, fair / 16);
+  return {part, fair < kMany ? part : 2 * part};
 }
 
 bool is_short(const Stock& stock, const VnodeMap& map, const Standing& standing) {
   const std::uint64_t fair = fair_share(map, standing.ready.size());
-  return stock.own.size() + stock.incoming + 4 * slack_of(fair) < fair;
+  return stock.own.size() + stock.incoming + gaps_of(fair).far < fair;
 }
 
 std::uint64_t gift_max(std::uint64_t available, const Load& theirs, const VnodeMap& map,
@@ -27,7 +29,7 @@ std::uint64_t gift_max(std::uint64_t available, const Load& theirs, const VnodeM
   const ProcessorSet sharers = standing.ready.united(ProcessorSet{theirs.processor});
   const std::uint64_t fair = standing.leaving ? 0 : fair_share(map, sharers.size());
   const std::uint64_t most = available > fair ? available - fair : 0;
-  if (slack_of(fair) == 0) return most;
+  if (gaps_of(fair).are_none()) return most;
   // Both end with as much; so whatever is asked for at once, loads come nearer to each other.
   return std::max(most, available > theirs.vnodes ? (available - theirs.vnodes) / 2 : 0);
 }

@@ -23,9 +23,14 @@ struct Standing {
 
 /// The share every ready processor is entitled to.
 [[nodiscard]] std::uint64_t fair_share(const VnodeMap& map, std::uint64_t ready);
-/// Loads that differ by less than twice this are taken for equal: to cut off single vnodes for an
-/// exact share would leave everybody with many short runs. None for small shares.
-[[nodiscard]] std::uint64_t slack_of(std::uint64_t fair);
+/// What is taken for even: to cut off single vnodes for an exact share would leave everybody with
+/// many short runs. None for small shares.
+struct Gaps {
+  std::uint64_t beside = 0;  ///< So much less than who has the vnodes beside the own ones.
+  std::uint64_t far = 0;     ///< So much less than the share, if nobody beside has more.
+  [[nodiscard]] bool are_none() const { return far == 0; }
+};
+[[nodiscard]] Gaps gaps_of(std::uint64_t fair);
 
 /// How much somebody has, or how much to ask for.
 struct Load {

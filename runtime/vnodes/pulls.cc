@@ -162,15 +162,16 @@ class ExactDeal {
 
 std::vector<Load> wanted(const Stock& stock, const VnodeMap& map, const Standing& standing) {
   const std::uint64_t fair = fair_share(map, standing.ready.size());
-  const std::uint64_t slack = slack_of(fair);
+  const Gaps gaps = gaps_of(fair);
   const std::uint64_t mine = stock.own.size() + stock.incoming;
   const std::uint64_t missing = mine < fair ? fair - mine : 0;
-  if (slack == 0 && missing == 0) return {};  // In a large mesh the loads of all are much to ask.
+  if (gaps.are_none() && missing == 0)
+    return {};  // In a large mesh the loads of all are much to ask.
   const Loads loads = map.loads();
-  const std::vector<Load> all = donors(loads, slack == 0 ? fair : 0, standing);
-  if (slack == 0 && all.empty()) return {};
+  const std::vector<Load> all = donors(loads, gaps.are_none() ? fair : 0, standing);
+  if (gaps.are_none() && all.empty()) return {};
   const Load self{missing, stock.self};
-  if (slack == 0) {
+  if (gaps.are_none()) {
     const Sites sites = sites_of(standing.network);
     const Lacks lacks(self, fair, loads, standing.ready, sites);
     return ExactDeal(fair, all, sites).deal(self, site_of(stock.self, sites), lacks);
@@ -181,12 +182,17 @@ std::vector<Load> wanted(const Stock& stock, const VnodeMap& map, const Standing
   }
   std::vector<Load> pulls;
   // Where a border can be moved, no run comes into being. Who is very short takes what it gets.
-  const std::uint64_t least = missing > 4 * slack ? slack / 2 + 1 : 2 * slack;
+  const std::uint64_t least = missing > gaps.far ? gaps.beside / 4 + 1 : gaps.beside;
   for (const Load& donor : all) {
     const bool has_more = beside.contains(donor.processor) && donor.vnodes > mine + least;
     if (has_more && pulls.empty()) pulls.push_back({(donor.vnodes - mine) / 2, donor.processor});
   }
-  if (!pulls.empty() || missing <= 4 * slack) return pulls;
+  if (!pulls.empty()) return pulls;
+  // Along many borders differences of one add up; of large shares that is little.
+  constexpr std::uint64_t kManyBorders = 4;
+  const bool is_far_below =
+      missing > 0 && gaps.beside == 1 && all.front().vnodes > mine + kManyBorders;
+  if (missing <= gaps.far && !is_far_below) return pulls;
   // Elsewhere only if much is missing: it is a run more, and borders that can be moved then.
   const Sites sites = sites_of(standing.network);
   const auto site = site_of(stock.self, sites);
@@ -194,7 +200,7 @@ std::vector<Load> wanted(const Stock& stock, const VnodeMap& map, const Standing
   std::vector<Load> rich, near;
   std::uint64_t surplus = 0;
   for (const Load& donor : all) {
-    if (donor.vnodes <= mine + 2 * slack) break;
+    if (donor.vnodes <= mine + gaps.beside) break;
     rich.push_back(donor);
     if (!site || site_of(donor.processor, sites) != site) continue;
     near.push_back(donor);

@@ -62,7 +62,7 @@ class Sharing {
   SharePlan by_neighbours() && {
     Targets all(leaving_.staying, loads_);
     for (auto& [leaver, rest] : rests_) {
-      if (slack_of(fair_) > 0) push_aside(leaver, rest, all);
+      if (!gaps_of(fair_).are_none()) push_aside(leaver, rest, all);
     }
     for (auto& [leaver, rest] : rests_) deal(leaver, rest, all, fair_);
     plan_.rule = ShareRule::kNeighbours;

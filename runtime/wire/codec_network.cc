@@ -23,14 +23,16 @@ KnownNetwork::Ability read_ability(const pb::KnownNetwork::Ability& in, Source& 
   if (in.has_overhead()) ability.overhead = source.duration(in.overhead(), "Ability.overhead");
   if (in.has_out_bytes_per_second()) ability.out_bytes_per_second = in.out_bytes_per_second();
   if (in.has_in_bytes_per_second()) ability.in_bytes_per_second = in.in_bytes_per_second();
+  if (in.has_wait()) ability.wait = source.duration(in.wait(), "Ability.wait");
   return ability;
 }
 
 void write_ability(const KnownNetwork::Ability& in, pb::KnownNetwork::Ability* out) {
-  const auto& [overhead, out_rate, in_rate] = in;
+  const auto& [overhead, out_rate, in_rate, wait] = in;
   if (overhead) out->set_overhead(duration_number(*overhead));
   if (out_rate) out->set_out_bytes_per_second(*out_rate);
   if (in_rate) out->set_in_bytes_per_second(*in_rate);
+  if (wait) out->set_wait(duration_number(*wait));
 }
 
 void write_network(const KnownNetwork& in, pb::KnownNetwork* out) {

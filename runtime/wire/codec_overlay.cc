@@ -164,7 +164,7 @@ void add(const overlay::SurveyTask& in, pb::OverlayMessage& out, Sink& /*sink*/)
 }
 
 void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*/) {
-  const auto& [round, round_trips, overhead, version, rates, traffic] = in;
+  const auto& [round, round_trips, overhead, version, rates, traffic, wait] = in;
   pb::SurveyReport& report = *out.mutable_survey_report();
   report.set_round(round);
   for (const auto& [landmark, time] : round_trips) {
@@ -174,6 +174,7 @@ void add(const overlay::SurveyReport& in, pb::OverlayMessage& out, Sink& /*sink*
   }
   if (overhead) report.set_overhead(duration_number(*overhead));
   report.set_traffic(traffic);
+  if (wait) report.set_wait(duration_number(*wait));
   report.set_number(version.number);
   report.set_author(version.author.value);
   for (const auto& [peer, at_least, at_most, taken, sent] : rates) {
@@ -214,6 +215,7 @@ overlay::SurveyReport read_report(const pb::SurveyReport& in, Source& source) {
   if (in.has_overhead()) {
     report.overhead = source.duration(in.overhead(), "SurveyReport.overhead");
   }
+  if (in.has_wait()) report.wait = source.duration(in.wait(), "SurveyReport.wait");
   for (const pb::SurveyReport::Rate& one : in.rates()) {
     report.rates.push_back(
         {ProcessorId{one.from()}, one.at_least(), one.at_most(), one.taken(), one.sent()});

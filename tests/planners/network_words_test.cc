@@ -23,7 +23,7 @@ KnownNetwork full() {
   network.between[{0, 1}] = {std::nullopt, kUnlimited};
   network.between[{1, 0}] = {};
   network.usual = {std::nullopt, 7, kUnlimited};
-  network.odd[ProcessorId{2}] = {5us, std::nullopt, 3};
+  network.odd[ProcessorId{2}] = {5us, std::nullopt, 3, 64ms};
   network.pairs[{ProcessorId{1}, ProcessorId{4}}] = {11ms, std::nullopt};
   for (KnownNetwork::Site& site : network.sites) site.name.clear();
   return network;
@@ -57,22 +57,22 @@ TEST_CASE("words that are no network are refused, and it is said which") {
                             "site 1 5 6",
                             "site x 5",
                             "site 1 -5",
-                            "usual 1 2",
-                            "odd 1 2 3",
+                            "usual 1 2 3",
+                            "odd 1 2 3 4",
                             "way 0 1 5 5",
                             "pair 1 1 5 5",
                             "site 1 -;site 1 -",
                             "nothing 1",
                             ";",
-                            "usual  1 2 3",
-                            "odd 4294967296 1 1 1",
-                            "usual 99999999999999999999 - -",
-                            "usual 18446744073709551615 - -",
-                            "usual - 0 -"}) {
+                            "usual  1 2 3 4",
+                            "odd 4294967296 1 1 1 1",
+                            "usual 99999999999999999999 - - -",
+                            "usual 18446744073709551615 - - -",
+                            "usual - 0 - -"}) {
     CAPTURE(words);
     CHECK_FALSE(network_of_words(words).ok());
   }
-  CHECK(network_of_words("usual - - -;site 1").error().what == "a network does not say 'site 1'");
+  CHECK(network_of_words("usual - - - -;site 1").error().what == "a network does not say 'site 1'");
 }
 
 TEST_CASE("a line that is cut or changed anywhere is refused or another network, and no accident") {

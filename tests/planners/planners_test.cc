@@ -263,6 +263,38 @@ TEST_CASE("long trees lead through nobody who is slow, nor over a narrow way and
   }
 }
 
+TEST_CASE("no tree leads through somebody who stands still, unless nobody else is there") {
+  for (const std::vector<std::uint32_t>& sites :
+       {std::vector<std::uint32_t>{40}, {9, 8, 7, 6}, {5, 1, 5, 1}, {2, 2}}) {
+    CAPTURE(sites.size());
+    const auto well = support::known({.sites = sites});
+    auto network = well;
+    std::set<ProcessorId> still;
+    for (const auto& site : network.sites) {
+      const std::vector<ProcessorId> members = site.processors.ids();
+      for (std::size_t i = 1; i < members.size(); i += 3) still.insert(members[i]);
+    }
+    for (const ProcessorId id : still) network.odd[id].wait = 32ms;
+    for (const std::string_view name : {"greedy", "striped", "two-tree"}) {
+      CAPTURE(name);
+      for (const ProcessorId root : {p(1), *still.begin()}) {
+        const std::uint64_t bytes = name == "greedy" ? kShort : kLong;
+        const Plan plan = made(name, network, root, bytes);
+        REQUIRE(validate(plan, network.processors()).ok());
+        for (const PlannedTree& tree : plan.trees) {
+          for (const Edge& edge : tree) CHECK((edge.from == root || !still.contains(edge.from)));
+        }
+      }
+    }
+    // If all do, the root alone does not serve everybody.
+    for (const ProcessorId id : network.processors().ids()) network.odd[id].wait = 32ms;
+    const Plan plan = made("striped", network, p(1), kLong);
+    REQUIRE(validate(plan, network.processors()).ok());
+    const auto passes_on = [](const Edge& edge) { return edge.from != p(1); };
+    for (const PlannedTree& tree : plan.trees) CHECK(std::ranges::any_of(tree, passes_on));
+  }
+}
+
 TEST_CASE("of two ways to a site the wide one is taken, although the others are nearer") {
   auto network = support::known({.sites = {6, 6, 6}});
   const auto set = [&](std::size_t a, std::size_t b, std::uint64_t rate, Duration latency) {

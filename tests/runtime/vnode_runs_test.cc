@@ -99,6 +99,46 @@ TEST_CASE("after many joins and leaves a processor has few runs of vnodes, and l
   CHECK(copy_bytes(net, 8) <= 120);
 }
 
+// The slowest step is that of who has most: between joins and leaves, too.
+TEST_CASE("after each join and each leave of a small mesh loads are even") {
+  for (const std::uint64_t vnodes : {32U, 64U, 100U, 256U}) {
+    CAPTURE(vnodes);
+    support::TrafficNet net(4, vnodes);
+    Rng rng(3);
+    double sum = 0;
+    std::uint64_t runs = 0;
+    const std::uint64_t events = events_wanted();
+    for (std::uint64_t i = 0; i < events; ++i) {
+      const std::size_t count = net.members().size();
+      count <= 3 || (count < 8 && rng.chance(0.5)) ? net.join() : net.leave(draw(net, rng));
+      const Spread spread = spread_of(net);
+      const std::uint64_t share = (vnodes + net.members().size() - 1) / net.members().size();
+      sum += static_cast<double>(spread.most) / static_cast<double>(share);
+      runs += spread.runs;
+      CHECK(spread.most <= share + std::max<std::uint64_t>(2, share / 8));
+    }
+    const double mean = sum / static_cast<double>(events);
+    MESSAGE(vnodes, " vnodes: the most of one is ", mean, " shares, ", runs / events, " runs");
+    CHECK(mean <= 1.04);
+    CHECK(runs <= 12 * events);
+  }
+}
+
+TEST_CASE("at every share loads are even, and runs few" * phx::support::long_search()) {
+  for (const std::uint64_t share : {8U, 12U, 16U, 24U, 31U, 48U, 64U, 100U}) {
+    CAPTURE(share);
+    support::TrafficNet net(64, share * 64);
+    churn(net, events_wanted());
+    const Spread spread = spread_of(net);
+    MESSAGE(share, ": ", spread.runs, " runs, most of one ", spread.runs_most, "; loads ",
+            spread.least, " to ", spread.most, "; ", net.moves(),
+            " moves; copies for 8 and all: ", copy_bytes(net, 8), " and ", copy_bytes(net, 64));
+    CHECK(spread.most <= share + std::max<std::uint64_t>(2, share / 8));
+    CHECK(spread.runs <= 192);
+    CHECK(copy_bytes(net, 8) <= 100);
+  }
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::runtime::vnode_runs_test

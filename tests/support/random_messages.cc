@@ -92,6 +92,7 @@ overlay::KnownNetwork RandomMessages::network() {
     if (flip()) made.overhead = duration();
     if (flip()) made.out_bytes_per_second = number();
     if (flip()) made.in_bytes_per_second = number();
+    if (flip()) made.wait = duration();
     return made;
   };
   KnownNetwork made;
@@ -150,6 +151,7 @@ overlay::Message RandomMessages::overlay_message() {
       }
       if (flip()) report.overhead = duration();
       report.traffic = number();
+      if (flip()) report.wait = duration();
       return report;
     }
     case 14:

@@ -35,6 +35,10 @@ std::string ability_in_words(const KnownNetwork::Ability& ability) {
   if (ability.overhead) {
     text += ", " + spell_fixed(to_ms(*ability.overhead) * 1000, 1) + " us per message and end";
   }
+  if (ability.wait) {
+    text += ", stands still now and then: messages wait for " +
+            spell_fixed(to_ms(*ability.wait), 0) + " ms, so it passes nothing on";
+  }
   return text;
 }
 
@@ -79,7 +83,8 @@ std::string as_text(const std::string& mesh, const NetworkUpdate& update) {
   }
   text += "\nprocessors: " + ability_in_words(network.usual) + "\n";
   for (const auto& [processor, ability] : network.odd) {
-    text += "but " + to_string(processor) + ": " + ability_in_words(ability) + "\n";
+    text +=
+        "but " + to_string(processor) + ": " + ability_in_words(network.ability(processor)) + "\n";
   }
   return text;
 }
@@ -102,11 +107,12 @@ std::string as_topology(const KnownNetwork& network) {
       text += "link " + names + " " + spell_fixed(megabits(*way.bytes_per_second), 0) + "\n";
     }
   }
-  const auto& [overhead, out, in] = network.usual;
+  const auto& [overhead, out, in, wait] = network.usual;
   if (out && out != overlay::kUnlimited) text += "nic " + spell_fixed(megabits(*out), 0) + "\n";
   if (overhead) text += "overhead " + sim::in_microseconds(*overhead) + "\n";
   for (const auto& [processor, ability] : network.odd) {
-    text += "# " + to_string(processor) + ": " + ability_in_words(ability) + "\n";
+    text +=
+        "# " + to_string(processor) + ": " + ability_in_words(network.ability(processor)) + "\n";
   }
   return text;
 }
@@ -123,7 +129,8 @@ nlohmann::json in_megabits(const std::optional<std::uint64_t>& rate) {
 nlohmann::json as_json(const KnownNetwork::Ability& ability) {
   return {{"overhead_ms", in_ms(ability.overhead)},
           {"out_megabits", in_megabits(ability.out_bytes_per_second)},
-          {"in_megabits", in_megabits(ability.in_bytes_per_second)}};
+          {"in_megabits", in_megabits(ability.in_bytes_per_second)},
+          {"wait_ms", in_ms(ability.wait)}};
 }
 
 nlohmann::json as_json(const NetworkUpdate& update) {

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+#include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
+#include "overlay/base/time.h"
+#include "overlay/network/known_network.h"
+
+namespace phx::overlay {
+
+/// Who stands still more than its neighbours: as the surveyor hears of it, and tells all.
+/// [overlay/survey/README.md, "Standstills"]. Thread rule: one owner.
+class Waits {
+ public:
+  static constexpr std::size_t kNamedMost = 64;  ///< The lowest ids [limit].
+
+  /// Goes on from what is known.
+  void begin(const KnownNetwork& known);
+  void keep_only(const ProcessorSet& live);
+  /// A message waits so long at `who`. Whether that is news: a power of two of milliseconds counts.
+  bool set(ProcessorId who, Duration wait);
+  /// Names those who stand still, but not where most of a site do.
+  void fill(KnownNetwork& network) const;
+
+ private:
+  [[nodiscard]] Duration usual(const KnownNetwork::Site& site) const;
+
+  std::map<ProcessorId, Duration> waits_;  ///< Of those who have any.
+};
+
+/// The same without what this class has filled in.
+[[nodiscard]] KnownNetwork without_waits(KnownNetwork network);
+
+}  // namespace phx::overlay
