@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,12 @@ struct Load {
   std::uint64_t sent = 0;
   friend bool operator==(const Load&, const Load&) = default;
 };
+/// What a download may take longer than one in a site: some round trips, since TCP begins slowly.
+[[nodiscard]] constexpr Duration far_delay(Duration round_trip) {
+  constexpr int kRoundTrips = 16;
+  constexpr Duration kMost = 500ms;
+  return kRoundTrips * std::clamp(round_trip, Duration{}, kMost);
+}
 /// From the surveyor: please measure the round trips to these, then how fast you receive from
 /// those.
 struct SurveyTask {

@@ -218,10 +218,14 @@ void Surveyor::ask(Instant now, const std::vector<SurveyTask>& tasks,
   ++round_;
   awaited_ = measured_ = {};
   const Duration spread = options_.per_asker * static_cast<Duration::rep>(askers.size());
-  std::size_t downloads = 1;  // the most of a task
+  Duration rates_patience = options_.rates_patience;  // the most of a task
   for (std::size_t i = 0; i < askers.size(); ++i) {
     SurveyTask task = tasks[i];
-    downloads = std::max(downloads, task.downloads.size());
+    Duration all{};
+    for (const auto& one : task.downloads) {
+      all += options_.rates_patience + far_delay(one.round_trip);
+    }
+    rates_patience = std::max(rates_patience, all);
     task.round = round_;
     task.spread = spread;
     task.wants_overhead = stage_ == Stage::kRound && i < options_.overheads;
@@ -231,9 +235,7 @@ void Surveyor::ask(Instant now, const std::vector<SurveyTask>& tasks,
   }
   Duration patience = options_.patience;
   if (stage_ == Stage::kLook) patience = options_.look_patience;
-  if (stage_ == Stage::kRates) {
-    patience = static_cast<Duration::rep>(downloads) * options_.rates_patience;
-  }
+  if (stage_ == Stage::kRates) patience = rates_patience;
   out.arm(Timer::kRound, now + spread + patience);
 }
 

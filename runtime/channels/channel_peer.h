@@ -46,7 +46,8 @@ struct ChannelPeer {
 
   bool is_dialling = false;      ///< A Connect was asked for and is not answered.
   Duration dial_pause{};         ///< Before the next dial; zero: none.
-  std::uint32_t refusals = 0;    ///< Of dials, in a row.
+  std::uint32_t refusals = 0;    ///< Of dials, in a row, ...
+  Instant refused_at;            ///< ... the first of them.
   std::uint32_t violations = 0;  ///< Since the last report of them.
   std::string trouble;           ///< Why the last dial failed; empty after a success.
 

@@ -348,7 +348,8 @@ void Channels::renew_up(ChannelPeer& peer) {
   }
 }
 
-void Channels::on_dial_failed(Instant now, ProcessorId id, bool refused, const std::string& why) {
+void Channels::on_dial_failed(Instant now, ProcessorId id, Refusal refusal,
+                              const std::string& why) {
   ChannelPeer* peer = find(id);
   if (peer == nullptr) return;
   peer->is_dialling = false;
@@ -356,9 +357,13 @@ void Channels::on_dial_failed(Instant now, ProcessorId id, bool refused, const s
     peer->dial_pause = Duration::zero();
     return;
   }
-  peer->refusals = refused ? peer->refusals + 1 : 0;
+  if (refusal == Refusal::kNone) peer->refusals = 0;
+  if (refusal != Refusal::kNone && peer->refusals++ == 0) peer->refused_at = now;
   peer->trouble = why;
-  if (peer->refusals >= options_.refusals) {
+  const Duration least = options_.refused_least(refusal);
+  // As often as it takes to know soon.
+  if (peer->refusals > 0 && least > 0s) peer->dial_pause = std::min(peer->dial_pause, least / 4);
+  if (peer->refusals >= options_.refusals && now - peer->refused_at >= least) {
     peer->refusals = 0;
     report(now, *peer, Departure::kConnectionLost, why);
   }

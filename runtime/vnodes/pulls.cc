@@ -191,7 +191,7 @@ std::vector<Load> wanted(const Stock& stock, const VnodeMap& map, const Standing
   // Along many borders differences of one add up; of large shares that is little.
   constexpr std::uint64_t kManyBorders = 4;
   const bool is_far_below =
-      missing > 0 && gaps.beside == 1 && all.front().vnodes > mine + kManyBorders;
+      missing > 0 && gaps.beside == 1 && !all.empty() && all.front().vnodes > mine + kManyBorders;
   if (missing <= gaps.far && !is_far_below) return pulls;
   // Elsewhere only if much is missing: it is a run more, and borders that can be moved then.
   const Sites sites = sites_of(standing.network);

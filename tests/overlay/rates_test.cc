@@ -161,6 +161,27 @@ TEST_CASE("a long way is not taken for a narrow one because TCP begins slowly on
   }
 }
 
+// What a megabyte takes on it is less than two round trips, so that it might be TCP's window.
+TEST_CASE("a long way is known that holds much and still is narrower than the interfaces") {
+  for (const Duration far : {10ms, 36ms, 70ms}) {
+    for (const std::uint64_t part : {6U, 16U, 40U}) {
+      CAPTURE(to_ms(far));
+      CAPTURE(part);
+      Net net(round_robin(12, 3));
+      net.far = far;
+      net.narrow[{0, 1}] = kGigabit / part;
+      net.members(first(12));
+      net.run_for(8s);
+      const KnownNetwork network = net.common();
+      CHECK(is_near(network.way(p(1), p(2)).bytes_per_second, kGigabit / part));
+      CHECK(is_near(network.way(p(2), p(1)).bytes_per_second, kGigabit));
+      CHECK(is_near(network.way(p(3), p(2)).bytes_per_second, kGigabit));
+      // Over a way 64 KiB, 256 KiB, and up to three times 1 MiB.
+      CHECK(net.loads <= 12 * 24 + 3 * 2 * 64);
+    }
+  }
+}
+
 TEST_CASE("others' traffic that takes two thirds of a way is not taken for a narrow way") {
   Net net(round_robin(12, 3));
   net.members(first(12));
