@@ -19,7 +19,8 @@
 namespace phx::overlay {
 
 struct DownloadsOptions {
-  RateGaugeOptions gauge;
+  /// Many measure, so nothing is worth more bytes.
+  RateGaugeOptions gauge = {.far_limit = RateGaugeOptions{}.far_most};
   /// Candidates measured per change of the members, beside the parents [limit] [Saito08 B].
   std::size_t candidates = 10;
   /// Peers that wait to be measured here, and askers that wait for their turn [limits].

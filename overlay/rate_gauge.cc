@@ -11,18 +11,6 @@ constexpr std::uint64_t kParts = 8;
 /// Of one message.
 constexpr std::size_t kPartMost = std::size_t{64} << 10U;
 
-/// Neither end has carried much else meanwhile, as far as is known.
-bool is_alone(const SurveyReport::Rate& rate) {
-  constexpr double kElse = 1.25;
-  const auto most = static_cast<double>(std::max(rate.taken, rate.sent));
-  return most <= kElse * static_cast<double>(rate.at_least);
-}
-
-bool agree(std::uint64_t one, std::uint64_t other, double factor) {
-  const auto [less, more] = std::minmax({static_cast<double>(one), static_cast<double>(other)});
-  return less > 0 && more <= factor * less;
-}
-
 /// Bytes that say nothing, shared by all messages of them.
 Payload nothing(std::uint64_t size) {
   static const Payload bytes{Bytes(kPartMost)};
@@ -181,15 +169,15 @@ std::uint64_t RateGauge::rate_of(std::uint64_t bytes, Duration time) const {
                                                       : options_.fastest;
 }
 
-/// Less than two round trips of a long way may have been spent on waiting for TCP's window. It is
-/// of interest where the way may be much narrower than the interfaces.
-bool RateGauge::is_worth_repeating(const Flight& flight, Duration elapsed) const {
-  const bool is_doubtful = elapsed < 2 * flight.round_trip && flight.bytes >= options_.far_most;
+/// Less than two round trips of a long way may have been spent on waiting for TCP's window. Whether
+/// more bytes would tell, and are worth it: the way may be much narrower than the interfaces.
+bool RateGauge::is_worth_more(const Flight& flight, Duration elapsed) const {
+  const Duration enough = 2 * flight.round_trip;
+  const auto growth = static_cast<Duration::rep>(options_.far_limit / flight.bytes);
   const std::uint64_t width = interface_ == kUnlimited ? kGigabit : interface_;
-  const bool is_wide =
-      options_.far_wide * static_cast<double>(flight.rate.at_least) >= static_cast<double>(width);
-  return is_doubtful && !is_wide && flight.rate.at_least < flight.rate.at_most &&
-         flight.repeats < options_.far_repeats;
+  const double wide = options_.far_wide * static_cast<double>(flight.rate.at_least);
+  return flight.bytes >= options_.far_most && elapsed < enough && growth > 1 &&
+         growth * elapsed >= enough && wide < static_cast<double>(width);
 }
 
 /// `before`: the rate of the request before. `counted`: without a round trip.
@@ -200,8 +188,9 @@ bool RateGauge::is_sure(const Flight& flight, std::uint64_t before, Duration cou
   if (!is_near) {
     return flight.bytes >= options_.far_most || (is_timed && counted >= flight.round_trip);
   }
-  return agree(before, flight.rate.at_most, options_.agree) &&
-         (is_timed || counted < options_.instant);
+  const auto [less, more] =
+      std::minmax({static_cast<double>(before), static_cast<double>(flight.rate.at_most)});
+  return less > 0 && more <= options_.agree * less && (is_timed || counted < options_.instant);
 }
 
 void RateGauge::on_complete(Instant now, Outbox& out) {
@@ -211,14 +200,9 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
   const Duration counted = std::max(elapsed - flight.round_trip, Duration{});
   const std::uint64_t bytes = flight.got - flight.half_got;
   const std::uint64_t before = flight.rate.at_most;
-  const std::uint64_t least_before = flight.rate.at_least;
   flight.rate.at_least = rate_of(bytes, elapsed);
   flight.rate.at_most = rate_of(bytes, std::max(elapsed - waited(flight, elapsed), Duration{}));
   flight.rate.taken = flight.half_at ? rate_of(traffic_.taken - flight.half_taken, elapsed) : 0;
-  if (flight.repeats > 0 && is_alone(flight.rate) &&
-      agree(least_before, flight.rate.at_least, options_.agree)) {
-    flight.rate.at_least = flight.rate.at_most = std::max(least_before, flight.rate.at_least);
-  }
   bool is_burst = false;
   const std::uint64_t whole = rate_of(flight.got, now - flight.asked);
   if (flight.round_trip == Duration{} && flight.rate.at_least > options_.burst * whole) {
@@ -233,12 +217,9 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
       is_crowded || flight.bytes >= (is_burst ? options_.burst_most : options_.most);
   const bool is_over = is_enough || (!is_burst && is_sure(flight, before, counted));
   if (!flight.grows) return close(now, out);
-  if (is_over && (is_crowded || !is_worth_repeating(flight, elapsed))) return close(now, out);
-  if (is_over) {
-    ++flight.repeats;
-    return request(now, out);
-  }
-  const std::uint64_t growth = flight.round_trip > Duration{} ? options_.far_growth : 2;
+  if (is_over && (is_crowded || !is_worth_more(flight, elapsed))) return close(now, out);
+  const bool is_far = flight.round_trip > Duration{} && flight.bytes < options_.far_most;
+  const std::uint64_t growth = is_far ? options_.far_growth : 2;
   flight.bytes = std::min(growth * flight.bytes, options_.most);
   request(now, out);
 }

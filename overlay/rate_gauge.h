@@ -89,7 +89,6 @@ class RateGauge {
     bool is_warming = false;  ///< Of no task, and not measured.
     bool grows = false;       ///< Until it is sure.
     Duration round_trip{};
-    std::uint32_t repeats = 0;  ///< Of the last request.
     std::uint64_t number = 0;
     Instant asked;            ///< When it was asked for.
     std::uint64_t bytes = 0;  ///< Asked for, ...
@@ -120,7 +119,7 @@ class RateGauge {
   [[nodiscard]] static Duration waited(const Flight& flight, Duration elapsed);
   [[nodiscard]] bool is_slow(const Flight& flight, Duration counted) const;
   [[nodiscard]] bool is_sure(const Flight& flight, std::uint64_t before, Duration counted) const;
-  [[nodiscard]] bool is_worth_repeating(const Flight& flight, Duration elapsed) const;
+  [[nodiscard]] bool is_worth_more(const Flight& flight, Duration elapsed) const;
   void close(Instant now, Outbox& out);
   void finish(Instant now, Outbox& out);
 

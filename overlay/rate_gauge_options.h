@@ -26,11 +26,10 @@ struct RateGaugeOptions {
   /// two round trips; `far_most` is the last one then.
   std::uint64_t far_growth = 4;
   std::uint64_t far_most = std::uint64_t{1} << 20U;
-  /// If it did not, and was slower than the interface by more than that factor, the last one is
-  /// asked for again, so often at most: a window has grown then, and a narrow way has not. Two in a
-  /// row that `agree` are the way's rate.
-  std::uint32_t far_repeats = 2;
+  /// If it did not, but `far_limit` would at that rate, and that is slower than the interface by
+  /// more than this factor, twice as much is asked for, and so on.
   double far_wide = 2;
+  std::uint64_t far_limit = std::uint64_t{4} << 20U;
   /// Who takes longer than this for the second half is slow enough to be known, if it came bit by
   /// bit. If nothing came for most of the time, somebody may have been busy: then two have to
   /// agree.

@@ -309,7 +309,7 @@ TEST_CASE("what stands in front of a busy interface is no part of a way") {
     net.run_for(30s);
     CHECK(net.common().way(p(1), p(2)).latency == 3ms);
     net.traffic.clear();
-    net.run_for(11s);
+    net.run_for(12s);  // Two patrols, and what follows them.
     CHECK(net.common().way(p(1), p(2)).latency == 30ms);
   }
 }
