@@ -55,7 +55,8 @@ void RateGauge::launch(Instant now, Outbox& out) {
 
 void RateGauge::begin(Instant now, const Flight& flight, Outbox& out) {
   flight_ = flight;
-  out.arm(Timer::kPatience, now + options_.patience + far_delay(flight.round_trip));
+  out.arm(Timer::kPatience,
+          now + options_.patience + (flight.grows ? far_delay(flight.round_trip) : Duration{}));
   request(now, out);
 }
 
@@ -173,7 +174,8 @@ std::uint64_t RateGauge::rate_of(std::uint64_t bytes, Duration time) const {
 /// more bytes would tell, and are worth it: the way may be much narrower than the interfaces.
 bool RateGauge::is_worth_more(const Flight& flight, Duration elapsed) const {
   const Duration enough = 2 * flight.round_trip;
-  const auto growth = static_cast<Duration::rep>(options_.far_limit / flight.bytes);
+  const auto growth =
+      static_cast<Duration::rep>(std::min(options_.far_limit, options_.most) / flight.bytes);
   const std::uint64_t width = interface_ == kUnlimited ? kGigabit : interface_;
   const double wide = options_.far_wide * static_cast<double>(flight.rate.at_least);
   return flight.bytes >= options_.far_most && elapsed < enough && growth > 1 &&

@@ -136,7 +136,7 @@ void Daemon::Core::absorb_items(auto& out, auto on_event) {
                    [&](typename Outbox::Send& m) { send(m.to, std::move(m.message)); },
                    [&](typename Outbox::Arm& arm) {
                      timers.disarm(Timer{arm.timer});
-                     if (arm.at) timers.arm(Timer{arm.timer}, *arm.at);
+                     if (arm.at) timers.arm(Timer{arm.timer}, std::max(now, *arm.at));
                    },
                    [&](auto& event) { on_event(event); },
                },

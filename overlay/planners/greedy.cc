@@ -171,7 +171,7 @@ class Greedy {
     const std::size_t any = kind.first().second;
     const Duration busy = costs_.busy(any, task_.bytes);
     const Duration transfer = costs_.transfer(any, kind.waiting.back(), task_.bytes);
-    const Duration standing = costs_.wait(kind.waiting.back());
+    const Duration until_passed_on = costs_.wait(kind.waiting.back());
     std::priority_queue<Duration, std::vector<Duration>, std::greater<>> free;
     for (const Sender& sender : kind.senders) free.push(sender.first);
     Duration last{};
@@ -180,7 +180,7 @@ class Greedy {
       free.pop();
       last = begin + transfer;
       free.push(begin + busy);
-      free.push(last + standing);
+      free.push(last + until_passed_on);
     }
     return last;
   }

@@ -184,14 +184,19 @@ Paths paths_of(const Task& task) {
     const std::uint64_t usual = median_width(task.costs, members);
     const auto stands_still = [&](std::size_t i) { return task.costs.wait(i) > Duration{}; };
     const auto still = std::ranges::count_if(members, stands_still);
-    const bool is_rest_enough = 2 * still <= std::ssize(members);
     Positions& fast = paths.sites.emplace_back();
     Positions& slow = paths.slow.emplace_back();
-    for (const std::size_t i : members) {
-      const bool is_slow_here = is_slow(task.costs.width(i), usual);
-      const bool is_leaf = is_slow_here || (is_rest_enough && stands_still(i));
-      (is_leaf && i != task.root ? slow : fast).push_back(i);
-    }
+    const auto deal = [&](bool is_rest_enough) {
+      fast.clear();
+      slow.clear();
+      for (const std::size_t i : members) {
+        const bool is_leaf =
+            is_slow(task.costs.width(i), usual) || (is_rest_enough && stands_still(i));
+        (is_leaf && i != task.root ? slow : fast).push_back(i);
+      }
+    };
+    deal(2 * still <= std::ssize(members));
+    if (fast.empty()) deal(false);  // Who is not slow stands still.
     widths.push_back(usual);
   }
   find_narrow(task.costs, widths, paths);

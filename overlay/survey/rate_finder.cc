@@ -25,7 +25,7 @@ constexpr std::size_t kKept = 3;
 constexpr std::uint32_t kChecks = 4;
 /// Whoever is slow with so many others is to blame for it, and not these.
 constexpr std::size_t kWitnesses = 2;
-/// Ways that one processor measures, one after the other, in a run.
+/// Ways that one processor measures, one after the other, in a run; and that it sends over.
 constexpr std::size_t kWaysAtOnce = 8;
 /// A glance that gives more than this of what is known, and less than all, may have met others'
 /// traffic.
@@ -326,6 +326,7 @@ void RateFinder::choose_suspects(const KnownNetwork::Site& site, Choice& choice)
 std::vector<RateFinder::Download> RateFinder::choose_ways(const KnownNetwork& network) const {
   const std::size_t sites = network.sites.size();
   std::map<ProcessorId, std::size_t> asked;
+  std::map<ProcessorId, std::size_t> serving;
   std::vector<Download> chosen;
   const auto pick = [&](const KnownNetwork::Site& site, std::size_t turn) {
     const std::vector<ProcessorId> members = site.processors.ids();
@@ -343,7 +344,10 @@ std::vector<RateFinder::Download> RateFinder::choose_ways(const KnownNetwork& ne
       const Download way{pick(network.sites[to], turn), pick(network.sites[from], turn)};
       const std::pair lowest{network.sites[from].processors.front(),
                              network.sites[to].processors.front()};
-      if (in_vain_.contains(lowest) || ++asked[way.to] > kWaysAtOnce) continue;
+      if (in_vain_.contains(lowest)) continue;
+      if (asked[way.to] == kWaysAtOnce || serving[way.from] == kWaysAtOnce) continue;
+      ++asked[way.to];
+      ++serving[way.from];
       chosen.push_back(way);
     }
   }

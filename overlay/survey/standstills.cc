@@ -13,7 +13,8 @@ constexpr std::uint32_t kLooksMost = 64;
 void Standstills::on_late(Instant now, Duration late, Outbox& out) {
   if (is_looking_ || late < options_.least) return;
   is_looking_ = true;
-  bad_ = good_ = looks_ = 0;
+  bads_ = goods_ = {};
+  calm_ = looks_ = 0;
   waited_ = {};
   window_at_ = now;
   next_ = now + draw();
@@ -48,12 +49,15 @@ void Standstills::on_timer(Instant now, Outbox& out) {
 void Standstills::judge(Instant now, Duration mean, Outbox& out) {
   const bool is_bad = mean >= std::max(options_.least, 2 * wait_);
   const bool is_good = 2 * mean < std::max(options_.least, wait_);
-  good_ = is_good ? good_ + 1 : 0;
-  if (is_bad && ++bad_ >= options_.bad) return change(now, mean, out);
-  if (good_ >= options_.good) bad_ = 0;
+  if (is_bad) bads_.add(mean);
+  calm_ = is_bad ? 0 : calm_ + 1;
+  if (calm_ >= options_.good) bads_ = {};
+  if (!is_good) goods_ = {};
+  if (is_good) goods_.add(mean);
+  if (bads_.count >= options_.bad) return change(now, bads_.mean(), out);
   const bool is_marked = wait_ > Duration{};
-  if (good_ < (is_marked ? patience_ : options_.good)) return;
-  if (is_marked) change(now, mean < options_.least ? Duration{} : mean, out);
+  if (goods_.count < (is_marked ? patience_ : options_.good)) return;
+  if (is_marked) change(now, goods_.mean() < options_.least ? Duration{} : goods_.mean(), out);
   is_looking_ = wait_ > Duration{};
 }
 
@@ -63,7 +67,7 @@ void Standstills::change(Instant now, Duration wait, Outbox& out) {
     patience_ = is_again ? std::min(2 * patience_, options_.good_most) : options_.good;
   }
   wait_ = wait;
-  bad_ = good_ = 0;
+  bads_ = goods_ = {};
   if (wait == Duration{}) well_at_ = now;
   out.report(News{});
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -47,6 +48,16 @@ class Standstills {
   [[nodiscard]] Duration wait() const { return wait_; }
 
  private:
+  struct Windows {
+    std::uint32_t count = 0;
+    Duration sum{};  ///< Of their means.
+    void add(Duration mean) {
+      ++count;
+      sum += mean;
+    }
+    [[nodiscard]] Duration mean() const { return sum / std::max(count, 1U); }
+  };
+
   void judge(Instant now, Duration mean, Outbox& out);
   void change(Instant now, Duration wait, Outbox& out);
   [[nodiscard]] Duration draw();
@@ -59,8 +70,9 @@ class Standstills {
   Instant next_;       ///< Look.
   Duration waited_{};  ///< At all looks of this window.
   std::uint32_t looks_ = 0;
-  std::uint32_t bad_ = 0;           ///< Windows since the last news, or since all was well.
-  std::uint32_t good_ = 0;          ///< Windows in a row.
+  Windows bads_;                    ///< Since the last news, or since five that were not.
+  Windows goods_;                   ///< In a row.
+  std::uint32_t calm_ = 0;          ///< Windows in a row that were not bad.
   std::uint32_t patience_ = 0;      ///< So many of these end what is known.
   std::optional<Instant> well_at_;  ///< It stood still no more, last.
 };

@@ -252,7 +252,7 @@ void Survey::on_paced(Instant now, ProcessorId peer, const Pace& pace, Outbox& o
 }
 
 void Survey::on_late(Instant now, Duration late, Outbox& out) {
-  if (is_leaving_) return;
+  if (is_leaving_ || told_ == kNobody) return;
   Standstills::Outbox looked;
   standstills_.on_late(now, late, looked);
   absorb(now, looked, out);

@@ -47,11 +47,12 @@ void Surveyor::stop(Outbox& out) {
   silent_ = {};
   forget_run();
   disarm_all(out);
+  tell_at_.reset();
+  out.disarm(Timer::kTell);
 }
 
 void Surveyor::disarm_all(Outbox& out) {
-  for (const Timer timer :
-       {Timer::kGather, Timer::kRound, Timer::kPatrol, Timer::kRates, Timer::kTell}) {
+  for (const Timer timer : {Timer::kGather, Timer::kRound, Timer::kPatrol, Timer::kRates}) {
     out.disarm(timer);
   }
 }
@@ -59,6 +60,7 @@ void Surveyor::disarm_all(Outbox& out) {
 void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   ready_ = ready_.minus(live_.minus(live));
   live_ = live;
+  waits_.keep_only(live);
   if (!is_active_) return;
   finder_.keep_only(live);
   rates_.keep_only(live);
@@ -66,7 +68,6 @@ void Surveyor::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   measured_ = measured_.common(live);
   silent_ = silent_.common(live);
   complaints_.keep_only(live);
-  waits_.keep_only(live);
   if (!is_placing() && !unplaced().minus(silent_).empty()) return gather(now, out);
   const bool is_asking = stage_ != Stage::kQuiet && stage_ != Stage::kGathering;
   if (is_asking && awaited_.empty()) end_round(now, out);
@@ -120,7 +121,7 @@ void Surveyor::on_timer(Instant now, Timer timer, Outbox& out) {
       if (stage_ != Stage::kPatrol) begin_rates(now, out);  // Else the end of it leads there.
       return;
     case Timer::kTell:
-      return tell(out);
+      return tell_waits(now, out);
   }
 }
 
@@ -403,11 +404,25 @@ void Surveyor::on_complaint(Instant now, const RateFinder::Download& download,
   if (stage_ == Stage::kQuiet && doubts == 0) out.arm(Timer::kRates, now + options_.gather);
 }
 
-/// All are told soon; if newcomers are placed at present, together with that.
+/// All are told soon, but not more often than complaints are measured. Whoever is the next surveyor
+/// may hear of it before it knows that.
 void Surveyor::on_wait(Instant now, ProcessorId who, Duration wait, Outbox& out) {
-  if (!is_active_ || !live_.contains(who) || !waits_.set(who, wait)) return;
-  const bool is_told_later = is_placing() || stage_ == Stage::kGathering;
-  if (!is_told_later) out.arm(Timer::kTell, now + options_.gather);
+  const bool is_news = waits_.set(who, wait);
+  if (!is_active_ || !is_news || tell_at_) return;
+  tell_at_ = std::max(now + options_.gather, told_waits_at_ + options_.waits_pause);
+  out.arm(Timer::kTell, *tell_at_);
+}
+
+/// Of what is measured at present nothing: it may blame the wrong one until the end of the run.
+void Surveyor::tell_waits(Instant now, Outbox& out) {
+  tell_at_.reset();
+  const KnownNetwork before = found_.restricted_to(live_);
+  KnownNetwork network = without_waits(before);
+  waits_.fill(network);
+  if (network == before) return;
+  told_waits_at_ = now;
+  found_ = std::move(network);
+  out.report(Found{});
 }
 
 void Surveyor::end_round(Instant now, Outbox& out) {

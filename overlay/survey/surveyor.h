@@ -85,6 +85,7 @@ class Surveyor {
   void end_round(Instant now, Outbox& out);
   void end_run(Instant now, Outbox& out);
   void tell(Outbox& out);
+  void tell_waits(Instant now, Outbox& out);
   /// Those who can be asked and are in no site.
   [[nodiscard]] ProcessorSet unplaced() const;
   [[nodiscard]] std::vector<ProcessorId> draw_candidates(const ProcessorSet& from);
@@ -114,6 +115,8 @@ class Surveyor {
   KnownNetwork at_ask_;                       ///< What was known when they were asked for.
   Complaints complaints_;
   Waits waits_;
+  std::optional<Instant> tell_at_;  ///< Of waits.
+  Instant told_waits_at_;           ///< Last.
   std::uint64_t patrols_ = 0;
   std::size_t sites_before_ = 0;  ///< This run.
   std::uint32_t soon_ = 0;        ///< Patrols.

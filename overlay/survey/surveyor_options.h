@@ -45,6 +45,8 @@ struct SurveyorOptions {
   Duration rates_after = 1s;
   Duration rates_patience = 2500ms;
   ComplaintOptions complaints;
+  /// Because of waits all are told no more often than this, whoever says what [limit].
+  Duration waits_pause = 2500ms;
   std::size_t doubts_most = 16;  ///< More are not measured because of complaints [limit].
   /// Ways into each site that a patrol looks at; bytes for it: what passes in so much time, within
   /// bounds. What is not as it was known is measured at once and at length.

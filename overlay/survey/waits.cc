@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace phx::overlay {
@@ -12,9 +13,12 @@ constexpr Duration kMost = 60s;
 /// Who waits so many times as long as its neighbours is worse than these.
 constexpr int kWorse = 4;
 
+/// Nobody says less.
+constexpr Duration kLeast = 16ms;
+
 Duration coarse(Duration wait) {
-  if (wait <= Duration{}) return {};
-  Duration step = 1ms;
+  if (wait < kLeast) return {};
+  Duration step = kLeast;
   while (2 * step <= std::min(wait, kMost)) step *= 2;
   return step;
 }
@@ -22,9 +26,8 @@ Duration coarse(Duration wait) {
 }  // namespace
 
 void Waits::begin(const KnownNetwork& known) {
-  waits_.clear();
   for (const auto& [processor, ability] : known.odd) {
-    if (ability.wait) waits_[processor] = *ability.wait;
+    if (ability.wait) waits_.try_emplace(processor, *ability.wait);
   }
 }
 
@@ -33,16 +36,9 @@ void Waits::keep_only(const ProcessorSet& live) {
 }
 
 bool Waits::set(ProcessorId who, Duration wait) {
-  const Duration rounded = coarse(wait);
-  const auto found = waits_.find(who);
-  const Duration before = found == waits_.end() ? Duration{} : found->second;
-  if (rounded == before) return false;
-  if (rounded == Duration{}) {
-    waits_.erase(found);
-  } else {
-    waits_[who] = rounded;
-  }
-  return true;
+  Duration& known = waits_[who];
+  const Duration before = std::exchange(known, coarse(wait));
+  return known != before;
 }
 
 /// The median; of two the better one, and whoever is alone is compared with nobody.
@@ -63,7 +59,7 @@ void Waits::fill(KnownNetwork& network) const {
   std::size_t named = 0;
   for (const auto& [who, wait] : waits_) {
     const auto site = network.site_of(who);
-    if (!site || named == kNamedMost) continue;
+    if (wait == Duration{} || !site || named == kNamedMost) continue;
     const auto [at, is_new] = usual_of.try_emplace(*site);
     if (is_new) at->second = usual(network.sites[*site]);
     if (wait < kWorse * at->second) continue;

@@ -16,10 +16,10 @@ class Waits {
  public:
   static constexpr std::size_t kNamedMost = 64;  ///< The lowest ids [limit].
 
-  /// Goes on from what is known.
+  /// Goes on from what is known, but for those that were heard since.
   void begin(const KnownNetwork& known);
   void keep_only(const ProcessorSet& live);
-  /// A message waits so long at `who`. Whether that is news: a power of two of milliseconds counts.
+  /// A message waits so long at `who`. Whether that is news: 16 ms, or twice as much, and so on.
   bool set(ProcessorId who, Duration wait);
   /// Names those who stand still, but not where most of a site do.
   void fill(KnownNetwork& network) const;
@@ -27,7 +27,7 @@ class Waits {
  private:
   [[nodiscard]] Duration usual(const KnownNetwork::Site& site) const;
 
-  std::map<ProcessorId, Duration> waits_;  ///< Of those who have any.
+  std::map<ProcessorId, Duration> waits_;  ///< Of all who were heard; 0: none.
 };
 
 /// The same without what this class has filled in.

@@ -39,7 +39,9 @@ struct ChannelOptions {
   /// times that, if it is `late_least` or more. 0: a slow way that many share is taken for dead.
   std::uint32_t slow_factor = 2;
   std::uint32_t refusals = 2;  ///< So many refused dials in a row: Unreachable; if elsewhere ...
-  /// ... for so long a part of `peer_timeout`: firewalls refuse while their rules are loaded anew.
+  /// ... so many, for so long a part of `peer_timeout`, and no longer between two of them:
+  /// firewalls refuse while their rules are loaded anew.
+  std::uint32_t refusals_elsewhere = 4;
   std::uint32_t refused_part = 5;
   std::uint32_t violations = 3;  ///< So many broken rules: Unreachable.
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
@@ -63,6 +65,9 @@ struct ChannelOptions {
   [[nodiscard]] Duration slack() const { return heartbeat_period / 200; }
   [[nodiscard]] Duration refused_least(Refusal refusal) const {
     return refusal == Refusal::kHere ? Duration::zero() : peer_timeout / refused_part;
+  }
+  [[nodiscard]] std::uint32_t refusals_least(Refusal refusal) const {
+    return refusal == Refusal::kHere ? refusals : refusals_elsewhere;
   }
   [[nodiscard]] bool is_early(Instant now, Instant due) const { return now + slack() < due; }
 };

@@ -355,15 +355,13 @@ void Channels::on_dial_failed(Instant now, ProcessorId id, Refusal refusal,
   peer->is_dialling = false;
   if (peer->link || !peer->is_needed()) {  // That says nothing of a need that comes later.
     peer->dial_pause = Duration::zero();
+    peer->refusals = 0;
     return;
   }
-  if (refusal == Refusal::kNone) peer->refusals = 0;
-  if (refusal != Refusal::kNone && peer->refusals++ == 0) peer->refused_at = now;
   peer->trouble = why;
+  peer->note_refusal(now, refusal, options_);
   const Duration least = options_.refused_least(refusal);
-  // As often as it takes to know soon.
-  if (peer->refusals > 0 && least > 0s) peer->dial_pause = std::min(peer->dial_pause, least / 4);
-  if (peer->refusals >= options_.refusals && now - peer->refused_at >= least) {
+  if (peer->refusals >= options_.refusals_least(refusal) && now - peer->refused_at >= least) {
     peer->refusals = 0;
     report(now, *peer, Departure::kConnectionLost, why);
   }

@@ -67,7 +67,7 @@ class Timers {
   std::optional<Instant> look_;
 };
 
-/// What channels of `who` notice.
+/// `who` says that.
 void wait(Net& net, ProcessorId who, Duration wait) {
   Survey::Outbox out;
   Survey& surveyor = net.surveys.at(net.live.front());
@@ -122,6 +122,17 @@ TEST_CASE("what is short, or seldom, is nobody's concern") {
   }
 }
 
+TEST_CASE("bad seconds that are far apart are no news and do not add up") {
+  Timers timers;
+  for (int i = 0; i < 20; ++i) {
+    timers.pause(700ms, 300ms);  // One or two of them each 30 s, beside a little waiting.
+    timers.run_for(1s);
+    timers.pause(30ms, 25ms);
+    timers.run_for(30s);
+  }
+  CHECK(timers.news.empty());
+}
+
 TEST_CASE("it is told when it is over and the later the oftener it comes again") {
   Timers timers;
   std::vector<std::size_t> seconds;
@@ -153,7 +164,7 @@ TEST_CASE("who stands still much longer than before says so, once") {
   timers.pause(400ms, 50ms);
   timers.run_for(20s);
   CHECK(timers.news.size() == 2);
-  CHECK(timers.news.back() > 4 * timers.news.front());
+  CHECK(timers.news.back() > 3 * timers.news.front());
 }
 
 // One report, and one update for each other member, at any size.
@@ -171,11 +182,47 @@ TEST_CASE("what it costs when somebody stands still") {
     wait(net, p(5), 50ms);  // The same power of two.
     net.run_for(150ms);
     CHECK(net.sent - before == processors - 1);
+    net.run_for(3s);
+    const std::uint64_t later = net.sent;
     wait(net, p(5), Duration{});
     net.run_for(150ms);
-    CHECK(net.sent - before == 2 * (processors - 1));
+    CHECK(net.sent - later == processors - 1);
     CHECK_FALSE(net.common().odd.contains(p(5)));
   }
+}
+
+// At most once in 2.5 s, whoever says what and however often.
+TEST_CASE("news of waits without end cost four updates in ten seconds") {
+  Net net(round_robin(24, 2));
+  net.members(first(24));
+  net.run_for(4s);
+  const std::uint64_t before = net.sent;
+  for (int i = 0; i < 1000; ++i) {
+    wait(net, p(5), i % 2 == 0 ? 64ms : Duration{});
+    wait(net, p(6), i % 3 == 0 ? 64ms : 1s);
+    net.run_for(10ms);
+  }
+  // Besides them there are two patrols.
+  CHECK(net.sent - before <= 5 * 23 + 200);
+  wait(net, p(5), Duration{});
+  wait(net, p(6), 64ms);
+  net.run_for(3s);
+  CHECK_FALSE(net.common().ability(p(5)).wait);
+  CHECK(net.common().ability(p(6)).wait == 64ms);
+}
+
+TEST_CASE("a leaver looks no more and says nothing") {
+  Net net(round_robin(8, 1));
+  net.members(first(8));
+  net.run_for(4s);
+  Survey::Outbox out;
+  net.surveys.at(p(3)).on_late(net.now, 90ms, out);
+  CHECK_FALSE(out.empty());
+  net.take(p(3), out);
+  net.surveys.at(p(3)).leave(net.now, out);
+  net.take(p(3), out);
+  net.surveys.at(p(3)).on_late(net.now, 90ms, out);
+  CHECK(out.empty());
 }
 
 TEST_CASE("where most of a site stand still nobody is named but who is much worse") {

@@ -286,6 +286,16 @@ TEST_CASE("no tree leads through somebody who stands still, unless nobody else i
         }
       }
     }
+    // Who is slow and who stands still may be all of a site together.
+    auto both = network;
+    for (const auto& site : both.sites) {
+      for (const ProcessorId id : site.processors.ids()) {
+        if (!still.contains(id)) both.odd[id] = {std::nullopt, 1'000'000, 1'000'000};
+      }
+    }
+    for (const std::string_view name : {"striped", "two-tree"}) {
+      CHECK(validate(made(name, both, p(1), kLong), both.processors()).ok());
+    }
     // If all do, the root alone does not serve everybody.
     for (const ProcessorId id : network.processors().ids()) network.odd[id].wait = 32ms;
     const Plan plan = made("striped", network, p(1), kLong);

@@ -303,6 +303,14 @@ TEST_CASE("refusals by another machine must last for a fifth of the peer timeout
       CHECK(h.now - begin <= timeout / 5 + timeout / 20);
       CHECK(dials <= 10);
     }
+    SUBCASE("two with a long time between them say nothing of it") {
+      h.channels.on_dial_failed(h.now, kHigh, Refusal::kElsewhere, "refused");
+      h.now += timeout / 2;  // This processor stood still.
+      for (int i = 0; i < 3; ++i) {
+        h.channels.on_dial_failed(h.now, kHigh, Refusal::kElsewhere, "refused");
+      }
+      CHECK(h.take_only<Channels::Unreachable>().empty());
+    }
   }
 }
 

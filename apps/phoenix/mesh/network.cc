@@ -37,7 +37,7 @@ std::string ability_in_words(const KnownNetwork::Ability& ability) {
   }
   if (ability.wait) {
     text += ", stands still now and then: messages wait for " +
-            spell_fixed(to_ms(*ability.wait), 0) + " ms, so it passes nothing on";
+            spell_fixed(to_ms(*ability.wait), 0) + " ms";
   }
   return text;
 }
