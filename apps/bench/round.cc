@@ -14,7 +14,13 @@ constexpr phx::Tag kAck = 1;
 constexpr phx::Tag kGo = 2;
 constexpr int kWayTrips = 5;     ///< Of which the shortest counts.
 constexpr int kBroadcasts = 50;  ///< At least so many, as in the source.
-constexpr int kAckSamples = 5;   ///< Reductions to each root, of which the middle one counts.
+constexpr int kAckSamples = 9;   ///< Reductions to each root, of which the middle one counts.
+
+/// What acknowledged broadcasts took, in seconds.
+struct Acknowledged {
+  std::vector<double> times;  ///< Without the reduction's own time.
+  std::vector<double> noise;  ///< Of that time, of each root.
+};
 
 /// One process's part of broadcasts from each vnode in turn, in some order.
 class Round {
@@ -35,19 +41,20 @@ class Round {
   }
 
   /// V2: until the root has heard by a reduction that all have it, without the reduction's own
-  /// time; then the next root may begin. Of each broadcast, at its root.
-  [[nodiscard]] std::vector<double> time_acknowledged(int rounds) {
-    std::vector<double> times;
+  /// time; then the next root may begin. Of each broadcast, at its root. Below the noise such a time
+  /// says nothing; it may be negative.
+  [[nodiscard]] Acknowledged time_acknowledged(int rounds) {
+    Acknowledged all;
     for (const phx::Vnode root : roots_) {
-      const double ack = time_ack(root);
+      const double ack = time_ack(root, all.noise);
       for (int round = 0; round < rounds; ++round) {
         take_turn(root);
         const double begin = clock_s();
         broadcast(root);
-        if (acknowledge(root)) times.push_back(clock_s() - begin - ack);
+        if (acknowledge(root)) all.times.push_back(clock_s() - begin - ack);
       }
     }
-    return times;
+    return all;
   }
 
   /// V3: of each receiver alone, without half of a round trip to it: the median of so many. Of each
@@ -89,14 +96,19 @@ class Round {
     if (job_.holds(root)) static_cast<void>(job_.recv({.at = root, .from = v, .tag = kAck}));
     return clock_s() - begin;
   }
-  [[nodiscard]] double time_ack(phx::Vnode root) {
+  /// The time of a reduction, at the root; elsewhere 0. The noise: by how much the middle half of
+  /// several differ.
+  [[nodiscard]] double time_ack(phx::Vnode root, std::vector<double>& noise) {
     std::vector<double> times;
     for (int i = 0; i < kAckSamples; ++i) {
       job_.barrier();
       const double begin = clock_s();
       if (acknowledge(root)) times.push_back(clock_s() - begin);
     }
-    return times.empty() ? 0 : median(times);
+    if (times.empty()) return 0;
+    std::sort(times.begin(), times.end());
+    noise.push_back(times[times.size() - 1 - times.size() / 4] - times[times.size() / 4]);
+    return median(times);
   }
   /// Half of the shortest round trip, at the root; elsewhere 0.
   [[nodiscard]] double time_way(phx::Vnode root, phx::Vnode v) {
@@ -145,6 +157,11 @@ void say_all(const std::string& name, const std::vector<double>& times) {
   for (const double time : times) say(name, time);
 }
 
+void say_acknowledged(const std::string& name, const Acknowledged& all) {
+  say_all("v2/" + name, all.times);
+  say_all("noise/" + name, all.noise);
+}
+
 void measure(phx::Session& job, const RoundOptions& options, const std::string& name,
              const std::vector<phx::Vnode>& roots) {
   Round round(job, options.bytes, roots);
@@ -153,7 +170,7 @@ void measure(phx::Session& job, const RoundOptions& options, const std::string& 
   const int rounds = options.rounds > 0 ? options.rounds : (kBroadcasts + vnodes - 1) / vnodes;
   const double overlapping = round.time_overlapping(rounds);
   if (job.holds(0)) say("br/" + name, overlapping);
-  say_all("v2/" + name, round.time_acknowledged(rounds));
+  say_acknowledged(name, round.time_acknowledged(rounds));
   if (options.has_receivers) say_all("v3/" + name, round.time_receivers(rounds));
 }
 
@@ -163,7 +180,7 @@ void measure_moving(phx::Session& job, const RoundOptions& options) {
     Round round(job, options.bytes, roots_of(job, std::nullopt));
     const double overlapping = round.time_overlapping(1);
     if (job.holds(0)) say("br/moving", overlapping);
-    say_all("v2/moving", round.time_acknowledged(1));
+    say_acknowledged("moving", round.time_acknowledged(1));
     const bool is_enough = job.broadcast(0, [&] { return std::filesystem::exists(options.until); });
     if (is_enough) return;
   }

@@ -1,17 +1,15 @@
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <future>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "apps/phoenix/bench/bench.h"
+#include "apps/phoenix/bench/round_report.h"
 #include "apps/phoenix/jobs/child.h"
 #include "apps/phoenix/mesh/session.h"
 #include "apps/phoenix/texts/amounts.h"
-#include "apps/phoenix/texts/table.h"
 
 namespace phx::app {
 namespace {
@@ -70,40 +68,6 @@ class Copies {
     return all;
   }
   std::map<ProcessorId, Counts> known_;
-};
-
-double median_time(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return times.empty() ? 0 : times[times.size() / 2];
-}
-
-class RoundReport {
- public:
-  void add(std::uint64_t bytes, const std::string& order, Said& said, double past_percent) {
-    const double br = median_time(said["br/" + order]);
-    const std::vector<double>& v2 = said["v2/" + order];
-    const std::vector<double>& v3 = said["v3/" + order];
-    const double no_overlap = median_time(v2);
-    const double most = v2.empty() ? 0 : *std::max_element(v2.begin(), v2.end());
-    const auto ms = [](double seconds) { return spell_fixed(1e3 * seconds, 3); };
-    table_.add({std::to_string(bytes), order, ms(br), ms(no_overlap), ms(most),
-                no_overlap > 0 ? spell_fixed(br / no_overlap, 2) : "",
-                v3.empty() ? "" : ms(median_time(v3)), spell_fixed(past_percent, 2)});
-    list_.push_back({{"bytes", bytes},
-                     {"order", order},
-                     {"br", br},
-                     {"v2", v2},
-                     {"v3", v3},
-                     {"past_trees_percent", past_percent}});
-  }
-  void print(bool as_json) const {
-    std::fputs(as_json ? (list_.dump(2) + "\n").c_str() : table_.text().c_str(), stdout);
-  }
-
- private:
-  Table table_{
-      {"BYTES", "ROOTS", "BR MS", "V2 MS", "V2 MOST MS", "BR/V2", "V3 MS", "PAST TREES %"}};
-  nlohmann::json list_ = nlohmann::json::array();
 };
 
 Status measure_still(const RoundOptions& options, const BenchMesh& mesh, std::uint64_t bytes,
@@ -190,7 +154,7 @@ int bench_round(const RoundOptions& options) {
     }
     if (!status.ok()) return fail(status.error().what);
   }
-  report.print(options.json);
+  std::fputs((options.json ? report.json() : report.table()).c_str(), stdout);
   return kOk;
 }
 
@@ -218,10 +182,12 @@ void add_bench_round(CLI::App& bench, Action& chosen) {
       "A private mesh on this machine. BR: rounds without a wait in between, the longest time of\n"
       "all processes, per broadcast. V2: until the root has heard by a reduction that all have "
       "it,\n"
-      "without the time of that; median and most. V3: of each receiver alone, the longest; median\n"
-      "of all roots. BR/V2 far below 1: broadcasts of several roots overlapped. Past trees: "
-      "vnodes\n"
-      "to which no tree led.");
+      "without the time of that; median and most. '< 0.12': below the noise, by which the times "
+      "of\n"
+      "the reduction alone differ; so it has no ratio. V3: of each receiver alone, the longest;\n"
+      "median of all roots. BR/V2 far below 1: broadcasts of several roots overlapped. Past "
+      "trees:\n"
+      "vnodes to which no tree led.");
   verb->callback([options, &chosen] { chosen = [options] { return bench_round(*options); }; });
 }
 
