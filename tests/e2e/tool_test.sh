@@ -68,6 +68,14 @@ check "no name for a mesh" fails_with "'a/b' is no name for a mesh" "$phoenix" s
 wrong "PROCESSOR is required" drain
 wrong "say where" up
 wrong "no option '--onyl'; did you mean '--only'" bench --onyl
+# Found by the tool, before anything is started.
+wrong "roots 9: the vnodes are 0 to 2" bench bcast -n 3 --bytes 1,4 --roots 0,9
+wrong "roots 16: the vnodes are 0 to 15" bench bcast --roots 16
+wrong "-n: '0' is no number from 1 to 1024" bench bcast -n 0
+wrong "--ordered sums doubles of 8 bytes, and --bytes 12 is no multiple" bench reduce -n 2 --bytes 8,12 --ordered
+wrong "--ordered sums doubles of 8 bytes, and --bytes 1 is no multiple" bench allreduce -n 2 --bytes 1 --ordered
+wrong "there is no schedule 'nosuch'; there are ranks, rotation, .*, predicted" \
+  bench redistribution --schedules ranks,nosuch
 
 check "help is there without dashes, too" says "Usage: phoenix run" "$phoenix" help run
 check "the version" says "^phoenix [0-9]" "$phoenix" version
@@ -111,6 +119,8 @@ check "and no program finds one" test "$("$phoenix" list --json)" = "[]"
 check "help names the environment" says "PHOENIX_DIR" "$phoenix" --help
 check "a mesh named by the environment starts" env PHOENIX_MESH=blue "$phoenix" up --local 2 --bind -q
 export PHOENIX_MESH=blue
+wrong "-n 5: the mesh 'blue' has only 2 processors" bench reduce --mesh blue -n 5
+wrong "roots 2: the vnodes are 0 to 1" bench reduce --mesh blue --roots 2
 check "and is listed" says "^blue  *2 " "$phoenix" list
 check "also for programs" says '"daemons_here": 2' "$phoenix" list --json
 check "and found" says "2 processors" "$phoenix" status

@@ -16,6 +16,14 @@ namespace phx::app {
 namespace {
 
 constexpr std::array kPaces = {"no-barrier", "barrier-send", "barrier-send-receive"};
+/// Those that redistribute() takes.
+std::vector<std::string> all_schedules() {
+  std::vector<std::string> names = {"ranks", "rotation"};
+  for (const auto& scheduler : redistribution::all_schedulers()) names.emplace_back(scheduler.name);
+  names.emplace_back("predicted");
+  return names;
+}
+
 /// As phoenix.h assumes it: what the beginning of a step costs.
 constexpr std::uint64_t kSetupBytes = 20'000;
 
@@ -25,8 +33,7 @@ struct RedistributionOptions {
   bool is_dense = false;
   std::uint64_t graphs = 3;
   std::uint64_t seed = 1;
-  std::vector<std::string> schedules = {"ranks",     "rotation", "drc",  "sdrc",
-                                        "drc-exact", "ggp",      "oggp", "predicted"};
+  std::vector<std::string> schedules = all_schedules();
   int rounds = 1;
   bool json = false;
 };
@@ -137,6 +144,15 @@ class Report {
   nlohmann::json list_ = nlohmann::json::array();
 };
 
+std::string check_schedule(const std::string& name) {
+  std::string text;
+  for (const std::string& one : all_schedules()) {
+    if (one == name) return {};
+    text += (text.empty() ? "" : ", ") + one;
+  }
+  return "there is no schedule '" + name + "'; there are " + text;
+}
+
 int redistribute(const RedistributionOptions& options) {
   const auto volume = parse_size(options.bytes);
   if (!volume) {
@@ -173,6 +189,7 @@ void add_bench_redistribution(CLI::App& bench, Action& chosen) {
   verb->add_option("--seed", options->seed, "Of the first of them")->capture_default_str();
   verb->add_option("--schedules", options->schedules, "Only these")
       ->delimiter(',')
+      ->check(check_schedule)
       ->capture_default_str();
   verb->add_option("--rounds", options->rounds, "So often each, on each graph")
       ->check(CLI::Range(1, 1000))

@@ -13,7 +13,7 @@
 namespace phx::app {
 namespace {
 
-constexpr std::uint32_t kLocalDaemons = 16;
+constexpr std::uint64_t kLocalDaemons = 16;
 
 struct SweepOptions {
   std::string operation;
@@ -53,7 +53,46 @@ Result<std::uint64_t> members_of(const std::string& mesh) {
   return std::uint64_t{status.value().view.members.size()};
 }
 
-Result<Said> measure(const SweepOptions& options, const std::vector<std::uint64_t>& sizes) {
+/// A private mesh has a daemon for each process; one that runs must have as many processors.
+Result<std::uint64_t> vnodes_of(const SweepOptions& options) {
+  if (options.mesh.empty()) return options.vnodes == 0 ? kLocalDaemons : options.vnodes;
+  const auto members = members_of(options.mesh);
+  if (!members.ok()) return members.error();
+  if (options.vnodes == 0) return members.value();
+  if (options.vnodes <= members.value()) return options.vnodes;
+  return Error{ErrorCode::kBadInput, "-n " + std::to_string(options.vnodes) + ": the mesh '" +
+                                         options.mesh + "' has only " +
+                                         counted(members.value(), "processor")};
+}
+
+Result<std::vector<std::uint64_t>> sizes_of(const SweepOptions& options) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& size : options.sizes) {
+    const auto bytes = parse_size(size);
+    if (!bytes) {
+      return Error{ErrorCode::kBadInput, "not a size like 100, 64K or 4M (at most 1024M): " + size};
+    }
+    if (options.ordered && *bytes % sizeof(double) != 0) {
+      return Error{ErrorCode::kBadInput,
+                   "--ordered sums doubles of 8 bytes, and --bytes " + size + " is no multiple"};
+    }
+    sizes.push_back(*bytes);
+  }
+  return sizes;
+}
+
+/// What can be known before anything runs.
+Status check_roots(const SweepOptions& options, std::uint64_t vnodes) {
+  for (const std::uint64_t root : options.roots) {
+    if (root < vnodes) continue;
+    return Error{ErrorCode::kBadInput, "--roots " + std::to_string(root) +
+                                           ": the vnodes are 0 to " + std::to_string(vnodes - 1)};
+  }
+  return success();
+}
+
+Result<Said> measure(const SweepOptions& options, const std::vector<std::uint64_t>& sizes,
+                     std::uint64_t vnodes) {
   std::vector<std::string> arguments = {"sweep",
                                         options.operation,
                                         "--bytes=" + joined(sizes),
@@ -61,31 +100,21 @@ Result<Said> measure(const SweepOptions& options, const std::vector<std::uint64_
                                         "--rounds=" + std::to_string(options.rounds),
                                         "--pause=" + std::to_string(options.pause_ms / 1e3)};
   if (options.ordered) arguments.emplace_back("--ordered");
-  if (!options.mesh.empty()) {
-    std::uint64_t vnodes = options.vnodes;
-    if (vnodes == 0) {
-      const auto members = members_of(options.mesh);
-      if (!members.ok()) return members.error();
-      vnodes = members.value();
-    }
-    return run_bench_in(options.mesh, vnodes, arguments, false);
-  }
-  const auto vnodes =
-      static_cast<std::uint32_t>(options.vnodes == 0 ? kLocalDaemons : options.vnodes);
-  const auto mesh = BenchMesh::start(vnodes);
+  if (!options.mesh.empty()) return run_bench_in(options.mesh, vnodes, arguments, false);
+  const auto mesh = BenchMesh::start(static_cast<std::uint32_t>(vnodes));
   if (!mesh.ok()) return mesh.error();
   std::this_thread::sleep_for(kBenchLearnTime);
   return mesh.value().run(vnodes, arguments, false);
 }
 
 int sweep(const SweepOptions& options) {
-  std::vector<std::uint64_t> sizes;
-  for (const std::string& size : options.sizes) {
-    const auto bytes = parse_size(size);
-    if (!bytes) return fail("not a size like 100, 64K or 4M (at most 1024M): " + size, kUsage);
-    sizes.push_back(*bytes);
-  }
-  auto said = measure(options, sizes);
+  const auto sizes = sizes_of(options);
+  if (!sizes.ok()) return fail(sizes.error());
+  const auto vnodes = vnodes_of(options);
+  if (!vnodes.ok()) return fail(vnodes.error());
+  const Status status = check_roots(options, vnodes.value());
+  if (!status.ok()) return fail(status.error());
+  auto said = measure(options, sizes.value(), vnodes.value());
   if (!said.ok()) return fail(said.error().what);
   std::vector<std::string> titles{"BYTES", "ROOT", "LEAST MS", "MEDIAN MS", "MOST MS", "MB/S"};
   if (options.ordered) titles.emplace_back("ORDERED / IT");
@@ -93,7 +122,7 @@ int sweep(const SweepOptions& options) {
   nlohmann::json list = nlohmann::json::array();
   constexpr double kMillisecond = 1e-3;
   for (const std::uint64_t root : options.roots) {
-    for (const std::uint64_t bytes : sizes) {
+    for (const std::uint64_t bytes : sizes.value()) {
       const std::string name =
           options.operation + "/" + std::to_string(bytes) + "/" + std::to_string(root);
       std::vector<double>& times = said.value()[name];
@@ -130,8 +159,10 @@ void add_sweep(CLI::App& bench, Action& chosen, const char* name, const char* wh
   CLI::App* verb = bench.add_subcommand(name, what);
   verb->add_option("--mesh", options->mesh,
                    "On this mesh, which runs (default: a private one of 16 daemons)");
-  verb->add_option("-n", options->vnodes, "So many processes (default: one per processor)");
-  verb->add_option("--bytes", options->sizes, "Sizes: 100, 64K, 4M")->delimiter(',');
+  verb->add_option("-n", options->vnodes, "So many processes (default: one per processor)")
+      ->check(CLI::Range(std::uint32_t{1}, kLocalMost));
+  auto* sizes = verb->add_option("--bytes", options->sizes, "Sizes: 100, 64K, 4M");
+  sizes->delimiter(',');
   verb->add_option("--roots", options->roots, "Vnodes that send or get the result, each in turn")
       ->delimiter(',');
   verb->add_option("--rounds", options->rounds, "So often each, after two uncounted ones")
@@ -144,14 +175,18 @@ void add_sweep(CLI::App& bench, Action& chosen, const char* name, const char* wh
   if (options->operation != "bcast") {
     verb->add_flag("--ordered", options->ordered,
                    "Also sums of doubles with the same bits in any order, in turn: how many times "
-                   "as long they take");
+                   "as long they take; sizes are multiples of 8 bytes");
   }
   verb->add_flag("--json", options->json, "Machine-readable result, in seconds");
   verb->footer(
       "From the root's call (reductions: from a common beginning) until the last process that "
       "gets\n"
       "the result has it. Clocks of several machines are compared first.");
-  verb->callback([options, &chosen] { chosen = [options] { return sweep(*options); }; });
+  verb->callback([options, sizes, &chosen] {
+    const bool is_chosen = sizes->count() > 0;
+    if (options->ordered && !is_chosen) options->sizes.front() = "8";  // one double
+    chosen = [options] { return sweep(*options); };
+  });
 }
 
 }  // namespace
