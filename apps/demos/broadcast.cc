@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "apps/demos/demo.h"
@@ -67,6 +69,21 @@ Plan make_plan(const Settings& settings) {
   }
   plan.sizes.push_back(greatest);
   return plan;
+}
+
+/// What does not fit together; empty: nothing.
+std::string wrong_with(const Settings& settings) {
+  std::uint64_t greatest = settings.greatest;
+  std::string most = "--max";
+  if (!settings.file.empty()) {
+    std::error_code failure;
+    greatest = std::filesystem::file_size(settings.file, failure);
+    if (failure) return settings.file + ": " + failure.message();
+    most = "all of " + settings.file;
+  }
+  if (settings.least <= greatest) return {};
+  return "--min is " + demos::spell_bytes(settings.least) + ", which is more than " + most + " (" +
+         demos::spell_bytes(greatest) + ")";
 }
 
 void report(const Times& times, std::uint64_t size, std::uint64_t count) {
@@ -152,21 +169,19 @@ int broadcast(phx::Session& job, const Settings& settings) {
 int main(int argc, char** argv) {
   Settings settings;
   CLI::App app("Broadcasts from every vnode in turn to all vnodes, each checksum verified");
-  const CLI::AsSizeValue as_size(false);
   app.add_option("--min", settings.least, "Smallest message, e.g. 64, 4K, 1M")
-      ->transform(as_size)
-      ->check(CLI::PositiveNumber)
+      ->transform(demos::size_in_bytes())
       ->capture_default_str();
-  app.add_option("--max", settings.greatest, "Largest message")
-      ->transform(as_size)
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  auto* greatest = app.add_option("--max", settings.greatest, "Largest message");
+  greatest->transform(demos::size_in_bytes())->capture_default_str();
   app.add_option("--factor", settings.factor, "From one size to the next")
       ->check(CLI::Range(2, 1024))
       ->capture_default_str();
   app.add_option("--file", settings.file,
                  "Send beginnings of this file, at last all of it (readable at every processor)")
-      ->check(CLI::ExistingFile);
-  if (const auto code = demos::read_options(app, "broadcast", argc, argv)) return *code;
+      ->check(CLI::ExistingFile)
+      ->excludes(greatest);
+  const auto wrong = [&] { return wrong_with(settings); };
+  if (const auto code = demos::read_options(app, "broadcast", argc, argv, wrong)) return *code;
   return demos::run("broadcast", [&](phx::Session& job) { return broadcast(job, settings); });
 }

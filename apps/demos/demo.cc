@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
@@ -22,8 +23,10 @@ std::string spell(double value, const char* unit) {
 
 }  // namespace
 
-std::optional<int> read_options(CLI::App& app, const std::string& name, int argc, char** argv) {
+std::optional<int> read_options(CLI::App& app, const std::string& name, int argc, char** argv,
+                                const std::function<std::string()>& wrong) {
   constexpr int kMisuse = 2;
+  const std::string command = "phoenix demo " + name;
   bool is_check = false;
   app.add_flag("--check-options", is_check)->group("");  // Not in the help.
   app.failure_message([&](const CLI::App* parsed, const CLI::Error& error) {
@@ -32,7 +35,6 @@ std::optional<int> read_options(CLI::App& app, const std::string& name, int argc
       what = "not expected:";
       for (const std::string& word : parsed->remaining()) what += " " + word;
     }
-    const std::string command = "phoenix demo " + name;
     return command + ": " + what + "; see " + command + " --help\n";
   });
   try {
@@ -40,7 +42,41 @@ std::optional<int> read_options(CLI::App& app, const std::string& name, int argc
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kMisuse;
   }
+  if (const std::string what = wrong(); !what.empty()) {
+    std::fprintf(stderr, "%s: %s; see %s --help\n", command.c_str(), what.c_str(), command.c_str());
+    return kMisuse;
+  }
   return is_check ? std::optional(0) : std::nullopt;
+}
+
+CLI::Validator size_in_bytes() {
+  const auto read = [](std::string& text) -> std::string {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30U;
+    std::uint64_t bytes = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, bytes);
+    const std::string unit(end, last);
+    const unsigned shift = unit == "G" ? 30U : unit == "M" ? 20U : unit == "K" ? 10U : 0U;
+    const bool is_size = error == std::errc{} && (shift != 0 || unit.empty());
+    if (!is_size || bytes == 0 || bytes > kMost >> shift) {
+      return "'" + text + "' is no size like 100, 64K or 4M, from 1 byte to 1G";
+    }
+    text = std::to_string(bytes << shift);
+    return {};
+  };
+  return {read, "SIZE"};
+}
+
+CLI::Validator number_within(double least, double most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    double value = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, value);
+    if (is_number && value >= least && value <= most) return {};
+    std::array<char, 64> bounds{};
+    std::snprintf(bounds.data(), bounds.size(), "%.10g to %.10g", least, most);
+    return "'" + text + "' is no number from " + bounds.data();
+  };
+  return {check, "NUMBER"};
 }
 
 void wrong(const std::string& what) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,9 +18,15 @@ namespace demos {
 
 /// Reads the command line of the demo `name`. A value: the program ends with that exit code, having
 /// said why; 2: misuse. With `--check-options` it ends here in any case, so that `phoenix demo` can
-/// ask before it starts anything.
-[[nodiscard]] std::optional<int> read_options(CLI::App& app, const std::string& name, int argc,
-                                              char** argv);
+/// ask before it starts anything. `wrong`: what does not fit together; empty: all does.
+[[nodiscard]] std::optional<int> read_options(
+    CLI::App& app, const std::string& name, int argc, char** argv,
+    const std::function<std::string()>& wrong = [] { return std::string(); });
+
+/// For sizes: "100", "64K", "4M" become bytes, from 1 to 1 GiB, the most that a message may have.
+[[nodiscard]] CLI::Validator size_in_bytes();
+/// For numbers: refuses others with the two bounds in its words, and what is no number.
+[[nodiscard]] CLI::Validator number_within(double least, double most);
 
 /// Attaches and runs `demo(job)`. An exception becomes the reason for the end of the whole job, and
 /// exit code 1. (Without the catch here, the job would end without saying why.)

@@ -165,14 +165,13 @@ int main(int argc, char** argv) {
   Settings settings;
   CLI::App app("Continuous broadcasts and sums, each verified by every vnode");
   app.add_option("--seconds", settings.seconds, "How long")
-      ->check(CLI::PositiveNumber)
+      ->check(demos::number_within(0.1, 1e6))
       ->capture_default_str();
   app.add_option("--size", settings.size, "Bytes of a broadcast, e.g. 64K, 1M")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::PositiveNumber)
+      ->transform(demos::size_in_bytes())
       ->capture_default_str();
   app.add_option("--sample", settings.sample_s, "Seconds between two lines of output")
-      ->check(CLI::PositiveNumber)
+      ->check(demos::number_within(0.001, 1e6))
       ->capture_default_str();
   if (const auto code = demos::read_options(app, "elastic", argc, argv)) return *code;
   return demos::run("elastic", [&](phx::Session& job) { return Elastic(job, settings).run(); });

@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   app.add_option("--steps", settings.steps, "Stop after so many")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U));
   app.add_option("--tolerance", settings.tolerance, "Stop when no cell changes by more")
-      ->check(CLI::NonNegativeNumber);
+      ->check(demos::number_within(0, 1e9));
   if (const auto code = demos::read_options(app, "heat", argc, argv)) return *code;
   return demos::run("heat", [&](phx::Session& job) { return heat(job, settings); });
 }

@@ -240,7 +240,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24U))
       ->capture_default_str();
   app.add_option("--repeat", repeats, "How often all of it")
-      ->check(CLI::PositiveNumber)
+      ->check(demos::number_within(1, 1e9))
       ->capture_default_str();
   if (const auto code = demos::read_options(app, "reduce", argc, argv)) return *code;
   return demos::run("reduce", [&](phx::Session& job) { return reduce(job, lengths, repeats); });

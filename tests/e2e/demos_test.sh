@@ -30,10 +30,32 @@ check "they are named once" test "$(cat wrong.out)" = \
 "$phoenix" demo heat --steps -1 >wrong.out 2>&1
 check "a number out of range is misuse" test "$?" = 2
 check "it is named" grep -q "^phoenix demo heat: --steps: Value -1 not in range" wrong.out
+# demo_refuses TEXT WORDS...: is misuse, and this one line alone is written.
+demo_refuses() { check "a wrong demo is told" refuses "$@"; }
+refuses() {
+  text=$1
+  shift
+  "$phoenix" demo "$@" >wrong.out 2>&1
+  code=$?
+  grep -q -- "$text" wrong.out && [ "$(wc -l <wrong.out)" -eq 1 ] && [ $code -eq 2 ] && return
+  echo "code $code"
+  cat wrong.out
+  return 1
+}
+demo_refuses "^phoenix demo elastic: --size: '0' is no size like 100, 64K or 4M, from 1 byte to 1G" elastic --size 0
+demo_refuses "--size: '1.5M' is no size" elastic --size 1.5M
+demo_refuses "^phoenix demo broadcast: --min is 64 KiB, which is more than --max (1 KiB)" broadcast --min 64K --max 1K
+echo short >short
+demo_refuses "which is more than all of short (6 B)" broadcast --min 1K --file short
+demo_refuses "max" broadcast --max 1K --file short
+demo_refuses "--tolerance: 'nan' is no number from 0 to 1000000000" heat --tolerance nan
+demo_refuses "--repeat: '0' is no number from 1 to" reduce --repeat 0
 
 # Whether figures are good is for a quiet machine to say; here, that there are some.
 for one in pair embedded moves; do
   check "bench measures '$one'" sh -c "'$phoenix' bench --only $one --json > bench-$one.json"
   check "with figures" grep -q '"value"' "bench-$one.json"
 done
+check "broadcast rounds are measured" sh -c "'$phoenix' bench round -n 2 --bytes 64 --rounds 2 --json > round.json"
+check "and none is negative" sh -c "grep -q '\"v2_noise\"' round.json && ! grep -qE '(: |^ *)-[0-9]' round.json"
 check "and leaves nothing behind" sh -c "! ls $PHOENIX_DIR | grep -q bench-"

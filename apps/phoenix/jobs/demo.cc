@@ -31,37 +31,16 @@ constexpr std::array kDemos = {
     Demo{"queens", "N queens, by vnodes that steal work from each other", 64},
 };
 
-/// What the demo itself says of these arguments, before anything is started for them.
-int check_options(const std::string& program, std::vector<std::string> words) {
-  words.insert(words.begin(), program);
-  words.emplace_back("--check-options");
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t process = 0;
-  const int failure =
-      ::posix_spawn(&process, program.c_str(), nullptr, nullptr, argv.data(), environ);
-  if (failure != 0) return fail(program + ": " + std::strerror(failure));
-  int status = 0;
-  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
-}
-
 /// Runs the demo as a job, in the running mesh or in one of its own.
 int run_demo(const RunOptions& options, const std::vector<std::string>& arguments,
              bool wants_help) {
   const std::string program = demo_path(options.name);
-  if (!std::filesystem::exists(program)) {
-    return fail("the demo's program is missing: " + program + " (is Phoenix built completely?)",
-                kUsage);
-  }
-  if (wants_help) {
+  if (wants_help && std::filesystem::exists(program)) {
     std::fflush(stdout);
     ::execl(program.c_str(), options.name.c_str(), "--help", nullptr);
     return fail(program + ": " + std::strerror(errno));
   }
-  if (const int code = check_options(program, arguments); code != kOk) return code;
+  if (const int code = check_demo_options(options.name, arguments); code != kOk) return code;
   RunOptions job = options;
   job.command = {program};
   job.command.insert(job.command.end(), arguments.begin(), arguments.end());
@@ -135,6 +114,27 @@ std::string demo_path(const std::string& name) {
   std::error_code failure;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
   return self.parent_path().parent_path() / "libexec" / "phoenix" / name;
+}
+
+int check_demo_options(const std::string& name, std::vector<std::string> words) {
+  const std::string program = demo_path(name);
+  if (!std::filesystem::exists(program)) {
+    return fail("the demo's program is missing: " + program + " (is Phoenix built completely?)",
+                kUsage);
+  }
+  words.insert(words.begin(), program);
+  words.emplace_back("--check-options");
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t process = 0;
+  const int failure =
+      ::posix_spawn(&process, program.c_str(), nullptr, nullptr, argv.data(), environ);
+  if (failure != 0) return fail(program + ": " + std::strerror(failure));
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
 }
 
 void add_demo(CLI::App& tool, Action& chosen) {

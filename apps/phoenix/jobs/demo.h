@@ -20,6 +20,10 @@ struct ElasticOptions {
 /// drained meanwhile, a table and a chart. The exit code of the tool.
 [[nodiscard]] int demo_elastic(const ElasticOptions& options);
 
+/// What the demo of this name itself says of its options, before anything is started for them: kOk,
+/// or the exit code of the tool, and it has said why.
+[[nodiscard]] int check_demo_options(const std::string& name, std::vector<std::string> words);
+
 /// The path of a bundled demo's program: beside this program or where it is installed.
 [[nodiscard]] std::string demo_path(const std::string& name);
 

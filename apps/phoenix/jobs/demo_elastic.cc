@@ -250,11 +250,18 @@ std::vector<Change> changes_of(const ElasticOptions& options, const std::string&
   return changes;
 }
 
+/// Of the job.
+std::vector<std::string> job_options(const ElasticOptions& options) {
+  return {"--seconds", print("%g", options.seconds), "--size", options.size};
+}
+
 int run_show(const ElasticOptions& options, const std::string& mesh,
              const std::vector<Launched>& members) {
-  auto job = Child::start({"run", "--mesh", mesh, "-n", std::to_string(options.vnodes), "--no-tags",
-                           "--", demo_path("elastic"), "--seconds", print("%g", options.seconds),
-                           "--size", options.size});
+  std::vector<std::string> words{"run", "--mesh", mesh, "-n", std::to_string(options.vnodes)};
+  words.insert(words.end(), {"--no-tags", "--", demo_path("elastic")});
+  const std::vector<std::string> own = job_options(options);
+  words.insert(words.end(), own.begin(), own.end());
+  auto job = Child::start(words);
   if (!job.ok()) return fail(job.error().what);
   Show show(options, changes_of(options, mesh, members));
   const int code = show.follow(job.value());
@@ -271,6 +278,8 @@ int demo_elastic(const ElasticOptions& options) {
   if (options.change > options.processors) {
     return fail("--change must not be greater than --processors", kUsage);
   }
+  const int checked = check_demo_options("elastic", job_options(options));
+  if (checked != kOk) return checked;
   const Interrupts interrupts;
   const std::string mesh = "elastic-" + std::to_string(::getpid());
   std::printf("A mesh of %u local daemons runs a job of %llu vnodes; %u join, %u are drained.\n",
