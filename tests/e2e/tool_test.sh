@@ -51,6 +51,12 @@ wrong "json is for the scenarios costs and mesh" sim --json
 wrong "processors is for the scenarios costs and mesh" sim --scenario churn --processors 16
 wrong "cannot read none.topology" experiment sizes --topology none.topology --out x
 wrong "are for sizes, not for agm" experiment agm --reduce --out x
+wrong "adaptive is for fig7, not for agm" experiment agm --adaptive --out x
+check "and no folder is made" test ! -e x
+wrong "there is no plan 'agm'; there are flat, binomial, .*, greedy" plan --plans flat,agm
+wrong "bandwidth excludes --arrivals" plan --arrivals --bandwidth
+wrong "bandwidth excludes --json" plan --json --bandwidth
+check "arrivals are told in JSON" says '"arrivals-ms": \[' "$phoenix" plan --plans flat --bytes 1 --json --arrivals
 check "an experiment" says "Figure 7: 20 broadcasts" "$phoenix" experiment agm --out figures
 cat >agm.awk <<'END'
 $1 == "learned" { learned = $2 }

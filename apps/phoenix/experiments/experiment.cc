@@ -206,6 +206,9 @@ int experiment(const ExperimentOptions& options) {
   if (options.name != "sizes" && (options.reduce || !options.topology.empty())) {
     return fail("--topology and --reduce are for sizes, not for " + options.name, kUsage);
   }
+  if (options.name != "fig7" && options.adaptive) {
+    return fail("--adaptive is for fig7, not for " + options.name, kUsage);
+  }
   std::error_code failed;
   std::filesystem::create_directories(options.out, failed);
   if (failed) return fail("cannot make " + options.out + ": " + failed.message(), kUsage);

@@ -5,11 +5,13 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "apps/phoenix/experiments/networks.h"
+#include "apps/phoenix/experiments/progress.h"
 #include "apps/phoenix/experiments/verbs.h"
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/table.h"
@@ -42,6 +44,12 @@ struct Entry {
   sim::PlanOutcome outcome;
 };
 
+double arrival_ms(const Entry& entry, ProcessorId processor) {
+  const auto arrival = entry.outcome.arrivals.find(processor);
+  const bool has_it = arrival == entry.outcome.arrivals.end();  // from the beginning
+  return has_it ? 0 : to_ms(arrival->second);
+}
+
 /// Everything that one command line asks for.
 class Comparison {
  public:
@@ -68,6 +76,8 @@ class Comparison {
   int print_json() const;
 
   const PlanOptions& options_;
+  /// Some plans of long messages take minutes.
+  mutable Progress progress_;
   sim::Topology topology_;
   std::vector<std::uint64_t> sizes_;
   sim::Placing placing_;
@@ -82,6 +92,7 @@ std::vector<std::string> Comparison::algorithms() const {
 }
 
 Result<Entry> Comparison::make(const std::string& algorithm, std::uint64_t bytes) const {
+  progress_.begin(algorithm + " of " + spell_bytes(bytes));
   auto plan = planners::plan(algorithm, network_, ProcessorId{options_.root}, bytes);
   if (!plan.ok()) return plan.error();
   Entry entry{std::move(plan).value(), {}};
@@ -142,9 +153,7 @@ int Comparison::print_arrivals() const {
     const ProcessorId processor{static_cast<std::uint32_t>(i + 1)};
     line = to_string(processor) + "," + topology_.sites[placing_[i]].name;
     for (const Entry& entry : entries) {
-      const auto arrival = entry.outcome.arrivals.find(processor);
-      const bool has_it = arrival == entry.outcome.arrivals.end();  // from the beginning
-      line += "," + std::to_string(has_it ? 0 : to_ms(arrival->second));
+      line += "," + std::to_string(arrival_ms(entry, processor));
     }
     std::printf("%s\n", line.c_str());
   }
@@ -155,20 +164,28 @@ nlohmann::json Comparison::to_json(const Entry& entry) const {
   const planners::PlanTrees trees = planners::trees_of(entry.plan);
   const planners::TreeShape shape = planners::shape_of(trees.trees.front(), entry.plan.root);
   const Duration last = entry.outcome.last();
-  return {{"plan", entry.plan.algorithm},
-          {"bytes", entry.plan.bytes},
-          {"root", entry.plan.root.value},
-          {"processors", placing_.size()},
-          {"last-ms", to_ms(last)},
-          {"mean-ms", to_ms(entry.outcome.mean())},
-          {"bound-ms", to_ms(bound(entry.plan.bytes))},
-          {"megabytes-per-second", megabytes_per_second(entry.plan.bytes, last)},
-          {"trees", trees.trees.size()},
-          {"segment", trees.segment_bytes},
-          {"depth", shape.depth},
-          {"degree", shape.degree},
-          {"messages", entry.outcome.messages},
-          {"messages-between-sites", entry.outcome.crossings}};
+  nlohmann::json row = {{"plan", entry.plan.algorithm},
+                        {"bytes", entry.plan.bytes},
+                        {"root", entry.plan.root.value},
+                        {"processors", placing_.size()},
+                        {"last-ms", to_ms(last)},
+                        {"mean-ms", to_ms(entry.outcome.mean())},
+                        {"bound-ms", to_ms(bound(entry.plan.bytes))},
+                        {"megabytes-per-second", megabytes_per_second(entry.plan.bytes, last)},
+                        {"trees", trees.trees.size()},
+                        {"segment", trees.segment_bytes},
+                        {"depth", shape.depth},
+                        {"degree", shape.degree},
+                        {"messages", entry.outcome.messages},
+                        {"messages-between-sites", entry.outcome.crossings}};
+  if (!options_.arrivals) return row;
+  for (std::size_t i = 0; i < placing_.size(); ++i) {
+    const ProcessorId processor{static_cast<std::uint32_t>(i + 1)};
+    row["arrivals-ms"].push_back({{"processor", processor.value},
+                                  {"site", topology_.sites[placing_[i]].name},
+                                  {"ms", arrival_ms(entry, processor)}});
+  }
+  return row;
 }
 
 int Comparison::print_json() const {
@@ -192,6 +209,15 @@ int Comparison::run() {
   }
   if (options_.json) return print_json();
   return options_.arrivals ? print_arrivals() : print_table();
+}
+
+std::string check_plan(const std::string& name) {
+  std::string names;
+  for (const planners::Planner& planner : planners::all_planners()) {
+    if (planner.name == name) return {};
+    names += (names.empty() ? "" : ", ") + std::string(planner.name);
+  }
+  return "there is no plan '" + name + "'; there are " + names;
 }
 
 int compare(const PlanOptions& options) {
@@ -233,7 +259,8 @@ void add_plan(CLI::App& tool, Action& chosen) {
   verb->add_option("--topology", options->topology,
                    "The network, as a topology file; see runtime/sim/README.md");
   verb->add_option("--plans", options->algorithms, "Some of the plans below, or all of them")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(check_plan);
   verb->add_option("--bytes", options->sizes, "Sizes of the message: 100, 64K, 4M")
       ->delimiter(',')
       ->capture_default_str();
@@ -242,10 +269,15 @@ void add_plan(CLI::App& tool, Action& chosen) {
   verb->add_option("--shuffle", options->shuffle,
                    "Deal the processors out to the sites at random, with this seed");
   verb->add_flag("--reduce", options->reduce, "Reductions along the same trees, backwards");
-  verb->add_flag("--bandwidth", options->bandwidth, "MB/s (bytes x processors / time), not ms");
+  auto* bandwidth =
+      verb->add_flag("--bandwidth", options->bandwidth, "MB/s (bytes x processors / time), not ms");
   verb->add_flag("--arrivals", options->arrivals,
-                 "The time of each processor, in ms, as CSV; of the first size");
-  verb->add_flag("--json", options->json, "As JSON, with shapes and messages");
+                 "The time of each processor, in ms, as CSV; of the first size")
+      ->excludes(bandwidth);
+  verb->add_flag("--json", options->json,
+                 "As JSON, with ms, MB/s, shapes and messages; with --arrivals also the time of "
+                 "each processor, of all sizes")
+      ->excludes(bandwidth);
   verb->footer(footer());
   verb->callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
 }
