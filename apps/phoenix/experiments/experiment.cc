@@ -273,6 +273,10 @@ void add_experiment(CLI::App& tool, Action& chosen) {
       "summary: each kind of trees by real daemons, each in the networks that others were "
       "published\n"
       "for. Takes some minutes.\n"
+      "The same seed gives the same files, but for the time that planners took here: columns\n"
+      "planning ms and sum ms of redistribution and exchange, exchange-fig6, -fig9 and -fig10, "
+      "and\n"
+      "the last lines of drain.txt.\n"
       "  phoenix experiment fig6 --out results\n"
       "Exit code 0; 1: a broadcast did not end, or was wrong; 2: misuse.");
   verb->callback([options, &chosen] { chosen = [options] { return experiment(*options); }; });
