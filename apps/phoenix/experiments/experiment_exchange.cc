@@ -180,7 +180,8 @@ Status ExchangeFigures::draw_all(const Set& set) const {
   const Status status =
       draw(is_small ? "exchange-fig7" : "exchange-fig8", set, "ms for the exchange", exchange);
   if (!status.ok()) return status;
-  return draw(is_small ? "exchange-fig9" : "exchange-fig10", set, "ms for both", sum);
+  return draw(is_small ? "exchange-fig9" : "exchange-fig10", set,
+              "ms for planning and the exchange", sum);
 }
 
 int ExchangeFigures::run() {

@@ -119,7 +119,7 @@ int ScheduleTable::run() {
       return fail(status.error().what, kUsage);
     }
   }
-  Plot plot{"Schedules of 512 MiB in random graphs", "", "cost / bound", {}};
+  Plot plot{"Schedules of 512 MiB in random graphs", "processors, messages", "cost / bound", {}};
   plot.is_dotted = true;
   plot.names = names_;
   for (const auto& [name, costs] : costs_) plot.lines.push_back({std::string(name), costs});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
+#include <string>
 #include <string_view>
 
 #include "apps/phoenix/texts/amounts.h"
@@ -112,24 +113,21 @@ class Drawing {
 
   void draw(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
-    const bool is_dashed = i >= kColours.size();  // The colours come again.
     plot_.is_dotted ? draw_points(i) : draw_line(i);
     constexpr double kLine = 22;
     const double at = kAxisTop + 10 + kLine * static_cast<double>(i);
     if (plot_.is_dotted) {
       point(kWidth - kRight + 22, at - 5, i);
     } else {
-      svg_ << "<rect x='" << kWidth - kRight + 15 << "' y='" << at - 9 << "' width='"
-           << (is_dashed ? 6 : 14) << "' height='5' fill='" << colour_of(i) << "'/>\n";
+      svg_ << "<line x1='" << kWidth - kRight + 6 << "' x2='" << kWidth - kRight + 32 << "' y1='"
+           << at - 5 << "' y2='" << at - 5 << "' " << stroke_of(i) << "/>\n";
     }
-    label(kWidth - kRight + 36, at, line.name, "");
+    label(kWidth - kRight + 38, at, line.name, "");
   }
 
   void draw_line(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
-    const bool is_dashed = i >= kColours.size();
-    svg_ << "<polyline fill='none' stroke-width='2' stroke='" << colour_of(i)
-         << (is_dashed ? "' stroke-dasharray='6 4" : "") << "' points='";
+    svg_ << "<polyline fill='none' " << stroke_of(i) << " points='";
     for (std::size_t k = 0; k < line.values.size(); ++k) {
       if (line.values[k] < plot_.least) continue;
       svg_ << x(static_cast<double>(k + 1)) << ',' << y(line.values[k]) << ' ';
@@ -152,6 +150,12 @@ class Drawing {
     const bool is_hollow = i >= kColours.size();
     svg_ << "<circle cx='" << at_x << "' cy='" << at_y << "' r='5' stroke-width='2' stroke='"
          << colour_of(i) << "' fill='" << (is_hollow ? "white" : colour_of(i)) << "'/>\n";
+  }
+
+  /// Dashed when the colours come again.
+  static std::string stroke_of(std::size_t i) {
+    const std::string dashes = i >= kColours.size() ? " stroke-dasharray='6 4'" : "";
+    return "stroke-width='2' stroke='" + std::string(colour_of(i)) + "'" + dashes;
   }
 
   static std::string_view colour_of(std::size_t i) { return kColours[i % kColours.size()]; }
