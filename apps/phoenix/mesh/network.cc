@@ -76,9 +76,9 @@ std::string as_text(const std::string& mesh, const NetworkUpdate& update) {
                      to_string(update.version.author) + ", number " +
                      std::to_string(update.version.number) + "\n\n" + site_table(network);
   if (sites > 1) {
-    text += "\n" + way_table(network, "ONE WAY MS",
+    text += "\n" + way_table(network, "MS FROM ROW TO COLUMN",
                              [](const auto& way) { return spell_latency(way.latency); });
-    text += "\n" + way_table(network, "MBIT/S",
+    text += "\n" + way_table(network, "MBIT/S FROM ROW TO COLUMN",
                              [](const auto& way) { return spell_rate(way.bytes_per_second); });
   }
   text += "\nprocessors: " + ability_in_words(network.usual) + "\n";
