@@ -51,8 +51,8 @@ wrong "json is for the scenarios costs and mesh" sim --json
 wrong "processors is for the scenarios costs and mesh" sim --scenario churn --processors 16
 wrong "cannot read none.topology" experiment sizes --topology none.topology --out x
 wrong "are for sizes, not for agm" experiment agm --reduce --out x
-wrong "adaptive is for fig7, not for agm" experiment agm --adaptive --out x
-check "and no folder is made" test ! -e x
+wrong "adaptive is for fig7, not for agm" experiment agm --adaptive --out unmade
+check "and no folder is made" test ! -e unmade
 wrong "there is no plan 'agm'; there are flat, binomial, .*, greedy" plan --plans flat,agm
 wrong "bandwidth excludes --arrivals" plan --arrivals --bandwidth
 wrong "bandwidth excludes --json" plan --json --bandwidth
