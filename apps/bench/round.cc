@@ -41,8 +41,8 @@ class Round {
   }
 
   /// V2: until the root has heard by a reduction that all have it, without the reduction's own
-  /// time; then the next root may begin. Of each broadcast, at its root. Below the noise such a time
-  /// says nothing; it may be negative.
+  /// time; then the next root may begin. Of each broadcast, at its root. Below the noise such a
+  /// time says nothing; it may be negative.
   [[nodiscard]] Acknowledged time_acknowledged(int rounds) {
     Acknowledged all;
     for (const phx::Vnode root : roots_) {

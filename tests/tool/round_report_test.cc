@@ -27,8 +27,8 @@ TEST_CASE("one below the noise is not known better and has no ratio") {
              0);
 
   CHECK(report.table() ==
-        "BYTES  ROOTS    BR MS    V2 MS  V2 MOST MS  BR/V2  V3 MS  PAST TREES %\n"
-        "   64  in-turn  1.000  < 1.000     < 1.000                        0.00\n");
+        "BYTES  ROOTS    BR MS  V2 MS    V2 MOST MS  BR/V2  V3 MS  PAST TREES %\n"
+        "   64  in-turn  1.000  < 1.000  < 1.000                           0.00\n");
 }
 
 TEST_CASE("in JSON no time is below the noise and those that were are counted") {
