@@ -7,12 +7,14 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
 #include "runtime/tcp/descriptor.h"
 
 namespace phx::tcp {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kDigits = 2 * sizeof(MeshKey);
@@ -48,6 +50,55 @@ std::optional<MeshKey> from_hex(std::string_view text) {
 
 Error system_error(ErrorCode code, const std::string& path, const char* what) {
   return {code, "key file " + path + ": " + what + ": " + std::strerror(errno)};
+}
+
+/// Root, and who runs this program, can read or replace it anyway.
+bool is_trusted(uid_t owner) {
+  return owner == 0 || owner == ::geteuid();
+}
+
+std::string of_user(uid_t owner) {
+  return "belongs to another user (" + std::to_string(owner) +
+         "), who knows or can replace the key";
+}
+
+Status check_file(const std::string& path, const struct stat& found) {
+  if (!is_trusted(found.st_uid)) {
+    return Error{ErrorCode::kDenied, "key file " + path + ": " + of_user(found.st_uid) +
+                                         "; make a copy of your own: install -m 600 " + path +
+                                         " COPY"};
+  }
+  if ((found.st_mode & 077U) == 0) return success();
+  return Error{ErrorCode::kDenied, "key file " + path +
+                                       ": others may read or write it; run `chmod 600 " + path +
+                                       "`, and make a new key if they are not to be trusted"};
+}
+
+/// Whoever may write there can put another key in the place of this one.
+Status check_folder(const std::string& path, const fs::path& folder) {
+  struct stat found {};
+  if (::stat(folder.c_str(), &found) != 0) {
+    return system_error(ErrorCode::kDenied, path, "its folder cannot be looked at");
+  }
+  const std::string what = "key file " + path + ": its folder " + folder.string() + " ";
+  if (!is_trusted(found.st_uid)) {
+    return Error{ErrorCode::kDenied, what + of_user(found.st_uid) + "; keep it in one of yours"};
+  }
+  const bool is_writable = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  if (!is_writable || (found.st_mode & S_ISVTX) != 0) return success();
+  return Error{ErrorCode::kDenied, what +
+                                       "can be written by others, who could replace the key; run "
+                                       "`chmod go-w " +
+                                       folder.string() + "`, or keep the key in another one"};
+}
+
+/// The folder of the name, and, if that is a symbolic link, the one of the file.
+Status check_folders(const std::string& path) {
+  std::error_code failure;
+  const fs::path named = fs::absolute(path, failure).parent_path();
+  const fs::path real = fs::canonical(path, failure).parent_path();
+  const Status checked = check_folder(path, named);
+  return !checked.ok() || failure || real == named ? checked : check_folder(path, real);
 }
 
 }  // namespace
@@ -86,11 +137,8 @@ Result<MeshKey> read_key(const std::string& path) {
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return Error{ErrorCode::kBadInput, "key file " + path + ": is not a regular file"};
   }
-  if ((status.st_mode & 077U) != 0) {
-    return Error{ErrorCode::kDenied, "key file " + path +
-                                         ": others may read or write it; run `chmod 600 " + path +
-                                         "`, and make a new key if they are not to be trusted"};
-  }
+  if (const Status checked = check_file(path, status); !checked.ok()) return checked.error();
+  if (const Status checked = check_folders(path); !checked.ok()) return checked.error();
   std::array<char, kDigits + 2> text{};
   const ssize_t size = ::read(file.get(), text.data(), text.size());
   std::string_view digits(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -61,6 +62,48 @@ TEST_CASE("a key that others may read is refused, and the error says what to do"
     CHECK(key.error().code == ErrorCode::kDenied);
     CHECK(key.error().what.find("chmod 600") != std::string::npos);
   }
+}
+
+TEST_CASE("a folder that others can write is refused, unless it is sticky") {
+  const test::Folder folder;
+  const std::string shared = folder / "shared";
+  const std::string key = shared + "/key";
+  REQUIRE(::mkdir(shared.c_str(), 0700) == 0);
+  REQUIRE(create_key(key).ok());
+  REQUIRE(::symlink(key.c_str(), (folder / "link").c_str()) == 0);
+  for (const mode_t mode : {0770U, 0707U, 0777U}) {
+    CAPTURE(mode);
+    REQUIRE(::chmod(shared.c_str(), mode) == 0);
+    for (const std::string& path : {key, folder / "link"}) {
+      const auto read = read_key(path);
+      REQUIRE(!read.ok());
+      CHECK(read.error().code == ErrorCode::kDenied);
+      CHECK(read.error().what.find("chmod go-w " + shared) != std::string::npos);
+    }
+  }
+
+  REQUIRE(::chmod(shared.c_str(), 01777) == 0);
+  CHECK(read_key(key).ok());
+  REQUIRE(::chmod(shared.c_str(), 0755) == 0);
+  CHECK(read_key(folder / "link").ok());
+}
+
+TEST_CASE("a key, or its folder, of another user is refused, if this one can make such a thing") {
+  constexpr uid_t kOther = 12345;
+  const test::Folder folder;
+  const std::string theirs = folder / "theirs";
+  const std::string key = theirs + "/key";
+  REQUIRE(::mkdir(theirs.c_str(), 0700) == 0);
+  REQUIRE(create_key(key).ok());
+  if (::chown(key.c_str(), kOther, static_cast<gid_t>(-1)) != 0) return;  // only root may
+  CHECK(read_key(key).error().code == ErrorCode::kDenied);
+  CHECK(read_key(key).error().what.find("belongs to another user (12345)") != std::string::npos);
+
+  REQUIRE(::chown(key.c_str(), 0, static_cast<gid_t>(-1)) == 0);
+  CHECK(read_key(key).ok());
+  REQUIRE(::chown(theirs.c_str(), kOther, static_cast<gid_t>(-1)) == 0);
+  CHECK(read_key(key).error().code == ErrorCode::kDenied);
+  CHECK(read_key(key).error().what.find("its folder " + theirs + " belongs") != std::string::npos);
 }
 
 TEST_CASE("what is missing, a directory, or no key is told apart") {
