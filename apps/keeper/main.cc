@@ -7,7 +7,8 @@
 // that the daemon is gone. All that the program starts is below this process, which becomes the
 // parent of those whose parents have ended, whatever sessions and groups they make. When the
 // program has ended, or the daemon is gone, all of them are killed; then this process ends as the
-// program did.
+// program did. Where /proc does not show this process's own children (there is none, or it is that
+// of other processes), only the program's process group is killed.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -65,6 +66,14 @@ bool kill_children() {
   return any;
 }
 
+/// Whether /proc tells numbers of processes as this one knows them: another one (unshare -p without
+/// --mount-proc, the host's in a chroot) would name innocent ones.
+bool has_own_proc() {
+  std::array<char, 32> name{};
+  const ssize_t size = ::readlink("/proc/self", name.data(), name.size() - 1);
+  return size > 0 && std::strtol(name.data(), nullptr, 10) == ::getpid();
+}
+
 /// Until there is none left: those below a killed one become children of this process, perhaps
 /// while it looks for others.
 void end_all() {
@@ -112,6 +121,26 @@ int fail(int exec, int why) {
   ::_exit(fail(exec, reason(argv[0], errno)));
 }
 
+/// The program's process group, as far as it can be waited for. REQUIRES that the program has not
+/// been waited for: until then the number of its group is nobody else's.
+void end_group(pid_t program) {
+  ::kill(-program, SIGKILL);
+  ::kill(program, SIGKILL);  // It may have gone to another group.
+  pid_t ended = 0;
+  do {
+    ended = ::waitpid(-program, nullptr, 0);
+  } while (ended > 0 || errno == EINTR);
+}
+
+/// How the program has ended. It can be waited for still.
+int status_of(pid_t program) {
+  siginfo_t how{};
+  while (::waitid(P_PID, static_cast<id_t>(program), &how, WEXITED | WNOWAIT) < 0 &&
+         errno == EINTR) {
+  }
+  return how.si_code == CLD_EXITED ? W_EXITCODE(how.si_status, 0) : how.si_status;
+}
+
 /// Passes signals on until the program has ended, or, without a result, the daemon is gone.
 std::optional<int> look_after(pid_t program, int commands) {
   const int ended = static_cast<int>(::syscall(SYS_pidfd_open, program, 0U));
@@ -124,10 +153,7 @@ std::optional<int> look_after(pid_t program, int commands) {
     if (size == 0 || (size < 0 && errno != EINTR && errno != EAGAIN)) return std::nullopt;
     if (size == 1 && ::kill(-program, number) != 0) ::kill(program, number);
   }
-  int status = 0;
-  while (::waitpid(program, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
+  return status_of(program);
 }
 
 [[noreturn]] void end_like(int status) {
@@ -166,6 +192,10 @@ int main(int argc, char** argv) {
     ::close(descriptor);
   }
   const std::optional<int> status = look_after(program, commands);
-  end_all();
+  if (has_own_proc()) {
+    end_all();
+  } else {
+    end_group(program);
+  }
   end_like(status.value_or(SIGKILL));
 }

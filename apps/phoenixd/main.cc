@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "apps/phoenixd/detach.h"
+#include "apps/phoenixd/keeper_path.h"
 #include "apps/phoenixd/options.h"
 #include "apps/phoenixd/scheduling.h"
 #include "apps/phoenixd/state_file.h"
@@ -52,6 +53,15 @@ bool is_hung_up(const tcp::Descriptor& lifeline) {
   return ::poll(&polled, 1, 0) > 0;
 }
 
+void warn_of_leftovers(tcp::LogSink& log, const std::string& keeper) {
+  const std::string lack = lack_for_keeping(keeper);
+  if (lack.empty()) return;
+  log.write(runtime::Note::Level::kWarn, "leftovers-not-found",
+            lack +
+                ": what a job's processes start in process groups of their own is not found, "
+                "and outlives the job and this daemon");
+}
+
 int run(const Options& options) {
   std::signal(SIGPIPE, SIG_IGN);
   bind_to(options.cpus);
@@ -59,6 +69,7 @@ int run(const Options& options) {
   allow_many_descriptors();
   Result<tcp::LogSink> log = tcp::LogSink::open(options.log);
   if (!log.ok()) return complain(log.error().what, kBadConfiguration);
+  warn_of_leftovers(log.value(), options.driver.keeper);
   auto started = tcp::TcpDriver::start(options.driver, std::move(log).value());
   if (!started.ok()) {
     std::string what = started.error().what;

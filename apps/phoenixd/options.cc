@@ -13,6 +13,7 @@
 
 #include "apps/phoenix/command_line/manual_page.h"
 #include "apps/phoenix/command_line/option_values.h"
+#include "apps/phoenixd/keeper_path.h"
 #include "overlay/planners/tree_styles.h"
 #include "runtime/sim/plan_run.h"
 #include "runtime/sim/topology.h"
@@ -155,14 +156,6 @@ Result<tcp::MeshKey> key_of(const Arguments& arguments) {
       "; start the mesh with `phoenix up`, copy the key from one of its machines, or "
       "make a new mesh with --new-key";
   return error;
-}
-
-/// Where the installation has it; empty: nowhere.
-std::string keeper_path() {
-  std::error_code failure;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
-  const std::string path = self.parent_path().parent_path() / "libexec/phoenix/phoenix-keeper";
-  return ::access(path.c_str(), X_OK) == 0 ? path : "";
 }
 
 Duration seconds(double count) {
