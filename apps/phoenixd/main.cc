@@ -64,6 +64,7 @@ void warn_of_leftovers(tcp::LogSink& log, const std::string& keeper) {
 
 int run(const Options& options) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // A log at its limit (ulimit -f) loses lines, as on a full disk.
   bind_to(options.cpus);
   ask_for_short_slices();
   allow_many_descriptors();

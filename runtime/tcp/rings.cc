@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "overlay/base/check.h"
+#include "runtime/tcp/memory_file.h"
 
 namespace phx::tcp {
 namespace {
@@ -22,9 +22,6 @@ constexpr std::size_t kRoomAt = 4096;
 constexpr std::size_t kMappedBytes = kRoomAt + 2 * Rings::kRingBytes;
 static_assert(sizeof(RingLines) <= kLinesAt && 2 * kLinesAt <= kRoomAt);
 static_assert((Rings::kRingBytes & (Rings::kRingBytes - 1)) == 0);
-
-/// Without these, one side could take the memory away under the feet of the other.
-constexpr int kRingSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 /// What the payload of the mark says.
 constexpr std::string_view kMark = "the ring";
@@ -57,16 +54,13 @@ Rings::~Rings() {
 }
 
 std::unique_ptr<Rings> Rings::make() {
-  Descriptor file(::memfd_create("phoenix-rings", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  Descriptor file = make_memory_file("phoenix-rings", kMappedBytes);
   Descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   std::array<int, 2> pipe{-1, -1};
   if (::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) return nullptr;
   Descriptor read_end(pipe[0]);
   Descriptor write_end(pipe[1]);
-  if (!file.is_open() || !bell.is_open() || ::ftruncate(file.get(), kMappedBytes) != 0 ||
-      ::fcntl(file.get(), F_ADD_SEALS, kRingSeals) != 0) {
-    return nullptr;
-  }
+  if (!file.is_open() || !bell.is_open()) return nullptr;
   std::byte* const memory = map_rings(file.get());
   if (memory == nullptr) return nullptr;
   std::unique_ptr<Rings> rings(new Rings(End::kDaemon, memory));
@@ -78,15 +72,8 @@ std::unique_ptr<Rings> Rings::make() {
 }
 
 std::unique_ptr<Rings> Rings::open(std::vector<Descriptor> offered) {
-  if (offered.size() != kOffered) return nullptr;
-  struct stat status {};
-  const int file = offered[0].get();
-  const int seals = ::fcntl(file, F_GET_SEALS);
-  if (seals < 0 || (seals & kRingSeals) != kRingSeals || ::fstat(file, &status) != 0 ||
-      static_cast<std::size_t>(status.st_size) != kMappedBytes) {
-    return nullptr;
-  }
-  std::byte* const memory = map_rings(file);
+  if (offered.size() != kOffered || !is_memory_file(offered[0], kMappedBytes)) return nullptr;
+  std::byte* const memory = map_rings(offered[0].get());
   if (memory == nullptr) return nullptr;
   std::unique_ptr<Rings> rings(new Rings(End::kApplication, memory));
   rings->is_offered_ = true;

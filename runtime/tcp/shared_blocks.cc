@@ -2,12 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <functional>
 #include <string>
 #include <utility>
+
+#include "runtime/tcp/memory_file.h"
 
 namespace phx::tcp {
 namespace {
@@ -16,9 +17,6 @@ namespace {
 constexpr std::size_t kCounterStride = 64;
 static_assert(SharedMapping::kBlocks * kCounterStride <= SharedMapping::kBlocksAt);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
-
-/// Without these, who owns the file could take memory away under the feet of who reads it.
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 }  // namespace
 
@@ -52,11 +50,8 @@ std::byte* SharedMapping::block(std::size_t block) const {
 }
 
 std::shared_ptr<BlockPool> BlockPool::create() {
-  Descriptor file(::memfd_create("phoenix-blocks", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file.is_open() || ::ftruncate(file.get(), SharedMapping::kBytes) != 0 ||
-      ::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {
-    return nullptr;
-  }
+  Descriptor file = make_memory_file("phoenix-blocks", SharedMapping::kBytes);
+  if (!file.is_open()) return nullptr;
   auto mapping = SharedMapping::map(file.get(), true);
   if (!mapping) return nullptr;
   return std::shared_ptr<BlockPool>(new BlockPool(std::move(file), std::move(mapping)));
@@ -92,11 +87,7 @@ BorrowedBlocks::BorrowedBlocks(std::unique_ptr<SharedMapping> mapping)
 std::shared_ptr<BorrowedBlocks> BorrowedBlocks::open(pid_t process, int descriptor) {
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
   const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (!file.is_open() || ::fstat(file.get(), &status) != 0) return nullptr;
-  const int seals = ::fcntl(file.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals) return nullptr;
-  if (static_cast<std::size_t>(status.st_size) != SharedMapping::kBytes) return nullptr;
+  if (!is_memory_file(file, SharedMapping::kBytes)) return nullptr;
   auto mapping = SharedMapping::map(file.get(), false);
   if (!mapping) return nullptr;
   return std::shared_ptr<BorrowedBlocks>(new BorrowedBlocks(std::move(mapping)));

@@ -35,6 +35,16 @@ Result<Pipe> make_socket_pair() {
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
+/// Reads as empty.
+Result<Pipe> open_nothing() {
+  Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (nothing.is_open()) return Pipe{std::move(nothing), Descriptor()};
+  return Error{
+      ErrorCode::kUnavailable,
+      std::string("no standard input, for /dev/null cannot be opened on this processor: ") +
+          std::strerror(errno)};
+}
+
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -100,6 +110,7 @@ struct ChildPlan {
   if (plan.commands < 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (plan.commands < 0 && ::getppid() != plan.parent) ::_exit(127);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGCHLD, SIG_DFL);
@@ -171,9 +182,7 @@ Result<Spawned> spawn(const SpawnRequest& request) {
   if (!errors.ok()) return errors.error();
   Result<Pipe> exec = make_pipe();
   if (!exec.ok()) return exec.error();
-  Result<Pipe> input =
-      request.has_input ? make_pipe()
-                        : Pipe{Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)), Descriptor()};
+  Result<Pipe> input = request.has_input ? make_pipe() : open_nothing();
   if (!input.ok()) return input.error();
   const bool is_kept = !request.keeper.empty();
   Result<Pipe> commands = is_kept ? make_socket_pair() : Pipe{};

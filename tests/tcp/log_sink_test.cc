@@ -2,11 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "tests/support/small_files.h"
 #include "tests/tcp/folder.h"
 
 namespace phx::tcp::log_sink_test {
@@ -61,6 +63,25 @@ TEST_CASE("a log that was renamed is opened anew, and written on if that fails")
   CHECK_FALSE(errors.value().open_anew());
   CHECK_FALSE(errors.value().has_file());
   CHECK_FALSE(LogSink().open_anew());
+}
+
+TEST_CASE("a log that is as long as files may be loses lines, and takes them again in a new file") {
+  const test::Folder folder;
+  const std::string path = folder / "log";
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);  // as phoenixd does
+  auto sink = LogSink::open({.level = "info", .file = path});
+  REQUIRE(sink.ok());
+  {
+    const support::SmallFiles small(1000);
+    for (int i = 0; i < 100; ++i) sink.value().write(runtime::Note::Level::kInfo, "one", "more");
+  }
+  CHECK(std::filesystem::file_size(path) <= 1000);
+
+  std::filesystem::rename(path, path + ".1");
+  CHECK(sink.value().open_anew());
+  sink.value().write(runtime::Note::Level::kInfo, "two", "");
+  CHECK(std::filesystem::file_size(path) > 0);
+  std::signal(SIGXFSZ, before);
 }
 
 TEST_SUITE_END();

@@ -301,6 +301,19 @@ TEST_CASE("a signal reaches the process, and one that ignores it is killed later
   CHECK(h.until_exit().signal == SIGKILL);
 }
 
+TEST_CASE("a process takes the signals of limits as usual, though its daemon ignores one") {
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  for (const char* keeper : {kKeeper, ""}) {
+    CAPTURE(keeper);
+    Harness h;
+
+    h.shell("kill -XFSZ $$", keeper);
+
+    CHECK(h.until_exit().signal == SIGXFSZ);
+  }
+  ::signal(SIGXFSZ, before);
+}
+
 TEST_CASE("children that a process leaves behind end with it, whatever session they are in") {
   Harness h;
 
