@@ -102,6 +102,7 @@ TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
                     if (found != clients_.end()) found->second->pause_reading(paused);
                   }}),
       look_timer_(loop_.io()),
+      first_word_timer_(loop_.io()),
       stop_timer_(loop_.io()) {
   processes_ = std::make_unique<Processes>(
       loop_.io().get_executor(),
@@ -270,6 +271,10 @@ void TcpDriver::Core::on_proved(asio::ip::tcp::socket socket, const Hello& peer)
   }
   if (const auto error = stranger(peer)) return on_rejected(*error, from);
   add_link(std::move(socket), peer.self, false);
+}
+
+void TcpDriver::Core::note(Level level, std::string_view event, const std::string& detail) {
+  log_.write(level, event, detail);
 }
 
 void TcpDriver::Core::on_rejected(const Error& error, const std::string& from) {

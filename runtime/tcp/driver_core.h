@@ -12,6 +12,7 @@
 #include "runtime/daemon.h"
 #include "runtime/tcp/client_turns.h"
 #include "runtime/tcp/connection.h"
+#include "runtime/tcp/first_words.h"
 #include "runtime/tcp/greeting.h"
 #include "runtime/tcp/inside.h"
 #include "runtime/tcp/listener.h"
@@ -26,13 +27,10 @@ namespace phx::tcp {
 /// The driver proper. Thread rule: as Loop.
 class TcpDriver::Core {
  public:
-  /// Connected tools and attached applications at once [limits]; one more is turned away.
+  /// Connected tools at once [limits]; one more is turned away.
   static constexpr std::size_t kClientsMax = 256;
-  static constexpr std::size_t kApplicationsMax = 1024;
-  /// Bytes waiting for a tool that does not read; beyond it the tool is dropped [README, "Limits"].
+  /// Bytes waiting for who does not read; beyond it he is dropped [README, "Limits"].
   static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;
-  static constexpr Duration kLookAgain = 20ms;  ///< Whether replies have arrived at a tool.
-  static constexpr Duration kStopTimeout = 3s;  ///< For connections to drain at the end.
 
   Core(const DriverOptions& options, LogSink log);
   ~Core();
@@ -98,14 +96,13 @@ class TcpDriver::Core {
                                       Connection::Handlers handlers, PayloadWays ways = {});
   [[nodiscard]] std::shared_ptr<std::byte[]> memory_for(std::size_t bytes) const;
   void on_drained();  ///< One of the connections that are in no map any more has ended.
-  template <class Connections, class Id>
-  void let_drain(Connections& connections, Id id);
+  void let_drain(auto& connections, auto id);
   void queue(const ConnectionPtr& connection, const auto& message);
   [[nodiscard]] std::optional<Error> stranger(const Hello& peer) const;
   [[nodiscard]] Handshake::Identity identity(ProcessorId expected) const;
-  void note(runtime::Note::Level level, std::string_view event, const std::string& detail) {
-    log_.write(level, event, detail);
-  }
+  void note(runtime::Note::Level level, std::string_view event, const std::string& detail);
+  [[nodiscard]] Connection::Handlers application_handlers(ApplicationId id);
+  void await_first_words();
 
   Loop loop_;  ///< First: what is below uses it until its own end.
   DriverOptions options_;
@@ -125,6 +122,8 @@ class TcpDriver::Core {
   std::unique_ptr<LocalListener> local_listener_;
   std::map<LinkId, ConnectionPtr> links_;
   std::map<ApplicationId, ConnectionPtr> applications_;
+  std::map<ApplicationId, std::size_t> unread_;  ///< Bytes of answers since all was read.
+  FirstWords first_words_;
   std::map<ClientId, ConnectionPtr> clients_;
   ClientTurns turns_;
   ConnectionPtr inquiry_;        ///< The last one.
@@ -138,6 +137,7 @@ class TcpDriver::Core {
   bool in_batch_ = false;                 ///< More frames of one read follow.
 
   asio::steady_timer look_timer_;
+  asio::steady_timer first_word_timer_;
   std::optional<Instant> armed_;  ///< When the loop's deadline comes.
   asio::steady_timer stop_timer_;
   std::size_t draining_ = 0;  ///< Connections that are in no map and not closed yet.

@@ -19,6 +19,14 @@ namespace {
 /// How often a long frame on its way is reported as a sign of life.
 constexpr Duration kActivityPeriod = 100ms;
 
+constexpr Duration kLookAgain = 20ms;  ///< Whether replies have arrived at a tool.
+constexpr Duration kStopTimeout = 3s;  ///< For connections to drain at the end.
+
+/// While so many connections end, one that finds no room is closed without a word.
+constexpr std::size_t kDrainingMax = 256;
+
+constexpr const char* kDoesNotRead = "it did not read what it was sent: 64 MiB waited";
+
 /// Further applications go on through their sockets: the memory of the daemon is limited.
 constexpr std::size_t kApplicationsWithRings = 64;
 
@@ -82,39 +90,81 @@ void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, b
   connection->start();
 }
 
+/// Who finds no room is told so, and not heard.
 void TcpDriver::Core::adopt(Descriptor socket) {
   if (stop_) return;
-  if (applications_.size() >= kApplicationsMax) {
-    return on_rejected({ErrorCode::kLimit, "too many applications are attached"}, "local");
-  }
+  const bool has_room = applications_.size() < options_.applications_max;
+  const Error full{ErrorCode::kLimit, "too many applications are attached"};
+  if (!has_room) on_rejected(full, "local");
+  if (!has_room && draining_ >= kDrainingMax) return;
   const ApplicationId id{++last_application_};
   constexpr auto kFamily = wire::Family::kToApplication;
   auto loans = std::make_unique<Loans>(kFamily, socket.get());
   std::unique_ptr<Rings> rings;
-  if (options_.offers_rings && applications_.size() < kApplicationsWithRings) rings = Rings::make();
+  const bool may_have_rings = has_room && applications_.size() < kApplicationsWithRings;
+  if (options_.offers_rings && may_have_rings) rings = Rings::make();
   if (!rings) note(Level::kDebug, "rings-not-offered", "application=" + std::to_string(id.value));
-  const auto connection = connect(
-      std::move(socket), wire::Family::kToDaemon,
-      {.on_frame = [this, id](Header header, Payload payload) -> Status {
-         auto message = decoder_.to_daemon(header, std::move(payload));
-         if (!message.ok()) return message.error();
-         in_batch_ = true;
-         step([&](runtime::Daemon& daemon, Instant now) {
-           daemon.on_app_message(now, id, std::move(message).value());
-         });
-         return success();
-       },
-       .on_batch_end = {},
-       .on_closed =
-           [this, id](const Error& why) {
-             if (applications_.erase(id) == 0) return on_drained();
-             if (why.code != ErrorCode::kUnavailable) on_rejected(why, "local");
-             step([&](runtime::Daemon& daemon, Instant now) { daemon.on_app_down(now, id); });
-           }},
-      {.memory = {}, .loans = std::move(loans), .rings = std::move(rings)});
+  const auto connection =
+      connect(std::move(socket), wire::Family::kToDaemon, application_handlers(id),
+              {.memory = {}, .loans = std::move(loans), .rings = std::move(rings)});
   applications_[id] = connection;
+  if (!has_room) {
+    connection->start();
+    runtime::AppAttached refusal;
+    refusal.refusal = full.what;
+    queue(connection, runtime::ToApplication(std::move(refusal)));
+    let_drain(applications_, id);
+    return end_batch();
+  }
+  const bool is_awaited = first_words_.next_deadline().has_value();
+  first_words_.expect(steady_now(), id);
+  if (!is_awaited) await_first_words();
   connection->pause_reading(inside_.is_held_up);
   connection->start();
+}
+
+Connection::Handlers TcpDriver::Core::application_handlers(ApplicationId id) {
+  return {
+      .on_frame = [this, id, is_known = false](Header header, Payload payload) mutable -> Status {
+        auto message = decoder_.to_daemon(header, std::move(payload));
+        if (!message.ok()) return message.error();
+        if (!is_known && std::holds_alternative<runtime::AppAttach>(message.value())) {
+          is_known = true;
+          first_words_.forget(id);
+        }
+        in_batch_ = true;
+        step([&](runtime::Daemon& daemon, Instant now) {
+          daemon.on_app_message(now, id, std::move(message).value());
+        });
+        return success();
+      },
+      .on_batch_end = {},
+      .on_closed =
+          [this, id](const Error& why) {
+            if (applications_.erase(id) == 0) return on_drained();
+            unread_.erase(id);
+            first_words_.forget(id);
+            if (why.code != ErrorCode::kUnavailable) on_rejected(why, "local");
+            step([&](runtime::Daemon& daemon, Instant now) { daemon.on_app_down(now, id); });
+          }};
+}
+
+/// The timer runs on when all have come: for 10 s at most, and not again.
+void TcpDriver::Core::await_first_words() {
+  const auto next = first_words_.next_deadline();
+  if (!next || stop_) return;
+  first_word_timer_.expires_after(*next - steady_now());
+  first_word_timer_.async_wait([this](const std::error_code& error) {
+    if (error || stop_) return;
+    for (const ApplicationId id : first_words_.take_late(steady_now(), !inside_.is_held_up)) {
+      const auto found = applications_.find(id);
+      if (found == applications_.end()) continue;
+      const ConnectionPtr connection = found->second;  // It takes itself out of the map.
+      connection->fail({ErrorCode::kTimeout, "it has not said who it is within 10 s"});
+      static_assert(FirstWords::kPatience == 10s);
+    }
+    await_first_words();
+  });
 }
 
 void TcpDriver::Core::on_inside(std::span<runtime::ToDaemon> messages, bool may_join) {
@@ -267,8 +317,7 @@ void TcpDriver::Core::queue(const ConnectionPtr& connection, const auto& message
   connection->send(std::move(encoded));
 }
 
-template <class Connections, class Id>
-void TcpDriver::Core::let_drain(Connections& connections, Id id) {
+void TcpDriver::Core::let_drain(auto& connections, auto id) {
   const auto found = connections.find(id);
   if (found == connections.end()) return;
   const ConnectionPtr connection = found->second;
@@ -336,7 +385,15 @@ void TcpDriver::Core::handle(runtime::ToApp& effect) {
   }
   const auto found = applications_.find(effect.application);
   if (found == applications_.end()) return;
-  queue(found->second, effect.message);
+  const ConnectionPtr connection = found->second;
+  const std::size_t before = connection->queued_bytes();
+  queue(connection, effect.message);
+  if (!std::holds_alternative<runtime::AppNetwork>(effect.message)) return;
+  // Messages have limits of their own, and may wait for long; questions have none.
+  std::size_t& unread = unread_[effect.application];
+  unread = (before == 0 ? 0 : unread) + connection->queued_bytes() - before;
+  if (unread <= kClientQueueMax) return;
+  connection->fail({ErrorCode::kLimit, kDoesNotRead});
 }
 
 void TcpDriver::Core::handle(runtime::DropApp& effect) {
@@ -351,7 +408,7 @@ void TcpDriver::Core::handle(runtime::Reply& effect) {
   answered_.insert(effect.client);
   if (found->second->queued_bytes() <= kClientQueueMax) return;
   static_assert(kClientQueueMax == std::size_t{64} << 20U);
-  found->second->fail({ErrorCode::kLimit, "it did not read what it was sent: 64 MiB waited"});
+  found->second->fail({ErrorCode::kLimit, kDoesNotRead});
 }
 
 void TcpDriver::Core::handle(runtime::DropClient& effect) {
@@ -388,6 +445,7 @@ void TcpDriver::Core::handle(runtime::Stop& effect) {
   inside_.is_open = false;
   end_batch();
   look_timer_.cancel();
+  first_word_timer_.cancel();
   if (listener_) listener_->close();
   if (local_listener_) local_listener_->close();
   while (!links_.empty()) let_drain(links_, links_.begin()->first);

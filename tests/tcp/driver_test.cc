@@ -9,6 +9,7 @@
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
+#include <asio/read.hpp>
 #include <asio/write.hpp>
 #include <filesystem>
 #include <fstream>
@@ -53,6 +54,17 @@ bool is_closed_by_peer(asio::ip::tcp::socket& socket) {
     socket.read_some(asio::buffer(bytes), error);
   }
   return true;
+}
+
+/// One in which each pair was measured for itself: it takes many bytes.
+overlay::KnownNetwork network_of(std::uint32_t processors) {
+  overlay::KnownNetwork network;
+  for (std::uint32_t from = 1; from <= processors; ++from) {
+    for (std::uint32_t to = 1; to <= processors; ++to) {
+      if (from != to) network.pairs[{ProcessorId{from}, ProcessorId{to}}] = {1ms, 1000 * from + to};
+    }
+  }
+  return network;
 }
 
 /// An application that has attached, and the descriptors that came with the answer.
@@ -419,6 +431,47 @@ TEST_CASE("who has had rings and is gone leaves no descriptor") {
               1);
     }
   }
+}
+
+TEST_CASE("one application more than a daemon takes is told so") {
+  const test::Folder folder;
+  DriverOptions options = options_of();
+  options.socket_path = folder / "socket";
+  options.applications_max = 0;
+  Daemon daemon(options);
+  asio::io_context io;
+  asio::local::stream_protocol::socket more(io);
+  more.connect(asio::local::stream_protocol::endpoint(options.socket_path));
+
+  std::string said;
+  std::error_code end;
+  asio::read(more, asio::dynamic_buffer(said), end);
+
+  CHECK(end == asio::error::eof);
+  CHECK(said.find("too many applications are attached") != std::string::npos);
+}
+
+TEST_CASE("limits: an application that asks and does not read is closed, and its daemon goes on") {
+  const test::Folder folder;
+  auto log = LogSink::open({.level = "warn", .file = folder / "log"});
+  REQUIRE(log.ok());
+  DriverOptions options = options_of();
+  options.socket_path = folder / "socket";
+  Daemon daemon(options, std::move(log).value());
+  daemon.driver->know(network_of(100));
+  asio::io_context io;
+  asio::local::stream_protocol::socket lazy(io);
+  lazy.connect(asio::local::stream_protocol::endpoint(options.socket_path));
+
+  wire::Encoder encoder;
+  const auto question = encoder.encode(runtime::ToDaemon(runtime::AppNetworkQuestion{}));
+  std::error_code closed;
+  while (!closed) asio::write(lazy, asio::buffer(question.head), closed);
+
+  ToolClient tool = tool_at(daemon.endpoint());
+  CHECK(answer<runtime::StatusReply>(tool, runtime::StatusRequest{}).view.members.size() == 1);
+  CHECK(text_of(folder / "log").find("it did not read what it was sent: 64 MiB waited") !=
+        std::string::npos);
 }
 
 TEST_CASE("garbage on the local socket ends that attachment only") {
