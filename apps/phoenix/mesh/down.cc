@@ -13,7 +13,6 @@
 #include "apps/phoenix/mesh/verbs.h"
 #include "apps/phoenix/mesh/waiting.h"
 #include "overlay/base/signal_name.h"
-#include "runtime/tcp/address.h"
 #include "runtime/tcp/kept_logs.h"
 #include "runtime/tcp/mesh_folder.h"
 #include "runtime/tcp/steady_now.h"
@@ -29,39 +28,55 @@ struct KillOptions {
   std::string signal;
 };
 
+using Unconfirmed = std::vector<runtime::Done::Unconfirmed>;
+
+/// What came of the order to end.
+struct Asked {
+  bool is_taken = false;  ///< By a daemon, which has told the others.
+  std::string why = {};   ///< It is not.
+  Unconfirmed unconfirmed = {};
+};
+
+std::string in_words(const MeshDir::Daemon& daemon) {
+  return "p" + std::to_string(daemon.id) + " (process " + std::to_string(daemon.process) + ")";
+}
+
+/// Those of this machine that may know nothing of the order: a signal needs no network.
+void order_by_signal(const MeshDir& dir, const Asked& asked) {
+  for (const auto& daemon : dir.daemons()) {
+    const bool has_it =
+        asked.is_taken && std::ranges::none_of(asked.unconfirmed, [&](const auto& one) {
+          return one.id.value == daemon.id;
+        });
+    if (has_it) continue;
+    std::fprintf(stderr, "phoenix: %s %s: told to end by SIGTERM\n", in_words(daemon).c_str(),
+                 asked.is_taken ? "has not confirmed the order to end"
+                                : ("could not be asked to end (" + asked.why + ")").c_str());
+    tcp::signal_holder_of(daemon.state_file, SIGTERM);
+  }
+}
+
 /// Waits until no daemon of this machine is left; those that do not end by themselves are killed.
 void wait_for_end(const MeshDir& dir) {
   Waiting waiting(kDownTimeout, "kills it");
   const Instant deadline = tcp::steady_now() + kDownTimeout;
   for (auto left = dir.daemons(); !left.empty() && tcp::steady_now() < deadline;
        left = dir.daemons()) {
-    waiting.look("p" + std::to_string(left.front().id) + " (process " +
-                 std::to_string(left.front().process) + ") to end");
+    waiting.look(in_words(left.front()) + " to end");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   for (const auto& daemon : dir.daemons()) {
-    std::fprintf(stderr, "phoenix: p%u (process %ld) did not end by itself: killed\n", daemon.id,
-                 daemon.process);
+    std::fprintf(stderr, "phoenix: %s did not end by itself within 10 s: killed\n",
+                 in_words(daemon).c_str());
+    static_assert(kDownTimeout == 10s);
     tcp::signal_holder_of(daemon.state_file, SIGKILL);
   }
 }
 
-/// Whether daemons of other machines are known.
-bool has_others(const MeshDir& dir) {
-  const std::vector<std::string> own = tcp::interface_addresses();
-  return std::ranges::any_of(dir.known_endpoints(), [&](const std::string& endpoint) {
-    const auto address = tcp::parse_address(endpoint);
-    return !address.ok() || (!tcp::is_loopback(address.value().name) &&
-                             std::ranges::find(own, address.value().name) == own.end());
-  });
-}
-
-using Unconfirmed = std::vector<runtime::Done::Unconfirmed>;
-
 /// One daemon tells all others, and says who has not confirmed it. One that has as many tools as it
 /// takes, or is just leaving, leaves it to the next one. The connection is closed when this
 /// returns. kTimeout: there may be daemons that do not answer.
-Result<Unconfirmed> ask_to_end(const std::string& name, const MeshDir& dir) {
+Result<Asked> ask_to_end(const std::string& name, const MeshDir& dir) {
   constexpr int kTries = 3;
   constexpr Duration kPatience = 15s;  // It waits for the others for 9 s at most.
   const bool had_key = dir.has_key();
@@ -73,14 +88,16 @@ Result<Unconfirmed> ask_to_end(const std::string& name, const MeshDir& dir) {
       // A mesh of which all refuse is gone, and so are daemons of this machine that do not answer.
       const ErrorCode code = session.error().code;
       const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied ||
-                            (code == ErrorCode::kTimeout && has_others(dir));
-      if (had_key && !dir.has_key()) return Unconfirmed{};  // Another tool was faster.
+                            (code == ErrorCode::kTimeout && dir.has_others());
+      if (had_key && !dir.has_key()) return Asked{.is_taken = true};  // Another tool was faster.
       if (is_there || !had_key) return session.error();
       if (refusal) return *refusal;
-      return Unconfirmed{};
+      return Asked{.why = session.error().what};
     }
     auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, kPatience);
-    if (done.ok() && done.value().error.empty()) return std::move(done.value().unconfirmed);
+    if (done.ok() && done.value().error.empty()) {
+      return Asked{.is_taken = true, .why = {}, .unconfirmed = std::move(done.value().unconfirmed)};
+    }
     if (done.ok()) refusal = Error{ErrorCode::kBusy, done.value().error};
     if (!done.ok() && done.error().code == ErrorCode::kTimeout) return done.error();
     choice.last.push_back(session.value().client.daemon());
@@ -138,15 +155,18 @@ Status end_mesh(const std::string& name, bool forgets) {
   auto asked = ask_to_end(name, dir.value());
   const bool is_unknown = !asked.ok() && asked.error().code == ErrorCode::kTimeout;
   if (!asked.ok() && !is_unknown) return asked.error();
+  order_by_signal(dir.value(), asked.ok() ? asked.value() : Asked{.why = asked.error().what});
   wait_for_end(dir.value());
   if (!forgets && !MeshDir::is_private(name)) {
     if (is_unknown) return asked.error();
     // Those of this machine have ended, if need be by force.
-    std::erase_if(asked.value(), [&](const auto& one) {
+    std::erase_if(asked.value().unconfirmed, [&](const auto& one) {
       return std::ranges::any_of(own,
                                  [&](const auto& daemon) { return daemon.id == one.id.value; });
     });
-    if (!asked.value().empty()) return not_confirmed(name, asked.value());
+    if (!asked.value().unconfirmed.empty()) {
+      return not_confirmed(name, asked.value().unconfirmed);
+    }
   }
   tcp::keep_logs(dir.value().path(), /*is_whole=*/true);
   dir.value().remove();

@@ -16,6 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/tcp/address.h"
 #include "runtime/tcp/key.h"
 #include "runtime/tcp/mesh_folder.h"
 
@@ -134,6 +135,15 @@ std::vector<std::string> MeshDir::known_endpoints() const {
   const nlohmann::json known = read_json(path_ / "mesh.json");
   if (!known.is_object()) return {};
   return known.value("endpoints", std::vector<std::string>{});
+}
+
+bool MeshDir::has_others() const {
+  const std::vector<std::string> own = tcp::interface_addresses();
+  return std::ranges::any_of(known_endpoints(), [&](const std::string& endpoint) {
+    const auto address = tcp::parse_address(endpoint);
+    return !address.ok() || (!tcp::is_loopback(address.value().name) &&
+                             std::ranges::find(own, address.value().name) == own.end());
+  });
 }
 
 void MeshDir::remember_endpoints(const std::vector<std::string>& endpoints) const {
