@@ -192,12 +192,12 @@ void Daemon::on_client_took(Instant now, ClientId client) {
   core_->settle();
 }
 
-void Daemon::on_client_down(Instant now, ClientId client, const std::string& why) {
+void Daemon::on_client_down(Instant now, ClientId client, const ClientEnd& end) {
   core_->now = now;
   core_->tools.on_client_down(client);
   std::erase_if(core_->admissions, [&](const auto& entry) { return entry.second == client; });
   core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
-    core_->jobs.on_client_down(around, client, why, out);
+    core_->jobs.on_client_down(around, client, end, out);
   });
   core_->settle();
 }

@@ -12,6 +12,7 @@
 #include "overlay/base/time.h"
 #include "overlay/base/tree_view.h"
 #include "overlay/network/known_network.h"
+#include "runtime/messages/client_end.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/effect.h"
 
@@ -79,8 +80,7 @@ class Daemon {
   /// All that this tool was sent has arrived at its machine: wanted soon after every Reply, or
   /// batch of them; not while something of it waits for the tool to read.
   void on_client_took(Instant now, ClientId client);
-  /// `why`: the driver gave it up for that; empty: it went away.
-  void on_client_down(Instant now, ClientId client, const std::string& why = {});
+  void on_client_down(Instant now, ClientId client, const ClientEnd& end = {});
 
   /// From now on, collectives of these trees' roots take these trees, and no plans given before,
   /// until the membership changes: plans by somebody who knows the network. Views of kind kPlanned,

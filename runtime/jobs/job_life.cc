@@ -380,17 +380,19 @@ bool JobLife::on_follower_took(const Surroundings& around, ClientId client, JobO
   return true;
 }
 
-void JobLife::on_follower_down(const Surroundings& around, ClientId client, const std::string& why,
+void JobLife::on_follower_down(const Surroundings& around, ClientId client, const ClientEnd& how,
                                JobOutbox& out) {
   if (output_.tool() != client) return;
   output_.on_tool_gone();
   if (ended_) return;
-  if (start_.spec.detached) {
-    out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + kFollowTimeout);
-    return;
+  const bool may_come = start_.spec.detached || how.is_broken;
+  if (may_come) {
+    const Duration patience = start_.spec.detached ? kFollowTimeout : kToolReturns;
+    return out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + patience);
   }
   end(around, kSignalExitBase + SIGHUP,
-      "the tool that followed it " + (why.empty() ? "went away" : "was dropped: " + why), out);
+      "the tool that followed it " + (how.why.empty() ? "went away" : "was dropped: " + how.why),
+      out);
 }
 
 void JobLife::on_signal(const JobSignal& signal, JobOutbox& out) {

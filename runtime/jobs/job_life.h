@@ -10,6 +10,7 @@
 #include "overlay/base/time.h"
 #include "runtime/jobs/job_output.h"
 #include "runtime/jobs/job_traffic.h"
+#include "runtime/messages/client_end.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/job_outbox.h"
 
@@ -51,8 +52,7 @@ class JobLife {
                    JobOutbox& out);
   /// It has taken all that it was sent. False: it does not follow this job.
   bool on_follower_took(const Surroundings& around, ClientId client, JobOutbox& out);
-  /// `why`: the driver gave it up for that; empty: it went away.
-  void on_follower_down(const Surroundings& around, ClientId client, const std::string& why,
+  void on_follower_down(const Surroundings& around, ClientId client, const ClientEnd& how,
                         JobOutbox& out);
   void on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out);
 

@@ -65,7 +65,7 @@ class Jobs {
   void on_input_taken(const InputTaken& taken, JobOutbox& out);
   /// The tool has taken all that it was sent.
   void on_client_took(const Surroundings& around, ClientId client, JobOutbox& out);
-  void on_client_down(const Surroundings& around, ClientId client, const std::string& why,
+  void on_client_down(const Surroundings& around, ClientId client, const ClientEnd& end,
                       JobOutbox& out);
   /// Ends all jobs, for this reason.
   void end_all(const Surroundings& around, const std::string& reason, JobOutbox& out);

@@ -223,7 +223,7 @@ void Jobs::on_client_took(const Surroundings& around, ClientId client, JobOutbox
   }
 }
 
-void Jobs::on_client_down(const Surroundings& around, ClientId client, const std::string& why,
+void Jobs::on_client_down(const Surroundings& around, ClientId client, const ClientEnd& end,
                           JobOutbox& out) {
   for (auto& [request, asked] : asked_) {
     if (asked.client == client) asked.client.reset();
@@ -232,7 +232,7 @@ void Jobs::on_client_down(const Surroundings& around, ClientId client, const std
   for (const auto& [job, entry] : jobs_) ids.push_back(job);
   for (const JobId job : ids) {
     if (jobs_.at(job)->feeder == client) jobs_.at(job)->feeder.reset();
-    jobs_.at(job)->life.on_follower_down(around, client, why, out);
+    jobs_.at(job)->life.on_follower_down(around, client, end, out);
     settle(around, job, out);
   }
 }

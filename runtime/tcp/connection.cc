@@ -93,7 +93,10 @@ void Connection::flush() {
     written += before - queue_.bytes();
   } while (error == 0 && !queue_.empty() && written < kBytesInARow);
   if (error == EPROTO) return become_closed(lost(error));
-  if (error != 0 && !would_block(error)) return on_write_error(lost(error));
+  if (error != 0 && !would_block(error)) {
+    is_broken_ = is_broken_ || error != EPIPE;  // EPIPE: it may have closed it.
+    return on_write_error(lost(error));
+  }
   written_ += written;
   if (written > 0) flushed_at_ = steady_now();
   report_drained();
@@ -251,8 +254,9 @@ void Connection::read_once() {
   const ssize_t count = ::readv(socket_.get(), parts.data(), static_cast<int>(parts.size()));
   if (count <= 0) {
     const int error = count == 0 ? 0 : errno;
-    if (count == 0 || !(would_block(error) || error == EINTR)) become_closed(lost(error));
-    return;
+    if (count < 0 && (would_block(error) || error == EINTR)) return;
+    is_broken_ = is_broken_ || error != 0;
+    return become_closed(lost(error));
   }
   const auto size = static_cast<std::size_t>(count);
   const Status taken = take(size, direct.size());

@@ -84,6 +84,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close_after_drain();
 
   [[nodiscard]] bool is_open() const { return state_ == State::kOpen; }
+  /// The network, or a peer that had not read all, has ended it: the peer has not closed it.
+  [[nodiscard]] bool is_broken() const { return is_broken_; }
   [[nodiscard]] std::size_t queued_bytes() const { return queue_.bytes(); }
   /// All that was sent has come to the peer's machine, so it is there even if this end goes away.
   [[nodiscard]] bool has_arrived();
@@ -139,6 +141,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool paused_ = false;
   bool is_started_ = false;  ///< It reads.
   bool awaits_writing_ = false;
+  bool is_broken_ = false;
   bool is_mute_ = false;  ///< The peer takes nothing any more; what it has sent is still read.
 };
 

@@ -218,13 +218,17 @@ void TcpDriver::Core::add_client(asio::ip::tcp::socket socket, bool has_room) {
                .on_closed =
                    [this, id](const Error& why) {
                      turns_.drop(id);
-                     if (clients_.erase(id) == 0) return on_drained();
+                     const auto found = clients_.find(id);
+                     if (found == clients_.end()) return on_drained();
+                     const bool is_broken = found->second->is_broken();
+                     clients_.erase(found);
                      const bool is_dropped = why.code != ErrorCode::kUnavailable;
                      const bool is_full = why.code == ErrorCode::kLimit;
                      if (is_full) note(Level::kWarn, "tool-dropped", "why=\"" + why.what + "\"");
                      if (is_dropped && !is_full) on_rejected(why, "tool");
                      step([&](runtime::Daemon& daemon, Instant now) {
-                       daemon.on_client_down(now, id, is_dropped ? why.what : "");
+                       const std::string reason = is_dropped ? why.what : "";
+                       daemon.on_client_down(now, id, {reason, is_broken && !is_dropped});
                      });
                    }});
   clients_[id] = connection;

@@ -331,7 +331,7 @@ TEST_CASE("a job whose tool goes away holds nobody up, and says why it ends") {
     trio.net.tools_read(false);
     trio.writes(kWriter);
 
-    trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool, why);
+    trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool, {why});
     trio.net.run();
 
     CHECK(!trio.net.is_held(kWriter, trio.job));
@@ -353,7 +353,7 @@ TEST_CASE("a detached job whose tool goes away waits for another, which gets wha
     trio.net.tools_read(false);
     const int unread = trio.writes(kWriter, 3);
 
-    trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool, "");
+    trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool);
     trio.net.run();
     CHECK(trio.net.replies<RunEnded>().empty());
     trio.net.tools_read(true);
@@ -375,9 +375,39 @@ TEST_CASE("a detached job whose tool goes away waits for another, which gets wha
   }
 }
 
+TEST_CASE("a job waits for its tool whose connection broke, which gets what it has not read") {
+  Trio trio;
+  const int first = trio.writes(kWriter, 3);
+  trio.net.tools_read(false);
+  const int unread = trio.writes(kWriter, 3);
+
+  trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool, {.is_broken = true});
+  trio.net.tools_read(true);
+  trio.net.run_for(kToolReturns - 1s);
+  CHECK(trio.net.replies<RunEnded>().empty());
+  const std::size_t before = trio.shown();
+  trio.net.ask(kHome, FollowRequest{trio.job, {}});
+  trio.net.run_for(5s);  // beyond the time for coming back
+
+  CHECK(trio.shown() >= before + static_cast<std::size_t>(unread));
+  CHECK(trio.shown() <= before + static_cast<std::size_t>(first + unread));
+  CHECK(trio.net.replies<RunEnded>().empty());
+}
+
+TEST_CASE("a job whose tool's connection broke ends if the tool does not come back") {
+  Trio trio;
+  trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool, {.is_broken = true});
+  trio.net.run_for(kToolReturns + 1s);
+  for (const ProcessorId id : {kHome, kWriter, kThird}) trio.exits(id);
+
+  trio.net.ask(kThird, FollowRequest{trio.job, {}});
+  REQUIRE(trio.net.replies<RunEnded>().size() == 1);
+  CHECK(trio.net.replies<RunEnded>()[0].reason == "the tool that followed it did not come back");
+}
+
 TEST_CASE("a detached job that no tool comes to follow ends after an hour, with a sentence") {
   Trio trio({}, /*detached=*/true);
-  trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool, "");
+  trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool);
   trio.net.run_for(59min);
   CHECK(trio.net.replies<RunEnded>().empty());
   trio.net.run_for(2min);

@@ -11,6 +11,7 @@
 #include "apps/phoenix/command_line/verb.h"
 #include "apps/phoenix/mesh/interrupts.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "runtime/messages/client_end.h"
 #include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
@@ -19,7 +20,7 @@ namespace {
 constexpr int kRefusalsMax = 3;
 constexpr int kSignalled = 128;                    ///< And the number of the signal.
 constexpr int kTerminated = kSignalled + SIGTERM;  ///< Of a job that was ended by request.
-constexpr Duration kSearch = 15s;
+constexpr Duration kSearch = runtime::kToolReturns;
 constexpr Duration kLook = 100ms;
 constexpr Duration kPoke = 1s;
 constexpr Duration kMute = 3s;     ///< It does not answer.
@@ -319,19 +320,30 @@ Follower::Code Follower::find_again(const Error& loss) {
   }
   const std::string all =
       "lost " + lost + ", which looked after " + to_string(*job_) + ": " + loss.what;
-  if (now > *give_up_) return fail(all + "; no other daemon knows what became of it");
-  for_news_.look("the other daemons to tell what became of " + to_string(*job_) + ", since " +
-                 lost + " is lost");
+  for_news_.look("the daemons to tell what became of " + to_string(*job_) +
+                 ", since the connection to " + lost + " is lost");
   std::this_thread::sleep_for(kLook);
   auto next = connect(session_.dir.name(), {.last = {session_.client.daemon()}});
-  if (!next.ok()) {
-    const std::string& more = next.error().what;
-    return fail(more == loss.what ? all : all + "; " + more);
-  }
+  if (!next.ok()) return on_no_daemon(all, next.error());
+  if (now > *give_up_) return fail(all + "; no other daemon knows what became of it");
   session_ = std::move(next).value();
   // If this is lost too, the next look at the connection tells.
   static_cast<void>(follow());
+  if (ending_ != 0) static_cast<void>(session_.client.send(runtime::SignalRequest{*job_, 0}));
   return std::nullopt;
+}
+
+/// A connection that broke, and a daemon that refuses the next one, may be the network's doing:
+/// only of this machine's daemons it is known that they are gone.
+Follower::Code Follower::on_no_daemon(const std::string& loss, const Error& why) {
+  const bool may_answer = why.code == ErrorCode::kTimeout || why.code == ErrorCode::kUnavailable;
+  const bool are_gone = session_.dir.daemons().empty() && !session_.dir.has_others();
+  if (!may_answer || are_gone) return fail(loss + "; " + why.what);
+  if (ending_ == 0 && tcp::steady_now() <= *give_up_) return std::nullopt;
+  const std::string text = loss + "; no daemon answers, but the job may go on: see phoenix status" +
+                           mesh_words(session_.dir.name());
+  if (ending_ == 0) return fail(text);
+  return fail(text, is_late_ ? static_cast<int>(kTimedOut) : kSignalled + ending_);
 }
 
 /// A job that has moved to this daemon may not have been announced there yet.

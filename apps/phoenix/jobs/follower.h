@@ -80,6 +80,7 @@ class Follower {
   [[nodiscard]] int end_elsewhere();
   [[nodiscard]] Code ask_another(const std::string& why);
   [[nodiscard]] Code find_again(const Error& loss);
+  [[nodiscard]] Code on_no_daemon(const std::string& loss, const Error& why);
   [[nodiscard]] Code on_unknown(const std::string& why);
   [[nodiscard]] Code move(const runtime::RunMoved& moved);
   [[nodiscard]] Code follow_at(const std::vector<std::string>& endpoints);
