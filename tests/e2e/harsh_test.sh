@@ -1,0 +1,95 @@
+#!/bin/sh
+# Surroundings that take something away: the network, for a while or for good; /proc, /dev/null, long files.
+# Needs root, unshare, ip and nft; without them it says so and passes.
+. "$(dirname "$0")/lib.sh"
+
+if [ "$(id -u)" -ne 0 ] || ! command -v nft >/dev/null || ! unshare -n -m -p -f true 2>/dev/null; then
+  check "skipped: needs root, ip and nft (deploy/setup.sh --tests)" true
+  exit
+fi
+if [ -z "${PHX_APART:-}" ]; then
+  rm -rf "$work"
+  trap - EXIT
+  PHX_APART=1 exec unshare -n -m "$0" "$@"
+fi
+ip link set lo up
+mount --make-rprivate /
+mkdir -m 700 "$PHOENIX_DIR"
+cd "$work" || exit 1
+has() { grep -q -- "$2" "$1"; }
+log_of() { cat "$PHOENIX_DIR/$1"/*.log; }
+# begins NAME COMMAND...: a daemon of a mesh of its own, which is started by that.
+begins() {
+  mesh=$1
+  shift
+  "$@" "$bin/phoenixd" --mesh-dir "$PHOENIX_DIR/$mesh" --new-key --log-file "$PHOENIX_DIR/$mesh/x.log" &
+  daemon=$!
+  await "a daemon of mesh $mesh runs" test -e "$PHOENIX_DIR/$mesh/p1.json"
+}
+# beside COMMAND...: where that daemon runs, with what is mounted there.
+beside() { nsenter -m -t "$daemon" "$@"; }
+
+# The connection of a tool breaks, and its daemon cannot be reached for a while.
+check "a mesh starts" "$phoenix" up --local 1 -q
+"$phoenix" run -n 1 --no-tags -- sh -c "echo begun; until [ -e $work/gate ]; do sleep 0.1; echo more; done; echo ended" \
+  >reset.out 2>&1 &
+tool=$!
+await "a job writes" has reset.out more
+port=$(endpoint_of 1)
+nft "add table inet wall; add chain inet wall in { type filter hook input priority 0; }"
+nft "add rule inet wall in meta l4proto tcp tcp dport ${port##*:} reject with tcp reset"
+await "its tool is refused" has reset.out "waiting since .* since the connection to p1 is lost"
+nft flush ruleset
+touch gate
+check "it goes on when it is let in again" wait "$tool"
+check "with all that was written" has reset.out "^ended$"
+
+# Nothing passes any more.
+ip link set lo down
+check "a daemon that cannot be reached is told to end by a signal" \
+  says "p1 (process .*) could not be asked to end (.*): told to end by SIGTERM" "$phoenix" down
+await "and ends" no_daemon
+ip link set lo up
+check "a mesh starts" "$phoenix" up --local 1 -q
+freeze 1
+check "a daemon that stands still is killed" says "did not end by itself within 10 s: killed" "$phoenix" down
+await "and is gone" no_daemon
+
+# Files may not be longer than a page.
+begins short sh -c 'ulimit -c 0; ulimit -f 8; exec "$@"' sh
+check "a program runs where no file may be long" "$phoenix" demo broadcast --mesh short -n 2 --max 64K
+check "a process has signals as usual" ends_with 153 "$phoenix" run --mesh short -n 1 -- sh -c 'kill -XFSZ $$'
+check "the mesh ends" "$phoenix" down --mesh short
+check "and its daemon, well" wait "$daemon"
+
+# The numbers in /proc are those of others.
+begins apart unshare -p -f
+"$phoenix" run --mesh apart -n 1 -- sh -c "until [ -e $work/gate1 ]; do sleep 0.1; done" &
+one=$!
+await "a job runs" sh -c "'$phoenix' ps --mesh apart | grep -q ^j1"
+"$phoenix" run --mesh apart -n 1 --no-tags -- sh -c "echo begun; until [ -e $work/gate2 ]; do sleep 0.1; done; echo well" \
+  >other.out 2>&1 &
+other=$!
+await "another one, too" has other.out begun
+touch gate1
+check "the first ends" wait "$one"
+check "a third one ends, with what it has left in its group" "$phoenix" run --mesh apart -n 1 -- sh -c "sleep 1000 & true"
+touch gate2
+check "the other one was left alone" wait "$other"
+check "to its end" has other.out "^well$"
+check "the daemon says what is not found" says "leftovers-not-found /proc is missing, or" log_of apart
+check "the mesh ends" "$phoenix" down --mesh apart
+wait "$daemon"
+
+# Neither /proc nor /dev/null.
+mkdir empty
+begins bare unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh
+check "a daemon without /proc says what is not found" says "leftovers-not-found /proc is missing" log_of bare
+check "jobs run" says "^here" beside "$phoenix" run --mesh bare -n 1 --no-tags -- sh -c 'sleep 1000 & echo here'
+check "the mesh ends" beside "$phoenix" down --mesh bare
+wait "$daemon"
+begins void unshare -m sh -c "mount --bind $work/empty /dev && exec \"\$@\"" sh
+check "without /dev/null a job says that" fails_with "no standard input, for /dev/null cannot be opened" \
+  "$phoenix" run --mesh void -n 1 -- true
+check "the mesh ends" "$phoenix" down --mesh void
+wait "$daemon"
