@@ -294,7 +294,7 @@ class Ranks {
       if (status == 0 && found->is_inside) {
         end("rank " + std::to_string(i) + " ended without MPI_Finalize", kFailed);
       }
-      if (status == 0) continue;
+      if (status == 0 || is_ending_) continue;  // We ended it, and have said why.
       if (found->is_done) {  // The others do not need it any more, and may still write results.
         std::fprintf(stderr, "phoenix: rank %zu %s, in or after MPI_Finalize\n", i,
                      words_of_end(status).c_str());
