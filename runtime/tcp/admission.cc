@@ -30,8 +30,7 @@ Result<runtime::JoinReply> ask(ToolClient& member, const runtime::Member& newcom
   if (!reply.ok() && reply.error().code == ErrorCode::kTimeout) {
     return Error{ErrorCode::kTimeout,
                  to_string(member.daemon()) + " at " + member.endpoint() +
-                     " has not let this processor in: it hangs, or the coordinator does; see "
-                     "`phoenix status`"};
+                     " has not let this processor in: it hangs, or the coordinator does"};
   }
   if (!reply.ok()) return reply.error();
   auto* const join = std::get_if<runtime::JoinReply>(&reply.value());

@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <thread>
 #include <utility>
 
 namespace phx::mpi {
@@ -43,16 +47,56 @@ std::unique_ptr<SessionCore> found(const Launched& as) {
   return core;
 }
 
+/// On a busy machine rank 0 may take long to let all others in. Who waits in vain is ended by the
+/// launcher, when rank 0 has ended.
+std::unique_ptr<SessionCore> be_let_in(const phx::Options& options) {
+  using Clock = std::chrono::steady_clock;
+  constexpr Duration kPatience = std::chrono::seconds(60);
+  const auto until = Clock::now() + kPatience;
+  while (true) {
+    try {
+      return std::make_unique<SessionCore>(options);
+    } catch (const phx::Failure& failure) {
+      using enum ErrorCode;
+      const ErrorCode code = failure.code();
+      const bool is_slow = code == kTimeout || code == kUnavailable || code == kBusy;
+      if (!is_slow || Clock::now() >= until) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 std::unique_ptr<SessionCore> join(const Launched& as) {
   phx::Options options;
   options.join = hear_launcher();
   if (options.join.empty()) {
     throw phx::Failure(ErrorCode::kUnavailable, "the process of rank 0 has ended, or the launcher");
   }
-  auto core = std::make_unique<SessionCore>(options);
+  auto core = be_let_in(options);
   core->engine.call([&](runtime::Endpoint& endpoint) { endpoint.assume(one(as.rank)); });
   settle(*core);
   return core;
+}
+
+/// Another MPI's launcher has started several processes, of which each would be alone: the one with
+/// rank 1, which there is then, says so for all.
+void warn_of_other_launcher() {
+  struct Other {
+    const char* rank;
+    const char* name;
+  };
+  constexpr Other kOthers[] = {
+      {"OMPI_COMM_WORLD_RANK", "the mpirun of Open MPI"},
+      {"PMI_RANK", "the mpiexec of MPICH, or another launcher that speaks PMI,"},
+      {"PMIX_RANK", "a launcher that speaks PMIx"}};
+  const auto* const other =
+      std::ranges::find_if(kOthers, [](const Other& one) { return number_of(one.rank, 0) == 1; });
+  if (other == std::end(kOthers)) return;
+  std::fprintf(
+      stderr,
+      "phoenix: %s has started this program, which is linked with Phoenix: each process is "
+      "alone, a rank 0 of 1; start it by `phoenix mpirun`\n",
+      other->name);
 }
 
 }  // namespace
@@ -109,6 +153,7 @@ Started start() {
                                                  std::to_string(held.size()) +
                                                  ": the mesh has too few processors");
   }
+  if (started.size == 1 && started.core->engine.has_daemon_inside()) warn_of_other_launcher();
   return started;
 }
 
