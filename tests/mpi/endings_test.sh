@@ -81,6 +81,12 @@ int main(int argc, char** argv) {
     fflush(stdout);
     while (access(argv[2], F_OK) != 0) usleep(10000);
   }
+  if (!strcmp(how, "after")) {
+    MPI_Finalize();
+    if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
+    sleep(5);
+    return 0;
+  }
   if (rank == 1 && !strcmp(how, "kill")) raise(SIGKILL);
   if (rank == 1 && !strcmp(how, "leave")) _exit(0);
   if (!strcmp(how, "sums")) {  /* of all, and of parts with other orders of ranks */
@@ -102,6 +108,9 @@ int main(int argc, char** argv) {
     }
   }
   if (rank == 1 && !strcmp(how, "error")) MPI_Send(&number, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
+  if (!strcmp(how, "differ")) {
+    rank == 0 ? MPI_Barrier(MPI_COMM_WORLD) : MPI_Allreduce(&rank, &number, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  }
   if (rank == 0 && !strcmp(how, "stuck"))
     MPI_Recv(&number, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (rank == 2 && !strcmp(how, "stuck")) {
@@ -145,6 +154,17 @@ expect "killed, over TCP" 137 'rank 3 .*signal 9' "$bin/phoenix" mpirun --tcp -n
 expect left 1 'rank 1 ended without MPI_Finalize' "$bin/phoenix" mpirun -n 3 ./end leave
 expect "failed when all is done" 9 'rank 0 has written' "$bin/phoenix" mpirun -n 2 ./end late
 expect "a code below 0" 255 'rank 1 aborted the job' "$bin/phoenix" mpirun -n 2 ./end abort -1
+expect "called after the end" 15 'rank 0 aborted the job: MPI_Barrier: called after MPI_Finalize' "$bin/phoenix" mpirun -n 3 ./end after
+[ "$(wc -l < out)" = 1 ] || { echo "what we ended is told:"; cat out; failed=1; }
+for launcher in OMPI_COMM_WORLD PMI PMIX; do
+  expect "started by another launcher" 0 '^phoenix: .* has started this program.*`phoenix mpirun`$' env ${launcher}_RANK=1 ./end name a
+  grep -q '^a is 0 of 1$' out || { echo "it does not go on"; failed=1; }
+  expect "said once" 0 '^a is 0 of 1$' env ${launcher}_RANK=0 ./end name a
+  [ "$(wc -l < out)" = 1 ] || { echo "said more than once:"; cat out; failed=1; }
+done
+expect "started by ours within another" 0 '^a is 1 of 2$' env PMI_RANK=1 "$bin/phoenix" mpirun -n 2 ./end name a
+[ "$(wc -l < out)" = 2 ] || { echo "said in vain:"; cat out; failed=1; }
+expect "different operations" 14 'MPI_Barrier: rank 1 sends 4 bytes where this one expects 0: the ranks are in different' "$bin/phoenix" mpirun -n 2 ./end differ
 expect error 6 'MPI_Send.*MPI_ERR_RANK' "$bin/phoenix" mpirun -n 3 ./end error
 expect sums 0 'rank 4 has all sums' "$bin/phoenix" mpirun -n 5 ./end sums
 expect "sums over TCP" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --tcp -n 5 ./end sums

@@ -96,6 +96,35 @@ static void handlers(void) {
   MPI_Comm_free(&comm);
 }
 
+/* Ranks that call a collective operation with different counts are told who it is. */
+static void different_counts(void) {
+  int two[2] = {rank, rank}, length;
+  int* room = calloc((size_t)size * 2, sizeof(int));
+  char text[MPI_MAX_ERROR_STRING] = "";
+  MPI_Comm comm;
+  MPI_Request request;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, rank, &comm);
+  if (comm == MPI_COMM_NULL) return free(room);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const int error = MPI_Gather(two, rank + 1, MPI_INT, room, 1, MPI_INT, 0, comm);
+  CHECK(rank == 0 ? class_of(error) == MPI_ERR_TRUNCATE : error == MPI_SUCCESS);
+#ifndef MPICH_VERSION
+  const char* const words = "MPI_Gather: rank 1 sends 8 bytes where this one expects 4: the ranks are in "
+                            "different collective operations";
+  if (rank == 0) MPI_Error_string(error, text, &length);
+  CHECK(rank == 1 || strstr(text, words) != NULL);
+  MPI_Igather(two, rank + 1, MPI_INT, room, 1, MPI_INT, 0, comm, &request);
+  const int later = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(rank == 0 ? class_of(later) == MPI_ERR_TRUNCATE : later == MPI_SUCCESS);
+  if (rank == 0) MPI_Error_string(later, text, &length);
+  CHECK(rank == 1 || strstr(text, "MPI_Wait: rank 1 sends 8 bytes") != NULL);
+#else
+  (void)request, (void)length, (void)text;
+#endif
+  MPI_Comm_free(&comm);
+  free(room);
+}
+
 static void no_places(void) {
   MPI_Group all, none;
   MPI_Aint lb;
@@ -141,6 +170,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   codes();
   handlers();
+  different_counts();
   no_places();
   one_memory();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);

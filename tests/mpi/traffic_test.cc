@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <string>
 
 #include "runtime/mpi/engine/awaited.h"
 #include "tests/mpi/world.h"
@@ -103,6 +104,94 @@ TEST_CASE("a short message costs one, a synchronous one two, a long one three an
   CHECK(cost(shorty, Traffic::Mode::kStandard) == 1);
   CHECK(cost(shorty, Traffic::Mode::kSynchronous) == 2);
   CHECK(cost(longy, Traffic::Mode::kStandard) == 3 + 3);
+}
+
+TEST_CASE("a message to oneself whose receive waits is there at once, and sends nothing") {
+  World world(2, 1);
+  Traffic& own = world.at(0);
+  std::vector<char> longy = pattern(kLong, 1);
+  std::vector<char> in(kLong);
+  Strided spread(kLong);
+  const auto first = own.receive({0, 0, 1}, bytes_of(in));
+  const auto second = own.receive({0, 0, 2}, spread.buffer());
+
+  const auto send = own.send(world.scope(0), 0, 1, bytes_of(longy), Traffic::Mode::kSynchronous);
+  CHECK(own.send_at_once(world.scope(0), 0, 2, bytes_of(longy)));
+
+  CHECK(send->is_done);
+  REQUIRE(first->is_done);
+  REQUIRE(second->is_done);
+  CHECK(in == longy);
+  CHECK(first->outcome.bytes == static_cast<MPI_Count>(kLong));
+  for (std::size_t i = 0; i < kLong; ++i) REQUIRE(spread.bytes[2 * i] == longy[i]);
+  CHECK(own.take_outputs().empty());
+}
+
+TEST_CASE("a message to oneself goes to the oldest receive, and not past one that waits") {
+  for (std::uint64_t seed = 0; seed < support::seeds(60); ++seed) {
+    CAPTURE(seed);
+    World world(1, seed);
+    Rng rng(seed);
+    std::deque<std::vector<char>> sent;
+    std::deque<std::vector<char>> got;
+    std::vector<Ref<ReceiveRequest>> receives;
+    while (sent.size() < 24 || receives.size() < 24) {
+      if (receives.size() == 24 || (sent.size() < 24 && rng.chance(0.5))) {
+        const auto mode = rng.chance(0.5) ? Traffic::Mode::kStandard : Traffic::Mode::kSynchronous;
+        const auto number = static_cast<int>(sent.size());
+        sent.push_back(pattern(rng.chance(0.3) ? kLong : 100, number));
+        world.at(0).send(world.scope(0), 0, number, bytes_of(sent.back()), mode);
+      } else {
+        got.emplace_back(kLong);
+        const int source = rng.chance(0.5) ? MPI_ANY_SOURCE : 0;
+        receives.push_back(world.at(0).receive({0, source, MPI_ANY_TAG}, bytes_of(got.back())));
+      }
+    }
+    for (std::size_t i = 0; i < receives.size(); ++i) {
+      REQUIRE(receives[i]->is_done);
+      CHECK(receives[i]->outcome.tag == static_cast<int>(i));
+      CHECK(std::equal(sent[i].begin(), sent[i].end(), got[i].begin()));
+    }
+  }
+}
+
+TEST_CASE("work of a rank alone is done while its schedule is built, in its order") {
+  World world(1, 1);
+  std::string order;
+  const Ref<Schedule> schedule(new Schedule(world.scope(0)));
+  const Buffer nothing(nullptr, 0, MPI_BYTE);
+
+  schedule->run([&] { order += "a"; });
+  CHECK(order == "a");
+  CHECK(schedule->is_empty());
+  schedule->receive(0, nothing);
+  schedule->send(0, nothing);
+  schedule->run([&] { order += "b"; });
+  CHECK(order == "a");
+  world.at(0).start(schedule);
+
+  CHECK(schedule->is_done);
+  CHECK(order == "ab");
+}
+
+TEST_CASE("a schedule says what came that it does not expect") {
+  World world(2, 1);
+  std::vector<char> five = pattern(5, 1);
+  std::vector<char> three(3);
+  const Ref<Schedule> gives(new Schedule(world.scope(0)));
+  const Ref<Schedule> takes(new Schedule(world.scope(1)));
+  gives->send(1, bytes_of(five));
+  takes->receive(0, bytes_of(three));
+  world.at(0).start(gives);
+  world.at(1).start(takes);
+  world.run();
+
+  REQUIRE(takes->is_done);
+  CHECK(takes->outcome.error == MPI_ERR_TRUNCATE);
+  REQUIRE(takes->misfit() != nullptr);
+  CHECK(takes->misfit()->outcome.source == 0);
+  CHECK(takes->misfit()->sent == 5);
+  CHECK(gives->misfit() == nullptr);
 }
 
 TEST_CASE("a short message leaves without a request, unless it has to wait, and keeps its order") {

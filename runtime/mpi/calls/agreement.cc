@@ -10,7 +10,7 @@ Area area_of(std::span<const std::byte> bytes) {
 }  // namespace
 
 void run_now(const Ref<Schedule>& schedule) {
-  Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
+  begin_schedule(schedule);
   wait_for(*schedule);
 }
 

@@ -51,7 +51,7 @@ void meet_all() {
     schedule->send((world.rank() + distance) % world.size(), nothing);
     schedule->then();
   }
-  Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
+  begin_schedule(schedule);
   wait_for(*schedule);
 }
 
@@ -62,7 +62,7 @@ void meet_and_locate() {
   ids[static_cast<std::size_t>(world.rank())] = Process::current().processor().value;
   const Ref<Schedule> schedule(new Schedule(world.collective(), world.next_tag()));
   add_allgather_equal(*schedule, Area::of_bytes(reinterpret_cast<std::byte*>(ids.data()), 4));
-  Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
+  begin_schedule(schedule);
   wait_for(*schedule);
   std::vector<phx::ProcessorId> processors;
   for (const std::uint32_t id : ids) processors.push_back(phx::ProcessorId{id});

@@ -25,7 +25,7 @@ struct Probing {
 /// Looks, or waits, until `f(traffic, wanted)` has found something. False: nothing there.
 template <class F>
 bool probe(const Probing& probing, F f) {
-  const Wanted wanted{comm_of(probing.comm).messages().context, probing.from, probing.tag};
+  const Wanted wanted{comm_of(probing.comm).context(), probing.from, probing.tag};
   const auto look = [&](Traffic& traffic) { return f(traffic, wanted); };
   if (!probing.waits) return Process::current().test(look);
   Process::current().wait(look, [&] { return spell(wanted); });

@@ -17,19 +17,27 @@ Ref<Request> begin_receive(const Receiving& receiving, const Buffer& buffer) {
 Ref<Request> begin_receive(Communicator& comm, const Receiving& receiving, const Buffer& buffer) {
   if (!check_source(comm, receiving.from, receiving.tag)) return nothing_to_do(kFromNobody);
   return Process::current().call([&](Traffic& traffic) {
-    const Wanted wanted{comm.messages().context, receiving.from, receiving.tag};
+    const Wanted wanted{comm.context(), receiving.from, receiving.tag};
     return Ref<Request>(traffic.receive(wanted, buffer).get());
   });
 }
 
 namespace {
 
-/// Waits for the halves of MPI_Sendrecv.
-void finish_both(Request& send, Request& receive, MPI_Status* status) {
-  Process::current().wait([&](Traffic&) { return send.is_done && receive.is_done; },
-                          [&] { return spell(receive.is_done ? send : receive); });
+/// The second half of MPI_Sendrecv, and waits for both.
+void send_and_finish(const Sending& sending, const Buffer& sent, Request& receive,
+                     MPI_Status* status) {
+  Communicator& comm = comm_of(sending.comm);
+  if (send_at_once(comm, sending, sent)) {
+    await_done(receive);
+    set_status(status, receive.outcome);
+    return wait_for(receive);
+  }
+  const Ref<Request> send = begin_send(comm, sending, sent);
+  Process::current().wait([&](Traffic&) { return send->is_done && receive.is_done; },
+                          [&] { return spell(receive.is_done ? *send : receive); });
   set_status(status, receive.outcome);
-  wait_for(send);
+  wait_for(*send);
   wait_for(receive);
 }
 
@@ -68,8 +76,7 @@ PHX_MPI_ENTRY(int, Sendrecv,
     static_cast<void>(check_target(both, to, out_tag));
     const Buffer sent(out, out_count, out_type);
     const Ref<Request> receive = begin_receive({comm, from, in_tag}, Buffer(in, in_count, in_type));
-    const Ref<Request> send = begin_send({comm, to, out_tag}, sent);
-    finish_both(*send, *receive, status);
+    send_and_finish({comm, to, out_tag}, sent, *receive, status);
   });
 }
 
@@ -85,7 +92,6 @@ PHX_MPI_ENTRY(int, Sendrecv_replace,
     const Ref<Request> receive = begin_receive({comm, from, in_tag}, place);
     const Buffer sent(copy.empty() ? &copy : static_cast<void*>(copy.data()), place.bytes(),
                       MPI_BYTE);
-    const Ref<Request> send = begin_send({comm, to, out_tag}, sent);
-    finish_both(*send, *receive, status);
+    send_and_finish({comm, to, out_tag}, sent, *receive, status);
   });
 }

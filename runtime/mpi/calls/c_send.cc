@@ -53,20 +53,19 @@ Ref<Request> begin_send(Communicator& comm, const Sending& sending, const Buffer
   });
 }
 
-}  // namespace phx::mpi
-
-using namespace phx::mpi;
-using Mode = Traffic::Mode;
-
-namespace {
-
-/// A short message leaves without a request. False: it was not sent.
 bool send_at_once(const Communicator& comm, const Sending& sending, const Buffer& buffer) {
   if (!check_target(comm, sending.to, sending.tag)) return true;
   return Process::current().call([&](Traffic& traffic) {
     return traffic.send_at_once(comm.messages(), sending.to, sending.tag, buffer);
   });
 }
+
+}  // namespace phx::mpi
+
+using namespace phx::mpi;
+using Mode = Traffic::Mode;
+
+namespace {
 
 int blocking(const char* name, const Sending& sending, const void* buffer, int count,
              MPI_Datatype datatype) {

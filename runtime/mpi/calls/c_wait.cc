@@ -21,35 +21,42 @@ MPI_Comm comm_of_requests(int count, const MPI_Request* handles) {
   return MPI_COMM_WORLD;
 }
 
+[[noreturn]] void fail_in_status(const std::string& reason) {
+  throw Failure(MPI_ERR_IN_STATUS, "one of the operations has failed, see the statuses" +
+                                       (reason.empty() ? "" : ": " + reason));
+}
+
 /// All requests are over. Fails with MPI_ERR_IN_STATUS if one has failed.
 void collect_all(int count, MPI_Request* handles, MPI_Status* statuses) {
   bool has_failed = false;
+  std::string reason;
   std::vector<int> errors(static_cast<std::size_t>(count), MPI_SUCCESS);
   for (int i = 0; i < count; ++i) {
     MPI_Status* status = status_at(statuses, i);
     set_status(status, {});
     if (handles[i] == MPI_REQUEST_NULL) continue;
-    errors[static_cast<std::size_t>(i)] = collect(&handles[i], status);
+    errors[static_cast<std::size_t>(i)] = collect(&handles[i], status, &reason);
     has_failed = has_failed || errors[static_cast<std::size_t>(i)] != MPI_SUCCESS;
   }
   if (!has_failed) return;
   for (int i = 0; i < count; ++i) {
     set_error(status_at(statuses, i), errors[static_cast<std::size_t>(i)]);
   }
-  throw Failure(MPI_ERR_IN_STATUS, "one of the operations has failed, see the statuses");
+  fail_in_status(reason);
 }
 
 void collect_some(const std::vector<int>& over, MPI_Request* handles, int* indices,
                   MPI_Status* statuses) {
   bool has_failed = false;
+  std::string reason;
   for (std::size_t k = 0; k < over.size(); ++k) {
     indices[k] = over[k];
     MPI_Status* status = status_at(statuses, static_cast<int>(k));
-    const int error = collect(&handles[over[k]], status);
+    const int error = collect(&handles[over[k]], status, &reason);
     set_error(status, error);
     has_failed = has_failed || error != MPI_SUCCESS;
   }
-  require(!has_failed, MPI_ERR_IN_STATUS, "one of the operations has failed, see the statuses");
+  if (has_failed) fail_in_status(reason);
 }
 
 }  // namespace
@@ -61,7 +68,7 @@ PHX_MPI_ENTRY(int, Wait, (MPI_Request * request, MPI_Status* status)) {
     if (*request == MPI_REQUEST_NULL) return;
     Request& one = request_of(*request);
     Process::current().wait([&](Traffic&) { return is_over(one); }, [&] { return spell(one); });
-    require_well(collect(request, status));
+    collect_well(request, status);
   });
 }
 
@@ -72,7 +79,7 @@ PHX_MPI_ENTRY(int, Test, (MPI_Request * request, int* flag, MPI_Status* status))
     if (*request == MPI_REQUEST_NULL) return set_status(status, {});
     Request& one = request_of(*request);
     *flag = Process::current().test([&](Traffic&) { return is_over(one); }) ? 1 : 0;
-    if (*flag != 0) require_well(collect(request, status));
+    if (*flag != 0) collect_well(request, status);
   });
 }
 
@@ -103,7 +110,7 @@ PHX_MPI_ENTRY(int, Waitany, (int count, MPI_Request requests[], int* index, MPI_
     if (several.empty()) return;
     Process::current().wait([&](Traffic&) { return (*index = several.any()) >= 0; },
                             [&] { return several.first_open(); });
-    require_well(collect(&requests[*index], status));
+    collect_well(&requests[*index], status);
   });
 }
 
@@ -118,7 +125,7 @@ PHX_MPI_ENTRY(int, Testany,
     *flag = Process::current().test([&](Traffic&) { return (found = several.any()) >= 0; }) ? 1 : 0;
     if (*flag == 0) return;
     *index = found;
-    require_well(collect(&requests[found], status));
+    collect_well(&requests[found], status);
   });
 }
 

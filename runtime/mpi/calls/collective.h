@@ -38,7 +38,7 @@ int run(const Call& call, Build build) {
     const Ref<Schedule> schedule(new Schedule(comm.collective()));
     build(comm, *schedule);
     schedule->set_tag(comm.next_tag());  // a call that fails takes no part, and may be repeated
-    Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
+    begin_schedule(schedule);
     if (call.request == nullptr) return wait_for(*schedule);
     give_request(Ref<Request>(schedule.get()), call.comm, call.request);
   });

@@ -27,6 +27,8 @@ void set_status(MPI_Status* status, const Outcome& outcome);
 bool check_target(const Communicator& comm, int rank, int tag);
 bool check_source(const Communicator& comm, int rank, int tag);
 
+/// Starts it; of one in which nothing is left to do that is all, and needs no lock.
+void begin_schedule(const Ref<Schedule>& schedule);
 /// Waits until it is done.
 void await_done(const Request& request);
 /// The same, and fails with its error.
@@ -43,6 +45,8 @@ struct Sending {
 /// The same, also when the program has freed the handle of `comm` meanwhile.
 [[nodiscard]] Ref<Request> begin_send(Communicator& comm, const Sending& sending,
                                       const Buffer& buffer);
+/// A short message of the standard mode leaves without a request. False: it was not sent.
+bool send_at_once(const Communicator& comm, const Sending& sending, const Buffer& buffer);
 /// `from` may be MPI_PROC_NULL.
 struct Receiving {
   MPI_Comm comm;

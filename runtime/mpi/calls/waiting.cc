@@ -43,10 +43,35 @@ void set_status(MPI_Status* status, const Outcome& outcome) {
 }
 
 void require_well(int error) {
-  require(error == MPI_SUCCESS, error,
-          error == MPI_ERR_TRUNCATE   ? "the message is longer than the buffer"
-          : error == MPI_ERR_NOT_SAME ? "another process sends less than this one expects"
-                                      : "the operation has failed");
+  require(error == MPI_SUCCESS, error, "the operation has failed");
+}
+
+namespace {
+
+/// Why a request has failed, for a person. What processes of a collective operation send is not
+/// what programs call a message.
+std::string why(const Request& request) {
+  const auto* const schedule = dynamic_cast<const Schedule*>(&request);
+  if (const ReceiveRequest* const misfit = schedule ? schedule->misfit() : nullptr) {
+    return "rank " + std::to_string(misfit->outcome.source) + " sends " +
+           std::to_string(misfit->sent) + " bytes where this one expects " +
+           std::to_string(misfit->buffer.bytes()) +
+           ": the ranks are in different collective operations of this communicator, or in one "
+           "with different counts";
+  }
+  if (request.outcome.error != MPI_ERR_TRUNCATE) return "the operation has failed";
+  return schedule ? "what this rank gives itself is longer than its place"
+                  : "the message is longer than the buffer";
+}
+
+}  // namespace
+
+void begin_schedule(const Ref<Schedule>& schedule) {
+  if (schedule->is_empty()) {
+    schedule->is_done = true;
+  } else {
+    Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
+  }
 }
 
 void await_done(const Request& request) {
@@ -57,7 +82,8 @@ void await_done(const Request& request) {
 
 void wait_for(Request& request) {
   await_done(request);
-  require_well(request.outcome.error);
+  const int error = request.outcome.error;
+  if (error != MPI_SUCCESS) throw Failure(error, why(request));
 }
 
 Request* pending(Request& request) {
@@ -82,7 +108,7 @@ int collect_general(GeneralRequest& request, MPI_Status* status) {
 
 }  // namespace
 
-int collect(MPI_Request* handle, MPI_Status* status) {
+int collect(MPI_Request* handle, MPI_Status* status, std::string* reason) {
   Request& request = request_of(*handle);
   const Ref<Request> kept(&request);
   if (request.kind == Request::Kind::kGeneral) {
@@ -96,7 +122,15 @@ int collect(MPI_Request* handle, MPI_Status* status) {
     close_request(handle);
   }
   set_status(status, done ? done->outcome : Outcome{});
-  return done ? done->outcome.error : MPI_SUCCESS;
+  const int error = done ? done->outcome.error : MPI_SUCCESS;
+  if (error != MPI_SUCCESS) *reason = why(*done);
+  return error;
+}
+
+void collect_well(MPI_Request* handle, MPI_Status* status) {
+  std::string reason = "the operation has failed";
+  const int error = collect(handle, status, &reason);
+  if (error != MPI_SUCCESS) throw Failure(error, reason);
 }
 
 Several::Several(int count, MPI_Request* handles, bool skips_inactive) {

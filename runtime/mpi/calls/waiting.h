@@ -20,8 +20,11 @@ namespace phx::mpi {
 /// Fails with this error of a request, unless it is MPI_SUCCESS.
 void require_well(int error);
 
-/// REQUIRES that it is over. Fills the status, and frees what it has begun. Returns its error.
-int collect(MPI_Request* handle, MPI_Status* status);
+/// REQUIRES that it is over. Fills the status, and frees what it has begun. Returns its error, of
+/// which `reason` says more where that is known.
+int collect(MPI_Request* handle, MPI_Status* status, std::string* reason);
+/// The same, and fails with its error.
+void collect_well(MPI_Request* handle, MPI_Status* status);
 
 /// The requests of a program: those that are not MPI_REQUEST_NULL, nor inactive.
 class Several {

@@ -1,7 +1,6 @@
 #include "runtime/mpi/collectives/area.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace phx::mpi {
 
@@ -29,15 +28,10 @@ Area Area::like(Schedule& schedule) const {
 }
 
 void copy(const Area& from, const Area& to) {
+  if (from.address == to.address && from.datatype == to.datatype) return;
   const Buffer source = from.buffer();
   const Buffer target = to.buffer();
-  const MPI_Count bytes = std::min(source.bytes(), target.bytes());
-  if (bytes == 0 || (from.address == to.address && from.datatype == to.datatype)) return;
-  if (source.as_is() != nullptr) return target.unpack(0, bytes, source.as_is());
-  if (target.as_is() != nullptr) return source.pack(0, bytes, target.as_is());
-  std::vector<std::byte> between(static_cast<std::size_t>(bytes));
-  source.pack(0, bytes, between.data());
-  target.unpack(0, bytes, between.data());
+  copy(source, target, std::min(source.bytes(), target.bytes()));
 }
 
 void add_copy(Schedule& schedule, const Area& from, const Area& to) {

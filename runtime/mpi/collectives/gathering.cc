@@ -74,6 +74,7 @@ void add_allgather_equal(Schedule& schedule, const Area& first) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
   const MPI_Count bytes = first.bytes();
+  if (size == 1) return;
   if (bytes * size > kShort) return add_allgather(schedule, equal_parts(first));
   std::byte* const all = schedule.memory(bytes * size);
   const Areas places = equal_parts(first);

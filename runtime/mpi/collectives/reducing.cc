@@ -289,6 +289,7 @@ void add_tree_reduce(Schedule& schedule, int root, const Combining& what, const 
 }  // namespace
 
 void add_reduce(Schedule& schedule, int root, const Combining& what, const Area& result) {
+  if (schedule.scope().size() == 1) return add_copy(schedule, what.own, result);
   if (const auto kind = runtime_kind(schedule, what)) {
     schedule.contribute(root, *kind, what.own.buffer());
     if (schedule.scope().rank == root) schedule.result(root, *kind, result.buffer());
@@ -315,6 +316,7 @@ void add_reduce(Schedule& schedule, int root, const Combining& what, const Area&
 
 /// Recursive doubling. Of the first ranks pairs become one, so that a power of two is left.
 void add_allreduce(Schedule& schedule, const Combining& what, const Area& result) {
+  if (schedule.scope().size() == 1) return add_copy(schedule, what.own, result);
   if (auto kind = runtime_kind(schedule, what)) {
     kind->to_all = true;
     schedule.contribute(0, *kind, what.own.buffer());
@@ -363,6 +365,7 @@ void add_allreduce(Schedule& schedule, const Combining& what, const Area& result
 
 void add_reduce_scatter(Schedule& schedule, const Combining& what, const std::vector<int>& counts,
                         const Area& result) {
+  if (schedule.scope().size() == 1) return add_copy(schedule, what.own, result);
   Begins begins{0};
   for (const int count : counts) begins.push_back(begins.back() + count);
   if (is_long(schedule, what)) {
@@ -393,6 +396,7 @@ void add_scan_chain(Schedule& schedule, const Combining& what, const Area& resul
 void add_scan(Schedule& schedule, const Combining& what, const Area& result, bool is_exclusive) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
+  if (size == 1) return is_exclusive ? schedule.then() : add_copy(schedule, what.own, result);
   if (size == 2 || is_flat(schedule)) return add_scan_chain(schedule, what, result, is_exclusive);
   // `pair` has what this rank's block of 2, 4, ... ranks has combined; `before` what is in front.
   Combined pair = begin(schedule, what);

@@ -84,9 +84,10 @@ GroupTrees::Place place_in_tree(const Schedule& schedule, int root, const Segmen
 void add_barrier(Schedule& schedule) {
   const int size = schedule.scope().size();
   const int rank = schedule.scope().rank;
+  schedule.then();
+  if (size == 1) return;
   const Area none = Area::of_bytes(nullptr, 0);
   const Buffer nothing = none.buffer();
-  schedule.then();
   if (schedule.scope().is_whole || is_central(schedule)) return add_meeting(schedule, none);
   for (int distance = 1; distance < size; distance *= 2) {
     schedule.receive((rank - distance + size) % size, nothing);
@@ -99,6 +100,7 @@ void add_broadcast(Schedule& schedule, int root, const Area& area) {
   const int size = schedule.scope().size();
   const int place = (schedule.scope().rank - root + size) % size;
   schedule.then();
+  if (size == 1) return;
   if (schedule.scope().is_whole) {
     place == 0 ? schedule.cast(area.buffer()) : schedule.fill(root, area.buffer());
     return schedule.then();

@@ -34,7 +34,8 @@ class Communicator : public CommunicatorCore {
   [[nodiscard]] bool is_inter() const { return static_cast<bool>(remote_); }
   /// Whom ranks of sends and receives name.
   [[nodiscard]] const Ref<Group>& peers() const { return is_inter() ? remote_ : group_; }
-  /// Of messages from rank to rank.
+  /// The scope of messages from rank to rank, and what of it receives need.
+  [[nodiscard]] std::uint64_t context() const { return context_; }
   [[nodiscard]] Scope messages() const { return {context_, rank_, peers()}; }
   /// Of collective operations; of an inter-communicator to the remote group.
   [[nodiscard]] Scope collective() const;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
+#include "runtime/mpi/datatypes/pack.h"
 #include "runtime/mpi/datatypes/runs.h"
 
 namespace phx::mpi {
@@ -126,6 +128,15 @@ void unpack_bytes(const Piece& piece, MPI_Aint base, MPI_Count from, MPI_Count t
   if (from >= to) return;
   auto* packed = const_cast<std::byte*>(static_cast<const std::byte*>(in));
   Copier<false>(packed).part(piece, base, from, to);
+}
+
+void copy(const Buffer& from, const Buffer& to, MPI_Count bytes) {
+  if (bytes == 0) return;
+  if (from.as_is() != nullptr) return to.unpack(0, bytes, from.as_is());
+  if (to.as_is() != nullptr) return from.pack(0, bytes, to.as_is());
+  std::vector<std::byte> between(static_cast<std::size_t>(bytes));
+  from.pack(0, bytes, between.data());
+  to.unpack(0, bytes, between.data());
 }
 
 }  // namespace phx::mpi

@@ -47,4 +47,7 @@ class Buffer {
   Piece piece_;
 };
 
+/// So many bytes of the packed forms, which are not made if one of the two lies side by side.
+void copy(const Buffer& from, const Buffer& to, MPI_Count bytes);
+
 }  // namespace phx::mpi

@@ -117,6 +117,12 @@ std::unique_ptr<Nearby> Nearby::open(int descriptor, int rank, int size) {
   return std::make_unique<Nearby>(memory, rank, size);
 }
 
+std::unique_ptr<Nearby> Nearby::alone() {
+  constexpr int kOurs = MAP_PRIVATE | MAP_ANONYMOUS;
+  void* memory = ::mmap(nullptr, bytes_for(1), PROT_READ | PROT_WRITE, kOurs, -1, 0);
+  return memory == MAP_FAILED ? nullptr : std::make_unique<Nearby>(memory, 0, 1);
+}
+
 Nearby::Place& Nearby::place(int rank) const {
   const auto number = static_cast<std::size_t>(rank);
   return *std::launder(reinterpret_cast<Place*>(memory_ + number * sizeof(Place)));
@@ -293,6 +299,10 @@ std::size_t Nearby::write_part(Pipe& into, std::uint64_t at, std::size_t room, W
 }
 
 // --- Receiving ---------------------------------------------------------------------------------
+
+bool Nearby::is_called() const {
+  return place(rank_).is_called();
+}
 
 bool Nearby::receive(const OnMessage& on_message) {
   bool any = false;

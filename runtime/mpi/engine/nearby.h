@@ -50,6 +50,8 @@ class Nearby {
   Nearby(void* memory, int rank, int size);
   /// The same in a file of memory that all ranks have open. Null: it cannot be mapped.
   [[nodiscard]] static std::unique_ptr<Nearby> open(int descriptor, int rank, int size);
+  /// Of a job of one rank, whose threads sleep and are woken here. Null: there is no memory.
+  [[nodiscard]] static std::unique_ptr<Nearby> alone();
 
   /// What there is no room for leaves with later calls of send() and receive().
   void send(int to, std::uint32_t tag, const Payload& payload);
@@ -57,6 +59,8 @@ class Nearby {
   void send(int to, std::uint32_t tag, Source source);
   /// For users that know nothing else of it. Valid as long as this lives; messages have tag 0.
   [[nodiscard]] NearWays ways();
+  /// There is something for receive().
+  [[nodiscard]] bool is_called() const;
   /// Calls the function for each message that is there. Whether there was anything.
   bool receive(const OnMessage& on_message);
   /// Nothing waits for room.

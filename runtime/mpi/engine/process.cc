@@ -23,6 +23,8 @@ constexpr int kSilentLong = 10;  ///< Sleeps; then it is told what is waited for
 /// A program that polls, where ranks share cores, gives way each time if it does less than this in
 /// between, so that those it waits for can run. One that works, or has a core, does it once in a
 /// while: not before it has had the processor for as long as others had it last, and for a turn.
+/// The time is asked for at each look only where cores are shared: it costs as much as a look.
+constexpr unsigned kLooksPerTime = 16;
 constexpr Duration kWork = std::chrono::nanoseconds(500), kTurn = std::chrono::microseconds(20);
 
 /// How a thread polls.
@@ -35,7 +37,8 @@ class Polls {
     return polls;
   }
   /// A look begins. Whether others have to run if it finds nothing.
-  [[nodiscard]] bool has_to_give_way(bool shares_cores) const {
+  [[nodiscard]] bool has_to_give_way(bool shares_cores) {
+    if (!shares_cores && ++looks_ % kLooksPerTime != 0) return false;
     const Clock::time_point now = Clock::now();
     return (shares_cores && now - looked_at_ < kWork) || now >= next_turn_;
   }
@@ -46,11 +49,14 @@ class Polls {
     next_turn_ = looked_at_ + std::max<Clock::duration>(looked_at_ - before, kTurn);
   }
   /// It has found nothing, and others need not run.
-  void go_on() { looked_at_ = Clock::now(); }
+  void go_on(bool shares_cores) {
+    if (shares_cores) looked_at_ = Clock::now();
+  }
 
  private:
   Clock::time_point looked_at_{};
   Clock::time_point next_turn_{};
+  unsigned looks_ = 0;
 };
 
 Process*& running() {
@@ -72,13 +78,14 @@ Process::Process(Started started)
       traffic_(rank_) {
   traffic_.expect_senders(size_);
   const int memory = launched().near;
-  if (memory < 0 || size_ < 2 || size_ > Nearby::kMost) return;
-  near_ = Nearby::open(memory, rank_, size_);
+  const bool is_alone = size_ == 1 && core_->engine.has_daemon_inside();
+  if (!is_alone && (memory < 0 || size_ < 2 || size_ > Nearby::kMost)) return;
+  near_ = is_alone ? Nearby::alone() : Nearby::open(memory, rank_, size_);
   if (near_ == nullptr) {
     throw phx::Failure(ErrorCode::kUnavailable, "the memory shared by all ranks cannot be mapped");
   }
   if (size_ <= ::sysconf(_SC_NPROCESSORS_ONLN)) spins_ = kSpins;
-  traffic_.use(near_->ways());
+  if (!is_alone) traffic_.use(near_->ways());
 }
 
 Process& Process::current() {
@@ -193,7 +200,8 @@ void Process::wait_near(const std::function<bool(Traffic&)>& is_true, const Long
 
 bool Process::poll_near(const std::function<bool(Traffic&)>& is_true) {
   Polls& polls = Polls::of_thread();
-  const bool has_to_give_way = polls.has_to_give_way(/*shares_cores=*/spins_ == 0);
+  const bool shares_cores = spins_ == 0;
+  const bool has_to_give_way = polls.has_to_give_way(shares_cores);
   const Waiting waiting(*this);
   const bool is_over = core_->engine.query([&](const runtime::Endpoint&) {
     receive_near();
@@ -201,11 +209,12 @@ bool Process::poll_near(const std::function<bool(Traffic&)>& is_true) {
   });
   if (is_over) return true;
   note_idle_look();
-  has_to_give_way ? polls.give_way() : polls.go_on();
+  has_to_give_way ? polls.give_way() : polls.go_on(shares_cores);
   return false;
 }
 
 bool Process::receive_near() {
+  if (!near_->is_called()) return false;
   const std::uint64_t completions = traffic_.completions();
   const bool any = near_->receive([this](int from, std::uint32_t tag, const Payload& lent) {
     traffic_.on_message(from, tag, lent, /*is_lent=*/true);
@@ -240,6 +249,7 @@ void Process::send_near(bool others_wait) {
 /// Sends whose bytes have been packed are done; what that leads to is an output. Whether there were
 /// any.
 bool Process::finish_packed() {
+  if (packed_.empty()) return false;
   const std::vector<Ref<SendRequest>> packed = std::exchange(packed_, {});
   for (const Ref<SendRequest>& send : packed) traffic_.on_packed(*send);
   return !packed.empty();

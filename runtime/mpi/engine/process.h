@@ -138,7 +138,7 @@ class Process {
   int size_;
   bool is_spread_;
   Traffic traffic_;
-  std::unique_ptr<Nearby> near_;  ///< All ranks are on this machine.
+  std::unique_ptr<Nearby> near_;  ///< All ranks are on this machine, or there is one alone.
   int spins_ = 0;                 ///< None if ranks have to share cores.
   std::vector<Traffic::Output> outputs_;  ///< of near ranks, between one call and the next
   Leaving leaving_;                       ///< through the daemons

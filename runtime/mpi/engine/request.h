@@ -77,6 +77,7 @@ struct ReceiveRequest : Request {
   std::uint64_t sender = 0;  ///< number of the send there
   MPI_Count expected = 0;    ///< bytes that come
   MPI_Count received = 0;
+  MPI_Count sent = 0;      ///< bytes of the message that it has met
   bool must_fill = false;  ///< of a schedule: less than there is room for is an error
 };
 

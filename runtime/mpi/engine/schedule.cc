@@ -14,7 +14,6 @@ constexpr std::size_t kUsual = 4;  ///< steps of a rank that speaks with one oth
 
 Schedule::Schedule(Scope scope, int tag) : Request(Kind::kSchedule), tag_(tag) {
   scopes_.push_front(std::move(scope));
-  steps_.reserve(kUsual);
 }
 
 Schedule::~Schedule() {
@@ -23,13 +22,14 @@ Schedule::~Schedule() {
 
 Schedule::Step& Schedule::add(Step::Kind what, int rank) {
   // Who speaks with more often speaks with all.
+  if (steps_.capacity() == 0) steps_.reserve(kUsual);
   const auto ranks = static_cast<std::size_t>(scope().size());
   if (steps_.size() == kUsual) steps_.reserve(2 * (kUsual + ranks));
   steps_.push_back({what, std::exchange(begins_round_, false), rank, &scope()});
   return steps_.back();
 }
 
-void Schedule::run(std::function<void()> work) {
+void Schedule::add_work(std::function<void()> work) {
   then();
   add(Step::Kind::kWork, 0).work = std::move(work);
   then();
@@ -52,15 +52,16 @@ std::byte* Schedule::memory(MPI_Count bytes) {
   return memory_.back().bytes.get();
 }
 
-void Schedule::note(const Request& part) {
-  if (part.outcome.error != MPI_SUCCESS) outcome.error = part.outcome.error;
+void Schedule::note(Request& part) {
   if (part.kind != Kind::kReceive || outcome.error != MPI_SUCCESS) return;
-  const auto& receive = static_cast<const ReceiveRequest&>(part);
+  auto& receive = static_cast<ReceiveRequest&>(part);
   const bool is_full = receive.outcome.bytes == receive.buffer.bytes();
+  outcome.error = receive.outcome.error;
   if (receive.must_fill && !is_full) outcome.error = MPI_ERR_NOT_SAME;
+  if (outcome.error != MPI_SUCCESS) misfit_ = Ref<ReceiveRequest>(&receive);
 }
 
-bool Schedule::on_part_done(const Request& part) {
+bool Schedule::on_part_done(Request& part) {
   note(part);
   return --open_ == 0;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "collectives/messages.h"
@@ -38,12 +39,17 @@ class Schedule : public Request {
   void contribute(int target, const collectives::ReductionKind& how, const Buffer& value);
   /// Its result.
   void result(int target, const collectives::ReductionKind& how, const Buffer& buffer);
-  /// Nothing was added.
+  /// Nothing was added that is not done.
   [[nodiscard]] bool is_empty() const { return steps_.empty(); }
   /// What follows begins when all before is there.
   void then() { begins_round_ = true; }
-  /// Work that follows what is before, and comes before what follows.
-  void run(std::function<void()> work);
+  /// Work that follows what is before, and comes before what follows. Of a rank alone it is done at
+  /// once, unless a message was added before: nobody has to be waited for.
+  template <class Work>
+  void run(Work work) {
+    if (is_empty() && scope().size() == 1) return work();
+    add_work(std::move(work));
+  }
   /// Bytes that live as long as this.
   [[nodiscard]] std::byte* memory(MPI_Count bytes);
   /// Another scope for what follows.
@@ -52,7 +58,9 @@ class Schedule : public Request {
 
   // For Traffic.
   /// Whether the round is over.
-  bool on_part_done(const Request& part);
+  bool on_part_done(Request& part);
+  /// What came, and does not fit into what this process expects; null: nothing.
+  [[nodiscard]] const ReceiveRequest* misfit() const { return misfit_.get(); }
   /// The first message of the round that is not done; null: none.
   [[nodiscard]] const Request* open_part() const;
   /// Begins rounds as long as possible; whether all are over.
@@ -70,8 +78,9 @@ class Schedule : public Request {
     collectives::ReductionKind combined{};
   };
   Step& add(Step::Kind what, int rank);
+  void add_work(std::function<void()> work);
   void begin(Step& step, Traffic& traffic);
-  void note(const Request& part);
+  void note(Request& part);
 
   std::forward_list<Scope> scopes_;  ///< The first one is that of what is added.
   int tag_;
@@ -80,6 +89,7 @@ class Schedule : public Request {
   std::size_t at_ = 0;         ///< the next step to begin
   std::size_t open_ = 0;       ///< messages of the current round that are not done
   std::vector<Ref<Request>> parts_;
+  Ref<ReceiveRequest> misfit_;
   std::vector<SpareMemory::Block> memory_;
 };
 

@@ -24,6 +24,15 @@ Head head_of(const Scope& scope, int tag, const Buffer& buffer) {
   return head;
 }
 
+/// What the head says of a message that has met its receive. How much of it there is room for.
+MPI_Count take_outcome(ReceiveRequest& receive, const Head& head) {
+  receive.sent = static_cast<MPI_Count>(head.bytes);
+  const MPI_Count room = std::min(receive.sent, receive.buffer.bytes());
+  const int error = room < receive.sent ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+  receive.outcome = {head.source, head.tag, room, false, error};
+  return room;
+}
+
 }  // namespace
 
 // --- Messages ----------------------------------------------------------------------------------
@@ -118,10 +127,7 @@ void Traffic::handle(Came came) {
 /// A message has met its receive.
 void Traffic::match(ReceiveRequest& receive, const Arrived& arrived) {
   const Head& head = arrived.head;
-  const auto size = static_cast<MPI_Count>(head.bytes);
-  const MPI_Count room = std::min(size, receive.buffer.bytes());
-  receive.outcome = {head.source, head.tag, room, false,
-                     room < size ? MPI_ERR_TRUNCATE : MPI_SUCCESS};
+  const MPI_Count room = take_outcome(receive, head);
   receive.from = arrived.from;
   receive.sender = head.sender;
   Head answer = head;
@@ -152,8 +158,12 @@ void Traffic::match(ReceiveRequest& receive, const Arrived& arrived) {
   if (room == 0) finish(receive);
 }
 
-/// Gets a long message of a near rank without its help.
+/// Gets a long message of a near rank, or of this one, without its help.
 bool Traffic::read(ReceiveRequest& receive, const Head& head, MPI_Count bytes) {
+  if (const auto own = sending_.find(head.sender); receive.from == self_ && own != sending_.end()) {
+    copy(own->second->buffer, receive.buffer, bytes);
+    return true;
+  }
   if (!near_.read || head.address == 0 || bytes == 0) return false;
   const auto size = [](MPI_Count count) { return static_cast<std::size_t>(count); };
   if (auto* const into = static_cast<std::byte*>(receive.buffer.as_is())) {
@@ -210,8 +220,23 @@ bool Traffic::may_leave(int process, MPI_Count bytes) {
   return bytes <= most && ahead_.may_send(process, bytes);
 }
 
+/// A message to this process whose receive waits goes there with one copy. False: it takes the
+/// usual way, because none waits, or because others are on it that may have to come before.
+bool Traffic::give_to_self(const Head& head, const Buffer& buffer) {
+  if (is_settling_ || !to_self_.empty()) return false;
+  const Ref<ReceiveRequest> receive = matching_.take(head);
+  if (!receive) return false;
+  const MPI_Count room = take_outcome(*receive, head);
+  copy(buffer, receive->buffer, room);
+  receive->from = self_;
+  finish(*receive);
+  settle();
+  return true;
+}
+
 bool Traffic::send_at_once(const Scope& scope, int to, int tag, const Buffer& buffer) {
   const int process = scope.peers->process(to);
+  if (process == self_ && give_to_self(head_of(scope, tag, buffer), buffer)) return true;
   if (!may_leave(process, buffer.bytes())) return false;
   put(process, head_of(scope, tag, buffer), &buffer);
   settle();
@@ -223,6 +248,10 @@ Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer
   const int process = scope.peers->process(to);
   Ref<SendRequest> request(new SendRequest(buffer, process));
   Head head = head_of(scope, tag, buffer);
+  if (process == self_ && give_to_self(head, buffer)) {
+    request->is_done = true;
+    return request;
+  }
   head.sender = request->number = ++sends_;
   request->context = scope.context;
   if (may_leave(process, buffer.bytes())) {

@@ -27,8 +27,7 @@ namespace phx::mpi {
 /// that is done needs its buffer no more; a synchronous one has met its receive.
 class Traffic {
  public:
-  /// Short messages travel at once, near ones up to NearWays::sent_most; longer ones when their
-  /// receive is there.
+  /// Short messages travel at once (near ones: NearWays::sent_most), longer ones when asked for.
   static constexpr MPI_Count kShortMax = 64 * 1024;
   /// A long message travels in parts of so many bytes.
   static constexpr MPI_Count kPart = 256 * 1024;
@@ -117,6 +116,7 @@ class Traffic {
   };
   [[nodiscard]] bool may_leave(int process, MPI_Count bytes);
   void handle(Came came);
+  bool give_to_self(const Head& head, const Buffer& buffer);
   bool read(ReceiveRequest& receive, const Head& head, MPI_Count bytes);
   void handle_part(std::uint32_t number, const Payload& part);
   void match(ReceiveRequest& receive, const Arrived& arrived);
