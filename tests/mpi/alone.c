@@ -135,7 +135,8 @@ static void in_order(void) {
       send(out[sent], length, MPI_INT, 0, sent % 2, self, &sends[sent]);
       ++sent;
     } else {
-      MPI_Irecv(in[posted], kLong, MPI_INT, posted % 7 ? 0 : MPI_ANY_SOURCE, MPI_ANY_TAG, self, &receives[posted]);
+      MPI_Irecv(in[posted], kLong, MPI_INT, posted % 7 ? 0 : MPI_ANY_SOURCE, MPI_ANY_TAG, self,
+                &receives[posted]);
       ++posted;
     }
   }
@@ -221,7 +222,9 @@ static void polling(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) usleep(20000);
   if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 6, MPI_COMM_WORLD);
-  for (flag = rank != 1; !flag;) MPI_Improbe(0, 6, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE);
+  for (flag = rank != 1; !flag;) {
+    MPI_Improbe(0, 6, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE);
+  }
   if (rank == 1) MPI_Mrecv(&got, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
   if (rank == 1) CHECK(got == 0);
 }
