@@ -398,10 +398,7 @@ void Daemon::Core::take_detour_outputs() {
                           },
                           [&](Detours::LinkDown& m) { channels.on_link_down(now, m.link); },
                           [&](Detours::DialFailed& m) {
-                            const bool is_here = membership.shares_machine(m.peer);
-                            const Refusal by = is_here ? Refusal::kHere : Refusal::kElsewhere;
-                            channels.on_dial_failed(now, m.peer, m.refused ? by : Refusal::kNone,
-                                                    m.why);
+                            channels.on_dial_failed(now, m.peer, m.refused, m.why);
                           },
                           [&](Detours::Arrived& m) { on_arrived(m.link, std::move(m.frame)); },
                           [&](auto& m) { effect(std::move(m)); }},

@@ -6,13 +6,6 @@
 
 namespace phx::runtime {
 
-/// Whether a dial was refused, and by whom: nobody listens there, or a firewall says so.
-enum class Refusal : std::uint8_t {
-  kNone,       ///< There was no answer.
-  kElsewhere,  ///< By another machine, or by what stands in front of it.
-  kHere        ///< By this machine's system, which knows.
-};
-
 /// Knobs of the channels; DaemonConfig sets those a person may want to turn.
 struct ChannelOptions {
   /// An acknowledgement waits this long for a frame to ride on, or until so much is owed.
@@ -38,11 +31,7 @@ struct ChannelOptions {
   /// What answers of a peer took at worst in the last minute lengthens its time-outs by so many
   /// times that, if it is `late_least` or more. 0: a slow way that many share is taken for dead.
   std::uint32_t slow_factor = 2;
-  std::uint32_t refusals = 2;  ///< So many refused dials in a row: Unreachable; if elsewhere ...
-  /// ... so many, for so long a part of `peer_timeout`, and no longer between two of them:
-  /// firewalls refuse while their rules are loaded anew.
-  std::uint32_t refusals_elsewhere = 4;
-  std::uint32_t refused_part = 5;
+  std::uint32_t refusals = 2;    ///< So many refused dials in a row: Unreachable.
   std::uint32_t violations = 3;  ///< So many broken rules: Unreachable.
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].
@@ -63,12 +52,6 @@ struct ChannelOptions {
   /// Timers that are due so soon are served at once, so that those that belong to one exchange wake
   /// this processor up only once.
   [[nodiscard]] Duration slack() const { return heartbeat_period / 200; }
-  [[nodiscard]] Duration refused_least(Refusal refusal) const {
-    return refusal == Refusal::kHere ? Duration::zero() : peer_timeout / refused_part;
-  }
-  [[nodiscard]] std::uint32_t refusals_least(Refusal refusal) const {
-    return refusal == Refusal::kHere ? refusals : refusals_elsewhere;
-  }
   [[nodiscard]] bool is_early(Instant now, Instant due) const { return now + slack() < due; }
 };
 

@@ -46,9 +46,7 @@ struct ChannelPeer {
 
   bool is_dialling = false;      ///< A Connect was asked for and is not answered.
   Duration dial_pause{};         ///< Before the next dial; zero: none.
-  std::uint32_t refusals = 0;    ///< Of dials, in a row, ...
-  Instant refused_at;            ///< ... the first of them, ...
-  Instant refused_last;          ///< ... and the last.
+  std::uint32_t refusals = 0;    ///< Of dials, in a row.
   std::uint32_t violations = 0;  ///< Since the last report of them.
   std::string trouble;           ///< Why the last dial failed; empty after a success.
 
@@ -86,21 +84,6 @@ struct ChannelPeer {
   /// Many that share a slow way fill it: what is behind that is late, and not lost.
   [[nodiscard]] Duration late_answers(Instant now, const ChannelOptions& options) const {
     return std::min(options.slow_factor * slowness.worst(now), options.late_most);
-  }
-  /// A dial failed. Refusals elsewhere that are far apart are no row: nobody knows what was
-  /// between.
-  void note_refusal(Instant now, Refusal refusal, const ChannelOptions& options) {
-    if (refusal == Refusal::kNone) {
-      refusals = 0;
-      return;
-    }
-    const Duration least = options.refused_least(refusal);
-    const bool is_row = refusals > 0 && (least == 0s || now - refused_last <= least);
-    if (!is_row) refused_at = now;
-    refusals = is_row ? refusals + 1 : 1;
-    refused_last = now;
-    // As often as it takes to know soon.
-    if (least > 0s) dial_pause = std::min(dial_pause, least / 4);
   }
   /// The link with this name; null if it was hung up.
   [[nodiscard]] ChannelLink* find(const LinkId& wanted) {

@@ -348,20 +348,17 @@ void Channels::renew_up(ChannelPeer& peer) {
   }
 }
 
-void Channels::on_dial_failed(Instant now, ProcessorId id, Refusal refusal,
-                              const std::string& why) {
+void Channels::on_dial_failed(Instant now, ProcessorId id, bool refused, const std::string& why) {
   ChannelPeer* peer = find(id);
   if (peer == nullptr) return;
   peer->is_dialling = false;
   if (peer->link || !peer->is_needed()) {  // That says nothing of a need that comes later.
     peer->dial_pause = Duration::zero();
-    peer->refusals = 0;
     return;
   }
+  peer->refusals = refused ? peer->refusals + 1 : 0;
   peer->trouble = why;
-  peer->note_refusal(now, refusal, options_);
-  const Duration least = options_.refused_least(refusal);
-  if (peer->refusals >= options_.refusals_least(refusal) && now - peer->refused_at >= least) {
+  if (peer->refusals >= options_.refusals) {
     peer->refusals = 0;
     report(now, *peer, Departure::kConnectionLost, why);
   }

@@ -54,7 +54,7 @@ class Channels {
   void open(Instant now, ProcessorId peer);  ///< Dials once, if there is no link. Accuses nobody.
   void on_link_up(Instant now, LinkId link, bool dialled);  ///< `dialled`: by this side.
   void on_link_down(Instant now, LinkId link);
-  void on_dial_failed(Instant now, ProcessorId peer, Refusal refusal, const std::string& why);
+  void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
   void on_frame(Instant now, LinkId link, Frame&& frame);
   void on_drained(Instant now, LinkId link, std::size_t parts = 1);  ///< Left [Transmit::tell].
   /// Part of a large frame moved: a slow line is no dead one. Every 100 ms or so.

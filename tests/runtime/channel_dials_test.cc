@@ -68,12 +68,12 @@ TEST_CASE(
   h.channels.open(h.now, kHigh);
   CHECK(h.take_only<Channels::Connect>().size() == 1);
 
-  h.channels.on_dial_failed(h.now, kHigh, Refusal::kHere, "refused");
+  h.channels.on_dial_failed(h.now, kHigh, true, "refused");
   h.pass(60s);
   CHECK(h.take().empty());
   h.send(kHigh, 1);
   CHECK(h.take_only<Channels::Connect>().size() == 1);  // At once.
-  h.channels.on_dial_failed(h.now, kHigh, Refusal::kHere, "refused");
+  h.channels.on_dial_failed(h.now, kHigh, true, "refused");
   CHECK(h.take_only<Channels::Unreachable>().empty());  // It takes two of one need.
 
   h.channels.open(h.now, kLow);

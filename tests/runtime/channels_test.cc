@@ -260,58 +260,17 @@ TEST_CASE("activity on a link keeps it from being given up") {
 TEST_CASE("two refused dials in a row are the proof that nobody is there") {
   Harness h;
   h.send(kHigh, 1);
-  h.channels.on_dial_failed(h.now, kHigh, Refusal::kHere, "connection refused");
+  h.channels.on_dial_failed(h.now, kHigh, true, "connection refused");
   CHECK(h.take_only<Channels::Unreachable>().empty());
   h.pass(50ms);
   CHECK(h.take_only<Channels::Connect>().size() == 1);
 
-  h.channels.on_dial_failed(h.now, kHigh, Refusal::kHere, "connection refused");
+  h.channels.on_dial_failed(h.now, kHigh, true, "connection refused");
 
   const auto reports = h.take_only<Channels::Unreachable>();
   REQUIRE(reports.size() == 1);
   CHECK(reports[0].why == Departure::kConnectionLost);
   CHECK(reports[0].detail == "connection refused");
-}
-
-// A firewall refuses while its rules are loaded anew.
-TEST_CASE("refusals by another machine must last for a fifth of the peer timeout") {
-  for (const Duration timeout : {5s, 30s}) {
-    ChannelOptions options;
-    options.peer_timeout = timeout;
-    Harness h(options);
-    h.send(kHigh, 1);
-    const Instant begin = h.now;
-    std::uint64_t dials = 0;
-    const auto refuse_until = [&](Instant end) {
-      while (h.now < end) {
-        h.channels.on_dial_failed(h.now, kHigh, Refusal::kElsewhere, "refused");
-        if (!h.take_only<Channels::Unreachable>().empty()) return;
-        while (h.take_only<Channels::Connect>().empty()) h.pass(1ms);
-        ++dials;
-      }
-    };
-    SUBCASE("nobody is accused if it is over before") {
-      refuse_until(begin + timeout / 5 - 50ms);
-      h.ready(kHigh, 1, true);
-      h.pass(100ms);
-      CHECK(h.channels.counters().accusations == 0);
-    }
-    SUBCASE("and if not then soon after that") {
-      refuse_until(begin + timeout);
-      CHECK(h.channels.counters().accusations == 1);
-      CHECK(h.now - begin >= timeout / 5);
-      CHECK(h.now - begin <= timeout / 5 + timeout / 20);
-      CHECK(dials <= 10);
-    }
-    SUBCASE("two with a long time between them say nothing of it") {
-      h.channels.on_dial_failed(h.now, kHigh, Refusal::kElsewhere, "refused");
-      h.now += timeout / 2;  // This processor stood still.
-      for (int i = 0; i < 3; ++i) {
-        h.channels.on_dial_failed(h.now, kHigh, Refusal::kElsewhere, "refused");
-      }
-      CHECK(h.take_only<Channels::Unreachable>().empty());
-    }
-  }
 }
 
 TEST_CASE("dials again after 50 ms, doubling up to a second, and reports after five seconds") {
@@ -321,7 +280,7 @@ TEST_CASE("dials again after 50 ms, doubling up to a second, and reports after f
   const Instant begin = h.now;
   while (h.now - begin < 4900ms) {
     h.take();
-    h.channels.on_dial_failed(h.now, kHigh, Refusal::kNone, "no route");
+    h.channels.on_dial_failed(h.now, kHigh, false, "no route");
     const Instant failed = h.now;
     while (h.take_only<Channels::Connect>().empty()) h.pass(1ms);
     pauses.push_back(h.now - failed);
@@ -332,7 +291,7 @@ TEST_CASE("dials again after 50 ms, doubling up to a second, and reports after f
   CHECK(pauses[4] == 800ms);
   CHECK(pauses[5] == 1s);
   CHECK(pauses[6] == 1s);
-  h.channels.on_dial_failed(h.now, kHigh, Refusal::kNone, "no route");
+  h.channels.on_dial_failed(h.now, kHigh, false, "no route");
 
   h.pass(begin + 5001ms > h.now ? begin + 5001ms - h.now : 1ms);
 }
@@ -341,14 +300,14 @@ TEST_CASE(
     "whoever is needed and cannot be reached is reported every five seconds until it answers") {
   Harness h;
   h.send(kHigh, 1);
-  h.channels.on_dial_failed(h.now, kHigh, Refusal::kNone, "no route");
+  h.channels.on_dial_failed(h.now, kHigh, false, "no route");
 
   std::size_t reports = 0;
   for (int i = 0; i < 160; ++i) {
     h.pass(100ms);
     for (auto& output : h.take()) {
       if (std::holds_alternative<Channels::Connect>(output)) {
-        h.channels.on_dial_failed(h.now, kHigh, Refusal::kNone, "no route");
+        h.channels.on_dial_failed(h.now, kHigh, false, "no route");
       }
       if (const auto* report = std::get_if<Channels::Unreachable>(&output)) {
         ++reports;

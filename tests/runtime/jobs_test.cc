@@ -206,7 +206,7 @@ TEST_CASE("who asked for vnodes before their job was announced, and is gone then
     net.slip_in(kAsker, kFourth, Pull{job, 0, VnodeSet::range(VnodeId{0}, VnodeId{7})});
     net.hold(kFourth, kAsker);  // An offer is not answered.
     if (goes) net.kill(kAsker);
-    net.run_for(3s);
+    net.run_for(2s);
 
     net.release(kHome, kFourth);
 

@@ -45,9 +45,9 @@ TEST_CASE("a newcomer that was never heard of is reported after three times the 
     CHECK(h.channels.counters().accusations == 1);
   }
   SUBCASE("but at once if nobody listens there") {
-    h.channels.on_dial_failed(h.now, kHigh, Refusal::kHere, "refused");
+    h.channels.on_dial_failed(h.now, kHigh, true, "refused");
     h.pass(50ms);
-    h.channels.on_dial_failed(h.now, kHigh, Refusal::kHere, "refused");
+    h.channels.on_dial_failed(h.now, kHigh, true, "refused");
     CHECK(h.take_only<Channels::Unreachable>().size() == 1);
   }
   SUBCASE("and as everybody else once it was heard of") {

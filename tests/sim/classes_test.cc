@@ -24,7 +24,7 @@ using runtime::VnodeMessage;
 constexpr std::uint64_t kBytesPerSecond = 2'500'000;  // 20 Mbit/s
 constexpr Duration kLatency = 10ms;
 constexpr Duration kIdle = 2 * kLatency + 1ms;  // A round trip of something short.
-constexpr Duration kRow = 20ms;                 // In front of the line, before senders are held up.
+constexpr Duration kRow = 20ms;  // In front of the line, before senders are held up.
 constexpr std::size_t kPiece = std::size_t{256} << 10U;
 
 Duration time_of(std::uint64_t bytes) {
@@ -50,10 +50,7 @@ class Line {
           run(at, [=](Channels& c, Instant now) { c.on_link_down(now, link); });
         },
         [this](MachineId at, ProcessorId peer, bool refused) {
-          run(at, [=](Channels& c, Instant now) {
-            c.on_dial_failed(now, peer, refused ? runtime::Refusal::kHere : runtime::Refusal::kNone,
-                             "no");
-          });
+          run(at, [=](Channels& c, Instant now) { c.on_dial_failed(now, peer, refused, "no"); });
         },
         [this](MachineId at, LinkId link, runtime::Frame frame) {
           run(at, [&](Channels& c, Instant now) { c.on_frame(now, link, std::move(frame)); });
