@@ -47,7 +47,7 @@ check "with all that was written" has reset.out "^ended$"
 # Nothing passes any more.
 ip link set lo down
 check "a daemon that cannot be reached is told to end by a signal" \
-  says "p1 (process .*) could not be asked to end (.*): told to end by SIGTERM" "$phoenix" down
+  says "p1 (process .*) could not be reached: told to end by SIGTERM" "$phoenix" down
 await "and ends" no_daemon
 ip link set lo up
 check "a mesh starts" "$phoenix" up --local 1 -q

@@ -33,7 +33,6 @@ using Unconfirmed = std::vector<runtime::Done::Unconfirmed>;
 /// What came of the order to end.
 struct Asked {
   bool is_taken = false;  ///< By a daemon, which has told the others.
-  std::string why = {};   ///< It is not.
   Unconfirmed unconfirmed = {};
 };
 
@@ -50,8 +49,7 @@ void order_by_signal(const MeshDir& dir, const Asked& asked) {
         });
     if (has_it) continue;
     std::fprintf(stderr, "phoenix: %s %s: told to end by SIGTERM\n", in_words(daemon).c_str(),
-                 asked.is_taken ? "has not confirmed the order to end"
-                                : ("could not be asked to end (" + asked.why + ")").c_str());
+                 asked.is_taken ? "has not confirmed the order to end" : "could not be reached");
     tcp::signal_holder_of(daemon.state_file, SIGTERM);
   }
 }
@@ -92,11 +90,11 @@ Result<Asked> ask_to_end(const std::string& name, const MeshDir& dir) {
       if (had_key && !dir.has_key()) return Asked{.is_taken = true};  // Another tool was faster.
       if (is_there || !had_key) return session.error();
       if (refusal) return *refusal;
-      return Asked{.why = session.error().what};
+      return Asked{};
     }
     auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, kPatience);
     if (done.ok() && done.value().error.empty()) {
-      return Asked{.is_taken = true, .why = {}, .unconfirmed = std::move(done.value().unconfirmed)};
+      return Asked{.is_taken = true, .unconfirmed = std::move(done.value().unconfirmed)};
     }
     if (done.ok()) refusal = Error{ErrorCode::kBusy, done.value().error};
     if (!done.ok() && done.error().code == ErrorCode::kTimeout) return done.error();
@@ -155,7 +153,7 @@ Status end_mesh(const std::string& name, bool forgets) {
   auto asked = ask_to_end(name, dir.value());
   const bool is_unknown = !asked.ok() && asked.error().code == ErrorCode::kTimeout;
   if (!asked.ok() && !is_unknown) return asked.error();
-  order_by_signal(dir.value(), asked.ok() ? asked.value() : Asked{.why = asked.error().what});
+  order_by_signal(dir.value(), asked.ok() ? asked.value() : Asked{});
   wait_for_end(dir.value());
   if (!forgets && !MeshDir::is_private(name)) {
     if (is_unknown) return asked.error();
