@@ -55,8 +55,11 @@ CLI::Validator size_in_bytes() {
     std::uint64_t bytes = 0;
     const char* const last = text.data() + text.size();
     const auto [end, error] = std::from_chars(text.data(), last, bytes);
-    const std::string unit(end, last);
-    const unsigned shift = unit == "G" ? 30U : unit == "M" ? 20U : unit == "K" ? 10U : 0U;
+    const std::string unit = CLI::detail::to_lower(std::string(end, last));
+    const auto is_unit = [&](const std::string& name) {
+      return unit == name || unit == name + "b" || unit == name + "ib";
+    };
+    const unsigned shift = is_unit("g") ? 30U : is_unit("m") ? 20U : is_unit("k") ? 10U : 0U;
     const bool is_size = error == std::errc{} && (shift != 0 || unit.empty());
     if (!is_size || bytes == 0 || bytes > kMost >> shift) {
       return "'" + text + "' is no size like 100, 64K or 4M, from 1 byte to 1G";

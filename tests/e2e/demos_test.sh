@@ -44,6 +44,7 @@ refuses() {
 }
 demo_refuses "^phoenix demo elastic: --size: '0' is no size like 100, 64K or 4M, from 1 byte to 1G" elastic --size 0
 demo_refuses "--size: '1.5M' is no size" elastic --size 1.5M
+demo_refuses "^phoenix demo broadcast: --min is 2 KiB, which is more than --max (1 KiB)" broadcast --min 2kib --max 1KB
 demo_refuses "^phoenix demo broadcast: --min is 64 KiB, which is more than --max (1 KiB)" broadcast --min 64K --max 1K
 echo short >short
 demo_refuses "which is more than all of short (6 B)" broadcast --min 1K --file short
