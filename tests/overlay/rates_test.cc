@@ -164,8 +164,14 @@ TEST_CASE("a long way is not taken for a narrow one because TCP begins slowly on
 // What half a megabyte takes on it is less than two round trips, so that it might be TCP's window;
 // two megabytes take longer.
 TEST_CASE("a long way is known that holds much and still is narrower than the interfaces") {
-  for (const auto& [far, part] :
-       {std::pair{10ms, 6U}, {10ms, 16U}, {36ms, 16U}, {36ms, 40U}, {70ms, 40U}}) {
+  struct Case {
+    Duration far;
+    std::uint64_t part;
+  };
+  for (const Case& one :
+       {Case{10ms, 6}, Case{10ms, 16}, Case{36ms, 16}, Case{36ms, 40}, Case{70ms, 40}}) {
+    const Duration far = one.far;
+    const std::uint64_t part = one.part;
     CAPTURE(to_ms(far));
     CAPTURE(part);
     Net net(round_robin(12, 3));

@@ -84,7 +84,8 @@ TEST_CASE("the mean wait is that of a message at any moment") {
   // still^2 / 2 (still + run)
   for (const auto& [still, run] :
        {std::pair{90ms, 10ms}, {300ms, 300ms}, {80ms, 20ms}, {400ms, 100ms}}) {
-    CAPTURE(still.count());
+    const auto milliseconds = still.count();
+    CAPTURE(milliseconds);
     Timers timers;
     timers.run_for(3s);
     CHECK(timers.looks == 0);
