@@ -86,7 +86,7 @@ Status SizeSweep::measure_own(std::uint64_t bytes) {
 
 /// The same along trees by local rules, which had time to settle after the first one.
 Status SizeSweep::measure_adaptive(std::uint64_t bytes) {
-  constexpr Duration kSettle = 25s;
+  constexpr Duration kSettleTime = 25s;
   sim::Trial trial({.topology = ground_.topology,
                     .seed = options_.seed,
                     .bytes = static_cast<std::size_t>(bytes),
@@ -95,7 +95,7 @@ Status SizeSweep::measure_adaptive(std::uint64_t bytes) {
                     .trees = runtime::TreeSource::kAdaptive});
   const Error failed{ErrorCode::kAborted, "a broadcast along trees by local rules does not end"};
   if (!trial.start() || !trial.broadcast(kRoot)) return failed;
-  trial.cluster().run_for(kSettle);
+  trial.cluster().run_for(kSettleTime);
   if (!trial.broadcast(kRoot)) return failed;
   const auto round = trial.broadcast(kRoot);
   if (!round) return failed;
