@@ -217,9 +217,9 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
       !is_burst && fills_beside(flight.rate.taken, flight.rate.at_least, interface_);
   const bool is_enough =
       is_crowded || flight.bytes >= (is_burst ? options_.burst_most : options_.most);
-  const bool is_over = is_enough || (!is_burst && is_sure(flight, before, counted));
-  if (!flight.grows) return close(now, out);
-  if (is_over && (is_crowded || !is_worth_more(flight, elapsed))) return close(now, out);
+  const bool is_over = is_enough || (!is_burst && is_sure(flight, before, counted) &&
+                                     !is_worth_more(flight, elapsed));
+  if (!flight.grows || is_over) return close(now, out);
   const bool is_far = flight.round_trip > Duration{} && flight.bytes < options_.far_most;
   const std::uint64_t growth = is_far ? options_.far_growth : 2;
   flight.bytes = std::min(growth * flight.bytes, options_.most);

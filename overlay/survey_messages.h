@@ -64,7 +64,8 @@ struct SurveyTask {
   friend bool operator==(const SurveyTask&, const SurveyTask&) = default;
 };
 /// To the surveyor. Who did not answer is missing. Of round 0: I can be asked from now on;
-/// `rates` are of uploads, which are much slower than known; and `wait`, if it is there, is news.
+/// `rates` are of uploads, which are much slower than known; `wait` is how long messages wait
+/// there.
 struct SurveyReport {
   struct RoundTrip {
     ProcessorId landmark;

@@ -52,8 +52,11 @@ void Standstills::judge(Instant now, Duration mean, Outbox& out) {
   if (is_bad) bads_.add(mean);
   calm_ = is_bad ? 0 : calm_ + 1;
   if (calm_ >= options_.good) bads_ = {};
-  if (!is_good) goods_ = {};
-  if (is_good) goods_.add(mean);
+  if (is_good) {
+    goods_.add(mean);
+  } else {
+    goods_ = {};
+  }
   if (bads_.count >= options_.bad) return change(now, bads_.mean(), out);
   const bool is_marked = wait_ > Duration{};
   if (goods_.count < (is_marked ? patience_ : options_.good)) return;

@@ -49,16 +49,14 @@ void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   const bool directs = surveyor == self_;
   if (directs && !surveyor_.is_active()) surveyor_.begin(now, network_, directed);
   if (!directs && surveyor_.is_active()) surveyor_.stop(directed);
-  if (told_ != surveyor && directs) {
-    surveyor_.on_ready(now, self_, directed);
-    surveyor_.on_wait(now, self_, standstills_.wait(), directed);
-  }
   absorb(now, directed, out);
+  if (std::exchange(told_, surveyor) == surveyor || surveyor == kNobody) return;
   // The sender of the first message makes the connection: maybe the surveyor could not.
-  if (told_ != surveyor && !directs && surveyor != kNobody) {
-    out.send(surveyor, SurveyReport{.round = 0, .version = version_, .wait = standstills_.wait()});
-  }
-  told_ = surveyor;
+  tell_surveyor(now, {.round = 0, .version = version_, .wait = standstills_.wait()}, out);
+}
+
+void Survey::tell_surveyor(Instant now, const SurveyReport& report, Outbox& out) {
+  told_ == self_ ? handle(now, self_, report, out) : out.send(told_, report);
 }
 
 bool is_of_survey(const Message& message) {
@@ -246,9 +244,8 @@ void Survey::on_paced(Instant now, ProcessorId peer, const Pace& pace, Outbox& o
   const auto last = slow_.find(peer);
   if (last != slow_.end() && now < last->second + options_.slow_again) return;
   slow_[peer] = now;
-  const SurveyReport report{
-      .round = 0, .version = version_, .rates = {{peer, pace.one, pace.one, 0, 0}}};
-  told_ == self_ ? handle(now, self_, report, out) : out.send(told_, report);
+  tell_surveyor(now, {.round = 0, .version = version_, .rates = {{peer, pace.one, pace.one, 0, 0}}},
+                out);
 }
 
 void Survey::on_late(Instant now, Duration late, Outbox& out) {
@@ -315,9 +312,8 @@ void Survey::absorb(Instant now, Surveyor::Outbox& from, Outbox& out) {
 
 void Survey::absorb(Instant now, Standstills::Outbox& from, Outbox& out) {
   absorb_items(from, out, [&](const Standstills::News&) {
-    const SurveyReport report{.round = 0, .version = version_, .wait = standstills_.wait()};
-    if (told_ == self_) return handle(now, self_, report, out);
-    if (told_ != kNobody) out.send(told_, report);
+    if (told_ == kNobody) return;
+    tell_surveyor(now, {.round = 0, .version = version_, .wait = standstills_.wait()}, out);
   });
 }
 

@@ -96,6 +96,7 @@ class Survey {
   void absorb(RateGauge::Outbox& from, Outbox& out);
   void absorb(Instant now, Surveyor::Outbox& from, Outbox& out);
   void absorb(Instant now, Standstills::Outbox& from, Outbox& out);
+  void tell_surveyor(Instant now, const SurveyReport& report, Outbox& out);
   void publish(Instant now, Outbox& out);
   void on_network(Instant now, Outbox& out);
   [[nodiscard]] bool can_be_warmer(ProcessorId from) const;

@@ -45,7 +45,7 @@ bool Waits::set(ProcessorId who, Duration wait) {
 Duration Waits::usual(const KnownNetwork::Site& site) const {
   std::vector<Duration> all;
   for (const auto& [who, wait] : waits_) {
-    if (site.processors.contains(who)) all.push_back(wait);
+    if (wait > Duration{} && site.processors.contains(who)) all.push_back(wait);
   }
   const auto well = static_cast<std::size_t>(site.processors.size()) - all.size();
   const auto middle = static_cast<std::size_t>(site.processors.size() - 1) / 2;
@@ -58,8 +58,9 @@ void Waits::fill(KnownNetwork& network) const {
   std::map<std::size_t, Duration> usual_of;
   std::size_t named = 0;
   for (const auto& [who, wait] : waits_) {
+    if (wait == Duration{} || named == kNamedMost) continue;
     const auto site = network.site_of(who);
-    if (wait == Duration{} || !site || named == kNamedMost) continue;
+    if (!site) continue;
     const auto [at, is_new] = usual_of.try_emplace(*site);
     if (is_new) at->second = usual(network.sites[*site]);
     if (wait < kWorse * at->second) continue;

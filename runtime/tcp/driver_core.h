@@ -29,7 +29,7 @@ class TcpDriver::Core {
  public:
   /// Connected tools at once [limits]; one more is turned away.
   static constexpr std::size_t kClientsMax = 256;
-  /// Bytes waiting for who does not read; beyond it he is dropped [README, "Limits"].
+  /// Bytes waiting for a peer that does not read; beyond it the peer is dropped [README, "Limits"].
   static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;
 
   Core(const DriverOptions& options, LogSink log);
