@@ -50,8 +50,10 @@ void Daemon::on_link_down(Instant now, LinkId link) {
 
 void Daemon::on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why) {
   core_->now = now;
-  core_->detours.on_dial_failed(now, peer, refused,
-                                refused && core_->membership.shares_machine(peer), why);
+  using channel::DialFailure;
+  const auto who_refused =
+      core_->membership.shares_machine(peer) ? DialFailure::kGone : DialFailure::kRefused;
+  core_->detours.on_dial_failed(now, peer, refused ? who_refused : DialFailure::kNoWay, why);
   core_->settle();
 }
 

@@ -19,6 +19,7 @@ ChannelOptions channel_options(const DaemonConfig& config) {
   ChannelOptions options;
   options.heartbeat_period = config.heartbeat_period;
   options.peer_timeout = config.peer_timeout;
+  options.refusals_last = config.peer_timeout / 5;
   options.queued_bytes_high = config.queued_bytes_high;
   options.late_factor = config.late_factor;
   return options;
@@ -368,6 +369,11 @@ void Daemon::Core::receive(ProcessorId from, Envelope&& envelope) {
                    membership.is_coordinator() ? take_down(m.told) : end_mesh();
                  },
                  [&](Admit& m) { mesh_end.is_begun() ? void() : on(from, m); },
+                 [&](Suspect& m) {
+                   const bool is_doubt = m.why != Departure::kLeft && m.accused != self;
+                   if (is_doubt && members.contains(m.accused)) channels.doubt(now, m.accused);
+                   on(from, std::move(m));
+                 },
                  [&](Fenced& m) { on_fenced(from, m); }, [&](auto& m) { on(from, std::move(m)); }},
       envelope);
 }
@@ -375,9 +381,10 @@ void Daemon::Core::receive(ProcessorId from, Envelope&& envelope) {
 void Daemon::Core::dial(ProcessorId peer) {
   const auto found = membership.view().members.find(peer);
   if (found == membership.view().members.end()) {
-    detours.on_dial_failed(now, peer, false, false, "its address is not known here yet");
+    detours.on_dial_failed(now, peer, channel::DialFailure::kNoWay,
+                           "its address is not known here yet");
   } else if (found->second.endpoints.empty()) {
-    detours.on_dial_failed(now, peer, false, false, "it takes no connections");
+    detours.on_dial_failed(now, peer, channel::DialFailure::kNoWay, "it takes no connections");
   } else {
     effect(Dial{peer, found->second.endpoints});
   }
@@ -398,7 +405,7 @@ void Daemon::Core::take_detour_outputs() {
                           },
                           [&](Detours::LinkDown& m) { channels.on_link_down(now, m.link); },
                           [&](Detours::DialFailed& m) {
-                            channels.on_dial_failed(now, m.peer, m.refused, m.why);
+                            channels.on_dial_failed(now, m.peer, m.how, m.why);
                           },
                           [&](Detours::Arrived& m) { on_arrived(m.link, std::move(m.frame)); },
                           [&](auto& m) { effect(std::move(m)); }},

@@ -116,7 +116,8 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->capture_default_str()
       ->check(positive);
   app.add_option("--peer-timeout", arguments.peer_timeout,
-                 "seconds after which a silent peer is declared dead")
+                 "seconds after which a silent peer is declared dead; a fifth of that if it "
+                 "refuses connections")
       ->capture_default_str()
       ->check(positive);
   app.add_option("--alone-max", arguments.alone_max,

@@ -31,7 +31,10 @@ struct ChannelOptions {
   /// What answers of a peer took at worst in the last minute lengthens its time-outs by so many
   /// times that, if it is `late_least` or more. 0: a slow way that many share is taken for dead.
   std::uint32_t slow_factor = 2;
-  std::uint32_t refusals = 2;    ///< So many refused dials in a row: Unreachable.
+  /// So many refused dials in a row, over so long a time: Unreachable. The time counts unless the
+  /// peer's machine is this one, or others accuse it, too.
+  std::uint32_t refusals = 2;
+  Duration refusals_last = 1s;
   std::uint32_t violations = 3;  ///< So many broken rules: Unreachable.
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].

@@ -11,6 +11,12 @@
 // What Channels tell their owner.
 namespace phx::runtime::channel {
 
+/// What a dial that failed says of the peer.
+enum class DialFailure : std::uint8_t {
+  kNoWay,    ///< Nothing.
+  kRefused,  ///< Nobody listens there, or a firewall says so.
+  kGone,     ///< Nobody listens on this machine, where no firewall stands in between.
+};
 struct Connect {  ///< Dial this peer; the daemon knows its addresses.
   ProcessorId peer;
 };

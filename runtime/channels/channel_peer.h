@@ -46,7 +46,9 @@ struct ChannelPeer {
 
   bool is_dialling = false;      ///< A Connect was asked for and is not answered.
   Duration dial_pause{};         ///< Before the next dial; zero: none.
-  std::uint32_t refusals = 0;    ///< Of dials, in a row.
+  std::uint32_t refusals = 0;    ///< Of dials, in a row ...
+  Instant refused_since;         ///< ... whose first one this was.
+  bool is_doubted = false;       ///< Others accuse it, and no success since.
   std::uint32_t violations = 0;  ///< Since the last report of them.
   std::string trouble;           ///< Why the last dial failed; empty after a success.
 
@@ -73,6 +75,12 @@ struct ChannelPeer {
   /// Everything has arrived there.
   [[nodiscard]] bool has_all() const { return stream.all_acknowledged() && waiting.empty(); }
   [[nodiscard]] std::uint64_t queued_bytes() const { return stream.kept_bytes() + waiting.bytes(); }
+  /// A dial was refused: since when such a row says enough. A firewall that is loaded anew refuses
+  /// for a moment, too, so it has to last, but where `is_proof`, or others have seen one that did.
+  [[nodiscard]] Instant note_refusal(Instant now, bool is_proof, const ChannelOptions& options) {
+    if (refusals++ == 0) refused_since = now;
+    return is_proof || is_doubted ? now : refused_since + options.refusals_last;
+  }
   /// From now on nothing overtakes what waits.
   void number_all() {
     while (!waiting.empty()) stream.push(waiting.pop().envelope);

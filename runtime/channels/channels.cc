@@ -167,6 +167,7 @@ bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t r
     peer.progress_at = now;
     peer.dial_pause = Duration::zero();
     peer.refusals = 0;
+    peer.is_doubted = false;
     peer.trouble.clear();
     if (peer.queued_bytes() <= options_.queued_bytes_high) {
       congested_.erase(peer.id);
@@ -348,7 +349,8 @@ void Channels::renew_up(ChannelPeer& peer) {
   }
 }
 
-void Channels::on_dial_failed(Instant now, ProcessorId id, bool refused, const std::string& why) {
+void Channels::on_dial_failed(Instant now, ProcessorId id, DialFailure how,
+                              const std::string& why) {
   ChannelPeer* peer = find(id);
   if (peer == nullptr) return;
   peer->is_dialling = false;
@@ -356,13 +358,24 @@ void Channels::on_dial_failed(Instant now, ProcessorId id, bool refused, const s
     peer->dial_pause = Duration::zero();
     return;
   }
-  peer->refusals = refused ? peer->refusals + 1 : 0;
   peer->trouble = why;
-  if (peer->refusals >= options_.refusals) {
+  if (how == DialFailure::kNoWay) {
+    peer->refusals = 0;
+  } else if (const Instant enough = peer->note_refusal(now, how == DialFailure::kGone, options_);
+             now < enough) {
+    arm(*peer, Timer::kDial, enough);
+  } else if (peer->refusals >= options_.refusals) {
     peer->refusals = 0;
     report(now, *peer, Departure::kConnectionLost, why);
   }
   dial_soon(now, *peer);
+}
+
+void Channels::doubt(Instant now, ProcessorId id) {
+  if (gone_.contains(id)) return;
+  ChannelPeer& peer = peer_at(id);
+  if (peer.refusals > 0 && !peer.is_doubted) arm(peer, Timer::kDial, now);
+  peer.is_doubted = true;
 }
 
 void Channels::dial_soon(Instant now, ChannelPeer& peer) {

@@ -34,6 +34,7 @@ namespace phx::runtime {
 /// was announced here before it sends.
 class Channels {
  public:
+  using DialFailure = channel::DialFailure;
   using Connect = channel::Connect;
   using Received = channel::Received;
   using Unreachable = channel::Unreachable;
@@ -54,11 +55,11 @@ class Channels {
   void open(Instant now, ProcessorId peer);  ///< Dials once, if there is no link. Accuses nobody.
   void on_link_up(Instant now, LinkId link, bool dialled);  ///< `dialled`: by this side.
   void on_link_down(Instant now, LinkId link);
-  void on_dial_failed(Instant now, ProcessorId peer, bool refused, const std::string& why);
+  void on_dial_failed(Instant now, ProcessorId peer, DialFailure how, const std::string& why);
+  void doubt(Instant now, ProcessorId peer);  ///< Others accuse it: refusals here confirm that.
   void on_frame(Instant now, LinkId link, Frame&& frame);
   void on_drained(Instant now, LinkId link, std::size_t parts = 1);  ///< Left [Transmit::tell].
-  /// Part of a large frame moved: a slow line is no dead one. Every 100 ms or so.
-  void on_activity(Instant now, LinkId link);
+  void on_activity(Instant now, LinkId link);  ///< Bytes of a large frame moved; each 100 ms or so.
   void on_service(Instant now, LinkId link);  ///< It carries frames of others: it is not idle.
   /// From now on exactly these peers are observed, also in silence.
   void watch(Instant now, const ProcessorSet& peers);
@@ -68,8 +69,7 @@ class Channels {
   /// Gives back what the peer has not confirmed: if it left in good order, it did not take it.
   std::vector<Envelope> forget(Instant now, ProcessorId peer);
   void refuse(Instant now, LinkId link, Fenced fenced);  ///< The last word to a stranger.
-  /// Acknowledges what is owed, and costs that: else a drain's end waits for a quiet moment.
-  void confirm_all();
+  void confirm_all();  ///< Acknowledges what is owed: a drain's end waits for no quiet moment.
   void on_deadline(Instant now);
 
   // Queries.

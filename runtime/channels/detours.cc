@@ -25,13 +25,13 @@ void Detours::on_members(const ProcessorSet& members) {
 
 void Detours::connect(Instant now, ProcessorId peer) {
   if (is_connected(peer) || has_detour(peer)) {
-    outputs_.emplace_back(DialFailed{peer, false, "there is a link already"});
+    outputs_.emplace_back(DialFailed{peer, DialFailure::kNoWay, "there is a link already"});
     return;
   }
   Seek& seek = seeks_[peer];
   if (seek.is_wanted) return;
   seek.is_wanted = true;
-  seek.is_refused = false;
+  seek.how = DialFailure::kNoWay;
   seek.why.clear();
   if (!seek.is_dialling) dial(peer, seek);
   if (hard_to_reach_.contains(peer) && !offers_.contains(peer)) {
@@ -53,8 +53,9 @@ void Detours::seek_detour(Instant now, ProcessorId peer) {
   deadlines_.disarm({peer, Timer::kSeek});
   if (seek.number != 0) return;
   seek.number = rng_.next() | 1U;
+  const bool is_refused = seek.how != DialFailure::kNoWay;
   deadlines_.arm({peer, Timer::kGiveUp},
-                 now + (seek.is_refused ? options_.refused_patience : options_.ask_patience));
+                 now + (is_refused ? options_.refused_patience : options_.ask_patience));
   const std::uint64_t number = seek.number;
   for (const ProcessorId relay : candidates(peer)) {
     seek.asked.insert(relay);
@@ -120,10 +121,10 @@ void Detours::fail(ProcessorId peer) {
   deadlines_.disarm({peer, Timer::kGiveUp});
   if (!over.is_wanted) return;
   outputs_.emplace_back(DialFailed{
-      peer, over.is_refused, over.why.empty() ? "no answer, and no way through others" : over.why});
+      peer, over.how, over.why.empty() ? "no answer, and no way through others" : over.why});
 }
 
-void Detours::on_dial_failed(Instant now, ProcessorId peer, bool refused, bool is_proof,
+void Detours::on_dial_failed(Instant now, ProcessorId peer, DialFailure how,
                              const std::string& why) {
   for (const Passage& passage : std::exchange(favours_[peer].waiting, {})) {
     tell(passage.from, {peer, passage.from, passage.number, Step::kClose});
@@ -133,7 +134,7 @@ void Detours::on_dial_failed(Instant now, ProcessorId peer, bool refused, bool i
   if (found == seeks_.end()) return;
   Seek& seek = found->second;
   seek.is_dialling = false;
-  seek.is_refused = refused;
+  seek.how = how;
   seek.why = why;
   hard_to_reach_.insert(peer);
   // Others that are asked about wait for this one as a relay no more.
@@ -147,12 +148,13 @@ void Detours::on_dial_failed(Instant now, ProcessorId peer, bool refused, bool i
     if (has_detour(peer)) retry_later(now, peer);
     return;
   }
-  if (is_proof) {
+  if (how == DialFailure::kGone) {
     fail(peer);
   } else if (seek.number == 0) {
     seek_detour(now, peer);
   } else {
-    if (refused) deadlines_.arm({peer, Timer::kGiveUp}, now + options_.refused_patience);
+    const bool is_refused = how == DialFailure::kRefused;
+    if (is_refused) deadlines_.arm({peer, Timer::kGiveUp}, now + options_.refused_patience);
     fail_if_over(peer);
   }
 }
@@ -172,7 +174,7 @@ void Detours::on_connection_up(LinkId link, bool dialled) {
   }
   outputs_.emplace_back(LinkUp{link, dialled});
   if (!dialled && !ended.empty() && ended.mapped().is_wanted) {
-    outputs_.emplace_back(DialFailed{peer, false, "the peer was faster"});
+    outputs_.emplace_back(DialFailed{peer, DialFailure::kNoWay, "the peer was faster"});
   }
   const auto favour = favours_.extract(peer);
   if (!favour.empty()) {

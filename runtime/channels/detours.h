@@ -13,6 +13,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/rng.h"
 #include "overlay/base/time.h"
+#include "runtime/channels/channel_outputs.h"
 #include "runtime/channels/deadlines.h"
 #include "runtime/channels/detour_options.h"
 #include "runtime/messages/effect.h"
@@ -30,6 +31,7 @@ namespace phx::runtime {
 /// arrives. Channels repair that as on any link.
 class Detours {
  public:
+  using DialFailure = channel::DialFailure;
   struct Connect {  ///< Dial this peer; the daemon knows its addresses.
     ProcessorId peer;
   };
@@ -42,7 +44,7 @@ class Detours {
   };
   struct DialFailed {
     ProcessorId peer;
-    bool refused = false;
+    DialFailure how = DialFailure::kNoWay;
     std::string why;
   };
   struct Arrived {
@@ -64,9 +66,8 @@ class Detours {
   /// A connection came up. Links of Channels that lead through its peer may follow.
   void on_connection_up(LinkId link, bool dialled);
   void on_connection_down(LinkId link);
-  /// `is_proof`: nobody listens on the own machine, so nobody else can help.
-  void on_dial_failed(Instant now, ProcessorId peer, bool refused, bool is_proof,
-                      const std::string& why);
+  /// kGone: nobody else can help.
+  void on_dial_failed(Instant now, ProcessorId peer, DialFailure how, const std::string& why);
   /// A frame with a passage came over the connection `link`.
   void on_passage(Instant now, LinkId link, Frame frame);
   /// Channels want this link closed, connection or detour.
@@ -97,7 +98,7 @@ class Detours {
   struct Seek {
     bool is_wanted = false;  ///< By Channels; else the peer has a detour, and is dialled again.
     bool is_dialling = false;
-    bool is_refused = false;  ///< The dial was.
+    DialFailure how = DialFailure::kNoWay;  ///< The dial failed.
     std::string why;
     std::uint64_t number = 0;           ///< Of the detour asked for; 0: none yet.
     std::set<ProcessorId> asked;        ///< Relays that have not said no.

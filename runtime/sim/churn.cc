@@ -326,6 +326,7 @@ ChurnOptions ChurnOptions::barred() {
   options.faults.half_opens = 3s;
   options.faults.partitions = Duration{};
   options.faults.bars = 700ms;
+  options.faults.refusals = 5s;
   options.settles_within = 90s;
   return options;
 }

@@ -38,6 +38,7 @@ void Faults::start() {
   repeat(options_.idle_deaths, &Faults::kill_idle);
   repeat(options_.partitions, &Faults::cut_off);
   repeat(options_.bars, &Faults::bar);
+  repeat(options_.refusals, &Faults::refuse);
   repeat(options_.way_cuts, &Faults::cut_way);
   repeat(options_.tool_stops, &Faults::stop_tools);
 }
@@ -188,6 +189,16 @@ void Faults::bar() {
     barred_[a].erase(b);
     barred_[b].erase(a);
   });
+}
+
+void Faults::refuse() {
+  const auto staying = cluster_.staying();
+  if (staying.empty()) return;
+  const MachineId machine = pick(staying);
+  cluster_.network().close_off(machine);
+  // Who notices first that a connection broke counts from then on.
+  cluster_.agenda().schedule_in(draw(900ms),
+                                [this, machine] { cluster_.network().open_again(machine); });
 }
 
 std::vector<MachineId> Faults::staying_at(std::size_t site) const {

@@ -32,6 +32,8 @@ struct FaultOptions {
   Duration bars{};
   Duration barred_max = 60s;
   std::size_t bars_each = 2;
+  /// A firewall refuses all connections of a machine, and breaks them, too briefly for a death.
+  Duration refusals{};
   /// Nothing passes between two sites for up to `barred_max`, one pair of sites at a time; a third
   /// one with two members at least reaches both.
   Duration way_cuts{};
@@ -72,6 +74,7 @@ class Faults {
   void kill_idle();
   void cut_off();
   void bar();
+  void refuse();
   void cut_way();
   void stop_tools();
   [[nodiscard]] std::vector<MachineId> staying_at(std::size_t site) const;

@@ -94,8 +94,10 @@ void Network::fail_dial(MachineId from, ProcessorId peer, bool refused, Duration
 void Network::connect(MachineId from, ProcessorId peer, MachineId to) {
   Machine& a = machines_[from.value];
   Machine& b = machines_[to.value];
-  if (!a.is_running || !b.is_running || is_cut(from, to)) {
-    return fail_dial(from, peer, b.answer == Answer::kRefusal, model_.latency(from, to));
+  const bool is_closed_off = closed_off_.contains(from) || closed_off_.contains(to);
+  const bool is_refused = b.answer == Answer::kRefusal || is_closed_off;
+  if (!a.is_running || !b.is_running || is_cut(from, to) || is_refused) {
+    return fail_dial(from, peer, is_refused, model_.latency(from, to));
   }
   const auto first = static_cast<std::uint32_t>(connections_.size() * 2);
   connections_.emplace_back();
@@ -331,6 +333,7 @@ bool Network::is_cut(MachineId a, MachineId b) const {
 }
 
 std::optional<Network::Barrier> Network::barrier(MachineId from, MachineId to) const {
+  if (closed_off_.contains(from) || closed_off_.contains(to)) return Barrier::kRefusal;
   const auto found = barriers_.find({from, to});
   if (found == barriers_.end()) return std::nullopt;
   return found->second;
@@ -338,6 +341,12 @@ std::optional<Network::Barrier> Network::barrier(MachineId from, MachineId to) c
 
 void Network::set_barrier(MachineId from, MachineId to, Barrier barrier) {
   barriers_[{from, to}] = barrier;
+}
+
+void Network::close_off(MachineId machine) {
+  closed_off_.insert(machine);
+  const auto links = machines_[machine.value].links;
+  for (const auto& [link, end] : links) break_connection(end / 2, Break::kBoth);
 }
 
 void Network::lift_barriers(MachineId a, MachineId b) {

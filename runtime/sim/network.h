@@ -74,6 +74,9 @@ class Network {
   };
   void set_barrier(MachineId from, MachineId to, Barrier barrier);
   void lift_barriers(MachineId a, MachineId b);
+  /// A firewall at this machine breaks what is connected, and refuses to connect it, both ways.
+  void close_off(MachineId machine);
+  void open_again(MachineId machine) { closed_off_.erase(machine); }
   [[nodiscard]] bool is_cut(MachineId a, MachineId b) const;
   /// The processor of this machine is busy with messages until then; may be past.
   [[nodiscard]] Instant busy_until(MachineId machine) const { return model_.busy_until(machine); }
@@ -123,6 +126,7 @@ class Network {
   std::deque<Connection> connections_;  ///< All that ever were.
   std::set<MachineId> cut_off_;
   std::map<std::pair<MachineId, MachineId>, Barrier> barriers_;
+  std::set<MachineId> closed_off_;
   std::size_t in_flight_ = 0;
   wire::Encoder encoder_;
   Meter meter_;

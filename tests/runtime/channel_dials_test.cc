@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,32 @@ using support::kHigh;
 using support::kLow;
 using Harness = support::ChannelHarness;
 using Texts = std::vector<std::string>;
+
+/// A row of refusals, until it is reported or `most` has passed: how long that took, and its dials.
+struct Row {
+  std::optional<Duration> lasted;
+  std::uint64_t dials = 1;
+};
+Row refuse(Harness& h, Channels::DialFailure how, Duration most) {
+  Row row;
+  const Instant begin = h.now;
+  const auto answer = [&] { h.channels.on_dial_failed(h.now, kHigh, how, "connection refused"); };
+  const auto is_reported = [&] {
+    const auto reports = h.take_only<Channels::Unreachable>();
+    for (const auto& report : reports) CHECK(report.detail == "connection refused");
+    if (!reports.empty()) row.lasted = h.now - begin;
+    return !reports.empty();
+  };
+  std::uint64_t answered = h.channels.counters().dials;
+  for (answer(); !is_reported() && h.now < begin + most; h.pass(1ms)) {
+    if (h.channels.counters().dials == answered) continue;
+    answered = h.channels.counters().dials;
+    ++row.dials;
+    answer();
+    if (is_reported()) break;
+  }
+  return row;
+}
 
 }  // namespace
 
@@ -68,12 +96,12 @@ TEST_CASE(
   h.channels.open(h.now, kHigh);
   CHECK(h.take_only<Channels::Connect>().size() == 1);
 
-  h.channels.on_dial_failed(h.now, kHigh, true, "refused");
+  h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kRefused, "refused");
   h.pass(60s);
   CHECK(h.take().empty());
   h.send(kHigh, 1);
   CHECK(h.take_only<Channels::Connect>().size() == 1);  // At once.
-  h.channels.on_dial_failed(h.now, kHigh, true, "refused");
+  h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kRefused, "refused");
   CHECK(h.take_only<Channels::Unreachable>().empty());  // It takes two of one need.
 
   h.channels.open(h.now, kLow);
@@ -85,6 +113,75 @@ TEST_CASE(
   h.pass(ChannelOptions{}.idle_timeout + 1s);
   CHECK(h.take_only<Hangup>().size() == 1);
   h.channels.check_invariants();
+}
+
+TEST_CASE("on this machine two refused dials in a row are the proof that nobody is there") {
+  Harness h;
+  h.send(kHigh, 1);
+  h.take();
+  const Row row = refuse(h, Channels::DialFailure::kGone, 2s);
+  CHECK(row.lasted == 50ms);
+  CHECK(row.dials == 2);
+}
+
+TEST_CASE("another machine's refusals are reported when they have lasted for a second") {
+  Harness h;
+  h.send(kHigh, 1);
+  h.take();
+  const Row row = refuse(h, Channels::DialFailure::kRefused, 2s);
+  CHECK(row.lasted == 1s);
+  CHECK(row.dials == 6);  // After 50, 150, 350 and 750 ms, and when the second is over.
+
+  SUBCASE("and again when they have lasted for another one") {
+    CHECK(refuse(h, Channels::DialFailure::kRefused, 2s).lasted == 1s);
+  }
+  SUBCASE("a dial that says nothing begins a new row") {
+    (void)refuse(h, Channels::DialFailure::kRefused, 900ms);
+    h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kNoWay, "no route");
+    CHECK(refuse(h, Channels::DialFailure::kRefused, 2s).lasted == 1s);
+  }
+}
+
+TEST_CASE("a firewall that refuses for less than a second is nobody's death") {
+  Harness h;
+  h.send(kHigh, 1);
+  h.take();
+  CHECK_FALSE(refuse(h, Channels::DialFailure::kRefused, 999ms).lasted.has_value());
+  h.up({kHigh, 1}, true);
+  h.frame({kHigh, 1}, 0, 1);
+  h.channels.on_link_down(h.now, {kHigh, 1});
+  h.send(kHigh, 2);
+  h.take();
+  CHECK(refuse(h, Channels::DialFailure::kRefused, 2s).lasted == 1s);
+}
+
+TEST_CASE("whom others accuse two refused dials confirm until it answers") {
+  Harness h;
+  SUBCASE("before the first one") {
+    h.channels.doubt(h.now, kHigh);
+    h.send(kHigh, 1);
+    h.take();
+    CHECK(refuse(h, Channels::DialFailure::kRefused, 2s).lasted == 50ms);
+  }
+  SUBCASE("in the middle of a row, which goes on at once") {
+    h.send(kHigh, 1);
+    h.take();
+    CHECK_FALSE(refuse(h, Channels::DialFailure::kRefused, 500ms).lasted.has_value());
+    h.channels.doubt(h.now, kHigh);
+    h.pass(1ms);
+    CHECK(h.take_only<Channels::Connect>().size() == 1);
+    CHECK(refuse(h, Channels::DialFailure::kRefused, 2s).lasted == 0ms);  // The row goes on.
+  }
+  SUBCASE("and then a row has to last again") {
+    h.channels.doubt(h.now, kHigh);
+    h.send(kHigh, 1);
+    h.up({kHigh, 1}, true);
+    h.frame({kHigh, 1}, 0, 1);
+    h.channels.on_link_down(h.now, {kHigh, 1});
+    h.send(kHigh, 2);
+    h.take();
+    CHECK(refuse(h, Channels::DialFailure::kRefused, 2s).lasted == 1s);
+  }
 }
 
 TEST_SUITE_END();

@@ -257,22 +257,6 @@ TEST_CASE("activity on a link keeps it from being given up") {
   CHECK(h.take_only<Channels::Unreachable>().empty());
 }
 
-TEST_CASE("two refused dials in a row are the proof that nobody is there") {
-  Harness h;
-  h.send(kHigh, 1);
-  h.channels.on_dial_failed(h.now, kHigh, true, "connection refused");
-  CHECK(h.take_only<Channels::Unreachable>().empty());
-  h.pass(50ms);
-  CHECK(h.take_only<Channels::Connect>().size() == 1);
-
-  h.channels.on_dial_failed(h.now, kHigh, true, "connection refused");
-
-  const auto reports = h.take_only<Channels::Unreachable>();
-  REQUIRE(reports.size() == 1);
-  CHECK(reports[0].why == Departure::kConnectionLost);
-  CHECK(reports[0].detail == "connection refused");
-}
-
 TEST_CASE("dials again after 50 ms, doubling up to a second, and reports after five seconds") {
   Harness h;
   h.send(kHigh, 1);
@@ -280,7 +264,7 @@ TEST_CASE("dials again after 50 ms, doubling up to a second, and reports after f
   const Instant begin = h.now;
   while (h.now - begin < 4900ms) {
     h.take();
-    h.channels.on_dial_failed(h.now, kHigh, false, "no route");
+    h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kNoWay, "no route");
     const Instant failed = h.now;
     while (h.take_only<Channels::Connect>().empty()) h.pass(1ms);
     pauses.push_back(h.now - failed);
@@ -291,7 +275,7 @@ TEST_CASE("dials again after 50 ms, doubling up to a second, and reports after f
   CHECK(pauses[4] == 800ms);
   CHECK(pauses[5] == 1s);
   CHECK(pauses[6] == 1s);
-  h.channels.on_dial_failed(h.now, kHigh, false, "no route");
+  h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kNoWay, "no route");
 
   h.pass(begin + 5001ms > h.now ? begin + 5001ms - h.now : 1ms);
 }
@@ -300,14 +284,14 @@ TEST_CASE(
     "whoever is needed and cannot be reached is reported every five seconds until it answers") {
   Harness h;
   h.send(kHigh, 1);
-  h.channels.on_dial_failed(h.now, kHigh, false, "no route");
+  h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kNoWay, "no route");
 
   std::size_t reports = 0;
   for (int i = 0; i < 160; ++i) {
     h.pass(100ms);
     for (auto& output : h.take()) {
       if (std::holds_alternative<Channels::Connect>(output)) {
-        h.channels.on_dial_failed(h.now, kHigh, false, "no route");
+        h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kNoWay, "no route");
       }
       if (const auto* report = std::get_if<Channels::Unreachable>(&output)) {
         ++reports;

@@ -17,6 +17,8 @@ constexpr ProcessorId kPeer{9};
 ProcessorId p(std::uint32_t id) {
   return ProcessorId{id};
 }
+using DialFailure = Detours::DialFailure;
+
 LinkId connection(std::uint32_t peer, std::uint64_t incarnation = 1) {
   return {p(peer), incarnation};
 }
@@ -54,8 +56,8 @@ struct Harness {
     machine.on_connection_up(connection(peer), true);
     take<Note>();
   }
-  void fail(ProcessorId peer, bool refused = true, bool is_proof = false) {
-    machine.on_dial_failed(now, peer, refused, is_proof, "refused");
+  void fail(ProcessorId peer, DialFailure how = DialFailure::kRefused) {
+    machine.on_dial_failed(now, peer, how, "refused");
   }
   void pass(Duration duration) {
     const Instant end = now + duration;
@@ -135,7 +137,7 @@ TEST_CASE("when all say no the dial has failed, and the next round asks others")
   }
   const auto failures = h.take<Detours::DialFailed>();
   REQUIRE(failures.size() == 1);
-  CHECK(failures[0].refused);
+  CHECK(failures[0].how == DialFailure::kRefused);
 
   h.machine.connect(h.now, kPeer);  // at once: the last dial has failed
   CHECK(h.take_passages() == Texts{"p2: p5>p9 0", "p6: p5>p9 0", "p3: p5>p9 0"});
@@ -145,7 +147,7 @@ TEST_CASE("a refusal on the own machine asks nobody") {
   Harness h;
   h.up(1);
   h.machine.connect(h.now, kPeer);
-  h.fail(kPeer, true, true);
+  h.fail(kPeer, DialFailure::kGone);
 
   CHECK(h.take<Detours::DialFailed>().size() == 1);
 }

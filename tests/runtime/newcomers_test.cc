@@ -44,10 +44,10 @@ TEST_CASE("a newcomer that was never heard of is reported after three times the 
     CHECK(h.take_only<Channels::Unreachable>().size() == 1);
     CHECK(h.channels.counters().accusations == 1);
   }
-  SUBCASE("but at once if nobody listens there") {
-    h.channels.on_dial_failed(h.now, kHigh, true, "refused");
+  SUBCASE("but as everybody if nobody listens there") {
+    h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kGone, "refused");
     h.pass(50ms);
-    h.channels.on_dial_failed(h.now, kHigh, true, "refused");
+    h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kGone, "refused");
     CHECK(h.take_only<Channels::Unreachable>().size() == 1);
   }
   SUBCASE("and as everybody else once it was heard of") {

@@ -50,7 +50,9 @@ class Line {
           run(at, [=](Channels& c, Instant now) { c.on_link_down(now, link); });
         },
         [this](MachineId at, ProcessorId peer, bool refused) {
-          run(at, [=](Channels& c, Instant now) { c.on_dial_failed(now, peer, refused, "no"); });
+          const auto how =
+              refused ? Channels::DialFailure::kRefused : Channels::DialFailure::kNoWay;
+          run(at, [=](Channels& c, Instant now) { c.on_dial_failed(now, peer, how, "no"); });
         },
         [this](MachineId at, LinkId link, runtime::Frame frame) {
           run(at, [&](Channels& c, Instant now) { c.on_frame(now, link, std::move(frame)); });

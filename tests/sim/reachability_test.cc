@@ -193,6 +193,25 @@ TEST_CASE("a relay that leaves or dies is replaced") {
   }
 }
 
+TEST_CASE("a firewall that refuses for less than a fifth of the time-out puts nobody out") {
+  for (std::uint32_t machine = 0; machine < 5; ++machine) {  // The coordinator is one of them.
+    for (const Duration lasts : {100ms, 500ms, 900ms, 3000ms}) {
+      CAPTURE(machine);
+      CAPTURE(lasts.count());
+      Cluster cluster(machines(5));
+      cluster.add_all();
+      REQUIRE(cluster.stabilize(10s));
+      const Instant begin = cluster.now();
+      cluster.agenda().schedule_in(500ms, [&] { cluster.network().close_off(MachineId{machine}); });
+      cluster.agenda().schedule_in(500ms + lasts,
+                                   [&] { cluster.network().open_again(MachineId{machine}); });
+      if (lasts < 1s) check_job(cluster);
+      while (cluster.now() < begin + 10s) cluster.run_for(1s);
+      CHECK(cluster.put_out().empty() == (lasts < 1s));
+    }
+  }
+}
+
 TEST_CASE(
     "a mesh that is taken down ends whole, whoever is asked and reaches others through others") {
   for (const Barrier barrier : {Barrier::kRefusal, Barrier::kDrop, Barrier::kCut}) {

@@ -147,7 +147,7 @@ class LinkNet {
     if (rng_.chance(faults_.dial_fails)) {
       at(now_ + delay(faults_.delay_max), [this, from, to] {
         ends_.at(from).dialling.erase(to);
-        ends_.at(from).channels.on_dial_failed(now_, to, false, "bad luck");
+        ends_.at(from).channels.on_dial_failed(now_, to, {}, "bad luck");
         execute(from);
       });
       return;
@@ -168,7 +168,7 @@ class LinkNet {
     if (side == 0) ends_.at(end.id).dialling.erase(peer);
     if (wire.is_broken) {
       end.is_closed = true;
-      if (side == 0) ends_.at(end.id).channels.on_dial_failed(now_, peer, false, "broke");
+      if (side == 0) ends_.at(end.id).channels.on_dial_failed(now_, peer, {}, "broke");
     } else {
       end.is_up = true;
       end.link = LinkId{peer, ++ends_.at(end.id).links};
