@@ -251,23 +251,46 @@ bool RateFinder::is_slow(const Download& download, const Rate& rate, const Known
          !has_company(download, rate, network);
 }
 
-/// By others of their sites, so that who complains falsely proves nothing.
+/// By others of their sites, so that who complains falsely proves nothing, and because their links
+/// are not full of what the complaint is about.
 void RateFinder::on_complaint(const Download& download, const KnownNetwork& network) {
-  const auto to = network.site_of(download.to);
-  const auto from = network.site_of(download.from);
-  const auto mate = [&](std::size_t site, ProcessorId of, ProcessorId but) {
-    const ProcessorSet others =
-        network.sites[site].processors.minus(ProcessorSet{of}).minus(ProcessorSet{but});
-    if (others.empty()) return kNobody;
-    const std::vector<ProcessorId> members = others.ids();
-    const auto next = std::upper_bound(members.begin(), members.end(), of);
-    return next == members.end() ? members.front() : *next;
+  const auto [to, from] = download;
+  const auto to_site = network.site_of(to);
+  const auto from_site = network.site_of(from);
+  // Of its site the next one, and one that hardly is next to others with complaints; itself where
+  // there is nobody else.
+  struct Mates {
+    ProcessorId next;
+    ProcessorId across;
   };
-  const ProcessorId beside_to = to ? mate(*to, download.to, download.from) : kNobody;
-  const ProcessorId beside_from = from ? mate(*from, download.from, download.to) : kNobody;
-  if (beside_to != kNobody) doubted_.try_emplace({download.to, beside_to}, Doubt::kComplaint);
-  if (beside_from != kNobody) doubted_.try_emplace({beside_from, download.from}, Doubt::kComplaint);
-  if (to != from || beside_to == kNobody) doubted_.try_emplace(download, Doubt::kComplaint);
+  const auto mates = [&](std::optional<std::size_t> site, ProcessorId of, ProcessorId but) {
+    if (!site) return Mates{of, of};
+    std::vector<ProcessorId> ring = network.sites[*site].processors.ids();
+    std::ranges::rotate(ring, std::ranges::upper_bound(ring, of));
+    std::erase_if(ring, [&](ProcessorId one) { return one == of || one == but; });
+    if (ring.empty()) return Mates{of, of};
+    return Mates{ring.front(), ring[ring.size() / 2]};
+  };
+  const auto doubt = [&](const Download& one) {
+    if (one.to != one.from) doubted_.try_emplace(one, Doubt::kComplaint);
+  };
+  const Mates of_to = mates(to_site, to, from);
+  const Mates of_from = mates(from_site, from, to);
+  doubt({to, of_to.next});
+  doubt({of_from.next, from});
+  if (to_site != from_site && !is_doubted(network, to_site, from_site)) {
+    doubt({of_to.across, of_from.across});
+  } else if (of_to.next == to) {
+    doubt(download);
+  }
+}
+
+/// A way between the two, in this direction.
+bool RateFinder::is_doubted(const KnownNetwork& network, std::optional<std::size_t> to,
+                            std::optional<std::size_t> from) const {
+  return std::ranges::any_of(doubted_, [&](const auto& entry) {
+    return network.site_of(entry.first.to) == to && network.site_of(entry.first.from) == from;
+  });
 }
 
 std::vector<RateFinder::Download> RateFinder::wanted(const KnownNetwork& network) const {

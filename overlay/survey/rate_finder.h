@@ -89,6 +89,8 @@ class RateFinder {
   [[nodiscard]] static bool has_company(const Download& download, const Rate& rate,
                                         const KnownNetwork& network);
   void note_partners(const Download& download);
+  [[nodiscard]] bool is_doubted(const KnownNetwork& network, std::optional<std::size_t> to,
+                                std::optional<std::size_t> from) const;
   [[nodiscard]] bool is_often_blamed(ProcessorId one) const;
   void keep_usual(const Download& download, const Rate& rate, const KnownNetwork& network);
   void fill_interfaces(KnownNetwork& network, const KnownNetwork& before) const;

@@ -448,6 +448,19 @@ TEST_CASE(
   CHECK(measure({slow, slow, slow, slow}, {1, 2}).has_culprit);
 }
 
+// The link that is complained of is full of what the complaint is about.
+TEST_CASE("after a complaint of a way others of both sites measure it, beside its ends") {
+  Net net(round_robin(12, 2));
+  net.members(first(12));
+  net.run_for(3s);
+  const KnownNetwork network = net.common();
+  RateFinder finder;
+  finder.begin(network);
+  finder.on_complaint({p(1), p(4)}, network);
+  CHECK(finder.wanted(network) ==
+        std::vector<RateFinder::Download>{{p(1), p(3)}, {p(6), p(4)}, {p(7), p(10)}});
+}
+
 TEST_CASE("complaints that go on are measured more and more seldom") {
   Complaints complaints({});
   std::vector<std::int64_t> taken;

@@ -160,6 +160,20 @@ TEST_CASE("who becomes slow holds up the others, and those behind it, for two or
   }
 }
 
+TEST_CASE("the link of two sites drops to a tenth: all have the whole rate again 3.5 s later" *
+          phx::support::long_search()) {
+  for (std::uint64_t seed = 1; seed <= support::seeds(2); ++seed) {
+    CAPTURE(seed);
+    Stream stream(12, seed);
+    stream.begin();
+    stream.cluster().model().set_link(0, 1, 10 * kMbit);
+    const Stream::Rates at_once = stream.rates(3500ms);
+    const Stream::Rates later = stream.rates(4s);
+    MESSAGE("3.5 s: " << at_once.mean << ", then " << later.mean << ", least " << later.least);
+    CHECK(later.least >= 0.9 * kWhole);
+  }
+}
+
 TEST_CASE("half leave: a second later the others have all of the network, and none stood still" *
           phx::support::long_search()) {
   for (std::uint64_t seed = 1; seed <= support::seeds(3); ++seed) {
