@@ -369,6 +369,9 @@ void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
     piece.payload = std::move(part);
     casts_.push(piece, outputs_);
   });
+  // The result of a reduction that completed late: when this process was done it asked all, but
+  // not about this.
+  if (holdings_.is_closed()) casts_.ask(VnodeSet{piece.root}, {}, outputs_);
 }
 
 Status Endpoint::broadcast(VnodeId root, std::uint32_t tag, const Payload& payload) {

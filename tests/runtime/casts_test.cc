@@ -294,6 +294,21 @@ TEST_CASE("a root asks once, and hears at once, and once more when all has come"
   CHECK(mesh.root().casts().kept_bytes() == 0);
 }
 
+// As the last vote at a safe point, which completes at a process that has left the loop already.
+TEST_CASE("a root that is done asks about what it has to tell after that, too") {
+  Mesh mesh(3, 2);
+  mesh.root().close();
+  mesh.settle();
+  CHECK(mesh.questions == 0);
+  REQUIRE(mesh.root().announce(v0, 0, bytes(8)).ok());
+  mesh.settle();
+  mesh[1].endpoint.close();
+  mesh[2].endpoint.close();
+  mesh.settle();
+  CHECK(mesh.root().is_settled());
+  CHECK(mesh.questions == 1);
+}
+
 TEST_CASE("all vnodes of a process share what waits: it counts once") {
   Mesh mesh(2, 64);
   mesh[1].takes = false;
