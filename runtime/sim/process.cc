@@ -110,7 +110,7 @@ void Process::take_turn(Instant now) {
   }
   endpoint_.on_time(now);
   const bool is_over = endpoint_.retired() && endpoint_.held().empty();
-  if (is_over || workload_.is_complete(now)) {
+  if (is_over || (workload_.is_complete(now) && leaves(now))) {
     if (!std::exchange(is_closing_, true)) endpoint_.close();
     if (!endpoint_.is_settled()) return;
     endpoint_.finish();
@@ -127,6 +127,22 @@ void Process::take_turn(Instant now) {
   if (is_needed && rng_.chance(workload_.options().safe_point_chance)) pass_safe_point();
   adopt_orphans(now);
   endpoint_.acknowledge();
+}
+
+/// Nothing more is to be done.
+bool Process::leaves(Instant now) {
+  constexpr std::uint64_t kVoteMs = 40;
+  if (!workload_.options().has_last_vote) return true;
+  if (!leaves_at_) {
+    leaves_at_ = now + std::chrono::milliseconds(rng_.below(kVoteMs));
+    runtime::ContributionPart vote;
+    vote.kind.to_all = true;
+    vote.value = Payload(Bytes(sizeof(std::int64_t)));
+    for (const auto& [vnode, state] : states_) {
+      PHX_CHECK(endpoint_.contribute(vnode, VnodeId{0}, vote).ok());
+    }
+  }
+  return now >= *leaves_at_;
 }
 
 void Process::receive() {

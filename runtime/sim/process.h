@@ -73,6 +73,7 @@ class Process {
   void await_result(VnodeId vnode, State& state, const Round& round);
   void fold_user_values(VnodeId vnode, const State& state, const Round& round);
   void check_piece(State& state, const Round& round, const Payload& piece);
+  [[nodiscard]] bool leaves(Instant now);
   void pass_safe_point();
   void adopt_orphans(Instant now);
   [[nodiscard]] std::size_t draw_size();
@@ -89,7 +90,8 @@ class Process {
   Instant stopped_until_{};
   std::vector<runtime::ToApplication> unread_;  ///< Came while it was stopped.
   std::optional<Payload> written_;
-  bool is_closing_ = false;  ///< Done, but what it sent has not been received.
+  std::optional<Instant> leaves_at_;  ///< It has taken part in the last vote.
+  bool is_closing_ = false;           ///< Done, but what it sent has not been received.
   std::optional<runtime::Exit> exit_;
 };
 

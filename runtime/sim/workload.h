@@ -42,6 +42,9 @@ struct WorkloadOptions {
   std::size_t message_bytes = 1024;  ///< Most are shorter, a few take several pieces.
   bool has_equal_sizes = false;      ///< All have `message_bytes`.
   std::uint64_t takes_max = 0;       ///< A process takes so many messages per turn; 0: all.
+  /// At the end all vnodes take part in one more allreduce, and each process leaves some time later
+  /// whether or not its result is there, as from a loop over safe points. REQUIRES that none moves.
+  bool has_last_vote = false;
   std::size_t long_elements = 600;   ///< Of the longest reductions, 8 bytes each.
   std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
   std::function<std::size_t(VnodeId)> state_of = {};  ///< Instead of a drawn size up to that one.

@@ -165,6 +165,27 @@ TEST_CASE("processors without vnodes die while they pass on broadcasts: nothing 
   CHECK(survived > 0);
 }
 
+TEST_CASE("a job ends though its last vote completes when processes have left, as from a loop") {
+  for (std::uint64_t seed = 1; seed <= support::seeds(100); ++seed) {
+    CAPTURE(seed);
+    ClusterOptions options;
+    options.topology = Topology::uniform({3, 3}, {5ms, 0});
+    options.seed = seed;
+    Cluster cluster(std::move(options));
+    cluster.add_all();
+    REQUIRE(cluster.stabilize(10s));
+    WorkloadOptions work;
+    work.vnodes = 12;
+    work.balance = false;
+    work.messages = work.broadcasts = work.reductions = 4;
+    work.has_last_vote = true;
+    const auto& result = cluster.result(cluster.run_job(work));
+    REQUIRE(cluster.run_until([&] { return result.has_value(); }, 60s));
+    CHECK(result->code == 0);
+    CHECK(cluster.violations().empty());
+  }
+}
+
 TEST_SUITE_END();
 
 }  // namespace casts_test
