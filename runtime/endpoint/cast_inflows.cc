@@ -18,15 +18,17 @@ CastInflows::CastInflows(const InflowOptions& options)
     : options_(options), flows_(cast_options(options), true) {}
 
 bool CastInflows::admits(const collectives::BroadcastPiece& piece, bool is_next,
-                         std::uint64_t waiting) {
+                         const Waiting& waiting) {
   const std::uint64_t size = piece.payload.size();
   // What comes ahead of something may fill half of the room: so that there is some for the missing.
-  if (!is_next && !is_refused(piece.root) && waiting + size > options_.inbox_bytes / 2) {
+  // Of a message that is longer than that each piece that overtakes another one would be missing.
+  const std::uint64_t others = waiting.all - std::min(waiting.all, waiting.begun);
+  if (!is_next && !is_refused(piece.root) && others + size > options_.inbox_bytes / 2) {
     std::optional<std::uint64_t>& missed = roots_[piece.root].missed;
     missed = std::min(missed.value_or(piece.number), piece.number);
     return false;
   }
-  return flows_.admits(key(piece.root), size, waiting);
+  return flows_.admits(key(piece.root), size, waiting.all);
 }
 
 void CastInflows::on_piece(VnodeId id, Stream& stream, std::uint64_t untaken) {

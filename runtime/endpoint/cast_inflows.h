@@ -39,11 +39,17 @@ class CastInflows {
 
   explicit CastInflows(const InflowOptions& options);
 
-  // Inputs. `waiting`: bytes of all messages that wait in this process.
+  /// Bytes that wait in this process.
+  struct Waiting {
+    std::uint64_t all = 0;    ///< Of all messages.
+    std::uint64_t begun = 0;  ///< Of these, of the message of this root that is put together.
+  };
+
+  // Inputs.
   void on_time(Instant now) { flows_.on_time(now); }
   /// Whether `piece` may come in. If not it will be asked for again. `is_next`: a vnode expects it.
   [[nodiscard]] bool admits(const collectives::BroadcastPiece& piece, bool is_next,
-                            std::uint64_t waiting);
+                            const Waiting& waiting);
   /// A vnode has come so far; `untaken`: so many bytes more wait in complete messages.
   void on_piece(VnodeId root, Stream& stream, std::uint64_t untaken);
   /// So many of these bytes are needed by no vnode any more.
@@ -61,7 +67,7 @@ class CastInflows {
   // Commands.
   /// Tells the root how far all are.
   void announce(VnodeId root) { announced_.try_emplace(root, false); }
-  /// There is room again: those that were refused go on.
+  /// There is room again beside `waiting` bytes: those that were refused go on.
   void reopen(std::uint64_t waiting);
   /// A call waits in vain for broadcasts of `from`, or of anybody. False: up to a limit.
   [[nodiscard]] bool want(std::optional<VnodeId> from);

@@ -113,6 +113,7 @@ class Holdings {
   [[nodiscard]] Payload place(Slot& slot, Stream& stream, const PointToPoint& piece);
   [[nodiscard]] Payload place(Stream& stream, const collectives::BroadcastPiece& piece);
   [[nodiscard]] bool is_begun(VnodeId root, std::uint64_t first) const;
+  [[nodiscard]] std::uint64_t begun_bytes(VnodeId root) const;
   void charge(Slot& slot, std::size_t bytes);
   void reopen();
   [[nodiscard]] Stream& stream(Slot& slot, VnodeId from);

@@ -42,7 +42,8 @@ void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
     return;
   }
   if (collectives::is_question(piece.purpose)) return answer(here, piece);
-  if (is_new && !casts_.admits(piece, is_next, bytes())) return;
+  const CastInflows::Waiting waiting{bytes(), begun_bytes(piece.root)};
+  if (is_new && !casts_.admits(piece, is_next, waiting)) return;
   const std::uint64_t farthest = casts_.next(piece.root);
   for (const VnodeId id : here.ids()) {
     const auto at = vnodes_.find(id);
@@ -57,6 +58,16 @@ void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
   std::erase_if(assemblies_, [&](const auto& one) {
     return one.first.first == piece.root && !is_begun(piece.root, one.first.second);
   });
+}
+
+/// Of long broadcasts of `root`, as far as they are put together.
+std::uint64_t Holdings::begun_bytes(VnodeId root) const {
+  std::uint64_t bytes = 0;
+  for (auto at = assemblies_.lower_bound({root, 0}); at != assemblies_.end(); ++at) {
+    if (at->first.first != root) break;
+    bytes += at->second.whole().size();
+  }
+  return bytes;
 }
 
 /// A vnode here has begun to receive the broadcast that has this first piece.

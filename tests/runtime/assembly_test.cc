@@ -125,6 +125,31 @@ TEST_CASE("an assembly that is outgrown keeps what it has") {
   CHECK(all.pieces()[3].bytes().data() == all.whole().bytes().data() + 4);
 }
 
+// As along several trees. Each one that overtakes another one had to come again.
+TEST_CASE("of a message longer than the room no piece is lost because it overtakes another one") {
+  constexpr std::size_t kPiece = 1'000;
+  constexpr std::uint64_t kPieces = 40;
+  constexpr std::uint64_t kRow = 3;  // They come in the opposite order.
+  InflowOptions small;
+  small.inbox_bytes = 8 * kPiece;
+  Holdings sink(small, {});
+  sink.add({v1, 1, {}});
+  sink.install();
+  for (std::uint64_t first = 0; first < kPieces; first += kRow) {
+    for (std::uint64_t number = std::min(first + kRow, kPieces); number-- > first;) {
+      Holdings::Outcome outcome;
+      sink.deliver(
+          BroadcastDelivery{VnodeSet{v1},
+                            {v0, number, 0, Purpose::kApplication,
+                             bits((kPieces - number - 1) * kPiece), Payload(Bytes(kPiece))}},
+          outcome);
+    }
+  }
+  const auto taken = sink.take({.at = v1, .kind = Message::Kind::kBroadcast});
+  REQUIRE(taken.has_value());
+  CHECK(taken->second.payload.size() == kPieces * kPiece);
+}
+
 TEST_CASE("a long broadcast is put together in one room, once for all vnodes of a process") {
   Listeners all(1);
 
