@@ -1,11 +1,17 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
 
+#include "apps/bench/plain_tcp.h"
 #include "apps/bench/workloads.h"
 
 namespace bench {
@@ -15,15 +21,20 @@ constexpr int kUncounted = 2;
 constexpr int kClockTrips = 5;
 constexpr phx::Tag kClock = 1;
 
-/// What tells clocks apart: machines, and the namespaces of containers that have a clock of their
-/// own. Two may share it by chance, which has never been seen.
-std::uint64_t clock_number() {
+/// Tells machines apart, and the namespaces of containers that have a clock, or a loopback, of
+/// their own. Two may share it by chance, which has never been seen.
+std::uint64_t number_of(const char* space) {
   std::ifstream stream("/proc/sys/kernel/random/boot_id");
   std::string text;
   stream >> text;
   std::error_code unknown;
-  text += std::filesystem::read_symlink("/proc/self/ns/time", unknown).string();
+  text += std::filesystem::read_symlink(space, unknown).string();
   return std::hash<std::string>()(text);
+}
+
+/// Whether it is the same for all processes of the job.
+bool is_common(phx::Session& job, std::uint64_t number) {
+  return job.allreduce(phx::min, number) == job.allreduce(phx::max, number);
 }
 
 /// The clock of vnode 0's machine. On one machine all have it; else it is asked for, and wrong by
@@ -31,8 +42,7 @@ std::uint64_t clock_number() {
 class CommonClock {
  public:
   CommonClock(phx::Session& job, phx::Vnode mine) {
-    const std::uint64_t number = clock_number();
-    if (job.allreduce(phx::min, number) == job.allreduce(phx::max, number)) return;
+    if (is_common(job, number_of("/proc/self/ns/time"))) return;
     if (mine == 0) {
       for (phx::Vnode v = 1; v < job.vnodes(); ++v) answer(job, v);
     } else {
@@ -62,6 +72,33 @@ class CommonClock {
   }
 
   double ahead_s_ = 0;
+};
+
+/// Blocking TCP over loopback from the root to the next vnode, and so on to the last one, which
+/// cuts through in pieces: what broadcasts within a machine are compared with.
+class PlainChain {
+ public:
+  PlainChain(phx::Session& job, phx::Vnode mine, phx::Vnode root)
+      : place_((mine + job.vnodes() - root) % job.vnodes()), size_(job.vnodes()) {
+    const std::uint16_t port = place_ > 0 ? before_.listen() : std::uint16_t{0};
+    const auto ports = job.allgather([&](phx::Vnode) { return port; });
+    if (place_ + 1 < size_) behind_.connect(ports[(mine + 1) % size_]);
+    if (place_ > 0) before_.accept();
+  }
+  void pass(std::span<std::byte> bytes) {
+    constexpr std::size_t kPiece = std::size_t{256} << 10U;
+    for (std::size_t offset = 0; offset < bytes.size(); offset += kPiece) {
+      const auto piece = bytes.subspan(offset, std::min(kPiece, bytes.size() - offset));
+      if (place_ > 0) before_.read(piece);
+      if (place_ + 1 < size_) behind_.write(piece);
+    }
+  }
+
+ private:
+  std::uint64_t place_;
+  std::uint64_t size_;
+  PlainTcp before_;
+  PlainTcp behind_;
 };
 
 /// One process's part of the operations, each begun at a time that all have agreed on.
@@ -94,6 +131,14 @@ class Sweep {
     }
     const double end = gets ? clock_.now_s() : 0;
     return job_.allreduce(phx::max, end) - begin;
+  }
+  /// The same of a plain chain.
+  [[nodiscard]] double time_chain(PlainChain& chain, phx::Bytes& block) {
+    job_.barrier();
+    const double begin = job_.allreduce(phx::max, clock_.now_s()) + options_.pause_s;
+    sleep_until(begin);
+    chain.pass(block);
+    return job_.allreduce(phx::max, clock_.now_s()) - begin;
   }
 
  private:
@@ -134,17 +179,24 @@ void sweep(phx::Session& job, const SweepOptions& options) {
     throw std::runtime_error("each process needs one vnode of its own");
   }
   Sweep sweep(job, options, held.front());
+  const bool has_chain = options.operation == "bcast" && job.vnodes() > 1 &&
+                         is_common(job, number_of("/proc/self/ns/net"));
   for (const phx::Vnode root : options.roots) {
     if (root >= job.vnodes()) throw std::runtime_error("there is no v" + std::to_string(root));
+    std::optional<PlainChain> chain;
+    if (has_chain) chain.emplace(job, held.front(), root);
     for (const std::uint64_t bytes : options.bytes) {
       const std::string name =
           options.operation + "/" + std::to_string(bytes) + "/" + std::to_string(root);
+      phx::Bytes block(chain ? bytes : 0);
       for (int round = -kUncounted; round < options.rounds; ++round) {
         const double time = sweep.time_one(bytes, root, false);
         const double ordered = options.ordered ? sweep.time_one(bytes, root, true) : 0;
+        const double plain = chain ? sweep.time_chain(*chain, block) : 0;
         if (round < 0 || !job.holds(0)) continue;
         say(name, time);
         if (options.ordered) say(name + "/ordered", ordered);
+        if (chain) say(name + "/chain", plain);
       }
     }
   }

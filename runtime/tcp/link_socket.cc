@@ -12,6 +12,8 @@ namespace {
 
 /// What the system has of a link and has not sent; more stays here, where it can be overtaken.
 constexpr int kUnsentBytes = 128 << 10;
+/// Within a machine: a piece and its header pass with one system call.
+constexpr int kUnsentNearBytes = 512 << 10;
 
 /// Every Linux has it, and lets everybody choose it unless it was told otherwise.
 constexpr std::string_view kPlainControl = "reno";
@@ -30,6 +32,8 @@ void prepare_link(asio::ip::tcp::socket& socket) {
   if (error) return;
   const auto there = socket.remote_endpoint(error);
   if (error || !is_within_machine(here.address(), there.address())) return;
+  ::setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentNearBytes,
+               sizeof(kUnsentNearBytes));
   // Nothing is lost on the way, so any control of congestion will do. One that paces, as BBR does,
   // sets timers, and takes what the processor manages beside these for the bandwidth.
   ::setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, kPlainControl.data(), kPlainControl.size());

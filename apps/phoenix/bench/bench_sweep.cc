@@ -118,6 +118,10 @@ int sweep(const SweepOptions& options) {
   if (!said.ok()) return fail(said.error().what);
   std::vector<std::string> titles{"BYTES", "ROOT", "LEAST MS", "MEDIAN MS", "MOST MS", "MB/S"};
   if (options.ordered) titles.emplace_back("ORDERED / IT");
+  // Within a machine: what a chain of plain TCP takes, in turn with it.
+  const bool has_chain = std::ranges::any_of(
+      said.value(), [](const auto& one) { return one.first.ends_with("/chain"); });
+  if (has_chain) titles.insert(titles.end(), {"PLAIN CHAIN", "RATIO"});
   Table table(std::move(titles));
   nlohmann::json list = nlohmann::json::array();
   constexpr double kMillisecond = 1e-3;
@@ -144,6 +148,14 @@ int sweep(const SweepOptions& options) {
         if (ordered.empty()) return fail("nothing was said of " + name + ", ordered");
         cells.push_back(spell_number(sorted_median(ordered) / median));
         entry["ordered_times"] = ordered;
+      }
+      if (has_chain) {
+        std::vector<double>& chain = said.value()[name + "/chain"];
+        if (chain.empty()) return fail("nothing was said of " + name + ", along a chain");
+        const double plain = sorted_median(chain);
+        cells.push_back(spell_number(plain / kMillisecond));
+        cells.push_back(spell_number(plain / median));
+        entry["chain_times"] = chain;
       }
       table.add(std::move(cells));
       list.push_back(std::move(entry));
@@ -181,7 +193,8 @@ void add_sweep(CLI::App& bench, Action& chosen, const char* name, const char* wh
   verb->footer(
       "From the root's call (reductions: from a common beginning) until the last process that "
       "gets\n"
-      "the result has it. Clocks of several machines are compared first.");
+      "the result has it. Clocks of several machines are compared first. Beside broadcasts within\n"
+      "a machine: a chain of plain TCP through the same processes, in turn, and median / median.");
   verb->callback([options, sizes, &chosen] {
     const bool is_chosen = sizes->count() > 0;
     if (options->ordered && !is_chosen) options->sizes.front() = "8";  // one double
