@@ -268,6 +268,9 @@ void RateFinder::on_complaint(const Download& download, const KnownNetwork& netw
     std::vector<ProcessorId> ring = network.sites[*site].processors.ids();
     std::ranges::rotate(ring, std::ranges::upper_bound(ring, of));
     std::erase_if(ring, [&](ProcessorId one) { return one == of || one == but; });
+    // With one that is slow nothing can be told.
+    const auto is_odd = [&](ProcessorId one) { return network.odd.contains(one); };
+    if (!std::ranges::all_of(ring, is_odd)) std::erase_if(ring, is_odd);
     if (ring.empty()) return Mates{of, of};
     return Mates{ring.front(), ring[ring.size() / 2]};
   };
@@ -278,10 +281,10 @@ void RateFinder::on_complaint(const Download& download, const KnownNetwork& netw
   const Mates of_from = mates(from_site, from, to);
   doubt({to, of_to.next});
   doubt({of_from.next, from});
-  if (to_site != from_site && !is_doubted(network, to_site, from_site)) {
+  if (to_site == from_site) {
+    if (of_to.next == to) doubt(download);
+  } else if (!is_doubted(network, to_site, from_site)) {
     doubt({of_to.across, of_from.across});
-  } else if (of_to.next == to) {
-    doubt(download);
   }
 }
 

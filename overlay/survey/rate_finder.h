@@ -50,7 +50,8 @@ class RateFinder {
   /// blame.
   void on_witness(const Download& download);
   /// Somebody finds it much slower than known: both its ends are to be measured with others of
-  /// their sites; then the way, if it is one between sites. REQUIRES two processors.
+  /// their sites, and the way between two more of these, if it is one between sites. REQUIRES two
+  /// processors.
   void on_complaint(const Download& download, const KnownNetwork& network);
 
   // Queries.

@@ -11,7 +11,7 @@ struct ChannelOptions {
   /// An acknowledgement waits this long for a frame to ride on, or until so much is owed.
   Duration ack_delay = 20ms;
   std::uint32_t ack_frames = 32;
-  std::uint64_t ack_bytes = std::uint64_t{1} << 20U;
+  std::uint64_t ack_bytes = std::uint64_t{256} << 10U;
   /// Pause before the second dial of a row; doubles up to the maximum.
   Duration dial_pause_min = 50ms;
   Duration dial_pause_max = 1s;

@@ -18,7 +18,7 @@ CastInflows::CastInflows(const InflowOptions& options)
     : options_(options), flows_(cast_options(options), true) {}
 
 bool CastInflows::admits(const collectives::BroadcastPiece& piece, bool is_next,
-                         const Waiting& waiting) {
+                         const Load& waiting) {
   const std::uint64_t size = piece.payload.size();
   // What comes ahead of something may fill half of the room: so that there is some for the missing.
   // Of a message that is longer than that each piece that overtakes another one would be missing.

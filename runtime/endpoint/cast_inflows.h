@@ -40,16 +40,16 @@ class CastInflows {
   explicit CastInflows(const InflowOptions& options);
 
   /// Bytes that wait in this process.
-  struct Waiting {
+  struct Load {
     std::uint64_t all = 0;    ///< Of all messages.
-    std::uint64_t begun = 0;  ///< Of these, of the message of this root that is put together.
+    std::uint64_t begun = 0;  ///< Of these, of long ones of this root, as far as put together.
   };
 
   // Inputs.
   void on_time(Instant now) { flows_.on_time(now); }
   /// Whether `piece` may come in. If not it will be asked for again. `is_next`: a vnode expects it.
   [[nodiscard]] bool admits(const collectives::BroadcastPiece& piece, bool is_next,
-                            const Waiting& waiting);
+                            const Load& waiting);
   /// A vnode has come so far; `untaken`: so many bytes more wait in complete messages.
   void on_piece(VnodeId root, Stream& stream, std::uint64_t untaken);
   /// So many of these bytes are needed by no vnode any more.

@@ -42,7 +42,7 @@ void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
     return;
   }
   if (collectives::is_question(piece.purpose)) return answer(here, piece);
-  const CastInflows::Waiting waiting{bytes(), begun_bytes(piece.root)};
+  const CastInflows::Load waiting{.all = bytes(), .begun = begun_bytes(piece.root)};
   if (is_new && !casts_.admits(piece, is_next, waiting)) return;
   const std::uint64_t farthest = casts_.next(piece.root);
   for (const VnodeId id : here.ids()) {

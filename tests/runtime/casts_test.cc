@@ -465,7 +465,7 @@ struct Receiver {
     piece.root = root;
     piece.number = stream.next;
     piece.payload = bytes(kPiece);
-    if (!casts.admits(piece, true, {waiting})) return false;
+    if (!casts.admits(piece, true, {.all = waiting})) return false;
     ++stream.next;
     stream.offset += 1'000;
     stream.begun.assign(is_last ? 0 : 1, piece.payload);

@@ -121,7 +121,7 @@ int sweep(const SweepOptions& options) {
   // Within a machine: what a chain of plain TCP takes, in turn with it.
   const bool has_chain = std::ranges::any_of(
       said.value(), [](const auto& one) { return one.first.ends_with("/chain"); });
-  if (has_chain) titles.insert(titles.end(), {"PLAIN CHAIN", "RATIO"});
+  if (has_chain) titles.insert(titles.end(), {"CHAIN MS", "CHAIN / IT"});
   Table table(std::move(titles));
   nlohmann::json list = nlohmann::json::array();
   constexpr double kMillisecond = 1e-3;
