@@ -52,6 +52,11 @@ wrong "processors is for the scenarios costs and mesh" sim --scenario churn --pr
 wrong "cannot read none.topology" experiment sizes --topology none.topology --out x
 wrong "are for sizes, not for agm" experiment agm --reduce --out x
 wrong "adaptive is for fig7, not for agm" experiment agm --adaptive --out unmade
+wrong "out: given 2 times" experiment agm --out unmade --out x
+printf 'site A 1\nnic 1000\n' >one.topology
+wrong "one.topology: collectives of one processor send nothing" experiment sizes --topology one.topology --out unmade
+wrong "cannot write to one.topology/in: Not a directory" experiment agm --out one.topology/in
+wrong "more than 20000 are not simulated" sim --scenario mesh --processors 4000000000
 check "and no folder is made" test ! -e unmade
 wrong "there is no plan 'agm'; there are flat, binomial, .*, greedy" plan --plans flat,agm
 wrong "bandwidth excludes --arrivals" plan --arrivals --bandwidth
@@ -66,6 +71,22 @@ END { exit !(learned > 0 && learned <= agm && learned <= magpie) }
 END
 check "in AGM's network the learned tree is the shortest" awk -f agm.awk figures/agm.txt
 check "and its files" test -s figures/agm.csv -a -s figures/agm.svg -a -s figures/agm.txt
+check "which say what makes them" says "^phoenix experiment agm --seed 1$" head -1 figures/agm.txt
+check "and those of another seed" "$phoenix" experiment agm --seed 2 --out figures
+check "stand beside them" test -s figures/agm-seed2.csv -a -s figures/agm-seed2.svg -a -s figures/agm-seed2.txt
+check "help says how they are called" says "sizes-NETWORK-reduce-seed2.csv" "$phoenix" experiment --help
+printf 'site A 1 100\nsite B 1 100\nlink * * 1000\nlatency A B 1000\nnic 1000\n' >two.topology
+"$phoenix" experiment sizes --topology two.topology --out figures >sizes.txt 2>&1
+check "fields with a comma are quoted" says 'sizes,"learned, first",1,' cat figures/sizes-two.csv
+check "sites are counted" says "Broadcasts to 2 processors in 2 sites" cat figures/sizes-two.txt
+timeout -s INT 5 "$phoenix" experiment fig9 --out unmade >/dev/null 2>progress.txt
+(trap '' XFSZ; ulimit -f 2; "$phoenix" experiment agm --out full 2>&1; echo "code $?") | cat >full.txt
+check "what cannot be written is told with the reason" says "cannot write full/agm.csv: File too large" cat full.txt
+check "and the table all the same" says "Figure 7: 20 broadcasts" cat full.txt
+check "with the code for it" says "code 2" cat full.txt
+check "and nothing is left of the files" rmdir full
+check "what takes long says since when" says "waiting since .* for a .* so far" cat progress.txt
+check "and an interrupt leaves no folder" test ! -e unmade
 wrong "say where: --local N, HOST ..., or --hosts FILE" add
 wrong "excludes" run --timestamp --output-dir=x -n4 true
 wrong "--log requires --detach" run --log=x -n4 true

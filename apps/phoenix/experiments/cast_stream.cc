@@ -6,6 +6,7 @@ namespace phx::app {
 
 CastStream::CastStream(const CastStreamOptions& options)
     : interval_(options.interval),
+      on_time_(options.on_time),
       trial_({.topology = options.topology,
               .seed = options.seed,
               .bytes = options.bytes,
@@ -28,8 +29,12 @@ Status CastStream::start(std::optional<Slow> slow) {
 }
 
 void CastStream::run_until(Duration time) {
-  const Duration left = begin_ + time - trial_.cluster().now();
-  if (left > Duration{}) trial_.cluster().run_for(left);
+  constexpr Duration kAtOnce = 100ms;
+  sim::Cluster& cluster = trial_.cluster();
+  for (const Instant end = begin_ + time; cluster.now() < end;) {
+    cluster.run_for(std::min(kAtOnce, end - cluster.now()));
+    if (on_time_) on_time_(cluster.now() - begin_);
+  }
 }
 
 void CastStream::on_bytes(Instant now, sim::MachineId at, std::size_t bytes) {

@@ -20,6 +20,8 @@ struct CastStreamOptions {
   /// The root keeps so much for its receivers, and for those that have not been sent yet.
   std::uint64_t kept_bytes = std::uint64_t{1} << 30U;
   Duration interval = 100ms;  ///< For which bytes are counted together.
+  /// Hears now and then how long after the beginning it is, in virtual time.
+  std::function<void(Duration)> on_time = {};
 };
 
 /// Broadcasts of p1 back to back, by real daemons in the simulator, while something happens to the
@@ -68,6 +70,7 @@ class CastStream {
   }
 
   Duration interval_;
+  std::function<void(Duration)> on_time_;
   sim::Trial trial_;
   Instant begin_{};
   std::vector<Takes> intervals_;

@@ -1,20 +1,20 @@
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/networks.h"
 #include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/experiments/results.h"
 #include "apps/phoenix/experiments/verbs.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/planners/planners.h"
 #include "runtime/sim/trial.h"
@@ -47,8 +47,8 @@ sim::TrialOptions trial_options(std::uint64_t seed) {
 /// daemons in the simulator, along each kind of tree; when each processor has it.
 class Fig6 {
  public:
-  explicit Fig6(const ExperimentOptions& options)
-      : options_(options), trial_(trial_options(options.seed)) {}
+  Fig6(const ExperimentOptions& options, Progress& progress)
+      : options_(options), progress_(progress), trial_(trial_options(options.seed)) {}
 
   int run();
 
@@ -60,11 +60,12 @@ class Fig6 {
   bool measure_adaptive();
   bool measure_plan(std::string_view algorithm);
   bool keep(std::string name, std::optional<sim::Trial::Round> round);
-  [[nodiscard]] Status write_files();
+  [[nodiscard]] Plot plot() const;
   [[nodiscard]] std::string csv();
   [[nodiscard]] std::string table();
 
   const ExperimentOptions& options_;
+  Progress& progress_;
   sim::Trial trial_;
   Duration bound_{};
   std::vector<Way> ways_;
@@ -79,6 +80,7 @@ bool Fig6::keep(std::string name, std::optional<sim::Trial::Round> round) {
 
 bool Fig6::measure_own() {
   constexpr Duration kSettle = 2s;
+  progress_.begin("broadcasts along learned trees");
   if (!keep("nothing known yet", trial_.broadcast(kRoot))) return false;
   trial_.cluster().run_for(kSettle);
   if (!trial_.broadcast(kRoot)) return false;  // Connections along the tree are made.
@@ -87,6 +89,7 @@ bool Fig6::measure_own() {
 
 bool Fig6::measure_adaptive() {
   constexpr Duration kSettle = 20s;
+  progress_.begin("a broadcast along a latency tree");
   sim::TrialOptions options = trial_options(options_.seed);
   options.trees = runtime::TreeSource::kAdaptive;
   sim::Trial trial(options);
@@ -98,6 +101,7 @@ bool Fig6::measure_adaptive() {
 
 bool Fig6::measure_plan(std::string_view algorithm) {
   constexpr std::uint64_t kShort = 1;
+  progress_.begin("a broadcast along the plan " + std::string(algorithm));
   const auto network = sim::known_network(trial_.cluster().model().topology(), trial_.placing());
   const auto plan = planners::plan(algorithm, network, kRoot, kShort);
   if (!plan.ok()) return false;
@@ -107,21 +111,21 @@ bool Fig6::measure_plan(std::string_view algorithm) {
 }
 
 std::string Fig6::csv() {
-  std::string text = "processor,site";
-  for (const Way& way : ways_) text += "," + way.name;
-  text += "\n";
+  std::vector<std::string> fields{"processor", "site"};
+  for (const Way& way : ways_) fields.push_back(way.name);
+  Csv csv(fields);
   const sim::Placing placing = trial_.placing();
   for (std::size_t i = 0; i < placing.size(); ++i) {
     const ProcessorId id{static_cast<std::uint32_t>(i + 1)};
-    text += to_string(id) + "," + trial_.cluster().model().topology().sites[placing[i]].name;
+    fields = {to_string(id), trial_.cluster().model().topology().sites[placing[i]].name};
     for (const Way& way : ways_) {
       const auto arrival = way.round.arrivals.find(id);
       const Duration at = arrival == way.round.arrivals.end() ? Duration{} : arrival->second;
-      text += "," + std::to_string(to_ms(at));
+      fields.push_back(std::to_string(to_ms(at)));
     }
-    text += "\n";
+    csv.add(fields);
   }
-  return text;
+  return csv.text();
 }
 
 std::string Fig6::table() {
@@ -142,10 +146,7 @@ std::string Fig6::table() {
   return table.text();
 }
 
-Status Fig6::write_files() {
-  if (const Status status = write_result(options_, "fig6.csv", csv()); !status.ok()) return status;
-  if (const Status status = write_result(options_, "fig6.txt", table()); !status.ok())
-    return status;
+Plot Fig6::plot() const {
   Plot plot;
   plot.title = "A short broadcast to 201 processors in 3 sites";
   plot.across = "processors, the earliest first";
@@ -158,10 +159,11 @@ Status Fig6::write_files() {
     std::sort(line.values.begin(), line.values.end());
     plot.lines.push_back(std::move(line));
   }
-  return plot.write(options_.out + "/fig6.svg");
+  return plot;
 }
 
 int Fig6::run() {
+  progress_.begin("a mesh of 201 processors to form");
   if (!trial_.start()) return fail("the simulated mesh does not form");
   const auto network = sim::known_network(trial_.cluster().model().topology(), trial_.placing());
   const planners::Costs costs(network);
@@ -175,18 +177,16 @@ int Fig6::run() {
     is_good = false;
   }
   if (!is_good) return fail("a broadcast did not end, or a checker found something");
-  if (const Status status = write_files(); !status.ok()) return fail(status.error().what, kUsage);
-  std::printf("%sWritten: fig6.csv, fig6.svg and fig6.txt in %s\n", table().c_str(),
-              options_.out.c_str());
-  return kOk;
+  const std::string name = name_of_results("fig6", options_);
+  return show(options_, {name, table(), csv(), {{name, plot()}}});
 }
 
-int experiment_fig6(const ExperimentOptions& options) {
-  return Fig6(options).run();
+int experiment_fig6(const ExperimentOptions& options, Progress& progress) {
+  return Fig6(options, progress).run();
 }
 
 int experiment(const ExperimentOptions& options) {
-  using Run = int (*)(const ExperimentOptions&);
+  using Run = int (*)(const ExperimentOptions&, Progress&);
   const std::map<std::string, Run> all = {
       {"agm", experiment_agm},         {"drain", experiment_drain},
       {"drop", experiment_drop},       {"exchange", experiment_exchange},
@@ -209,28 +209,64 @@ int experiment(const ExperimentOptions& options) {
   if (options.name != "fig7" && options.adaptive) {
     return fail("--adaptive is for fig7, not for " + options.name, kUsage);
   }
-  std::error_code failed;
-  std::filesystem::create_directories(options.out, failed);
-  if (failed) return fail("cannot make " + options.out + ": " + failed.message(), kUsage);
-  return chosen->second(options);
+  if (const Status status = try_folder(options.out); !status.ok()) {
+    return fail(status.error().what, kUsage);
+  }
+  Progress progress;
+  progress.begin("experiment " + options.name);
+  return chosen->second(options, progress);
+}
+
+constexpr const char* kFooter =
+    "fig6: real daemons in 3 sites of 67, 4, 6 and 8 ms of round trip between them. The tree\n"
+    "that they find is settled; the plans know the network. Takes some seconds.\n"
+    "fig7, fig8, sizes: 137, 128 and 201 processors, up to 64 MiB; take minutes.\n"
+    "fig9: 4 MiB back to back to 160 processors for two minutes; takes 20 minutes.\n"
+    "scale: 1,024 processors in 4 and in 16 sites, 10,000 by plans alone; in minutes.\n"
+    "slow, drop: one of 36 receivers, or the link of two of three sites, has a tenth of its\n"
+    "bandwidth from 10 s on; in minutes.\n"
+    "agm: Table 2 and figures 4 to 7 of the paper of adapted spanning trees, 24 processors in 6\n"
+    "sites, with the published figures. Takes a second.\n"
+    "drain: many leave 16 and 64 processors at once, in one site and in several: how long their\n"
+    "vnodes take, by whom they go to, and to how many at once. Takes some minutes.\n"
+    "mgo: Table 1 of the MGO paper, planners told latencies only or all, with the published\n"
+    "figures; CSV with scatters, gathers and allgathers, too. Takes about a minute.\n"
+    "exchange: figures 6 to 10 of the thesis about such exchanges: 8 to 256 processors, 512 MiB\n"
+    "and 1 GiB, each schedule with its best pace. Takes some minutes.\n"
+    "redistribution: schedules of irregular messages among 8 to 256 processors, beside the\n"
+    "bounds. Takes some seconds.\n"
+    "round: broadcasts from each vnode in turn along all kinds of trees, with and without\n"
+    "overlap, while processors stay or come and go. Takes some minutes.\n"
+    "summary: each kind of trees by real daemons, each in the networks that others were\n"
+    "published for. Takes some minutes.\n"
+    "The same seed gives the same files, but for the processor time that planners took here:\n"
+    "columns planning CPU ms and sum ms of redistribution and exchange, exchange-fig6, -fig9\n"
+    "and -fig10, and the last lines of drain.txt.\n"
+    "Files are called by what they hold: FIGURE.csv, .txt and .svg; sizes of another network,\n"
+    "of reductions and with another seed sizes-NETWORK-reduce-seed2.csv, and so on. The same\n"
+    "again replaces them. The first line of the .txt, and the description in the .svg, is the\n"
+    "command line that makes them.\n"
+    "  phoenix experiment fig6 --out results\n"
+    "Exit code 0; 1: a broadcast did not end, or was wrong; 2: misuse, or files that cannot be\n"
+    "written; the table is printed also then.";
+
+/// CLI11's own sentence is not for people.
+void check_given_once(const CLI::App& verb) {
+  for (const CLI::Option* option : verb.get_options()) {
+    const bool is_flag = option->get_items_expected_max() == 0;
+    if (is_flag || option->count() < 2) continue;
+    throw CLI::ValidationError(option->get_name(),
+                               "given " + std::to_string(option->count()) + " times");
+  }
 }
 
 }  // namespace
-
-Status write_result(const ExperimentOptions& options, const std::string& name,
-                    const std::string& text) {
-  const std::string path = options.out + "/" + name;
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) return Error{ErrorCode::kDenied, "cannot write " + path};
-  return success();
-}
 
 void add_experiment(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<ExperimentOptions>();
   CLI::App* verb = tool.add_subcommand(
       "experiment", "A figure of the papers again, in the simulator: CSV, SVG and a table");
+  verb->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   verb->add_option("FIGURE", options->name,
                    "agm: broadcasts over a distributed spanning tree; drain: to whom leavers give; "
                    "exchange: irregular exchanges "
@@ -249,37 +285,11 @@ void add_experiment(CLI::App& tool, Action& chosen) {
   verb->add_flag("--reduce", options->reduce, "sizes: reductions; along our trees up to 8 MiB");
   verb->add_flag("--adaptive", options->adaptive,
                  "fig7: also along trees by local rules, as with phoenixd --trees adaptive");
-  verb->footer(
-      "fig6: real daemons in 3 sites of 67, 4, 6 and 8 ms of round trip between them. The tree "
-      "that\n"
-      "they find is settled; the plans know the network. Takes about a minute.\n"
-      "fig7, fig8, sizes: 137, 128 and 201 processors, up to 64 MiB; take minutes.\n"
-      "fig9: 4 MiB back to back to 160 processors for two minutes; in some minutes.\n"
-      "scale: 1,024 processors in 4 and in 16 sites, 10,000 by plans alone; in minutes.\n"
-      "slow, drop: one of 36 receivers, or the link of two of three sites, has a tenth of its\n"
-      "bandwidth from 10 s on; in minutes.\n"
-      "agm: Table 2 and figures 4 to 7 of the paper of adapted spanning trees, 24 processors in 6\n"
-      "sites, with the published figures. Takes a second.\n"
-      "drain: many leave 16 and 64 processors at once, in one site and in several: how long their\n"
-      "vnodes take, by whom they go to, and to how many at once. Takes some minutes.\n"
-      "mgo: Table 1 of the MGO paper, planners told latencies only or all, with the published\n"
-      "figures; CSV with scatters, gathers and allgathers, too. Takes about a minute.\n"
-      "exchange: figures 6 to 10 of the thesis about such exchanges: 8 to 256 processors, 512 MiB\n"
-      "and 1 GiB, each schedule with its best pace. Takes some minutes.\n"
-      "redistribution: schedules of irregular messages among 8 to 256 processors, beside the\n"
-      "bounds. Takes some seconds.\n"
-      "round: broadcasts from each vnode in turn along all kinds of trees, with and without\n"
-      "overlap, while processors stay or come and go. Takes some minutes.\n"
-      "summary: each kind of trees by real daemons, each in the networks that others were "
-      "published\n"
-      "for. Takes some minutes.\n"
-      "The same seed gives the same files, but for the time that planners took here: columns\n"
-      "planning ms and sum ms of redistribution and exchange, exchange-fig6, -fig9 and -fig10, "
-      "and\n"
-      "the last lines of drain.txt.\n"
-      "  phoenix experiment fig6 --out results\n"
-      "Exit code 0; 1: a broadcast did not end, or was wrong; 2: misuse.");
-  verb->callback([options, &chosen] { chosen = [options] { return experiment(*options); }; });
+  verb->footer(kFooter);
+  verb->callback([verb, options, &chosen] {
+    check_given_once(*verb);
+    chosen = [options] { return experiment(*options); };
+  });
 }
 
 }  // namespace phx::app

@@ -11,7 +11,9 @@
 #include "apps/phoenix/experiments/agm_trial.h"
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/results.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/mst/agm_network.h"
 #include "overlay/mst/lab.h"
@@ -260,14 +262,12 @@ class AgmFigures {
   bool injected_figures();
   /// Once more by daemons: without changes.
   [[nodiscard]] Status trial();
-  [[nodiscard]] Status write_files();
 
   const ExperimentOptions& options_;
   std::map<std::string_view, Outcome> outcomes_;  ///< Of the last figure, by version.
   std::string text_;
-  std::string csv_ =
-      "figure,theta,version,broadcasts,building-s,adapting-s,broadcasting-s,total-s,"
-      "messages\n";
+  Csv csv_{{"figure", "theta", "version", "broadcasts", "building-s", "adapting-s",
+            "broadcasting-s", "total-s", "messages"}};
   Plot plot_;
 };
 
@@ -276,11 +276,10 @@ bool AgmFigures::measure(const Figure& figure) {
   for (const Version& version : kVersions) {
     Outcome outcome;
     if (!Course(figure, version).run(outcome)) return false;
-    csv_ += std::string(figure.name) + "," + std::to_string(figure.theta) + "," +
-            std::string(version.name) + "," + std::to_string(figure.broadcasts) + "," +
-            seconds(outcome.building) + "," + seconds(outcome.adapting) + "," +
-            seconds(outcome.broadcasting()) + "," + seconds(outcome.total()) + "," +
-            std::to_string(outcome.messages) + "\n";
+    csv_.add({std::string(figure.name), std::to_string(figure.theta), std::string(version.name),
+              std::to_string(figure.broadcasts), seconds(outcome.building),
+              seconds(outcome.adapting), seconds(outcome.broadcasting()), seconds(outcome.total()),
+              std::to_string(outcome.messages)});
     outcomes_.emplace(version.name, std::move(outcome));
   }
   return true;
@@ -301,8 +300,8 @@ bool AgmFigures::table2() {
     const Figure figure{"table2", row.broadcasts, 0, {}};
     Outcome binomial;
     if (!measure(figure) || !Course(figure, mpich).run(binomial)) return false;
-    csv_ += "table2,0,MPICH-like," + std::to_string(row.broadcasts) + ",0,0," +
-            seconds(binomial.total()) + "," + seconds(binomial.total()) + ",0\n";
+    csv_.add({"table2", "0", "MPICH-like", std::to_string(row.broadcasts), "0", "0",
+              seconds(binomial.total()), seconds(binomial.total()), "0"});
     const Duration magpie = outcomes_.at("MagPIe-like").total();
     table.add({std::to_string(row.broadcasts), seconds(binomial.total()), spell_fixed(row.mpich, 2),
                seconds(magpie), spell_fixed(row.magpie, 2),
@@ -391,23 +390,10 @@ Status AgmFigures::trial() {
   for (const auto& [name, time] : times.value()) {
     table.add({name, spell_fixed(to_ms(time), 1)});
     const std::string taken = spell_fixed(to_ms(time) / kMs, 4);
-    csv_ += "trial,0," + name + ",1,0,0," + taken + "," + taken + ",0\n";
+    csv_.add({"trial", "0", name, "1", "0", "0", taken, taken, "0"});
   }
   text_ += "\nReal daemons in the simulator, one broadcast\n" + table.text();
   return success();
-}
-
-Status AgmFigures::write_files() {
-  for (const auto& [name, content] :
-       {std::pair<std::string, std::string>{"agm.txt", text_}, {"agm.csv", csv_}}) {
-    if (const Status status = write_result(options_, name, content); !status.ok()) return status;
-  }
-  constexpr double kLeastMs = 100;
-  plot_.title = "AGM's figure 7: each broadcast while four channels change";
-  plot_.across = "broadcast";
-  plot_.up = "ms until all have it";
-  plot_.least = kLeastMs;
-  return plot_.write(options_.out + "/agm.svg");
 }
 
 int AgmFigures::run() {
@@ -415,15 +401,18 @@ int AgmFigures::run() {
     return fail("a tree was not found, or does not reach everybody");
   }
   if (const Status status = trial(); !status.ok()) return fail(status.error().what);
-  if (const Status status = write_files(); !status.ok()) return fail(status.error().what, kUsage);
-  std::printf("%s\nWritten: agm.csv, agm.svg (figure 7) and agm.txt in %s\n", text_.c_str(),
-              options_.out.c_str());
-  return kOk;
+  constexpr double kLeastMs = 100;
+  plot_.title = "AGM's figure 7: each broadcast while four channels change";
+  plot_.across = "broadcast";
+  plot_.up = "ms until all have it";
+  plot_.least = kLeastMs;
+  const std::string name = name_of_results("agm", options_);
+  return show(options_, {name, text_, csv_.text(), {{name, plot_}}});
 }
 
 }  // namespace
 
-int experiment_agm(const ExperimentOptions& options) {
+int experiment_agm(const ExperimentOptions& options, Progress& /*progress*/) {
   return AgmFigures(options).run();
 }
 

@@ -1,5 +1,4 @@
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -9,7 +8,11 @@
 #include "apps/phoenix/command_line/verb.h"
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/experiments/results.h"
+#include "apps/phoenix/experiments/thread_time.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "runtime/sim/drain_cases.h"
 #include "runtime/vnodes/shares.h"
@@ -47,14 +50,15 @@ Duration planning(std::uint32_t processors) {
   const ProcessorId self{processors / 2 * 2 - 1};
   const VnodeSet vnodes = map.owned_by(self);
   const runtime::Leaving leaving{self, vnodes, staying, map, &network};
-  const auto begin = std::chrono::steady_clock::now();
+  const Duration begin = thread_time();
   static_cast<void>(runtime::plan_by_neighbours(leaving));
   static_cast<void>(runtime::plan_by_sites(leaving));
-  return std::chrono::steady_clock::now() - begin;
+  return thread_time() - begin;
 }
 
 std::string planning_text() {
-  std::string text = "\nBoth plans, at a leaver of a mesh of which half leave:\n";
+  std::string text =
+      "\nBoth plans, at a leaver of a mesh of which half leave, in processor time:\n";
   for (const std::uint32_t processors : {64U, 256U, 1024U}) {
     text += std::to_string(processors) +
             " processors: " + spell_fixed(to_ms(planning(processors)), 3) + " ms, counted as " +
@@ -65,7 +69,8 @@ std::string planning_text() {
 
 class Drains {
  public:
-  explicit Drains(const ExperimentOptions& options) : options_(options), table_(heads()) {
+  Drains(const ExperimentOptions& options, Progress& progress)
+      : options_(options), progress_(progress), table_(heads()) {
     plot_.title = "Drains: to whom, and to how many at once";
     plot_.up = "times what no schedule of the chosen moves beats";
     plot_.across = "the drains of the table, in its order";
@@ -75,18 +80,12 @@ class Drains {
 
   int run() {
     for (sim::DrainCase& drain : sim::drain_cases()) {
-      std::fprintf(stderr, "phoenix: %s\n", drain.name.c_str());
+      progress_.begin("the drain " + drain.name);
       if (!measure(drain)) return fail("the drain '" + drain.name + "' did not end well");
     }
     const std::string text = table_.text() + planning_text();
-    for (const Status& status :
-         {write_result(options_, "drain.txt", text), write_result(options_, "drain.csv", csv_),
-          plot_.write(options_.out + "/drain.svg")}) {
-      if (!status.ok()) return fail(status.error().what, kUsage);
-    }
-    std::printf("%sWritten: drain.csv, drain.svg and drain.txt in %s\n", text.c_str(),
-                options_.out.c_str());
-    return kOk;
+    const std::string name = name_of_results("drain", options_);
+    return show(options_, {name, text, csv_.text(), {{name, plot_}}});
   }
 
  private:
@@ -116,9 +115,8 @@ class Drains {
       row.push_back(spell_fixed(time, 0));
       if (i == 0) row.push_back(spell_fixed(time / bound, 2));
       plot_.lines[i].values.push_back(time / bound);
-      csv_ += "\"" + drain.name + "\"," + std::to_string(result->bytes) + ",\"" +
-              std::string(kVariants[i].name) + "\"," + spell_fixed(time, 3) + "," +
-              spell_fixed(to_ms(result->bound), 3) + "\n";
+      csv_.add({drain.name, std::to_string(result->bytes), std::string(kVariants[i].name),
+                spell_fixed(time, 3), spell_fixed(to_ms(result->bound), 3)});
     }
     table_.add(row);
     plot_.names.push_back(std::to_string(plot_.names.size() + 1));
@@ -126,15 +124,16 @@ class Drains {
   }
 
   const ExperimentOptions& options_;
+  Progress& progress_;
   Table table_;
-  std::string csv_ = "drain,bytes,variant,ms,bound-ms\n";
+  Csv csv_{{"drain", "bytes", "variant", "ms", "bound-ms"}};
   Plot plot_;
 };
 
 }  // namespace
 
-int experiment_drain(const ExperimentOptions& options) {
-  return Drains(options).run();
+int experiment_drain(const ExperimentOptions& options, Progress& progress) {
+  return Drains(options, progress).run();
 }
 
 }  // namespace phx::app

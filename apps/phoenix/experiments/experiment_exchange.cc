@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -11,7 +10,11 @@
 #include "apps/phoenix/command_line/verb.h"
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/experiments/results.h"
+#include "apps/phoenix/experiments/thread_time.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "collectives/redistribution/random_graph.h"
 #include "collectives/redistribution/schedulers.h"
@@ -57,7 +60,8 @@ struct Entry {
 /// Figures 6 to 10 of [Kurnysh11]: irregular exchanges by each schedule, in a simulated cluster.
 class ExchangeFigures {
  public:
-  explicit ExchangeFigures(const ExperimentOptions& options) : options_(options) {}
+  ExchangeFigures(const ExperimentOptions& options, Progress& progress)
+      : options_(options), progress_(progress) {}
   int run();
 
  private:
@@ -72,20 +76,20 @@ class ExchangeFigures {
   [[nodiscard]] Row measure(const Set& set, std::size_t processors, std::uint64_t graphs) const;
   void add(const Set& set, std::size_t processors, const Row& row);
   using Value = double (*)(const Entry& entry);
-  [[nodiscard]] Status draw(const std::string& name, const Set& set, const char* up,
-                            Value value) const;
-  [[nodiscard]] Status draw_all(const Set& set) const;
+  void draw(const std::string& figure, const Set& set, const char* up, Value value);
+  void draw_all(const Set& set);
 
   /// Processors, and how many graphs are drawn.
   static constexpr std::array<std::pair<int, int>, 6> kSizes = {
       {{8, 20}, {16, 20}, {32, 10}, {64, 5}, {128, 3}, {256, 2}}};
 
   const ExperimentOptions& options_;
-  Table table_{{"processors", "messages", "MiB", "schedule", "planning ms", "exchange ms",
+  Progress& progress_;
+  Table table_{{"processors", "messages", "MiB", "schedule", "planning CPU ms", "exchange ms",
                 "/ bound", "best pace", "sum ms", "barrier send / best"}};
-  std::string csv_ =
-      "processors,messages,mib,schedule,bound-ms,planning-ms,no-barrier-ms,barrier-send-ms,"
-      "barrier-send-receive-ms\n";
+  Csv csv_{{"processors", "messages", "mib", "schedule", "bound-ms", "planning-cpu-ms",
+            "no-barrier-ms", "barrier-send-ms", "barrier-send-receive-ms"}};
+  std::vector<std::pair<std::string, Plot>> plots_;
 };
 
 std::size_t messages_of(bool is_dense, std::size_t processors) {
@@ -105,11 +109,9 @@ ExchangeFigures::Row ExchangeFigures::measure(const Set& set, std::size_t proces
     const Duration bound = redistribution::least_time(graph, sim::ways_of(topology, placing));
     for (const Maker& maker : makers()) {
       row[maker.name].bound += to_ms(bound) / static_cast<double>(graphs);
-      const auto begin = std::chrono::steady_clock::now();
+      const Duration begin = thread_time();
       const Schedule schedule = maker.make({graph, kSetupBytes});
-      const std::chrono::duration<double, std::milli> planned =
-          std::chrono::steady_clock::now() - begin;
-      row[maker.name].planning += planned.count() / static_cast<double>(graphs);
+      row[maker.name].planning += to_ms(thread_time() - begin) / static_cast<double>(graphs);
       for (std::size_t pace = 0; pace < kPaces.size(); ++pace) {
         const Duration took =
             sim::run_exchange(schedule, {graph, topology, placing, kPaces[pace].first});
@@ -127,13 +129,12 @@ ExchangeFigures::Row ExchangeFigures::measure(const Set& set, std::size_t proces
 
 void ExchangeFigures::add(const Set& set, std::size_t processors, const Row& row) {
   for (const auto& [name, entry] : row) {
-    const std::string head = std::to_string(processors) + "," +
-                             std::to_string(messages_of(set.is_dense, processors)) + "," +
-                             std::to_string(set.volume / kMebi);
-    csv_ += head + "," + std::string(name) + "," + spell_fixed(entry.bound, 4) + "," +
-            spell_fixed(entry.planning, 4);
-    for (const double time : entry.by_pace) csv_ += "," + spell_fixed(time, 4);
-    csv_ += "\n";
+    std::vector<std::string> fields = {
+        std::to_string(processors),         std::to_string(messages_of(set.is_dense, processors)),
+        std::to_string(set.volume / kMebi), std::string(name),
+        spell_fixed(entry.bound, 4),        spell_fixed(entry.planning, 4)};
+    for (const double time : entry.by_pace) fields.push_back(spell_fixed(time, 4));
+    csv_.add(fields);
     const double steps = entry.by_pace[1] / entry.exchange;
     table_.add({std::to_string(processors), std::to_string(messages_of(set.is_dense, processors)),
                 std::to_string(set.volume / kMebi), std::string(name),
@@ -143,45 +144,35 @@ void ExchangeFigures::add(const Set& set, std::size_t processors, const Row& row
   }
 }
 
-Status ExchangeFigures::draw(const std::string& name, const Set& set, const char* up,
-                             Value value) const {
+void ExchangeFigures::draw(const std::string& figure, const Set& set, const char* up, Value value) {
   Plot plot;
   plot.title = std::to_string(set.volume / kMebi) + " MiB in " +
                (set.is_dense ? "N^2/4 messages" : "4 N messages") + ", N processors";
   plot.across = "processors";
   plot.up = up;
   for (const auto& [processors, graphs] : kSizes) plot.names.push_back(std::to_string(processors));
-  double least = 1e9;
   for (const Maker& maker : makers()) {
     Plot::Line line{std::string(maker.name), {}};
     for (const Row& row : set.rows) {
       line.values.push_back(value(row.at(maker.name)));
-      least = std::min(least, line.values.back());
     }
     plot.lines.push_back(std::move(line));
   }
-  constexpr double kTen = 10;
   constexpr double kNothing = 1e-3;
-  for (plot.least = 1; plot.least > std::max(least, kNothing);) plot.least /= kTen;
-  while (plot.least * kTen <= least) plot.least *= kTen;
-  return plot.write(options_.out + "/" + name + (set.is_dense ? "-dense.svg" : ".svg"));
+  plot.least = std::max(plot.decade(), kNothing);
+  const std::string stem = set.is_dense ? figure + "-dense" : figure;
+  plots_.emplace_back(name_of_results(stem, options_), std::move(plot));
 }
 
 /// Planning and volume stand for figures: 6; 7 and 9 with 512 MiB, 8 and 10 with 1 GiB.
-Status ExchangeFigures::draw_all(const Set& set) const {
+void ExchangeFigures::draw_all(const Set& set) {
   const bool is_small = set.volume == 512 * kMebi;
   const auto planning = [](const Entry& entry) { return entry.planning; };
   const auto exchange = [](const Entry& entry) { return entry.exchange; };
   const auto sum = [](const Entry& entry) { return entry.planning + entry.exchange; };
-  if (is_small) {
-    const Status status = draw("exchange-fig6", set, "ms for planning", planning);
-    if (!status.ok()) return status;
-  }
-  const Status status =
-      draw(is_small ? "exchange-fig7" : "exchange-fig8", set, "ms for the exchange", exchange);
-  if (!status.ok()) return status;
-  return draw(is_small ? "exchange-fig9" : "exchange-fig10", set,
-              "ms for planning and the exchange", sum);
+  if (is_small) draw("exchange-fig6", set, "ms of processor time for planning", planning);
+  draw(is_small ? "exchange-fig7" : "exchange-fig8", set, "ms for the exchange", exchange);
+  draw(is_small ? "exchange-fig9" : "exchange-fig10", set, "ms for planning and the exchange", sum);
 }
 
 int ExchangeFigures::run() {
@@ -189,33 +180,24 @@ int ExchangeFigures::run() {
     for (const std::uint64_t volume : {512 * kMebi, 1024 * kMebi}) {
       Set set{is_dense, volume};
       for (const auto& [processors, graphs] : kSizes) {
-        std::fprintf(stderr, "phoenix: %d processors, %s messages, %llu MiB\n", processors,
-                     is_dense ? "N^2/4" : "4 N", static_cast<unsigned long long>(volume / kMebi));
+        progress_.begin(std::to_string(volume / kMebi) + " MiB among " +
+                        std::to_string(processors) + " processors, " +
+                        (is_dense ? "N^2/4" : "4 N") + " messages");
         const auto count = static_cast<std::size_t>(processors);
         set.rows.push_back(measure(set, count, static_cast<std::uint64_t>(graphs)));
         add(set, count, set.rows.back());
       }
-      if (const Status status = draw_all(set); !status.ok()) {
-        return fail(status.error().what, kUsage);
-      }
+      draw_all(set);
     }
   }
-  for (const auto& [name, text] :
-       {std::pair<std::string, std::string>{"exchange.txt", table_.text()},
-        {"exchange.csv", csv_}}) {
-    if (const Status status = write_result(options_, name, text); !status.ok()) {
-      return fail(status.error().what, kUsage);
-    }
-  }
-  std::printf("%sWritten: exchange.csv, exchange.txt and exchange-fig6.svg to -fig10.svg in %s\n",
-              table_.text().c_str(), options_.out.c_str());
-  return kOk;
+  const std::string name = name_of_results("exchange", options_);
+  return show(options_, {name, table_.text(), csv_.text(), plots_});
 }
 
 }  // namespace
 
-int experiment_exchange(const ExperimentOptions& options) {
-  return ExchangeFigures(options).run();
+int experiment_exchange(const ExperimentOptions& options, Progress& progress) {
+  return ExchangeFigures(options, progress).run();
 }
 
 }  // namespace phx::app

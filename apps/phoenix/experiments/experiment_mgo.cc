@@ -10,7 +10,10 @@
 #include "apps/phoenix/command_line/verb.h"
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/experiments/results.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/planners/pairs/collective_times.h"
 #include "overlay/planners/pairs/pair_planners.h"
@@ -86,7 +89,8 @@ std::string_view name_of(Collective collective) {
 /// Table 1 of the MGO paper in random networks, beside the published figures.
 class MgoTable {
  public:
-  explicit MgoTable(const ExperimentOptions& options) : options_(options) {}
+  MgoTable(const ExperimentOptions& options, Progress& progress)
+      : options_(options), progress_(progress) {}
 
   int run();
 
@@ -112,9 +116,10 @@ class MgoTable {
   [[nodiscard]] std::string gains() const;
   [[nodiscard]] std::string told_the_same() const;
   [[nodiscard]] std::string csv() const;
-  [[nodiscard]] Status draw_plot() const;
+  [[nodiscard]] Plot plot() const;
 
   const ExperimentOptions& options_;
+  Progress& progress_;
   std::map<Key, std::pair<Duration, std::uint64_t>> sums_;
 };
 
@@ -212,19 +217,18 @@ std::string MgoTable::told_the_same() const {
 }
 
 std::string MgoTable::csv() const {
-  std::string text = "collective,bytes,model,processors,planner,networks,mean-ms\n";
+  Csv csv({"collective", "bytes", "model", "processors", "planner", "networks", "mean-ms"});
   for (const auto& [key, sum] : sums_) {
     const auto& [collective, bytes, is_blocking, processors, label] = key;
-    text += std::string(name_of(collective)) + "," + std::to_string(bytes) + "," +
-            (is_blocking ? "blocking," : "overlapped,") + std::to_string(processors) + "," +
-            std::string(label) + "," + std::to_string(sum.second) + "," +
-            spell_fixed(mean(key), 2) + "\n";
+    csv.add({std::string(name_of(collective)), std::to_string(bytes),
+             is_blocking ? "blocking" : "overlapped", std::to_string(processors),
+             std::string(label), std::to_string(sum.second), spell_fixed(mean(key), 2)});
   }
-  return text;
+  return csv.text();
 }
 
 /// The short broadcast, by processors.
-Status MgoTable::draw_plot() const {
+Plot MgoTable::plot() const {
   constexpr double kLeastMs = 500;
   Plot plot;
   plot.title = "Broadcasts of 1 kB in random clusters; (L): told latencies only";
@@ -239,13 +243,13 @@ Status MgoTable::draw_plot() const {
     }
     plot.lines.push_back(std::move(line));
   }
-  return plot.write(options_.out + "/mgo.svg");
+  return plot;
 }
 
 int MgoTable::run() {
   for (const Published& row : kPublished) {
-    std::fprintf(stderr, "phoenix: %llu networks of %zu processors\n",
-                 static_cast<unsigned long long>(row.networks), row.processors);
+    progress_.begin(counted(row.networks, "network") + " of " + std::to_string(row.processors) +
+                    " processors");
     for (std::uint64_t i = 0; i < row.networks; ++i) draw(row.processors, options_.seed + i);
   }
   const std::string text =
@@ -253,22 +257,14 @@ int MgoTable::run() {
       times() + "\nGain of MGO in percent; FCEF and LA without (L) know as much as MGO.\n" +
       gains() + "\nAll told everything but MGO(L), ms; bound by shortest paths.\n" +
       told_the_same();
-  for (const auto& [name, content] :
-       {std::pair<std::string, std::string>{"mgo.txt", text}, {"mgo.csv", csv()}}) {
-    if (const Status status = write_result(options_, name, content); !status.ok()) {
-      return fail(status.error().what, kUsage);
-    }
-  }
-  if (const Status status = draw_plot(); !status.ok()) return fail(status.error().what, kUsage);
-  std::printf("%s\nWritten: mgo.csv (all collectives, both models), mgo.svg and mgo.txt in %s\n",
-              text.c_str(), options_.out.c_str());
-  return kOk;
+  const std::string name = name_of_results("mgo", options_);
+  return show(options_, {name, text, csv(), {{name, plot()}}});
 }
 
 }  // namespace
 
-int experiment_mgo(const ExperimentOptions& options) {
-  return MgoTable(options).run();
+int experiment_mgo(const ExperimentOptions& options, Progress& progress) {
+  return MgoTable(options, progress).run();
 }
 
 }  // namespace phx::app

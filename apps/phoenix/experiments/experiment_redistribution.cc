@@ -1,5 +1,4 @@
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -10,7 +9,11 @@
 #include "apps/phoenix/command_line/verb.h"
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/experiments/results.h"
+#include "apps/phoenix/experiments/thread_time.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "collectives/redistribution/random_graph.h"
 #include "collectives/redistribution/schedulers.h"
@@ -36,14 +39,15 @@ struct Score {
   double cost = 0;          ///< Times the bound.
   double transmission = 0;  ///< The same without setup.
   double parts = 0;         ///< Of each message.
-  double planning_ms = 0;   ///< The scheduler's own time.
+  double planning_ms = 0;   ///< The scheduler's own processor time.
 };
 
 /// The schedulers in random graphs as those of the thesis, in the model of steps. They are not
 /// executed: what is compared is the time that a schedule takes in that model, and to make it.
 class ScheduleTable {
  public:
-  explicit ScheduleTable(const ExperimentOptions& options) : options_(options) {}
+  ScheduleTable(const ExperimentOptions& options, Progress& progress)
+      : options_(options), progress_(progress) {}
 
   int run();
 
@@ -52,19 +56,20 @@ class ScheduleTable {
   [[nodiscard]] Status add(const Scheduler& scheduler, const MessageGraph& graph, Score& score);
 
   const ExperimentOptions& options_;
+  Progress& progress_;
   Table table_{{"processors", "messages", "schedule", "steps/bound", "cost/bound", "time/bound",
-                "parts/message", "planning ms"}};
+                "parts/message", "planning CPU ms"}};
   std::vector<std::string> names_;                         ///< Of sizes.
   std::map<std::string_view, std::vector<double>> costs_;  ///< To the bound; by scheduler, size.
-  std::string csv_ = "processors,messages,schedule,graphs,steps,cost,time,parts,planning-ms\n";
+  Csv csv_{{"processors", "messages", "schedule", "graphs", "steps", "cost", "time", "parts",
+            "planning-cpu-ms"}};
 };
 
 Status ScheduleTable::add(const Scheduler& scheduler, const MessageGraph& graph, Score& score) {
   const std::size_t at_once = graph.processors;
-  const auto begin = std::chrono::steady_clock::now();
+  const Duration begin = thread_time();
   const auto schedule = scheduler.make({graph, kSetupBytes});
-  const std::chrono::duration<double, std::milli> planned =
-      std::chrono::steady_clock::now() - begin;
+  const Duration planned = thread_time() - begin;
   if (const Status status = validate(schedule, graph, at_once); !status.ok()) return status;
   const redistribution::Bounds bounds = bounds_of(graph);
   const auto ratio = [](std::uint64_t value, std::uint64_t bound) {
@@ -74,12 +79,13 @@ Status ScheduleTable::add(const Scheduler& scheduler, const MessageGraph& graph,
   score.cost += ratio(schedule.cost(kSetupBytes), bounds.cost(at_once, kSetupBytes));
   score.transmission += ratio(schedule.cost(0), bounds.duration(at_once));
   score.parts += ratio(schedule.parts(), bounds.count);
-  score.planning_ms += planned.count();
+  score.planning_ms += to_ms(planned);
   return success();
 }
 
 Status ScheduleTable::measure(const Size& size) {
-  std::fprintf(stderr, "phoenix: %zu processors, %zu messages\n", size.processors, size.messages);
+  progress_.begin("schedules of " + std::to_string(size.messages) + " messages among " +
+                  std::to_string(size.processors) + " processors");
   for (const Scheduler& scheduler : redistribution::all_schedulers()) {
     Score score;
     for (std::uint64_t i = 0; i < size.graphs; ++i) {
@@ -90,13 +96,14 @@ Status ScheduleTable::measure(const Size& size) {
     }
     std::vector<std::string> cells{std::to_string(size.processors), std::to_string(size.messages),
                                    std::string(scheduler.name)};
-    csv_ += cells[0] + "," + cells[1] + "," + cells[2] + "," + std::to_string(size.graphs);
+    std::vector<std::string> fields = cells;
+    fields.push_back(std::to_string(size.graphs));
     for (const double sum :
          {score.steps, score.cost, score.transmission, score.parts, score.planning_ms}) {
       cells.push_back(spell_fixed(sum / static_cast<double>(size.graphs), 2));
-      csv_ += "," + spell_fixed(sum / static_cast<double>(size.graphs), 4);
+      fields.push_back(spell_fixed(sum / static_cast<double>(size.graphs), 4));
     }
-    csv_ += "\n";
+    csv_.add(fields);
     table_.add(std::move(cells));
     costs_[scheduler.name].push_back(score.cost / static_cast<double>(size.graphs));
   }
@@ -112,31 +119,20 @@ int ScheduleTable::run() {
   for (const Size& size : kSizes) {
     if (const Status status = measure(size); !status.ok()) return fail(status.error().what);
   }
-  for (const auto& [name, text] :
-       {std::pair<std::string, std::string>{"redistribution.txt", table_.text()},
-        {"redistribution.csv", csv_}}) {
-    if (const Status status = write_result(options_, name, text); !status.ok()) {
-      return fail(status.error().what, kUsage);
-    }
-  }
   Plot plot{"Schedules of 512 MiB in random graphs", "processors, messages", "cost / bound", {}};
   plot.is_dotted = true;
   plot.names = names_;
   for (const auto& [name, costs] : costs_) plot.lines.push_back({std::string(name), costs});
-  if (const Status status = plot.write(options_.out + "/redistribution.svg"); !status.ok()) {
-    return fail(status.error().what, kUsage);
-  }
-  std::printf(
-      "512 MiB in all, a step costs as much as %llu bytes; means over graphs\n%s"
-      "Written: redistribution.csv, redistribution.svg and redistribution.txt in %s\n",
-      static_cast<unsigned long long>(kSetupBytes), table_.text().c_str(), options_.out.c_str());
-  return kOk;
+  const std::string name = name_of_results("redistribution", options_);
+  const std::string heading = "512 MiB in all, a step costs as much as " +
+                              std::to_string(kSetupBytes) + " bytes; means over graphs\n";
+  return show(options_, {name, heading + table_.text(), csv_.text(), {{name, plot}}});
 }
 
 }  // namespace
 
-int experiment_redistribution(const ExperimentOptions& options) {
-  return ScheduleTable(options).run();
+int experiment_redistribution(const ExperimentOptions& options, Progress& progress) {
+  return ScheduleTable(options, progress).run();
 }
 
 }  // namespace phx::app

@@ -7,8 +7,11 @@
 #include "apps/phoenix/command_line/verb.h"
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/experiments/results.h"
 #include "apps/phoenix/experiments/round_trial.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 
 namespace phx::app {
@@ -25,17 +28,19 @@ constexpr int kRoundsOfChanges = 30;
 /// Broadcast Round with all kinds of trees, without and with processors that come and go.
 class RoundTable {
  public:
-  explicit RoundTable(const ExperimentOptions& options) : options_(options) {}
+  RoundTable(const ExperimentOptions& options, Progress& progress)
+      : options_(options), progress_(progress) {}
   int run();
 
  private:
   [[nodiscard]] Status measure(const std::string& style, bool is_shuffled, bool has_changes);
 
   const ExperimentOptions& options_;
+  Progress& progress_;
   Table table_{{"trees", "roots", "members", "BR ms", "alone ms", "most ms", "BR/alone",
                 "past trees %", "moves"}};
   std::vector<Plot::Line> lines_;
-  std::string csv_ = "trees,roots,members,br-ms,alone-ms,most-ms,past-percent,moves\n";
+  Csv csv_{{"trees", "roots", "members", "br-ms", "alone-ms", "most-ms", "past-percent", "moves"}};
 };
 
 Status RoundTable::measure(const std::string& style, bool is_shuffled, bool has_changes) {
@@ -49,16 +54,20 @@ Status RoundTable::measure(const std::string& style, bool is_shuffled, bool has_
   } else {
     wanted.tree_style = style;
   }
+  std::vector<std::string> cells = {style, is_shuffled ? "at random" : "in turn",
+                                    has_changes ? "come and go" : "stay"};
+  progress_.begin("broadcasts from each vnode, trees " + cells[0] + ", roots " + cells[1] +
+                  ", processors that " + cells[2]);
   const auto times = round_trial(wanted);
   if (!times.ok()) return times.error();
   const RoundTrialTimes& t = times.value();
-  std::vector<std::string> cells = {style, is_shuffled ? "at random" : "in turn",
-                                    has_changes ? "come and go" : "stay"};
   for (const Duration each : {t.overlapping, t.alone_median, t.alone_most}) {
     cells.push_back(spell_fixed(to_ms(each), 3));
   }
-  csv_ += cells[0] + "," + cells[1] + "," + cells[2] + "," + cells[3] + "," + cells[4] + "," +
-          cells[5] + "," + spell_fixed(t.past_percent, 3) + "," + std::to_string(t.moves) + "\n";
+  std::vector<std::string> fields = cells;
+  fields.push_back(spell_fixed(t.past_percent, 3));
+  fields.push_back(std::to_string(t.moves));
+  csv_.add(fields);
   cells.push_back(spell_fixed(to_ms(t.overlapping) / to_ms(t.alone_median), 2));
   cells.push_back(spell_fixed(t.past_percent, 2));
   cells.push_back(std::to_string(t.moves));
@@ -70,37 +79,25 @@ Status RoundTable::measure(const std::string& style, bool is_shuffled, bool has_
 
 int RoundTable::run() {
   for (const char* style : kStyles) {
-    std::fprintf(stderr, "phoenix: %s\n", style);
     for (const auto& [is_shuffled, has_changes] :
          {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}}) {
       const Status status = measure(style, is_shuffled, has_changes);
       if (!status.ok()) return fail(std::string(style) + ": " + status.error().what);
     }
   }
-  for (const auto& [name, text] :
-       {std::pair<std::string, std::string>{"round.txt", table_.text()}, {"round.csv", csv_}}) {
-    if (const Status status = write_result(options_, name, text); !status.ok()) {
-      return fail(status.error().what, kUsage);
-    }
-  }
   Plot plot{"Broadcast Round: what overlap does to a broadcast", "", "times as long as alone", {}};
   plot.is_dotted = true;
   plot.names = {"in turn", "in random order", "in turn, processors come and go"};
   plot.lines = lines_;
-  if (const Status status = plot.write(options_.out + "/round.svg"); !status.ok()) {
-    return fail(status.error().what, kUsage);
-  }
-  std::printf(
-      "24 processors in 3 sites, 2 vnodes each, 64 bytes from each vnode\n%s"
-      "Written: round.csv, round.svg and round.txt in %s\n",
-      table_.text().c_str(), options_.out.c_str());
-  return kOk;
+  const std::string name = name_of_results("round", options_);
+  const std::string heading = "24 processors in 3 sites, 2 vnodes each, 64 bytes from each vnode\n";
+  return show(options_, {name, heading + table_.text(), csv_.text(), {{name, plot}}});
 }
 
 }  // namespace
 
-int experiment_round(const ExperimentOptions& options) {
-  return RoundTable(options).run();
+int experiment_round(const ExperimentOptions& options, Progress& progress) {
+  return RoundTable(options, progress).run();
 }
 
 }  // namespace phx::app

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -8,6 +9,7 @@
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/networks.h"
 #include "apps/phoenix/experiments/size_sweep.h"
+#include "apps/phoenix/texts/amounts.h"
 
 namespace phx::app {
 namespace {
@@ -36,40 +38,43 @@ sim::Topology circle(const std::vector<std::uint32_t>& processors) {
   return topology;
 }
 
-int finish(const ExperimentOptions& options, const std::vector<SweepGround>& grounds) {
+int finish(const ExperimentOptions& options, Progress& progress,
+           const std::vector<SweepGround>& grounds) {
+  int code = kOk;
   for (const SweepGround& ground : grounds) {
-    SizeSweep sweep(ground, options);
+    SizeSweep sweep(ground, options, progress);
     if (const Status status = sweep.run(); !status.ok()) return fail(status.error().what);
-    if (const Status status = sweep.write(); !status.ok()) {
-      return fail(status.error().what, kUsage);
-    }
-    std::printf("%s\n%sWritten: %s.csv, .svg and .txt in %s\n\n", ground.title.c_str(),
-                sweep.table().c_str(), ground.name.c_str(), options.out.c_str());
+    code = std::max(code, show(options, sweep.results()));
+    if (grounds.size() > 1) std::printf("\n");
   }
-  return kOk;
+  return code;
 }
 
 }  // namespace
 
-int experiment_sizes(const ExperimentOptions& options) {
+int experiment_sizes(const ExperimentOptions& options, Progress& progress) {
   auto topology = read_topology(options.topology);
   if (!topology.ok()) return fail(topology.error().what, kUsage);
+  if (topology.value().processors() < 2) {
+    return fail("--topology " + options.topology + ": collectives of one processor send nothing",
+                kUsage);
+  }
   SweepGround ground;
   ground.name = "sizes";
   ground.topology = std::move(topology).value();
   ground.is_reduction = options.reduce;
   ground.title = (options.reduce ? "Reductions of " : "Broadcasts to ") +
-                 std::to_string(sim::placed_by_site(ground.topology).size()) + " processors in " +
-                 std::to_string(ground.topology.sites.size()) + " sites";
+                 counted(ground.topology.processors(), "processor") + " in " +
+                 counted(ground.topology.sites.size(), "site");
   ground.sizes = {1, 64 * kKiB, 256 * kKiB, 1 * kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB};
   ground.plans = {"flat", "binomial", "mpich",    "magpie", "magpie-long",
                   "list", "binary",   "two-tree", "greedy"};
   // Each processor of a reduction has a value of its own.
   ground.own_most = options.reduce ? 8 * kMiB : 64 * kMiB;
-  return finish(options, {ground});
+  return finish(options, progress, {ground});
 }
 
-int experiment_fig7(const ExperimentOptions& options) {
+int experiment_fig7(const ExperimentOptions& options, Progress& progress) {
   SweepGround ground;
   ground.name = "fig7";
   ground.title = "Long broadcasts to 137 processors in 4 sites";
@@ -78,10 +83,10 @@ int experiment_fig7(const ExperimentOptions& options) {
   ground.plans = {"flat",        "binomial", "mpich",  "mpich-ring", "magpie",
                   "magpie-long", "list",     "binary", "two-tree"};
   ground.own_most = 64 * kMiB;
-  return finish(options, {ground});
+  return finish(options, progress, {ground});
 }
 
-int experiment_fig8(const ExperimentOptions& options) {
+int experiment_fig8(const ExperimentOptions& options, Progress& progress) {
   SweepGround ground;
   ground.name = "fig8";
   ground.title = "Reductions of 128 processors in 3 sites";
@@ -93,10 +98,10 @@ int experiment_fig8(const ExperimentOptions& options) {
   ground.plans = {"flat",        "binomial", "mpich",  "mpich-ring", "magpie",
                   "magpie-long", "list",     "binary", "two-tree",   "greedy"};
   ground.own_most = 8 * kMiB;
-  return finish(options, {ground});
+  return finish(options, progress, {ground});
 }
 
-int experiment_scale(const ExperimentOptions& options) {
+int experiment_scale(const ExperimentOptions& options, Progress& progress) {
   const std::vector<std::string_view> plans = {"flat",   "binomial", "magpie", "list",
                                                "binary", "two-tree", "greedy"};
   constexpr std::uint32_t kEach16 = 64;
@@ -119,7 +124,7 @@ int experiment_scale(const ExperimentOptions& options) {
   }
   grounds[2].own_most = 0;
   grounds[2].sizes.pop_back();  // Ten million segments along some plans.
-  return finish(options, grounds);
+  return finish(options, progress, grounds);
 }
 
 }  // namespace phx::app

@@ -1,7 +1,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/phoenix/command_line/verb.h"
@@ -9,7 +13,10 @@
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/networks.h"
 #include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/experiments/results.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/planners/planners.h"
 #include "runtime/sim/plan_run.h"
@@ -49,12 +56,13 @@ std::string tenths(Duration time) {
   return spell_fixed(to_ms(time) / 1e3, 1);
 }
 
-/// The bytes of all processors together, by interval; for a picture and a file.
+/// Megabytes per second, by interval; for a picture and a file.
 struct Series {
   std::string name;
-  std::vector<double> megabytes;  ///< Per second.
+  std::vector<double> megabytes;
 };
 
+/// Of all processors together.
 Series series_of(const CastStream& stream, Duration interval) {
   Series series{"learned", {}};
   for (const CastStream::Takes& takes : stream.intervals()) {
@@ -65,46 +73,63 @@ Series series_of(const CastStream& stream, Duration interval) {
   return series;
 }
 
-Status write_series(const ExperimentOptions& options, const std::string& title, Duration interval,
-                    const std::vector<Series>& all) {
-  const std::string& name = options.name;
-  std::string csv = "seconds";
-  std::size_t rows = 0;
-  for (const Series& one : all) {
-    csv += "," + one.name;
-    rows = std::max(rows, one.megabytes.size());
+/// Of each processor, as the tables have it.
+Series series_of_each(const CastStream& stream, Duration interval, std::string name,
+                      std::optional<MachineId> without = {}) {
+  Series series{std::move(name), {}};
+  for (std::size_t i = 0; i < stream.intervals().size(); ++i) {
+    const Duration from = interval * static_cast<Duration::rep>(i);
+    series.megabytes.push_back(stream.rate(from, from + interval, without) / kMega);
   }
-  csv += "\n";
-  for (std::size_t row = 0; row < rows; ++row) {
-    csv += spell_fixed(to_ms(interval) / 1e3 * static_cast<double>(row), 2);
-    for (const Series& one : all) {
-      csv += "," + (row < one.megabytes.size() ? spell_fixed(one.megabytes[row], 3) : "");
-    }
-    csv += "\n";
-  }
-  if (const Status status = write_result(options, name + ".csv", csv); !status.ok()) return status;
-  Plot plot;
-  plot.title = title;
-  plot.across = "seconds";
-  plot.up = "MB/s of all processors together";
-  plot.stride = to_ms(interval) / 1e3;
-  for (const Series& one : all) plot.lines.push_back({one.name, one.megabytes});
-  return plot.write(options.out + "/" + name + ".svg");
+  return series;
 }
 
-/// Writes the table and prints it.
-int conclude(const ExperimentOptions& options, CastStream& stream, const Table& table) {
+std::string csv_of(const std::vector<Series>& all, Duration interval) {
+  std::vector<std::string> fields{"seconds"};
+  std::size_t rows = 0;
+  for (const Series& one : all) {
+    fields.push_back(one.name);
+    rows = std::max(rows, one.megabytes.size());
+  }
+  Csv csv(fields);
+  for (std::size_t row = 0; row < rows; ++row) {
+    fields = {spell_fixed(to_ms(interval) / 1e3 * static_cast<double>(row), 2)};
+    for (const Series& one : all) {
+      fields.push_back(row < one.megabytes.size() ? spell_fixed(one.megabytes[row], 3) : "");
+    }
+    csv.add(fields);
+  }
+  return csv.text();
+}
+
+struct Picture {
+  std::string title;
+  std::string up;
+  Duration interval;
+  std::vector<Series> all;
+};
+
+/// Prints the table, and writes everything, if no checker found anything.
+int conclude(const ExperimentOptions& options, CastStream& stream, const std::string& text,
+             const Picture& picture) {
   const auto violations = stream.trial().cluster().violations().all();
   for (const std::string& violation : violations) {
     std::fprintf(stderr, "violation: %s\n", violation.c_str());
   }
   if (!violations.empty()) return fail("a checker found something");
-  const std::string& name = options.name;
-  const Status status = write_result(options, name + ".txt", table.text());
-  if (!status.ok()) return fail(status.error().what, kUsage);
-  std::printf("%sWritten: %s.csv, .svg and .txt in %s\n", table.text().c_str(), name.c_str(),
-              options.out.c_str());
-  return kOk;
+  Plot plot;
+  plot.title = picture.title;
+  plot.across = "seconds";
+  plot.up = picture.up;
+  plot.stride = to_ms(picture.interval) / 1e3;
+  for (const Series& one : picture.all) plot.lines.push_back({one.name, one.megabytes});
+  const std::string name = name_of_results(options.name, options);
+  return show(options, {name, text, csv_of(picture.all, picture.interval), {{name, plot}}});
+}
+
+/// Tells how far a stream is that lasts so long.
+std::function<void(Duration)> teller(Progress& progress, Duration total) {
+  return [&progress, total](Duration time) { progress.reach(time, total); };
 }
 
 // --- Half leave, and return ----------------------------------------------------------------------
@@ -161,7 +186,7 @@ std::vector<Series> static_series(const Topology& all, const Topology& half, Dur
 
 }  // namespace
 
-int experiment_fig9(const ExperimentOptions& options) {
+int experiment_fig9(const ExperimentOptions& options, Progress& progress) {
   constexpr std::uint32_t kEach = 40;
   constexpr Duration kInterval = 100ms;
   constexpr double kStable = 0.9;
@@ -170,19 +195,20 @@ int experiment_fig9(const ExperimentOptions& options) {
   CastStream stream({.topology = topology,
                      .seed = options.seed,
                      .kept_bytes = kFourMessages,
-                     .interval = kInterval});
+                     .interval = kInterval,
+                     .on_time = teller(progress, kEnd)});
+  progress.begin("a mesh of 160 processors to form and to learn its network");
   if (const Status status = stream.start(); !status.ok()) return fail(status.error().what);
-  const auto tell = [](const char* what) { std::fprintf(stderr, "phoenix: %s\n", what); };
-  tell("160 processors, for a minute");
+  progress.begin("a stream to 160 processors");
   stream.run_until(kLeaveAt);
   sim::Cluster& cluster = stream.trial().cluster();
   const std::vector<MachineId> leavers = every_second(stream);
   for (const MachineId machine : leavers) cluster.drain(machine);
-  tell("half of them leave");
+  progress.begin("the stream while half of them leave");
   stream.run_until(kReturnAt);
   const std::size_t stayed = cluster.staying().size();
   for (const MachineId machine : leavers) cluster.add_machine(cluster.model().site(machine));
-  tell("as many return");
+  progress.begin("the stream while as many return");
   stream.run_until(kEnd);
 
   Table table(
@@ -204,17 +230,16 @@ int experiment_fig9(const ExperimentOptions& options) {
                at ? spell_fixed(to_ms(*at - phase.begin) / 1e3, 1) : "never",
                megabytes(phase.bound)});
   }
-  std::printf("The longest time in which one that stayed got nothing: %s ms\n",
-              spell_fixed(to_ms(longest_gap(stream, 4 * kEach)), 0).c_str());
+  progress.begin("what static plans take");
+  const std::string gap = "The longest time in which one that stayed got nothing: " +
+                          spell_fixed(to_ms(longest_gap(stream, 4 * kEach)), 0) + " ms\n";
   std::vector<Series> all{series_of(stream, kInterval)};
   for (Series& one : static_series(topology, hundred_megabit(kFourSites, kEach / 2), kInterval)) {
     all.push_back(std::move(one));
   }
-  const Status status = write_series(
-      options, "4 MiB back to back to 160 processors; half leave at 60 s, return at 90 s",
-      kInterval, all);
-  if (!status.ok()) return fail(status.error().what, kUsage);
-  return conclude(options, stream, table);
+  return conclude(options, stream, gap + table.text(),
+                  {"4 MiB back to back to 160 processors; half leave at 60 s, return at 90 s",
+                   "MB/s of all processors together", kInterval, all});
 }
 
 // --- Changes of the network ----------------------------------------------------------------------
@@ -232,17 +257,21 @@ Topology few_in_three_sites() {
 }  // namespace
 
 /// One receiver has a tenth of the others' bandwidth: from the start, and from some time on.
-int experiment_slow(const ExperimentOptions& options) {
+int experiment_slow(const ExperimentOptions& options, Progress& progress) {
   constexpr Duration kInterval = 100ms;
   constexpr Duration kSlowEnd = 60s;
-  const CastStreamOptions stream_options{.topology = few_in_three_sites(),
-                                         .seed = options.seed,
-                                         .bytes = std::size_t{1} << 20U,
-                                         .interval = kInterval};
+  CastStreamOptions stream_options{.topology = few_in_three_sites(),
+                                   .seed = options.seed,
+                                   .bytes = std::size_t{1} << 20U,
+                                   .interval = kInterval,
+                                   .on_time = teller(progress, kChangeAt)};
   const CastStream::Slow slow{MachineId{kFew + 1}, 10 * kMbit};
+  progress.begin("a stream with a receiver that is slow from the start");
   CastStream known(stream_options);
   if (const Status status = known.start(slow); !status.ok()) return fail(status.error().what);
   known.run_until(kChangeAt);
+  progress.begin("a stream with a receiver that becomes slow");
+  stream_options.on_time = teller(progress, kSlowEnd);
   CastStream stream(stream_options);
   if (const Status status = stream.start(); !status.ok()) return fail(status.error().what);
   stream.run_until(kChangeAt);
@@ -258,25 +287,24 @@ int experiment_slow(const ExperimentOptions& options) {
   add("one is, from the start", known.rate(kChangeAt / 2, kChangeAt, slow.machine));
   add("one is, from 10 s on: to 20 s", stream.rate(kChangeAt, 2 * kChangeAt, slow.machine));
   add("and to 60 s", stream.rate(kSlowEnd - 10s, kSlowEnd, slow.machine));
-  Series from_start = series_of(known, kInterval);
-  from_start.name = "from the start";
-  Series later = series_of(stream, kInterval);
-  later.name = "from 10 s on";
-  const Status status =
-      write_series(options, "One of 36 receivers has a tenth of the others' bandwidth", kInterval,
-                   {later, from_start});
-  if (!status.ok()) return fail(status.error().what, kUsage);
-  return conclude(options, stream, table);
+  return conclude(options, stream, table.text(),
+                  {"One of 36 receivers has a tenth of the others' bandwidth",
+                   "MB/s of each of the other 35",
+                   kInterval,
+                   {series_of_each(stream, kInterval, "from 10 s on", slow.machine),
+                    series_of_each(known, kInterval, "from the start", slow.machine)}});
 }
 
-int experiment_drop(const ExperimentOptions& options) {
+int experiment_drop(const ExperimentOptions& options, Progress& progress) {
   constexpr Duration kInterval = 100ms;
   constexpr double kNear = 1.2;
   Topology topology = few_in_three_sites();
   CastStream stream({.topology = topology,
                      .seed = options.seed,
                      .bytes = std::size_t{1} << 20U,
-                     .interval = kInterval});
+                     .interval = kInterval,
+                     .on_time = teller(progress, kChangedEnd)});
+  progress.begin("a stream while a link drops");
   if (const Status status = stream.start(); !status.ok()) return fail(status.error().what);
   stream.run_until(kChangeAt);
   const double before = stream.rate(kChangeAt / 2, kChangeAt);
@@ -291,11 +319,11 @@ int experiment_drop(const ExperimentOptions& options) {
   table.add({"100 Mbit/s", megabytes(before), megabytes(planned_rate("two-tree", topology)), "-"});
   table.add(
       {"10 Mbit/s", megabytes(after), megabytes(optimum), at ? tenths(*at - kChangeAt) : "never"});
-  const Status status =
-      write_series(options, "The link between two of three sites drops to a tenth at 10 s",
-                   kInterval, {series_of(stream, kInterval)});
-  if (!status.ok()) return fail(status.error().what, kUsage);
-  return conclude(options, stream, table);
+  return conclude(options, stream, table.text(),
+                  {"The link between two of three sites drops to a tenth at 10 s",
+                   "MB/s of each processor",
+                   kInterval,
+                   {series_of_each(stream, kInterval, "learned")}});
 }
 
 }  // namespace phx::app

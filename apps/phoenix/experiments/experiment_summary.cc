@@ -11,7 +11,10 @@
 #include "apps/phoenix/experiments/agm_trial.h"
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/experiments/results.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/planners/pair_plans.h"
 #include "overlay/planners/pairs/collective_times.h"
@@ -56,7 +59,8 @@ std::vector<Ground> grounds() {
 /// plans that are told the same.
 class Summary {
  public:
-  explicit Summary(const ExperimentOptions& options) : options_(options) {}
+  Summary(const ExperimentOptions& options, Progress& progress)
+      : options_(options), progress_(progress) {}
   int run();
 
  private:
@@ -68,11 +72,12 @@ class Summary {
   void compare_plans();
   void add(const std::string& ground, std::size_t bytes, const std::string& trees, double cast_ms,
            double ours_ms, std::optional<double> sum_ms);
-  [[nodiscard]] Status draw() const;
+  [[nodiscard]] Plot plot() const;
 
   const ExperimentOptions& options_;
+  Progress& progress_;
   Table table_{{"network", "bytes", "trees", "broadcast ms", "/ ours", "reduction ms"}};
-  std::string csv_ = "network,bytes,trees,broadcast-ms,reduction-ms\n";
+  Csv csv_{{"network", "bytes", "trees", "broadcast-ms", "reduction-ms"}};
   std::vector<std::string> columns_;                             ///< Networks, with the size.
   std::map<std::string, std::map<std::size_t, double>> ratios_;  ///< To ours; by trees, column.
 };
@@ -85,8 +90,7 @@ void Summary::add(const std::string& ground, std::size_t bytes, const std::strin
   ratios_[trees == kOursAsPlan ? kOurs : trees][columns_.size() - 1] = cast_ms / ours_ms;
   table_.add({ground, std::to_string(bytes), trees, spell_fixed(cast_ms, 2),
               spell_fixed(cast_ms / ours_ms, 2), sum});
-  csv_ += ground + "," + std::to_string(bytes) + "," + trees + "," + spell_fixed(cast_ms, 4) + "," +
-          sum + "\n";
+  csv_.add({ground, std::to_string(bytes), trees, spell_fixed(cast_ms, 4), sum});
 }
 
 /// Of those in the table: ours by another name, and those that are told latencies only.
@@ -96,7 +100,7 @@ bool is_drawn(const std::string& trees) {
 }
 
 /// One point for each kind of trees in each network; more than ten times ours is at the top.
-Status Summary::draw() const {
+Plot Summary::plot() const {
   constexpr double kMostRatio = 10;
   Plot plot;
   plot.title = "Broadcasts along each kind of trees, in the networks that others were made for";
@@ -110,7 +114,7 @@ Status Summary::draw() const {
     for (const auto& [column, ratio] : ratios) line.values[column] = ratio;
     plot.lines.push_back(std::move(line));
   }
-  return plot.write(options_.out + "/summary.svg");
+  return plot;
 }
 
 /// The fourth ones: connections along the tree are made, and were not idle for so long that they
@@ -152,7 +156,7 @@ Status Summary::measure(const Ground& ground, std::size_t bytes) {
   }
   double ours = 0;
   for (const std::string& style : styles) {
-    std::fprintf(stderr, "phoenix: %s, %zu bytes, %s\n", ground.name.c_str(), bytes, style.c_str());
+    progress_.begin(ground.name + ", " + counted(bytes, "byte") + ", " + style);
     const auto times = times_of(ground, bytes, style);
     if (!times) return Error{ErrorCode::kAborted, style + ": it does not end, or is wrong"};
     const double cast_ms = to_ms(times->first);
@@ -226,23 +230,16 @@ int Summary::run() {
       }
     }
   }
+  progress_.begin("plans for MGO's clusters");
   compare_plans();
-  for (const auto& [name, text] :
-       {std::pair<std::string, std::string>{"summary.txt", table_.text()}, {"summary.csv", csv_}}) {
-    if (const Status status = write_result(options_, name, text); !status.ok()) {
-      return fail(status.error().what, kUsage);
-    }
-  }
-  if (const Status status = draw(); !status.ok()) return fail(status.error().what, kUsage);
-  std::printf("%sWritten: summary.csv, summary.svg and summary.txt in %s\n", table_.text().c_str(),
-              options_.out.c_str());
-  return kOk;
+  const std::string name = name_of_results("summary", options_);
+  return show(options_, {name, table_.text(), csv_.text(), {{name, plot()}}});
 }
 
 }  // namespace
 
-int experiment_summary(const ExperimentOptions& options) {
-  return Summary(options).run();
+int experiment_summary(const ExperimentOptions& options, Progress& progress) {
+  return Summary(options, progress).run();
 }
 
 }  // namespace phx::app

@@ -10,9 +10,9 @@ namespace phx::app {
 /// What an experiment is asked for.
 struct ExperimentOptions {
   std::string name;
-  std::string out;  ///< The folder for its files; it exists.
+  std::string out = {};  ///< The folder for its files; made when they are written.
   std::uint64_t seed = 1;
-  std::string topology;   ///< sizes: a file that describes another network.
+  std::string topology = {};  ///< sizes: a file that describes another network.
   bool reduce = false;    ///< sizes: reductions.
   bool adaptive = false;  ///< fig7 has a row of trees by local rules, too.
 };
@@ -20,24 +20,22 @@ struct ExperimentOptions {
 /// What the beginning of a step of an exchange costs, as bytes that could have been sent meanwhile.
 inline constexpr std::uint64_t kSetupBytes = 20'000;
 
-/// A file in the folder of the results. kDenied: it cannot be written.
-[[nodiscard]] Status write_result(const ExperimentOptions& options, const std::string& name,
-                                  const std::string& text);
+class Progress;
 
-/// Each runs to its end, writes its files and prints its table. Exit codes of `phoenix experiment`.
-int experiment_fig7(const ExperimentOptions& options);
-int experiment_fig8(const ExperimentOptions& options);
-int experiment_fig9(const ExperimentOptions& options);
-int experiment_scale(const ExperimentOptions& options);
-int experiment_sizes(const ExperimentOptions& options);
-int experiment_slow(const ExperimentOptions& options);
-int experiment_drain(const ExperimentOptions& options);
-int experiment_drop(const ExperimentOptions& options);
-int experiment_exchange(const ExperimentOptions& options);
-int experiment_agm(const ExperimentOptions& options);
-int experiment_mgo(const ExperimentOptions& options);
-int experiment_redistribution(const ExperimentOptions& options);
-int experiment_round(const ExperimentOptions& options);
-int experiment_summary(const ExperimentOptions& options);
+/// Each runs to its end, prints its table and writes its files. Exit codes of `phoenix experiment`.
+int experiment_fig7(const ExperimentOptions& options, Progress& progress);
+int experiment_fig8(const ExperimentOptions& options, Progress& progress);
+int experiment_fig9(const ExperimentOptions& options, Progress& progress);
+int experiment_scale(const ExperimentOptions& options, Progress& progress);
+int experiment_sizes(const ExperimentOptions& options, Progress& progress);
+int experiment_slow(const ExperimentOptions& options, Progress& progress);
+int experiment_drain(const ExperimentOptions& options, Progress& progress);
+int experiment_drop(const ExperimentOptions& options, Progress& progress);
+int experiment_exchange(const ExperimentOptions& options, Progress& progress);
+int experiment_agm(const ExperimentOptions& options, Progress& progress);
+int experiment_mgo(const ExperimentOptions& options, Progress& progress);
+int experiment_redistribution(const ExperimentOptions& options, Progress& progress);
+int experiment_round(const ExperimentOptions& options, Progress& progress);
+int experiment_summary(const ExperimentOptions& options, Progress& progress);
 
 }  // namespace phx::app

@@ -14,6 +14,7 @@
 #include "apps/phoenix/experiments/progress.h"
 #include "apps/phoenix/experiments/verbs.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/planners/planners.h"
 #include "runtime/sim/plan_run.h"
@@ -132,8 +133,8 @@ int Comparison::print_table() const {
     }
     table.add(std::move(cells));
   }
-  std::printf("%zu processors, root p%u, %s of the last %s\n%s", placing_.size(), options_.root,
-              options_.bandwidth ? "MB/s (bytes x processors / time)" : "ms",
+  std::printf("%s, root p%u, %s of the last %s\n%s", counted(placing_.size(), "processor").c_str(),
+              options_.root, options_.bandwidth ? "MB/s (bytes x processors / time)" : "ms",
               options_.reduce ? "contribution at the root" : "receiver", table.text().c_str());
   return kOk;
 }
@@ -141,22 +142,23 @@ int Comparison::print_table() const {
 int Comparison::print_arrivals() const {
   const std::vector<std::string> names = algorithms();
   std::vector<Entry> entries;
-  std::string line = "processor,site";
+  std::vector<std::string> fields{"processor", "site"};
   for (const std::string& algorithm : names) {
     auto entry = make(algorithm, sizes_.front());
     if (!entry.ok()) return fail(entry.error().what, kUsage);
     entries.push_back(std::move(entry).value());
-    line += "," + algorithm;
+    fields.push_back(algorithm);
   }
-  std::printf("%s\n", line.c_str());
+  Csv csv(fields);
   for (std::size_t i = 0; i < placing_.size(); ++i) {
     const ProcessorId processor{static_cast<std::uint32_t>(i + 1)};
-    line = to_string(processor) + "," + topology_.sites[placing_[i]].name;
+    fields = {to_string(processor), topology_.sites[placing_[i]].name};
     for (const Entry& entry : entries) {
-      line += "," + std::to_string(arrival_ms(entry, processor));
+      fields.push_back(std::to_string(arrival_ms(entry, processor)));
     }
-    std::printf("%s\n", line.c_str());
+    csv.add(fields);
   }
+  std::printf("%s", csv.text().c_str());
   return kOk;
 }
 
@@ -204,7 +206,7 @@ int Comparison::print_json() const {
 int Comparison::run() {
   if (options_.root == 0 || options_.root > placing_.size()) {
     return fail("there is no p" + std::to_string(options_.root) + " among " +
-                    std::to_string(placing_.size()) + " processors",
+                    counted(placing_.size(), "processor"),
                 kUsage);
   }
   if (options_.json) return print_json();

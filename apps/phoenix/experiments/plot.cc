@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -14,7 +14,6 @@
 namespace phx::app {
 namespace {
 
-constexpr double kWidth = 900;
 constexpr double kHeight = 520;
 constexpr double kAxisLeft = 70;
 constexpr double kRight = 190;  // for the names of the lines
@@ -22,6 +21,23 @@ constexpr double kAxisTop = 50;
 constexpr double kBottom = 60;
 constexpr double kHalf = 0.5;
 constexpr double kSecondRow = 18;
+constexpr double kTen = 10;
+/// Lines of the grid, so that no scale of odd values has more.
+constexpr int kLinesMost = 1000;
+
+std::string escaped(std::string_view words) {
+  std::string text;
+  for (const char c : words) {
+    if (c == '&') {
+      text += "&amp;";
+    } else if (c == '<') {
+      text += "&lt;";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
 
 /// Writes the elements of one plot.
 class Drawing {
@@ -29,34 +45,56 @@ class Drawing {
   explicit Drawing(const Plot& plot) : plot_(plot) {
     for (const Plot::Line& line : plot.lines) {
       across_ = std::max(across_, static_cast<double>(line.values.size()));
-      for (const double value : line.values) up_ = std::max(up_, value);
+      for (const double value : line.values) {
+        if (std::isfinite(value)) up_ = std::max(up_, value);
+      }
     }
     if (plot.is_dotted) across_ += kHalf;
-    if (plot.most > 0) up_ = plot.most;
+    if (plot.most > 0 && std::isfinite(plot.most)) up_ = plot.most;
     if (up_ <= 0) up_ = 1;
+    if (plot.least > 0 && std::isfinite(plot.least)) least_ = plot.least;
+    if (least_ > 0 && up_ <= least_) up_ = kTen * least_;
+    if (plot.is_dotted) make_wide();
   }
 
-  std::string text() {
-    svg_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << kWidth << "' height='" << kHeight
-         << "' font-family='sans-serif' font-size='13'>\n<rect width='100%' height='100%' "
-            "fill='white'/>\n";
+  std::string text(const std::string& origin) {
+    svg_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << width_ << "' height='" << kHeight
+         << "' font-family='sans-serif' font-size='13'>\n<desc>" << escaped(origin)
+         << "</desc>\n<rect width='100%' height='100%' fill='white'/>\n";
     label(kAxisLeft, kAxisTop / 2, plot_.title, "font-size='16' font-weight='bold'");
     label(kAxisLeft, kHeight - (has_two_rows() ? 4 : 18), plot_.across, "");
     label(kAxisLeft, kAxisTop - 10, plot_.up, "fill='#555'");
     axes();
-    for (std::size_t i = 0; i < plot_.lines.size(); ++i) draw(i);
+    for (std::size_t i = 0; i < plot_.lines.size(); ++i) {
+      if (std::ranges::any_of(plot_.lines[i].values, [this](double v) { return is_shown(v); })) {
+        draw(i);
+      }
+    }
     svg_ << "</svg>\n";
     return svg_.str();
   }
 
  private:
+  [[nodiscard]] bool is_shown(double value) const {
+    const bool is_cut_off = plot_.most > 0 && value > plot_.most;
+    if (!std::isfinite(value) && !is_cut_off) return false;
+    return value >= least_ && !(plot_.is_dotted && value <= 0);
+  }
+
+  /// Of the points of one place there is room for each beside the others.
+  void make_wide() {
+    const double place = kBesides * static_cast<double>(plot_.lines.size()) / kSpread;
+    width_ = std::max(width_, kAxisLeft + kRight + place * across_);
+  }
+
   [[nodiscard]] double x(double value) const {
-    return kAxisLeft + value / std::max(across_, 1.0) * (kWidth - kAxisLeft - kRight);
+    return kAxisLeft + value / std::max(across_, 1.0) * (width_ - kAxisLeft - kRight);
   }
   [[nodiscard]] double y(double value) const {
     double share = std::min(value, up_) / up_;
-    if (plot_.least > 0) {
-      share = std::log(std::min(value, up_) / plot_.least) / std::log(up_ / plot_.least);
+    if (least_ > 0) {
+      const double begin = std::log(least_);
+      share = (std::log(std::min(value, up_)) - begin) / (std::log(up_) - begin);
     }
     return kHeight - kBottom - share * (kHeight - kAxisTop - kBottom);
   }
@@ -70,44 +108,55 @@ class Drawing {
   }
 
   void label(double at_x, double at_y, std::string_view words, std::string_view looks) {
-    svg_ << "<text x='" << at_x << "' y='" << at_y << "' " << looks << '>' << words << "</text>\n";
+    svg_ << "<text x='" << at_x << "' y='" << at_y << "' " << looks << '>' << escaped(words)
+         << "</text>\n";
   }
 
   void grid_line(double value) {
-    svg_ << "<line x1='" << kAxisLeft << "' x2='" << kWidth - kRight << "' y1='" << y(value)
+    svg_ << "<line x1='" << kAxisLeft << "' x2='" << width_ - kRight << "' y1='" << y(value)
          << "' y2='" << y(value) << "' stroke='#ddd'/>\n";
     std::ostringstream number;
     number << value;
     label(kAxisLeft - 8, y(value) + 4, number.str(), "text-anchor='end'");
   }
 
-  void axes() {
-    constexpr double kTen = 10;
-    if (plot_.least > 0) {
+  /// Whether a scale up to `greatest` has a line there; a little above for what is rounded.
+  static bool is_within(double value, double greatest) {
+    constexpr double kRounding = 1e-4;
+    return std::isfinite(value) && value - greatest <= kRounding * greatest;
+  }
+
+  void grid() {
+    if (least_ > 0) {
       // Over few decades there are lines between these, too.
-      const bool has_more = up_ / plot_.least < kTen * kTen * kTen;
-      for (double decade = plot_.least; decade <= up_ * 1.0001; decade *= kTen) {
+      const bool has_more = up_ / least_ < kTen * kTen * kTen;
+      double decade = least_;
+      for (int i = 0; i < kLinesMost && is_within(decade, up_); ++i, decade *= kTen) {
         for (const double part : {1.0, 2.0, 5.0}) {
           const bool is_drawn = part == 1.0 || has_more;
-          if (is_drawn && part * decade <= up_ * 1.0001) grid_line(part * decade);
+          if (is_drawn && is_within(part * decade, up_)) grid_line(part * decade);
         }
       }
-    } else {
-      const double step = round_step(up_, kTen);
-      for (double value = 0; value <= up_ * 1.0001; value += step) grid_line(value);
+      return;
     }
+    const double step = round_step(up_, kTen);
+    for (int i = 0; i < kLinesMost && is_within(i * step, up_); ++i) grid_line(i * step);
+  }
+
+  void axes() {
+    grid();
     for (std::size_t i = 0; i < plot_.names.size(); ++i) {
       const double row = has_two_rows() && i % 2 == 1 ? kSecondRow : 0;
       label(x(static_cast<double>(i + 1)), kHeight - kBottom + 20 + row, plot_.names[i],
             "text-anchor='middle'");
     }
     if (!plot_.names.empty()) return;
-    const double unit = plot_.stride > 0 ? plot_.stride : 1;
+    const double unit = plot_.stride > 0 && std::isfinite(plot_.stride) ? plot_.stride : 1;
     const double step = round_step(std::max(across_ * unit, kTen), kTen);
-    for (double value = 0; value <= across_ * unit; value += step) {
+    for (int i = 0; i < kLinesMost && is_within(i * step, across_ * unit); ++i) {
       std::ostringstream number;
-      number << value;
-      label(x(value / unit), kHeight - kBottom + 20, number.str(), "text-anchor='middle'");
+      number << i * step;
+      label(x(i * step / unit), kHeight - kBottom + 20, number.str(), "text-anchor='middle'");
     }
   }
 
@@ -115,21 +164,21 @@ class Drawing {
     const Plot::Line& line = plot_.lines[i];
     plot_.is_dotted ? draw_points(i) : draw_line(i);
     constexpr double kLine = 22;
-    const double at = kAxisTop + 10 + kLine * static_cast<double>(i);
+    const double at = kAxisTop + 10 + kLine * static_cast<double>(named_++);
     if (plot_.is_dotted) {
-      point(kWidth - kRight + 22, at - 5, i);
+      point(width_ - kRight + 22, at - 5, i);
     } else {
-      svg_ << "<line x1='" << kWidth - kRight + 6 << "' x2='" << kWidth - kRight + 32 << "' y1='"
+      svg_ << "<line x1='" << width_ - kRight + 6 << "' x2='" << width_ - kRight + 32 << "' y1='"
            << at - 5 << "' y2='" << at - 5 << "' " << stroke_of(i) << "/>\n";
     }
-    label(kWidth - kRight + 38, at, line.name, "");
+    label(width_ - kRight + 38, at, line.name, "");
   }
 
   void draw_line(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
     svg_ << "<polyline fill='none' " << stroke_of(i) << " points='";
     for (std::size_t k = 0; k < line.values.size(); ++k) {
-      if (line.values[k] < plot_.least) continue;
+      if (!is_shown(line.values[k])) continue;
       svg_ << x(static_cast<double>(k + 1)) << ',' << y(line.values[k]) << ' ';
     }
     svg_ << "'/>\n";
@@ -138,42 +187,77 @@ class Drawing {
   /// Each line a little to the right of the one before, so that equal values can be told apart.
   void draw_points(std::size_t i) {
     const Plot::Line& line = plot_.lines[i];
-    constexpr double kSpread = 0.6;
-    const double share = static_cast<double>(i) / static_cast<double>(plot_.lines.size()) - kHalf;
+    const double share =
+        (static_cast<double>(i) + kHalf) / static_cast<double>(plot_.lines.size()) - kHalf;
     for (std::size_t k = 0; k < line.values.size(); ++k) {
-      if (line.values[k] <= 0 || line.values[k] < plot_.least) continue;
+      if (!is_shown(line.values[k])) continue;
       point(x(static_cast<double>(k + 1) + kSpread * share), y(line.values[k]), i);
     }
   }
 
   void point(double at_x, double at_y, std::size_t i) {
     const bool is_hollow = i >= kColours.size();
-    svg_ << "<circle cx='" << at_x << "' cy='" << at_y << "' r='5' stroke-width='2' stroke='"
+    svg_ << "<circle cx='" << at_x << "' cy='" << at_y << "' r='4' stroke-width='2' stroke='"
          << colour_of(i) << "' fill='" << (is_hollow ? "white" : colour_of(i)) << "'/>\n";
   }
 
-  /// Dashed when the colours come again.
-  static std::string stroke_of(std::size_t i) {
-    const std::string dashes = i >= kColours.size() ? " stroke-dasharray='6 4'" : "";
+  /// Whether it would hide one that was drawn before.
+  [[nodiscard]] bool lies_on_another(std::size_t i) const {
+    constexpr double kApart = 2;
+    const std::vector<double>& mine = plot_.lines[i].values;
+    for (std::size_t other = 0; other < i; ++other) {
+      const std::vector<double>& its = plot_.lines[other].values;
+      if (mine.size() != its.size()) continue;
+      bool is_same = true;
+      for (std::size_t k = 0; is_same && k < mine.size(); ++k) {
+        is_same = is_shown(mine[k]) == is_shown(its[k]) &&
+                  (!is_shown(mine[k]) || std::abs(y(mine[k]) - y(its[k])) < kApart);
+      }
+      if (is_same) return true;
+    }
+    return false;
+  }
+
+  /// Dashed when the colours come again, and dotted where another one shines through.
+  [[nodiscard]] std::string stroke_of(std::size_t i) const {
+    const std::string dashes = lies_on_another(i)     ? " stroke-dasharray='2 6'"
+                               : i >= kColours.size() ? " stroke-dasharray='6 4'"
+                                                      : "";
     return "stroke-width='2' stroke='" + std::string(colour_of(i)) + "'" + dashes;
   }
 
   static std::string_view colour_of(std::size_t i) { return kColours[i % kColours.size()]; }
 
+  static constexpr double kSpread = 0.85;  ///< Of a place, which its points have for themselves.
+  static constexpr double kBesides = 10;   ///< From one point of a place to the next.
+
   const Plot& plot_;
+  double width_ = 900;
   double across_ = 0;
   double up_ = 0;
+  double least_ = 0;
+  std::size_t named_ = 0;  ///< Lines so far.
   std::ostringstream svg_;
 };
 
 }  // namespace
 
-Status Plot::write(const std::string& path) const {
-  std::ofstream file(path);
-  file << Drawing(*this).text();
-  file.close();
-  if (!file) return Error{ErrorCode::kDenied, "cannot write " + path};
-  return success();
+std::string Plot::svg(const std::string& origin) const {
+  return Drawing(*this).text(origin);
+}
+
+double Plot::decade() const {
+  double lowest = 0;
+  for (const Line& line : lines) {
+    for (const double value : line.values) {
+      const bool is_lower = std::isfinite(value) && value > 0 && (lowest == 0 || value < lowest);
+      if (is_lower) lowest = value;
+    }
+  }
+  constexpr double kRounding = 1e-9;
+  if (lowest == 0) return 1;
+  const double power = std::pow(kTen, std::floor(std::log10(lowest) + kRounding));
+  return std::max(power, std::numeric_limits<double>::min());
 }
 
 }  // namespace phx::app

@@ -11,14 +11,16 @@
 
 #include "apps/phoenix/command_line/option_values.h"
 #include "apps/phoenix/experiments/networks.h"
+#include "apps/phoenix/experiments/progress.h"
 #include "apps/phoenix/experiments/sim_costs.h"
 #include "apps/phoenix/experiments/verbs.h"
-#include "apps/phoenix/mesh/waiting.h"
 #include "runtime/sim/churn.h"
 #include "runtime/sim/scenario.h"
 
 namespace phx::app {
 namespace {
+
+constexpr std::uint32_t kProcessorsMost = 20'000;
 
 struct SimOptions {
   std::string scenario = "churn";
@@ -136,10 +138,10 @@ int run_seeds(const SimOptions& options, sim::ChurnOptions run, bool with_deaths
   run.keeps_lines = options.trace;
   run.wire = options.wire;
   Totals totals;
-  Waiting waiting(kForever);
+  Progress progress;
   for (std::uint64_t seed = seeds->first; seed <= seeds->second; ++seed) {
-    waiting.look("seed " + std::to_string(seed) + " of " + options.seeds + " (" +
-                 std::to_string(totals.bad) + " bad so far)");
+    progress.begin("seed " + std::to_string(seed) + " of " + options.seeds + " (" +
+                   std::to_string(totals.bad) + " bad so far)");
     report(options, seed, with_deaths ? sim::run_deaths(seed, run) : sim::run_churn(seed, run),
            totals);
   }
@@ -161,6 +163,11 @@ std::string wrong_with(const SimOptions& options) {
   }
   if (!has_size && options.json) return "--json is for the scenarios costs and mesh";
   if (options.processors == 0) return {};
+  if (options.processors > kProcessorsMost) {
+    return "--processors: " + std::to_string(options.processors) + "; more than " +
+           std::to_string(kProcessorsMost) +
+           " are not simulated: 10000 take some 10 GB of memory and ten minutes";
+  }
   const bool is_bounded = !has_costs || options.processors == 16 || options.processors >= 64;
   if (options.processors % 4 == 0 && options.processors >= 16 && is_bounded) return {};
   return "--processors: " + std::to_string(options.processors) + "; it has to be " +
@@ -216,8 +223,8 @@ void add_sim(CLI::App& tool, Action& chosen) {
   verb->add_option("--topology", options->topology,
                    "The network, as a topology file; see runtime/sim/README.md");
   verb->add_option("--processors", options->processors,
-                   "Of mesh: how many, a multiple of 4 that is 16 or more. Of costs: 16, or a "
-                   "multiple of 4 that is 64 or more; 16, 64, 256 and 1024, if left out");
+                   "Of mesh: how many, a multiple of 4 from 16 to 20000. Of costs: 16, or a "
+                   "multiple of 4 from 64 on; 16, 64, 256 and 1024, if left out");
   verb->add_flag("--json", options->json, "Of costs and mesh: as JSON, with each kind of message");
   verb->add_flag("--trace", options->trace, "Print everything that happens");
   verb->add_flag("--wire", options->wire, "Turn all messages into bytes and back on their way");

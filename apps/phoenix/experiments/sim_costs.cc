@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/phoenix/command_line/verb.h"
+#include "apps/phoenix/experiments/progress.h"
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/table.h"
 #include "runtime/sim/costs.h"
@@ -79,7 +80,7 @@ sim::CostOptions cost_options(std::uint32_t processors, std::uint64_t seed) {
 }
 
 /// The table of runtime/README.md: per processor of the mesh, at four sizes.
-int print_table() {
+int print_table(Progress& progress) {
   constexpr std::array<std::uint32_t, 4> kSizes = {16, 64, 256, 1024};
   std::vector<std::string> titles = {"event"};
   for (const char* what : {"msg", "B", "most", "ms"}) {
@@ -88,6 +89,7 @@ int print_table() {
   std::vector<sim::CostReport> reports;
   int code = kOk;
   for (const std::uint32_t size : kSizes) {
+    progress.begin("what each event costs among " + std::to_string(size) + " processors");
     reports.push_back(sim::measure_costs(cost_options(size, 1)));
     if (print_violations(reports.back()) != kOk) code = kFailed;
   }
@@ -117,7 +119,9 @@ int print_table() {
 }  // namespace
 
 int run_costs(const CostRun& run) {
-  if (run.processors == 0) return print_table();
+  Progress progress;
+  progress.begin("what each event costs");
+  if (run.processors == 0) return print_table(progress);
   const sim::CostOptions options = cost_options(run.processors, run.seed);
   return print_costs(run.json, options, sim::measure_costs(options));
 }
@@ -127,6 +131,8 @@ int run_mesh(const CostRun& run) {
   constexpr std::uint32_t kChanges = 100;
   const sim::CostOptions options =
       cost_options(run.processors == 0 ? kProcessors : run.processors, run.seed);
+  Progress progress;
+  progress.begin("a mesh of " + std::to_string(options.processors) + " processors");
   return print_costs(run.json, options,
                      sim::measure_mesh(options, std::min(kChanges, options.processors / 4)));
 }

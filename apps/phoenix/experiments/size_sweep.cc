@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "apps/phoenix/experiments/plot.h"
+#include "apps/phoenix/experiments/progress.h"
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/planners/planners.h"
 #include "runtime/sim/trial.h"
@@ -28,9 +29,10 @@ std::string short_size(std::uint64_t bytes) {
 
 }  // namespace
 
-SizeSweep::SizeSweep(SweepGround ground, const ExperimentOptions& options)
+SizeSweep::SizeSweep(SweepGround ground, const ExperimentOptions& options, Progress& progress)
     : ground_(std::move(ground)),
       options_(options),
+      progress_(progress),
       placing_(sim::placed_by_site(ground_.topology)),
       network_(sim::known_network(ground_.topology, placing_)),
       ways_{kBound, kLater, kFirst} {
@@ -44,10 +46,15 @@ void SizeSweep::keep(const std::string& way, std::uint64_t bytes, Duration time)
                spell_bytes(bytes).c_str(), spell_fixed(to_ms(time), 2).c_str());
 }
 
+void SizeSweep::begin(std::string_view way, std::uint64_t bytes) {
+  progress_.begin(ground_.name + ", " + std::string(way) + " of " + spell_bytes(bytes));
+}
+
 void SizeSweep::measure_plans(std::uint64_t bytes) {
   const planners::Costs costs(network_);
   keep(kBound, bytes, planners::lower_bound({costs, *costs.position(kRoot), bytes}));
   for (const std::string_view name : ground_.plans) {
+    begin(name, bytes);
     const auto plan = planners::plan(name, network_, kRoot, bytes);
     if (!plan.ok()) continue;  // It is not for so many.
     const auto outcome = ground_.is_reduction
@@ -72,6 +79,7 @@ Status SizeSweep::measure_own(std::uint64_t bytes) {
                     .piece_bytes = std::size_t{256} << 10U,
                     .pause = ground_.is_reduction ? 100us : 1ms,
                     .learn = kLearn});
+  begin(kLater, bytes);
   if (!trial.start()) return broken("the simulated mesh does not form");
   for (const char* way : {kFirst, kLater}) {
     const auto elements = static_cast<std::size_t>((bytes + kElement - 1) / kElement);
@@ -93,6 +101,7 @@ Status SizeSweep::measure_adaptive(std::uint64_t bytes) {
                     .piece_bytes = std::size_t{256} << 10U,
                     .learn = 3s,
                     .trees = runtime::TreeSource::kAdaptive});
+  begin(kAdaptive, bytes);
   const Error failed{ErrorCode::kAborted, "a broadcast along trees by local rules does not end"};
   if (!trial.start() || !trial.broadcast(kRoot)) return failed;
   trial.cluster().run_for(kSettleTime);
@@ -164,44 +173,40 @@ std::string SizeSweep::table() const {
 }
 
 std::string SizeSweep::csv() const {
-  std::string text = "figure,way,bytes,ms,megabytes-per-second\n";
+  Csv csv({"figure", "way", "bytes", "ms", "megabytes-per-second"});
   for (const std::string& way : ways_) {
     for (const std::uint64_t bytes : ground_.sizes) {
       const auto found = times_.find({way, bytes});
       if (found == times_.end()) continue;
-      text += ground_.name + "," + way + "," + std::to_string(bytes) + "," +
-              spell_fixed(to_ms(found->second), 4) + "," +
-              spell_fixed(bandwidth(bytes, found->second), 3) + "\n";
+      csv.add({ground_.name, way, std::to_string(bytes), spell_fixed(to_ms(found->second), 4),
+               spell_fixed(bandwidth(bytes, found->second), 3)});
     }
   }
-  return text;
+  return csv.text();
 }
 
-Status SizeSweep::write() const {
-  for (const auto& [name, content] :
-       {std::pair{ground_.name + ".csv", csv()}, {ground_.name + ".txt", table()}}) {
-    if (const Status status = write_result(options_, name, content); !status.ok()) return status;
-  }
+Plot SizeSweep::plot() const {
   Plot plot;
   plot.title = ground_.title;
   plot.across = "bytes";
   plot.up = "MB/s: bytes x processors / time";
   for (const std::uint64_t bytes : ground_.sizes) plot.names.push_back(short_size(bytes));
-  double least = 1e9;
   for (const std::string& way : ways_) {
     Plot::Line line{way == kBound ? "upper bound" : way, {}};  // of the bandwidth
     for (const std::uint64_t bytes : ground_.sizes) {
       const auto found = times_.find({way, bytes});
       if (found == times_.end()) break;
       line.values.push_back(bandwidth(bytes, found->second));
-      least = std::min(least, line.values.back());
     }
     plot.lines.push_back(std::move(line));
   }
-  constexpr double kTen = 10;
-  for (plot.least = 1; plot.least > least;) plot.least /= kTen;
-  while (plot.least * kTen <= least) plot.least *= kTen;
-  return plot.write(options_.out + "/" + ground_.name + ".svg");
+  plot.least = plot.decade();
+  return plot;
+}
+
+Results SizeSweep::results() const {
+  const std::string name = name_of_results(ground_.name, options_);
+  return {name, ground_.title + "\n" + table(), csv(), {{name, plot()}}};
 }
 
 }  // namespace phx::app

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/phoenix/experiments/experiments.h"
+#include "apps/phoenix/experiments/results.h"
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
 #include "runtime/sim/plan_run.h"
@@ -33,29 +34,32 @@ struct SweepGround {
 /// reduction.
 class SizeSweep {
  public:
-  SizeSweep(SweepGround ground, const ExperimentOptions& options);
+  SizeSweep(SweepGround ground, const ExperimentOptions& options, Progress& progress);
 
   /// The error says what did not end, or what a checker found.
   [[nodiscard]] Status run();
-  /// Milliseconds by size, and how many times the bound the best ones take.
-  [[nodiscard]] std::string table() const;
-  [[nodiscard]] std::string csv() const;
-  /// Bandwidth by size: bytes x processors / time. kDenied if a file cannot be written.
-  [[nodiscard]] Status write() const;
+  /// As a table milliseconds by size, and how many times the bound the best ones take; as a picture
+  /// bandwidth by size: bytes x processors / time.
+  [[nodiscard]] Results results() const;
 
  private:
   using Cell = std::pair<std::string, std::uint64_t>;  ///< A way, and a size.
 
+  void begin(std::string_view way, std::uint64_t bytes);
   void keep(const std::string& way, std::uint64_t bytes, Duration time);
   void measure_plans(std::uint64_t bytes);
   [[nodiscard]] Status measure_own(std::uint64_t bytes);
   [[nodiscard]] Status measure_adaptive(std::uint64_t bytes);
+  [[nodiscard]] std::string table() const;
+  [[nodiscard]] std::string csv() const;
+  [[nodiscard]] Plot plot() const;
   [[nodiscard]] double bandwidth(std::uint64_t bytes, Duration time) const;
   [[nodiscard]] std::string spell(const std::string& way, std::uint64_t bytes) const;
   [[nodiscard]] std::pair<std::string, Duration> best_plan(std::uint64_t bytes) const;
 
   SweepGround ground_;
   const ExperimentOptions& options_;
+  Progress& progress_;
   sim::Placing placing_;
   overlay::KnownNetwork network_;
   std::vector<std::string> ways_;  ///< In the order of the table.
