@@ -220,10 +220,10 @@ class Drawing {
 
   /// Dashed when the colours come again, and dotted where another one shines through.
   [[nodiscard]] std::string stroke_of(std::size_t i) const {
-    const std::string dashes = lies_on_another(i)     ? " stroke-dasharray='2 6'"
-                               : i >= kColours.size() ? " stroke-dasharray='6 4'"
-                                                      : "";
-    return "stroke-width='2' stroke='" + std::string(colour_of(i)) + "'" + dashes;
+    const std::string colour = " stroke='" + std::string(colour_of(i)) + "'";
+    if (lies_on_another(i)) return "stroke-width='4' stroke-dasharray='2 6'" + colour;
+    const std::string dashes = i >= kColours.size() ? " stroke-dasharray='6 4'" : "";
+    return "stroke-width='2'" + colour + dashes;
   }
 
   static std::string_view colour_of(std::size_t i) { return kColours[i % kColours.size()]; }

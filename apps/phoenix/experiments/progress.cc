@@ -20,12 +20,9 @@ std::string whole_seconds(Duration time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count());
 }
 
-/// When it was so long ago.
-std::string time_of_day(Duration ago) {
-  const std::time_t then =
-      std::time(nullptr) - std::chrono::duration_cast<std::chrono::seconds>(ago).count();
+std::string time_of_day(std::time_t time) {
   std::tm parts{};
-  ::localtime_r(&then, &parts);
+  ::localtime_r(&time, &parts);
   std::array<char, 16> text{};
   std::strftime(text.data(), text.size(), "%H:%M:%S", &parts);
   return text.data();
@@ -48,6 +45,7 @@ void Progress::begin(std::string what) {
   const std::lock_guard lock(mutex_);
   what_ = std::move(what);
   begun_ = tcp::steady_now();
+  since_ = std::time(nullptr);
   total_ = {};
 }
 
@@ -78,7 +76,7 @@ void Progress::run() {
     if (what_.empty() || now < next) continue;
     next = now + kAgain;
     std::fprintf(stderr, "%sphoenix: waiting since %s for %s (%s s so far%s)\n",
-                 ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "", time_of_day(now - begun_).c_str(),
+                 ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "", time_of_day(since_).c_str(),
                  what_.c_str(), whole_seconds(now - begun_).c_str(), how_far(now).c_str());
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -37,6 +38,7 @@ class Progress {
   std::condition_variable changed_;
   std::string what_;  ///< Empty: nothing yet.
   Instant begun_{};
+  std::time_t since_ = 0;     ///< The same as a time of day.
   Duration total_{};          ///< Of the virtual time; 0: none is known.
   Reached first_{}, last_{};  ///< Of this total, since when the time left is reckoned.
   bool is_over_ = false;
