@@ -130,6 +130,7 @@ void Engine::embed() {
     inside.listen = value_or_throw(tcp::parse_address(listen));
   }
   inside.config.balance = options_.balance;
+  inside.config.peer_timeout = options_.peer_timeout;
   if (!options_.join.empty()) inside.join = {options_.join};
   embedded_ = value_or_throw(tcp::EmbeddedDaemon::start(inside, {.level = "error", .file = ""}));
   link_ = local::LocalLink(*embedded_);

@@ -107,6 +107,17 @@ int main(int argc, char** argv) {
       MPI_Alltoall(out, i % 2 * 8000, MPI_INT, in, i % 2 * 8000, MPI_INT, MPI_COMM_WORLD);
     }
   }
+  if (!strcmp(how, "halt")) {  /* halt FILE: rank 1 stops itself, when all have had to do with all */
+    int wrong = sums(MPI_COMM_WORLD);
+    if (rank == 1) {
+      FILE* file = fopen(argv[2], "w");
+      fprintf(file, "%d\n", (int)getpid());
+      fclose(file);
+      raise(SIGSTOP);
+    }
+    wrong += sums(MPI_COMM_WORLD);
+    printf("rank %d went on, %d wrong\n", rank, wrong);
+  }
   if (rank == 1 && !strcmp(how, "error")) MPI_Send(&number, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
   if (!strcmp(how, "differ")) {
     rank == 0 ? MPI_Barrier(MPI_COMM_WORLD) : MPI_Allreduce(&rank, &number, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -119,7 +130,7 @@ int main(int argc, char** argv) {
     MPI_Comm_set_name(alone, "alone");
     MPI_Probe(MPI_ANY_SOURCE, 5, alone, MPI_STATUS_IGNORE);
   }
-  if (!strcmp(how, "wait") || (size > 2 && strcmp(how, "input") && strcmp(how, "name") && strcmp(how, "stuck") &&
+  if (!strcmp(how, "wait") || (size > 2 && strcmp(how, "input") && strcmp(how, "name") && strcmp(how, "stuck") && strcmp(how, "halt") &&
                                 strcmp(how, "sums") && strcmp(how, "which"))) {
     system(IDLE " 1000 &");
     MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -141,6 +152,14 @@ for way in "" --tcp; do
   mkdir -m 700 "$work/stuck$way"
   PHOENIX_DIR=$work/stuck$way "$bin/phoenix" mpirun $way -n 3 ./end stuck > "stuck$way.out" 2>&1 &
   stuck+=($!)
+done
+
+# A rank that is stopped, for longer than daemons of a mesh may be silent.
+halted=()
+for way in "" --tcp; do
+  mkdir -m 700 "$work/halted$way"
+  PHOENIX_DIR=$work/halted$way timeout 100 "$bin/phoenix" mpirun $way -n 3 ./end halt "pid$way" > "halted$way.out" 2>&1 &
+  halted+=($!)
 done
 
 expect abort 7 'rank 1 aborted the job' "$bin/phoenix" mpirun -n 3 ./end abort
@@ -248,6 +267,17 @@ for way in "" --tcp; do
     done
     grep -q -e "$line" "stuck$way.out" || { echo "stuck $way: not '$line' but"; cat "stuck$way.out"; failed=1; }
   done
+done
+for ((i = 0; i < 2; ++i)); do
+  way=$([ $i = 0 ] || echo --tcp)
+  for ((j = 0; j < 1200; ++j)); do
+    grep -q 'rank 1 is stopped' "halted$way.out" && break
+    sleep 0.05
+  done
+  kill -CONT "$(cat "pid$way")"
+  wait "${halted[$i]}" && [ "$(grep -c 'went on, 0 wrong' "halted$way.out")" = 3 ] &&
+    grep -q 'rank 1 is stopped' "halted$way.out" ||
+    { echo "halted $way: it is not told, or not all go on:"; cat "halted$way.out"; failed=1; }
 done
 kill "${stuck[@]}"
 wait "${stuck[@]}"

@@ -67,6 +67,32 @@ TEST_CASE("a rank that has another thread that computes does not stand still") {
   CHECK(waits.look(at(20s), Used{20ms, 2s + 20ms}) != "");
 }
 
+TEST_CASE("who is stopped does not compute, and is named, until it goes on") {
+  MpiWaits waits = begun(3);
+  CHECK(waits.looked_at().empty());  // nobody waits
+  waits.on_waits(0, kFirst, at(0s));
+  waits.on_finalizes(2, at(0s));
+  CHECK(waits.looked_at() == std::vector<std::size_t>{0, 1});
+  waits.on_state(1, false, at(1s));
+  CHECK_FALSE(waits.due());
+  waits.on_state(1, true, at(2s));
+  waits.on_state(1, true, at(4s));
+
+  CHECK(told_until(waits, 12s, {0s, 0s, 0s}) ==
+        "  rank 0 waits in " + kReceive +
+            "\n"
+            "  rank 1 is stopped, by a signal or a debugger\n"
+            "  rank 2 is in MPI_Finalize\n");
+  CHECK(waits.looked_at().empty());  // It has been told.
+  waits.on_goes_on(0, "1", at(20s));
+  waits.on_waits(0, kFirst, at(21s));
+  waits.on_state(1, false, at(22s));
+  CHECK_FALSE(waits.due());
+  waits.on_waits(1, kFirst, at(23s));
+  waits.on_state(1, true, at(24s));
+  CHECK(waits.said().find("  rank 1 is stopped in " + kReceive + "\n") != std::string::npos);
+}
+
 TEST_CASE("of several threads of a rank all have to go on, and those that wait are told") {
   MpiWaits waits = begun(1);
   waits.on_waits(0, kFirst, at(0s));

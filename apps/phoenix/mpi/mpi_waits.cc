@@ -52,9 +52,23 @@ void MpiWaits::on_ended(std::size_t rank, Instant now) {
   change(rank, now).life = Life::kEnded;
 }
 
+void MpiWaits::on_state(std::size_t rank, bool is_stopped, Instant now) {
+  if (ranks_[rank].is_stopped != is_stopped) change(rank, now).is_stopped = is_stopped;
+}
+
+std::vector<std::size_t> MpiWaits::looked_at() const {
+  std::vector<std::size_t> inside;
+  const bool any_waits =
+      std::ranges::any_of(ranks_, [](const Process& one) { return !one.waits.empty(); });
+  for (std::size_t i = 0; any_waits && !is_told_ && i < ranks_.size(); ++i) {
+    if (ranks_[i].life == Life::kInside) inside.push_back(i);
+  }
+  return inside;
+}
+
 bool MpiWaits::all_wait() const {
   const auto waits = [](const Process& one) {
-    return one.life == Life::kInside && !one.waits.empty();
+    return one.life == Life::kInside && (!one.waits.empty() || one.is_stopped);
   };
   const auto is_over = [](const Process& one) {
     return one.life == Life::kFinalizing || one.life == Life::kEnded;
@@ -96,10 +110,12 @@ std::string MpiWaits::spell(const Process& process, bool is_one) {
     case Life::kInside:
       break;
   }
+  const std::string stopped = is_one ? "is stopped" : "are stopped";
   if (process.waits.empty()) {
+    if (process.is_stopped) return stopped + ", by a signal or a debugger";
     return is_one ? "has not waited long for anything" : "have not waited long for anything";
   }
-  std::string text = is_one ? "waits in " : "wait in ";
+  std::string text = process.is_stopped ? stopped + " in " : is_one ? "waits in " : "wait in ";
   for (const auto& [number, words] : process.waits) {
     text += (text.ends_with(" in ") ? "" : ", and in ") + words;
   }

@@ -30,7 +30,11 @@ class MpiWaits {
   void on_goes_on(std::size_t rank, const std::string& number, Instant now);
   void on_finalizes(std::size_t rank, Instant now);
   void on_ended(std::size_t rank, Instant now);  ///< Its process.
+  /// What looked_at() asks for: a signal or a debugger has stopped its process, or not any more.
+  void on_state(std::size_t rank, bool is_stopped, Instant now);
 
+  /// Some wait, and these may have been stopped: who is needs no words of its own.
+  [[nodiscard]] std::vector<std::size_t> looked_at() const;
   /// When to look() next. Empty: somebody computes, or what there is to tell has been told.
   [[nodiscard]] std::optional<Instant> due() const;
   /// `used`: the processor time of each rank's process so far. If all have waited for so long that
@@ -44,6 +48,7 @@ class MpiWaits {
   enum class Life { kStarting, kInside, kFinalizing, kEnded };
   struct Process {
     Life life = Life::kStarting;
+    bool is_stopped = false;
     std::map<std::string, std::string> waits;  ///< of its threads, by number
   };
   [[nodiscard]] bool all_wait() const;

@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <span>
 #include <utility>
@@ -38,6 +39,7 @@ using SteadyClock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kMercy = 300ms;  ///< between SIGTERM and SIGKILL
+constexpr auto kStates = 2s;    ///< Between two looks at the states of processes, while some wait
 constexpr std::size_t kChunk = 16384;
 
 /// What comes through a descriptor, cut into lines.
@@ -97,6 +99,18 @@ Duration processor_time_of(pid_t process) {
   if (::clock_gettime(clock, &time) != 0) return {};
   return std::chrono::seconds(time.tv_sec) +
          std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(time.tv_nsec));
+}
+
+/// By a signal, or in a debugger: the letter behind the name, which may have blanks and brackets.
+bool is_stopped(pid_t process) {
+  if (process <= 0) return false;
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t end_of_name = line.rfind(')');
+  if (end_of_name == std::string::npos || end_of_name + 2 >= line.size()) return false;
+  const char state = line[end_of_name + 2];
+  return state == 'T' || state == 't';
 }
 
 /// What a rank's process begins with: after fork().
@@ -218,7 +232,10 @@ class Ranks {
     if (std::exchange(is_ending_, true)) return;
     code_ = code;
     std::fprintf(stderr, "phoenix: %s\n", why.c_str());
-    if (shows_waits) std::fputs(waits_.said().c_str(), stderr);
+    if (shows_waits) {
+      look_at_states(tcp::steady_now());
+      std::fputs(waits_.said().c_str(), stderr);
+    }
     if (living_ > 0) signal_children(SIGTERM);
     end_at_ = SteadyClock::now() + kMercy;
   }
@@ -253,7 +270,9 @@ class Ranks {
 
   void tell_standstill() {
     const Instant now = tcp::steady_now();
-    if (is_ending_ || now < waits_.due().value_or(Instant::max())) return;
+    if (is_ending_) return;
+    if (now >= states_due_) look_at_states(now);
+    if (now < waits_.due().value_or(Instant::max())) return;
     std::vector<Duration> used;
     for (const Started& rank : ranks_) used.push_back(processor_time_of(rank.program));
     const std::string said = waits_.look(now, used);
@@ -263,6 +282,13 @@ class Ranks {
                  static_cast<long long>(most.count()), said.c_str());
   }
 
+  void look_at_states(Instant now) {
+    states_due_ = now + kStates;
+    for (const std::size_t i : waits_.looked_at()) {
+      waits_.on_state(i, is_stopped(ranks_[i].program), now);
+    }
+  }
+
   [[nodiscard]] int patience_ms() const {
     using std::chrono::milliseconds;
     constexpr milliseconds kMost = 60s;
@@ -270,6 +296,9 @@ class Ranks {
     if (end_at_) left = std::chrono::ceil<milliseconds>(*end_at_ - SteadyClock::now());
     if (const auto due = waits_.due(); due && !is_ending_) {
       left = std::min(left, std::chrono::ceil<milliseconds>(*due - tcp::steady_now()));
+    }
+    if (!is_ending_ && !waits_.looked_at().empty()) {
+      left = std::min(left, std::chrono::ceil<milliseconds>(states_due_ - tcp::steady_now()));
     }
     return static_cast<int>(std::clamp<milliseconds>(left, 0ms, kMost).count());
   }
@@ -368,6 +397,7 @@ class Ranks {
   Descriptor near_;  ///< memory for all ranks; none: they do without
   std::vector<Started> ranks_;
   MpiWaits waits_;
+  Instant states_due_{};
   std::size_t living_ = 0;
   std::size_t ended_ = 0;  ///< have called MPI_Finalize
   std::string endpoint_;   ///< of rank 0, once it is known

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "runtime/mpi/engine/group_trees.h"
 
@@ -128,7 +129,11 @@ void Process::abort(int code, const std::string& text) {
   ::_exit(shown);
 }
 
-void Process::end_badly(const std::string& why) {
+void Process::end_badly(std::string why) {
+  constexpr std::string_view kLost = "and with it v";  // Rank 2 is the process of v2.
+  if (const std::size_t at = why.find(kLost); at != std::string::npos) {
+    why.replace(at, kLost.size(), "and with it rank ");
+  }
   std::fflush(nullptr);
   std::fprintf(stderr, "phoenix: rank %d: %s\n", running() == nullptr ? -1 : running()->rank_,
                why.c_str());

@@ -126,7 +126,7 @@ class Process {
       end_badly(failure.what());
     }
   }
-  [[noreturn]] static void end_badly(const std::string& why);
+  [[noreturn]] static void end_badly(std::string why);
   bool receive(runtime::Endpoint& endpoint);
   void send(runtime::Endpoint& endpoint, bool others_may_wait);
   void send_near(bool others_wait);

@@ -32,9 +32,18 @@ void settle(SessionCore& core) {
   throw phx::Failure(ErrorCode::kAborted, "the job was over before MPI_Init");
 }
 
+/// Of a job on this machine. Its ranks are given, and the system tells of each that ends: silence
+/// is no death, but a process that is stopped, or halted in a debugger.
+phx::Options inside() {
+  constexpr Duration kNever = std::chrono::hours(24 * 365);
+  phx::Options options;
+  options.peer_timeout = kNever;
+  return options;
+}
+
 /// Founds the mesh, and gives all vnodes but its own up, so that the others can take theirs.
 std::unique_ptr<SessionCore> found(const Launched& as) {
-  phx::Options options;
+  phx::Options options = inside();
   options.vnodes = static_cast<std::uint64_t>(as.size);
   options.balance = false;
   options.listen = "127.0.0.1:0";
@@ -67,7 +76,7 @@ std::unique_ptr<SessionCore> be_let_in(const phx::Options& options) {
 }
 
 std::unique_ptr<SessionCore> join(const Launched& as) {
-  phx::Options options;
+  phx::Options options = inside();
   options.join = hear_launcher();
   if (options.join.empty()) {
     throw phx::Failure(ErrorCode::kUnavailable, "the process of rank 0 has ended, or the launcher");
