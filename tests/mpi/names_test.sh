@@ -53,6 +53,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   call_all(check);
+  call_all(check);
   MPI_Finalize();
   return failed;
 }
@@ -61,6 +62,10 @@ cc -I"$headers" "$work/call.c" "$work/refused.c" -w -o "$work/call" -L"$ours" -l
   -Wl,-rpath-link,"$ours" 2> "$work/said" || { echo "does not link"; failed=1; }
 none "the linker says" "$work/said"
 "$work/call" 2> "$work/refusals" || { cat "$work/refusals"; failed=1; }
+for name in MPI_Win_allocate MPI_Put; do  # in words, too, though its errors are returned
+  [ "$(grep -c "^$name: one-sided communication is left out of Phoenix$" "$work/refusals")" = 1 ] ||
+    { echo "$name, called twice, is not told once:"; cat "$work/refusals"; failed=1; }
+done
 if command -v gfortran > /dev/null; then
   printf '      program p\n      integer e\n      call mpi_init(e)\n      call mpi_win_fence(e)\n      end\n' > "$work/call.f"
   gfortran "$work/call.f" -o "$work/call" -L"$ours" -lphoenix-mpi-fortran -lphoenix-mpi \

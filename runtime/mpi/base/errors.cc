@@ -58,6 +58,15 @@ const NamedClass* predefined(int code) {
   return nullptr;
 }
 
+/// Never fails: the code may be one that a function of the program gave, of an attribute, say.
+std::string words_of_class(int code) {
+  try {
+    return text_of_class(code);
+  } catch (const Failure&) {
+    return "the code " + std::to_string(code) + ", which is none of MPI's";
+  }
+}
+
 int handle_error(const Ref<Errhandler>& handler, MPI_Comm comm, int code, const std::string& text) {
   if (!handler || handler->is_fatal) abort_job(comm, code, text);
   if (handler->function != nullptr) handler->function(&comm, &code);
@@ -108,7 +117,7 @@ int raise(MPI_Comm comm, const char* function, const Failure& failure) {
   }
   const Ref<Errhandler> handler = core == nullptr ? Ref<Errhandler>() : core->errhandler();
   return handle_error(handler, comm, failure.code,
-                      last_sentence + " (" + text_of_class(failure.code) + ")");
+                      last_sentence + " (" + words_of_class(failure.code) + ")");
 }
 
 int raise_current(MPI_Comm comm, const char* function) {

@@ -10,21 +10,30 @@ using namespace phx::mpi;
 
 namespace {
 
-int refuse(const char* name, const char* what) {
-  return raise(MPI_COMM_WORLD, name,
-               Failure(MPI_ERR_UNSUPPORTED_OPERATION, std::string(what) + " left out of Phoenix"));
+void say_once(std::once_flag& said, const char* name, const char* what) {
+  std::call_once(said, [&] { std::fprintf(stderr, "%s: %s left out of Phoenix\n", name, what); });
 }
 
-/// Errors of files are returned, unless programs want it otherwise; many look at none. So it is
-/// said once, too.
-int refuse_file(const char* name, const char* what) {
-  static std::once_flag said;
-  std::call_once(said, [&] { std::fprintf(stderr, "%s: %s left out of Phoenix\n", name, what); });
+/// Where errors are returned many programs show no more than the code, or nothing. So each function
+/// is also said once.
+int refuse(const char* name, const char* what, std::once_flag& said) {
+  const int code =
+      raise(MPI_COMM_WORLD, name,
+            Failure(MPI_ERR_UNSUPPORTED_OPERATION, std::string(what) + " left out of Phoenix"));
+  say_once(said, name, what);
+  return code;
+}
+
+/// Errors of files are returned, unless programs want it otherwise; many look at none. So the first
+/// one of all is said.
+int refuse_file(const char* name, const char* what, std::once_flag& /*said*/) {
+  static std::once_flag any_said;
+  say_once(any_said, name, what);
   return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
 /// The tools interface works before MPI_Init, and calls no error handler.
-int refuse_tool(const char* /*name*/, const char* /*what*/) {
+int refuse_tool(const char* /*name*/, const char* /*what*/, std::once_flag& /*said*/) {
   return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
@@ -45,7 +54,8 @@ PHX_MPI_ENTRY(MPI_File, File_f2c, (MPI_Fint /*file*/)) {
   extern "C" int phx_left_out_too_##name() asm("MPI_" #name) \
       __attribute__((weak, alias("PMPI_" #name)));           \
   extern "C" int phx_left_out_##name() {                     \
-    return refuse_how("MPI_" #name, what);                   \
+    static std::once_flag said;                              \
+    return refuse_how("MPI_" #name, what, said);             \
   }
 
 // One-sided communication.
