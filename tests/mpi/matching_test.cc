@@ -42,13 +42,15 @@ TEST_CASE("messages and receives meet as in one list that is looked through from
     std::deque<Head> messages;
     std::deque<Ref<ReceiveRequest>> receives;
     std::uint64_t sends = 0;
+    // Few tags, and many, of which most wait: then they are found by an index.
+    const std::uint64_t tags = seed % 2 == 0 ? 3 : 1'000;
     for (int i = 0; i < 2000; ++i) {
       const auto any = [&](std::uint64_t below, int none) {
-        return rng.chance(0.2) ? none : static_cast<int>(rng.below(below));
+        return rng.chance(below < 10 ? 0.2 : 0.02) ? none : static_cast<int>(rng.below(below));
       };
       if (rng.chance(0.5)) {
         const Head head =
-            head_of(static_cast<int>(rng.below(5)), static_cast<int>(rng.below(3)), ++sends);
+            head_of(static_cast<int>(rng.below(5)), static_cast<int>(rng.below(tags)), ++sends);
         const auto expected = std::ranges::find_if(
             receives, [&](const auto& one) { return fits(one->wanted, head.source, head.tag); });
         const Ref<ReceiveRequest> met = matching.take(head);
@@ -61,7 +63,7 @@ TEST_CASE("messages and receives meet as in one list that is looked through from
           messages.push_back(head);
         }
       } else {
-        const auto receive = receive_of(any(5, MPI_ANY_SOURCE), any(3, MPI_ANY_TAG));
+        const auto receive = receive_of(any(5, MPI_ANY_SOURCE), any(tags, MPI_ANY_TAG));
         const auto expected = std::ranges::find_if(
             messages, [&](const Head& one) { return fits(receive->wanted, one.source, one.tag); });
         const auto met = matching.take(receive->wanted);
@@ -106,6 +108,25 @@ TEST_CASE("what waits of one source costs those of others nothing, however much 
       CHECK(matching.take(head_of(4, 7)));
     }
     CHECK(matching.looks() - before == 200);
+  }
+}
+
+TEST_CASE("many that wait are found in any order of their tags") {
+  constexpr int kMany = 20'000;
+  for (const bool is_reversed : {false, true}) {
+    CAPTURE(is_reversed);
+    Matching matching;
+    for (int i = 0; i < kMany; ++i) {
+      matching.keep({1, head_of(1, i), {}});
+      matching.post(receive_of(2, i));
+    }
+    for (int i = 0; i < kMany; ++i) {
+      const int tag = is_reversed ? kMany - 1 - i : i;
+      const int source = i % 3 == 0 ? MPI_ANY_SOURCE : 1;
+      REQUIRE(matching.take(Wanted{0, source, tag}).has_value());
+      REQUIRE(matching.take(head_of(2, tag)));
+    }
+    CHECK(matching.looks() < 4 * kMany);
   }
 }
 

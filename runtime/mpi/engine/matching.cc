@@ -5,10 +5,7 @@
 namespace phx::mpi {
 namespace {
 
-bool fits(const Wanted& wanted, const Head& head) {
-  return (wanted.source == MPI_ANY_SOURCE || wanted.source == head.source) &&
-         (wanted.tag == MPI_ANY_TAG || wanted.tag == head.tag);
-}
+static_assert(MPI_ANY_TAG == Lane<int>::kAnyTag);
 
 /// The first one is for receives from any source.
 std::size_t lane_of(int source) {
@@ -18,9 +15,8 @@ std::size_t lane_of(int source) {
 }  // namespace
 
 Matching::Messages::Item* Matching::find(Half& half, const Wanted& wanted) {
-  const auto is_fit = [&](const Arrived& one) { return fits(wanted, one.head); };
-  if (wanted.source == MPI_ANY_SOURCE) return half.messages.find(is_fit, looks_);
-  return half.messages.find(lane_of(wanted.source), is_fit, looks_);
+  if (wanted.source == MPI_ANY_SOURCE) return half.messages.find(wanted.tag, looks_);
+  return half.messages.find(lane_of(wanted.source), wanted.tag, looks_);
 }
 
 const Arrived* Matching::look(const Wanted& wanted) {
@@ -46,16 +42,15 @@ Arrived Matching::take_out(Half& half, Messages::Item& message) {
 
 void Matching::post(Ref<ReceiveRequest> receive) {
   const Wanted& wanted = receive->wanted;
-  halves_[wanted.context].receives.add(lane_of(wanted.source), std::move(receive));
+  halves_[wanted.context].receives.add(lane_of(wanted.source), wanted.tag, std::move(receive));
 }
 
 Ref<ReceiveRequest> Matching::take(const Head& head) {
   const auto half = halves_.find(head.context);
   if (half == halves_.end()) return {};
   auto& waiting = half->second.receives;
-  const auto is_fit = [&](const auto& one) { return fits(one->wanted, head); };
-  auto* found = waiting.find(lane_of(head.source), is_fit, looks_);
-  auto* const of_any = waiting.find(lane_of(MPI_ANY_SOURCE), is_fit, looks_);
+  auto* found = waiting.find(lane_of(head.source), head.tag, looks_);
+  auto* const of_any = waiting.find(lane_of(MPI_ANY_SOURCE), head.tag, looks_);
   if (found == nullptr || (of_any != nullptr && of_any->order < found->order)) found = of_any;
   if (found == nullptr) return {};
   return waiting.take(*found);
@@ -64,7 +59,7 @@ Ref<ReceiveRequest> Matching::take(const Head& head) {
 void Matching::keep(Arrived arrived) {
   bytes_ += arrived.bytes.size();
   const Head& head = arrived.head;
-  halves_[head.context].messages.add(lane_of(head.source), std::move(arrived));
+  halves_[head.context].messages.add(lane_of(head.source), head.tag, std::move(arrived));
 }
 
 bool Matching::withdraw(const ReceiveRequest& receive) {
@@ -72,7 +67,7 @@ bool Matching::withdraw(const ReceiveRequest& receive) {
   if (half == halves_.end()) return false;
   const auto is_it = [&](const auto& one) { return one.get() == &receive; };
   auto& waiting = half->second.receives;
-  auto* const found = waiting.find(lane_of(receive.wanted.source), is_it, looks_);
+  auto* const found = waiting.find_that(is_it);
   if (found == nullptr) return false;
   static_cast<void>(waiting.take(*found));
   return true;
@@ -84,7 +79,7 @@ std::optional<Arrived> Matching::withdraw(int from, const Head& withdrawal) {
   const auto is_it = [&](const Arrived& one) {
     return one.from == from && one.head.sender == withdrawal.sender;
   };
-  Messages::Item* const found = half->second.messages.find(is_it, looks_);
+  Messages::Item* const found = half->second.messages.find_that(is_it);
   if (found == nullptr) return std::nullopt;
   return take_out(half->second, *found);
 }
