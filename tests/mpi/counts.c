@@ -224,10 +224,43 @@ static void negative(void) {
   free(counts);
 }
 
+/* Rank 0 comes through all of them while rank 1 waits for its word. The standard leaves that open. */
+static void nobody_waits(void) {
+#ifndef MPICH_VERSION
+  MPI_Request request;
+  int* zeros = calloc((size_t)size, sizeof(int));
+  if (rank == 1) GOOD(MPI_Recv(NULL, 0, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  for (int root = 0; root < 2; ++root) {
+    GOOD(MPI_Bcast(NULL, 0, MPI_INT, root, MPI_COMM_WORLD));
+    GOOD(MPI_Gather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, root, MPI_COMM_WORLD));
+    GOOD(MPI_Scatter(NULL, 0, MPI_INT, NULL, 0, MPI_INT, root, MPI_COMM_WORLD));
+    GOOD(MPI_Reduce(NULL, NULL, 0, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD));
+  }
+  GOOD(MPI_Allgather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, MPI_COMM_WORLD));
+  GOOD(MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, NULL, 0, MPI_INT, MPI_COMM_WORLD));
+  GOOD(MPI_Alltoall(NULL, 0, MPI_INT, NULL, 0, MPI_INT, MPI_COMM_WORLD));
+  GOOD(MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, NULL, 0, MPI_INT, MPI_COMM_WORLD));
+  GOOD(MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  GOOD(MPI_Reduce_scatter(NULL, NULL, zeros, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  GOOD(MPI_Reduce_scatter_block(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  GOOD(MPI_Scan(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  GOOD(MPI_Exscan(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  GOOD(MPI_Iallreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request));
+  GOOD(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK(MPI_Bcast(NULL, 0, MPI_INT, size, MPI_COMM_WORLD) != MPI_SUCCESS);
+  CHECK(MPI_Bcast(NULL, 0, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD) != MPI_SUCCESS);
+  CHECK(MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD) != MPI_SUCCESS);
+  CHECK(MPI_Allreduce(NULL, NULL, 0, MPI_FLOAT, MPI_BAND, MPI_COMM_WORLD) != MPI_SUCCESS);
+  if (rank == 0) GOOD(MPI_Send(NULL, 0, MPI_INT, 1, 3, MPI_COMM_WORLD));
+  free(zeros);
+#endif
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   none();
+  nobody_waits();
   empty_types();
   large_types();
   large_messages();

@@ -33,6 +33,7 @@ void alltoall(Communicator& comm, Schedule& schedule, const Exchange& what) {
 /// `from`: of this rank, the first of equal parts; none if they stand where others are to come.
 void alltoall_equal(Communicator& comm, Schedule& schedule, const std::optional<Area>& from,
                     const Area& to) {
+  if (is_nothing(comm, to) && (!from || from->bytes() == 0)) return;
   const bool is_short = !comm.is_inter() && goes_by_row(schedule, to);
   if (is_short && from) check_apart(*from, to);
   if (is_short) return add_alltoall_by_row(schedule, from.value_or(to), to);

@@ -6,6 +6,11 @@ using namespace phx::mpi;
 
 namespace {
 
+/// A function of the program is called for elements of no bytes, too.
+bool is_nothing(const Communicator& comm, const Combining& what) {
+  return !comm.is_inter() && what.own.count == 0;
+}
+
 /// Fails with MPI_ERR_OP.
 Combining combining(MPI_Op op, const Area& own) {
   Op& found = op_of(op);
@@ -43,7 +48,10 @@ void reduce_to(const Roots& to, const std::function<Combining()>& what,
   to.check();
   if (to.is_idle()) return;
   if (!to.comm.is_inter()) {
-    return add_reduce(to.schedule, to.root, what(), to.is_root() ? result() : Area());
+    const Combining own = what();
+    const Area there = to.is_root() ? result() : Area();
+    if (!is_nothing(to.comm, own)) add_reduce(to.schedule, to.root, own, there);
+    return;
   }
   if (to.is_root()) return to.schedule.receive(0, result().buffer());
   const Combining own = what();
@@ -58,6 +66,7 @@ void reduce_to(const Roots& to, const std::function<Combining()>& what,
 void reduce_scatter(Communicator& comm, Schedule& schedule, const Combining& what,
                     const std::pair<std::vector<int>, Area>& parts) {
   const auto& [counts, result] = parts;
+  if (is_nothing(comm, what)) return;
   if (!comm.is_inter()) return add_reduce_scatter(schedule, what, counts, result);
   // The other side's combination is as long as all parts of this side.
   const Area other = what.own.like(schedule);
@@ -93,6 +102,7 @@ PHX_MPI_BOTH(Allreduce, Iallreduce,
              [&](Communicator& all, Schedule& schedule) {
                const Area result = Area::of(in, count, datatype);
                const Combining what = contribution(op, out, result);
+               if (is_nothing(all, what)) return;
                if (!all.is_inter()) return add_allreduce(schedule, what, result);
                swap_combinations(all, schedule, what, result);
                add_broadcast(schedule, 0, result);
@@ -133,7 +143,8 @@ PHX_MPI_BOTH(Scan, Iscan,
              [&](Communicator& all, Schedule& schedule) {
                require(!all.is_inter(), MPI_ERR_COMM, "not between two groups");
                const Area result = Area::of(in, count, datatype);
-               add_scan(schedule, contribution(op, out, result), result, /*is_exclusive=*/false);
+               const Combining what = contribution(op, out, result);
+               if (!is_nothing(all, what)) add_scan(schedule, what, result, /*is_exclusive=*/false);
              })
 
 PHX_MPI_BOTH(Exscan, Iexscan,
@@ -142,5 +153,6 @@ PHX_MPI_BOTH(Exscan, Iexscan,
              [&](Communicator& all, Schedule& schedule) {
                require(!all.is_inter(), MPI_ERR_COMM, "not between two groups");
                const Area result = Area::of(in, count, datatype);
-               add_scan(schedule, contribution(op, out, result), result, /*is_exclusive=*/true);
+               const Combining what = contribution(op, out, result);
+               if (!is_nothing(all, what)) add_scan(schedule, what, result, /*is_exclusive=*/true);
              })

@@ -44,6 +44,7 @@ void barrier(Communicator& comm, Schedule& schedule) {
 
 void broadcast(const Roots& to, const Area& area) {
   Schedule& schedule = to.schedule;
+  if (is_nothing(to.comm, area)) return;
   if (!to.comm.is_inter()) return add_broadcast(schedule, to.root, area);
   if (to.is_idle()) return;
   if (to.is_root()) return schedule.send(0, area.buffer());
@@ -57,6 +58,7 @@ struct Own {
   const void* buffer;
   int count;
   MPI_Datatype datatype;
+  bool is_equal = false;  ///< All ranks have as many bytes.
   /// At the root it may stand in place, in those of `all`.
   [[nodiscard]] Area area(const Roots& to, const std::function<Areas()>& all) const {
     if (!to.is_root() || to.comm.is_inter()) return Area::of(buffer, count, datatype);
@@ -72,8 +74,9 @@ void gather(const Roots& to, const Own& own, const std::function<Areas()>& all) 
   to.check();
   if (to.is_idle()) return;
   if (!to.comm.is_inter()) {
-    const Areas areas = to.is_root() ? all() : Areas();
-    return add_gather(to.schedule, to.root, own.area(to, all), areas);
+    const Area mine = own.area(to, all);
+    if (own.is_equal && is_nothing(to.comm, mine)) return;
+    return add_gather(to.schedule, to.root, mine, to.is_root() ? all() : Areas());
   }
   if (!to.is_root()) return to.schedule.send(to.root, own.area(to, all).buffer());
   const Areas areas = all();
@@ -84,8 +87,9 @@ void scatter(const Roots& to, const std::function<Areas()>& all, const Own& own)
   to.check();
   if (to.is_idle()) return;
   if (!to.comm.is_inter()) {
-    const Areas areas = to.is_root() ? all() : Areas();
-    return add_scatter(to.schedule, to.root, areas, own.area(to, all));
+    const Area mine = own.area(to, all);
+    if (own.is_equal && is_nothing(to.comm, mine)) return;
+    return add_scatter(to.schedule, to.root, to.is_root() ? all() : Areas(), mine);
   }
   if (!to.is_root()) return to.schedule.receive(to.root, own.area(to, all).buffer());
   const Areas areas = all();
@@ -114,7 +118,7 @@ PHX_MPI_BOTH(Gather, Igather,
              [&](Communicator& all, Schedule& schedule) {
                const Roots to{all, schedule, root};
                const auto areas = [&] { return equal_parts(Area::of(in, in_count, in_type)); };
-               gather(to, {out, out_count, out_type}, areas);
+               gather(to, {out, out_count, out_type, /*is_equal=*/true}, areas);
              })
 
 PHX_MPI_BOTH(Gatherv, Igatherv,
@@ -133,7 +137,7 @@ PHX_MPI_BOTH(Scatter, Iscatter,
              [&](Communicator& all, Schedule& schedule) {
                const Roots to{all, schedule, root};
                const auto areas = [&] { return equal_parts(Area::of(out, out_count, out_type)); };
-               scatter(to, areas, {in, in_count, in_type});
+               scatter(to, areas, {in, in_count, in_type, /*is_equal=*/true});
              })
 
 PHX_MPI_BOTH(Scatterv, Iscatterv,
@@ -159,9 +163,10 @@ PHX_MPI_BOTH(Allgather, Iallgather,
                  const Area own = Area::of(out, out_count, out_type);
                  const Area place = first.part(all.rank() * first.count, first.count);
                  check_apart(own, place);
+                 if (is_nothing(all, first) && own.bytes() == 0) return;
                  add_copy(schedule, own, place);
                }
-               add_allgather_equal(schedule, first);
+               if (!is_nothing(all, first)) add_allgather_equal(schedule, first);
              })
 
 PHX_MPI_BOTH(Allgatherv, Iallgatherv,

@@ -44,6 +44,12 @@ int run(const Call& call, Build build) {
   });
 }
 
+/// Whether there is nothing to do within one group, because all ranks have as many bytes as this
+/// area, by what the operation demands: none. Who has nothing then waits for nobody.
+[[nodiscard]] inline bool is_nothing(const Communicator& comm, const Area& equal) {
+  return !comm.is_inter() && equal.bytes() == 0;
+}
+
 /// The half of an inter-communicator that is this side's own.
 [[nodiscard]] inline Scope own_side(const Communicator& comm) {
   return comm.local->collective();
