@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -33,8 +34,15 @@ constexpr Duration kStepMax = 1s;
 constexpr Duration kAskAll = Standstill::kStill + 2s;
 constexpr Duration kAskAllSeldom = 30s;
 
-/// Of an MPI program: rank 2 is the process of v2.
+/// Of an MPI program: rank 2 is the process of v2, which is not said of "rank 2 at p3 ...".
 std::string with_ranks(std::string reason) {
+  constexpr std::string_view kRank = "rank ";
+  if (reason.starts_with(kRank)) {
+    const std::string number =
+        reason.substr(kRank.size(), reason.find(' ', kRank.size()) - kRank.size());
+    const std::string again = ": it held v" + number;
+    if (reason.ends_with(again)) reason.erase(reason.size() - again.size());
+  }
   const std::pair<std::string, std::string> words[] = {{"it held v", "it was rank "},
                                                        {"and with it v", "and with it rank "}};
   for (const auto& [vnode, rank] : words) {
