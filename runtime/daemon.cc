@@ -32,6 +32,8 @@ void Daemon::start(Instant now) {
   Solitude::Outbox alone;
   core_->solitude.on_view(now, core_->membership.view(), {}, alone);
   core_->absorb(alone);
+  core_->idleness.on_use(now);
+  core_->fire(Core::Timer{Core::OwnTimer::kIdle});
   core_->adapt_trees();
   core_->settle();
 }
@@ -137,6 +139,7 @@ void Daemon::on_input_taken(Instant now, const InputTaken& taken) {
 void Daemon::on_client_message(Instant now, ClientId client, ClientRequest request) {
   core_->now = now;
   if (core_->phase == Core::Phase::kStopped) return;
+  core_->idleness.on_use(now);
   Tools::Outbox tools;
   const View& view = core_->membership.view();
   std::visit(

@@ -52,6 +52,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       detours(birth.self, Rng(seed).fork("detours"), {}),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
       solitude(birth.self, wanted.alone_max, std::move(birth.elsewhere)),
+      idleness(wanted.idle_max),
       survey(birth.self, survey_options(wanted), Rng(seed).fork("survey").next()),
       learned(birth.self, std::move(birth.plans)),
       agm(birth.self),
@@ -279,6 +280,7 @@ void Daemon::Core::on_job_start(ProcessorId from, const JobStart& start) {
   // A number by somebody who is being replaced could be given again.
   if (start.home == self && !membership.may_number(from)) return;
   membership.note_job(start.job);
+  idleness.on_job(now);
   if (start.spec.trees == "agm") begin_agm();
   with_jobs([&](const Surroundings& surroundings, JobOutbox& out) {
     jobs.on_start(surroundings, from, start, out);
@@ -526,7 +528,17 @@ void Daemon::Core::fire(const Timer& timer) {
                    solitude.on_timer(now, jobs.is_idle(), out);
                    absorb(out);
                  },
-                 [&](OwnTimer t) { t == OwnTimer::kStop ? on_stop_due() : tell_next(); },
+                 [&](OwnTimer t) {
+                   if (t != OwnTimer::kIdle) {
+                     return t == OwnTimer::kStop ? on_stop_due() : tell_next();
+                   }
+                   const bool is_over = idleness.is_over(now, jobs.is_idle());
+                   if (!idleness.is_on() || phase > Phase::kEmptied) return;
+                   timers.arm(timer, now + idleness.look_period());
+                   if (!is_over || !membership.is_coordinator() || mesh_end.is_begun()) return;
+                   note(Note::Level::kWarn, "mesh-idle", "nothing runs, and nobody asks");
+                   take_down({});
+                 },
              },
              timer);
 }

@@ -39,10 +39,9 @@ struct Daemon::Core {
     kOut,       ///< Asked to be taken out of the view, or is out: only what is queued goes out.
     kStopped,   ///< Takes no input any more.
   };
-  enum class OwnTimer : std::uint8_t { kStop, kTellNext };
+  enum class OwnTimer : std::uint8_t { kStop, kTellNext, kIdle };
   using Timer = std::variant<JobTimer, overlay::TreeForest::Timer, overlay::Survey::Timer,
                              Membership::Timer, Tools::Timer, Solitude::Timer, OwnTimer>;
-
   Core(Birth birth, const DaemonConfig& config, std::uint64_t seed);
   void absorb(JobOutbox& out);  // Executes what the machines wrote.
   void absorb(Membership::Outbox& out);
@@ -111,6 +110,7 @@ struct Daemon::Core {
   Detours detours;
   Membership membership;
   Solitude solitude;
+  Idleness idleness;
   overlay::Survey survey;          ///< Learns the network, ...
   planners::LearnedTrees learned;  ///< ... over which trees are drawn.
   AgmTrees agm;                    ///< Finds one tree together with the others.

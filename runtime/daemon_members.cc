@@ -110,6 +110,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   channels.expect(now, membership.last_given());
   note_changed(change);
   const Departed departed = with_unseen(change.gone, channels, view);
+  idleness.on_use(now);
   Solitude::Outbox alone;
   solitude.on_view(now, view, departed, alone);
   absorb(alone);

@@ -9,6 +9,37 @@
 
 namespace phx::runtime {
 
+/// Whether a mesh that was started for one job is of no use any more: whoever started it, and would
+/// have taken it down, may have been killed. Before the first job it is waited for longer, as one
+/// machine after the other joins. Looks as often as look_period(), so ends are seen later by that.
+class Idleness {
+ public:
+  /// So many times `idle_max` before the first job.
+  static constexpr int kBeforeFirst = 4;
+
+  /// See DaemonConfig; 0: the mesh is of use however long nothing runs.
+  explicit Idleness(Duration idle_max) : idle_max_(idle_max) {}
+
+  [[nodiscard]] bool is_on() const { return idle_max_ > Duration{}; }
+  [[nodiscard]] Duration look_period() const { return idle_max_ / 4; }
+  /// Something has happened: a member came or went, or a tool asked.
+  void on_use(Instant now) { used_at_ = now; }
+  void on_job(Instant now) {
+    used_at_ = now;
+    had_job_ = true;
+  }
+  /// `is_idle`: no job runs.
+  [[nodiscard]] bool is_over(Instant now, bool is_idle) {
+    if (!is_idle) on_job(now);
+    return is_on() && now - used_at_ >= (had_job_ ? 1 : kBeforeFirst) * idle_max_;
+  }
+
+ private:
+  Duration idle_max_;
+  Instant used_at_{};
+  bool had_job_ = false;
+};
+
 /// How a member takes its mesh down: in which order the others are told, so that nobody ends who is
 /// needed as a relay [README.md, "The end of a mesh"].
 ///

@@ -38,6 +38,7 @@ struct Arguments {
   double heartbeat_period = 1.0;
   double peer_timeout = 5.0;
   double alone_max = 86400;
+  double idle_max = 0;
   std::string trees = "learned";
   std::string network;
   std::uint32_t state_receivers = 0;
@@ -69,6 +70,20 @@ std::vector<std::string> tree_sources() {
   std::vector<std::string> names = {kAdaptive};
   for (const std::string_view style : planners::tree_styles()) names.emplace_back(style);
   return names;
+}
+
+/// When a daemon ends that is of no use to anybody any more.
+void declare_ends(CLI::App& app, Arguments& arguments) {
+  app.add_option("--alone-max", arguments.alone_max,
+                 "seconds after which it ends if it has declared all others dead, no job runs here "
+                 "and nobody has joined; 0: never")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--idle-max", arguments.idle_max,
+                 "seconds after which it takes the mesh down if no job runs and no tool asks; four "
+                 "times that before the first job; 0: never")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
 }
 
 void declare_trees(CLI::App& app, Arguments& arguments) {
@@ -120,11 +135,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "refuses connections")
       ->capture_default_str()
       ->check(positive);
-  app.add_option("--alone-max", arguments.alone_max,
-                 "seconds after which it ends if it has declared all others dead, no job runs here "
-                 "and nobody has joined; 0: never")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+  declare_ends(app, arguments);
   declare_trees(app, arguments);
   app.add_option("--state-receivers", arguments.state_receivers,
                  "states of vnodes go from here to so many others at once; 0: to all")
@@ -213,6 +224,13 @@ Status check_others(const Arguments& arguments) {
   return success();
 }
 
+void set_times(const Arguments& arguments, runtime::DaemonConfig& config) {
+  config.heartbeat_period = seconds(arguments.heartbeat_period);
+  config.peer_timeout = seconds(arguments.peer_timeout);
+  config.alone_max = seconds(arguments.alone_max);
+  config.idle_max = seconds(arguments.idle_max);
+}
+
 Result<Options> checked(Arguments arguments) {
   if (arguments.mesh_dir.empty()) {
     const std::string all = tcp::meshes_folder();
@@ -262,9 +280,7 @@ Result<Options> checked(Arguments arguments) {
   options.driver.keeper = keeper_path();
   options.driver.mpi_folder = tcp::mpi_folder();
   options.driver.socket_path = arguments.mesh_dir + "/app-" + std::to_string(::getpid()) + ".sock";
-  options.driver.config.heartbeat_period = seconds(arguments.heartbeat_period);
-  options.driver.config.peer_timeout = seconds(arguments.peer_timeout);
-  options.driver.config.alone_max = seconds(arguments.alone_max);
+  set_times(arguments, options.driver.config);
   options.driver.config.state_receivers = arguments.state_receivers;
   if (arguments.trees == kAdaptive) {
     options.driver.config.trees = runtime::TreeSource::kAdaptive;

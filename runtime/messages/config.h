@@ -28,6 +28,9 @@ struct DaemonConfig {
   std::uint32_t late_factor = 3;
   /// Who has declared all others dead ends after so long, unless a job runs there. 0: never.
   Duration alone_max = 24h;
+  /// The coordinator takes the mesh down when no job has run for so long, no tool has asked it
+  /// anything and nobody has come or gone; four times that before the first job. 0: never.
+  Duration idle_max{};
   /// A round of the fair-share policy: an under-loaded processor asks for vnodes this often.
   Duration balance_period = 200ms;
   /// How long `phoenix status` waits for the other daemons.

@@ -154,6 +154,18 @@ for way in "" --tcp; do
   stuck+=($!)
 done
 
+# A launcher that is killed: its daemons elsewhere are told by nobody.
+printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' > shell && chmod +x shell  # every machine is this one
+mkdir -m 700 "$work/forsaken"
+PHOENIX_DIR=$work/forsaken "$bin/phoenix" mpirun --hosts one:2 --remote-shell "$work/shell" ./end until never > forsaken.out 2>&1 &
+forsaken=$!
+for ((i = 0; i < 1200; ++i)); do
+  [ "$(grep -c 'is here' forsaken.out)" = 2 ] && break
+  sleep 0.05
+done
+pgrep -f "phoenixd.*--mesh.*mpirun-$forsaken" > /dev/null || { echo "not seen: the daemons of a launcher"; cat forsaken.out; failed=1; }
+kill -KILL $forsaken
+
 # A rank that is stopped, for longer than daemons of a mesh may be silent.
 halted=()
 for way in "" --tcp; do
@@ -203,7 +215,7 @@ expect "several differ" 0 '^yes /tmp 2$' "$bin/phoenix" mpirun --mesh lab -n 1 .
 expect "one of several is missing" 127 'nowhere' "$bin/phoenix" mpirun --mesh lab -n 2 ./end name a : ./nowhere
 expect "too many" 1 'the mesh has too few processors: 4 ranks take one each, and there are [0-9]; phoenix add' "$bin/phoenix" mpirun --mesh lab -n 2 ./end name a : -n 2 ./end name b
 for who in 0 1 2; do
-  expect "killed on a mesh" 137 "killed by SIGKILL .*it was rank $who" "$bin/phoenix" mpirun --mesh lab -n 3 ./end storm $who 3
+  expect "killed on a mesh" 137 "rank $who at p.* was killed by SIGKILL (signal 9)$" "$bin/phoenix" mpirun --mesh lab -n 3 ./end storm $who 3
   none_left "$work/end storm"
 done
 expect "aborted on a mesh" 7 'rank 1 at p.* asked for the end' "$bin/phoenix" mpirun --mesh lab -n 3 ./end abort
@@ -219,13 +231,12 @@ touch go
 wait $ranks || { echo "the ranks of a drained processor failed"; cat ranks; failed=1; }
 if [ "$(grep -c 'is here' ranks)" != 2 ]; then echo "a rank was started twice"; cat ranks; failed=1; fi
 "$bin/phoenix" down --mesh lab > /dev/null || failed=1
-printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' > shell && chmod +x shell  # every machine is this one
 printf 'one slots=2 listen=127.0.0.1:0\ntwo:1 listen=127.0.0.1:0\n' > hosts
 expect "on hosts" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --hostfile hosts --remote-shell "$work/shell" ./end sums
 expect "on this machine, without a shell for others" 0 'rank 1 has all sums' "$bin/phoenix" mpirun --hosts localhost:2 ./end sums
 expect "on a host twice" 0 'rank 3 has all sums' "$bin/phoenix" mpirun -n 4 -f hosts --remote-shell "$work/shell" ./end sums
 expect "several on hosts" 0 'b is 2 of 3' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end name a : -n 2 ./end name b
-expect "killed on hosts" 137 'it was rank 0' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end storm 0 3
+expect "killed on hosts" 137 'rank 0 at p.* was killed by SIGKILL (signal 9)$' "$bin/phoenix" mpirun -f hosts --remote-shell "$work/shell" ./end storm 0 3
 expect "no host" 2 "'-x' is no name of a machine" "$bin/phoenix" mpirun --hosts a,-x ./end sums
 printf '#!/bin/sh\n[ "$1" = nowhere ] && { echo "no such host" >&2; exit 255; }\nshift\nexec sh -c "$*"\n' > shell
 expect "a host that fails" 1 'the daemon on nowhere did not start: no such host (.* daemons started[^;]*)$' \
@@ -285,6 +296,12 @@ for way in "" --tcp; do
   [ "$(sed '1,/^phoenix: interrupted$/d' "stuck$way.out" | grep -c 'waits in')" = 3 ] ||
     { echo "stuck $way: who waits is not told at the end"; cat "stuck$way.out"; failed=1; }
 done
+
+for ((i = 0; i < 1200; ++i)); do
+  pgrep -f "phoenixd.*--mesh.*mpirun-$forsaken" > /dev/null || break
+  sleep 0.1
+done
+none_left "phoenixd.*--mesh.*mpirun-$forsaken"
 
 "$bin/mpicc" -show x.c | grep -q -- '-lphoenix-mpi' || { echo "-show"; failed=1; }
 "$bin/mpicc" -compile_info -c x.c | grep -q -- '-I' || { echo "-compile_info"; failed=1; }

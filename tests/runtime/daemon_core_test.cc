@@ -155,6 +155,35 @@ TEST_CASE("a mesh that is taken down lets nobody in") {
   CHECK(net.daemon(kFirst).view().members.size() == 3);
 }
 
+TEST_CASE("a mesh for one job ends when none has run for long, and later before the first one") {
+  DaemonConfig config;
+  config.idle_max = 10s;
+  DaemonNet net(3, config);
+  net.run_for(35s);
+  net.ask(kFirst, StatusRequest{});
+  net.run_for(35s);
+  CHECK(!net.has_stopped(kFirst));
+  CHECK(!net.has_stopped(kThird));
+  net.run_for(15s);
+  CHECK(net.has_stopped(kFirst));
+  CHECK(net.has_stopped(kThird));
+
+  DaemonNet used(3, config);
+  RunRequest request;
+  request.spec.vnodes = 1;
+  request.spec.command = {"anything"};
+  used.ask(kSecond, request);
+  used.run_for(100s);
+  CHECK(!used.has_stopped(kFirst));
+  REQUIRE(used.replies<RunStarted>().size() == 1);
+  used.ask(kSecond, SignalRequest{used.replies<RunStarted>()[0].job, 0});
+  used.run_for(8s);
+  CHECK(!used.has_stopped(kFirst));
+  used.run_for(10s);
+  CHECK(used.has_stopped(kFirst));
+  CHECK(used.has_stopped(kSecond));
+}
+
 TEST_CASE("a flush is answered by those who know that the asker leaves") {
   DaemonNet net(3);
   std::vector<ProcessorId> answered;

@@ -277,6 +277,9 @@ int run_on_hosts(Command command) {
   command.mesh = MeshDir::name_for_ranks();
   command.launch.quiet = ::isatty(STDERR_FILENO) == 0;
   command.launch.lifeline = lifeline();
+  // On other machines nothing else tells the daemons that this process was killed. A job goes on
+  // for 15 s then, as its tool could come back.
+  command.launch.daemon_options = {"--idle-max", "15"};
   {
     const Interrupts interrupts;
     const auto members = start_mesh(command.mesh, places, command.launch);
