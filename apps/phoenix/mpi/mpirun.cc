@@ -277,8 +277,8 @@ int run_on_hosts(Command command) {
   command.mesh = MeshDir::name_for_ranks();
   command.launch.quiet = ::isatty(STDERR_FILENO) == 0;
   command.launch.lifeline = lifeline();
-  // On other machines nothing else tells the daemons that this process was killed. A job goes on
-  // for 15 s then, as its tool could come back.
+  // On other machines nothing else tells the daemons that this process was killed. No tool comes
+  // back to a job that is over.
   command.launch.daemon_options = {"--idle-max", "15"};
   {
     const Interrupts interrupts;
