@@ -16,9 +16,9 @@ constexpr Duration kLook = 100ms;  // As the tool.
 constexpr Duration kSearch = 15s;
 constexpr std::string_view kEndpointPrefix = "sim-";
 
-/// Every daemon has a machine of its own.
-std::string endpoint_of(MachineId machine) {
-  return std::string(kEndpointPrefix) + std::to_string(machine.value) + ":1";
+std::string endpoint_of(MachineId machine, std::uint32_t daemons_each) {
+  return std::string(kEndpointPrefix) + std::to_string(machine.value / daemons_each) + ":" +
+         std::to_string(1 + machine.value % daemons_each);
 }
 
 }  // namespace
@@ -81,11 +81,15 @@ SimDriver::Outside Cluster::make_outside() {
     violations_.add("the wire at " + name_of(at) + ": " + what);
   };
   outside.on_step = [this](MachineId at) { checkers_.on_step(at); };
-  outside.resolve = [](const std::vector<std::string>& endpoints) -> std::optional<MachineId> {
+  outside.resolve = [this](const std::vector<std::string>& endpoints) -> std::optional<MachineId> {
     if (endpoints.empty() || !endpoints[0].starts_with(kEndpointPrefix)) return std::nullopt;
     const std::string_view digits = std::string_view(endpoints[0]).substr(kEndpointPrefix.size());
     MachineId machine;
-    std::from_chars(digits.data(), digits.data() + digits.size(), machine.value);
+    std::uint32_t port = 1;
+    const char* end = digits.data() + digits.size();
+    const auto address = std::from_chars(digits.data(), end, machine.value);
+    std::from_chars(address.ptr + 1, end, port);
+    machine.value = machine.value * options_.daemons_each + port - 1;
     return machine;
   };
   outside.on_inquire = [this](MachineId from, MachineId asked) {
@@ -114,7 +118,7 @@ MachineId Cluster::add_machine(std::size_t site) {
   if (machine.value == 0) {
     runtime::Member first;
     first.incarnation = rng_.next();
-    first.endpoints = {endpoint_of(machine)};
+    first.endpoints = {endpoint_of(machine, options_.daemons_each)};
     runtime::Birth birth = runtime::Birth::first_of_mesh(first);
     birth.plans = plans_;
     machines_.back().start(std::move(birth), options_.daemon);
@@ -147,7 +151,7 @@ void Cluster::ask_for_entry(MachineId newcomer) {
   newcomers_[{*member, client}] = newcomer;
   runtime::Member self;
   self.incarnation = rng_.next();
-  self.endpoints = {endpoint_of(newcomer)};
+  self.endpoints = {endpoint_of(newcomer, options_.daemons_each)};
   request(*member, client, runtime::JoinRequest{std::move(self)});
 }
 

@@ -24,6 +24,7 @@ struct ClusterOptions {
   Topology topology;
   std::uint64_t seed = 1;
   double jitter = 0.0;  ///< Of latencies: see NetworkModel.
+  std::uint32_t daemons_each = 1;  ///< So many in a row have one address, as on one real machine.
   runtime::DaemonConfig daemon;
   MachineOptions machine;
   Checkers::Options checks;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr Duration kDialTimeout = 3s;
 constexpr Duration kDialRepeat = 1s;    // Systems repeat a SYN after so long, and drivers wait.
+constexpr Duration kRefusedHere = 50us;  // By this machine itself.
 constexpr Duration kDialAgain = 5ms;    // A machine that is becoming a member is asked again.
 constexpr Duration kNoticeMax = 400ms;  // How much later than the other one an end notices a break.
 constexpr Duration kRowMost = 20ms;     // In front of a narrow place: longer ones hold senders up.
@@ -55,6 +56,7 @@ void Network::kill(MachineId machine, bool lost) {
 
 void Network::dial(MachineId from, ProcessorId peer, MachineId to) {
   if (!machines_[from.value].dialling.insert(peer).second) return;
+  if (is_shut_in(from, to)) return fail_dial(from, peer, true, kRefusedHere);
   const Instant give_up = agenda_.now() + kDialTimeout;
   agenda_.schedule_in(model_.travel_time(agenda_.now(), from, to),
                       [=, this] { on_dial_arrived(from, peer, to, give_up); });
@@ -95,8 +97,8 @@ void Network::connect(MachineId from, ProcessorId peer, MachineId to) {
   Machine& a = machines_[from.value];
   Machine& b = machines_[to.value];
   const bool is_closed_off = closed_off_.contains(from) || closed_off_.contains(to);
-  const bool is_refused = b.answer == Answer::kRefusal || is_closed_off;
-  if (!a.is_running || !b.is_running || is_cut(from, to) || is_refused) {
+  const bool is_refused = b.answer == Answer::kRefusal || is_closed_off || is_shut_in(from, to);
+  if (!a.is_running || !b.is_running || is_cut(from, to) || is_refused || is_shut_in(to, from)) {
     return fail_dial(from, peer, is_refused, model_.latency(from, to));
   }
   const auto first = static_cast<std::uint32_t>(connections_.size() * 2);
@@ -293,11 +295,12 @@ void Network::on_segment(std::uint32_t lane) {
 
 // --- Disturbances ------------------------------------------------------------------------------
 
-void Network::break_connection(std::uint32_t connection, Break how) {
+void Network::break_connection(std::uint32_t connection, Break how,
+                               std::optional<std::uint32_t> blind_end) {
   Connection& it = connections_[connection];
   if (it.is_broken) return;
   it.is_broken = true;
-  const std::uint32_t blind = static_cast<std::uint32_t>(rng_.below(2));
+  const std::uint32_t blind = blind_end.value_or(static_cast<std::uint32_t>(rng_.below(2)));
   for (std::uint32_t i = 0; i < 2; ++i) {
     Lane& lane = it.lanes[i];
     const std::size_t kept = static_cast<std::size_t>(rng_.below(lane.frames.size() + 1));
@@ -334,6 +337,7 @@ bool Network::is_cut(MachineId a, MachineId b) const {
 
 std::optional<Network::Barrier> Network::barrier(MachineId from, MachineId to) const {
   if (closed_off_.contains(from) || closed_off_.contains(to)) return Barrier::kRefusal;
+  if (is_shut_in(to, from)) return Barrier::kDrop;
   const auto found = barriers_.find({from, to});
   if (found == barriers_.end()) return std::nullopt;
   return found->second;
@@ -347,6 +351,20 @@ void Network::close_off(MachineId machine) {
   closed_off_.insert(machine);
   const auto links = machines_[machine.value].links;
   for (const auto& [link, end] : links) break_connection(end / 2, Break::kBoth);
+}
+
+void Network::shut_in(std::set<MachineId> side) {
+  shut_in_ = std::move(side);
+  for (std::uint32_t i = 0; i < connections_.size(); ++i) {
+    const Lane& lane = connections_[i].lanes[0];
+    if (is_shut_in(lane.from, lane.to)) break_connection(i, Break::kHalfOpen, 1);
+    if (is_shut_in(lane.to, lane.from)) break_connection(i, Break::kHalfOpen, 0);
+  }
+}
+
+/// `from` is behind the firewall, and `to` is not.
+bool Network::is_shut_in(MachineId from, MachineId to) const {
+  return shut_in_.contains(from) && !shut_in_.contains(to);
 }
 
 void Network::lift_barriers(MachineId a, MachineId b) {

@@ -77,6 +77,9 @@ class Network {
   /// A firewall at this machine breaks what is connected, and refuses to connect it, both ways.
   void close_off(MachineId machine);
   void open_again(MachineId machine) { closed_off_.erase(machine); }
+  /// The firewall of the machine of these refuses at once what they dial elsewhere, and breaks what
+  /// they have; everybody else hears nothing more of them. Empty: of nobody.
+  void shut_in(std::set<MachineId> side);
   [[nodiscard]] bool is_cut(MachineId a, MachineId b) const;
   /// The processor of this machine is busy with messages until then; may be past.
   [[nodiscard]] Instant busy_until(MachineId machine) const { return model_.busy_until(machine); }
@@ -112,7 +115,9 @@ class Network {
   void on_arrival(std::uint32_t lane, std::uint32_t bytes);
   void on_inside(std::uint32_t lane, std::uint32_t bytes);
   void on_segment(std::uint32_t lane);
-  void break_connection(std::uint32_t connection, Break how);
+  void break_connection(std::uint32_t connection, Break how,
+                        std::optional<std::uint32_t> blind_end = {});
+  [[nodiscard]] bool is_shut_in(MachineId from, MachineId to) const;
   [[nodiscard]] std::optional<Barrier> barrier(MachineId from, MachineId to) const;
   void go_on();
   [[nodiscard]] Lane& lane_at(std::uint32_t lane) { return connections_[lane / 2].lanes[lane % 2]; }
@@ -126,7 +131,7 @@ class Network {
   std::deque<Connection> connections_;  ///< All that ever were.
   std::set<MachineId> cut_off_;
   std::map<std::pair<MachineId, MachineId>, Barrier> barriers_;
-  std::set<MachineId> closed_off_;
+  std::set<MachineId> closed_off_, shut_in_;
   std::size_t in_flight_ = 0;
   wire::Encoder encoder_;
   Meter meter_;
