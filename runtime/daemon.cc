@@ -28,6 +28,7 @@ void Daemon::start(Instant now) {
   core_->membership.start(now, out);
   core_->absorb(out);
   core_->channels.expect(now, core_->membership.last_given());
+  core_->channels.know_fellows(core_->membership.fellows());
   core_->channels.watch(now, core_->membership.watched());
   Solitude::Outbox alone;
   core_->solitude.on_view(now, core_->membership.view(), {}, alone);
@@ -54,7 +55,7 @@ void Daemon::on_dial_failed(Instant now, ProcessorId peer, bool refused, const s
   core_->now = now;
   using channel::DialFailure;
   const auto who_refused =
-      core_->membership.shares_machine(peer) ? DialFailure::kGone : DialFailure::kRefused;
+      core_->membership.fellows().contains(peer) ? DialFailure::kGone : DialFailure::kRefused;
   core_->detours.on_dial_failed(now, peer, refused ? who_refused : DialFailure::kNoWay, why);
   core_->settle();
 }

@@ -20,6 +20,7 @@ ChannelOptions channel_options(const DaemonConfig& config) {
   options.heartbeat_period = config.heartbeat_period;
   options.peer_timeout = config.peer_timeout;
   options.refusals_last = config.peer_timeout / 5;
+  options.refusals_need_others = config.refusals_need_others;
   options.queued_bytes_high = config.queued_bytes_high;
   options.late_factor = config.late_factor;
   return options;

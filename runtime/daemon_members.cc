@@ -108,6 +108,7 @@ void Daemon::Core::on_view(const Membership::ViewInstalled& change) {
   const ProcessorSet relayed = std::exchange(relaying, membership.relaying());
   warm_roots.on_members(members);
   channels.expect(now, membership.last_given());
+  channels.know_fellows(membership.fellows());
   note_changed(change);
   const Departed departed = with_unseen(change.gone, channels, view);
   idleness.on_use(now);

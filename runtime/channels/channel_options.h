@@ -35,6 +35,9 @@ struct ChannelOptions {
   /// peer's machine is this one, or others accuse it, too.
   std::uint32_t refusals = 2;
   Duration refusals_last = 1s;
+  /// ... and if somebody on another machine than this one was heard meanwhile: else it may be the
+  /// firewall of this one that refuses.
+  bool refusals_need_others = true;
   std::uint32_t violations = 3;  ///< So many broken rules: Unreachable.
   /// Above it congested() holds: less is read from applications. 4 x this is noted and counted; a
   /// peer is given up for lack of progress only [limit].

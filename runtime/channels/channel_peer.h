@@ -48,7 +48,7 @@ struct ChannelPeer {
   Duration dial_pause{};         ///< Before the next dial; zero: none.
   std::uint32_t refusals = 0;    ///< Of dials, in a row ...
   Instant refused_since;         ///< ... whose first one this was.
-  bool is_doubted = false;       ///< Others accuse it, and no success since.
+  std::optional<Instant> doubted_since;  ///< Others accuse it, and no success since.
   std::uint32_t violations = 0;  ///< Since the last report of them.
   std::string trouble;           ///< Why the last dial failed; empty after a success.
 
@@ -79,7 +79,11 @@ struct ChannelPeer {
   /// for a moment, too, so it has to last, but where `is_proof`, or others have seen one that did.
   [[nodiscard]] Instant note_refusal(Instant now, bool is_proof, const ChannelOptions& options) {
     if (refusals++ == 0) refused_since = now;
-    return is_proof || is_doubted ? now : refused_since + options.refusals_last;
+    return is_proof || doubted_since ? now : refused_since + options.refusals_last;
+  }
+  /// When the row of refusals began, or others accused it before.
+  [[nodiscard]] Instant doubtful_since() const {
+    return doubted_since ? std::min(*doubted_since, refused_since) : refused_since;
   }
   /// From now on nothing overtakes what waits.
   void number_all() {

@@ -124,6 +124,7 @@ void Channels::on_frame(Instant now, LinkId link, Frame&& frame) {
   ChannelLink* found = peer != nullptr ? peer->find(link) : nullptr;
   if (found == nullptr) return;  // came before the driver took note of a Hangup
   found->heard_at = peer->heard_at = now;
+  if (!fellows_.contains(peer->id)) heard_outside_ = now;
   if (!peer->is_heard) peer->progress_at = now;  // How long a way is its connection does not say.
   peer->is_heard = true;
   if (!found->stated) {
@@ -167,7 +168,7 @@ bool Channels::take_confirmation(Instant now, ChannelPeer& peer, std::uint64_t r
     peer.progress_at = now;
     peer.dial_pause = Duration::zero();
     peer.refusals = 0;
-    peer.is_doubted = false;
+    peer.doubted_since.reset();
     peer.trouble.clear();
     if (peer.queued_bytes() <= options_.queued_bytes_high) {
       congested_.erase(peer.id);
@@ -365,8 +366,11 @@ void Channels::on_dial_failed(Instant now, ProcessorId id, DialFailure how,
              now < enough) {
     arm(*peer, Timer::kDial, enough);
   } else if (peer->refusals >= options_.refusals) {
-    peer->refusals = 0;
-    report(now, *peer, Departure::kConnectionLost, why);
+    // Where nobody is heard meanwhile the firewall of this machine may be the one that refuses.
+    const bool is_witnessed = how == DialFailure::kGone || !options_.refusals_need_others ||
+                              heard_outside_ >= peer->doubtful_since();
+    if (is_witnessed) peer->refusals = 0;
+    if (is_witnessed) report(now, *peer, Departure::kConnectionLost, why);
   }
   dial_soon(now, *peer);
 }
@@ -374,8 +378,9 @@ void Channels::on_dial_failed(Instant now, ProcessorId id, DialFailure how,
 void Channels::doubt(Instant now, ProcessorId id) {
   if (gone_.contains(id)) return;
   ChannelPeer& peer = peer_at(id);
-  if (peer.refusals > 0 && !peer.is_doubted) arm(peer, Timer::kDial, now);
-  peer.is_doubted = true;
+  if (peer.doubted_since) return;
+  if (peer.refusals > 0) arm(peer, Timer::kDial, now);
+  peer.doubted_since = now;
 }
 
 void Channels::dial_soon(Instant now, ChannelPeer& peer) {

@@ -30,8 +30,7 @@ namespace phx::runtime {
 ///
 /// Guarantees: every envelope sent to a peer is Received there once, and each flow in its order, as
 /// long as both live and a link can be made; a peer that is needed and cannot be reached is
-/// reported. Does not guarantee: that it is dead (the membership decides that); that a processor
-/// was announced here before it sends.
+/// reported. Does not guarantee: that it is dead (Membership decides); that it is announced first.
 class Channels {
  public:
   using DialFailure = channel::DialFailure;
@@ -61,8 +60,8 @@ class Channels {
   void on_drained(Instant now, LinkId link, std::size_t parts = 1);  ///< Left [Transmit::tell].
   void on_activity(Instant now, LinkId link);  ///< Bytes of a large frame moved; each 100 ms or so.
   void on_service(Instant now, LinkId link);  ///< It carries frames of others: it is not idle.
-  /// From now on exactly these peers are observed, also in silence.
-  void watch(Instant now, const ProcessorSet& peers);
+  void watch(Instant now, const ProcessorSet& peers);  ///< Exactly these, also in silence.
+  void know_fellows(const ProcessorSet& peers) { fellows_ = peers; }  ///< On this machine.
   /// Members up to `last`: those that were not named before may still have to start.
   void expect(Instant now, ProcessorId last);
   /// `peer` is no member any more: drops what is queued; its links live on for `linger`.
@@ -136,7 +135,8 @@ class Channels {
   ProcessorSet gone_;
   std::set<ProcessorId> congested_;
   std::set<ProcessorId> owed_;  ///< All to whom an acknowledgement is owed, and perhaps others.
-  ProcessorSet watched_;
+  ProcessorSet watched_, fellows_;
+  Instant heard_outside_ = Instant::min();  ///< The last frame from another machine came.
   Newcomers newcomers_;
   Lateness lateness_;                                         ///< Of this processor.
   std::optional<Instant> late_at_;                            ///< A timer was late last.

@@ -87,13 +87,6 @@ bool Membership::is_proof(ProcessorId accuser, const Gone& accused) const {
          dead != view_.members.end() && share_machine(by->second, dead->second);
 }
 
-bool Membership::shares_machine(ProcessorId id) const {
-  const auto self = view_.members.find(self_);
-  const auto other = view_.members.find(id);
-  return self != view_.members.end() && other != view_.members.end() &&
-         share_machine(self->second, other->second);
-}
-
 /// Whom the judge asks to try as well: first those that watch the accused.
 std::vector<ProcessorId> Membership::witnesses(ProcessorId accused) const {
   constexpr std::uint32_t kDoublings = 14;

@@ -109,6 +109,16 @@ bool share_machine(const Member& a, const Member& b) {
   return !a.endpoints.empty() && machine_of(a) == machine_of(b);
 }
 
+ProcessorSet fellows_of(ProcessorId self, const View& view) {
+  const auto own = view.members.find(self);
+  ProcessorSet fellows;
+  if (own == view.members.end()) return fellows;
+  for (const auto& [id, member] : view.members) {
+    if (id != self && share_machine(own->second, member)) fellows.insert(id);
+  }
+  return fellows;
+}
+
 std::vector<ProcessorSet> shared_machines(const View& view) {
   std::map<Machine, ProcessorSet> machines;
   for (const auto& [id, member] : view.members) {

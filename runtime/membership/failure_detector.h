@@ -62,6 +62,8 @@ class FailureDetector {
 [[nodiscard]] std::vector<ProcessorId> ring_predecessors(ProcessorId id, const View& view);
 /// Both run on one machine, so that what one finds there is true for all.
 [[nodiscard]] bool share_machine(const Member& a, const Member& b);
+/// The others that run on the machine of `self`.
+[[nodiscard]] ProcessorSet fellows_of(ProcessorId self, const View& view);
 /// All that share one with somebody, by machine.
 [[nodiscard]] std::vector<ProcessorSet> shared_machines(const View& view);
 

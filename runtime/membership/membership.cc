@@ -16,6 +16,7 @@ Membership::Membership(ProcessorId self, View initial, const MembershipOptions& 
   ids_ = ids_of(view_);
   live_ = live_members(view_);
   relaying_ = relaying_members(view_);
+  fellows_ = fellows_of(self_, view_);
   obeyed_ = coordinator();
   renew_watched();
 }
@@ -180,6 +181,7 @@ void Membership::apply_held(Outbox& out) {
 void Membership::apply(const ViewChange& change, Outbox& out) {
   const ProcessorId before = coordinator();
   apply_change(view_, change);
+  const auto self = view_.members.find(self_);
   for (const SharedMember& member : change.joined) {
     ids_.insert(member.id());
     const auto is_in = [&](ProcessorSet& some, bool is_one) {
@@ -187,11 +189,14 @@ void Membership::apply(const ViewChange& change, Outbox& out) {
     };
     is_in(live_, !member->leaving);
     is_in(relaying_, !member->emptied);
+    if (member.id() == self_ || self == view_.members.end()) continue;
+    is_in(fellows_, share_machine(self->second, *member));
   }
   for (const Gone& gone : change.gone) {
     ids_.erase(gone.id);
     live_.erase(gone.id);
     relaying_.erase(gone.id);
+    fellows_.erase(gone.id);
     detector_.forget(gone.id);
   }
   is_over_ = !contains(self_);
@@ -216,6 +221,7 @@ void Membership::install(View next, const std::vector<Gone>& reasons, Outbox& ou
   ids_ = ids_of(view_);
   live_ = live_members(view_);
   relaying_ = relaying_members(view_);
+  fellows_ = fellows_of(self_, view_);
   detector_.keep_only(view_);
   promised_.reset();
   takeover_.reset();
@@ -352,7 +358,7 @@ void Membership::check_invariants() const {
   PHX_CHECK(!promised_ || *promised_ <= self_);
   PHX_CHECK(!watched_.contains(self_));
   PHX_CHECK(ids_ == ids_of(view_) && live_ == live_members(view_));
-  PHX_CHECK(relaying_ == relaying_members(view_));
+  PHX_CHECK(relaying_ == relaying_members(view_) && fellows_ == fellows_of(self_, view_));
   for (const auto& [id, gone] : detector_.suspected()) PHX_CHECK(concerns(id));
 }
 

@@ -84,7 +84,7 @@ class Membership {
   /// Whom this processor must observe, and report by suspect().
   [[nodiscard]] const ProcessorSet& watched() const { return watched_; }
   [[nodiscard]] ProcessorSet observers() const;  ///< Who watches this one, and would judge it.
-  [[nodiscard]] bool shares_machine(ProcessorId id) const;  ///< With this processor.
+  [[nodiscard]] const ProcessorSet& fellows() const { return fellows_; }  ///< On its machine.
   [[nodiscard]] ProcessorSet gone() const;  ///< Ids given once that are no members (any more).
   [[nodiscard]] ProcessorId last_given() const { return ProcessorId{view_.next_processor - 1}; }
   [[nodiscard]] Fenced fence() const;  ///< The answer to such a one.
@@ -127,8 +127,8 @@ class Membership {
   ProcessorId self_;
   MembershipOptions options_;
   View view_;
-  ProcessorSet ids_;  ///< These three follow the changes: made anew they cost the mesh's size.
-  ProcessorSet live_, relaying_;
+  ProcessorSet ids_;  ///< These follow the changes: made anew they cost the mesh's size.
+  ProcessorSet live_, relaying_, fellows_;
   ProcessorSet watched_;
   FailureDetector detector_;
   bool is_over_ = false;                 ///< Left or fenced: takes no input any more.

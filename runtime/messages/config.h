@@ -23,6 +23,9 @@ struct DaemonConfig {
   /// So many must have tried a processor in vain, its judge among them, before it is put out. With
   /// 1 any accusation is believed: a fault that the simulator's checkers must find.
   std::uint32_t accusers = 2;
+  /// Refusals of another machine count only if somebody outside this one was heard meanwhile.
+  /// False: a fault that the checkers must find.
+  bool refusals_need_others = true;
   /// For a minute, a processor whose timers were late waits longer before it accuses others, and is
   /// waited for: so many times what it was late. 0: a fault that the checkers must find.
   std::uint32_t late_factor = 3;

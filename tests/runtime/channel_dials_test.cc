@@ -15,13 +15,22 @@ using support::kLow;
 using Harness = support::ChannelHarness;
 using Texts = std::vector<std::string>;
 
+constexpr ProcessorId kFellow{3};   // on this machine
+constexpr ProcessorId kOutside{4};  // on another one
+
+void hear(Harness& h, ProcessorId from) {
+  static_cast<void>(h.ready(from, 100 + h.channels.counters().links, false));
+}
+
 /// A row of refusals, until it is reported or `most` has passed: how long that took, and its dials.
+/// `heard` is, as it begins.
 struct Row {
   std::optional<Duration> lasted;
   std::uint64_t dials = 1;
 };
-Row refuse(Harness& h, Channels::DialFailure how, Duration most) {
+Row refuse(Harness& h, Channels::DialFailure how, Duration most, ProcessorId heard = kOutside) {
   Row row;
+  if (heard != kNobody) hear(h, heard);
   const Instant begin = h.now;
   const auto answer = [&] { h.channels.on_dial_failed(h.now, kHigh, how, "connection refused"); };
   const auto is_reported = [&] {
@@ -153,6 +162,42 @@ TEST_CASE("a firewall that refuses for less than a second is nobody's death") {
   h.send(kHigh, 2);
   h.take();
   CHECK(refuse(h, Channels::DialFailure::kRefused, 2s).lasted == 1s);
+}
+
+TEST_CASE("refusals count only while somebody on another machine is heard") {
+  Harness h;
+  h.channels.know_fellows(ProcessorSet::range(kFellow, kFellow));
+  hear(h, kOutside);  // Before: this machine's firewall may have been loaded since.
+  h.pass(1ms);
+  h.send(kHigh, 1);
+  h.take();
+  const auto how = Channels::DialFailure::kRefused;
+  SUBCASE("nobody is, and the silence is reported when it has lasted as long as any") {
+    CHECK_FALSE(refuse(h, how, 4900ms, kNobody).lasted.has_value());
+    h.pass(200ms);
+    const auto reports = h.take_only<Channels::Unreachable>();
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].why == Departure::kUnreachable);
+  }
+  SUBCASE("a fellow on this machine is behind the same firewall") {
+    CHECK_FALSE(refuse(h, how, 4900ms, kFellow).lasted.has_value());
+  }
+  SUBCASE("the next refusal counts when one is heard late") {
+    CHECK_FALSE(refuse(h, how, 1500ms, kNobody).lasted.has_value());
+    hear(h, kOutside);
+    CHECK(refuse(h, how, 2s, kNobody).lasted <= Duration{1s});
+  }
+  SUBCASE("one who accuses the peer from another machine is heard") {
+    hear(h, kOutside);
+    h.channels.doubt(h.now, kHigh);
+    h.pass(1ms);
+    CHECK(refuse(h, how, 2s, kNobody).lasted == 50ms);
+  }
+  SUBCASE("one who accuses it from this machine is not") {
+    hear(h, kFellow);
+    h.channels.doubt(h.now, kHigh);
+    CHECK_FALSE(refuse(h, how, 4900ms, kNobody).lasted.has_value());
+  }
 }
 
 TEST_CASE("whom others accuse two refused dials confirm until it answers") {
