@@ -13,7 +13,10 @@ struct DetourOptions {
   Duration ask_patience = 1500ms;  ///< Relays that have not answered by then do not help.
   /// ... or by then, if the peer's machine has refused: it answers fast, so relays do as well.
   Duration refused_patience = 300ms;
-  std::size_t asked = 3;          ///< Relays asked at once about one peer; the nearest one wins.
+  std::size_t asked = 3;          ///< Relays asked at first about one peer; the nearest one wins.
+  Duration widen_after = 300ms;   ///< If none of them answers so soon, more are asked ...
+  std::size_t widening = 8;       ///< ... so many times as many as before.
+  std::size_t dialled_most = 64;  ///< Relays dialled at once to be asked [limit].
   Duration favour_memory = 2s;    ///< A relay does not dial again in vain for so long.
   std::size_t favours_max = 256;  ///< Questions that wait for a relay's own dials [limit].
   /// Pause before a peer that is reached through another one is dialled again; doubles.

@@ -46,18 +46,44 @@ void Detours::dial(ProcessorId peer, Seek& seek) {
   outputs_.emplace_back(Connect{peer});
 }
 
-/// Asks a few others at once whether they reach the peer. The first that does becomes the relay: it
-/// is the nearest one, measured by this very race.
+/// Asks others whether they reach the peer, a few at first. The first that does becomes the relay:
+/// it is the nearest one, measured by this very race.
 void Detours::seek_detour(Instant now, ProcessorId peer) {
   Seek& seek = seeks_.at(peer);
   deadlines_.disarm({peer, Timer::kSeek});
-  if (seek.number != 0) return;
-  seek.number = rng_.next() | 1U;
   const bool is_refused = seek.how != DialFailure::kNoWay;
-  deadlines_.arm({peer, Timer::kGiveUp},
-                 now + (is_refused ? options_.refused_patience : options_.ask_patience));
+  if (seek.number == 0) {
+    seek.number = rng_.next() | 1U;
+    deadlines_.arm({peer, Timer::kGiveUp},
+                   now + (is_refused ? options_.refused_patience : options_.ask_patience));
+    DetourRound& round = rounds_[peer];
+    round.most = std::max(round.most, options_.asked);
+    if (!round.tried.empty() && candidates(peer).empty()) round = {{}, options_.asked, true};
+    ask_more(now, peer);
+  } else if (!is_refused) {  // Else its machine answers fast, and relays do as well.
+    widen(rounds_[peer]);
+    ask_more(now, peer);
+  }
+}
+
+void Detours::widen(DetourRound& round) const {
+  if (!round.is_repeated) round.most = std::min(round.most * options_.widening, members_.size());
+}
+
+void Detours::ask_more(Instant now, ProcessorId peer) {
+  Seek& seek = seeks_.at(peer);
+  DetourRound& round = rounds_.at(peer);
+  std::vector<ProcessorId> relays = candidates(peer);
+  const auto is_near = [&](ProcessorId id) { return is_connected(id); };
+  const auto near = static_cast<std::size_t>(std::ranges::count_if(relays, is_near));
+  const std::size_t most = std::min(round.most, near + options_.dialled_most);
+  if (relays.size() > most) {
+    relays.resize(most);
+    if (!round.is_repeated) deadlines_.arm({peer, Timer::kSeek}, now + options_.widen_after);
+  }
   const std::uint64_t number = seek.number;
-  for (const ProcessorId relay : candidates(peer)) {
+  for (const ProcessorId relay : relays) {
+    round.tried.insert(relay);
     seek.asked.insert(relay);
     if (is_connected(relay)) {
       ask(relay, peer, number);
@@ -74,10 +100,10 @@ void Detours::ask(ProcessorId relay, ProcessorId peer, std::uint64_t number) {
   tell(relay, {self_, peer, number, Step::kOpen});
 }
 
-/// Whom to ask about `peer`, the most promising first: those with a connection to this processor
-/// before others, and the peer's neighbours in the ring of ids, which watch it or are watched by
-/// it, before others. Each round asks the next ones.
-std::vector<ProcessorId> Detours::candidates(ProcessorId peer) {
+/// Whom to ask about `peer` who was not asked yet, the most promising first: those that are relays
+/// now; those with a connection to this processor before others; and the peer's neighbours in the
+/// ring of ids, which watch it or are watched by it, before others.
+std::vector<ProcessorId> Detours::candidates(ProcessorId peer) const {
   std::vector<ProcessorId> ring = members_.ids();
   const auto middle = std::ranges::lower_bound(ring, peer);
   std::rotate(ring.begin(), middle, ring.end());  // the peer, those after it ... those before it
@@ -86,13 +112,16 @@ std::vector<ProcessorId> Detours::candidates(ProcessorId peer) {
   for (std::size_t i = 0; i < ring.size(); ++i) {  // alternately from both ends
     near.push_back(i % kSides == 0 ? ring[i / kSides] : ring[ring.size() - 1 - i / kSides]);
   }
-  std::erase_if(near, [&](ProcessorId id) { return id == peer || id == self_; });
+  const auto round = rounds_.find(peer);
+  std::erase_if(near, [&](ProcessorId id) {
+    const bool is_tried = round != rounds_.end() && round->second.tried.contains(id);
+    return id == peer || id == self_ || is_tried;
+  });
+  std::set<ProcessorId> relays;
+  for (const LinkId& link : detours_) relays.insert(link.via);
   std::stable_partition(near.begin(), near.end(), [&](ProcessorId id) { return is_connected(id); });
-  if (near.empty()) return near;
-  const std::uint64_t first = rounds_[peer]++ * options_.asked;
-  std::rotate(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(first % near.size()),
-              near.end());
-  near.resize(std::min(near.size(), options_.asked));
+  std::stable_partition(near.begin(), near.end(),
+                        [&](ProcessorId id) { return relays.contains(id); });
   return near;
 }
 
@@ -120,6 +149,7 @@ void Detours::fail(ProcessorId peer) {
   deadlines_.disarm({peer, Timer::kSeek});
   deadlines_.disarm({peer, Timer::kGiveUp});
   if (!over.is_wanted) return;
+  if (over.number != 0 && over.how == DialFailure::kNoWay) widen(rounds_[peer]);
   outputs_.emplace_back(DialFailed{
       peer, over.how, over.why.empty() ? "no answer, and no way through others" : over.why});
 }

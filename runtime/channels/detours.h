@@ -16,6 +16,7 @@
 #include "runtime/channels/channel_outputs.h"
 #include "runtime/channels/deadlines.h"
 #include "runtime/channels/detour_options.h"
+#include "runtime/channels/detour_search.h"
 #include "runtime/messages/effect.h"
 #include "runtime/messages/messages.h"
 
@@ -94,16 +95,7 @@ class Detours {
   using Key = std::pair<ProcessorId, Timer>;
   using Connections = std::map<ProcessorId, std::vector<LinkId>>;
 
-  /// The search for a link to one peer.
-  struct Seek {
-    bool is_wanted = false;  ///< By Channels; else the peer has a detour, and is dialled again.
-    bool is_dialling = false;
-    DialFailure how = DialFailure::kNoWay;  ///< The dial failed.
-    std::string why;
-    std::uint64_t number = 0;           ///< Of the detour asked for; 0: none yet.
-    std::set<ProcessorId> asked;        ///< Relays that have not said no.
-    std::set<ProcessorId> unconnected;  ///< ... and have to be dialled first.
-  };
+  using Seek = DetourSearch;
   /// What a relay remembers of a peer that it dials for others.
   struct Favour {
     std::vector<Passage> waiting;
@@ -112,8 +104,10 @@ class Detours {
 
   void dial(ProcessorId peer, Seek& seek);
   void seek_detour(Instant now, ProcessorId peer);
+  void ask_more(Instant now, ProcessorId peer);
+  void widen(DetourRound& round) const;
   void ask(ProcessorId relay, ProcessorId peer, std::uint64_t number);
-  [[nodiscard]] std::vector<ProcessorId> candidates(ProcessorId peer);
+  [[nodiscard]] std::vector<ProcessorId> candidates(ProcessorId peer) const;
   void on_no(ProcessorId relay, ProcessorId peer, std::uint64_t number);
   void fail_if_over(ProcessorId peer);
   void fail(ProcessorId peer);
@@ -140,7 +134,7 @@ class Detours {
   std::map<ProcessorId, LinkId> offers_;    ///< Accepted, and not yet used by who asked.
   std::set<ProcessorId> hard_to_reach_;     ///< The last dial failed: a detour is sought at once.
   std::map<ProcessorId, Duration> pauses_;  ///< Before the next dial of one reached by a detour.
-  std::map<ProcessorId, std::uint64_t> rounds_;  ///< Of questions about a peer.
+  std::map<ProcessorId, DetourRound> rounds_;
   Deadlines<Key> deadlines_;
   std::vector<Output> outputs_;
   DetourCounters counters_;

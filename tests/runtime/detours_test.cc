@@ -25,7 +25,9 @@ LinkId connection(std::uint32_t peer, std::uint64_t incarnation = 1) {
 
 /// p5 among p1 ... p9; the driver and the others are played by the test.
 struct Harness {
-  Harness() : machine(kSelf, Rng(1), {}) { machine.on_members(ProcessorSet::range(p(1), p(9))); }
+  explicit Harness(std::uint32_t members = 9) : machine(kSelf, Rng(1), {}) {
+    machine.on_members(ProcessorSet::range(p(1), p(members)));
+  }
 
   template <class Kind>
   std::vector<Kind> take() {
@@ -141,6 +143,64 @@ TEST_CASE("when all say no the dial has failed, and the next round asks others")
 
   h.machine.connect(h.now, kPeer);  // at once: the last dial has failed
   CHECK(h.take_passages() == Texts{"p2: p5>p9 0", "p6: p5>p9 0", "p3: p5>p9 0"});
+}
+
+/// How many are asked, each 300 ms, in a search that nobody answers.
+std::vector<std::size_t> waves(Harness& h) {
+  h.machine.connect(h.now, kPeer);
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < 5; ++i) {
+    sizes.push_back(h.take_passages().size());
+    h.pass(300ms);
+  }
+  CHECK(h.take<Detours::DialFailed>().size() == 1);
+  return sizes;
+}
+
+TEST_CASE("a search that nobody answers asks everybody once, and the next ones three each") {
+  using Sizes = std::vector<std::size_t>;
+  using Case = std::pair<std::uint32_t, Sizes>;
+  for (const Case& one :
+       {Case{16, {3, 11, 0, 0, 0}}, Case{64, {3, 24, 35, 0, 0}}, Case{256, {3, 24, 192, 35, 0}}}) {
+    const std::uint32_t members = one.first;
+    CAPTURE(members);
+    Harness h(members);
+    for (std::uint32_t id = 1; id <= members; ++id) {
+      if (p(id) != kSelf && p(id) != kPeer) h.up(id);
+    }
+    h.machine.distrust(kPeer);
+    const Sizes sizes = waves(h);
+    CHECK(sizes == one.second);
+    std::size_t sum = 0;
+    for (const std::size_t size : sizes) sum += size;
+    CHECK(sum == members - 2);
+    CHECK(waves(h) == Sizes{3, 0, 0, 0, 0});
+  }
+}
+
+TEST_CASE("a search dials 64 at most at once to ask them") {
+  Harness h(256);
+  h.machine.distrust(kPeer);
+  h.machine.connect(h.now, kPeer);
+  CHECK(h.take<Detours::Connect>().size() == 1 + 3);
+  for (const std::size_t dials : {24U, 64U, 64U, 64U}) {
+    h.pass(300ms);
+    CHECK(h.take<Detours::Connect>().size() == dials);
+  }
+}
+
+TEST_CASE("who carries a detour now is asked first about another one") {
+  Harness h;
+  for (const std::uint32_t peer : {1U, 2U, 3U, 4U, 6U, 7U}) h.up(peer);
+  h.machine.connect(h.now, p(8));
+  h.fail(p(8));
+  h.take_passages();
+  h.passage(4, p(8), kSelf, Step::kAccept, h.number);
+
+  h.machine.connect(h.now, kPeer);
+  h.fail(kPeer);
+
+  CHECK(h.take_passages() == Texts{"p4: p5>p9 0", "p1: p5>p9 0", "p7: p5>p9 0"});
 }
 
 TEST_CASE("a refusal on the own machine asks nobody") {
