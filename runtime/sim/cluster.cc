@@ -21,6 +21,19 @@ std::string endpoint_of(MachineId machine, std::uint32_t daemons_each) {
          std::to_string(1 + machine.value % daemons_each);
 }
 
+std::optional<MachineId> machine_at(const std::vector<std::string>& endpoints,
+                                    std::uint32_t daemons_each) {
+  if (endpoints.empty() || !endpoints[0].starts_with(kEndpointPrefix)) return std::nullopt;
+  const std::string_view digits = std::string_view(endpoints[0]).substr(kEndpointPrefix.size());
+  MachineId machine;
+  std::uint32_t port = 1;
+  const char* end = digits.data() + digits.size();
+  const auto address = std::from_chars(digits.data(), end, machine.value);
+  std::from_chars(address.ptr + 1, end, port);
+  machine.value = machine.value * daemons_each + port - 1;
+  return machine;
+}
+
 }  // namespace
 
 Cluster::Cluster(ClusterOptions options)
@@ -82,15 +95,7 @@ SimDriver::Outside Cluster::make_outside() {
   };
   outside.on_step = [this](MachineId at) { checkers_.on_step(at); };
   outside.resolve = [this](const std::vector<std::string>& endpoints) -> std::optional<MachineId> {
-    if (endpoints.empty() || !endpoints[0].starts_with(kEndpointPrefix)) return std::nullopt;
-    const std::string_view digits = std::string_view(endpoints[0]).substr(kEndpointPrefix.size());
-    MachineId machine;
-    std::uint32_t port = 1;
-    const char* end = digits.data() + digits.size();
-    const auto address = std::from_chars(digits.data(), end, machine.value);
-    std::from_chars(address.ptr + 1, end, port);
-    machine.value = machine.value * options_.daemons_each + port - 1;
-    return machine;
+    return machine_at(endpoints, options_.daemons_each);
   };
   outside.on_inquire = [this](MachineId from, MachineId asked) {
     // A connection, a handshake, a question.

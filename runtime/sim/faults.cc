@@ -195,10 +195,16 @@ void Faults::refuse() {
   const auto staying = cluster_.staying();
   if (staying.empty()) return;
   const MachineId machine = pick(staying);
-  cluster_.network().close_off(machine);
+  if (rng_.chance(0.5)) {
+    cluster_.network().shut_in({machine});
+  } else {
+    cluster_.network().close_off(machine);
+  }
   // Who notices first that a connection broke counts from then on.
-  cluster_.agenda().schedule_in(draw(900ms),
-                                [this, machine] { cluster_.network().open_again(machine); });
+  cluster_.agenda().schedule_in(draw(900ms), [this, machine] {
+    cluster_.network().open_again(machine);
+    cluster_.network().shut_in({});
+  });
 }
 
 std::vector<MachineId> Faults::staying_at(std::size_t site) const {

@@ -32,7 +32,7 @@ struct FaultOptions {
   Duration bars{};
   Duration barred_max = 60s;
   std::size_t bars_each = 2;
-  /// A firewall refuses all connections of a machine, and breaks them, too briefly for a death.
+  /// A firewall refuses all connections of a machine, or all of its own, too briefly for a death.
   Duration refusals{};
   /// Nothing passes between two sites for up to `barred_max`, one pair of sites at a time; a third
   /// one with two members at least reaches both.
