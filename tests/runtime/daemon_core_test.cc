@@ -176,7 +176,11 @@ TEST_CASE("a mesh for one job ends when none has run for long, and later before 
   used.run_for(100s);
   CHECK(!used.has_stopped(kFirst));
   REQUIRE(used.replies<RunStarted>().size() == 1);
-  used.ask(kSecond, SignalRequest{used.replies<RunStarted>()[0].job, 0});
+  const JobId job = used.replies<RunStarted>()[0].job;
+  used.ask(kSecond, SignalRequest{job, 0});
+  for (const ProcessorId each : {kFirst, kSecond, kThird}) {
+    used.daemon(each).on_process_ended(used.now(), job, Exit{});
+  }
   used.run_for(8s);
   CHECK(!used.has_stopped(kFirst));
   used.run_for(10s);
