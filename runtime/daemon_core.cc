@@ -373,8 +373,11 @@ void Daemon::Core::receive(ProcessorId from, Envelope&& envelope) {
                  },
                  [&](Admit& m) { mesh_end.is_begun() ? void() : on(from, m); },
                  [&](Suspect& m) {
-                   const bool is_doubt = m.why != Departure::kLeft && m.accused != self;
-                   if (is_doubt && members.contains(m.accused)) channels.doubt(now, m.accused);
+                   // Refusals here confirm those that lasted there.
+                   const bool is_doubt = m.why == Departure::kConnectionLost && m.accused != self;
+                   if (is_doubt && members.contains(from) && members.contains(m.accused)) {
+                     channels.doubt(now, m.accused);
+                   }
                    on(from, std::move(m));
                  },
                  [&](Fenced& m) { on_fenced(from, m); }, [&](auto& m) { on(from, std::move(m)); }},

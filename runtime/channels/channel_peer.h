@@ -45,6 +45,7 @@ struct ChannelPeer {
   bool is_up = false;  ///< Reported as Up.
 
   bool is_dialling = false;      ///< A Connect was asked for and is not answered.
+  Instant dialled_at;            ///< Last.
   Duration dial_pause{};         ///< Before the next dial; zero: none.
   std::uint32_t refusals = 0;    ///< Of dials, in a row ...
   Instant refused_since;         ///< ... whose first one this was.
@@ -75,11 +76,12 @@ struct ChannelPeer {
   /// Everything has arrived there.
   [[nodiscard]] bool has_all() const { return stream.all_acknowledged() && waiting.empty(); }
   [[nodiscard]] std::uint64_t queued_bytes() const { return stream.kept_bytes() + waiting.bytes(); }
-  /// A dial was refused: since when such a row says enough. A firewall that is loaded anew refuses
-  /// for a moment, too, so it has to last, but where `is_proof`, or others have seen one that did.
-  [[nodiscard]] Instant note_refusal(Instant now, bool is_proof, const ChannelOptions& options) {
+  /// A dial was refused: whether the row is long enough. A firewall that is loaded anew refuses for
+  /// a moment, too, so it has to last until this dial, but where `is_proof`, or others have seen
+  /// one that did. Not until now: the answer may have waited for this processor.
+  [[nodiscard]] bool note_refusal(Instant now, bool is_proof, const ChannelOptions& options) {
     if (refusals++ == 0) refused_since = now;
-    return is_proof || doubted_since ? now : refused_since + options.refusals_last;
+    return is_proof || doubted_since || dialled_at >= refused_since + options.refusals_last;
   }
   /// When the row of refusals began, or others accused it before.
   [[nodiscard]] Instant doubtful_since() const {

@@ -35,7 +35,7 @@ void Channels::open(Instant now, ProcessorId id) {
   if (id == self_ || gone_.contains(id)) return;
   ChannelPeer& peer = peer_at(id);
   peer.used_at = now;
-  if (!peer.link && !peer.is_dialling && peer.dial_pause == Duration::zero()) dial(peer);
+  if (!peer.link && !peer.is_dialling && peer.dial_pause == Duration::zero()) dial(now, peer);
 }
 
 void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope&& envelope) {
@@ -357,14 +357,14 @@ void Channels::on_dial_failed(Instant now, ProcessorId id, DialFailure how,
   peer->is_dialling = false;
   if (peer->link || !peer->is_needed()) {  // That says nothing of a need that comes later.
     peer->dial_pause = Duration::zero();
+    peer->refusals = 0;
     return;
   }
   peer->trouble = why;
   if (how == DialFailure::kNoWay) {
     peer->refusals = 0;
-  } else if (const Instant enough = peer->note_refusal(now, how == DialFailure::kGone, options_);
-             now < enough) {
-    arm(*peer, Timer::kDial, enough);
+  } else if (!peer->note_refusal(now, how == DialFailure::kGone, options_)) {
+    arm(*peer, Timer::kDial, peer->refused_since + options_.refusals_last);
   } else if (peer->refusals >= options_.refusals) {
     // Where nobody is heard meanwhile the firewall of this machine may be the one that refuses.
     const bool is_witnessed = how == DialFailure::kGone || !options_.refusals_need_others ||
@@ -386,15 +386,16 @@ void Channels::doubt(Instant now, ProcessorId id) {
 void Channels::dial_soon(Instant now, ChannelPeer& peer) {
   if (peer.link || peer.is_dialling) return;
   if (peer.dial_pause == Duration::zero()) {
-    dial(peer);
+    dial(now, peer);
   } else {
     arm(peer, Timer::kDial, now + peer.dial_pause);
   }
 }
 
-void Channels::dial(ChannelPeer& peer) {
+void Channels::dial(Instant now, ChannelPeer& peer) {
   ++counters_.dials;
   peer.is_dialling = true;
+  peer.dialled_at = now;
   peer.dial_pause =
       std::clamp(2 * peer.dial_pause, options_.dial_pause_min, options_.dial_pause_max);
   outputs_.emplace_back(Connect{peer.id});

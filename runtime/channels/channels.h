@@ -121,7 +121,7 @@ class Channels {
   void hang_up(Instant now, ChannelPeer& peer, LinkId link);
   void lose(Instant now, ChannelPeer& peer, LinkId link);
   void renew_up(ChannelPeer& peer);
-  void dial(ChannelPeer& peer);
+  void dial(Instant now, ChannelPeer& peer);
   void dial_soon(Instant now, ChannelPeer& peer);
   void report(Instant now, ChannelPeer& peer, Departure why, std::string detail);
   [[nodiscard]] Duration patience(Instant now, const ChannelPeer& peer, Duration base) const;

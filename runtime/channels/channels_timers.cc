@@ -107,8 +107,9 @@ void Channels::confirm_all() {
   }
 }
 
-void Channels::on_dial_due(Instant /*now*/, ChannelPeer& peer) {
-  if (!peer.link && !peer.is_dialling && peer.is_needed()) dial(peer);
+void Channels::on_dial_due(Instant now, ChannelPeer& peer) {
+  if (!peer.is_needed()) peer.refusals = 0;  // They say nothing of a need that comes later.
+  if (!peer.link && !peer.is_dialling && peer.is_needed()) dial(now, peer);
 }
 
 /// `base`, and the time that the oldest envelope may take, and that answers took lately.
@@ -172,7 +173,7 @@ void Channels::on_give_up_due(Instant now, ChannelPeer& peer) {
   }
   arm(peer, Timer::kGiveUp, now + options_.peer_timeout);
   // A dial may have got lost in the driver; it ignores this one if it has not.
-  if (!peer.link && peer.is_dialling) dial(peer);
+  if (!peer.link && peer.is_dialling) dial(now, peer);
 }
 
 void Channels::report(Instant now, ChannelPeer& peer, Departure why, std::string detail) {

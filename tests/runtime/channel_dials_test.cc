@@ -200,6 +200,28 @@ TEST_CASE("refusals count only while somebody on another machine is heard") {
   }
 }
 
+TEST_CASE("refusals of a need that is over count for no later one") {
+  Harness h;
+  h.channels.watch(h.now, ProcessorSet{kHigh});
+  h.take();
+  CHECK_FALSE(refuse(h, Channels::DialFailure::kRefused, 500ms).lasted.has_value());
+  h.channels.watch(h.now, ProcessorSet{});
+  h.pass(60s);
+  h.channels.watch(h.now, ProcessorSet{kHigh});
+  h.take();
+  CHECK(refuse(h, Channels::DialFailure::kRefused, 2s).lasted == 1s);
+}
+
+TEST_CASE("a refusal that waited for this processor counts from its dial") {
+  Harness h;
+  h.send(kHigh, 1);
+  h.take();
+  CHECK_FALSE(refuse(h, Channels::DialFailure::kRefused, 50ms).lasted.has_value());
+  h.now += 5s;  // It stands still before it reads the answer to the second dial.
+  h.channels.on_dial_failed(h.now, kHigh, Channels::DialFailure::kRefused, "connection refused");
+  CHECK(h.take_only<Channels::Unreachable>().empty());
+}
+
 TEST_CASE("whom others accuse two refused dials confirm until it answers") {
   Harness h;
   SUBCASE("before the first one") {
