@@ -374,7 +374,8 @@ void Daemon::Core::receive(ProcessorId from, Envelope&& envelope) {
                  [&](Admit& m) { mesh_end.is_begun() ? void() : on(from, m); },
                  [&](Suspect& m) {
                    // Refusals here confirm those that lasted there.
-                   const bool is_doubt = m.why == Departure::kConnectionLost && m.accused != self;
+                   const bool is_doubt = m.why == Departure::kConnectionLost && m.accused != self &&
+                                         m.accuser != self;
                    if (is_doubt && members.contains(from) && members.contains(m.accused)) {
                      channels.doubt(now, m.accused);
                    }

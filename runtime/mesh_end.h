@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "overlay/base/ids.h"
@@ -21,7 +23,7 @@ class Idleness {
   explicit Idleness(Duration idle_max) : idle_max_(idle_max) {}
 
   [[nodiscard]] bool is_on() const { return idle_max_ > Duration{}; }
-  [[nodiscard]] Duration look_period() const { return idle_max_ / 4; }
+  [[nodiscard]] Duration look_period() const { return std::max<Duration>(idle_max_ / 4, 250ms); }
   /// Something has happened: a member came or went, or a tool asked.
   void on_use(Instant now) { used_at_ = now; }
   void on_job(Instant now) {
@@ -31,12 +33,15 @@ class Idleness {
   /// `is_idle`: no job runs.
   [[nodiscard]] bool is_over(Instant now, bool is_idle) {
     if (!is_idle) on_job(now);
+    // It stood still: what came meanwhile may ask for something, and was not read yet.
+    if (now - std::exchange(looked_at_, now) > 2 * look_period()) on_use(now);
     return is_on() && now - used_at_ >= (had_job_ ? 1 : kBeforeFirst) * idle_max_;
   }
 
  private:
   Duration idle_max_;
   Instant used_at_{};
+  Instant looked_at_{};
   bool had_job_ = false;
 };
 

@@ -24,6 +24,8 @@
 namespace phx::phoenixd {
 namespace {
 
+constexpr double kYear = 366 * 86400.0;  // In seconds.
+
 /// The command line as text and numbers.
 struct Arguments {
   std::string mesh_dir;
@@ -80,10 +82,10 @@ void declare_ends(CLI::App& app, Arguments& arguments) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   app.add_option("--idle-max", arguments.idle_max,
-                 "seconds after which it takes the mesh down if no job runs and no tool asks; four "
-                 "times that before the first job; 0: never")
+                 "seconds after which the oldest member takes the mesh down if no job runs and no "
+                 "tool asks it; four times that before the first job; 0: never")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, kYear));
 }
 
 void declare_trees(CLI::App& app, Arguments& arguments) {

@@ -108,7 +108,10 @@ void Channels::confirm_all() {
 }
 
 void Channels::on_dial_due(Instant now, ChannelPeer& peer) {
-  if (!peer.is_needed()) peer.refusals = 0;  // They say nothing of a need that comes later.
+  if (!peer.is_needed()) {  // They say nothing of a need that comes later.
+    peer.refusals = 0;
+    peer.doubted_since.reset();
+  }
   if (!peer.link && !peer.is_dialling && peer.is_needed()) dial(now, peer);
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "runtime/mpi/calls/collective.h"
@@ -114,6 +115,8 @@ PHX_MPI_BOTH(Reduce_scatter, Ireduce_scatter,
              [&](Communicator& all, Schedule& schedule) {
                require(counts != nullptr, MPI_ERR_ARG, "the array of counts is null");
                const std::vector<int> list(counts, counts + all.size());
+               const bool is_sane = std::ranges::all_of(list, [](int one) { return one >= 0; });
+               require(is_sane, MPI_ERR_COUNT, "a count is negative");
                const int total = std::accumulate(list.begin(), list.end(), 0);
                const int own = list[static_cast<std::size_t>(all.rank())];
                const Combining what =

@@ -105,8 +105,8 @@ class Lane {
   }
   void clear() {
     if (is_indexed_) drop_index();
-    if (slots_.size() > kKept) slots_ = {};
     slots_.clear();
+    if (slots_.capacity() > kKept) slots_.shrink_to_fit();
     begin_ = 0;
   }
 
