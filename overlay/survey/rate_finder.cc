@@ -266,7 +266,7 @@ void RateFinder::on_complaint(const Download& download, const KnownNetwork& netw
   const auto mates = [&](std::optional<std::size_t> site, ProcessorId of, ProcessorId but) {
     if (!site) return Mates{of, of};
     std::vector<ProcessorId> ring = network.sites[*site].processors.ids();
-    std::ranges::rotate(ring, std::ranges::upper_bound(ring, of));
+    std::rotate(ring.begin(), std::ranges::upper_bound(ring, of), ring.end());
     std::erase_if(ring, [&](ProcessorId one) { return one == of || one == but; });
     // With one that is slow nothing can be told.
     const auto is_odd = [&](ProcessorId one) { return network.odd.contains(one); };
