@@ -114,8 +114,7 @@ class Sweep {
     const bool is_whole = bytes % sizeof(double) == 0;
     const std::vector<double> numbers(is_reduced && is_whole ? bytes / sizeof(double) : 0, 1.0);
     const std::vector<std::uint8_t> small(is_reduced && !is_whole ? bytes : 0, 1);
-    job_.barrier();
-    const double begin = job_.allreduce(phx::max, clock_.now_s()) + options_.pause_s;
+    const double begin = agree_on_begin();
     const bool waits = is_reduced || mine_ == root;
     if (waits) sleep_until(begin);
     bool gets = true;
@@ -134,14 +133,17 @@ class Sweep {
   }
   /// The same of a plain chain.
   [[nodiscard]] double time_chain(PlainChain& chain, phx::Bytes& block) {
-    job_.barrier();
-    const double begin = job_.allreduce(phx::max, clock_.now_s()) + options_.pause_s;
+    const double begin = agree_on_begin();
     sleep_until(begin);
     chain.pass(block);
     return job_.allreduce(phx::max, clock_.now_s()) - begin;
   }
 
  private:
+  [[nodiscard]] double agree_on_begin() {
+    job_.barrier();
+    return job_.allreduce(phx::max, clock_.now_s()) + options_.pause_s;
+  }
   static void check(bool is_right) {
     if (!is_right) throw std::runtime_error("a result is wrong");
   }

@@ -124,7 +124,6 @@ void Channels::on_frame(Instant now, LinkId link, Frame&& frame) {
   ChannelLink* found = peer != nullptr ? peer->find(link) : nullptr;
   if (found == nullptr) return;  // came before the driver took note of a Hangup
   found->heard_at = peer->heard_at = now;
-  if (!fellows_.contains(peer->id)) heard_outside_ = now;
   if (!peer->is_heard) peer->progress_at = now;  // How long a way is its connection does not say.
   peer->is_heard = true;
   if (!found->stated) {
@@ -368,11 +367,22 @@ void Channels::on_dial_failed(Instant now, ProcessorId id, DialFailure how,
   } else if (peer->refusals >= options_.refusals) {
     // Where nobody is heard meanwhile the firewall of this machine may be the one that refuses.
     const bool is_witnessed = how == DialFailure::kGone || !options_.refusals_need_others ||
-                              heard_outside_ >= peer->doubtful_since();
+                              is_heard_outside(peer->doubtful_since());
     if (is_witnessed) peer->refusals = 0;
     if (is_witnessed) report(now, *peer, Departure::kConnectionLost, why);
   }
   dial_soon(now, *peer);
+}
+
+/// Since then a frame came from another machine, by a link that is still there.
+bool Channels::is_heard_outside(Instant since) const {
+  const auto is_heard = [&](const std::optional<ChannelLink>& link) {
+    return link && link->stated && link->heard_at >= since;
+  };
+  return std::ranges::any_of(peers_, [&](const auto& one) {
+    const ChannelPeer& peer = one.second;
+    return !fellows_.contains(peer.id) && (is_heard(peer.link) || is_heard(peer.surplus));
+  });
 }
 
 void Channels::doubt(Instant now, ProcessorId id) {

@@ -123,6 +123,7 @@ class Channels {
   void renew_up(ChannelPeer& peer);
   void dial(Instant now, ChannelPeer& peer);
   void dial_soon(Instant now, ChannelPeer& peer);
+  [[nodiscard]] bool is_heard_outside(Instant since) const;
   void report(Instant now, ChannelPeer& peer, Departure why, std::string detail);
   [[nodiscard]] Duration patience(Instant now, const ChannelPeer& peer, Duration base) const;
   [[nodiscard]] Duration timeout(Instant now, const ChannelPeer& peer) const;
@@ -136,7 +137,6 @@ class Channels {
   std::set<ProcessorId> congested_;
   std::set<ProcessorId> owed_;  ///< All to whom an acknowledgement is owed, and perhaps others.
   ProcessorSet watched_, fellows_;
-  Instant heard_outside_ = Instant::min();  ///< The last frame from another machine came.
   Newcomers newcomers_;
   Lateness lateness_;                                         ///< Of this processor.
   std::optional<Instant> late_at_;                            ///< A timer was late last.

@@ -42,7 +42,8 @@ void Holdings::serve(const BroadcastDelivery& delivery, Outcome& outcome) {
     return;
   }
   if (collectives::is_question(piece.purpose)) return answer(here, piece);
-  const CastInflows::Load waiting{.all = bytes(), .begun = begun_bytes(piece.root)};
+  const std::uint64_t begun = is_next ? 0 : begun_bytes(piece.root);  // Only asked of the others.
+  const CastInflows::Load waiting{.all = bytes(), .begun = begun};
   if (is_new && !casts_.admits(piece, is_next, waiting)) return;
   const std::uint64_t farthest = casts_.next(piece.root);
   for (const VnodeId id : here.ids()) {

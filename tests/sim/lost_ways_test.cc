@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/sim/cluster.h"
+#include "tests/support/busy_job.h"
 #include "tests/support/seeds.h"
 
 namespace lost_ways_test {
@@ -37,18 +38,7 @@ std::size_t put_out(std::uint64_t seed, std::uint32_t each, bool at_work) {
   cluster.agenda().schedule_in(1s, [&] { cut(cluster, each, 1, 2); });
   cluster.agenda().schedule_in(13s, [&] { cut(cluster, each, 1, 0); });
   if (at_work) {
-    WorkloadOptions work;
-    work.vnodes = 24;
-    work.messages = 30;
-    work.broadcasts = 60;
-    work.reductions = 10;
-    work.lasts = 24s;
-    Workload& job = cluster.run_job(work);
-    const auto& result = cluster.result(job);
-    REQUIRE(cluster.run_until([&] { return result.has_value(); }, 60s));
-    CHECK(result->code == 0);
-    CHECK(job.ledger().outstanding() == 0);
-    CHECK(cluster.violations().empty());
+    support::check_busy_job(cluster, 24s);
   } else {
     cluster.run_for(30s);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/sim/cluster.h"
+#include "tests/support/busy_job.h"
 
 namespace own_firewall_test {
 
@@ -42,22 +43,6 @@ void shut_in(Cluster& cluster, const Setting& setting) {
                                [&cluster] { cluster.network().shut_in({}); });
 }
 
-/// A job over the whole time: all is delivered.
-void check_job(Cluster& cluster) {
-  WorkloadOptions work;
-  work.vnodes = 24;
-  work.messages = 30;
-  work.broadcasts = 60;
-  work.reductions = 10;
-  work.lasts = 12s;
-  Workload& job = cluster.run_job(work);
-  const auto& result = cluster.result(job);
-  REQUIRE(cluster.run_until([&] { return result.has_value(); }, 60s));
-  CHECK(result->code == 0);
-  CHECK(job.ledger().outstanding() == 0);
-  CHECK(cluster.violations().empty());
-}
-
 /// How many are put out, in quiet or at work.
 std::size_t put_out(const Setting& setting, bool at_work, bool need_others = true) {
   ClusterOptions wanted = options(setting);
@@ -66,7 +51,7 @@ std::size_t put_out(const Setting& setting, bool at_work, bool need_others = tru
   cluster.add_all();
   REQUIRE(cluster.stabilize(10s));
   shut_in(cluster, setting);
-  if (at_work) check_job(cluster);
+  if (at_work) support::check_busy_job(cluster, 12s);
   cluster.run_for(12s);
   return cluster.put_out().size();
 }

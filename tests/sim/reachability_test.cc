@@ -6,6 +6,7 @@
 
 #include "runtime/sim/churn.h"
 #include "runtime/sim/cluster.h"
+#include "tests/support/busy_job.h"
 #include "tests/support/seeds.h"
 
 namespace reachability_test {
@@ -48,18 +49,7 @@ void close_off(Cluster& cluster, std::uint32_t id, std::uint32_t others, Barrier
 
 /// A job that takes some seconds: all is delivered, and nobody was put out.
 void check_job(Cluster& cluster) {
-  WorkloadOptions work;
-  work.vnodes = 24;
-  work.messages = 30;
-  work.broadcasts = 60;
-  work.reductions = 10;
-  work.lasts = 15s;
-  Workload& job = cluster.run_job(work);
-  const auto& result = cluster.result(job);
-  REQUIRE(cluster.run_until([&] { return result.has_value(); }, 60s));
-  CHECK(result->code == 0);
-  CHECK(job.ledger().outstanding() == 0);
-  CHECK(cluster.violations().empty());
+  support::check_busy_job(cluster, 15s);
   CHECK(cluster.put_out().empty());
 }
 
