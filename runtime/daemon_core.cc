@@ -83,7 +83,8 @@ Surroundings Daemon::Core::around() const {
           membership.coordinator(),
           phase != Phase::kMember,
           !relays(),
-          &survey.network()};
+          &survey.network(),
+          membership.fellows().size() + 1 == members.size()};
 }
 
 overlay::Traffic Daemon::Core::traffic() const {

@@ -129,6 +129,7 @@ void Engine::embed() {
     const std::string listen = options_.listen.empty() ? "127.0.0.1:0" : options_.listen;
     inside.listen = value_or_throw(tcp::parse_address(listen));
   }
+  inside.lends_on_links = options_.shares_memory;
   inside.config.balance = options_.balance;
   inside.config.peer_timeout = options_.peer_timeout;
   if (!options_.join.empty()) inside.join = {options_.join};

@@ -28,6 +28,9 @@ struct Options {
   /// Inside: a member of the mesh that is silent for so long is taken for dead. One on this machine
   /// whose process has ended is known to be dead at once, however long this is.
   Duration peer_timeout = 5s;
+  /// Inside: long messages to and from daemons of this machine go through memory that both have
+  /// mapped, and not over TCP.
+  bool shares_memory = true;
   /// Bytes of messages that their receivers do not have yet: with more of them send() waits for the
   /// receivers. PHOENIX_SEND_BYTES. 0: an eighth of the machine's memory.
   std::uint64_t send_bytes_max = 0;

@@ -364,7 +364,8 @@ void Endpoint::emit_broadcast(BroadcastPiece piece, const Payload& payload) {
   asked_at_ = 0;
   // A stream that waits here is as long as what waits.
   piece.size = size_class(payload.size() + casts_.waiting_bytes(piece.root));
-  cut(payload, config_.cast_piece(payload.size(), vnodes()), [&](Payload part, std::uint64_t rest) {
+  const std::size_t most = config_.broadcast_piece(payload.size(), vnodes());
+  cut(payload, most, [&](Payload part, std::uint64_t rest) {
     piece.rest_bits = static_cast<std::uint8_t>(std::bit_width(rest));
     piece.payload = std::move(part);
     casts_.push(piece, outputs_);

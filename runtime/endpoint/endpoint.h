@@ -82,8 +82,7 @@ class Endpoint {
   [[nodiscard]] bool is_waiting() const;  ///< on_time() may have consequences.
   [[nodiscard]] std::size_t count(const Selector& wanted) const { return holdings_.count(wanted); }
   [[nodiscard]] bool retired() const { return retired_; }
-  /// All that was sent is received, and reductions are complete.
-  [[nodiscard]] bool is_settled() const { return kept_bytes() == 0; }
+  [[nodiscard]] bool is_settled() const { return kept_bytes() == 0; }  ///< Nothing is under way.
   [[nodiscard]] std::string unsettled() const;  ///< What is not, for a person.
   [[nodiscard]] const Outflows& outflows() const { return outflows_; }
   [[nodiscard]] const CastOutflows& casts() const { return casts_; }
@@ -107,6 +106,7 @@ class Endpoint {
   void handle(const AppRetire&) { retired_ = true; }
   void handle(AppEnd& m);
   void handle(const AppRepair& m);
+  void handle(const AppPlace& m) { config_.is_one_machine = m.is_one_machine; }
   void handle(const AppRedrawn&) { casts_.on_redrawn(outputs_); }
   void handle(AppNetwork& m) { network_ = std::move(m.known.network); }
   void deliver(const Delivery& delivery);

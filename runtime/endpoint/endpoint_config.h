@@ -108,6 +108,18 @@ struct EndpointConfig {
     const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(message / most, 1));
     return std::min(std::max(wanted, least), piece_bytes);
   }
+  /// All daemons are on this machine, as far as this process knows. Long pieces are lent from one
+  /// to the next there, so what a piece costs is not its bytes.
+  bool is_one_machine = false;
+  static constexpr std::size_t kLentPiece = std::size_t{1} << 20U;
+  static constexpr std::size_t kLentPieces = 64;  ///< Of a broadcast.
+  /// As cast_piece(); the root alone decides on it, so it may go by what it has been told since.
+  [[nodiscard]] std::size_t broadcast_piece(std::size_t message, std::uint64_t vnodes) const {
+    const std::size_t piece = cast_piece(message, vnodes);
+    if (!is_one_machine) return piece;
+    const std::size_t lent = std::bit_ceil(std::max<std::size_t>(message / kLentPieces, 1));
+    return std::max(piece, std::min(lent, kLentPiece));
+  }
   std::uint64_t ack_deliveries = 64;                    ///< Acknowledge after so many, or
   std::uint64_t ack_bytes = std::uint64_t{256} << 10U;  ///< after so many bytes.
   /// Of messages and broadcasts that their receivers do not have: further ones are refused above

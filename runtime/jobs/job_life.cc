@@ -165,7 +165,15 @@ void JobLife::on_attached(const Surroundings& around, ApplicationId application,
   out.report(Effect{ToApp{
       application,
       AppAttached{id(), self_, start_.spec.vnodes, {}, around.view.line, start_.cast_cut}}});
+  is_one_machine_ = false;
+  tell_place(around, out);
   become(around, Stage::kAttached, {}, out);
+}
+
+void JobLife::tell_place(const Surroundings& around, JobOutbox& out) {
+  if (!application_ || is_one_machine_ == around.is_one_machine) return;
+  is_one_machine_ = around.is_one_machine;
+  out.report(Effect{ToApp{*application_, AppPlace{is_one_machine_}}});
 }
 
 void JobLife::on_finish(const Surroundings& around, const AppFinish& finish, JobOutbox& out) {
@@ -301,6 +309,7 @@ ProcessorId JobLife::home_in(const Surroundings& around) const {
 
 bool JobLife::on_view(const Surroundings& around, JobOutbox& out) {
   if (ended_) return false;
+  tell_place(around, out);
   const ProcessorId before = std::exchange(duty_, home_in(around));
   if (around.view.number >= home_view_) {
     home_ = duty_;

@@ -98,6 +98,7 @@ class JobLife {
   [[nodiscard]] bool is_chosen(const Surroundings& around) const;
   void become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out);
   /// Tells the home the stage of the process here, which is a new one.
+  void tell_place(const Surroundings& around, JobOutbox& out);
   void report_change(const Surroundings& around, JobOutbox& out);
   void report_stage(ProcessorId home, JobOutbox& out);
   [[nodiscard]] ProcessorId home_in(const Surroundings& around) const;
@@ -135,6 +136,7 @@ class JobLife {
   bool is_signalled_ = false;  ///< Was told to end by a signal, before it attached.
   std::optional<Exit> abort_;  ///< Asked for by the process here, which is to end.
   bool attached_once_ = false;
+  bool is_one_machine_ = false;  ///< What the application was told.
   std::string app_waiting_;
   JobStages stages_;          ///< Of all processors, this one included.
   ProcessorSet unannounced_;  ///< At the home: changed since the last statement.

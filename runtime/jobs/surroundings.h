@@ -19,6 +19,7 @@ struct Surroundings {
   bool leaving = false;                            ///< This processor leaves, ...
   bool emptied = false;                            ///< ... and is marked as having no vnodes.
   const overlay::KnownNetwork* network = nullptr;  ///< As it is known here; none: nothing is.
+  bool is_one_machine = false;                     ///< All members are on this machine.
 };
 
 /// What changes within this time (owners, ends of processes) is one statement to all. Longer the

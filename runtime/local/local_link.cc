@@ -101,10 +101,10 @@ struct LocalLink::State {
   explicit State(int connected)
       : socket(connected),
         wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        loans(wire::Family::kToDaemon, connected),
+        loans(wire::Family::kToDaemon, pools, connected),
         joint(kReadBytes) {}
   explicit State(tcp::EmbeddedDaemon& daemon)
-      : inside(&daemon), loans(wire::Family::kToDaemon, -1) {}
+      : inside(&daemon), loans(wire::Family::kToDaemon, pools, -1) {}
   ~State() {
     if (socket >= 0) ::close(socket);
   }
@@ -126,6 +126,7 @@ struct LocalLink::State {
   tcp::Outgoing unsent;  ///< Behind them: what is queued.
   wire::Encoder encoder;
   wire::Decoder decoder;
+  tcp::SharedPools pools;
   tcp::Loans loans;
   wire::FrameReader frames{wire::Family::kToApplication, {.references = true}};
   Bytes joint;             ///< Where short frames land together.

@@ -11,5 +11,5 @@ template class OneOf<AppAttach, AppSend, AppBroadcast, AppContribute, AppRelease
                      AppKeeps, AppNetworkQuestion>;
 
 template class OneOf<AppAttached, AppGrant, AppDeliver, AppRelease, AppRefused, AppRetire, AppEnd,
-                     AppRepair, AppNetwork, AppRedrawn>;
+                     AppRepair, AppNetwork, AppRedrawn, AppPlace>;
 }  // namespace phx

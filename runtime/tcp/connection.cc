@@ -79,6 +79,13 @@ void Connection::put_controls() {
   for (wire::Encoded& control : loans_->take_controls()) put(std::move(control));
 }
 
+void Connection::forget_the_dead() {
+  if (!loans_ || state_ != State::kOpen || is_mute_) return;
+  loans_->forget_the_dead();
+  put_controls();
+  flush();
+}
+
 void Connection::flush() {
   if (awaits_writing_ || state_ == State::kLingering || state_ == State::kClosed) return;
   std::size_t written = 0;

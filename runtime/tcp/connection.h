@@ -89,8 +89,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] std::size_t queued_bytes() const { return queue_.bytes(); }
   /// All that was sent has come to the peer's machine, so it is there even if this end goes away.
   [[nodiscard]] bool has_arrived();
-  /// See Loans::pool().
-  [[nodiscard]] std::shared_ptr<BlockPool> pool() { return loans_ ? loans_->pool() : nullptr; }
+  /// Long payloads may go past the socket: those to come are best put into the process's pool.
+  [[nodiscard]] bool lends() const { return loans_ && loans_->pool() != nullptr; }
+  /// See Loans::forget_the_dead().
+  void forget_the_dead();
 
  private:
   /// kOpen -> kDraining -> kLingering (our end is shut down) -> kClosed; any -> kClosed.

@@ -89,6 +89,7 @@ TcpDriver::Core::Core(const DriverOptions& options, LogSink log)
     : options_(options),
       log_(std::move(log)),
       incarnation_(random_number() | 1U),
+      lent_(loop_.io(), [this] { forget_the_dead(); }),
       turns_(loop_.io().get_executor(),
              {.serve =
                   [this](ClientId client, runtime::ClientRequest request) {

@@ -15,6 +15,7 @@
 #include "runtime/tcp/first_words.h"
 #include "runtime/tcp/greeting.h"
 #include "runtime/tcp/inside.h"
+#include "runtime/tcp/lent_memory.h"
 #include "runtime/tcp/listener.h"
 #include "runtime/tcp/local_listener.h"
 #include "runtime/tcp/processes.h"
@@ -94,7 +95,6 @@ class TcpDriver::Core {
   [[nodiscard]] asio::awaitable<void> inquire(std::vector<std::string> addresses);
   [[nodiscard]] ConnectionPtr connect(Descriptor socket, wire::Family family,
                                       Connection::Handlers handlers, PayloadWays ways = {});
-  [[nodiscard]] std::shared_ptr<std::byte[]> memory_for(std::size_t bytes) const;
   void on_drained();  ///< One of the connections that are in no map any more has ended.
   void let_drain(auto& connections, auto id);
   void queue(const ConnectionPtr& connection, const auto& message);
@@ -103,6 +103,7 @@ class TcpDriver::Core {
   void note(runtime::Note::Level level, std::string_view event, const std::string& detail);
   [[nodiscard]] Connection::Handlers application_handlers(ApplicationId id);
   void await_first_words();
+  void forget_the_dead();
 
   Loop loop_;  ///< First: what is below uses it until its own end.
   DriverOptions options_;
@@ -111,8 +112,7 @@ class TcpDriver::Core {
   std::uint64_t incarnation_;  ///< Of this process.
   std::unique_ptr<runtime::Daemon> daemon_;
   ReadBuffer read_buffer_;
-  /// Of the application that got the last long payload: the next one will most likely be for it.
-  std::weak_ptr<BlockPool> pool_;
+  LentMemory lent_;  ///< Outlives the connections.
   Inside inside_;
   wire::Encoder encoder_;
   wire::Decoder decoder_;

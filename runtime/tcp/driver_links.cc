@@ -46,17 +46,19 @@ TcpDriver::Core::ConnectionPtr TcpDriver::Core::connect(Descriptor socket, wire:
                                       std::move(handlers), std::move(ways));
 }
 
-std::shared_ptr<std::byte[]> TcpDriver::Core::memory_for(std::size_t bytes) const {
-  if (bytes < Loans::kLongBytes || bytes > SharedMapping::kBlockBytes) return nullptr;
-  const auto pool = pool_.lock();
-  return pool ? pool->take() : nullptr;
+void TcpDriver::Core::forget_the_dead() {
+  for (const auto& [id, connection] : links_) connection->forget_the_dead();
+  for (const auto& [id, connection] : applications_) connection->forget_the_dead();
 }
 
 void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, bool dialled) {
   const LinkId link{peer, ++last_link_};
-  prepare_link(socket);
+  const bool is_near = prepare_link(socket);
+  constexpr auto kFamily = wire::Family::kFrame;
+  auto loans = std::make_unique<Loans>(kFamily, lent_.pools(), -1);
+  if (!is_near || !options_.lends_on_links) loans->disable();
   const auto connection = connect(
-      descriptor_of(std::move(socket)), wire::Family::kFrame,
+      descriptor_of(std::move(socket)), kFamily,
       {.on_frame = [this, link](Header header, Payload payload) -> Status {
          auto frame = decoder_.frame(header, std::move(payload));
          if (!frame.ok()) return frame.error();
@@ -84,7 +86,9 @@ void TcpDriver::Core::add_link(asio::ip::tcp::socket socket, ProcessorId peer, b
            [this, link](std::size_t parts) {
              step([&](runtime::Daemon& d, Instant now) { d.on_link_drained(now, link, parts); });
            }},
-      {.memory = [this](std::size_t bytes) { return memory_for(bytes); }});
+      {.memory = [this](std::size_t bytes) { return lent_.room_for(bytes); },
+       .loans = std::move(loans),
+       .rings = {}});
   links_[link] = connection;
   step([&](runtime::Daemon& daemon, Instant now) { daemon.on_link_up(now, link, dialled); });
   connection->start();
@@ -99,7 +103,7 @@ void TcpDriver::Core::adopt(Descriptor socket) {
   if (!has_room && draining_ >= kDrainingMax) return;
   const ApplicationId id{++last_application_};
   constexpr auto kFamily = wire::Family::kToApplication;
-  auto loans = std::make_unique<Loans>(kFamily, socket.get());
+  auto loans = std::make_unique<Loans>(kFamily, lent_.pools(), socket.get());
   std::unique_ptr<Rings> rings;
   const bool may_have_rings = has_room && applications_.size() < kApplicationsWithRings;
   if (options_.offers_rings && may_have_rings) rings = Rings::make();
@@ -171,8 +175,7 @@ void TcpDriver::Core::on_inside(std::span<runtime::ToDaemon> messages, bool may_
   if (!inside_.is_open || stop_) return;
   if (inside_.id == ApplicationId{}) {
     inside_.id = ApplicationId{++last_application_};
-    inside_.pool = BlockPool::create();
-    pool_ = inside_.pool;
+    if (lent_.pools().own()) lent_.on_use();
   }
   const Instant now = steady_now();
   for (runtime::ToDaemon& message : messages) {
@@ -317,7 +320,7 @@ void TcpDriver::Core::queue(const ConnectionPtr& connection, const auto& message
   }
   wire::Encoded encoded = encoder_.encode(message);
   const bool is_long = encoded.payload_size() >= Loans::kLongBytes;
-  if (is_long && connection->pool()) pool_ = connection->pool();
+  if (is_long && connection->lends()) lent_.on_use();
   connection->send(std::move(encoded));
 }
 

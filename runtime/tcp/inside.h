@@ -1,11 +1,9 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "overlay/base/ids.h"
 #include "runtime/messages/local_messages.h"
-#include "runtime/tcp/shared_blocks.h"
 
 namespace phx::tcp {
 
@@ -16,7 +14,6 @@ struct Inside {
   bool is_open = true;
   bool is_held_up = false;  ///< As all applications: a neighbour does not keep up.
   std::vector<runtime::ToApplication> waiting;  ///< What it has to hear, in order.
-  std::shared_ptr<BlockPool> pool;              ///< Where its long payloads are read to.
 };
 
 }  // namespace phx::tcp

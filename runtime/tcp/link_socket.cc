@@ -24,19 +24,20 @@ bool is_within_machine(const asio::ip::address& one, const asio::ip::address& ot
   return one == other || (one.is_loopback() && other.is_loopback());
 }
 
-void prepare_link(asio::ip::tcp::socket& socket) {
+bool prepare_link(asio::ip::tcp::socket& socket) {
   const int descriptor = socket.native_handle();
   ::setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof(kUnsentBytes));
   std::error_code error;
   const auto here = socket.local_endpoint(error);
-  if (error) return;
+  if (error) return false;
   const auto there = socket.remote_endpoint(error);
-  if (error || !is_within_machine(here.address(), there.address())) return;
+  if (error || !is_within_machine(here.address(), there.address())) return false;
   ::setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentNearBytes,
                sizeof(kUnsentNearBytes));
   // Nothing is lost on the way, so any control of congestion will do. One that paces, as BBR does,
   // sets timers, and takes what the processor manages beside these for the bandwidth.
   ::setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, kPlainControl.data(), kPlainControl.size());
+  return true;
 }
 
 }  // namespace phx::tcp

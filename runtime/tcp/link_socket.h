@@ -10,7 +10,7 @@ namespace phx::tcp {
 [[nodiscard]] bool is_within_machine(const asio::ip::address& one, const asio::ip::address& other);
 
 /// Tells the system how to treat a link, whose connected socket this is [README.md, "States of a
-/// connection"].
-void prepare_link(asio::ip::tcp::socket& socket);
+/// connection"]; whether it stays inside this machine.
+bool prepare_link(asio::ip::tcp::socket& socket);
 
 }  // namespace phx::tcp

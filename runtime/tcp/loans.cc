@@ -1,7 +1,9 @@
 #include "runtime/tcp/loans.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -11,15 +13,21 @@ namespace phx::tcp {
 /// As it stands on the link; both ends are of one machine, so the byte order is its own.
 struct Loans::Reference {
   enum class Kind : std::uint32_t {
-    kPool = 1,      ///< Control: `number` is the descriptor of the sender's pool.
-    kAccepted = 2,  ///< Control: the receiver's pool was opened.
-    kBlock = 3,     ///< `size` bytes at `offset` of block `number` of the sender's pool.
+    kPool = 1,      ///< Control: `process` has a pool as `descriptor`, which is called `pool` here.
+    kAccepted = 2,  ///< Control: it was opened; `borrower` is our number there.
+    kBlock = 3,     ///< `size` bytes at `offset` of `block` of `pool`.
+    kReturn = 4,    ///< Control: we need `pool` no more.
+    kWithdraw = 5,  ///< Control: nothing of `pool` will follow; the number may mean another one.
   };
   Kind kind = Kind::kPool;
-  std::uint32_t size = 0;
+  std::uint32_t pool = 0;
+  std::uint32_t block = 0;
   std::uint32_t offset = 0;
-  std::uint32_t reserved = 0;
-  std::uint64_t number = 0;
+  std::uint32_t size = 0;
+  std::uint32_t borrower = 0;
+  std::int32_t process = 0;
+  std::int32_t descriptor = 0;
+  std::uint64_t token = 0;
 
   [[nodiscard]] Payload payload() const {
     Bytes bytes(sizeof(Reference));
@@ -37,7 +45,7 @@ struct Loans::Reference {
   }
 };
 
-Loans::Loans(wire::Family family, int socket) : family_(family) {
+Loans::Loans(wire::Family family, SharedPools& pools, int socket) : family_(family), pools_(pools) {
   ucred peer{};
   socklen_t size = sizeof(peer);
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) peer_ = peer.pid;
@@ -55,16 +63,12 @@ void Loans::say(const Reference& reference) {
   controls_.push_back(std::move(control));
 }
 
-void Loans::open_pool() {
-  if (pool_ || is_refused_) return;
-  pool_ = BlockPool::create();
-  is_refused_ = pool_ == nullptr;
-  if (!pool_) return;
-  say({.kind = Reference::Kind::kPool, .number = static_cast<std::uint64_t>(pool_->descriptor())});
+std::shared_ptr<BlockPool> Loans::pool() const {
+  return is_disabled_ || offered_.empty() ? nullptr : pools_.made();
 }
 
 bool Loans::is_lendable(const wire::Encoded& message) const {
-  if (message.tail.size() != 1) return false;
+  if (is_disabled_ || message.tail.size() != 1) return false;
   const std::size_t size = message.tail.front().size();
   if (size < kLongBytes || size > SharedMapping::kBlockBytes) return false;
   return wire::is_within(message, {});  // else it will be refused as it is
@@ -72,7 +76,6 @@ bool Loans::is_lendable(const wire::Encoded& message) const {
 
 bool Loans::apply(wire::Encoded& message) {
   if (!is_lendable(message)) return false;
-  open_pool();
   const auto reference = lend(message.tail.front());
   if (reference) wire::replace_payload(message, reference->payload());
   return reference.has_value();
@@ -80,52 +83,107 @@ bool Loans::apply(wire::Encoded& message) {
 
 bool Loans::is_worth_waiting(const wire::Encoded& message) {
   if (!is_lendable(message)) return false;
-  open_pool();
-  if (!pool_) return false;
-  return !is_accepted_ || (!pool_->find(message.tail.front()) && !pool_->take());
+  const std::shared_ptr<BlockPool>& own = pools_.own();
+  if (!own) return false;
+  return !is_accepted(*own) || (!pools_.find(message.tail.front()) && !own->take());
+}
+
+/// The number of a pool on this link; nothing: the other end has not accepted it, or not yet.
+std::optional<std::size_t> Loans::offer(const SharedMapping& mapping, int descriptor) {
+  const std::uint64_t token = mapping.token();
+  auto at = std::ranges::find(offered_, token, &Offered::token);
+  if (at != offered_.end()) {
+    if (!at->borrower) return std::nullopt;
+    return at - offered_.begin();
+  }
+  at = std::ranges::find(offered_, std::uint64_t{0}, &Offered::token);
+  if (at == offered_.end() && offered_.size() >= kPools) return std::nullopt;
+  if (at == offered_.end()) at = offered_.insert(at, Offered());
+  at->token = token;
+  say({.kind = Reference::Kind::kPool,
+       .pool = static_cast<std::uint32_t>(at - offered_.begin()),
+       .process = ::getpid(),
+       .descriptor = descriptor,
+       .token = token});
+  return std::nullopt;
+}
+
+bool Loans::is_accepted(const BlockPool& pool) {
+  return offer(pool.mapping(), pool.descriptor()).has_value();
+}
+
+std::optional<Loans::Reference> Loans::lend(const SharedPools::Found& found, std::size_t size) {
+  const auto number = offer(*found.mapping, found.descriptor);
+  if (!number || !found.mapping->lend(found.place.block, *offered_[*number].borrower)) {
+    return std::nullopt;
+  }
+  return Reference{.kind = Reference::Kind::kBlock,
+                   .pool = static_cast<std::uint32_t>(*number),
+                   .block = found.place.block,
+                   .offset = found.place.offset,
+                   .size = static_cast<std::uint32_t>(size)};
 }
 
 std::optional<Loans::Reference> Loans::lend(const Payload& payload) {
-  if (!is_accepted_) return std::nullopt;
-  auto place = pool_->find(payload);
-  std::shared_ptr<std::byte[]> block;
-  if (!place) {
-    block = pool_->take();
-    if (!block) return std::nullopt;
-    std::memcpy(block.get(), payload.bytes().data(), payload.size());
-    place = pool_->find(Payload(block, {block.get(), payload.size()}));
-  }
-  pool_->lend(place->block);
-  return Reference{.kind = Reference::Kind::kBlock,
-                   .size = static_cast<std::uint32_t>(payload.size()),
-                   .offset = place->offset,
-                   .number = place->block};
+  if (const auto found = pools_.find(payload)) return lend(*found, payload.size());
+  const std::shared_ptr<BlockPool>& own = pools_.own();
+  if (!own || !is_accepted(*own)) return std::nullopt;
+  const std::shared_ptr<std::byte[]> block = own->take();
+  if (!block) return std::nullopt;
+  std::memcpy(block.get(), payload.bytes().data(), payload.size());
+  const auto place = own->mapping().find(Payload(block, {block.get(), payload.size()}));
+  return lend({&own->mapping(), own->descriptor(), *place}, payload.size());
 }
 
 Result<Payload> Loans::resolve(const Payload& payload) {
   const auto reference = Reference::of(payload);
   if (!reference.ok()) return reference.error();
-  const auto& [kind, size, offset, reserved, number] = reference.value();
-  if (kind == Reference::Kind::kBlock && borrowed_ && number < SharedMapping::kBlocks) {
-    return borrowed_->take({static_cast<std::uint32_t>(number), offset}, size);
+  const Reference& it = reference.value();
+  if (it.kind == Reference::Kind::kBlock && it.pool < borrowed_.size() && borrowed_[it.pool].pool) {
+    return borrowed_[it.pool].pool->take({it.block, it.offset}, it.size);
   }
   return Error{ErrorCode::kBadInput, "a reference to nothing"};
+}
+
+/// If it cannot be opened, the other end goes on without.
+void Loans::on_offer(const Reference& offer) {
+  if (is_disabled_ || (peer_ > 0 && peer_ != offer.process)) return;
+  auto pool = pools_.borrow(offer.process, offer.descriptor, offer.token);
+  if (!pool) return;
+  if (borrowed_.size() <= offer.pool) borrowed_.resize(offer.pool + 1);
+  say({.kind = Reference::Kind::kAccepted, .pool = offer.pool, .borrower = pool->borrower()});
+  borrowed_[offer.pool] = {std::move(pool)};
 }
 
 Status Loans::on_control(const Payload& payload) {
   const auto reference = Reference::of(payload);
   if (!reference.ok()) return reference.error();
-  if (reference.value().kind == Reference::Kind::kAccepted && pool_) {
-    is_accepted_ = true;
-    return success();
+  const Reference& it = reference.value();
+  const bool is_offered = it.pool < offered_.size() && offered_[it.pool].token != 0;
+  const bool is_borrowed = it.pool < borrowed_.size() && borrowed_[it.pool].pool;
+  using enum Reference::Kind;
+  if (it.kind == kPool && it.pool < kPools && !is_borrowed) {
+    on_offer(it);
+  } else if (it.kind == kAccepted && is_offered) {
+    offered_[it.pool].borrower = it.borrower;
+  } else if (it.kind == kReturn && is_offered) {
+    offered_[it.pool] = {};
+    say({.kind = kWithdraw, .pool = it.pool});
+  } else if (it.kind == kWithdraw && is_borrowed) {
+    borrowed_[it.pool] = {};
+  } else {
+    return Error{ErrorCode::kBadInput, "a frame without header that makes no sense"};
   }
-  if (reference.value().kind == Reference::Kind::kPool && !borrowed_) {
-    const auto descriptor = static_cast<int>(reference.value().number);
-    if (peer_ > 0) borrowed_ = BorrowedBlocks::open(peer_, descriptor);
-    if (borrowed_) say({.kind = Reference::Kind::kAccepted});
-    return success();  // if it cannot be opened, the other end goes on without
+  return success();
+}
+
+void Loans::forget_the_dead() {
+  for (std::uint32_t i = 0; i < borrowed_.size(); ++i) {
+    Borrowed& borrowed = borrowed_[i];
+    if (!borrowed.pool || borrowed.is_returned || !borrowed.pool->mapping().is_orphaned()) continue;
+    borrowed.is_returned = true;
+    say({.kind = Reference::Kind::kReturn, .pool = i});
   }
-  return Error{ErrorCode::kBadInput, "a frame without header that makes no sense"};
 }
 
 }  // namespace phx::tcp

@@ -11,22 +11,28 @@
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
 #include "runtime/tcp/shared_blocks.h"
+#include "runtime/tcp/shared_pools.h"
 #include "runtime/wire/codec.h"
 #include "runtime/wire/framing.h"
 
 namespace phx::tcp {
 
-/// One end's part in passing long payloads between an application and its daemon without writing
-/// them through the socket: a reference goes instead [README.md "Loans"]. The bytes are copied into
+/// One end's part in passing long payloads between two processes of a machine without writing them
+/// through the socket: a reference goes instead [README.md "Loans"]. The bytes are copied into
 /// shared memory, unless they lie there already, and lent. Where the system does not allow it, or
 /// all blocks are in use, the bytes go through the socket as ever. Not thread-safe: one owner.
 class Loans {
  public:
   /// Shorter payloads cost less through the socket.
   static constexpr std::size_t kLongBytes = std::size_t{32} << 10U;
+  /// Pools that one end may offer the other [limit].
+  static constexpr std::size_t kPools = 64;
 
-  /// `family`: of what this end sends; `socket`: connected to the other process.
-  Loans(wire::Family family, int socket);
+  /// `family`: of what this end sends. `pools`: of this process; must live as long. `socket`:
+  /// connected to the other process; -1: with a daemon inside.
+  Loans(wire::Family family, SharedPools& pools, int socket);
+  /// Nothing is lent, and no offer is accepted: the other process is of another machine.
+  void disable() { is_disabled_ = true; }
 
   /// Replaces the payload of a message that is to be sent by a reference, if that is worth it and
   /// possible now; whether it was.
@@ -40,22 +46,36 @@ class Loans {
   [[nodiscard]] Status on_control(const Payload& reference);
   /// What is to be sent to the other end's Loans, in front of everything else.
   [[nodiscard]] std::vector<wire::Encoded> take_controls() { return std::exchange(controls_, {}); }
+  /// The pools of processes that have died are let go, as soon as nothing of them can follow.
+  void forget_the_dead();
   /// Where payloads that will probably be lent should be put; null if there is no such place.
-  [[nodiscard]] const std::shared_ptr<BlockPool>& pool() const { return pool_; }
+  [[nodiscard]] std::shared_ptr<BlockPool> pool() const;
 
  private:
   struct Reference;
+  /// A pool that was offered; its number is its place.
+  struct Offered {
+    std::uint64_t token = 0;                     ///< 0: the place is free.
+    std::optional<std::uint32_t> borrower = {};  ///< The other process's, once it has accepted.
+  };
+  struct Borrowed {
+    std::shared_ptr<BorrowedBlocks> pool = {};
+    bool is_returned = false;  ///< The other end was told that we need it no more.
+  };
   void say(const Reference& reference);
-  void open_pool();
   [[nodiscard]] bool is_lendable(const wire::Encoded& message) const;
   [[nodiscard]] std::optional<Reference> lend(const Payload& payload);
+  [[nodiscard]] std::optional<Reference> lend(const SharedPools::Found& found, std::size_t size);
+  [[nodiscard]] std::optional<std::size_t> offer(const SharedMapping& mapping, int descriptor);
+  [[nodiscard]] bool is_accepted(const BlockPool& pool);
+  void on_offer(const Reference& offer);
 
   wire::Family family_;
-  pid_t peer_ = 0;                   ///< The other process; 0: unknown.
-  std::shared_ptr<BlockPool> pool_;  ///< Ours.
-  bool is_refused_ = false;          ///< No pool is to be had.
-  bool is_accepted_ = false;         ///< The other process has opened our pool.
-  std::shared_ptr<BorrowedBlocks> borrowed_;
+  SharedPools& pools_;
+  pid_t peer_ = 0;  ///< The other process; 0: not known.
+  bool is_disabled_ = false;
+  std::vector<Offered> offered_;
+  std::vector<Borrowed> borrowed_;  ///< By the other end's numbers.
   std::vector<wire::Encoded> controls_;
 };
 

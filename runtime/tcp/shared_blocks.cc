@@ -1,47 +1,138 @@
 #include "runtime/tcp/shared_blocks.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <functional>
+#include <random>
 #include <string>
 #include <utility>
 
 #include "runtime/tcp/memory_file.h"
+#include "runtime/tcp/steady_now.h"
 
 namespace phx::tcp {
 namespace {
 
-/// Between two counters: so that two processors do not share a line of the cache.
-constexpr std::size_t kCounterStride = 64;
-static_assert(SharedMapping::kBlocks * kCounterStride <= SharedMapping::kBlocksAt);
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+/// How often it is asked who of the borrowers has died, where blocks are short.
+constexpr std::int64_t kLookPeriod = 100'000'000;
+
+bool is_dead(pid_t process) {
+  return ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
+/// /proc, by which others are found, knows this process by the number that it has itself. Not so in
+/// a namespace of processes that has another one's /proc.
+bool is_known_by_number() {
+  std::array<char, 32> text{};
+  const ssize_t size = ::readlink("/proc/self", text.data(), text.size() - 1);
+  return size > 0 && std::to_string(::getpid()) == text.data();
+}
 
 }  // namespace
 
+/// All zero bytes are one that nobody owns: the file begins as such.
+struct SharedMapping::Head {
+  struct Borrower {
+    std::atomic<std::int32_t> process;  ///< 0: none.
+    std::atomic<std::uint32_t> loans;
+  };
+  /// A line of the cache: two processors that deal with two blocks do not wait for each other.
+  struct alignas(64) Block {
+    std::array<std::atomic<std::uint8_t>, kBorrowers> loans;
+  };
+  std::atomic<std::uint64_t> token;
+  std::atomic<std::int32_t> owner;
+  std::array<Borrower, kBorrowers> borrowers;
+  std::array<Block, kBlocks> blocks;
+};
+
 std::unique_ptr<SharedMapping> SharedMapping::map(int file, bool writable) {
-  void* counters = ::mmap(nullptr, kBlocksAt, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (counters == MAP_FAILED) return nullptr;
+  static_assert(sizeof(Head) <= kBlocksAt);
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+  void* head = ::mmap(nullptr, kBlocksAt, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (head == MAP_FAILED) return nullptr;
   const int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
   void* blocks = ::mmap(nullptr, kBlocks * kBlockBytes, access, MAP_SHARED, file, kBlocksAt);
   if (blocks == MAP_FAILED) {
-    ::munmap(counters, kBlocksAt);
+    ::munmap(head, kBlocksAt);
     return nullptr;
   }
   return std::unique_ptr<SharedMapping>(
-      new SharedMapping(static_cast<std::byte*>(counters), static_cast<std::byte*>(blocks)));
+      new SharedMapping(static_cast<std::byte*>(head), static_cast<std::byte*>(blocks)));
 }
 
 SharedMapping::~SharedMapping() {
-  ::munmap(counters_, kBlocksAt);
+  ::munmap(head_, kBlocksAt);
   ::munmap(blocks_, kBlocks * kBlockBytes);
 }
 
-std::atomic<std::uint32_t>& SharedMapping::loans(std::size_t block) const {
+SharedMapping::Head& SharedMapping::head() const {
+  return *reinterpret_cast<Head*>(head_);
+}
+
+void SharedMapping::own(pid_t process, std::uint64_t token) {
+  head().owner.store(process);
+  head().token.store(token);
+}
+
+std::uint64_t SharedMapping::token() const {
+  return head().token.load();
+}
+
+bool SharedMapping::is_orphaned() const {
+  return is_dead(head().owner.load());
+}
+
+std::optional<std::uint32_t> SharedMapping::enroll(pid_t process) {
+  for (std::uint32_t i = 0; i < kBorrowers; ++i) {
+    std::int32_t nobody = 0;
+    if (head().borrowers[i].process.compare_exchange_strong(nobody, process)) return i;
+  }
+  return std::nullopt;
+}
+
+void SharedMapping::leave(std::uint32_t borrower) {
+  if (borrower >= kBorrowers || head().borrowers[borrower].loans.load() != 0) return;
+  head().borrowers[borrower].process.store(0);
+}
+
+bool SharedMapping::lend(std::uint32_t block, std::uint32_t borrower) {
+  if (block >= kBlocks || borrower >= kBorrowers) return false;
+  std::atomic<std::uint32_t>& loans = head().borrowers[borrower].loans;
+  if (loans.fetch_add(1, std::memory_order_relaxed) >= kShare) {
+    loans.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  head().blocks[block].loans[borrower].fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void SharedMapping::give_back(std::uint32_t block, std::uint32_t borrower) {
+  head().blocks[block].loans[borrower].fetch_sub(1, std::memory_order_release);
+  head().borrowers[borrower].loans.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool SharedMapping::is_lent(std::size_t block) const {
   PHX_CHECK(block < kBlocks);
-  // All zero bytes are a counter of 0: the file begins as such.
-  return *reinterpret_cast<std::atomic<std::uint32_t>*>(counters_ + block * kCounterStride);
+  return std::ranges::any_of(head().blocks[block].loans, [](const auto& loans) {
+    return loans.load(std::memory_order_acquire) != 0;
+  });
+}
+
+void SharedMapping::forget_the_dead() {
+  for (std::size_t i = 0; i < kBorrowers; ++i) {
+    Head::Borrower& borrower = head().borrowers[i];
+    const pid_t process = borrower.process.load();
+    if (process == 0 || !is_dead(process)) continue;
+    for (Head::Block& block : head().blocks) block.loans[i].store(0);
+    borrower.loans.store(0);
+    borrower.process.store(0);
+  }
 }
 
 std::byte* SharedMapping::block(std::size_t block) const {
@@ -49,18 +140,39 @@ std::byte* SharedMapping::block(std::size_t block) const {
   return blocks_ + block * kBlockBytes;
 }
 
+std::optional<SharedMapping::Place> SharedMapping::find(const Payload& payload) const {
+  const std::less<> before;
+  const std::byte* at = payload.bytes().data();
+  if (payload.empty() || before(at, blocks_)) return std::nullopt;
+  if (!before(at, blocks_ + kBlocks * kBlockBytes)) return std::nullopt;
+  const auto distance = static_cast<std::size_t>(at - blocks_);
+  return Place{static_cast<std::uint32_t>(distance / kBlockBytes),
+               static_cast<std::uint32_t>(distance % kBlockBytes)};
+}
+
 std::shared_ptr<BlockPool> BlockPool::create() {
   Descriptor file = make_memory_file("phoenix-blocks", SharedMapping::kBytes);
   if (!file.is_open()) return nullptr;
   auto mapping = SharedMapping::map(file.get(), true);
   if (!mapping) return nullptr;
+  std::random_device device;
+  mapping->own(::getpid(), (std::uint64_t{device()} << 32U) | device());
   return std::shared_ptr<BlockPool>(new BlockPool(std::move(file), std::move(mapping)));
 }
 
 std::shared_ptr<std::byte[]> BlockPool::take() {
+  if (auto block = take_free()) return block;
+  const std::int64_t now = steady_now().time_since_epoch().count();
+  std::int64_t last = looked_at_.load();
+  if (now - last < kLookPeriod || !looked_at_.compare_exchange_strong(last, now)) return nullptr;
+  mapping_->forget_the_dead();
+  return take_free();
+}
+
+std::shared_ptr<std::byte[]> BlockPool::take_free() {
   for (std::size_t block = 0; block < owned_.size(); ++block) {
     if (owned_[block].exchange(true, std::memory_order_acquire)) continue;
-    if (mapping_->loans(block).load(std::memory_order_acquire) == 0) {
+    if (!mapping_->is_lent(block)) {
       return {mapping_->block(block), [pool = shared_from_this(), block](std::byte*) {
                 pool->owned_[block].store(false, std::memory_order_release);
               }};
@@ -70,30 +182,41 @@ std::shared_ptr<std::byte[]> BlockPool::take() {
   return nullptr;
 }
 
-std::optional<BlockPool::Place> BlockPool::find(const Payload& payload) const {
-  const std::less<> before;
-  const std::byte* begin = mapping_->block(0);
-  const std::byte* at = payload.bytes().data();
-  if (payload.empty() || before(at, begin)) return std::nullopt;
-  if (!before(at, begin + SharedMapping::kBlocks * SharedMapping::kBlockBytes)) return std::nullopt;
-  const auto distance = static_cast<std::size_t>(at - begin);
-  return Place{static_cast<std::uint32_t>(distance / SharedMapping::kBlockBytes),
-               static_cast<std::uint32_t>(distance % SharedMapping::kBlockBytes)};
+void BlockPool::give_memory_back() {
+  std::array<std::shared_ptr<std::byte[]>, SharedMapping::kBlocks> blocks;
+  for (auto& block : blocks) {
+    block = take_free();
+    if (!block) return;
+    ::madvise(block.get(), SharedMapping::kBlockBytes, MADV_REMOVE);
+  }
 }
 
-BorrowedBlocks::BorrowedBlocks(std::unique_ptr<SharedMapping> mapping)
-    : mapping_(std::move(mapping)), borrower_(::getpid()) {}
+BorrowedBlocks::BorrowedBlocks(Descriptor file, std::unique_ptr<SharedMapping> mapping,
+                               std::uint32_t borrower)
+    : file_(std::move(file)),
+      mapping_(std::move(mapping)),
+      borrower_(borrower),
+      process_(::getpid()) {}
 
-std::shared_ptr<BorrowedBlocks> BorrowedBlocks::open(pid_t process, int descriptor) {
+BorrowedBlocks::~BorrowedBlocks() {
+  if (::getpid() == process_) mapping_->leave(borrower_);
+}
+
+std::shared_ptr<BorrowedBlocks> BorrowedBlocks::open(pid_t process, int descriptor,
+                                                     std::uint64_t token) {
+  if (!is_known_by_number()) return nullptr;
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!is_memory_file(file, SharedMapping::kBytes)) return nullptr;
   auto mapping = SharedMapping::map(file.get(), false);
-  if (!mapping) return nullptr;
-  return std::shared_ptr<BorrowedBlocks>(new BorrowedBlocks(std::move(mapping)));
+  if (!mapping || mapping->token() != token) return nullptr;
+  const auto borrower = mapping->enroll(::getpid());
+  if (!borrower) return nullptr;
+  return std::shared_ptr<BorrowedBlocks>(
+      new BorrowedBlocks(std::move(file), std::move(mapping), *borrower));
 }
 
-Result<Payload> BorrowedBlocks::take(BlockPool::Place place, std::size_t size) {
+Result<Payload> BorrowedBlocks::take(SharedMapping::Place place, std::size_t size) {
   if (place.block >= SharedMapping::kBlocks || place.offset > SharedMapping::kBlockBytes ||
       size > SharedMapping::kBlockBytes - place.offset) {
     return Error{ErrorCode::kBadInput, "a payload outside of the shared memory"};
@@ -101,8 +224,7 @@ Result<Payload> BorrowedBlocks::take(BlockPool::Place place, std::size_t size) {
   const std::byte* begin = mapping_->block(place.block) + place.offset;
   std::shared_ptr<const void> owner(begin, [self = shared_from_this(), place](const void*) {
     // In a child that has inherited the payload the loan is not its own.
-    if (::getpid() != self->borrower_) return;
-    self->mapping_->loans(place.block).fetch_sub(1, std::memory_order_release);
+    if (::getpid() == self->process_) self->mapping_->give_back(place.block, self->borrower_);
   });
   return Payload(std::move(owner), {begin, size});
 }

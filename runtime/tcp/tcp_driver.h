@@ -33,6 +33,7 @@ struct DriverOptions {
   std::string name;         ///< The machine's name, for people.
   std::string socket_path;  ///< UNIX socket for applications. Empty: none, and none are started.
   bool offers_rings = true;  ///< To applications [rings.h].
+  bool lends_on_links = true;           ///< Long payloads, to daemons of this machine [loans.h].
   std::size_t applications_max = 1024;  ///< Attached at once [limit].
   std::string keeper;       ///< The program phoenix-keeper [spawn.h]; empty: none.
   std::string mpi_folder;   ///< Where MPI programs find their library [library_path.h], or empty.

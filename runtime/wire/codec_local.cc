@@ -140,6 +140,10 @@ void add(const runtime::AppRedrawn& /*in*/, pb::ToApplication& out, Sink& /*sink
   static_assert(std::is_empty_v<runtime::AppRedrawn>);
   out.mutable_redrawn();
 }
+void add(const runtime::AppPlace& in, pb::ToApplication& out, Sink& /*sink*/) {
+  const auto& [is_one_machine] = in;
+  out.mutable_place()->set_is_one_machine(is_one_machine);
+}
 void add(const runtime::AppRepair& in, pb::ToApplication& out, Sink& /*sink*/) {
   const auto& [line] = in;
   out.mutable_repair()->set_line(line);
@@ -273,7 +277,7 @@ runtime::ToDaemon read_top(const pb::ToDaemon& in, Source& source) {
 }
 
 runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
-  static_assert(std::variant_size_v<runtime::ToApplication::Variant> == 10,
+  static_assert(std::variant_size_v<runtime::ToApplication::Variant> == 11,
                 "a new one needs a case here");
   switch (in.message_case()) {
     case pb::ToApplication::kDeliver:
@@ -295,6 +299,8 @@ runtime::ToApplication read_top(const pb::ToApplication& in, Source& source) {
       return runtime::AppEnd{in.end().code(), source.text(in.end().reason(), "AppEnd.reason")};
     case pb::ToApplication::kRedrawn:
       return runtime::AppRedrawn{};
+    case pb::ToApplication::kPlace:
+      return runtime::AppPlace{in.place().is_one_machine()};
     case pb::ToApplication::kNetwork:
       return runtime::AppNetwork{read(in.network().known(), source)};
     case pb::ToApplication::MESSAGE_NOT_SET:

@@ -33,7 +33,7 @@ class DaemonEnd {
     for (const Payload& payload : encoded.tail) write(payload.bytes());
   }
   /// From now on it takes long payloads past the socket.
-  void lend() { loans_.emplace(wire::Family::kToApplication, socket_); }
+  void lend() { loans_.emplace(wire::Family::kToApplication, pools_, socket_); }
   void write(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const ssize_t size = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -81,6 +81,7 @@ class DaemonEnd {
   wire::Encoder encoder_;
   wire::Decoder decoder_;
   wire::FrameReader frames_{wire::Family::kToDaemon, {.references = true}};
+  tcp::SharedPools pools_;
   std::optional<tcp::Loans> loans_;
 };
 

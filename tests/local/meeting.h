@@ -29,7 +29,7 @@ class DaemonSide {
  public:
   explicit DaemonSide(int socket, bool offers = true) : socket_(socket) {
     tcp::PayloadWays ways;
-    ways.loans = std::make_unique<tcp::Loans>(wire::Family::kToApplication, socket);
+    ways.loans = std::make_unique<tcp::Loans>(wire::Family::kToApplication, pools_, socket);
     if (offers) ways.rings = tcp::Rings::make();
     REQUIRE((ways.rings != nullptr) == offers);
     connection = std::make_shared<tcp::Connection>(
@@ -88,6 +88,7 @@ class DaemonSide {
  private:
   int socket_;
   tcp::Loop loop_;
+  tcp::SharedPools pools_;
   tcp::ReadBuffer buffer_;
   wire::Encoder encoder_;
   wire::Decoder decoder_;

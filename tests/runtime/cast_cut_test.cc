@@ -107,6 +107,24 @@ TEST_CASE("a long message is cut into many pieces where the wire is slower than 
   CHECK(beside.cast_piece(64 * kMiB, 64) == kLongest / 2);
 }
 
+TEST_CASE(
+    "on one machine a broadcast goes in 64 longer pieces, which are lent; a reduction does not") {
+  constexpr std::size_t kMiB = std::size_t{1} << 20U;
+  EndpointConfig config;
+  config.cast_piece_least = kLongest;
+  CHECK(config.broadcast_piece(64 * kMiB, 16) == kLongest);  // it was not told
+  config.is_one_machine = true;
+  CHECK(config.broadcast_piece(kMiB, 16) == kLongest);
+  CHECK(config.broadcast_piece(16 * kMiB, 16) == kLongest);
+  CHECK(config.broadcast_piece(32 * kMiB, 16) == kMiB / 2);
+  CHECK(config.broadcast_piece(64 * kMiB, 16) == kMiB);
+  CHECK(config.broadcast_piece(1024 * kMiB, 16) == kMiB);
+  CHECK(config.cast_piece(1024 * kMiB, 16) == config.piece_bytes);
+  // As long as the job did not know that all are here, short messages are cut as for a wire.
+  config.cast_piece_least = kShort;
+  CHECK(config.broadcast_piece(kMiB, 16) == kShort);
+}
+
 TEST_CASE("on a slow wire a piece costs less of what the wire carries, so there are more of them") {
   constexpr std::size_t kMiB = std::size_t{1} << 20U;
   View view;

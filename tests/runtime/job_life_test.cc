@@ -36,7 +36,8 @@ struct Harness {
     return {kJob, spec, kHome, 1, {kHome, kOther, kThird}};
   }
   Surroundings around() {
-    return {now, trees, view, members, staying, kHome, !staying.contains(self)};
+    return {now,   trees,   view,          members, staying, kHome, !staying.contains(self),
+            false, nullptr, is_one_machine};
   }
   void is_followed(const JobOutput::Numbers& shown = {}) {
     life.on_follower(around(), ClientId{1}, shown, out);
@@ -71,6 +72,7 @@ struct Harness {
   }
 
   Instant now;
+  bool is_one_machine = false;
   ProcessorId self;
   View view;
   ProcessorSet members, staying;
@@ -167,6 +169,30 @@ TEST_CASE("the home ends the job well when all have exited, and badly when one f
   REQUIRE(bad.life.ended());
   CHECK(bad.life.ended()->code == 3);
   CHECK(bad.life.ended()->reason == "the application at p2 ended with exit code 3");
+}
+
+TEST_CASE("an application hears whether the mesh is on its machine alone, and when that changes") {
+  Harness h(kOther);
+  h.is_one_machine = true;
+  h.life.consider_start(h.around(), h.out);
+  static_cast<void>(h.life.on_view(h.around(), h.out));  // nobody has attached
+  const auto told = [&h] {
+    std::vector<AppPlace> said;
+    for (const auto& effect : support::effects<ToApp>(h.out.take())) {
+      if (const auto* place = std::get_if<AppPlace>(&effect.message)) said.push_back(*place);
+    }
+    return said;
+  };
+  CHECK(told().empty());
+  h.life.on_attached(h.around(), ApplicationId{1}, h.out);
+  CHECK(told() == std::vector<AppPlace>{{true}});
+  static_cast<void>(h.life.on_view(h.around(), h.out));
+  CHECK(told().empty());
+  h.is_one_machine = false;
+  static_cast<void>(h.life.on_view(h.around(), h.out));
+  CHECK(told() == std::vector<AppPlace>{{false}});
+  h.life.on_attached(h.around(), ApplicationId{2}, h.out);
+  CHECK(told().empty());  // as it takes for granted
 }
 
 TEST_CASE("a process that ends with 0 without having finished is an error of the job") {

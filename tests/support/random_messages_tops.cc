@@ -172,7 +172,7 @@ ToDaemon RandomMessages::to_daemon(std::size_t kind) {
 }
 
 ToApplication RandomMessages::to_application(std::size_t kind) {
-  static_assert(std::variant_size_v<ToApplication::Variant> == 10, "a new one must be made here");
+  static_assert(std::variant_size_v<ToApplication::Variant> == 11, "a new one must be made here");
   switch (kind) {
     case 0:
       return AppAttached{job(),  processor(), vnode().value,
@@ -193,6 +193,8 @@ ToApplication RandomMessages::to_application(std::size_t kind) {
       return AppNetwork{{{number(), processor()}, network()}};
     case 8:
       return AppRedrawn{};
+    case 9:
+      return AppPlace{flip()};
     default:
       return AppRepair{number()};
   }

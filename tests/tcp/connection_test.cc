@@ -48,7 +48,7 @@ struct Received {
 /// One connection and what it reported.
 struct End {
   template <class Socket>
-  End(test::Loop& loop, Socket socket, ReadBuffer& buffer) {
+  End(test::Loop& loop, Socket socket, ReadBuffer& buffer, PayloadWays ways = {}) {
     connection = std::make_shared<Connection>(
         loop.inner, descriptor_of(std::move(socket)), wire::Family::kFrame, buffer,
         Connection::Handlers{
@@ -65,7 +65,8 @@ struct End {
                 },
             .on_closed = [this](const Error& why) { closed = why; },
             .on_part = [this] { ++parts; },
-            .on_drained = [this](std::size_t marks) { drained += marks; }});
+            .on_drained = [this](std::size_t marks) { drained += marks; }},
+        std::move(ways));
   }
   End(const End&) = delete;
   End& operator=(const End&) = delete;
@@ -97,6 +98,28 @@ struct Harness {
   End far;
 };
 
+/// Both of one machine, where long payloads are lent.
+struct LendingHarness {
+  LendingHarness()
+      : pair(loop.io),
+        near(loop, std::move(pair.near), buffer, ways(pools[0])),
+        far(loop, std::move(pair.far), buffer, ways(pools[1])) {
+    near.connection->start();
+    far.connection->start();
+  }
+  static PayloadWays ways(SharedPools& pools) {
+    return {.memory = {},
+            .loans = std::make_unique<Loans>(wire::Family::kFrame, pools, -1),
+            .rings = {}};
+  }
+  test::Loop loop;
+  test::SocketPair pair;
+  ReadBuffer buffer;
+  std::array<SharedPools, 2> pools;
+  End near;
+  End far;
+};
+
 /// One connection whose other side is in the test's hand.
 struct RawHarness {
   RawHarness() : pair(loop.io), end(loop, std::move(pair.near), buffer) { end.connection->start(); }
@@ -109,6 +132,25 @@ struct RawHarness {
 }  // namespace
 
 TEST_SUITE_BEGIN("tcp/connection");
+
+TEST_CASE("over a link within a machine a long payload is lent from the second on") {
+  LendingHarness h;
+  const auto send = [&](std::uint64_t number) {
+    h.near.connection->send(frame(number, payload_of(std::size_t{1} << 20U, number)));
+    const std::size_t queued = h.near.connection->queued_bytes();
+    h.near.connection->flush();
+    REQUIRE(h.loop.until([&] { return h.far.received.size() == number; }));
+    CHECK(h.far.received.back().payload == payload_of(std::size_t{1} << 20U, number));
+    return queued;
+  };
+  CHECK(send(1) > std::size_t{1} << 20U);  // with the offer
+  REQUIRE(h.loop.until([&] { return h.near.connection->lends(); }));
+  send(2);  // the answer is there
+  for (std::uint64_t number = 3; number < 100; ++number) {
+    CHECK(send(number) < 200);
+    h.far.received[number - 1].payload = {};  // given back
+  }
+}
 
 TEST_CASE("a mark is told once, when all before it is written, and never from within a call") {
   Harness h;

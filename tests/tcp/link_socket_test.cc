@@ -49,7 +49,7 @@ TEST_CASE("a link within the machine is not paced, and two pieces of it wait in 
   dialled.connect(listener.local_endpoint());
   tcp::socket accepted = listener.accept();
   for (tcp::socket* socket : {&dialled, &accepted}) {
-    phx::tcp::prepare_link(*socket);
+    CHECK(phx::tcp::prepare_link(*socket));
     CHECK(control_of(*socket) == "reno");
     CHECK(unsent_of(*socket) == 512 << 10);
   }
@@ -59,7 +59,7 @@ TEST_CASE("a socket without a peer is left alone") {
   asio::io_context io;
   tcp::socket socket(io, tcp::v4());
   const std::string before = control_of(socket);
-  phx::tcp::prepare_link(socket);
+  CHECK_FALSE(phx::tcp::prepare_link(socket));
   CHECK(control_of(socket) == before);
   CHECK(unsent_of(socket) == 128 << 10);  // As of one to another machine.
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,7 +53,8 @@ Arrived pass(const wire::Encoded& encoded, Family family) {
 /// The application's end and the daemon's, with the frames of Loans passed between them by hand.
 struct Pair {
   Pair()
-      : app(Family::kToDaemon, ends.sockets[0]), daemon(Family::kToApplication, ends.sockets[1]) {}
+      : app(Family::kToDaemon, pools[0], ends.sockets[0]),
+        daemon(Family::kToApplication, pools[1], ends.sockets[1]) {}
 
   /// A message of `size` bytes as it leaves the application.
   wire::Encoded message(std::size_t size, std::byte fill = std::byte{'m'}) {
@@ -82,6 +84,7 @@ struct Pair {
   }
 
   Ends ends;
+  std::array<SharedPools, 2> pools;
   Loans app;
   Loans daemon;
 };
@@ -108,11 +111,11 @@ TEST_CASE("long payloads are lent once both ends have agreed, short ones never")
   CHECK_FALSE(pass(pair.message(SharedMapping::kBlockBytes + 1), Family::kToDaemon).is_reference);
 }
 
-TEST_CASE("when all blocks are lent the bytes go through the socket, until one comes back") {
+TEST_CASE("when a borrower has its share the bytes go through the socket, until one comes back") {
   Pair pair;
   pair.agree();
   std::vector<Payload> held;
-  for (std::size_t i = 0; i < SharedMapping::kBlocks; ++i) {
+  for (std::size_t i = 0; i < SharedMapping::kShare; ++i) {
     const auto lent = pair.message(Loans::kLongBytes, static_cast<std::byte>(i));
     REQUIRE(pass(lent, Family::kToDaemon).is_reference);
     held.push_back(pair.resolved(lent));
@@ -120,14 +123,29 @@ TEST_CASE("when all blocks are lent the bytes go through the socket, until one c
 
   const auto inline_one = pair.message(Loans::kLongBytes, std::byte{99});
   CHECK_FALSE(pass(inline_one, Family::kToDaemon).is_reference);
-  CHECK(pair.app.is_worth_waiting(inline_one));
   CHECK(pair.resolved(inline_one) == Payload(Bytes(Loans::kLongBytes, std::byte{99})));
   CHECK(held[5] == Payload(Bytes(Loans::kLongBytes, std::byte{5})));
+  CHECK(pair.app.pool()->take() != nullptr);  // others find room
 
   held.erase(held.begin() + 5);
-  CHECK_FALSE(pair.app.is_worth_waiting(inline_one));
   CHECK(pass(pair.message(Loans::kLongBytes), Family::kToDaemon).is_reference);
   CHECK(held[5] == Payload(Bytes(Loans::kLongBytes, std::byte{6})));
+}
+
+TEST_CASE("when all blocks are in use the bytes go through the socket, until one comes back") {
+  Pair pair;
+  pair.agree();
+  std::vector<std::shared_ptr<std::byte[]>> taken;
+  while (auto block = pair.app.pool()->take()) taken.push_back(std::move(block));
+  REQUIRE(taken.size() == SharedMapping::kBlocks);
+
+  const auto inline_one = pair.message(Loans::kLongBytes, std::byte{99});
+  CHECK_FALSE(pass(inline_one, Family::kToDaemon).is_reference);
+  CHECK(pair.app.is_worth_waiting(inline_one));
+
+  taken.pop_back();
+  CHECK_FALSE(pair.app.is_worth_waiting(inline_one));
+  CHECK(pass(pair.message(Loans::kLongBytes), Family::kToDaemon).is_reference);
 }
 
 TEST_CASE("what lies in the pool already is lent where it lies, and stays while it is on loan") {
@@ -163,35 +181,42 @@ TEST_CASE("references that nobody has given are refused") {
 
   CHECK(other.daemon.resolve(reference_of(lent)).error().code == ErrorCode::kBadInput);
   CHECK(pair.daemon.resolve(Payload(Bytes(3))).error().code == ErrorCode::kBadInput);
-  CHECK(pair.daemon.on_control(Payload(Bytes(24))).error().code == ErrorCode::kBadInput);
+  CHECK(pair.daemon.on_control(Payload(Bytes(40))).error().code == ErrorCode::kBadInput);
   CHECK(pair.daemon.on_control(reference_of(lent)).error().code == ErrorCode::kBadInput);
   Bytes beyond(reference_of(lent).bytes().begin(), reference_of(lent).bytes().end());
-  for (std::size_t i = 4; i < 12; ++i) beyond[i] = std::byte{0x7f};  // size and offset
+  for (std::size_t i = 12; i < 20; ++i) beyond[i] = std::byte{0x7f};  // offset and size
   CHECK(pair.daemon.resolve(Payload(beyond)).error().code == ErrorCode::kBadInput);
 }
 
 TEST_CASE("an offer that cannot be opened is not answered, and the link goes on without") {
-  Pair pair;
-  static_cast<void>(pair.message(Loans::kLongBytes));
-  auto offer = pair.app.take_controls();
-  Bytes bytes(reference_of(offer[0]).bytes().begin(), reference_of(offer[0]).bytes().end());
-  bytes[16] = std::byte{0};  // the descriptor: standard input is no pool
+  constexpr std::size_t kProcessAt = 24;
+  constexpr std::size_t kDescriptorAt = 28;
+  constexpr std::size_t kTokenAt = 32;
+  for (const std::size_t wrong : {kProcessAt, kDescriptorAt, kTokenAt}) {
+    Pair pair;
+    static_cast<void>(pair.message(Loans::kLongBytes));
+    auto offer = pair.app.take_controls();
+    Bytes bytes(reference_of(offer[0]).bytes().begin(), reference_of(offer[0]).bytes().end());
+    bytes[wrong] ^= std::byte{0x3f};
 
-  CHECK(pair.daemon.on_control(Payload(bytes)).ok());
+    CHECK(pair.daemon.on_control(Payload(bytes)).ok());
 
-  CHECK(pair.daemon.take_controls().empty());
-  CHECK_FALSE(pass(pair.message(Loans::kLongBytes), Family::kToDaemon).is_reference);
+    CHECK(pair.daemon.take_controls().empty());
+    CHECK_FALSE(pass(pair.message(Loans::kLongBytes), Family::kToDaemon).is_reference);
+  }
 }
 
-TEST_CASE("an offer of somebody unknown is not answered either") {
+TEST_CASE("between machines nothing is offered, lent or accepted") {
   Pair pair;
+  pair.app.disable();
   static_cast<void>(pair.message(Loans::kLongBytes));
-  const auto offer = pair.app.take_controls();
-  Loans stranger(Family::kToApplication, -1);  // as if of another namespace: no process id
-
-  CHECK(stranger.on_control(reference_of(offer.at(0))).ok());
-
-  CHECK(stranger.take_controls().empty());
+  CHECK(pair.app.take_controls().empty());
+  Pair other;
+  other.daemon.disable();
+  static_cast<void>(other.message(Loans::kLongBytes));
+  const auto offer = other.app.take_controls();
+  CHECK(other.daemon.on_control(reference_of(offer.at(0))).ok());
+  CHECK(other.daemon.take_controls().empty());
 }
 
 TEST_CASE("a child that inherits what was lent does not give it back") {
@@ -212,7 +237,152 @@ TEST_CASE("a child that inherits what was lent does not give it back") {
   CHECK(*lent == Payload(Bytes(Loans::kLongBytes, std::byte{4})));
 }
 
+TEST_CASE("what was lent is lent on where it lies, to somebody who does not know its owner") {
+  Pair pair;
+  pair.agree();
+  SharedPools third_pools;
+  Loans onward(Family::kFrame, pair.pools[1], -1);  // a link of the daemon's, over TCP
+  Loans third(Family::kFrame, third_pools, -1);
+  std::optional<Payload> lent = pair.resolved(pair.message(100'000, std::byte{5}));
+  const auto frame = [&] {
+    wire::Encoder encoder;
+    auto encoded = encoder.encode(runtime::ToApplication(
+        runtime::AppDeliver{1, runtime::PointToPoint{VnodeId{1}, VnodeId{2}, 0, 0, 0, *lent}}));
+    onward.apply(encoded);
+    return encoded;
+  };
+  CHECK(reference_of(frame()).size() == 100'000);
+  REQUIRE(third.on_control(reference_of(onward.take_controls().at(0))).ok());
+  REQUIRE(onward.on_control(reference_of(third.take_controls().at(0))).ok());
+
+  std::optional<Payload> there = third.resolve(reference_of(frame())).value();
+
+  CHECK(pair.pools[1].made() == nullptr);  // nothing was copied
+  CHECK(there->bytes().data() != lent->bytes().data());
+  CHECK(*there == *lent);
+  const auto place = pair.app.pool()->mapping().find(*there);
+  CHECK_FALSE(place.has_value());  // another mapping, ...
+  lent.reset();
+  CHECK(pair.app.pool()->mapping().is_lent(0));  // ... the same block
+  CHECK(*there == Payload(Bytes(100'000, std::byte{5})));
+  there.reset();
+  CHECK_FALSE(pair.app.pool()->mapping().is_lent(0));
+}
+
+TEST_CASE("what was lent to a process that has died comes back when it is needed") {
+  const auto pool = BlockPool::create();
+  REQUIRE(pool != nullptr);
+  const pid_t owner = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto borrowed = BorrowedBlocks::open(owner, pool->descriptor(), pool->mapping().token());
+    if (!borrowed) ::_exit(1);
+    for (std::uint32_t i = 0; i < SharedMapping::kShare; ++i) {
+      if (!borrowed->mapping().lend(i, borrowed->borrower())) ::_exit(2);
+    }
+    ::_exit(borrowed->mapping().lend(0, borrowed->borrower()) ? 3 : 0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(status == 0);
+  REQUIRE(pool->mapping().is_lent(0));
+
+  std::vector<std::shared_ptr<std::byte[]>> taken;
+  while (auto block = pool->take()) taken.push_back(std::move(block));
+
+  CHECK(taken.size() == SharedMapping::kBlocks);
+}
+
+TEST_CASE("the pool of a process that has died is let go, and its number means another one then") {
+  std::array<int, 2> ready{};
+  std::array<int, 2> over{};
+  REQUIRE(::pipe(ready.data()) == 0);
+  REQUIRE(::pipe(over.data()) == 0);
+  struct Said {
+    int descriptor = -1;
+    std::uint64_t token = 0;
+  } said;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(over[1]);
+    const auto pool = BlockPool::create();
+    said = {pool->descriptor(), pool->mapping().token()};
+    static_cast<void>(::write(ready[1], &said, sizeof(said)));
+    static_cast<void>(::read(over[0], &said, 1));
+    ::_exit(0);
+  }
+  REQUIRE(::read(ready[0], &said, sizeof(said)) == sizeof(said));
+  Pair pair;
+  pair.agree();
+  const auto borrowed = pair.pools[1].borrow(child, said.descriptor, said.token);
+  REQUIRE(borrowed != nullptr);
+  Loans onward(Family::kFrame, pair.pools[1], -1);
+  SharedPools third_pools;
+  Loans third(Family::kFrame, third_pools, -1);
+  REQUIRE(borrowed->mapping().lend(3, borrowed->borrower()));
+  const Payload old = borrowed->take({3, 0}, Loans::kLongBytes).value();
+  const auto frame_of = [&](const Payload& payload) {
+    wire::Encoder encoder;
+    auto encoded = encoder.encode(runtime::ToApplication(
+        runtime::AppDeliver{1, runtime::PointToPoint{VnodeId{1}, VnodeId{2}, 0, 0, 0, payload}}));
+    return std::pair(onward.apply(encoded), encoded);
+  };
+  const auto exchange = [&] {
+    for (int i = 0; i < 3; ++i) {
+      for (const auto& control : onward.take_controls()) {
+        REQUIRE(third.on_control(reference_of(control)).ok());
+      }
+      for (const auto& control : third.take_controls()) {
+        REQUIRE(onward.on_control(reference_of(control)).ok());
+      }
+    }
+  };
+  CHECK_FALSE(frame_of(old).first);
+  exchange();
+  const auto [is_lent, late] = frame_of(old);
+  CHECK(is_lent);
+  third.forget_the_dead();
+  CHECK(third.take_controls().empty());  // it lives
+
+  ::close(over[1]);
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  third.forget_the_dead();
+  CHECK(third.resolve(reference_of(late)).ok());  // what was sent before is there
+  exchange();
+
+  CHECK(third.resolve(reference_of(late)).error().code == ErrorCode::kBadInput);
+  const Payload fresh = pair.resolved(pair.message(100'000, std::byte{9}));
+  CHECK_FALSE(frame_of(fresh).first);
+  const auto offers = onward.take_controls();
+  REQUIRE(offers.size() == 1);
+  CHECK(reference_of(offers[0]).bytes()[4] == std::byte{0});  // the number that has become free
+  for (const int end : {ready[0], ready[1], over[0]}) ::close(end);
+}
+
+TEST_CASE("free memory of a pool goes back to the system") {
+  const auto pool = BlockPool::create();
+  REQUIRE(pool != nullptr);
+  const auto resident = [&] {
+    struct stat status {};
+    REQUIRE(::fstat(pool->descriptor(), &status) == 0);
+    return status.st_blocks * 512;
+  };
+  auto kept = pool->take();
+  std::fill_n(kept.get(), SharedMapping::kBlockBytes, std::byte{1});
+  {
+    const auto block = pool->take();
+    std::fill_n(block.get(), SharedMapping::kBlockBytes, std::byte{2});
+  }
+  const auto before = resident();
+
+  pool->give_memory_back();
+
+  CHECK(before - resident() > static_cast<long>(SharedMapping::kBlockBytes / 2));
+  CHECK(kept[SharedMapping::kBlockBytes - 1] == std::byte{1});
+}
+
 TEST_CASE("one piece of a long message fits into a block") {
+  CHECK(runtime::EndpointConfig::kLentPiece <= SharedMapping::kBlockBytes);
   CHECK(runtime::EndpointConfig().piece_bytes <= SharedMapping::kBlockBytes);
   CHECK(runtime::EndpointConfig().piece_bytes >= Loans::kLongBytes);
 }

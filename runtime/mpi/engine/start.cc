@@ -38,6 +38,7 @@ phx::Options inside() {
   constexpr Duration kNever = std::chrono::hours(24 * 365);
   phx::Options options;
   options.peer_timeout = kNever;
+  options.shares_memory = launched().near >= 0;
   return options;
 }
 
