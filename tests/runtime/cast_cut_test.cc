@@ -108,7 +108,7 @@ TEST_CASE("a long message is cut into many pieces where the wire is slower than 
 }
 
 TEST_CASE(
-    "on one machine a broadcast goes in 64 longer pieces, which are lent; a reduction does not") {
+    "on one machine a broadcast goes in 64 longer pieces, which are lent") {
   constexpr std::size_t kMiB = std::size_t{1} << 20U;
   EndpointConfig config;
   config.cast_piece_least = kLongest;
