@@ -138,12 +138,6 @@ struct AppRepair {
   std::uint64_t line = 0;
   friend bool operator==(const AppRepair&, const AppRepair&) = default;
 };
-/// Whether the mesh is on this machine alone, where long payloads are lent and not written. Unless
-/// it was told, it is not.
-struct AppPlace {
-  bool is_one_machine = false;
-  friend bool operator==(const AppPlace&, const AppPlace&) = default;
-};
 /// The job is over; calls fail with this reason from now on.
 struct AppEnd {
   std::int32_t code = 0;

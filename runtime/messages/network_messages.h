@@ -18,5 +18,11 @@ struct AppNetwork {
 struct AppRedrawn {
   friend bool operator==(const AppRedrawn&, const AppRedrawn&) = default;
 };
+/// Whether the mesh is on this machine alone, where long payloads are lent and not written. Unless
+/// it was told, it is not.
+struct AppPlace {
+  bool is_one_machine = false;
+  friend bool operator==(const AppPlace&, const AppPlace&) = default;
+};
 
 }  // namespace phx::runtime

@@ -93,6 +93,76 @@ Payload reference_of(const wire::Encoded& encoded) {
   return encoded.tail.at(0);
 }
 
+/// A link over which a daemon lends what it has, and a third process behind it.
+struct Chain {
+  explicit Chain(SharedPools& pools)
+      : onward(Family::kFrame, pools, -1), third(Family::kFrame, third_pools, -1) {}
+
+  /// As it leaves; whether it was lent.
+  std::pair<wire::Encoded, bool> send(const Payload& payload) {
+    wire::Encoder encoder;
+    auto encoded = encoder.encode(runtime::ToApplication(
+        runtime::AppDeliver{1, runtime::PointToPoint{VnodeId{1}, VnodeId{2}, 0, 0, 0, payload}}));
+    const bool is_lent = onward.apply(encoded);
+    return {std::move(encoded), is_lent};
+  }
+  /// Passes on what both have to say.
+  void agree() {
+    for (int i = 0; i < 3; ++i) {
+      for (const auto& control : onward.take_controls()) {
+        REQUIRE(third.on_control(reference_of(control)).ok());
+      }
+      for (const auto& control : third.take_controls()) {
+        REQUIRE(onward.on_control(reference_of(control)).ok());
+      }
+    }
+  }
+
+  SharedPools third_pools;
+  Loans onward;
+  Loans third;
+};
+
+/// Another process, which has a pool and lives until it is told to die.
+struct Owner {
+  Owner() {
+    std::array<int, 2> said{};
+    std::array<int, 2> over{};
+    REQUIRE(::pipe(said.data()) == 0);
+    REQUIRE(::pipe(over.data()) == 0);
+    process = ::fork();
+    if (process == 0) {
+      ::close(over[1]);
+      const auto pool = BlockPool::create();
+      descriptor = pool->descriptor();
+      token = pool->mapping().token();
+      bool is_told = ::write(said[1], &descriptor, sizeof(descriptor)) > 0;
+      is_told = is_told && ::write(said[1], &token, sizeof(token)) > 0;
+      ::_exit(is_told && ::read(over[0], &token, 1) == 0 ? 0 : 1);
+    }
+    REQUIRE(::read(said[0], &descriptor, sizeof(descriptor)) == sizeof(descriptor));
+    REQUIRE(::read(said[0], &token, sizeof(token)) == sizeof(token));
+    for (const int end : {said[0], said[1], over[0]}) ::close(end);
+    life = over[1];
+  }
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() {
+    if (life >= 0) die();
+  }
+  void die() {
+    ::close(std::exchange(life, -1));
+    int status = -1;
+    REQUIRE(::waitpid(process, &status, 0) == process);
+    CHECK(status == 0);
+  }
+
+  pid_t process = 0;
+  int descriptor = -1;
+  std::uint64_t token = 0;
+  int life = -1;
+};
+
 }  // namespace
 
 TEST_SUITE_BEGIN("tcp/loans");
@@ -240,28 +310,16 @@ TEST_CASE("a child that inherits what was lent does not give it back") {
 TEST_CASE("what was lent is lent on where it lies, to somebody who does not know its owner") {
   Pair pair;
   pair.agree();
-  SharedPools third_pools;
-  Loans onward(Family::kFrame, pair.pools[1], -1);  // a link of the daemon's, over TCP
-  Loans third(Family::kFrame, third_pools, -1);
   std::optional<Payload> lent = pair.resolved(pair.message(100'000, std::byte{5}));
-  const auto frame = [&] {
-    wire::Encoder encoder;
-    auto encoded = encoder.encode(runtime::ToApplication(
-        runtime::AppDeliver{1, runtime::PointToPoint{VnodeId{1}, VnodeId{2}, 0, 0, 0, *lent}}));
-    onward.apply(encoded);
-    return encoded;
-  };
-  CHECK(reference_of(frame()).size() == 100'000);
-  REQUIRE(third.on_control(reference_of(onward.take_controls().at(0))).ok());
-  REQUIRE(onward.on_control(reference_of(third.take_controls().at(0))).ok());
+  Chain chain(pair.pools[1]);
+  CHECK(reference_of(chain.send(*lent).first).size() == 100'000);
+  chain.agree();
 
-  std::optional<Payload> there = third.resolve(reference_of(frame())).value();
+  std::optional<Payload> there = chain.third.resolve(reference_of(chain.send(*lent).first)).value();
 
   CHECK(pair.pools[1].made() == nullptr);  // nothing was copied
-  CHECK(there->bytes().data() != lent->bytes().data());
   CHECK(*there == *lent);
-  const auto place = pair.app.pool()->mapping().find(*there);
-  CHECK_FALSE(place.has_value());  // another mapping, ...
+  CHECK_FALSE(pair.app.pool()->mapping().find(*there).has_value());  // another mapping, ...
   lent.reset();
   CHECK(pair.app.pool()->mapping().is_lent(0));  // ... the same block
   CHECK(*there == Payload(Bytes(100'000, std::byte{5})));
@@ -294,69 +352,32 @@ TEST_CASE("what was lent to a process that has died comes back when it is needed
 }
 
 TEST_CASE("the pool of a process that has died is let go, and its number means another one then") {
-  std::array<int, 2> ready{};
-  std::array<int, 2> over{};
-  REQUIRE(::pipe(ready.data()) == 0);
-  REQUIRE(::pipe(over.data()) == 0);
-  struct Said {
-    int descriptor = -1;
-    std::uint64_t token = 0;
-  } said;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::close(over[1]);
-    const auto pool = BlockPool::create();
-    said = {pool->descriptor(), pool->mapping().token()};
-    static_cast<void>(::write(ready[1], &said, sizeof(said)));
-    static_cast<void>(::read(over[0], &said, 1));
-    ::_exit(0);
-  }
-  REQUIRE(::read(ready[0], &said, sizeof(said)) == sizeof(said));
   Pair pair;
   pair.agree();
-  const auto borrowed = pair.pools[1].borrow(child, said.descriptor, said.token);
+  Owner owner;
+  const auto borrowed = pair.pools[1].borrow(owner.process, owner.descriptor, owner.token);
   REQUIRE(borrowed != nullptr);
-  Loans onward(Family::kFrame, pair.pools[1], -1);
-  SharedPools third_pools;
-  Loans third(Family::kFrame, third_pools, -1);
   REQUIRE(borrowed->mapping().lend(3, borrowed->borrower()));
   const Payload old = borrowed->take({3, 0}, Loans::kLongBytes).value();
-  const auto frame_of = [&](const Payload& payload) {
-    wire::Encoder encoder;
-    auto encoded = encoder.encode(runtime::ToApplication(
-        runtime::AppDeliver{1, runtime::PointToPoint{VnodeId{1}, VnodeId{2}, 0, 0, 0, payload}}));
-    return std::pair(onward.apply(encoded), encoded);
-  };
-  const auto exchange = [&] {
-    for (int i = 0; i < 3; ++i) {
-      for (const auto& control : onward.take_controls()) {
-        REQUIRE(third.on_control(reference_of(control)).ok());
-      }
-      for (const auto& control : third.take_controls()) {
-        REQUIRE(onward.on_control(reference_of(control)).ok());
-      }
-    }
-  };
-  CHECK_FALSE(frame_of(old).first);
-  exchange();
-  const auto [is_lent, late] = frame_of(old);
+  Chain chain(pair.pools[1]);
+  CHECK_FALSE(chain.send(old).second);
+  chain.agree();
+  const auto [late, is_lent] = chain.send(old);
   CHECK(is_lent);
-  third.forget_the_dead();
-  CHECK(third.take_controls().empty());  // it lives
+  chain.third.forget_the_dead();
+  CHECK(chain.third.take_controls().empty());  // it lives
 
-  ::close(over[1]);
-  REQUIRE(::waitpid(child, nullptr, 0) == child);
-  third.forget_the_dead();
-  CHECK(third.resolve(reference_of(late)).ok());  // what was sent before is there
-  exchange();
+  owner.die();
+  chain.third.forget_the_dead();
+  CHECK(chain.third.resolve(reference_of(late)).ok());  // what was sent before is there
+  chain.agree();
 
-  CHECK(third.resolve(reference_of(late)).error().code == ErrorCode::kBadInput);
+  CHECK(chain.third.resolve(reference_of(late)).error().code == ErrorCode::kBadInput);
   const Payload fresh = pair.resolved(pair.message(100'000, std::byte{9}));
-  CHECK_FALSE(frame_of(fresh).first);
-  const auto offers = onward.take_controls();
+  CHECK_FALSE(chain.send(fresh).second);
+  const auto offers = chain.onward.take_controls();
   REQUIRE(offers.size() == 1);
   CHECK(reference_of(offers[0]).bytes()[4] == std::byte{0});  // the number that has become free
-  for (const int end : {ready[0], ready[1], over[0]}) ::close(end);
 }
 
 TEST_CASE("free memory of a pool goes back to the system") {
