@@ -77,6 +77,26 @@ concept Stateful = requires(T& value, Io& io) {
   state(io, value);
 };
 
+namespace plain {
+
+template <class C, class R, class... A>
+std::type_identity<C> class_of(R (C::*)(A...));
+template <class C, class R, class... A>
+std::type_identity<C> class_of(R (C::*)(A...) const);
+
+/// Its state() is that of a base class, and it has members that this one cannot name.
+template <class T, class Io>
+consteval bool has_unnamed_members() {
+  if constexpr (requires { class_of(&T::template state<Io>); }) {
+    return sizeof(typename decltype(class_of(&T::template state<Io>))::type) < sizeof(T);
+  } else if constexpr (requires { class_of(&T::state); }) {
+    return sizeof(typename decltype(class_of(&T::state))::type) < sizeof(T);
+  }
+  return false;
+}
+
+}  // namespace plain
+
 /// The same, also if it has one state() for writing and another one for reading.
 template <class T>
 concept HasState = Stateful<T> || Stateful<T, Writer>;

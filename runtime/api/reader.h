@@ -61,6 +61,9 @@ class Reader {
     if constexpr (Plain<T>) {
       raw(&value, sizeof(value));
     } else if constexpr (requires { value.state(*this); }) {
+      static_assert(!plain::has_unnamed_members<T, Reader>(),
+                    "this type has members that the state() of its base class does not name: give "
+                    "it one of its own, `void state(auto& io) { Base::state(io); io(a, b); }`");
       value.state(*this);
     } else if constexpr (Stateful<T, Reader>) {
       state(*this, value);

@@ -127,6 +127,10 @@ template <class T, class Op>
     if (op == collectives::ReduceOp::kUser) {
       throw Failure(ErrorCode::kBadInput, "for an operator of your own give the function itself");
     }
+    if (std::is_same_v<E, bool> && op == collectives::ReduceOp::kSum) {
+      throw Failure(ErrorCode::kBadInput,
+                    "a sum of bool is none: take phx::logical_or, or to count make it an int");
+    }
     return {{op, reduce_type<E>(), to_all}, sizeof(E), {}};
   } else if constexpr (std::is_same_v<Op, Ordered>) {
     Reduction result = reduction<T>(op.op, to_all);

@@ -258,6 +258,13 @@ TEST_CASE("every arithmetic type has its reduction type") {
   CHECK(reduction<std::vector<double>>(sum, true).kind.type == kDouble);
 }
 
+TEST_CASE("truth values are no numbers: they have no sum") {
+  CHECK_THROWS_AS(static_cast<void>(reduction<bool>(sum, true)), Failure);
+  CHECK_THROWS_AS(static_cast<void>(reduction<std::array<bool, 3>>(ordered(sum), true)), Failure);
+  CHECK(reduction<bool>(logical_or, true).kind.op == collectives::ReduceOp::kLogicalOr);
+  CHECK(reduction<bool>(max, true).kind.op == collectives::ReduceOp::kMax);
+}
+
 TEST_CASE("a user-defined operator works element by element") {
   const auto r = reduction<std::vector<int>>([](int a, int b) { return 10 * a + b; }, false);
 

@@ -48,4 +48,11 @@ mkfifo silent
 sleep 1000 >silent &
 source=$!
 check "a job ends though its input does not" sh -c "$run -- true <silent"
+$run -- "$demos/heat" --steps 6000 <silent >unread 2>&1 &
+job=$!
+await "heat runs again" sh -c "$phoenix ps | grep -q 'heat  *3 '"
+check "the processor of the reader leaves" "$phoenix" drain p2
+check "what would have come is lost, so it ends with 1" ends_with 1 wait $job
+check "and says so" grep -q "p2 has gone, and with it the process that read standard input" unread
+check "another one comes" "$phoenix" add --local 1 -q
 kill $source

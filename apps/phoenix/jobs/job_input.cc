@@ -51,6 +51,8 @@ class Feeder {
         if (!session_ && !has_left_ && !is_over_) std::this_thread::sleep_for(kAgain);
       }
     }
+    // Nobody knows what would have come; of a terminal a person does.
+    if (has_left_ && !has_end_ && !is_lost_ && ::isatty(STDIN_FILENO) == 0) tell_of_loss();
   }
 
  private:
@@ -82,7 +84,10 @@ class Feeder {
       if (kept_.empty() && !has_end_) return;
     }
     is_over_ = true;
-    if (kept_.empty()) return;
+    if (!kept_.empty()) tell_of_loss();
+  }
+
+  void tell_of_loss() {
     is_lost_ = true;
     std::fprintf(stderr,
                  "phoenix: %s has gone, and with it the process that read standard input; the rest "

@@ -29,7 +29,9 @@ VnodeSet one(int rank) {
 /// Until this process holds vnodes.
 void settle(SessionCore& core) {
   if (core.steps.pass_alone()) return;
-  throw phx::Failure(ErrorCode::kAborted, "the job was over before MPI_Init");
+  throw phx::Failure(ErrorCode::kAborted,
+                     "the job was over before MPI_Init: there are more processes than ranks; start "
+                     "it by `phoenix mpirun`, or by `phoenix run --fit`");
 }
 
 /// Of a job on this machine. Its ranks are given, and the system tells of each that ends: silence
