@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <string>
 
 #include "runtime/api/session_core.h"
 
@@ -76,10 +77,22 @@ Error taken_tag() {
   return {ErrorCode::kBadInput, "the highest tag is taken: collectives use it"};
 }
 
+/// Else each rank would be a job of its own, and compute the whole.
+const Options& not_of_mpirun(const Options& options) {
+  const char* const size = std::getenv("PHOENIX_MPI_SIZE");
+  const bool says_where = !options.socket.empty() || !options.join.empty() || options.vnodes != 0 ||
+                          std::getenv("PHOENIX_SOCKET") != nullptr ||
+                          std::getenv("PHOENIX_JOIN") != nullptr;
+  if (size == nullptr || std::string(size) == "1" || says_where) return options;
+  throw Failure(ErrorCode::kBadInput,
+                "`phoenix mpirun` has started this program, and that is for ranks, which call "
+                "MPI_Init(); start one that has a Session by `phoenix run`");
+}
+
 }  // namespace
 
 Session::Session(const Options& options)
-    : SessionCollectives(options), exceptions_(std::uncaught_exceptions()) {
+    : SessionCollectives(not_of_mpirun(options)), exceptions_(std::uncaught_exceptions()) {
   exit_code = 0;  // What became of another session before counts no more.
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <numeric>
 #include <thread>
 
@@ -31,6 +32,16 @@ TEST_CASE("a process without a daemon carries one inside and holds the whole job
   CHECK(alone.job.held() == std::vector<Vnode>{0, 1, 2, 3, 4});
   CHECK(alone.job.holds(4));
   CHECK_FALSE(alone.job.over());
+}
+
+TEST_CASE("a rank that mpirun has started has no session unless it says of what") {
+  ::setenv("PHOENIX_MPI_SIZE", "4", 1);
+  CHECK_THROWS_WITH_AS(Session(),
+                       doctest::Contains("start one that has a Session by `phoenix run`"), Failure);
+  CHECK(Session({.vnodes = 3}).vnodes() == 3);
+  ::setenv("PHOENIX_MPI_SIZE", "1", 1);
+  CHECK(Session().vnodes() == 1);
+  ::unsetenv("PHOENIX_MPI_SIZE");
 }
 
 TEST_CASE("messages are typed, tagged and ordered") {

@@ -48,7 +48,7 @@ mkfifo silent
 sleep 1000 >silent &
 source=$!
 check "a job ends though its input does not" sh -c "$run -- true <silent"
-$run -- "$demos/heat" --steps 6000 <silent >unread 2>&1 &
+$run -- "$demos/heat" --steps 3000 <silent >unread 2>&1 &
 job=$!
 await "heat runs again" sh -c "$phoenix ps | grep -q 'heat  *3 '"
 check "the processor of the reader leaves" "$phoenix" drain p2
