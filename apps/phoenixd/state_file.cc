@@ -56,7 +56,7 @@ std::vector<std::filesystem::path> leftovers(const std::string& mesh_dir) {
     const std::string name = entry.path().filename();
     if (name.starts_with("p") && name.ends_with(".json")) return {};
     const bool is_ours = name == "key" || name == "key.made" || name == "mesh.json" ||
-                         name.ends_with(".sock") ||
+                         name == "maker" || name.ends_with(".sock") ||
                          (name.starts_with("phoenixd-") && name.ends_with(".log"));
     if (is_ours) left.push_back(entry.path());
   }
@@ -78,7 +78,7 @@ std::string running_at(const std::string& mesh_dir, std::uint16_t port) {
     const auto endpoints = json.value("endpoints", nlohmann::json::array());
     for (const auto& one : endpoints) {
       if (!one.is_string() || !one.get<std::string>().ends_with(end)) continue;
-      return entry.path().stem().string() + " (process " + std::to_string(*process) + ")";
+      return entry.path().stem().string() + " (" + tcp::in_words(*process) + ")";
     }
   }
   return {};

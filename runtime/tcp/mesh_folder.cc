@@ -94,15 +94,6 @@ Status walk(const std::string& wanted, bool makes) {
   return success();
 }
 
-/// Who has locked it; 0: nobody.
-pid_t locked_by(const Descriptor& file) {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  const bool is_known = ::fcntl(file.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  return is_known && lock.l_pid > 0 ? lock.l_pid : 0;
-}
-
 }  // namespace
 
 std::string meshes_folder() {
@@ -149,21 +140,32 @@ void remove_folder(const std::string& path) {
 
 std::optional<pid_t> holder_of(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  return file.is_open() ? holder_of(file) : std::nullopt;
+  if (file.is_open()) return holder_of(file);
+  const bool is_none = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+  return is_none ? std::nullopt : std::optional(kUnnamed);  // Else, say, no descriptor is left.
 }
 
 std::optional<pid_t> holder_of(const Descriptor& file) {
-  const pid_t holder = locked_by(file);
-  return holder > 0 ? std::optional(holder) : std::nullopt;
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const bool is_locked = ::fcntl(file.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  if (!is_locked) return std::nullopt;
+  // The system says 0 of a process that is in none of the namespaces of this one.
+  return lock.l_pid > 0 ? lock.l_pid : kUnnamed;
+}
+
+std::string in_words(pid_t holder) {
+  return holder == kUnnamed ? "in another container" : "process " + std::to_string(holder);
 }
 
 void signal_holder_of(const std::string& path, int signal) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  const pid_t holder = file.is_open() ? locked_by(file) : 0;
-  if (holder <= 0) return;
+  const pid_t holder = file.is_open() ? holder_of(file).value_or(kUnnamed) : kUnnamed;
+  if (holder == kUnnamed) return;
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, holder, 0U)));
   // It holds the lock still, so it has lived all the time, and what was opened is it.
-  if (process.is_open() && locked_by(file) == holder) {
+  if (process.is_open() && holder_of(file) == holder) {
     ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0U);
   }
 }

@@ -28,11 +28,17 @@ void remove_folder(const std::string& path);
 
 /// Holds a file locked as long as it is open and this process lives. kDenied: it cannot be.
 [[nodiscard]] Status lock_for_life(const Descriptor& file);
-/// The process of this machine that has locked the file at `path` for its life, as the system says.
+/// Somebody who lives and has no number here: a process of another PID namespace, as that of
+/// another container. It gets no signals from here.
+inline constexpr pid_t kUnnamed = 0;
+/// The process of this machine that has locked the file at `path` for its life, as the system says,
+/// or kUnnamed. Who cannot be asked for may live: kUnnamed.
 [[nodiscard]] std::optional<pid_t> holder_of(const std::string& path);
 /// The same of a file that is open.
 [[nodiscard]] std::optional<pid_t> holder_of(const Descriptor& file);
-/// A signal to that very process, and to no other that got its number.
+/// For a person: "process 4711", or "in another container".
+[[nodiscard]] std::string in_words(pid_t holder);
+/// A signal to that very process, and to no other that got its number; to nobody if it has none.
 void signal_holder_of(const std::string& path, int signal);
 
 /// Tells this machine, since its last start, from all others: files in a folder that several share.

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -126,6 +127,37 @@ TEST_CASE("the process that has locked a file is found, and no other one gets a 
   holder.process = 0;
   CHECK(!holder_of(path));
   signal_holder_of(path, SIGKILL);  // nobody
+}
+
+TEST_CASE("one of another PID namespace that has locked a file has no number here, and lives") {
+  const test::Folder folder;
+  const std::string path = folder / "p1.json";
+  std::ofstream(path) << "{}";
+  const Holder holder(path);
+
+  // Inside, where the holder has no number: 0 it was as it should be, 1 it was not, 2 no namespace.
+  const pid_t outer = ::fork();
+  if (outer == 0) {
+    if (::unshare(CLONE_NEWPID) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) ::_exit(2);
+    const pid_t inner = ::fork();
+    if (inner == 0) {
+      const auto found = holder_of(path);
+      signal_holder_of(path, SIGKILL);  // nobody: not this process, nor its group
+      ::_exit(found && *found == kUnnamed ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(inner, &status, 0);
+    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(outer, &status, 0) == outer);
+
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 2) MESSAGE("skipped: no PID namespace can be made here");
+  CHECK(WEXITSTATUS(status) != 1);
+  CHECK(holder_of(path) == holder.process);
+  CHECK(in_words(kUnnamed) == "in another container");
+  CHECK(in_words(pid_t{7}) == "process 7");
 }
 
 TEST_CASE("a folder goes as a whole while others remove their files from it") {

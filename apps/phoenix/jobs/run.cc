@@ -25,6 +25,7 @@
 #include "apps/phoenix/jobs/verbs.h"
 #include "apps/phoenix/mesh/interrupts.h"
 #include "apps/phoenix/mesh/job_record.h"
+#include "apps/phoenix/mesh/private_mesh.h"
 #include "apps/phoenix/mesh/session.h"
 #include "apps/phoenix/mesh/start.h"
 #include "apps/phoenix/texts/amounts.h"
@@ -202,8 +203,6 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   if (dir.value().is_known()) return run_in(options.mesh, options, give_back);
   if (options.mesh != "default") return fail(connect(options.mesh).error().what);
   // Nothing runs: a mesh of the job's own, which goes with it.
-  MeshDir::remove_abandoned();
-  const std::string name = MeshDir::name_for_job();
   std::uint32_t count = options.processors > 0 ? options.processors : kPrivateDaemons;
   if (count > kLocalMost) {
     return fail("--on " + std::to_string(count) + ": a mesh of the job's own has at most " +
@@ -213,6 +212,10 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   if (options.fits) count = std::min(count, processors_of(options));
   LaunchOptions launching;
   launching.lifeline = lifeline();
+  remove_abandoned();
+  const auto own = PrivateMesh::make(PrivateMesh::Use::kJob);
+  if (!own.ok()) return fail(own.error().what, kUsage);
+  const std::string& name = own.value().name();
   const auto members = start_mesh(name, std::vector<Place>(count), launching);
   if (!members.ok()) {
     const bool is_interrupted = members.error().code == ErrorCode::kAborted;

@@ -36,8 +36,9 @@ struct Asked {
   Unconfirmed unconfirmed = {};
 };
 
-std::string in_words(const MeshDir::Daemon& daemon) {
-  return "p" + std::to_string(daemon.id) + " (process " + std::to_string(daemon.process) + ")";
+/// It gets no signal from here.
+bool is_elsewhere(const MeshDir::Daemon& daemon) {
+  return daemon.process == tcp::kUnnamed;
 }
 
 /// Those of this machine that may know nothing of the order: a signal needs no network.
@@ -47,23 +48,31 @@ void order_by_signal(const MeshDir& dir, const Asked& asked) {
         asked.is_taken && std::ranges::none_of(asked.unconfirmed, [&](const auto& one) {
           return one.id.value == daemon.id;
         });
-    if (has_it) continue;
+    if (has_it || is_elsewhere(daemon)) continue;
     std::fprintf(stderr, "phoenix: %s %s: told to end by SIGTERM\n", in_words(daemon).c_str(),
                  asked.is_taken ? "has not confirmed the order to end" : "could not be reached");
     tcp::signal_holder_of(daemon.state_file, SIGTERM);
   }
 }
 
-/// Waits until no daemon of this machine is left; those that do not end by themselves are killed.
-void wait_for_end(const MeshDir& dir) {
+/// Waits until no daemon of this machine is left that has been told to end; those that do not end
+/// by themselves are killed, where they can be.
+void wait_for_end(const MeshDir& dir, const Asked& asked) {
+  const auto those_left = [&] {
+    auto left = dir.daemons();
+    // Nobody has told these.
+    if (!asked.is_taken) std::erase_if(left, [](const auto& one) { return is_elsewhere(one); });
+    return left;
+  };
   Waiting waiting(kDownTimeout, "kills it");
   const Instant deadline = tcp::steady_now() + kDownTimeout;
-  for (auto left = dir.daemons(); !left.empty() && tcp::steady_now() < deadline;
-       left = dir.daemons()) {
+  for (auto left = those_left(); !left.empty() && tcp::steady_now() < deadline;
+       left = those_left()) {
     waiting.look(in_words(left.front()) + " to end");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   for (const auto& daemon : dir.daemons()) {
+    if (is_elsewhere(daemon)) continue;
     std::fprintf(stderr, "phoenix: %s did not end by itself within 10 s: killed\n",
                  in_words(daemon).c_str());
     static_assert(kDownTimeout == 10s);
@@ -115,6 +124,17 @@ Error not_confirmed(const std::string& name, const Unconfirmed& by) {
                                    mesh_words(name) + " --forget"};
 }
 
+/// Of daemons that live, and of which nothing is known but that.
+Error goes_on_elsewhere(const std::string& name, const std::string& daemons) {
+  const std::string down = "phoenix down" + mesh_words(name);
+  return {ErrorCode::kUnavailable,
+          daemons + " of mesh '" + name +
+              "' cannot be ended from here: in another container, not reached or without an "
+              "answer, and out of reach of signals. The key stays: call " +
+              down + " in that container; if it is to go on without this folder: " + down +
+              " --forget"};
+}
+
 int kill_job(const KillOptions& options) {
   auto session = connect(options.mesh);
   if (!session.ok()) return fail(session.error().what);
@@ -153,8 +173,11 @@ Status end_mesh(const std::string& name, bool forgets) {
   auto asked = ask_to_end(name, dir.value());
   const bool is_unknown = !asked.ok() && asked.error().code == ErrorCode::kTimeout;
   if (!asked.ok() && !is_unknown) return asked.error();
-  order_by_signal(dir.value(), asked.ok() ? asked.value() : Asked{});
-  wait_for_end(dir.value());
+  const Asked told = asked.ok() ? asked.value() : Asked{};
+  order_by_signal(dir.value(), told);
+  wait_for_end(dir.value(), told);
+  const std::string left = elsewhere(dir.value().daemons());
+  if (!forgets && !left.empty()) return goes_on_elsewhere(name, left);
   if (!forgets && !MeshDir::is_private(name)) {
     if (is_unknown) return asked.error();
     // Those of this machine have ended, if need be by force.

@@ -72,8 +72,7 @@ void await_processes(const MeshDir& dir, const std::vector<ProcessorId>& process
     const auto daemons = dir.daemons();
     const auto one = std::find_if(daemons.begin(), daemons.end(), runs);
     if (one == daemons.end()) return;
-    waiting.look("p" + std::to_string(one->id) + " (process " + std::to_string(one->process) +
-                 "), which has left the mesh, to end");
+    waiting.look(in_words(*one) + ", which has left the mesh, to end");
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/phoenix/mesh/mesh_dir.h"
+#include "apps/phoenix/mesh/private_mesh.h"
 #include "apps/phoenix/mesh/verbs.h"
 #include "apps/phoenix/texts/table.h"
 #include "runtime/tcp/mesh_folder.h"
@@ -33,7 +34,7 @@ std::string as_json(const std::vector<MeshDir>& meshes) {
 }
 
 int list(bool json) {
-  MeshDir::remove_abandoned();
+  remove_abandoned();
   std::vector<MeshDir> meshes;
   for (const std::string& name : MeshDir::names()) {
     auto mesh = MeshDir::open(name);

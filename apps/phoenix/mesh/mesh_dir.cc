@@ -2,15 +2,12 @@
 
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <charconv>
-#include <csignal>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -24,9 +21,6 @@ namespace phx::app {
 namespace fs = std::filesystem;
 namespace {
 
-// Behind them is the number of the process.
-constexpr std::string_view kForJob = "run-";
-constexpr std::string_view kForRanks = "mpirun-";
 /// Stands beside a key that a tool has made.
 constexpr const char* kKeyMark = "key.made";
 
@@ -39,16 +33,8 @@ nlohmann::json read_json(const fs::path& file) {
   return nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
 }
 
-/// The process that has made a mesh for itself; nothing: it is not such a one.
-std::optional<pid_t> maker_of(const std::string& name) {
-  for (const std::string_view kind : {kForJob, kForRanks}) {
-    if (!name.starts_with(kind)) continue;
-    pid_t maker = 0;
-    const char* const end = name.data() + name.size();
-    const auto [at, error] = std::from_chars(name.data() + kind.size(), end, maker);
-    if (at == end && error == std::errc() && maker > 0) return maker;
-  }
-  return std::nullopt;
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 }  // namespace
@@ -86,25 +72,16 @@ std::vector<std::string> MeshDir::names() {
   return result;
 }
 
-std::string MeshDir::name_for_job() {
-  return std::string(kForJob) + std::to_string(::getpid());
-}
-
-std::string MeshDir::name_for_ranks() {
-  return std::string(kForRanks) + std::to_string(::getpid());
-}
-
 bool MeshDir::is_private(const std::string& name) {
-  return maker_of(name).has_value();
-}
-
-void MeshDir::remove_abandoned() {
-  for (const std::string& name : names()) {
-    const auto maker = maker_of(name);
-    if (!maker || ::kill(*maker, 0) == 0 || errno != ESRCH) continue;
-    const auto dir = open(name);
-    if (dir.ok() && dir.value().daemons().empty()) dir.value().remove();
+  // A word, the number of a process, and another number where the name was taken.
+  for (const std::string_view kind : {"run-", "mpirun-"}) {
+    if (!name.starts_with(kind)) continue;
+    const std::string numbers = name.substr(kind.size());
+    const auto dash = numbers.find('-');
+    return is_number(numbers.substr(0, dash)) &&
+           (dash == std::string::npos || is_number(numbers.substr(dash + 1)));
   }
+  return false;
 }
 
 bool MeshDir::has_key() const {
@@ -119,11 +96,11 @@ std::vector<MeshDir::Daemon> MeshDir::daemons() const {
     if (entry.path().extension() != ".json" || entry.path().filename() == "mesh.json") continue;
     const nlohmann::json state = read_json(entry.path());
     if (!state.is_object() || state.value("boot", "") != tcp::boot_id()) continue;
-    const auto process = tcp::holder_of(entry.path());
+    const std::optional<pid_t> process = tcp::holder_of(entry.path());
     Daemon daemon;
     daemon.id = state.value("id", 0U);
     daemon.endpoint = state.value("endpoint", "");
-    daemon.process = process.value_or(0);
+    daemon.process = process.value_or(tcp::kUnnamed);
     daemon.state_file = entry.path();
     if (process && !daemon.endpoint.empty()) result.push_back(std::move(daemon));
   }
@@ -161,14 +138,24 @@ void MeshDir::remember_endpoints(const std::vector<std::string>& endpoints) cons
 
 void MeshDir::remove_dead() const {
   std::error_code failure;
+  std::vector<fs::path> dead;
+  std::set<int> living;  // Of several containers, two may have had the same number.
   for (const auto& entry : fs::directory_iterator(path_, failure)) {
     if (entry.path().extension() != ".json" || entry.path().filename() == "mesh.json") continue;
     const nlohmann::json state = read_json(entry.path());
     if (!state.is_object() || state.value("boot", "") != tcp::boot_id()) continue;
-    // No number of a processor is given twice, so nobody takes this file over.
-    if (tcp::holder_of(entry.path())) continue;
-    fs::remove(entry.path(), failure);
-    fs::remove(path_ / ("app-" + std::to_string(state.value("pid", 0)) + ".sock"), failure);
+    if (tcp::holder_of(entry.path())) {
+      living.insert(state.value("pid", 0));
+    } else {
+      dead.push_back(entry.path());
+    }
+  }
+  // No number of a processor is given twice, so nobody takes these files over.
+  for (const fs::path& file : dead) {
+    const int process = read_json(file).value("pid", 0);
+    fs::remove(file, failure);
+    if (living.contains(process)) continue;
+    fs::remove(path_ / ("app-" + std::to_string(process) + ".sock"), failure);
   }
 }
 
@@ -196,6 +183,20 @@ void MeshDir::remove() const {
   for (const auto& entry : fs::directory_iterator(path_, failure)) {
     if (entry.path() != key_file()) fs::remove_all(entry.path(), failure);
   }
+}
+
+std::string in_words(const MeshDir::Daemon& daemon) {
+  return "p" + std::to_string(daemon.id) + " (" + tcp::in_words(daemon.process) + ")";
+}
+
+std::string elsewhere(const std::vector<MeshDir::Daemon>& daemons) {
+  std::string list;
+  for (const MeshDir::Daemon& daemon : daemons) {
+    if (daemon.process != tcp::kUnnamed) continue;
+    list += (list.empty() ? "p" : ", p") + std::to_string(daemon.id);
+  }
+  const auto comma = list.rfind(", ");
+  return comma == std::string::npos ? list : list.replace(comma, 2, " and ");
 }
 
 }  // namespace phx::app

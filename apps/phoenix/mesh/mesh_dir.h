@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,7 +19,7 @@ class MeshDir {
   struct Daemon {
     std::uint32_t id = 0;
     std::string endpoint;
-    long process = 0;
+    pid_t process = 0;       ///< tcp::kUnnamed: it has no number here.
     std::string state_file;  ///< Locked by that process, as long as it lives.
   };
 
@@ -29,12 +31,8 @@ class MeshDir {
   [[nodiscard]] static Result<MeshDir> make(const std::string& name);
   /// The names of all meshes with a key.
   [[nodiscard]] static std::vector<std::string> names();
-  /// Of a mesh that this process makes for one job, or for one run of MPI ranks.
-  [[nodiscard]] static std::string name_for_job();
-  [[nodiscard]] static std::string name_for_ranks();
-  [[nodiscard]] static bool is_private(const std::string& name);  ///< Such a one.
-  /// Removes private ones without daemons here whose process was killed.
-  static void remove_abandoned();
+  /// Of a mesh that a tool has made for itself [private_mesh.h].
+  [[nodiscard]] static bool is_private(const std::string& name);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -69,5 +67,10 @@ class MeshDir {
   std::string name_;
   std::filesystem::path path_;
 };
+
+/// For a person: "p3 (process 4711)", or "p3 (in another container)".
+[[nodiscard]] std::string in_words(const MeshDir::Daemon& daemon);
+/// Those of them that get no signal from here, as "p3 and p4"; empty: none.
+[[nodiscard]] std::string elsewhere(const std::vector<MeshDir::Daemon>& daemons);
 
 }  // namespace phx::app

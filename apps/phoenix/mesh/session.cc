@@ -87,6 +87,13 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
                                          "); copy it from where the mesh was started" +
                                          forgetting(dir.value())};
   }
+  const std::string far = elsewhere(dir.value().daemons());
+  if (!far.empty()) {
+    return Error{client.error().code,
+                 "no daemon of mesh '" + name + "' answers (" + client.error().what + "), but " +
+                     "there is " + far +
+                     ": on this machine, in another container; call phoenix there"};
+  }
   const bool may_be_there = client.error().code == ErrorCode::kTimeout;
   return Error{
       client.error().code,

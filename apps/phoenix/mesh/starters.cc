@@ -51,9 +51,9 @@ bool end_starters(const MeshDir& dir) {
   Waiting waiting(kEndTimeout, "goes on");
   const Instant deadline = tcp::steady_now() + kEndTimeout;
   for (auto left = found; !left.empty() && tcp::steady_now() < deadline; left = starters_in(dir)) {
-    const auto process = tcp::holder_of(left.front());
-    waiting.look("process " + std::to_string(process.value_or(0)) +
-                 ", which starts daemons of this mesh, to end");
+    const pid_t process = tcp::holder_of(left.front()).value_or(tcp::kUnnamed);
+    waiting.look("a tool (" + tcp::in_words(process) +
+                 "), which starts daemons of this mesh, to end");
     std::this_thread::sleep_for(kLookEvery);
   }
   return !found.empty();

@@ -18,7 +18,7 @@
 #include "apps/phoenix/jobs/run.h"
 #include "apps/phoenix/mesh/interrupts.h"
 #include "apps/phoenix/mesh/launch.h"
-#include "apps/phoenix/mesh/mesh_dir.h"
+#include "apps/phoenix/mesh/private_mesh.h"
 #include "apps/phoenix/mesh/start.h"
 #include "apps/phoenix/mpi/mpi_mesh.h"
 #include "apps/phoenix/mpi/other_mpi.h"
@@ -274,7 +274,10 @@ int run_on_hosts(Command command) {
   for (Part& part : command.parts) count += part.count = std::max<std::size_t>(part.count, 1);
   std::vector<Place> places;
   for (std::size_t i = 0; i < count; ++i) places.push_back(slots.value()[i % slots.value().size()]);
-  command.mesh = MeshDir::name_for_ranks();
+  remove_abandoned();
+  const auto own = PrivateMesh::make(PrivateMesh::Use::kRanks);
+  if (!own.ok()) return fail(own.error().what, kUsage);
+  command.mesh = own.value().name();
   command.launch.quiet = ::isatty(STDERR_FILENO) == 0;
   command.launch.lifeline = lifeline();
   // On other machines nothing else tells the daemons that this process was killed. No tool comes

@@ -24,7 +24,7 @@
 #include <utility>
 
 #include "apps/phoenix/command_line/verb.h"
-#include "apps/phoenix/mesh/mesh_dir.h"
+#include "apps/phoenix/mesh/private_mesh.h"
 #include "apps/phoenix/mpi/guard.h"
 #include "apps/phoenix/mpi/mpi_waits.h"
 #include "runtime/tcp/descriptor.h"
@@ -410,18 +410,19 @@ class Ranks {
 }  // namespace
 
 int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
-  MeshDir::remove_abandoned();
-  const auto dir = MeshDir::make(MeshDir::name_for_ranks());
-  if (!dir.ok()) return fail(dir.error().what, kUsage);
-  const Status key = dir.value().make_key();
+  remove_abandoned();
+  const auto own = PrivateMesh::make(PrivateMesh::Use::kRanks);
+  if (!own.ok()) return fail(own.error().what, kUsage);
+  const MeshDir& dir = own.value().dir();
+  const Status key = dir.make_key();
   if (!key.ok()) return fail(key.error().what, kUsage);
   if (const auto code = work_under_guard(); code) {
-    dir.value().remove();
+    dir.remove();
     return *code;
   }
   ::signal(SIGPIPE, SIG_IGN);
-  const int code = Ranks(ranks, options, dir.value().key_file()).run();
-  dir.value().remove();
+  const int code = Ranks(ranks, options, dir.key_file()).run();
+  dir.remove();
   return code;
 }
 
