@@ -71,6 +71,8 @@ int run(const Options& options) {
   Result<tcp::LogSink> log = tcp::LogSink::open(options.log);
   if (!log.ok()) return complain(log.error().what, kBadConfiguration);
   warn_of_leftovers(log.value(), options.driver.keeper);
+  auto state = StateFile::reserve(options.mesh_dir);
+  if (!state.ok()) return complain(state.error().what, kBadConfiguration);
   auto started = tcp::TcpDriver::start(options.driver, std::move(log).value());
   if (!started.ok()) {
     std::string what = started.error().what;
@@ -83,12 +85,11 @@ int run(const Options& options) {
   tcp::TcpDriver& driver = *started.value();
   driver.obey_signals();
   if (options.network) driver.know(*options.network);
-  const auto state = StateFile::write(
-      options.mesh_dir,
+  const Status written = state.value().fill(
       {.id = driver.self(), .name = options.driver.name, .endpoints = driver.endpoints()});
-  if (!state.ok()) {
+  if (!written.ok()) {
     // Nobody here would find it; but it is a member already, and others count on it.
-    complain(state.error().what, kBadConfiguration);
+    complain(written.error().what, kBadConfiguration);
     std::raise(SIGTERM);
   } else if (!announce(options.ready_fd, driver.self(), driver.endpoints().front())) {
     std::cerr << "phoenixd: whoever started this daemon is gone: it leaves\n";
@@ -97,7 +98,7 @@ int run(const Options& options) {
   if (options.lifeline_fd >= 0) driver.end_with(tcp::Descriptor(options.lifeline_fd));
   if (options.detached) let_go_of_terminal(options.log.file);
   const runtime::Stop stop = driver.run();
-  if (!state.ok()) return kBadConfiguration;
+  if (!written.ok()) return kBadConfiguration;
   return stop.code == 0 ? 0 : complain(stop.reason, stop.code);
 }
 

@@ -16,9 +16,36 @@
 
 namespace phx::phoenixd {
 
-Result<StateFile> StateFile::write(const std::string& mesh_dir, const Contents& contents) {
-  const std::string path = mesh_dir + "/" + to_string(contents.id) + ".json";
-  const std::string unfinished = path + "." + std::to_string(::getpid());
+namespace {
+
+constexpr const char* kUnfinished = "starting-";
+constexpr std::size_t kRoom = 4096;  // Bytes; more than most daemons have to say.
+
+bool write_whole(const tcp::Descriptor& file, const std::string& text) {
+  return ::pwrite(file.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
+Error not_written(const std::string& path) {
+  return {ErrorCode::kDenied,
+          "state file " + path + " cannot be written: " + std::strerror(errno) +
+              "; --mesh-dir says which folder, on a disk of this machine with room for it"};
+}
+
+}  // namespace
+
+Result<StateFile> StateFile::reserve(const std::string& mesh_dir) {
+  std::string path = mesh_dir + "/" + kUnfinished + "XXXXXX";
+  tcp::Descriptor file(::mkostemp(path.data(), O_CLOEXEC));
+  if (!file.is_open()) return not_written(mesh_dir + "/" + kUnfinished);
+  StateFile state(mesh_dir, path, std::move(file));
+  if (!write_whole(state.locked_, std::string(kRoom, ' '))) return not_written(path);
+  if (const Status locked = tcp::lock_for_life(state.locked_); !locked.ok()) {
+    return Error{locked.error().code, "state file " + path + " " + locked.error().what};
+  }
+  return state;
+}
+
+Status StateFile::fill(const Contents& contents) {
   const nlohmann::json json = {
       {"id", contents.id.value},
       {"pid", ::getpid()},
@@ -28,35 +55,28 @@ Result<StateFile> StateFile::write(const std::string& mesh_dir, const Contents& 
       {"endpoints", contents.endpoints}};
   const std::string text =
       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-  tcp::Descriptor file(
-      ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  const auto failed = [&](const std::string& why) {
-    ::unlink(unfinished.c_str());
-    return Error{ErrorCode::kDenied, "state file " + path + " " + why};
-  };
-  const bool is_written = file.is_open() && ::write(file.get(), text.data(), text.size()) ==
-                                                static_cast<ssize_t>(text.size());
-  if (!is_written) return failed(std::string("cannot be written: ") + std::strerror(errno));
-  if (const Status locked = tcp::lock_for_life(file); !locked.ok()) {
-    return failed(locked.error().what);
-  }
-  if (std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    return failed(std::string("cannot be written: ") + std::strerror(errno));
-  }
-  return StateFile(path, std::move(file));
+  const std::string path = mesh_dir_ + "/" + to_string(contents.id) + ".json";
+  const bool is_done = write_whole(locked_, text) &&
+                       ::ftruncate(locked_.get(), static_cast<off_t>(text.size())) == 0 &&
+                       std::rename(path_.c_str(), path.c_str()) == 0;
+  if (!is_done) return not_written(path);
+  path_ = path;
+  return success();
 }
 
 namespace {
 
-/// Files that daemons and tools make; nothing if a daemon has its state file there.
+/// Files that daemons and tools make; nothing if a daemon has its state file there, or will.
 std::vector<std::filesystem::path> leftovers(const std::string& mesh_dir) {
   std::error_code failure;
   std::vector<std::filesystem::path> left;
   for (const auto& entry : std::filesystem::directory_iterator(mesh_dir, failure)) {
     const std::string name = entry.path().filename();
     if (name.starts_with("p") && name.ends_with(".json")) return {};
+    const bool is_unfinished = name.starts_with(kUnfinished);
+    if (is_unfinished && tcp::holder_of(entry.path())) return {};
     const bool is_ours = name == "key" || name == "key.made" || name == "mesh.json" ||
-                         name == "maker" || name.ends_with(".sock") ||
+                         name == "maker" || is_unfinished || name.ends_with(".sock") ||
                          (name.starts_with("phoenixd-") && name.ends_with(".log"));
     if (is_ours) left.push_back(entry.path());
   }
@@ -96,11 +116,13 @@ void remove_if_last(const std::string& mesh_dir) {
   std::filesystem::remove(mesh_dir, failure);
 }
 
-StateFile::StateFile(std::string path, tcp::Descriptor locked)
-    : path_(std::move(path)), locked_(std::move(locked)) {}
+StateFile::StateFile(std::string mesh_dir, std::string path, tcp::Descriptor locked)
+    : mesh_dir_(std::move(mesh_dir)), path_(std::move(path)), locked_(std::move(locked)) {}
 
 StateFile::StateFile(StateFile&& other) noexcept
-    : path_(std::exchange(other.path_, {})), locked_(std::move(other.locked_)) {}
+    : mesh_dir_(other.mesh_dir_),
+      path_(std::exchange(other.path_, {})),
+      locked_(std::move(other.locked_)) {}
 
 StateFile::~StateFile() {
   if (!path_.empty()) ::unlink(path_.c_str());

@@ -11,8 +11,9 @@
 namespace phx::phoenixd {
 
 /// "<mesh directory>/p<id>.json", by which tools find this daemon: {"id", "pid", "boot", "name",
-/// "endpoint", "endpoints"}. Appears complete or not at all; removed by the destructor. Locked as
-/// long as this process lives: a number alone would prove nothing [mesh_folder.h].
+/// "endpoint", "endpoints"}. Appears complete or not at all; until then it is called
+/// "starting-XXXXXX". Removed by the destructor. Locked as long as this process lives: a number
+/// alone would prove nothing [mesh_folder.h].
 class StateFile {
  public:
   struct Contents {
@@ -20,9 +21,11 @@ class StateFile {
     std::string name;
     std::vector<std::string> endpoints;
   };
-  /// kDenied: cannot be written; the error says why.
-  [[nodiscard]] static Result<StateFile> write(const std::string& mesh_dir,
-                                               const Contents& contents);
+  /// Makes the file, and takes room for what will be in it: to be called before others count on
+  /// this daemon. kDenied: cannot be written; the error says why.
+  [[nodiscard]] static Result<StateFile> reserve(const std::string& mesh_dir);
+  /// Once this is a member. kDenied: as above, which is seldom now.
+  [[nodiscard]] Status fill(const Contents& contents);
   StateFile(StateFile&& other) noexcept;
   StateFile& operator=(StateFile&&) = delete;
   StateFile(const StateFile&) = delete;
@@ -30,7 +33,8 @@ class StateFile {
   ~StateFile();
 
  private:
-  StateFile(std::string path, tcp::Descriptor locked);
+  StateFile(std::string mesh_dir, std::string path, tcp::Descriptor locked);
+  std::string mesh_dir_;
   std::string path_;  ///< Empty: moved from.
   tcp::Descriptor locked_;
 };

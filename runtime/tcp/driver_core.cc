@@ -37,6 +37,19 @@ std::vector<std::string> with_port(const std::vector<std::string>& given, std::u
   return complete;
 }
 
+/// Where others reach a daemon that listens there.
+std::vector<std::string> endpoints_of(const Address& bound, std::vector<std::string> given) {
+  if (given.empty() && is_wildcard(bound)) {
+    for (const std::string& name : interface_addresses()) {
+      given.push_back(to_string(Address{name, bound.port}));
+    }
+  }
+  if (given.empty()) {
+    given.push_back(to_string(is_wildcard(bound) ? Address{"127.0.0.1", bound.port} : bound));
+  }
+  return with_port(given, bound.port);
+}
+
 Level severity(const Error& error) {
   return error.code == ErrorCode::kUnavailable ? Level::kDebug : Level::kWarn;
 }
@@ -137,21 +150,20 @@ TcpDriver::Core::~Core() {
 }
 
 Status TcpDriver::Core::bind() {
-  if (!options_.listen) return success();
-  auto listener = Listener::open(loop_.io().get_executor(), *options_.listen);
-  if (!listener.ok()) return listener.error();
-  listener_ = std::move(listener).value();
-  const Address& bound = listener_->address();
-  std::vector<std::string> given = options_.advertise;
-  if (given.empty() && is_wildcard(bound)) {
-    for (const std::string& name : interface_addresses()) {
-      given.push_back(to_string(Address{name, bound.port}));
-    }
+  if (options_.listen) {
+    auto listener = Listener::open(loop_.io().get_executor(), *options_.listen);
+    if (!listener.ok()) return listener.error();
+    listener_ = std::move(listener).value();
+    endpoints_ = endpoints_of(listener_->address(), options_.advertise);
   }
-  if (given.empty()) {
-    given.push_back(to_string(is_wildcard(bound) ? Address{"127.0.0.1", bound.port} : bound));
-  }
-  endpoints_ = with_port(given, bound.port);
+  if (options_.socket_path.empty()) return success();
+  auto local = LocalListener::open(
+      loop_.io().get_executor(), options_.socket_path,
+      {.on_accepted =
+           [this](LocalListener::Socket socket) { adopt(descriptor_of(std::move(socket))); },
+       .on_rejected = [this](const Error& error) { on_rejected(error, "local"); }});
+  if (!local.ok()) return local.error();
+  local_listener_ = std::move(local).value();
   return success();
 }
 
@@ -172,16 +184,7 @@ Status TcpDriver::Core::join() {
   return success();
 }
 
-Status TcpDriver::Core::open_doors() {
-  if (!options_.socket_path.empty()) {
-    auto local = LocalListener::open(
-        loop_.io().get_executor(), options_.socket_path,
-        {.on_accepted =
-             [this](LocalListener::Socket socket) { adopt(descriptor_of(std::move(socket))); },
-         .on_rejected = [this](const Error& error) { on_rejected(error, "local"); }});
-    if (!local.ok()) return local.error();
-    local_listener_ = std::move(local).value();
-  }
+void TcpDriver::Core::open_doors() {
   step([](runtime::Daemon& daemon, Instant now) { daemon.start(now); });
   if (listener_ && !stop_) {
     listener_->start(
@@ -191,7 +194,6 @@ Status TcpDriver::Core::open_doors() {
          .on_rejected = [this](const Error& error,
                                const std::string& from) { on_rejected(error, from); }});
   }
-  return success();
 }
 
 runtime::Stop TcpDriver::Core::run() {

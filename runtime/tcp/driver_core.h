@@ -37,9 +37,9 @@ class TcpDriver::Core {
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
-  [[nodiscard]] Status bind();
+  [[nodiscard]] Status bind();  ///< The port, and the socket of applications.
   [[nodiscard]] Status join();
-  [[nodiscard]] Status open_doors();
+  void open_doors();
   [[nodiscard]] runtime::Stop run();
   void obey_signals();
   void drain();

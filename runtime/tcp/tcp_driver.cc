@@ -9,10 +9,12 @@ namespace phx::tcp {
 
 Result<std::unique_ptr<TcpDriver>> TcpDriver::start(const DriverOptions& options, LogSink log) {
   auto core = std::make_unique<Core>(options, std::move(log));
-  for (const auto stage : {&Core::bind, &Core::join, &Core::open_doors}) {
+  // All that can fail here comes first: from join() on others count on this daemon.
+  for (const auto stage : {&Core::bind, &Core::join}) {
     const Status done = ((*core).*stage)();
     if (!done.ok()) return done.error();
   }
+  core->open_doors();
   return std::unique_ptr<TcpDriver>(new TcpDriver(std::move(core)));
 }
 

@@ -55,6 +55,16 @@ freeze 1
 check "a daemon that stands still is killed" says "did not end by itself within 10 s: killed" "$phoenix" down
 await "and is gone" no_daemon
 
+# A newcomer that has no place for its files was never a member.
+check "a mesh starts" "$phoenix" up --local 1 -q
+mkdir "$work/closed"
+mount -t tmpfs -o ro,mode=0700 none "$work/closed"
+check "a newcomer that cannot write says so" fails_with "cannot be written: Read-only file system" \
+  "$bin/phoenixd" --mesh-dir "$work/closed" --key "$PHOENIX_DIR/default/key" --join "$(endpoint_of 1)"
+check "and the mesh has not seen it" says "view 1, 1 processor" "$phoenix" status
+umount "$work/closed"
+check "the mesh ends" "$phoenix" down
+
 # Files may not be longer than a page.
 begins short sh -c 'ulimit -c 0; ulimit -f 8; exec "$@"' sh
 check "a program runs where no file may be long" "$phoenix" demo broadcast --mesh short -n 2 --max 64K

@@ -99,6 +99,28 @@ TEST_CASE("processors join through any member, and all see the same view") {
   for (const auto& processor : status.processors) CHECK(processor.view == status.view.number);
 }
 
+TEST_CASE("a newcomer that cannot make its socket ends before others count on it") {
+  const Folder folder;
+  DriverOptions options = options_of();
+  options.socket_path = folder / "app.sock";
+  Daemon first(options);
+  options.join = {first.endpoint()};
+  DriverOptions nowhere = options_of({first.endpoint()});
+  nowhere.socket_path = folder / "none/app.sock";
+
+  const auto taken = TcpDriver::start(options, LogSink());
+  const auto missing = TcpDriver::start(nowhere, LogSink());
+
+  REQUIRE(!taken.ok());
+  CHECK(taken.error().what.find("another daemon is at the socket") != std::string::npos);
+  REQUIRE(!missing.ok());
+  CHECK(missing.error().what.find("cannot be made") != std::string::npos);
+  ToolClient tool = tool_at(first.endpoint());
+  const auto status = answer<runtime::StatusReply>(tool, runtime::StatusRequest{});
+  CHECK(status.view.number == 1);
+  CHECK(status.view.members.size() == 1);
+}
+
 TEST_CASE("a drained processor leaves, and its run() ends well") {
   Daemon first(options_of());
   Daemon second(options_of({first.endpoint()}));
