@@ -39,6 +39,32 @@ check "a mesh starts in a folder with a relative name" in_relative up --local 2 
 check "processes in another folder find it" in_relative run -n 2 --wdir elsewhere -- "$travel" run 5
 check "it ends" in_relative down
 
+# A mesh of which there is a key, and no daemon yet.
+mkdir -m 700 "$PHOENIX_DIR/default"
+tr -dc a-f0-9 </dev/urandom | head -c 64 >"$PHOENIX_DIR/default/key"
+chmod 600 "$PHOENIX_DIR/default/key"
+check "who wants it is told" fails_with "of mesh 'default' there is a key here, but no daemon runs; start some" \
+  "$phoenix" run --mesh default -n 1 -- true
+check "also by its environment" fails_with "no daemon runs" env PHOENIX_MESH=default "$phoenix" demo queens
+check "as by other commands" fails_with "no daemon runs; start some, by its service or by phoenix up" "$phoenix" status
+check "who does not has a mesh for the job" \
+  says "no daemon runs: this job runs in a private mesh of 2 daemons (--mesh default insists" \
+  "$phoenix" run -n 1 --on 2 -- true
+"$bin/phoenixd" --join 127.0.0.1:1 >coming 2>&1 &
+coming=$!
+await "a daemon is on its way" sh -c "ls $PHOENIX_DIR/default/starting-*"
+check "which is told" fails_with "mesh 'default' is just being started; try again" "$phoenix" ps
+check "and the reason for a private mesh" says "is just being started: this job runs in a private mesh of 1 daemon" \
+  "$phoenix" run -n 1 --on 1 -- true
+kill "$coming"
+wait "$coming"
+touch -d '2 minutes ago' "$PHOENIX_DIR"/default/starting-*
+timeout 1 "$bin/phoenixd" --join 127.0.0.1:1
+check "what it has left goes with the next one" test "$(ls "$PHOENIX_DIR"/default/starting-* | wc -l)" -eq 1
+check "the mesh is ended" "$phoenix" down
+rm -r "$PHOENIX_DIR/default"
+check "without anything of a mesh nothing is said" sh -c "test -z \"\$($phoenix run -n 1 --on 1 -- true 2>&1)\""
+
 # Two starts at once.
 for after in 0 0.01 0.02; do
   "$phoenix" up --local 2 -q >one 2>&1 &

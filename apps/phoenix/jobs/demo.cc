@@ -71,6 +71,7 @@ void add_demo_as_job(CLI::App& verb, const Demo& demo, Action& chosen) {
           "  VNODES: %llu, PROCESSORS: all, NAME: default; OPTIONS are those of the demo:\n\n",
           one->get_name().c_str(), static_cast<unsigned long long>(options->vnodes));
     }
+    options->must_be_there = one->count("--mesh") > 0;
     chosen = [=] { return run_demo(*options, arguments, *wants_help); };
   });
 }

@@ -197,12 +197,9 @@ int run_in(const std::string& mesh, const RunOptions& options, const GiveBack& g
   return told.ok() ? code : fail(told.error().what, code == kOk ? kFailed : code);
 }
 
-int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
-  const auto dir = MeshDir::open(options.mesh);
-  if (!dir.ok()) return fail(dir.error().what, kUsage);
-  if (dir.value().is_known()) return run_in(options.mesh, options, give_back);
-  if (options.mesh != "default") return fail(connect(options.mesh).error().what);
-  // Nothing runs: a mesh of the job's own, which goes with it.
+/// In a mesh of the job's own, which goes with it.
+int run_in_private_mesh(const MeshDir& usual, const RunOptions& options,
+                        const GiveBack& give_back) {
   std::uint32_t count = options.processors > 0 ? options.processors : kPrivateDaemons;
   if (count > kLocalMost) {
     return fail("--on " + std::to_string(count) + ": a mesh of the job's own has at most " +
@@ -210,6 +207,11 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
                 kUsage);
   }
   if (options.fits) count = std::min(count, processors_of(options));
+  if (const std::string why = why_silent(usual); !why.empty()) {
+    std::fprintf(stderr,
+                 "phoenix: %s: this job runs in a private mesh of %s (--mesh %s insists on that)\n",
+                 why.c_str(), counted(count, "daemon").c_str(), usual.name().c_str());
+  }
   LaunchOptions launching;
   launching.lifeline = lifeline();
   remove_abandoned();
@@ -224,6 +226,18 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
   const int code = run_in(name, options, give_back);
   const Status ended = end_mesh(name);
   return ended.ok() ? code : fail(ended.error().what);
+}
+
+int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
+  const auto dir = MeshDir::open(options.mesh);
+  if (!dir.ok()) return fail(dir.error().what, kUsage);
+  const bool must_be_there = options.must_be_there || options.mesh != "default";
+  if (!dir.value().is_known()) {
+    if (!must_be_there) return run_in_private_mesh(dir.value(), options, give_back);
+    const auto session = connect(options.mesh);
+    if (!session.ok()) return fail(session.error().what);
+  }
+  return run_in(options.mesh, options, give_back);
 }
 
 }  // namespace
@@ -257,6 +271,18 @@ int run_job(const RunOptions& options) {
   }
   return detach([&](const GiveBack& give_back) { return run_anywhere(options, give_back); });
 }
+
+namespace {
+
+void add_report_options(CLI::App& verb, RunOptions& options) {
+  verb.add_flag("--report", options.reports,
+                "At the end, figures of each process and vnode, and a page (SVG) of processors\n"
+                "over time: phoenix-j4.svg");
+  verb.add_option("--report-file", options.report_file,
+                  "The page to this file; ending in .json: the data instead");
+}
+
+}  // namespace
 
 void add_run(CLI::App& tool, Action& chosen) {
   auto options = std::make_shared<RunOptions>();
@@ -304,17 +330,17 @@ void add_run(CLI::App& tool, Action& chosen) {
   verb->add_option("--log", options->log,
                    "Append the output of a detached job to this file (default: phoenix-j4.out)")
       ->needs(detach);
-  verb->add_flag("--report", options->reports,
-                 "At the end, figures of each process and vnode, and a page (SVG) of processors\n"
-                 "over time: phoenix-j4.svg");
-  verb->add_option("--report-file", options->report_file,
-                   "The page to this file; ending in .json: the data instead");
+  add_report_options(*verb, *options);
   verb->add_option("COMMAND", options->command, "-- program and arguments")->required();
   verb->positionals_at_end();
   verb->footer(
-      "Without a mesh, a private one of 4 daemons is started and removed afterwards.\n"
+      "Without a mesh, a private one of 4 daemons is started and removed afterwards; not with\n"
+      "--mesh: that mesh must run.\n"
       "Ends with the exit code of the job: 0, or that of the process that failed.");
-  verb->callback([options, &chosen] { chosen = [options] { return run_job(*options); }; });
+  verb->callback([options, verb, &chosen] {
+    options->must_be_there = verb->count("--mesh") > 0;
+    chosen = [options] { return run_job(*options); };
+  });
 }
 
 }  // namespace phx::app

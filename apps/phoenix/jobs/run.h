@@ -9,6 +9,7 @@ namespace phx::app {
 /// What to run, and where.
 struct RunOptions {
   std::string mesh = "default";
+  bool must_be_there = false;  ///< That mesh, and no private one in its place.
   std::uint64_t vnodes = 0;
   std::uint32_t processors = 0;  ///< At most; 0: all.
   std::string name;
@@ -33,7 +34,8 @@ struct RunOptions {
   [[nodiscard]] bool wants_report() const { return reports || !report_file.empty(); }
 };
 
-/// Runs a job to its end with its output on this terminal, in a private mesh if there is none, and
+/// Runs a job to its end with its output on this terminal, in a private mesh if there is none
+/// and need not be, and
 /// returns its exit code. Takes over SIGINT, SIGTERM and SIGHUP.
 [[nodiscard]] int run_job(const RunOptions& options);
 

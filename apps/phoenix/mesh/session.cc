@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/phoenix/mesh/starters.h"
 #include "apps/phoenix/mesh/waiting.h"
 #include "runtime/tcp/key.h"
 
@@ -50,6 +51,12 @@ std::string mesh_words(const std::string& name) {
   return name == "default" ? "" : " --mesh " + name;
 }
 
+std::string why_silent(const MeshDir& dir) {
+  if (is_being_started(dir)) return "mesh '" + dir.name() + "' is just being started";
+  return dir.has_key() ? "of mesh '" + dir.name() + "' there is a key here, but no daemon runs"
+                       : "";
+}
+
 Result<Session> connect_to(const std::string& name, const std::vector<std::string>& endpoints) {
   Result<MeshDir> dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
@@ -63,6 +70,13 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
                                          dir.value().key_file() +
                                          " (only yours: chmod 600), or call phoenix on the "
                                          "machine where the mesh was started"};
+  }
+  if (const std::string why = why_silent(dir.value()); endpoints.empty() && !why.empty()) {
+    const bool is_coming = is_being_started(dir.value());
+    return Error{ErrorCode::kNotFound,
+                 why + other_meshes(name) +
+                     (is_coming ? "; try again when it runs: phoenix list counts its daemons"
+                                : "; start some, by its service or by " + start)};
   }
   if (!has_key || endpoints.empty()) {
     return Error{ErrorCode::kNotFound,

@@ -26,6 +26,10 @@ struct Choice {
 /// Behind a command that is for this mesh: " --mesh x", or nothing.
 [[nodiscard]] std::string mesh_words(const std::string& name);
 
+/// Why no daemon of this mesh can be asked that has left something here: "mesh 'x' is just being
+/// started". Empty: there is nothing of it, not even a key.
+[[nodiscard]] std::string why_silent(const MeshDir& dir);
+
 /// Connects to the daemon of the mesh `name` that answers first: those of this machine are tried
 /// first, then others known. The error says what to do, e.g. that no mesh of this name runs.
 [[nodiscard]] Result<Session> connect(const std::string& name, const Choice& choice = {});

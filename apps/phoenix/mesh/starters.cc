@@ -20,14 +20,21 @@ namespace {
 constexpr Duration kEndTimeout = 10s;
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
 constexpr const char* kPrefix = "starter-";
+constexpr const char* kDaemonPrefix = "starting-";  // Of a daemon's state file [state_file.h].
 
-/// The files of those that live.
-std::vector<std::string> starters_in(const MeshDir& dir) {
+std::string own_file(const MeshDir& dir) {
+  return dir.path() / (kPrefix + std::to_string(::getpid()));
+}
+
+/// The files with this prefix of those that live, but for this process: looking at its own file
+/// would unlock it.
+std::vector<std::string> held_in(const MeshDir& dir, const std::string& prefix) {
   std::vector<std::string> result;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(dir.path(), failure)) {
-    const bool is_starter = entry.path().filename().string().starts_with(kPrefix);
-    if (is_starter && tcp::holder_of(entry.path())) result.push_back(entry.path());
+    const bool is_meant = entry.path().filename().string().starts_with(prefix);
+    if (!is_meant || entry.path() == own_file(dir)) continue;
+    if (tcp::holder_of(entry.path())) result.push_back(entry.path());
   }
   return result;
 }
@@ -35,7 +42,7 @@ std::vector<std::string> starters_in(const MeshDir& dir) {
 }  // namespace
 
 Starter::Starter(const MeshDir& dir)
-    : path_(dir.path() / (kPrefix + std::to_string(::getpid()))),
+    : path_(own_file(dir)),
       file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) {
   if (file_.is_open() && !tcp::lock_for_life(file_).ok()) file_.reset();
 }
@@ -46,17 +53,22 @@ Starter::~Starter() {
 }
 
 bool end_starters(const MeshDir& dir) {
-  const std::vector<std::string> found = starters_in(dir);
+  const std::vector<std::string> found = held_in(dir, kPrefix);
   for (const std::string& file : found) tcp::signal_holder_of(file, SIGTERM);
   Waiting waiting(kEndTimeout, "goes on");
   const Instant deadline = tcp::steady_now() + kEndTimeout;
-  for (auto left = found; !left.empty() && tcp::steady_now() < deadline; left = starters_in(dir)) {
+  for (auto left = found; !left.empty() && tcp::steady_now() < deadline;
+       left = held_in(dir, kPrefix)) {
     const pid_t process = tcp::holder_of(left.front()).value_or(tcp::kUnnamed);
     waiting.look("a tool (" + tcp::in_words(process) +
                  "), which starts daemons of this mesh, to end");
     std::this_thread::sleep_for(kLookEvery);
   }
   return !found.empty();
+}
+
+bool is_being_started(const MeshDir& dir) {
+  return !held_in(dir, kPrefix).empty() || !held_in(dir, kDaemonPrefix).empty();
 }
 
 }  // namespace phx::app

@@ -25,4 +25,7 @@ class Starter {
 /// cleared away what they had begun, 10 s at most. False: there were none.
 bool end_starters(const MeshDir& dir);
 
+/// A tool is just starting daemons of the mesh on this machine, or a daemon is on its way into it.
+[[nodiscard]] bool is_being_started(const MeshDir& dir);
+
 }  // namespace phx::app

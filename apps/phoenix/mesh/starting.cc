@@ -24,7 +24,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 Error failed(const char* what) {
   return Error{ErrorCode::kLimit,
-               std::string("cannot start a daemon: ") + what + ": " + std::strerror(errno)};
+               std::string("cannot start a daemon: ") + what + ": " + std::strerror(errno) +
+                   (errno == EMFILE ? "; ulimit -n 1024 allows more of them" : "")};
 }
 
 /// In words, how a process ended.
