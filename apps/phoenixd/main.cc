@@ -31,11 +31,17 @@ int complain(const std::string& what, int code) {
 }
 
 /// A mesh of many processors needs a descriptor per member, and jobs some more.
-void allow_many_descriptors() {
+Status allow_many_descriptors() {
+  constexpr rlim_t kFewest = 64;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return success();
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_max >= kFewest) return success();
+  return Error{ErrorCode::kLimit,
+               "it may have no more than " + std::to_string(limit.rlim_max) +
+                   " files open, and needs " + std::to_string(kFewest) +
+                   ", and one for each other daemon; see ulimit -Hn where it is started"};
 }
 
 /// Tells whoever started us. False: nobody listens any more.
@@ -67,10 +73,13 @@ int run(const Options& options) {
   std::signal(SIGXFSZ, SIG_IGN);  // A log at its limit (ulimit -f) loses lines, as on a full disk.
   bind_to(options.cpus);
   ask_for_short_slices();
-  allow_many_descriptors();
+  if (const Status many = allow_many_descriptors(); !many.ok()) {
+    return complain(many.error().what, kBadConfiguration);
+  }
   Result<tcp::LogSink> log = tcp::LogSink::open(options.log);
   if (!log.ok()) return complain(log.error().what, kBadConfiguration);
   warn_of_leftovers(log.value(), options.driver.keeper);
+  trim_logs(options.mesh_dir);
   auto state = StateFile::reserve(options.mesh_dir);
   if (!state.ok()) return complain(state.error().what, kBadConfiguration);
   auto started = tcp::TcpDriver::start(options.driver, std::move(log).value());

@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "runtime/tcp/kept_logs.h"
@@ -25,6 +27,19 @@ bool write_whole(const tcp::Descriptor& file, const std::string& text) {
   return ::pwrite(file.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
+/// Those of daemons that were killed before they were members. One that is just being made is not
+/// locked yet.
+void remove_unfinished(const std::string& mesh_dir) {
+  constexpr auto kMaking = std::chrono::minutes(1);
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(mesh_dir, failure)) {
+    if (!entry.path().filename().string().starts_with(kUnfinished)) continue;
+    const auto age = std::filesystem::file_time_type::clock::now() - entry.last_write_time(failure);
+    if (failure || age < kMaking || tcp::holder_of(entry.path())) continue;
+    std::filesystem::remove(entry.path(), failure);
+  }
+}
+
 Error not_written(const std::string& path) {
   return {ErrorCode::kDenied,
           "state file " + path + " cannot be written: " + std::strerror(errno) +
@@ -34,6 +49,7 @@ Error not_written(const std::string& path) {
 }  // namespace
 
 Result<StateFile> StateFile::reserve(const std::string& mesh_dir) {
+  remove_unfinished(mesh_dir);
   std::string path = mesh_dir + "/" + kUnfinished + "XXXXXX";
   tcp::Descriptor file(::mkostemp(path.data(), O_CLOEXEC));
   if (!file.is_open()) return not_written(mesh_dir + "/" + kUnfinished);
@@ -102,6 +118,23 @@ std::string running_at(const std::string& mesh_dir, std::uint16_t port) {
     }
   }
   return {};
+}
+
+void trim_logs(const std::string& mesh_dir) {
+  constexpr std::size_t kMany = 64;  // Else there is nothing to do, which is the usual case.
+  if (tcp::logs_in(mesh_dir).size() <= kMany) return;
+  const auto log_of = [](int process) { return "phoenixd-" + std::to_string(process) + ".log"; };
+  std::set<std::string> living{log_of(::getpid())};
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(mesh_dir, failure)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("p") || !name.ends_with(".json")) continue;
+    const auto json = nlohmann::json::parse(std::ifstream(entry.path()), nullptr, false);
+    if (json.is_object() && tcp::holder_of(entry.path())) {
+      living.insert(log_of(json.value("pid", 0)));
+    }
+  }
+  tcp::trim_logs(mesh_dir, living);
 }
 
 /// Others may do the same at the same time, and who reads a folder that changes may miss a file.

@@ -43,6 +43,10 @@ class StateFile {
 /// "p2 (process 4711)". Empty: none. Limit: one that is reached at another port than its own.
 [[nodiscard]] std::string running_at(const std::string& mesh_dir, std::uint16_t port);
 
+/// Of the logs of daemons of this machine that have ended, keeps the latest only. To be called
+/// before this process has a state file, which looking at it would unlock.
+void trim_logs(const std::string& mesh_dir);
+
 /// Removes what a mesh leaves in its folder, and the folder, unless another daemon has its state
 /// file there.
 void remove_if_last(const std::string& mesh_dir);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "runtime/tcp/mesh_folder.h"
 
@@ -11,8 +12,7 @@ namespace {
 
 constexpr std::size_t kLogsMax = 64;
 
-void remove_oldest(const fs::path& folder) {
-  std::vector<fs::path> logs = logs_in(folder);
+void remove_oldest(std::vector<fs::path> logs) {
   const auto age = [](const fs::path& log) {
     std::error_code failure;
     return fs::last_write_time(log, failure);
@@ -38,6 +38,12 @@ fs::path kept_logs_of(const fs::path& mesh) {
   return mesh.parent_path() / ".logs" / mesh.filename();
 }
 
+void trim_logs(const fs::path& mesh, const std::set<std::string>& living) {
+  std::vector<fs::path> logs = logs_in(mesh);
+  std::erase_if(logs, [&](const fs::path& log) { return living.contains(log.filename()); });
+  remove_oldest(std::move(logs));
+}
+
 void keep_logs(const fs::path& mesh, bool is_whole) {
   const auto logs = logs_in(mesh);
   if (logs.empty() || mesh.filename().string().starts_with("run-")) return;
@@ -46,7 +52,7 @@ void keep_logs(const fs::path& mesh, bool is_whole) {
   if (!make_private(kept.parent_path()).ok() || !make_private(kept).ok()) return;
   std::error_code failure;
   for (const fs::path& log : logs) fs::rename(log, kept / log.filename(), failure);
-  remove_oldest(kept);
+  remove_oldest(logs_in(kept));
 }
 
 }  // namespace phx::tcp

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace phx::tcp {
 
 /// Where those of a mesh that has ended are. `mesh`: its folder.
 [[nodiscard]] std::filesystem::path kept_logs_of(const std::filesystem::path& mesh);
+
+/// Removes those of daemons that have ended from the folder of a mesh that runs, but for the latest
+/// 64. `living`: the names of the others.
+void trim_logs(const std::filesystem::path& mesh, const std::set<std::string>& living);
 
 /// Takes the logs there. `is_whole`: in place of those of the mesh of that name before; else, since
 /// others may do the same, beside them, the latest 64. What cannot be kept stays. Those of private

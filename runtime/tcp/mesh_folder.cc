@@ -24,6 +24,20 @@ Error refusal(const std::string& path, const std::string& what) {
           path + " " + what + "; set PHOENIX_DIR to a folder of yours, which is made if missing"};
 }
 
+/// What the system does not allow just now is no fault of the folder.
+Error system_refusal(const std::string& path, const std::string& what, int error) {
+  const std::string text = what + ": " + std::strerror(error);
+  if (error == EMFILE || error == ENFILE) {
+    return {ErrorCode::kLimit, path + " " + text + "; ulimit -n 1024 allows more of them"};
+  }
+  if (error == EROFS) {
+    return {ErrorCode::kDenied, path + " " + text +
+                                    "; set PHOENIX_DIR to a folder of yours on a disk that can "
+                                    "be written"};
+  }
+  return refusal(path, text);
+}
+
 /// Whether entries of a folder above ours are safe: others must not be able to rename them.
 Status check_above(const std::string& path, const struct stat& found, uid_t system) {
   const bool is_trusted = found.st_uid == system || found.st_uid == ::geteuid();
@@ -55,15 +69,15 @@ Result<std::optional<Descriptor>> enter(const Descriptor& above, const std::stri
   Descriptor folder(::openat(above.get(), name.c_str(), kFolder));
   if (!folder.is_open() && errno == ENOENT && makes) {
     if (::mkdirat(above.get(), name.c_str(), 0700) != 0 && errno != EEXIST) {
-      return refusal(path, std::string("cannot be made: ") + std::strerror(errno));
+      return system_refusal(path, "cannot be made", errno);
     }
     folder.reset(::openat(above.get(), name.c_str(), kFolder));
   }
   if (folder.is_open()) return std::optional<Descriptor>(std::move(folder));
   if (errno == ENOENT && !makes) return std::optional<Descriptor>();
   const bool is_other = errno == ENOTDIR || errno == ELOOP;
-  return refusal(path, is_other ? std::string("is no folder, or a symbolic link")
-                                : std::string("cannot be opened: ") + std::strerror(errno));
+  return is_other ? refusal(path, "is no folder, or a symbolic link")
+                  : system_refusal(path, "cannot be opened", errno);
 }
 
 /// Component by component, so that nothing changes between a check and the next step.
@@ -76,7 +90,8 @@ Status walk(const std::string& wanted, bool makes) {
   if (failure) return refusal(path, "cannot be reached: " + failure.message());
   Descriptor here(::open("/", kFolder));
   struct stat found {};
-  if (!here.is_open() || ::fstat(here.get(), &found) != 0) return refusal("/", "cannot be opened");
+  if (!here.is_open()) return system_refusal("/", "cannot be opened", errno);
+  if (::fstat(here.get(), &found) != 0) return refusal("/", "cannot be looked at");
   // Root; or, where the numbers of users are mapped, whoever stands for it.
   const uid_t system = found.st_uid;
   const fs::path real = above / path.filename();

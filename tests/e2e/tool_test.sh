@@ -330,8 +330,13 @@ check "a page that cannot be written is told before" ends_with 2 \
   "$phoenix" run -n 1 --report-file /nowhere/page.svg -- touch begun
 check "and nothing begins" test ! -e begun
 
+for i in $(seq 100); do touch -d '1 hour ago' "$PHOENIX_DIR/blue/phoenixd-99999$i.log"; done
+check "another one comes" "$phoenix" add --local 1 -q
+check "of daemons that have ended 64 logs stay" test "$(ls "$PHOENIX_DIR"/blue/phoenixd-*.log | wc -l)" -le 68
 check "the daemons have logs" says "p1" "$phoenix" logs --daemon
 check "the mesh ends" "$phoenix" down
 check "their logs stay" says "p1" "$phoenix" logs --daemon
 check "an unknown mesh has none" fails_with "no daemon" "$phoenix" logs --daemon --mesh red
 check "no mesh is listed" says "no mesh of yours" "$phoenix" list
+check "a daemon that may open few files says so" fails_with "no more than 14 files open, and needs 64" \
+  sh -c "ulimit -n 14; $phoenix up --local 4"
