@@ -41,9 +41,7 @@ void remove_unfinished(const std::string& mesh_dir) {
 }
 
 Error not_written(const std::string& path) {
-  return {ErrorCode::kDenied,
-          "state file " + path + " cannot be written: " + std::strerror(errno) +
-              "; --mesh-dir says which folder, on a disk of this machine with room for it"};
+  return {ErrorCode::kDenied, "state file " + path + " cannot be written: " + std::strerror(errno)};
 }
 
 }  // namespace
