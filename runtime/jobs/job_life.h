@@ -97,8 +97,8 @@ class JobLife {
   [[nodiscard]] ProcessorId first() const;  ///< Begins with v0.
   [[nodiscard]] bool is_chosen(const Surroundings& around) const;
   void become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out);
-  /// Tells the home the stage of the process here, which is a new one.
   void tell_place(const Surroundings& around, JobOutbox& out);
+  /// Tells the home the stage of the process here, which is a new one.
   void report_change(const Surroundings& around, JobOutbox& out);
   void report_stage(ProcessorId home, JobOutbox& out);
   [[nodiscard]] ProcessorId home_in(const Surroundings& around) const;

@@ -25,6 +25,7 @@ void LentMemory::tidy_later() {
     if (error) return;
     forget_the_dead_();
     is_tidying_ = std::exchange(was_used_, false);
+    if (pools_.made()) pools_.made()->mapping().forget_the_dead();
     if (!is_tidying_ && pools_.made()) pools_.made()->give_memory_back();
     is_tidying_ = is_tidying_ || pools_.has_borrowed();
     if (is_tidying_) tidy_later();

@@ -18,6 +18,7 @@ struct Loans::Reference {
     kBlock = 3,     ///< `size` bytes at `offset` of `block` of `pool`.
     kReturn = 4,    ///< Control: we need `pool` no more.
     kWithdraw = 5,  ///< Control: nothing of `pool` will follow; the number may mean another one.
+    kRefused = 6,   ///< Control: it cannot be opened.
   };
   Kind kind = Kind::kPool;
   std::uint32_t pool = 0;
@@ -84,13 +85,20 @@ bool Loans::apply(wire::Encoded& message) {
 bool Loans::is_worth_waiting(const wire::Encoded& message) {
   if (!is_lendable(message)) return false;
   const std::shared_ptr<BlockPool>& own = pools_.own();
-  if (!own) return false;
-  return !is_accepted(*own) || (!pools_.find(message.tail.front()) && !own->take());
+  if (!own || is_refused(own->mapping())) return false;
+  const SharedPools::Found fresh{&own->mapping(), own->descriptor(), {}};
+  if (const auto found = pools_.find(message.tail.front())) return !may_lend(*found);
+  return !may_lend(fresh) || !own->take();
+}
+
+bool Loans::is_refused(const SharedMapping& mapping) const {
+  return std::ranges::find(refused_, mapping.token()) != refused_.end();
 }
 
 /// The number of a pool on this link; nothing: the other end has not accepted it, or not yet.
 std::optional<std::size_t> Loans::offer(const SharedMapping& mapping, int descriptor) {
   const std::uint64_t token = mapping.token();
+  if (is_refused(mapping)) return std::nullopt;
   auto at = std::ranges::find(offered_, token, &Offered::token);
   if (at != offered_.end()) {
     if (!at->borrower) return std::nullopt;
@@ -108,8 +116,9 @@ std::optional<std::size_t> Loans::offer(const SharedMapping& mapping, int descri
   return std::nullopt;
 }
 
-bool Loans::is_accepted(const BlockPool& pool) {
-  return offer(pool.mapping(), pool.descriptor()).has_value();
+bool Loans::may_lend(const SharedPools::Found& found) {
+  const auto number = offer(*found.mapping, found.descriptor);
+  return number && found.mapping->may_borrow(*offered_[*number].borrower);
 }
 
 std::optional<Loans::Reference> Loans::lend(const SharedPools::Found& found, std::size_t size) {
@@ -127,12 +136,14 @@ std::optional<Loans::Reference> Loans::lend(const SharedPools::Found& found, std
 std::optional<Loans::Reference> Loans::lend(const Payload& payload) {
   if (const auto found = pools_.find(payload)) return lend(*found, payload.size());
   const std::shared_ptr<BlockPool>& own = pools_.own();
-  if (!own || !is_accepted(*own)) return std::nullopt;
+  if (!own) return std::nullopt;
+  SharedPools::Found fresh{&own->mapping(), own->descriptor(), {}};
+  if (!may_lend(fresh)) return std::nullopt;
   const std::shared_ptr<std::byte[]> block = own->take();
   if (!block) return std::nullopt;
   std::memcpy(block.get(), payload.bytes().data(), payload.size());
-  const auto place = own->mapping().find(Payload(block, {block.get(), payload.size()}));
-  return lend({&own->mapping(), own->descriptor(), *place}, payload.size());
+  fresh.place = *own->mapping().find(Payload(block, {block.get(), payload.size()}));
+  return lend(fresh, payload.size());
 }
 
 Result<Payload> Loans::resolve(const Payload& payload) {
@@ -147,9 +158,10 @@ Result<Payload> Loans::resolve(const Payload& payload) {
 
 /// If it cannot be opened, the other end goes on without.
 void Loans::on_offer(const Reference& offer) {
-  if (is_disabled_ || (peer_ > 0 && peer_ != offer.process)) return;
-  auto pool = pools_.borrow(offer.process, offer.descriptor, offer.token);
-  if (!pool) return;
+  forget_the_dead();  // there may be many, and room for so many only
+  const bool may_open = !is_disabled_ && (peer_ <= 0 || peer_ == offer.process);
+  auto pool = may_open ? pools_.borrow(offer.process, offer.descriptor, offer.token) : nullptr;
+  if (!pool) return say({.kind = Reference::Kind::kRefused, .pool = offer.pool});
   if (borrowed_.size() <= offer.pool) borrowed_.resize(offer.pool + 1);
   say({.kind = Reference::Kind::kAccepted, .pool = offer.pool, .borrower = pool->borrower()});
   borrowed_[offer.pool] = {std::move(pool)};
@@ -166,6 +178,9 @@ Status Loans::on_control(const Payload& payload) {
     on_offer(it);
   } else if (it.kind == kAccepted && is_offered) {
     offered_[it.pool].borrower = it.borrower;
+  } else if (it.kind == kRefused && is_offered) {
+    refused_.push_back(std::exchange(offered_[it.pool], {}).token);
+    if (refused_.size() > kPools) refused_.pop_front();
   } else if (it.kind == kReturn && is_offered) {
     offered_[it.pool] = {};
     say({.kind = kWithdraw, .pool = it.pool});

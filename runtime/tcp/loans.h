@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -67,7 +68,8 @@ class Loans {
   [[nodiscard]] std::optional<Reference> lend(const Payload& payload);
   [[nodiscard]] std::optional<Reference> lend(const SharedPools::Found& found, std::size_t size);
   [[nodiscard]] std::optional<std::size_t> offer(const SharedMapping& mapping, int descriptor);
-  [[nodiscard]] bool is_accepted(const BlockPool& pool);
+  [[nodiscard]] bool is_refused(const SharedMapping& mapping) const;
+  [[nodiscard]] bool may_lend(const SharedPools::Found& found);
   void on_offer(const Reference& offer);
 
   wire::Family family_;
@@ -75,6 +77,8 @@ class Loans {
   pid_t peer_ = 0;  ///< The other process; 0: not known.
   bool is_disabled_ = false;
   std::vector<Offered> offered_;
+  std::deque<std::uint64_t>
+      refused_;                     ///< Tokens of what the other end cannot open, kPools at most.
   std::vector<Borrowed> borrowed_;  ///< By the other end's numbers.
   std::vector<wire::Encoded> controls_;
 };

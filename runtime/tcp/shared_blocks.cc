@@ -21,6 +21,9 @@ namespace {
 /// How often it is asked who of the borrowers has died, where blocks are short.
 constexpr std::int64_t kLookPeriod = 100'000'000;
 
+/// In the place of a process: its counters are being cleared.
+constexpr std::int32_t kClearing = -1;
+
 bool is_dead(pid_t process) {
   return ::kill(process, 0) != 0 && errno == ESRCH;
 }
@@ -38,12 +41,13 @@ bool is_known_by_number() {
 /// All zero bytes are one that nobody owns: the file begins as such.
 struct SharedMapping::Head {
   struct Borrower {
-    std::atomic<std::int32_t> process;  ///< 0: none.
+    std::atomic<std::int32_t> process;  ///< 0: none; kClearing.
     std::atomic<std::uint32_t> loans;
   };
-  /// A line of the cache: two processors that deal with two blocks do not wait for each other.
+  /// Lines of the cache: two processors that deal with two blocks do not wait for each other.
   struct alignas(64) Block {
     std::array<std::atomic<std::uint8_t>, kBorrowers> loans;
+    std::atomic<std::uint32_t> lent;  ///< So often, ever.
   };
   std::atomic<std::uint64_t> token;
   std::atomic<std::int32_t> owner;
@@ -84,11 +88,22 @@ std::uint64_t SharedMapping::token() const {
   return head().token.load();
 }
 
+void SharedMapping::disown() {
+  head().owner.store(0);
+}
+
 bool SharedMapping::is_orphaned() const {
-  return is_dead(head().owner.load());
+  const pid_t owner = head().owner.load();
+  return owner == 0 || is_dead(owner);
 }
 
 std::optional<std::uint32_t> SharedMapping::enroll(pid_t process) {
+  if (const auto number = find_free(process)) return number;
+  forget_the_dead();
+  return find_free(process);
+}
+
+std::optional<std::uint32_t> SharedMapping::find_free(pid_t process) {
   for (std::uint32_t i = 0; i < kBorrowers; ++i) {
     std::int32_t nobody = 0;
     if (head().borrowers[i].process.compare_exchange_strong(nobody, process)) return i;
@@ -97,18 +112,33 @@ std::optional<std::uint32_t> SharedMapping::enroll(pid_t process) {
 }
 
 void SharedMapping::leave(std::uint32_t borrower) {
-  if (borrower >= kBorrowers || head().borrowers[borrower].loans.load() != 0) return;
-  head().borrowers[borrower].process.store(0);
+  PHX_CHECK(borrower < kBorrowers);
+  clear(borrower, head().borrowers[borrower].process.load());
+}
+
+/// Nobody else clears it, and nobody gets its number, meanwhile.
+void SharedMapping::clear(std::uint32_t borrower, std::int32_t process) {
+  Head::Borrower& one = head().borrowers[borrower];
+  if (process == kClearing || !one.process.compare_exchange_strong(process, kClearing)) return;
+  for (Head::Block& block : head().blocks) block.loans[borrower].store(0);
+  one.loans.store(0);
+  one.process.store(0);
+}
+
+bool SharedMapping::may_borrow(std::uint32_t borrower) const {
+  return borrower < kBorrowers && head().borrowers[borrower].loans.load() < kShare;
 }
 
 bool SharedMapping::lend(std::uint32_t block, std::uint32_t borrower) {
   if (block >= kBlocks || borrower >= kBorrowers) return false;
+  if (head().borrowers[borrower].process.load() <= 0) return false;  // it has gone
   std::atomic<std::uint32_t>& loans = head().borrowers[borrower].loans;
   if (loans.fetch_add(1, std::memory_order_relaxed) >= kShare) {
     loans.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
   head().blocks[block].loans[borrower].fetch_add(1, std::memory_order_relaxed);
+  head().blocks[block].lent.fetch_add(1, std::memory_order_release);
   return true;
 }
 
@@ -119,19 +149,20 @@ void SharedMapping::give_back(std::uint32_t block, std::uint32_t borrower) {
 
 bool SharedMapping::is_lent(std::size_t block) const {
   PHX_CHECK(block < kBlocks);
-  return std::ranges::any_of(head().blocks[block].loans, [](const auto& loans) {
-    return loans.load(std::memory_order_acquire) != 0;
-  });
+  const Head::Block& one = head().blocks[block];
+  const std::uint32_t before = one.lent.load(std::memory_order_acquire);
+  const bool is_counted = std::ranges::any_of(
+      one.loans, [](const auto& loans) { return loans.load(std::memory_order_acquire) != 0; });
+  // Who lends on raises the counter of the other one, then this, and lowers its own after that: it
+  // may have lent to one that was looked at before, and have given back before its turn came.
+  return is_counted || one.lent.load(std::memory_order_acquire) != before;
 }
 
 void SharedMapping::forget_the_dead() {
-  for (std::size_t i = 0; i < kBorrowers; ++i) {
-    Head::Borrower& borrower = head().borrowers[i];
-    const pid_t process = borrower.process.load();
-    if (process == 0 || !is_dead(process)) continue;
-    for (Head::Block& block : head().blocks) block.loans[i].store(0);
-    borrower.loans.store(0);
-    borrower.process.store(0);
+  for (std::uint32_t i = 0; i < kBorrowers; ++i) {
+    const pid_t process = head().borrowers[i].process.load();
+    // To one that has left, and has no number any more, something may have been lent since.
+    if (process == 0 || (process > 0 && is_dead(process))) clear(i, process);
   }
 }
 
@@ -148,6 +179,13 @@ std::optional<SharedMapping::Place> SharedMapping::find(const Payload& payload) 
   const auto distance = static_cast<std::size_t>(at - blocks_);
   return Place{static_cast<std::uint32_t>(distance / kBlockBytes),
                static_cast<std::uint32_t>(distance % kBlockBytes)};
+}
+
+BlockPool::BlockPool(Descriptor file, std::unique_ptr<SharedMapping> mapping)
+    : file_(std::move(file)), mapping_(std::move(mapping)), process_(::getpid()) {}
+
+BlockPool::~BlockPool() {
+  if (::getpid() == process_) mapping_->disown();
 }
 
 std::shared_ptr<BlockPool> BlockPool::create() {
@@ -206,7 +244,7 @@ std::shared_ptr<BorrowedBlocks> BorrowedBlocks::open(pid_t process, int descript
                                                      std::uint64_t token) {
   if (!is_known_by_number()) return nullptr;
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!is_memory_file(file, SharedMapping::kBytes)) return nullptr;
   auto mapping = SharedMapping::map(file.get(), false);
   if (!mapping || mapping->token() != token) return nullptr;

@@ -22,7 +22,7 @@ class SharedMapping {
   /// One piece of a long message fits into a block.
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20U;
   static constexpr std::size_t kBlocks = 64;
-  static constexpr std::size_t kBlocksAt = 8192;
+  static constexpr std::size_t kBlocksAt = 16384;
   static constexpr std::size_t kBytes = kBlocksAt + kBlocks * kBlockBytes;
   /// Processes that may borrow [limit].
   static constexpr std::size_t kBorrowers = 64;
@@ -43,20 +43,23 @@ class SharedMapping {
 
   /// Says whose it is; `token` tells it from all others. For its owner, once.
   void own(pid_t process, std::uint64_t token);
+  void disown();  ///< Its owner needs it no more.
   [[nodiscard]] std::uint64_t token() const;
-  /// Its owner has died.
+  /// Its owner has died, or needs it no more.
   [[nodiscard]] bool is_orphaned() const;
 
   /// A number for a borrower, until it leaves or has died; nothing if there are too many [limit].
   [[nodiscard]] std::optional<std::uint32_t> enroll(pid_t process);
-  /// Unless something is lent to it: then its number is free when it has died.
+  /// What was lent to it and has not reached it comes back, too. REQUIRES that it has nothing.
   void leave(std::uint32_t borrower);
+  /// It has not got its share yet.
+  [[nodiscard]] bool may_borrow(std::uint32_t borrower) const;
   /// One more loan of the block; false: the borrower has its share, or is none.
   [[nodiscard]] bool lend(std::uint32_t block, std::uint32_t borrower);
   void give_back(std::uint32_t block, std::uint32_t borrower);
   /// REQUIRES block < kBlocks.
   [[nodiscard]] bool is_lent(std::size_t block) const;
-  /// What was lent to processes that have died since is not lent any more.
+  /// What was lent to processes that have died or left since is not lent any more.
   void forget_the_dead();
 
   /// REQUIRES block < kBlocks.
@@ -68,6 +71,8 @@ class SharedMapping {
   struct Head;
   SharedMapping(std::byte* head, std::byte* blocks) : head_(head), blocks_(blocks) {}
   [[nodiscard]] Head& head() const;
+  [[nodiscard]] std::optional<std::uint32_t> find_free(pid_t process);
+  void clear(std::uint32_t borrower, std::int32_t process);
 
   std::byte* head_;
   std::byte* blocks_;
@@ -82,6 +87,9 @@ class BlockPool : public std::enable_shared_from_this<BlockPool> {
  public:
   /// Null if the system refuses.
   [[nodiscard]] static std::shared_ptr<BlockPool> create();
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
 
   /// A free block of kBlockBytes; null if none is [limit].
   [[nodiscard]] std::shared_ptr<std::byte[]> take();
@@ -92,14 +100,14 @@ class BlockPool : public std::enable_shared_from_this<BlockPool> {
   [[nodiscard]] int descriptor() const { return file_.get(); }
 
  private:
-  BlockPool(Descriptor file, std::unique_ptr<SharedMapping> mapping)
-      : file_(std::move(file)), mapping_(std::move(mapping)) {}
+  BlockPool(Descriptor file, std::unique_ptr<SharedMapping> mapping);
   [[nodiscard]] std::shared_ptr<std::byte[]> take_free();
 
   Descriptor file_;
   std::unique_ptr<SharedMapping> mapping_;
   std::array<std::atomic<bool>, SharedMapping::kBlocks> owned_{};
   std::atomic<std::int64_t> looked_at_ = 0;  ///< For borrowers that have died, in nanoseconds.
+  pid_t process_;                            ///< This one.
 };
 
 /// The borrower's side of another process's BlockPool. Thread rule: any thread.

@@ -258,6 +258,34 @@ TEST_CASE("every arithmetic type has its reduction type") {
   CHECK(reduction<std::vector<double>>(sum, true).kind.type == kDouble);
 }
 
+/// Names the members of its heir.
+template <class Heir>
+struct NamesAll {
+  void state(auto& io) { static_cast<Heir&>(*this).members(io); }
+};
+struct Heir : NamesAll<Heir> {
+  std::string text;
+  void members(auto& io) { io(text); }
+};
+struct Longer : Heir {
+  std::string more;
+  void state(auto& io) {
+    Heir::state(io);
+    io(more);
+  }
+};
+
+TEST_CASE("a base class may name the members of its heir, and an heir its own beside them") {
+  Heir heir;
+  heir.text = "all";
+  CHECK(decode<Heir>(encode(heir)).text == "all");
+  Longer longer;
+  longer.text = "all";
+  longer.more = "this";
+  CHECK(decode<Longer>(encode(longer)).text == "all");
+  CHECK(decode<Longer>(encode(longer)).more == "this");
+}
+
 TEST_CASE("truth values are no numbers: they have no sum") {
   CHECK_THROWS_AS(static_cast<void>(reduction<bool>(sum, true)), Failure);
   CHECK_THROWS_AS(static_cast<void>(reduction<std::array<bool, 3>>(ordered(sum), true)), Failure);

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -193,6 +195,7 @@ TEST_CASE("when a borrower has its share the bytes go through the socket, until 
 
   const auto inline_one = pair.message(Loans::kLongBytes, std::byte{99});
   CHECK_FALSE(pass(inline_one, Family::kToDaemon).is_reference);
+  CHECK(pair.app.is_worth_waiting(inline_one));
   CHECK(pair.resolved(inline_one) == Payload(Bytes(Loans::kLongBytes, std::byte{99})));
   CHECK(held[5] == Payload(Bytes(Loans::kLongBytes, std::byte{5})));
   CHECK(pair.app.pool()->take() != nullptr);  // others find room
@@ -258,7 +261,7 @@ TEST_CASE("references that nobody has given are refused") {
   CHECK(pair.daemon.resolve(Payload(beyond)).error().code == ErrorCode::kBadInput);
 }
 
-TEST_CASE("an offer that cannot be opened is not answered, and the link goes on without") {
+TEST_CASE("an offer that cannot be opened is refused, and not made again") {
   constexpr std::size_t kProcessAt = 24;
   constexpr std::size_t kDescriptorAt = 28;
   constexpr std::size_t kTokenAt = 32;
@@ -270,9 +273,14 @@ TEST_CASE("an offer that cannot be opened is not answered, and the link goes on 
     bytes[wrong] ^= std::byte{0x3f};
 
     CHECK(pair.daemon.on_control(Payload(bytes)).ok());
+    const auto answer = pair.daemon.take_controls();
+    REQUIRE(answer.size() == 1);
+    CHECK(pair.app.on_control(reference_of(answer[0])).ok());
 
-    CHECK(pair.daemon.take_controls().empty());
-    CHECK_FALSE(pass(pair.message(Loans::kLongBytes), Family::kToDaemon).is_reference);
+    const auto next = pair.message(Loans::kLongBytes);
+    CHECK_FALSE(pass(next, Family::kToDaemon).is_reference);
+    CHECK_FALSE(pair.app.is_worth_waiting(next));
+    CHECK(pair.app.take_controls().empty());
   }
 }
 
@@ -286,7 +294,8 @@ TEST_CASE("between machines nothing is offered, lent or accepted") {
   static_cast<void>(other.message(Loans::kLongBytes));
   const auto offer = other.app.take_controls();
   CHECK(other.daemon.on_control(reference_of(offer.at(0))).ok());
-  CHECK(other.daemon.take_controls().empty());
+  CHECK(other.app.on_control(reference_of(other.daemon.take_controls().at(0))).ok());
+  CHECK_FALSE(pass(other.message(Loans::kLongBytes), Family::kToDaemon).is_reference);
 }
 
 TEST_CASE("a child that inherits what was lent does not give it back") {
@@ -349,6 +358,65 @@ TEST_CASE("what was lent to a process that has died comes back when it is needed
   while (auto block = pool->take()) taken.push_back(std::move(block));
 
   CHECK(taken.size() == SharedMapping::kBlocks);
+}
+
+TEST_CASE("what is lent on and given back at once is never taken for free") {
+  const auto pool = BlockPool::create();
+  REQUIRE(pool != nullptr);
+  SharedMapping& mapping = pool->mapping();
+  const std::array<std::uint32_t, 2> borrowers{mapping.enroll(::getpid()).value(),
+                                               mapping.enroll(::getpid()).value()};
+  REQUIRE(mapping.lend(0, borrowers[0]));
+  std::atomic<bool> is_over = false;
+  std::thread passing([&] {
+    for (std::size_t i = 0; !is_over; ++i) {
+      static_cast<void>(mapping.lend(0, borrowers[(i + 1) % 2]));
+      mapping.give_back(0, borrowers[i % 2]);
+    }
+  });
+  constexpr int kLooks = 20'000;
+  int seen = 0;
+  for (int i = 0; i < kLooks; ++i) seen += mapping.is_lent(0) ? 1 : 0;
+  is_over = true;
+  passing.join();
+  CHECK(seen == kLooks);
+}
+
+TEST_CASE("who leaves takes nothing along: what had not reached it, or comes late, is free again") {
+  const auto pool = BlockPool::create();
+  REQUIRE(pool != nullptr);
+  SharedMapping& mapping = pool->mapping();
+  const auto borrower = mapping.enroll(::getpid()).value();
+  for (std::uint32_t i = 0; i < SharedMapping::kShare; ++i) REQUIRE(mapping.lend(i, borrower));
+  CHECK_FALSE(mapping.may_borrow(borrower));
+  mapping.leave(borrower);
+  CHECK_FALSE(mapping.is_lent(0));
+  CHECK_FALSE(mapping.lend(0, borrower));
+  CHECK(mapping.enroll(::getpid()) == borrower);
+  CHECK(mapping.may_borrow(borrower));
+}
+
+TEST_CASE("borrowers that have died make room for others") {
+  const auto pool = BlockPool::create();
+  REQUIRE(pool != nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  for (std::size_t i = 0; i < SharedMapping::kBorrowers; ++i) {
+    REQUIRE(pool->mapping().enroll(child));
+  }
+  CHECK(pool->mapping().enroll(::getpid()) == 0);
+}
+
+TEST_CASE("a pool that its owner needs no more is let go, too") {
+  SharedPools pools;
+  auto pool = BlockPool::create();
+  REQUIRE(pool != nullptr);
+  const auto borrowed = pools.borrow(::getpid(), pool->descriptor(), pool->mapping().token());
+  REQUIRE(borrowed != nullptr);
+  CHECK_FALSE(borrowed->mapping().is_orphaned());
+  pool.reset();
+  CHECK(borrowed->mapping().is_orphaned());
 }
 
 TEST_CASE("the pool of a process that has died is let go, and its number means another one then") {

@@ -52,7 +52,7 @@ class Feeder {
       }
     }
     // Nobody knows what would have come; of a terminal a person does.
-    if (has_left_ && !has_end_ && !is_lost_ && ::isatty(STDIN_FILENO) == 0) tell_of_loss();
+    if (has_left_ && !is_lost_ && ::isatty(STDIN_FILENO) == 0 && !is_at_end()) tell_of_loss();
   }
 
  private:
@@ -85,6 +85,13 @@ class Feeder {
     }
     is_over_ = true;
     if (!kept_.empty()) tell_of_loss();
+  }
+
+  /// Nothing is left, and nothing will come.
+  bool is_at_end() {
+    pollfd ready{STDIN_FILENO, POLLIN, 0};
+    if (!has_end_ && ::poll(&ready, 1, 0) > 0) fetch();
+    return has_end_ && kept_.empty();
   }
 
   void tell_of_loss() {
