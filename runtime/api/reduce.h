@@ -128,8 +128,7 @@ template <class T, class Op>
       throw Failure(ErrorCode::kBadInput, "for an operator of your own give the function itself");
     }
     if (std::is_same_v<E, bool> && op == collectives::ReduceOp::kSum) {
-      throw Failure(ErrorCode::kBadInput,
-                    "a sum of bool is none: take phx::logical_or, or to count make it an int");
+      throw Failure(ErrorCode::kBadInput, "no sum is a bool: take phx::logical_or, or count ints");
     }
     return {{op, reduce_type<E>(), to_all}, sizeof(E), {}};
   } else if constexpr (std::is_same_v<Op, Ordered>) {

@@ -171,25 +171,35 @@ Status Loans::on_control(const Payload& payload) {
   const auto reference = Reference::of(payload);
   if (!reference.ok()) return reference.error();
   const Reference& it = reference.value();
-  const bool is_offered = it.pool < offered_.size() && offered_[it.pool].token != 0;
+  Offered* const offered = it.pool < offered_.size() ? &offered_[it.pool] : nullptr;
+  const bool is_offered = offered != nullptr && offered->token != 0;
   const bool is_borrowed = it.pool < borrowed_.size() && borrowed_[it.pool].pool;
-  using enum Reference::Kind;
-  if (it.kind == kPool && it.pool < kPools && !is_borrowed) {
-    on_offer(it);
-  } else if (it.kind == kAccepted && is_offered) {
-    offered_[it.pool].borrower = it.borrower;
-  } else if (it.kind == kRefused && is_offered) {
-    refused_.push_back(std::exchange(offered_[it.pool], {}).token);
-    if (refused_.size() > kPools) refused_.pop_front();
-  } else if (it.kind == kReturn && is_offered) {
-    offered_[it.pool] = {};
-    say({.kind = kWithdraw, .pool = it.pool});
-  } else if (it.kind == kWithdraw && is_borrowed) {
-    borrowed_[it.pool] = {};
-  } else {
-    return Error{ErrorCode::kBadInput, "a frame without header that makes no sense"};
+  bool makes_sense = is_offered;
+  switch (it.kind) {
+    case Reference::Kind::kPool:
+      makes_sense = it.pool < kPools && !is_borrowed;
+      if (makes_sense) on_offer(it);
+      break;
+    case Reference::Kind::kAccepted:
+      if (is_offered) offered->borrower = it.borrower;
+      break;
+    case Reference::Kind::kRefused:
+      if (is_offered) refused_.push_back(std::exchange(*offered, {}).token);
+      if (refused_.size() > kPools) refused_.pop_front();
+      break;
+    case Reference::Kind::kReturn:
+      if (is_offered) *offered = {};
+      if (is_offered) say({.kind = Reference::Kind::kWithdraw, .pool = it.pool});
+      break;
+    case Reference::Kind::kWithdraw:
+      makes_sense = is_borrowed;
+      if (is_borrowed) borrowed_[it.pool] = {};
+      break;
+    default:
+      makes_sense = false;
   }
-  return success();
+  if (makes_sense) return success();
+  return Error{ErrorCode::kBadInput, "a frame without header that makes no sense"};
 }
 
 void Loans::forget_the_dead() {
