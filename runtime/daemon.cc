@@ -14,6 +14,7 @@ Birth Birth::first_of_mesh(Member first) {
   birth.snapshot.id = birth.self;
   birth.snapshot.view.number = 1;
   birth.snapshot.view.next_processor = 2;
+  birth.snapshot.view.origin = first.incarnation;
   birth.snapshot.view.members.put(std::move(first));
   return birth;
 }

@@ -52,7 +52,8 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
       channels(birth.self, gone_members(birth.snapshot.view), channel_options(wanted)),
       detours(birth.self, Rng(seed).fork("detours"), {}),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
-      solitude(birth.self, wanted.alone_max, std::move(birth.elsewhere)),
+      solitude(birth.self, wanted.alone_max, std::move(birth.snapshot.lost),
+               std::move(birth.elsewhere)),
       idleness(wanted.idle_max),
       survey(birth.self, survey_options(wanted), Rng(seed).fork("survey").next()),
       learned(birth.self, std::move(birth.plans)),
@@ -176,10 +177,7 @@ void Daemon::Core::absorb(Tools::Outbox& out) {
 void Daemon::Core::absorb(Solitude::Outbox& out) {
   absorb_items(out, [&](auto& event) {
     std::visit(Overloaded{[&](Inquire& wanted) { effect(std::move(wanted)); },
-                          [&](const Solitude::GivenUp& m) {
-                            note(Note::Level::kError, "out-of-mesh", m.why);
-                            stop(3, m.why);
-                          }},
+                          [&](const Solitude::GivenUp& m) { take_down({{}, m.why}); }},
                event);
   });
 }
@@ -370,7 +368,8 @@ void Daemon::Core::receive(ProcessorId from, Envelope&& envelope) {
                    // Whoever gave it may not know of newcomers yet. The coordinator does.
                    const bool has_others = mesh_end.is_under_way() && mesh_end.on_told(m.told);
                    if (has_others) return;
-                   membership.is_coordinator() ? take_down(m.told) : end_mesh();
+                   if (!mesh_end.is_begun()) mesh_end.why = m.why;
+                   membership.is_coordinator() ? take_down(m) : end_mesh();
                  },
                  [&](Admit& m) { mesh_end.is_begun() ? void() : on(from, m); },
                  [&](Suspect& m) {

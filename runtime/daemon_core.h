@@ -79,7 +79,7 @@ struct Daemon::Core {
   void stop_when_heard();
   void on_stop_due();
   void stop(std::int32_t code, std::string reason);
-  void take_down(const ProcessorSet& told);  ///< Tells all members but these, and ends.
+  void take_down(const DownOrder& order);  ///< Tells all members but those told, and ends.
   void tell_next();
   void end_mesh();
   void refuse_tokens(ProcessorId from, Frame& frame);  ///< As it could not pass them on.

@@ -210,10 +210,11 @@ void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
   frame.envelope.reset();
 }
 
-void Daemon::Core::take_down(const ProcessorSet& told) {
+void Daemon::Core::take_down(const DownOrder& order) {
   if (mesh_end.is_begun()) return;
-  const ProcessorSet others = members.minus(told).minus(ProcessorSet{self});
-  mesh_end.begin(others, told);
+  const ProcessorSet others = members.minus(order.told).minus(ProcessorSet{self});
+  mesh_end.begin(others, order.told);
+  mesh_end.why = order.why;
   ProcessorSet unknown;
   for (const ProcessorId other : others.ids()) {
     if (detours.has_way(other)) continue;
@@ -228,7 +229,7 @@ void Daemon::Core::tell_next() {
   ProcessorSet far;
   for (const auto& [peer, via] : detours.in_use()) far.insert(peer);
   const ProcessorSet next = mesh_end.next(far);
-  const DownOrder order{mesh_end.told().united(ProcessorSet{self})};
+  const DownOrder order{mesh_end.told().united(ProcessorSet{self}), mesh_end.why};
   for (const ProcessorId other : next.ids()) send(other, order);
   ChannelMarks orders = marks_of(channels, next);
   if (mesh_end.is_under_way()) {
@@ -267,6 +268,11 @@ void Daemon::Core::stop(std::int32_t code, std::string reason) {
     }
     const std::string error = mesh_end.is_own() ? "" : "the mesh is just being taken down";
     for (const ClientId tool : mesh_end.tools) effect(Reply{tool, Done{error, deaf}});
+    if (!mesh_end.why.empty()) {
+      note(Note::Level::kError, "out-of-mesh", mesh_end.why);
+      code = 3;
+      reason = mesh_end.why;
+    }
   }
   settle_links();  // Last acknowledgements, without which others would wait.
   effect(Stop{code, std::move(reason)});

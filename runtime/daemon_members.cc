@@ -181,6 +181,7 @@ void Daemon::Core::on_admission(const Admitted& admitted) {
   reply.refusal = admitted.refusal;
   reply.is_final = admitted.is_final;
   reply.view = membership.view();
+  reply.lost = solitude.lost();
   jobs.describe(reply);
   effect(Reply{found.mapped(), std::move(reply)});
   effect(DropClient{found.mapped()});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,7 @@ class MeshEnd {
 
   ChannelMarks awaited;         ///< What must have arrived before next().
   std::vector<ClientId> tools;  ///< They asked for it, and hear what came of it.
+  std::string why;              ///< See DownOrder.
 
  private:
   enum class Step : std::uint8_t { kNone, kReach, kFar };

@@ -1,28 +1,70 @@
 #include "runtime/membership/solitude.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "runtime/membership/view_change.h"
 
 namespace phx::runtime {
+namespace {
 
-bool Solitude::note_members(const View& view, const std::vector<ViewChange::Gone>& gone) {
-  const ProcessorSet before = std::exchange(members_, {});
-  for (const auto& [id, member] : view.members) members_.insert(id);
-  // Somebody joined: whoever lets newcomers in is the mesh.
-  if (!before.empty() && !before.contains_all(members_)) {
-    lost_.clear();
-    elsewhere_.clear();
+/// Their members are in part the same: deaths are being declared, or what was asked is this part
+/// itself. Ids alone say nothing, for parts give the same ones.
+bool have_common_members(const View& a, const View& b) {
+  return std::ranges::any_of(a.members, [&](const auto& member) {
+    const auto found = b.members.find(member.first);
+    return found != b.members.end() && found->second.incarnation == member.second.incarnation;
+  });
+}
+
+/// Nobody else has ever been in it.
+bool is_unjoined(const View& view) {
+  return view.members.size() == 1 && view.next_processor == coordinator_of(view).value + 1;
+}
+
+}  // namespace
+
+Solitude::Solitude(ProcessorId self, Duration alone_max, std::vector<std::string> lost,
+                   std::vector<std::string> elsewhere)
+    : self_(self), alone_max_(alone_max), lost_(std::move(lost)), elsewhere_(std::move(elsewhere)) {
+  lost_.resize(std::min(lost_.size(), kLostMax));
+}
+
+/// In front, so that they are asked next.
+void Solitude::add_lost(const std::vector<std::string>& endpoints) {
+  std::erase_if(lost_, [&](const std::string& one) {
+    return std::ranges::find(endpoints, one) != endpoints.end();
+  });
+  lost_.insert(lost_.begin(), endpoints.begin(), endpoints.end());
+  lost_.resize(std::min(lost_.size(), kLostMax));
+}
+
+/// Who comes may be one that was lost. Of the others nothing new is known.
+void Solitude::note_joined(const View& view) {
+  const ProcessorSet before = std::exchange(members_, ids_of(view));
+  if (before.contains_all(members_)) return;
+  // A founder's mesh is a part now, like any other.
+  if (!before.empty()) add_lost(std::exchange(elsewhere_, {}));
+  for (const auto& [id, member] : view.members) {
+    if (before.contains(id)) continue;
+    for (const std::string& endpoint : member.endpoints) std::erase(lost_, endpoint);
   }
-  bool has_lost_more = false;
+}
+
+bool Solitude::note_gone(const std::vector<ViewChange::Gone>& gone) {
+  std::vector<std::string> more;
   for (const ViewChange::Gone& one : gone) {
-    auto known = known_.extract(one.id);
+    const auto known = known_.extract(one.id);
     if (known.empty() || one.why == Departure::kLeft) continue;
-    if (lost_.size() == kLostMax) lost_.erase(lost_.begin());
-    lost_.insert(std::move(known));
-    has_lost_more = true;
+    std::ranges::copy(known.mapped(), std::back_inserter(more));
   }
+  if (more.empty()) return false;
+  add_lost(more);
+  return true;
+}
+
+void Solitude::note_members(const View& view) {
   known_.clear();
   const std::size_t step = view.members.size() / kKnownMax + 1;
   std::size_t place = 0;
@@ -30,46 +72,54 @@ bool Solitude::note_members(const View& view, const std::vector<ViewChange::Gone
     const bool is_taken = place++ % step == 0 && id != self_ && !member.endpoints.empty();
     if (is_taken) known_.try_emplace(id, member.endpoints);
   }
-  return has_lost_more;
 }
 
 void Solitude::on_view(Instant now, const View& view, const std::vector<ViewChange::Gone>& gone,
                        Outbox& out) {
-  const bool has_lost_more = note_members(view, gone);
-  const bool is_alone = members_ == ProcessorSet{self_} && !lost_.empty();
+  const bool has_lost_more = note_gone(gone);
+  note_joined(view);
+  note_members(view);
+  const bool is_alone = members_ == ProcessorSet{self_};
   if (!is_alone) alone_since_.reset();
-  if (is_alone && !alone_since_) alone_since_ = now;
+  if (is_alone && has_lost_more) alone_since_ = now;
   const bool has_others = !lost_.empty() || !elsewhere_.empty();
   const bool asks = has_others && coordinator_of(view) == self_;
   const bool has_asked = std::exchange(is_asking_, asks);
   if (has_asked && !asks) return out.disarm(Timer{});
   if (!asks || (has_asked && !has_lost_more)) return;
   period_ = elsewhere_.empty() ? kPeriod : kFounderPeriod;
+  asked_in_round_ = 0;
   out.arm(Timer{}, now + period_);
 }
 
 bool Solitude::stays(const View& other, const View& own) const {
+  const Member& first = other.members.at(coordinator_of(other));
+  const Member& self = own.members.at(self_);
   const std::uint64_t theirs = other.members.size();
   const std::uint64_t ours = own.members.size();
-  const ProcessorId first = coordinator_of(other);
   if (elsewhere_.empty()) {
-    // Of two parts as large as each other that with the older coordinator stays.
-    return theirs < ours || (theirs == ours && self_ < first);
+    // Of two parts as large as each other that with the older coordinator stays, but a founder
+    // makes way for any.
+    const bool is_older =
+        std::pair(self.id, self.incarnation) < std::pair(first.id, first.incarnation);
+    return theirs < ours || (theirs == ours && (is_older || is_unjoined(other)));
   }
   // Of two founders one stays. Any other mesh was there before this one.
-  const bool may_be_founder = first == self_ && other.next_processor == self_.value + 1;
-  return may_be_founder && own.members.at(self_).incarnation < other.members.at(first).incarnation;
+  const bool may_be_founder = first.id == self_ && is_unjoined(other);
+  return may_be_founder && self.incarnation < first.incarnation;
 }
 
 void Solitude::on_answer(const View& other, const View& own, bool is_idle, Outbox& out) {
-  const bool is_out = !other.members.empty() && self_.value < other.next_processor;
-  // It still counts some of this part: their deaths are being declared. Meshes that began apart
-  // give the same ids, but not to the same processes.
-  const bool is_changing = std::ranges::any_of(other.members, [&](const auto& member) {
-    const auto found = own.members.find(member.first);
-    return found != own.members.end() && found->second.incarnation == member.second.incarnation;
-  });
-  if (!is_asking_ || !is_out || is_changing || !is_idle || stays(other, own)) return;
+  if (!is_asking_ || other.members.empty()) return;
+  if (other.number == own.number && other.members == own.members) {
+    // A member is there.
+    std::erase(lost_, asked_);
+    std::erase(elsewhere_, asked_);
+    return;
+  }
+  // At an address of one that was lost there may be a processor of another mesh by now.
+  const bool is_ours = other.origin == own.origin || !elsewhere_.empty();
+  if (!is_ours || !is_idle || have_common_members(other, own) || stays(other, own)) return;
   const std::uint64_t theirs = other.members.size();
   const std::uint64_t ours = own.members.size();
   const std::string mesh = to_string(coordinator_of(other)) +
@@ -82,20 +132,20 @@ void Solitude::on_answer(const View& other, const View& own, bool is_idle, Outbo
                 mesh});
   }
   const std::string part =
-      ours == 1 ? "this processor"
-                : "this part of " + std::to_string(ours) + " processors, which end one by one";
+      ours == 1 ? "this processor" : "this part of " + std::to_string(ours) + " processors";
   out.report(GivenUp{"the mesh goes on without " + part + ", which could not be reached: " + mesh});
 }
 
-std::vector<std::string> Solitude::next_to_ask() {
-  if (!elsewhere_.empty()) return {elsewhere_[asked_elsewhere_++ % elsewhere_.size()]};
-  auto next = lost_.upper_bound(asked_);
-  if (next == lost_.end()) {
-    next = lost_.begin();
-    if (asked_ != ProcessorId{}) period_ = std::min(2 * period_, kPeriodMax);
+std::string Solitude::next_to_ask() {
+  std::vector<std::string>& all = elsewhere_.empty() ? lost_ : elsewhere_;
+  // A founder asks as often however long it takes.
+  if (elsewhere_.empty() && asked_in_round_ >= all.size()) {
+    period_ = std::min(2 * period_, kPeriodMax);
+    asked_in_round_ = 0;
   }
-  asked_ = next->first;
-  return next->second;
+  ++asked_in_round_;
+  std::ranges::rotate(all, all.begin() + 1);
+  return all.back();
 }
 
 void Solitude::on_timer(Instant now, bool is_idle, Outbox& out) {
@@ -105,7 +155,12 @@ void Solitude::on_timer(Instant now, bool is_idle, Outbox& out) {
     return out.report(GivenUp{"alone for " + std::to_string(alone / 1s) +
                               " s, and no job runs here: none of the others has answered"});
   }
-  out.report(Inquire{next_to_ask()});
+  if (lost_.empty() && elsewhere_.empty()) {
+    is_asking_ = false;
+    return;
+  }
+  asked_ = next_to_ask();
+  out.report(Inquire{{asked_}});
   out.arm(Timer{}, now + period_);
 }
 

@@ -17,17 +17,17 @@
 namespace phx::runtime {
 
 /// What the coordinator of a mesh does that has declared others dead: they may live, and have done
-/// the same with this part of the mesh. It asks them, as a tool would, and ends when they go on as
-/// a larger mesh without it, so that the next one here is the coordinator, and does the same. Who
-/// is alone ends also when it has been so for too long. A founder, which has begun a mesh because
-/// nobody answered where it should have joined one, asks there, and ends when there is one after
-/// all. None of this while a job runs. [README, "Parts"]. Not thread-safe: one owner.
+/// the same with this part of the mesh. It asks where they were, as a tool would, and its part ends
+/// when they go on as a larger one. Whoever joins changes nothing of that, and learns where to ask.
+/// Who is alone ends also when it has been so for too long. A founder, which has begun a mesh
+/// because nobody answered where it should have joined one, asks there, and ends when there is one
+/// after all. None of this while a job runs. [README, "Parts"]. Not thread-safe: one owner.
 class Solitude {
  public:
   struct Timer {
     friend auto operator<=>(const Timer&, const Timer&) = default;
   };
-  /// This processor is of no use to anybody: a sentence.
+  /// This part of the mesh is of no use to anybody: a sentence.
   struct GivenUp {
     std::string why;
   };
@@ -39,13 +39,13 @@ class Solitude {
   static constexpr Duration kPeriodMax = 2min;
   /// And a founder asks this often, one address after the other.
   static constexpr Duration kFounderPeriod = 10s;
-  /// So many of the lost ones are remembered, of so many members that are known.
-  static constexpr std::size_t kLostMax = 8;
+  /// So many addresses of lost ones are remembered, and so many members are known.
+  static constexpr std::size_t kLostMax = 16;
   static constexpr std::size_t kKnownMax = 16;
 
-  /// `alone_max`: see DaemonConfig; `elsewhere`: see Birth.
-  Solitude(ProcessorId self, Duration alone_max, std::vector<std::string> elsewhere)
-      : self_(self), alone_max_(alone_max), elsewhere_(std::move(elsewhere)) {}
+  /// `alone_max`: see DaemonConfig; `lost`: see JoinReply; `elsewhere`: see Birth.
+  Solitude(ProcessorId self, Duration alone_max, std::vector<std::string> lost,
+           std::vector<std::string> elsewhere);
 
   // Inputs. `is_idle`: no job runs in this part.
   void on_view(Instant now, const View& view, const std::vector<ViewChange::Gone>& gone,
@@ -54,27 +54,33 @@ class Solitude {
   void on_answer(const View& other, const View& own, bool is_idle, Outbox& out);
   void on_timer(Instant now, bool is_idle, Outbox& out);
 
+  // Queries.
+  /// Where other parts of this mesh may be, for newcomers.
+  [[nodiscard]] const std::vector<std::string>& lost() const { return lost_; }
+
  private:
   using Others = std::map<ProcessorId, std::vector<std::string>>;  ///< Where they are.
 
+  void note_joined(const View& view);
   /// Whether there are more that are held for dead.
-  bool note_members(const View& view, const std::vector<ViewChange::Gone>& gone);
+  bool note_gone(const std::vector<ViewChange::Gone>& gone);
+  void note_members(const View& view);
+  void add_lost(const std::vector<std::string>& endpoints);
   /// Which of the two goes on, if both are idle.
   [[nodiscard]] bool stays(const View& other, const View& own) const;
-  /// The addresses of whoever is asked next.
-  [[nodiscard]] std::vector<std::string> next_to_ask();
+  [[nodiscard]] std::string next_to_ask();
 
   ProcessorId self_;
   Duration alone_max_;
-  Others known_;            ///< Members, evenly taken: of a part as large as this one some.
-  Others lost_;             ///< Held for dead, since somebody came for the last time.
+  Others known_;                   ///< Members, evenly taken: of a part as large as this one some.
+  std::vector<std::string> lost_;  ///< Where those were; the next one to be asked first.
   std::vector<std::string> elsewhere_;  ///< Of a founder, until somebody comes.
   ProcessorSet members_;                ///< Of this part.
-  bool is_asking_ = false;  ///< The timer runs.
+  bool is_asking_ = false;              ///< The timer runs.
   std::optional<Instant> alone_since_;
   Duration period_ = kPeriod;
-  ProcessorId asked_;  ///< The last one.
-  std::size_t asked_elsewhere_ = 0;
+  std::size_t asked_in_round_ = 0;
+  std::string asked_;  ///< The last one.
 };
 
 }  // namespace phx::runtime

@@ -79,7 +79,8 @@ struct JoinReply {
   std::vector<JobStart> jobs;
   std::vector<Routes> routes;
   std::vector<JobHome> homes;
-  IntervalSet<JobId> over;  ///< Jobs that are over: what still comes for them is late.
+  IntervalSet<JobId> over;        ///< Jobs that are over: what still comes for them is late.
+  std::vector<std::string> lost;  ///< "address:port": there may be other parts of the mesh.
   friend bool operator==(const JoinReply&, const JoinReply&) = default;
 };
 struct StatusReply {
@@ -95,9 +96,8 @@ struct RunStarted {
   ProcessorId first;  ///< Where the process is that gets standard input.
   friend bool operator==(const RunStarted&, const RunStarted&) = default;
 };
-/// A process of the followed job wrote something.
 struct RunOutput {
-  Output output;
+  Output output;  ///< Of a process of the followed job.
   friend bool operator==(const RunOutput&, const RunOutput&) = default;
 };
 struct RunEnded {

@@ -19,6 +19,7 @@ struct View {
   std::uint32_t next_job = 1;        ///< The id the next job gets.
   std::uint64_t line = 0;            ///< Members that are gone without having left by themselves.
   ViewNumber relaying_since = 0;     ///< The view since which the same members relay.
+  std::uint64_t origin = 0;          ///< Of parts of one mesh the same, of others not.
   friend bool operator==(const View&, const View&) = default;
 };
 

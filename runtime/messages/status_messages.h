@@ -106,6 +106,7 @@ struct DrainOrder {
 /// are not `told`, because they came meanwhile, and lets nobody in any more.
 struct DownOrder {
   ProcessorSet told;
+  std::string why;  ///< Empty: somebody wants it. Else daemons end as after a failure.
   friend bool operator==(const DownOrder&, const DownOrder&) = default;
 };
 

@@ -140,14 +140,16 @@ void Cluster::add_all() {
   }
 }
 
-std::optional<MachineId> Cluster::pick_member() {
+/// One that `asker` can reach.
+std::optional<MachineId> Cluster::pick_member(std::optional<MachineId> asker) {
   std::vector<MachineId> members = staying();
+  if (asker) std::erase_if(members, [&](MachineId id) { return network_.is_cut(*asker, id); });
   if (members.empty()) return std::nullopt;
   return members[static_cast<std::size_t>(rng_.below(members.size()))];
 }
 
 void Cluster::ask_for_entry(MachineId newcomer) {
-  const auto member = pick_member();
+  const auto member = pick_member(newcomer);
   if (!member) {
     agenda_.schedule_in(kAskAgain, [this, newcomer] { ask_for_entry(newcomer); });
     return;

@@ -108,7 +108,7 @@ class Cluster {
   };
 
   [[nodiscard]] SimDriver::Outside make_outside();
-  [[nodiscard]] std::optional<MachineId> pick_member();
+  [[nodiscard]] std::optional<MachineId> pick_member(std::optional<MachineId> asker = {});
   void ask_for_entry(MachineId newcomer);
   void on_reply(MachineId at, ClientId client, runtime::ClientReply reply);
   void on_join_reply(MachineId newcomer, runtime::JoinReply reply);

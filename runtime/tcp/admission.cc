@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "overlay/base/rng.h"
 #include "runtime/tcp/client.h"
 #include "runtime/tcp/steady_now.h"
 
@@ -96,6 +97,8 @@ Result<runtime::Birth> begin_or_join(const Newcomer& newcomer, const MeshKey& ke
   const bool is_first = others.front() != all.front();  // else it has not been left out
   if (is_first && !is_anybody_there(others, key)) {
     auto birth = runtime::Birth::first_of_mesh(newcomer.self);
+    // Who begins it once more by the same list begins a part of the same mesh.
+    birth.snapshot.view.origin = Rng(0).fork(all.front()).next();
     birth.elsewhere = std::move(others);
     return birth;
   }

@@ -62,7 +62,7 @@ void add(const runtime::NetworkRequest& /*in*/, pb::ClientRequest& out, Sink& /*
 // One per alternative of ClientReply, in its order.
 
 void add(const runtime::JoinReply& in, pb::ClientReply& out, Sink& sink) {
-  const auto& [refusal, is_final, id, view, jobs, routes, homes, over] = in;
+  const auto& [refusal, is_final, id, view, jobs, routes, homes, over, lost] = in;
   pb::JoinReply& reply = *out.mutable_join();
   write_text(refusal, reply.mutable_refusal());
   reply.set_is_final(is_final);
@@ -72,6 +72,7 @@ void add(const runtime::JoinReply& in, pb::ClientReply& out, Sink& sink) {
   write_list(routes, reply.mutable_routes(), sink);
   write_list(homes, reply.mutable_homes(), sink);
   write_set(over, reply.mutable_over());
+  write_texts(lost, reply.mutable_lost());
 }
 void add(const runtime::StatusReply& in, pb::ClientReply& out, Sink& sink) {
   const auto& [view, coordinator, processors, silent] = in;
@@ -144,7 +145,8 @@ runtime::JoinReply read_join(const pb::JoinReply& in, Source& source) {
           .jobs = read_list(in.jobs(), source, "JoinReply.jobs"),
           .routes = read_list(in.routes(), source, "JoinReply.routes"),
           .homes = read_list(in.homes(), source, "JoinReply.homes"),
-          .over = read_jobs(in.over(), source, "JoinReply.over")};
+          .over = read_jobs(in.over(), source, "JoinReply.over"),
+          .lost = read_texts(in.lost(), source, "JoinReply.lost")};
 }
 
 runtime::StatusReply read_status(const pb::StatusReply& in, Source& source) {

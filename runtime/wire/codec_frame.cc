@@ -142,8 +142,9 @@ void add(const runtime::DrainOrder& /*in*/, pb::Frame& out, Sink& /*sink*/) {
   out.mutable_drain_order();
 }
 void add(const runtime::DownOrder& in, pb::Frame& out, Sink& /*sink*/) {
-  const auto& [told] = in;
+  const auto& [told, why] = in;
   write_set(told, out.mutable_down_order()->mutable_told());
+  write_text(why, out.mutable_down_order()->mutable_why());
 }
 
 /// The second half of read_envelope(), which says which cases these are.
@@ -179,7 +180,8 @@ runtime::Envelope read_job_envelope(const pb::Frame& in, Source& source) {
     case pb::Frame::kDrainOrder:
       return runtime::DrainOrder{};
     case pb::Frame::kDownOrder:
-      return runtime::DownOrder{read_processors(in.down_order().told(), source, "DownOrder.told")};
+      return runtime::DownOrder{read_processors(in.down_order().told(), source, "DownOrder.told"),
+                                source.text(in.down_order().why(), "DownOrder.why")};
     default:
       break;
   }

@@ -24,13 +24,14 @@ runtime::Member read(const pb::Member& in, Source& source) {
 }
 
 void write(const runtime::View& in, pb::View& out, Sink& sink) {
-  const auto& [number, members, next_processor, next_job, line, relaying_since] = in;
+  const auto& [number, members, next_processor, next_job, line, relaying_since, origin] = in;
   out.set_number(number);
   for (const auto& entry : members) write(entry.second, *out.add_members(), sink);
   out.set_next_processor(next_processor);
   out.set_next_job(next_job);
   out.set_line(line);
   out.set_relaying_since(relaying_since);
+  out.set_origin(origin);
 }
 
 runtime::View read(const pb::View& in, Source& source) {
@@ -39,7 +40,8 @@ runtime::View read(const pb::View& in, Source& source) {
                      .next_processor = in.next_processor(),
                      .next_job = in.next_job(),
                      .line = in.line(),
-                     .relaying_since = in.relaying_since()};
+                     .relaying_since = in.relaying_since(),
+                     .origin = in.origin()};
   ProcessorId before = kNobody;
   for (const pb::Member& member : in.members()) {
     const ProcessorId id{member.id()};

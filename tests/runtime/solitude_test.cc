@@ -52,13 +52,18 @@ std::vector<ViewChange::Gone> gone(const std::vector<std::uint32_t>& ids,
 }
 
 struct Harness {
-  explicit Harness(Duration alone_max = Duration{}) : solitude(kSelf, alone_max, {}) {
+  explicit Harness(Duration alone_max = Duration{}) : solitude(kSelf, alone_max, {}, {}) {
     sees(view_of({1, 2, 3}));
   }
   /// A founder, of incarnation 3.
   explicit Harness(std::vector<std::string> elsewhere)
-      : solitude(kSelf, 60s, std::move(elsewhere)) {
+      : solitude(kSelf, 60s, {}, std::move(elsewhere)) {
     sees(lone_view(3));
+  }
+  /// Has joined, and was told where others may be.
+  Harness(const View& joined, std::vector<std::string> lost)
+      : solitude(kSelf, 60s, std::move(lost), {}) {
+    sees(joined);
   }
   /// The others are declared dead here, one after the other.
   void becomes_alone(Departure how = Departure::kSilent) {
@@ -108,7 +113,7 @@ TEST_CASE("who has declared all others dead asks them in turn, each round half a
   h.becomes_alone();
   for (int i = 0; i < 5; ++i) h.wait();
 
-  CHECK(h.asked == std::vector{place_of(1), place_of(3), place_of(1), place_of(3), place_of(1)});
+  CHECK(h.asked == std::vector{place_of(3), place_of(1), place_of(3), place_of(1), place_of(3)});
   CHECK(h.now == Instant{} + (5s + 5s + 5s + 10s + 10s));
 }
 
@@ -130,9 +135,11 @@ TEST_CASE("a founder ends when there is a mesh after all, unless a job runs or s
     for (const bool somebody_joins : {false, true}) {
       Harness h({"lab:7000"});
       if (somebody_joins) h.sees(lone_view(3, {5}));
-      h.answer(mesh, /*is_idle=*/false);
+      View other = mesh;
+      other.origin = 77;
+      h.answer(other, /*is_idle=*/false);
       CHECK(h.why.empty());
-      h.answer(mesh);
+      h.answer(other);
       CHECK(h.why.empty() == somebody_joins);
     }
   }
@@ -167,11 +174,11 @@ TEST_CASE("it ends when the mesh goes on without it") {
         "view 7");
 }
 
-TEST_CASE("a view that has it, or has not heard of it, is no reason to end") {
+TEST_CASE("a view that has it, or nobody, is no reason to end") {
   Harness h;
   h.becomes_alone();
   h.answer(view_of({1, 2, 3}));
-  h.answer(view_of({1}, 2));
+  h.answer(view_of({}));
   CHECK(h.why.empty());
 }
 
@@ -243,7 +250,7 @@ TEST_CASE("whatever the ids of the smaller part it knows some of the larger one"
   }
 }
 
-TEST_CASE("only the coordinator of a part asks, and the next one when that has ended") {
+TEST_CASE("only the coordinator of a part asks, and the next one when that is gone") {
   Harness h;
   h.sees(view_of({1, 2, 3, 4, 5}));
   h.sees(view_of({1, 2}), gone({3, 4, 5}));
@@ -267,8 +274,8 @@ TEST_CASE("a part of several says that all of it ends") {
   h.answer(view_of({4, 5, 6}));
 
   CHECK(h.why ==
-        "the mesh goes on without this part of 2 processors, which end one by one, which could not "
-        "be reached: p4 and 2 more in view 7");
+        "the mesh goes on without this part of 2 processors, which could not be reached: p4 and 2 "
+        "more in view 7");
 }
 
 TEST_CASE("a job that runs here keeps it") {
@@ -291,15 +298,96 @@ TEST_CASE("who was left alone by those who left, or never had others, waits for 
   CHECK(h.why.empty());
 }
 
-TEST_CASE("a newcomer makes it a mesh again") {
+TEST_CASE("a part that somebody joins goes on asking, and the smaller one ends") {
+  for (const bool is_smaller : {true, false}) {
+    Harness h;
+    h.sees(view_of({1, 2, 3, 4, 5}));
+    h.sees(view_of({2}), gone({1, 3, 4, 5}));
+    h.sees(view_of({2, 9}, 10));
+    h.wait();
+    CHECK(h.asked.size() == 1);
+
+    h.answer(is_smaller ? view_of({3, 4, 5}) : view_of({3}));
+    CHECK(h.why.empty() != is_smaller);
+  }
+}
+
+TEST_CASE("who has joined a part knows where the others may be, and asks when it has to") {
+  Harness h(view_of({1, 2}), {place_of(3), place_of(4)});
+  CHECK(h.solitude.lost() == std::vector{place_of(3), place_of(4)});
+  CHECK_FALSE(h.at);
+  h.sees(view_of({2}), gone({1}));
+  for (int i = 0; i < 3; ++i) h.wait();
+  CHECK(h.asked == std::vector{place_of(1), place_of(3), place_of(4)});
+
+  // The other part gives the same ids.
+  View other = view_of({2, 3}, 4);
+  Member namesake = other.members.at(kSelf);
+  namesake.incarnation = 8;
+  other.members.put(namesake);
+  h.answer(other);
+  CHECK_FALSE(h.why.empty());
+}
+
+TEST_CASE("of parts as large as each other one stays, also if all of both have come meanwhile") {
+  for (const std::uint64_t theirs : {1U, 5U}) {
+    Harness h(lone_view(3, {8}), {place_of(3)});
+    h.sees(lone_view(3), gone({8}));
+    h.answer(lone_view(theirs, {9}));
+    CHECK_FALSE(h.why.empty());
+
+    Harness equal(lone_view(3, {8, 9}), {place_of(3)});
+    equal.sees(lone_view(3, {8}), gone({9}));
+    equal.answer(lone_view(theirs, {9}));
+    CHECK(equal.why.empty() == (theirs > 3));
+  }
+}
+
+TEST_CASE("a founder's mesh is a part of the one that it should have joined, once somebody comes") {
+  Harness h({"lab:7000"});
+  h.sees(lone_view(3, {5}));
+  CHECK(h.solitude.lost() == std::vector<std::string>{"lab:7000"});
+  h.wait();
+  CHECK(h.asked == std::vector<std::string>{"lab:7000"});
+
+  h.answer(view_of({3}));
+  CHECK(h.why.empty());
+  h.answer(view_of({3, 4, 6}));
+  CHECK_FALSE(h.why.empty());
+}
+
+TEST_CASE("of a part that is one processor and a founder that is alone the founder ends") {
   Harness h;
   h.becomes_alone();
-  h.solitude.on_view(h.now, view_of({2, 9}, 10), {}, h.out);
-  h.look();
-  CHECK_FALSE(h.at);
-
-  h.answer(view_of({1, 3}));
+  h.answer(view_of({1}, 2));
   CHECK(h.why.empty());
+}
+
+TEST_CASE("a mesh of another origin is none of its parts, whoever it has taken in") {
+  Harness h;
+  h.becomes_alone();
+  View other = view_of({3, 5, 6, 7});
+  other.origin = 77;
+  h.answer(other);
+  CHECK(h.why.empty());
+}
+
+TEST_CASE("an address at which there is a member again is asked no more") {
+  Harness h;
+  h.becomes_alone();
+  View back = view_of({2});
+  Member returned;
+  returned.id = ProcessorId{9};
+  returned.endpoints = {place_of(3)};
+  back.members.put(returned);
+  h.sees(back);
+  CHECK(h.solitude.lost() == std::vector{place_of(1)});
+
+  h.wait();
+  h.answer(h.own);  // By another name for it.
+  CHECK(h.solitude.lost().empty());
+  h.wait();
+  CHECK(h.asked.size() == 1);
 }
 
 TEST_SUITE_END();

@@ -415,7 +415,9 @@ View RandomMessages::view() {
             .members = {},
             .next_processor = number32(),
             .next_job = number32(),
-            .line = number()};
+            .line = number(),
+            .relaying_since = number(),
+            .origin = number()};
   for (std::size_t left = few(); left > 0; --left) {
     const ProcessorId id{number32() | 1U};  // never 0
     made.members.put(member(id));

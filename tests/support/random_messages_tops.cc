@@ -89,7 +89,7 @@ Envelope RandomMessages::job_envelope(std::size_t kind) {
     case 32:
       return DrainOrder{};
     case 33:
-      return DownOrder{processor_set()};
+      return DownOrder{processor_set(), text()};
     case 34:
       return state_piece();
     case 35:
@@ -239,7 +239,8 @@ ClientReply RandomMessages::client_reply(std::size_t kind) {
                        list([this] { return job_start(); }),
                        list([this] { return routes(); }),
                        list([this] { return job_home(); }),
-                       jobs()};
+                       jobs(),
+                       texts()};
     case 1:
       return StatusReply{view(), processor(), list([this] { return status(); }), processors()};
     case 2:

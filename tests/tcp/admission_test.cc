@@ -108,6 +108,14 @@ TEST_CASE("a founder remembers where it should have joined a mesh") {
   REQUIRE(born.ok());
   CHECK(born.value().self == ProcessorId{1});
   CHECK(born.value().elsewhere == std::vector{options[0].join[1]});
+
+  // Who begins one by the same list again begins a part of the same mesh.
+  const auto again = begin_or_join(newcomer_of(options[0]), key_of(1));
+  const auto other = begin_or_join(newcomer_of(Ports(2).options()[0]), key_of(1));
+  REQUIRE(again.ok());
+  REQUIRE(other.ok());
+  CHECK(again.value().snapshot.view.origin == born.value().snapshot.view.origin);
+  CHECK(other.value().snapshot.view.origin != born.value().snapshot.view.origin);
 }
 
 TEST_CASE("who is being started does not keep the first from beginning the mesh") {
