@@ -382,6 +382,9 @@ std::vector<JobStatus> Jobs::status(const Surroundings& around, JobId with_vnode
     one.is_held_up = entry->life.is_held_up();
     if (entry->life.ended()) one.ends_because = entry->life.ended()->reason;
     one.figures = entry->meter.figures(around.now);
+    // It has nothing to compute: its vnodes wait for what its daemon waits for.
+    const bool has_none = entry->traffic.router().held().empty();
+    if (has_none && one.process_waits.empty()) one.figures.silent_ms = 0;
     if (job == with_vnodes) one.vnode_figures = entry->meter.vnodes(around.now);
     result.push_back(std::move(one));
   }

@@ -144,7 +144,7 @@ std::string Solitude::next_to_ask() {
     asked_in_round_ = 0;
   }
   ++asked_in_round_;
-  std::ranges::rotate(all, all.begin() + 1);
+  std::rotate(all.begin(), all.begin() + 1, all.end());
   return all.back();
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 /// A message says at least who sent it.
 constexpr std::size_t kLabel = 64;
+/// The tag of the broadcast of the end; others have their numbers.
+constexpr std::uint32_t kEndTag = ~std::uint32_t{0};
 
 using collectives::ReduceOp;
 using runtime::Endpoint;
@@ -110,7 +112,7 @@ void Process::take_turn(Instant now) {
   }
   endpoint_.on_time(now);
   const bool is_over = endpoint_.retired() && endpoint_.held().empty();
-  if (is_over || (workload_.is_complete(now) && leaves(now))) {
+  if (is_over || is_told_ || (workload_.is_complete(now) && leaves(now))) {
     if (!std::exchange(is_closing_, true)) endpoint_.close();
     if (!endpoint_.is_settled()) return;
     endpoint_.finish();
@@ -157,6 +159,8 @@ void Process::receive() {
       const auto taken = endpoint_.take(wanted);
       if (!taken) break;
       const auto& [vnode, message] = *taken;
+      is_told_ = is_told_ || message.tag == kEndTag;
+      if (message.tag == kEndTag) continue;  // Not all vnodes take it.
       workload_.ledger().received(vnode, message.from, kind == Message::Kind::kBroadcast,
                                   message.payload);
       State& state = states_.at(vnode);
@@ -168,6 +172,9 @@ void Process::receive() {
 void Process::act(Instant now, VnodeId vnode, State& state) {
   send_something(now, vnode, state);
   send_ordered(vnode);
+  if (workload_.take_end(vnode)) {
+    PHX_CHECK(endpoint_.broadcast(vnode, kEndTag, Payload::copy_of("the end")).ok());
+  }
   reduce(vnode, state);
   const auto& options = workload_.options();
   const bool has_sent_all =

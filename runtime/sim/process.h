@@ -91,6 +91,7 @@ class Process {
   std::vector<runtime::ToApplication> unread_;  ///< Came while it was stopped.
   std::optional<Payload> written_;
   std::optional<Instant> leaves_at_;  ///< It has taken part in the last vote.
+  bool is_told_ = false;              ///< It has taken the broadcast of the end.
   bool is_closing_ = false;           ///< Done, but what it sent has not been received.
   std::optional<runtime::Exit> exit_;
 };

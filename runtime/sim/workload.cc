@@ -121,6 +121,13 @@ void Workload::order_round(VnodeId target, const collectives::ReductionKind& kin
   round.elements = elements;
 }
 
+/// After the messages that it was ordered before.
+bool Workload::take_end(VnodeId root) {
+  if (end_root_ != root || next_order(root)) return false;
+  end_root_.reset();
+  return true;
+}
+
 std::optional<VnodeId> Workload::next_order(VnodeId from) const {
   const auto found = orders_.find(from);
   if (found == orders_.end() || found->second.empty()) return std::nullopt;

@@ -45,8 +45,8 @@ struct WorkloadOptions {
   /// At the end all vnodes take part in one more allreduce, and each process leaves some time later
   /// whether or not its result is there, as from a loop over safe points. REQUIRES that none moves.
   bool has_last_vote = false;
-  std::size_t long_elements = 600;   ///< Of the longest reductions, 8 bytes each.
-  std::size_t state_bytes = 2048;    ///< Of a vnode, at most.
+  std::size_t long_elements = 600;                    ///< Of the longest reductions, 8 bytes each.
+  std::size_t state_bytes = 2048;                     ///< Of a vnode, at most.
   std::function<std::size_t(VnodeId)> state_of = {};  ///< Instead of a drawn size up to that one.
   std::size_t piece_bytes = 4096;                     ///< Of the endpoints.
   // Of the endpoints, too: credit before any was given, window of one flow, what a process takes in
@@ -101,8 +101,7 @@ class Workload {
   [[nodiscard]] std::uint32_t broadcasts_of(VnodeId root) const { return broadcasts_[root.value]; }
 
   // Progress.
-  /// A vnode has done all it was to do.
-  void on_done() { ++done_; }
+  void on_done() { ++done_; }  ///< A vnode has done all it was to do.
   /// More rounds, or more time, for scenarios. They begin where the vnodes are.
   void extend(std::uint32_t rounds) { options_.reductions += rounds; }
   /// One more round, with this target instead of a drawn one.
@@ -116,9 +115,11 @@ class Workload {
   /// To whom `from` sends the next one of these; and that it has done so.
   [[nodiscard]] std::optional<VnodeId> next_order(VnodeId from) const;
   void on_order_sent(VnodeId from);
-  /// One more broadcast of `root`.
-  void order_broadcast(VnodeId root) { order_broadcasts(root, 1); }
+  void order_broadcast(VnodeId root) { order_broadcasts(root, 1); }  ///< One more of `root`.
   void order_broadcasts(VnodeId root, std::uint32_t count) { broadcasts_[root.value] += count; }
+  /// `root` broadcasts the end. Each process leaves when it has taken that, whatever else comes.
+  void order_end(VnodeId root) { end_root_ = root; }
+  [[nodiscard]] bool take_end(VnodeId root);  ///< Whether it has to do so now.
   /// While it is held open, the job is not complete, so that more can be ordered.
   void hold_open(bool is_held) { is_held_open_ = is_held; }
   /// Everything was done, and everything sent has been received.
@@ -139,6 +140,7 @@ class Workload {
   std::vector<std::optional<Payload>> expected_;
   std::map<std::uint64_t, Round> ordered_;
   std::map<VnodeId, std::deque<std::pair<VnodeId, std::uint64_t>>> orders_;  ///< Messages to send.
+  std::optional<VnodeId> end_root_;  ///< It has to broadcast the end.
   bool is_held_open_ = false;
   std::uint64_t done_ = 0;
   Instant begun_at_{};

@@ -72,10 +72,11 @@ void Mover::retry_later(Instant now, JobOutbox& out) {
 
 void Mover::balance(Instant now, Router& router, const Standing& standing, JobOutbox& out) {
   if (standing.leaving) {
-    const bool all_gone = router.map().owned_by(self_).empty();
-    if (all_gone || standing.ending) return;
+    const VnodeSet rest = router.map().owned_by(self_);
+    if (standing.ending) return give_back(rest, router, out);
+    if (rest.empty()) return;
     push_all(router, standing, out);
-    retry_later(now, out);
+    if (!std::exchange(asked_, true)) retry_later(now, out);
     return;
   }
   if (standing.ending || !router.is_attached()) return;
@@ -106,13 +107,26 @@ bool Mover::waits_for_place(Instant now, const Standing& standing) {
 
 void Mover::on_timer(Instant now, Router& router, const Standing& standing, JobOutbox& out) {
   asked_ = false;
+  refusers_ = {};
   balance(now, router, standing, out);
+}
+
+void Mover::on_news() {
+  attempts_ = 0;
+  asked_ = false;
+  refusers_ = {};
+}
+
+void Mover::on_refused(ProcessorId by, const std::string& why) {
+  refusers_.insert(by);
+  refusal_ = to_string(by) + " refuses: " + why;
 }
 
 void Mover::push_all(Router& router, const Standing& standing, JobOutbox& out) {
   const VnodeSet rest = router.map().owned_by(self_).minus(promised());
-  const ProcessorSet targets = standing.ready.minus(ProcessorSet{self_});
-  if (rest.empty() || targets.empty()) return;
+  const ProcessorSet targets = standing.ready.minus(ProcessorSet{self_}).minus(refusers_);
+  if (targets.empty()) return give_back(rest, router, out);
+  if (rest.empty()) return;
   const Leaving leaving{self_, rest, targets, router.map(), standing.network};
   SharePlan plan = choose_plan(leaving, share_rule_);
   note(out, Note::Level::kDebug, "vnodes-shared",
@@ -188,8 +202,10 @@ void Mover::on_offer_reply(ProcessorId from, const OfferReply& reply, Router& ro
   const auto found = outgoing_.find(reply.offer);
   if (found == outgoing_.end() || found->second.to != from || found->second.accepted) return;
   if (!reply.accepted) {
+    on_refused(from, reply.why);
+    const VnodeSet refused = std::exchange(found->second.vnodes, {});
     outgoing_.erase(found);
-    return;
+    return give_back(refused, router, out);
   }
   found->second.accepted = true;
   const VnodeSet held = found->second.vnodes.common(router.held());
@@ -330,13 +346,22 @@ void Mover::tell_moved(const Router& router, const Standing& standing, JobOutbox
 void Mover::stay(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out) {
   if (vnodes.empty()) return;
   note(out, Note::Level::kInfo, "vnodes-stay", to_string(job_) + " v" + to_string(vnodes));
-  // A leaver offers them to somebody else; but when the job ends nothing is offered any more.
-  router.take_back(vnodes, !standing.leaving || standing.ending, out);
+  // A leaver offers them to somebody else first; but when the job ends nothing is offered any more.
+  const bool goes_on = standing.leaving && !standing.ending;
+  router.take_back(vnodes, !goes_on, out);
+  if (goes_on) withdrawn_ = withdrawn_.united(vnodes);
+}
+
+void Mover::give_back(const VnodeSet& vnodes, Router& router, JobOutbox& out) {
+  const VnodeSet back = withdrawn_.common(vnodes).minus(promised());
+  withdrawn_ = withdrawn_.minus(router.grant_kept(back, out));
 }
 
 void Mover::on_taken(ProcessorId from, const StateTaken& taken, Router& router,
                      const Standing& standing, JobOutbox& out) {
-  stay(departures_.on_taken(from, taken), router, standing, out);
+  const VnodeSet refused = departures_.on_taken(from, taken);
+  if (!refused.empty()) on_refused(from, taken.why);
+  stay(refused, router, standing, out);
   go_on(from, router, standing, out);
 }
 
@@ -474,6 +499,9 @@ std::string Mover::waiting(const Router& router, const Standing& standing) const
   }
   const bool stuck = standing.leaving && !router.map().owned_by(self_).empty();
   if (stuck && standing.ending) return "the application to end";
+  if (stuck && !refusers_.empty()) {
+    return "somebody to take v" + to_string(router.map().owned_by(self_)) + "; " + refusal_;
+  }
   if (stuck) return "another processor on which this job's program has attached";
   return {};
 }

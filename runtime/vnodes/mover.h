@@ -64,10 +64,7 @@ class Mover {
   /// It is no member any more: neither it nor this processor waits for the other.
   void on_gone(ProcessorId gone, Router& router, const Standing& standing, JobOutbox& out);
   /// Something changed that makes another attempt worth while at once.
-  void on_news() {
-    attempts_ = 0;
-    asked_ = false;
-  }
+  void on_news();
 
   // Queries.
   /// No vnode is on its way to this processor, and none is promised away.
@@ -108,6 +105,9 @@ class Mover {
   void tell_moved(const Router& router, const Standing& standing, JobOutbox& out);
   /// They do not go where they were on their way to.
   void stay(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out);
+  /// Nobody takes them now: the application has back what it has released of them in vain.
+  void give_back(const VnodeSet& vnodes, Router& router, JobOutbox& out);
+  void on_refused(ProcessorId by, const std::string& why);
   /// What was accepted of `from` does not come.
   void refuse_piece(ProcessorId from, const StateTaken& refusal, const Router& router,
                     JobOutbox& out);
@@ -140,8 +140,10 @@ class Mover {
   std::map<std::pair<ProcessorId, std::uint64_t>, VnodeSet> incoming_;  ///< Accepted, not arrived.
   std::map<ProcessorId, Pulled> pulled_;
   std::optional<Instant> unplaced_since_;  ///< It wants vnodes, and its site is not known.
-  bool asked_ = false;  ///< A round of Pulls is out, and its timer runs.
-  VnodeSet withdrawn_;  ///< The application was told to release these for one who is gone.
+  bool asked_ = false;     ///< A round of Pulls, or a leaver's of Offers, is out; its timer runs.
+  ProcessorSet refusers_;  ///< In this round.
+  std::string refusal_;    ///< The last of these, for people.
+  VnodeSet withdrawn_;  ///< The application was told to release these for one who takes them not.
   std::map<ProcessorId, VnodeSet> assuming_;  ///< Wanted by the application; and who was asked.
 };
 

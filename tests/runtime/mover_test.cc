@@ -219,6 +219,29 @@ TEST_CASE("a leaver offers everything, evenly") {
   CHECK(offers[1].second.vnodes[0].vnodes.size() == 6);
 }
 
+TEST_CASE("a leaver asks who has refused again in the next round only") {
+  Harness h(kSelf);
+  h.standing.leaving = true;
+  const auto refuse_all = [&] {
+    std::size_t count = 0;
+    for (auto offers = h.sent<Offer>(); !offers.empty(); offers = h.sent<Offer>()) {
+      for (const auto& [to, offer] : offers) {
+        ++count;
+        h.mover.on_offer_reply(to, {kJob, offer.offer, false, "the job ends"}, h.router, h.standing,
+                               h.out);
+      }
+      h.mover.balance(kStart, h.router, h.standing, h.out);
+    }
+    return count;
+  };
+  h.mover.balance(kStart, h.router, h.standing, h.out);
+  CHECK(refuse_all() <= 4);
+  CHECK(h.mover.waiting(h.router, h.standing) ==
+        "somebody to take v0-11; p3 refuses: the job ends");
+  h.mover.on_timer(kStart + 200ms, h.router, h.standing, h.out);
+  CHECK(h.sent<Offer>().size() == 2);
+}
+
 TEST_CASE("a leaver, and one without application, refuse offers") {
   Harness h(kOther);
   h.standing.leaving = true;

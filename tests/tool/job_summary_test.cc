@@ -54,6 +54,15 @@ TEST_CASE("whoever holds nothing, or is held up by its output, is not missing") 
   CHECK(mesh.waiting() == "p3 waits for its output to be read; p1 waits for barrier");
 }
 
+TEST_CASE("of whoever does not compute is said what its daemon waits for") {
+  Mesh mesh(2);
+  mesh.wait(1, 1, "barrier");
+  mesh.at(2).waiting = "v2 to move to p1";
+  CHECK(mesh.waiting() ==
+        "p2 waits for v2 to move to p1; p1 waits for barrier; missing: p2 (v2-3), whose daemon "
+        "waits for v2 to move to p1");
+}
+
 TEST_CASE("calls that do not fit together are shown side by side") {
   Mesh mesh(5);
   mesh.wait(1, 3, "barrier");

@@ -45,6 +45,8 @@ std::string missing(const StatusReply& reply, JobId id) {
       if (is_done(job)) text += ", which has finished";
       if (!is_done(job) && silent_s > 0) {
         text += ", computing for " + std::to_string(silent_s) + " s";
+      } else if (!is_done(job) && !job.waiting.empty()) {
+        text += ", whose daemon waits for " + job.waiting;
       }
     }
   }
