@@ -238,6 +238,11 @@ void Engine::wake_others() {
   if (!std::exchange(is_woken_, true)) link_.wake();
 }
 
+void Engine::wake() {
+  const std::unique_lock lock(mutex_);
+  wake_others();
+}
+
 /// Waits for something to come in. False: the time is up.
 bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
   check_alive();

@@ -90,14 +90,14 @@ class Engine {
     return embedded_ ? embedded_->endpoints() : std::vector<std::string>();
   }
   [[nodiscard]] bool has_daemon_inside() const { return embedded_ != nullptr; }
+  void wake();  ///< Whoever waits looks again.
   /// The program is done: waits until what it sent has been received, or nobody can receive it.
   void drain();
   /// Runs `last_words(endpoint)` and closes the connection, once the daemon has read everything.
   void close(const std::function<void(Endpoint&)>& last_words);
   /// After close(): ends the daemon inside, in good order if that takes no longer.
   void leave(Duration patience);
-  /// Runs `f(report)` if there is to be one (PHOENIX_REPORT).
-  void report(const std::function<void(Report&)>& f);
+  void report(const std::function<void(Report&)>& f);  ///< If PHOENIX_REPORT asks for one.
 
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;

@@ -1,6 +1,7 @@
 #include "runtime/api/session.h"
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -89,6 +90,34 @@ const Options& not_of_mpirun(const Options& options) {
                 "MPI_Init(); start one that has a Session by `phoenix run`");
 }
 
+/// The next message. Nothing: the end, or the time is up, or `is_stopped()`.
+std::optional<Message> next_of(SessionCore& core, std::optional<Duration> timeout,
+                               const std::function<bool()>& is_stopped) {
+  enum class Woken { kMessage, kMove, kOver, kRefused };
+  const auto begin = std::chrono::steady_clock::now();
+  std::optional<Message> message;
+  std::optional<Failure> refusal;
+  Duration left = timeout.value_or(core.engine.options().timeout);
+  const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
+    if (is_stopped()) return Woken::kOver;
+    if (core.steps.is_move_due(endpoint)) return Woken::kMove;
+    if ((refusal = core.steps.take_refusal(endpoint))) return Woken::kRefused;
+    if ((message = core.take_from(endpoint, {.kind = {}}))) return Woken::kMessage;
+    if (Steps::is_over(endpoint)) return Woken::kOver;
+    return std::nullopt;
+  };
+  while (true) {
+    const auto woken = core.engine.await({left, [] { return std::string("any message"); }}, look);
+    if (refusal) throw Failure(*refusal);
+    if (woken != Woken::kMove) return message;
+    core.steps.move();
+    if (timeout) {
+      left = std::max(Duration::zero(),
+                      Duration(*timeout - (std::chrono::steady_clock::now() - begin)));
+    }
+  }
+}
+
 }  // namespace
 
 Session::Session(const Options& options)
@@ -158,41 +187,26 @@ bool Session::local_safe_point() {
 }
 
 std::optional<Message> Session::next(std::optional<Duration> timeout) {
-  enum class Woken { kMessage, kMove, kOver, kRefused };
-  const auto begin = std::chrono::steady_clock::now();
-  std::optional<Message> message;
-  std::optional<Failure> refusal;
-  Duration left = timeout.value_or(core_->engine.options().timeout);
-  const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
-    if (core_->steps.is_move_due(endpoint)) return Woken::kMove;
-    if ((refusal = core_->steps.take_refusal(endpoint))) return Woken::kRefused;
-    if ((message = core_->take_from(endpoint, {.kind = {}}))) return Woken::kMessage;
-    if (Steps::is_over(endpoint)) return Woken::kOver;
-    return std::nullopt;
-  };
-  while (true) {
-    const auto woken = core_->engine.await({left, [] { return std::string("any message"); }}, look);
-    if (refusal) throw Failure(*refusal);
-    if (woken != Woken::kMove) return message;
-    core_->steps.move();
-    if (timeout) {
-      left = std::max(Duration::zero(),
-                      Duration(*timeout - (std::chrono::steady_clock::now() - begin)));
-    }
-  }
+  return next_of(*core_, timeout, [] { return false; });
 }
 
 void Session::run(const std::function<void(Message&)>& handler) {
-  core_->is_stopped = false;
-  while (!core_->is_stopped) {
-    auto message = next();
-    if (!message) return;
-    handler(*message);
+  // Several threads may be here, and a handler may be in another run().
+  const std::uint64_t heard = core_->stops_heard;
+  const auto is_stopped = [&] { return core_->stops != heard; };
+  core_->is_stopped = is_stopped();
+  while (!is_stopped()) {
+    auto message = next_of(*core_, std::nullopt, is_stopped);
+    if (message) handler(*message);
+    if (!message && !is_stopped()) return;
   }
+  core_->stops_heard = core_->stops.load();
 }
 
 void Session::stop() {
+  ++core_->stops;
   core_->is_stopped = true;
+  core_->engine.wake();
 }
 
 // --- State, mapping, end -----------------------------------------------------------------------

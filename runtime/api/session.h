@@ -75,6 +75,8 @@ class Session : public SessionCollectives {
   [[nodiscard]] std::optional<Message> next(std::optional<Duration> timeout = {});
   /// Calls `handler` for every next() until stop() or the end.
   void run(const std::function<void(Message&)>& handler);
+  /// Ends every run(), called by a handler or another thread, as soon as no handler runs in it. If
+  /// there is none, the next run() returns at once.
   void stop();
   /// The job has ended well (a bad end is thrown by other calls), or no vnode will come any more.
   [[nodiscard]] bool over() const;

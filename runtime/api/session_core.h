@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -52,8 +53,10 @@ class SessionCore {
 
   Engine engine;
   Steps steps;
-  std::atomic<bool> is_stopped = false;   ///< run() returns after the current handler.
-  std::atomic<bool> is_finished = false;  ///< Nothing but over() works.
+  std::atomic<std::uint64_t> stops = 0;        ///< Calls of stop().
+  std::atomic<std::uint64_t> stops_heard = 0;  ///< Of these, those by which a run() has ended.
+  std::atomic<bool> is_stopped = false;        ///< One since the last run() began, or before that.
+  std::atomic<bool> is_finished = false;       ///< Nothing but over() works.
 };
 
 }  // namespace phx

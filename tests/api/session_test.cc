@@ -250,6 +250,44 @@ TEST_CASE("message-driven programs get every kind of message") {
   CHECK_FALSE(job.next(1ms).has_value());
 }
 
+TEST_CASE("stop() of another thread ends every run() that waits") {
+  Alone alone(2);
+  Session& job = alone.job;
+  std::thread stops([&] {
+    std::this_thread::sleep_for(50ms);
+    job.stop();
+  });
+  std::thread runs_too([&] { job.run([](Message&) {}); });
+  job.run([](Message&) {});
+  runs_too.join();
+  stops.join();
+  CHECK_FALSE(job.over());
+  // It counts for these only.
+  job.send(0, 1, 5);
+  int calls = 0;
+  job.run([&](Message&) {
+    ++calls;
+    job.stop();
+  });
+  CHECK(calls == 1);
+}
+
+TEST_CASE("a stop() before run() ends it before any handler is called, and no other one") {
+  Alone alone(2);
+  Session& job = alone.job;
+  job.send(0, 1, 5);
+  int calls = 0;
+  const auto handler = [&](Message&) {
+    ++calls;
+    job.stop();
+  };
+  job.stop();
+  job.run(handler);
+  CHECK(calls == 0);
+  job.run(handler);
+  CHECK(calls == 1);
+}
+
 TEST_CASE("objects are made on the first arrival") {
   Session job({.vnodes = 3});
   Objects<std::vector<int>> objects(job, [](Vnode v) { return std::vector<int>(v, 1); });
