@@ -85,7 +85,7 @@ Surroundings Daemon::Core::around() const {
           phase != Phase::kMember,
           !relays(),
           &survey.network(),
-          membership.fellows().size() + 1 == members.size()};
+          &membership.fellows()};
 }
 
 overlay::Traffic Daemon::Core::traffic() const {

@@ -77,38 +77,6 @@ concept Stateful = requires(T& value, Io& io) {
   state(io, value);
 };
 
-namespace plain {
-
-template <class C, class R, class... A>
-std::type_identity<C> class_of(R (C::*)(A...));
-template <class C, class R, class... A>
-std::type_identity<C> class_of(R (C::*)(A...) const);
-
-/// A base class that knows its heir names that one's members, too.
-template <class Base, class T>
-inline constexpr bool kKnowsHeir = false;
-template <template <class...> class Base, class... Arguments, class T>
-inline constexpr bool kKnowsHeir<Base<Arguments...>, T> = (std::is_same_v<Arguments, T> || ...);
-
-/// What `Base` names of T is not all, as far as its size tells.
-template <class Base, class T>
-inline constexpr bool kIsMore =
-    sizeof(Base) < sizeof(T) &&
-    !kKnowsHeir<Base, T> && std::is_polymorphic_v<Base> == std::is_polymorphic_v<T>;
-
-/// Its state() is that of a base class, and it has members that this one cannot name.
-template <class T, class Io>
-consteval bool has_unnamed_members() {
-  if constexpr (requires { class_of(&T::template state<Io>); }) {
-    return kIsMore<typename decltype(class_of(&T::template state<Io>))::type, T>;
-  } else if constexpr (requires { class_of(&T::state); }) {
-    return kIsMore<typename decltype(class_of(&T::state))::type, T>;
-  }
-  return false;
-}
-
-}  // namespace plain
-
 /// The same, also if it has one state() for writing and another one for reading.
 template <class T>
 concept HasState = Stateful<T> || Stateful<T, Writer>;

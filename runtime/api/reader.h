@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/api/failure.h"
+#include "runtime/api/whole_state.h"
 #include "runtime/api/writer.h"
 
 namespace phx {
@@ -61,9 +62,7 @@ class Reader {
     if constexpr (Plain<T>) {
       raw(&value, sizeof(value));
     } else if constexpr (requires { value.state(*this); }) {
-      static_assert(!plain::has_unnamed_members<T, Reader>(),
-                    "this type has members that the state() of its base class does not name: give "
-                    "it one of its own, `void state(auto& io) { Base::state(io); io(a, b); }`");
+      plain::require_whole_state<T, Reader>();
       value.state(*this);
     } else if constexpr (Stateful<T, Reader>) {
       state(*this, value);

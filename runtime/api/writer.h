@@ -11,6 +11,7 @@
 
 #include "overlay/base/payload.h"
 #include "runtime/api/plain.h"
+#include "runtime/api/whole_state.h"
 
 namespace phx {
 
@@ -36,9 +37,7 @@ class Writer {
     if constexpr (Plain<T>) {
       raw(&value, sizeof(value));
     } else if constexpr (requires(T & own) { own.state(*this); }) {
-      static_assert(!plain::has_unnamed_members<T, Writer>(),
-                    "this type has members that the state() of its base class does not name: give "
-                    "it one of its own, `void state(auto& io) { Base::state(io); io(a, b); }`");
+      plain::require_whole_state<T, Writer>();
       const_cast<T&>(value).state(*this);  // state() only reads what a Writer is given
     } else if constexpr (Stateful<T, Writer>) {
       T own = value;  // a function beside the type may build it anew

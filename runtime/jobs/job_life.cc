@@ -171,8 +171,8 @@ void JobLife::on_attached(const Surroundings& around, ApplicationId application,
 }
 
 void JobLife::tell_place(const Surroundings& around, JobOutbox& out) {
-  if (!application_ || is_one_machine_ == around.is_one_machine) return;
-  is_one_machine_ = around.is_one_machine;
+  if (!application_ || is_one_machine_ == is_one_machine(around)) return;
+  is_one_machine_ = is_one_machine(around);
   out.report(Effect{ToApp{*application_, AppPlace{is_one_machine_}}});
 }
 

@@ -19,13 +19,17 @@ struct Surroundings {
   bool leaving = false;                            ///< This processor leaves, ...
   bool emptied = false;                            ///< ... and is marked as having no vnodes.
   const overlay::KnownNetwork* network = nullptr;  ///< As it is known here; none: nothing is.
-  bool is_one_machine = false;                     ///< All members are on this machine.
+  const ProcessorSet* fellows = nullptr;           ///< Others on its machine; none: not known.
 };
 
 /// What changes within this time (owners, ends of processes) is one statement to all. Longer the
 /// more there are to tell: what is told takes the home a quarter of its time at most.
 [[nodiscard]] inline Duration announce_pause(const Surroundings& around) {
   return 10ms + 20us * static_cast<Duration::rep>(around.members.size());
+}
+/// All members are on this machine.
+[[nodiscard]] inline bool is_one_machine(const Surroundings& around) {
+  return around.fellows != nullptr && around.fellows->size() + 1 == around.members.size();
 }
 /// Was a member once. What is said of it may be older than its leaving.
 [[nodiscard]] inline bool is_gone(const Surroundings& around, ProcessorId processor) {

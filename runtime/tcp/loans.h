@@ -77,9 +77,8 @@ class Loans {
   pid_t peer_ = 0;  ///< The other process; 0: not known.
   bool is_disabled_ = false;
   std::vector<Offered> offered_;
-  std::deque<std::uint64_t>
-      refused_;                     ///< Tokens of what the other end cannot open, kPools at most.
-  std::vector<Borrowed> borrowed_;  ///< By the other end's numbers.
+  std::deque<std::uint64_t> refused_;  ///< Tokens of what was refused, the last kPools.
+  std::vector<Borrowed> borrowed_;     ///< By the other end's numbers.
   std::vector<wire::Encoded> controls_;
 };
 

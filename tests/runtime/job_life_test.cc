@@ -36,8 +36,8 @@ struct Harness {
     return {kJob, spec, kHome, 1, {kHome, kOther, kThird}};
   }
   Surroundings around() {
-    return {now,   trees,   view,          members, staying, kHome, !staying.contains(self),
-            false, nullptr, is_one_machine};
+    return {now,   trees,   view,    members, staying, kHome, !staying.contains(self),
+            false, nullptr, &fellows};
   }
   void is_followed(const JobOutput::Numbers& shown = {}) {
     life.on_follower(around(), ClientId{1}, shown, out);
@@ -72,7 +72,7 @@ struct Harness {
   }
 
   Instant now;
-  bool is_one_machine = false;
+  ProcessorSet fellows;
   ProcessorId self;
   View view;
   ProcessorSet members, staying;
@@ -173,7 +173,7 @@ TEST_CASE("the home ends the job well when all have exited, and badly when one f
 
 TEST_CASE("an application hears whether the mesh is on its machine alone, and when that changes") {
   Harness h(kOther);
-  h.is_one_machine = true;
+  h.fellows = h.members.minus(ProcessorSet{h.self});
   h.life.consider_start(h.around(), h.out);
   static_cast<void>(h.life.on_view(h.around(), h.out));  // nobody has attached
   const auto told = [&h] {
@@ -188,7 +188,7 @@ TEST_CASE("an application hears whether the mesh is on its machine alone, and wh
   CHECK(told() == std::vector<AppPlace>{{true}});
   static_cast<void>(h.life.on_view(h.around(), h.out));
   CHECK(told().empty());
-  h.is_one_machine = false;
+  h.fellows.erase(kThird);
   static_cast<void>(h.life.on_view(h.around(), h.out));
   CHECK(told() == std::vector<AppPlace>{{false}});
   h.life.on_attached(h.around(), ApplicationId{2}, h.out);

@@ -78,19 +78,15 @@ class Feeder {
 
   /// The process is gone with its processor. Whether anything is left that it would have read.
   void look_for_rest() {
-    if (kept_.empty() && !has_end_) {
-      pollfd ready{may_read() ? STDIN_FILENO : -1, POLLIN, 0};
-      if (::poll(&ready, 1, kPumpMs) > 0) fetch();
-      if (kept_.empty() && !has_end_) return;
-    }
+    if (kept_.empty()) fetch_within(kPumpMs);
+    if (kept_.empty() && !has_end_) return;
     is_over_ = true;
     if (!kept_.empty()) tell_of_loss();
   }
 
   /// Nothing is left, and nothing will come.
   bool is_at_end() {
-    pollfd ready{STDIN_FILENO, POLLIN, 0};
-    if (!has_end_ && ::poll(&ready, 1, 0) > 0) fetch();
+    fetch_within(0);
     return has_end_ && kept_.empty();
   }
 
@@ -129,6 +125,12 @@ class Feeder {
     while (ready[0].revents != 0 && session_ && listen()) {
     }
     if (session_ && ready[1].revents != 0 && fetch()) send_next();
+  }
+
+  /// If something comes within that time, and can.
+  void fetch_within(int milliseconds) {
+    pollfd ready{!has_end_ && may_read() ? STDIN_FILENO : -1, POLLIN, 0};
+    if (!has_end_ && ::poll(&ready, 1, milliseconds) > 0) fetch();
   }
 
   /// False: nothing has come.

@@ -34,9 +34,8 @@ struct RunOptions {
   [[nodiscard]] bool wants_report() const { return reports || !report_file.empty(); }
 };
 
-/// Runs a job to its end with its output on this terminal, in a private mesh if there is none
-/// and need not be, and
-/// returns its exit code. Takes over SIGINT, SIGTERM and SIGHUP.
+/// Runs a job to its end with its output on this terminal, in a private mesh if there is none and
+/// none must be there, and returns its exit code. Takes over SIGINT, SIGTERM and SIGHUP.
 [[nodiscard]] int run_job(const RunOptions& options);
 
 }  // namespace phx::app

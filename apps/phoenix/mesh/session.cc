@@ -71,7 +71,8 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
                                          " (only yours: chmod 600), or call phoenix on the "
                                          "machine where the mesh was started"};
   }
-  if (const std::string why = why_silent(dir.value()); endpoints.empty() && !why.empty()) {
+  const std::string why = endpoints.empty() ? why_silent(dir.value()) : "";
+  if (!why.empty()) {
     const bool is_coming = is_being_started(dir.value());
     return Error{ErrorCode::kNotFound,
                  why + other_meshes(name) +
