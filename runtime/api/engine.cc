@@ -31,6 +31,11 @@ constexpr Duration kLookAgain = 100ms;
 /// How long the daemon may take to see that we have closed the connection.
 constexpr Duration kFarewell = 2s;
 
+/// Whoever waits may have something else to say when this has changed.
+std::uint64_t news_of(const runtime::Endpoint& endpoint) {
+  return endpoint.arrivals() + endpoint.targets().taken();
+}
+
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -255,7 +260,7 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
   }
   // Again when something has come since: that may be another thing than what is waited for.
   const SteadyTime due = wait.reported_at.value_or(wait.begin) + kNoticeable;
-  const auto is_news = [&] { return !wait.reported_at || wait.arrivals != endpoint_.arrivals(); };
+  const auto is_news = [&] { return !wait.reported_at || wait.news != news_of(endpoint_); };
   if (is_news() && now >= due) {
     if (say(wait, now)) return true;
     now = std::chrono::steady_clock::now();
@@ -283,8 +288,10 @@ bool Engine::pause(std::unique_lock<std::mutex>& lock, Wait& wait) {
 /// Tells the daemon what we wait for, if it knows something else. Whether something came in.
 bool Engine::say(Wait& wait, SteadyTime now) {
   wait.reported_at = now;
-  wait.arrivals = endpoint_.arrivals();
+  wait.news = news_of(endpoint_);
   std::string what = wait.patience.what();
+  const std::string lacking = endpoint_.targets().lacking();
+  if (!lacking.empty()) what += "; " + lacking;
   if (what == wait.reported) return false;
   wait.reported = what;
   endpoint_.acknowledge();

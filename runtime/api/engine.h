@@ -110,7 +110,7 @@ class Engine {
     bool has_slept = false;
     std::string reported;  ///< What the daemon knows that we wait for.
     std::optional<SteadyTime> reported_at;
-    std::uint64_t arrivals = 0;  ///< What had come in then.
+    std::uint64_t news = 0;  ///< What had come in then.
   };
 
   void check_alive() const;

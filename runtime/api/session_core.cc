@@ -81,6 +81,13 @@ std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted) {
          (count == 1 ? " is waiting" : " are waiting");
 }
 
+/// Whom the target of a reduction here waits for.
+std::string of_reductions(const Engine& engine) {
+  const auto lacking = [](const runtime::Endpoint& of) { return of.targets().lacking(); };
+  const std::string text = engine.query(lacking);
+  return text.empty() ? "" : "; " + text;
+}
+
 }  // namespace
 
 void SessionCore::throw_unless_ok(const Status& status, const char* operation, Vnode vnode) const {
@@ -171,8 +178,8 @@ Message SessionCore::receive(const Wanted& wanted, const char* operation) {
   if (taken) return std::move(*taken);
   const std::string waiting =
       engine.query([&](const runtime::Endpoint& endpoint) { return others(endpoint, wanted); });
-  throw Failure(ErrorCode::kTimeout,
-                describe(wanted, operation) + ": nothing for " + spell(timeout) + "; " + waiting)
+  throw Failure(ErrorCode::kTimeout, describe(wanted, operation) + ": nothing for " +
+                                         spell(timeout) + "; " + waiting + of_reductions(engine))
       .in(operation, wanted.at, engine.processor());
 }
 
@@ -199,7 +206,7 @@ Payload SessionCore::result(const Ticket& ticket, Vnode at, Kind kind, const cha
   };
   if (!engine.await({timeout, [&] { return std::string(operation); }}, look)) {
     throw Failure(ErrorCode::kTimeout, std::string(operation) + ": not all vnodes have called it " +
-                                           "within " + spell(timeout))
+                                           "within " + spell(timeout) + of_reductions(engine))
         .in(operation, at, engine.processor());
   }
   if (parts.size() == 1) return std::move(parts.front());

@@ -78,6 +78,7 @@ void Targets::on_token(const collectives::ReductionToken& token) {
     ++late_;
     return;
   }
+  ++taken_;
   complete(found->first, target);
 }
 
@@ -156,6 +157,23 @@ std::uint64_t Targets::bytes() const {
     for (const auto& [number, pending] : target.pending) bytes += pending.sum.bytes();
   }
   return bytes;
+}
+
+std::string Targets::lacking() const {
+  constexpr std::size_t kRangesMost = 8;
+  for (const auto& [vnode, target] : targets_) {
+    const auto first = target.pending.find(target.state.complete);
+    if (first == target.pending.end() || total_ == 0) continue;
+    const VnodeSet missing =
+        first->second.sum.missing(VnodeSet::range(VnodeId{}, VnodeId{total_ - 1}));
+    VnodeSet named;
+    for (const VnodeSet::Range& range : missing.ranges()) {
+      if (named.ranges().size() < kRangesMost) named.insert(range);
+    }
+    return "a reduction to " + to_string(vnode) + " lacks v" + to_string(named) +
+           (named == missing ? "" : " and others");
+  }
+  return "";
 }
 
 std::uint64_t Targets::most_pending() const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,10 @@ class Targets {
   [[nodiscard]] std::uint64_t most_pending() const;
   /// Tokens that came for reductions that were complete, or under an old line: dropped.
   [[nodiscard]] std::uint64_t late() const { return late_; }
+  /// Tokens that changed something: lacking() may say something else.
+  [[nodiscard]] std::uint64_t taken() const { return taken_; }
+  /// Which vnodes a reduction lacks that others have contributed to, for a person.
+  [[nodiscard]] std::string lacking() const;
 
  private:
   struct Pending {
@@ -88,6 +93,7 @@ class Targets {
   std::vector<Reduced> reduced_;
   std::vector<FlowCredit> credits_;
   std::uint64_t late_ = 0;
+  std::uint64_t taken_ = 0;
 };
 
 }  // namespace phx::runtime

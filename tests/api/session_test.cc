@@ -78,6 +78,22 @@ TEST_CASE("a time-out says what was waited for, and what is there instead") {
   }
 }
 
+TEST_CASE("who waits for a reduction in vain hears which vnode has not contributed") {
+  Alone alone(2);
+  static_cast<void>(alone.job.contribute(1, 0, sum, 5, false));
+  std::string said;
+  while (said.find("lacks") == std::string::npos) {
+    try {
+      static_cast<void>(alone.job.recv({.at = 0, .kind = Kind::kReduced, .timeout = 20ms}));
+    } catch (const Failure& failure) {
+      said = failure.what();
+    }
+  }
+  CHECK(said ==
+        "recv of the result of a reduction by v0 from any vnode: nothing for 20 ms; no other "
+        "message is waiting; a reduction to v0 lacks v0");
+}
+
 TEST_CASE("a recv of the wrong kind is told that a broadcast is waiting, or a message") {
   Alone alone(2);
   Session& job = alone.job;
