@@ -34,12 +34,38 @@ bool takes_part(Stage stage) {
   return stage == Stage::kStarting || stage == Stage::kAttached;
 }
 
+/// Its program is done there. That stays so, whatever becomes of the processor.
+bool is_over(Stage stage) {
+  return stage == Stage::kFinished || stage == Stage::kExited;
+}
+
 /// Those of the run that are members, or will be.
 ProcessorSet not_gone(const Surroundings& around, const JobStages::Run& run) {
+  constexpr std::uint32_t kAheadMost = 1U << 16U;  ///< A view may be so far behind what is said.
   const ProcessorId next{around.view.next_processor};
+  const ProcessorId last{next.value + kAheadMost};
   ProcessorSet result = around.members.common(ProcessorSet::range(run.first, run.last));
-  if (run.last >= next) result.insert({std::max(run.first, next), run.last});
+  if (run.last >= next && run.first <= last) {
+    result.insert({std::max(run.first, next), std::min(run.last, last)});
+  }
   return result;
+}
+
+/// Those of whom it may be said that they are at this stage.
+ProcessorSet believed(const Surroundings& around, const JobStages::Run& said) {
+  ProcessorSet result = not_gone(around, said);
+  const std::uint32_t next = around.view.next_processor;
+  if (is_over(said.value.stage) && said.first.value < next) {
+    result.insert({said.first, std::min(said.last, ProcessorId{next - 1})});
+  }
+  return result;
+}
+
+/// What others are told of stages: how much was written and taken each says to the home itself, and
+/// with that no two of them would be alike.
+JobStage without_counts(JobStage stage) {
+  stage.written = stage.taken = 0;
+  return stage;
 }
 
 std::string describe(const Exit& exit) {
@@ -79,7 +105,7 @@ ProcessorSet JobLife::ready() const {
 
 bool JobLife::is_ending() const {
   return ended_ || std::ranges::any_of(stages_.runs(), [](const JobStages::Run& run) {
-           return run.value.stage == Stage::kFinished || run.value.stage == Stage::kExited;
+           return is_over(run.value.stage);
          });
 }
 
@@ -133,6 +159,7 @@ void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutb
 
 void JobLife::report_change(const Surroundings& around, JobOutbox& out) {
   if (home_ != self_) return report_stage(home_, out);
+  if (ended_) return;
   unannounced_.insert(self_);
   out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + announce_pause(around));
   decide(around, out);
@@ -147,12 +174,13 @@ void JobLife::report_stage(ProcessorId home, JobOutbox& out) {
   out.send(home, std::move(here));
 }
 
-/// Statements come on several ways; the processor concerned has numbered them.
-void JobLife::learn(const Surroundings& around, const JobStages::Run& said) {
-  ProcessorSet newer = not_gone(around, said).minus(ProcessorSet{self_});
+/// Statements come on several ways; the processor concerned has numbered them, and says most.
+void JobLife::learn(const Surroundings& around, const JobStages::Run& said, bool is_own) {
+  ProcessorSet newer = believed(around, said).minus(ProcessorSet{self_});
+  const std::uint64_t known = said.value.change + (is_own ? 1 : 0);
   const auto end = stages_.runs().end();
   for (auto run = stages_.from(said.first); run != end && run->first <= said.last; ++run) {
-    if (run->value.change < said.value.change) continue;
+    if (run->value.change < known) continue;
     newer = newer.minus(ProcessorSet::range(run->first, run->last));
   }
   for (const auto& range : newer.ranges()) stages_.put({range.first, range.last, said.value});
@@ -212,9 +240,9 @@ void JobLife::on_exit(const Surroundings& around, Exit exit, JobOutbox& out) {
 void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage stage,
                        JobOutbox& out) {
   output_.on_forgotten(from, stage.taken);
-  learn(around, {from, from, std::move(stage)});
-  // Another home will ask for it.
-  if (home_ != self_ || is_gone(around, from)) return;
+  learn(around, {from, from, std::move(stage)}, /*is_own=*/true);
+  // Another home will ask for it; and after the end nobody does.
+  if (home_ != self_ || ended_ || is_gone(around, from)) return;
   unheard_.erase(from);
   unannounced_.insert(from);
   out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + announce_pause(around));
@@ -224,21 +252,19 @@ void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage st
 void JobLife::decide(const Surroundings& around, JobOutbox& out) {
   if (ended_ || home_ != self_ || !is_followed()) return;
   if (!output_.is_taken() || !has_all_come(around)) return;
-  std::optional<JobEnd> failure = failure_;
+  std::optional<JobEnd> failure;
   const bool is_joint = has_sessions();
   bool anybody_left = !unheard_.empty();
-  bool anybody_exited = false;
+  bool anybody_done = false;
   for (const JobStages::Run& run : stages_.runs()) {
-    if (anybody_left && run.value.stage != Stage::kExited) continue;
-    const ProcessorSet there = not_gone(around, run);
-    if (there.empty()) continue;
-    if (!failure) failure = failure_at(around, there.front(), is_joint);
     const Stage stage = run.value.stage;
-    anybody_exited = anybody_exited || stage == Stage::kExited;
-    anybody_left = anybody_left || takes_part(stage) || stage == Stage::kFinished;
+    if (!failure) failure = failure_at(around, run.first, is_joint);
+    anybody_done = anybody_done || is_over(stage);
+    if (anybody_left || !(takes_part(stage) || stage == Stage::kFinished)) continue;
+    anybody_left = !not_gone(around, run).empty();
   }
   if (failure) return end(around, failure->code, failure->reason, out);
-  if (anybody_exited && !anybody_left) end(around, 0, "", out);
+  if (anybody_done && !anybody_left) end(around, 0, "", out);
 }
 
 bool JobLife::has_all_come(const Surroundings& around) const {
@@ -279,20 +305,29 @@ std::optional<JobEnd> JobLife::failure_at(const Surroundings& around, ProcessorI
 }
 
 void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
-  if (home_ != self_) return;
+  if (home_ != self_ || ended_) return;
+  send_each(out, around.members, self_, statement_of(std::exchange(unannounced_, {})));
+}
+
+JobHome JobLife::home_statement(bool is_new) const {
+  JobHome statement = statement_of(stages_.ids_where([](const JobStage&) { return true; }));
+  statement.is_new = is_new;
+  return statement;
+}
+
+JobHome JobLife::statement_of(const ProcessorSet& processors) const {
   JobHome statement{id(), home_, home_view_, false, {}};
   for (const JobStages::Run& run : stages_.runs()) {
-    const ProcessorSet changed = unannounced_.common(ProcessorSet::range(run.first, run.last));
-    for (const auto& range : changed.ranges()) {
-      statement.stages.put({range.first, range.last, run.value});
+    const ProcessorSet said = processors.common(ProcessorSet::range(run.first, run.last));
+    for (const auto& range : said.ranges()) {
+      statement.stages.put({range.first, range.last, without_counts(run.value)});
     }
   }
-  unannounced_ = {};
-  send_each(out, around.members, self_, statement);
+  return statement;
 }
 
 void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox& out) {
-  for (const JobStages::Run& said : home.stages.runs()) learn(around, said);
+  for (const JobStages::Run& said : home.stages.runs()) learn(around, said, /*is_own=*/false);
   if (home.view > home_view_) {  // The view comes here later.
     home_ = home.home;
     home_view_ = home.view;
@@ -310,6 +345,8 @@ ProcessorId JobLife::home_in(const Surroundings& around) const {
 bool JobLife::on_view(const Surroundings& around, JobOutbox& out) {
   if (ended_) return false;
   tell_place(around, out);
+  // Who leaves now hears of what it would have heard later.
+  if (home_ == self_ && output_.tool() && output_.is_taken()) output_.on_tool_took(around, out);
   const ProcessorId before = std::exchange(duty_, home_in(around));
   if (around.view.number >= home_view_) {
     home_ = duty_;
@@ -460,11 +497,8 @@ void JobLife::tell_followers(JobOutbox& out) {
 
 void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
                       const std::string& lost, JobOutbox& out) {
-  // Who has left had told the home, which may have been another one, or not yet.
-  if (gone.why == Departure::kLeft && !failure_) {
-    failure_ = failure_at(around, gone.id, has_sessions());
-  }
-  stages_.erase(gone.id);
+  const JobStage* last = stages_.find(gone.id);
+  if (last != nullptr && !is_over(last->stage)) stages_.erase(gone.id);
   unheard_.erase(gone.id);
   output_.on_gone(gone.id);
   if (ended_) return;

@@ -70,9 +70,7 @@ class JobLife {
   [[nodiscard]] JobId id() const { return start_.job; }
   [[nodiscard]] const JobStart& start() const { return start_; }
   [[nodiscard]] ProcessorId home() const { return home_; }
-  [[nodiscard]] JobHome home_statement(bool is_new) const {
-    return {id(), home_, home_view_, is_new, stages_};
-  }
+  [[nodiscard]] JobHome home_statement(bool is_new) const;
   [[nodiscard]] Stage stage() const { return stage_; }
   [[nodiscard]] std::optional<ApplicationId> application() const { return application_; }
   [[nodiscard]] const std::optional<JobEnd>& ended() const { return ended_; }
@@ -105,7 +103,9 @@ class JobLife {
   void take_home(const Surroundings& around, JobOutbox& out);
   void give_home_up(const Surroundings& around, JobOutbox& out);
   void send_elsewhere(const Surroundings& around, ClientId tool, JobOutbox& out) const;
-  void learn(const Surroundings& around, const JobStages::Run& said);
+  /// `is_own`: by the processor concerned.
+  void learn(const Surroundings& around, const JobStages::Run& said, bool is_own);
+  [[nodiscard]] JobHome statement_of(const ProcessorSet& processors) const;
   /// At the home: the tool that shows the output is here, unless there is none.
   [[nodiscard]] bool is_followed() const { return start_.spec.command.empty() || output_.tool(); }
   void decide(const Surroundings& around, JobOutbox& out);
@@ -127,7 +127,6 @@ class JobLife {
   ProcessorId home_;               ///< In the latest view that was heard of: where reports go.
   ViewNumber home_view_ = 0;       ///< Its number.
   ProcessorSet unheard_;           ///< At a new home: who has not reported yet.
-  std::optional<JobEnd> failure_;  ///< Of a process whose processor has left since.
   Stage stage_ = Stage::kNone;
   std::uint64_t changes_ = 0;  ///< Of the stage here.
   std::optional<ApplicationId> application_;
@@ -138,7 +137,7 @@ class JobLife {
   bool attached_once_ = false;
   bool is_one_machine_ = false;  ///< What the application was told.
   std::string app_waiting_;
-  JobStages stages_;          ///< Of all processors, this one included.
+  JobStages stages_;          ///< Of all processors, this one included; of those gone only ends.
   ProcessorSet unannounced_;  ///< At the home: changed since the last statement.
   JobOutput output_;
   bool was_followed_ = false;  ///< A tool was here.

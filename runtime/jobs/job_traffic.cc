@@ -156,6 +156,7 @@ void JobTraffic::report_owned(const Surroundings& around, const VnodeSet& vnodes
 
 void JobTraffic::announce_later(const Surroundings& around, const VnodeSet& vnodes,
                                 JobOutbox& out) {
+  if (vnodes.empty()) return;
   unannounced_ = unannounced_.united(vnodes);
   // The first statement waits for nothing; those that follow soon are one.
   if (!std::exchange(announces_later_, true)) announce_routes(around, out);

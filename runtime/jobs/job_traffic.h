@@ -24,8 +24,7 @@
 namespace phx::runtime {
 
 /// What flows for one job at one processor: point-to-point messages, collectives over the trees,
-/// moves of vnodes. Joins the router, the mover and the reductions; the only thing it owns itself
-/// is that joint. Not thread-safe.
+/// moves of vnodes: the joint of router, mover and reductions. Not thread-safe.
 class JobTraffic {
  public:
   JobTraffic(ProcessorId self, const JobStart& start, const DaemonConfig& config);
@@ -76,6 +75,7 @@ class JobTraffic {
   // Queries.
   [[nodiscard]] const Router& router() const { return router_; }
   [[nodiscard]] bool is_empty() const;  ///< Nothing of the job is here: a leaver may go.
+  [[nodiscard]] bool is_ending() const { return ending_; }  ///< Its program is done somewhere.
   /// Vnodes are on their way to other processors, which may refuse them.
   [[nodiscard]] bool gives() const { return mover_.gives(); }
   [[nodiscard]] std::string waiting(const Surroundings& around) const;

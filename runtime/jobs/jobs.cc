@@ -150,16 +150,17 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage&&
     on_unknown(around, from, std::move(message), out);
     return;
   }
-  const bool is_traffic = std::holds_alternative<CollectiveMessage>(message) ||
-                          std::holds_alternative<StatePiece>(message) ||
-                          std::holds_alternative<VnodeMessage>(message);
+  const bool is_plain = std::holds_alternative<CollectiveMessage>(message) ||
+                        std::holds_alternative<StatePiece>(message) ||
+                        std::holds_alternative<VnodeMessage>(message);
   if (const auto* m = std::get_if<Migrate>(&message); m != nullptr && from != self_) {
     entry->passed[from] = around.now;
     entry->meter.on_moved_here(m->parcels);
   }
   dispatch(around, from, *entry, std::move(message), out);
-  // Plain traffic changes who should hold what only while this processor empties itself.
-  if (!is_traffic || around.leaving || entry->traffic.is_over_limit()) settle(around, job, out);
+  // Plain traffic changes who should hold what only while this processor empties itself, or all do.
+  const bool matters = around.leaving || entry->traffic.is_ending();
+  if (!is_plain || matters || entry->traffic.is_over_limit()) settle(around, job, out);
 }
 
 void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry,
@@ -283,9 +284,7 @@ void Jobs::on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox
   if (entry == nullptr) return;
   entry->life.on_timer(around, timer, out);
   if (!entry->life.ended()) entry->traffic.on_timer(around, timer, out);
-  if (timer.kind == JobTimer::Kind::kAttach || timer.kind == JobTimer::Kind::kFollow) {
-    settle(around, timer.job, out);
-  }
+  settle(around, timer.job, out);
 }
 
 void Jobs::on_process_ended(const Surroundings& around, JobId job, const Exit& exit,
@@ -392,14 +391,17 @@ std::vector<JobStatus> Jobs::status(const Surroundings& around, JobId with_vnode
 }
 
 void Jobs::describe(JoinReply& reply) const {
+  reply.over = history_.over();
   for (const auto& [job, entry] : jobs_) {
-    if (entry->life.ended()) continue;
+    if (entry->life.ended()) {
+      reply.over.insert(job);
+      continue;
+    }
     reply.jobs.push_back(entry->life.start());
     const VnodeMap& map = entry->traffic.router().map();
     reply.routes.push_back({job, map.routes(map.all())});
     reply.homes.push_back(entry->life.home_statement(false));
   }
-  reply.over = history_.over();
 }
 
 std::vector<Route> Jobs::owners(JobId job) const {

@@ -500,6 +500,36 @@ TEST_CASE("a job fails by the exit of a process whose processor has left before 
   CHECK(h.life.ended()->reason == "the application at p3 ended with exit code 3");
 }
 
+TEST_CASE("costs: how much each process has written makes no statement of stages longer") {
+  Harness h(kHome);
+  h.is_followed();
+  h.life.on_exit(h.around(), {}, h.out);
+  h.is_at(kOther, Stage::kExited, 1, 5);
+  h.is_at(kThird, Stage::kExited, 1, 7);
+  static_cast<void>(h.out.take());
+  h.life.on_timer(h.around(), JobTimer{JobTimer::Kind::kStages, kJob, {}}, h.out);
+
+  for (const auto& [to, statement] : h.sent<JobHome>()) CHECK(statement.stages.runs().size() == 1);
+  CHECK(h.life.home_statement(true).stages.runs().size() == 1);
+}
+
+TEST_CASE("a new home believes what a writer says of itself, though others have said it before") {
+  Harness h(kOther);
+  JobHome said{kJob, kHome, 1, false, {}};
+  said.stages.put(kThird, {kJob, Stage::kExited, {}, 3});
+  h.life.on_home(h.around(), said, h.out);
+  REQUIRE(h.leaves(kHome));
+  h.is_followed();
+  h.life.on_exit(h.around(), {}, h.out);
+  h.is_at(kHome, Stage::kNone, 2);
+  h.is_at(kThird, Stage::kExited, 3, 1);
+  CHECK(!h.life.ended());  // What it wrote has not come here yet.
+  h.comes(kThird, 1);
+  h.reads();
+
+  CHECK(h.life.ended());
+}
+
 TEST_CASE("a leaver stays until the tool has what its process wrote, and says so") {
   Harness h(kOther);
   h.writes();

@@ -325,6 +325,16 @@ TEST_CASE("a writer that is to leave waits for the tool, and says so") {
   CHECK(trio.shown() == static_cast<std::size_t>(pieces));
 }
 
+TEST_CASE("a writer that leaves does not wait for what the tool has had for long") {
+  Trio trio;
+  CHECK(trio.writes(kWriter, 1) == 1);  // So little that it was not told of it.
+  trio.net.daemon(kWriter).drain(trio.net.now());
+  trio.exits(kWriter);
+  trio.net.run_for(20s);
+
+  CHECK(trio.net.has_stopped(kWriter));
+}
+
 TEST_CASE("a job whose tool goes away holds nobody up, and says why it ends") {
   for (const std::string why : {"", "it did not read"}) {
     Trio trio;
