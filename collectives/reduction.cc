@@ -164,12 +164,11 @@ bool Reduction::has_all(const ReductionId& id, const Held& held, const Situation
   if (!own) return false;
   if (situation.tree == nullptr) return true;
   const std::vector<TreeChild>& children = situation.tree->children;
-  PHX_CHECK(children.size() == situation.child_vnodes.size());
   for (std::size_t i = 0; i < children.size(); ++i) {
     // A child sends one token into the tree; whatever comes to it later goes to the target by
     // itself. So a child that was heard is not waited for, complete or not.
     const bool heard = held.heard.count(children[i].id) > 0;
-    if (!heard && !held.sum.complete(situation.child_vnodes[i])) return false;
+    if (!heard && !held.sum.complete(situation.below(i))) return false;
   }
   return true;
 }

@@ -58,7 +58,7 @@ class Reduction {
 
   explicit Reduction(ProcessorId self, const ReductionOptions& options = {});
 
-  // Inputs. `now` never goes back between calls. REQUIRES child_vnodes as long as the children.
+  // Inputs. `now` never goes back between calls. REQUIRES `below` if there are children.
   /// So many processors have died now: what is held or was passed on is void, and comes anew.
   void on_line(std::uint64_t line, Outbox& out);
   /// A vnode has moved here; per target, the number of the contribution that it makes next. The

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
-#include <vector>
 
 #include "collectives/messages.h"
 #include "overlay/base/ids.h"
@@ -19,8 +20,9 @@ struct ReductionSituation {
   std::optional<ProcessorId> target_owner;
   /// This processor's view of the tree of `target_owner`; null if there is none.
   const TreeView* tree = nullptr;
-  /// For each child of `tree`, in its order, the vnodes believed to be below it.
-  std::vector<VnodeSet> child_vnodes;
+  /// The vnodes believed to be below a child of `tree`, by its place there. To find that out costs
+  /// as much as the map is long: a call asks only for the first child it has to wait for.
+  std::function<VnodeSet(std::size_t child)> below;
   /// This processor is leaving and holds nothing back.
   bool leaving = false;
   /// Of which tree `tree` is a view. REQUIRES way_of() of the reduction.

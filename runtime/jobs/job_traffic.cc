@@ -319,12 +319,10 @@ void JobTraffic::reduce(const Surroundings& around, Along along, Step step, JobO
   const TreeView* tree =
       owner == kNobody ? nullptr : around.trees.view(tree_of(around, owner, way));
   const VnodeSet& own = router_.held();
-  collectives::Reduction::Situation situation{own, owner, tree, {}, around.emptied, way};
-  if (tree != nullptr) {
-    for (const TreeChild& child : tree->children) {
-      situation.child_vnodes.push_back(router_.map().owned_by_any(child.below));
-    }
-  }
+  const auto below = [&](std::size_t child) {
+    return router_.map().owned_by_any(tree->children[child].below);
+  };
+  const collectives::Reduction::Situation situation{own, owner, tree, below, around.emptied, way};
   collectives::Reduction::Outbox reduced;
   step(situation, reduced);
   carry_out(reduced, out);

@@ -323,15 +323,14 @@ class Network {
   }
   Reduction::Situation situation(ProcessorId at) {
     Place& here = place(at);
-    std::vector<VnodeSet> child_vnodes;
-    for (const TreeChild& child : here.tree.children) {
-      VnodeSet below;
-      for (const ProcessorId p : child.below.ids()) {
-        if (p.value <= options_.processors) below = below.united(place(p).own);
+    const auto below = [this, &here](std::size_t child) {
+      VnodeSet own;
+      for (const ProcessorId p : here.tree.children[child].below.ids()) {
+        if (p.value <= options_.processors) own = own.united(place(p).own);
       }
-      child_vnodes.push_back(std::move(below));
-    }
-    return {here.own, here.target_owner, &here.tree, std::move(child_vnodes), here.leaving};
+      return own;
+    };
+    return {here.own, here.target_owner, &here.tree, below, here.leaving};
   }
   void give(ProcessorId at, std::optional<ProcessorId> from, ReductionToken token) {
     if (token.line > place(at).reduction.line()) {

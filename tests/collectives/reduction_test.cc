@@ -32,7 +32,11 @@ struct Harness {
   }
 
   [[nodiscard]] Reduction::Situation situation() const {
-    return {own, target_owner, has_tree ? &tree : nullptr, child_vnodes, leaving};
+    const auto below = [this](std::size_t child) {
+      ++asked;
+      return child_vnodes.at(child);
+    };
+    return {own, target_owner, has_tree ? &tree : nullptr, below, leaving};
   }
   Items token(std::optional<ProcessorId> from, ReductionToken token) {
     Box out;
@@ -63,6 +67,7 @@ struct Harness {
   bool has_tree = true;
   std::vector<VnodeSet> child_vnodes{vnodes(60, 61), vnodes(70, 71)};
   bool leaving = false;
+  mutable int asked = 0;  ///< So often for what is below a child.
   Instant now = kStart;
   Reduction reduction;
 };
@@ -223,6 +228,24 @@ TEST_CASE("[Saito08 G16 a] the owner of the target gives the sum to the target")
 
   CHECK(h.token(kRight, sum_token(vnodes(70, 71), 3)) ==
         Items{Box::Arm{kId, std::nullopt}, Reduction::Report{Reduction::ToTarget{everything()}}});
+}
+
+TEST_CASE("costs: a token asks what is below one child, and not what is below all") {
+  constexpr std::uint32_t kChildren = 16;
+  Harness h;
+  h.own = {};
+  h.tree.children.clear();
+  h.child_vnodes.clear();
+  for (std::uint32_t i = 0; i < kChildren; ++i) {
+    h.tree.children.push_back({ProcessorId{100 + i}, processors(100 + i, 100 + i)});
+    h.child_vnodes.push_back(vnodes(60 + i, 60 + i));
+  }
+  for (std::uint32_t i = 0; i < kChildren; ++i) {
+    h.token(ProcessorId{100 + i}, sum_token(vnodes(60 + i, 60 + i), 1));
+  }
+
+  CHECK(h.reduction.held().empty());
+  CHECK(h.asked < static_cast<int>(kChildren));
 }
 
 TEST_CASE("the owner of the target keeps the sum, though its tree still names a parent") {

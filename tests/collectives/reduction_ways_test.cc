@@ -25,9 +25,7 @@ struct Crossing {
     trees[2].children = {{kChild, processors(6, 6)}};
   }
   [[nodiscard]] Reduction::Situation situation(ReductionWay way) const {
-    std::vector<VnodeSet> below;
-    if (!trees.at(way).children.empty()) below.push_back(vnodes(60, 60));
-    return {own, kOwner, &trees.at(way), below, false, way};
+    return {own, kOwner, &trees.at(way), [](std::size_t) { return vnodes(60, 60); }, false, way};
   }
   std::vector<Box::Item> token(std::optional<ProcessorId> from, ReductionToken token,
                                ReductionWay way) {

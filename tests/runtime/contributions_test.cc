@@ -208,10 +208,10 @@ TEST_CASE("costs: a relay holds a window per target, however far ahead contribut
   std::vector<Contributions> leaves(3, Contributions(options));
   std::uint64_t passed = 0;
   const VnodeSet own;
-  collectives::Reduction::Situation situation{own, ProcessorId{2}, &tree, {}, false};
+  const auto below = [&](std::size_t child) { return VnodeSet{vnodes.at(child)}; };
+  const collectives::Reduction::Situation situation{own, ProcessorId{2}, &tree, below, false};
   for (std::uint32_t i = 0; i < 3; ++i) {
     tree.children.push_back({ProcessorId{3 + i}, {}});
-    situation.child_vnodes.push_back({vnodes[i]});
   }
   const auto give = [&](std::uint32_t leaf, std::uint64_t n) {
     for (const VnodeId target : targets) {
