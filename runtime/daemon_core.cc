@@ -269,8 +269,7 @@ void Daemon::Core::on_job_request(ProcessorId from, const JobRequest& request) {
   start.request = request.request;
   start.processors = staying;
   const std::uint32_t most = request.spec.processors_max;
-  const std::uint64_t count = staying.size();
-  if (most > 0 && count > most) start.processors = staying.minus(staying.last_ids(count - most));
+  if (most > 0 && staying.size() > most) start.processors = jobs.least_busy(staying, most);
   if (start.spec.command.empty()) start.processors = {from};
   start.cast_cut = cast_cut(membership.view(), survey.network());
   send(from, std::move(start));

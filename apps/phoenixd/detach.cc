@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -16,17 +17,41 @@ namespace {
 constexpr int kNoProcess = 2;
 constexpr int kSignalled = 128;  ///< And the signal's number, as a shell gives it.
 
+/// Whom the end is meant for that this process is asked for; it waits for what becomes of that.
+volatile pid_t daemon = 0;
+volatile std::sig_atomic_t is_unwanted = 0;  ///< Before it has said that it is a member.
+volatile std::sig_atomic_t has_said = 0;
+
+void pass_on(int signal) {
+  if (has_said != 0) return;
+  is_unwanted = 1;
+  ::kill(daemon, signal);
+}
+
+/// All of it or nothing, and not after the end was passed on. Whether it is said.
+bool say(const char* words, std::size_t length) {
+  sigset_t end;
+  ::sigemptyset(&end);
+  ::sigaddset(&end, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &end, nullptr);
+  const auto size = static_cast<ssize_t>(length);
+  if (is_unwanted == 0 && ::write(STDOUT_FILENO, words, length) == size) has_said = 1;
+  ::sigprocmask(SIG_UNBLOCK, &end, nullptr);
+  return has_said != 0;
+}
+
 /// The rest of the first process's life.
 [[noreturn]] void relay(int ready, pid_t background) {
   std::signal(SIGPIPE, SIG_IGN);
+  daemon = background;
+  std::signal(SIGTERM, &pass_on);
   std::array<char, 512> buffer{};
-  bool said = false;
   ssize_t got = 0;
-  while ((got = ::read(ready, buffer.data(), buffer.size())) > 0) {
-    said = ::write(STDOUT_FILENO, buffer.data(), static_cast<std::size_t>(got)) == got || said;
-    if (!said) ::kill(background, SIGTERM);  // Nobody waits for it any more.
+  while ((got = ::read(ready, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR)) {
+    // Nobody waits for it any more.
+    if (got > 0 && !say(buffer.data(), static_cast<std::size_t>(got))) pass_on(SIGTERM);
   }
-  if (said) ::_exit(0);
+  if (has_said != 0) ::_exit(0);
   int status = 0;
   ::waitpid(background, &status, 0);
   if (WIFEXITED(status)) ::_exit(WEXITSTATUS(status));

@@ -4,7 +4,6 @@
 // 3 lost the mesh or was declared dead by it; 130 interrupted twice.
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "apps/phoenixd/options.h"
 #include "apps/phoenixd/scheduling.h"
 #include "apps/phoenixd/state_file.h"
+#include "runtime/tcp/open_files.h"
 #include "runtime/tcp/tcp_driver.h"
 
 namespace phx::phoenixd {
@@ -33,14 +33,11 @@ int complain(const std::string& what, int code) {
 /// A mesh of many processors needs a descriptor per member, and jobs some more.
 Status allow_many_descriptors() {
   constexpr rlim_t kFewest = 64;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return success();
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_max >= kFewest) return success();
+  const rlim_t may_have = tcp::raise_open_files();
+  if (may_have == 0 || may_have >= kFewest) return success();
   return Error{ErrorCode::kLimit,
-               "it may have no more than " + std::to_string(limit.rlim_max) +
-                   " files open, and needs " + std::to_string(kFewest) +
+               "it may have no more than " + std::to_string(may_have) + " files open, and needs " +
+                   std::to_string(kFewest) +
                    ", and one for each other daemon; see ulimit -Hn where it is started"};
 }
 

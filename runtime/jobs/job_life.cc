@@ -103,6 +103,10 @@ ProcessorSet JobLife::ready() const {
   return stages_.ids_where([](const JobStage& one) { return one.stage == Stage::kAttached; });
 }
 
+ProcessorSet JobLife::taking_part() const {
+  return stages_.ids_where([](const JobStage& one) { return takes_part(one.stage); });
+}
+
 bool JobLife::is_ending() const {
   return ended_ || std::ranges::any_of(stages_.runs(), [](const JobStages::Run& run) {
            return is_over(run.value.stage);
@@ -127,9 +131,7 @@ bool JobLife::is_chosen(const Surroundings& around) const {
   if (start_.processors.contains(self_)) return true;
   if (start_.spec.fixed) return false;
   if (start_.spec.processors_max == 0) return true;
-  const ProcessorSet running =
-      stages_.ids_where([](const JobStage& one) { return takes_part(one.stage); })
-          .common(around.staying);
+  const ProcessorSet running = taking_part().common(around.staying);
   const ProcessorSet spare = around.staying.minus(running);
   return running.size() < start_.spec.processors_max && !spare.empty() && spare.front() == self_;
 }

@@ -76,6 +76,8 @@ class JobLife {
   [[nodiscard]] const std::optional<JobEnd>& ended() const { return ended_; }
   /// Processors whose application has attached and is not done.
   [[nodiscard]] ProcessorSet ready() const;
+  /// Processors where a process runs, or is being started.
+  [[nodiscard]] ProcessorSet taking_part() const;
   /// The application is done somewhere: the job is about to end well.
   [[nodiscard]] bool is_ending() const;
   /// A process of the job runs here, or is being started.

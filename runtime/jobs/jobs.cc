@@ -411,6 +411,23 @@ std::vector<Route> Jobs::owners(JobId job) const {
   return map.routes(map.all());
 }
 
+ProcessorSet Jobs::least_busy(const ProcessorSet& among, std::uint64_t count) const {
+  std::map<ProcessorId, std::uint64_t> processes;
+  for (const auto& [job, entry] : jobs_) {
+    if (entry->life.ended()) continue;
+    for (const ProcessorId id : entry->life.taking_part().common(among).ids()) ++processes[id];
+  }
+  std::vector<ProcessorId> order = among.ids();
+  std::stable_sort(order.begin(), order.end(), [&processes](ProcessorId a, ProcessorId b) {
+    return processes[a] < processes[b];
+  });
+  ProcessorSet chosen;
+  for (const ProcessorId id : order) {
+    if (chosen.size() < count) chosen.insert(id);
+  }
+  return chosen;
+}
+
 VnodeSet Jobs::owned(JobId job) const {
   const auto found = jobs_.find(job);
   return found == jobs_.end() ? VnodeSet{} : found->second->traffic.router().map().owned_by(self_);

@@ -22,15 +22,14 @@
 
 namespace phx::runtime {
 
-/// All jobs at one processor: finds the job an input belongs to, keeps what came for a job that has
-/// not been announced here yet, and remembers which jobs are over. Not thread-safe.
+/// All jobs at one processor: finds the job an input belongs to, keeps what came for one that is
+/// not known here yet, and remembers which are over. Not thread-safe.
 class Jobs {
  public:
   Jobs(ProcessorId self, const DaemonConfig& config);
 
   // Inputs: announcements and messages of other processors.
-  /// What was over when this processor was born.
-  void on_birth(const IntervalSet<JobId>& over) { history_.add(over); }
+  void on_birth(const IntervalSet<JobId>& over) { history_.add(over); }  ///< Over by then.
   void on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
                 JobOutbox& out);
   /// There is no number for a job that was asked for here.
@@ -61,8 +60,7 @@ class Jobs {
   void signal(const Surroundings& around, ClientId client, const SignalRequest& request,
               JobOutbox& out);
   void input(const Surroundings& around, ClientId client, InputRequest request, JobOutbox& out);
-  /// The process here has taken so much of it.
-  void on_input_taken(const InputTaken& taken, JobOutbox& out);
+  void on_input_taken(const InputTaken& taken, JobOutbox& out);  ///< By the process here.
   /// The tool has taken all that it was sent.
   void on_client_took(const Surroundings& around, ClientId client, JobOutbox& out);
   void on_client_down(const Surroundings& around, ClientId client, const ClientEnd& end,
@@ -77,6 +75,8 @@ class Jobs {
   [[nodiscard]] bool is_empty() const;    ///< Nothing keeps a leaver here any more.
   [[nodiscard]] bool is_idle() const;     ///< No job runs, here or elsewhere.
   [[nodiscard]] std::vector<JobStatus> status(const Surroundings& around, JobId with_vnodes) const;
+  /// So many of `among`: where the fewest processes of jobs run, of equals the oldest.
+  [[nodiscard]] ProcessorSet least_busy(const ProcessorSet& among, std::uint64_t count) const;
   /// For a newcomer: jobs that are not over, their maps and homes.
   void describe(JoinReply& reply) const;
   [[nodiscard]] VnodeSet owned(JobId job) const;

@@ -17,6 +17,7 @@
 
 #include "overlay/base/check.h"
 #include "runtime/tcp/blocked_signals.h"
+#include "runtime/tcp/open_files.h"
 
 namespace phx::tcp {
 namespace {
@@ -114,6 +115,7 @@ struct ChildPlan {
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGCHLD, SIG_DFL);
+  restore_open_files();
   // Not sooner: the daemon's handlers would tell the daemon that the signal was meant for it.
   sigset_t none;
   ::sigemptyset(&none);

@@ -31,6 +31,19 @@ for after in 0 0.005 0.01 0.02 0.03 0.05 0.08 0.12 0.2 0.5; do
   await "no daemon is left after $after s" no_daemon
 done
 
+# Who is being added when that is interrupted leaves again; who was said to be there stays.
+check "a mesh starts" "$phoenix" up --local 2 -q
+stays=2
+for after in 0.02 0.06 0.12 0.25; do
+  interrupted "$after" "$phoenix" add --local 12 && told=12 ||
+    told=$(sed -n 's/^.*(\([0-9]*\) of 12 daemons started.*$/\1/p' "$work/interrupted.out")
+  stays=$((stays + ${told:-0}))
+  has_as_many() { [ "$("$phoenix" status --json | grep -c '"id":')" = "$stays" ]; }
+  await "an add interrupted after $after s leaves those that it names" has_as_many
+done
+check "that mesh ends" "$phoenix" down
+await "no daemon of it is left" no_daemon
+
 # A mesh that ends while others come to it: they end, too, and need not be killed.
 for after in 0.03 0.045 0.05 0.055 0.06; do
   check "a mesh starts" "$phoenix" up --local 2 -q

@@ -122,6 +122,35 @@ TEST_CASE("limits: a job that has no number yet counts as one of those that run 
   CHECK(net.replies<RunStarted>().size() == 2);
 }
 
+TEST_CASE("a job on a part of the mesh gets the processors where the fewest processes run") {
+  DaemonNet net(4);
+  const auto begins = [&](std::uint32_t processors) {
+    RunRequest request = job_of(4);
+    request.spec.command = {"program"};
+    request.spec.processors_max = processors;
+    net.ask(kHome, request);
+  };
+  const auto counts = [&] {
+    std::vector<std::size_t> started;
+    for (std::uint32_t id = 1; id <= 4; ++id)
+      started.push_back(net.started(ProcessorId{id}).size());
+    return started;
+  };
+  begins(1);
+  CHECK(counts() == std::vector<std::size_t>{1, 0, 0, 0});
+  begins(2);
+  CHECK(counts() == std::vector<std::size_t>{1, 1, 1, 0});
+  begins(1);
+  CHECK(counts() == std::vector<std::size_t>{1, 1, 1, 1});
+  begins(3);
+  CHECK(counts() == std::vector<std::size_t>{2, 2, 2, 1});
+  const JobId first = net.started(ProcessorId{1}).front();
+  net.daemon(ProcessorId{1}).on_process_ended(net.now(), first, {});
+  net.run();
+  begins(2);
+  CHECK(counts() == std::vector<std::size_t>{3, 2, 2, 2});
+}
+
 TEST_CASE("when all numbers of jobs are used up a job is refused, and the others go on") {
   DaemonNet net(2, {}, kIdEnd - 1);
   net.ask(kHome, job_of(2));

@@ -142,7 +142,10 @@ void Launch::give_up(const Error& why) {
   for (const Starting& one : running_) one.ask_to_end();
   const auto deadline = SteadyClock::now() + kLastWordTimeout;
   for (Starting& one : running_) {
-    if (!one.await_end(deadline)) fail({why.code, one.name() + " has not ended"});
+    Launched launched;
+    const Starting::Last last = one.await_end(deadline, launched);
+    if (last == Starting::Last::kMember) members_.push_back(std::move(launched));
+    if (last == Starting::Last::kNeither) fail({why.code, one.name() + " has not ended"});
   }
   running_.clear();
 }

@@ -92,11 +92,7 @@ std::string Starting::last_complaint() const {
   return last;
 }
 
-Result<bool> Starting::hear(Launched& launched) {
-  std::array<char, 512> buffer{};
-  const ssize_t got = ::read(ready_.get(), buffer.data(), buffer.size());
-  if (got < 0 && errno == EINTR) return false;
-  if (got > 0) said_.append(buffer.data(), static_cast<std::size_t>(got));
+bool Starting::has_announced(Launched& launched) {
   bool is_member = false;
   for (auto end = said_.find('\n'); end != std::string::npos && !is_member;
        end = said_.find('\n')) {
@@ -105,6 +101,15 @@ Result<bool> Starting::hear(Launched& launched) {
     is_member = is_announcement(line, launched);
     if (!line.empty()) other_ = line;
   }
+  return is_member;
+}
+
+Result<bool> Starting::hear(Launched& launched) {
+  std::array<char, 512> buffer{};
+  const ssize_t got = ::read(ready_.get(), buffer.data(), buffer.size());
+  if (got < 0 && errno == EINTR) return false;
+  if (got > 0) said_.append(buffer.data(), static_cast<std::size_t>(got));
+  const bool is_member = has_announced(launched);
   if (got > 0 && !is_member) return false;
   int status = 0;
   ready_.reset();
@@ -121,7 +126,7 @@ void Starting::ask_to_end() const {
   ::kill(process_, SIGTERM);
 }
 
-bool Starting::await_end(SteadyClock::time_point deadline) {
+Starting::Last Starting::await_end(SteadyClock::time_point deadline, Launched& launched) {
   // Some may be in the background already: they have said that they are members, or ended, when
   // nobody holds the other end of the pipe; until then they write files.
   std::array<char, 512> buffer{};
@@ -129,12 +134,15 @@ bool Starting::await_end(SteadyClock::time_point deadline) {
   while (!is_over && SteadyClock::now() < deadline) {
     constexpr int kLookEveryMs = 200;
     pollfd polled{ready_.get(), POLLIN, 0};
-    const bool is_readable = ::poll(&polled, 1, kLookEveryMs) > 0;
-    is_over = is_readable && ::read(ready_.get(), buffer.data(), buffer.size()) <= 0;
+    if (::poll(&polled, 1, kLookEveryMs) <= 0) continue;
+    const ssize_t got = ::read(ready_.get(), buffer.data(), buffer.size());
+    if (got > 0) said_.append(buffer.data(), static_cast<std::size_t>(got));
+    is_over = got <= 0;
   }
   ready_.reset();
   ::waitpid(process_, nullptr, is_over ? 0 : WNOHANG);
-  return is_over;
+  if (has_announced(launched)) return Last::kMember;
+  return is_over ? Last::kEnded : Last::kNeither;
 }
 
 }  // namespace phx::app

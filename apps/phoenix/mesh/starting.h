@@ -35,10 +35,13 @@ class Starting {
   [[nodiscard]] Result<bool> hear(Launched& launched);
   /// It is not wanted any more.
   void ask_to_end() const;
-  /// Until it has ended, or is a member. False: neither until `deadline`.
-  [[nodiscard]] bool await_end(std::chrono::steady_clock::time_point deadline);
+  enum class Last { kEnded, kMember, kNeither };
+  /// Until it has ended, or is a member, or until `deadline`.
+  [[nodiscard]] Last await_end(std::chrono::steady_clock::time_point deadline, Launched& launched);
 
  private:
+  /// In what it has said, which is used up.
+  [[nodiscard]] bool has_announced(Launched& launched);
   Starting(Place place, pid_t process, tcp::Descriptor ready, tcp::Descriptor complaints)
       : place_(std::move(place)),
         process_(process),

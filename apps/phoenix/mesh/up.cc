@@ -252,7 +252,10 @@ void add_add(CLI::App& tool, Action& chosen) {
   add_start_options(*verb, *options);
   options->also = "HOST ..., ";
   verb->add_option("HOST", options->hosts, "Machines to start a daemon on");
-  verb->footer("Running jobs spread to the new processors by themselves.");
+  verb->footer(
+      "Running jobs spread to the new processors by themselves.\n"
+      "Interrupted, it takes back those that are still being started; those that it names are\n"
+      "members, and phoenix drain takes them out again.");
   verb->callback([options, &chosen] { chosen = [options] { return add(*options); }; });
 }
 
