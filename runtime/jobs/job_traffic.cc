@@ -74,9 +74,8 @@ void JobTraffic::on_app(const Surroundings& around, AppFlow message, JobOutbox& 
 void JobTraffic::on_app(const Surroundings& around, const AppClosing& message, JobOutbox& out) {
   (void)around;
   (void)message;
-  ending_ = true;  // no vnode comes any more, and none goes: its sources have been told
-  mover_.cancel_all(out);
-  mover_.refuse_begun("its process takes nothing more", router_, out);
+  ending_ = true;  // no vnode stays any more, and none goes: its sources have been told
+  mover_.close("its process takes nothing more", router_, out);
   router_.on_closing(out);
 }
 
@@ -124,8 +123,7 @@ void JobTraffic::on_app(const Surroundings& around, const AppAssume& message, Jo
 
 void JobTraffic::on_finished(const Surroundings& around, JobOutbox& out) {
   ending_ = true;
-  mover_.cancel_all(out);
-  mover_.refuse_begun("its process has ended", router_, out);
+  mover_.close("its process has ended", router_, out);
   router_.on_finished(out);
   reconsider_reductions(around, out);
 }
@@ -223,7 +221,7 @@ void JobTraffic::on_message(const Surroundings& around, ProcessorId from, Migrat
   }
   VnodeSet arrived;
   for (const VnodeParcel& parcel : m.parcels) arrived.insert(parcel.vnode);
-  mover_.on_migrate(from, std::move(m), router_, out);
+  mover_.on_migrate(from, std::move(m), router_, standing(around), out);
   // With the whole runs: their other vnodes have a new epoch.
   report_owned(around, router_.runs_of(arrived), out);
   if (around.leaving && balance_) mover_.balance(around.now, router_, standing(around), out);
@@ -438,7 +436,7 @@ void JobTraffic::on_tree_changed(const Surroundings& around, TreeId tree, JobOut
 
 void JobTraffic::on_standing(const Surroundings& around, ProcessorSet ready, bool ending,
                              JobOutbox& out) {
-  if (ready != ready_ || ending != ending_) mover_.on_news();
+  if (ready != ready_ || (ending && !ending_)) mover_.on_news();
   ready_ = std::move(ready);
   ending_ = ending_ || ending;
   if (balance_ || around.leaving) mover_.balance(around.now, router_, standing(around), out);

@@ -76,8 +76,8 @@ class JobTraffic {
   [[nodiscard]] const Router& router() const { return router_; }
   [[nodiscard]] bool is_empty() const;  ///< Nothing of the job is here: a leaver may go.
   [[nodiscard]] bool is_ending() const { return ending_; }  ///< Its program is done somewhere.
-  /// Vnodes are on their way to other processors, which may refuse them.
-  [[nodiscard]] bool gives() const { return mover_.gives(); }
+  /// No vnodes are on their way from here or to here, or may come back.
+  [[nodiscard]] bool is_quiet() const { return mover_.is_quiet(); }
   [[nodiscard]] std::string waiting(const Surroundings& around) const;
   [[nodiscard]] bool is_over_limit() const {
     return router_.undelivered_bytes() > config_.undelivered_bytes_max ||

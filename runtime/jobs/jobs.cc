@@ -339,7 +339,7 @@ bool Jobs::has_vnodes() const {
   return std::ranges::any_of(jobs_, [this](const auto& one) {
     const auto& [job, entry] = one;
     if (entry->life.ended()) return false;
-    if (entry->life.stage() == Stage::kExited) return entry->traffic.gives();
+    if (entry->life.stage() == Stage::kExited) return !entry->traffic.is_quiet();
     return !entry->traffic.router().map().owned_by(self_).empty();
   });
 }
@@ -349,9 +349,10 @@ bool Jobs::is_empty() const {
     const bool over = entry->life.ended().has_value();
     if (entry->life.is_running()) return false;
     if (!over && !entry->life.is_read()) return false;
-    // What its vnodes get is answered after the end; but those on their way may still come back.
+    // What its vnodes get is answered after the end; but those on their way may still come, or
+    // come back.
     const bool has_exited = entry->life.stage() == Stage::kExited;
-    const bool is_done = has_exited ? !entry->traffic.gives() : entry->traffic.is_empty();
+    const bool is_done = has_exited ? entry->traffic.is_quiet() : entry->traffic.is_empty();
     if (!over && !is_done) return false;
   }
   return asked_.empty();

@@ -58,9 +58,9 @@ void Departures::add(ProcessorId to, std::uint64_t offer, const VnodeSet& vnodes
       parcel.header = weight.header;
       continue;
     }
-    const bool has_room =
-        !way.groups.empty() && way.groups.back().bytes + weight.total() <= options_.piece_bytes;
-    if (!has_room) way.groups.emplace_back();
+    const bool has_room = !way.groups.empty() && way.groups.back().offer == offer &&
+                          way.groups.back().bytes + weight.total() <= options_.piece_bytes;
+    if (!has_room) way.groups.push_back({offer, {}, 0});
     way.groups.back().vnodes.insert(vnode);
     way.groups.back().bytes += weight.total();
   }
@@ -166,6 +166,24 @@ VnodeSet Departures::on_taken(ProcessorId from, const StateTaken& taken) {
 VnodeSet Departures::drop(ProcessorId to) {
   const auto way = ways_.extract(to);
   return way.empty() ? VnodeSet{} : way.mapped().vnodes();
+}
+
+VnodeSet Departures::drop(ProcessorId to, std::uint64_t offer) {
+  VnodeSet dropped;
+  const auto found = ways_.find(to);
+  if (found == ways_.end()) return dropped;
+  Way& way = found->second;
+  std::erase_if(way.groups, [&](const Group& group) {
+    if (group.offer == offer) dropped = dropped.united(group.vnodes);
+    return group.offer == offer;
+  });
+  std::erase_if(way.parcels, [&](const auto& entry) {
+    const bool is_hit = entry.first.first == offer;
+    if (is_hit) dropped.insert(entry.first.second);
+    return is_hit;
+  });
+  std::erase_if(way.whole, [offer](const Key& key) { return key.first == offer; });
+  return dropped;
 }
 
 VnodeSet Departures::Way::vnodes() const {

@@ -53,6 +53,7 @@ class Departures {
   [[nodiscard]] std::optional<Handover> next(ProcessorId to, JobOutbox& out);
   /// Those that do not go to `to` any more.
   [[nodiscard]] VnodeSet drop(ProcessorId to);
+  [[nodiscard]] VnodeSet drop(ProcessorId to, std::uint64_t offer);
 
   // Inputs.
   /// Returns what was refused: it does not go there. To be followed by next().
@@ -81,6 +82,7 @@ class Departures {
   };
   using Key = std::pair<std::uint64_t, VnodeId>;  ///< Offer and vnode.
   struct Group {
+    std::uint64_t offer = 0;
     VnodeSet vnodes;
     std::uint64_t bytes = 0;
   };

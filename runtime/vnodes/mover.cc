@@ -6,6 +6,7 @@
 
 #include "runtime/messages/contents.h"
 #include "runtime/messages/parcels.h"
+#include "runtime/vnodes/shares.h"
 
 namespace phx::runtime {
 namespace {
@@ -33,16 +34,14 @@ Mover::Mover(ProcessorId self, JobId job, Duration balance_period, const TravelO
       share_rule_(options.share_rule),
       departures_(self, job, options) {}
 
-VnodeSet Mover::promised() const {
-  VnodeSet all = departures_.vnodes();
-  for (const auto& [id, offer] : outgoing_) all = all.united(offer.vnodes);
-  return all;
+bool Mover::is_quiet() const {
+  return incoming_.empty() && outgoing_.empty() && departures_.empty();
 }
 
-VnodeSet Mover::promised_to(ProcessorId receiver) const {
-  VnodeSet all = departures_.vnodes_to(receiver);
+VnodeSet Mover::promised(std::optional<ProcessorId> to) const {
+  VnodeSet all = to ? departures_.vnodes_to(*to) : departures_.vnodes();
   for (const auto& [id, offer] : outgoing_) {
-    if (offer.to == receiver) all = all.united(offer.vnodes);
+    if (!to || offer.to == *to) all = all.united(offer.vnodes);
   }
   return all;
 }
@@ -155,7 +154,7 @@ void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const St
     const VnodeSet given = pull.exactly.common(free);
     VnodeSet refused = pull.exactly.minus(given);
     // What it has been offered already it must not take for withdrawn.
-    refused = refused.minus(promised_to(from));
+    refused = refused.minus(promised(from));
     // Who asks here may not have heard of a move; told of it first, it asks the owner.
     const VnodeSet elsewhere = refused.minus(router.map().owned_by(self_));
     if (!elsewhere.empty()) out.send(from, Routes{job_, router.map().routes(elsewhere)});
@@ -165,7 +164,7 @@ void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const St
   }
   if (standing.ending) return;
   const VnodeSet available = router.map().owned_by(self_).minus(promised());
-  const Load theirs{router.map().owned_by(from).size() + promised_to(from).size(), from};
+  const Load theirs{router.map().owned_by(from).size() + promised(from).size(), from};
   const std::uint64_t most = gift_max(available.size(), theirs, router.map(), standing);
   VnodeSet given = choose_light(available, kept_, {std::min(pull.count, most), from}, router.map());
   if (given.empty()) return out.send(from, OfferCancel{job_, {}});
@@ -186,7 +185,8 @@ void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
   if (offered.empty()) why = "nothing offered";
   if (!router.map().all().contains_all(offered)) why = "no such vnodes";
   if (!router.is_attached()) why = "no application";
-  if (standing.ending) why = "the job ends";
+  // Although it ends: what came too late elsewhere shall be somebody's.
+  if (router.is_closing()) why = "the job ends";
   if (!may_take(from, offered, router, standing)) why = "this processor leaves";
   out.send(from, OfferReply{job_, offer.offer, why.empty(), why});
   if (why.empty()) {
@@ -199,14 +199,9 @@ void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
 
 void Mover::on_offer_reply(ProcessorId from, const OfferReply& reply, Router& router,
                            const Standing& standing, JobOutbox& out) {
+  if (!reply.accepted) return on_refused(from, reply, router, standing, out);
   const auto found = outgoing_.find(reply.offer);
   if (found == outgoing_.end() || found->second.to != from || found->second.accepted) return;
-  if (!reply.accepted) {
-    on_refused(from, reply.why);
-    const VnodeSet refused = std::exchange(found->second.vnodes, {});
-    outgoing_.erase(found);
-    return give_back(refused, router, out);
-  }
   found->second.accepted = true;
   const VnodeSet held = found->second.vnodes.common(router.held());
   const VnodeSet kept = found->second.vnodes.minus(held);
@@ -215,6 +210,28 @@ void Mover::on_offer_reply(ProcessorId from, const OfferReply& reply, Router& ro
   if (!held.empty()) out.report(Effect{ToApp{router.application(), AppRelease{held}}});
   depart(from, reply.offer, kept, router, out);
   go_on(from, router, standing, out);
+}
+
+/// It may have accepted before: then it awaits them until it hears that they do not come.
+void Mover::on_refused(ProcessorId by, const OfferReply& reply, Router& router,
+                       const Standing& standing, JobOutbox& out) {
+  VnodeSet promised;
+  VnodeSet withdrawn;
+  const auto found = outgoing_.find(reply.offer);
+  if (found != outgoing_.end() && found->second.to == by) {
+    (found->second.accepted ? withdrawn : promised) = std::move(found->second.vnodes);
+    outgoing_.erase(found);
+  }
+  const VnodeSet departing = departures_.drop(by, reply.offer);
+  const VnodeSet awaited = withdrawn.united(departing);
+  if (promised.empty() && awaited.empty()) return;
+  on_refused(by, reply.why);
+  if (!awaited.empty()) out.send(by, OfferCancel{job_, {{awaited, 0}}});
+  withdrawn_ = withdrawn_.united(withdrawn);  // it has them back when it has released them
+  give_back(promised.minus(late_), router, out);
+  send_back(promised.common(late_), by, router, standing, out);
+  stay(departing, router, standing, out);
+  go_on(by, router, standing, out);
 }
 
 void Mover::on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const Router& router,
@@ -244,19 +261,28 @@ VnodeSet Mover::stop_assuming(ProcessorId asked, const VnodeSet& vnodes) {
 
 void Mover::stop_awaiting(ProcessorId from, const VnodeSet& vnodes) {
   for (auto at = incoming_.begin(); at != incoming_.end();) {
-    if (at->first.first == from) at->second = at->second.minus(vnodes);
+    if (at->first.first == from) {
+      for (const VnodeId vnode : at->second.common(vnodes).ids()) {
+        arrivals_.drop(from, at->first.second, vnode);
+      }
+      at->second = at->second.minus(vnodes);
+    }
     at = at->second.empty() ? incoming_.erase(at) : std::next(at);
   }
 }
 
 void Mover::on_gone(ProcessorId gone, Router& router, const Standing& standing, JobOutbox& out) {
+  VnodeSet late;
   for (const auto& [id, offer] : outgoing_) {
-    if (offer.to == gone && offer.accepted) withdrawn_ = withdrawn_.united(offer.vnodes);
+    if (offer.to != gone) continue;
+    if (offer.accepted) withdrawn_ = withdrawn_.united(offer.vnodes);
+    late = late.united(offer.vnodes.common(late_));
   }
   std::erase_if(outgoing_, [gone](const auto& entry) { return entry.second.to == gone; });
   std::erase_if(incoming_, [gone](const auto& entry) { return entry.first.first == gone; });
   pulled_.erase(gone);
   arrivals_.drop(gone);
+  send_back(late, gone, router, standing, out);
   stay(departures_.drop(gone), router, standing, out);
   go_on(gone, router, standing, out);
   const auto unanswered = assuming_.extract(gone);
@@ -333,6 +359,7 @@ void Mover::migrate(const Departures::Handover& handover, ProcessorId to, Router
   out.send(to, std::move(message));
   router.reroute(moved, out);
   untold_ = untold_.united(moved);
+  late_ = late_.minus(moved);
 }
 
 void Mover::tell_moved(const Router& router, const Standing& standing, JobOutbox& out) {
@@ -346,10 +373,26 @@ void Mover::tell_moved(const Router& router, const Standing& standing, JobOutbox
 void Mover::stay(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out) {
   if (vnodes.empty()) return;
   note(out, Note::Level::kInfo, "vnodes-stay", to_string(job_) + " v" + to_string(vnodes));
+  if (const VnodeSet late = vnodes.common(late_); !late.empty()) {
+    send_back(late, self_, router, standing, out);
+    return stay(vnodes.minus(late), router, standing, out);
+  }
   // A leaver offers them to somebody else first; but when the job ends nothing is offered any more.
   const bool goes_on = standing.leaving && !standing.ending;
   router.take_back(vnodes, !goes_on, out);
   if (goes_on) withdrawn_ = withdrawn_.united(vnodes);
+}
+
+void Mover::send_back(const VnodeSet& vnodes, ProcessorId first, Router& router,
+                      const Standing& standing, JobOutbox& out) {
+  if (vnodes.empty()) return;
+  const ProcessorSet targets = standing.ready.minus(ProcessorSet{self_}).minus(refusers_);
+  if (targets.empty()) {
+    late_ = late_.minus(vnodes);
+    return router.take_back(vnodes, false, out);
+  }
+  note(out, Note::Level::kInfo, "vnodes-late", to_string(job_) + " v" + to_string(vnodes));
+  offer(vnodes, targets.contains(first) ? first : targets.front(), router, out);
 }
 
 void Mover::give_back(const VnodeSet& vnodes, Router& router, JobOutbox& out) {
@@ -378,7 +421,7 @@ void Mover::on_piece(ProcessorId from, const StatePiece& piece, const Router& ro
     } else {
       answer.why = arrivals_.on_piece(from, piece);
     }
-    if (!answer.why.empty()) return refuse_piece(from, answer, router, out);
+    if (!answer.why.empty()) return refuse(from, answer, router, out);
     const bool is_whole = arrivals_.is_whole(from, piece.offer, piece.vnode);
     if (is_whole) answer.outcome = Outcome::kWhole;
   } else {
@@ -388,16 +431,15 @@ void Mover::on_piece(ProcessorId from, const StatePiece& piece, const Router& ro
   if (piece.sent != 0) out.send(from, std::move(answer));
 }
 
-void Mover::refuse_piece(ProcessorId from, const StateTaken& refusal, const Router& router,
-                         JobOutbox& out) {
-  const VnodeSet vnodes{refusal.vnode};
-  arrivals_.drop(from, refusal.offer, refusal.vnode);
+void Mover::refuse(ProcessorId from, const StateTaken& taken, const Router& router,
+                   JobOutbox& out) {
+  const VnodeSet vnodes{taken.vnode};
   stop_awaiting(from, vnodes);
-  refuse(stop_assuming(from, vnodes), refusal.why, router, out);
+  refuse(stop_assuming(from, vnodes), taken.why, router, out);
   note(out, Note::Level::kInfo, "vnode-refused",
-       to_string(job_) + " " + to_string(refusal.vnode) + " from=" + to_string(from) +
-           " why=" + refusal.why);
-  StateTaken answer = refusal;
+       to_string(job_) + " " + to_string(taken.vnode) + " from=" + to_string(from) +
+           " why=" + taken.why);
+  StateTaken answer = taken;
   answer.outcome = StateTaken::Outcome::kRefused;
   out.send(from, std::move(answer));
 }
@@ -405,7 +447,7 @@ void Mover::refuse_piece(ProcessorId from, const StateTaken& refusal, const Rout
 void Mover::refuse_begun(const std::string& why, const Router& router, JobOutbox& out) {
   for (const Arrivals::Begun& one : arrivals_.begun()) {
     const StateTaken refusal{job_, 0, StateTaken::Outcome::kRefused, one.offer, one.vnode, why};
-    refuse_piece(one.from, refusal, router, out);
+    refuse(one.from, refusal, router, out);
   }
 }
 
@@ -419,14 +461,21 @@ std::string Mover::complete(ProcessorId from, Migrate& migrate) {
   return {};
 }
 
-void Mover::on_migrate(ProcessorId from, Migrate migrate, Router& router, JobOutbox& out) {
+void Mover::on_migrate(ProcessorId from, Migrate migrate, Router& router, const Standing& standing,
+                       JobOutbox& out) {
   VnodeSet arrived;
   for (const VnodeParcel& parcel : migrate.parcels) arrived.insert(parcel.vnode);
   stop_awaiting(from, arrived);
   for (auto& [owner, vnodes] : assuming_) vnodes = vnodes.minus(arrived);
   std::erase_if(assuming_, [](const auto& entry) { return entry.second.empty(); });
   attempts_ = 0;
-  router.on_parcels(std::move(migrate.parcels), out);
+  if (router.is_closing()) {
+    const VnodeSet late = router.keep_late(std::move(migrate.parcels));
+    late_ = late_.united(late);
+    send_back(late, from, router, standing, out);
+  } else {
+    router.on_parcels(std::move(migrate.parcels), out);
+  }
   if (migrate.sent != 0)
     out.send(from, StateTaken{job_, migrate.sent, StateTaken::Outcome::kComing, 0, {}, {}});
 }
@@ -473,11 +522,17 @@ void Mover::refuse_all(const std::string& why, const Router& router, JobOutbox& 
   for (const auto& [owner, vnodes] : std::exchange(assuming_, {})) refuse(vnodes, why, router, out);
 }
 
-void Mover::cancel_all(JobOutbox& out) {
-  for (const auto& [id, offer] : outgoing_) {
+void Mover::close(const std::string& why, const Router& router, JobOutbox& out) {
+  std::erase_if(outgoing_, [&](const auto& entry) {
+    const Outgoing& offer = entry.second;
+    if (late_.contains_all(offer.vnodes)) return false;
     out.send(offer.to, OfferCancel{job_, {{offer.vnodes, 0}}});
+    return true;
+  });
+  refuse_begun(why, router, out);
+  for (const auto& [offer, vnodes] : incoming_) {
+    out.send(offer.first, OfferReply{job_, offer.second, false, why});
   }
-  outgoing_.clear();
 }
 
 std::string Mover::waiting(const Router& router, const Standing& standing) const {

@@ -15,7 +15,6 @@
 #include "runtime/vnodes/departures.h"
 #include "runtime/vnodes/policy.h"
 #include "runtime/vnodes/router.h"
-#include "runtime/vnodes/shares.h"
 
 namespace phx::runtime {
 
@@ -35,8 +34,8 @@ class Mover {
   void assume(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out);
   /// ... but this processor takes none any more, for this reason.
   void refuse_all(const std::string& why, const Router& router, JobOutbox& out);
-  /// The application is done: offers that wait for it are withdrawn. What it has released goes on.
-  void cancel_all(JobOutbox& out);
+  /// The application is done. What it has released goes on; what was accepted is refused after all.
+  void close(const std::string& why, const Router& router, JobOutbox& out);
   /// This processor does not take what has begun to come, and is not all here.
   void refuse_begun(const std::string& why, const Router& router, JobOutbox& out);
 
@@ -60,19 +59,16 @@ class Mover {
   /// Gives the parcels back what has gone ahead, to be followed by on_migrate(). Not empty: that is
   /// not here; a sentence why the job cannot go on.
   [[nodiscard]] std::string complete(ProcessorId from, Migrate& migrate);
-  void on_migrate(ProcessorId from, Migrate migrate, Router& router, JobOutbox& out);
+  void on_migrate(ProcessorId from, Migrate migrate, Router& router, const Standing& standing,
+                  JobOutbox& out);
   /// It is no member any more: neither it nor this processor waits for the other.
   void on_gone(ProcessorId gone, Router& router, const Standing& standing, JobOutbox& out);
   /// Something changed that makes another attempt worth while at once.
   void on_news();
 
   // Queries.
-  /// No vnode is on its way to this processor, and none is promised away.
-  [[nodiscard]] bool is_quiet() const {
-    return incoming_.empty() && outgoing_.empty() && departures_.empty();
-  }
-  /// What the application has released is on its way, and may come back.
-  [[nodiscard]] bool gives() const { return !departures_.empty(); }
+  /// No vnode is on its way to this processor or back to it, and none is promised away.
+  [[nodiscard]] bool is_quiet() const;
   [[nodiscard]] std::uint64_t incoming() const;
   /// What the moves wait for, for people; empty: for nothing.
   [[nodiscard]] std::string waiting(const Router& router, const Standing& standing) const;
@@ -107,10 +103,14 @@ class Mover {
   void stay(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out);
   /// Nobody takes them now: the application has back what it has released of them in vain.
   void give_back(const VnodeSet& vnodes, Router& router, JobOutbox& out);
+  /// What came for a process that takes nothing more goes to `first`, or to whoever takes it.
+  void send_back(const VnodeSet& vnodes, ProcessorId first, Router& router,
+                 const Standing& standing, JobOutbox& out);
+  void on_refused(ProcessorId by, const OfferReply& reply, Router& router, const Standing& standing,
+                  JobOutbox& out);
   void on_refused(ProcessorId by, const std::string& why);
   /// What was accepted of `from` does not come.
-  void refuse_piece(ProcessorId from, const StateTaken& refusal, const Router& router,
-                    JobOutbox& out);
+  void refuse(ProcessorId from, const StateTaken& taken, const Router& router, JobOutbox& out);
   void stop_awaiting(ProcessorId from, const VnodeSet& vnodes);
   /// Asks the owners of these, which the application wants, but not `refuser` again.
   void ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& why,
@@ -123,8 +123,7 @@ class Mover {
   [[nodiscard]] VnodeSet stop_assuming(ProcessorId asked, const VnodeSet& vnodes);
   void refuse(const VnodeSet& vnodes, const std::string& why, const Router& router, JobOutbox& out);
   void retry_later(Instant now, JobOutbox& out);
-  [[nodiscard]] VnodeSet promised() const;
-  [[nodiscard]] VnodeSet promised_to(ProcessorId receiver) const;
+  [[nodiscard]] VnodeSet promised(std::optional<ProcessorId> to = {}) const;
 
   ProcessorId self_;
   JobId job_;
@@ -143,6 +142,7 @@ class Mover {
   bool asked_ = false;     ///< A round of Pulls, or a leaver's of Offers, is out; its timer runs.
   ProcessorSet refusers_;  ///< In this round.
   std::string refusal_;    ///< The last of these, for people.
+  VnodeSet late_;       ///< Came after the end of the process here: bound, and somebody's to take.
   VnodeSet withdrawn_;  ///< The application was told to release these for one who takes them not.
   std::map<ProcessorId, VnodeSet> assuming_;  ///< Wanted by the application; and who was asked.
 };

@@ -17,7 +17,7 @@ struct Standing {
   ProcessorSet ready;    ///< Processors that stay and whose application has attached.
   ProcessorSet members;  ///< Everybody who should hear of new routes, this processor excluded.
   bool leaving = false;  ///< This processor gives everything away.
-  bool ending = false;   ///< The application is done somewhere: nothing moves any more.
+  bool ending = false;   ///< The application is done somewhere: nothing is offered any more.
   const overlay::KnownNetwork* network = nullptr;  ///< As it was learned; none: nothing is known.
 };
 

@@ -236,16 +236,28 @@ void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
   if (has_dropped()) ask_again(held_, out);
 }
 
-void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
+VnodeSet Router::own(std::vector<VnodeParcel>& parcels) {
   std::erase_if(parcels, [&](const VnodeParcel& parcel) {
     return !map_.contains(parcel.vnode) || map_.owner(parcel.vnode).second >= parcel.epoch;
   });
   for (const VnodeParcel& parcel : parcels) {
     map_.learn({VnodeSet{parcel.vnode}, self_, parcel.epoch});
   }
-  map_.even_out(self_, vnodes_of(parcels));
   const VnodeSet arrived = vnodes_of(parcels);
+  map_.even_out(self_, arrived);
   given_ = given_.minus(arrived);
+  return arrived;
+}
+
+VnodeSet Router::keep_late(std::vector<VnodeParcel> parcels) {
+  const VnodeSet arrived = own(parcels);
+  for (VnodeParcel& parcel : parcels) kept_[parcel.vnode] = std::move(parcel);
+  bind(arrived);
+  return arrived;
+}
+
+void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
+  const VnodeSet arrived = own(parcels);
   if (finished_) {
     reroute(arrived, out);  // what waited for them hears that nobody takes it
     return;
@@ -302,7 +314,7 @@ std::vector<VnodeParcel> Router::give_kept(const VnodeSet& vnodes, ProcessorId t
 void Router::take_back(const VnodeSet& vnodes, bool to_application, JobOutbox& out) {
   const VnodeSet back = vnodes.common(bound_);
   bound_ = bound_.minus(back);
-  if (to_application && port_) {
+  if (to_application && port_ && !closing_) {
     grant_kept(back, out);
   } else if (finished_ || closing_) {
     reroute(back, out);  // comes back to park()

@@ -41,6 +41,9 @@ class Router {
   void on_acknowledged(std::uint64_t received, JobOutbox& out);
   void on_routes(const std::vector<Route>& routes, JobOutbox& out);
   void on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out);
+  /// They are for a process that takes nothing more: the daemon keeps them, bound, for somebody
+  /// else. Returns them, but for those that were known to be elsewhere.
+  [[nodiscard]] VnodeSet keep_late(std::vector<VnodeParcel> parcels);
   /// This processor leaves, and its process has finished: what it owns is nobody's from now on.
   /// Returns that, for all to know.
   [[nodiscard]] std::vector<Route> on_leaving();
@@ -113,6 +116,8 @@ class Router {
   [[nodiscard]] bool is_untaken(VnodeId vnode) const {
     return map_.owner(vnode).first == self_ && !bound_.contains(vnode);
   }
+  /// They are here now. Those that are known to be elsewhere are left out.
+  [[nodiscard]] VnodeSet own(std::vector<VnodeParcel>& parcels);
   [[nodiscard]] VnodeParcel kept_parcel(VnodeId vnode, Epoch epoch);
   void remember_given(const std::vector<VnodeParcel>& parcels, ProcessorId to);
 

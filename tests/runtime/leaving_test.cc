@@ -208,10 +208,10 @@ TEST_CASE("a leaver goes only when what it was giving away is taken, or known to
   net.say(kLeaver, AppReleased{0, {{kGiven, large}}});
   net.say(kLeaver, AppClosing{});
   net.daemon(kLeaver).on_process_ended(net.now(), job, Exit{0, 0, true, {}});
-  net.say(receiver, AppClosing{});  // it takes nothing more
   net.run_for(1s);
   CHECK(!has_flushed);
 
+  net.say(receiver, AppClosing{});  // it takes nothing more
   net.release(kLeaver, receiver, 1s);
   REQUIRE(net.has_stopped(kLeaver));
   const ProcessorId other = receiver == kSender ? kCoordinator : kSender;
@@ -221,6 +221,39 @@ TEST_CASE("a leaver goes only when what it was giving away is taken, or known to
   const auto answers = net.heard_by_application<AppDeliver>(other);
   CHECK(std::ranges::any_of(
       answers, [&](const AppDeliver& one) { return one.delivery == Delivery{closed}; }));
+}
+
+TEST_CASE("a leaver whose process has ended waits for what that had accepted, and refuses now") {
+  constexpr VnodeId kAccepted{1};
+  DaemonNet net(3);
+  RunRequest request;
+  request.spec.vnodes = 3;
+  request.spec.command = {"program"};
+  net.ask(kCoordinator, request);
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  for (const ProcessorId id : {kCoordinator, kSender, kLeaver}) net.attach(id, job);
+  std::vector<bool> answers;
+  bool has_flushed = false;
+  net.watch([&](ProcessorId from, ProcessorId, const Envelope& envelope) {
+    const auto* answer = std::get_if<OfferReply>(&envelope);
+    if (answer != nullptr) answers.push_back(answer->accepted);
+    has_flushed = has_flushed || (from == kLeaver && std::holds_alternative<Flush>(envelope));
+  });
+
+  net.slip_in(kSender, kLeaver, Offer{job, 1, {{VnodeSet{kAccepted}, 2}}});
+  net.run();
+  net.say(kLeaver, AppClosing{});
+  net.daemon(kLeaver).on_process_ended(net.now(), job, Exit{0, 0, true, {}});
+  net.daemon(kLeaver).drain(net.now());
+  net.run_for(1s);
+  CHECK(!has_flushed);
+  REQUIRE(answers.size() > 1);
+  CHECK(answers.front());
+  CHECK_FALSE(answers.back());
+
+  net.slip_in(kSender, kLeaver, OfferCancel{job, {{VnodeSet{kAccepted}, 0}}});
+  net.run_for(1s);
+  CHECK(has_flushed);
 }
 
 // Each request brings an answer that is not acknowledged before 20 ms, or the next request.

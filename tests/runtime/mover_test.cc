@@ -197,7 +197,7 @@ TEST_CASE("what was withdrawn from one who died and went to another is not grant
   h.mover.on_released(h.released(range(8, 11)), h.router, h.standing, h.out);
   REQUIRE(h.router.held() == range(0, 7));
 
-  h.mover.on_migrate(kThird, {kJob, {{VnodeId{8}, 3, {}}}}, h.router, h.out);
+  h.mover.on_migrate(kThird, {kJob, {{VnodeId{8}, 3, {}}}}, h.router, h.standing, h.out);
   REQUIRE(h.router.held() == range(0, 8));
   static_cast<void>(h.out.take());
   h.mover.on_released(h.released(range(8, 8)), h.router, h.standing, h.out);
@@ -263,7 +263,8 @@ TEST_CASE("what is on its way counts, so nobody asks twice") {
 
   CHECK(h.sent<Pull>().empty());
   CHECK(h.mover.incoming() == 4);
-  h.mover.on_migrate(kOther, {kJob, {{VnodeId{0}, 2, {}}, {VnodeId{1}, 2, {}}}}, h.router, h.out);
+  h.mover.on_migrate(kOther, {kJob, {{VnodeId{0}, 2, {}}, {VnodeId{1}, 2, {}}}}, h.router,
+                     h.standing, h.out);
   CHECK(h.mover.incoming() == 2);
 }
 
@@ -389,7 +390,7 @@ TEST_CASE("who leaves still takes what its application asks for while it holds s
   CHECK(h.sent<OfferReply>().at(0).second.accepted);
   CHECK_FALSE(h.mover.is_quiet());  // so it does not go before they have come
   h.mover.on_migrate(kOther, {kJob, {{VnodeId{2}, 2, {}}, {VnodeId{3}, 2, {}}}, 3, 0}, h.router,
-                     h.out);
+                     h.standing, h.out);
   CHECK(h.router.held() == VnodeSet{VnodeId{0}, VnodeId{2}, VnodeId{3}});
 }
 
@@ -415,11 +416,12 @@ TEST_CASE("an answer that the application waits for is not waited for by a leave
   CHECK(h.refusals().empty());
 }
 
-TEST_CASE("who asked for vnodes that are offered when the job ends is told that they do not come") {
+TEST_CASE(
+    "who asked for vnodes that are offered when its program ends is told that they do not come") {
   Harness h(kOther);
   h.mover.assume(range(2, 4), h.router, h.standing, h.out);
+  h.router.on_closing(h.out);
   static_cast<void>(h.out.take());
-  h.standing.ending = true;
 
   h.mover.on_offer(kOther, {kJob, 1, {{range(3, 5), 2}}}, h.router, h.standing, h.out);
   const auto items = h.out.take();

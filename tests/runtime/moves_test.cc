@@ -113,12 +113,22 @@ class Trio {
     leaver.mover.balance(kStart, leaver.router, leaver.standing, leaver.out);
     collect(id);
   }
-  void finish(ProcessorId id) {
+  /// The applications reach no safe point until release().
+  void compute() { computes_ = true; }
+  void release() {
+    computes_ = false;
+    for (auto& [id, side] : sides_) {
+      if (side.wanted.empty()) continue;
+      let_go(side, std::exchange(side.wanted, {}));
+      collect(id);
+    }
+  }
+  /// The process is done; or it says that it will take nothing more.
+  void finish(ProcessorId id, bool is_closing = false) {
     Side& here = side(id);
     here.standing.ending = true;
-    here.mover.cancel_all(here.out);
-    here.mover.refuse_begun("its process has ended", here.router, here.out);
-    here.router.on_finished(here.out);
+    here.mover.close("its process has ended", here.router, here.out);
+    is_closing ? here.router.on_closing(here.out) : here.router.on_finished(here.out);
     collect(id);
   }
   void pull(ProcessorId from, const VnodeSet& exactly) {
@@ -174,6 +184,7 @@ class Trio {
     Standing standing;
     JobOutbox out;
     std::map<VnodeId, VnodeBundle> granted;
+    VnodeSet wanted;  ///< To be released at the next safe point.
   };
 
   Side& side(ProcessorId id) { return sides_.at(id); }
@@ -194,12 +205,13 @@ class Trio {
             [&](const StateTaken& m) { mover.on_taken(from, m, to.router, to.standing, to.out); },
             [&](Migrate& m) {
               CHECK(mover.complete(from, m) == "");
-              mover.on_migrate(from, std::move(m), to.router, to.out);
+              mover.on_migrate(from, std::move(m), to.router, to.standing, to.out);
             },
             [&](const Routes& m) {
               to.router.on_routes(m.routes, to.out);
               if (m.pass_on && to.id != kHome) to.out.send(kHome, m);
             },
+            [&](VnodeMessage& m) { to.router.route(std::move(m), to.out); },
             [](const auto&) {},
         },
         static_cast<Envelope::Variant&>(mail.envelope));
@@ -235,8 +247,12 @@ class Trio {
     }
     const auto* release = std::get_if<AppRelease>(&message);
     if (release == nullptr) return;
+    if (!computes_) return let_go(here, release->vnodes);
+    here.wanted = here.wanted.united(release->vnodes);
+  }
+  void let_go(Side& here, const VnodeSet& vnodes) {
     AppReleased released;
-    for (const VnodeId vnode : release->vnodes.ids()) {
+    for (const VnodeId vnode : vnodes.ids()) {
       released.vnodes.push_back({vnode, vnode == kMoving ? bundle_ : VnodeBundle{}});
     }
     here.mover.on_released(std::move(released), here.router, here.standing, here.out);
@@ -248,6 +264,7 @@ class Trio {
   std::vector<Mail> sent_;
   std::set<ProcessorId> gone_;
   VnodeBundle bundle_;
+  bool computes_ = false;
   std::optional<std::uint64_t> loses_piece_;
   std::uint64_t most_under_way_ = 0;
 };
@@ -442,6 +459,59 @@ TEST_CASE("the process of the receiver ends meanwhile: it refuses, and the vnode
   CHECK(trio.mover(kReceiver).is_quiet());
   CHECK(trio.mover(kGiver).is_quiet());
   CHECK(trio.router(kGiver).held().contains(kMoving));
+}
+
+TEST_CASE("the receiver ends before the safe point of the giver: the vnode stays at the giver") {
+  for (const bool is_closing : {true, false}) {
+    Trio trio;
+    trio.compute();
+    trio.begin(bundle_of(is_closing ? 1000 : 9 * kPiece));
+    REQUIRE(trio.waiting(kReceiver) == "v11 to arrive from p1");
+    trio.finish(kReceiver, is_closing);
+    trio.deliver_all();
+    trio.release();
+    CHECK(trio.count<Migrate>() == 0);
+    CHECK(trio.router(kGiver).held().contains(kMoving));
+    for (const ProcessorId id : {kGiver, kReceiver}) CHECK(trio.mover(id).is_quiet());
+  }
+}
+
+TEST_CASE("a vnode that comes to a process that has just ended goes back, with what follows it") {
+  for (const int variant : {0, 1, 2, 3}) {
+    CAPTURE(variant);
+    const bool is_closing = variant % 2 == 0;
+    Trio trio;
+    trio.begin(bundle_of(variant < 2 ? 1000 : 9 * kPiece));
+    trio.deliver_until([&] { return trio.count<Migrate>() > 0; });
+    trio.route({kJob, 0, PointToPoint{VnodeId{0}, kMoving, 0, 0, 0, {}}});
+    trio.finish(kReceiver, is_closing);
+    CHECK_FALSE(trio.mover(kReceiver).is_quiet());
+    trio.deliver_until([&] { return trio.count<Offer>() > 1; });
+    if (is_closing) trio.finish(kReceiver);
+    trio.deliver_all();
+
+    CHECK(trio.router(kGiver).held().contains(kMoving));
+    CHECK(trio.granted(kGiver, kMoving)->reductions == bundle_of(0).reductions);
+    CHECK(trio.router(kGiver).undelivered_bytes() > 0);
+    CHECK(trio.router(kReceiver).parked() == 0);
+    for (const ProcessorId id : {kGiver, kReceiver}) CHECK(trio.mover(id).is_quiet());
+  }
+}
+
+TEST_CASE("such a vnode goes to somebody else if its giver has ended, and is closed if all have") {
+  for (const bool is_last : {false, true}) {
+    Trio trio;
+    trio.begin(bundle_of(1000));
+    for (const ProcessorId id : {kGiver, kReceiver}) trio.finish(id);
+    if (is_last) trio.finish(kThird);
+    trio.deliver_all();
+
+    CHECK(trio.router(kThird).held().contains(kMoving) == !is_last);
+    for (const ProcessorId id : {kGiver, kReceiver, kThird}) CHECK(trio.mover(id).is_quiet());
+    trio.route({kJob, 0, PointToPoint{VnodeId{0}, kMoving, 0, 0, 0, {}}});
+    trio.deliver_all();
+    CHECK(trio.router(kReceiver).parked() == 0);
+  }
 }
 
 TEST_CASE("both processes end: what came for the vnode is answered, and nothing is kept") {
