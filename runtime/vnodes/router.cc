@@ -1,14 +1,12 @@
 #include "runtime/vnodes/router.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "collectives/broadcast.h"
 #include "overlay/base/check.h"
 #include "overlay/base/overloaded.h"
 #include "runtime/messages/parcels.h"
-#include "runtime/messages/weight.h"
 
 namespace phx::runtime {
 namespace {
@@ -112,18 +110,8 @@ void Router::park(VnodeId vnode, Delivery delivery, Epoch followed, JobOutbox& o
     return;
   }
   if (closing_ && is_untaken(vnode) && answer_closed(delivery, out)) return;
-  if (drop_if_full(delivery, parked_bytes_)) return;
-  ++parked_count_;
-  parked_bytes_ += weight_of(delivery).total();
-  parked_[vnode].push_back({std::move(delivery), followed});
-}
-
-std::vector<Router::Parked> Router::unpark(VnodeId vnode) {
-  auto found = parked_.extract(vnode);
-  if (found.empty()) return {};
-  parked_count_ -= found.mapped().size();
-  for (const Parked& parked : found.mapped()) parked_bytes_ -= weight_of(parked.delivery).total();
-  return std::move(found.mapped());
+  if (drop_if_full(delivery, parking_.bytes())) return;
+  parking_.add(vnode, std::move(delivery), followed);
 }
 
 void Router::deliver(Delivery&& delivery, JobOutbox& out) {
@@ -179,9 +167,12 @@ void Router::serve(const collectives::BroadcastPiece& piece,
         onward.push_back(std::move(group));
         continue;
       }
-      for (const VnodeId vnode : group.vnodes.ids()) {
+      const bool is_here = group.owner == self_ && is_closing();
+      VnodeSet untaken = is_here ? group.vnodes.minus(bound_) : VnodeSet();
+      for (const VnodeId vnode : group.vnodes.minus(untaken).ids()) {
         park(vnode, BroadcastDelivery{VnodeSet{vnode}, piece}, part.epoch, out);
       }
+      if (!untaken.empty()) answer_closed(BroadcastDelivery{std::move(untaken), piece}, out);
     }
   }
   if (!here.empty()) deliver(BroadcastDelivery{std::move(here), piece}, out);
@@ -193,13 +184,7 @@ void Router::serve(const collectives::BroadcastPiece& piece,
 void Router::reroute(const VnodeSet& vnodes, JobOutbox& out) {
   if (vnodes.empty()) return;
   ask_again(vnodes, out);
-  std::vector<Parked> waiting;
-  for (auto at = parked_.begin(); at != parked_.end();) {
-    const VnodeId vnode = (at++)->first;
-    if (!vnodes.contains(vnode)) continue;
-    for (Parked& parked : unpark(vnode)) waiting.push_back(std::move(parked));
-  }
-  for (Parked& parked : waiting) {
+  for (Parking::One& parked : parking_.take(vnodes)) {
     std::visit(Overloaded{
                    [&](BroadcastDelivery& m) {
                      serve(m.piece, {{std::move(m.to), parked.followed}}, out);
@@ -224,15 +209,12 @@ void Router::on_routes(const std::vector<Route>& routes, JobOutbox& out) {
 }
 
 void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
-  held_ = held_.united(vnodes_of(parcels));
-  std::vector<Delivery> waiting;
-  for (const VnodeParcel& parcel : parcels) {
-    for (Parked& parked : unpark(parcel.vnode)) waiting.push_back(std::move(parked.delivery));
-  }
+  const VnodeSet installed = vnodes_of(parcels);
+  held_ = held_.united(installed);
   for (auto& portion : in_portions(std::move(parcels))) {
     out.report(Effect{ToApp{port_->application(), AppGrant{std::move(portion)}}});
   }
-  for (Delivery& delivery : waiting) deliver(std::move(delivery), out);
+  for (Parking::One& waiting : parking_.take(installed)) deliver(std::move(waiting.delivery), out);
   if (has_dropped()) ask_again(held_, out);
 }
 
@@ -372,41 +354,29 @@ void Router::on_acknowledged(std::uint64_t received, JobOutbox& out) {
 
 void Router::on_finished(JobOutbox& out) {
   finished_ = true;
-  std::vector<Delivery> untaken;
+  std::vector<Parking::One> untaken;
   if (port_) {
     for (auto& [vnode, crossed] : port_->delivered_after(0, held_)) {
-      std::move(crossed.begin(), crossed.end(), std::back_inserter(untaken));
+      for (Delivery& delivery : crossed) untaken.push_back({std::move(delivery), 0});
     }
   }
   port_.reset();
   std::erase_if(kept_, [this](const auto& entry) { return !bound_.contains(entry.first); });
-  for (auto at = parked_.begin(); at != parked_.end();) {
-    if (!is_untaken(at->first)) {
-      ++at;
-      continue;
-    }
-    for (Parked& parked : at->second) untaken.push_back(std::move(parked.delivery));
-    at = parked_.erase(at);
+  const VnodeSet closed = map_.owned_by(self_).minus(bound_);
+  for (Parking::One& parked : parking_.take(closed)) {
+    untaken.push_back({std::move(parked.delivery), 0});
   }
-  parked_count_ = 0;
-  parked_bytes_ = 0;
-  for (const auto& [vnode, waiting] : parked_) {
-    parked_count_ += waiting.size();
-    for (const Parked& parked : waiting) parked_bytes_ += weight_of(parked.delivery).total();
+  for (const Parking::One& one : Parking::joined(std::move(untaken))) {
+    answer_closed(one.delivery, out);
   }
-  for (const Delivery& delivery : untaken) answer_closed(delivery, out);
-  ask_again(map_.owned_by(self_).minus(bound_), out);
+  ask_again(closed, out);
 }
 
 void Router::check_invariants() const {
   map_.check_invariants();
   PHX_CHECK(map_.owned_by(self_).contains_all(held_));
-  std::uint64_t bytes = 0;
-  for (const auto& [vnode, waiting] : parked_) {
-    PHX_CHECK(!held_.contains(vnode) && !waiting.empty());
-    for (const Parked& parked : waiting) bytes += weight_of(parked.delivery).total();
-  }
-  PHX_CHECK(bytes == parked_bytes_);
+  parking_.check_invariants();
+  PHX_CHECK(parking_.vnodes().common(held_).empty());
   for (const auto& [vnode, parcel] : kept_) PHX_CHECK(map_.owner(vnode).first == self_);
   PHX_CHECK(map_.owned_by(self_).common(given_).empty());
   PHX_CHECK(kept().contains_all(bound_));

@@ -10,6 +10,7 @@
 #include "runtime/messages/job_outbox.h"
 #include "runtime/vnodes/app_port.h"
 #include "runtime/vnodes/dropped_casts.h"
+#include "runtime/vnodes/parking.h"
 #include "runtime/vnodes/vnode_map.h"
 
 namespace phx::runtime {
@@ -87,18 +88,14 @@ class Router {
   [[nodiscard]] bool is_closing() const { return closing_ || finished_; }
   /// REQUIRES is_attached().
   [[nodiscard]] ApplicationId application() const { return port_->application(); }
-  [[nodiscard]] std::uint64_t parked() const { return parked_count_; }
+  [[nodiscard]] std::uint64_t parked() const { return parking_.count(); }
   /// Times that something was for vnodes which the job does not have, and was dropped.
   [[nodiscard]] std::uint64_t unknown() const { return unknown_; }
-  [[nodiscard]] std::uint64_t parked_bytes() const { return parked_bytes_; }
+  [[nodiscard]] std::uint64_t parked_bytes() const { return parking_.bytes(); }
   [[nodiscard]] std::uint64_t undelivered_bytes() const { return port_ ? port_->bytes() : 0; }
   void check_invariants() const;
 
  private:
-  struct Parked {
-    Delivery delivery;  ///< For one vnode only.
-    Epoch followed = 0;
-  };
   struct Way {
     enum class Kind { kHere, kForward, kPark, kClosed } kind;
     VnodeMap::Owner owner;
@@ -110,7 +107,6 @@ class Router {
   void ask_again(const VnodeSet& vnodes, JobOutbox& out);
   [[nodiscard]] bool has_dropped() const { return !dropped_.empty() || !dropped_casts_.empty(); }
   bool answer_closed(const Delivery& delivery, JobOutbox& out);
-  [[nodiscard]] std::vector<Parked> unpark(VnodeId vnode);
   void install(std::vector<VnodeParcel> parcels, JobOutbox& out);
   /// Whether the process here, which takes nothing more, would have to take what is for `vnode`.
   [[nodiscard]] bool is_untaken(VnodeId vnode) const {
@@ -132,12 +128,10 @@ class Router {
   bool closing_ = false;
   bool finished_ = false;
   std::map<VnodeId, VnodeParcel> kept_;  ///< Only kept vnodes that have a past.
-  std::map<VnodeId, std::vector<Parked>> parked_;
+  Parking parking_;
   /// Flows of which pieces were dropped here: by receiver and source, the first such piece.
   std::map<VnodeId, std::map<VnodeId, std::uint64_t>> dropped_;
   DroppedCasts dropped_casts_;  ///< The same of broadcasts.
-  std::uint64_t parked_count_ = 0;
-  std::uint64_t parked_bytes_ = 0;
   std::uint64_t unknown_ = 0;
 };
 

@@ -371,6 +371,66 @@ TEST_CASE("who asks about reductions towards a vnode whose program has ended nee
         FlowCredit{VnodeId{3}, VnodeId{1}, 0, 0, {}, kFlowClosed});
 }
 
+/// A router that had v0 to v31, all of which its application has released for kOther.
+struct Releasing {
+  static constexpr std::uint64_t kVnodes = 32, kBytes = 256 * 1024;
+  static VnodeSet all() { return VnodeSet::range(VnodeId{0}, VnodeId{kVnodes - 1}); }
+  Releasing() {
+    router.on_attached(kApp, out);
+    for (std::uint64_t number = 0; number < 2; ++number) serve(number);  // cross the release
+    AppReleased released;
+    for (const VnodeId vnode : all().ids()) released.vnodes.push_back({vnode, {}});
+    router.keep(std::move(released), out);
+    router.bind(all());
+    for (std::uint64_t number = 2; number < 4; ++number) serve(number);
+    static_cast<void>(out.take());
+  }
+  void serve(std::uint64_t number) {
+    router.serve({VnodeId{40}, number, 0, {}, 0, Payload(Bytes(kBytes))}, {{all(), 0}}, out);
+  }
+
+  Router router{kSelf, kJob, VnodeMap(64, {kSelf, kThird}), std::uint64_t{32} << 20U};
+  JobOutbox out;
+};
+
+TEST_CASE("costs: a piece that waits for many vnodes counts once, and goes on once") {
+  Releasing h;
+  const std::uint64_t header = 100 * 4 * Releasing::kVnodes;
+  CHECK(h.router.parked() == 4 * Releasing::kVnodes);
+  CHECK(h.router.parked_bytes() >= 4 * Releasing::kBytes);
+  CHECK(h.router.parked_bytes() < 4 * Releasing::kBytes + header);
+  h.router.check_invariants();
+
+  SUBCASE("to their new owner") {
+    static_cast<void>(h.router.give_kept(Releasing::all(), kOther));
+    h.router.reroute(Releasing::all(), h.out);
+    const auto sent = support::sent<CollectiveMessage>(h.out.take());
+    REQUIRE(sent.size() == 4);
+    for (const auto& [to, message] : sent) {
+      const auto& copy = std::get<collectives::FallbackCopy>(message.message);
+      CHECK(to == kOther);
+      CHECK(copy.mine == std::vector<collectives::Tokens>{{Releasing::all(), 2}});
+    }
+  }
+  SUBCASE("to the application that has them back") {
+    h.router.take_back(Releasing::all(), true, h.out);
+    const auto handed = support::handed<AppDeliver>(h.out.take());
+    REQUIRE(handed.size() == 4);
+    for (const AppDeliver& one : handed) {
+      CHECK(std::get<BroadcastDelivery>(one.delivery).to == Releasing::all());
+    }
+    h.router.on_finished(h.out);  // it had acknowledged none of them
+    const auto sent = support::sent<VnodeMessage>(h.out.take());
+    REQUIRE(sent.size() == 4);
+    for (const auto& [to, message] : sent) {
+      CHECK(std::get<CastCredit>(message.delivery).vnodes == Releasing::all());
+    }
+  }
+  CHECK(h.router.parked() == 0);
+  CHECK(h.router.parked_bytes() == 0);
+  h.router.check_invariants();
+}
+
 TEST_CASE("acknowledged deliveries are forgotten") {
   Harness h;
   h.route(0, 0);
