@@ -145,12 +145,8 @@ void Mover::offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutb
 
 void Mover::on_pull(ProcessorId from, const Pull& pull, Router& router, const Standing& standing,
                     JobOutbox& out) {
-  if (!pull.exactly.empty() && standing.ending) {
-    out.send(from, OfferCancel{job_, {{pull.exactly, 0}}});
-    return;
-  }
   if (!pull.exactly.empty()) {
-    const VnodeSet free = router.kept().minus(promised());
+    const VnodeSet free = standing.ending ? VnodeSet() : router.kept().minus(promised());
     const VnodeSet given = pull.exactly.common(free);
     VnodeSet refused = pull.exactly.minus(given);
     // What it has been offered already it must not take for withdrawn.
@@ -239,6 +235,8 @@ void Mover::on_offer_cancel(ProcessorId from, const OfferCancel& cancel, const R
   VnodeSet withdrawn;
   for (const auto& group : cancel.vnodes) withdrawn = withdrawn.united(group.vnodes);
   if (withdrawn.empty()) pulled_.erase(from);
+  // It has given these away to here, as it has just said: they are on their way.
+  withdrawn = withdrawn.minus(router.coming());
   stop_awaiting(from, withdrawn);
   ask(stop_assuming(from, withdrawn), from, "held by " + to_string(from), router, standing, out);
 }

@@ -201,10 +201,17 @@ void Router::on_routes(const std::vector<Route>& routes, JobOutbox& out) {
   VnodeSet changed;
   for (const Route& route : routes) {
     // What this processor is about to own it owns when the parcel comes, not when others say so.
-    if (route.owner == self_) continue;
+    if (route.owner == self_) {
+      for (const auto& group : map_.groups(route.vnodes.common(map_.all()))) {
+        const bool is_news = group.owner != self_ && group.epoch < route.epoch;
+        if (is_news) coming_ = coming_.united(group.vnodes);
+      }
+      continue;
+    }
     // Nobody but this processor can know better about what it holds.
     changed = changed.united(map_.learn({route.vnodes.minus(held_), route.owner, route.epoch}));
   }
+  coming_ = coming_.minus(changed);
   reroute(changed, out);
 }
 
@@ -228,6 +235,7 @@ VnodeSet Router::own(std::vector<VnodeParcel>& parcels) {
   const VnodeSet arrived = vnodes_of(parcels);
   map_.even_out(self_, arrived);
   given_ = given_.minus(arrived);
+  coming_ = coming_.minus(arrived);
   return arrived;
 }
 

@@ -80,6 +80,8 @@ class Router {
   [[nodiscard]] const VnodeBundle* bundle(VnodeId vnode) const;
   /// All runs here that have vnodes of `vnodes`.
   [[nodiscard]] VnodeSet runs_of(const VnodeSet& vnodes) const;
+  /// Said to be given to this processor, and not here yet.
+  [[nodiscard]] const VnodeSet& coming() const { return coming_; }
   /// Where the vnodes are that this processor gave away and has not got back.
   [[nodiscard]] std::vector<Route> given() const { return map_.routes(given_); }
   [[nodiscard]] bool is_attached() const { return port_.has_value(); }
@@ -123,6 +125,7 @@ class Router {
   VnodeMap map_;
   VnodeSet held_;
   VnodeSet given_;  ///< Had been owned here, and are not.
+  VnodeSet coming_;
   VnodeSet bound_;  ///< Of those kept: on their way out.
   std::optional<AppPort> port_;
   bool closing_ = false;

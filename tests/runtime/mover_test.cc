@@ -26,11 +26,12 @@ using Refusals = std::vector<std::pair<VnodeSet, std::string>>;
 
 /// The mover of a job of 12 vnodes that are all at `owner`.
 struct Harness {
-  explicit Harness(ProcessorId owner) : router(kSelf, kJob, VnodeMap(12, {owner}), kFlowBytes) {
+  explicit Harness(ProcessorId owner, ProcessorId self = kSelf)
+      : router(self, kJob, VnodeMap(12, {owner}), kFlowBytes), mover(self, kJob, 200ms, {}) {
     router.on_attached(ApplicationId{1}, out);
     static_cast<void>(out.take());
     standing.ready = {kSelf, kOther, kThird};
-    standing.members = {kOther, kThird};
+    standing.members = standing.ready.minus(ProcessorSet{self});
   }
   /// Messages of this kind since the last take, as (to, message).
   template <class M>
@@ -58,7 +59,7 @@ struct Harness {
   }
 
   Router router;
-  Mover mover{kSelf, kJob, 200ms, {}};
+  Mover mover;
   Standing standing;
   JobOutbox out;
 };
@@ -493,6 +494,56 @@ TEST_CASE("vnodes that keep much are given when no others can be, the lightest f
 
   for (auto& [vnode, bytes] : all.vnodes) bytes = kVnodeKeptMax + 1;
   CHECK(given(all).empty());  // It could not come.
+}
+
+TEST_CASE(
+    "a vnode that comes to who asks for it is not refused, although it is its giver's no more") {
+  Harness giver(kSelf);
+  giver.promise_four();
+  giver.mover.on_released(giver.released(range(8, 11)), giver.router, giver.standing, giver.out);
+  auto migrates = giver.sent<Migrate>();
+  REQUIRE(migrates.size() == 1);
+  giver.mover.on_pull(kOther, {kJob, 0, range(10, 10)}, giver.router, giver.standing, giver.out);
+  const auto answer = giver.out.take();
+
+  Harness asker(kSelf, kOther);
+  asker.mover.on_offer(kSelf, {kJob, 1, {{range(8, 11), 2}}}, asker.router, asker.standing,
+                       asker.out);
+  asker.mover.assume(range(10, 10), asker.router, asker.standing, asker.out);
+  REQUIRE(asker.sent<Pull>().size() == 1);
+  for (const auto& [to, routes] : support::sent<Routes>(answer)) {
+    asker.router.on_routes(routes.routes, asker.out);
+  }
+  const auto cancels = support::sent<OfferCancel>(answer);
+  REQUIRE(cancels.size() == 1);
+  const auto cancel = [&] {
+    asker.mover.on_offer_cancel(kSelf, cancels[0].second, asker.router, asker.standing, asker.out);
+  };
+  cancel();
+  CHECK(asker.refusals().empty());
+  CHECK(asker.mover.incoming() == 4);
+
+  asker.mover.on_migrate(kSelf, migrates[0].second, asker.router, asker.standing, asker.out);
+  CHECK(support::handed<AppGrant>(asker.out.take()).size() == 1);
+  CHECK(asker.mover.is_quiet());
+  asker.mover.assume(range(0, 0), asker.router, asker.standing, asker.out);
+  asker.mover.on_offer_cancel(kSelf, {kJob, {{range(0, 0), 0}}}, asker.router, asker.standing,
+                              asker.out);
+  CHECK(asker.refusals() == Refusals{{range(0, 0), "held by p1"}});
+}
+
+TEST_CASE("who has given a vnode back is not told that it comes to it") {
+  Harness h(kSelf);
+  h.promise_four();
+  h.mover.on_released(h.released(range(8, 11)), h.router, h.standing, h.out);
+  static_cast<void>(h.out.take());
+  h.mover.assume(range(8, 8), h.router, h.standing, h.out);
+  REQUIRE(h.sent<Pull>().size() == 1);
+
+  h.router.on_routes({{range(8, 8), kSelf, 1}}, h.out);  // as its owner had it before
+  h.mover.on_offer_cancel(kOther, {kJob, {{range(8, 8), 0}}}, h.router, h.standing, h.out);
+
+  CHECK(h.refusals() == Refusals{{range(8, 8), "held by p2"}});
 }
 
 TEST_CASE("an offer of vnodes that do not exist is refused, and not waited for") {
