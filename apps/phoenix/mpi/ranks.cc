@@ -126,6 +126,8 @@ struct Beginning {
 [[noreturn]] void become(const MpiProcess& spec, const Beginning& beginning, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
+  // SIGINT and SIGHUP stay as they are: nohup and shells ignore them for what they start.
+  for (const int number : {SIGPIPE, SIGXFSZ, SIGCHLD}) ::signal(number, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &beginning.mask, nullptr);
   if (beginning.number > 0) {
     const int nothing = ::open("/dev/null", O_RDONLY);
@@ -379,9 +381,12 @@ class Ranks {
 
   void take_output(std::size_t i, std::size_t stream) {
     std::FILE* const to = stream == 0 ? stdout : stderr;
-    ranks_[i].outputs[stream].take(
-        [&](const std::string& line) { std::fprintf(to, "[%zu] %s\n", i, line.c_str()); });
-    std::fflush(to);
+    bool is_unread = false;
+    ranks_[i].outputs[stream].take([&](const std::string& line) {
+      if (std::fprintf(to, "[%zu] %s\n", i, line.c_str()) < 0) is_unread |= errno == EPIPE;
+    });
+    if (std::fflush(to) != 0) is_unread |= errno == EPIPE;
+    if (is_unread) end("nobody reads the job's output any more; ending the job", kUnread);
   }
   void take_output(std::size_t i) {
     for (std::size_t stream = 0; stream < 2; ++stream) {
@@ -416,11 +421,12 @@ int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
   const MeshDir& dir = own.value().dir();
   const Status key = dir.make_key();
   if (!key.ok()) return fail(key.error().what, kUsage);
+  ::signal(SIGCHLD, SIG_DFL);  // Where it is ignored nobody hears how children end.
   if (const auto code = work_under_guard(); code) {
     dir.remove();
     return *code;
   }
-  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);  // of the lines with ranks in front: a write says it
   const int code = Ranks(ranks, options, dir.key_file()).run();
   dir.remove();
   return code;

@@ -1,0 +1,49 @@
+#!/bin/bash
+# shell_test.sh BIN [OPTION...]: (options for mpicc) MPI jobs among other commands of a shell: pipes whose readers go, and signals.
+set -u
+bin=$1
+shift
+options=("$@")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export PHOENIX_DIR=$work/meshes
+failed=0
+wrong() {  # wrong TEXT [FILE]...
+  echo "$1"
+  shift
+  [ $# = 0 ] || cat "$@"
+  failed=1
+}
+one_line() {  # one_line NAME CODE COMMAND...: what it ends with when its output is read no further than one line
+  local name=$1 code=$2
+  shift 2
+  timeout 60 "$@" 2> err < /dev/null | head -1 > line
+  local got=${PIPESTATUS[0]}
+  [ $got = "$code" ] && [ -s line ] || wrong "$name: code $got instead of $code (124: it goes on), or no line:" line err
+}
+
+cat > lines.c <<'C'
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {  /* lines N: so many; 0: for ever */
+  const long most = argc > 1 ? atol(argv[1]) : 0;
+  MPI_Init(&argc, &argv);
+  for (long i = 0; most == 0 || i < most; ++i) printf("line %ld of a job that writes what nobody reads\n", i);
+  MPI_Finalize();
+  return 0;
+}
+C
+"$bin/mpicc" "${options[@]}" -o lines lines.c || exit 1
+
+for way in "" -l; do
+  one_line "a job that writes for ever $way" 141 "$bin/mpiexec" $way -n 2 ./lines
+  one_line "one that has much to write $way" 141 "$bin/mpiexec" $way -n 2 ./lines 100000
+  one_line "no MPI $way" 141 "$bin/mpiexec" $way -n 2 yes
+done
+# A pipe within a rank is its own.
+timeout 60 "$bin/mpiexec" -n 1 sh -c 'yes | head -1' > out 2>&1 && [ "$(cat out)" = y ] || wrong "a pipe within a rank:" out
+# Whoever starts us may ignore signals.
+(trap '' PIPE XFSZ; one_line "where the signal is ignored" 141 "$bin/mpiexec" -n 2 ./lines; exit $failed) || failed=1
+exit $failed
