@@ -46,4 +46,25 @@ done
 timeout 60 "$bin/mpiexec" -n 1 sh -c 'yes | head -1' > out 2>&1 && [ "$(cat out)" = y ] || wrong "a pipe within a rank:" out
 # Whoever starts us may ignore signals.
 (trap '' PIPE XFSZ; one_line "where the signal is ignored" 141 "$bin/mpiexec" -n 2 ./lines; exit $failed) || failed=1
+
+# Some have called MPI_Init, and others have ended and will not; in both orders.
+sentence='without having called MPI_Init, as others of the job have$'
+without() {  # without RANK COMMAND...
+  local rank=$1
+  shift
+  timeout 60 "$@" > out 2>&1 < /dev/null
+  local code=$?
+  [ $code = 1 ] && grep -q "^phoenix: rank $rank ended with exit code 0 $sentence" out || wrong "no MPI_Init of rank $rank: code $code" out
+}
+for way in "" --tcp; do
+  without 1 "$bin/mpiexec" $way -n 1 ./lines 1 : -n 1 true
+  without 0 "$bin/mpiexec" $way -n 1 true : -n 2 ./lines 1
+  rm -f called
+  without 1 "$bin/mpiexec" $way -n 1 sh -c 'touch called; exec ./lines 1' : -n 1 sh -c 'until [ -e called ]; do sleep 0.1; done; sleep 0.5'
+done
+# A rank that begins late, when the other one has ended: it hears of it all the same.
+rm -f over
+mkfifo over
+without 1 "$bin/mpiexec" -n 1 sh -c 'read -r line < over; exec ./lines 1' : -n 1 sh -c 'echo > over'
+timeout 60 "$bin/mpiexec" -n 4 true > out 2>&1 && [ ! -s out ] || wrong "no rank has called MPI_Init:" out
 exit $failed

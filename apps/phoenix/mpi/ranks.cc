@@ -72,6 +72,7 @@ class Lines {
 
 struct Started {
   pid_t process = 0;       ///< 0: it has ended
+  bool has_begun = false;  ///< has called MPI_Init, which may still wait for others
   pid_t program = 0;       ///< The process that has called MPI_Init; a child, if a script began
   bool is_inside = false;  ///< between MPI_Init and MPI_Finalize
   bool is_done = false;    ///< has called MPI_Finalize
@@ -321,6 +322,7 @@ class Ranks {
       found->process = 0;
       --living_;
       waits_.on_ended(i, tcp::steady_now());
+      if (status == 0) end_without_some();
       if (i == 0 && endpoint_.empty()) tell_others("");
       if (status == 0 && found->is_inside) {
         end("rank " + std::to_string(i) + " ended without MPI_Finalize", kFailed);
@@ -338,6 +340,20 @@ class Ranks {
     }
   }
 
+  /// Who has ended well and not called MPI_Init will never be there for those that have. If none
+  /// calls it, this is no MPI program, which is no error.
+  void end_without_some() {
+    const auto has_begun = [](const Started& rank) { return rank.has_begun; };
+    const auto is_missing = [](const Started& rank) {
+      return rank.process == 0 && !rank.has_begun;
+    };
+    const auto missing = std::ranges::find_if(ranks_, is_missing);
+    if (missing == ranks_.end() || std::ranges::none_of(ranks_, has_begun)) return;
+    end("rank " + std::to_string(missing - ranks_.begin()) +
+            " ended with exit code 0 without having called MPI_Init, as others of the job have",
+        kFailed);
+  }
+
   /// A line of a rank's library.
   void hear(std::size_t i, const std::string& line) {
     const Instant now = tcp::steady_now();
@@ -346,6 +362,9 @@ class Ranks {
     if (line.starts_with("at ")) {
       endpoint_ = line.substr(3);
       tell_others(endpoint_ + "\n");
+    } else if (line == "begins") {
+      ranks_[i].has_begun = true;
+      end_without_some();
     } else if (line.starts_with("begun ")) {
       ranks_[i].is_inside = true;
       ranks_[i].program = static_cast<pid_t>(std::atoi(line.c_str() + 6));

@@ -87,6 +87,7 @@ void describe_start(int processes) {
 }
 
 void begin(int level) {
+  const Entering entering({"MPI_Init", MPI_COMM_WORLD});
   if (life() != Life::kBefore) throw Failure(MPI_ERR_OTHER, "MPI_Init is called a second time");
   set_abort(abort_world);
   try {

@@ -154,6 +154,7 @@ std::string hear_launcher() {
 
 Started start() {
   const Launched& as = launched();
+  tell_launcher("begins");
   if (as.size > 0) return {as.rank == 0 ? found(as) : join(as), as.rank, as.size, false};
   Started started{std::make_unique<SessionCore>(phx::Options{}), 0, 0, true};
   settle(*started.core);
