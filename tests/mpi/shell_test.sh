@@ -67,4 +67,46 @@ rm -f over
 mkfifo over
 without 1 "$bin/mpiexec" -n 1 sh -c 'read -r line < over; exec ./lines 1' : -n 1 sh -c 'echo > over'
 timeout 60 "$bin/mpiexec" -n 4 true > out 2>&1 && [ ! -s out ] || wrong "no rank has called MPI_Init:" out
+
+# Signals that are the program's own.
+cat > signals.c <<'C'
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile sig_atomic_t first, second;
+static void take(int number) { number == SIGUSR1 ? (first = 1) : (second = 1); }
+int main(int argc, char** argv) {
+  int rank;
+  signal(SIGUSR1, take);
+  signal(SIGUSR2, take);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  printf("rank %d is here\n", rank);
+  fflush(stdout);
+  while (!first || !second) usleep(10000);
+  MPI_Barrier(MPI_COMM_WORLD);
+  printf("rank %d has had both\n", rank);
+  MPI_Finalize();
+  return 0;
+}
+C
+"$bin/mpicc" "${options[@]}" -o signals signals.c || exit 1
+passes_on() {  # passes_on OPTION...: of mpirun, with 3 ranks
+  timeout 60 "$bin/phoenix" mpirun "$@" -n 3 ./signals > out 2>&1 < /dev/null &
+  local limit=$! tool
+  for ((i = 0; i < 1200; ++i)); do
+    [ "$(grep -c 'is here' out)" = 3 ] && break
+    sleep 0.05
+  done
+  tool=$(pgrep -P $limit)
+  kill -USR1 $tool
+  kill -USR2 $tool
+  wait $limit && [ "$(grep -c 'has had both' out)" = 3 ] || wrong "SIGUSR1 and SIGUSR2 of mpirun $*:" out
+}
+passes_on
+passes_on --tcp
+"$bin/phoenix" up -q --mesh lab --local 3 || failed=1
+passes_on --mesh lab
+"$bin/phoenix" down --mesh lab > /dev/null || failed=1
 exit $failed

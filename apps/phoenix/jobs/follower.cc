@@ -82,6 +82,9 @@ int Follower::run() {
       if (is_guest_ && number != SIGINT) return fail(to_string(*job_) + " goes on", kInterrupted);
       pass_on(number);
     }
+    if (const int number = job_ && !is_guest_ ? UserSignals::take() : 0; number != 0) {
+      send_signal(number);
+    }
     if (job_ && output_.is_unread() && ending_ == 0) {
       if (is_guest_) return fail(to_string(*job_) + " goes on", kUnread);
       pass_on(SIGPIPE);
@@ -128,7 +131,12 @@ void Follower::pass_on(int number) {
   std::fprintf(stderr, "phoenix: %s\n",
                asks ? "interrupt passed on to the job; once more ends it" : "ending the job");
   if (!asks) ending_ = number;
-  const Status sent = session_.client.send(runtime::SignalRequest{*job_, asks ? number : 0});
+  send_signal(asks ? number : 0);
+}
+
+/// 0 ends the job.
+void Follower::send_signal(int number) {
+  const Status sent = session_.client.send(runtime::SignalRequest{*job_, number});
   if (!sent.ok()) std::fprintf(stderr, "phoenix: %s\n", sent.error().what.c_str());
 }
 

@@ -62,6 +62,7 @@ class Follower {
   /// What has come within a moment, or that nothing has.
   [[nodiscard]] Code hear();
   void pass_on(int number);
+  void send_signal(int number);
   void end_late();
   void ask_all();
   void on_status(const runtime::StatusReply& reply);

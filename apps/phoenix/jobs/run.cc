@@ -244,6 +244,7 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
 
 int run_job(const RunOptions& options) {
   const Interrupts interrupts;
+  const UserSignals user_signals;
   std::error_code failure;
   if (options.command.front().empty()) {
     return fail("COMMAND begins with an empty word: which program?", kUsage);

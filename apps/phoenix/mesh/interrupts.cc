@@ -10,6 +10,18 @@ namespace {
 std::atomic<int> last_signal{0};
 std::atomic<int> taken{0};
 
+std::atomic<bool> first_user_signal{false}, second_user_signal{false};
+
+void on_user_signal(int number) {
+  (number == SIGUSR1 ? first_user_signal : second_user_signal) = true;
+}
+
+void set_user(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  for (const int number : {SIGUSR1, SIGUSR2}) ::sigaction(number, &action, nullptr);
+}
+
 void on_signal(int number) {
   last_signal = number;
   ++taken;
@@ -43,6 +55,19 @@ int Interrupts::take() {
 
 int Interrupts::count() {
   return taken;
+}
+
+UserSignals::UserSignals() {
+  set_user(on_user_signal);
+}
+
+UserSignals::~UserSignals() {
+  set_user(SIG_DFL);
+}
+
+int UserSignals::take() {
+  if (first_user_signal.exchange(false)) return SIGUSR1;
+  return second_user_signal.exchange(false) ? SIGUSR2 : 0;
 }
 
 }  // namespace phx::app

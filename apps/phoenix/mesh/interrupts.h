@@ -19,4 +19,16 @@ class Interrupts {
   [[nodiscard]] static int count();
 };
 
+/// While one lives, SIGUSR1 and SIGUSR2 are taken, for whoever passes them on to a job.
+class UserSignals {
+ public:
+  UserSignals();
+  ~UserSignals();
+  UserSignals(const UserSignals&) = delete;
+  UserSignals& operator=(const UserSignals&) = delete;
+
+  /// One that has come and was not asked for yet; 0: none.
+  [[nodiscard]] static int take();
+};
+
 }  // namespace phx::app

@@ -25,11 +25,18 @@ int watch(pid_t worker, const sigset_t& signals) {
 
 }  // namespace
 
-std::optional<int> work_under_guard() {
+sigset_t taken_signals() {
   sigset_t signals;
-  sigset_t before;
   ::sigemptyset(&signals);
-  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, number);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
+    ::sigaddset(&signals, number);
+  }
+  return signals;
+}
+
+std::optional<int> work_under_guard() {
+  const sigset_t signals = taken_signals();
+  sigset_t before;
   ::sigprocmask(SIG_BLOCK, &signals, &before);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::fflush(nullptr);

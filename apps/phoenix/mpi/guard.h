@@ -1,8 +1,13 @@
 #pragma once
 
+#include <signal.h>
+
 #include <optional>
 
 namespace phx::app {
+
+/// What the tool takes while ranks run: by which it ends the job, or which it passes on.
+[[nodiscard]] sigset_t taken_signals();
 
 /// Makes two processes of this one, of which neither can be killed and leave behind what is started
 /// from now on: the new one gets SIGTERM when this one dies, and ends it; this one becomes the

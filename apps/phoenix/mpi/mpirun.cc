@@ -48,8 +48,9 @@ constexpr const char* kHelp =
     "rank 0. When one process ends badly, or calls MPI_Abort, all are ended, and its code is the\n"
     "exit code: of MPI_Abort the last eight bits, but 1 if these are 0. One that ends badly after\n"
     "MPI_Finalize ends nobody on this machine; its code is the exit code all the same. If all\n"
-    "wait for each other, that is told after 10 s, and what for. Options of other launchers that\n"
-    "say which cores and networks to use are passed over.\n";
+    "wait for each other, that is told after 10 s, and what for. SIGUSR1 and SIGUSR2 go on to all\n"
+    "processes. Options of other launchers that say which cores and networks to use are passed\n"
+    "over.\n";
 
 /// Options of other launchers that change nothing here, and how many values each has.
 constexpr std::pair<const char*, int> kPassedOver[] = {{"-oversubscribe", 0},

@@ -128,7 +128,8 @@ struct Beginning {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   // SIGINT and SIGHUP stay as they are: nohup and shells ignore them for what they start.
-  for (const int number : {SIGPIPE, SIGXFSZ, SIGCHLD}) ::signal(number, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &beginning.mask, nullptr);
   if (beginning.number > 0) {
     const int nothing = ::open("/dev/null", O_RDONLY);
@@ -161,15 +162,15 @@ struct Beginning {
 
 class Ranks {
  public:
-  Ranks(const std::vector<MpiProcess>& specs, const MpiOptions& options, std::string key_file)
+  /// `mask`: of the processes. REQUIRES that signals are blocked.
+  Ranks(const std::vector<MpiProcess>& specs, const MpiOptions& options, std::string key_file,
+        const sigset_t& mask)
       : options_(options),
         key_file_(std::move(key_file)),
+        mask_(mask),
         ranks_(specs.size()),
         waits_(specs.size()) {
-    sigset_t taken;
-    ::sigemptyset(&taken);
-    for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&taken, number);
-    ::sigprocmask(SIG_BLOCK, &taken, &mask_);
+    const sigset_t taken = taken_signals();
     signals_ = Descriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
     if (options.shares_memory) near_ = Descriptor(::memfd_create("phoenix-mpi", MFD_CLOEXEC));
     if (options.timeout_s > 0) {
@@ -310,6 +311,10 @@ class Ranks {
     signalfd_siginfo signal{};
     while (::read(signals_.get(), &signal, sizeof(signal)) == sizeof(signal)) {
       if (signal.ssi_signo == SIGCHLD) continue;
+      if (signal.ssi_signo == SIGUSR1 || signal.ssi_signo == SIGUSR2) {
+        pass_on(static_cast<int>(signal.ssi_signo));
+        continue;
+      }
       end("interrupted", 128 + static_cast<int>(signal.ssi_signo), /*shows_waits=*/true);
     }
     int status = 0;
@@ -337,6 +342,12 @@ class Ranks {
       end("rank " + std::to_string(i) + " (process " + std::to_string(process) + ") " +
               words_of_end(status) + "; all others are ended",
           code_of_end(status));
+    }
+  }
+
+  void pass_on(int signal) const {
+    for (const Started& rank : ranks_) {
+      if (rank.process > 0) ::kill(rank.process, signal);
     }
   }
 
@@ -415,8 +426,8 @@ class Ranks {
 
   MpiOptions options_;
   std::string key_file_;
+  sigset_t mask_;
   const std::string mpi_folder_ = tcp::mpi_folder();
-  sigset_t mask_{};
   Descriptor signals_;
   Descriptor near_;  ///< memory for all ranks; none: they do without
   std::vector<Started> ranks_;
@@ -440,13 +451,15 @@ int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
   const MeshDir& dir = own.value().dir();
   const Status key = dir.make_key();
   if (!key.ok()) return fail(key.error().what, kUsage);
-  ::signal(SIGCHLD, SIG_DFL);  // Where it is ignored nobody hears how children end.
+  sigset_t mask;
+  const sigset_t taken = taken_signals();
+  ::sigprocmask(SIG_BLOCK, &taken, &mask);
   if (const auto code = work_under_guard(); code) {
     dir.remove();
     return *code;
   }
   ::signal(SIGPIPE, SIG_IGN);  // of the lines with ranks in front: a write says it
-  const int code = Ranks(ranks, options, dir.key_file()).run();
+  const int code = Ranks(ranks, options, dir.key_file(), mask).run();
   dir.remove();
   return code;
 }
