@@ -1,5 +1,7 @@
 #include "runtime/mpi/calls/waiting.h"
 
+#include <algorithm>
+
 using namespace phx::mpi;
 
 namespace {
@@ -15,6 +17,7 @@ void set_error(MPI_Status* status, int error) {
 /// Whose error handler hears of errors of these requests.
 MPI_Comm comm_of_requests(int count, const MPI_Request* handles) {
   for (int i = 0; i < count && handles != nullptr; ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) continue;
     const Request* request = requests().find(handles[i]);
     if (request != nullptr) return request->comm;
   }
@@ -28,31 +31,31 @@ MPI_Comm comm_of_requests(int count, const MPI_Request* handles) {
 
 /// All requests are over. Fails with MPI_ERR_IN_STATUS if one has failed.
 void collect_all(int count, MPI_Request* handles, MPI_Status* statuses) {
-  bool has_failed = false;
   std::string reason;
-  std::vector<int> errors(static_cast<std::size_t>(count), MPI_SUCCESS);
+  std::vector<int> errors;  // none, if none has failed
   for (int i = 0; i < count; ++i) {
     MPI_Status* status = status_at(statuses, i);
     set_status(status, {});
     if (handles[i] == MPI_REQUEST_NULL) continue;
-    errors[static_cast<std::size_t>(i)] = collect(&handles[i], status, &reason);
-    has_failed = has_failed || errors[static_cast<std::size_t>(i)] != MPI_SUCCESS;
+    const int error = collect(&handles[i], status, &reason);
+    if (error == MPI_SUCCESS) continue;
+    errors.resize(static_cast<std::size_t>(count), MPI_SUCCESS);
+    errors[static_cast<std::size_t>(i)] = error;
   }
-  if (!has_failed) return;
+  if (errors.empty()) return;
   for (int i = 0; i < count; ++i) {
     set_error(status_at(statuses, i), errors[static_cast<std::size_t>(i)]);
   }
   fail_in_status(reason);
 }
 
-void collect_some(const std::vector<int>& over, MPI_Request* handles, int* indices,
-                  MPI_Status* statuses) {
+/// The first `count` of `indices` are over; a negative one: none.
+void collect_some(int count, MPI_Request* handles, const int* indices, MPI_Status* statuses) {
   bool has_failed = false;
   std::string reason;
-  for (std::size_t k = 0; k < over.size(); ++k) {
-    indices[k] = over[k];
-    MPI_Status* status = status_at(statuses, static_cast<int>(k));
-    const int error = collect(&handles[over[k]], status, &reason);
+  for (int k = 0; k < count; ++k) {
+    MPI_Status* status = status_at(statuses, k);
+    const int error = collect(&handles[indices[k]], status, &reason);
     set_error(status, error);
     has_failed = has_failed || error != MPI_SUCCESS;
   }
@@ -86,10 +89,9 @@ PHX_MPI_ENTRY(int, Test, (MPI_Request * request, int* flag, MPI_Status* status))
 PHX_MPI_ENTRY(int, Waitall, (int count, MPI_Request requests[], MPI_Status* statuses)) {
   return enter("MPI_Waitall", comm_of_requests(count, requests), [&] {
     Several several(count, requests);
-    if (!several.empty()) {
-      Process::current().wait([&](Traffic&) { return several.all(); },
-                              [&] { return several.first_open(); });
-    }
+    several.check();  // before it waits for others
+    Process::current().wait([&](Traffic&) { return several.all(); },
+                            [&] { return several.first_open(); });
     collect_all(count, requests, statuses);
   });
 }
@@ -97,63 +99,74 @@ PHX_MPI_ENTRY(int, Waitall, (int count, MPI_Request requests[], MPI_Status* stat
 PHX_MPI_ENTRY(int, Testall, (int count, MPI_Request requests[], int* flag, MPI_Status* statuses)) {
   return enter("MPI_Testall", comm_of_requests(count, requests), [&] {
     Several several(count, requests);
-    *flag = several.empty() || Process::current().test([&](Traffic&) { return several.all(); });
+    *flag = Process::current().test([&](Traffic&) { return several.all(); }) ? 1 : 0;
+    several.check_seen();
     if (*flag != 0) collect_all(count, requests, statuses);
   });
 }
 
 PHX_MPI_ENTRY(int, Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status)) {
   return enter("MPI_Waitany", comm_of_requests(count, requests), [&] {
-    const Several several(count, requests);
-    *index = MPI_UNDEFINED;
+    Several several(count, requests);
     set_status(status, {});
-    if (several.empty()) return;
-    Process::current().wait([&](Traffic&) { return (*index = several.any()) >= 0; },
-                            [&] { return several.first_open(); });
-    collect_well(&requests[*index], status);
+    int found = Several::kOpen;
+    const auto is_found = [&](Traffic& traffic) {
+      found = several.any(traffic.completions());
+      return found != Several::kOpen;
+    };
+    Process::current().wait(is_found, [&] { return several.first_open(); });
+    several.check_seen();
+    *index = found == Several::kNothing ? MPI_UNDEFINED : found;
+    if (found != Several::kNothing) collect_well(&requests[found], status);
   });
 }
 
 PHX_MPI_ENTRY(int, Testany,
               (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status)) {
   return enter("MPI_Testany", comm_of_requests(count, requests), [&] {
-    const Several several(count, requests);
-    *index = MPI_UNDEFINED;
-    *flag = 1;
-    if (several.empty()) return set_status(status, {});
-    int found = -1;
-    *flag = Process::current().test([&](Traffic&) { return (found = several.any()) >= 0; }) ? 1 : 0;
-    if (*flag == 0) return;
-    *index = found;
-    collect_well(&requests[found], status);
+    Several several(count, requests);
+    int found = Several::kOpen;
+    const auto is_found = [&](Traffic& traffic) {
+      found = several.any(traffic.completions());
+      return found != Several::kOpen;
+    };
+    *flag = Process::current().test(is_found) ? 1 : 0;
+    several.check_seen();
+    *index = found < 0 ? MPI_UNDEFINED : found;
+    if (found == Several::kNothing) set_status(status, {});
+    if (found >= 0) collect_well(&requests[found], status);
   });
 }
 
 PHX_MPI_ENTRY(int, Waitsome,
               (int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses)) {
   return enter("MPI_Waitsome", comm_of_requests(count, requests), [&] {
-    const Several several(count, requests);
-    *done = MPI_UNDEFINED;
-    if (several.empty()) return;
-    std::vector<int> over;
-    Process::current().wait([&](Traffic&) { return !(over = several.some()).empty(); },
-                            [&] { return several.first_open(); });
-    *done = static_cast<int>(over.size());
-    collect_some(over, requests, indices, statuses);
+    Several several(count, requests);
+    int found = Several::kOpen;
+    const auto is_found = [&](Traffic& traffic) {
+      found = several.some(traffic.completions(), indices);
+      return found != Several::kOpen;
+    };
+    Process::current().wait(is_found, [&] { return several.first_open(); });
+    several.check_seen();
+    *done = found == Several::kNothing ? MPI_UNDEFINED : found;
+    collect_some(found, requests, indices, statuses);
   });
 }
 
 PHX_MPI_ENTRY(int, Testsome,
               (int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses)) {
   return enter("MPI_Testsome", comm_of_requests(count, requests), [&] {
-    const Several several(count, requests);
-    *done = MPI_UNDEFINED;
-    if (several.empty()) return;
-    std::vector<int> over;
-    static_cast<void>(
-        Process::current().test([&](Traffic&) { return !(over = several.some()).empty(); }));
-    *done = static_cast<int>(over.size());
-    collect_some(over, requests, indices, statuses);
+    Several several(count, requests);
+    int found = Several::kOpen;
+    const auto is_found = [&](Traffic& traffic) {
+      found = several.some(traffic.completions(), indices);
+      return found != Several::kOpen;
+    };
+    static_cast<void>(Process::current().test(is_found));
+    several.check_seen();
+    *done = found == Several::kNothing ? MPI_UNDEFINED : std::max(found, 0);
+    collect_some(found, requests, indices, statuses);
   });
 }
 

@@ -86,11 +86,6 @@ void wait_for(Request& request) {
   if (error != MPI_SUCCESS) throw Failure(error, why(request));
 }
 
-Request* pending(Request& request) {
-  if (request.kind != Request::Kind::kPersistent) return &request;
-  return static_cast<PersistentRequest&>(request).active.get();
-}
-
 namespace {
 
 /// A generalized request asks the program for its status.
@@ -133,42 +128,80 @@ void collect_well(MPI_Request* handle, MPI_Status* status) {
   if (error != MPI_SUCCESS) throw Failure(error, reason);
 }
 
-Several::Several(int count, MPI_Request* handles, bool skips_inactive) {
+Several::Several(int count, const MPI_Request* handles) {
   require(count >= 0, MPI_ERR_COUNT, "the count is negative");
   require(count == 0 || handles != nullptr, MPI_ERR_ARG, "the array of requests is null");
-  for (int i = 0; i < count; ++i) {
-    if (handles[i] == MPI_REQUEST_NULL) continue;
-    Request& request = request_of(handles[i]);
-    if (skips_inactive && pending(request) == nullptr) continue;
-    active_.emplace_back(i, &request);
+  handles_ = {handles, static_cast<std::size_t>(count)};
+}
+
+void Several::check() const {
+  for (const MPI_Request handle : handles_) {
+    if (handle != MPI_REQUEST_NULL) static_cast<void>(request_of(handle));
   }
+}
+
+void Several::check_seen() const {
+  if (is_wrong_) check();
 }
 
 bool Several::all() {
-  while (over_ < active_.size() && is_over(*active_[over_].second)) ++over_;
-  return over_ == active_.size();
-}
-
-int Several::any() const {
-  const auto found = std::find_if(active_.begin(), active_.end(),
-                                  [](const auto& one) { return is_over(*one.second); });
-  return found == active_.end() ? -1 : found->first;
-}
-
-std::vector<int> Several::some() const {
-  std::vector<int> over;
-  for (const auto& [i, request] : active_) {
-    if (is_over(*request)) over.push_back(i);
+  const Handles<Request>& table = requests();
+  for (; over_ < handles_.size(); ++over_) {
+    if (handles_[over_] == MPI_REQUEST_NULL) continue;
+    ++looks_;
+    Request* const request = table.find(handles_[over_]);
+    is_wrong_ = request == nullptr;
+    if (is_wrong_ || !is_over(*request)) return is_wrong_;
   }
-  return over;
+  return true;
+}
+
+/// Calls `on_over` with the place of each one that is over, until it gives false. What any() gives.
+template <class F>
+int Several::look(std::uint64_t completions, F on_over) {
+  if (seen_ == completions) return kOpen;
+  seen_ = completions;
+  const Handles<Request>& table = requests();
+  int found = kNothing;
+  for (std::size_t i = 0; i < handles_.size(); ++i) {
+    if (handles_[i] == MPI_REQUEST_NULL) continue;
+    ++looks_;
+    Request* const request = table.find(handles_[i]);
+    is_wrong_ = request == nullptr;
+    if (is_wrong_) return kNothing;
+    const Request* const one = pending(*request);
+    if (one == nullptr) continue;  // inactive
+    if (found == kNothing) found = kOpen;
+    if (!one->is_done) continue;
+    found = std::max(found, static_cast<int>(i));
+    if (!on_over(static_cast<int>(i))) return found;
+  }
+  return found;
+}
+
+int Several::any(std::uint64_t completions) {
+  return look(completions, [](int) { return false; });
+}
+
+int Several::some(std::uint64_t completions, int* indices) {
+  int count = 0;
+  const int found = look(completions, [&](int i) {
+    indices[count++] = i;
+    return true;
+  });
+  return found < 0 ? found : count;
 }
 
 std::string Several::first_open() const {
-  const auto is_open = [](const auto& one) { return !is_over(*one.second); };
-  const auto count = std::ranges::count_if(active_, is_open);
-  const auto first = std::ranges::find_if(active_, is_open);
-  if (first == active_.end()) return "nothing";
-  const std::string words = spell(*first->second);
+  Request* first = nullptr;
+  std::size_t count = 0;
+  for (const MPI_Request handle : handles_) {
+    Request* const request = handle == MPI_REQUEST_NULL ? nullptr : requests().find(handle);
+    if (request == nullptr || is_over(*request)) continue;
+    if (count++ == 0) first = request;
+  }
+  if (first == nullptr) return "nothing";
+  const std::string words = spell(*first);
   return count == 1 ? words : words + ", the first of " + std::to_string(count) + " requests";
 }
 
