@@ -3,12 +3,13 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
 #include "runtime/mpi/engine/group_trees.h"
+#include "runtime/mpi/engine/polls.h"
 
 namespace phx::mpi {
 namespace {
@@ -21,44 +22,14 @@ constexpr int kSpins = 50, kYields = 40;
 constexpr Duration kSleepMax = std::chrono::milliseconds(100);
 constexpr int kSilentLong = 10;  ///< Sleeps; then it is told what is waited for.
 
-/// A program that polls, where ranks share cores, gives way each time if it does less than this in
-/// between, so that those it waits for can run. One that works, or has a core, does it once in a
-/// while: not before it has had the processor for as long as others had it last, and for a turn.
-/// The time is asked for at each look only where cores are shared: it costs as much as a look.
-constexpr unsigned kLooksPerTime = 16;
-constexpr Duration kWork = std::chrono::nanoseconds(500), kTurn = std::chrono::microseconds(20);
+Instant steady_now() {
+  return Instant(std::chrono::steady_clock::now().time_since_epoch());
+}
 
-/// How a thread polls.
-class Polls {
- public:
-  using Clock = std::chrono::steady_clock;
-
-  [[nodiscard]] static Polls& of_thread() {
-    thread_local Polls polls;
-    return polls;
-  }
-  /// A look begins. Whether others have to run if it finds nothing.
-  [[nodiscard]] bool has_to_give_way(bool shares_cores) {
-    if (!shares_cores && ++looks_ % kLooksPerTime != 0) return false;
-    const Clock::time_point now = Clock::now();
-    return (shares_cores && now - looked_at_ < kWork) || now >= next_turn_;
-  }
-  void give_way() {
-    const Clock::time_point before = Clock::now();
-    ::sched_yield();
-    looked_at_ = Clock::now();
-    next_turn_ = looked_at_ + std::max<Clock::duration>(looked_at_ - before, kTurn);
-  }
-  /// It has found nothing, and others need not run.
-  void go_on(bool shares_cores) {
-    if (shares_cores) looked_at_ = Clock::now();
-  }
-
- private:
-  Clock::time_point looked_at_{};
-  Clock::time_point next_turn_{};
-  unsigned looks_ = 0;
-};
+Polls& polls_of_thread() {
+  thread_local Polls polls;
+  return polls;
+}
 
 Process*& running() {
   static Process* process = nullptr;
@@ -204,9 +175,10 @@ void Process::wait_near(const std::function<bool(Traffic&)>& is_true, const Long
 }
 
 bool Process::poll_near(const std::function<bool(Traffic&)>& is_true) {
-  Polls& polls = Polls::of_thread();
+  Polls& polls = polls_of_thread();
   const bool shares_cores = spins_ == 0;
-  const bool has_to_give_way = polls.has_to_give_way(shares_cores);
+  const bool needs_time = polls.needs_time(shares_cores);
+  const bool has_to_give_way = needs_time && polls.on_look(steady_now(), shares_cores);
   const Waiting waiting(*this);
   const bool is_over = core_->engine.query([&](const runtime::Endpoint&) {
     receive_near();
@@ -214,7 +186,13 @@ bool Process::poll_near(const std::function<bool(Traffic&)>& is_true) {
   });
   if (is_over) return true;
   note_idle_look();
-  has_to_give_way ? polls.give_way() : polls.go_on(shares_cores);
+  if (has_to_give_way) {
+    const Instant from = steady_now();
+    ::sched_yield();
+    polls.on_gave_way(from, steady_now());
+  } else if (shares_cores) {
+    polls.on_vain(steady_now());
+  }
   return false;
 }
 
