@@ -79,7 +79,7 @@ TEST_CASE("costs: whether all are over is one look, as long as the first one is 
   CHECK(several.looks() == 1 + kRequests);
 }
 
-TEST_CASE("some are all that are over; what is no request is told when it is looked at") {
+TEST_CASE("some are all that are over, and what is no request is told when it is looked at") {
   Open open(5);
   open.complete(3);
   open.complete(1);

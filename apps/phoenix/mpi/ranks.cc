@@ -370,12 +370,13 @@ class Ranks {
     const Instant now = tcp::steady_now();
     if (line.starts_with("waits ")) return waits_.on_waits(i, line.substr(6), now);
     if (line.starts_with("goes on ")) return waits_.on_goes_on(i, line.substr(8), now);
+    if (line == "begins") {
+      ranks_[i].has_begun = true;
+      return end_without_some();
+    }
     if (line.starts_with("at ")) {
       endpoint_ = line.substr(3);
       tell_others(endpoint_ + "\n");
-    } else if (line == "begins") {
-      ranks_[i].has_begun = true;
-      end_without_some();
     } else if (line.starts_with("begun ")) {
       ranks_[i].is_inside = true;
       ranks_[i].program = static_cast<pid_t>(std::atoi(line.c_str() + 6));
