@@ -12,18 +12,17 @@ namespace phx::mpi {
 /// Once in a while: not before it has had the processor for as long as others had it last, and for
 /// a turn. So a program that works between its looks, however little, has its share.
 ///
-/// Where ranks share cores, also after `kIdle` looks with next to nothing in between, and then
-/// after each `kRow` more: such a program does nothing else, and those it waits for have to run. A
-/// call, and two readings of the time, take as long between looks as in them; half as much again,
+/// Where ranks share cores, also after each row of looks with next to nothing in between: such a
+/// program does nothing else, and those it waits for have to run.
+///
+/// A call, and two readings of the time, take as long between looks as in them; half as much again,
 /// in a row, is work, or a message. The two are compared with each other, so that it does not
-/// matter how fast the machine is. (With fewer than that, programs that gather what they send, and
-/// look while they do, would give their share to strangers.)
+/// matter how fast the machine is.
 ///
 /// Thread rule: of one thread. Without a clock: times are arguments, and do not fall.
 class Polls {
  public:
   static constexpr unsigned kRow = 16;
-  static constexpr unsigned kIdle = 64 * kRow;  ///< a tenth of a millisecond
   static constexpr Duration kTurn = std::chrono::microseconds(20);
 
   /// Who has a core needs the time at each `kRow`th look only: it costs as much as a look.
@@ -36,9 +35,8 @@ class Polls {
     add(between_, now - ended_);
     if (row_ < kRow) return false;
     const bool is_idle = 2 * between_ < 3 * within_;
-    idle_ = is_idle ? std::min(idle_ + row_, kIdle) : 0;
     begin_row();
-    return idle_ == kIdle;
+    return is_idle;
   }
   /// It has found nothing, and the thread goes on.
   void on_vain(Instant now) {
@@ -57,9 +55,7 @@ class Polls {
   /// What takes so long says nothing of a row: the thread has worked, or another one has run.
   void add(Duration& sum, Duration one) {
     sum += one;
-    if (one < kTurn) return;
-    idle_ = 0;
-    begin_row();
+    if (one >= kTurn) begin_row();
   }
   void begin_row() {
     row_ = 0;
@@ -70,8 +66,7 @@ class Polls {
   Instant ended_{};      ///< the same
   Instant next_turn_{};  ///< of others
   unsigned looks_ = 0;
-  unsigned idle_ = 0;  ///< looks in rows with nothing in between; no more than kIdle are counted
-  unsigned row_ = 0;   ///< looks in vain of which these are the sums
+  unsigned row_ = 0;  ///< looks in vain of which these are the sums
   Duration between_{}, within_{};
 };
 
