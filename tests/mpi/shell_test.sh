@@ -109,4 +109,10 @@ passes_on --tcp
 "$bin/phoenix" up -q --mesh lab --local 3 || failed=1
 passes_on --mesh lab
 "$bin/phoenix" down --mesh lab > /dev/null || failed=1
+
+# A program of another MPI, whose processes are each alone: any program with such a name in it.
+cp "$(type -P true)" other && printf '\0libmpi.so.40\0' >> other
+timeout 60 "$bin/mpiexec" -n 2 ./other > out 2>&1
+[ $? = 1 ] && grep -q 'linked with another MPI (libmpi.so.40)' out || wrong "two of another MPI:" out
+timeout 60 "$bin/mpiexec" -n 1 ./other > out 2>&1 || wrong "one of another MPI:" out
 exit $failed

@@ -310,9 +310,11 @@ std::filesystem::path program_file(const std::string& name) {
 }
 
 /// Processes of another MPI know nothing of each other here, and each would do all of the work.
-void warn_of_other_mpi(const std::vector<Part>& parts) {
+/// Whether there is one.
+bool warn_of_other_mpi(const std::vector<Part>& parts) {
   constexpr std::size_t kMost = std::size_t{4} << 20U;
   std::set<std::filesystem::path> seen;
+  bool any = false;
   for (const Part& part : parts) {
     const std::string& name = part.spec.command.front();
     const auto path = std::filesystem::path(part.spec.folder) / program_file(name);
@@ -324,11 +326,13 @@ void warn_of_other_mpi(const std::vector<Part>& parts) {
     begin.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
     const std::string other = other_mpi(begin);
     if (other.empty()) continue;
+    any = true;
     std::fprintf(stderr,
                  "phoenix: %s is linked with another MPI (%s), so each process is alone: compile "
                  "it with the mpicc beside phoenix, or start it with that MPI's mpirun\n",
                  name.c_str(), other.c_str());
   }
+  return any;
 }
 
 int mpirun(const std::vector<std::string>& words) {
@@ -343,7 +347,7 @@ int mpirun(const std::vector<std::string>& words) {
   if (!command.value().mesh.empty() && has_hosts) {
     return fail("mpirun: --mesh or --hosts, not both; phoenix add adds machines to a mesh", kUsage);
   }
-  warn_of_other_mpi(command.value().parts);
+  command.value().options.is_of_other_mpi = warn_of_other_mpi(command.value().parts);
   if (has_hosts) return run_on_hosts(command.value());
   for (Part& part : command.value().parts) part.count = std::max<std::size_t>(part.count, 1);
   if (!is_here) return run_on_mesh(command.value());

@@ -185,7 +185,9 @@ class Ranks {
     signal_children(SIGKILL);
     while (::waitpid(-1, nullptr, 0) > 0) signal_children(SIGKILL);  // what ranks have left behind
     for (std::size_t i = 0; i < ranks_.size(); ++i) take_output(i);
-    return code_;
+    const bool is_ours = std::ranges::any_of(ranks_, [](const Started& r) { return r.has_begun; });
+    const bool has_failed = options_.is_of_other_mpi && !is_ours && ranks_.size() > 1;
+    return has_failed && code_ == kOk ? kFailed : code_;
   }
 
  private:

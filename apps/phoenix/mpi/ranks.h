@@ -18,6 +18,8 @@ struct MpiOptions {
   bool tags_output = false;   ///< "[3] " in front of the lines of rank 3
   bool shares_memory = true;  ///< messages go through memory, not over TCP
   double timeout_s = 0;       ///< 0: none
+  /// A program is: several processes fail if none calls our MPI_Init.
+  bool is_of_other_mpi = false;
 };
 
 /// Starts the processes of an MPI job, a daemon inside each, and waits for their end. When one ends
