@@ -18,14 +18,14 @@ constexpr int kNoProcess = 2;
 constexpr int kSignalled = 128;  ///< And the signal's number, as a shell gives it.
 
 /// Whom the end is meant for that this process is asked for; it waits for what becomes of that.
-volatile pid_t daemon = 0;
+volatile pid_t background_process = 0;
 volatile std::sig_atomic_t is_unwanted = 0;  ///< Before it has said that it is a member.
 volatile std::sig_atomic_t has_said = 0;
 
 void pass_on(int signal) {
   if (has_said != 0) return;
   is_unwanted = 1;
-  ::kill(daemon, signal);
+  ::kill(background_process, signal);
 }
 
 /// All of it or nothing, and not after the end was passed on. Whether it is said.
@@ -43,7 +43,7 @@ bool say(const char* words, std::size_t length) {
 /// The rest of the first process's life.
 [[noreturn]] void relay(int ready, pid_t background) {
   std::signal(SIGPIPE, SIG_IGN);
-  daemon = background;
+  background_process = background;
   std::signal(SIGTERM, &pass_on);
   std::array<char, 512> buffer{};
   ssize_t got = 0;

@@ -291,7 +291,7 @@ bool Engine::say(Wait& wait, SteadyTime now) {
   wait.news = news_of(endpoint_);
   std::string what = wait.patience.what();
   const std::string lacking = endpoint_.targets().lacking();
-  if (!lacking.empty()) what += "; " + lacking;
+  if (!lacking.empty()) what += " (" + lacking + ")";
   if (what == wait.reported) return false;
   wait.reported = what;
   endpoint_.acknowledge();

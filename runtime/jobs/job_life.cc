@@ -271,9 +271,11 @@ void JobLife::decide(const Surroundings& around, JobOutbox& out) {
 
 bool JobLife::has_all_come(const Surroundings& around) const {
   return std::ranges::all_of(stages_.runs(), [&](const JobStages::Run& run) {
+    const ProcessorSet there = not_gone(around, run);
+    // How much it has written it says itself.
+    if (run.value.stage == Stage::kExited && !there.common(unheard_).empty()) return false;
     const std::uint64_t written = run.value.written;
-    return written == 0 ||
-           std::ranges::all_of(not_gone(around, run).ids(), [&](ProcessorId writer) {
+    return written == 0 || std::ranges::all_of(there.ids(), [&](ProcessorId writer) {
              return output_.given(writer) >= written;
            });
   });
@@ -312,8 +314,10 @@ void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
 }
 
 JobHome JobLife::home_statement(bool is_new) const {
-  JobHome statement = statement_of(stages_.ids_where([](const JobStage&) { return true; }));
-  statement.is_new = is_new;
+  JobHome statement{id(), home_, home_view_, is_new, {}};
+  for (const JobStages::Run& run : stages_.runs()) {
+    statement.stages.put({run.first, run.last, without_counts(run.value)});
+  }
   return statement;
 }
 

@@ -422,10 +422,9 @@ ProcessorSet Jobs::least_busy(const ProcessorSet& among, std::uint64_t count) co
   std::stable_sort(order.begin(), order.end(), [&processes](ProcessorId a, ProcessorId b) {
     return processes[a] < processes[b];
   });
+  order.resize(std::min<std::size_t>(order.size(), count));
   ProcessorSet chosen;
-  for (const ProcessorId id : order) {
-    if (chosen.size() < count) chosen.insert(id);
-  }
+  for (const ProcessorId id : order) chosen.insert(id);
   return chosen;
 }
 

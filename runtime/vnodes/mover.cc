@@ -181,8 +181,10 @@ void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
   if (offered.empty()) why = "nothing offered";
   if (!router.map().all().contains_all(offered)) why = "no such vnodes";
   if (!router.is_attached()) why = "no application";
-  // Although it ends: what came too late elsewhere shall be somebody's.
-  if (router.is_closing()) why = "the job ends";
+  // Although it ends, what came too late elsewhere shall be somebody's; but not that of one who
+  // holds nothing, and is told to end.
+  const bool is_idle = router.map().owned_by(self_).empty() && incoming_.empty();
+  if (router.is_closing() || (standing.ending && is_idle)) why = "the job ends";
   if (!may_take(from, offered, router, standing)) why = "this processor leaves";
   out.send(from, OfferReply{job_, offer.offer, why.empty(), why});
   if (why.empty()) {
@@ -390,7 +392,11 @@ void Mover::send_back(const VnodeSet& vnodes, ProcessorId first, Router& router,
     return router.take_back(vnodes, false, out);
   }
   note(out, Note::Level::kInfo, "vnodes-late", to_string(job_) + " v" + to_string(vnodes));
-  offer(vnodes, targets.contains(first) ? first : targets.front(), router, out);
+  const auto holds_some = [&router](ProcessorId id) { return !router.map().owned_by(id).empty(); };
+  const std::vector<ProcessorId> all = targets.ids();
+  const auto holder = std::ranges::find_if(all, holds_some);
+  const ProcessorId other = holder != all.end() ? *holder : all.front();
+  offer(vnodes, targets.contains(first) ? first : other, router, out);
 }
 
 void Mover::give_back(const VnodeSet& vnodes, Router& router, JobOutbox& out) {
@@ -463,7 +469,10 @@ void Mover::on_migrate(ProcessorId from, Migrate migrate, Router& router, const 
                        JobOutbox& out) {
   VnodeSet arrived;
   for (const VnodeParcel& parcel : migrate.parcels) arrived.insert(parcel.vnode);
-  stop_awaiting(from, arrived);
+  // Whoever promised them: those that others have withdrawn may come from somebody else.
+  ProcessorSet givers{from};
+  for (const auto& [offer, vnodes] : incoming_) givers.insert(offer.first);
+  for (const ProcessorId giver : givers.ids()) stop_awaiting(giver, arrived);
   for (auto& [owner, vnodes] : assuming_) vnodes = vnodes.minus(arrived);
   std::erase_if(assuming_, [](const auto& entry) { return entry.second.empty(); });
   attempts_ = 0;

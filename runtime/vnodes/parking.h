@@ -24,7 +24,8 @@ class Parking {
 
   /// `delivery` is for this vnode only.
   void add(VnodeId vnode, Delivery delivery, Epoch followed);
-  /// What waits for these, and does not any more; of one vnode in order.
+  /// What waits for these, and does not any more; messages of one vnode in order. Pieces of
+  /// broadcasts have numbers, and may pass others.
   [[nodiscard]] std::vector<One> take(const VnodeSet& vnodes);
   /// The same for fewer deliveries: pieces of broadcasts that are equal are one, for all vnodes.
   [[nodiscard]] static std::vector<One> joined(std::vector<One> all);

@@ -41,6 +41,8 @@ for after in 0.02 0.06 0.12 0.25; do
   has_as_many() { [ "$("$phoenix" status --json | grep -c '"id":')" = "$stays" ]; }
   await "an add interrupted after $after s leaves those that it names" has_as_many
 done
+sleep 2  # One that comes late would have done so.
+await "and nobody comes later" has_as_many
 check "that mesh ends" "$phoenix" down
 await "no daemon of it is left" no_daemon
 

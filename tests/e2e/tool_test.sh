@@ -276,7 +276,7 @@ wait $job
 "$phoenix" run -n 4 -- "$travel" odds >odds 2>&1 &
 job=$!
 await "who waits in which call is told" \
-  says "p1 waits for barrier; p2 waits for broadcast by v2 from v0; nobody computes$" "$phoenix" ps
+  says "p1 waits for barrier (a reduction to v0 lacks v2-3); p2 waits for broadcast by v2 from v0; nobody computes$" "$phoenix" ps
 check "and the job is ended" "$phoenix" kill travel
 wait $job
 

@@ -514,20 +514,24 @@ TEST_CASE("costs: how much each process has written makes no statement of stages
 }
 
 TEST_CASE("a new home believes what a writer says of itself, though others have said it before") {
-  Harness h(kOther);
-  JobHome said{kJob, kHome, 1, false, {}};
-  said.stages.put(kThird, {kJob, Stage::kExited, {}, 3});
-  h.life.on_home(h.around(), said, h.out);
-  REQUIRE(h.leaves(kHome));
-  h.is_followed();
-  h.life.on_exit(h.around(), {}, h.out);
-  h.is_at(kHome, Stage::kNone, 2);
-  h.is_at(kThird, Stage::kExited, 3, 1);
-  CHECK(!h.life.ended());  // What it wrote has not come here yet.
-  h.comes(kThird, 1);
-  h.reads();
-
-  CHECK(h.life.ended());
+  for (const std::int32_t code : {0, 3}) {
+    Harness h(kOther);
+    const JobStage exited{kJob, Stage::kExited, {code, 0, false, ""}, 3};
+    JobHome said{kJob, kHome, 1, false, {}};
+    said.stages.put(kThird, exited);
+    h.life.on_home(h.around(), said, h.out);
+    REQUIRE(h.leaves(kHome));
+    h.is_followed();
+    h.life.on_exit(h.around(), {}, h.out);
+    h.is_at(kHome, Stage::kNone, 2);
+    CHECK(!h.life.ended());  // How much it has written is not known here.
+    h.life.on_stage(h.around(), kThird, {kJob, Stage::kExited, exited.exit, 3, 1}, h.out);
+    CHECK(!h.life.ended());  // That has not come here yet.
+    h.comes(kThird, 1);
+    h.reads();
+    REQUIRE(h.life.ended());
+    CHECK(h.life.ended()->code == code);
+  }
 }
 
 TEST_CASE("a leaver stays until the tool has what its process wrote, and says so") {

@@ -557,6 +557,24 @@ TEST_CASE("an offer of vnodes that do not exist is refused, and not waited for")
   CHECK_FALSE(replies[0].second.accepted);
 }
 
+TEST_CASE("who holds nothing takes no vnode of a job that ends") {
+  Harness h(kOther);
+  h.standing.ending = true;
+  h.mover.on_offer(kOther, {kJob, 1, {{range(8, 9), 2}}}, h.router, h.standing, h.out);
+  const auto replies = h.sent<OfferReply>();
+  REQUIRE(replies.size() == 1);
+  CHECK_FALSE(replies[0].second.accepted);
+}
+
+TEST_CASE("vnodes that come from another one than who promised them are not waited for") {
+  Harness h(kOther);
+  h.mover.on_offer(kOther, {kJob, 1, {{range(8, 9), 2}}}, h.router, h.standing, h.out);
+  CHECK(!h.mover.is_quiet());
+  Migrate migrate{kJob, {{VnodeId{8}, 3, {}}, {VnodeId{9}, 3, {}}}};
+  h.mover.on_migrate(kThird, std::move(migrate), h.router, h.standing, h.out);
+  CHECK(h.mover.is_quiet());
+}
+
 TEST_CASE("once the application is done nothing moves any more") {
   Harness h(kSelf);
   h.standing.ending = true;

@@ -35,7 +35,8 @@ struct RunOptions {
 };
 
 /// Runs a job to its end with its output on this terminal, in a private mesh if there is none and
-/// none must be there, and returns its exit code. Takes over SIGINT, SIGTERM and SIGHUP.
+/// none must be there, and returns its exit code. Takes over SIGINT, SIGTERM and SIGHUP,
+/// and passes SIGUSR1 and SIGUSR2 on.
 [[nodiscard]] int run_job(const RunOptions& options);
 
 }  // namespace phx::app
