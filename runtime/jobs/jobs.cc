@@ -72,11 +72,15 @@ bool Jobs::announce(const Surroundings& around, const JobStart& start, JobOutbox
 }
 
 void Jobs::introduce(const Entry& entry, const ProcessorSet& to, bool is_new_home, JobOutbox& out) {
-  for (const ProcessorId member : to.minus(ProcessorSet{self_}).ids()) {
+  const ProcessorSet others = to.minus(ProcessorSet{self_});
+  if (others.empty()) return;
+  const VnodeMap& map = entry.traffic.router().map();
+  const Routes routes{entry.life.id(), map.routes(map.all())};
+  const JobHome statement = entry.life.home_statement(is_new_home);
+  for (const ProcessorId member : others.ids()) {
     out.send(member, entry.life.start());
-    const VnodeMap& map = entry.traffic.router().map();
-    out.send(member, Routes{entry.life.id(), map.routes(map.all())});
-    out.send(member, entry.life.home_statement(is_new_home));
+    out.send(member, routes);
+    out.send(member, statement);
   }
 }
 

@@ -1,14 +1,7 @@
 #!/bin/bash
 # endings_test.sh BIN [OPTION...]: (options for mpicc) how MPI jobs end, what mpirun passes on, and that CMake finds mpicc.
 set -u
-bin=$1
-shift
-options=("$@")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export PHOENIX_DIR=$work/meshes
-failed=0
+. "$(dirname "$0")/jobs.sh"
 expect() {  # expect NAME CODE PATTERN COMMAND...: the exit code, and a line of what it writes
   local name=$1 code=$2 pattern=$3
   shift 3

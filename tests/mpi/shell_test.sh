@@ -1,14 +1,7 @@
 #!/bin/bash
 # shell_test.sh BIN [OPTION...]: (options for mpicc) MPI jobs among other commands of a shell: pipes whose readers go, and signals.
 set -u
-bin=$1
-shift
-options=("$@")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export PHOENIX_DIR=$work/meshes
-failed=0
+. "$(dirname "$0")/jobs.sh"
 wrong() {  # wrong TEXT [FILE]...
   echo "$1"
   shift
