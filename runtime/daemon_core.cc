@@ -30,6 +30,7 @@ MembershipOptions membership_options(const DaemonConfig& config) {
   MembershipOptions options;
   options.members_max = config.members_max;
   options.accusers = config.accusers;
+  options.report_memory = 12 * config.peer_timeout / 5;
   return options;
 }
 
@@ -127,6 +128,7 @@ bool Daemon::Core::drop_if_full(ProcessorId to, const Envelope& envelope) {
 }
 
 void Daemon::Core::relieve() {
+  if (jobs.dropped_for().empty()) return;
   for (const ProcessorId peer : jobs.dropped_for().ids()) {
     if (relays() && channels.queued_copies(peer) > config.copy_bytes_max / 2) continue;
     with_jobs([&](const Surroundings&, JobOutbox& out) { jobs.on_relieved(peer, out); });

@@ -47,6 +47,8 @@ struct ChannelOptions {
   Duration share_time = 16ms;
   std::uint64_t share_min = std::uint64_t{64} << 10U;
   std::uint64_t share_max = std::uint64_t{256} << 10U;
+  /// So much a detour is given, and one envelope more, before the other end has acknowledged it.
+  std::uint64_t detour_window = std::uint64_t{1} << 20U;
   /// What links carry is told when one was full for so long within this time, in which no timer was
   /// later than that: else this processor waited for its own turn, and not for the link.
   Duration pace_time = 200ms;

@@ -76,6 +76,12 @@ struct ChannelPeer {
   /// Everything has arrived there.
   [[nodiscard]] bool has_all() const { return stream.all_acknowledged() && waiting.empty(); }
   [[nodiscard]] std::uint64_t queued_bytes() const { return stream.kept_bytes() + waiting.bytes(); }
+  /// REQUIRES a link. What a connection holds its driver tells; of a detour only the peer can.
+  [[nodiscard]] bool is_link_full(const ChannelOptions& options) const {
+    if (link->id.via == kNobody) return link->share.is_full();
+    const std::uint64_t last = link->next - 1;
+    return last > stream.acknowledged() && stream.bytes_until(last) >= options.detour_window;
+  }
   /// A dial was refused: whether the row is long enough. A firewall that is loaded anew refuses for
   /// a moment, too, so it has to last until this dial, but where `is_proof`, or others have seen
   /// one that did. Not until now: the answer may have waited for this processor.

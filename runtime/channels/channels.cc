@@ -10,8 +10,8 @@ namespace phx::runtime {
 namespace {
 
 /// Nothing is before it, and the link takes it now.
-bool is_next(const ChannelPeer& peer) {
-  return peer.waiting.empty() && peer.link && peer.link->ready && !peer.link->share.is_full() &&
+bool is_next(const ChannelPeer& peer, const ChannelOptions& options) {
+  return peer.waiting.empty() && peer.link && peer.link->ready && !peer.is_link_full(options) &&
          peer.link->next > peer.stream.last_sent();
 }
 
@@ -48,7 +48,7 @@ void Channels::enqueue(Instant now, ChannelPeer& peer, Envelope&& envelope) {
   const Standpoint standpoint = standpoint_of(envelope, self_);
   const bool is_fence = standpoint.kind == Standpoint::Kind::kFence;
   if (is_fence) peer.number_all();
-  if (is_fence || is_next(peer)) {
+  if (is_fence || is_next(peer, options_)) {
     peer.stream.push(std::move(envelope));
   } else {
     const std::uint64_t bytes = weight_of(envelope).total();
@@ -74,7 +74,7 @@ void Channels::pump(Instant now, ChannelPeer& peer, bool is_last) {
   if (!peer.link || !peer.link->ready) return;
   std::uint64_t& next = peer.link->next;
   next = std::max(next, peer.stream.acknowledged() + 1);
-  while (is_last || !peer.link->share.is_full()) {
+  while (is_last || !peer.is_link_full(options_)) {
     if (next > peer.stream.last_sent()) {
       if (peer.waiting.empty()) return;
       peer.stream.push(peer.waiting.pop().envelope);
@@ -83,7 +83,7 @@ void Channels::pump(Instant now, ChannelPeer& peer, bool is_last) {
   }
 }
 
-/// The next one. A detour is a part of connections of others: it is never full.
+/// The next one.
 void Channels::put_on_link(Instant now, ChannelPeer& peer) {
   ChannelLink& link = *peer.link;
   const bool is_detour = link.id.via != kNobody;
@@ -137,6 +137,7 @@ void Channels::on_frame(Instant now, LinkId link, Frame&& frame) {
   } else if (frame.envelope) {
     take_envelope(now, *peer, link, std::move(frame));
   }
+  if (link.via != kNobody) pump(now, *peer);
 }
 
 void Channels::take_first_frame(Instant now, ChannelPeer& peer, ChannelLink& link,

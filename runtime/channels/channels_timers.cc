@@ -24,6 +24,9 @@ void Channels::on_deadline(Instant now) {
     for (auto& [id, peer] : peers_) {
       peer.heard_at = std::min(now, peer.heard_at + pause);
       peer.progress_at = std::min(now, peer.progress_at + pause);
+      peer.timed_at = std::min(now, peer.timed_at + pause);
+      if (peer.link) peer.link->up_at = std::min(now, peer.link->up_at + pause);
+      if (peer.link) peer.link->heard_at = std::min(now, peer.link->heard_at + pause);
     }
   }
   if (pause >= options_.pace_late) late_at_ = now;

@@ -60,8 +60,8 @@ struct StandpointOf {
   Standpoint operator()(const Migrate& m) const { return moves_of(m.job); }
   // Its numbers only grow, and what it says of a vnode was true for good when it was sent.
   Standpoint operator()(const StateTaken&) const { return {}; }
-  // Nothing is taken of the job, or from this processor, that comes behind these.
-  Standpoint operator()(const JobEnd&) const { return kFence; }
+  Standpoint operator()(const JobEnd& m) const { return {Standpoint::Kind::kEnd, job_of(m.job)}; }
+  // Nothing is taken from this processor that comes behind these.
   Standpoint operator()(const DownOrder&) const { return kFence; }
   Standpoint operator()(const ViewChange& m) const {
     const bool is_last = std::any_of(m.gone.begin(), m.gone.end(),
@@ -71,6 +71,8 @@ struct StandpointOf {
   Standpoint operator()(const ViewInstall& m) const {
     return m.view.members.contains(self) ? Standpoint{} : kFence;
   }
+  // A user waits, and perhaps because of what the job's other messages stand behind.
+  Standpoint operator()(const StatusQuestion&) const { return {}; }
   // Nobody waits for it, and it is long.
   Standpoint operator()(const overlay::Message& m) const {
     if (!std::holds_alternative<overlay::Load>(m)) return {};

@@ -8,13 +8,26 @@ namespace phx::runtime {
 
 void SendQueue::push(const Standpoint& standpoint, Item&& item) {
   PHX_CHECK(standpoint.kind != Standpoint::Kind::kFence);
+  if (standpoint.kind == Standpoint::Kind::kEnd) drop(standpoint.flow.job);
   ++size_;
   bytes_ += item.bytes;
-  if (standpoint.kind == Standpoint::Kind::kControl) {
-    control_.push_back(std::move(item));
-  } else {
+  if (standpoint.kind == Standpoint::Kind::kFlow) {
     push_to_flow(standpoint.flow, std::move(item));
+  } else {
+    control_.push_back(std::move(item));
   }
+}
+
+void SendQueue::drop(JobId job) {
+  std::erase_if(flows_, [&](auto& entry) {
+    auto& [key, flow] = entry;
+    if (key.job != job || key.kind == FlowKey::Kind::kMeasure) return false;
+    size_ -= flow.items.size();
+    bytes_ -= flow.bytes;
+    if (key.kind == FlowKey::Kind::kBroadcast) copy_bytes_ -= flow.bytes;
+    (flow.is_bulk ? bulk_ : short_).erase(flow.turn);
+    return true;
+  });
 }
 
 void SendQueue::push_to_flow(const FlowKey& key, Item&& item) {

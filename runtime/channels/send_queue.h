@@ -64,6 +64,7 @@ class SendQueue {
   [[nodiscard]] Item pop_short();
   [[nodiscard]] Item pop_bulk();
   [[nodiscard]] Item take_from(Flows::iterator at, Turns& turns);
+  void drop(JobId job);
 
   SendQueueOptions options_;
   Queue<Item> control_;

@@ -8,8 +8,9 @@
 namespace phx::runtime {
 std::uint64_t Stream::push(Envelope&& envelope) {
   const std::uint64_t bytes = weight_of(envelope).total();
-  kept_.emplace_back(std::move(envelope), bytes);
   kept_bytes_ += bytes;
+  pushed_bytes_ += bytes;
+  kept_.emplace_back(std::move(envelope), bytes, pushed_bytes_);
   return last_sent();
 }
 

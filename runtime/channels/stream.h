@@ -29,6 +29,10 @@ class Stream {
   [[nodiscard]] std::uint64_t bytes(std::uint64_t seq) const {
     return kept_[seq - acknowledged_ - 1].bytes;
   }
+  /// What weighs all that is not acknowledged up to that one, and with it. REQUIRES the same.
+  [[nodiscard]] std::uint64_t bytes_until(std::uint64_t seq) const {
+    return kept_[seq - acknowledged_ - 1].end - (pushed_bytes_ - kept_bytes_);
+  }
   [[nodiscard]] bool all_acknowledged() const { return kept_.empty(); }
   /// What the peer has not acknowledged, in order; nothing is kept any more.
   [[nodiscard]] std::vector<Envelope> take_unacknowledged();
@@ -48,14 +52,17 @@ class Stream {
 
  private:
   struct Kept {
-    Kept(Envelope&& kept, std::uint64_t weight) : envelope(std::move(kept)), bytes(weight) {}
+    Kept(Envelope&& kept, std::uint64_t weight, std::uint64_t all)
+        : envelope(std::move(kept)), bytes(weight), end(all) {}
     Envelope envelope;
     std::uint64_t bytes;
+    std::uint64_t end;  ///< Of all pushed bytes, these included.
   };
 
   Queue<Kept> kept_;                ///< Numbers acknowledged_ + 1 and following.
   std::uint64_t acknowledged_ = 0;  ///< The peer has everything up to here.
   std::uint64_t kept_bytes_ = 0;
+  std::uint64_t pushed_bytes_ = 0;
   std::uint64_t received_ = 0;  ///< This side has everything up to here.
 };
 

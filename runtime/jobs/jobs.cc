@@ -224,23 +224,17 @@ void Jobs::on_dropped(const CollectiveMessage& copy, ProcessorId peer) {
   const collectives::BroadcastPiece* piece = copied_piece(copy);
   if (entry == nullptr || piece == nullptr) return;
   entry->dropped[peer].add(*piece, vnodes_of(copy));
+  dropped_for_.insert(peer);
 }
 
 void Jobs::on_relieved(ProcessorId peer, JobOutbox& out) {
+  dropped_for_.erase(peer);
   for (auto& [job, entry] : jobs_) {
     auto dropped = entry->dropped.extract(peer);
     if (dropped.empty()) continue;
     const VnodeSet all = entry->traffic.router().map().all();
     entry->traffic.on_relieved(dropped.mapped().take(all), out);
   }
-}
-
-ProcessorSet Jobs::dropped_for() const {
-  ProcessorSet peers;
-  for (const auto& [job, entry] : jobs_) {
-    for (const auto& [peer, dropped] : entry->dropped) peers.insert(peer);
-  }
-  return peers;
 }
 
 /// A processor that held no vnodes may have had some all the same, on their way to others; but not

@@ -89,7 +89,7 @@ class Jobs {
     return sum;
   }
   /// On their way to whom something was dropped.
-  [[nodiscard]] ProcessorSet dropped_for() const;
+  [[nodiscard]] const ProcessorSet& dropped_for() const { return dropped_for_; }
   void check_invariants(const std::function<bool(const JobTimer&)>& is_armed) const;
 
  private:
@@ -116,7 +116,6 @@ class Jobs {
   [[nodiscard]] bool announce(const Surroundings& around, const JobStart& start, JobOutbox& out);
   /// At the home: to those who have not heard of the job, perhaps.
   void introduce(const Entry& entry, const ProcessorSet& to, bool is_new_home, JobOutbox& out);
-  /// Not announced here (yet), or over.
   void tell_all(const Surroundings& around, const JobEnd& end, JobOutbox& out);
   void on_unknown(const Surroundings& around, ProcessorId from, JobMessage message, JobOutbox& out);
   [[nodiscard]] std::string lost_with(const Surroundings& around, const Entry& entry,
@@ -142,6 +141,7 @@ class Jobs {
   JobBacklog early_;
   JobHistory history_;
   ProcessorId coordinator_;   ///< That knows what this processor holds.
+  ProcessorSet dropped_for_;
   TrafficCounters counters_;  ///< Without what the jobs here count.
   std::uint64_t next_request_ = 1;
   std::map<std::uint64_t, Asked> asked_;

@@ -46,6 +46,7 @@ void Membership::accuse(Instant now, ProcessorId accuser, const Gone& accused, O
   const bool is_new = accuser == self_ && !detector_.is_accused(accused.id);
   detector_.accuse(now, accuser, accused);
   if (is_proof(accuser, accused)) condemn(accused);
+  if (accuser == self_) try_judges(accused.id, out);
   if (is_new) {
     repeat_suspicions(out);  // Also those that this one was to judge until now.
     for (const auto& [id, gone] : std::map(detector_.accused())) judge(now, id, out);
@@ -58,6 +59,22 @@ void Membership::accuse(Instant now, ProcessorId accuser, const Gone& accused, O
     out.send(told, Suspect{accused.id, accused.why, accused.detail, accuser});
   }
   judge(now, accused.id, out);
+}
+
+/// The judge may have died of the same thing, and those after it, too: the longer nothing comes of
+/// an accusation, the more are tried. All that are accused here have one judge, so one row is
+/// enough.
+void Membership::try_judges(ProcessorId accused, Outbox& out) const {
+  if (accused != detector_.accused().begin()->first) return;
+  constexpr std::uint32_t kRoundsMost = 7;
+  const std::uint32_t round = std::min(detector_.times_accused(accused), kRoundsMost);
+  std::uint32_t left = 1U << (2 * round);
+  for (const auto& [id, member] : view_.members) {
+    if (id >= self_ || left == 0) return;
+    if (detector_.is_accused(id) || detector_.is_suspected(id)) continue;
+    out.send(id, Heartbeat{});
+    --left;
+  }
 }
 
 /// Two must have tried, and the judge is one of them; who is alone with the accused decides alone.

@@ -98,8 +98,7 @@ void Membership::on_message(Instant now, ProcessorId from, const LeaveRefused& m
   settle(now, out);
 }
 
-void Membership::on_message(Instant now, ProcessorId from, const ViewQuery& /*message*/,
-                            Outbox& out) {
+void Membership::on_message(Instant now, ProcessorId from, const ViewQuery& message, Outbox& out) {
   if (is_over_) return;
   if (!contains(from)) {
     out.send(from, fence());
@@ -110,12 +109,15 @@ void Membership::on_message(Instant now, ProcessorId from, const ViewQuery& /*me
   if (promised_ && from < *promised_) return;
   promise(from);
   detector_.trust(from);
-  out.send(from, ViewReport{view_});
+  ViewReport report{view_};
+  if (view_.number <= message.number) report.view.members = {};
+  out.send(from, std::move(report));
   settle(now, out);
 }
 
 void Membership::on_message(Instant now, ProcessorId from, const ViewReport& message, Outbox& out) {
-  if (is_over_ || !is_sound(message.view)) return;
+  const bool is_brief = message.view.members.empty() && message.view.number <= view_.number;
+  if (is_over_ || (!is_brief && !is_sound(message.view))) return;
   if (takeover_) {
     takeover_->on_report(from, message.view);
   } else if (is_coordinator() && contains(from) && message.view.number < view_.number) {
@@ -155,7 +157,7 @@ void Membership::on_timer(Instant now, Timer timer, Outbox& out) {
   if (timer == Timer::kOffice) return settle(now, out);
   retry_armed_ = false;
   if (takeover_) {
-    for (const ProcessorId id : takeover_->awaited()) out.send(id, ViewQuery{});
+    for (const ProcessorId id : takeover_->awaited()) out.send(id, ViewQuery{view_.number});
   }
   // Who has made the latest change is coordinator still, or was it last.
   if (!held_.empty() && !promised_) out.send(held_.rbegin()->second.first, ViewReport{view_});
@@ -263,7 +265,7 @@ bool Membership::is_member(ProcessorId from, Outbox& out) {
   if (contains(from)) return true;
   if (from.value < view_.next_processor || newer_.size() >= options_.held_max) return false;
   newer_.insert(from);
-  if (takeover_ && takeover_->await(from)) out.send(from, ViewQuery{});
+  if (takeover_ && takeover_->await(from)) out.send(from, ViewQuery{view_.number});
   return false;
 }
 
@@ -307,9 +309,11 @@ void Membership::hold(Request request) {
 void Membership::begin_takeover(Outbox& out) {
   promise(self_);
   takeover_.emplace(self_, view_);
-  for (const ProcessorId id : takeover_->take_unasked(detector_)) out.send(id, ViewQuery{});
+  for (const ProcessorId id : takeover_->take_unasked(detector_))
+    out.send(id, ViewQuery{view_.number});
   for (const ProcessorId id : newer_.ids()) {
-    if (id.value >= view_.next_processor && takeover_->await(id)) out.send(id, ViewQuery{});
+    if (id.value >= view_.next_processor && takeover_->await(id))
+      out.send(id, ViewQuery{view_.number});
   }
 }
 
@@ -320,7 +324,8 @@ void Membership::end_takeover_if_complete(Outbox& out) {
     out.report(FencedOut{"the last view does not contain this processor"});
     return;
   }
-  for (const ProcessorId id : takeover_->take_unasked(detector_)) out.send(id, ViewQuery{});
+  for (const ProcessorId id : takeover_->take_unasked(detector_))
+    out.send(id, ViewQuery{view_.number});
   if (!takeover_->awaited().empty()) return;
   const ViewInstall result = takeover_->result(detector_, options_.id_gap);
   for (const auto& [id, member] : result.view.members) {

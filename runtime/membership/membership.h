@@ -117,6 +117,7 @@ class Membership {
   void condemn(const Gone& dead);
   [[nodiscard]] bool is_proof(ProcessorId accuser, const Gone& accused) const;
   [[nodiscard]] std::vector<ProcessorId> witnesses(ProcessorId accused) const;
+  void try_judges(ProcessorId accused, Outbox& out) const;
   void promise(ProcessorId successor);
   void repeat_wishes(Outbox& out);
   void repeat_suspicions(Outbox& out);
@@ -128,8 +129,7 @@ class Membership {
   MembershipOptions options_;
   View view_;
   ProcessorSet ids_;  ///< These follow the changes: made anew they cost the mesh's size.
-  ProcessorSet live_, relaying_, fellows_;
-  ProcessorSet watched_;
+  ProcessorSet live_, relaying_, fellows_, watched_;
   FailureDetector detector_;
   bool is_over_ = false;                 ///< Left or fenced: takes no input any more.
   ProcessorId obeyed_;                   ///< acting() after the last input.

@@ -9,7 +9,8 @@ namespace phx::runtime {
 /// The knobs and limits of Membership.
 struct MembershipOptions {
   Duration retry_period = 2s;  ///< Wishes that were not answered are repeated.
-  /// An accusation counts for so long: channels repeat it every `peer_timeout` while it holds.
+  /// An accusation counts for so long, two of `peer_timeout` and some: channels repeat it every
+  /// `peer_timeout` while it holds.
   Duration report_memory = 12s;
   std::uint32_t accusers = 2;   ///< So many must have tried, the judge among them.
   std::uint32_t witnesses = 3;  ///< Asked first; twice as many each time that all keep silent.

@@ -75,8 +75,10 @@ struct Suspect {
 };
 /// From the next coordinator to all when the old one died: what was the last view you saw?
 struct ViewQuery {
+  ViewNumber number = 0;  ///< That of the sender's view.
   friend bool operator==(const ViewQuery&, const ViewQuery&) = default;
 };
+/// Without members, if it is no later than that of whoever asked.
 struct ViewReport {
   View view;
   friend bool operator==(const ViewReport&, const ViewReport&) = default;

@@ -10,7 +10,7 @@ namespace phx::sim {
 /// above the table of runtime/README.md. What is N for each: when half of all vnodes move,
 /// everybody hears of every owner; at the start, of the site of everybody; the home of a job waits
 /// 20 us per member for more to announce.
-inline constexpr std::array<CostLimit, 19> kCostLimits = {{
+inline constexpr std::array<CostLimit, 20> kCostLimits = {{
     {"start", {15, 0.1}, {82.1, 2.5}, {2333, 56, 0.25}, 117, 27.5},
     {"join", {25, 1.1}, {10.8, 0.1}, {569, 0}, 43, 5.37},
     {"leave", {143, 5.4}, {12.8, 0.1}, {346, 0}, 24, 8.03},
@@ -30,6 +30,7 @@ inline constexpr std::array<CostLimit, 19> kCostLimits = {{
     {"job end", {9, 17.2, 0.02}, {5.6, 2.9}, {360, 60}, 18, 10.87},
     {"trees close", {76028, 0.0}, {5.4, 0.8}, {314, 8}, 723, 5.33},
     {"death of a holder", {2024, 11.0}, {24.1, 0.1}, {981, 0}, 71, 8.04},
+    {"death of the first", {1960, 15.0}, {15.5, 0.1}, {760, 0, 35.3}, 69, 9.63},
 }};
 
 }  // namespace phx::sim

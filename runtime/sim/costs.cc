@@ -80,6 +80,7 @@ class Costs {
   void gain(std::uint32_t count);
   void drain(std::uint32_t count);
   void die(std::uint32_t count);
+  void die_first();
   [[nodiscard]] Ledger& ledger() { return job_->ledger(); }
 
   CostOptions options_;
@@ -181,6 +182,16 @@ void Costs::drain(std::uint32_t count) {
 
 void Costs::die(std::uint32_t count) {
   for (const MachineId machine : victims(count)) cluster_.kill(machine, /*lost=*/false);
+}
+
+/// The coordinator, so that another one takes over.
+void Costs::die_first() {
+  for (std::uint32_t i = 0; i < cluster_.machines().size(); ++i) {
+    const SimDriver& machine = cluster_.machine(MachineId{i});
+    if (!machine.is_running()) continue;
+    if (machine.self() != machine.daemon()->view().members.first()) continue;
+    return cluster_.kill(MachineId{i}, /*lost=*/false);
+  }
 }
 
 void Costs::members() {
@@ -292,6 +303,8 @@ void Costs::job_ends() {
   job_begins();
   measure(
       "death of a holder", [this] { die(1); }, [this] { return is_settled() && is_idle(); });
+  measure(
+      "death of the first", [this] { die_first(); }, [this] { return is_settled(); });
 }
 
 CostReport Costs::run() {

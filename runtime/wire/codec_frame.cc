@@ -27,9 +27,9 @@ void add(const runtime::Leave& in, pb::Frame& out, Sink& /*sink*/) {
 void add(const runtime::Suspect& in, pb::Frame& out, Sink& sink) {
   write(in, *out.mutable_suspect(), sink);
 }
-void add(const runtime::ViewQuery& /*in*/, pb::Frame& out, Sink& /*sink*/) {
-  static_assert(std::is_empty_v<runtime::ViewQuery>);
-  out.mutable_view_query();
+void add(const runtime::ViewQuery& in, pb::Frame& out, Sink& /*sink*/) {
+  const auto& [number] = in;
+  out.mutable_view_query()->set_number(number);
 }
 void add(const runtime::ViewReport& in, pb::Frame& out, Sink& sink) {
   const auto& [view] = in;
@@ -204,7 +204,7 @@ runtime::Envelope read_member_envelope(const pb::Frame& in, Source& source) {
     case pb::Frame::kSuspect:
       return read(in.suspect(), source);
     case pb::Frame::kViewQuery:
-      return runtime::ViewQuery{};
+      return runtime::ViewQuery{in.view_query().number()};
     case pb::Frame::kViewReport:
       return runtime::ViewReport{read(in.view_report().view(), source)};
     case pb::Frame::kViewInstall:

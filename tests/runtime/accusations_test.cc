@@ -128,7 +128,7 @@ TEST_CASE("who waits for a new view and does not know the accused says so") {
   Harness h(3, 4);
   h.message(2, silent(5, 2));
   CHECK(h.take<Suspect>().empty());  // p5 may live: the news of it are on their way
-  h.message(2, ViewQuery{});
+  h.message(2, ViewQuery{0});
 
   h.message(2, silent(5, 2));
 

@@ -47,6 +47,30 @@ TEST_CASE("the time in which this processor stood still is nobody's silence") {
   }
 }
 
+TEST_CASE("nor is that time slowness of whoever had been sent something before") {
+  const auto reported_after = [](Duration stood) {
+    ChannelOptions options;
+    options.late_factor = 0;  // else it is patient because of itself
+    LateHarness h(options);
+    const LinkId link = h.ready(kHigh, 1, true);
+    h.channels.watch(h.now, ProcessorSet{kHigh});
+    h.send(kHigh, 1);
+    h.now = h.channels.next_deadline().value() + stood;
+    h.channels.on_deadline(h.now);
+    h.frame(link, 0, 1);
+    h.take();
+
+    Duration silence{};
+    while (h.take_only<Channels::Unreachable>().empty()) {
+      REQUIRE(silence < 60s);
+      h.pass(100ms);
+      silence += 100ms;
+    }
+    return silence;
+  };
+  CHECK(reported_after(4s) == reported_after(0s));
+}
+
 TEST_CASE("whose timers are late says so, and again when it gets worse") {
   LateHarness h;
   h.ready(kHigh, 1, true);

@@ -297,7 +297,7 @@ TEST_CASE("a newcomer that only the dead knew is asked as well") {
 
 TEST_CASE("a change by a dead coordinator that comes late does not stand in the way") {
   Harness h(3, 3);
-  h.message(2, ViewQuery{});
+  h.message(2, ViewQuery{0});
   View next = h.machine.view();
   next.number = 11;
   next.members.erase(p(1));
@@ -307,6 +307,24 @@ TEST_CASE("a change by a dead coordinator that comes late does not stand in the 
   h.message(2, ViewChange{12, {Member{p(4), 7, {}, "", false}}, {}});
 
   CHECK(h.machine.live() == ProcessorSet{p(2), p(3), p(4)});
+}
+
+TEST_CASE("of a view that the one who takes over has, too, its members are not sent") {
+  Harness asked(3, 3);
+  asked.message(2, ViewQuery{asked.machine.view().number});
+  const auto reports = asked.take<ViewReport>();
+  REQUIRE(reports.size() == 1);
+  const View brief = reports[0].second.view;
+  CHECK(brief.members.empty());
+  CHECK(brief.number == asked.machine.view().number);
+
+  Harness h(2, 3);
+  h.message(3, silent(1, 3));
+  h.suspect(1);
+  CHECK(h.take<ViewQuery>().at(0).second.number == h.machine.view().number);
+  h.message(3, ViewReport{brief});
+  CHECK(h.machine.is_coordinator());
+  CHECK(h.machine.live() == ProcessorSet{p(2), p(3)});
 }
 
 TEST_CASE("a death during the takeover does not stop it") {
@@ -324,7 +342,7 @@ TEST_CASE("a death during the takeover does not stop it") {
 
 TEST_CASE("who has promised a takeover takes no change from the old coordinator") {
   Harness h(3, 4);
-  h.message(2, ViewQuery{});
+  h.message(2, ViewQuery{0});
   const auto reports = h.take<ViewReport>();
   REQUIRE(reports.size() == 1);
   CHECK(reports[0].second.view == h.machine.view());
@@ -345,7 +363,7 @@ TEST_CASE("who has promised a takeover takes no change from the old coordinator"
 
 TEST_CASE("if the one that takes over dies, the next one does, and the first accused stays out") {
   Harness h(3, 4);
-  h.message(2, ViewQuery{});
+  h.message(2, ViewQuery{0});
   h.message(1, gone_change(11, 4, Departure::kSilent));  // p1 lives; but p2 may have succeeded
 
   h.message(4, silent(2, 4));
@@ -360,10 +378,10 @@ TEST_CASE("if the one that takes over dies, the next one does, and the first acc
 
 TEST_CASE("of two that take over the one with the higher id prevails") {
   Harness h(4, 4);
-  h.message(3, ViewQuery{});
+  h.message(3, ViewQuery{0});
   h.take<ViewReport>();
 
-  h.message(2, ViewQuery{});
+  h.message(2, ViewQuery{0});
   CHECK(h.take<ViewReport>().empty());
   View by_two = h.machine.view();
   by_two.number = 11;

@@ -126,6 +126,27 @@ TEST_CASE("bulk is not starved by short messages without end") {
   CHECK(bytes_short >= kPieces * options.short_in_a_row);
 }
 
+TEST_CASE("the end of a job leaves before everything but control, and nothing else of it waits") {
+  SendQueue queue;
+  const auto of_other = [](FlowKey::Kind kind) {
+    return Standpoint{Kind::kFlow, {kind, JobId{2}, VnodeId{1}, VnodeId{0}}};
+  };
+  queue.push(flow(1), item(1, 300 * kKiB));
+  queue.push(of_other(FlowKey::Kind::kPair), item(2, 300 * kKiB));
+  queue.push(of_other(FlowKey::Kind::kBroadcast), item(3, 300 * kKiB));
+  queue.push(of_other(FlowKey::Kind::kJob), item(4, 10));
+  queue.push({}, item(5, 10));
+  CHECK(queue.copy_bytes() == 300 * kKiB);
+
+  queue.push({Kind::kEnd, {FlowKey::Kind::kJob, JobId{2}}}, item(6, 10));
+  queue.push({}, item(7, 10));
+
+  CHECK(queue.size() == 4);
+  CHECK(queue.bytes() == 300 * kKiB + 30);
+  CHECK(queue.copy_bytes() == 0);
+  CHECK(pop_all(queue) == Numbers{5, 6, 7, 1});
+}
+
 TEST_CASE("everything comes out once, and each flow in its order") {
   for (std::uint64_t seed = 1; seed <= support::seeds(30); ++seed) {
     CAPTURE(seed);
@@ -179,7 +200,8 @@ TEST_CASE("which envelopes keep their order among themselves") {
   CHECK(of(Migrate{}).flow.kind == FlowKey::Kind::kMoves);
   CHECK(of(StatePiece{}).flow == of(Migrate{}).flow);
   CHECK(of(StateTaken{}).kind == Kind::kControl);
-  CHECK(of(JobEnd{}).kind == Kind::kFence);
+  CHECK(of(JobEnd{}).kind == Kind::kEnd);
+  CHECK(of(StatusQuestion{1, kJob}).kind == Kind::kControl);
   CHECK(of(piece(1, 0, 5)).kind == Kind::kFlow);
   CHECK(of(piece(1, 0, 5)).flow == of(VnodeMessage{kJob, 0, question}).flow);
   CHECK(of(piece(1, 0, 5)).flow != of(piece(2, 0, 5)).flow);
@@ -389,6 +411,31 @@ TEST_CASE("who waits for its own turn does not say that a link is slow") {
   const Duration late = ChannelOptions{}.pace_late;
   CHECK(paced(late / 2) > 0);
   CHECK(paced(late) == 0);
+}
+
+TEST_CASE("a detour holds 1 MiB and one envelope more, until the other end has them") {
+  Harness h;
+  const LinkId link{kHigh, 1, ProcessorId{77}};
+  h.up(link, false);
+  h.frame(link, 0, 0);
+  h.take();
+  for (std::uint64_t seq = 0; seq < 12; ++seq)
+    h.channels.send(h.now, kHigh, piece(1, seq, 300'000));
+  h.channels.send(h.now, kHigh, Heartbeat{});
+  CHECK(h.take_only<Transmit>().size() == 4);
+
+  h.frame(link, 0, 2);
+  const auto given = h.take_only<Transmit>();
+  REQUIRE(given.size() == 3);
+  CHECK(given[0].frame.envelope == Envelope{Heartbeat{}});
+  CHECK(given[1].frame.envelope == piece(1, 4, 300'000));
+  CHECK_FALSE(given[0].tell);
+
+  // The next link has to carry again what this one has lost, and that is no more.
+  h.channels.on_link_down(h.now, link);
+  h.up({kHigh, 2, ProcessorId{78}}, false);
+  h.frame({kHigh, 2, ProcessorId{78}}, 0, 2);
+  CHECK(h.take_frames().size() == 1 + 5);
 }
 
 TEST_CASE("nothing overtakes a fence, and a fence overtakes nothing") {

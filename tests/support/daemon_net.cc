@@ -144,6 +144,7 @@ void DaemonNet::dial(ProcessorId from, ProcessorId to) {
 void DaemonNet::transmit(ProcessorId from, runtime::Transmit& m) {
   const ProcessorId to = m.link.peer;
   if (step_ && m.frame.envelope) step_(from, to, *m.frame.envelope);
+  if (m.frame.envelope && told_nothing_.contains(to)) m.frame.envelope = runtime::Heartbeat{};
   const auto lane = held_.find({from, to});
   if (lane == held_.end()) {
     deliver(from, to, m.link.incarnation, m.frame);

@@ -36,6 +36,8 @@ class DaemonNet {
   void kill(ProcessorId id);
   /// A newcomer, which `contact` lets in.
   ProcessorId join(ProcessorId contact);
+  /// Of all that is said to `id` nothing arrives but that its peers live.
+  void say_nothing_to(ProcessorId id) { told_nothing_.insert(id); }
   /// Calls `step` at every envelope that is sent.
   using Step = std::function<void(ProcessorId from, ProcessorId to, const runtime::Envelope&)>;
   void watch(Step step) { step_ = std::move(step); }
@@ -102,6 +104,7 @@ class DaemonNet {
   std::vector<runtime::ClientReply> replies_;
   std::uint32_t clients_ = 0;
   bool tools_read_ = true;
+  ProcessorSet told_nothing_;
   Step step_;
 };
 

@@ -21,7 +21,7 @@ Envelope RandomMessages::member_envelope(std::size_t kind) {
     case 4:
       return Suspect{processor(), choice(Departure::kSilent), text(), processor()};
     case 5:
-      return ViewQuery{};
+      return ViewQuery{number()};
     case 6:
       return ViewReport{view()};
     case 7:
