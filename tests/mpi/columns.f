@@ -125,6 +125,11 @@ C     Attributes: predefined, old and new.
       VALUE = 4711
       CALL MPI_COMM_SET_ATTR(MPI_COMM_SELF, KEY, VALUE, ERROR)
 
+C     Blanks before a name belong to it.
+      CALL MPI_COMM_SET_NAME(MPI_COMM_SELF, '  alone ', ERROR)
+      CALL MPI_COMM_GET_NAME(MPI_COMM_SELF, NAME, LENGTH, ERROR)
+      CALL CHECK(LENGTH .EQ. 7 .AND. NAME(1:7) .EQ. '  alone', 25)
+
 C     A grid, in which the attribute does not go along but to copies.
       DIMS(1) = 0
       DIMS(2) = 0
@@ -151,6 +156,14 @@ C     Errors that return.
       CALL MPI_ERROR_CLASS(ERROR, COUNT, ERROR)
       CALL CHECK(COUNT .EQ. MPI_ERR_RANK, 23)
       CALL CHECK(MPI_WTIME() .GE. BEGUN, 24)
+C     The place of one that has failed counts from one, too.
+      REQUESTS(1) = MPI_REQUEST_NULL
+      CALL MPI_IRECV(SUM, 1, MPI_INTEGER, LEFT, 7, MPI_COMM_WORLD,
+     &               REQUESTS(2), ERROR)
+      CALL MPI_SEND(SUM, 2, MPI_INTEGER, RIGHT, 7, MPI_COMM_WORLD,
+     &              ERROR)
+      CALL MPI_WAITANY(2, REQUESTS, PLACE, STATUS, ERROR)
+      CALL CHECK(ERROR .NE. MPI_SUCCESS .AND. PLACE .EQ. 2, 26)
 
       CALL MPI_ALLREDUCE(WRONG, ALL, 1, MPI_INTEGER, MPI_SUM,
      &                   MPI_COMM_WORLD, ERROR)

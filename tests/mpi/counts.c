@@ -256,6 +256,25 @@ static void nobody_waits(void) {
 #endif
 }
 
+static void do_nothing(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)in, (void)inout, (void)count, (void)type;
+}
+
+/* All parts together are more than an int says; of a datatype without elements they are nothing. */
+static void large_parts(void) {
+  MPI_Datatype nothing;
+  MPI_Op op;
+  int* counts = malloc(sizeof(int) * (size_t)size);
+  for (int i = 0; i < size; ++i) counts[i] = i < 2 ? 1200000000 : 0;
+  MPI_Type_contiguous(0, MPI_INT, &nothing);
+  MPI_Type_commit(&nothing);
+  MPI_Op_create(do_nothing, 1, &op);
+  GOOD(MPI_Reduce_scatter(NULL, NULL, counts, nothing, op, MPI_COMM_WORLD));
+  MPI_Op_free(&op);
+  MPI_Type_free(&nothing);
+  free(counts);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -265,6 +284,7 @@ int main(int argc, char** argv) {
   large_types();
   large_messages();
   negative();
+  large_parts();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   return end();
 }

@@ -193,6 +193,22 @@ expect error 6 'MPI_Send.*MPI_ERR_RANK' "$bin/phoenix" mpirun -n 3 ./end error
 expect sums 0 'rank 4 has all sums' "$bin/phoenix" mpirun -n 5 ./end sums
 expect "sums over TCP" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --tcp -n 5 ./end sums
 "$bin/phoenix" up -q --mesh lab --local 3 --daemon-option=--peer-timeout=60 || failed=1
+cat > amid.c <<'C'
+#include <mpi.h>
+static void end(void* in, void* inout, int* count, MPI_Datatype* type) { MPI_Abort(MPI_COMM_WORLD, 7); }
+int main(int argc, char** argv) {
+  int one = 1, all;
+  MPI_Op op;
+  MPI_Init(&argc, &argv);
+  MPI_Op_create(end, 1, &op);
+  MPI_Allreduce(&one, &all, 1, MPI_INT, op, MPI_COMM_WORLD);
+  return MPI_Finalize();
+}
+C
+"$bin/mpicc" "${options[@]}" -o amid amid.c || exit 1
+for mesh in "" "--mesh lab"; do
+  expect "an abort within a reduction $mesh" 7 'MPI_Abort' "$bin/phoenix" mpirun $mesh -n 3 ./amid
+done
 expect "sums on a mesh" 0 'rank 2 has all sums' "$bin/phoenix" mpirun --mesh lab -n 3 ./end sums
 if [ ${#options[@]} = 0 ] && command -v mpicc.mpich > /dev/null; then
   mpicc.mpich "-DIDLE=\"$work/idle\"" -o end_mpich end.c  # finds our library, and not the one that it was linked with

@@ -92,6 +92,12 @@ static void described(void) {
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL,
                                  MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &comm);
   MPI_Neighbor_allgather(&mine, 1, MPI_INT, &last, 1, MPI_INT, comm);
+  /* Who has no neighbours need not say anything of them. */
+  MPI_Neighbor_allgather(NULL, 1, MPI_INT, NULL, 1, MPI_INT, comm);
+  MPI_Neighbor_allgatherv(NULL, 1, MPI_INT, NULL, NULL, NULL, MPI_INT, comm);
+  MPI_Neighbor_alltoall(NULL, 1, MPI_INT, NULL, 1, MPI_INT, comm);
+  MPI_Neighbor_alltoallv(NULL, NULL, NULL, MPI_INT, NULL, NULL, NULL, MPI_INT, comm);
+  MPI_Neighbor_alltoallw(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, comm);
   MPI_Comm_free(&comm);
   free(sources), free(degrees), free(targets), free(weights);
 }

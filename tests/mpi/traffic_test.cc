@@ -480,6 +480,26 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a long send that was cancelled lets its sender be no further ahead than before") {
+  World world(2, 1);
+  std::vector<char> bytes = pattern(kLong, 1);
+  for (int i = 0; i < 30; ++i) {
+    const auto send = world.at(0).send(world.scope(0), 1, 0, bytes_of(bytes));
+    world.run();
+    world.at(0).cancel(*send);
+    world.run();
+    REQUIRE(send->outcome.is_cancelled);
+  }
+  const auto sent_ahead = [&](World& of) {
+    int done = 0;
+    std::vector<char> some = pattern(60'000, 1);
+    while (done < 3000 && of.at(0).send(of.scope(0), 1, 0, bytes_of(some))->is_done) ++done;
+    return done;
+  };
+  World fresh(2, 1);
+  CHECK(sent_ahead(world) == sent_ahead(fresh));
+}
+
 TEST_CASE("pairs that are far ahead of their receivers keep their order") {
   for (std::uint64_t seed = 0; seed < support::seeds(20); ++seed) {
     CAPTURE(seed);

@@ -156,6 +156,36 @@ static void persistent_of_freed(void) {
   MPI_Comm_free(&other);
 }
 
+/* To cancel twice is to cancel once, also of a send that has been received. */
+static void cancelled_twice(void) {
+  int mine = rank, came = -1;
+  MPI_Request request;
+  MPI_Status status;
+  MPI_Isend(&mine, 1, MPI_INT, (rank + 1) % size, 8, MPI_COMM_WORLD, &request);
+  MPI_Recv(&came, 1, MPI_INT, (rank + size - 1) % size, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Cancel(&request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, &status);
+  int is_cancelled = -1;
+  MPI_Test_cancelled(&status, &is_cancelled);
+  CHECK(is_cancelled == 0 && came == (rank + size - 1) % size);
+}
+
+/* Whose communicator returns errors gets those of a start, too. */
+static void start_fails(void) {
+  MPI_Comm comm;
+  MPI_Request request;
+  int mine = rank;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Bsend_init(&mine, 1, MPI_INT, rank, 9, comm, &request);
+  CHECK(MPI_Start(&request) == MPI_ERR_BUFFER); /* there is none */
+  CHECK(MPI_Startall(1, &request) == MPI_ERR_BUFFER);
+  MPI_Request_free(&request);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   any_and_some();
@@ -163,5 +193,7 @@ int main(int argc, char** argv) {
   generalized();
   outstanding();
   persistent_of_freed();
+  cancelled_twice();
+  start_fails();
   return end();
 }

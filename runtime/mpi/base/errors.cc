@@ -98,6 +98,11 @@ std::atomic<Life>& life() {
   return state;
 }
 
+int& InFunction::depth() {
+  static thread_local int depth = 0;
+  return depth;
+}
+
 void set_abort(Abort function) {
   abort_function() = function;
 }

@@ -46,6 +46,20 @@ using Abort = void (*)(MPI_Comm comm, int code, const char* text);
 void set_abort(Abort function);
 [[noreturn]] void abort_job(MPI_Comm comm, int code, const std::string& text);
 
+/// While it lives this thread is in a function of the program that combines, and the library waits
+/// for that with its lock: what ends the job there must not take it.
+class InFunction {
+ public:
+  InFunction() { ++depth(); }
+  InFunction(const InFunction&) = delete;
+  InFunction& operator=(const InFunction&) = delete;
+  ~InFunction() { --depth(); }
+  [[nodiscard]] static bool here() { return depth() > 0; }
+
+ private:
+  static int& depth();
+};
+
 /// Calls the error handler of the communicator (of MPI_COMM_WORLD if the handle names none) and
 /// returns the code. `function` is the name that the program called.
 int raise(MPI_Comm comm, const char* function, const Failure& failure);

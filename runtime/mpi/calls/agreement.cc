@@ -18,8 +18,9 @@ bool is_first_side(const Communicator& comm) {
   return comm.group()->process(0) < comm.remote()->process(0);
 }
 
-void gather_bytes(Communicator& comm, std::span<const std::byte> mine, std::span<std::byte> all) {
-  const Ref<Schedule> schedule = schedule_in(comm.collective(), comm.next_tag());
+void gather_bytes(Communicator& comm, int tag, std::span<const std::byte> mine,
+                  std::span<std::byte> all) {
+  const Ref<Schedule> schedule = schedule_in(comm.collective(), tag);
   const Area first = Area::of_bytes(all.data(), static_cast<MPI_Count>(mine.size()));
   copy(area_of(mine), first.part(comm.rank() * first.count, first.count));
   add_allgather_equal(*schedule, first);
@@ -35,8 +36,8 @@ void swap_bytes(Communicator& comm, std::span<const std::byte> mine, std::span<s
   run_now(schedule);
 }
 
-void spread_bytes(Communicator& comm, std::span<std::byte> bytes) {
-  const Ref<Schedule> schedule = schedule_in(comm.collective(), comm.next_tag());
+void spread_bytes(Communicator& comm, int tag, std::span<std::byte> bytes) {
+  const Ref<Schedule> schedule = schedule_in(comm.collective(), tag);
   add_broadcast(*schedule, 0, area_of(bytes));
   run_now(schedule);
 }

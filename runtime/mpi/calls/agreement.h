@@ -27,21 +27,24 @@ std::vector<T> all_say(Communicator& comm, const T& mine, bool of_others = false
 /// in. The side of the process with the lowest number at rank 0 is the first.
 [[nodiscard]] bool is_first_side(const Communicator& comm);
 
-/// The bytes of `mine` of all, one after the other.
-void gather_bytes(Communicator& comm, std::span<const std::byte> mine, std::span<std::byte> all);
+/// The bytes of `mine` of all, one after the other. `comm` may be a side of an inter-communicator,
+/// whose operations, and no others, give their tags to what happens there.
+void gather_bytes(Communicator& comm, int tag, std::span<const std::byte> mine,
+                  std::span<std::byte> all);
 /// The bytes of rank 0 for everybody of this side; of `across` those of the other one's rank 0.
 void swap_bytes(Communicator& comm, std::span<const std::byte> mine, std::span<std::byte> others);
-void spread_bytes(Communicator& comm, std::span<std::byte> bytes);
+void spread_bytes(Communicator& comm, int tag, std::span<std::byte> bytes);
 
 template <class T>
 std::vector<T> all_say(Communicator& comm, const T& mine, bool of_others) {
   std::vector<T> own(static_cast<std::size_t>(comm.size()));
   Communicator& side = comm.is_inter() ? *comm.local : comm;
-  gather_bytes(side, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(own)));
+  gather_bytes(side, comm.next_tag(), std::as_bytes(std::span(&mine, 1)),
+               std::as_writable_bytes(std::span(own)));
   if (!of_others) return own;
   std::vector<T> others(static_cast<std::size_t>(comm.remote()->size()));
   swap_bytes(comm, std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(others)));
-  spread_bytes(side, std::as_writable_bytes(std::span(others)));
+  spread_bytes(side, comm.next_tag(), std::as_writable_bytes(std::span(others)));
   return others;
 }
 

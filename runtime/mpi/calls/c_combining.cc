@@ -73,7 +73,7 @@ void reduce_scatter(Communicator& comm, Schedule& schedule, const Combining& wha
   const Area other = what.own.like(schedule);
   swap_combinations(comm, schedule, what, other);
   std::vector<MPI_Count> begins(counts.size(), 0);
-  std::partial_sum(counts.begin(), counts.end() - 1, begins.begin() + 1);
+  for (std::size_t i = 1; i < counts.size(); ++i) begins[i] = begins[i - 1] + counts[i - 1];
   const Areas areas = [other, counts = counts, begins](int rank) {
     const auto i = static_cast<std::size_t>(rank);
     return other.part(begins[i], counts[i]);
@@ -117,7 +117,7 @@ PHX_MPI_BOTH(Reduce_scatter, Ireduce_scatter,
                const std::vector<int> list(counts, counts + all.size());
                const bool is_sane = std::ranges::all_of(list, [](int one) { return one >= 0; });
                require(is_sane, MPI_ERR_COUNT, "a count is negative");
-               const int total = std::accumulate(list.begin(), list.end(), 0);
+               const MPI_Count total = std::accumulate(list.begin(), list.end(), MPI_Count{0});
                const int own = list[static_cast<std::size_t>(all.rank())];
                const Combining what =
                    combining(op, Area::of(is_in_place(out) ? in : out, total, datatype));

@@ -40,16 +40,20 @@ Directions directions_of(const Communicator& comm) {
 
 namespace {
 
-void exchange_with_neighbours(Communicator& comm, Schedule& schedule, const Areas& from,
-                              const Areas& to) {
+/// `from` and `to` give the areas of all neighbours. Who has none may say nothing of them.
+template <class From, class To>
+void exchange_with_neighbours(Communicator& comm, Schedule& schedule, const From& from,
+                              const To& to) {
   const Directions directions = directions_of(comm);
+  const Areas sources = directions.sources.empty() ? Areas() : to();
   for (const std::size_t i : directions.order) {
     if (directions.sources[i] == MPI_PROC_NULL) continue;
-    schedule.receive(directions.sources[i], to(static_cast<int>(i)).buffer());
+    schedule.receive(directions.sources[i], sources(static_cast<int>(i)).buffer());
   }
+  const Areas targets = directions.targets.empty() ? Areas() : from();
   for (std::size_t i = 0; i < directions.targets.size(); ++i) {
     if (directions.targets[i] == MPI_PROC_NULL) continue;
-    schedule.send(directions.targets[i], from(static_cast<int>(i)).buffer());
+    schedule.send(directions.targets[i], targets(static_cast<int>(i)).buffer());
   }
 }
 
@@ -72,25 +76,29 @@ PHX_MPI_BOTH(Neighbor_allgather, Ineighbor_allgather,
              (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
               MPI_Datatype in_type, MPI_Comm comm),
              [&](Communicator& all, Schedule& schedule) {
-               exchange_with_neighbours(all, schedule, always(Area::of(out, out_count, out_type)),
-                                        equal_parts(Area::of(in, in_count, in_type)));
+               exchange_with_neighbours(
+                   all, schedule, [&] { return always(Area::of(out, out_count, out_type)); },
+                   [&] { return equal_parts(Area::of(in, in_count, in_type)); });
              })
 
 PHX_MPI_BOTH(Neighbor_allgatherv, Ineighbor_allgatherv,
              (const void* out, int out_count, MPI_Datatype out_type, void* in,
               const int in_counts[], const int places[], MPI_Datatype in_type, MPI_Comm comm),
              [&](Communicator& all, Schedule& schedule) {
-               exchange_with_neighbours(all, schedule, always(Area::of(out, out_count, out_type)),
-                                        Parts{in, in_counts, places, in_type}.areas());
+               exchange_with_neighbours(
+                   all, schedule, [&] { return always(Area::of(out, out_count, out_type)); },
+                   [&] {
+                     return Parts{in, in_counts, places, in_type}.areas();
+                   });
              })
 
 PHX_MPI_BOTH(Neighbor_alltoall, Ineighbor_alltoall,
              (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
               MPI_Datatype in_type, MPI_Comm comm),
              [&](Communicator& all, Schedule& schedule) {
-               exchange_with_neighbours(all, schedule,
-                                        equal_parts(Area::of(out, out_count, out_type)),
-                                        equal_parts(Area::of(in, in_count, in_type)));
+               exchange_with_neighbours(
+                   all, schedule, [&] { return equal_parts(Area::of(out, out_count, out_type)); },
+                   [&] { return equal_parts(Area::of(in, in_count, in_type)); });
              })
 
 PHX_MPI_BOTH(Neighbor_alltoallv, Ineighbor_alltoallv,
@@ -98,9 +106,14 @@ PHX_MPI_BOTH(Neighbor_alltoallv, Ineighbor_alltoallv,
               MPI_Datatype out_type, void* in, const int in_counts[], const int in_places[],
               MPI_Datatype in_type, MPI_Comm comm),
              [&](Communicator& all, Schedule& schedule) {
-               exchange_with_neighbours(all, schedule,
-                                        Parts{out, out_counts, out_places, out_type}.areas(),
-                                        Parts{in, in_counts, in_places, in_type}.areas());
+               exchange_with_neighbours(
+                   all, schedule,
+                   [&] {
+                     return Parts{out, out_counts, out_places, out_type}.areas();
+                   },
+                   [&] {
+                     return Parts{in, in_counts, in_places, in_type}.areas();
+                   });
              })
 
 PHX_MPI_BOTH(Neighbor_alltoallw, Ineighbor_alltoallw,
@@ -108,7 +121,7 @@ PHX_MPI_BOTH(Neighbor_alltoallw, Ineighbor_alltoallw,
               const MPI_Datatype out_types[], void* in, const int in_counts[],
               const MPI_Aint in_places[], const MPI_Datatype in_types[], MPI_Comm comm),
              [&](Communicator& all, Schedule& schedule) {
-               exchange_with_neighbours(all, schedule,
-                                        typed(out, out_counts, out_places, out_types),
-                                        typed(in, in_counts, in_places, in_types));
+               exchange_with_neighbours(
+                   all, schedule, [&] { return typed(out, out_counts, out_places, out_types); },
+                   [&] { return typed(in, in_counts, in_places, in_types); });
              })

@@ -75,14 +75,14 @@ PHX_MPI_ENTRY(int, Recv_init,
 }
 
 PHX_MPI_ENTRY(int, Start, (MPI_Request * request)) {
-  return enter("MPI_Start", [&] {
+  return enter("MPI_Start", comm_of_requests(1, request), [&] {
     require(request != nullptr, MPI_ERR_ARG, "the pointer to the request is null");
     start_again(*request);
   });
 }
 
 PHX_MPI_ENTRY(int, Startall, (int count, MPI_Request requests[])) {
-  return enter("MPI_Startall", [&] {
+  return enter("MPI_Startall", comm_of_requests(count, requests), [&] {
     require(count >= 0, MPI_ERR_COUNT, "the count is negative");
     for (int i = 0; i < count; ++i) start_again(requests[i]);
   });

@@ -14,16 +14,6 @@ void set_error(MPI_Status* status, int error) {
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
 }
 
-/// Whose error handler hears of errors of these requests.
-MPI_Comm comm_of_requests(int count, const MPI_Request* handles) {
-  for (int i = 0; i < count && handles != nullptr; ++i) {
-    if (handles[i] == MPI_REQUEST_NULL) continue;
-    const Request* request = requests().find(handles[i]);
-    if (request != nullptr) return request->comm;
-  }
-  return MPI_COMM_WORLD;
-}
-
 [[noreturn]] void fail_in_status(const std::string& reason) {
   throw Failure(MPI_ERR_IN_STATUS, "one of the operations has failed, see the statuses" +
                                        (reason.empty() ? "" : ": " + reason));

@@ -42,6 +42,15 @@ void set_status(MPI_Status* status, const Outcome& outcome) {
   set_cancelled(*status, outcome.is_cancelled);
 }
 
+MPI_Comm comm_of_requests(int count, const MPI_Request* handles) {
+  for (int i = 0; i < count && handles != nullptr; ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) continue;
+    const Request* request = requests().find(handles[i]);
+    if (request != nullptr) return request->comm;
+  }
+  return MPI_COMM_WORLD;
+}
+
 void require_well(int error) {
   require(error == MPI_SUCCESS, error, "the operation has failed");
 }

@@ -22,6 +22,9 @@ namespace phx::mpi {
   return one == nullptr || one->is_done;
 }
 
+/// Whose error handler hears of errors of these requests.
+[[nodiscard]] MPI_Comm comm_of_requests(int count, const MPI_Request* handles);
+
 /// Fails with this error of a request, unless it is MPI_SUCCESS.
 void require_well(int error);
 

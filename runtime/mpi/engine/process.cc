@@ -87,7 +87,7 @@ void Process::abort(int code, const std::string& text) {
   const int shown = (code & 255) == 0 ? 1 : code & 255;  // what a process can say; never success
   std::fflush(nullptr);
   bool is_told = tell_launcher("abort " + std::to_string(shown) + " " + text);
-  if (!is_told && running() != nullptr) {
+  if (!is_told && running() != nullptr && !InFunction::here()) {
     Engine& engine = running()->core_->engine;
     try {
       engine.close([&](runtime::Endpoint& endpoint) { endpoint.abort(shown, text); });

@@ -58,6 +58,7 @@ struct SendRequest : Request {
   int to;                       ///< process
   std::uint64_t number = 0;     ///< 0: to nobody
   std::uint64_t context = 0;
+  bool is_withdrawing = false;  ///< MPI_Cancel was called, and asks once.
 };
 
 /// Which messages a receive or a probe is for.

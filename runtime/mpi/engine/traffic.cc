@@ -116,7 +116,10 @@ void Traffic::handle(Came came) {
       answer.kind = Is::kWithdrawn;
       const auto withdrawn = matching_.withdraw(came.message.from, head);
       answer.flag = withdrawn ? 1 : 0;
-      if (withdrawn) on_taken(withdrawn->from, withdrawn->head);
+      // Of a long one only the question was here, which counts for nothing.
+      if (withdrawn && withdrawn->head.kind == Is::kWhole) {
+        on_taken(withdrawn->from, withdrawn->head);
+      }
       return put(came.message.from, answer);
     }
   }
@@ -380,7 +383,7 @@ void Traffic::cancel(Request& request) {
     finish(request);
   } else if (request.kind == Request::Kind::kSend) {
     auto& send = static_cast<SendRequest&>(request);
-    if (send.number == 0) return;  // to nobody
+    if (send.number == 0 || std::exchange(send.is_withdrawing, true)) return;  // 0: to nobody
     Head head;
     head.kind = Is::kWithdraw;
     head.sender = send.number;

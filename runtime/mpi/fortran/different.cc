@@ -54,13 +54,15 @@ PHX_FORTRAN_ENTRY(void, f_sync_reg, (void*)) {}
 
 PHX_FORTRAN_ENTRY(void, waitany,
                   (int* count, int* requests, int* place, void* status, int* error)) {
+  *place = MPI_UNDEFINED;
   *error = MPI_Waitany(*count, requests, place, status_of(status));
-  if (*error == MPI_SUCCESS) count_from_one(place);
+  count_from_one(place);  // also of one that has failed
 }
 PHX_FORTRAN_ENTRY(void, testany,
                   (int* count, int* requests, int* place, int* flag, void* status, int* error)) {
+  *place = MPI_UNDEFINED;
   *error = MPI_Testany(*count, requests, place, flag, status_of(status));
-  if (*error == MPI_SUCCESS && *flag != 0) count_from_one(place);
+  count_from_one(place);
 }
 PHX_FORTRAN_ENTRY(void, waitsome,
                   (int* count, int* requests, int* done, int* places, void* statuses, int* error)) {

@@ -19,6 +19,12 @@ std::string text_of(const char* text, int length) {
   return all.substr(begin, all.find_last_not_of(' ') - begin + 1);
 }
 
+/// Without those at its end; before a name they belong to it.
+std::string name_of(const char* text, int length) {
+  const std::string all(text, static_cast<std::size_t>(std::max(length, 0)));
+  return all.substr(0, all.find_last_not_of(' ') + 1);
+}
+
 void give(const std::string& text, char* out, int length) {
   const auto room = static_cast<std::size_t>(std::max(length, 0));
   std::fill_n(std::copy_n(text.begin(), std::min(room, text.size()), out),
@@ -52,7 +58,7 @@ PHX_FORTRAN_ENTRY(void, error_string,
 }
 PHX_FORTRAN_ENTRY(void, add_error_string,
                   (const int* code, const char* text, int* error, int length)) {
-  *error = MPI_Add_error_string(*code, text_of(text, length).c_str());
+  *error = MPI_Add_error_string(*code, name_of(text, length).c_str());
 }
 PHX_FORTRAN_ENTRY(void, comm_get_name,
                   (const int* comm, char* name, int* given, int* error, int length)) {
@@ -62,7 +68,7 @@ PHX_FORTRAN_ENTRY(void, comm_get_name,
 }
 PHX_FORTRAN_ENTRY(void, comm_set_name,
                   (const int* comm, const char* name, int* error, int length)) {
-  *error = MPI_Comm_set_name(*comm, text_of(name, length).c_str());
+  *error = MPI_Comm_set_name(*comm, name_of(name, length).c_str());
 }
 PHX_FORTRAN_ENTRY(void, type_get_name,
                   (const int* datatype, char* name, int* given, int* error, int length)) {
@@ -72,7 +78,7 @@ PHX_FORTRAN_ENTRY(void, type_get_name,
 }
 PHX_FORTRAN_ENTRY(void, type_set_name,
                   (const int* datatype, const char* name, int* error, int length)) {
-  *error = MPI_Type_set_name(*datatype, text_of(name, length).c_str());
+  *error = MPI_Type_set_name(*datatype, name_of(name, length).c_str());
 }
 
 // --- Info objects ------------------------------------------------------------------------------

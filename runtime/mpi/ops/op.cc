@@ -31,6 +31,7 @@ class Opened {
 /// The function of a program takes an int as count, so that long buffers are given in parts.
 void call_function(const Op& op, Datatype& datatype, MPI_Aint in, MPI_Aint inout, MPI_Count count) {
   const Opened opened(datatype);
+  const InFunction in_function;
   while (count > 0) {
     int part = static_cast<int>(std::min<MPI_Count>(count, std::numeric_limits<int>::max()));
     MPI_Datatype handle = opened.handle();
