@@ -94,7 +94,7 @@ void RateFinder::keep_only(const ProcessorSet& live) {
   std::erase_if(widths_, [&](const auto& one) { return !live.contains(one.first); });
   std::erase_if(ways_, [&](const auto& one) { return is_gone(one.first); });
   std::erase_if(doubted_, [&](const auto& one) { return is_gone(one.first); });
-  in_vain_.clear();
+  asked_.clear();
 }
 
 bool RateFinder::on_measured(const Download& download, const Rate& rate,
@@ -112,9 +112,8 @@ bool RateFinder::on_measured(const Download& download, const Rate& rate,
   if (*to == *from) {
     rated_.insert(download.to);
     rated_.insert(download.from);
-  } else if (rate.at_most == 0 || is_accompanied) {
-    in_vain_.emplace(network.sites[*from].processors.front(),
-                     network.sites[*to].processors.front());
+  } else {
+    asked_.emplace(network.sites[*from].processors.front(), network.sites[*to].processors.front());
   }
   Width& sender = widths_[download.from];
   Width& receiver = widths_[download.to];
@@ -370,7 +369,7 @@ std::vector<RateFinder::Download> RateFinder::choose_ways(const KnownNetwork& ne
       const Download way{pick(network.sites[to], turn), pick(network.sites[from], turn)};
       const std::pair lowest{network.sites[from].processors.front(),
                              network.sites[to].processors.front()};
-      if (in_vain_.contains(lowest)) continue;
+      if (asked_.contains(lowest)) continue;
       if (asked[way.to] == kWaysAtOnce || serving[way.from] == kWaysAtOnce) continue;
       ++asked[way.to];
       ++serving[way.from];
@@ -381,20 +380,27 @@ std::vector<RateFinder::Download> RateFinder::choose_ways(const KnownNetwork& ne
 }
 
 /// Of a long way only much less than the interfaces let through can be told from their width: it is
-/// as wide as these, unless it was slower for sure.
+/// as wide as these, unless it was slower for sure. What was measured by somebody slow is a lower
+/// bound if its site has better ones, and the answer if it has none.
 void RateFinder::fill(KnownNetwork& network, const KnownNetwork& before) const {
   fill_interfaces(network, before);
   const std::uint64_t usual = std::min(network.usual.out_bytes_per_second.value_or(kUnlimited),
                                        network.usual.in_bytes_per_second.value_or(kUnlimited));
+  std::set<std::size_t> with_usual;  // Sites.
+  for (std::size_t i = 0; i < network.sites.size(); ++i) {
+    const auto is_odd = [&](ProcessorId one) { return network.odd.contains(one); };
+    if (!std::ranges::all_of(network.sites[i].processors.ids(), is_odd)) with_usual.insert(i);
+  }
   std::map<Sites, std::uint64_t> widest;
+  std::map<Sites, std::uint64_t> at_least;
   for (const auto& [download, rate] : ways_) {
     const auto from = network.site_of(download.from);
     const auto to = network.site_of(download.to);
     if (!from || !to || *from == *to) continue;
-    const bool is_odd = network.odd.contains(download.to) || network.odd.contains(download.from);
     const bool is_narrow = kAsWide * static_cast<double>(rate.at_most) < static_cast<double>(usual);
-    if (is_odd && is_narrow) continue;  // That tells nothing of the way.
-    std::uint64_t& known = widest[{*from, *to}];
+    const bool has_better = (network.odd.contains(download.to) && with_usual.contains(*to)) ||
+                            (network.odd.contains(download.from) && with_usual.contains(*from));
+    std::uint64_t& known = (is_narrow && has_better ? at_least : widest)[{*from, *to}];
     known = std::max(known, is_narrow ? middle(rate) : std::max(rate.at_least, usual));
   }
   for (std::size_t from = 0; from < network.sites.size(); ++from) {
@@ -404,7 +410,9 @@ void RateFinder::fill(KnownNetwork& network, const KnownNetwork& before) const {
           before.way(network.sites[from].processors.front(), network.sites[to].processors.front())
               .bytes_per_second;
       const auto found = widest.find({from, to});
-      const Known rate = found == widest.end() ? old : steady(old, found->second);
+      const auto bound = at_least.find({from, to});
+      Known rate = found == widest.end() ? old : steady(old, found->second);
+      if (!rate && bound != at_least.end()) rate = bound->second;
       if (rate && *rate != kUnlimited) network.between[{from, to}].bytes_per_second = rate;
     }
   }

@@ -103,7 +103,8 @@ class RateFinder {
   std::map<Download, Doubt> doubted_;  ///< To be measured again; the result counts.
   /// With whom somebody was found slow since nothing was doubted.
   std::map<ProcessorId, std::set<ProcessorId>> partners_;
-  std::set<std::pair<ProcessorId, ProcessorId>> in_vain_;  ///< Ways, by their sites' lowest.
+  /// Ways that were measured, maybe in vain, since somebody came or left; by their sites' lowest.
+  std::set<std::pair<ProcessorId, ProcessorId>> asked_;
 };
 
 }  // namespace phx::overlay

@@ -11,22 +11,13 @@ namespace phx::overlay::rates_test {
 namespace {
 
 using support::first;
+using support::is_about;
+using support::is_near;
 using support::p;
 using support::round_robin;
 using Net = support::SurveyNet;
 
 constexpr std::uint64_t kGigabit = Net::kGigabit;
-
-bool is_about(std::optional<std::uint64_t> rate, std::uint64_t expected) {
-  const double part = static_cast<double>(rate.value_or(0)) / static_cast<double>(expected);
-  return part > 0.8 && part < 1.25;
-}
-
-/// Of long ways less is known: a narrow one may be up to twice as wide.
-bool is_near(std::optional<std::uint64_t> rate, std::uint64_t expected) {
-  const double part = static_cast<double>(rate.value_or(0)) / static_cast<double>(expected);
-  return part > 0.5 && part < 2;
-}
 
 }  // namespace
 

@@ -87,4 +87,15 @@ inline ProcessorSet first(std::uint32_t count) {
   return ProcessorSet::range(p(1), p(count));
 }
 
+inline bool is_about(std::optional<std::uint64_t> rate, std::uint64_t expected) {
+  const double part = static_cast<double>(rate.value_or(0)) / static_cast<double>(expected);
+  return part > 0.8 && part < 1.25;
+}
+
+/// Of long ways less is known: a narrow one may be up to twice as wide.
+inline bool is_near(std::optional<std::uint64_t> rate, std::uint64_t expected) {
+  const double part = static_cast<double>(rate.value_or(0)) / static_cast<double>(expected);
+  return part > 0.5 && part < 2;
+}
+
 }  // namespace phx::overlay::support

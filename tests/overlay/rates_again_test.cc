@@ -1,0 +1,68 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/support/survey_net.h"
+
+namespace phx::overlay::rates_again_test {
+namespace {
+
+using support::first;
+using support::is_about;
+using support::is_near;
+using support::p;
+using Net = support::SurveyNet;
+
+constexpr std::uint64_t kGigabit = Net::kGigabit;
+
+/// Ten processors in one site, and these many in another one.
+std::vector<std::uint32_t> ten_and(std::uint32_t others) {
+  std::vector<std::uint32_t> sites(10, 0);
+  sites.resize(10 + others, 1);
+  return sites;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("overlay/rates_again");
+
+TEST_CASE("a site whose members are all slow is measured once, and its ways are known") {
+  Net net(ten_and(3));
+  for (std::uint32_t id = 11; id <= 13; ++id) net.slow[p(id)] = kGigabit / 10;
+  net.members(first(13));
+  net.run_for(6s);
+  const KnownNetwork network = net.common();
+  CHECK(network.odd.size() == 3);
+  CHECK(is_near(network.way(p(1), p(11)).bytes_per_second, kGigabit / 10));
+  CHECK(is_near(network.way(p(11), p(1)).bytes_per_second, kGigabit / 10));
+  const std::uint64_t loads = net.loads;
+  net.run_for(60s);
+  CHECK(net.loads - loads <= 12 * 2 * 2 * 8);  // Patrols.
+  net.narrow[{0, 1}] = kGigabit / 100;
+  net.run_for(11s);
+  CHECK(is_near(net.common().way(p(1), p(11)).bytes_per_second, kGigabit / 100));
+}
+
+TEST_CASE("of a site of two one is slow: its ways are known as wide as the other one's") {
+  for (const std::uint32_t slow : {11U, 12U}) {
+    CAPTURE(slow);
+    Net net(ten_and(2));
+    net.slow[p(slow)] = kGigabit / 10;
+    net.members(first(12));
+    net.run_for(6s);
+    CHECK(net.common().between.size() == 2);
+    const std::uint64_t loads = net.loads;
+    net.run_for(60s);
+    CHECK(net.loads - loads <= 12 * 2 * 2 * 8 + 6 * 40);  // Patrols, and what they had doubts of.
+    const KnownNetwork network = net.common();
+    CHECK(network.odd.size() == 1);
+    CHECK(network.odd.contains(p(slow)));
+    CHECK(is_about(network.way(p(1), p(11)).bytes_per_second, kGigabit));
+    CHECK(is_about(network.way(p(11), p(1)).bytes_per_second, kGigabit));
+  }
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::overlay::rates_again_test
