@@ -97,6 +97,11 @@ void RateFinder::keep_only(const ProcessorSet& live) {
   asked_.clear();
 }
 
+void RateFinder::on_patrol() {
+  asked_.clear();
+  ++patrols_;
+}
+
 bool RateFinder::on_measured(const Download& download, const Rate& rate,
                              const KnownNetwork& network) {
   const bool is_vain = is_false_alarm(download, rate, network);
@@ -356,10 +361,10 @@ std::vector<RateFinder::Download> RateFinder::choose_ways(const KnownNetwork& ne
   const auto pick = [&](const KnownNetwork::Site& site, std::size_t turn) {
     const std::vector<ProcessorId> members = site.processors.ids();
     for (std::size_t i = 0; i < members.size(); ++i) {
-      const ProcessorId one = members[(turn + i) % members.size()];
+      const ProcessorId one = members[(turn + patrols_ + i) % members.size()];
       if (!network.odd.contains(one)) return one;
     }
-    return members[turn % members.size()];
+    return members[(turn + patrols_) % members.size()];
   };
   for (std::size_t turn = 1; turn < sites; ++turn) {
     for (std::size_t to = 0; to < sites; ++to) {

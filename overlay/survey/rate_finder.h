@@ -54,6 +54,9 @@ class RateFinder {
   /// processors.
   void on_complaint(const Download& download, const KnownNetwork& network);
 
+  /// Ways that were measured in vain may be measured now, by others.
+  void on_patrol();
+
   // Queries.
   /// What has to be measured next: interfaces first, by pairs of which each has its own; then ways
   /// between sites, a few by each.
@@ -103,8 +106,9 @@ class RateFinder {
   std::map<Download, Doubt> doubted_;  ///< To be measured again; the result counts.
   /// With whom somebody was found slow since nothing was doubted.
   std::map<ProcessorId, std::set<ProcessorId>> partners_;
-  /// Ways that were measured, maybe in vain, since somebody came or left; by their sites' lowest.
+  /// Ways that were measured, maybe in vain, since the last patrol; by their sites' lowest.
   std::set<std::pair<ProcessorId, ProcessorId>> asked_;
+  std::size_t patrols_ = 0;
 };
 
 }  // namespace phx::overlay

@@ -242,6 +242,7 @@ void Surveyor::ask(Instant now, const std::vector<SurveyTask>& tasks,
 
 void Surveyor::begin_patrol(Instant now, Outbox& out) {
   stage_ = Stage::kPatrol;
+  rates_.on_patrol();
   at_ask_ = current();
   std::vector<SurveyTask> tasks;
   std::vector<ProcessorId> askers;  // one of each site, each time another one

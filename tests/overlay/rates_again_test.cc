@@ -12,6 +12,7 @@ using support::first;
 using support::is_about;
 using support::is_near;
 using support::p;
+using support::round_robin;
 using Net = support::SurveyNet;
 
 constexpr std::uint64_t kGigabit = Net::kGigabit;
@@ -60,6 +61,26 @@ TEST_CASE("of a site of two one is slow: its ways are known as wide as the other
     CHECK(network.odd.contains(p(slow)));
     CHECK(is_about(network.way(p(1), p(11)).bytes_per_second, kGigabit));
     CHECK(is_about(network.way(p(11), p(1)).bytes_per_second, kGigabit));
+  }
+}
+
+TEST_CASE("a way that could not be measured is asked for again with the next patrol") {
+  std::vector<std::uint32_t> sites = round_robin(18, 2);
+  sites.resize(21, 2);
+  Net net(sites);
+  net.members(first(18));
+  net.run_for(3s);
+  for (const ProcessorId id : first(21).ids()) {
+    net.stream[id] = static_cast<std::uint64_t>(0.9 * kGigabit);
+  }
+  net.members(first(21));
+  net.run_for(20s);
+  REQUIRE(!net.common().way(p(1), p(19)).bytes_per_second);
+  net.stream.clear();
+  net.run_for(30s);
+  for (const std::uint32_t other : {1U, 2U}) {
+    CHECK(is_about(net.common().way(p(other), p(19)).bytes_per_second, kGigabit));
+    CHECK(is_about(net.common().way(p(19), p(other)).bytes_per_second, kGigabit));
   }
 }
 
