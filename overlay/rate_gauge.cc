@@ -11,6 +11,11 @@ constexpr std::uint64_t kParts = 8;
 /// Of one message.
 constexpr std::size_t kPartMost = std::size_t{64} << 10U;
 
+/// A request for so many bytes is answered in parts of this size.
+std::uint64_t part_of(std::uint64_t bytes) {
+  return std::clamp<std::uint64_t>((bytes + kParts - 1) / kParts, 1, kPartMost);
+}
+
 /// Bytes that say nothing, shared by all messages of them.
 Payload nothing(std::uint64_t size) {
   static const Payload bytes{Bytes(kPartMost)};
@@ -121,6 +126,7 @@ void RateGauge::request(Instant now, Outbox& out) {
   flight.asked = now;
   flight.number = next_++;
   flight.got = flight.half_got = 0;
+  flight.half_taken = traffic_.taken;
   flight.gap = {};
   flight.least_gap = Duration::max();
   flight.half_at.reset();
@@ -128,8 +134,12 @@ void RateGauge::request(Instant now, Outbox& out) {
 }
 
 void RateGauge::on_load(Instant now, ProcessorId from, const Load& load, Outbox& out) {
-  if (!flight_ || flight_->from != from || flight_->number != load.number) return;
+  if (!flight_ || flight_->from != from || flight_->number < load.number) return;
   Flight& flight = *flight_;
+  if (load.number < flight.number) {
+    flight.late += load.bytes.size();
+    return;
+  }
   flight.got += load.bytes.size();
   loads_.taken += load.bytes.size();
   flight.rate.sent = std::max(flight.rate.sent, load.sent);
@@ -226,14 +236,33 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
   request(now, out);
 }
 
-/// What was measured last counts; the next one begins.
+/// What was measured last counts; the next one begins. After a glance that took very long further
+/// ones would wait for each other, and what follows them for all.
 void RateGauge::close(Instant now, Outbox& out) {
   const bool was_warming = flight_->is_warming;
+  const Duration taken = now - flight_->asked - far_delay(flight_->round_trip);
+  if (!flight_->grows && flight_->got > 0 && 2 * taken > options_.patience) queue_.clear();
   if (flight_->rate.at_most > 0) rates_.push_back(flight_->rate);
   flight_.reset();
   if (!was_warming) return launch(now, out);
   out.disarm(Timer::kPatience);
   launch_cold(now, out);
+}
+
+/// Its time is over. Unless it was measured before, it is no faster than what came, and one more
+/// part, of which all but the end may have come; in what is left of the time after round trips.
+void RateGauge::close_late(Instant now, Outbox& out) {
+  Flight& flight = *flight_;
+  const Duration elapsed = now - flight.asked;
+  const Duration counted = elapsed - far_delay(flight.round_trip);
+  const std::uint64_t came = flight.got + flight.late;
+  if (came > 0 && counted > Duration{} && flight.rate.at_most == 0 && !flight.is_warming) {
+    flight.rate.at_least = rate_of(came, elapsed);
+    flight.rate.at_most = rate_of(came + part_of(flight.bytes), counted);
+    const Instant since = flight.half_at.value_or(flight.asked);
+    flight.rate.taken = rate_of(traffic_.taken - flight.half_taken, now - since);
+  }
+  close(now, out);
 }
 
 void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Outbox& out) {
@@ -252,8 +281,7 @@ void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Ou
     sent = rate_of(traffic_.sent - last->second.sent, now - last->second.at);
   }
   last_served_[from] = {now, traffic_.sent};
-  const std::uint64_t eighth = (left + kParts - 1) / kParts;
-  const std::uint64_t part = std::clamp<std::uint64_t>(eighth, 1, kPartMost);
+  const std::uint64_t part = part_of(left);
   while (left > 0) {
     const std::uint64_t size = std::min(part, left);
     out.send(from, Load{request.number, nothing(size), std::exchange(sent, 0)});
@@ -263,7 +291,7 @@ void RateGauge::on_fetch(Instant now, ProcessorId from, const Fetch& request, Ou
 
 void RateGauge::on_timer(Instant now, Timer timer, Outbox& out) {
   if (timer == Timer::kWarm) return launch_cold(now, out);
-  if (flight_) close(now, out);
+  if (flight_) close_late(now, out);
 }
 
 void RateGauge::on_members(Instant now, const ProcessorSet& live, Outbox& out) {

@@ -33,10 +33,10 @@ struct Traffic {
 [[nodiscard]] bool fills_beside(std::uint64_t all, std::uint64_t rate, std::uint64_t width);
 
 /// Measures how fast others can send here, one after the other; and sends to others that measure.
-/// The first half of the bytes fills the way, the second half is timed. Of a long way it
-/// may have waited a round trip for TCP's window, so what is known is between two rates, which
-/// are one if the way is narrow and its bytes came evenly. Between tasks it warms ways: what it
-/// downloads then makes TCP's window wide [survey/README, "Warm ways"]. Thread rule: one owner.
+/// The first half of the bytes fills the way, the second half is timed. Of a long way it may have
+/// waited a round trip for TCP's window, so what is known is between two rates, which are one if
+/// the way is narrow and its bytes came evenly. Between tasks it warms ways: that makes TCP's
+/// window wide [survey/README, "Warm ways"]. Thread rule: one owner.
 class RateGauge {
  public:
   enum class Timer : std::uint8_t { kPatience, kWarm };
@@ -53,8 +53,7 @@ class RateGauge {
   void on_task(Instant now, const std::vector<SurveyTask::Download>& downloads, Outbox& out);
   void on_fetch(Instant now, ProcessorId from, const Fetch& request, Outbox& out);
   void on_load(Instant now, ProcessorId from, const Load& load, Outbox& out);
-  /// As it is at the input that follows.
-  void on_traffic(const Traffic& traffic) { traffic_ = traffic; }
+  void on_traffic(const Traffic& traffic) { traffic_ = traffic; }  ///< At the next input.
   /// All of it but downloads.
   [[nodiscard]] Traffic other_traffic() const { return traffic_.since(loads_); }
   void on_timer(Instant now, Timer timer, Outbox& out);
@@ -92,13 +91,14 @@ class RateGauge {
     std::uint64_t number = 0;
     Instant asked;            ///< When it was asked for.
     std::uint64_t bytes = 0;  ///< Asked for, ...
-    std::uint64_t got = 0;    ///< and come so far.
+    std::uint64_t got = 0;    ///< and come so far; ...
+    std::uint64_t late = 0;   ///< of what was asked for before.
     std::optional<Instant> half_at;
     Instant last_at;  ///< Some of them came; since half of them were there ...
     Duration gap{};   ///< ... for so long none at most, and at least.
     Duration least_gap = Duration::max();
     std::uint64_t half_got = 0;
-    std::uint64_t half_taken = 0;
+    std::uint64_t half_taken = 0;  ///< Or when it was asked for.
     SurveyReport::Rate rate;  ///< As it was measured last; 0: not yet.
   };
 
@@ -121,6 +121,7 @@ class RateGauge {
   [[nodiscard]] bool is_sure(const Flight& flight, std::uint64_t before, Duration counted) const;
   [[nodiscard]] bool is_worth_more(const Flight& flight, Duration elapsed) const;
   void close(Instant now, Outbox& out);
+  void close_late(Instant now, Outbox& out);
   void finish(Instant now, Outbox& out);
 
   RateGaugeOptions options_;

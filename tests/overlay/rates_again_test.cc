@@ -84,6 +84,63 @@ TEST_CASE("a way that could not be measured is asked for again with the next pat
   }
 }
 
+TEST_CASE("a way that becomes a thousand times slower is known after two patrols") {
+  for (const Duration far : {3ms, 30ms}) {
+    CAPTURE(to_ms(far));
+    Net net(round_robin(12, 3));
+    net.far = far;
+    net.members(first(12));
+    net.run_for(8s);
+    REQUIRE(is_near(net.common().way(p(1), p(2)).bytes_per_second, kGigabit));
+    net.narrow[{0, 1}] = kGigabit / 1000;
+    net.run_for(16s);
+    CHECK(is_near(net.common().way(p(1), p(2)).bytes_per_second, kGigabit / 1000));
+    CHECK(is_near(net.common().way(p(2), p(1)).bytes_per_second, kGigabit));
+    CHECK(net.common().odd.empty());
+  }
+}
+
+TEST_CASE("an interface that becomes a thousand times slower is known when its turn has come") {
+  Net net(round_robin(12, 3));
+  net.members(first(12));
+  net.run_for(3s);
+  net.slow[p(8)] = kGigabit / 1000;
+  net.run_for(60s);
+  const KnownNetwork network = net.common();
+  CHECK(network.odd.size() == 1);
+  CHECK(is_near(network.ability(p(8)).in_bytes_per_second, kGigabit / 1000));
+  CHECK(is_near(network.way(p(1), p(2)).bytes_per_second, kGigabit));
+  CHECK(is_near(network.way(p(2), p(1)).bytes_per_second, kGigabit));
+}
+
+TEST_CASE("of a download that is not over in time what came is a bound, and silence is none") {
+  const auto rates_after = [](std::uint64_t came) {
+    RateGauge gauge({});
+    RateGauge::Outbox out;
+    Instant now;
+    gauge.on_members(now, first(2), out);
+    gauge.on_task(now, {{p(2), std::uint64_t{512} << 10U, 10ms}}, out);
+    const auto asked = std::get<RateGauge::Outbox::Send>(out.take().at(1));
+    const std::uint64_t number = std::get<Fetch>(asked.message).number;
+    for (std::uint64_t i = 0; i < came; ++i) {
+      now += 1ms;
+      gauge.on_load(now, p(2), Load{number, Payload{Bytes(std::size_t{64} << 10U)}, 0}, out);
+    }
+    now = Instant{} + RateGaugeOptions{}.patience;
+    gauge.on_timer(now, RateGauge::Timer::kPatience, out);
+    for (auto& item : out.take()) {
+      if (const auto* done = std::get_if<RateGauge::Done>(&item)) return done->rates;
+    }
+    return std::vector<SurveyReport::Rate>{};
+  };
+  CHECK(rates_after(0).empty());
+  const auto some = rates_after(3);
+  REQUIRE(some.size() == 1);
+  CHECK(some[0].at_least == (3U << 16U) / 2);
+  CHECK(some[0].at_most > (4U << 16U) / 2);  // Of one more part most may have come.
+  CHECK(some[0].at_most < (5U << 16U) / 2);
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::overlay::rates_again_test
