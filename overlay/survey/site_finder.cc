@@ -10,6 +10,12 @@ namespace {
 /// Distances within a site differ by so much.
 constexpr int kAlike = 3;
 
+/// The one exceeds the other by so much that it is worth a word.
+bool is_much(Duration one, Duration other) {
+  constexpr double kMuch = 1.25;
+  return static_cast<double>(one.count()) > kMuch * static_cast<double>(other.count());
+}
+
 /// REQUIRES some. Half of the values are not above it.
 Duration median(std::vector<Duration> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -318,18 +324,14 @@ void SiteFinder::join(const Sites& pair) {
 }
 
 bool SiteFinder::adopt() {
-  constexpr double kMuch = 1.25;
   bool is_changed = false;
   std::map<Sites, Duration> longer;
   for (const auto& [pair, distance] : distances()) {
     const auto known = pair.first == pair.second ? sites_[pair.first].round_trip : between(pair);
-    const auto much = [&](Duration one, Duration other) {
-      return static_cast<double>(one.count()) > kMuch * static_cast<double>(other.count());
-    };
-    if (!known || much(*known, distance)) {
+    if (!known || is_much(*known, distance)) {
       learn(pair, distance);
       is_changed = true;
-    } else if (much(distance, *known)) {
+    } else if (is_much(distance, *known)) {
       const auto before = longer_.find(pair);
       if (before == longer_.end()) {
         longer[pair] = distance;
@@ -375,7 +377,9 @@ std::map<SiteFinder::Sites, Duration> SiteFinder::distances() const {
 }
 
 void SiteFinder::on_overheads(std::vector<Duration> overheads) {
-  if (!overheads.empty()) overhead_ = median(std::move(overheads));
+  if (overheads.empty()) return;
+  const Duration found = median(std::move(overheads));
+  if (!overhead_ || is_much(found, *overhead_) || is_much(*overhead_, found)) overhead_ = found;
 }
 
 std::optional<std::size_t> SiteFinder::site_of(ProcessorId processor) const {

@@ -60,7 +60,7 @@ class SiteFinder {
   /// some (a quarter of the round trips are 1.5 times the shortest), who is within `near_busy` of
   /// an older site, and within 3/4 of the way from there to its nearest older one.
   void on_look(const std::vector<Sample>& samples, const ProcessorSet& older);
-  /// Time of a processor for a message, as several measured it.
+  /// Time of a processor for a message, as several measured it. What differs little is no news.
   void on_overheads(std::vector<Duration> overheads);
   /// Some who were placed measured again. True: a way is another one now. Longer ways are believed
   /// when two of these in a row say so, shorter ones at once. Sites that are near are one.

@@ -32,6 +32,8 @@ void Surveyor::begin(Instant now, const KnownNetwork& known, Outbox& out) {
   found_ = known;
   finder_.begin(known);
   finder_.keep_only(live_);
+  overheads_.clear();  // What is known counts as much as what a round tells.
+  if (const auto usual = known.usual.overhead) overheads_.assign(options_.overheads, *usual);
   rates_.begin(known);
   rates_.keep_only(live_);
   waits_.begin(known);

@@ -164,6 +164,19 @@ TEST_CASE("whoever leads next goes on, and places those who come then") {
   net.check_sites(3);
 }
 
+TEST_CASE("whoever leads next knows what a message costs, also when a slow newcomer comes first") {
+  Net net(round_robin(13, 2));
+  for (const ProcessorId id : first(12).ids()) net.handling[id] = 10us;
+  net.members(first(12));
+  net.run_for(3s);
+  REQUIRE(net.common().usual.overhead == 5us);
+  net.handling[p(13)] = 500us;
+  net.members(ProcessorSet::range(p(2), p(13)));
+  net.run_for(5s);
+  CHECK(net.common().site_of(p(13)).has_value());
+  CHECK(net.common().usual.overhead == 5us);
+}
+
 TEST_CASE("the surveyor is lost in the middle of a round") {
   for (const Duration after : {100ms, 105ms, 110ms, 120ms, 150ms}) {
     Net net(round_robin(12, 4));

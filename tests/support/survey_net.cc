@@ -33,6 +33,10 @@ void SurveyNet::take(ProcessorId from, Survey::Outbox& out) {
       }
       Instant at = passes(from, send->to, send->message) + way(from, send->to);
       if (const auto found = queued.find(send->to); found != queued.end()) at += found->second;
+      const auto slowly = handling.find(send->to);
+      if (slowly != handling.end() && std::holds_alternative<Ping>(send->message)) {
+        at = handled_at[send->to] = std::max(at, handled_at[send->to] + slowly->second);
+      }
       mail.emplace(at, Letter{from, send->to, std::move(send->message)});
     } else if (const auto* arm = std::get_if<Survey::Outbox::Arm>(&item)) {
       timers[{from, arm->timer}] = arm->at;

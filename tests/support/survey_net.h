@@ -66,6 +66,8 @@ struct SurveyNet {
   std::map<ProcessorId, Traffic> carried;  ///< Downloads.
   std::map<ProcessorId, std::uint64_t> traffic;  ///< Sent to others besides, bytes per second.
   std::map<ProcessorId, std::uint64_t> stream;   ///< Taken from others before downloads, likewise.
+  std::map<ProcessorId, Duration> handling;      ///< It takes no two pings sooner after each other.
+  std::map<ProcessorId, Instant> handled_at;
   std::set<ProcessorId> uninformed;  ///< What they should be told of the network is lost.
   std::map<ProcessorId, Survey> surveys;
   std::multimap<Instant, Letter> mail;
