@@ -94,6 +94,10 @@ void RateFinder::keep_only(const ProcessorSet& live) {
   std::erase_if(widths_, [&](const auto& one) { return !live.contains(one.first); });
   std::erase_if(ways_, [&](const auto& one) { return is_gone(one.first); });
   std::erase_if(doubted_, [&](const auto& one) { return is_gone(one.first); });
+  for (auto& [one, partners] : partners_) {
+    std::erase_if(partners, [&](ProcessorId partner) { return !live.contains(partner); });
+  }
+  std::erase_if(partners_, [&](const auto& one) { return !live.contains(one.first); });
   asked_.clear();
 }
 
@@ -233,7 +237,9 @@ void RateFinder::on_glance(const Download& download, const Rate& rate,
                            const KnownNetwork& network) {
   const auto known = static_cast<double>(expected(download, network));
   const bool is_faster = known > 0 && static_cast<double>(rate.at_least) * kOdd > known;
-  if (is_faster || is_slow(download, rate, network)) doubted_[download] = Doubt::kGlance;
+  if (!is_faster && !is_slow(download, rate, network)) return;
+  if (doubted_.empty()) partners_.clear();
+  doubted_[download] = Doubt::kGlance;
 }
 
 void RateFinder::on_witness(const Download& download) {

@@ -141,6 +141,36 @@ TEST_CASE("of a download that is not over in time what came is a bound, and sile
   CHECK(some[0].at_most < (5U << 16U) / 2);
 }
 
+TEST_CASE("with whom somebody was slow counts while anything is doubted, and of those who live") {
+  Net net(round_robin(12, 1));
+  net.members(first(12));
+  net.run_for(3s);
+  const KnownNetwork network = net.common();
+  REQUIRE(network.odd.empty());
+  const std::uint64_t slow = kGigabit / 10;
+  const auto odd_after = [&](const auto& meanwhile) {
+    RateFinder finder;
+    finder.begin(network);
+    finder.on_glance({p(4), p(3)}, {1000, 1000, 0, 0}, network);
+    finder.on_witness({p(4), p(3)});
+    finder.on_witness({p(5), p(4)});
+    meanwhile(finder);
+    finder.on_measured({p(4), p(3)}, {slow, slow, slow, slow}, network);
+    KnownNetwork result = network;
+    finder.fill(result, network);
+    return result.odd.size();
+  };
+  CHECK(odd_after([](RateFinder&) {}) == 1);
+  CHECK(odd_after([&](RateFinder& finder) {
+          finder.on_measured({p(4), p(3)}, {kGigabit, kGigabit, 0, 0}, network);
+          REQUIRE(finder.doubts() == 0);
+          finder.on_glance({p(4), p(3)}, {1000, 1000, 0, 0}, network);
+        }) == 2);
+  CHECK(odd_after([&](RateFinder& finder) {
+          finder.keep_only(first(12).minus(ProcessorSet{p(5)}));
+        }) == 2);
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::overlay::rates_again_test
