@@ -2,9 +2,24 @@
 
 #include <algorithm>
 
+#include <utility>
+
 #include "overlay/planners/tree_styles.h"
 
 namespace phx::runtime {
+namespace {
+
+/// Kept of those who are in no view yet [limit].
+constexpr std::size_t kEarlyMost = 1024;
+/// What is farther is no farther, for a tree.
+constexpr Duration kFarthest = 59min;
+
+Duration weight_of(planners::LearnedTrees& known, ProcessorId other) {
+  if (!known.may_span(other)) return kForever;
+  return std::clamp(known.round_trip(other), Duration{}, kFarthest);
+}
+
+}  // namespace
 
 void AgmTrees::begin(planners::LearnedTrees& known, const ProcessorSet& live, Outbox& out) {
   if (tree_ || !live.contains(self_)) return;
@@ -14,18 +29,25 @@ void AgmTrees::begin(planners::LearnedTrees& known, const ProcessorSet& live, Ou
 
 void AgmTrees::on_change(planners::LearnedTrees& known, const ProcessorSet& live, Outbox& out) {
   if (!tree_) return;
+  gone_ = gone_.united(live_).minus(live);
   live_ = live;
-  if (!live.contains(self_)) return tree_.reset();  // it leaves: the others do without it
+  if (!live.contains(self_)) {  // It leaves: the others do without it.
+    early_.clear();
+    return tree_.reset();
+  }
   for (const ProcessorId other : live.ids()) {
     if (other == self_) continue;
-    tree_->on_weight(other, known.may_span(other) ? known.round_trip(other) : kForever);
+    tree_->on_weight(other, weight_of(known, other));
   }
   tree_->on_members(live, out);  // a round that runs begins anew
   if (!tree_->is_conducting()) tree_->adapt(out);
+  for (auto& [from, message] : std::exchange(early_, {})) on_message(from, message, out);
 }
 
 void AgmTrees::on_message(ProcessorId from, const mst::Message& message, Outbox& out) {
-  if (tree_ && live_.contains(from)) tree_->on_message(from, message, out);
+  if (!tree_ || gone_.contains(from)) return;
+  if (live_.contains(from)) return tree_->on_message(from, message, out);
+  if (early_.size() < kEarlyMost) early_.push_back({from, message});
 }
 
 std::optional<TreeView> AgmTrees::view(TreeId id) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <optional>
 
 #include "overlay/base/ids.h"
@@ -29,7 +30,7 @@ class AgmTrees {
   // Inputs.
   /// Who lives, or what `known` has of the network, may be something else now.
   void on_change(planners::LearnedTrees& known, const ProcessorSet& live, Outbox& out);
-  /// REQUIRES begin(). What is not from one who lives changes nothing.
+  /// What is from one who is not known yet waits until it is; of one who has left it is dropped.
   void on_message(ProcessorId from, const mst::Message& message, Outbox& out);
 
   // Queries.
@@ -38,8 +39,15 @@ class AgmTrees {
   [[nodiscard]] std::optional<TreeView> view(TreeId id) const;
 
  private:
+  struct Letter {
+    ProcessorId from;
+    mst::Message message;
+  };
+
   ProcessorId self_;
   ProcessorSet live_;
+  ProcessorSet gone_;         ///< Lived, and do not.
+  std::deque<Letter> early_;  ///< Of those who were in no view yet.
   std::optional<mst::SpanningTree> tree_;
 };
 

@@ -80,8 +80,11 @@ struct Mesh {
     settle();
   }
   /// All see it at once, newcomers begin then.
-  void change_members() {
+  void change_members() { change_members(p(0)); }
+  /// All but one.
+  void change_members(ProcessorId late) {
     for (const auto& [id, processor] : all) {
+      if (id == late) continue;
       processor->known.on_members(live);
       act(id, [&](Processor& at, auto& out) {
         at.agm.begin(at.known, live, out);
@@ -250,6 +253,33 @@ TEST_CASE("before it begins, for other styles, and at one that leaves there is n
   mesh.live.erase(p(1));
   mesh.change_members();
   CHECK_FALSE(mesh.all.at(p(1))->agm.is_running());
+}
+
+// Who lets it in tells all, but its own messages may be faster.
+TEST_CASE("what a newcomer says before the view that lets it in counts when that comes") {
+  for (std::uint32_t late = 1; late <= 6; ++late) {
+    CAPTURE(late);
+    Mesh mesh(6);
+    mesh.begin();
+    mesh.learn(four_sites(5));
+    mesh.add(p(7));
+    mesh.all.at(p(7))->known.on_network(four_sites(5));
+    mesh.change_members(p(late));
+    mesh.settle();
+    mesh.change_members();
+    mesh.settle();
+    for (const ProcessorId root : mesh.live.ids()) CHECK(mesh.check_tree(root) == mesh.least());
+  }
+}
+
+TEST_CASE("ways of an hour and more are as long as any") {
+  overlay::KnownNetwork network = four_sites(2);
+  network.between[{0, 1}].latency = network.between[{1, 0}].latency = 3h;
+  network.sites[2].latency = 40min;
+  Mesh mesh(kProcessors);
+  mesh.begin();
+  mesh.learn(network);
+  CHECK(mesh.check_tree(p(1)) > Duration{});
 }
 
 TEST_CASE("what a stranger says changes nothing") {
