@@ -77,7 +77,7 @@ void Daemon::Core::adapt_agm() {
 }
 
 std::optional<TreeView> Daemon::Core::draw(TreeId id) {
-  warm_roots.on_drawn(id);
+  warm_roots.on_drawn(now, id);
   std::optional<TreeView> spanning = agm.view(id);
   return spanning ? spanning : learned.view(id);
 }

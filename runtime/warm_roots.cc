@@ -20,28 +20,34 @@ void for_each_place(const overlay::TreeStore& trees, ProcessorId root, SizeClass
 }  // namespace
 
 /// Whoever takes part in collectives of a root asks for its tree for short messages first.
-void WarmRoots::on_drawn(TreeId id) {
+void WarmRoots::on_drawn(Instant now, TreeId id) {
   const bool is_short = id.number == learned_number(0, 0);  // and of the usual style
-  if (is_short && counts(id.root)) drawn_.push_back(id.root);
+  if (is_short && counts(now, id.root)) drawn_.push_back(id.root);
 }
 
-bool WarmRoots::counts(ProcessorId root) {
-  if (!used_.contains(root) && used_.size() >= kMost) return false;
-  used_.insert(root);
+/// The one that was used longest ago makes room, if that is long ago: many in turn are too many.
+bool WarmRoots::counts(Instant now, ProcessorId root) {
+  if (!used_.contains(root) && used_.size() >= kMost) {
+    const auto oldest = std::ranges::min_element(
+        used_, [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (now - oldest->second < kLong) return false;
+    used_.erase(oldest);
+  }
+  used_[root] = now;
   return true;
 }
 
 void WarmRoots::on_used(Instant now, TreeId id) {
   if (id.kind != TreeKind::kLearned || planners::style_of(id) != planners::kLearnedStyle) return;
   const SizeClass size = size_of_learned(id.number);
-  if (size == 0 || !counts(id.root)) return;
+  if (size == 0 || !counts(now, id.root)) return;
   const auto [last, is_first] = used_at_.try_emplace({id.root, size}, now);
   if (is_first || now - last->second >= kPause) opening_.emplace_back(id.root, size);
   last->second = now;
 }
 
 void WarmRoots::on_members(const ProcessorSet& members) {
-  used_ = used_.common(members);
+  std::erase_if(used_, [&](const auto& of) { return !members.contains(of.first); });
   std::erase_if(used_at_, [&](const auto& of) { return !members.contains(of.first.first); });
 }
 

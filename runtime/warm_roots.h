@@ -16,8 +16,9 @@ namespace phx::runtime {
 /// for long messages next, so the ways there shall be warm before [overlay/survey, "Warm ways"].
 class WarmRoots {
  public:
-  /// A tree was drawn here, because it is used. Further roots than `kMost` count as not used.
-  void on_drawn(TreeId id);
+  /// A tree was drawn here, because it is used. Further roots than `kMost` count as not used, until
+  /// one of these was not used for a minute.
+  void on_drawn(Instant now, TreeId id);
   /// A copy or a contribution is passed on along it.
   void on_used(Instant now, TreeId id);
   void on_members(const ProcessorSet& members);
@@ -32,11 +33,12 @@ class WarmRoots {
   using Turns = std::pair<ProcessorId, SizeClass>;  ///< The trees of this root for such messages.
 
   static constexpr std::uint64_t kMost = 8;  ///< [limit]
+  static constexpr Duration kLong = 1min;
   static constexpr Duration kPause = 1s;     ///< Less is a stream, in which all have their turn.
 
-  [[nodiscard]] bool counts(ProcessorId root);
+  [[nodiscard]] bool counts(Instant now, ProcessorId root);
 
-  ProcessorSet used_;
+  std::map<ProcessorId, Instant> used_;  ///< And when last.
   std::vector<ProcessorId> drawn_;
   std::map<Turns, Instant> used_at_;
   std::vector<Turns> opening_;

@@ -12,6 +12,7 @@ using Partners = std::set<ProcessorId>;
 using Amounts = std::map<ProcessorId, std::uint64_t>;
 
 constexpr ProcessorId kRoot{1};
+constexpr Instant kStart{};
 
 TreeId short_tree(std::uint32_t root) {
   return {ProcessorId{root}, TreeKind::kLearned, 0};
@@ -38,10 +39,10 @@ TEST_CASE("of a root in use the neighbours in its long trees are told, once") {
   const overlay::TreeStore store = numbered();
   WarmRoots roots;
   CHECK(roots.take_partners(store).empty());
-  roots.on_drawn({kRoot, TreeKind::kLearned, 1});  // The first is a long one: too late.
+  roots.on_drawn(kStart, {kRoot, TreeKind::kLearned, 1});  // The first is a long one: too late.
   CHECK(roots.take_partners(store).empty());
 
-  roots.on_drawn(short_tree(1));
+  roots.on_drawn(kStart, short_tree(1));
 
   Amounts expected;
   for (const SizeClass size : {SizeClass{1}, SizeClass{4}}) {  // of 64 KiB, and of 4 MiB
@@ -53,22 +54,38 @@ TEST_CASE("of a root in use the neighbours in its long trees are told, once") {
   }
   CHECK(roots.take_partners(store) == expected);
   CHECK(roots.take_partners(store).empty());
-  roots.on_drawn(short_tree(1));  // Trees are other ones now.
+  roots.on_drawn(kStart, short_tree(1));  // Trees are other ones now.
   CHECK(roots.take_partners(store) == expected);
 }
 
 TEST_CASE("the ninth root in use is cold, until one of the others is gone") {
   const overlay::TreeStore store = numbered();
   WarmRoots roots;
-  for (std::uint32_t root = 1; root <= 8; ++root) roots.on_drawn(short_tree(root));
+  for (std::uint32_t root = 1; root <= 8; ++root) roots.on_drawn(kStart, short_tree(root));
   CHECK_FALSE(roots.take_partners(store).empty());
-  roots.on_drawn(short_tree(9));
+  roots.on_drawn(kStart, short_tree(9));
   CHECK(roots.take_partners(store).empty());
 
   roots.on_members(ProcessorSet::range(ProcessorId{2}, ProcessorId{9}));
 
-  roots.on_drawn(short_tree(9));
+  roots.on_drawn(kStart, short_tree(9));
   CHECK_FALSE(roots.take_partners(store).empty());
+}
+
+TEST_CASE("whoever was not used for a minute makes room for the ninth root") {
+  const overlay::TreeStore store = numbered();
+  WarmRoots roots;
+  for (std::uint32_t root = 1; root <= 8; ++root) roots.on_drawn(kStart, short_tree(root));
+  static_cast<void>(roots.take_partners(store));
+  for (std::uint32_t root = 2; root <= 8; ++root) {
+    roots.on_used(kStart + 50s, {ProcessorId{root}, TreeKind::kLearned, learned_number(1, 1)});
+  }
+  roots.on_drawn(kStart + 59s, short_tree(9));
+  CHECK(roots.take_partners(store).empty());
+  roots.on_drawn(kStart + 60s, short_tree(9));
+  CHECK_FALSE(roots.take_partners(store).empty());
+  roots.on_drawn(kStart + 61s, short_tree(1));  // The others are in use.
+  CHECK(roots.take_partners(store).empty());
 }
 
 // Pieces of two short messages after each other take other trees.
@@ -95,7 +112,7 @@ TEST_CASE("the first piece in a second opens the ways of all trees that take tur
   roots.on_members(ProcessorSet{ProcessorId{2}});
   roots.on_used(now, second);
   CHECK(roots.take_children(store) == expected);  // It was gone.
-  for (std::uint32_t root = 2; root <= 8; ++root) roots.on_drawn(short_tree(root));
+  for (std::uint32_t root = 2; root <= 8; ++root) roots.on_drawn(kStart, short_tree(root));
   roots.on_used(now, {ProcessorId{9}, TreeKind::kLearned, second.number});
   CHECK(roots.take_children(store).empty());
 }
