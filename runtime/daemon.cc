@@ -164,7 +164,7 @@ void Daemon::on_client_message(Instant now, ClientId client, ClientRequest reque
           },
           [&](RunRequest& m) {
             core_->with_jobs([&](const Surroundings& around, JobOutbox& out) {
-              core_->jobs.run(around, client, std::move(m.spec), out);
+              core_->jobs.run(around, client, std::move(m), out);
             });
           },
           [&](const FollowRequest& m) {

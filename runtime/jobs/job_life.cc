@@ -376,7 +376,7 @@ void JobLife::give_home_up(const Surroundings& around, JobOutbox& out) {
   unheard_ = {};
   unannounced_ = {};
   out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
-  if (output_.tool()) send_elsewhere(around, *output_.tool(), out);
+  if (output_.tool()) send_elsewhere(around, output_.tool()->client, out);
   output_.on_tool_gone();
 }
 
@@ -409,24 +409,28 @@ void JobLife::on_taken(const Surroundings& around, ProcessorId from, const Outpu
   output_.repeat(from, out);
 }
 
-void JobLife::on_follower(const Surroundings& around, ClientId client,
+void JobLife::on_follower(const Surroundings& around, const Tool& tool,
                           const JobOutput::Numbers& shown, JobOutbox& out) {
-  if (home_ != self_ && !ended_) return send_elsewhere(around, client, out);
-  if (output_.tool() && output_.tool() != client) {
-    out.report(Effect{Reply{client, Done{"another tool follows " + to_string(id()) + " already"}}});
-    out.report(Effect{DropClient{client}});
-    return;
+  if (home_ != self_ && !ended_) return send_elsewhere(around, tool.client, out);
+  const std::optional<Tool> before = output_.tool();
+  if (before && before->client != tool.client) {
+    if (!tool.is_same(*before)) {
+      const Done refusal{"another tool follows " + to_string(id()) + " already"};
+      out.report(Effect{Reply{tool.client, refusal}});
+      return out.report(Effect{DropClient{tool.client}});
+    }
+    out.report(Effect{DropClient{before->client}});
   }
   out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
-  out.report(Effect{Reply{client, RunStarted{id(), first()}}});
+  out.report(Effect{Reply{tool.client, RunStarted{id(), first()}}});
   const bool is_first = start_.home == self_ && !std::exchange(was_followed_, true);
-  output_.on_tool(client, shown, is_first ? ProcessorSet{} : around.members, out);
+  output_.on_tool(tool, shown, is_first ? ProcessorSet{} : around.members, out);
   if (home_ == self_) decide(around, out);
   tell_followers(out);
 }
 
 bool JobLife::on_follower_took(const Surroundings& around, ClientId client, JobOutbox& out) {
-  if (output_.tool() != client) return false;
+  if (!output_.is_for(client)) return false;
   output_.on_tool_took(around, out);
   decide(around, out);
   return true;
@@ -434,7 +438,7 @@ bool JobLife::on_follower_took(const Surroundings& around, ClientId client, JobO
 
 void JobLife::on_follower_down(const Surroundings& around, ClientId client, const ClientEnd& how,
                                JobOutbox& out) {
-  if (output_.tool() != client) return;
+  if (!output_.is_for(client)) return;
   output_.on_tool_gone();
   if (ended_) return;
   const bool may_come = start_.spec.detached || how.is_broken;
@@ -496,8 +500,8 @@ void JobLife::tell_followers(JobOutbox& out) {
   for (const JobStages::Run& run : stages_.runs()) {
     if (run.value.stage != Stage::kNone) reply.stages.put(run);
   }
-  out.report(Effect{Reply{*output_.tool(), std::move(reply)}});
-  out.report(Effect{DropClient{*output_.tool()}});
+  out.report(Effect{Reply{output_.tool()->client, std::move(reply)}});
+  out.report(Effect{DropClient{output_.tool()->client}});
   output_.on_tool_gone();
 }
 

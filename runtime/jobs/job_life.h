@@ -48,7 +48,7 @@ class JobLife {
 
   // Inputs: tools, timers.
   /// `shown`: the last outputs that it has.
-  void on_follower(const Surroundings& around, ClientId client, const JobOutput::Numbers& shown,
+  void on_follower(const Surroundings& around, const Tool& tool, const JobOutput::Numbers& shown,
                    JobOutbox& out);
   /// It has taken all that it was sent. False: it does not follow this job.
   bool on_follower_took(const Surroundings& around, ClientId client, JobOutbox& out);

@@ -62,7 +62,7 @@ void JobOutput::on_come(Output output, JobOutbox& out) {
   writer.given = output.number;
   writer.untold_bytes += size(output);
   is_given_ = true;
-  out.report(Effect{Reply{*tool_, RunOutput{std::move(output)}}});
+  out.report(Effect{Reply{tool_->client, RunOutput{std::move(output)}}});
 }
 
 void JobOutput::on_forgotten(ProcessorId writer, std::uint64_t count) {
@@ -71,10 +71,10 @@ void JobOutput::on_forgotten(ProcessorId writer, std::uint64_t count) {
   known.given = std::max(known.given, count);
 }
 
-void JobOutput::on_tool(ClientId tool, const Numbers& shown, const ProcessorSet& asked,
+void JobOutput::on_tool(const Tool& tool, const Numbers& shown, const ProcessorSet& asked,
                         JobOutbox& out) {
+  on_tool_gone();
   tool_ = tool;
-  writers_.clear();
   for (const auto& [id, number] : shown) writers_[id].given = number;
   for (const ProcessorId id : asked.ids()) {
     Writer& writer = writers_[id];

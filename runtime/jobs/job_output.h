@@ -8,6 +8,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "runtime/jobs/job_traffic.h"
+#include "runtime/messages/client_end.h"
 #include "runtime/messages/job_outbox.h"
 
 namespace phx::runtime {
@@ -46,7 +47,7 @@ class JobOutput {
   /// The tool, or nobody, has the first `count` outputs of a process, which keeps them no more.
   void on_forgotten(ProcessorId writer, std::uint64_t count);
   /// `shown`: the last that it has of each process. Without `asked` nothing was written before.
-  void on_tool(ClientId tool, const Numbers& shown, const ProcessorSet& asked, JobOutbox& out);
+  void on_tool(const Tool& tool, const Numbers& shown, const ProcessorSet& asked, JobOutbox& out);
   /// The tool has taken all that it was given. Leavers hear of the least thing: they wait for it.
   void on_tool_took(const Surroundings& around, JobOutbox& out);
   /// Another home follows, another tool, or none.
@@ -59,7 +60,8 @@ class JobOutput {
   /// The process here is held up until the tool has taken more.
   [[nodiscard]] bool is_held_up() const { return is_held_up_; }
   /// The one that follows the job, if that is here.
-  [[nodiscard]] const std::optional<ClientId>& tool() const { return tool_; }
+  [[nodiscard]] const std::optional<Tool>& tool() const { return tool_; }
+  [[nodiscard]] bool is_for(ClientId client) const { return tool_ && tool_->client == client; }
   /// The tool has taken all that it was given.
   [[nodiscard]] bool is_taken() const { return !is_given_; }
   /// The tool was given so many of a process, or will get no more of them.
@@ -85,7 +87,7 @@ class JobOutput {
   std::deque<Output> kept_;    ///< The latest of them, which the tool has not taken.
   std::uint64_t kept_bytes_ = 0;
   bool is_held_up_ = false;
-  std::optional<ClientId> tool_;
+  std::optional<Tool> tool_;
   bool is_given_ = false;  ///< The tool was given something since it last had taken all.
   std::map<ProcessorId, Writer> writers_;
 };

@@ -45,7 +45,7 @@ void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart
            " home=" + to_string(start.home));
   if (start.home == self_) {
     const auto asked = asked_.extract(start.request);
-    if (asked.mapped().client) entry.life.on_follower(around, *asked.mapped().client, {}, out);
+    if (asked.mapped().tool) entry.life.on_follower(around, *asked.mapped().tool, {}, out);
     for (const ApplicationId application : asked.mapped().applications) {
       attach(around, application, {job, start.spec.vnodes, 0}, out);
     }
@@ -61,7 +61,7 @@ void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart
 bool Jobs::announce(const Surroundings& around, const JobStart& start, JobOutbox& out) {
   const auto asked = asked_.find(start.request);
   if (asked == asked_.end()) return false;
-  const bool is_wanted = asked->second.client || !asked->second.applications.empty();
+  const bool is_wanted = asked->second.tool || !asked->second.applications.empty();
   if (!is_wanted || around.leaving) {
     refuse(asked->second, to_string(self_) + " is leaving the mesh; ask another processor", out);
     asked_.erase(asked);

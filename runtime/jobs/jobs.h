@@ -54,7 +54,7 @@ class Jobs {
   void on_output(const Surroundings& around, Output output, JobOutbox& out);
 
   // Inputs: tools.
-  void run(const Surroundings& around, ClientId client, JobSpec spec, JobOutbox& out);
+  void run(const Surroundings& around, ClientId client, RunRequest asks, JobOutbox& out);
   void follow(const Surroundings& around, ClientId client, const FollowRequest& request,
               JobOutbox& out);
   void signal(const Surroundings& around, ClientId client, const SignalRequest& request,
@@ -106,7 +106,7 @@ class Jobs {
   /// A job that was asked for here, and has no number yet.
   struct Asked {
     JobSpec spec;
-    std::optional<ClientId> client;           ///< Follows the job.
+    std::optional<Tool> tool;                 ///< Follows the job.
     std::vector<ApplicationId> applications;  ///< Embedded ones that wait for it.
     ProcessorId asked;                        ///< The coordinator that was asked last.
   };

@@ -30,7 +30,7 @@ void Jobs::refuse(ClientId client, std::string why, JobOutbox& out) const {
 }
 
 void Jobs::refuse(const Asked& asked, const std::string& why, JobOutbox& out) const {
-  if (asked.client) refuse(*asked.client, why, out);
+  if (asked.tool) refuse(asked.tool->client, why, out);
   for (const ApplicationId application : asked.applications) refuse(application, why, out);
 }
 
@@ -139,7 +139,8 @@ void Jobs::on_app_down(const Surroundings& around, ApplicationId application, Jo
   settle(around, found.mapped(), out);
 }
 
-void Jobs::run(const Surroundings& around, ClientId client, JobSpec spec, JobOutbox& out) {
+void Jobs::run(const Surroundings& around, ClientId client, RunRequest asks, JobOutbox& out) {
+  JobSpec& spec = asks.spec;
   std::string refusal;
   if (spec.vnodes == 0) refusal = "a job needs at least one vnode";
   if (spec.vnodes > config_.vnodes_max) {
@@ -151,7 +152,7 @@ void Jobs::run(const Surroundings& around, ClientId client, JobSpec spec, JobOut
   if (around.leaving) refusal = to_string(self_) + " is leaving the mesh; ask another processor";
   if (!refusal.empty()) return refuse(client, std::move(refusal), out);
   const std::uint64_t request = next_request_++;
-  asked_[request] = {std::move(spec), client, {}, kNobody};
+  asked_[request] = {std::move(spec), Tool{client, asks.tool}, {}, kNobody};
   request_job(around, request, out);
 }
 
@@ -175,7 +176,7 @@ void Jobs::follow(const Surroundings& around, ClientId client, const FollowReque
     }
     return;
   }
-  entry->life.on_follower(around, client, request.shown, out);
+  entry->life.on_follower(around, {client, request.tool}, request.shown, out);
   settle(around, job, out);
 }
 
@@ -226,7 +227,7 @@ void Jobs::on_client_took(const Surroundings& around, ClientId client, JobOutbox
 void Jobs::on_client_down(const Surroundings& around, ClientId client, const ClientEnd& end,
                           JobOutbox& out) {
   for (auto& [request, asked] : asked_) {
-    if (asked.client == client) asked.client.reset();
+    if (asked.tool && asked.tool->client == client) asked.tool.reset();
   }
   std::vector<JobId> ids;
   for (const auto& [job, entry] : jobs_) ids.push_back(job);

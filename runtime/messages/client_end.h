@@ -1,10 +1,21 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
+#include "overlay/base/ids.h"
 #include "overlay/base/time.h"
 
 namespace phx::runtime {
+
+/// The connection of a tool, and the number by which that is known again; 0: it has none.
+struct Tool {
+  ClientId client;
+  std::uint64_t number = 0;
+  [[nodiscard]] bool is_same(const Tool& other) const {
+    return number != 0 && number == other.number;
+  }
+};
 
 /// How the connection of a tool has ended.
 struct ClientEnd {

@@ -29,6 +29,9 @@ struct StatusRequest {
 };
 struct RunRequest {
   JobSpec spec;
+  /// A random number that the tool keeps for the job. Where two connections follow the job by the
+  /// same one, the earlier one is dead, and nobody has noticed. 0: none.
+  std::uint64_t tool = 0;
   friend bool operator==(const RunRequest&, const RunRequest&) = default;
 };
 /// Go on receiving output and end of a job started earlier (its home has moved).
@@ -36,6 +39,7 @@ struct FollowRequest {
   JobId job;
   /// Of each process the number of the last output that the tool has.
   std::map<ProcessorId, std::uint64_t> shown;
+  std::uint64_t tool = 0;  ///< As in RunRequest.
   friend bool operator==(const FollowRequest&, const FollowRequest&) = default;
 };
 struct SignalRequest {

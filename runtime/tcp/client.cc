@@ -12,6 +12,7 @@
 #include "runtime/tcp/connection.h"
 #include "runtime/tcp/greeting.h"
 #include "runtime/tcp/steady_now.h"
+#include "runtime/tcp/tool_socket.h"
 
 namespace phx::tcp {
 
@@ -46,6 +47,8 @@ struct ToolClient::Link {
     const auto place = dialled.socket.remote_endpoint(lost_already);
     endpoint = to_string(Address{place.address().to_string(), place.port()});
     descriptor = dialled.socket.native_handle();
+    watch_peer(descriptor);
+    expect_reader(descriptor);
     connection = std::make_shared<Connection>(
         loop, descriptor_of(std::move(dialled.socket)), wire::Family::kClientReply, buffer,
         Connection::Handlers{

@@ -54,8 +54,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(Loop& loop, Descriptor socket, wire::Family family, ReadBuffer& shared,
              Handlers handlers, PayloadWays ways = {});
 
-  /// Begins to read.
-  void start();
+  void start();  ///< Begins to read.
   /// Queues a frame. Nothing is written before flush(). One that the peer would refuse for its
   /// size ends the connection (kLimit).
   void send(wire::Encoded&& encoded);
@@ -86,6 +85,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool is_open() const { return state_ == State::kOpen; }
   /// The network, or a peer that had not read all, has ended it: the peer has not closed it.
   [[nodiscard]] bool is_broken() const { return is_broken_; }
+  [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] std::size_t queued_bytes() const { return queue_.bytes(); }
   /// All that was sent has come to the peer's machine, so it is there even if this end goes away.
   [[nodiscard]] bool has_arrived();

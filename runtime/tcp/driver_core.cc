@@ -7,22 +7,17 @@
 #include <asio/detached.hpp>
 #include <csignal>
 #include <memory>
-#include <random>
 #include <utility>
 
 #include "runtime/tcp/admission.h"
 #include "runtime/tcp/memory_return.h"
+#include "runtime/tcp/random_number.h"
 
 namespace phx::tcp {
 
 using Level = runtime::Note::Level;
 
 namespace {
-
-std::uint64_t random_number() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32U) | device();
-}
 
 /// Adds the port that was bound to addresses given without one.
 std::vector<std::string> with_port(const std::vector<std::string>& given, std::uint16_t port) {

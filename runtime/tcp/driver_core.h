@@ -28,8 +28,7 @@ namespace phx::tcp {
 /// The driver proper. Thread rule: as Loop.
 class TcpDriver::Core {
  public:
-  /// Connected tools at once [limits]; one more is turned away.
-  static constexpr std::size_t kClientsMax = 256;
+  static constexpr std::size_t kClientsMax = 256;  ///< Tools at once; one more is turned away.
   /// Bytes waiting for a peer that does not read; beyond it the peer is dropped [README, "Limits"].
   static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;
 
@@ -58,7 +57,7 @@ class TcpDriver::Core {
  private:
   using ConnectionPtr = std::shared_ptr<Connection>;
 
-  /// Feeds one input to the daemon and executes what follows from it.
+  /// Feeds one input to the daemon and executes what follows.
   template <class Input>
   void step(Input input) {
     if (stop_) return;
@@ -68,6 +67,7 @@ class TcpDriver::Core {
   void execute();
   void end_batch();
   void report_taken();
+  void drop_gone();  ///< Tools.
   void rearm();
   void regulate();
   // One per effect.

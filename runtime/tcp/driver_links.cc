@@ -8,6 +8,7 @@
 #include "runtime/tcp/driver_core.h"
 #include "runtime/tcp/library_path.h"
 #include "runtime/tcp/link_socket.h"
+#include "runtime/tcp/tool_socket.h"
 
 namespace phx::tcp {
 
@@ -207,6 +208,7 @@ void TcpDriver::Core::on_inside_gone() {
 /// Who finds no room is told so, and not heard.
 void TcpDriver::Core::add_client(asio::ip::tcp::socket socket, bool has_room) {
   const ClientId id{++last_client_};
+  watch_peer(socket.native_handle());
   const auto connection =
       connect(descriptor_of(std::move(socket)), wire::Family::kClientRequest,
               {.on_frame = [this, id](Header header, Payload payload) -> Status {
@@ -223,9 +225,10 @@ void TcpDriver::Core::add_client(asio::ip::tcp::socket socket, bool has_room) {
                      turns_.drop(id);
                      const auto found = clients_.find(id);
                      if (found == clients_.end()) return on_drained();
-                     const bool is_broken = found->second->is_broken();
+                     const bool is_gone = why.code == ErrorCode::kTimeout;
+                     const bool is_broken = is_gone || found->second->is_broken();
                      clients_.erase(found);
-                     const bool is_dropped = why.code != ErrorCode::kUnavailable;
+                     const bool is_dropped = !is_gone && why.code != ErrorCode::kUnavailable;
                      const bool is_full = why.code == ErrorCode::kLimit;
                      if (is_full) note(Level::kWarn, "tool-dropped", "why=\"" + why.what + "\"");
                      if (is_dropped && !is_full) on_rejected(why, "tool");
@@ -286,8 +289,18 @@ void TcpDriver::Core::report_taken() {
   look_timer_.expires_after(kLookAgain);
   look_timer_.async_wait([this](const std::error_code& error) {
     is_looking_ = false;
-    if (!error && !stop_) report_taken();
+    if (error || stop_) return;
+    drop_gone();
+    report_taken();
   });
+}
+
+void TcpDriver::Core::drop_gone() {
+  for (const ClientId id : answered_) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end() || !is_peer_gone(found->second->descriptor())) continue;
+    found->second->fail({ErrorCode::kTimeout, "its machine does not answer"});
+  }
 }
 
 void TcpDriver::Core::rearm() {

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
-#include <random>
 #include <string>
 #include <utility>
 
 #include "runtime/tcp/memory_file.h"
+#include "runtime/tcp/random_number.h"
 #include "runtime/tcp/steady_now.h"
 
 namespace phx::tcp {
@@ -193,8 +193,7 @@ std::shared_ptr<BlockPool> BlockPool::create() {
   if (!file.is_open()) return nullptr;
   auto mapping = SharedMapping::map(file.get(), true);
   if (!mapping) return nullptr;
-  std::random_device device;
-  mapping->own(::getpid(), (std::uint64_t{device()} << 32U) | device());
+  mapping->own(::getpid(), random_number());
   return std::shared_ptr<BlockPool>(new BlockPool(std::move(file), std::move(mapping)));
 }
 

@@ -20,12 +20,14 @@ void add(const runtime::StatusRequest& in, pb::ClientRequest& out, Sink& /*sink*
   write(trees, *out.mutable_status()->mutable_trees());
 }
 void add(const runtime::RunRequest& in, pb::ClientRequest& out, Sink& sink) {
-  const auto& [spec] = in;
+  const auto& [spec, tool] = in;
+  out.mutable_run()->set_tool(tool);
   write(spec, *out.mutable_run()->mutable_spec(), sink);
 }
 void add(const runtime::FollowRequest& in, pb::ClientRequest& out, Sink& /*sink*/) {
-  const auto& [job, shown] = in;
+  const auto& [job, shown, tool] = in;
   out.mutable_follow()->set_job(job.value);
+  out.mutable_follow()->set_tool(tool);
   for (const auto& [processor, number] : shown) {
     pb::OutputShown& added = *out.mutable_follow()->add_shown();
     added.set_processor(processor.value);
@@ -191,7 +193,7 @@ runtime::DrainProgress read_progress(const pb::DrainProgress& in, Source& source
 }
 
 runtime::FollowRequest read(const pb::FollowRequest& in, Source& source) {
-  runtime::FollowRequest follow{JobId{in.job()}, {}};
+  runtime::FollowRequest follow{JobId{in.job()}, {}, in.tool()};
   auto& shown = follow.shown;
   for (const pb::OutputShown& entry : in.shown()) {
     const ProcessorId id{entry.processor()};
@@ -222,7 +224,7 @@ runtime::ClientRequest read_top(const pb::ClientRequest& in, Source& source) {
       return runtime::StatusRequest{in.status().ask_all(), JobId{in.status().job()},
                                     read(in.status().trees(), source)};
     case pb::ClientRequest::kRun:
-      return runtime::RunRequest{read(in.run().spec(), source)};
+      return runtime::RunRequest{read(in.run().spec(), source), in.run().tool()};
     case pb::ClientRequest::kFollow:
       return read(in.follow(), source);
     case pb::ClientRequest::kSignal:

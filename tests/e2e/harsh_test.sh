@@ -44,6 +44,40 @@ touch gate
 check "it goes on when it is let in again" wait "$tool"
 check "with all that was written" has reset.out "^ended$"
 
+# The same while the job says nothing: its daemon does not notice.
+"$phoenix" run -n 1 --no-tags -- sh -c "echo begun; until [ -e $work/gate0 ]; do sleep 0.1; done; echo ended" \
+  >silent.out 2>&1 &
+tool=$!
+await "a job is silent" has silent.out begun
+nft "add table inet wall; add chain inet wall in { type filter hook input priority 0; }"
+nft "add rule inet wall in meta l4proto tcp tcp dport ${port##*:} reject with tcp reset"
+await "its tool is refused" has silent.out "waiting since .* since the connection to p1 is lost"
+nft flush ruleset
+touch gate0
+check "it goes on in place of its former connection" wait "$tool"
+check "with all that was written" has silent.out "^ended$"
+
+# Of two tools that read nothing one is stopped, and the machine of the other one is gone.
+"$phoenix" run -n 1 --no-tags -- sh -c 'echo begun; yes | head -c 30000000' >stopped.out 2>&1 &
+stopped=$!
+"$phoenix" run -n 1 --no-tags -- sh -c "echo begun; until [ -e $work/gone ]; do sleep 0.1; done; yes" >gone.out 2>&1 &
+gone=$!
+await "both have begun" has stopped.out begun
+await "both have begun" has gone.out begun
+kill -STOP "$stopped"
+near=$(ss -Htnp | sed -n "s/.*:\([0-9]*\) .*pid=$gone,.*/\1/p")
+nft "add table inet wall; add chain inet wall in { type filter hook input priority 0; }"
+nft "add rule inet wall in meta l4proto tcp tcp sport $near drop"
+nft "add rule inet wall in meta l4proto tcp tcp dport $near drop"
+kill -KILL "$gone"
+touch gone
+await "the job of the one ends" says "the tool that followed it did not come back" log_of default
+nft flush ruleset
+kill -CONT "$stopped"
+check "that of the other one has waited" wait "$stopped"
+check "and nothing is lost" [ "$(wc -c <stopped.out)" -eq 30000006 ]
+wait "$gone"
+
 # Nothing passes any more.
 ip link set lo down
 check "a daemon that cannot be reached is told to end by a signal" \

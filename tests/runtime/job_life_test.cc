@@ -40,7 +40,7 @@ struct Harness {
             false, nullptr, &fellows};
   }
   void is_followed(const JobOutput::Numbers& shown = {}) {
-    life.on_follower(around(), ClientId{1}, shown, out);
+    life.on_follower(around(), {ClientId{1}}, shown, out);
   }
   void reads() { life.on_follower_took(around(), ClientId{1}, out); }
   /// True: the home's duty has come here.

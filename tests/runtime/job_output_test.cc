@@ -136,7 +136,7 @@ TEST_CASE("limits: the windows of many writers are smaller, and small outputs co
 TEST_CASE(
     "a writer hears what was taken often enough for the smallest window, and not more often") {
   Harness h(kHome, 3);
-  h.output.on_tool(ClientId{1}, {}, {}, h.out);
+  h.output.on_tool({ClientId{1}}, {}, {}, h.out);
 
   h.comes(kPiece);
   h.output.on_tool_took(h.around(), h.out);
@@ -153,7 +153,7 @@ TEST_CASE(
 TEST_CASE("a writer whose joining is not known here yet is told like all others") {
   Harness h(kHome, 1);
   CHECK(!h.members.contains(kWriter));
-  h.output.on_tool(ClientId{1}, {}, {}, h.out);
+  h.output.on_tool({ClientId{1}}, {}, {}, h.out);
   for (int i = 0; i < 2; ++i) h.comes(kPiece);
 
   h.output.on_tool_took(h.around(), h.out);
@@ -163,7 +163,7 @@ TEST_CASE("a writer whose joining is not known here yet is told like all others"
 
 TEST_CASE("a leaver hears of the least thing, and nobody who is gone of anything") {
   Harness h(kHome, 3);
-  h.output.on_tool(ClientId{1}, {}, {}, h.out);
+  h.output.on_tool({ClientId{1}}, {}, {}, h.out);
   h.comes(1);
   h.staying.erase(kWriter);
   h.output.on_tool_took(h.around(), h.out);
@@ -183,7 +183,7 @@ TEST_CASE("while no tool is here nothing is kept, and the tool that comes gets a
   for (const std::uint64_t number : {2U, 3U}) home.comes_as(number);
   CHECK(home.shown().empty());
 
-  home.output.on_tool(ClientId{1}, {{kWriter, 1}}, ProcessorSet{kWriter}, home.out);
+  home.output.on_tool({ClientId{1}}, {{kWriter, 1}}, ProcessorSet{kWriter}, home.out);
   const auto asked = support::sent<OutputTaken>(home.out.take());
   REQUIRE(asked.size() == 1);
   CHECK(asked[0] == std::pair{kWriter, OutputTaken{kJob, 1, true}});
@@ -199,7 +199,7 @@ TEST_CASE("while no tool is here nothing is kept, and the tool that comes gets a
 
 TEST_CASE("a home asks once for what is missing, shows nothing out of order and nothing twice") {
   Harness h(kHome, 3);
-  h.output.on_tool(ClientId{1}, {}, {}, h.out);
+  h.output.on_tool({ClientId{1}}, {}, {}, h.out);
   for (const std::uint64_t number : {3U, 4U}) h.comes_as(number);
   const auto asked = support::sent<OutputTaken>(h.out.take());
   REQUIRE(asked.size() == 1);
@@ -212,7 +212,7 @@ TEST_CASE("a home asks once for what is missing, shows nothing out of order and 
 
 TEST_CASE("nobody waits for what the writer keeps no more") {
   Harness h(kHome, 3);
-  h.output.on_tool(ClientId{1}, {{kWriter, 1}}, {}, h.out);
+  h.output.on_tool({ClientId{1}}, {{kWriter, 1}}, {}, h.out);
   h.output.on_forgotten(kWriter, 3);
   h.comes_as(4);
 

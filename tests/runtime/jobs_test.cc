@@ -206,6 +206,33 @@ TEST_CASE("a second tool that wants to follow is refused, and the first one goes
   CHECK(net.replies<RunOutput>().size() == 1);
 }
 
+TEST_CASE("a tool that comes once more takes the place of its connection that is dead") {
+  constexpr std::uint64_t kTool = 7;
+  DaemonNet net(2);
+  RunRequest request = job_of(2);
+  request.tool = kTool;
+  const ClientId dead = net.ask(kHome, request);
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  net.tools_read(false);  // What it is given now is lost.
+  net.daemon(kHome).on_output(net.now(), job, false, Payload::copy_of("text"));
+  net.run();
+  const std::size_t lost = net.replies<RunOutput>().size();
+
+  for (const std::uint64_t other : {kTool + 1, std::uint64_t{0}}) {
+    net.ask(kHome, FollowRequest{job, {}, other});
+  }
+  CHECK(net.replies<Done>().size() == 2);
+  net.tools_read(true);
+  net.ask(kHome, FollowRequest{job, {}, kTool});
+
+  CHECK(net.replies<Done>().size() == 2);
+  CHECK(net.replies<RunStarted>().size() == 2);
+  CHECK(net.replies<RunOutput>().size() == lost + 1);
+  net.daemon(kHome).on_client_down(net.now(), dead, {.is_broken = true});
+  net.run_for(kToolReturns + 1s);
+  CHECK(net.replies<RunEnded>().empty());
+}
+
 TEST_CASE("what comes before its job is announced waits for it") {
   DaemonNet net(4);
   const JobId job = begin_unheard(net, job_of(4));

@@ -486,7 +486,7 @@ JobHome RandomMessages::job_home() {
 }
 
 FollowRequest RandomMessages::follow() {
-  FollowRequest made{job(), {}};
+  FollowRequest made{job(), {}, number()};
   for (std::size_t left = few(); left > 0; --left) made.shown[processor()] = number();
   return made;
 }

@@ -208,7 +208,7 @@ ClientRequest RandomMessages::client_request(std::size_t kind) {
     case 1:
       return StatusRequest{flip(), job(), {processor(), size()}};
     case 2:
-      return RunRequest{spec()};
+      return RunRequest{spec(), number()};
     case 3:
       return follow();
     case 4:

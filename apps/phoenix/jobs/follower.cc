@@ -13,6 +13,7 @@
 #include "apps/phoenix/mesh/interrupts.h"
 #include "apps/phoenix/texts/amounts.h"
 #include "runtime/messages/client_end.h"
+#include "runtime/tcp/random_number.h"
 #include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
@@ -63,7 +64,9 @@ Follower::Follower(Session session, runtime::RunRequest request, JobOutput outpu
       looked_(tcp::steady_now()),
       for_number_(kForever),
       for_home_(kGiveUp),
-      for_news_(kSearch) {}
+      for_news_(kSearch) {
+  request_.tool = tcp::random_number();
+}
 
 Follower::Follower(Session session, JobId job, JobOutput output)
     : Follower(std::move(session), runtime::RunRequest{}, std::move(output)) {
@@ -257,7 +260,7 @@ void Follower::show(const runtime::Output& output) {
 }
 
 Status Follower::follow() {
-  return session_.client.send(runtime::FollowRequest{*job_, shown_});
+  return session_.client.send(runtime::FollowRequest{*job_, shown_, request_.tool});
 }
 
 Follower::Code Follower::on_loss(const Error& loss) {
