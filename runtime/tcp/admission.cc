@@ -34,6 +34,9 @@ Result<runtime::JoinReply> ask(ToolClient& member, const runtime::Member& newcom
                      " has not let this processor in: it hangs, or the coordinator does"};
   }
   if (!reply.ok()) return reply.error();
+  if (const auto* done = std::get_if<runtime::Done>(&reply.value())) {
+    return Error{ErrorCode::kBusy, done->error};  // it has no place for one more tool
+  }
   auto* const join = std::get_if<runtime::JoinReply>(&reply.value());
   if (join == nullptr) return Error{ErrorCode::kBadInput, "the member gave a wrong answer"};
   if (!join->refusal.empty()) {

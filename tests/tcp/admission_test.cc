@@ -5,12 +5,16 @@
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <cstddef>
+#include <future>
+#include <list>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "tests/tcp/daemons.h"
+#include "tests/tcp/folder.h"
 
 namespace phx::tcp::admission_test {
 
@@ -148,6 +152,29 @@ TEST_CASE("who is refused for good does not ask again") {
   REQUIRE(!born.ok());
   CHECK(born.error().code == ErrorCode::kDenied);
   CHECK(born.error().what.find("it takes no program with a daemon inside") != std::string::npos);
+}
+
+TEST_CASE("who asks a daemon that has all tools that it takes asks again") {
+  constexpr int kMost = 256;
+  const Folder folder;
+  auto log = LogSink::open({.level = "warn", .file = folder / "log"});
+  REQUIRE(log.ok());
+  Daemon only(options_of(), std::move(log).value());
+  std::list<ToolClient> tools;
+  for (int i = 0; i < kMost; ++i) tools.push_back(tool_at(only.endpoint()));
+  Newcomer newcomer;
+  newcomer.self.incarnation = 1;
+  newcomer.asked = {only.endpoint()};
+  auto born =
+      std::async(std::launch::async, [&] { return begin_or_join(newcomer, key_of(1), kWatchdog); });
+
+  const auto is_refused = [&] {
+    return text_of(folder / "log").find("too many tools are connected") != std::string::npos;
+  };
+  while (!is_refused()) std::this_thread::yield();
+  tools.clear();
+
+  CHECK(born.get().ok());
 }
 
 TEST_CASE("a founder that should have joined a mesh ends when there is one") {

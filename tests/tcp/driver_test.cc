@@ -39,11 +39,6 @@ using namespace test;
 
 namespace {
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Whether the other side closes the connection; the time limit only ends a hanging test.
 bool is_closed_by_peer(asio::ip::tcp::socket& socket) {
   std::array<std::byte, 256> bytes{};

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "overlay/base/check.h"
@@ -28,5 +30,11 @@ class Folder {
  private:
   std::string path_;
 };
+
+/// All that is in the file.
+[[nodiscard]] inline std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 }  // namespace phx::tcp::test
