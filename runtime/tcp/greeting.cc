@@ -5,7 +5,6 @@
 #include <asio/buffer.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>
-#include <asio/connect.hpp>
 #include <asio/detached.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/read.hpp>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "runtime/tcp/await.h"
+#include "runtime/tcp/deadline.h"
 #include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/steady_now.h"
 
@@ -25,32 +25,6 @@ namespace phx::tcp {
 namespace {
 
 using asio::ip::tcp;
-
-/// Closes a socket unless it is destroyed in time; whoever waits on the socket then fails.
-class Deadline {
- public:
-  Deadline(tcp::socket& socket, Duration timeout) : timer_(socket.get_executor()) {
-    timer_.expires_after(timeout);
-    timer_.async_wait([&socket, expired = expired_](const std::error_code& error) {
-      if (error || *expired != State::kRunning) return;
-      *expired = State::kExpired;
-      std::error_code ignored;
-      socket.close(ignored);
-    });
-  }
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
-  ~Deadline() {
-    // An expiry that is already queued must not touch the socket any more.
-    if (*expired_ == State::kRunning) *expired_ = State::kOver;
-  }
-  [[nodiscard]] bool expired() const { return *expired_ == State::kExpired; }
-
- private:
-  enum class State : std::uint8_t { kRunning, kExpired, kOver };
-  asio::steady_timer timer_;
-  std::shared_ptr<State> expired_ = std::make_shared<State>(State::kRunning);
-};
 
 Error lost(const Deadline& deadline, const std::error_code& code) {
   if (deadline.expired()) {
@@ -114,40 +88,10 @@ Result<Hello> unless_closed(const Result<Hello>& peer, const tcp::socket& socket
   return lost(deadline, asio::error::operation_aborted);
 }
 
-using Places = std::vector<tcp::endpoint>;
-
-/// A name is looked up by a thread of Asio, which wakes nobody who waits at a Loop: meanwhile
-/// somebody looks every few milliseconds.
-asio::awaitable<void> look_again(std::shared_ptr<const bool> is_found) {
-  constexpr auto kPause = 5ms;
-  asio::steady_timer timer(co_await asio::this_coro::executor);
-  while (!*is_found) {
-    timer.expires_after(kPause);
-    co_await timer.async_wait(kAwait);
-  }
-}
-
-/// Numeric addresses are not looked up: that would cost a thread.
-asio::awaitable<Result<Places>> resolve(const std::string& text) {
+asio::awaitable<Result<Places>> places_of(const std::string& text, const LookUp& look_up) {
   const Result<Address> parsed = parse_address(text);
   if (!parsed.ok()) co_return parsed.error();
-  const Address& address = parsed.value();
-  std::error_code error;
-  const asio::ip::address numeric = asio::ip::make_address(address.name, error);
-  if (!error) co_return Places{tcp::endpoint(numeric, address.port)};
-  const auto executor = co_await asio::this_coro::executor;
-  const auto is_found = std::make_shared<bool>(false);
-  asio::co_spawn(executor, look_again(is_found), asio::detached);
-  tcp::resolver resolver(executor);
-  const auto [failed, found] =
-      co_await resolver.async_resolve(address.name, std::to_string(address.port), kAwait);
-  *is_found = true;
-  if (failed) {
-    co_return Error{ErrorCode::kNotFound, address.name + ": " + failed.message()};
-  }
-  Places places;
-  for (const auto& entry : found) places.push_back(entry.endpoint());
-  co_return places;
+  co_return co_await find_places(parsed.value(), kConnectTimeout, look_up);
 }
 
 bool means_refused(const std::error_code& error) {
@@ -223,12 +167,12 @@ asio::awaitable<Result<Hello>> greet(tcp::socket& socket, Handshake handshake, D
 }
 
 asio::awaitable<DialOutcome> dial(std::vector<std::string> addresses, MeshKey key,
-                                  Handshake::Identity identity) {
+                                  Handshake::Identity identity, LookUp look_up) {
   DialOutcome outcome;
   outcome.failure.error = {ErrorCode::kBadInput, "no address to connect to"};
   bool all_refused = !addresses.empty();
   for (const std::string& address : addresses) {
-    const Result<Places> places = co_await resolve(address);
+    const Result<Places> places = co_await places_of(address, look_up);
     if (!places.ok()) {
       outcome.failure.error = places.error();
       all_refused = false;
@@ -246,7 +190,8 @@ asio::awaitable<DialOutcome> dial(std::vector<std::string> addresses, MeshKey ke
 }
 
 asio::awaitable<DialOutcome> dial_any(std::vector<std::string> addresses, MeshKey key,
-                                      Handshake::Identity identity, DialOrder::Options options) {
+                                      Handshake::Identity identity, DialOrder::Options options,
+                                      LookUp look_up) {
   const auto executor = co_await asio::this_coro::executor;
   const auto attempts = std::make_shared<Attempts>(executor);
   attempts->outcome.failure.error = {ErrorCode::kBadInput, "no address to connect to"};
@@ -256,7 +201,7 @@ asio::awaitable<DialOutcome> dial_any(std::vector<std::string> addresses, MeshKe
     while (const auto next = order.begin(steady_now())) {
       std::vector<std::string> one(1, addresses[*next]);
       asio::co_spawn(
-          executor, dial(std::move(one), key, identity),
+          executor, dial(std::move(one), key, identity, look_up),
           asio::bind_cancellation_slot(attempts->signals.emplace_back().slot(),
                                        [attempts](const std::exception_ptr&, DialOutcome done) {
                                          attempts->on_end(std::move(done));

@@ -8,13 +8,14 @@
 
 #include "overlay/base/result.h"
 #include "overlay/base/time.h"
-#include "runtime/tcp/address.h"
 #include "runtime/tcp/dial_order.h"
 #include "runtime/tcp/handshake.h"
+#include "runtime/tcp/names.h"
 
 namespace phx::tcp {
 
-/// For connecting, per address, and for the whole handshake. Whoever is slower is cut off.
+/// For looking a name up and for connecting, per address, and for the whole handshake. Whoever is
+/// slower is cut off.
 inline constexpr Duration kConnectTimeout = 2s;
 inline constexpr Duration kHandshakeTimeout = 3s;
 
@@ -43,12 +44,14 @@ struct DialOutcome {
   DialFailure failure;
 };
 [[nodiscard]] asio::awaitable<DialOutcome> dial(std::vector<std::string> addresses, MeshKey key,
-                                                Handshake::Identity identity);
+                                                Handshake::Identity identity,
+                                                LookUp look_up = ask_system);
 /// The same with a head start for each address instead of turns: the first that leads to a proved
 /// peer is taken, the attempts at the others are ended. For whoever may talk to any of them.
 [[nodiscard]] asio::awaitable<DialOutcome> dial_any(std::vector<std::string> addresses, MeshKey key,
                                                     Handshake::Identity identity,
-                                                    DialOrder::Options options = {});
+                                                    DialOrder::Options options = {},
+                                                    LookUp look_up = ask_system);
 
 /// Low latency, and no descriptor for processes that are started later.
 void tune(asio::ip::tcp::socket& socket);

@@ -9,6 +9,7 @@
 #include <asio/read.hpp>
 #include <asio/write.hpp>
 #include <filesystem>
+#include <future>
 #include <list>
 #include <optional>
 #include <string>
@@ -168,6 +169,24 @@ TEST_CASE("nobody at an address is a refusal, a bad address is none") {
   CHECK(outcomes[0].failure.refused);
   CHECK(outcomes[0].failure.error.what.find(gone) != std::string::npos);
   CHECK(!outcomes[1].failure.refused);
+}
+
+TEST_CASE("a name whose look-up hangs costs its head start only") {
+  std::promise<void> end;
+  const LookUp hang = [hung = end.get_future().share()](const Address&) -> Result<Places> {
+    hung.wait();
+    return Places{};
+  };
+  Door door;
+  std::optional<DialOutcome> outcome;
+  asio::co_spawn(door.loop.io,
+                 dial_any({"hangs:1", to_string(door.listener->address())}, test::key_of(1), kTool,
+                          {.head_start = 5ms}, hang),
+                 [&](const std::exception_ptr&, DialOutcome done) { outcome = std::move(done); });
+
+  REQUIRE(door.loop.until([&] { return outcome.has_value(); }));
+  CHECK(outcome->reached);
+  end.set_value();
 }
 
 TEST_CASE("one that hangs costs its head start only, and is left alone then") {
