@@ -135,20 +135,28 @@ Duration Loop::patience(Duration at_most) {
 Loop::Events Loop::wait(Duration at_most) const {
   Events events;
   constexpr auto kLongest = std::chrono::hours(1);
-  const Duration longest = std::min<Duration>(at_most, kLongest);
+  const int count = wait_at_system(events.list_, std::min<Duration>(at_most, kLongest));
+  events.count_ = static_cast<std::size_t>(std::max(count, 0));
+  return events;
+}
+
+int Loop::wait_at_system(Events::List& list, Duration longest) const {
+  if (!counts_ms_) {
+    const int count = wait_exactly(list, longest);
+    if (count >= 0 || errno == EINTR) return count;
+    counts_ms_ = true;  // An older system has no such call; an older container refuses it (EPERM).
+  }
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
+  const int count = ::epoll_wait(epoll_.get(), list.data(), Events::kMost, static_cast<int>(ms));
+  PHX_CHECK(count >= 0 || errno == EINTR);
+  return count;
+}
+
+int Loop::wait_exactly(Events::List& list, Duration longest) const {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
   const timespec limit{.tv_sec = static_cast<std::time_t>(seconds.count()),
                        .tv_nsec = static_cast<long>(Duration(longest - seconds).count())};
-  const int count =
-      ::epoll_pwait2(epoll_.get(), events.list_.data(), Events::kMost, &limit, nullptr);
-  events.count_ = static_cast<std::size_t>(std::max(count, 0));
-  if (count >= 0 || errno != ENOSYS) return events;
-  // A system without it counts in milliseconds.
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
-  const int later =
-      ::epoll_wait(epoll_.get(), events.list_.data(), Events::kMost, static_cast<int>(ms));
-  events.count_ = static_cast<std::size_t>(std::max(later, 0));
-  return events;
+  return ::epoll_pwait2(epoll_.get(), list.data(), Events::kMost, &limit, nullptr);
 }
 
 void Loop::serve(const Events& events) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -41,7 +42,8 @@ class Loop {
    private:
     friend class Loop;
     static constexpr std::size_t kMost = 32;
-    std::array<epoll_event, kMost> list_;
+    using List = std::array<epoll_event, kMost>;
+    List list_;
     std::size_t count_ = 0;
   };
 
@@ -89,6 +91,9 @@ class Loop {
   };
   void list(Watch watch, Watched& watched);
   void unlist(Watched& watched);
+  /// So many events have come; -1: see errno.
+  [[nodiscard]] int wait_at_system(Events::List& list, Duration longest) const;
+  [[nodiscard]] int wait_exactly(Events::List& list, Duration longest) const;
   void serve(const epoll_event& event);
   void serve_rest();
   void take_outside();
@@ -98,6 +103,7 @@ class Loop {
   asio::executor_work_guard<asio::io_context::executor_type> always_{io_.get_executor()};
   Descriptor epoll_;
   Descriptor wake_;
+  mutable std::atomic<bool> counts_ms_ = false;  ///< The system can wait no more exactly.
   std::map<Watch, Watched> watched_;
   std::vector<std::map<Watch, Watched>::node_type> ended_;  ///< Gone with the next serve().
   Watch last_;
