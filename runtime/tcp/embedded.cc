@@ -39,6 +39,7 @@ struct EmbeddedDaemon::State {
   std::uint64_t turns = 0;  ///< How often one has served.
   bool is_woken = false;    ///< By wake().
   bool is_leaving = false;
+  bool has_ended = false;   ///< The helper.
   bool is_parked = false;   ///< The helper sleeps until it is called.
   bool is_looking = false;  ///< The helper will look soon, so what is left is not forgotten.
   std::condition_variable call_helper;
@@ -70,7 +71,7 @@ void EmbeddedDaemon::State::help() {
       serve_once(lock, kForever);
       continue;
     }
-    is_parked = waiting > 0 && turns == seen;
+    is_parked = waiting > 0 && turns == seen && !is_leaving;
     seen = turns;
     if (is_parked) {
       call_helper.wait(lock, [this] { return waiting == 0 || is_leaving; });
@@ -82,6 +83,7 @@ void EmbeddedDaemon::State::help() {
       driver->flush();
     }
   }
+  has_ended = true;
   is_over.notify_all();
 }
 
@@ -184,6 +186,11 @@ void EmbeddedDaemon::leave(Duration patience) {
     state_->call_helper.notify_one();
     const auto is_stopped = [this] { return state_->driver->loop().is_stopped(); };
     if (!state_->is_over.wait_for(lock, patience, is_stopped)) state_->driver->halt();
+    // One wakes up at a time, of those who sleep at the loop.
+    while (!state_->has_ended || state_->waiting > 0) {
+      state_->driver->loop().wake();
+      state_->is_over.wait_for(lock, kTurn);
+    }
   }
   state_->helper.join();
 }

@@ -12,8 +12,6 @@
 #include <asio/read.hpp>
 #include <asio/write.hpp>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
@@ -385,6 +383,18 @@ TEST_CASE("a thread that waits is woken although others look at the same daemon 
     while (!is_over) static_cast<void>(embedded->receive(none));
     waiter.join();
     REQUIRE_FALSE(is_late);
+  }
+}
+
+TEST_CASE("a daemon inside leaves while a thread of the program waits, which ends the wait") {
+  for (const Duration patience : {100ms, 0ms}) {
+    for (int round = 0; round < 5; ++round) {
+      const auto embedded = silent_daemon_inside();
+      std::thread waiter([&] { static_cast<void>(embedded->wait(kForever)); });
+      std::this_thread::sleep_for(round * 1ms);  // the helper has come to sleep, or not
+      embedded->leave(patience);
+      waiter.join();
+    }
   }
 }
 
