@@ -33,9 +33,19 @@ Error open_error(const Address& address, const std::error_code& error) {
 
 }  // namespace
 
+asio::ip::address counted_as(const asio::ip::address& from) {
+  constexpr std::size_t kNetworkBytes = 8;
+  if (from.is_v4()) return from;
+  const asio::ip::address_v6 address = from.to_v6();
+  if (address.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, address);
+  auto bytes = address.to_bytes();
+  std::fill(bytes.begin() + kNetworkBytes, bytes.end(), std::uint8_t{0});
+  return asio::ip::address_v6(bytes);
+}
+
 struct Listener::Guest {
   tcp::socket socket;
-  std::string from;
+  asio::ip::address from;
 };
 
 /// What the coroutines hold, so that none outlives what it uses.
@@ -76,15 +86,15 @@ asio::awaitable<void> Listener::Shared::accept() {
   }
 }
 
-/// The oldest of the address that has most; of several such addresses, of the one that came first.
+/// The oldest of the host that has most; of several such hosts, of the one that came first.
 std::list<Listener::Guest>::iterator Listener::Shared::one_too_many() {
-  std::map<std::string, std::size_t> counts;
+  std::map<asio::ip::address, std::size_t> counts;
   std::size_t most = 0;
   for (const Guest& guest : guests) {
-    if (guest.socket.is_open()) most = std::max(most, ++counts[guest.from]);
+    if (guest.socket.is_open()) most = std::max(most, ++counts[counted_as(guest.from)]);
   }
   return std::ranges::find_if(guests, [&](const Guest& guest) {
-    return guest.socket.is_open() && counts[guest.from] == most;
+    return guest.socket.is_open() && counts[counted_as(guest.from)] == most;
   });
 }
 
@@ -98,11 +108,11 @@ void Listener::Shared::admit(tcp::socket socket) {
     reject({ErrorCode::kLimit,
             "too many connections in the handshake, most of them from there; "
             "the oldest of these was closed"},
-           oldest->from);
+           oldest->from.to_string());
     oldest->socket.close(error);  // its coroutine ends, but only after we have returned
   }
   tune(socket);
-  guests.push_back(Guest{std::move(socket), from.address().to_string()});
+  guests.push_back(Guest{std::move(socket), from.address()});
   asio::co_spawn(acceptor.get_executor(), prove(std::prev(guests.end())), asio::detached);
 }
 
@@ -116,7 +126,7 @@ asio::awaitable<void> Listener::Shared::prove(std::list<Guest>::iterator guest) 
   if (peer.ok()) {
     handlers.on_proved(std::move(proved.socket), peer.value());
   } else {
-    reject(peer.error(), proved.from);
+    reject(peer.error(), proved.from.to_string());
   }
 }
 

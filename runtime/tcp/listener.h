@@ -15,12 +15,16 @@
 
 namespace phx::tcp {
 
+/// Whose connection that is when places in the handshake are shared out: all of an IPv6 /64 may be
+/// addresses of one host.
+[[nodiscard]] asio::ip::address counted_as(const asio::ip::address& from);
+
 /// Accepts TCP connections and lets in only those who prove the key. Whoever is slow, or says
 /// anything else, costs one socket for at most kHandshakeTimeout.
 /// Not thread-safe: the io_context's thread only.
 class Listener {
  public:
-  /// Connections in the handshake at once [limit]; the oldest of the address that has most of them
+  /// Connections in the handshake at once [limit]; the oldest of the host that has most of them
   /// makes room for a newer one. So those who say nothing never keep out those who do, however long
   /// the way of these is.
   static constexpr std::size_t kUnprovedMax = 64;

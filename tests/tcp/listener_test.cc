@@ -391,6 +391,15 @@ TEST_CASE("a socket that was left behind is replaced, and one where another daem
   still.connect(path);  // Throws if it was taken away.
 }
 
+TEST_CASE("all addresses of an IPv6 network are counted as one host") {
+  const auto counted = [](const char* text) { return counted_as(asio::ip::make_address(text)); };
+  CHECK(counted("2001:db8:1:2::1") == counted("2001:db8:1:2:ffff:ffff:ffff:ffff"));
+  CHECK(counted("2001:db8:1:2::1") != counted("2001:db8:1:3::1"));
+  CHECK(counted("10.0.0.1") != counted("10.0.0.2"));
+  CHECK(counted("::ffff:10.0.0.1") == counted("10.0.0.1"));
+  CHECK(counted("::ffff:10.0.0.1") != counted("::ffff:10.0.0.2"));
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::tcp::listener_test
