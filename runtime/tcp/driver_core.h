@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/daemon.h"
+#include "runtime/tcp/arrivals.h"
 #include "runtime/tcp/client_turns.h"
 #include "runtime/tcp/connection.h"
 #include "runtime/tcp/first_words.h"
@@ -29,8 +30,7 @@ namespace phx::tcp {
 class TcpDriver::Core {
  public:
   static constexpr std::size_t kClientsMax = 256;  ///< Tools at once; one more is turned away.
-  /// Bytes waiting for a peer that does not read; beyond it the peer is dropped [README, "Limits"].
-  static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;
+  static constexpr std::size_t kClientQueueMax = std::size_t{64} << 20U;  ///< See README, "Limits".
 
   Core(const DriverOptions& options, LogSink log);
   ~Core();
@@ -66,8 +66,8 @@ class TcpDriver::Core {
   }
   void execute();
   void end_batch();
-  void report_taken();
-  void drop_gone();  ///< Tools.
+  void look_at_tools();
+  void await_arrivals();
   void rearm();
   void regulate();
   // One per effect.
@@ -127,8 +127,7 @@ class TcpDriver::Core {
   std::map<ClientId, ConnectionPtr> clients_;
   ClientTurns turns_;
   ConnectionPtr inquiry_;        ///< The last one.
-  std::set<ClientId> answered_;  ///< Got replies that the daemon has not heard to be taken.
-  bool is_looking_ = false;      ///< `look_timer_` runs.
+  Arrivals arrivals_;            ///< Of replies that the daemon has not heard to be taken.
   std::set<ProcessorId> dialling_;
   std::uint64_t last_link_ = 0;  ///< Number of the last connection of each kind.
   std::uint32_t last_application_ = 0;
@@ -137,6 +136,7 @@ class TcpDriver::Core {
   bool in_batch_ = false;                 ///< More frames of one read follow.
 
   asio::steady_timer look_timer_;
+  std::optional<Instant> look_due_;  ///< When it ends; none: it does not run.
   asio::steady_timer first_word_timer_;
   std::optional<Instant> armed_;  ///< When the loop's deadline comes.
   asio::steady_timer stop_timer_;

@@ -20,7 +20,6 @@ namespace {
 /// How often a long frame on its way is reported as a sign of life.
 constexpr Duration kActivityPeriod = 100ms;
 
-constexpr Duration kLookAgain = 20ms;  ///< Whether replies have arrived at a tool.
 constexpr Duration kStopTimeout = 3s;  ///< For connections to drain at the end.
 
 /// While so many connections end, one that finds no room is closed without a word.
@@ -266,41 +265,45 @@ void TcpDriver::Core::end_batch() {
   // A flush queues nothing, so the list stays as it is, and keeps its room.
   for (const ConnectionPtr& connection : unflushed_) connection->flush();
   unflushed_.clear();
-  report_taken();
   if (stop_) return;
+  await_arrivals();
   rearm();
   regulate();
 }
 
-/// Tells the daemon whose replies have arrived. The system does not say when they do.
-void TcpDriver::Core::report_taken() {
+/// Tells the daemon whose replies have arrived.
+void TcpDriver::Core::look_at_tools() {
+  std::vector<ClientId> settled;
   std::vector<ClientId> taken;
-  std::erase_if(answered_, [&](ClientId id) {
+  for (const ClientId id : arrivals_.awaited()) {
     const auto found = clients_.find(id);
-    const bool is_taken = found != clients_.end() && found->second->has_arrived();
-    if (is_taken) taken.push_back(id);
-    return is_taken || found == clients_.end();
-  });
+    const bool has_arrived = found != clients_.end() && found->second->has_arrived();
+    if (has_arrived) taken.push_back(id);
+    if (has_arrived || found == clients_.end()) {
+      settled.push_back(id);
+    } else if (arrivals_.is_seldom() && is_peer_gone(found->second->descriptor())) {
+      found->second->fail({ErrorCode::kTimeout, "its machine does not answer"});
+    }
+  }
+  arrivals_.on_look(steady_now(), settled);
   for (const ClientId id : taken) {
     step([&](runtime::Daemon& daemon, Instant now) { daemon.on_client_took(now, id); });
   }
-  if (answered_.empty() || is_looking_) return;
-  is_looking_ = true;
-  look_timer_.expires_after(kLookAgain);
-  look_timer_.async_wait([this](const std::error_code& error) {
-    is_looking_ = false;
-    if (error || stop_) return;
-    drop_gone();
-    report_taken();
-  });
+  await_arrivals();
 }
 
-void TcpDriver::Core::drop_gone() {
-  for (const ClientId id : answered_) {
-    const auto found = clients_.find(id);
-    if (found == clients_.end() || !is_peer_gone(found->second->descriptor())) continue;
-    found->second->fail({ErrorCode::kTimeout, "its machine does not answer"});
-  }
+/// A look that is due earlier than the one that is waited for takes its place.
+void TcpDriver::Core::await_arrivals() {
+  const auto due = arrivals_.next_deadline();
+  if (!due || stop_ || (look_due_ && *look_due_ <= *due)) return;
+  look_due_ = due;
+  loop_.touch();
+  look_timer_.expires_after(*due - steady_now());
+  look_timer_.async_wait([this](const std::error_code& error) {
+    if (error || stop_) return;
+    look_due_.reset();
+    look_at_tools();
+  });
 }
 
 void TcpDriver::Core::rearm() {
@@ -425,7 +428,7 @@ void TcpDriver::Core::handle(runtime::Reply& effect) {
   const auto found = clients_.find(effect.client);
   if (found == clients_.end()) return;
   queue(found->second, effect.reply);
-  answered_.insert(effect.client);
+  arrivals_.on_sent(steady_now(), effect.client);
   if (found->second->queued_bytes() <= kClientQueueMax) return;
   static_assert(kClientQueueMax == std::size_t{64} << 20U);
   found->second->fail({ErrorCode::kLimit, kDoesNotRead});

@@ -1,0 +1,48 @@
+#include "runtime/tcp/arrivals.h"
+
+#include <doctest/doctest.h>
+
+namespace phx::tcp::arrivals_test {
+namespace {
+
+constexpr ClientId kOne{1}, kOther{2};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("tcp/arrivals");
+
+TEST_CASE("nobody looks while nothing was sent, and soon after something was") {
+  Arrivals arrivals;
+  const Instant now{};
+  CHECK(!arrivals.next_deadline());
+  arrivals.on_sent(now, kOne);
+  arrivals.on_sent(now + 500us, kOther);
+  CHECK(arrivals.next_deadline() == now + Arrivals::kSoon);  // more does not put it off
+
+  arrivals.on_look(now + 1ms, {kOne, kOther});
+  CHECK(!arrivals.next_deadline());
+}
+
+TEST_CASE("a tool that stops reading is looked at more and more seldom") {
+  Arrivals arrivals;
+  Instant now{};
+  arrivals.on_sent(now, kOne);
+  int looks = 0;
+  for (const Instant end = now + 1min; now < end; now = *arrivals.next_deadline()) {
+    arrivals.on_look(now, {});
+    ++looks;
+  }
+  CHECK(looks < 75);
+  CHECK(arrivals.is_seldom());
+
+  arrivals.on_sent(now, kOther);
+  CHECK(arrivals.next_deadline() == now + Arrivals::kSoon);
+  CHECK(!arrivals.is_seldom());
+  arrivals.on_look(now + 1ms, {kOther});
+  CHECK(arrivals.awaited().contains(kOne));
+  CHECK(arrivals.next_deadline() == now + 2ms);
+}
+
+TEST_SUITE_END();
+
+}  // namespace phx::tcp::arrivals_test
