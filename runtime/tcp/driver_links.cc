@@ -145,9 +145,9 @@ Connection::Handlers TcpDriver::Core::application_handlers(ApplicationId id) {
       .on_batch_end = {},
       .on_closed =
           [this, id](const Error& why) {
-            if (applications_.erase(id) == 0) return on_drained();
             unread_.erase(id);
             first_words_.forget(id);
+            if (applications_.erase(id) == 0) return on_drained();
             if (why.code != ErrorCode::kUnavailable) on_rejected(why, "local");
             step([&](runtime::Daemon& daemon, Instant now) { daemon.on_app_down(now, id); });
           }};
