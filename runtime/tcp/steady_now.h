@@ -6,7 +6,7 @@
 
 namespace phx::tcp {
 
-/// The only place where the time of day passes into the project: the daemon's `now`.
+/// The only place where time passes into a daemon: its `now`.
 [[nodiscard]] inline Instant steady_now() {
   return Instant(std::chrono::steady_clock::now().time_since_epoch());
 }

@@ -12,6 +12,7 @@
 #include <asio/read.hpp>
 #include <asio/write.hpp>
 #include <filesystem>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
