@@ -119,8 +119,12 @@ asio::awaitable<Result<Places>> find_places(Address address, Duration patience, 
   if (!error) co_return Places{asio::ip::tcp::endpoint(numeric, address.port)};
   std::array<int, 2> pipe{-1, -1};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) co_return not_found(address, std::strerror(errno));
-  asio::posix::stream_descriptor done(co_await asio::this_coro::executor, pipe[0]);
+  Descriptor near(pipe[0]);
   const auto search = std::make_shared<Search>(address, std::move(look_up), Descriptor(pipe[1]));
+  asio::posix::stream_descriptor done(co_await asio::this_coro::executor);
+  done.assign(near.get(), error);
+  if (error) co_return not_found(address, error.message());
+  static_cast<void>(near.release());
   const Status begun = searchers().begin(search);
   if (!begun.ok()) co_return begun.error();
   const Deadline deadline(done, patience);

@@ -65,7 +65,7 @@ gone=$!
 await "both have begun" has stopped.out begun
 await "both have begun" has gone.out begun
 kill -STOP "$stopped"
-near=$(ss -Htnp | sed -n "s/.*:\([0-9]*\) .*pid=$gone,.*/\1/p")
+near=$(ss -Htnp | awk -v tool="pid=$gone," 'index($0, tool) { sub(".*:", "", $4); print $4 }')
 nft "add table inet wall; add chain inet wall in { type filter hook input priority 0; }"
 nft "add rule inet wall in meta l4proto tcp tcp sport $near drop"
 nft "add rule inet wall in meta l4proto tcp tcp dport $near drop"
