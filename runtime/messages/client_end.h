@@ -8,7 +8,8 @@
 
 namespace phx::runtime {
 
-/// The connection of a tool, and the number by which that is known again; 0: it has none.
+/// The connection of a tool, and a random number that the tool has given itself; 0: none. Where two
+/// connections have the same one the earlier is dead, and nobody here has noticed.
 struct Tool {
   ClientId client;
   std::uint64_t number = 0;

@@ -29,17 +29,14 @@ struct StatusRequest {
 };
 struct RunRequest {
   JobSpec spec;
-  /// A random number that the tool keeps for the job. Where two connections follow the job by the
-  /// same one, the earlier one is dead, and nobody has noticed. 0: none.
-  std::uint64_t tool = 0;
+  std::uint64_t tool = 0;  ///< Tool::number.
   friend bool operator==(const RunRequest&, const RunRequest&) = default;
 };
 /// Go on receiving output and end of a job started earlier (its home has moved).
 struct FollowRequest {
   JobId job;
-  /// Of each process the number of the last output that the tool has.
-  std::map<ProcessorId, std::uint64_t> shown;
-  std::uint64_t tool = 0;  ///< As in RunRequest.
+  std::map<ProcessorId, std::uint64_t> shown;  ///< The last output of each process that it has.
+  std::uint64_t tool = 0;                      ///< Tool::number.
   friend bool operator==(const FollowRequest&, const FollowRequest&) = default;
 };
 struct SignalRequest {
@@ -52,8 +49,7 @@ struct DrainRequest {
   std::vector<ProcessorId> processors;
   friend bool operator==(const DrainRequest&, const DrainRequest&) = default;
 };
-/// Bytes for the standard input of the job's process here. Answered by InputTaken, now and then; by
-/// Done with an error if no process takes them now.
+/// Standard input of the job's process here. Answered by InputTaken, now and then, or by an error.
 struct InputRequest {
   JobId job;
   std::uint64_t offset = 0;  ///< Of the first of them. What was given before is left out.

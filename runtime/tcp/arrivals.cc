@@ -18,6 +18,12 @@ void Arrivals::on_look(Instant now, const std::vector<ClientId>& settled) {
   due_ = now + pause_;
 }
 
+bool Arrivals::asks(Instant now) {
+  if (now - asked_ < kSeldom) return false;
+  asked_ = now;
+  return true;
+}
+
 std::optional<Instant> Arrivals::next_deadline() const {
   if (awaited_.empty()) return std::nullopt;
   return due_;

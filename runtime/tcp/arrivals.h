@@ -24,13 +24,14 @@ class Arrivals {
   [[nodiscard]] const std::set<ClientId>& awaited() const { return awaited_; }
   /// When to look next; none: nothing is awaited.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
-  /// Nothing has arrived for so long that somebody may be gone.
-  [[nodiscard]] bool is_seldom() const { return pause_ == kSeldom; }
+  /// Whether this look asks also who is gone: one in kSeldom does, however busy others are.
+  [[nodiscard]] bool asks(Instant now);
 
  private:
   std::set<ClientId> awaited_;
   Duration pause_ = kSoon;
   Instant due_{};
+  Instant asked_{};
 };
 
 }  // namespace phx::tcp

@@ -275,13 +275,14 @@ void TcpDriver::Core::end_batch() {
 void TcpDriver::Core::look_at_tools() {
   std::vector<ClientId> settled;
   std::vector<ClientId> taken;
+  const bool asks = arrivals_.asks(steady_now());
   for (const ClientId id : arrivals_.awaited()) {
     const auto found = clients_.find(id);
     const bool has_arrived = found != clients_.end() && found->second->has_arrived();
     if (has_arrived) taken.push_back(id);
     if (has_arrived || found == clients_.end()) {
       settled.push_back(id);
-    } else if (arrivals_.is_seldom() && is_peer_gone(found->second->descriptor())) {
+    } else if (asks && is_peer_gone(found->second->descriptor())) {
       found->second->fail({ErrorCode::kTimeout, "its machine does not answer"});
     }
   }

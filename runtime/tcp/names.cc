@@ -1,6 +1,7 @@
 #include "runtime/tcp/names.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,7 +15,6 @@
 #include <mutex>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "runtime/tcp/await.h"
@@ -55,21 +55,34 @@ class Searchers : public std::enable_shared_from_this<Searchers> {
  public:
   [[nodiscard]] Status begin(const std::shared_ptr<Search>& search) {
     const std::scoped_lock lock(mutex_);
-    if (threads_ < kLookUpsMost) {
-      const BlockedSignals blocked;  // they are for threads that are known to the program
-      try {
-        std::thread([self = shared_from_this()] { self->work(); }).detach();
-        ++threads_;
-      } catch (const std::system_error& failure) {
-        const std::string why = failure.what();
-        if (threads_ == 0) return Error{ErrorCode::kNotFound, "no thread to look it up: " + why};
-      }
+    const int failed = threads_ < kLookUpsMost ? start() : 0;
+    if (failed != 0 && threads_ == 0) {
+      return Error{ErrorCode::kNotFound,
+                   std::string("no thread to look a name up: ") + std::strerror(failed)};
     }
     waiting_.push_back(search);
     return success();
   }
 
  private:
+  static void* live(void* self) {
+    const std::unique_ptr<std::shared_ptr<Searchers>> all(
+        static_cast<std::shared_ptr<Searchers>*>(self));
+    (*all)->work();
+    return nullptr;
+  }
+  /// Of the system's errors; 0: none.
+  [[nodiscard]] int start() {
+    auto self = std::make_unique<std::shared_ptr<Searchers>>(shared_from_this());
+    const BlockedSignals blocked;  // they are for threads that the program knows
+    pthread_t thread{};
+    const int error = ::pthread_create(&thread, nullptr, live, self.get());
+    if (error != 0) return error;
+    static_cast<void>(self.release());
+    ::pthread_detach(thread);
+    ++threads_;
+    return 0;
+  }
   void work() {
     while (const auto search = next()) search->run();
   }

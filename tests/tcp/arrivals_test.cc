@@ -33,14 +33,25 @@ TEST_CASE("a tool that stops reading is looked at more and more seldom") {
     ++looks;
   }
   CHECK(looks < 75);
-  CHECK(arrivals.is_seldom());
 
   arrivals.on_sent(now, kOther);
   CHECK(arrivals.next_deadline() == now + Arrivals::kSoon);
-  CHECK(!arrivals.is_seldom());
   arrivals.on_look(now + 1ms, {kOther});
   CHECK(arrivals.awaited().contains(kOne));
   CHECK(arrivals.next_deadline() == now + 2ms);
+}
+
+TEST_CASE("it is asked who is gone once in a second also while another tool reads all the time") {
+  Arrivals arrivals;
+  int asked = 0;
+  const Instant begin = Instant{} + 1h;
+  for (Instant now = begin; now < begin + 1min; now += 1ms) {
+    arrivals.on_sent(now, kOne);
+    arrivals.on_sent(now, kOther);
+    if (arrivals.asks(now)) ++asked;
+    arrivals.on_look(now, {kOther});
+  }
+  CHECK(asked == 60);
 }
 
 TEST_SUITE_END();
