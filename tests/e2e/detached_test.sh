@@ -22,7 +22,7 @@ still_runs() { "$phoenix" ps | grep -q "^j1 "; }
 check "the job goes on when its terminal has died" still_runs
 "$phoenix" attach j1 >attached 2>&1 &
 attached=$!
-"$phoenix" attach j1 >left 2>&1 &
+env --default-signal=INT "$phoenix" attach j1 >left 2>&1 &
 left=$!
 "$phoenix" logs -f j1 >logs 2>&1 &
 logs=$!

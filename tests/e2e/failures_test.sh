@@ -176,7 +176,7 @@ check "who joins with a daemon inside is told whose the jobs are" \
       fails_with "it takes no program with a daemon inside" visit
 check "and the job goes on to its end" wait "$visited"
 
-"$phoenix" run -n 4 -- "$demos/heat" --steps 100000 >"$work/interrupted.out" 2>&1 &
+env --default-signal=INT "$phoenix" run -n 4 -- "$demos/heat" --steps 100000 >"$work/interrupted.out" 2>&1 &
 job=$!
 await "the job holds vnodes" holds_some 1
 kill -INT "$job"
@@ -215,7 +215,7 @@ check "processors are added" "$phoenix" add --local 1 -q
 waits_for_silent() { "$phoenix" ps | grep -q "waits for .*; p1 does not answer"; }
 check "the mesh ends" "$phoenix" down
 check "a patient mesh starts" "$phoenix" up --local 3 -q --daemon-option=--peer-timeout=100
-"$phoenix" run -n 12 -- "$demos/heat" --steps 100000 >"$work/mute.out" 2>&1 &
+env --default-signal=INT "$phoenix" run -n 12 -- "$demos/heat" --steps 100000 >"$work/mute.out" 2>&1 &
 job=$!
 await "the job holds vnodes" holds_some 1
 freeze 1

@@ -81,6 +81,16 @@ for after in 0 0.01 0.02 0.05 0.1; do
   await "a job interrupted after $after s ends" sh -c "$phoenix ps | grep -q 'no jobs'"
 done
 check "it works" "$phoenix" run -n 6 -- "$demos/heat" --steps 10
+# What a script puts aside with & does not mind Ctrl-C, nor under nohup the end of its terminal.
+(trap '' INT HUP; exec "$phoenix" run -n 2 -- sh -c 'echo begun; until [ -e over ]; do sleep 0.05; done') >aside.out 2>&1 &
+aside=$!
+await "a job runs aside" grep -q begun aside.out
+kill -INT "$aside"
+kill -HUP "$aside"
+sleep 0.5  # A signal that is taken would have ended it.
+touch over
+check "signals that are ignored do not end a job" wait "$aside"
+check "nor go to its processes" sh -c "! grep 'passed on' aside.out"
 # One whose processes do not mind.
 env --default-signal=INT "$phoenix" run -n 2 --attach-timeout 600 -- \
   sh -c 'trap "" INT; echo begun; exec sleep 600' >deaf.out 2>&1 &

@@ -104,6 +104,22 @@ passes_on --tcp
 passes_on --mesh lab
 "$bin/phoenix" down --mesh lab > /dev/null || failed=1
 
+# Under nohup, or put aside by a shell: what is ignored does not end the job.
+ignores() {  # ignores SIGNAL...
+  rm -f out over
+  (trap '' "$@"; exec "$bin/phoenix" mpirun --timeout 60 -n 2 sh -c 'echo begun; until [ -e over ]; do sleep 0.05; done') > out 2>&1 < /dev/null &
+  local tool=$! signal
+  for ((i = 0; i < 1200; ++i)); do
+    [ "$(grep -sc begun out)" = 2 ] && break
+    sleep 0.05
+  done
+  for signal; do kill -"$signal" $tool; done
+  sleep 0.5  # One that is taken would have ended it.
+  touch over
+  wait $tool || wrong "mpirun that ignores $*:" out
+}
+ignores HUP INT
+
 # A program of another MPI, whose processes are each alone: any program with such a name in it.
 cp "$(type -P true)" other && printf '\0libmpi.so.40\0' >> other
 timeout 60 "$bin/mpiexec" -n 2 ./other > out 2>&1

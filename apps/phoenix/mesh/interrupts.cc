@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <initializer_list>
 
 namespace phx::app {
 namespace {
@@ -16,37 +17,38 @@ void on_user_signal(int number) {
   (number == SIGUSR1 ? first_user_signal : second_user_signal) = true;
 }
 
-void set_user(void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  for (const int number : {SIGUSR1, SIGUSR2}) ::sigaction(number, &action, nullptr);
-}
-
 void on_signal(int number) {
   last_signal = number;
   ++taken;
 }
 
-void set(void (*handler)(int)) {
+/// SIGTERM is always taken: `phoenix down` ends by it who starts daemons.
+void set(std::initializer_list<int> numbers, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;  // Without SA_RESTART: a wait ends.
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before {};
-    ::sigaction(number, nullptr, &before);
-    const bool is_nohup = number == SIGHUP && before.sa_handler == SIG_IGN;
-    if (!is_nohup) ::sigaction(number, &action, nullptr);
+  for (const int number : numbers) {
+    if (number == SIGTERM || !is_ignored(number)) ::sigaction(number, &action, nullptr);
   }
 }
 
+constexpr std::initializer_list<int> kEnding = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::initializer_list<int> kPassedOn = {SIGUSR1, SIGUSR2};
+
 }  // namespace
 
+bool is_ignored(int signal) {
+  struct sigaction present {};
+  ::sigaction(signal, nullptr, &present);
+  return present.sa_handler == SIG_IGN;
+}
+
 Interrupts::Interrupts() {
-  set(on_signal);
+  set(kEnding, on_signal);
   ::signal(SIGPIPE, SIG_IGN);
 }
 
 Interrupts::~Interrupts() {
-  set(SIG_DFL);
+  set(kEnding, SIG_DFL);
 }
 
 int Interrupts::take() {
@@ -58,11 +60,11 @@ int Interrupts::count() {
 }
 
 UserSignals::UserSignals() {
-  set_user(on_user_signal);
+  set(kPassedOn, on_user_signal);
 }
 
 UserSignals::~UserSignals() {
-  set_user(SIG_DFL);
+  set(kPassedOn, SIG_DFL);
 }
 
 int UserSignals::take() {

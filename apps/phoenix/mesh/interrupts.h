@@ -2,8 +2,11 @@
 
 namespace phx::app {
 
-/// While one lives, signals by which a person or a batch system ends programs (SIGINT, SIGTERM,
-/// SIGHUP, unless nohup ignores it) are taken: waits end early, and whoever waited looks here.
+/// Whether nobody takes it, as nohup and shells want it of what they start.
+[[nodiscard]] bool is_ignored(int signal);
+
+/// While one lives, signals by which a person or a batch system ends programs are taken (SIGTERM;
+/// SIGINT and SIGHUP, unless they are ignored): waits end early, and whoever waited looks here.
 /// SIGPIPE is ignored for good.
 /// One at a time.
 class Interrupts {

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <string>
 
+#include "apps/phoenix/mesh/interrupts.h"
+
 namespace phx::app {
 namespace {
 
@@ -28,8 +30,10 @@ int watch(pid_t worker, const sigset_t& signals) {
 sigset_t taken_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
-    ::sigaddset(&signals, number);
+  // The guard and its worker need these, whoever has started them.
+  for (const int number : {SIGCHLD, SIGTERM}) ::sigaddset(&signals, number);
+  for (const int number : {SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) {
+    if (!is_ignored(number)) ::sigaddset(&signals, number);  // One that is blocked would come.
   }
   return signals;
 }

@@ -6,7 +6,8 @@
 
 namespace phx::app {
 
-/// What the tool takes while ranks run: by which it ends the job, or which it passes on.
+/// What the tool takes while ranks run: by which it ends the job, or which it passes on. Not what
+/// nohup or a shell ignores for it.
 [[nodiscard]] sigset_t taken_signals();
 
 /// Makes two processes of this one, of which neither can be killed and leave behind what is started
