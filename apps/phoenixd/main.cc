@@ -122,6 +122,7 @@ int main(int argc, char** argv) {
   if (const auto* exit = std::get_if<phx::phoenixd::ExitAtOnce>(&options)) return exit->code;
   if (detached) std::get_if<phx::phoenixd::Options>(&options)->ready_fd = ready_fd;
   const auto& wanted = *std::get_if<phx::phoenixd::Options>(&options);
+  if (detached) phx::tcp::close_inherited({ready_fd, wanted.lifeline_fd});
   const phx::tcp::Descriptor lifeline(
       wanted.lifeline_fd < 0 ? -1
                              : ::fcntl(wanted.lifeline_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));

@@ -89,6 +89,22 @@ check "and ends as the job does" ends_with 4 "$phoenix" logs -f j1 --mesh "$mesh
 gone() { ! test -e "$PHOENIX_DIR/$mesh"; }
 await "the mesh goes with the job" gone
 
+# Whoever waits until nobody holds a file any more, as flock does, does not wait for a mesh.
+held_by_none() { ! find /proc/[0-9]*/fd -lname "$work/held" 2>/dev/null | grep .; }
+exec 8>"$work/held"
+check "a mesh starts with a file open" "$phoenix" up --local 2 -q --mesh held
+PHOENIX_DIR="$work/other" "$bin/phoenixd" --detach --new-key --listen 127.0.0.1:0 >other.ready
+other=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$work"/other/default/p1.json)
+check "and a daemon by itself" kill -0 "$other"
+check "and a detached job" test "$(detach -- sh -c 'until test -e gate4; do sleep 0.1; done' 2>advice4)" = j1
+mesh=$(sed -n 's/.*phoenix logs j1 --mesh \(run-[0-9]*\) .*/\1/p' advice4)
+exec 8>&-
+check "none of them holds it" held_by_none
+touch gate4
+await "that mesh goes with the job" gone
+kill "$other"
+check "the other one ends" "$phoenix" down --mesh held
+
 check "another mesh of the same name starts" "$phoenix" up --local 1 -q
 "$phoenix" run -n 1 --attach-timeout 600 -- sh -c 'sleep 600' >other.out 2>&1 &
 other=$!

@@ -14,6 +14,7 @@
 #include "apps/phoenix/command_line/verb.h"
 #include "apps/phoenix/mesh/interrupts.h"
 #include "runtime/tcp/descriptor.h"
+#include "runtime/tcp/open_files.h"
 
 namespace phx::app {
 namespace {
@@ -25,6 +26,7 @@ constexpr int kLookMs = 100;
 /// In the new process.
 int work_apart(Descriptor pipe, const std::function<int(const GiveBack&)>& work) {
   ::setsid();
+  tcp::close_inherited({pipe.get()});
   const auto give_back = [&pipe](const std::string& text, const std::string& advice, int log) {
     std::fflush(nullptr);
     std::fputs(advice.c_str(), stderr);

@@ -48,7 +48,7 @@ bool is_announcement(const std::string& line, Launched& launched) {
 }  // namespace
 
 Result<Starting> Starting::start(Place place, const std::vector<std::string>& command,
-                                 const std::string& input) {
+                                 const std::string& input, int kept) {
   std::vector<char*> argv;
   argv.reserve(command.size() + 1);
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -65,6 +65,8 @@ Result<Starting> Starting::start(Place place, const std::vector<std::string>& co
     ::dup2(::open(input.c_str(), O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     ::dup2(writing.get(), STDOUT_FILENO);
     ::dup2(complaints.get(), STDERR_FILENO);
+    ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (kept >= 0) ::fcntl(kept, F_SETFD, 0);
     ::execvp(argv[0], argv.data());
     std::fprintf(stderr, "cannot run %s: %s\n", argv[0], std::strerror(errno));
     ::_exit(127);

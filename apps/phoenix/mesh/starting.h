@@ -16,9 +16,10 @@ namespace phx::app {
 /// it is a member. What it says against that is kept in memory: a full disk cannot swallow it.
 class Starting {
  public:
-  /// Runs `command` with `input` as its standard input.
+  /// Runs `command` with `input` as its standard input. Of other descriptors it gets `kept` alone,
+  /// unless that is -1: it lives longer than whoever called the tool may want to wait.
   [[nodiscard]] static Result<Starting> start(Place place, const std::vector<std::string>& command,
-                                              const std::string& input);
+                                              const std::string& input, int kept);
   Starting(Starting&&) noexcept = default;
   Starting& operator=(Starting&&) noexcept = default;
   Starting(const Starting&) = delete;
