@@ -48,7 +48,7 @@ class Tail {
       for (ssize_t at = 0; at < size;) {
         const auto rest = static_cast<std::size_t>(size - at);
         const ssize_t written = ::write(STDOUT_FILENO, buffer + at, rest);
-        if (written < 0 && errno != EINTR) {
+        if (written < 0 && errno != EINTR && !waits_for_reader(STDOUT_FILENO)) {
           return Error{ErrorCode::kUnavailable, std::strerror(errno)};
         }
         if (written < 0 && Interrupts::count() > 0)

@@ -1,5 +1,6 @@
 #include "apps/phoenix/jobs/job_output.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -109,9 +110,9 @@ void JobOutput::show(const Stream& stream, const GoesOn& goes_on) {
   const std::string lines = std::exchange(lines_, {});
   std::string_view rest = lines;
   while (!rest.empty() && !is_silent_) {
-    const ssize_t size =
-        ::write(stream.second ? STDERR_FILENO : STDOUT_FILENO, rest.data(), rest.size());
-    if (size < 0 && errno != EINTR) {
+    const int to = stream.second ? STDERR_FILENO : STDOUT_FILENO;
+    const ssize_t size = ::write(to, rest.data(), rest.size());
+    if (size < 0 && errno != EINTR && !waits_for_reader(to)) {
       is_unread_ = is_unread_ || errno == EPIPE;
       return lose(stream.second ? "standard error" : "standard output");
     }
@@ -138,6 +139,14 @@ bool JobOutput::finish() {
   }
   begun_.clear();
   return !is_lost_;
+}
+
+bool waits_for_reader(int fd) {
+  if (errno != EAGAIN) return false;
+  constexpr int kPatienceMs = 100;
+  pollfd full{fd, POLLOUT, 0};
+  ::poll(&full, 1, kPatienceMs);
+  return true;
 }
 
 }  // namespace phx::app

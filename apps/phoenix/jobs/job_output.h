@@ -61,4 +61,8 @@ class JobOutput {
   bool is_unread_ = false;
 };
 
+/// Whether a write has only failed since its reader is slow, and the descriptor does not block.
+/// Waits until it is not full, for so long that a caller can ask whether to go on.
+[[nodiscard]] bool waits_for_reader(int fd);
+
 }  // namespace phx::app
