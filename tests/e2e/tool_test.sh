@@ -337,6 +337,11 @@ check "the daemons have logs" says "p1" "$phoenix" logs --daemon
 check "the mesh ends" "$phoenix" down
 check "their logs stay" says "p1" "$phoenix" logs --daemon
 check "an unknown mesh has none" fails_with "no daemon" "$phoenix" logs --daemon --mesh red
+check "a mesh whose daemons" "$phoenix" up -q --local 1 --mesh lost
+kill -KILL "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$PHOENIX_DIR/lost/p1.json")"
+printf '{"endpo' >"$PHOENIX_DIR/lost/mesh.json"
+check "are not known any more keeps its key" fails_with "names no daemon" "$phoenix" down --mesh lost
+check "until it is forgotten" "$phoenix" down --mesh lost --forget
 check "no mesh is listed" says "no mesh of yours" "$phoenix" list
 check "a daemon that may open few files says so" fails_with "no more than 14 files open, and needs 64" \
   sh -c "ulimit -n 14; $phoenix up --local 4"

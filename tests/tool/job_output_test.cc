@@ -50,7 +50,7 @@ TEST_CASE("output to a pipe that does not block waits for its reader") {
   {
     FullPipe pipe;
     int asked = 0;
-    output.value().write({JobId{1}, ProcessorId{1}, false, Payload(line)}, [&] {
+    output.value().write({JobId{1}, ProcessorId{1}, false, Payload::copy_of(line)}, [&] {
       if (++asked % 2 == 0) got += pipe.read();  // Else it is full at the next write.
       return true;
     });

@@ -80,6 +80,13 @@ void wait_for_end(const MeshDir& dir, const Asked& asked) {
   }
 }
 
+Error nobody_named(const std::string& name, const MeshDir& dir) {
+  return {ErrorCode::kTimeout, (dir.path() / "mesh.json").string() +
+                                   " names no daemon, so there may be some on other machines; if "
+                                   "they are gone for good: phoenix down" +
+                                   mesh_words(name) + " --forget"};
+}
+
 /// One daemon tells all others, and says who has not confirmed it. One that has as many tools as it
 /// takes, or is just leaving, leaves it to the next one. The connection is closed when this
 /// returns. kTimeout: there may be daemons that do not answer.
@@ -99,6 +106,7 @@ Result<Asked> ask_to_end(const std::string& name, const MeshDir& dir) {
       if (had_key && !dir.has_key()) return Asked{.is_taken = true};  // Another tool was faster.
       if (is_there || !had_key) return session.error();
       if (refusal) return *refusal;
+      if (dir.has_lost_endpoints()) return nobody_named(name, dir);
       return Asked{};
     }
     auto done = ask<runtime::Done>(session.value(), runtime::DownRequest{}, kPatience);

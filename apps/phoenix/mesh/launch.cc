@@ -131,9 +131,9 @@ void Launch::fail(const Error& error) {
 
 void Launch::start(const Place& place, const std::vector<std::string>& join) {
   const bool here = place.host.empty();
-  Result<Starting> one = Starting::start(place, command_for(dir_, place, join, options_),
-                                         here ? "/dev/null" : dir_.key_file(),
-                                         here ? options_.lifeline : -1);
+  Result<Starting> one =
+      Starting::start(place, command_for(dir_, place, join, options_),
+                      here ? "/dev/null" : dir_.key_file(), here ? options_.lifeline : -1);
   if (!one.ok()) return fail(one.error());
   running_.push_back(std::move(one).value());
 }

@@ -1,5 +1,7 @@
 #include "apps/phoenix/mesh/mesh_dir.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -14,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/tcp/address.h"
+#include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/key.h"
 #include "runtime/tcp/mesh_folder.h"
 
@@ -123,8 +126,16 @@ bool MeshDir::has_others() const {
   });
 }
 
+bool MeshDir::has_lost_endpoints() const {
+  std::error_code failure;
+  return fs::exists(path_ / "mesh.json", failure) && known_endpoints().empty();
+}
+
 void MeshDir::remember_endpoints(const std::vector<std::string>& endpoints) const {
-  const fs::path fresh = path_ / "mesh.json.new";
+  // A name of its own: several tools may do this at once.
+  std::string fresh = path_ / "mesh.json.XXXXXX";
+  const tcp::Descriptor made(::mkostemp(fresh.data(), O_CLOEXEC));
+  if (!made.is_open()) return;
   std::ofstream stream(fresh);
   stream << nlohmann::json{{"endpoints", endpoints}}.dump() << '\n';
   stream.close();

@@ -53,6 +53,8 @@ class MeshDir {
   [[nodiscard]] std::vector<std::string> known_endpoints() const;
   /// Some of these are of other machines.
   [[nodiscard]] bool has_others() const;
+  /// There were some, and what is written of them cannot be read.
+  [[nodiscard]] bool has_lost_endpoints() const;
   void remember_endpoints(const std::vector<std::string>& endpoints) const;
   /// Removes what daemons of this machine have left that were killed.
   void remove_dead() const;
