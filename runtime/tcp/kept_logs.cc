@@ -1,6 +1,9 @@
 #include "runtime/tcp/kept_logs.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +23,27 @@ void remove_oldest(std::vector<fs::path> logs) {
   std::ranges::sort(logs, {}, age);
   std::error_code failure;
   for (std::size_t i = kLogsMax; i < logs.size(); ++i) fs::remove(logs[i - kLogsMax], failure);
+}
+
+/// That of a word and the number of a process does not come again.
+bool is_of_one_tool(const std::string& name) {
+  constexpr std::array<std::string_view, 4> kWords = {"run-", "mpirun-", "elastic-", "bench-"};
+  return std::ranges::any_of(kWords, [&](std::string_view word) {
+    return name.starts_with(word) && name.size() > word.size() &&
+           name.find_first_not_of("0123456789-", word.size()) == std::string::npos;
+  });
+}
+
+/// Folders of meshes that have ended more than a week ago.
+void remove_old(const fs::path& folder) {
+  constexpr auto kKept = std::chrono::hours(24 * 7);
+  std::error_code failure;
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const auto last = fs::last_write_time(entry.path(), failure);
+    if (!failure && fs::file_time_type::clock::now() - last > kKept) old.push_back(entry.path());
+  }
+  for (const fs::path& one : old) remove_folder(one);
 }
 
 }  // namespace
@@ -46,8 +70,9 @@ void trim_logs(const fs::path& mesh, const std::set<std::string>& living) {
 
 void keep_logs(const fs::path& mesh, bool is_whole) {
   const auto logs = logs_in(mesh);
-  if (logs.empty() || mesh.filename().string().starts_with("run-")) return;
   const fs::path kept = kept_logs_of(mesh);
+  remove_old(kept.parent_path());
+  if (logs.empty() || is_of_one_tool(mesh.filename())) return;
   if (is_whole) remove_folder(kept);
   if (!make_private(kept.parent_path()).ok() || !make_private(kept).ok()) return;
   std::error_code failure;
