@@ -92,6 +92,10 @@ wrong "excludes" run --timestamp --output-dir=x -n4 true
 wrong "--log requires --detach" run --log=x -n4 true
 wrong "no folder nowhere" run --wdir=nowhere -n4 true
 check "no name for a mesh" fails_with "'a/b' is no name for a mesh" "$phoenix" status --mesh a/b
+printf '# ours\nlab3:7000\n' >hosts
+wrong "hosts:2: 'lab3:7000': HOST:N is a number of daemons, .*; listen=ADDRESS:PORT says the port" up --hosts hosts
+wrong "'lab3:0': HOST:N is a number of daemons" mpirun --hosts lab3:0 -n 1 true
+wrong "'lab3:70000': HOST:N is a number of daemons" mpirun --hosts lab3:70000 -n 1 true
 wrong "PROCESSOR is required" drain
 wrong "say where" up
 wrong "no option '--onyl'; did you mean '--only'" bench --onyl

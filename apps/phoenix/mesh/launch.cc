@@ -35,11 +35,16 @@ std::vector<std::string> words(const std::string& text) {
   return result;
 }
 
-/// Of slots, as far as the number of digits goes.
-bool is_count(const std::string& text) {
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// How many this says; 0: it is no number of slots that a machine may have.
+unsigned long slots_in(const std::string& text) {
   constexpr std::size_t kDigitsMost = 4;
-  return !text.empty() && text.size() <= kDigitsMost &&
-         text.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number(text) || text.size() > kDigitsMost) return 0;
+  const unsigned long slots = std::stoul(text);
+  return slots > kSlotsMost ? 0 : slots;
 }
 
 /// `word` so that a remote shell takes it as one word.
@@ -270,12 +275,18 @@ int lifeline() {
   return daemons_end;
 }
 
-std::vector<Place> slots_of(Place place) {
+Result<std::vector<Place>> slots_of(Place place) {
   const std::size_t colon = place.host.find(':');
   const std::string count = colon == std::string::npos ? "" : place.host.substr(colon + 1);
-  if (is_count(count)) {  // else it is an address of IPv6
+  if (is_number(count)) {  // else it is an address of IPv6
+    const unsigned long slots = slots_in(count);
+    if (slots == 0) {
+      return Error{ErrorCode::kBadInput, "'" + place.host +
+                                             "': HOST:N is a number of daemons, from 1 to 1024; "
+                                             "listen=ADDRESS:PORT says the port"};
+    }
     place.host.resize(colon);
-    place.slots = static_cast<std::uint32_t>(std::clamp(std::stoul(count), 1UL, kSlotsMost));
+    place.slots = static_cast<std::uint32_t>(slots);
   }
   std::vector<Place> places;
   for (; place.slot < place.slots; ++place.slot) places.push_back(place);
@@ -296,16 +307,20 @@ Result<std::vector<Place>> read_hosts(const std::string& file) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
       const bool is_slots = parts[i].starts_with("slots=");
       const bool is_listen = parts[i].starts_with("listen=");
-      if (is_slots) slots = is_count(parts[i].substr(6)) ? std::stoul(parts[i].substr(6)) : 0;
+      if (is_slots) slots = slots_in(parts[i].substr(6));
       if (is_listen) place.listen = parts[i].substr(7);
-      if ((!is_slots && !is_listen) || slots == 0 || slots > kSlotsMost) {
+      if ((!is_slots && !is_listen) || slots == 0) {
         return Error{ErrorCode::kBadInput, file + ":" + std::to_string(number) + ": '" + parts[i] +
                                                "'; a line is HOST[:N] [slots=N] [listen=ADDRESS]"};
       }
     }
     place.slots = static_cast<std::uint32_t>(slots);
-    const std::vector<Place> of_line = slots_of(std::move(place));
-    places.insert(places.end(), of_line.begin(), of_line.end());
+    const auto of_line = slots_of(std::move(place));
+    if (!of_line.ok()) {
+      return Error{ErrorCode::kBadInput,
+                   file + ":" + std::to_string(number) + ": " + of_line.error().what};
+    }
+    places.insert(places.end(), of_line.value().begin(), of_line.value().end());
   }
   if (places.empty()) return Error{ErrorCode::kBadInput, file + " names no host"};
   return places;

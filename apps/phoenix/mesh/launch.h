@@ -57,8 +57,8 @@ struct Launched {
 /// pipe of which this process alone has the other. -1: no descriptors are left.
 [[nodiscard]] int lifeline();
 
-/// One for each of its slots. A host may say how many: "HOST:N".
-[[nodiscard]] std::vector<Place> slots_of(Place place);
+/// One for each of its slots. A host may say how many: "HOST:N". kBadInput: none, or too many.
+[[nodiscard]] Result<std::vector<Place>> slots_of(Place place);
 
 /// One machine per line, "HOST[:N] [slots=N] [listen=ADDRESS]"; '#' begins a comment.
 [[nodiscard]] Result<std::vector<Place>> read_hosts(const std::string& file);

@@ -252,7 +252,8 @@ Result<std::vector<Place>> places_named(const Command& command) {
   std::stringstream list(command.hosts);
   for (std::string host; std::getline(list, host, ',');) {
     const auto more = slots_of({.host = host, .listen = {}});
-    places.insert(places.end(), more.begin(), more.end());
+    if (!more.ok()) return Error{ErrorCode::kBadInput, "mpirun: " + more.error().what};
+    places.insert(places.end(), more.value().begin(), more.value().end());
   }
   for (const Place& place : places) {
     // The remote shell would take it for an option.
