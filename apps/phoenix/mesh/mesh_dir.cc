@@ -12,6 +12,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -149,21 +150,22 @@ void MeshDir::remember_endpoints(const std::vector<std::string>& endpoints) cons
 
 void MeshDir::remove_dead() const {
   std::error_code failure;
-  std::vector<fs::path> dead;
+  std::vector<std::pair<fs::path, int>> dead;
   std::set<int> living;  // Of several containers, two may have had the same number.
   for (const auto& entry : fs::directory_iterator(path_, failure)) {
     if (entry.path().extension() != ".json" || entry.path().filename() == "mesh.json") continue;
     const nlohmann::json state = read_json(entry.path());
     if (!state.is_object() || state.value("boot", "") != tcp::boot_id()) continue;
+    const int process = state.value("pid", 0);
     if (tcp::holder_of(entry.path())) {
-      living.insert(state.value("pid", 0));
+      living.insert(process);
     } else {
-      dead.push_back(entry.path());
+      dead.emplace_back(entry.path(), process);
     }
   }
-  // No number of a processor is given twice, so nobody takes these files over.
-  for (const fs::path& file : dead) {
-    const int process = read_json(file).value("pid", 0);
+  // No number of a processor is given twice, so nobody takes these files over. Another tool may
+  // have removed them.
+  for (const auto& [file, process] : dead) {
     fs::remove(file, failure);
     if (living.contains(process)) continue;
     fs::remove(path_ / ("app-" + std::to_string(process) + ".sock"), failure);
