@@ -15,6 +15,7 @@
 #include "apps/phoenix/command_line/defaults.h"
 #include "apps/phoenix/command_line/mistakes.h"
 #include "apps/phoenix/command_line/option_values.h"
+#include "apps/phoenix/command_line/own_options.h"
 #include "apps/phoenix/command_line/verbs.h"
 #include "apps/phoenix/experiments/verbs.h"
 #include "apps/phoenix/jobs/verbs.h"
@@ -47,14 +48,17 @@ int end_output(int code) {
 
 /// The words of the command line. `-np`, as it is written for mpirun, would be an `-n` with the
 /// value "p".
-std::vector<std::string> words_of(int argc, char** argv) {
+std::vector<std::string> words_of(const CLI::App& tool, int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words.front() == "help") {  // `help run` is `run --help`
     words.erase(words.begin());
     words.push_back("--help");
   }
-  const auto end = std::find(words.begin(), words.end(), "--");
-  if (!words.empty() && words.front() == "run") std::replace(words.begin(), end, "-np"s, "-n"s);
+  if (words.empty() || words.front() != "run") return words;
+  const CLI::App& run = *tool.get_subcommand("run");
+  for (std::string* word : own_options(run, words.data() + 1, words.data() + words.size())) {
+    if (*word == "-np") *word = "-n";
+  }
   return words;
 }
 
@@ -125,7 +129,7 @@ int main(int argc, char** argv) {
     return phx::app::failure_of(app, error, defaults.value());
   });
   try {
-    auto words = defaults.value().apply(tool, phx::app::words_of(argc, argv));
+    auto words = defaults.value().apply(tool, phx::app::words_of(tool, argc, argv));
     phx::app::parse(tool, std::move(words));
   } catch (const CLI::ParseError& error) {
     const bool is_answered = tool.exit(error) == 0;

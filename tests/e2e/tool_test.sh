@@ -143,6 +143,12 @@ config_says "config:1: 'no-tags' is yes or no, not 'perhaps'" "no-tags = perhaps
 config_says "phoenix run: --timeout: '-1' is no number above 0 ($work/config:3); see" "# comment
 [run]
 timeout = -1"
+# Words of the program are its own.
+printf '[run]\ntimeout = 0.5\n' >config
+# shellcheck disable=SC2016 # For the process's shell.
+check "an option of the program stays as it is" says '^.p1. -np 5$' "$phoenix" run --on 1 -np 1 sh -c 'echo $0 $1' -np 5
+check "and is none of the tool" ends_with 124 \
+  "$phoenix" run --on 1 -n 1 --attach-timeout 60 sh -c 'sleep 60' --timeout 90
 printf 'mesh = red\n[run]\nno-tags\nenv = COLOUR=red\nwdir = /nowhere\n' >config
 
 check "there is no mesh yet" says "no mesh of yours" "$phoenix" list

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "apps/phoenix/command_line/mistakes.h"
+#include "apps/phoenix/command_line/own_options.h"
 #include "apps/phoenix/command_line/verb.h"
 
 namespace phx::app {
@@ -22,9 +23,10 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// Whether the words in front of "--" give this option, by any of its names.
-bool is_given(const CLI::Option& option, const std::vector<std::string>& words) {
-  const auto names = [&](const std::string& word) {
+/// Whether one of these words gives this option, by any of its names.
+bool is_given(const CLI::Option& option, const std::vector<std::string*>& words) {
+  const auto names = [&](const std::string* given) {
+    const std::string& word = *given;
     const bool is_long = std::ranges::any_of(option.get_lnames(), [&](const std::string& name) {
       return word == "--" + name || word.starts_with("--" + name + "=");
     });
@@ -32,8 +34,7 @@ bool is_given(const CLI::Option& option, const std::vector<std::string>& words) 
              return !word.starts_with("--") && word.starts_with("-" + name);
            });
   };
-  const auto end = std::ranges::find(words, "--");
-  return std::any_of(words.begin(), end, names);
+  return std::ranges::any_of(words, names);
 }
 
 }  // namespace
@@ -114,6 +115,7 @@ std::vector<std::string> Defaults::apply(const CLI::App& tool, std::vector<std::
   });
   if (found == verbs.end()) return words;
   const CLI::App& verb = **found;
+  const auto own = own_options(verb, words.data() + 1, words.data() + words.size());
   // What is said of this verb comes after what is said of all, and so prevails.
   for (const std::string& section : {std::string(), verb.get_name()}) {
     for (const Line& line : lines_[section]) {
@@ -122,7 +124,7 @@ std::vector<std::string> Defaults::apply(const CLI::App& tool, std::vector<std::
       const bool is_list = option->get_items_expected_max() > 1;
       const std::string& variable = option->get_envname();
       if (!variable.empty() && !environment(variable.c_str()).empty()) continue;
-      if (!is_list && is_given(*option, words)) continue;
+      if (!is_list && is_given(*option, own)) continue;
       if (!is_list) {
         std::erase_if(applied_, [&](const Line& one) { return one.option == line.option; });
       }
