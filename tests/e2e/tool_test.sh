@@ -149,6 +149,11 @@ printf '[run]\ntimeout = 0.5\n' >config
 check "an option of the program stays as it is" says '^.p1. -np 5$' "$phoenix" run --on 1 -np 1 sh -c 'echo $0 $1' -np 5
 check "and is none of the tool" ends_with 124 \
   "$phoenix" run --on 1 -n 1 --attach-timeout 60 sh -c 'sleep 60' --timeout 90
+printf 'mesh = nowhere\n[bench]\nrepeatt = 3\n' >config
+wrong "config:3: 'repeatt' is no option of phoenix bench" demo heat
+printf 'mesh = nowhere\n' >config
+check "what a verb is to do has defaults, too" fails_with "no mesh 'nowhere'" "$phoenix" demo heat
+check "and for bench" fails_with "no mesh 'nowhere'" "$phoenix" bench bcast
 printf 'mesh = red\n[run]\nno-tags\nenv = COLOUR=red\nwdir = /nowhere\n' >config
 
 check "there is no mesh yet" says "no mesh of yours" "$phoenix" list

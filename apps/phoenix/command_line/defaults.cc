@@ -23,6 +23,10 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
+std::string name_of(const CLI::App* verb) {
+  return verb->get_name();
+}
+
 /// Whether one of these words gives this option, by any of its names.
 bool is_given(const CLI::Option& option, const std::vector<std::string*>& words) {
   const auto names = [&](const std::string* given) {
@@ -35,6 +39,27 @@ bool is_given(const CLI::Option& option, const std::vector<std::string*>& words)
            });
   };
   return std::ranges::any_of(words, names);
+}
+
+/// The verb that these words begin with, and what of it: `demo`, `heat`.
+std::vector<const CLI::App*> chosen_in(const CLI::App& tool,
+                                       const std::vector<std::string>& words) {
+  std::vector<const CLI::App*> chosen;
+  const CLI::App* last = &tool;
+  for (const std::string& word : words) {
+    const auto verbs = last->get_subcommands(nullptr);
+    const auto found = std::ranges::find(verbs, word, &name_of);
+    if (found == verbs.end()) break;
+    chosen.push_back(last = *found);
+  }
+  return chosen;
+}
+
+/// A verb and what there is of it.
+std::vector<const CLI::App*> family_of(const CLI::App& verb) {
+  std::vector<const CLI::App*> family = {&verb};
+  for (const CLI::App* one : verb.get_subcommands(nullptr)) family.push_back(one);
+  return family;
 }
 
 }  // namespace
@@ -86,9 +111,11 @@ Status Defaults::take(const CLI::App& tool, const std::string& line, std::size_t
   std::vector<std::string> known;
   for (const CLI::App* verb : tool.get_subcommands(nullptr)) {
     if (!section_.empty() && verb->get_name() != section_) continue;
-    const CLI::Option* found = verb->get_option_no_throw(one.option);
-    if (found != nullptr) option = found;
-    for (const std::string& other : options_of(*verb)) known.push_back(other.substr(2));
+    for (const CLI::App* part : family_of(*verb)) {
+      const CLI::Option* found = part->get_option_no_throw(one.option);
+      if (found != nullptr) option = found;
+      for (const std::string& other : options_of(*part)) known.push_back(other.substr(2));
+    }
   }
   if (option == nullptr || name == "help") {
     const std::string of = section_.empty() ? "" : " of phoenix " + section_;
@@ -108,34 +135,33 @@ Status Defaults::take(const CLI::App& tool, const std::string& line, std::size_t
   return success();
 }
 
+bool Defaults::prevails(const Line& line, const CLI::Option& option,
+                        const std::vector<std::string*>& own) {
+  const std::string& variable = option.get_envname();
+  if (!variable.empty() && !environment(variable.c_str()).empty()) return false;
+  if (option.get_items_expected_max() > 1) return true;  // A list.
+  if (is_given(option, own)) return false;
+  std::erase_if(applied_, [&](const Line& one) { return one.option == line.option; });
+  return true;
+}
+
 std::vector<std::string> Defaults::apply(const CLI::App& tool, std::vector<std::string> words) {
-  const auto verbs = tool.get_subcommands(nullptr);
-  const auto found = std::ranges::find_if(verbs, [&](const CLI::App* verb) {
-    return !words.empty() && verb->get_name() == words.front();
-  });
-  if (found == verbs.end()) return words;
-  const CLI::App& verb = **found;
-  const auto own = own_options(verb, words.data() + 1, words.data() + words.size());
+  const auto chosen = chosen_in(tool, words);
+  if (chosen.empty()) return words;
+  const auto own = own_options(*chosen.back(), words.data() + chosen.size(),
+                               words.data() + words.size());
   // What is said of this verb comes after what is said of all, and so prevails.
-  for (const std::string& section : {std::string(), verb.get_name()}) {
+  for (const std::string& section : {std::string(), chosen.front()->get_name()}) {
     for (const Line& line : lines_[section]) {
-      const CLI::Option* option = verb.get_option_no_throw(line.option);
-      if (option == nullptr) continue;
-      const bool is_list = option->get_items_expected_max() > 1;
-      const std::string& variable = option->get_envname();
-      if (!variable.empty() && !environment(variable.c_str()).empty()) continue;
-      if (!is_list && is_given(*option, own)) continue;
-      if (!is_list) {
-        std::erase_if(applied_, [&](const Line& one) { return one.option == line.option; });
-      }
-      applied_.push_back(line);
+      const CLI::Option* option = chosen.back()->get_option_no_throw(line.option);
+      if (option != nullptr && prevails(line, *option, own)) applied_.push_back(line);
     }
   }
   std::vector<std::string> added;
   for (const Line& line : applied_) {
     added.push_back(line.is_flag ? line.option : line.option + "=" + line.value);
   }
-  words.insert(words.begin() + 1, added.begin(), added.end());
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(chosen.size()), added.begin(), added.end());
   return words;
 }
 

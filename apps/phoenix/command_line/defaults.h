@@ -16,7 +16,8 @@ class Defaults {
   /// Reads $PHOENIX_CONFIG, or else the usual file, if there is one. The error names the line.
   [[nodiscard]] static Result<Defaults> read(const CLI::App& tool);
 
-  /// The words of a command line with those of the file in front of the verb's own. Options that
+  /// The words of a command line with those of the file in front of the verb's own, or of those of
+  /// what the verb is to do (`demo heat`). Options that
   /// the line gives are left alone, but for those that may be given several times.
   [[nodiscard]] std::vector<std::string> apply(const CLI::App& tool,
                                                std::vector<std::string> words);
@@ -32,6 +33,9 @@ class Defaults {
   };
 
   [[nodiscard]] Status take(const CLI::App& tool, const std::string& line, std::size_t number);
+  /// Whether it is to be applied. Then it takes the place of what was said of all verbs.
+  [[nodiscard]] bool prevails(const Line& line, const CLI::Option& option,
+                              const std::vector<std::string*>& own);
   [[nodiscard]] Error wrong(std::size_t number, const std::string& what) const;
 
   std::string file_;
