@@ -217,6 +217,9 @@ check "one that is in time is not" ends_with 3 "$phoenix" run -n 1 --fit --timeo
 mkdir apart
 check "a folder of its own" says "$work/apart" "$phoenix" run -n 1 --fit --wdir apart -- pwd
 check "output goes to files" "$phoenix" run -n 1 --fit --output-dir out -- echo one
+check "where few files may be open, each process has its two" \
+  sh -c "ulimit -S -n 14; $phoenix run -n 6 --on 6 --output-dir six -- sh -c 'echo out; echo err >&2; ulimit -S -n'"
+check "and as many as its daemon" test "$(cat six/p*.out | grep -c '^14$')" = 0
 check "a used folder is told" says "files of an earlier job (p[12].out)" \
   "$phoenix" run -n 1 --fit --output-dir out -- echo two
 

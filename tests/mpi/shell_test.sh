@@ -120,6 +120,10 @@ ignores() {  # ignores SIGNAL...
 }
 ignores HUP INT
 
+# More descriptors than the limit allows that a rank is to have.
+(ulimit -S -n 40; timeout 60 "$bin/phoenix" mpirun -l -n 30 sh -c 'ulimit -S -n') > out 2>&1 < /dev/null || wrong "30 ranks with 40 files:" out
+[ "$(grep -c '^\[[0-9]*\] 40$' out)" = 30 ] || wrong "the limit of each rank:" out
+
 # A program of another MPI, whose processes are each alone: any program with such a name in it.
 cp "$(type -P true)" other && printf '\0libmpi.so.40\0' >> other
 timeout 60 "$bin/mpiexec" -n 2 ./other > out 2>&1

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/tcp/open_files.h"
+
 namespace phx::app {
 
 Result<Child> Child::start(const std::vector<std::string>& arguments) {
@@ -35,6 +37,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     ::dup2(writing.get(), STDOUT_FILENO);
     ::dup2(writing.get(), STDERR_FILENO);
+    tcp::restore_open_files();
     ::execv("/proc/self/exe", argv.data());
     ::_exit(127);
   }

@@ -31,6 +31,7 @@
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/planners/tree_styles.h"
+#include "runtime/tcp/open_files.h"
 #include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
@@ -245,6 +246,7 @@ int run_anywhere(const RunOptions& options, const GiveBack& give_back) {
 int run_job(const RunOptions& options) {
   const Interrupts interrupts;
   const UserSignals user_signals;
+  tcp::raise_open_files();  // Two files for each processor may be wanted.
   std::error_code failure;
   if (options.command.front().empty()) {
     return fail("COMMAND begins with an empty word: which program?", kUsage);

@@ -16,6 +16,7 @@
 
 #include "overlay/base/signal_name.h"
 #include "runtime/tcp/address.h"
+#include "runtime/tcp/open_files.h"
 
 namespace phx::app {
 namespace {
@@ -65,6 +66,7 @@ Result<Starting> Starting::start(Place place, const std::vector<std::string>& co
     ::dup2(::open(input.c_str(), O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     ::dup2(writing.get(), STDOUT_FILENO);
     ::dup2(complaints.get(), STDERR_FILENO);
+    tcp::restore_open_files();
     ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     if (kept >= 0) ::fcntl(kept, F_SETFD, 0);
     ::execvp(argv[0], argv.data());

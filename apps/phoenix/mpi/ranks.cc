@@ -29,6 +29,7 @@
 #include "apps/phoenix/mpi/mpi_waits.h"
 #include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/library_path.h"
+#include "runtime/tcp/open_files.h"
 #include "runtime/tcp/steady_now.h"
 
 namespace phx::app {
@@ -130,6 +131,7 @@ struct Beginning {
   // SIGINT and SIGHUP stay as they are: nohup and shells ignore them for what they start.
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGXFSZ, SIG_DFL);
+  tcp::restore_open_files();
   ::sigprocmask(SIG_SETMASK, &beginning.mask, nullptr);
   if (beginning.number > 0) {
     const int nothing = ::open("/dev/null", O_RDONLY);
@@ -448,6 +450,7 @@ class Ranks {
 }  // namespace
 
 int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
+  tcp::raise_open_files();  // One for each rank, and with `-l` two more.
   remove_abandoned();
   const auto own = PrivateMesh::make(PrivateMesh::Use::kRanks);
   if (!own.ok()) return fail(own.error().what, kUsage);
