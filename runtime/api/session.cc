@@ -198,7 +198,11 @@ void Session::run(const std::function<void(Message&)>& handler) {
   while (!is_stopped()) {
     auto message = next_of(*core_, std::nullopt, is_stopped);
     if (message) handler(*message);
-    if (!message && !is_stopped()) return;
+    if (message || is_stopped()) continue;
+    if (over()) return;
+    throw Failure(ErrorCode::kTimeout,
+                  "run: no message for " + spell(core_->engine.options().timeout))
+        .in("run", std::nullopt, core_->engine.processor());
   }
   core_->stops_heard = core_->stops.load();
 }

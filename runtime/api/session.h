@@ -73,7 +73,8 @@ class Session : public SessionCollectives {
   /// The next message of any kind for any vnode, with local safe points on the way. Nothing: this
   /// process should end (see over()), or `timeout` has passed.
   [[nodiscard]] std::optional<Message> next(std::optional<Duration> timeout = {});
-  /// Calls `handler` for every next() until stop() or the end.
+  /// Calls `handler` for every next() until stop() or the end. Throws Failure (kTimeout) if nothing
+  /// comes for Options::timeout.
   void run(const std::function<void(Message&)>& handler);
   /// Ends every run(), called by a handler or another thread, as soon as no handler runs in it. If
   /// there is none, the next run() returns at once.

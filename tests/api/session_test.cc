@@ -288,6 +288,14 @@ TEST_CASE("stop() of another thread ends every run() that waits") {
   CHECK(calls == 1);
 }
 
+TEST_CASE("a run() for which nothing comes throws after the time-out, and next() returns nothing") {
+  Alone alone(2, 30ms);
+
+  CHECK_FALSE(alone.job.next().has_value());
+  CHECK_THROWS_WITH_AS(alone.job.run([](Message&) {}),
+                       doctest::Contains("run: no message for 30 ms"), Failure);
+}
+
 TEST_CASE("a stop() before run() ends it before any handler is called, and no other one") {
   Alone alone(2);
   Session& job = alone.job;
