@@ -360,6 +360,12 @@ kill -KILL "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$PHOENIX_DIR/lost/p1.json")
 printf '{"endpo' >"$PHOENIX_DIR/lost/mesh.json"
 check "are not known any more keeps its key" fails_with "names no daemon" "$phoenix" down --mesh lost
 check "until it is forgotten" "$phoenix" down --mesh lost --forget
+# On a terminal.
+if command -v script >/dev/null; then
+  check "how far a start was" sh -c "script -qec '$phoenix up --local 2 --mesh half --daemon-option=--nowhere' /dev/null >typed"
+  check "is cleared before what is wrong is told" \
+    sh -c "tr '\\033' '~' <typed | grep -q '~.Kphoenix: .*0 of 2 daemons started'"
+fi
 check "no mesh is listed" says "no mesh of yours" "$phoenix" list
 check "a daemon that may open few files says so" fails_with "no more than 14 files open, and needs 64" \
   sh -c "ulimit -n 14; $phoenix up --local 4"

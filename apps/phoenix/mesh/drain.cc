@@ -228,6 +228,12 @@ void report(const DrainOptions& options, const std::vector<ProcessorId>& process
   }
 }
 
+/// Tells it in a line of its own.
+int fail_after(const Watch& watch, const std::string& what, int code = kFailed) {
+  std::fputs(watch.clearing(), stderr);
+  return fail(what, code);
+}
+
 int drain(const DrainOptions& options) {
   Drained drained;
   const std::vector<ProcessorId>& processors = drained.processors;
@@ -237,28 +243,28 @@ int drain(const DrainOptions& options) {
   const Interrupts interrupts;
   for (bool is_over = false; !is_over;) {
     if (Interrupts::count() > 0) {
-      return fail("the drain of " + names_of(processors) + " goes on; see phoenix status",
+      return fail_after(watch, "the drain of " + names_of(processors) + " goes on; see phoenix status",
                   kInterrupted);
     }
     const auto reply = receive(session.value(), 5s);
     if (reply.ok()) {
       const auto taken = watch.take(reply.value());
-      if (!taken.ok()) return fail(taken.error().what);
+      if (!taken.ok()) return fail_after(watch, taken.error().what);
       is_over = taken.value();
     } else if (!drained.unwatched.empty()) {
-      return fail("the drain of " + names_of(processors) +
+      return fail_after(watch, "the drain of " + names_of(processors) +
                   " has begun, but those that stay cannot be asked from here whether it is over: " +
                   drained.unwatched);
     } else {  // Another one knows, also if all have left.
       auto again = begin_patiently(options, drained);
-      if (!again.ok()) return fail(again.error().what);
+      if (!again.ok()) return fail_after(watch, again.error().what);
       session = std::move(again);
     }
   }
   await_processes(session.value().dir, processors);
   report(options, processors, watch);
   const std::string failed = describe_failed(options.mesh, drained.jobs);
-  return failed.empty() ? kOk : fail(failed);
+  return failed.empty() ? kOk : fail_after(watch, failed);
 }
 
 }  // namespace

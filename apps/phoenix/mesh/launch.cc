@@ -204,10 +204,15 @@ Error Launch::error(std::size_t wanted) const {
   return error;
 }
 
+/// What is told next stands in a line of its own.
+void clear_progress() {
+  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K");
+}
+
 void show_progress(std::size_t members, std::size_t wanted) {
   if (::isatty(STDERR_FILENO) == 0) return;
   std::fprintf(stderr, "\r%zu of %zu daemons started", members, wanted);
-  if (members == wanted) std::fprintf(stderr, "\r\033[K");
+  if (members == wanted) clear_progress();
 }
 
 }  // namespace
@@ -247,6 +252,7 @@ Result<std::vector<Launched>> launch(const MeshDir& dir, const std::vector<Place
     if (join.empty() && !members.empty()) join.push_back(members.front().endpoint);
     if (!options.quiet && !launch.has_failed()) show_progress(members.size(), places.size());
   }
+  if (!options.quiet && launch.has_failed()) clear_progress();
   // They answer in any order.
   std::ranges::sort(launch.members(), {}, &Launched::id);
   if (launch.has_failed()) {
