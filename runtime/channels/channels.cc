@@ -137,7 +137,7 @@ void Channels::on_frame(Instant now, LinkId link, Frame&& frame) {
   } else if (frame.envelope) {
     take_envelope(now, *peer, link, std::move(frame));
   }
-  if (link.via != kNobody) pump(now, *peer);
+  if (peer->link && peer->link->id.via != kNobody) pump(now, *peer);
 }
 
 void Channels::take_first_frame(Instant now, ChannelPeer& peer, ChannelLink& link,

@@ -21,12 +21,17 @@ void Channels::on_deadline(Instant now) {
     // silence: one that the others took for dead would put them out, and never hear of it.
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(pause).count();
     outputs_.emplace_back(Note{Note::Level::kWarn, "stood-still", "ms=" + std::to_string(ms)});
+    const auto shift = [&](Instant& at) { at = std::min(now, at + pause); };
     for (auto& [id, peer] : peers_) {
-      peer.heard_at = std::min(now, peer.heard_at + pause);
-      peer.progress_at = std::min(now, peer.progress_at + pause);
-      peer.timed_at = std::min(now, peer.timed_at + pause);
-      if (peer.link) peer.link->up_at = std::min(now, peer.link->up_at + pause);
-      if (peer.link) peer.link->heard_at = std::min(now, peer.link->heard_at + pause);
+      for (Instant* at : {&peer.heard_at, &peer.progress_at, &peer.timed_at, &peer.refused_since}) {
+        shift(*at);
+      }
+      if (peer.doubted_since) shift(*peer.doubted_since);
+      for (std::optional<ChannelLink>* link : {&peer.link, &peer.surplus}) {
+        if (!*link) continue;
+        shift((*link)->up_at);
+        shift((*link)->heard_at);
+      }
     }
   }
   if (pause >= options_.pace_late) late_at_ = now;

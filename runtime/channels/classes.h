@@ -30,7 +30,7 @@ struct Standpoint {
   enum class Kind : std::uint8_t {
     kControl,  ///< Goes before all flows.
     kFlow,     ///< Waits for the turn of its flow.
-    kEnd,      ///< The same; and what waits of its job is dropped, because nobody takes it.
+    kEnd,      ///< Control, but behind what waits of its job as a whole. Else of that is dropped.
     kFence,    ///< Overtakes nothing, and nothing overtakes it.
   };
   Kind kind = Kind::kControl;

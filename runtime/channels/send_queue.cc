@@ -8,10 +8,11 @@ namespace phx::runtime {
 
 void SendQueue::push(const Standpoint& standpoint, Item&& item) {
   PHX_CHECK(standpoint.kind != Standpoint::Kind::kFence);
-  if (standpoint.kind == Standpoint::Kind::kEnd) drop(standpoint.flow.job);
+  const bool is_end = standpoint.kind == Standpoint::Kind::kEnd;
+  if (is_end) drop(standpoint.flow.job);
   ++size_;
   bytes_ += item.bytes;
-  if (standpoint.kind == Standpoint::Kind::kFlow) {
+  if (standpoint.kind == Standpoint::Kind::kFlow || (is_end && flows_.contains(standpoint.flow))) {
     push_to_flow(standpoint.flow, std::move(item));
   } else {
     control_.push_back(std::move(item));
@@ -21,7 +22,8 @@ void SendQueue::push(const Standpoint& standpoint, Item&& item) {
 void SendQueue::drop(JobId job) {
   std::erase_if(flows_, [&](auto& entry) {
     auto& [key, flow] = entry;
-    if (key.job != job || key.kind == FlowKey::Kind::kMeasure) return false;
+    const bool stays = key.kind == FlowKey::Kind::kJob || key.kind == FlowKey::Kind::kMeasure;
+    if (key.job != job || stays) return false;
     size_ -= flow.items.size();
     bytes_ -= flow.bytes;
     if (key.kind == FlowKey::Kind::kBroadcast) copy_bytes_ -= flow.bytes;

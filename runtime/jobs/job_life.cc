@@ -443,7 +443,8 @@ void JobLife::on_follower_down(const Surroundings& around, ClientId client, cons
   if (ended_) return;
   const bool may_come = start_.spec.detached || how.is_broken;
   if (may_come) {
-    const Duration patience = start_.spec.detached ? kFollowTimeout : kToolReturns;
+    const bool is_patient = start_.spec.detached || how.is_silent;
+    const Duration patience = is_patient ? kFollowTimeout : kToolReturns;
     return out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + patience);
   }
   end(around, kSignalExitBase + SIGHUP,

@@ -61,14 +61,11 @@ void Membership::accuse(Instant now, ProcessorId accuser, const Gone& accused, O
   judge(now, accused.id, out);
 }
 
-/// The judge may have died of the same thing, and those after it, too: the longer nothing comes of
-/// an accusation, the more are tried. All that are accused here have one judge, so one row is
-/// enough.
+/// The judge may have died of the same thing, and those after it, too: so four times as many are
+/// tried as this processor accuses already. They have one judge, so one row is enough for all.
 void Membership::try_judges(ProcessorId accused, Outbox& out) const {
   if (accused != detector_.accused().begin()->first) return;
-  constexpr std::uint32_t kRoundsMost = 7;
-  const std::uint32_t round = std::min(detector_.times_accused(accused), kRoundsMost);
-  std::uint32_t left = 1U << (2 * round);
+  std::size_t left = 4 * detector_.accused().size();
   for (const auto& [id, member] : view_.members) {
     if (id >= self_ || left == 0) return;
     if (detector_.is_accused(id) || detector_.is_suspected(id)) continue;

@@ -22,6 +22,7 @@ struct Tool {
 struct ClientEnd {
   std::string why = {};    ///< The driver gave it up for that; empty: it went away.
   bool is_broken = false;  ///< The tool has not closed it, and may come back.
+  bool is_silent = false;  ///< ... from a machine that sleeps, or that nothing reaches just now.
 };
 
 /// So long a job waits for its tool whose connection broke, and the tool tries to come back.

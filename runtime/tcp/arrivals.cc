@@ -7,6 +7,7 @@ namespace phx::tcp {
 void Arrivals::on_sent(Instant now, ClientId to) {
   const bool is_first = awaited_.empty();
   awaited_.insert(to);
+  since_ = now;
   if (!is_first && pause_ == kSoon) return;  // It is due in a moment.
   pause_ = kSoon;
   due_ = now + pause_;
@@ -14,7 +15,8 @@ void Arrivals::on_sent(Instant now, ClientId to) {
 
 void Arrivals::on_look(Instant now, const std::vector<ClientId>& settled) {
   for (const ClientId id : settled) awaited_.erase(id);
-  pause_ = settled.empty() ? std::min(2 * pause_, kSeldom) : kSoon;
+  if (!settled.empty()) since_ = now;
+  pause_ = std::clamp((now - since_) / 8, kSoon, kSeldom);
   due_ = now + pause_;
 }
 

@@ -10,8 +10,9 @@
 namespace phx::tcp {
 
 /// Which tools were sent something that may not have arrived, and when to look whether it has: the
-/// system does not say when it does. Soon after something was sent, then after pauses that grow: a
-/// tool may stop reading for as long as it likes. Without I/O; not thread-safe.
+/// system does not say when it does. Soon after something was sent, then after pauses of an eighth
+/// of the time that it takes: a tool may stop reading for as long as it likes. Without I/O; not
+/// thread-safe.
 class Arrivals {
  public:
   static constexpr Duration kSoon = 1ms;
@@ -29,6 +30,7 @@ class Arrivals {
 
  private:
   std::set<ClientId> awaited_;
+  Instant since_{};  ///< Something was sent last, or arrived.
   Duration pause_ = kSoon;
   Instant due_{};
   Instant asked_{};

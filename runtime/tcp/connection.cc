@@ -101,7 +101,7 @@ void Connection::flush() {
   } while (error == 0 && !queue_.empty() && written < kBytesInARow);
   if (error == EPROTO) return become_closed(lost(error));
   if (error != 0 && !would_block(error)) {
-    is_broken_ = is_broken_ || error != EPIPE;  // EPIPE: it may have closed it.
+    if (broken_by_ == 0 && error != EPIPE) broken_by_ = error;  // EPIPE: it may have closed it.
     return on_write_error(lost(error));
   }
   written_ += written;
@@ -262,7 +262,7 @@ void Connection::read_once() {
   if (count <= 0) {
     const int error = count == 0 ? 0 : errno;
     if (count < 0 && (would_block(error) || error == EINTR)) return;
-    is_broken_ = is_broken_ || error != 0;
+    if (broken_by_ == 0) broken_by_ = error;
     return become_closed(lost(error));
   }
   const auto size = static_cast<std::size_t>(count);

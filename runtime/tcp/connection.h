@@ -83,8 +83,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close_after_drain();
 
   [[nodiscard]] bool is_open() const { return state_ == State::kOpen; }
-  /// The network, or a peer that had not read all, has ended it: the peer has not closed it.
-  [[nodiscard]] bool is_broken() const { return is_broken_; }
+  /// errno, if the network, or a peer that had not read all, has ended it; 0: the peer closed it.
+  [[nodiscard]] int broken_by() const { return broken_by_; }
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] std::size_t queued_bytes() const { return queue_.bytes(); }
   /// All that was sent has come to the peer's machine, so it is there even if this end goes away.
@@ -143,7 +143,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool paused_ = false;
   bool is_started_ = false;  ///< It reads.
   bool awaits_writing_ = false;
-  bool is_broken_ = false;
+  int broken_by_ = 0;
   bool is_mute_ = false;  ///< The peer takes nothing any more; what it has sent is still read.
 };
 

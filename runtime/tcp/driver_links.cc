@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <cerrno>
 #include <type_traits>
 #include <utility>
 
@@ -224,8 +225,9 @@ void TcpDriver::Core::add_client(asio::ip::tcp::socket socket, bool has_room) {
                      turns_.drop(id);
                      const auto found = clients_.find(id);
                      if (found == clients_.end()) return on_drained();
-                     const bool is_gone = why.code == ErrorCode::kTimeout;
-                     const bool is_broken = is_gone || found->second->is_broken();
+                     const int by = found->second->broken_by();
+                     const bool is_gone = why.code == ErrorCode::kTimeout || by == ETIMEDOUT;
+                     const bool is_broken = is_gone || by != 0;
                      clients_.erase(found);
                      const bool is_dropped = !is_gone && why.code != ErrorCode::kUnavailable;
                      const bool is_full = why.code == ErrorCode::kLimit;
@@ -233,7 +235,7 @@ void TcpDriver::Core::add_client(asio::ip::tcp::socket socket, bool has_room) {
                      if (is_dropped && !is_full) on_rejected(why, "tool");
                      step([&](runtime::Daemon& daemon, Instant now) {
                        const std::string reason = is_dropped ? why.what : "";
-                       daemon.on_client_down(now, id, {reason, is_broken && !is_dropped});
+                       daemon.on_client_down(now, id, {reason, is_broken && !is_dropped, is_gone});
                      });
                    }});
   clients_[id] = connection;

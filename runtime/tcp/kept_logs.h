@@ -20,9 +20,9 @@ namespace phx::tcp {
 void trim_logs(const std::filesystem::path& mesh, const std::set<std::string>& living);
 
 /// Takes the logs there. `is_whole`: in place of those of the mesh of that name before; else, since
-/// others may do the same, beside them, the latest 64. What cannot be kept stays. Those of meshes that
-/// a tool made for itself (run-PID, mpirun-PID, elastic-PID, bench-PID) are not kept, and of any mesh
-/// for a week after its end.
+/// others may do the same, beside them, the latest 64. What cannot be kept stays. Those of meshes
+/// that a tool made for itself (run-PID, mpirun-PID, elastic-PID, bench-PID) are not kept, and of
+/// any mesh for a week after its end.
 void keep_logs(const std::filesystem::path& mesh, bool is_whole);
 
 }  // namespace phx::tcp

@@ -415,6 +415,17 @@ TEST_CASE("a job whose tool's connection broke ends if the tool does not come ba
   CHECK(trio.net.replies<RunEnded>()[0].reason == "the tool that followed it did not come back");
 }
 
+TEST_CASE("a tool whose machine is silent may sleep, and is waited for as by a detached job") {
+  Trio trio;
+  for (const ProcessorId id : {kHome, kWriter, kThird}) trio.net.attach(id, trio.job);
+  trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool,
+                                        {.is_broken = true, .is_silent = true});
+  trio.net.run_for(59min);
+  trio.net.ask(kHome, FollowRequest{trio.job, {}});
+  trio.net.run_for(2min);
+  CHECK(trio.net.replies<RunEnded>().empty());
+}
+
 TEST_CASE("a detached job that no tool comes to follow ends after an hour, with a sentence") {
   Trio trio({}, /*detached=*/true);
   trio.net.daemon(kHome).on_client_down(trio.net.now(), trio.tool);

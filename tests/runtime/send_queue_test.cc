@@ -134,7 +134,6 @@ TEST_CASE("the end of a job leaves before everything but control, and nothing el
   queue.push(flow(1), item(1, 300 * kKiB));
   queue.push(of_other(FlowKey::Kind::kPair), item(2, 300 * kKiB));
   queue.push(of_other(FlowKey::Kind::kBroadcast), item(3, 300 * kKiB));
-  queue.push(of_other(FlowKey::Kind::kJob), item(4, 10));
   queue.push({}, item(5, 10));
   CHECK(queue.copy_bytes() == 300 * kKiB);
 
@@ -145,6 +144,17 @@ TEST_CASE("the end of a job leaves before everything but control, and nothing el
   CHECK(queue.bytes() == 300 * kKiB + 30);
   CHECK(queue.copy_bytes() == 0);
   CHECK(pop_all(queue) == Numbers{5, 6, 7, 1});
+}
+
+TEST_CASE("the end of a job does not overtake its last output") {
+  SendQueue queue;
+  const FlowKey of_job{FlowKey::Kind::kJob, kJob};
+  queue.push(flow(1), item(1, 10));
+  queue.push({Kind::kFlow, of_job}, item(2, 10));
+  queue.push({Kind::kEnd, of_job}, item(3, 10));
+  queue.push({}, item(4, 10));
+
+  CHECK(pop_all(queue) == Numbers{4, 2, 3});
 }
 
 TEST_CASE("everything comes out once, and each flow in its order") {

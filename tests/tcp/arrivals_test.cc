@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace phx::tcp::arrivals_test {
 namespace {
 
@@ -32,13 +34,28 @@ TEST_CASE("a tool that stops reading is looked at more and more seldom") {
     arrivals.on_look(now, {});
     ++looks;
   }
-  CHECK(looks < 75);
+  CHECK(looks < 130);
 
   arrivals.on_sent(now, kOther);
   CHECK(arrivals.next_deadline() == now + Arrivals::kSoon);
   arrivals.on_look(now + 1ms, {kOther});
   CHECK(arrivals.awaited().contains(kOne));
   CHECK(arrivals.next_deadline() == now + 2ms);
+}
+
+TEST_CASE("what arrives late is noticed an eighth of its time later, or a second") {
+  for (const Duration takes : {3ms, 100ms, 524ms, 5000ms, 60'000ms}) {
+    CAPTURE(takes / 1ms);
+    Arrivals arrivals;
+    Instant now{};
+    arrivals.on_sent(now, kOne);
+    while (*arrivals.next_deadline() < Instant{} + takes) {
+      now = *arrivals.next_deadline();
+      arrivals.on_look(now, {});
+    }
+    const Duration late = *arrivals.next_deadline() - (Instant{} + takes);
+    CHECK(late <= std::min<Duration>(takes / 8 + Arrivals::kSoon, Arrivals::kSeldom));
+  }
 }
 
 TEST_CASE("it is asked who is gone once in a second also while another tool reads all the time") {

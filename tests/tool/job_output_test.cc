@@ -42,7 +42,7 @@ class FullPipe {
 };
 
 TEST_CASE("output to a pipe that does not block waits for its reader") {
-  auto output = JobOutput::make({.tags = false});
+  auto output = JobOutput::make({.tags = false, .folder = {}});
   REQUIRE(output.ok());
   const std::string line = std::string(200'000, 'x') + "\n";
   std::string got;

@@ -148,8 +148,8 @@ bool Defaults::prevails(const Line& line, const CLI::Option& option,
 std::vector<std::string> Defaults::apply(const CLI::App& tool, std::vector<std::string> words) {
   const auto chosen = chosen_in(tool, words);
   if (chosen.empty()) return words;
-  const auto own = own_options(*chosen.back(), words.data() + chosen.size(),
-                               words.data() + words.size());
+  const auto own =
+      own_options(*chosen.back(), words.data() + chosen.size(), words.data() + words.size());
   // What is said of this verb comes after what is said of all, and so prevails.
   for (const std::string& section : {std::string(), chosen.front()->get_name()}) {
     for (const Line& line : lines_[section]) {
@@ -161,7 +161,8 @@ std::vector<std::string> Defaults::apply(const CLI::App& tool, std::vector<std::
   for (const Line& line : applied_) {
     added.push_back(line.is_flag ? line.option : line.option + "=" + line.value);
   }
-  words.insert(words.begin() + static_cast<std::ptrdiff_t>(chosen.size()), added.begin(), added.end());
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(chosen.size()), added.begin(),
+               added.end());
   return words;
 }
 

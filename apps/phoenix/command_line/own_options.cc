@@ -26,8 +26,7 @@ bool is_option(const std::string& word) {
 
 }  // namespace
 
-std::vector<std::string*> own_options(const CLI::App& verb, std::string* first,
-                                      std::string* last) {
+std::vector<std::string*> own_options(const CLI::App& verb, std::string* first, std::string* last) {
   std::vector<std::string*> own;
   const bool starts_program = verb.get_positionals_at_end() || verb.get_prefix_command();
   for (std::string* word = first; word != last && *word != "--"; ++word) {

@@ -243,8 +243,9 @@ int drain(const DrainOptions& options) {
   const Interrupts interrupts;
   for (bool is_over = false; !is_over;) {
     if (Interrupts::count() > 0) {
-      return fail_after(watch, "the drain of " + names_of(processors) + " goes on; see phoenix status",
-                  kInterrupted);
+      return fail_after(watch,
+                        "the drain of " + names_of(processors) + " goes on; see phoenix status",
+                        kInterrupted);
     }
     const auto reply = receive(session.value(), 5s);
     if (reply.ok()) {
@@ -252,9 +253,11 @@ int drain(const DrainOptions& options) {
       if (!taken.ok()) return fail_after(watch, taken.error().what);
       is_over = taken.value();
     } else if (!drained.unwatched.empty()) {
-      return fail_after(watch, "the drain of " + names_of(processors) +
-                  " has begun, but those that stay cannot be asked from here whether it is over: " +
-                  drained.unwatched);
+      return fail_after(
+          watch,
+          "the drain of " + names_of(processors) +
+              " has begun, but those that stay cannot be asked from here whether it is over: " +
+              drained.unwatched);
     } else {  // Another one knows, also if all have left.
       auto again = begin_patiently(options, drained);
       if (!again.ok()) return fail_after(watch, again.error().what);

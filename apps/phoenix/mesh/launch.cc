@@ -35,14 +35,14 @@ std::vector<std::string> words(const std::string& text) {
   return result;
 }
 
-bool is_number(const std::string& text) {
+bool is_digits(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 /// How many this says; 0: it is no number of slots that a machine may have.
 unsigned long slots_in(const std::string& text) {
   constexpr std::size_t kDigitsMost = 4;
-  if (!is_number(text) || text.size() > kDigitsMost) return 0;
+  if (!is_digits(text) || text.size() > kDigitsMost) return 0;
   const unsigned long slots = std::stoul(text);
   return slots > kSlotsMost ? 0 : slots;
 }
@@ -284,7 +284,7 @@ int lifeline() {
 Result<std::vector<Place>> slots_of(Place place) {
   const std::size_t colon = place.host.find(':');
   const std::string count = colon == std::string::npos ? "" : place.host.substr(colon + 1);
-  if (is_number(count)) {  // else it is an address of IPv6
+  if (is_digits(count)) {  // else it is an address of IPv6
     const unsigned long slots = slots_in(count);
     if (slots == 0) {
       return Error{ErrorCode::kBadInput, "'" + place.host +

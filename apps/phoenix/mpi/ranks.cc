@@ -131,7 +131,6 @@ struct Beginning {
   // SIGINT and SIGHUP stay as they are: nohup and shells ignore them for what they start.
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGXFSZ, SIG_DFL);
-  tcp::restore_open_files();
   ::sigprocmask(SIG_SETMASK, &beginning.mask, nullptr);
   if (beginning.number > 0) {
     const int nothing = ::open("/dev/null", O_RDONLY);
@@ -151,6 +150,7 @@ struct Beginning {
   std::vector<char*> words;
   for (const std::string& word : spec.command) words.push_back(::strdup(word.c_str()));
   words.push_back(nullptr);
+  tcp::restore_open_files();  // Not sooner: the numbers that it leaves may all be taken.
   ::execvp(words.front(), words.data());
   const int why = errno;
   struct stat found {};
