@@ -61,11 +61,12 @@ void Membership::accuse(Instant now, ProcessorId accuser, const Gone& accused, O
   judge(now, accused.id, out);
 }
 
-/// The judge may have died of the same thing, and those after it, too: so four times as many are
+/// The judge may have died of the same thing, and those after it, too: so sixteen times as many are
 /// tried as this processor accuses already. They have one judge, so one row is enough for all.
 void Membership::try_judges(ProcessorId accused, Outbox& out) const {
   if (accused != detector_.accused().begin()->first) return;
-  std::size_t left = 4 * detector_.accused().size();
+  constexpr std::size_t kTriedEach = 16;
+  std::size_t left = kTriedEach * detector_.accused().size();
   for (const auto& [id, member] : view_.members) {
     if (id >= self_ || left == 0) return;
     if (detector_.is_accused(id) || detector_.is_suspected(id)) continue;
