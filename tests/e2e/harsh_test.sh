@@ -60,7 +60,7 @@ check "with all that was written" has silent.out "^ended$"
 # Of two tools that read nothing one is stopped, and the machine of the other one is gone.
 "$phoenix" run -n 1 --no-tags -- sh -c 'echo begun; yes | head -c 30000000' >stopped.out 2>&1 &
 stopped=$!
-"$phoenix" run -n 1 --no-tags -- sh -c "echo begun; until [ -e $work/gone ]; do sleep 0.1; done; yes" >gone.out 2>&1 &
+"$phoenix" run -n 1 --name gone --no-tags -- sh -c "echo begun; until [ -e $work/gone ]; do sleep 0.1; done; yes" >gone.out 2>&1 &
 gone=$!
 await "both have begun" has stopped.out begun
 await "both have begun" has gone.out begun
@@ -72,9 +72,10 @@ nft "add rule inet wall in meta l4proto tcp tcp dport $near drop"
 kill -KILL "$gone"
 touch gone
 # The machine may only sleep, so its job goes on; but another tool may follow it now.
-job=$("$phoenix" ps | awk '/^j/ { last = $1 } END { print last }')
+job=$("$phoenix" ps | awk '$2 == "gone" { print $1 }')
 follows() { timeout 20 "$phoenix" attach "$job" 2>>attach.err </dev/null | head -1 | grep -q .; }
 await "the machine of the one is known to be gone" follows
+"$phoenix" kill "$job" >/dev/null
 nft flush ruleset
 kill -CONT "$stopped"
 check "that of the other one has waited" wait "$stopped"
