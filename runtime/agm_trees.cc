@@ -1,7 +1,6 @@
 #include "runtime/agm_trees.h"
 
 #include <algorithm>
-
 #include <utility>
 
 #include "overlay/planners/tree_styles.h"

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/sim/cluster.h"
+#include "tests/support/machines.h"
 
 namespace lost_machines_test {
 
@@ -26,11 +27,7 @@ std::uint64_t words(const Meter& meter) {
 }
 
 LostMachine lose_one(std::uint32_t each, std::uint64_t seed) {
-  ClusterOptions options;
-  options.topology = Topology::uniform({kMachines * each}, {1ms, 0});
-  options.daemons_each = each;
-  options.seed = seed;
-  Cluster cluster(std::move(options));
+  Cluster cluster(support::machines_with(kMachines, each, seed));
   cluster.add_all();
   REQUIRE(cluster.stabilize(60s));
   constexpr Duration kPeace = 20s;  // Nobody is a newcomer then.

@@ -5,6 +5,7 @@
 
 #include "runtime/sim/cluster.h"
 #include "tests/support/busy_job.h"
+#include "tests/support/machines.h"
 #include "tests/support/seeds.h"
 
 namespace lost_ways_test {
@@ -28,11 +29,7 @@ void cut(Cluster& cluster, std::uint32_t each, std::uint32_t one, std::uint32_t 
 /// last one reaches everybody. How many are put out.
 std::size_t put_out(std::uint64_t seed, std::uint32_t each, bool at_work) {
   constexpr std::uint32_t kMachines = 4;
-  ClusterOptions options;
-  options.topology = Topology::uniform({kMachines * each}, {1ms, 0});
-  options.daemons_each = each;
-  options.seed = seed;
-  Cluster cluster(std::move(options));
+  Cluster cluster(support::machines_with(kMachines, each, seed));
   cluster.add_all();
   REQUIRE(cluster.stabilize(10s));
   cluster.agenda().schedule_in(1s, [&] { cut(cluster, each, 1, 2); });
