@@ -1,19 +1,26 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 #include "overlay/base/time.h"
 
 namespace phx::runtime {
 
 /// How late the timers of a processor were at worst in the last minute: while they are late it
-/// neither hears nor answers. Not thread-safe.
+/// neither hears nor answers. The maximum of each half minute is kept by itself, so that one which
+/// is forgotten, after 60 to 90 s, leaves those behind that came since. Not thread-safe.
 class Lateness {
  public:
   static constexpr Duration kMemory = 60s;
 
   void note(Instant now, Duration late) {
-    if (late < worst(now)) return;
-    worst_ = late;
-    at_ = now;
+    const std::int64_t span = now.time_since_epoch() / kSpan;
+    Span& at = spans_[static_cast<std::size_t>(span) % spans_.size()];
+    if (at.number != span) at = {span, Duration::zero()};
+    at.worst = std::max(at.worst, late);
   }
   /// Whether others must hear of it: it got worse, or what they know will soon be too old.
   [[nodiscard]] bool take_news(Instant now, Duration late) {
@@ -23,12 +30,22 @@ class Lateness {
     return true;
   }
   [[nodiscard]] Duration worst(Instant now) const {
-    return now - at_ <= kMemory ? worst_ : Duration::zero();
+    const std::int64_t span = now.time_since_epoch() / kSpan;
+    Duration worst{};
+    for (const Span& at : spans_) {
+      if (span - at.number < std::int64_t(spans_.size())) worst = std::max(worst, at.worst);
+    }
+    return worst;
   }
 
  private:
-  Duration worst_{};
-  Instant at_{};
+  static constexpr Duration kSpan = kMemory / 2;
+  struct Span {
+    std::int64_t number = 0;  ///< Spans since the epoch of the clock.
+    Duration worst{};
+  };
+
+  std::array<Span, 3> spans_;
   Duration told_{};
   Instant told_at_{};
 };

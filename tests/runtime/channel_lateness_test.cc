@@ -116,6 +116,18 @@ TEST_CASE("who stands still again and again notices a death all the same") {
   CHECK(pauses < 40);
 }
 
+TEST_CASE("a standstill that is forgotten leaves the shorter ones behind that came since") {
+  Lateness lateness;
+  const Instant begin = Instant{} + 1000s;
+  lateness.note(begin, 7s);
+  lateness.note(begin + 50s, 2s);
+  lateness.note(begin + 51s, 1s);
+  CHECK(lateness.worst(begin + 60s) == 7s);
+  CHECK(lateness.worst(begin + 90s) == 2s);
+  CHECK(lateness.worst(begin + 110s) == 2s);
+  CHECK(lateness.worst(begin + 141s) == Duration::zero());
+}
+
 TEST_CASE("what the first statement took is known of a way, so it is given time from the start") {
   LateHarness h;
   const LinkId link{kHigh, 1};
