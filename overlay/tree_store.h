@@ -24,9 +24,10 @@ class TreeStore {
 
   /// From now on learned trees are drawn by this, and used where nothing was planned.
   void draw_by(Drawer drawer) { drawer_ = std::move(drawer); }
-  /// Trees are drawn anew from now on. What was drawn before stays for copies that are under way
-  /// along it.
+  /// Trees are drawn anew from now on. What was drawn before by another name stays for copies that
+  /// are under way along it.
   void draw_anew(Drawing drawing) {
+    if (drawing == drawing_) return drawn_.clear();
     if (!drawn_.empty()) former_.push_front({drawing_, std::exchange(drawn_, {})});
     if (former_.size() > kFormerMost) former_.pop_back();
     drawing_ = drawing;

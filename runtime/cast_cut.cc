@@ -18,7 +18,6 @@ using overlay::coarse_rate;
 using overlay::kGigabit;
 
 constexpr std::uint32_t kLong = std::uint32_t{64} << 10U;
-constexpr std::uint32_t kLongest = std::uint32_t{256} << 10U;
 constexpr std::uint64_t kFast = 500'000'000;  // bytes per second
 // Bytes, at 1 Gbit/s, by measurement; at higher rates the daemons set the pace, and not the wire.
 constexpr std::uint64_t kCost = 256;
@@ -52,7 +51,7 @@ std::uint32_t least_piece(const View& view, const overlay::KnownNetwork& network
   const bool is_one_machine = std::all_of(members.begin(), members.end(), [&](const auto& one) {
     return share_machine(members.begin()->second, one.second);
   });
-  if (is_one_machine) return kLongest;
+  if (is_one_machine) return kLocalPiece;
   const bool is_fast = network.usual.out_bytes_per_second.value_or(0) >= kFast &&
                        network.usual.in_bytes_per_second.value_or(0) >= kFast;
   return is_fast ? kLong : filling_piece(members.size(), network);

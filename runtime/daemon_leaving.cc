@@ -1,4 +1,5 @@
 #include <utility>
+#include <variant>
 
 #include "runtime/daemon_core.h"
 
@@ -204,8 +205,17 @@ void Daemon::Core::refuse_tokens(ProcessorId from, Frame& frame) {
   if (phase != Phase::kOut || !frame.envelope) return;
   if (!refused.contains(from) && !carries_tokens(*frame.envelope)) return;
   refused.insert(from);
-  // But that it is out it must hear, whatever way.
-  if (const auto* fence = std::get_if<Fenced>(&*frame.envelope)) inbox.push_back({from, *fence});
+  // But who belongs to the mesh it must hear, whatever way, and once too often does no harm: that
+  // it is out, or, as the next coordinator, what the last view was.
+  std::visit(
+      [&](const auto& m) {
+        if constexpr (requires(Membership::Outbox & out) {
+                        membership.on_message(now, from, m, out);
+                      }) {
+          inbox.push_back({from, m});
+        }
+      },
+      *frame.envelope);
   frame.seq = 0;
   frame.envelope.reset();
 }

@@ -11,7 +11,6 @@ namespace phx::runtime {
 namespace {
 
 constexpr Duration kDrainPeriod = 200ms;
-constexpr std::size_t kDiedMax = 1'000;
 
 /// What a leaver waits for because of a job, and what its process does meanwhile.
 std::string awaited_for(const JobStatus& job) {
@@ -32,8 +31,9 @@ void refuse(ClientId client, std::string why, Tools::Outbox& out) {
 
 }  // namespace
 
-void Tools::ask(Instant now, Question question, const ProcessorStatus& own, Outbox& out) {
-  const std::uint64_t number = next_++;
+/// The answers to an earlier question of this number count, too: the way may be long.
+void Tools::ask(Instant now, std::uint64_t number, Question question, const ProcessorStatus& own,
+                Outbox& out) {
   const Duration wait = question.drained.empty() ? timeout_ : kDrainPeriod;
   if (question.missing.contains(self_)) {
     question.missing.erase(self_);
@@ -59,7 +59,7 @@ void Tools::on_status(Instant now, ClientId client, const StatusRequest& request
     answer_status(question, view, out);
     return;
   }
-  ask(now, std::move(question), own, out);
+  ask(now, next_++, std::move(question), own, out);
 }
 
 void Tools::on_drain(Instant now, ClientId client, const DrainRequest& request, const View& view,
@@ -91,7 +91,7 @@ void Tools::on_drain(Instant now, ClientId client, const DrainRequest& request, 
     }
   }
   if (report_drain(question, view, out)) return;
-  ask(now, std::move(question), own, out);
+  ask(now, next_++, std::move(question), own, out);
 }
 
 void Tools::on_answer(ProcessorId from, const StatusAnswer& answer, const View& view, Outbox& out) {
@@ -120,7 +120,7 @@ void Tools::on_timer(Instant now, const Timer& timer, const View& view, const Pr
   for (const ProcessorId processor : question.drained) {
     if (view.members.contains(processor)) question.missing.insert(processor);
   }
-  ask(now, std::move(question), own, out);
+  ask(now, timer.question, std::move(question), own, out);
 }
 
 void Tools::answer_status(const Question& question, const View& view, Outbox& out) {
@@ -137,8 +137,7 @@ bool Tools::report_drain(const Question& question, const View& view, Outbox& out
   bool all_gone = true;
   for (const ProcessorId processor : question.drained) {
     DrainProgress::One one{processor, !view.members.contains(processor), {}, {}, {}};
-    const auto died = died_.find(processor);
-    if (died != died_.end()) one.lost = died->second;
+    if (const std::string* died = died_.find(processor)) one.lost = *died;
     all_gone = all_gone && one.gone;
     const auto answer = question.answers.find(processor);
     if (!one.gone && answer != question.answers.end()) {
@@ -173,9 +172,8 @@ void Tools::on_refused(const LeaveRefused& refused, Outbox& out) {
 
 void Tools::on_view(const View& view, const std::vector<ViewChange::Gone>& gone, Outbox& out) {
   for (const ViewChange::Gone& one : gone) {
-    if (one.why != Departure::kLeft) died_[one.id] = one.detail.empty() ? "it died" : one.detail;
+    if (one.why != Departure::kLeft) died_.put(one.id, one.detail.empty() ? "it died" : one.detail);
   }
-  while (died_.size() > kDiedMax) died_.erase(died_.begin());
   for (auto at = questions_.begin(); at != questions_.end();) {
     Question& question = at->second;
     question.missing = question.missing.common(ids_of(view));

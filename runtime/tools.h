@@ -1,14 +1,17 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <variant>
 #include <vector>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/outbox.h"
+#include "overlay/base/recent_map.h"
 #include "overlay/base/time.h"
 #include "runtime/messages/client_messages.h"
 #include "runtime/messages/effect.h"
@@ -46,6 +49,8 @@ class Tools {
   void on_view(const View& view, const std::vector<ViewChange::Gone>& gone, Outbox& out);
 
  private:
+  static constexpr std::size_t kDiedMax = 1'000;
+
   /// One question to several processors.
   struct Question {
     ClientId client;
@@ -56,7 +61,8 @@ class Tools {
     TreeQuestion trees{};
   };
 
-  void ask(Instant now, Question question, const ProcessorStatus& own, Outbox& out);
+  void ask(Instant now, std::uint64_t number, Question question, const ProcessorStatus& own,
+           Outbox& out);
   void answer_status(const Question& question, const View& view, Outbox& out);
   /// True if all are gone and the tool has been told.
   bool report_drain(const Question& question, const View& view, Outbox& out);
@@ -65,7 +71,7 @@ class Tools {
   Duration timeout_;
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, Question> questions_;
-  std::map<ProcessorId, std::string> died_;  ///< The last ones that did not leave, and how.
+  RecentMap<ProcessorId, std::string> died_{kDiedMax};  ///< Did not leave, and how that was.
 };
 
 }  // namespace phx::runtime

@@ -31,6 +31,7 @@ bool WarmRoots::counts(Instant now, ProcessorId root) {
     const auto oldest = std::ranges::min_element(
         used_, [](const auto& a, const auto& b) { return a.second < b.second; });
     if (now - oldest->second < kLong) return false;
+    std::erase_if(used_at_, [&](const auto& of) { return of.first.first == oldest->first; });
     used_.erase(oldest);
   }
   used_[root] = now;
@@ -40,7 +41,10 @@ bool WarmRoots::counts(Instant now, ProcessorId root) {
 void WarmRoots::on_used(Instant now, TreeId id) {
   if (id.kind != TreeKind::kLearned || planners::style_of(id) != planners::kLearnedStyle) return;
   const SizeClass size = size_of_learned(id.number);
-  if (size == 0 || !counts(now, id.root)) return;
+  if (size == 0) return;
+  const bool is_new = !used_.contains(id.root);
+  if (!counts(now, id.root)) return;
+  if (is_new) drawn_.push_back(id.root);  // Its trees were drawn when there was no room for it.
   const auto [last, is_first] = used_at_.try_emplace({id.root, size}, now);
   if (is_first || now - last->second >= kPause) opening_.emplace_back(id.root, size);
   last->second = now;

@@ -69,7 +69,8 @@ struct StandpointOf {
     return is_last ? kFence : Standpoint{};
   }
   Standpoint operator()(const ViewInstall& m) const {
-    return m.view.members.contains(self) ? Standpoint{} : kFence;
+    const bool is_brief = m.view.members.empty();  // Only members that stay get one.
+    return is_brief || m.view.members.contains(self) ? Standpoint{} : kFence;
   }
   // A user waits, and perhaps because of what the job's other messages stand behind.
   Standpoint operator()(const StatusQuestion&) const { return {}; }

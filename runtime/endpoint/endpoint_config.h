@@ -115,7 +115,11 @@ struct EndpointConfig {
   static constexpr std::size_t kLentPieces = 64;  ///< Of a broadcast.
   /// As cast_piece(); the root alone decides on it, so it may go by what it has been told since.
   [[nodiscard]] std::size_t broadcast_piece(std::size_t message, std::uint64_t vnodes) const {
-    const std::size_t piece = cast_piece(message, vnodes);
+    EndpointConfig today = *this;
+    // The job began on one machine, and others have come.
+    const bool has_grown = !is_one_machine && cast_piece_least >= kLocalPiece;
+    if (has_grown) today.cast_piece_least = kShortPiece;
+    const std::size_t piece = today.cast_piece(message, vnodes);
     if (!is_one_machine) return piece;
     const std::size_t lent = std::bit_ceil(std::max<std::size_t>(message / kLentPieces, 1));
     return std::max(piece, std::min(lent, kLentPiece));

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
+#include "overlay/base/recent_map.h"
 #include "runtime/messages/messages.h"
 
 namespace phx::runtime {
@@ -13,10 +13,8 @@ namespace phx::runtime {
 class JobHistory {
  public:
   void add(const JobEnd& end) {
-    constexpr std::size_t kEndsMax = 100;
     over_.insert(end.job);
-    ends_[end.job] = end;
-    if (ends_.size() > kEndsMax) ends_.erase(ends_.begin());
+    ends_.put(end.job, end);
   }
   /// These never began here, or nobody knows any more how they ended.
   void add(const IntervalSet<JobId>& jobs) { over_ = over_.united(jobs); }
@@ -24,14 +22,13 @@ class JobHistory {
   [[nodiscard]] bool contains(JobId job) const { return over_.contains(job); }
   [[nodiscard]] const IntervalSet<JobId>& over() const { return over_; }
   /// Null if that is not known, or not any more.
-  [[nodiscard]] const JobEnd* end(JobId job) const {
-    const auto found = ends_.find(job);
-    return found == ends_.end() ? nullptr : &found->second;
-  }
+  [[nodiscard]] const JobEnd* end(JobId job) const { return ends_.find(job); }
 
  private:
+  static constexpr std::size_t kEndsMax = 100;
+
   IntervalSet<JobId> over_;
-  std::map<JobId, JobEnd> ends_;
+  RecentMap<JobId, JobEnd> ends_{kEndsMax};
 };
 
 }  // namespace phx::runtime

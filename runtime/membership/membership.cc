@@ -128,10 +128,12 @@ void Membership::on_message(Instant now, ProcessorId from, const ViewReport& mes
 
 void Membership::on_message(Instant now, ProcessorId from, const ViewInstall& message,
                             Outbox& out) {
-  const View& next = message.view;
-  if (is_over_ || next.number <= view_.number) return;
-  if (!is_sound(next) || next.members.first() != from) return;
+  if (is_over_ || message.view.number <= view_.number) return;
   if (promised_ && from < *promised_) return;
+  const View next = result_of(view_, message);
+  // It takes this member for one that has the view before.
+  if (next.members.empty() && contains(from)) out.send(from, ViewReport{view_});
+  if (!is_sound(next) || next.members.first() != from) return;
   if (!next.members.contains(self_)) {
     is_over_ = true;
     out.report(FencedOut{"a new view does not contain this processor"});
@@ -328,8 +330,10 @@ void Membership::end_takeover_if_complete(Outbox& out) {
     out.send(id, ViewQuery{view_.number});
   if (!takeover_->awaited().empty()) return;
   const ViewInstall result = takeover_->result(detector_, options_.id_gap);
+  ViewInstall brief = result;
+  brief.view.members = {};
   for (const auto& [id, member] : result.view.members) {
-    if (id != self_) out.send(id, result);
+    if (id != self_) out.send(id, takeover_->has_best(id) ? brief : result);
   }
   install(result.view, result.gone, out);
 }

@@ -21,7 +21,11 @@ void Takeover::on_report(ProcessorId from, const View& view) {
   if (awaited_.erase(from) == 0) return;
   const std::uint32_t next_processor = std::max(best_.next_processor, view.next_processor);
   const std::uint32_t next_job = std::max(best_.next_job, view.next_job);
-  if (view.number > best_.number) best_ = view;
+  if (view.number > best_.number) {
+    best_ = view;
+    up_to_date_.clear();
+  }
+  if (view.number == best_.number) up_to_date_.insert(from);
   best_.next_processor = next_processor;
   best_.next_job = next_job;
   std::erase_if(awaited_, [&](ProcessorId id) {

@@ -40,10 +40,13 @@ class Takeover {
   /// out for each lower member, because the dead coordinator, or another that tries to take over,
   /// may have given them to processors and jobs that nobody here knows.
   [[nodiscard]] ViewInstall result(const FailureDetector& detector, std::uint32_t id_gap) const;
+  /// `member` has the best view already: of the result it needs what has changed.
+  [[nodiscard]] bool has_best(ProcessorId member) const { return up_to_date_.contains(member); }
 
  private:
   ProcessorId self_;
   View best_;
+  std::set<ProcessorId> up_to_date_;  ///< Have reported the number of `best_`.
   std::set<ProcessorId> asked_;
   std::set<ProcessorId> awaited_;
 };

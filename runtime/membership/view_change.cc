@@ -29,6 +29,14 @@ void apply_change(View& view, const ViewChange& change) {
   }
 }
 
+View result_of(const View& before, const ViewInstall& install) {
+  View result = install.view;
+  if (!result.members.empty() || result.number != before.number + 1) return result;
+  result.members = before.members;
+  for (const ViewChange::Gone& gone : install.gone) result.members.erase(gone.id);
+  return result;
+}
+
 bool is_sound(const ViewChange& change) {
   return std::ranges::all_of(change.joined, [](const SharedMember& member) {
     return member.id() != kNobody && member.id().value < kIdEnd;

@@ -15,6 +15,8 @@ namespace phx::runtime {
 [[nodiscard]] ProcessorId coordinator_of(const View& view);
 /// Makes `view` the next one. REQUIRES change.number == view.number + 1. O(size of the change).
 void apply_change(View& view, const ViewChange& change);
+/// The whole view that `install` means, where it follows `before`; without members: it does not.
+[[nodiscard]] View result_of(const View& before, const ViewInstall& install);
 /// `from` may say `change`: it is the coordinator, or becomes it by this very change (then it
 /// repeats the last words of its predecessor, which may not have reached everybody).
 [[nodiscard]] bool may_change(ProcessorId from, const View& view, const ViewChange& change);

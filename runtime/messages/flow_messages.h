@@ -34,6 +34,8 @@ struct BroadcastDelivery {
 /// Where the wire takes longer than the daemons, a job's least piece is not longer than the second.
 inline constexpr std::uint32_t kShortestPiece = std::uint32_t{4} << 10U;
 inline constexpr std::uint32_t kShortPiece = std::uint32_t{16} << 10U;
+/// The least piece of a job that begins on one machine, and of no other.
+inline constexpr std::uint32_t kLocalPiece = std::uint32_t{256} << 10U;
 
 /// How broadcasts and long reductions of a job are cut into pieces. Of 0: as the processes are
 /// built.

@@ -83,9 +83,9 @@ struct ViewReport {
   View view;
   friend bool operator==(const ViewReport&, const ViewReport&) = default;
 };
-/// A whole view, after a change of coordinator.
+/// The view after a change of coordinator; from the new one.
 struct ViewInstall {
-  View view;
+  View view;  ///< Without members: those of the view before it, less `gone`.
   std::vector<ViewChange::Gone> gone;
   friend bool operator==(const ViewInstall&, const ViewInstall&) = default;
 };

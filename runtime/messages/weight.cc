@@ -1,5 +1,6 @@
 #include "runtime/messages/weight.h"
 
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -27,6 +28,14 @@ Weight weight_of(const overlay::KnownNetwork& network) {
              0};
   for (const auto& site : network.sites) {
     sum.header += kCounter * site.processors.ranges().size();
+  }
+  return sum;
+}
+
+Weight weight_of(const JobSpec& spec) {
+  Weight sum{spec.directory.size() + spec.name.size() + spec.trees.size(), 0};
+  for (const auto* texts : {&spec.command, &spec.environment}) {
+    for (const std::string& text : *texts) sum.header += kCounter + text.size();
   }
   return sum;
 }
@@ -77,7 +86,17 @@ struct Extra {
     return std::visit(ContentWeight{}, m.message);
   }
   Weight operator()(const Output& m) const { return {0, m.bytes.size()}; }
-  Weight operator()(const JobStart& m) const { return {16 * m.processors.ranges().size(), 0}; }
+  Weight operator()(const JobRequest& m) const { return weight_of(m.spec); }
+  Weight operator()(const JobStart& m) const {
+    Weight sum = weight_of(m.spec);
+    sum.header += kCounter * m.processors.ranges().size();
+    return sum;
+  }
+  Weight operator()(const JobHome& m) const {
+    Weight sum;
+    for (const auto& run : m.stages.runs()) sum.header += kSmall + run.value.exit.detail.size();
+    return sum;
+  }
   Weight operator()(const StatusAnswer& m) const {
     std::size_t parts = m.status.jobs.size() + m.status.counters.size();
     for (const TreeStatus& tree : m.status.asked_trees) parts += 1 + tree.children.size();

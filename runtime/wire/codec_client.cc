@@ -167,7 +167,7 @@ runtime::RunEnded read_ended(const pb::RunEnded& in, Source& source) {
 
 runtime::Done read_done(const pb::Done& in, Source& source) {
   runtime::Done done{.error = source.text(in.error(), "Done.error")};
-  source.require(static_cast<std::size_t>(in.unconfirmed_size()) <= kListMax, "Done");
+  source.require_short(in.unconfirmed(), "Done");
   for (const pb::Done::Unconfirmed& one : in.unconfirmed()) {
     if (!source.ok()) break;
     done.unconfirmed.push_back(
@@ -178,7 +178,7 @@ runtime::Done read_done(const pb::Done& in, Source& source) {
 
 runtime::DrainProgress read_progress(const pb::DrainProgress& in, Source& source) {
   runtime::DrainProgress progress;
-  source.require(static_cast<std::size_t>(in.processors_size()) <= kListMax, "DrainProgress");
+  source.require_short(in.processors(), "DrainProgress");
   for (const pb::DrainProgress::One& one : in.processors()) {
     if (!source.ok()) break;
     std::optional<std::uint64_t> left;
@@ -194,6 +194,7 @@ runtime::DrainProgress read_progress(const pb::DrainProgress& in, Source& source
 
 runtime::FollowRequest read(const pb::FollowRequest& in, Source& source) {
   runtime::FollowRequest follow{JobId{in.job()}, {}, in.tool()};
+  if (!source.require_short(in.shown(), "FollowRequest.shown")) return follow;
   auto& shown = follow.shown;
   for (const pb::OutputShown& entry : in.shown()) {
     const ProcessorId id{entry.processor()};

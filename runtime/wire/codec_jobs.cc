@@ -15,6 +15,7 @@ void write_stages(const Stages& stages, Entries<pb::ProcessorStage>* out, Sink& 
 
 Stages read_stages(const Entries<pb::ProcessorStage>& in, Source& source, const char* field) {
   Stages stages;
+  if (!source.require_short(in, field)) return stages;
   constexpr std::uint64_t kProcessorIdEnd = std::uint64_t{1} << 32U;
   std::uint64_t next = 0;
   for (const pb::ProcessorStage& entry : in) {

@@ -160,7 +160,7 @@ void add(const runtime::AppNetwork& in, pb::ToApplication& out, Sink& /*sink*/) 
 
 runtime::AppReleased read_released(const pb::AppReleased& in, Source& source) {
   runtime::AppReleased out{.received = in.received(), .vnodes = {}};
-  source.require(static_cast<std::size_t>(in.vnodes_size()) <= kListMax, "AppReleased.vnodes");
+  if (!source.require_short(in.vnodes(), "AppReleased.vnodes")) return out;
   for (const pb::AppReleased::One& one : in.vnodes()) {
     if (!source.ok()) break;
     const VnodeId vnode = source.vnode(one.vnode(), "AppReleased.vnodes");
@@ -197,6 +197,7 @@ runtime::AppWaiting read_waiting(const pb::AppWaiting& in, Source& source) {
 
 runtime::AppWaited read_waited(const pb::AppWaited& in, Source& source) {
   runtime::AppWaited out;
+  if (!source.require_short(in.vnodes(), "AppWaited.vnodes")) return out;
   for (const pb::AppWaited::One& one : in.vnodes()) {
     out.vnodes.push_back({source.vnode(one.vnode(), "AppWaited.vnode"), one.us()});
   }
@@ -206,6 +207,7 @@ runtime::AppWaited read_waited(const pb::AppWaited& in, Source& source) {
 
 runtime::AppKeeps read_keeps(const pb::AppKeeps& in, Source& source) {
   runtime::AppKeeps out;
+  if (!source.require_short(in.vnodes(), "AppKeeps.vnodes")) return out;
   for (const pb::AppKeeps::One& one : in.vnodes()) {
     out.vnodes.push_back({source.vnode(one.vnode(), "AppKeeps.vnode"), one.bytes()});
   }

@@ -42,6 +42,7 @@ runtime::View read(const pb::View& in, Source& source) {
                      .line = in.line(),
                      .relaying_since = in.relaying_since(),
                      .origin = in.origin()};
+  if (!source.require_short(in.members(), "View.members")) return view;
   ProcessorId before = kNobody;
   for (const pb::Member& member : in.members()) {
     const ProcessorId id{member.id()};
@@ -76,7 +77,10 @@ void write(const runtime::ViewChange& in, pb::ViewChange& out, Sink& sink) {
 
 runtime::ViewChange read(const pb::ViewChange& in, Source& source) {
   std::vector<runtime::SharedMember> joined;
-  for (const pb::Member& member : in.joined()) joined.emplace_back(read(member, source));
+  const bool is_short = source.require_short(in.joined(), "ViewChange.joined");
+  for (const pb::Member& member : in.joined()) {
+    if (is_short) joined.emplace_back(read(member, source));
+  }
   return {.number = in.number(),
           .joined = std::move(joined),
           .gone = read_list(in.gone(), source, "ViewChange.gone"),

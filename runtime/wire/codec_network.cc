@@ -65,6 +65,11 @@ void write_network(const KnownNetwork& in, pb::KnownNetwork* out) {
 
 KnownNetwork read_network(const pb::KnownNetwork& in, Source& source) {
   KnownNetwork network;
+  const bool is_short = source.require_short(in.sites(), "KnownNetwork.sites") &&
+                        source.require_short(in.between(), "KnownNetwork.between") &&
+                        source.require_short(in.odd(), "KnownNetwork.odd") &&
+                        source.require_short(in.pairs(), "KnownNetwork.pairs");
+  if (!is_short) return network;
   for (const pb::KnownNetwork::Site& site : in.sites()) {
     network.sites.push_back({source.text(site.name(), "Site.name"),
                              read_processors(site.processors(), source, "Site.processors"),

@@ -198,6 +198,7 @@ overlay::SurveyTask read_task(const pb::SurveyTask& in, Source& source) {
                            in.pings(),
                            in.wants_overhead(),
                            {}};
+  if (!source.require_short(in.downloads(), "SurveyTask.downloads")) return task;
   for (const pb::SurveyTask::Download& one : in.downloads()) {
     task.downloads.push_back({ProcessorId{one.from()}, one.bytes(),
                               source.duration(one.round_trip(), "Download.round_trip")});
@@ -208,6 +209,10 @@ overlay::SurveyTask read_task(const pb::SurveyTask& in, Source& source) {
 overlay::SurveyReport read_report(const pb::SurveyReport& in, Source& source) {
   overlay::SurveyReport report{
       in.round(), {}, std::nullopt, {in.number(), ProcessorId{in.author()}}, {}, in.traffic()};
+  if (!source.require_short(in.round_trips(), "SurveyReport.round_trips") ||
+      !source.require_short(in.rates(), "SurveyReport.rates")) {
+    return report;
+  }
   for (const pb::SurveyReport::RoundTrip& one : in.round_trips()) {
     report.round_trips.push_back(
         {ProcessorId{one.landmark()}, source.duration(one.time(), "RoundTrip.time")});

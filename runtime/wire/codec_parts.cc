@@ -106,8 +106,7 @@ void write_texts(const std::vector<std::string>& texts, Entries<std::string>* ou
 std::vector<std::string> read_texts(const Entries<std::string>& in, Source& source,
                                     const char* field) {
   std::vector<std::string> texts;
-  source.require(static_cast<std::size_t>(in.size()) <= kListMax, field);
-  if (!source.ok()) return texts;
+  if (!source.require_short(in, field)) return texts;
   for (const std::string& bytes : in) texts.push_back(source.text(bytes, field));
   return texts;
 }
@@ -119,8 +118,7 @@ void write_ids(const std::vector<ProcessorId>& ids, Numbers32* out) {
 
 std::vector<ProcessorId> read_ids(const Numbers32& in, Source& source, const char* field) {
   std::vector<ProcessorId> ids;
-  source.require(static_cast<std::size_t>(in.size()) <= kListMax, field);
-  if (!source.ok()) return ids;
+  if (!source.require_short(in, field)) return ids;
   ids.reserve(static_cast<std::size_t>(in.size()));
   for (const std::uint32_t id : in) ids.push_back(ProcessorId{id});
   return ids;
@@ -141,7 +139,9 @@ VnodeSet read_vnodes(const Numbers64& in, Source& source, const char* field) {
 }
 
 ProcessorSet read_processors(const Numbers64& in, Source& source, const char* field) {
-  return read_ranges<ProcessorId>(in, kId32End, source, field);
+  // A range is a few bytes, however many are in it, and whoever gets it may look at each.
+  ProcessorSet set = read_ranges<ProcessorId>(in, kId32End, source, field);
+  return source.require_short(set, field) ? set : ProcessorSet{};
 }
 
 IntervalSet<JobId> read_jobs(const Numbers64& in, Source& source, const char* field) {

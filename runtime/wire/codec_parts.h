@@ -49,6 +49,12 @@ class Source {
   void require(bool holds, const char* field) {
     if (!holds) fail(field);
   }
+  /// A list, which has been read already, is not longer than it may be. False: give it up.
+  template <class List>
+  bool require_short(const List& list, const char* field) {
+    require(static_cast<std::size_t>(list.size()) <= kListMax, field);
+    return ok();
+  }
   [[nodiscard]] bool ok() const { return wrong_ == nullptr; }
   /// To be called at the end: all of the payload must have been taken.
   [[nodiscard]] Status finish() const;
@@ -113,8 +119,7 @@ void write_list(const std::vector<T>& in, Entries<P>* out, Sink& sink) {
 template <class P>
 [[nodiscard]] auto read_list(const Entries<P>& in, Source& source, const char* field) {
   std::vector<decltype(read(std::declval<const P&>(), source))> list;
-  source.require(static_cast<std::size_t>(in.size()) <= kListMax, field);
-  if (!source.ok()) return list;
+  if (!source.require_short(in, field)) return list;
   list.reserve(static_cast<std::size_t>(in.size()));
   for (const P& entry : in) {
     if (!source.ok()) break;

@@ -51,6 +51,18 @@ TEST_CASE("a copy that is under way goes on along the drawing that it began with
   CHECK(s.store.view(kTree)->children.size() == 1);
 }
 
+TEST_CASE("drawn anew by the same name, as often as it may be, it pushes no other drawing out") {
+  const ProcessorSet all = ProcessorSet::range(p(1), p(9));
+  Store s({p(2)});
+  s.draw(10, {p(2)}, all);
+  CHECK(s.children(10) == ProcessorSet{p(2)});
+  for (std::uint32_t turn = 0; turn < 9; ++turn) {
+    s.draw(11, {p(3 + turn % 2)}, all);
+    CHECK(s.children(11) == ProcessorSet{p(3 + turn % 2)});
+  }
+  CHECK(s.children(10) == ProcessorSet{p(2)});
+}
+
 TEST_CASE("what is not known here is drawn as it is now, and is passed on by that name") {
   const ProcessorSet all = ProcessorSet::range(p(1), p(9));
   Store s({p(2)});

@@ -112,7 +112,9 @@ TEST_CASE(
   constexpr std::size_t kMiB = std::size_t{1} << 20U;
   EndpointConfig config;
   config.cast_piece_least = kLongest;
-  CHECK(config.broadcast_piece(64 * kMiB, 16) == kLongest);  // it was not told
+  CHECK(config.broadcast_piece(64 * kMiB, 16) == 2 * kShort);  // Others have come.
+  CHECK(config.broadcast_piece(kMiB / 4, 16) == kShort);
+  CHECK(config.cast_piece(kMiB / 4, 16) == kLongest);  // What all must cut alike stays.
   config.is_one_machine = true;
   CHECK(config.broadcast_piece(kMiB, 16) == kLongest);
   CHECK(config.broadcast_piece(16 * kMiB, 16) == kLongest);

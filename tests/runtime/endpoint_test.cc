@@ -226,6 +226,7 @@ TEST_CASE("broadcasts and long values are cut as the job says, within limits") {
   for (const auto& [said, count] : pieces) {
     Endpoint endpoint(EndpointConfig{});
     endpoint.on_message(AppAttached{JobId{1}, ProcessorId{1}, 4, "", 0, {said, 0}});
+    endpoint.on_message(AppPlace{true});
     AppGrant grant;
     grant.parcels.push_back({v0, 1, {}});
     endpoint.on_message(grant);

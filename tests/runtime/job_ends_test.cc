@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/jobs/job_history.h"
 #include "runtime/jobs/jobs.h"
 #include "tests/support/daemon_net.h"
 #include "tests/support/job_items.h"
@@ -51,6 +52,18 @@ JobSpec program(std::uint64_t vnodes, std::uint32_t processes = 0) {
 }  // namespace
 
 TEST_SUITE_BEGIN("runtime/job_ends");
+
+TEST_CASE("how a job ended is known, however many that began later have ended before it") {
+  JobHistory history;
+  for (std::uint32_t id = 2; id <= 101; ++id) history.add(JobEnd{JobId{id}, 0, {}});
+
+  history.add(JobEnd{JobId{1}, 3, "why"});
+
+  REQUIRE(history.end(JobId{1}) != nullptr);
+  CHECK(history.end(JobId{1})->code == 3);
+  CHECK(history.end(JobId{2}) == nullptr);
+  CHECK(history.contains(JobId{2}));
+}
 
 TEST_CASE("a process that comes when the program is done, where that has left, is told to end") {
   Harness h(2, kFirst, program(2, 1));

@@ -206,7 +206,10 @@ TEST_CASE("which envelopes keep their order among themselves") {
   last.gone.emplace_back();
   last.gone.back().id = support::kSelf;
   CHECK(of(last).kind == Kind::kFence);
-  CHECK(of(ViewInstall{}).kind == Kind::kFence);
+  ViewInstall install;
+  CHECK(of(install).kind == Kind::kControl);  // Only who is gone: the receiver stays.
+  install.view.members.put(Member{ProcessorId{99}, 1, {}, "", false});
+  CHECK(of(install).kind == Kind::kFence);
   CHECK(of(Migrate{}).flow.kind == FlowKey::Kind::kMoves);
   CHECK(of(StatePiece{}).flow == of(Migrate{}).flow);
   CHECK(of(StateTaken{}).kind == Kind::kControl);

@@ -119,6 +119,38 @@ TEST_CASE("who dies while it leaves has not left, whichever daemon is asked, and
   }
 }
 
+TEST_CASE("a leaver that is far away is asked again before it has answered, and is heard") {
+  Harness h;
+  h.drain({kOther});
+  h.tools.on_timer(h.now + 200ms, {1}, h.view, h.own, h.out);
+  ProcessorStatus status;
+  status.id = kOther;
+  h.tools.on_answer(kOther, {1, status}, h.view, h.out);  // to the first question
+  static_cast<void>(h.out.take());
+
+  h.tools.on_timer(h.now + 400ms, {1}, h.view, h.own, h.out);
+
+  const auto progress = h.replies<DrainProgress>();
+  REQUIRE(progress.size() == 1);
+  CHECK(progress[0].processors.at(0).vnodes_left.has_value());
+}
+
+TEST_CASE("who died is known, however many with higher ids died before") {
+  Harness h;
+  h.drain({kOther});
+  for (std::uint32_t id = 10; id < 1010; ++id) {
+    h.tools.on_view(h.view, {{ProcessorId{id}, Departure::kSilent, ""}}, h.out);
+  }
+  h.replies<DrainProgress>();
+
+  h.view.members.erase(kOther);
+  h.tools.on_view(h.view, {{kOther, Departure::kSilent, "it was killed"}}, h.out);
+
+  const auto progress = h.replies<DrainProgress>();
+  REQUIRE(progress.size() == 1);
+  CHECK(progress[0].processors.at(0).lost == "it was killed");
+}
+
 TEST_CASE("whoever asked for a drain hears that the processor stays, others do not") {
   Harness h;
   h.drain({kOther});

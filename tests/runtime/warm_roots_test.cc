@@ -88,6 +88,21 @@ TEST_CASE("whoever was not used for a minute makes room for the ninth root") {
   CHECK(roots.take_partners(store).empty());
 }
 
+TEST_CASE("a root whose trees were drawn when there was no room is warm once there is") {
+  const overlay::TreeStore store = numbered();
+  WarmRoots roots;
+  for (std::uint32_t root = 1; root <= 9; ++root) roots.on_drawn(kStart, short_tree(root));
+  static_cast<void>(roots.take_partners(store));
+  const TreeId ninth{ProcessorId{9}, TreeKind::kLearned, learned_number(1, 1)};
+
+  roots.on_used(kStart + 59s, ninth);
+  CHECK(roots.take_partners(store).empty());
+  roots.on_used(kStart + 60s, ninth);
+  CHECK_FALSE(roots.take_partners(store).empty());
+  roots.on_used(kStart + 61s, ninth);
+  CHECK(roots.take_partners(store).empty());
+}
+
 // Pieces of two short messages after each other take other trees.
 TEST_CASE("the first piece in a second opens the ways of all trees that take turns with its own") {
   const overlay::TreeStore store = numbered();

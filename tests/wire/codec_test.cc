@@ -108,15 +108,51 @@ TEST_CASE("flipped bits in a header give an error or another valid message") {
 }
 
 TEST_CASE("the worked example of the document is what is written") {
-  constexpr std::array<unsigned char, 18> kExample{0xf5, 0x01, 0x09, 0x00, 0x02, 0x00,
+  constexpr std::array<unsigned char, 18> kExample{0xf5, 0x01, 0x0a, 0x00, 0x02, 0x00,
                                                    0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-                                                   0x28, 0x06, 0x7a, 0x62, 0x10, 0x03};
+                                                   0x9f, 0x1e, 0x7a, 0x62, 0x10, 0x03};
   Encoder encoder;
 
   const Bytes bytes = flatten(encoder.encode(Frame{0, 3, std::nullopt}));
 
   REQUIRE(bytes.size() == kExample.size());
   CHECK(std::ranges::equal(bytes, std::as_bytes(std::span(kExample))));
+}
+
+TEST_CASE("a set of processors that names more than there can be is refused") {
+  Encoder encoder;
+  Decoder decoder;
+  for (const bool is_sound : {true, false}) {
+    runtime::JobStart start;
+    const ProcessorId last{is_sound ? std::uint32_t{kListMax} : 0xffffffffU};
+    start.processors = ProcessorSet::range(ProcessorId{1}, last);
+    const Encoded encoded = encoder.encode(Frame{1, 0, start});
+    CHECK(encoded.size() < 100);
+    CHECK(decoder.frame(header_of(encoded), payload_of(encoded)).ok() == is_sound);
+  }
+}
+
+TEST_CASE("what a job is started with is counted before it is sent, however long it is") {
+  Encoder encoder;
+  runtime::JobSpec spec;
+  spec.vnodes = 4;
+  spec.directory = std::string(5'000, 'd');
+  for (int i = 0; i < 100; ++i) {
+    spec.command.push_back(std::string(1'000, 'c'));
+    spec.environment.push_back("NAME=" + std::string(1'000, 'e'));
+  }
+  runtime::JobStage stage;
+  stage.exit.detail = std::string(3'000, 'x');
+  runtime::JobStart start;
+  start.spec = spec;
+  runtime::JobHome home;
+  home.stages.put(ProcessorId{1}, stage);
+  for (const runtime::Envelope& envelope : {runtime::Envelope{runtime::JobRequest{1, spec}},
+                                            runtime::Envelope{start}, runtime::Envelope{home}}) {
+    const std::uint64_t size = encoder.encode(Frame{1, 0, envelope}).size();
+    CHECK(weight_of(envelope).total() >= size);
+    CHECK(weight_of(envelope).total() < size + size / 10);
+  }
 }
 
 TEST_CASE("payloads of a decoded message are slices of what was received") {
