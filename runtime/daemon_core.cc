@@ -70,7 +70,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
     trees.draw_by([this](TreeId id) { return draw(id); });
   }
   trees.use_bandwidth_above(config.bandwidth_above);
-  jobs.on_birth(birth.snapshot.over);
+  jobs.on_birth(birth.snapshot.over, birth.snapshot.ends);
   for (JobStart& start : birth.snapshot.jobs) inbox.push_back({self, std::move(start)});
   for (Routes& routes : birth.snapshot.routes) inbox.push_back({self, std::move(routes)});
   for (JobHome& home : birth.snapshot.homes) inbox.push_back({self, std::move(home)});

@@ -27,6 +27,11 @@ class RecentMap {
     const auto found = values_.find(key);
     return found == values_.end() ? nullptr : &found->second;
   }
+  /// Calls `see` with each value, the oldest first.
+  template <class See>
+  void for_each(See see) const {
+    for (const Key& key : order_) see(values_.at(key));
+  }
 
  private:
   std::size_t most_;

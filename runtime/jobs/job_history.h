@@ -19,6 +19,12 @@ class JobHistory {
   /// These never began here, or nobody knows any more how they ended.
   void add(const IntervalSet<JobId>& jobs) { over_ = over_.united(jobs); }
 
+  /// Calls `see` with each end that is known.
+  template <class See>
+  void for_each_end(See see) const {
+    ends_.for_each(see);
+  }
+
   [[nodiscard]] bool contains(JobId job) const { return over_.contains(job); }
   [[nodiscard]] const IntervalSet<JobId>& over() const { return over_; }
   /// Null if that is not known, or not any more.

@@ -26,6 +26,11 @@ Jobs::Entry* Jobs::find(JobId job) {
   return found == jobs_.end() ? nullptr : found->second.get();
 }
 
+void Jobs::on_birth(const IntervalSet<JobId>& over, const std::vector<JobEnd>& ends) {
+  history_.add(over);
+  for (const JobEnd& end : ends) history_.add(end);
+}
+
 void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
                     JobOutbox& out) {
   const JobId job = start.job;
@@ -391,9 +396,11 @@ std::vector<JobStatus> Jobs::status(const Surroundings& around, JobId with_vnode
 
 void Jobs::describe(JoinReply& reply) const {
   reply.over = history_.over();
+  history_.for_each_end([&](const JobEnd& end) { reply.ends.push_back(end); });
   for (const auto& [job, entry] : jobs_) {
     if (entry->life.ended()) {
       reply.over.insert(job);
+      reply.ends.push_back(*entry->life.ended());
       continue;
     }
     reply.jobs.push_back(entry->life.start());

@@ -29,7 +29,7 @@ class Jobs {
   Jobs(ProcessorId self, const DaemonConfig& config);
 
   // Inputs: announcements and messages of other processors.
-  void on_birth(const IntervalSet<JobId>& over) { history_.add(over); }  ///< Over by then.
+  void on_birth(const IntervalSet<JobId>& over, const std::vector<JobEnd>& ends);  ///< By then.
   void on_start(const Surroundings& around, ProcessorId from, const JobStart& start,
                 JobOutbox& out);
   /// There is no number for a job that was asked for here.

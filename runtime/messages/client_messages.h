@@ -80,6 +80,7 @@ struct JoinReply {
   std::vector<Routes> routes;
   std::vector<JobHome> homes;
   IntervalSet<JobId> over;        ///< Jobs that are over: what still comes for them is late.
+  std::vector<JobEnd> ends;       ///< How the last of them ended: a tool may come back for it.
   std::vector<std::string> lost;  ///< "address:port": there may be other parts of the mesh.
   friend bool operator==(const JoinReply&, const JoinReply&) = default;
 };

@@ -30,6 +30,12 @@ std::uint64_t Checkers::owners_period() const {
   return options_.owners_every * factor() * factor();
 }
 
+/// Numbers that come next may differ: who has not given them may have heard of them later.
+bool Checkers::is_alike(const runtime::View& one, const runtime::View& other) {
+  return one.members == other.members && one.line == other.line &&
+         one.relaying_since == other.relaying_since && one.origin == other.origin;
+}
+
 void Checkers::check_view(MachineId machine, const runtime::Daemon& daemon) {
   Seen& seen = seen_[machine];
   const runtime::View& view = daemon.view();
@@ -46,18 +52,17 @@ void Checkers::check_view(MachineId machine, const runtime::Daemon& daemon) {
   std::vector<Variant>& variants = views_[view.number];
   Variant* own = nullptr;
   for (Variant& variant : variants) {
-    if (variant.members == view.members) {
+    if (is_alike(variant.view, view)) {
       own = &variant;
       continue;
     }
     const auto other = std::find_if(variant.holders.begin(), variant.holders.end(),
                                     [&](MachineId id) { return machines_[id.value].is_running(); });
     if (other == variant.holders.end() || options_.may_split) continue;
-    violations_.add(to_string(daemon.self()) + " has other members in view " +
-                    std::to_string(view.number) + " than " +
-                    to_string(machines_[other->value].daemon()->self()));
+    violations_.add(to_string(daemon.self()) + " has another view " + std::to_string(view.number) +
+                    " than " + to_string(machines_[other->value].daemon()->self()));
   }
-  if (own == nullptr) own = &variants.emplace_back(Variant{view.members, {}});
+  if (own == nullptr) own = &variants.emplace_back(Variant{view, {}});
   own->holders.insert(machine);
 }
 

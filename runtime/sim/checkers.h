@@ -57,15 +57,16 @@ class Checkers {
     std::uint64_t steps = 0;
   };
 
-  /// The members of a view, as these machines had it. A view that its coordinator did not live to
-  /// tell to any who stay may be made once more, differently.
+  /// A view, but for the numbers that come next, as these machines had it. A view that its
+  /// coordinator did not live to tell to any who stay may be made once more, differently.
   struct Variant {
-    runtime::Members members;
+    runtime::View view;
     std::set<MachineId> holders;
   };
 
   [[nodiscard]] std::uint64_t factor() const;
   [[nodiscard]] std::uint64_t owners_period() const;
+  [[nodiscard]] static bool is_alike(const runtime::View& one, const runtime::View& other);
   void check_view(MachineId machine, const runtime::Daemon& daemon);
   void check_owners();
 

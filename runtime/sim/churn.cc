@@ -232,7 +232,8 @@ void Run::check_end() {
   const auto& result = *cluster_.result(*jobs_[0]);
   const std::string first = result.reason.substr(0, result.reason.find(' '));
   const bool names_processor = first.starts_with('p');
-  const bool is_tool_lost = result.code < 0;
+  // Whoever is a member knows how it ended.
+  const bool is_tool_lost = result.code < 0 && cluster_.staying().empty();
   if (result.code != 0 && !names_processor && !is_tool_lost) {
     cluster_.violations().add("the job ended for an unclear reason: " + result.reason);
   }

@@ -443,11 +443,17 @@ bool Cluster::stabilize(Duration bound) {
 
 // --- Queries -----------------------------------------------------------------------------------
 
-std::vector<MachineId> Cluster::staying() const {
+std::vector<MachineId> Cluster::running() const {
   std::vector<MachineId> result;
   for (std::uint32_t i = 0; i < machines_.size(); ++i) {
-    if (machines_[i].is_running() && !leaving_.contains(MachineId{i})) result.push_back({i});
+    if (machines_[i].is_running()) result.push_back({i});
   }
+  return result;
+}
+
+std::vector<MachineId> Cluster::staying() const {
+  std::vector<MachineId> result = running();
+  std::erase_if(result, [&](MachineId machine) { return leaving_.contains(machine); });
   return result;
 }
 

@@ -87,6 +87,8 @@ class Cluster {
   [[nodiscard]] const std::deque<SimDriver>& machines() const { return machines_; }
   /// Running members that have not been told to leave.
   [[nodiscard]] std::vector<MachineId> staying() const;
+  /// These, and those that leave: nothing that may happen to a member spares a leaver.
+  [[nodiscard]] std::vector<MachineId> running() const;
   [[nodiscard]] std::optional<MachineId> find(ProcessorId processor) const;
   /// The processors that daemons named when they ended jobs.
   [[nodiscard]] const std::set<std::string>& blamed() const { return blamed_; }

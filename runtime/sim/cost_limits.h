@@ -30,7 +30,7 @@ inline constexpr std::array<CostLimit, 20> kCostLimits = {{
     {"job end", {9, 17.2, 0.02}, {5.6, 2.9}, {360, 60}, 18, 10.87},
     {"trees close", {76028, 0.0}, {5.4, 0.8}, {314, 8}, 723, 5.33},
     {"death of a holder", {2024, 11.0}, {24.1, 0.1}, {981, 0}, 71, 8.04},
-    {"death of the first", {1960, 15.0}, {15.5, 0.1}, {760, 0, 35.3}, 69, 9.63},
+    {"death of the first", {1960, 15.0}, {15.5, 0.1}, {463, 0}, 69, 9.63},
 }};
 
 }  // namespace phx::sim

@@ -115,38 +115,37 @@ void Faults::spike() {
 }
 
 void Faults::slow_down() {
-  const auto staying = cluster_.staying();
-  if (staying.empty()) return;
+  const auto running = cluster_.running();
+  if (running.empty()) return;
   constexpr std::uint32_t kFactor = 50;
-  const MachineId victim = pick(staying);
+  const MachineId victim = pick(running);
   cluster_.model().slow_down(victim, kFactor);
   cluster_.agenda().schedule_in(draw(800ms),
                                 [this, victim] { cluster_.model().slow_down(victim, 1); });
 }
 
 void Faults::freeze() {
-  const auto staying = cluster_.staying();
-  if (!staying.empty()) cluster_.freeze(pick(staying), draw(800ms));
+  const auto running = cluster_.running();
+  if (!running.empty()) cluster_.freeze(pick(running), draw(800ms));
 }
 
 void Faults::kill() {
-  const auto staying = cluster_.staying();
-  if (staying.size() <= options_.members_min) return;
-  ++deaths_;
-  cluster_.kill(pick(staying), /*lost=*/false);
+  kill_one(/*lost=*/false);
+}
+void Faults::lose() {
+  kill_one(/*lost=*/true);
 }
 
-void Faults::lose() {
-  const auto staying = cluster_.staying();
-  if (staying.size() <= options_.members_min) return;
+void Faults::kill_one(bool lost) {
+  if (cluster_.staying().size() <= options_.members_min) return;
   ++deaths_;
-  cluster_.kill(pick(staying), /*lost=*/true);
+  cluster_.kill(pick(cluster_.running()), lost);
 }
 
 /// They may pass on what others send. Whoever has not heard of a job yet may be a holder of it.
 void Faults::kill_idle() {
-  std::vector<MachineId> idle = cluster_.staying();
-  if (idle.size() <= options_.members_min) return;
+  if (cluster_.staying().size() <= options_.members_min) return;
+  std::vector<MachineId> idle = cluster_.running();
   std::size_t jobs = 0;
   for (const MachineId machine : idle) {
     jobs = std::max(jobs, cluster_.machine(machine).daemon()->status().jobs.size());
@@ -159,8 +158,17 @@ void Faults::kill_idle() {
            });
   });
   if (idle.empty()) return;
-  ++deaths_;
-  cluster_.kill(pick(idle), rng_.chance(0.5));
+  const MachineId victim = pick(idle);
+  const bool is_lost = rng_.chance(0.5);
+  const auto kill = [this, victim, is_lost] {
+    if (!cluster_.machine(victim).is_running()) return;
+    ++deaths_;
+    cluster_.kill(victim, is_lost);
+  };
+  constexpr double kLeaves = 0.3;
+  if (!rng_.chance(kLeaves)) return kill();
+  cluster_.drain(victim);  // It dies while it leaves, wherever it is by then.
+  cluster_.agenda().schedule_in(draw(300ms), kill);
 }
 
 void Faults::stop_tools() {
@@ -170,7 +178,7 @@ void Faults::stop_tools() {
 /// Everybody else still reaches both.
 void Faults::bar() {
   using Barrier = Network::Barrier;
-  std::vector<MachineId> free = cluster_.staying();
+  std::vector<MachineId> free = cluster_.running();
   std::erase_if(free,
                 [&](MachineId machine) { return barred_[machine].size() >= options_.bars_each; });
   constexpr std::size_t kLeast = 4;
@@ -192,9 +200,9 @@ void Faults::bar() {
 }
 
 void Faults::refuse() {
-  const auto staying = cluster_.staying();
-  if (staying.empty()) return;
-  const MachineId machine = pick(staying);
+  const auto running = cluster_.running();
+  if (running.empty()) return;
+  const MachineId machine = pick(running);
   if (rng_.chance(0.5)) {
     cluster_.network().shut_in({machine});
   } else {
@@ -244,7 +252,7 @@ void Faults::cut_way() {
 
 void Faults::cut_off() {
   std::set<MachineId> side;
-  for (const MachineId machine : cluster_.staying()) {
+  for (const MachineId machine : cluster_.running()) {
     if (rng_.below(4) == 0) side.insert(machine);
   }
   if (side.empty()) return;

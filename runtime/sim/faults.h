@@ -25,7 +25,8 @@ struct FaultOptions {
   Duration freezes{};      ///< Daemons do nothing for a while, too short to be declared dead.
   Duration kills{};        ///< Daemons die.
   Duration losses{};       ///< Whole machines vanish.
-  Duration idle_deaths{};  ///< Daemons die that hold nothing of any job, and whole machines.
+  /// Daemons die that hold nothing of any job, and whole machines; some while they leave.
+  Duration idle_deaths{};
   Duration partitions{};  ///< A part of the machines is cut off for a while, too short for a death.
   /// Two machines do not reach each other for up to `barred_max`: refused or unanswered, one way or
   /// both, or cut off from each other. Each machine is barred from `bars_each` others at most.
@@ -71,6 +72,7 @@ class Faults {
   void freeze();
   void kill();
   void lose();
+  void kill_one(bool lost);
   void kill_idle();
   void cut_off();
   void bar();

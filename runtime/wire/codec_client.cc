@@ -64,7 +64,7 @@ void add(const runtime::NetworkRequest& /*in*/, pb::ClientRequest& out, Sink& /*
 // One per alternative of ClientReply, in its order.
 
 void add(const runtime::JoinReply& in, pb::ClientReply& out, Sink& sink) {
-  const auto& [refusal, is_final, id, view, jobs, routes, homes, over, lost] = in;
+  const auto& [refusal, is_final, id, view, jobs, routes, homes, over, ends, lost] = in;
   pb::JoinReply& reply = *out.mutable_join();
   write_text(refusal, reply.mutable_refusal());
   reply.set_is_final(is_final);
@@ -74,6 +74,7 @@ void add(const runtime::JoinReply& in, pb::ClientReply& out, Sink& sink) {
   write_list(routes, reply.mutable_routes(), sink);
   write_list(homes, reply.mutable_homes(), sink);
   write_set(over, reply.mutable_over());
+  write_list(ends, reply.mutable_ends(), sink);
   write_texts(lost, reply.mutable_lost());
 }
 void add(const runtime::StatusReply& in, pb::ClientReply& out, Sink& sink) {
@@ -148,6 +149,7 @@ runtime::JoinReply read_join(const pb::JoinReply& in, Source& source) {
           .routes = read_list(in.routes(), source, "JoinReply.routes"),
           .homes = read_list(in.homes(), source, "JoinReply.homes"),
           .over = read_jobs(in.over(), source, "JoinReply.over"),
+          .ends = read_list(in.ends(), source, "JoinReply.ends"),
           .lost = read_texts(in.lost(), source, "JoinReply.lost")};
 }
 

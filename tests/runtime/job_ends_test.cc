@@ -53,6 +53,23 @@ JobSpec program(std::uint64_t vnodes, std::uint32_t processes = 0) {
 
 TEST_SUITE_BEGIN("runtime/job_ends");
 
+TEST_CASE("a newcomer knows how jobs ended that ended before it came") {
+  Harness h(2, kFirst, program(4));
+  h.ends(kFirst, 3);
+  h.ends(kSecond, 3);
+  REQUIRE(h.net.replies<RunEnded>().size() == 1);
+  const ProcessorId newcomer = h.net.join(kSecond);
+  h.net.kill(kFirst);
+  h.net.kill(kSecond);
+
+  h.net.ask(newcomer, FollowRequest{h.job, {}, 0});
+
+  const auto ends = h.net.replies<RunEnded>();
+  REQUIRE(ends.size() == 2);
+  CHECK(ends[1].code == ends[0].code);
+  CHECK(ends[1].reason == ends[0].reason);
+}
+
 TEST_CASE("how a job ended is known, however many that began later have ended before it") {
   JobHistory history;
   for (std::uint32_t id = 2; id <= 101; ++id) history.add(JobEnd{JobId{id}, 0, {}});

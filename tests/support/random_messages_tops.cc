@@ -240,6 +240,9 @@ ClientReply RandomMessages::client_reply(std::size_t kind) {
                        list([this] { return routes(); }),
                        list([this] { return job_home(); }),
                        jobs(),
+                       list([this] {
+                         return JobEnd{job(), code(), text()};
+                       }),
                        texts()};
     case 1:
       return StatusReply{view(), processor(), list([this] { return status(); }), processors()};
