@@ -128,10 +128,9 @@ struct DrainProgress {
 };
 /// Done as asked (SignalRequest, DownRequest), or not: `error` says why.
 struct Done {
-  /// A processor that has not confirmed that the mesh ends, and an address of it, if it has one.
   struct Unconfirmed {
-    ProcessorId id;
-    std::string endpoint;
+    ProcessorId id;        ///< Has not confirmed that the mesh ends.
+    std::string endpoint;  ///< An address of it, if it has one.
     friend bool operator==(const Unconfirmed&, const Unconfirmed&) = default;
   };
   std::string error;

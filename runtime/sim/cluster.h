@@ -85,10 +85,9 @@ class Cluster {
   [[nodiscard]] Violations& violations() { return violations_; }
   [[nodiscard]] SimDriver& machine(MachineId id) { return machines_[id.value]; }
   [[nodiscard]] const std::deque<SimDriver>& machines() const { return machines_; }
-  /// Running members that have not been told to leave.
-  [[nodiscard]] std::vector<MachineId> staying() const;
-  /// These, and those that leave: nothing that may happen to a member spares a leaver.
   [[nodiscard]] std::vector<MachineId> running() const;
+  /// Those of them that have not been told to leave.
+  [[nodiscard]] std::vector<MachineId> staying() const;
   [[nodiscard]] std::optional<MachineId> find(ProcessorId processor) const;
   /// The processors that daemons named when they ended jobs.
   [[nodiscard]] const std::set<std::string>& blamed() const { return blamed_; }
@@ -114,8 +113,7 @@ class Cluster {
   void ask_for_entry(MachineId newcomer);
   void on_reply(MachineId at, ClientId client, runtime::ClientReply reply);
   void on_join_reply(MachineId newcomer, runtime::JoinReply reply);
-  /// A tool is stopped whose connection this is.
-  [[nodiscard]] bool is_stopped(Client client) const;
+  [[nodiscard]] bool is_stopped(Client client) const;  ///< Its tool is.
   void continue_tools();
   void on_tool_reply(std::size_t tool, Client client, runtime::ClientReply reply);
   void on_client_dropped(MachineId at, ClientId client);
