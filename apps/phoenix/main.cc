@@ -54,6 +54,8 @@ std::vector<std::string> words_of(const CLI::App& tool, int argc, char** argv) {
     words.erase(words.begin());
     words.push_back("--help");
   }
+  // A program of which no option was said: what follows is the verb's own business.
+  if (words.size() > 1 && words[0] == "mpirun" && words[1] == "--") words.erase(words.begin() + 1);
   if (words.empty() || words.front() != "run") return words;
   const CLI::App& run = *tool.get_subcommand("run");
   for (std::string* word : own_options(run, words.data() + 1, words.data() + words.size())) {

@@ -265,6 +265,14 @@ expect "options of others" 0 'a is 1 of 2' "$bin/mpirun" --bind-to none --mca bt
 expect "no option" 2 'there is no option --what' "$bin/mpirun" --what -n 2 ./end name a
 expect several 0 'b is 2 of 3' "$bin/mpiexec" -n 2 ./end name a : -n 1 ./end name b
 expect "which of several" 0 '2 is of program 1' "$bin/mpiexec" -n 2 ./end which : -n 1 ./end which
+expect "no options" 0 'a is 0 of 1' "$bin/mpiexec" -- ./end name a
+expect "the end of options" 0 'b is 1 of 2' "$bin/mpiexec" -n 1 -- ./end name a : -n 1 -- ./end name b
+expect "no timeout" 0 'a is 0 of 1' env MPIEXEC_TIMEOUT= "$bin/mpiexec" ./end name a
+expect "a timeout of none" 0 'a is 0 of 1' env MPIEXEC_TIMEOUT=0 "$bin/mpiexec" ./end name a
+expect "a setting of the first" 0 '^0 one$' "$bin/mpiexec" -x A=one -n 1 sh -c 'echo 0 $A' : -x A=two -n 1 sh -c 'echo 1 $A'
+grep -q '^1 two$' out || { echo "a setting of the second:"; cat out; failed=1; }
+expect "a setting of all" 0 '^1 one$' "$bin/mpiexec" -x A=one -n 1 sh -c 'echo 0 $A' : -n 1 sh -c 'echo 1 $A'
+expect "other machines" 2 'said once, .* --hosts a,b$' "$bin/mpiexec" --hosts a -n 1 ./end name a : --hosts b -n 1 ./end name b
 expect tagged 0 '^\[1\] a is 1 of 2' "$bin/mpiexec" -l -np 2 ./end name a
 expect environment 0 'yes-1' "$bin/mpiexec" -n 2 -genv ANSWER yes sh -c 'echo $ANSWER-$PHOENIX_MPI_RANK'
 expect "environment by name" 0 'yes-1' env ANSWER=yes "$bin/mpiexec" -n 2 -genvlist ANSWER,HOME sh -c 'echo $ANSWER-$PHOENIX_MPI_RANK'

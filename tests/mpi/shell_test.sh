@@ -124,6 +124,10 @@ ignores HUP INT
 (ulimit -S -n 40; timeout 60 "$bin/phoenix" mpirun -l -n 30 sh -c 'ulimit -S -n') > out 2>&1 < /dev/null || wrong "30 ranks with 40 files:" out
 [ "$(grep -c '^\[[0-9]*\] 40$' out)" = 30 ] || wrong "the limit of each rank:" out
 
+# Lines with bytes of zero are written as they are.
+timeout 60 "$bin/mpiexec" -l -n 1 printf 'a\0b\n' > out 2> err
+printf '[0] a\0b\n' | cmp -s - out || wrong "a byte of zero in a line:" out err
+
 # A program of another MPI, whose processes are each alone: any program with such a name in it.
 cp "$(type -P true)" other && printf '\0libmpi.so.40\0' >> other
 timeout 60 "$bin/mpiexec" -n 2 ./other > out 2>&1

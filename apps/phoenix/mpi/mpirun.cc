@@ -44,13 +44,13 @@ constexpr const char* kHelp =
     "  --timeout SECONDS      ends the job then, with exit code 124; also $MPIEXEC_TIMEOUT\n"
     "  -V, --version          that of Phoenix\n"
     "  --help                 this\n\n"
-    "Options before the first program hold for all, but for -n and -env. Standard input goes to\n"
-    "rank 0. When one process ends badly, or calls MPI_Abort, all are ended, and its code is the\n"
-    "exit code: of MPI_Abort the last eight bits, but 1 if these are 0. One that ends badly after\n"
-    "MPI_Finalize ends nobody on this machine; its code is the exit code all the same. If all\n"
-    "wait for each other, that is told after 10 s, and what for. SIGUSR1 and SIGUSR2 go on to all\n"
-    "processes. Options of other launchers that say which cores and networks to use are passed\n"
-    "over.\n";
+    "Options before the first program hold for all, but for -n and -env; later ones for theirs.\n"
+    "-- ends them. Standard input goes to rank 0. When one process ends badly, or calls\n"
+    "MPI_Abort, all are ended, and its code is the exit code: of MPI_Abort the last eight bits,\n"
+    "but 1 if these are 0. One that ends badly after MPI_Finalize ends nobody on this machine;\n"
+    "its code is the exit code all the same. If all wait for each other, that is told after\n"
+    "10 s, and what for. SIGUSR1 and SIGUSR2 go on to all processes. Options of other launchers\n"
+    "that say which cores and networks to use are passed over.\n";
 
 /// Options of other launchers that change nothing here, and how many values each has.
 constexpr std::pair<const char*, int> kPassedOver[] = {{"-oversubscribe", 0},
@@ -100,7 +100,7 @@ class Parser {
 
   /// An error says which word is wrong.
   Result<Command> parse() {
-    if (const char* const limit = std::getenv("MPIEXEC_TIMEOUT")) timeout(limit);
+    timeout_of_environment();
     while (at_ < words_.size() && error_.empty()) part();
     if (error_.empty() && command_.parts.empty() && !command_.wants_words()) {
       error_ = "mpirun: which program?";
@@ -120,7 +120,9 @@ class Parser {
  private:
   void part() {
     Part part{.count = 0, .spec = {}};
-    while (at_ < words_.size() && words_[at_].starts_with("-") && error_.empty()) option(part);
+    const auto is_option = [&] { return at_ < words_.size() && words_[at_].starts_with("-"); };
+    while (is_option() && words_[at_] != "--" && error_.empty()) option(part);
+    if (is_option() && words_[at_] == "--") ++at_;
     while (at_ < words_.size() && words_[at_] != ":") part.spec.command.push_back(words_[at_++]);
     ++at_;  // the colon
     if (part.spec.command.empty()) {
@@ -148,19 +150,23 @@ class Parser {
     if (is({"-h", "-help"})) return void(command_.wants_help = true);
     if (is({"-V", "-version"})) return void(command_.wants_version = true);
     if (is({"-tcp"})) return void(command_.options.shares_memory = false);
-    if (is({"-mesh"})) return void(command_.mesh = value());
-    if (is({"-H", "-host", "-hosts"})) return void(command_.hosts = value());
-    if (is({"-f", "-hostfile", "-machinefile"})) return void(command_.hosts_file = value());
+    if (is({"-mesh"})) return where("--mesh", command_.mesh);
+    if (is({"-H", "-host", "-hosts"})) return where("--hosts", command_.hosts);
+    if (is({"-f", "-hostfile", "-machinefile"})) return where("--hostfile", command_.hosts_file);
     if (is({"-remote-shell"})) return void(command_.launch.remote_shell = value());
     if (is({"-timeout"})) return timeout(value());
     if (is({"-wdir", "-wd"})) return folder(part);
-    if (is({"-x"})) return void(command_.environment.push_back(value()));
+    if (is({"-x"})) {
+      auto& list = command_.parts.empty() ? command_.environment : part.spec.environment;
+      return void(list.push_back(value()));
+    }
     if (is({"-genv", "-env"})) {
       const std::string name = value();
       auto& list = word == "-env" ? part.spec.environment : command_.environment;
       return void(list.push_back(name + "=" + value()));
     }
-    if (is({"-genvlist", "-envlist"})) return names(value());
+    if (is({"-genvlist"})) return names(value(), command_.environment);
+    if (is({"-envlist"})) return names(value(), part.spec.environment);
     for (const auto& [name, values] : kPassedOver) {
       if (word != name) continue;
       for (int i = 0; i < values; ++i) static_cast<void>(value());
@@ -179,9 +185,27 @@ class Parser {
     }
   }
 
-  void names(const std::string& list) {
+  static void names(const std::string& list, std::vector<std::string>& environment) {
     std::stringstream all(list);
-    for (std::string name; std::getline(all, name, ',');) command_.environment.push_back(name);
+    for (std::string name; std::getline(all, name, ',');) environment.push_back(name);
+  }
+
+  /// Where all of the job runs.
+  void where(const std::string& option, std::string& said) {
+    const std::string before = std::exchange(said, value());
+    if (command_.parts.empty() || before == said || !error_.empty()) return;
+    const std::string all = option == "--hosts" && !before.empty() ? before + "," + said : said;
+    error_ =
+        "mpirun: where a job runs is said once, before its first program, and holds for all: " +
+        option + " " + all;
+  }
+
+  /// As with other launchers nothing, and what is not above 0, is no limit.
+  void timeout_of_environment() {
+    const char* const text = std::getenv("MPIEXEC_TIMEOUT");
+    char* end = nullptr;
+    if (text == nullptr || (!(std::strtod(text, &end) > 0) && *end == '\0')) return;
+    timeout(text);
   }
 
   void timeout(const std::string& text) {

@@ -418,7 +418,9 @@ class Ranks {
     std::FILE* const to = stream == 0 ? stdout : stderr;
     bool is_unread = false;
     ranks_[i].outputs[stream].take([&](const std::string& line) {
-      if (std::fprintf(to, "[%zu] %s\n", i, line.c_str()) < 0) is_unread |= errno == EPIPE;
+      const std::string tagged = "[" + std::to_string(i) + "] " + line + "\n";
+      const std::size_t written = std::fwrite(tagged.data(), 1, tagged.size(), to);
+      if (written < tagged.size()) is_unread |= errno == EPIPE;
     });
     if (std::fflush(to) != 0) is_unread |= errno == EPIPE;
     if (is_unread) end("nobody reads the job's output any more; ending the job", kUnread);
