@@ -6,10 +6,11 @@ function(phx_constant name value)
   set(text "${text}" PARENT_SCOPE)
 endfunction()
 
-foreach(header phx_mpi_constants phx_mpi_handles)
+foreach(header phx_mpi_constants phx_mpi_handles phx_mpi_left_out phx_mpi_files)
   set(path ${PROJECT_SOURCE_DIR}/runtime/mpi/include/${header}.h)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
   file(STRINGS ${path} lines REGEX "^#define MPI_")
+  list(FILTER lines EXCLUDE REGEX "_FN(_NULL)? ")  # functions
   foreach(line IN LISTS lines)
     string(REGEX MATCH "^#define (MPI_[A-Z0-9_]+) (.*)$" _ "${line}")
     set(name ${CMAKE_MATCH_1})
@@ -24,11 +25,15 @@ foreach(header phx_mpi_constants phx_mpi_handles)
     set(${name} ${value})
     if(name MATCHES "^MPI_MAX_")
       math(EXPR value "${value} - 1")
-    elseif(name MATCHES "^MPI_(TAG_UB|HOST|IO|WTIME_IS_GLOBAL|UNIVERSE_SIZE|LASTUSEDCODE|APPNUM|WIN_[A-Z_]+)$" AND
-           NOT name STREQUAL "MPI_WIN_NULL")
+    elseif(name MATCHES "^MPI_(TAG_UB|HOST|IO|WTIME_IS_GLOBAL|UNIVERSE_SIZE|LASTUSEDCODE|APPNUM)$" OR
+           name MATCHES "^MPI_WIN_(BASE|SIZE|DISP_UNIT|CREATE_FLAVOR|MODEL)$")
       math(EXPR value "${value} + 1")
     endif()
-    phx_constant(${name} ${value})
+    if(name STREQUAL "MPI_DISPLACEMENT_CURRENT")
+      set(displacement ${value})  # of another kind, see below
+    else()
+      phx_constant(${name} ${value})
+    endif()
   endforeach()
 endforeach()
 foreach(constant "VERSION 3" "SUBVERSION 1" "STATUS_SIZE 5" "SOURCE 3" "TAG 4" "ERROR 5" "ADDRESS_KIND 8"
@@ -37,6 +42,8 @@ foreach(constant "VERSION 3" "SUBVERSION 1" "STATUS_SIZE 5" "SOURCE 3" "TAG 4" "
   phx_constant(MPI_${constant})
 endforeach()
 string(APPEND text [[
+      INTEGER(KIND=MPI_OFFSET_KIND) MPI_DISPLACEMENT_CURRENT
+      PARAMETER (MPI_DISPLACEMENT_CURRENT=@displacement@)
       LOGICAL MPI_SUBARRAYS_SUPPORTED
       PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)
       LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING
@@ -59,6 +66,8 @@ string(APPEND text [[
       EXTERNAL MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN
       EXTERNAL MPI_COMM_DUP_FN, MPI_TYPE_DUP_FN
       EXTERNAL MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN
+      EXTERNAL MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN
+      EXTERNAL MPI_WIN_DUP_FN, MPI_CONVERSION_FN_NULL
       EXTERNAL MPI_WTIME, MPI_WTICK, PMPI_WTIME, PMPI_WTICK
       DOUBLE PRECISION MPI_WTIME, MPI_WTICK, PMPI_WTIME, PMPI_WTICK
       EXTERNAL MPI_AINT_ADD, MPI_AINT_DIFF

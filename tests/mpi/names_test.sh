@@ -90,7 +90,7 @@ none "later than 3.1, but with a prototype" "$work/both"
 
 if [ -e "$mpich/libmpichfort.so.12" ]; then
   names "$ours/libphoenix-mpi-fortran.so" '^p?mpi|^__mpi_sizeofs' > "$work/fortran"
-  names "$mpich/libmpichfort.so.12" '^p?mpi(_.*[^_]_|priv.*|fcmb.*)$|^__mpi_sizeofs' | grep -vE '^p?mpi_conversion_fn_null_$' |
+  names "$mpich/libmpichfort.so.12" '^p?mpi(_.*[^_]_|priv.*|fcmb.*)$|^__mpi_sizeofs' |
     grep -v _f08 | comm -13 "$work/fortran" - > "$work/missing"
   none "MPICH has for Fortran, and we have not" "$work/missing"
 fi

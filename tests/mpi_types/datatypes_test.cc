@@ -328,6 +328,32 @@ TEST_CASE("Fortran's parametrised datatypes are the same for the same numbers") 
   CHECK(MPI_Type_create_f90_integer(50, &a) == MPI_ERR_ARG);
 }
 
+TEST_CASE("numbers of 18 digits are the extended ones, also in external32") {
+  const Running running;
+  MPI_Datatype real = MPI_DATATYPE_NULL;
+  MPI_Datatype quad = MPI_DATATYPE_NULL;
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  CHECK(MPI_Type_create_f90_real(18, MPI_UNDEFINED, &real) == MPI_SUCCESS);
+  CHECK(MPI_Type_create_f90_real(19, MPI_UNDEFINED, &quad) == MPI_SUCCESS);
+  CHECK(MPI_Type_create_f90_complex(MPI_UNDEFINED, 4931, &pair) == MPI_SUCCESS);
+  CHECK(size_of(real) == 16);
+  CHECK(size_of(pair) == 32);
+  CHECK(datatype_of(real).layout().named == MPI_LONG_DOUBLE);
+  CHECK(datatype_of(quad).layout().named == MPI_REAL16);
+  CHECK(datatype_of(pair).layout().named == MPI_C_LONG_DOUBLE_COMPLEX);
+  const long double pi = 3.14159265358979323846L;
+  long double read = 0;
+  std::array<unsigned char, 16> out{};
+  MPI_Aint position = 0;
+  CHECK(MPI_Pack_external("external32", &pi, 1, real, out.data(), 16, &position) == MPI_SUCCESS);
+  CHECK(out[0] == 0x40);
+  CHECK(out[2] == 0x92);
+  position = 0;
+  CHECK(MPI_Unpack_external("external32", out.data(), 16, &position, &read, 1, real) ==
+        MPI_SUCCESS);
+  CHECK(read == pi);
+}
+
 TEST_CASE("names, copies and attributes of datatypes") {
   const Running running;
   std::array<char, MPI_MAX_OBJECT_NAME> name{};

@@ -40,14 +40,24 @@ MPI_Datatype f90(int combiner, std::vector<int> asked, MPI_Datatype like) {
   return handle = datatypes().open(made);
 }
 
-/// Bytes of a real number with so many digits and so large an exponent.
-int real_size(int digits, int range) {
+/// Real and complex numbers by digits and exponent, as gfortran chooses them: between double
+/// precision and IEEE's quad is the extended one of C.
+struct Precision {
+  int digits, range;
+  MPI_Datatype real, complex;
+};
+constexpr Precision kPrecisions[] = {{6, 37, MPI_REAL4, MPI_COMPLEX8},
+                                     {15, 307, MPI_REAL8, MPI_COMPLEX16},
+                                     {18, 4931, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX},
+                                     {33, 4931, MPI_REAL16, MPI_COMPLEX32}};
+
+const Precision& precision(int digits, int range) {
   require(digits != MPI_UNDEFINED || range != MPI_UNDEFINED, MPI_ERR_ARG,
           "both digits and range are undefined");
-  if (digits <= 6 && range <= 37) return 4;
-  if (digits <= 15 && range <= 307) return 8;
-  require(digits <= 33 && range <= 4931, MPI_ERR_ARG, "there are no real numbers as precise");
-  return 16;
+  for (const Precision& p : kPrecisions) {
+    if (digits <= p.digits && range <= p.range) return p;
+  }
+  throw Failure(MPI_ERR_ARG, "there are no real numbers as precise");
 }
 
 int integer_size(int range) {
@@ -70,16 +80,14 @@ PHX_MPI_ENTRY(int, Type_match_size, (int type_class, int size, MPI_Datatype* dat
 PHX_MPI_ENTRY(int, Type_create_f90_real, (int digits, int range, MPI_Datatype* datatype)) {
   return enter("MPI_Type_create_f90_real", [&] {
     need({datatype});
-    *datatype = f90(MPI_COMBINER_F90_REAL, {digits, range},
-                    sized(MPI_TYPECLASS_REAL, real_size(digits, range)));
+    *datatype = f90(MPI_COMBINER_F90_REAL, {digits, range}, precision(digits, range).real);
   });
 }
 
 PHX_MPI_ENTRY(int, Type_create_f90_complex, (int digits, int range, MPI_Datatype* datatype)) {
   return enter("MPI_Type_create_f90_complex", [&] {
     need({datatype});
-    *datatype = f90(MPI_COMBINER_F90_COMPLEX, {digits, range},
-                    sized(MPI_TYPECLASS_COMPLEX, 2 * real_size(digits, range)));
+    *datatype = f90(MPI_COMBINER_F90_COMPLEX, {digits, range}, precision(digits, range).complex);
   });
 }
 

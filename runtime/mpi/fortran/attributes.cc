@@ -1,4 +1,6 @@
 #include <cstdint>
+#include <mutex>
+#include <unordered_set>
 
 #include "runtime/mpi/fortran/fortran.h"
 
@@ -6,6 +8,41 @@
 // addresses of everything.
 
 namespace {
+
+/// Values that Fortran has set. C finds the address of each [MPI 3.1, 17.2.7]; of one that C has
+/// set, which is an address, Fortran finds that. A value is kept until the function of a key made
+/// in Fortran deletes it, and for ever under a key that was made in C, as copies may share it.
+/// Thread rule: any thread.
+class Values {
+ public:
+  void* keep(std::intptr_t value) {
+    auto* word = new std::intptr_t(value);  // also an int, by its first bytes
+    const std::lock_guard lock(mutex_);
+    words_.insert(word);
+    return word;
+  }
+  [[nodiscard]] bool has(void* found) {
+    const std::lock_guard lock(mutex_);
+    return words_.contains(found);
+  }
+  /// What Fortran sees.
+  [[nodiscard]] std::intptr_t read(void* found) {
+    return has(found) ? *static_cast<std::intptr_t*>(found)
+                      : reinterpret_cast<std::intptr_t>(found);
+  }
+  void drop(void* found) {
+    const std::lock_guard lock(mutex_);
+    if (words_.erase(found) != 0) delete static_cast<std::intptr_t*>(found);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<void*> words_;  // only looked up
+};
+Values& values() {
+  static auto& all = *new Values;
+  return all;
+}
 
 /// What the program gave for a key. It lives as long as the process: copies of the key may.
 template <class Value>
@@ -21,12 +58,14 @@ struct Key {
 template <class Value>
 int copy_value(int object, int key, void* extra, void* from, void* to, int* flag) {
   auto& program = *static_cast<Key<Value>*>(extra);
-  auto value = static_cast<Value>(reinterpret_cast<std::intptr_t>(from));
+  auto value = static_cast<Value>(values().read(from));
   Value copied = 0;
   int error = MPI_SUCCESS;
   program.copy(&object, &key, &program.extra, &value, &copied, flag, &error);
   if (error == MPI_SUCCESS && *flag != 0) {
-    *static_cast<void**>(to) = reinterpret_cast<void*>(static_cast<std::intptr_t>(copied));
+    *static_cast<void**>(to) = values().has(from)
+                                   ? values().keep(copied)
+                                   : reinterpret_cast<void*>(static_cast<std::intptr_t>(copied));
   }
   return error;
 }
@@ -34,9 +73,10 @@ int copy_value(int object, int key, void* extra, void* from, void* to, int* flag
 template <class Value>
 int delete_value(int object, int key, void* from, void* extra) {
   auto& program = *static_cast<Key<Value>*>(extra);
-  auto value = static_cast<Value>(reinterpret_cast<std::intptr_t>(from));
+  auto value = static_cast<Value>(values().read(from));
   int error = MPI_SUCCESS;
   program.remove(&object, &key, &value, &program.extra, &error);
+  if (error == MPI_SUCCESS) values().drop(from);
   return error;
 }
 
@@ -60,14 +100,16 @@ int get_value(Get* get, int object, int key, Value* value, int* flag) {
   const bool is_own = !is_predefined(key);
   const int error = get(object, is_own ? key : (key - 1) | 1, &found, flag);
   if (error != MPI_SUCCESS || *flag == 0) return error;
-  *value = static_cast<Value>(is_own ? reinterpret_cast<std::intptr_t>(found)
-                                     : *static_cast<int*>(found));
+  *value = static_cast<Value>(is_own ? values().read(found) : *static_cast<int*>(found));
   return error;
 }
 
-template <class Value>
-void* as_pointer(const Value* value) {
-  return reinterpret_cast<void*>(static_cast<std::intptr_t>(*value));
+template <class Set>
+int set_value(Set* set, int object, int key, std::intptr_t value) {
+  void* const kept = values().keep(value);
+  const int error = set(object, key, kept);
+  if (error != MPI_SUCCESS) values().drop(kept);
+  return error;
 }
 
 }  // namespace
@@ -85,13 +127,13 @@ PHX_FORTRAN_ENTRY(void, keyval_create,
   *error = create_key(&MPI_Comm_create_keyval, copy, remove, key, extra);
 }
 PHX_FORTRAN_ENTRY(void, comm_set_attr, (int* comm, int* key, MPI_Aint* value, int* error)) {
-  *error = MPI_Comm_set_attr(*comm, *key, as_pointer(value));
+  *error = set_value(&MPI_Comm_set_attr, *comm, *key, *value);
 }
 PHX_FORTRAN_ENTRY(void, type_set_attr, (int* datatype, int* key, MPI_Aint* value, int* error)) {
-  *error = MPI_Type_set_attr(*datatype, *key, as_pointer(value));
+  *error = set_value(&MPI_Type_set_attr, *datatype, *key, *value);
 }
 PHX_FORTRAN_ENTRY(void, attr_put, (int* comm, int* key, int* value, int* error)) {
-  *error = MPI_Comm_set_attr(*comm, *key, as_pointer(value));
+  *error = set_value(&MPI_Comm_set_attr, *comm, *key, *value);
 }
 PHX_FORTRAN_ENTRY(void, comm_get_attr,
                   (int* comm, int* key, MPI_Aint* value, int* flag, int* error)) {

@@ -108,6 +108,7 @@ void call(int (*function)(P...), void* const (&given)[kCount]) {
 #define PHX_PARAMETERS_11 PHX_PARAMETERS_10, void* a11
 #define PHX_PARAMETERS_12 PHX_PARAMETERS_11, void* a12
 #define PHX_PARAMETERS_13 PHX_PARAMETERS_12, void* a13
+#define PHX_PARAMETERS_14 PHX_PARAMETERS_13, void* a14
 #define PHX_ARGUMENTS_1 a1
 #define PHX_ARGUMENTS_2 PHX_ARGUMENTS_1, a2
 #define PHX_ARGUMENTS_3 PHX_ARGUMENTS_2, a3
@@ -121,3 +122,4 @@ void call(int (*function)(P...), void* const (&given)[kCount]) {
 #define PHX_ARGUMENTS_11 PHX_ARGUMENTS_10, a11
 #define PHX_ARGUMENTS_12 PHX_ARGUMENTS_11, a12
 #define PHX_ARGUMENTS_13 PHX_ARGUMENTS_12, a13
+#define PHX_ARGUMENTS_14 PHX_ARGUMENTS_13, a14

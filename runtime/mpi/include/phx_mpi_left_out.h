@@ -3,8 +3,8 @@
 
 /*
  * What MPI 3.1 has and this library leaves out: one-sided communication, files, and starting or
- * finding other processes. Programs that mention it compile; the linker warns where one calls it,
- * and the call fails with MPI_ERR_UNSUPPORTED_OPERATION. The numbers are those of the MPICH ABI.
+ * finding other processes. Programs that mention it compile and are linked without a word, and a
+ * call fails with MPI_ERR_UNSUPPORTED_OPERATION. The numbers are those of the MPICH ABI.
  */
 
 /* One-sided communication. */
