@@ -54,6 +54,31 @@ static void codes(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
+/* A request of a communicator that was freed meanwhile: its handler, and no other communicator's. */
+static void freed_before(void) {
+  MPI_Errhandler mine;
+  MPI_Comm comm, next;
+  MPI_Request request;
+  int four[4] = {0}, one;
+  MPI_Comm_create_errhandler(handler, &mine);
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  MPI_Comm_set_errhandler(comm, mine);
+  MPI_Errhandler_free(&mine);
+  const MPI_Comm freed = comm;
+  MPI_Irecv(&one, 1, MPI_INT, 0, 3, comm, &request);
+  MPI_Send(four, 4, MPI_INT, 0, 3, comm);
+  MPI_Comm_free(&comm);
+  MPI_Comm_dup(MPI_COMM_SELF, &next);
+  heard = 0;
+  CHECK(class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)) == MPI_ERR_TRUNCATE);
+#ifndef MPICH_VERSION /* 4.0 asks the handler of MPI_COMM_WORLD */
+  CHECK(heard == 1 && heard_of == freed && next != freed);
+#else
+  (void)freed;
+#endif
+  MPI_Comm_free(&next);
+}
+
 static void handlers(void) {
   MPI_Errhandler mine, got;
   MPI_Comm comm, copy, half;
@@ -82,6 +107,7 @@ static void handlers(void) {
 #ifndef MPICH_VERSION /* 4.0 asks the handler of MPI_COMM_WORLD */
   CHECK(heard == 4 && heard_of == comm);
 #endif
+  freed_before();
   /* Too little room for what one has oneself. */
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   int eight[8] = {0};
@@ -123,6 +149,17 @@ static void different_counts(void) {
 #endif
   MPI_Comm_free(&comm);
   free(room);
+}
+
+static void names(void) {
+#ifndef MPICH_VERSION
+  int length;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  MPI_Comm none = MPI_COMM_NULL;
+  const int error = MPI_Comm_disconnect(&none);
+  MPI_Error_string(error, text, &length);
+  CHECK(class_of(error) == MPI_ERR_COMM && strstr(text, "MPI_Comm_disconnect: ") != NULL);
+#endif
 }
 
 static void no_places(void) {
@@ -171,6 +208,7 @@ int main(int argc, char** argv) {
   codes();
   handlers();
   different_counts();
+  names();
   no_places();
   one_memory();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);

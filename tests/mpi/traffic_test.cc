@@ -85,6 +85,34 @@ TEST_CASE("a receive takes only its context, source and tag") {
   CHECK(world.at(1).look({8, MPI_ANY_SOURCE, 3}) != nullptr);
 }
 
+TEST_CASE("a communicator is quiet when its sends and receives are over, and others do not count") {
+  World world(2, 1);
+  std::vector<char> large = pattern(kLong, 1);
+  std::vector<char> into(kLong);
+  std::vector<char> small(3);
+  CHECK(world.at(0).is_quiet(4));
+
+  const auto send = world.at(0).send(world.scope(0, 4), 1, 7, bytes_of(large));
+  const auto other = world.at(1).receive({8, 0, 7}, bytes_of(small));
+  CHECK_FALSE(world.at(0).is_quiet(4));
+  CHECK_FALSE(world.at(1).is_quiet(8));
+  CHECK(world.at(1).is_quiet(4));
+  const auto collective = world.at(1).receive({5, 0, 7}, bytes_of(small));
+  CHECK_FALSE(world.at(1).is_quiet(4));
+  world.at(1).cancel(*collective);
+  const auto receive = world.at(1).receive({4, 0, 7}, bytes_of(into));
+  while (!receive->is_done) {
+    CHECK_FALSE(world.at(1).is_quiet(4));
+    REQUIRE(world.step());
+  }
+  world.run();
+
+  CHECK(send->is_done);
+  CHECK(world.at(0).is_quiet(4));
+  CHECK(world.at(1).is_quiet(4));
+  CHECK_FALSE(other->is_done);
+}
+
 TEST_CASE("a short message costs one, a synchronous one two, a long one three and its parts") {
   std::vector<char> shorty = pattern(100, 1);
   std::vector<char> longy = pattern(static_cast<std::size_t>(2 * Traffic::kPart + 1), 1);

@@ -84,6 +84,29 @@ TEST_CASE("copies follow the functions of their keys, and go away newest first")
   CHECK(deleted == std::vector<int>{3, 1});
 }
 
+int refuse_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/, void* /*copy*/,
+                int* /*flag*/) {
+  return MPI_ERR_OTHER;
+}
+
+TEST_CASE("when a copy is refused, those made before are deleted") {
+  const Running running;
+  deleted.clear();
+  int one = 1;
+  int two = 2;
+  Attributes from;
+  Attributes to;
+  Keyval& first = keyval_of(make_key(MPI_COMM_DUP_FN), Owner::kComm);
+  from.set(MPI_COMM_WORLD, first, &one);
+  from.set(MPI_COMM_WORLD, keyval_of(make_key(refuse_copy), Owner::kComm), &two);
+
+  CHECK_THROWS_AS(to.copy_from(from, MPI_COMM_WORLD), Failure);
+
+  CHECK(deleted == std::vector<int>{1});
+  void* value = nullptr;
+  CHECK(!to.get(first, &value));
+}
+
 TEST_CASE("predefined attributes are read and nothing else") {
   const Running running;
   int* value = nullptr;

@@ -78,6 +78,13 @@ TEST_CASE("ranks are chosen, left out, given as ranges and translated") {
   CHECK(MPI_Group_incl(group, 2, twice, &made) == MPI_ERR_RANK);
   const int beyond[] = {10};
   CHECK(MPI_Group_excl(group, 1, beyond, &made) == MPI_ERR_RANK);
+  int far[][3] = {{0, 2000000000, 1}};
+  CHECK(MPI_Group_range_incl(group, 1, far, &made) == MPI_ERR_RANK);
+  int beside[][3] = {{1, 10, 4}};  // 1, 5, 9: the last one is not met
+  CHECK(MPI_Group_range_incl(group, 1, beside, &made) == MPI_SUCCESS);
+  CHECK(groups().find(made)->size() == 3);
+  int below[][3] = {{1, -1, -1}};
+  CHECK(MPI_Group_range_excl(group, 1, below, &made) == MPI_ERR_RANK);
   ranges[0][2] = 0;
   CHECK(MPI_Group_range_incl(group, 2, ranges, &made) == MPI_ERR_ARG);
   CHECK(MPI_Group_incl(group, -1, ranks, &made) == MPI_ERR_ARG);

@@ -77,6 +77,8 @@ TEST_CASE("operations are refused where the standard does not define them") {
   CHECK(code_of(MPI_SUM, MPI_DATATYPE_NULL) == MPI_ERR_TYPE);
   int one = 1;
   CHECK(MPI_Reduce_local(&one, &one, 1, MPI_INT, MPI_SUM) == MPI_ERR_BUFFER);
+  CHECK(MPI_Reduce_local(nullptr, &one, 1, MPI_INT, MPI_SUM) == MPI_ERR_BUFFER);
+  CHECK(MPI_Reduce_local(&one, nullptr, 1, MPI_INT, MPI_SUM) == MPI_ERR_BUFFER);
   CHECK(MPI_Reduce_local(&one, nullptr, -1, MPI_INT, MPI_SUM) == MPI_ERR_COUNT);
   CHECK(MPI_Reduce_local(nullptr, nullptr, 0, MPI_INT, MPI_SUM) == MPI_SUCCESS);
 }

@@ -90,15 +90,27 @@ void Attributes::clear(int object) {
 }
 
 void Attributes::copy_from(const Attributes& from, int object) {
-  for (const Entry& e : from.entries()) {
-    if (e.key->copy == nullptr) continue;
-    void* value = nullptr;
-    int flag = 0;
-    const int code = e.key->copy(object, e.key->handle, e.key->extra, e.value, &value, &flag);
-    if (code != MPI_SUCCESS) throw Failure(code, "the function that copies an attribute failed");
-    if (flag == 0) continue;
-    const std::lock_guard lock(mutex_);
-    entries_.push_back({e.key, value});
+  try {
+    for (const Entry& e : from.entries()) {
+      if (e.key->copy == nullptr) continue;
+      void* value = nullptr;
+      int flag = 0;
+      const int code = e.key->copy(object, e.key->handle, e.key->extra, e.value, &value, &flag);
+      if (code != MPI_SUCCESS) throw Failure(code, "the function that copies an attribute failed");
+      if (flag == 0) continue;
+      const std::lock_guard lock(mutex_);
+      entries_.push_back({e.key, value});
+    }
+  } catch (...) {  // The new object is never there: its copies are deleted as if it were freed.
+    delete_copies(object);
+    throw;
+  }
+}
+
+void Attributes::delete_copies(int object) {
+  try {
+    clear(object);
+  } catch (const Failure&) {  // What the copy function said is what the program is told.
   }
 }
 

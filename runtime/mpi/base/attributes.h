@@ -43,7 +43,8 @@ class Attributes {
   /// is older.
   void clear(int object);
   /// What `from` has, as its copy functions say, into this empty one; `object` has the attributes
-  /// `from`. Fails with what a copy function says; then the caller clears.
+  /// `from`. Fails with what a copy function says; then the copies made before are deleted, by
+  /// their functions, which get `object` too.
   void copy_from(const Attributes& from, int object);
 
  private:
@@ -69,6 +70,7 @@ class Attributes {
   };
   [[nodiscard]] std::vector<Entry> entries() const;
   void erase(const Keyval& key);
+  void delete_copies(int object);
 
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;

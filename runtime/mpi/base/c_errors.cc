@@ -74,7 +74,8 @@ PHX_MPI_ENTRY(int, Errhandler_free, (MPI_Errhandler * errhandler)) {
     require(errhandler != nullptr, MPI_ERR_ARG, "the pointer to the error handler is null");
     Errhandler& freed = errhandler_of(*errhandler);
     // What MPI_Comm_get_errhandler returned is to be freed, also if it is a predefined one.
-    if (!Handles<Errhandler>::is_predefined(*errhandler)) errhandlers().close(&freed);
+    const bool is_made = *errhandler != MPI_ERRORS_ARE_FATAL && *errhandler != MPI_ERRORS_RETURN;
+    if (is_made) errhandlers().close(&freed);
     *errhandler = MPI_ERRHANDLER_NULL;
   });
 }

@@ -61,6 +61,17 @@ class Handles {
     return Ref<T>(find(handle));
   }
 
+  /// Whether is_it(object) of one with a handle of open(). Nobody opens or closes meanwhile.
+  template <class F>
+  [[nodiscard]] bool has(F is_it) {
+    const std::lock_guard lock(mutex_);
+    for (std::uint32_t index = kKept; index < next_; ++index) {
+      const T* const object = slot(index).load(std::memory_order_relaxed);
+      if (object != nullptr && is_it(*object)) return true;
+    }
+    return false;
+  }
+
   /// Puts an object at a handle that the ABI fixes. It stays for ever.
   void predefine(int handle, T* object) {
     const std::lock_guard lock(mutex_);
@@ -103,12 +114,6 @@ class Handles {
     free_.push_back(index);
     let_go(object);
     return true;
-  }
-
-  /// Whether the handle is one of those that the ABI fixes.
-  static bool is_predefined(int handle) {
-    const auto bits = static_cast<std::uint32_t>(handle);
-    return (bits >> 30U) == kPredefined || ((bits >> 30U) == kMade && (bits & kIndexBits) < kKept);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <mutex>
 #include <string_view>
 
 #include "runtime/mpi/base/info.h"
@@ -104,6 +105,69 @@ void tell_members(const Communicator& all, const Group& members, int tag, std::u
     if (place + distance < members.size()) schedule->send(rank_at(place + distance), buffer);
   }
   run_now(schedule);
+}
+
+void forget(const Communicator& comm) {
+  Process::current().call([&](Traffic& traffic) {
+    traffic.forget(comm.messages().context);
+    if (comm.is_inter()) traffic.forget(comm.local->messages().context);
+  });
+}
+
+/// Communicators that the program has freed, and requests of which it still has: they keep their
+/// handles, so that errors of these requests go to their handlers. Nobody looks at them but who
+/// frees the next one. Thread rule: any thread.
+class Leaving {
+ public:
+  /// Fails with MPI_ERR_COMM if it is one of them.
+  void add(Communicator& comm) {
+    const std::lock_guard lock(mutex_);
+    const auto is_it = [&](const Ref<Communicator>& one) { return one.get() == &comm; };
+    require(std::ranges::none_of(all_, is_it), MPI_ERR_COMM, "the communicator was freed");
+    all_.emplace_back(&comm);
+    std::erase_if(all_, [](const Ref<Communicator>& one) {
+      const MPI_Comm handle = one->handle;
+      if (requests().has([&](const Request& r) { return r.comm == handle; })) return false;
+      communicators().close(one.get());
+      forget(*one);
+      return true;
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Ref<Communicator>> all_;
+};
+Leaving& leaving() {
+  static auto& all = *new Leaving;
+  return all;
+}
+
+/// Checks what MPI_Comm_free and MPI_Comm_disconnect are given.
+Communicator& to_free(const MPI_Comm* comm) {
+  require(comm != nullptr, MPI_ERR_ARG, "the pointer to the communicator is null");
+  Communicator& one = comm_of(*comm);
+  require(*comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF, MPI_ERR_COMM,
+          "a predefined communicator cannot be freed");
+  return one;
+}
+
+void free_comm(Communicator& one, MPI_Comm* comm) {
+  one.attributes.clear(*comm);
+  leaving().add(one);
+  *comm = MPI_COMM_NULL;
+}
+
+/// What this process has begun there is over, and has left it.
+void await_quiet(const Communicator& comm) {
+  Process& process = Process::current();
+  process.wait(
+      [&](Traffic& traffic) {
+        return traffic.is_quiet(comm.messages().context) &&
+               (!comm.is_inter() || traffic.is_quiet(comm.local->messages().context));
+      },
+      [] { return "what was begun in the communicator"; });
+  process.flush();
 }
 
 /// Which machine this is.
@@ -229,24 +293,16 @@ PHX_MPI_ENTRY(int, Comm_compare, (MPI_Comm a, MPI_Comm b, int* result)) {
 }
 
 PHX_MPI_ENTRY(int, Comm_free, (MPI_Comm * comm)) {
-  return enter("MPI_Comm_free", comm == nullptr ? MPI_COMM_NULL : *comm, [&] {
-    require(comm != nullptr, MPI_ERR_ARG, "the pointer to the communicator is null");
-    Communicator& one = comm_of(*comm);
-    require(*comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF, MPI_ERR_COMM,
-            "a predefined communicator cannot be freed");
-    one.attributes.clear(*comm);
-    std::vector<std::uint64_t> contexts{one.messages().context};
-    if (one.is_inter()) contexts.push_back(one.local->messages().context);
-    communicators().close(&one);
-    *comm = MPI_COMM_NULL;
-    Process::current().call([&](Traffic& traffic) {
-      for (const std::uint64_t context : contexts) traffic.forget(context);
-    });
-  });
+  return enter("MPI_Comm_free", comm == nullptr ? MPI_COMM_NULL : *comm,
+               [&] { free_comm(to_free(comm), comm); });
 }
 
 PHX_MPI_ENTRY(int, Comm_disconnect, (MPI_Comm * comm)) {
-  return PMPI_Comm_free(comm);
+  return enter("MPI_Comm_disconnect", comm == nullptr ? MPI_COMM_NULL : *comm, [&] {
+    Communicator& one = to_free(comm);
+    await_quiet(one);
+    free_comm(one, comm);
+  });
 }
 
 PHX_MPI_ENTRY(int, Comm_set_info, (MPI_Comm comm, MPI_Info info)) {

@@ -8,8 +8,8 @@
 /// The table of predefined datatypes: what they are in C, and what they allow.
 namespace phx::mpi {
 
-/// What a datatype means, as the rules of operations see it.
-enum class Family { kInteger, kFloat, kComplex, kLogical, kByte, kText, kOpaque };
+/// What a datatype means, as the rules of operations see it; the last one has none.
+enum class Family { kInteger, kFloat, kComplex, kLogical, kByte, kOther };
 
 // X(name without MPI_, type in C, family, bytes in external32). MPI_CHAR is a text by the standard,
 // but programs add and compare it, and other libraries let them.
@@ -18,8 +18,8 @@ enum class Family { kInteger, kFloat, kComplex, kLogical, kByte, kText, kOpaque 
   X(SIGNED_CHAR, signed char, kInteger, 1)                            \
   X(UNSIGNED_CHAR, unsigned char, kInteger, 1)                        \
   X(BYTE, unsigned char, kByte, 1)                                    \
-  X(PACKED, unsigned char, kOpaque, 1)                                \
-  X(WCHAR, wchar_t, kText, 2)                                         \
+  X(PACKED, unsigned char, kOther, 1)                                 \
+  X(WCHAR, wchar_t, kOther, 2)                                        \
   X(SHORT, short, kInteger, 2)                                        \
   X(UNSIGNED_SHORT, unsigned short, kInteger, 2)                      \
   X(INT, int, kInteger, 4)                                            \
@@ -50,7 +50,7 @@ enum class Family { kInteger, kFloat, kComplex, kLogical, kByte, kText, kOpaque 
   X(CXX_FLOAT_COMPLEX, std::complex<float>, kComplex, 8)              \
   X(CXX_DOUBLE_COMPLEX, std::complex<double>, kComplex, 16)           \
   X(CXX_LONG_DOUBLE_COMPLEX, std::complex<long double>, kComplex, 32) \
-  X(CHARACTER, char, kText, 1)                                        \
+  X(CHARACTER, char, kOther, 1)                                       \
   X(LOGICAL, std::int32_t, kLogical, 4)                               \
   X(INTEGER, std::int32_t, kInteger, 4)                               \
   X(INTEGER1, std::int8_t, kInteger, 1)                               \

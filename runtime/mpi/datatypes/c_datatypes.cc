@@ -1,8 +1,7 @@
-#include <limits>
-
 #include "runtime/mpi/base/entry.h"
 #include "runtime/mpi/base/make_keyval.h"
 #include "runtime/mpi/datatypes/constructed.h"
+#include "runtime/mpi/datatypes/status.h"
 
 using namespace phx::mpi;
 
@@ -18,10 +17,6 @@ std::vector<Ref<Datatype>> phx::mpi::refs(std::span<const MPI_Datatype> handles)
 }
 
 namespace {
-
-int as_int(MPI_Count number) {
-  return number > std::numeric_limits<int>::max() ? MPI_UNDEFINED : static_cast<int>(number);
-}
 
 /// Copies a list to the program's array, which must be long enough.
 template <class T>
@@ -80,7 +75,7 @@ PHX_MPI_ENTRY(int, Type_dup, (MPI_Datatype old, MPI_Datatype* made)) {
 PHX_MPI_ENTRY(int, Type_size, (MPI_Datatype handle, int* size)) {
   return enter("MPI_Type_size", [&] {
     need({size});
-    *size = as_int(datatype_of(handle).layout().size());
+    *size = int_or_undefined(datatype_of(handle).layout().size());
   });
 }
 

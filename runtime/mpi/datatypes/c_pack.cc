@@ -1,11 +1,11 @@
 #include <cstring>
-#include <limits>
 #include <memory>
 
 #include "runtime/mpi/base/communicator_core.h"
 #include "runtime/mpi/base/entry.h"
 #include "runtime/mpi/datatypes/external32.h"
 #include "runtime/mpi/datatypes/pack.h"
+#include "runtime/mpi/datatypes/status.h"
 
 using namespace phx::mpi;
 
@@ -80,8 +80,7 @@ PHX_MPI_ENTRY(int, Pack_size, (int count, MPI_Datatype datatype, MPI_Comm comm, 
     need({size});
     require(communicators().find(comm) != nullptr, MPI_ERR_COMM, "this is no communicator");
     require(count >= 0, MPI_ERR_COUNT, "the count is negative");
-    const MPI_Count bytes = committed(datatype).layout().size() * count;
-    *size = bytes > std::numeric_limits<int>::max() ? MPI_UNDEFINED : static_cast<int>(bytes);
+    *size = int_or_undefined(committed(datatype).layout().size() * count);
   });
 }
 

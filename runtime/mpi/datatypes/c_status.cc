@@ -1,5 +1,4 @@
 #include <cstring>
-#include <limits>
 
 #include "runtime/mpi/base/entry.h"
 #include "runtime/mpi/datatypes/datatype.h"
@@ -11,10 +10,6 @@ namespace {
 
 void check(const MPI_Status* status) {
   require(status != nullptr && status != MPI_STATUS_IGNORE, MPI_ERR_ARG, "there is no status");
-}
-
-int int_or_undefined(MPI_Count number) {
-  return number > std::numeric_limits<int>::max() ? MPI_UNDEFINED : static_cast<int>(number);
 }
 
 /// Basic elements in what came, or MPI_UNDEFINED if the last one is cut.

@@ -24,7 +24,6 @@ LayoutRef basic_layout(const Basic& basic) {
   auto signature = std::make_shared<Signature>();
   signature->add(basic, 1);
   made->signature = std::move(signature);
-  made->basic = &basic;
   made->named = basic.handle;
   return made;
 }
@@ -86,7 +85,6 @@ LayoutRef resized_layout(const Layout& old, MPI_Aint lb, MPI_Aint extent) {
   auto made = std::make_shared<Layout>(old);
   made->bounds.lower_mark = {.at = lb, .is_known = true};
   made->bounds.upper_mark = {.at = lb + extent, .is_known = true};
-  made->basic = nullptr;
   made->named = MPI_DATATYPE_NULL;
   return made;
 }

@@ -14,7 +14,6 @@ struct Layout {
   Piece unit;  ///< where the bytes of one are
   Bounds bounds;
   std::shared_ptr<const Signature> signature;
-  const Basic* basic = nullptr;            ///< of a predefined datatype that is one element
   MPI_Datatype named = MPI_DATATYPE_NULL;  ///< the predefined datatype that this is
 
   [[nodiscard]] MPI_Count size() const { return unit.bytes(); }

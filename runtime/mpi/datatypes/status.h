@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "runtime/mpi/include/mpi.h"
 
@@ -24,6 +25,11 @@ inline void set_bytes(MPI_Status& status, MPI_Count bytes) {
 inline void set_cancelled(MPI_Status& status, bool cancelled) {
   const auto kept = static_cast<std::uint32_t>(status.count_hi_and_cancelled) & ~1U;
   status.count_hi_and_cancelled = static_cast<int>(kept | (cancelled ? 1U : 0U));
+}
+
+/// What the forms with an int say of a number that may be too large for it.
+[[nodiscard]] inline int int_or_undefined(MPI_Count number) {
+  return number > std::numeric_limits<int>::max() ? MPI_UNDEFINED : static_cast<int>(number);
 }
 
 }  // namespace phx::mpi

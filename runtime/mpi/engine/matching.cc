@@ -84,6 +84,11 @@ std::optional<Arrived> Matching::withdraw(int from, const Head& withdrawal) {
   return take_out(half->second, *found);
 }
 
+bool Matching::has_receives(std::uint64_t context) const {
+  const auto half = halves_.find(context);
+  return half != halves_.end() && !half->second.receives.is_empty();
+}
+
 void Matching::forget(std::uint64_t context) {
   const auto half = halves_.find(context);
   if (half == halves_.end()) return;

@@ -35,6 +35,8 @@ class Matching {
   /// A receive, or a message, waits no longer. False, or empty: it did not wait.
   bool withdraw(const ReceiveRequest& receive);
   std::optional<Arrived> withdraw(int from, const Head& withdrawal);
+  /// Whether a receive waits in this context.
+  [[nodiscard]] bool has_receives(std::uint64_t context) const;
   /// Nobody will name this context again; unless something still waits in it.
   void forget(std::uint64_t context);
   /// Contexts that something is remembered of.

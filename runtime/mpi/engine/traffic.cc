@@ -210,7 +210,8 @@ Ref<ReceiveRequest> Traffic::receive(const Wanted& wanted, const Buffer& buffer)
 }
 
 Ref<ReceiveRequest> Traffic::receive_taken(Arrived arrived, const Buffer& buffer) {
-  Ref<ReceiveRequest> request(new ReceiveRequest(buffer, {}));
+  const Head& head = arrived.head;
+  Ref<ReceiveRequest> request(new ReceiveRequest(buffer, {head.context, head.source, head.tag}));
   match(*request, arrived);
   settle();
   return request;
@@ -413,6 +414,19 @@ void Traffic::finish(Request& request) {
     ready_.push_back(Ref<Schedule>(request.part_of));
   }
   request.is_done = true;
+}
+
+bool Traffic::is_quiet(std::uint64_t context) const {
+  const auto is_of = [&](std::uint64_t half) {
+    return half >= context && half < context + kContexts;
+  };
+  for (std::uint64_t half = context; half < context + kContexts; ++half) {
+    if (matching_.has_receives(half)) return false;
+  }
+  return std::ranges::none_of(sending_, [&](const auto& s) { return is_of(s.second->context); }) &&
+         std::ranges::none_of(receiving_,
+                              [&](const auto& r) { return is_of(r.second->wanted.context); }) &&
+         std::ranges::none_of(held_, [&](const Held& h) { return is_of(h.scope.context); });
 }
 
 void Traffic::forget(std::uint64_t context) {

@@ -42,8 +42,7 @@ class Traffic {
     /// Instead of `payload`: so many bytes of a send, packed by its carrier when there is room.
     Ref<SendRequest> packs{};
     MPI_Count bytes = 0;
-    /// A part of these, kPart bytes at most, from there on.
-    [[nodiscard]] Payload pack(MPI_Count from) const;
+    [[nodiscard]] Payload pack(MPI_Count from) const;  ///< A part, of kPart bytes at most.
   };
   /// Whose results: reductions of all processes towards one, which may tell all.
   struct Result {
@@ -83,6 +82,8 @@ class Traffic {
   [[nodiscard]] const Arrived* look(const Wanted& wanted) { return matching_.look(wanted); }
   [[nodiscard]] std::optional<Arrived> take(const Wanted& wanted) { return matching_.take(wanted); }
   void start(const Ref<Schedule>& schedule);
+  /// Whether all sends and receives of its communicator are over. Looks at all under way.
+  [[nodiscard]] bool is_quiet(std::uint64_t context) const;
   /// The communicator with this context is freed; what still waits in it is not lost.
   void forget(std::uint64_t context);
   /// It is done sooner or later, cancelled or not.
@@ -141,9 +142,8 @@ class Traffic {
   std::deque<Ref<Schedule>> ready_;  ///< may go on
   std::unordered_map<Schedule*, Ref<Schedule>> running_;
   bool is_settling_ = false;
-  std::uint64_t sends_ = 0;
+  std::uint64_t sends_ = 0, completions_ = 0;
   std::uint32_t receives_ = 0;
-  std::uint64_t completions_ = 0;
   MPI_Count buffered_ = 0;
 };
 

@@ -22,9 +22,9 @@ std::span<const int> listed(int count, const int* list) {
   return {list, static_cast<std::size_t>(count)};
 }
 
-std::vector<int> listed_ranges(int count, const int ranges[][3]) {
+std::vector<int> listed_ranges(const Group& group, int count, const int ranges[][3]) {
   check_list(count, ranges);
-  return expanded({ranges, static_cast<std::size_t>(count)});
+  return expanded(group, {ranges, static_cast<std::size_t>(count)});
 }
 
 }  // namespace
@@ -103,14 +103,16 @@ PHX_MPI_ENTRY(int, Group_excl, (MPI_Group group, int n, const int* ranks, MPI_Gr
 PHX_MPI_ENTRY(int, Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group* result)) {
   return enter("MPI_Group_range_incl", [&] {
     need({result});
-    *result = opened(group_of(group).chosen(listed_ranges(n, ranges)));
+    const Group& all = group_of(group);
+    *result = opened(all.chosen(listed_ranges(all, n, ranges)));
   });
 }
 
 PHX_MPI_ENTRY(int, Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group* result)) {
   return enter("MPI_Group_range_excl", [&] {
     need({result});
-    *result = opened(group_of(group).without(listed_ranges(n, ranges)));
+    const Group& all = group_of(group);
+    *result = opened(all.without(listed_ranges(all, n, ranges)));
   });
 }
 

@@ -70,7 +70,7 @@ std::vector<int> Group::without(std::span<const int> ranks) const {
   return result;
 }
 
-std::vector<int> expanded(std::span<const int[3]> ranges) {
+std::vector<int> expanded(const Group& group, std::span<const int[3]> ranges) {
   std::vector<int> ranks;
   for (const auto& range : ranges) {
     const MPI_Count first = range[0];
@@ -79,8 +79,12 @@ std::vector<int> expanded(std::span<const int[3]> ranges) {
     require(stride != 0, MPI_ERR_ARG, "the stride of a range is zero");
     require(first == last || (last > first) == (stride > 0), MPI_ERR_ARG,
             "the stride of a range leads away from its last rank");
-    for (MPI_Count rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride)
+    const MPI_Count end = first + (last - first) / stride * stride;  // the last one that it meets
+    const auto is_rank = [&](MPI_Count rank) { return rank >= 0 && rank < group.size(); };
+    require(is_rank(first) && is_rank(end), MPI_ERR_RANK, "a rank is not in the group");
+    for (MPI_Count rank = first; rank != end + stride; rank += stride) {
       ranks.push_back(static_cast<int>(rank));
+    }
   }
   return ranks;
 }

@@ -40,9 +40,9 @@ class Group : public Object {
   std::vector<std::pair<int, int>> ranks_;  ///< process and rank, sorted; empty if equal all along
 };
 
-/// The ranks that triples of first, last and stride mean; fails with MPI_ERR_ARG for a stride that
-/// does not lead from the first to the last.
-std::vector<int> expanded(std::span<const int[3]> ranges);
+/// The ranks of a group that triples of first, last and stride mean; fails with MPI_ERR_ARG for a
+/// stride that does not lead from the first to the last, and with MPI_ERR_RANK.
+std::vector<int> expanded(const Group& group, std::span<const int[3]> ranges);
 
 /// All groups with an open handle.
 Handles<Group>& groups();

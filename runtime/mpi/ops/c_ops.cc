@@ -1,4 +1,5 @@
 #include "runtime/mpi/base/entry.h"
+#include "runtime/mpi/datatypes/pack.h"
 #include "runtime/mpi/ops/op.h"
 
 using namespace phx::mpi;
@@ -6,7 +7,7 @@ using namespace phx::mpi;
 PHX_MPI_ENTRY(int, Op_create, (MPI_User_function * function, int commutes, MPI_Op* op)) {
   return enter("MPI_Op_create", [&] {
     need({op});
-    require(function != nullptr && op != nullptr, MPI_ERR_ARG, "an argument is null");
+    require(function != nullptr, MPI_ERR_ARG, "the function is null");
     auto* made = new Op;
     made->function = function;
     made->commutes = commutes != 0;
@@ -42,6 +43,8 @@ PHX_MPI_ENTRY(int, Reduce_local,
     require(in != MPI_IN_PLACE && inout != MPI_IN_PLACE, MPI_ERR_BUFFER,
             "MPI_IN_PLACE has no meaning here");
     require(in != inout, MPI_ERR_BUFFER, "the two buffers are the same");
+    static_cast<void>(Buffer(in, count, datatype));  // neither is null
+    static_cast<void>(Buffer(inout, count, datatype));
     reduce(operation, datatype, in, inout, count);
   });
 }
