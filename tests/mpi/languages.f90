@@ -38,7 +38,7 @@ program languages
     end function
   end interface
   integer :: wrong = 0, e
-  call mpi_init(e)
+  call mpi_init(ierror=e)
   call mpi_comm_set_errhandler(mpi_comm_world, mpi_errors_return, e)
   call mpi_comm_set_errhandler(mpi_comm_self, mpi_errors_return, e)
   call attributes

@@ -71,6 +71,13 @@ if command -v gfortran > /dev/null; then
   gfortran "$work/call.f" -o "$work/call" -L"$ours" -lphoenix-mpi-fortran -lphoenix-mpi \
     -Wl,-rpath-link,"$ours" > "$work/said" 2>&1 || { echo "does not link"; failed=1; }
   none "the linker says of a program in Fortran" "$work/said"
+  for rank in integer real; do  # the module knows the names and the kinds of arguments
+    printf 'program p\n use mpi\n %s :: r\n integer :: e\n call mpi_comm_rank(comm=mpi_comm_world, rank=r, ierror=e)\nend\n' \
+      $rank > "$work/kind.f90"
+    gfortran -fsyntax-only -w -fallow-argument-mismatch -I"$ours/../../include/phoenix-mpi-fortran" "$work/kind.f90" \
+      > "$work/said" 2>&1
+    [ $? = $([ $rank = integer ] && echo 0 || echo 1) ] || { echo "a rank that is $rank:"; cat "$work/said"; failed=1; }
+  done
 fi
 
 mpich=${MPICH_LIBRARIES:-/usr/lib/$(cc -print-multiarch)}

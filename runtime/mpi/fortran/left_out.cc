@@ -142,8 +142,6 @@ PHX_FORTRAN_REFUSED(3, win_unlock, Win_unlock)
 PHX_FORTRAN_REFUSED(2, win_unlock_all, Win_unlock_all)
 PHX_FORTRAN_REFUSED(2, win_wait, Win_wait)
 
-PHX_FORTRAN_ENTRY(void, conversion_fn_null, ()) {}  // a mark that is never called
-
 // What came later, as the standard 4.0 has it.
 PHX_FORTRAN_LEFT_OUT(10, allgather_init, Allgather_init)
 PHX_FORTRAN_LEFT_OUT(11, allgatherv_init, Allgatherv_init)

@@ -6,6 +6,7 @@ PhxFortranStatuses mpipriv2_;
 char mpiprivc_[2];
 int mpifcmb5_;
 int mpifcmb9_;
+PHX_FORTRAN_ENTRY(void, conversion_fn_null, ()) {}  // never called
 
 namespace {
 
