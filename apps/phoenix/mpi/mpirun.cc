@@ -44,13 +44,14 @@ constexpr const char* kHelp =
     "  --timeout SECONDS      ends the job then, with exit code 124; also $MPIEXEC_TIMEOUT\n"
     "  -V, --version          that of Phoenix\n"
     "  --help                 this\n\n"
-    "Options before the first program hold for all, but for -n and -env; later ones for theirs.\n"
-    "-- ends them. Standard input goes to rank 0. When one process ends badly, or calls\n"
-    "MPI_Abort, all are ended, and its code is the exit code: of MPI_Abort the last eight bits,\n"
-    "but 1 if these are 0. One that ends badly after MPI_Finalize ends nobody on this machine;\n"
-    "its code is the exit code all the same. If all wait for each other, that is told after\n"
-    "10 s, and what for. SIGUSR1 and SIGUSR2 go on to all processes. Options of other launchers\n"
-    "that say which cores and networks to use are passed over.\n";
+    "Options before the first program hold for all, but for -n and -env; -x and -wdir before a\n"
+    "later one are its own. -- ends the options. Standard input goes to rank 0. When one process\n"
+    "ends badly, or calls MPI_Abort, all are ended, and its code is the exit code: of MPI_Abort\n"
+    "the last eight bits, but 1 if these are 0. One that ends badly after MPI_Finalize ends "
+    "nobody\n"
+    "on this machine; its code is the exit code all the same. If all wait for each other, that is\n"
+    "told after 10 s, and what for. SIGUSR1 and SIGUSR2 go on to all processes. Options of other\n"
+    "launchers that say which cores and networks to use are passed over.\n";
 
 /// Options of other launchers that change nothing here, and how many values each has.
 constexpr std::pair<const char*, int> kPassedOver[] = {{"-oversubscribe", 0},

@@ -10,7 +10,8 @@ namespace phx::mpi {
 
 class Runs;
 
-/// A loop: `count` times, `stride` bytes apart, either one run of bytes or a whole list of pieces.
+/// A loop: `count` times, `stride` bytes apart, either one run of bytes or a whole list of pieces,
+/// whose offsets count from the beginning of the turn.
 struct Piece {
   MPI_Aint offset = 0;
   MPI_Count count = 0;
@@ -19,11 +20,12 @@ struct Piece {
   std::shared_ptr<const Runs> inner;  ///< null: a turn is one run of `unit` bytes
 
   [[nodiscard]] MPI_Count bytes() const { return count * unit; }
-  /// Whether all bytes lie side by side, from `offset` on.
+  /// Whether all bytes lie side by side, from `offset` on. Not without a turn.
   [[nodiscard]] bool is_one_run() const { return inner == nullptr && count == 1; }
 };
 
-/// The piece `count` times, `stride` bytes apart, as one piece, in its simplest form.
+/// The piece `count` times, `stride` bytes apart, as one piece: a longer run or loop where it can
+/// be, else a loop of loops.
 Piece repeated(const Piece& piece, MPI_Count count, MPI_Aint stride);
 
 /// Pieces in the order of the datatype, with what is regular in them made one piece. Built by
@@ -32,7 +34,7 @@ class Runs {
  public:
   void add(Piece piece);
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-  /// Packed bytes before each piece, and behind the last.
+  /// Packed bytes before each piece, and at the end those of all.
   [[nodiscard]] const std::vector<MPI_Count>& starts() const { return starts_; }
   /// All of them as one piece.
   static Piece as_piece(Runs runs);
