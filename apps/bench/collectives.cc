@@ -1,3 +1,5 @@
+#include <cstddef>
+
 #include "apps/bench/workloads.h"
 
 namespace bench {

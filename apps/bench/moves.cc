@@ -1,6 +1,8 @@
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "apps/bench/workloads.h"
 

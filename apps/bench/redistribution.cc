@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <fstream>
 #include <map>
 #include <stdexcept>

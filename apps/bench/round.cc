@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <filesystem>
 #include <numeric>
 #include <optional>

@@ -4,6 +4,9 @@
 # A header that includes another one, directly or through others, may stand behind it in one file:
 # what is before it is there anyway. So of a chain, in which each header includes all before it, all
 # are checked in the time that the last one takes: half as many compilations as there are headers.
+#
+# The standard headers that cost most are there already: reading them took longer than all else. That
+# a header includes those it needs is a rule of style (tests/style/standard_rules.cc).
 
 include_guard()
 
@@ -63,4 +66,8 @@ function(phx_check_headers)
   target_link_libraries(phx_headers PRIVATE ${libraries})
   target_compile_options(phx_headers PRIVATE -O0 -g0)
   set_target_properties(phx_headers PROPERTIES UNITY_BUILD OFF)
+  if(PHX_PRECOMPILE)
+    target_precompile_headers(phx_headers PRIVATE ${PHX_STANDARD_HEADERS} <atomic> <condition_variable>
+                              <filesystem> <fstream> <list> <mutex> <sstream> <thread> <tuple>)
+  endif()
 endfunction()

@@ -26,7 +26,7 @@ endfunction()
 # phx_precompile(target kind): the target finds the standard headers below compiled already. They are
 # compiled once for each kind, because compilers refuse them where options differ: library, command (of
 # the tool), program or test. That a header includes what it needs is seen where headers are compiled
-# alone, without them.
+# alone, and is a rule of style (tests/style/standard_rules.cc).
 set(PHX_STANDARD_HEADERS <algorithm> <array> <chrono> <cstdint> <cstring> <deque> <functional> <map>
     <memory> <optional> <set> <span> <string> <string_view> <utility> <variant> <vector>)
 function(phx_precompile target kind)

@@ -1,6 +1,7 @@
 #include "overlay/mst/agm_network.h"
 
 #include <array>
+#include <ratio>
 
 #include "overlay/base/check.h"
 

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "runtime/api/failure.h"
@@ -62,8 +61,7 @@ class Engine {
   /// Runs `f(endpoint)` whenever something has come in, until it returns something or the time is
   /// up. Throws Failure (kAborted, kUnavailable) if that cannot happen any more.
   template <class F>
-  auto await(const Patience& patience, F f)
-      -> std::decay_t<decltype(f(std::declval<Endpoint&>()))> {
+  auto await(const Patience& patience, F f) {
     std::unique_lock lock(mutex_);
     Wait wait(patience, std::chrono::steady_clock::now());
     while (true) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <functional>
+#include <type_traits>
 
 namespace phx::sim {
 namespace {

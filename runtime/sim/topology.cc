@@ -1,5 +1,6 @@
 #include "runtime/sim/topology.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>

@@ -5,6 +5,7 @@
 #include <asio/detached.hpp>
 #include <asio/io_context.hpp>
 #include <deque>
+#include <exception>
 #include <optional>
 #include <utility>
 

@@ -13,6 +13,7 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <utility>
 

@@ -4,6 +4,7 @@
 
 #include <asio/post.hpp>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace phx::tcp {

@@ -5,7 +5,9 @@
 #include <asio/detached.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
+#include <iterator>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "runtime/tcp/await.h"

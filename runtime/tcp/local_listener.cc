@@ -8,6 +8,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "overlay/base/time.h"

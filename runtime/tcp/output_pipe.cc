@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace phx::tcp {

@@ -9,6 +9,7 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "runtime/tcp/input_pipe.h"

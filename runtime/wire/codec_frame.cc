@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "runtime/wire/codec_delivery.h"
 #include "runtime/wire/codec_jobs.h"
 #include "runtime/wire/codec_members.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "overlay/base/rng.h"
 #include "tests/collectives/values.h"

@@ -6,9 +6,12 @@
 ///   streams idle COUNT BYTES                v1 receives nothing at all, and ends
 #include <phoenix.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <stdexcept>
 #include <string>

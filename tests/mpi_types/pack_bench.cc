@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ratio>
 
 #include "runtime/mpi/datatypes/pack.h"
 #include "tests/mpi_types/running.h"

@@ -65,6 +65,22 @@ TEST_CASE("layout finds files that have no room") {
   CHECK(layout_rules({"overlay/LatencyTree.cc"}).size() == 1);
 }
 
+TEST_CASE("standard_headers finds a name whose header is missing") {
+  const auto missing = [](const std::string& text) {
+    return standard_header_rules(tree_of("overlay/a.h", text)).size();
+  };
+  CHECK(missing("#include <vector>\nstd::vector<int> a;\n") == 0);
+  CHECK(missing("#include <string>\nstd::vector<int> a;\n") == 1);
+  CHECK(missing("// std::vector\nconst char* a = \"std::vector\";\n") == 0);
+  CHECK(missing("#include <span>\nstd::byte a = std::ranges::max(b);\n") == 1);
+  CHECK(missing("std::no_such_thing a;\n") == 1);
+
+  SourceTree tree = tree_of("overlay/a.h", "#include \"overlay/b.h\"\nstd::optional<int> a;\n");
+  CHECK(standard_header_rules(tree).size() == 1);
+  tree.add("overlay/b.h", "#include <optional>\n");
+  CHECK(standard_header_rules(tree).empty());
+}
+
 TEST_CASE("headers finds a header that can be included twice") {
   CHECK(header_rules(tree_of("overlay/a.h", "// What it is.\n#pragma once\n")).empty());
   CHECK(header_rules(tree_of("overlay/a.h", "#include <vector>\n#pragma once\n")).size() == 1);

@@ -69,6 +69,10 @@ TEST_CASE("include_rules: a file includes only what its layer may use") {
   expect_none(include_rules(project(), parse_layers(read(PHX_STYLE_BUILD "/layers.txt"))));
 }
 
+TEST_CASE("standard_headers: a file includes the standard headers of what it names") {
+  expect_none(standard_header_rules(project()));
+}
+
 TEST_CASE("core_is_pure: the archives of the core import nothing of the outside world") {
   int archives = 0;
   for (const auto& [kind, path] : binaries()) {

@@ -8,6 +8,7 @@
 #include <asio/local/stream_protocol.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
+#include <exception>
 #include <filesystem>
 #include <future>
 #include <list>

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "runtime/mpi/datatypes/signature.h"
 
 namespace phx::mpi {
