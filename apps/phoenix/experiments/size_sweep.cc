@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/mesh/progress.h"
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"

@@ -1,4 +1,4 @@
-#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/mesh/progress.h"
 
 #include <unistd.h>
 
