@@ -104,6 +104,45 @@ TEST_CASE("on small networks of any latencies greedy is near the optimum, and th
   CHECK(sum <= 1.05 * static_cast<double>(seeds));
 }
 
+TEST_CASE("the bound counts a detour by way of another site, within the root's own") {
+  auto network = support::known({.sites = {2, 1}, .inside = 10ms, .between = 1ms});
+  const Costs costs(network);
+  const Task task{costs, 0, 1};
+
+  const Duration greedy = last_arrival(task, plan_greedy(task));
+
+  CHECK(greedy < 3ms);
+  CHECK(lower_bound(task) <= greedy);
+  CHECK(lower_bound(task) > 2ms);
+}
+
+TEST_CASE("no plan is faster than the bound, however far apart sites and their members are") {
+  const std::uint64_t seeds = support::seeds(200);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    const auto latency = [&] {
+      return std::chrono::microseconds(1 + rng.below(rng.chance(0.5) ? 50 : 5000));
+    };
+    support::NetworkSketch sketch;
+    for (std::uint64_t left = 1 + rng.below(4); left > 0; --left) {
+      sketch.sites.push_back(1 + static_cast<std::uint32_t>(rng.below(6)));
+    }
+    sketch.overhead = std::chrono::microseconds(rng.below(20));
+    auto network = support::known(sketch);
+    for (auto& site : network.sites) site.latency = latency();
+    for (auto& between : network.between) between.second.latency = latency();
+    const Costs costs(network);
+    if (costs.size() < 2) continue;
+    const Task task{costs, rng.below(costs.size()), 0};
+    const Duration bound = lower_bound(task);
+
+    for (const auto make : {plan_greedy, plan_binomial, plan_magpie, plan_flat}) {
+      CHECK(bound <= last_arrival(task, make(task)));
+    }
+  }
+}
+
 TEST_CASE("on the three sites greedy is within a hundredth of the bound, and before magpie") {
   const Costs costs(support::three_sites(67));
   const Task task{costs, 0, 1};
