@@ -294,6 +294,27 @@ TEST_CASE("mgo without clusters is earliest first") {
   CHECK(one_to_many(planner("mgo"), network, {}) == one_to_many(planner("ecef"), network, {}));
 }
 
+TEST_CASE("mgo looks at each pair a few times only, also if clusters are many") {
+  constexpr std::size_t kSize = 256;
+  // A cluster for each processor, or for each of the second half.
+  for (const std::size_t first : {std::size_t{1}, kSize / 2}) {
+    CAPTURE(first);
+    PairNetwork network = equal(kSize);
+    Cluster together;
+    for (std::size_t i = 0; i < first; ++i) together.members.push_back(i);
+    network.add_cluster(together);
+    for (std::size_t i = first; i < kSize; ++i) network.add_cluster({0, {i}});
+    const PairCosts costs(network, CostModel::kOverlapped, kShort);
+    for (const std::string_view name : {"mgo", "mgo-r1-first"}) {
+      CAPTURE(name);
+      std::uint64_t looks = 0;
+      const PairTree tree = planner(name).make({costs, network, 0, &looks});
+      CHECK(tree.hops.size() == kSize - 1);
+      CHECK(looks <= 16 * kSize * kSize);
+    }
+  }
+}
+
 TEST_CASE("512 processors: no planner looks at more pairs than N^3 / 4" *
           phx::support::long_search()) {
   constexpr std::uint64_t kSize = 512;

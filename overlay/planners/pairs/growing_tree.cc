@@ -38,7 +38,10 @@ std::optional<std::size_t> NearestWaiting::of(std::size_t sender) {
     });
   }
   std::size_t& next = next_[sender];
-  while (next < order.size() && (order[next] == sender || tree_.has(order[next]))) {
+  const auto is_passed = [&](std::size_t one) {
+    return one == sender || tree_.has(one) || (waits_ && !waits_(one));
+  };
+  while (next < order.size() && is_passed(order[next])) {
     tree_.looked(1);
     ++next;
   }

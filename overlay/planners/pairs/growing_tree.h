@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "overlay/planners/pairs/pair_planners.h"
@@ -46,17 +49,24 @@ class GrowingTree {
 /// anything for each question.
 class NearestWaiting {
  public:
-  explicit NearestWaiting(const GrowingTree& tree)
-      : tree_(tree), orders_(tree.task().costs.size()), next_(orders_.size()) {}
+  /// `waits`: of those who do not have the message, who counts; may only become fewer. Empty: all.
+  explicit NearestWaiting(const GrowingTree& tree, std::function<bool(std::size_t)> waits = {})
+      : tree_(tree),
+        waits_(std::move(waits)),
+        orders_(tree.task().costs.size()),
+        next_(orders_.size()) {}
 
   /// Whom this one reaches in the shortest time, itself left out; it may wait itself. Of equals,
   /// the first position. Empty: nobody else waits.
   [[nodiscard]] std::optional<std::size_t> of(std::size_t sender);
+  /// Others wait now.
+  void restart() { std::ranges::fill(next_, 0); }
 
  private:
   const GrowingTree& tree_;
+  std::function<bool(std::size_t)> waits_;
   std::vector<std::vector<std::uint32_t>> orders_;  ///< Made when first asked for.
-  std::vector<std::size_t> next_;  ///< All before this have the message, or are it.
+  std::vector<std::size_t> next_;                   ///< All before this do not wait, or are it.
 };
 
 /// Serves all that are left, always the one that completes first.

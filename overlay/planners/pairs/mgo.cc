@@ -14,7 +14,11 @@ class Mgo {
   enum class First : std::uint8_t { kHelper, kNewcomer };
 
   Mgo(const PairTask& task, First first)
-      : tree_(task), costs_(task.costs), first_(first), clusters_(task.network.clusters()) {
+      : tree_(task),
+        costs_(task.costs),
+        first_(first),
+        clusters_(task.network.clusters()),
+        waiting_(tree_, [this](std::size_t i) { return waits(i); }) {
     marked_.resize(clusters_.size());
     mark(task.root);
   }
@@ -31,6 +35,12 @@ class Mgo {
     std::size_t newcomer = 0;           ///< r1
     std::optional<std::size_t> helper;  ///< r2
     Duration ready = kForever;          ///< When the newcomer has it.
+  };
+
+  /// Members of a sender's cluster, the cheapest first.
+  struct Helpers {
+    std::vector<std::size_t> order;  ///< Made when first asked for.
+    std::size_t next = 0;            ///< All before this have the message.
   };
 
   /// All clusters that this one is in have somebody with the message now.
@@ -59,20 +69,20 @@ class Mgo {
       if (clusters_[i].level != level) continue;
       for (const std::size_t member : clusters_[i].members) seats_[member] = i;
     }
-    while (true) {
-      std::vector<std::size_t> waiting;  // B1: members of the clusters that nobody has reached.
-      for (std::size_t i = 0; i < costs_.size(); ++i) {
-        if (seats_[i] != kNoSeat && !marked_[seats_[i]]) waiting.push_back(i);
-      }
-      if (waiting.empty()) return;
-      take(best_step(waiting));
-    }
+    waiting_.restart();
+    helpers_.assign(costs_.size(), {});
+    while (waiting_.of(tree_.members().front())) take(best_step());
+  }
+  /// Belongs to B1: the members of the clusters that nobody has reached.
+  [[nodiscard]] bool waits(std::size_t i) const {
+    return seats_[i] != kNoSeat && !marked_[seats_[i]];
   }
 
-  [[nodiscard]] Step best_step(const std::vector<std::size_t>& waiting) const {
+  [[nodiscard]] Step best_step() {
     Step best;
     for (const std::size_t sender : tree_.members()) {
-      Step step{sender, nearest(sender, waiting), helper_of(sender), {}};
+      tree_.looked(1);
+      Step step{sender, *waiting_.of(sender), helper_of(sender), {}};
       step.ready = tree_.completion(sender, step.newcomer);
       if (step.helper && first_ == First::kHelper) step.ready += costs_.busy(sender, *step.helper);
       if (step.ready < best.ready) best = step;
@@ -80,24 +90,25 @@ class Mgo {
     return best;
   }
 
-  [[nodiscard]] std::size_t nearest(std::size_t from, const std::vector<std::size_t>& to) const {
-    tree_.looked(to.size());
-    return *std::min_element(to.begin(), to.end(), [&](std::size_t a, std::size_t b) {
-      return costs_.arrival(from, a) < costs_.arrival(from, b);
-    });
-  }
-
   /// Whom the sender can serve in its own cluster of this level while it is busy for the least
   /// time.
-  [[nodiscard]] std::optional<std::size_t> helper_of(std::size_t sender) const {
+  [[nodiscard]] std::optional<std::size_t> helper_of(std::size_t sender) {
     if (seats_[sender] == kNoSeat) return std::nullopt;
-    std::optional<std::size_t> best;
-    for (const std::size_t member : clusters_[seats_[sender]].members) {
-      tree_.looked(1);
-      if (tree_.has(member)) continue;
-      if (!best || costs_.busy(sender, member) < costs_.busy(sender, *best)) best = member;
+    Helpers& helpers = helpers_[sender];
+    if (helpers.order.empty()) {
+      helpers.order = clusters_[seats_[sender]].members;
+      std::stable_sort(helpers.order.begin(), helpers.order.end(),
+                       [&](std::size_t a, std::size_t b) {
+                         tree_.looked(1);
+                         return costs_.busy(sender, a) < costs_.busy(sender, b);
+                       });
     }
-    return best;
+    while (helpers.next < helpers.order.size() && tree_.has(helpers.order[helpers.next])) {
+      tree_.looked(1);
+      ++helpers.next;
+    }
+    if (helpers.next == helpers.order.size()) return std::nullopt;
+    return helpers.order[helpers.next];
   }
 
   void take(const Step& step) {
@@ -116,6 +127,8 @@ class Mgo {
   const std::vector<Cluster>& clusters_;
   std::vector<bool> marked_;
   std::vector<std::size_t> seats_;  ///< The cluster of each position on the current level.
+  NearestWaiting waiting_;
+  std::vector<Helpers> helpers_;  ///< Of each sender on the current level.
 };
 
 }  // namespace
