@@ -24,13 +24,15 @@ Views views_of(const PlannedTree& tree, TreeId id, const Costs& costs) {
         views[edge.from].distance_to_root + costs.latency(*from, *to) + costs.latency(*to, *from);
     views[edge.from].children.push_back({edge.to, ProcessorSet{edge.to}});
   }
-  // Children come after their parents, so backwards their sets are complete.
+  // Children come after their parents, so backwards their sets are complete. Those of one parent
+  // come in the order of its edges.
   std::map<ProcessorId, ProcessorSet> below;
+  std::map<ProcessorId, std::size_t> seen;  // From the last child on.
   for (auto edge = tree.rbegin(); edge != tree.rend(); ++edge) {
-    TreeView& parent = views[edge->from];
-    for (TreeChild& child : parent.children) {
-      if (child.id == edge->to) child.below = child.below.united(below[edge->to]);
-    }
+    std::vector<TreeChild>& children = views[edge->from].children;
+    TreeChild& child = children[children.size() - ++seen[edge->from]];
+    PHX_CHECK(child.id == edge->to);
+    child.below = child.below.united(below[edge->to]);
     below[edge->from] = below[edge->from].united(below[edge->to]).united(ProcessorSet{edge->to});
   }
   for (auto& [processor, view] : views) view.version = 1;
