@@ -9,6 +9,7 @@
 #include <string>
 
 #include "apps/phoenix/command_line/verb.h"
+#include "apps/phoenix/experiments/networks.h"
 
 namespace phx::app::results_test {
 namespace {
@@ -38,9 +39,18 @@ TEST_CASE("files are called by what they hold") {
   options.seed = 2;
   options.reduce = true;
   options.topology = "some/where/narrow.topology";
-  CHECK(name_of_results("sizes", options) == "sizes-narrow-reduce-seed2");
+  options.topology_mark = topology_mark("site A 2 100\n");
+  const std::string name = name_of_results("sizes", options);
+  CHECK(name == "sizes-narrow-" + options.topology_mark + "-reduce-seed2");
+  options.topology_mark = topology_mark("site A 3 100\n");
+  CHECK(name_of_results("sizes", options) != name);
   options = {.name = "fig7", .adaptive = true};
   CHECK(name_of_results("fig7", options) == "fig7-adaptive");
+}
+
+TEST_CASE("what makes them again is a command line, whatever the file is called") {
+  CHECK(command_line({.name = "sizes", .topology = "my net"}) ==
+        "phoenix experiment sizes --topology 'my net' --seed 1");
 }
 
 TEST_CASE("files say what makes them again, and none is left unfinished") {

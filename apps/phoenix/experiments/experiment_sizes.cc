@@ -52,8 +52,12 @@ int finish(const ExperimentOptions& options, Progress& progress,
 
 }  // namespace
 
-int experiment_sizes(const ExperimentOptions& options, Progress& progress) {
-  auto topology = read_topology(options.topology);
+int experiment_sizes(const ExperimentOptions& wanted, Progress& progress) {
+  ExperimentOptions options = wanted;
+  const auto text = topology_text(options.topology);
+  if (!text.ok()) return fail(text.error().what, kUsage);
+  if (!options.topology.empty()) options.topology_mark = topology_mark(text.value());
+  auto topology = topology_of(text.value(), options.topology);
   if (!topology.ok()) return fail(topology.error().what, kUsage);
   if (topology.value().processors() < 2) {
     return fail("--topology " + options.topology + ": collectives of one processor send nothing",

@@ -13,6 +13,7 @@ struct ExperimentOptions {
   std::string out = {};  ///< The folder for its files; made when they are written.
   std::uint64_t seed = 1;
   std::string topology = {};  ///< sizes: a file that describes another network.
+  std::string topology_mark = {};  ///< Of what that file says.
   bool reduce = false;    ///< sizes: reductions.
   bool adaptive = false;  ///< fig7 has a row of trees by local rules, too.
 };

@@ -41,5 +41,10 @@ overhead 5
 /// The network that this topology file describes; without a file the first one above. Errors say
 /// which file, and what is wrong with it.
 [[nodiscard]] Result<sim::Topology> read_topology(const std::string& file);
+/// Its text, and what that text describes.
+[[nodiscard]] Result<std::string> topology_text(const std::string& file);
+[[nodiscard]] Result<sim::Topology> topology_of(const std::string& text, const std::string& file);
+/// Six digits by which files of other networks differ, for the names of results.
+[[nodiscard]] std::string topology_mark(std::string_view text);
 
 }  // namespace phx::app

@@ -10,6 +10,7 @@
 
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/colours.h"
+#include "apps/phoenix/texts/quoting.h"
 
 namespace phx::app {
 namespace {
@@ -24,20 +25,6 @@ constexpr double kSecondRow = 18;
 constexpr double kTen = 10;
 /// Lines of the grid, so that no scale of odd values has more.
 constexpr int kLinesMost = 1000;
-
-std::string escaped(std::string_view words) {
-  std::string text;
-  for (const char c : words) {
-    if (c == '&') {
-      text += "&amp;";
-    } else if (c == '<') {
-      text += "&lt;";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
 
 /// Writes the elements of one plot.
 class Drawing {

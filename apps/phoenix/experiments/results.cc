@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "apps/phoenix/command_line/verb.h"
+#include "apps/phoenix/texts/quoting.h"
 #include "apps/phoenix/texts/table.h"
 
 namespace phx::app {
@@ -52,7 +53,7 @@ Status make_folder(const std::string& folder) {
 
 std::string command_line(const ExperimentOptions& options) {
   std::string line = "phoenix experiment " + options.name;
-  if (!options.topology.empty()) line += " --topology " + options.topology;
+  if (!options.topology.empty()) line += " --topology " + shell_word(options.topology);
   if (options.reduce) line += " --reduce";
   if (options.adaptive) line += " --adaptive";
   return in_one_line(line + " --seed " + std::to_string(options.seed));
@@ -60,7 +61,9 @@ std::string command_line(const ExperimentOptions& options) {
 
 std::string name_of_results(const std::string& stem, const ExperimentOptions& options) {
   std::string name = stem;
-  if (!options.topology.empty()) name += "-" + fs::path(options.topology).stem().string();
+  if (!options.topology.empty()) {
+    name += "-" + fs::path(options.topology).stem().string() + "-" + options.topology_mark;
+  }
   if (options.reduce) name += "-reduce";
   if (options.adaptive) name += "-adaptive";
   if (options.seed != ExperimentOptions{}.seed) name += "-seed" + std::to_string(options.seed);

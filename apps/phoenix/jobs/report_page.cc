@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/phoenix/texts/amounts.h"
+#include "apps/phoenix/texts/quoting.h"
 
 namespace phx::app {
 namespace {
@@ -27,20 +28,6 @@ constexpr std::size_t kMovesMax = 1500;  // Drawn.
 constexpr std::string_view kNotes = "#667085";
 constexpr std::string_view kPauses = "#d92d20";
 constexpr std::string_view kMoves = "#e8830c";
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&') {
-      result += "&amp;";
-    } else if (c == '<') {
-      result += "&lt;";
-    } else if (static_cast<unsigned char>(c) >= ' ') {
-      result += c;
-    }
-  }
-  return result;
-}
 
 /// Sums over equal parts of the time.
 class Bins {
