@@ -11,9 +11,9 @@
 
 #include "apps/phoenix/command_line/option_values.h"
 #include "apps/phoenix/experiments/networks.h"
-#include "apps/phoenix/experiments/progress.h"
 #include "apps/phoenix/experiments/sim_costs.h"
 #include "apps/phoenix/experiments/verbs.h"
+#include "apps/phoenix/mesh/progress.h"
 #include "runtime/sim/churn.h"
 #include "runtime/sim/scenario.h"
 
@@ -21,6 +21,7 @@ namespace phx::app {
 namespace {
 
 constexpr std::uint32_t kProcessorsMost = 20'000;
+constexpr const char* kSeedOption = "--seed";
 
 struct SimOptions {
   std::string scenario = "churn";
@@ -30,7 +31,24 @@ struct SimOptions {
   bool json = false;
   bool trace = false;
   bool wire = false;
+  std::vector<std::string> given;  ///< Of the options that not all scenarios have.
 };
+
+/// What a scenario takes beside --processors and --json.
+struct Uses {
+  std::string what;  ///< Which scenario.
+  std::vector<std::string> options;
+};
+
+/// An option that is given and that the scenario would ignore; empty: none.
+std::string unused_in(const Uses& uses, const SimOptions& options) {
+  for (const std::string& one : options.given) {
+    if (std::ranges::find(uses.options, one) == uses.options.end()) {
+      return one + " has no effect on " + uses.what;
+    }
+  }
+  return {};
+}
 
 /// First and last seed of "7" or "0..999".
 std::optional<std::pair<std::uint64_t, std::uint64_t>> parse_seeds(std::string_view text) {
@@ -62,6 +80,10 @@ int run_script(const SimOptions& options) {
             "nor a file (" +
             text.error().what + ")",
         kUsage);
+  }
+  const Uses uses{"a scenario file, which says everything", {"--trace", "--wire"}};
+  if (const std::string unused = unused_in(uses, options); !unused.empty()) {
+    return fail(options.scenario + ": " + unused, kUsage);
   }
   const sim::ScenarioFile file = sim::split_scenario(text.value());
   if (file.script.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -139,11 +161,12 @@ int run_seeds(const SimOptions& options, sim::ChurnOptions run, bool with_deaths
   run.wire = options.wire;
   Totals totals;
   Progress progress;
-  for (std::uint64_t seed = seeds->first; seed <= seeds->second; ++seed) {
+  for (std::uint64_t seed = seeds->first;; ++seed) {
     progress.begin("seed " + std::to_string(seed) + " of " + options.seeds + " (" +
                    std::to_string(totals.bad) + " bad so far)");
     report(options, seed, with_deaths ? sim::run_deaths(seed, run) : sim::run_churn(seed, run),
            totals);
+    if (seed == seeds->second) break;
   }
   std::printf("%llu runs, %llu with violations; %llu deliveries verified, %llu vnodes moved\n",
               static_cast<unsigned long long>(totals.runs),
@@ -162,6 +185,11 @@ std::string wrong_with(const SimOptions& options) {
            "from --topology";
   }
   if (!has_size && options.json) return "--json is for the scenarios costs and mesh";
+  const Uses uses{"the scenario " + options.scenario,
+                  has_costs ? std::vector<std::string>{} : std::vector<std::string>{kSeedOption}};
+  if (has_size) {
+    if (std::string unused = unused_in(uses, options); !unused.empty()) return unused;
+  }
   if (options.processors == 0) return {};
   if (options.processors > kProcessorsMost) {
     return "--processors: " + std::to_string(options.processors) + "; more than " +
@@ -218,23 +246,31 @@ void add_sim(CLI::App& tool, Action& chosen) {
                    "dies), stopped (tools that do not read), deaths, mesh (1000 processors, and "
                    "100 come and go), costs (what each event costs), or a scenario file")
       ->capture_default_str();
-  verb->add_option("--seed,--seeds", options->seeds, "One seed, or a range like 0..999")
+  verb->add_option("--seed,--seeds", options->seeds,
+                   "One seed, or a range like 0..999; of mesh: one; not of costs and files")
       ->capture_default_str();
   verb->add_option("--topology", options->topology,
-                   "The network, as a topology file; see runtime/sim/README.md");
+                   "The network, as a topology file; see runtime/sim/README.md; not of mesh, costs "
+                   "and files");
   verb->add_option("--processors", options->processors,
                    "Of mesh: how many, a multiple of 4 from 16 to 20000. Of costs: 16, or a "
                    "multiple of 4 from 64 on; 16, 64, 256 and 1024, if left out");
   verb->add_flag("--json", options->json, "Of costs and mesh: as JSON, with each kind of message");
-  verb->add_flag("--trace", options->trace, "Print everything that happens");
-  verb->add_flag("--wire", options->wire, "Turn all messages into bytes and back on their way");
+  verb->add_flag("--trace", options->trace, "Print everything that happens; not of mesh, costs");
+  verb->add_flag("--wire", options->wire,
+                 "Turn all messages into bytes and back on their way; not of mesh, costs");
   verb->footer(
       "A seed decides everything, so a run that went wrong can be looked at again:\n"
       "  phoenix sim --scenario churn --seeds 0..999\n"
       "  phoenix sim --scenario churn --seed 417 --trace\n"
       "A scenario file is a script, a line ----, and the transcript that --trace prints.\n"
       "Exit code 0: no violation; 1: violations, each with its seed; 2: misuse.");
-  verb->callback([options, &chosen] { chosen = [options] { return simulate(*options); }; });
+  verb->callback([options, verb, &chosen] {
+    for (const char* option : {kSeedOption, "--topology", "--trace", "--wire"}) {
+      if (verb->count(option) > 0) options->given.emplace_back(option);
+    }
+    chosen = [options] { return simulate(*options); };
+  });
 }
 
 }  // namespace phx::app

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/phoenix/command_line/verb.h"
-#include "apps/phoenix/experiments/progress.h"
+#include "apps/phoenix/mesh/progress.h"
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/table.h"
 #include "runtime/sim/costs.h"
@@ -45,14 +45,18 @@ int print_violations(const sim::CostReport& report) {
   return report.violations.empty() ? kOk : kFailed;
 }
 
+nlohmann::json to_json(const sim::CostReport& report, std::uint32_t processors) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const sim::CostRow& row : report.rows) rows.push_back(to_json(row, processors));
+  return rows;
+}
+
 int print_costs(bool as_json, const sim::CostOptions& run, const sim::CostReport& report) {
   Table table({"event", "ms", "messages", "of one", "kB", "kB of one", "copies", "fallback %",
                "false alarms", "heap kB each"});
-  nlohmann::json rows = nlohmann::json::array();
   constexpr double kKilo = 1000;
   for (const sim::CostRow& row : report.rows) {
     const auto copies = static_cast<double>(std::max<std::uint64_t>(row.copies, 1));
-    rows.push_back(to_json(row, run.processors));
     table.add(
         {std::string(row.event), spell_fixed(to_ms(row.time), 0), std::to_string(row.all.messages),
          std::to_string(row.busiest.messages),
@@ -61,7 +65,8 @@ int print_costs(bool as_json, const sim::CostOptions& run, const sim::CostReport
          spell_fixed(100 * static_cast<double>(row.fallbacks) / copies, 0),
          std::to_string(row.false_alarms), spell_fixed(static_cast<double>(row.heap) / kKilo, 0)});
   }
-  std::printf("%s", as_json ? (rows.dump(2) + "\n").c_str() : table.text().c_str());
+  std::printf("%s", as_json ? (to_json(report, run.processors).dump(2) + "\n").c_str()
+                            : table.text().c_str());
   return print_violations(report);
 }
 
@@ -79,19 +84,13 @@ sim::CostOptions cost_options(std::uint32_t processors, std::uint64_t seed) {
   return run;
 }
 
+constexpr std::array<std::uint32_t, 4> kSizes = {16, 64, 256, 1024};
+
 /// The table of runtime/README.md: per processor of the mesh, at four sizes.
-int print_table(Progress& progress) {
-  constexpr std::array<std::uint32_t, 4> kSizes = {16, 64, 256, 1024};
+Table table_of(const std::vector<sim::CostReport>& reports) {
   std::vector<std::string> titles = {"event"};
   for (const char* what : {"msg", "B", "most", "ms"}) {
     for (const std::uint32_t size : kSizes) titles.push_back(what + (" " + std::to_string(size)));
-  }
-  std::vector<sim::CostReport> reports;
-  int code = kOk;
-  for (const std::uint32_t size : kSizes) {
-    progress.begin("what each event costs among " + std::to_string(size) + " processors");
-    reports.push_back(sim::measure_costs(cost_options(size, 1)));
-    if (print_violations(reports.back()) != kOk) code = kFailed;
   }
   Table table(std::move(titles));
   for (std::size_t i = 0; i < reports.front().rows.size(); ++i) {
@@ -112,7 +111,20 @@ int print_table(Progress& progress) {
     add([](const sim::CostRow& row, double) { return spell_fixed(to_ms(row.time), 0); });
     table.add(std::move(cells));
   }
-  std::printf("%s", table.text().c_str());
+  return table;
+}
+
+int print_all_sizes(bool as_json, Progress& progress) {
+  std::vector<sim::CostReport> reports;
+  nlohmann::json rows = nlohmann::json::array();
+  int code = kOk;
+  for (const std::uint32_t size : kSizes) {
+    progress.begin("what each event costs among " + std::to_string(size) + " processors");
+    reports.push_back(sim::measure_costs(cost_options(size, 1)));
+    for (nlohmann::json& row : to_json(reports.back(), size)) rows.push_back(std::move(row));
+    if (print_violations(reports.back()) != kOk) code = kFailed;
+  }
+  std::printf("%s", as_json ? (rows.dump(2) + "\n").c_str() : table_of(reports).text().c_str());
   return code;
 }
 
@@ -121,7 +133,7 @@ int print_table(Progress& progress) {
 int run_costs(const CostRun& run) {
   Progress progress;
   progress.begin("what each event costs");
-  if (run.processors == 0) return print_table(progress);
+  if (run.processors == 0) return print_all_sizes(run.json, progress);
   const sim::CostOptions options = cost_options(run.processors, run.seed);
   return print_costs(run.json, options, sim::measure_costs(options));
 }
