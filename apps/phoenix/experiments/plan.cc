@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/phoenix/experiments/networks.h"
-#include "apps/phoenix/experiments/progress.h"
 #include "apps/phoenix/experiments/verbs.h"
+#include "apps/phoenix/mesh/progress.h"
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
@@ -67,6 +67,12 @@ class Comparison {
  private:
   [[nodiscard]] std::vector<std::string> algorithms() const;
   [[nodiscard]] Result<Entry> make(const std::string& algorithm, std::uint64_t bytes) const;
+  /// Of a plan that is too much work for so many processors, and that nobody has asked for.
+  [[nodiscard]] bool is_left_out(const Error& error) const {
+    return error.code == ErrorCode::kLimit && options_.algorithms.empty();
+  }
+  /// Says on stderr which these are.
+  void tell_left_out() const;
   [[nodiscard]] Duration bound(std::uint64_t bytes) const;
   [[nodiscard]] std::string cell(std::uint64_t bytes, Duration last) const;
   /// Bytes sent x processors / time.
@@ -79,6 +85,7 @@ class Comparison {
   const PlanOptions& options_;
   /// Some plans of long messages take minutes.
   mutable Progress progress_;
+  mutable std::string left_out_;  ///< The first reason.
   sim::Topology topology_;
   std::vector<std::uint64_t> sizes_;
   sim::Placing placing_;
@@ -95,7 +102,10 @@ std::vector<std::string> Comparison::algorithms() const {
 Result<Entry> Comparison::make(const std::string& algorithm, std::uint64_t bytes) const {
   progress_.begin(algorithm + " of " + spell_bytes(bytes));
   auto plan = planners::plan(algorithm, network_, ProcessorId{options_.root}, bytes);
-  if (!plan.ok()) return plan.error();
+  if (!plan.ok()) {
+    if (is_left_out(plan.error()) && left_out_.empty()) left_out_ = plan.error().what;
+    return plan.error();
+  }
   Entry entry{std::move(plan).value(), {}};
   entry.outcome = options_.reduce ? sim::run_reduction(entry.plan, topology_, placing_)
                                   : sim::run_broadcast(entry.plan, topology_, placing_);
@@ -128,7 +138,11 @@ int Comparison::print_table() const {
     std::vector<std::string> cells{algorithm};
     for (const std::uint64_t bytes : sizes_) {
       const auto entry = make(algorithm, bytes);
-      if (!entry.ok()) return fail(entry.error().what, kUsage);
+      if (!entry.ok() && !is_left_out(entry.error())) return fail(entry.error().what, kUsage);
+      if (!entry.ok()) {
+        cells.emplace_back("-");
+        continue;
+      }
       cells.push_back(cell(bytes, entry.value().outcome.last()));
     }
     table.add(std::move(cells));
@@ -136,7 +150,12 @@ int Comparison::print_table() const {
   std::printf("%s, root p%u, %s of the last %s\n%s", counted(placing_.size(), "processor").c_str(),
               options_.root, options_.bandwidth ? "MB/s (bytes x processors / time)" : "ms",
               options_.reduce ? "contribution at the root" : "receiver", table.text().c_str());
+  tell_left_out();
   return kOk;
+}
+
+void Comparison::tell_left_out() const {
+  if (!left_out_.empty()) std::fprintf(stderr, "phoenix: left out: %s\n", left_out_.c_str());
 }
 
 int Comparison::print_arrivals() const {
@@ -145,6 +164,7 @@ int Comparison::print_arrivals() const {
   std::vector<std::string> fields{"processor", "site"};
   for (const std::string& algorithm : names) {
     auto entry = make(algorithm, sizes_.front());
+    if (!entry.ok() && is_left_out(entry.error())) continue;
     if (!entry.ok()) return fail(entry.error().what, kUsage);
     entries.push_back(std::move(entry).value());
     fields.push_back(algorithm);
@@ -159,6 +179,7 @@ int Comparison::print_arrivals() const {
     csv.add(fields);
   }
   std::printf("%s", csv.text().c_str());
+  tell_left_out();
   return kOk;
 }
 
@@ -195,11 +216,13 @@ int Comparison::print_json() const {
   for (const std::string& algorithm : algorithms()) {
     for (const std::uint64_t bytes : sizes_) {
       const auto entry = make(algorithm, bytes);
+      if (!entry.ok() && is_left_out(entry.error())) continue;
       if (!entry.ok()) return fail(entry.error().what, kUsage);
       rows.push_back(to_json(entry.value()));
     }
   }
   std::printf("%s\n", rows.dump(2).c_str());
+  tell_left_out();
   return kOk;
 }
 
@@ -208,6 +231,9 @@ int Comparison::run() {
     return fail("there is no p" + std::to_string(options_.root) + " among " +
                     counted(placing_.size(), "processor"),
                 kUsage);
+  }
+  if (options_.bandwidth && placing_.size() < 2) {
+    return fail("--bandwidth: in a network of one processor there is nobody to send to", kUsage);
   }
   if (options_.json) return print_json();
   return options_.arrivals ? print_arrivals() : print_table();
