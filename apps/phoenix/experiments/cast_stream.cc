@@ -1,6 +1,7 @@
 #include "apps/phoenix/experiments/cast_stream.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace phx::app {
 
@@ -33,8 +34,18 @@ void CastStream::run_until(Duration time) {
   sim::Cluster& cluster = trial_.cluster();
   for (const Instant end = begin_ + time; cluster.now() < end;) {
     cluster.run_for(std::min(kAtOnce, end - cluster.now()));
+    note_members();
     if (on_time_) on_time_(cluster.now() - begin_);
   }
+}
+
+void CastStream::note_members() {
+  const std::size_t interval = interval_of(trial_.cluster().now() - begin_ - Duration{1});
+  if (intervals_.size() <= interval) intervals_.resize(interval + 1);
+  std::vector<sim::MachineId> members = trial_.cluster().staying();
+  std::erase(members, root());
+  members_.resize(interval, members);
+  members_.push_back(std::move(members));
 }
 
 void CastStream::on_bytes(Instant now, sim::MachineId at, std::size_t bytes) {
@@ -50,9 +61,12 @@ void CastStream::on_bytes(Instant now, sim::MachineId at, std::size_t bytes) {
 double CastStream::mean(std::size_t interval, std::optional<sim::MachineId> without) const {
   double bytes = 0;
   double processors = 0;
-  for (const auto& [machine, got] : intervals_[interval]) {
+  if (interval >= intervals_.size()) return 0;
+  const Takes& takes = intervals_[interval];
+  for (const sim::MachineId machine : members_[interval]) {
     if (machine == without) continue;
-    bytes += static_cast<double>(got);
+    const auto got = takes.find(machine);
+    if (got != takes.end()) bytes += static_cast<double>(got->second);
     ++processors;
   }
   const double seconds = static_cast<double>(interval_.count()) / 1e9;
@@ -62,25 +76,34 @@ double CastStream::mean(std::size_t interval, std::optional<sim::MachineId> with
 double CastStream::rate(Duration from, Duration to, std::optional<sim::MachineId> without) const {
   double sum = 0;
   const std::size_t first = interval_of(from);
-  const std::size_t end = std::min(interval_of(to), intervals_.size());
+  const std::size_t end = interval_of(to);
   for (std::size_t i = first; i < end; ++i) sum += mean(i, without);
   return end <= first ? 0 : sum / static_cast<double>(end - first);
 }
 
-std::optional<Duration> CastStream::reaches(double rate, Duration since, Duration during,
-                                            std::optional<sim::MachineId> without) const {
+double CastStream::total_rate(Duration from, Duration to) const {
+  double bytes = 0;
+  const std::size_t end = std::min(interval_of(to), intervals_.size());
+  for (std::size_t i = interval_of(from); i < end; ++i) {
+    for (const auto& taken : intervals_[i]) bytes += static_cast<double>(taken.second);
+  }
+  return bytes / (static_cast<double>((to - from).count()) / 1e9);
+}
+
+std::optional<Duration> CastStream::reaches(double rate, Duration since, Duration during) const {
   const std::size_t wanted = std::max<std::size_t>(interval_of(during), 1);
   std::size_t good = 0;
   for (std::size_t i = interval_of(since); i < intervals_.size(); ++i) {
-    good = mean(i, without) >= rate ? good + 1 : 0;
+    good = mean(i, {}) >= rate ? good + 1 : 0;
     if (good == wanted) return interval_ * static_cast<Duration::rep>(i + 1 - wanted);
   }
   return std::nullopt;
 }
 
-Duration CastStream::longest_gap(sim::MachineId machine) const {
+Duration CastStream::longest_gap(sim::MachineId machine) {
   const auto found = seen_.find(machine);
-  return found == seen_.end() ? kForever : found->second.gap;
+  if (found == seen_.end()) return kForever;
+  return std::max(found->second.gap, trial_.cluster().now() - begin_ - found->second.last);
 }
 
 }  // namespace phx::app

@@ -44,17 +44,19 @@ class CastStream {
 
   [[nodiscard]] sim::Trial& trial() { return trial_; }
   [[nodiscard]] sim::MachineId root() { return *trial_.cluster().find(kRoot); }
-  /// By interval since the beginning.
+  /// By interval from the beginning to now.
   [[nodiscard]] const std::vector<Takes>& intervals() const { return intervals_; }
-  /// Bytes per second and processor in (from, to], of those that got any and are not left out.
+  /// Bytes per second and receiver in (from, to], of those that are members at the time and are not
+  /// left out; who gets nothing counts, and so do times in which nobody does.
   [[nodiscard]] double rate(Duration from, Duration to,
                             std::optional<sim::MachineId> without = {}) const;
+  /// Bytes per second of all receivers together, also of those that leave.
+  [[nodiscard]] double total_rate(Duration from, Duration to) const;
   /// The first time from `since` on from which for `during` each interval has at least so many
-  /// bytes per second and processor; empty: none.
-  [[nodiscard]] std::optional<Duration> reaches(double rate, Duration since, Duration during,
-                                                std::optional<sim::MachineId> without = {}) const;
-  /// The longest time in which this one got nothing, since it got the first.
-  [[nodiscard]] Duration longest_gap(sim::MachineId machine) const;
+  /// bytes per second and receiver; empty: none.
+  [[nodiscard]] std::optional<Duration> reaches(double rate, Duration since, Duration during) const;
+  /// The longest time in which this one got nothing, since it got the first and until now.
+  [[nodiscard]] Duration longest_gap(sim::MachineId machine);
 
  private:
   static constexpr ProcessorId kRoot{1};
@@ -64,6 +66,8 @@ class CastStream {
   };
 
   void on_bytes(Instant now, sim::MachineId at, std::size_t bytes);
+  /// Who is there in the interval that ends now.
+  void note_members();
   [[nodiscard]] double mean(std::size_t interval, std::optional<sim::MachineId> without) const;
   [[nodiscard]] std::size_t interval_of(Duration time) const {
     return static_cast<std::size_t>(time / interval_);
@@ -74,6 +78,7 @@ class CastStream {
   sim::Trial trial_;
   Instant begin_{};
   std::vector<Takes> intervals_;
+  std::vector<std::vector<sim::MachineId>> members_;  ///< The receivers of each interval.
   std::map<sim::MachineId, Seen> seen_;
 };
 

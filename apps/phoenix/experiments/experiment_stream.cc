@@ -13,8 +13,8 @@
 #include "apps/phoenix/experiments/experiments.h"
 #include "apps/phoenix/experiments/networks.h"
 #include "apps/phoenix/experiments/plot.h"
-#include "apps/phoenix/experiments/progress.h"
 #include "apps/phoenix/experiments/results.h"
+#include "apps/phoenix/mesh/progress.h"
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/csv.h"
 #include "apps/phoenix/texts/table.h"
@@ -62,7 +62,7 @@ struct Series {
   std::vector<double> megabytes;
 };
 
-/// Of all processors together.
+/// Of all receivers together.
 Series series_of(const CastStream& stream, Duration interval) {
   Series series{"learned", {}};
   for (const CastStream::Takes& takes : stream.intervals()) {
@@ -73,7 +73,7 @@ Series series_of(const CastStream& stream, Duration interval) {
   return series;
 }
 
-/// Of each processor, as the tables have it.
+/// Of each receiver, as the tables have it.
 Series series_of_each(const CastStream& stream, Duration interval, std::string name,
                       std::optional<MachineId> without = {}) {
   Series series{std::move(name), {}};
@@ -175,8 +175,8 @@ std::vector<Series> static_series(const Topology& all, const Topology& half, Dur
        {"list", "two-tree", "binary", "magpie-long", "mpich-ring", "binomial"}) {
     Series& series = result.emplace_back();
     series.name = std::string(name) + ", anew";
-    const double before = planned_rate(name, all) * all.processors() / kMega;
-    const double during = planned_rate(name, half) * half.processors() / kMega;
+    const double before = planned_rate(name, all) * (all.processors() - 1) / kMega;
+    const double during = planned_rate(name, half) * (half.processors() - 1) / kMega;
     for (Duration at{}; at < kEnd; at += interval) {
       series.megabytes.push_back(at >= kLeaveAt && at < kReturnAt ? during : before);
     }
@@ -226,7 +226,7 @@ int experiment_fig9(const ExperimentOptions& options, Progress& progress) {
     const double rate = stream.rate((phase.begin + phase.end) / 2, phase.end);
     const auto at = stream.reaches(kStable * rate, phase.begin, 1s);
     table.add({tenths(phase.begin), std::to_string(phase.processors), megabytes(rate),
-               megabytes(rate * static_cast<double>(phase.processors)),
+               megabytes(stream.total_rate((phase.begin + phase.end) / 2, phase.end)),
                at ? spell_fixed(to_ms(*at - phase.begin) / 1e3, 1) : "never",
                megabytes(phase.bound)});
   }
@@ -239,7 +239,7 @@ int experiment_fig9(const ExperimentOptions& options, Progress& progress) {
   }
   return conclude(options, stream, gap + table.text(),
                   {"4 MiB back to back to 160 processors; half leave at 60 s, return at 90 s",
-                   "MB/s of all processors together", kInterval, all});
+                   "MB/s of all receivers together", kInterval, all});
 }
 
 // --- Changes of the network ----------------------------------------------------------------------
@@ -321,7 +321,7 @@ int experiment_drop(const ExperimentOptions& options, Progress& progress) {
       {"10 Mbit/s", megabytes(after), megabytes(optimum), at ? tenths(*at - kChangeAt) : "never"});
   return conclude(options, stream, table.text(),
                   {"The link between two of three sites drops to a tenth at 10 s",
-                   "MB/s of each processor",
+                   "MB/s of each receiver",
                    kInterval,
                    {series_of_each(stream, kInterval, "learned")}});
 }
