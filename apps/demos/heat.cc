@@ -26,11 +26,21 @@ struct Settings {
   double tolerance = 1e-6;
 };
 
-/// One step for all cells but the outermost. Returns the greatest change.
+constexpr double kTellS = 1;  ///< Between two lines about how far it is.
+
+/// One step for all cells but the outermost, which `next` gets as they are. Returns the greatest
+/// change.
 double relax(Raster& now, Raster& next) {
   double change = 0;
-  next = now;
+  next.width = now.width;
+  next.height = now.height;
+  next.cells.resize(now.cells.size());
+  const auto row = static_cast<std::ptrdiff_t>(now.width);
+  std::copy(now.cells.begin(), now.cells.begin() + row, next.cells.begin());
+  std::copy(now.cells.end() - row, now.cells.end(), next.cells.end() - row);
   for (std::size_t y = 1; y + 1 < now.height; ++y) {
+    next.at(0, y) = now.at(0, y);
+    next.at(now.width - 1, y) = now.at(now.width - 1, y);
     for (std::size_t x = 1; x + 1 < now.width; ++x) {
       next.at(x, y) =
           0.25 * (now.at(x, y - 1) + now.at(x, y + 1) + now.at(x - 1, y) + now.at(x + 1, y));
@@ -74,7 +84,14 @@ int report(phx::Session& job, Strip& strip, const Settings& settings, double cha
     to = std::copy(rows.begin(), rows.end(), to);
   }
   Raster next;
-  for (std::uint64_t step = 0; step < strip.step; ++step) relax(strip.start, next);
+  double told_s = demos::clock_s();
+  for (std::uint64_t step = 0; step < strip.step; ++step) {
+    relax(strip.start, next);
+    if (demos::clock_s() - told_s < kTellS) continue;
+    told_s = demos::clock_s();
+    demos::say("the same without messages: step %zu of %zu", std::size_t{step + 1},
+               std::size_t{strip.step});
+  }
   const bool is_equal = result == strip.start;
   demos::write_png(settings.output, result);
   demos::say("heat: %zu x %zu cells, %zu vnodes, %zu steps, last change %.2g: %s; see %s",
@@ -116,6 +133,7 @@ int heat(phx::Session& job, const Settings& settings) {
   phx::Objects<Strip> strips(job);
   const phx::Vnode vnodes = job.vnodes();
   Raster next;
+  double told_s = demos::clock_s();
   while (job.safe_point()) {
     if (strips.begin()->second.step == 0) {
       const Raster plate = job.broadcast(0, [&] { return read_start(settings, vnodes); });
@@ -126,7 +144,10 @@ int heat(phx::Session& job, const Settings& settings) {
     const double change =
         job.allreduce(phx::max, [&](phx::Vnode v) { return relax(strips[v].now, next); });
     const std::size_t step = strips.begin()->second.step;
-    if (step % 500 == 0 && job.holds(0)) demos::say("step %zu: change %.2g", step, change);
+    if (job.holds(0) && demos::clock_s() - told_s >= kTellS) {
+      told_s = demos::clock_s();
+      demos::say("step %zu: change %.2g", step, change);
+    }
     if (change < settings.tolerance || step == settings.steps) {
       for (auto& [v, strip] : strips) job.send(v, 0, strip.inner_rows(), kResult);
       return job.holds(0) ? report(job, strips[0], settings, change) : 0;

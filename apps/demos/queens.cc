@@ -92,6 +92,9 @@ class Queens {
   /// Solves one task of each vnode. Whether there was any.
   bool work() {
     bool has_work = false;
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_due = now - told_ >= kTell;
+    if (is_due) told_ = now;
     for (auto& [v, worker] : workers_) {
       if (v == 0 && !worker.has_begun) begin(worker);
       if (worker.tasks.empty()) continue;
@@ -100,7 +103,7 @@ class Queens {
       worker.tasks.pop_back();
       worker.solved.solutions += solutions(task, size_);
       ++worker.solved.tasks;
-      if (worker.tasks.empty()) tell(v, worker);
+      if (worker.tasks.empty() || is_due) tell(v, worker);
     }
     return has_work;
   }
@@ -214,10 +217,12 @@ class Queens {
   }
 
   static constexpr auto kPatience = 5ms;
+  static constexpr auto kTell = 500ms;  ///< Vnode 0 hears at least so often what was solved.
 
   std::uint32_t size_;
   std::uint32_t depth_;
   std::chrono::steady_clock::time_point asked_;
+  std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
   phx::Session& job_;
   phx::Objects<Worker> workers_;
 };
