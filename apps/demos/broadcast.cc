@@ -117,9 +117,10 @@ void one_round(phx::Session& job, phx::Objects<Progress>& all, const Plan& plan)
   const double took_s = demos::clock_s() - begin_s;
   if (job.holds(root)) job.send(root, 0, took_s, kTime);
   std::size_t next = 0;
+  const std::uint64_t sent = demos::checksum(bytes);
   for (auto& [v, progress] : all) {
     const phx::Payload& payload = got[next++];
-    if (demos::checksum(payload.bytes()) != demos::checksum(bytes)) {
+    if (demos::checksum(payload.bytes()) != sent) {
       demos::wrong("round " + std::to_string(round) + ": vnode " + std::to_string(v) + " got " +
                    std::to_string(payload.size()) + " bytes instead of the " +
                    std::to_string(size) + " that vnode " + std::to_string(root) +
