@@ -17,7 +17,6 @@ using runtime::StatusReply;
 
 namespace {
 
-/// It has done its part, and takes part in nothing more.
 /// Where others wait, this process has vnodes and does not.
 bool is_missing(const JobStatus& job) {
   const bool computes =
