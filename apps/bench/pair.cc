@@ -1,4 +1,6 @@
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,12 +82,22 @@ class Ways {
   std::vector<std::byte> buffer_;
 };
 
-/// As BenchMesh does with daemons: this process stands for a processor.
-void bind_to_cpu(long index) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(index % std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L)), &set);
-  ::sched_setaffinity(0, sizeof(set), &set);
+/// As BenchMesh does with daemons: this process stands for a processor, on one of the CPUs that it
+/// may use.
+void bind_to_cpu(int index) {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  bool is_bound = false;
+  if (::sched_getaffinity(0, sizeof(usable), &usable) == 0) {
+    int left = index % CPU_COUNT(&usable);
+    std::size_t cpu = 0;
+    while (!CPU_ISSET(cpu, &usable) || left-- > 0) ++cpu;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    is_bound = ::sched_setaffinity(0, sizeof(set), &set) == 0;
+  }
+  if (!is_bound) std::fprintf(stderr, "phoenix-bench: not bound to a CPU: figures vary more\n");
 }
 
 phx::Payload bytes_of(std::size_t size) {
@@ -137,6 +149,7 @@ void run_inside(const std::function<void(phx::Session&)>& program) {
   bind_to_cpu(other == 0 ? 1 : 0);
   phx::Options options;
   if (other == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     ::close(pipe[1]);
     std::array<char, 256> text{};
     const ssize_t size = ::read(pipe[0], text.data(), text.size());

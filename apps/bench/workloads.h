@@ -1,12 +1,13 @@
 #pragma once
 
 #include <phoenix.h>
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "overlay/base/median.h"
 
 /// The parts of a computation that `phoenix bench` measures. Each says its figures by say().
 namespace bench {
@@ -20,11 +21,7 @@ inline void say(const std::string& name, double value) {
 /// Seconds of the clock that all processes of one machine share.
 [[nodiscard]] double clock_s();
 
-/// The value in the middle. REQUIRES that there is one.
-[[nodiscard]] inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+using phx::median;
 
 /// Between two processes with one vnode each: half round trip, one long message, many short ones;
 /// in turn over the runtime and over a plain TCP connection between the same two processes.

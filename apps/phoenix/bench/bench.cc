@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/phoenix/bench/verbs.h"
+#include "apps/phoenix/mesh/interrupts.h"
+#include "apps/phoenix/mesh/progress.h"
 #include "apps/phoenix/texts/table.h"
 
 namespace phx::app {
@@ -81,12 +83,17 @@ int bench(const BenchOptions& options) {
   json list = json::array();
   Table table({"FIGURE", "VALUE", "UNIT", "PLAIN TCP", "RATIO", "WANTED"});
   int code = kOk;
+  const Interrupts interrupts;
+  Progress progress;
   for (const BenchCase& one : bench_cases()) {
     if (!options.only.empty() && options.only != one.name) continue;
     std::fprintf(stderr, "measuring %s ...\n", one.what);
+    progress.begin(one.what);
     const auto figures = one.measure();
     if (!figures.ok()) {
-      code = fail(std::string(one.name) + ": " + figures.error().what);
+      const Error& error = figures.error();
+      code = fail_bench({error.code, std::string(one.name) + ": " + error.what});
+      if (code == kInterrupted) break;
       continue;
     }
     for (const Figure& figure : figures.value()) {
@@ -132,13 +139,28 @@ void add_bench(CLI::App& tool, Action& chosen) {
       "measured in turn with the runtime, between the same two processes: so ratios of one run\n"
       "can be compared. Other work on the machine moves them all the same, by more than a factor\n"
       "of two, because it hits plain TCP and four processes differently: use a quiet machine.\n\n"
-      "WANTED is what the project wants to reach; (missed): this run has not.");
+      "WANTED is what the project wants to reach; (missed): this run has not. Ctrl-C ends the\n"
+      "measurement; what was measured before is printed.");
   add_bench_sweeps(*verb, chosen);
   add_bench_drain(*verb, chosen);
   add_bench_redistribution(*verb, chosen);
   add_bench_round(*verb, chosen);
   verb->callback([options, verb, &chosen] {
-    if (verb->get_subcommands().empty()) chosen = [options] { return bench(*options); };
+    const auto narrower = verb->get_subcommands();
+    if (narrower.empty()) {
+      chosen = [options] { return bench(*options); };
+      return;
+    }
+    // They have a --json of their own.
+    for (const char* option : {"--only", "--json"}) {
+      if (verb->count(option) == 0) continue;
+      const std::string name = narrower.front()->get_name();
+      chosen = [option, name] {
+        return fail(std::string(option) + " before " + name + " would be lost; see phoenix bench " +
+                        name + " --help",
+                    kUsage);
+      };
+    }
   });
 }
 

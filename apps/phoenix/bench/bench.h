@@ -41,6 +41,8 @@ struct BenchCase {
 
 /// What the application said, by name, as often as it said it.
 using Said = std::map<std::string, std::vector<double>>;
+/// Hears of each figure at once.
+using OnFigure = std::function<void(const std::string& name, double value)>;
 
 /// Until the network of a new mesh is known.
 inline constexpr std::chrono::seconds kBenchLearnTime{2};
@@ -60,16 +62,14 @@ class BenchMesh {
   /// Runs phoenix-bench with these arguments as a job, and returns what it said.
   [[nodiscard]] Result<Said> run(std::uint64_t vnodes, const std::vector<std::string>& arguments,
                                  bool balance = true) const;
-  /// The same beside others: in a process of its own, and only what it said counts.
-  [[nodiscard]] Result<Said> run_beside(std::uint64_t vnodes,
-                                        const std::vector<std::string>& arguments) const;
   /// A file for messages to its jobs; goes with the mesh.
   [[nodiscard]] std::string file(const std::string& name) const;
   /// Starts one more daemon, and returns the time at which that began.
   [[nodiscard]] Result<double> add_one() const;
-  /// Binds the daemons, and so what they start, to the CPUs in turn: each stands for a processor.
+  /// Binds the daemons, and so what they start, to CPUs in turn: each stands for a processor.
   /// Without this the system often runs two processes that talk on one CPU, and plain TCP is a
   /// change of context there.
+  /// Those that this process may use; a line on stderr if that fails.
   void bind_to_cpus() const;
   [[nodiscard]] std::vector<pid_t> daemons() const;
   [[nodiscard]] double start_seconds() const { return start_seconds_; }
@@ -85,16 +85,27 @@ class BenchMesh {
 };
 
 /// Runs phoenix-bench with these arguments as a job in a mesh, and returns what it said.
+/// kAborted: interrupted.
 [[nodiscard]] Result<Said> run_bench_in(const std::string& mesh, std::uint64_t vnodes,
-                                        const std::vector<std::string>& arguments, bool balance);
+                                        const std::vector<std::string>& arguments, bool balance,
+                                        const OnFigure& on_figure = {});
 
-/// Runs phoenix-bench with daemons inside its processes.
-[[nodiscard]] Result<Said> run_embedded(const std::vector<std::string>& arguments);
+/// Ctrl-C or the like has come since the program began [interrupts.h].
+[[nodiscard]] bool bench_is_interrupted();
+[[nodiscard]] Error bench_interrupted();
+/// Sleeps so long. kAborted: interrupted.
+[[nodiscard]] Status bench_pause(std::chrono::duration<double> time);
+/// Says what is wrong, and returns the exit code: kInterrupted for kAborted.
+int fail_bench(const Error& error);
+/// Of a mesh, or of a file; none like it in this process.
+[[nodiscard]] std::string fresh_bench_name();
 
 /// `phoenix bench bcast`, `reduce` and `allreduce`, on a mesh that runs or one of this machine.
 void add_bench_sweeps(CLI::App& bench, Action& chosen);
 /// `phoenix bench drain`, on private meshes.
 void add_bench_drain(CLI::App& bench, Action& chosen);
+/// Bytes per second of what every second processor had of so many bytes.
+[[nodiscard]] double drain_rate(std::uint64_t bytes, std::uint32_t processors, double seconds);
 /// `phoenix bench round`, on a private mesh.
 void add_bench_round(CLI::App& bench, Action& chosen);
 /// `phoenix bench redistribution`, on private meshes.

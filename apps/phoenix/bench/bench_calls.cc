@@ -118,12 +118,15 @@ std::vector<pid_t> descendants(pid_t ancestor, const char* name) {
   return found;
 }
 
-std::optional<std::uint64_t> count_calls(const std::vector<pid_t>& processes, double seconds) {
+std::optional<CallCount> count_calls(const std::vector<pid_t>& processes, double seconds) {
   Tracer tracer(threads_of(processes));
   if (!tracer.is_complete()) return std::nullopt;
-  std::uint64_t calls = 0;
-  for (const double end = bench_clock_s() + seconds; bench_clock_s() < end;) calls += tracer.step();
-  return calls;
+  CallCount count;
+  count.begin = bench_clock_s();
+  for (count.end = count.begin; count.end < count.begin + seconds; count.end = bench_clock_s()) {
+    count.calls += tracer.step();
+  }
+  return count;
 }
 
 }  // namespace phx::app

@@ -4,16 +4,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <future>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "apps/phoenix/bench/bench.h"
 #include "apps/phoenix/bench/bench_calls.h"
+#include "apps/phoenix/bench/bench_job.h"
 
 namespace phx::app {
 namespace {
@@ -27,8 +25,10 @@ constexpr double kResidentWanted = 15e6;
 constexpr double kIdleWanted = 3;  ///< Percent of one processor, for all 64 daemons together.
 constexpr auto kSettleTime = std::chrono::seconds(3);
 constexpr double kIdleSeconds = 5;
+constexpr std::chrono::seconds kBegun{1};  ///< A job is well under way then.
 constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 30U;
-constexpr double kWarmUpSeconds = 1;  ///< Of the round trips; then they are alone until:
+/// Of the round trips; then they are alone until:
+constexpr std::chrono::duration<double> kWarmUp{1};
 constexpr double kIdleTripsSeconds = 2.8;
 constexpr double kCountSeconds = 0.5;
 constexpr double kCallsTcp = 2;  ///< One that sends, one that receives.
@@ -66,30 +66,23 @@ std::vector<Figure> pair_figures(const Said& said, const std::string& who, doubl
   };
 }
 
-/// Adds what one message costs beside time, while `run` makes round trips and `involved` are its
+/// Adds what one message costs beside time, while `trips` makes round trips and `involved` are its
 /// processes.
-Status add_costs(std::vector<Figure>& figures, const std::string& who,
-                 const std::function<Result<Said>(const std::vector<std::string>&)>& run,
+Status add_costs(std::vector<Figure>& figures, const std::string& who, Result<BenchJob> trips,
                  const std::function<std::vector<pid_t>()>& involved) {
-  const auto until = std::filesystem::temp_directory_path() /
-                     ("phoenix-bench-" + std::to_string(::getpid()) + "-enough");
-  auto trips = std::async(std::launch::async, run,
-                          std::vector<std::string>{"trips", "--until", until.string()});
-  std::this_thread::sleep_for(std::chrono::duration<double>(kWarmUpSeconds));
-  const double begin = bench_clock_s();
-  const auto calls = count_calls(involved(), kCountSeconds);
-  const double end = bench_clock_s();
-  std::ofstream(until).close();
-  const auto said = trips.get();
-  std::filesystem::remove(until);
+  if (!trips.ok()) return trips.error();
+  if (const Status warm = bench_pause(kWarmUp); !warm.ok()) return warm;
+  const auto count = count_calls(involved(), kCountSeconds);
+  const auto said = trips.value().finish();
   if (!said.ok()) return said.error();
   const auto begins = said.value().find("trip-begin");
   const auto allocations = said.value().find("trip-allocations");
   if (begins == said.value().end() || allocations == said.value().end()) return success();
-  const auto count = std::count_if(begins->second.begin(), begins->second.end(),
-                                   [&](double at) { return at >= begin && at < end; });
-  if (calls && count > 0) {
-    const double each = static_cast<double>(*calls) / static_cast<double>(2 * count);
+  const auto within = !count ? 0 : std::ranges::count_if(begins->second, [&](double at) {
+    return at >= count->begin && at < count->end;
+  });
+  if (within > 0) {
+    const double each = static_cast<double>(count->calls) / static_cast<double>(2 * within);
     figures.push_back({who + ": system calls per message", each, Unit::kCount, kCallsTcp, {}, {}});
   }
   figures.push_back({who + ": allocations per message, in both applications",
@@ -111,8 +104,8 @@ Figures measure_pair() {
     }
     return processes;
   };
-  const auto run = [&](const auto& arguments) { return mesh.value().run(2, arguments); };
-  const Status status = add_costs(figures, "two daemons", run, involved);
+  auto trips = BenchJob::start_in(mesh.value().name(), 2, {"trips"}, {.until_told = true});
+  const Status status = add_costs(figures, "two daemons", std::move(trips), involved);
   if (!status.ok()) return status.error();
   return figures;
 }
@@ -135,20 +128,17 @@ Figures measure_beside() {
   const auto mesh = BenchMesh::start(2);
   if (!mesh.ok()) return mesh.error();
   mesh.value().bind_to_cpus();
-  const std::string until = mesh.value().file("enough");
   const double begin = bench_clock_s();
-  auto trips = std::async(std::launch::async, [&] {
-    return mesh.value().run(2, {"trips", "--until", until});
-  });
-  std::this_thread::sleep_for(kSettleTime);
-  const auto bulk = mesh.value().run_beside(2, {"stream", "--bytes", std::to_string(kStreamBytes)});
-  std::ofstream(until).close();
-  const auto said = trips.get();
-  if (!said.ok()) return said.error();
+  auto trips = BenchJob::start_in(mesh.value().name(), 2, {"trips"}, {.until_told = true});
+  if (!trips.ok()) return trips.error();
+  if (const Status settled = bench_pause(kSettleTime); !settled.ok()) return settled.error();
+  const auto bulk = mesh.value().run(2, {"stream", "--bytes", std::to_string(kStreamBytes)});
   if (!bulk.ok()) return bulk.error();
+  const auto said = trips.value().finish();
+  if (!said.ok()) return said.error();
   const double from = most(bulk.value(), "stream-begin");
   const double to = most(bulk.value(), "stream-end");
-  const double warm = begin + kWarmUpSeconds;
+  const double warm = begin + kWarmUp.count();
   const double idle = slow_trip(said.value(), warm, begin + kIdleTripsSeconds);
   const double rate = static_cast<double>(kStreamBytes) / (to - from);
   return std::vector<Figure>{
@@ -164,15 +154,14 @@ Figures measure_beside() {
 }
 
 Figures measure_embedded() {
-  const auto said = run_embedded({"pair", "--embedded"});
+  auto pair = BenchJob::start_embedded({"pair", "--embedded"}, {});
+  if (!pair.ok()) return pair.error();
+  const auto said = pair.value().wait();
   if (!said.ok()) return said.error();
   auto figures = pair_figures(said.value(), "daemons inside", 1.3, 2);
-  const auto run = [](std::vector<std::string> arguments) {
-    arguments.emplace_back("--embedded");
-    return run_embedded(arguments);
-  };
-  const Status status =
-      add_costs(figures, "daemons inside", run, [] { return descendants(::getpid(), kBenchName); });
+  auto trips = BenchJob::start_embedded({"trips", "--embedded"}, {.until_told = true});
+  const Status status = add_costs(figures, "daemons inside", std::move(trips),
+                                  [] { return descendants(::getpid(), kBenchName); });
   if (!status.ok()) return status.error();
   return figures;
 }
@@ -193,9 +182,10 @@ Figures measure_collectives() {
 Figures measure_mesh() {
   const auto mesh = BenchMesh::start(kManyDaemons);
   if (!mesh.ok()) return mesh.error();
-  std::this_thread::sleep_for(kSettleTime);
+  if (const Status settled = bench_pause(kSettleTime); !settled.ok()) return settled.error();
   const double cpu = mesh.value().cpu_seconds();
-  std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds));
+  const Status idled = bench_pause(std::chrono::duration<double>(kIdleSeconds));
+  if (!idled.ok()) return idled.error();
   const double idle = (mesh.value().cpu_seconds() - cpu) / kIdleSeconds * 100;
   const double resident = mesh.value().resident_bytes();
   const double begin = bench_clock_s();
@@ -213,14 +203,13 @@ Figures measure_mesh() {
 Figures measure_join() {
   const auto mesh = BenchMesh::start(2);
   if (!mesh.ok()) return mesh.error();
-  auto added = std::async(std::launch::async, [&] {
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // the job is well under way then
-    return mesh.value().add_one();
-  });
-  const auto said = mesh.value().run(24, {"join", "--processors", "3"});
-  const auto begin = added.get();
-  if (!said.ok()) return said.error();
+  auto job = BenchJob::start_in(mesh.value().name(), 24, {"join", "--processors", "3"}, {});
+  if (!job.ok()) return job.error();
+  if (const Status begun = bench_pause(kBegun); !begun.ok()) return begun.error();
+  const auto begin = mesh.value().add_one();
   if (!begin.ok()) return begin.error();
+  const auto said = job.value().wait();
+  if (!said.ok()) return said.error();
   return std::vector<Figure>{{"join: from its start to its first vnode",
                               most(said.value(), "first-vnode") - begin.value()}};
 }

@@ -1,50 +1,67 @@
-#include <poll.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
+#include <cstring>
 #include <fstream>
-#include <sstream>
+#include <thread>
 
 #include "apps/phoenix/bench/bench.h"
-#include "apps/phoenix/jobs/child.h"
-#include "apps/phoenix/jobs/run.h"
+#include "apps/phoenix/bench/bench_job.h"
+#include "apps/phoenix/mesh/interrupts.h"
 #include "apps/phoenix/mesh/session.h"
 #include "apps/phoenix/mesh/start.h"
-#include "runtime/tcp/key.h"
 
 namespace phx::app {
-namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kProgram = "phoenix-bench";
+constexpr std::chrono::milliseconds kLook{50};
 
-void read_said(std::istream& stream, Said& said) {
-  for (std::string line; std::getline(stream, line);) {
-    std::istringstream words(line);
-    std::string first;
-    std::string name;
-    double value = 0;
-    if (words >> first >> name >> value && first == "figure") said[name].push_back(value);
+/// The CPUs that this process may use.
+std::vector<std::size_t> usable_cpus() {
+  std::vector<std::size_t> cpus;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   }
+  return cpus;
 }
 
-std::string fresh_name() {
+}  // namespace
+
+std::string fresh_bench_name() {
   static std::uint32_t count = 0;
   return "bench-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
 }
 
-Error failed(const std::vector<std::string>& arguments) {
-  std::string text = kProgram;
-  for (const std::string& argument : arguments) text += " " + argument;
-  return Error{ErrorCode::kUnavailable, text + " failed; see above"};
+bool bench_is_interrupted() {
+  return Interrupts::count() > 0;
 }
 
-}  // namespace
+Error bench_interrupted() {
+  return Error{ErrorCode::kAborted, "interrupted"};
+}
+
+Status bench_pause(std::chrono::duration<double> time) {
+  const double end = bench_clock_s() + time.count();
+  while (!bench_is_interrupted()) {
+    const std::chrono::duration<double> left(end - bench_clock_s());
+    if (left.count() <= 0) return success();
+    std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(left, kLook));
+  }
+  return bench_interrupted();
+}
+
+int fail_bench(const Error& error) {
+  if (error.code != ErrorCode::kAborted) return fail(error);
+  return fail(error.what, kInterrupted);
+}
 
 double bench_clock_s() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -52,7 +69,8 @@ double bench_clock_s() {
 }
 
 Result<BenchMesh> BenchMesh::start(std::uint32_t daemons, std::vector<std::string> daemon_options) {
-  BenchMesh mesh(fresh_name());
+  BenchMesh mesh(fresh_bench_name());
+  if (bench_is_interrupted()) return bench_interrupted();
   LaunchOptions options;
   options.quiet = true;
   options.lifeline = lifeline();
@@ -79,54 +97,11 @@ Result<Said> BenchMesh::run(std::uint64_t vnodes, const std::vector<std::string>
 }
 
 Result<Said> run_bench_in(const std::string& mesh, std::uint64_t vnodes,
-                          const std::vector<std::string>& arguments, bool balance) {
-  const auto dir = MeshDir::open(mesh);
-  if (!dir.ok()) return dir.error();
-  RunOptions options;
-  options.mesh = mesh;
-  options.vnodes = vnodes;
-  options.no_balance = !balance;
-  options.command = {program_path(kProgram)};
-  options.command.insert(options.command.end(), arguments.begin(), arguments.end());
-  options.output_folder = dir.value().path() / fresh_name();
-  const int code = run_job(options);
-  Said said;
-  std::error_code failure;
-  for (const auto& file : fs::directory_iterator(options.output_folder, failure)) {
-    std::ifstream stream(file.path());
-    if (code != 0)
-      std::fprintf(stderr, "%s", (std::ostringstream() << stream.rdbuf()).str().c_str());
-    read_said(stream, said);
-  }
-  fs::remove_all(options.output_folder, failure);
-  if (code != 0) return failed(arguments);
-  return said;
-}
-
-Result<Said> BenchMesh::run_beside(std::uint64_t vnodes,
-                                   const std::vector<std::string>& arguments) const {
-  std::vector<std::string> words = {"run",
-                                    "--mesh",
-                                    name_,
-                                    "-n",
-                                    std::to_string(vnodes),
-                                    "--no-tags",
-                                    "--",
-                                    program_path(kProgram)};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  auto child = Child::start(words);
-  if (!child.ok()) return child.error();
-  std::stringstream lines;
-  const auto keep = [&](const std::string& line) { lines << line << '\n'; };
-  pollfd readable{child.value().descriptor(), POLLIN, 0};
-  while (child.value().take(keep)) ::poll(&readable, 1, -1);
-  if (child.value().exit_code() != 0) {
-    std::fprintf(stderr, "%s", lines.str().c_str());
-    return failed(arguments);
-  }
-  Said said;
-  read_said(lines, said);
-  return said;
+                          const std::vector<std::string>& arguments, bool balance,
+                          const OnFigure& on_figure) {
+  auto job = BenchJob::start_in(mesh, vnodes, arguments, {.balance = balance});
+  if (!job.ok()) return job.error();
+  return job.value().wait(on_figure);
 }
 
 std::string BenchMesh::file(const std::string& name) const {
@@ -151,14 +126,19 @@ Result<double> BenchMesh::add_one() const {
 void BenchMesh::bind_to_cpus() const {
   const auto dir = MeshDir::open(name_);
   if (!dir.ok()) return;
-  const auto cpus = static_cast<std::size_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
+  const std::vector<std::size_t> cpus = usable_cpus();
+  bool is_bound = !cpus.empty();
   std::size_t next = 0;
   for (const auto& daemon : dir.value().daemons()) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET(next++ % cpus, &set);
-    ::sched_setaffinity(static_cast<pid_t>(daemon.process), sizeof(set), &set);
+    if (!cpus.empty()) CPU_SET(cpus[next++ % cpus.size()], &set);
+    const auto process = static_cast<pid_t>(daemon.process);
+    is_bound = is_bound && ::sched_setaffinity(process, sizeof(set), &set) == 0;
   }
+  if (is_bound) return;
+  std::fprintf(stderr, "phoenix: the daemons cannot be bound to CPUs, so figures vary more: %s\n",
+               std::strerror(errno));
 }
 
 std::vector<pid_t> BenchMesh::daemons() const {
@@ -197,29 +177,6 @@ double BenchMesh::resident_bytes() const {
     if (stream >> size >> resident) most = std::max(most, resident);
   }
   return most * static_cast<double>(::sysconf(_SC_PAGESIZE));
-}
-
-Result<Said> run_embedded(const std::vector<std::string>& arguments) {
-  const auto dir = MeshDir::make(fresh_name());
-  if (!dir.ok()) return dir.error();
-  const Status key = dir.value().make_key();
-  if (!key.ok()) return key.error();
-  std::string command =
-      "PHOENIX_KEY_FILE='" + dir.value().key_file() + "' '" + program_path(kProgram) + "'";
-  for (const std::string& argument : arguments) command += " " + argument;
-  std::FILE* output = ::popen(command.c_str(), "r");
-  if (output == nullptr) return failed(arguments);
-  std::string text;
-  for (int c = std::fgetc(output); c != EOF; c = std::fgetc(output)) {
-    text += static_cast<char>(c);
-  }
-  const int code = ::pclose(output);
-  dir.value().remove();
-  if (code != 0) return failed(arguments);
-  Said said;
-  std::istringstream stream(text);
-  read_said(stream, said);
-  return said;
 }
 
 }  // namespace phx::app

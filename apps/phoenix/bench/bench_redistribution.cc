@@ -4,13 +4,15 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "apps/phoenix/bench/bench.h"
+#include "apps/phoenix/mesh/interrupts.h"
+#include "apps/phoenix/mesh/progress.h"
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/table.h"
 #include "collectives/redistribution/random_graph.h"
 #include "collectives/redistribution/schedulers.h"
+#include "overlay/base/median.h"
 
 namespace phx::app {
 namespace {
@@ -44,11 +46,6 @@ struct Times {
   std::map<std::string, std::vector<double>> planning_s;  ///< By schedule.
 };
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
 redistribution::MessageGraph draw(const RedistributionOptions& options, std::size_t processors,
                                   std::uint64_t volume, std::uint64_t number) {
   const std::size_t wanted = options.is_dense ? processors * processors / 4 : 4 * processors;
@@ -81,7 +78,7 @@ Result<Times> measure_on(const RedistributionOptions& options, std::uint32_t pro
                          std::uint64_t volume) {
   const auto mesh = BenchMesh::start(processors);
   if (!mesh.ok()) return mesh.error();
-  std::this_thread::sleep_for(kBenchLearnTime);
+  if (const Status learned = bench_pause(kBenchLearnTime); !learned.ok()) return learned.error();
   std::string schedules;
   for (const std::string& one : options.schedules)
     schedules += (schedules.empty() ? "" : ",") + one;
@@ -112,17 +109,17 @@ class Report {
     const auto base = times.exchange_s.find("ranks/no-barrier");
     for (const std::string& schedule : options.schedules) {
       const auto planned = times.planning_s.find(schedule);
-      const double planning = planned == times.planning_s.end() ? 0 : median_of(planned->second);
+      const double planning = planned == times.planning_s.end() ? 0 : median(planned->second);
       for (const char* pace : kPaces) {
         const auto found = times.exchange_s.find(schedule + "/" + pace);
         if (found == times.exchange_s.end()) {
           return Error{ErrorCode::kNotFound, "nothing was said of " + schedule + "/" + pace};
         }
-        const double median = median_of(found->second);
+        const double middle = median(found->second);
         const auto [least, most] = std::minmax_element(found->second.begin(), found->second.end());
-        const double ratio = base == times.exchange_s.end() ? 0 : median / median_of(base->second);
+        const double ratio = base == times.exchange_s.end() ? 0 : middle / median(base->second);
         table_.add({std::to_string(processors), schedule, pace,
-                    spell_fixed(*least / kMillisecond, 1), spell_fixed(median / kMillisecond, 1),
+                    spell_fixed(*least / kMillisecond, 1), spell_fixed(middle / kMillisecond, 1),
                     spell_fixed(*most / kMillisecond, 1), ratio > 0 ? spell_fixed(ratio, 2) : "",
                     planning > 0 ? spell_fixed(planning / kMillisecond, 2) : ""});
         list_.push_back({{"processors", processors},
@@ -134,6 +131,7 @@ class Report {
     }
     return success();
   }
+  [[nodiscard]] bool is_empty() const { return list_.empty(); }
   void print(bool as_json) const {
     std::fputs(as_json ? (list_.dump(2) + "\n").c_str() : table_.text().c_str(), stdout);
   }
@@ -153,22 +151,30 @@ std::string check_schedule(const std::string& name) {
   return "there is no schedule '" + name + "'; there are " + text;
 }
 
+/// What there is if something fails is in the report.
+Status measure_all(const RedistributionOptions& options, std::uint64_t volume, Report& report) {
+  Progress progress;
+  for (const std::uint32_t processors : options.processors) {
+    std::fprintf(stderr, "measuring %u processors ...\n", processors);
+    progress.begin("exchanges among " + std::to_string(processors) + " processors");
+    const auto times = measure_on(options, processors, volume);
+    if (!times.ok()) return times.error();
+    if (const Status told = report.add(options, processors, times.value()); !told.ok()) return told;
+  }
+  return success();
+}
+
 int redistribute(const RedistributionOptions& options) {
   const auto volume = parse_size(options.bytes);
   if (!volume) {
     return fail("not a size like 100, 64K or 4M (at most 1024M): " + options.bytes, kUsage);
   }
   if (*volume == 0) return fail("a message has at least one byte", kUsage);
+  const Interrupts interrupts;
   Report report;
-  for (const std::uint32_t processors : options.processors) {
-    std::fprintf(stderr, "measuring %u processors ...\n", processors);
-    const auto times = measure_on(options, processors, *volume);
-    if (!times.ok()) return fail(times.error().what);
-    const Status status = report.add(options, processors, times.value());
-    if (!status.ok()) return fail(status.error().what);
-  }
-  report.print(options.json);
-  return kOk;
+  const Status status = measure_all(options, *volume, report);
+  if (status.ok() || !report.is_empty()) report.print(options.json);
+  return status.ok() ? kOk : fail_bench(status.error());
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
 #include <cstdio>
-#include <fstream>
-#include <future>
 #include <map>
 #include <memory>
 #include <thread>
 
 #include "apps/phoenix/bench/bench.h"
+#include "apps/phoenix/bench/bench_job.h"
 #include "apps/phoenix/bench/round_report.h"
 #include "apps/phoenix/jobs/child.h"
+#include "apps/phoenix/mesh/interrupts.h"
+#include "apps/phoenix/mesh/progress.h"
 #include "apps/phoenix/mesh/session.h"
 #include "apps/phoenix/texts/amounts.h"
 
@@ -82,9 +83,9 @@ Status measure_still(const RoundOptions& options, const BenchMesh& mesh, std::ui
   auto said = mesh.run(options.processors, arguments, false);
   if (!said.ok()) return said.error();
   if (const Status status = after.look(mesh.name()); !status.ok()) return status;
-  for (const char* order : {"in-turn", "at-random"}) {
-    report.add(bytes, order, said.value(), after.past_percent(before));
-  }
+  report.add(bytes, "in-turn", said.value());
+  report.add(bytes, "at-random", said.value());
+  report.tell_past(after.past_percent(before));
   return success();
 }
 
@@ -92,6 +93,7 @@ Status drain_one(const BenchMesh& mesh, ProcessorId id) {
   auto child = Child::start({"drain", "--mesh", mesh.name(), "p" + std::to_string(id.value)});
   if (!child.ok()) return child.error();
   while (child.value().take([](const std::string&) {})) {
+    if (bench_is_interrupted()) return bench_interrupted();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   if (child.value().exit_code() == 0) return success();
@@ -99,11 +101,12 @@ Status drain_one(const BenchMesh& mesh, ProcessorId id) {
 }
 
 /// Daemons come, and the last one that came leaves, until the time is up.
-Status change_members(const RoundOptions& options, const BenchMesh& mesh, Copies& copies) {
+Status change_members(const RoundOptions& options, const BenchMesh& mesh, BenchJob& job,
+                      Copies& copies) {
   const double end = bench_clock_s() + options.moving_s;
-  while (bench_clock_s() < end) {
+  while (bench_clock_s() < end && !job.has_ended()) {
     if (const auto added = mesh.add_one(); !added.ok()) return added.error();
-    std::this_thread::sleep_for(kBetween);
+    if (const Status paused = bench_pause(kBetween); !paused.ok()) return paused;
     if (const Status status = copies.look(mesh.name()); !status.ok()) return status;
     auto session = connect(mesh.name());
     if (!session.ok()) return session.error();
@@ -111,7 +114,7 @@ Status change_members(const RoundOptions& options, const BenchMesh& mesh, Copies
     if (!status.ok()) return status.error();
     const ProcessorId last = status.value().view.members.last();
     if (const Status drained = drain_one(mesh, last); !drained.ok()) return drained;
-    std::this_thread::sleep_for(kBetween);
+    if (const Status paused = bench_pause(kBetween); !paused.ok()) return paused;
   }
   return copies.look(mesh.name());
 }
@@ -120,19 +123,36 @@ Status measure_moving(const RoundOptions& options, const BenchMesh& mesh, std::u
                       RoundReport& report) {
   Copies before;
   if (const Status status = before.look(mesh.name()); !status.ok()) return status;
-  const std::string until = mesh.file("enough");
-  auto job = std::async(std::launch::async, [&] {
-    return mesh.run(kVnodesEach * options.processors,
-                    {"round", "--bytes=" + std::to_string(bytes), "--until=" + until});
-  });
+  auto job =
+      BenchJob::start_in(mesh.name(), kVnodesEach * options.processors,
+                         {"round", "--bytes=" + std::to_string(bytes)}, {.until_told = true});
+  if (!job.ok()) return job.error();
   Copies copies = before;
-  const Status changed = change_members(options, mesh, copies);
-  std::ofstream(until).close();
-  auto said = job.get();
-  std::remove(until.c_str());
+  const Status changed = change_members(options, mesh, job.value(), copies);
   if (!changed.ok()) return changed;
+  const auto said = job.value().finish();
   if (!said.ok()) return said.error();
-  report.add(bytes, "moving", said.value(), copies.past_percent(before));
+  report.add(bytes, "moving", said.value());
+  report.tell_past(copies.past_percent(before));
+  return success();
+}
+
+Status measure_all(const RoundOptions& options, const std::vector<std::uint64_t>& sizes,
+                   RoundReport& report) {
+  Progress progress;
+  progress.begin("a mesh and its network");
+  const auto mesh = BenchMesh::start(options.processors);
+  if (!mesh.ok()) return mesh.error();
+  if (const Status learned = bench_pause(kBenchLearnTime); !learned.ok()) return learned;
+  for (const std::uint64_t bytes : sizes) {
+    progress.begin("rounds of " + spell_bytes(bytes));
+    const Status still = measure_still(options, mesh.value(), bytes, report);
+    if (!still.ok()) return still;
+    if (options.moving_s <= 0) continue;
+    progress.begin("rounds of " + spell_bytes(bytes) + " while daemons come and go");
+    const Status moving = measure_moving(options, mesh.value(), bytes, report);
+    if (!moving.ok()) return moving;
+  }
   return success();
 }
 
@@ -143,19 +163,13 @@ int bench_round(const RoundOptions& options) {
     if (!bytes) return fail("not a size like 100, 64K or 4M (at most 1024M): " + size, kUsage);
     sizes.push_back(*bytes);
   }
-  const auto mesh = BenchMesh::start(options.processors);
-  if (!mesh.ok()) return fail(mesh.error().what);
-  std::this_thread::sleep_for(kBenchLearnTime);
+  const Interrupts interrupts;
   RoundReport report;
-  for (const std::uint64_t bytes : sizes) {
-    Status status = measure_still(options, mesh.value(), bytes, report);
-    if (status.ok() && options.moving_s > 0) {
-      status = measure_moving(options, mesh.value(), bytes, report);
-    }
-    if (!status.ok()) return fail(status.error().what);
+  const Status status = measure_all(options, sizes, report);
+  if (status.ok() || !report.is_empty()) {
+    std::fputs((options.json ? report.json() : report.table()).c_str(), stdout);
   }
-  std::fputs((options.json ? report.json() : report.table()).c_str(), stdout);
-  return kOk;
+  return status.ok() ? kOk : fail_bench(status.error());
 }
 
 }  // namespace
@@ -187,7 +201,7 @@ void add_bench_round(CLI::App& bench, Action& chosen) {
       "the reduction alone differ; so it has no ratio. V3: of each receiver alone, the longest;\n"
       "median of all roots. BR/V2 far below 1: broadcasts of several roots overlapped. Past "
       "trees:\n"
-      "vnodes to which no tree led.");
+      "vnodes to which no tree led, in one job, so of both orders together.");
   verb->callback([options, &chosen] { chosen = [options] { return bench_round(*options); }; });
 }
 

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "apps/phoenix/bench/bench.h"
-#include "apps/phoenix/texts/table.h"
 
 namespace phx::app {
 
@@ -16,15 +17,19 @@ namespace phx::app {
 class RoundReport {
  public:
   /// `said`: seconds as br/ORDER, v2/ORDER, v3/ORDER of broadcasts, and noise/ORDER of each root.
-  void add(std::uint64_t bytes, const std::string& order, const Said& said, double past_percent);
+  void add(std::uint64_t bytes, const std::string& order, const Said& said);
+  /// Of one job: of all lines since the last time. Stands in the first of them.
+  void tell_past(double percent);
+  [[nodiscard]] bool is_empty() const { return rows_.empty(); }
   /// The median that is below the noise is "< NOISE", and has no ratio.
-  [[nodiscard]] std::string table() const { return table_.text(); }
+  [[nodiscard]] std::string table() const;
   /// Times are seconds. "v2" is never below "v2_noise"; "v2_below_noise" counts those that were.
+  /// "past_trees_percent" is that of the whole job, in each of its entries.
   [[nodiscard]] std::string json() const { return list_.dump(2) + "\n"; }
 
  private:
-  Table table_{
-      {"BYTES", "ROOTS", "BR MS", "V2 MS", "V2 MOST MS", "BR/V2", "V3 MS", "PAST TREES %"}};
+  std::vector<std::vector<std::string>> rows_;
+  std::size_t told_ = 0;  ///< So many have what went past the trees.
   nlohmann::json list_ = nlohmann::json::array();
 };
 

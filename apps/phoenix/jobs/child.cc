@@ -6,22 +6,63 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "runtime/tcp/open_files.h"
 
 namespace phx::app {
+namespace {
 
-Result<Child> Child::start(const std::vector<std::string>& arguments) {
+/// As exec() wants it; lives no longer than the words.
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// And what this process has, but for those of a name that is there.
+std::vector<std::string> with_ours(std::vector<std::string> environment) {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool is_replaced = std::ranges::any_of(environment, [&](std::string_view other) {
+      return other.substr(0, other.find('=')) == name;
+    });
+    if (!is_replaced) environment.emplace_back(text);
+  }
+  return environment;
+}
+
+}  // namespace
+
+Result<Child> Child::start(const std::vector<std::string>& arguments,
+                           const std::vector<std::string>& environment) {
   std::vector<std::string> words{"phoenix"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  return begin("/proc/self/exe", std::move(words), environment);
+}
+
+Result<Child> Child::start_program(const std::string& program,
+                                   const std::vector<std::string>& arguments,
+                                   const std::vector<std::string>& environment) {
+  std::vector<std::string> words{std::filesystem::path(program).filename()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return begin(program, std::move(words), environment);
+}
+
+Result<Child> Child::begin(const std::string& program, std::vector<std::string> words,
+                           const std::vector<std::string>& environment) {
+  std::vector<std::string> settings = with_ours(environment);
+  const std::vector<char*> argv = pointers_to(words);
+  const std::vector<char*> envp = pointers_to(settings);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return Error{ErrorCode::kLimit, std::string("no pipe: ") + std::strerror(errno)};
@@ -38,7 +79,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments) {
     ::dup2(writing.get(), STDOUT_FILENO);
     ::dup2(writing.get(), STDERR_FILENO);
     tcp::restore_open_files();
-    ::execv("/proc/self/exe", argv.data());
+    ::execve(program.c_str(), argv.data(), envp.data());
     ::_exit(127);
   }
   return Child(process, std::move(reading));
@@ -51,13 +92,21 @@ Child::Child(Child&& other) noexcept
       last_line_(std::move(other.last_line_)),
       exit_code_(other.exit_code_) {}
 
-Child::~Child() {
+void Child::end() {
   if (process_ <= 0 || exit_code_ >= 0) return;
   ::kill(process_, SIGTERM);
-  ::waitpid(process_, nullptr, 0);
+  reap();
+}
+
+void Child::reap() {
+  int status = 0;
+  while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 bool Child::take(const std::function<void(const std::string&)>& on_line) {
+  if (exit_code_ >= 0) return false;
   std::array<char, 4096> bytes{};
   ssize_t size = 0;
   while ((size = ::read(output_.get(), bytes.data(), bytes.size())) > 0) {
@@ -71,9 +120,7 @@ bool Child::take(const std::function<void(const std::string&)>& on_line) {
     }
   }
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-  int status = 0;
-  ::waitpid(process_, &status, 0);
-  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  reap();
   return false;
 }
 

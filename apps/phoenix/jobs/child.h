@@ -11,17 +11,24 @@
 
 namespace phx::app {
 
-/// This program, started once more with other arguments; what it writes comes back line by line.
+/// This program, started once more with other arguments, or another one; what it writes comes back
+/// line by line.
 class Child {
  public:
-  /// Stdout and stderr come together.
-  [[nodiscard]] static Result<Child> start(const std::vector<std::string>& arguments);
+  /// Stdout and stderr come together. `environment`: NAME=VALUE, beside what this process has.
+  [[nodiscard]] static Result<Child> start(const std::vector<std::string>& arguments,
+                                           const std::vector<std::string>& environment = {});
+  /// Another program, by its path.
+  [[nodiscard]] static Result<Child> start_program(const std::string& program,
+                                                   const std::vector<std::string>& arguments,
+                                                   const std::vector<std::string>& environment);
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   /// Ends the process if it still runs.
-  ~Child();
+  ~Child() { end(); }
+  void end();
 
   /// Readable when there is something to take.
   [[nodiscard]] int descriptor() const { return output_.get(); }
@@ -32,6 +39,11 @@ class Child {
   [[nodiscard]] const std::string& last_line() const { return last_line_; }
 
  private:
+  [[nodiscard]] static Result<Child> begin(const std::string& program,
+                                           std::vector<std::string> words,
+                                           const std::vector<std::string>& environment);
+  /// Waits for its end.
+  void reap();
   Child(pid_t process, tcp::Descriptor output) : process_(process), output_(std::move(output)) {}
 
   pid_t process_;
