@@ -128,6 +128,17 @@ done
 check "the mesh ends" "$phoenix" down
 await "no daemon is left" no_daemon
 
+# A measurement with several cases: the case that is interrupted is the last one.
+env --default-signal=INT "$phoenix" bench >bench.out 2>bench.err &
+measuring=$!
+await "it measures" grep -q measuring bench.err
+await "in a mesh" sh -c "ls $PHOENIX_DIR | grep -q bench-"
+kill -INT "$measuring"
+check "Ctrl-C ends a measurement" ends_with 130 wait "$measuring"
+check "and nothing else is measured" sh -c "cat bench.err; test \$(grep -c measuring bench.err) = 1"
+check "what there is is printed" grep -q "^FIGURE" bench.out
+await "no daemon of it is left" no_daemon
+
 for after in 0.01 0.05 0.1 0.3; do
   interrupted "$after" "$phoenix" run -n 4 -- "$demos/heat" --steps 100000
   check "a private mesh is gone, interrupted after $after s" \

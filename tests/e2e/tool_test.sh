@@ -49,6 +49,14 @@ wrong "8; it has to be 16, or a multiple of 4 that is 64 or more" sim --scenario
 wrong "6; it has to be a multiple of 4 that is 16 or more" sim --scenario mesh --processors 6
 wrong "json is for the scenarios costs and mesh" sim --json
 wrong "processors is for the scenarios costs and mesh" sim --scenario churn --processors 16
+wrong "topology has no effect on the scenario costs" sim --scenario costs --topology one.topology
+wrong "trace has no effect on the scenario mesh" sim --scenario mesh --trace
+wrong "wire has no effect on the scenario costs" sim --scenario costs --wire
+wrong "seed has no effect on the scenario costs" sim --scenario costs --seeds 0..3
+printf 'run 1s\n' >script
+wrong "script: --seed has no effect on a scenario file" sim --scenario script --seed 3
+wrong "script: --topology has no effect on a scenario file" sim --scenario script --topology one.topology
+check "the last seed there is ends a simulation" says "^1 runs, 0 with" timeout 60 "$phoenix" sim --scenario churn-small --seed 18446744073709551615
 wrong "cannot read none.topology" experiment sizes --topology none.topology --out x
 wrong "are for sizes, not for agm" experiment agm --reduce --out x
 wrong "adaptive is for fig7, not for agm" experiment agm --adaptive --out unmade
@@ -60,6 +68,18 @@ wrong "more than 20000 are not simulated" sim --scenario mesh --processors 40000
 check "and no folder is made" test ! -e unmade
 wrong "there is no plan 'agm'; there are flat, binomial, .*, greedy" plan --plans flat,agm
 wrong "bandwidth excludes --arrivals" plan --arrivals --bandwidth
+wrong "bandwidth: in a network of one processor" plan --topology one.topology --bandwidth
+wrong "json before bcast would be lost; see phoenix bench bcast" bench --json bcast
+wrong "only before round would be lost" bench --only pair round
+wrong "no option '--roots'" bench allreduce --roots 0
+wrong "bytes: 1024 is there twice" bench bcast --bytes 1K,1024
+wrong "roots: 1 is there twice" bench reduce --roots 1,0,1
+printf 'site A 3000 100\nnic 1000\nlink * * 1000\n' >many.topology
+"$phoenix" plan --topology many.topology --bytes 1 >many.txt 2>many.err
+check "a plan that is too much is left out of the table" grep -q '^mpich  *-' many.txt
+check "which has the others" grep -q '^greedy  *[0-9]' many.txt
+check "and is named" grep -q "left out: 'mpich' is for at most" many.err
+wrong "'mpich' is for at most" plan --topology many.topology --bytes 1 --plans flat,mpich
 wrong "bandwidth excludes --json" plan --json --bandwidth
 check "arrivals are told in JSON" says '"arrivals-ms": \[' "$phoenix" plan --plans flat --bytes 1 --json --arrivals
 check "an experiment" says "Figure 7: 20 broadcasts" "$phoenix" experiment agm --out figures
@@ -74,11 +94,11 @@ check "and its files" test -s figures/agm.csv -a -s figures/agm.svg -a -s figure
 check "which say what makes them" says "^phoenix experiment agm --seed 1$" head -1 figures/agm.txt
 check "and those of another seed" "$phoenix" experiment agm --seed 2 --out figures
 check "stand beside them" test -s figures/agm-seed2.csv -a -s figures/agm-seed2.svg -a -s figures/agm-seed2.txt
-check "help says how they are called" says "sizes-NETWORK-reduce-seed2.csv" "$phoenix" experiment --help
+check "help says how they are called" says "sizes-NETWORK-1a2b3c-reduce-seed2.csv" "$phoenix" experiment --help
 printf 'site A 1 100\nsite B 1 100\nlink * * 1000\nlatency A B 1000\nnic 1000\n' >two.topology
 "$phoenix" experiment sizes --topology two.topology --out figures >sizes.txt 2>&1
-check "fields with a comma are quoted" says 'sizes,"learned, first",1,' cat figures/sizes-two.csv
-check "sites are counted" says "Broadcasts to 2 processors in 2 sites" cat figures/sizes-two.txt
+check "fields with a comma are quoted" says 'sizes,"learned, first",1,' cat figures/sizes-two-*.csv
+check "sites are counted" says "Broadcasts to 2 processors in 2 sites" cat figures/sizes-two-*.txt
 timeout -s INT 5 "$phoenix" experiment fig9 --out unmade >/dev/null 2>progress.txt
 (trap '' XFSZ; ulimit -f 2; "$phoenix" experiment agm --out full 2>&1; echo "code $?") | cat >full.txt
 check "what cannot be written is told with the reason" says "cannot write full/agm.csv: File too large" cat full.txt
