@@ -4,11 +4,13 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "overlay/base/rng.h"
 #include "overlay/planners/pair_plans.h"
 #include "overlay/planners/pairs/collective_times.h"
+#include "overlay/planners/pairs/growing_tree.h"
 #include "overlay/planners/pairs/pair_planners.h"
 #include "overlay/planners/pairs/random_clusters.h"
 #include "overlay/planners/planners.h"
@@ -292,6 +294,72 @@ TEST_CASE("many to one goes by the ways towards the root") {
 TEST_CASE("mgo without clusters is earliest first") {
   const PairNetwork network = equal(9);
   CHECK(one_to_many(planner("mgo"), network, {}) == one_to_many(planner("ecef"), network, {}));
+}
+
+namespace {
+
+/// The steps of MGO in one level as they are printed: everything is looked at in each of them.
+void serve_level(GrowingTree& tree, const std::vector<Cluster>& clusters, bool helper_first) {
+  const PairCosts& costs = tree.task().costs;
+  const auto is_reached = [&](const Cluster& cluster) {
+    return std::ranges::any_of(cluster.members, [&](std::size_t i) { return tree.has(i); });
+  };
+  while (true) {
+    std::vector<std::size_t> waiting;
+    for (const Cluster& cluster : clusters) {
+      if (!is_reached(cluster)) {
+        waiting.insert(waiting.end(), cluster.members.begin(), cluster.members.end());
+      }
+    }
+    if (waiting.empty()) return;
+    std::ranges::sort(waiting);
+    std::size_t sender = 0, newcomer = 0;
+    std::optional<std::size_t> helper;
+    Duration least = kForever;
+    for (const std::size_t from : tree.members()) {
+      const std::size_t to = *std::ranges::min_element(
+          waiting, {}, [&](std::size_t i) { return costs.arrival(from, i); });
+      std::optional<std::size_t> own;
+      for (const Cluster& cluster : clusters) {
+        if (!std::ranges::binary_search(cluster.members, from)) continue;
+        for (const std::size_t i : cluster.members) {
+          if (!tree.has(i) && (!own || costs.busy(from, i) < costs.busy(from, *own))) own = i;
+        }
+      }
+      const Duration before = own && helper_first ? costs.busy(from, *own) : Duration{};
+      if (tree.completion(from, to) + before >= least) continue;
+      least = tree.completion(from, to) + before;
+      sender = from;
+      newcomer = to;
+      helper = own;
+    }
+    if (helper && helper_first) tree.send(sender, *helper);
+    tree.send(sender, newcomer);
+    if (helper && !helper_first) tree.send(sender, *helper);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("mgo serves those whom its print says, though it looks at few pairs") {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    const RandomNetwork random = random_clusters(8 + 12 * seed, seed);
+    for (const CostModel model : kModels) {
+      const PairCosts costs(random.network, model, kShort);
+      for (const bool helper_first : {true, false}) {
+        CAPTURE(helper_first);
+        const PairTask task{costs, random.network, random.root};
+        GrowingTree tree(task);
+        std::map<std::size_t, std::vector<Cluster>> levels;
+        for (const Cluster& one : random.network.clusters()) levels[one.level].push_back(one);
+        for (const auto& level : levels) serve_level(tree, level.second, helper_first);
+        complete_earliest_first(tree);
+
+        CHECK(planner(helper_first ? "mgo" : "mgo-r1-first").make(task) == tree.take());
+      }
+    }
+  }
 }
 
 TEST_CASE("mgo looks at each pair a few times only, also if clusters are many") {
