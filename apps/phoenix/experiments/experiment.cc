@@ -223,7 +223,7 @@ constexpr const char* kFooter =
     "fig7, fig8, sizes: 137, 128 and 201 processors, up to 64 MiB; take minutes.\n"
     "fig9: 4 MiB back to back to 160 processors for two minutes; takes 20 minutes.\n"
     "scale: 1,024 processors in 4 and in 16 sites, 10,000 by plans alone; in minutes.\n"
-    "slow, drop: one of 36 receivers, or the link of two of three sites, has a tenth of its\n"
+    "slow, drop: one of 35 receivers, or the link of two of three sites, has a tenth of its\n"
     "bandwidth from 10 s on; in minutes.\n"
     "agm: Table 2 and figures 4 to 7 of the paper of adapted spanning trees, 24 processors in 6\n"
     "sites, with the published figures. Takes a second.\n"

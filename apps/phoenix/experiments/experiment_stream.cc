@@ -279,7 +279,7 @@ int experiment_slow(const ExperimentOptions& options, Progress& progress) {
   stream.run_until(kSlowEnd);
 
   const double before = stream.rate(kChangeAt / 2, kChangeAt, slow.machine);
-  Table table({"the other 35", "MB/s each", "of before"});
+  Table table({"the other 34", "MB/s each", "of before"});
   const auto add = [&](const char* name, double rate) {
     table.add({name, megabytes(rate), spell_fixed(rate / before, 2)});
   };
@@ -288,8 +288,8 @@ int experiment_slow(const ExperimentOptions& options, Progress& progress) {
   add("one is, from 10 s on: to 20 s", stream.rate(kChangeAt, 2 * kChangeAt, slow.machine));
   add("and to 60 s", stream.rate(kSlowEnd - 10s, kSlowEnd, slow.machine));
   return conclude(options, stream, table.text(),
-                  {"One of 36 receivers has a tenth of the others' bandwidth",
-                   "MB/s of each of the other 35",
+                  {"One of 35 receivers has a tenth of the others' bandwidth",
+                   "MB/s of each of the other 34",
                    kInterval,
                    {series_of_each(stream, kInterval, "from 10 s on", slow.machine),
                     series_of_each(known, kInterval, "from the start", slow.machine)}});
