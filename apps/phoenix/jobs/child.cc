@@ -70,7 +70,15 @@ Result<Child> Child::begin(const std::string& program, std::vector<std::string> 
   tcp::Descriptor reading(ends[0]);
   const tcp::Descriptor writing(ends[1]);
   ::fcntl(reading.get(), F_SETFL, O_NONBLOCK);
+  // Until it is another program, a signal that ends it would be taken by the handler of this one.
+  sigset_t ending;
+  sigset_t before;
+  ::sigemptyset(&ending);
+  ::sigaddset(&ending, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &ending, &before);
   const pid_t process = ::fork();
+  if (process == 0) ::signal(SIGTERM, SIG_DFL);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (process < 0) {
     return Error{ErrorCode::kLimit, std::string("no process: ") + std::strerror(errno)};
   }
