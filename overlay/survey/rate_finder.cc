@@ -101,11 +101,6 @@ void RateFinder::keep_only(const ProcessorSet& live) {
   asked_.clear();
 }
 
-void RateFinder::on_patrol() {
-  asked_.clear();
-  ++patrols_;
-}
-
 bool RateFinder::on_measured(const Download& download, const Rate& rate,
                              const KnownNetwork& network) {
   const bool is_vain = is_false_alarm(download, rate, network);
@@ -122,7 +117,11 @@ bool RateFinder::on_measured(const Download& download, const Rate& rate,
     rated_.insert(download.to);
     rated_.insert(download.from);
   } else {
-    asked_.emplace(network.sites[*from].processors.front(), network.sites[*to].processors.front());
+    constexpr std::uint32_t kTimesMost = 4;
+    Asked& asked =
+        asked_[{network.sites[*from].processors.front(), network.sites[*to].processors.front()}];
+    asked.until = patrols_ + (std::size_t{1} << asked.times);
+    asked.times = std::min(asked.times + 1, kTimesMost);
   }
   Width& sender = widths_[download.from];
   Width& receiver = widths_[download.to];
@@ -380,7 +379,8 @@ std::vector<RateFinder::Download> RateFinder::choose_ways(const KnownNetwork& ne
       const Download way{pick(network.sites[to], turn), pick(network.sites[from], turn)};
       const std::pair lowest{network.sites[from].processors.front(),
                              network.sites[to].processors.front()};
-      if (asked_.contains(lowest)) continue;
+      const auto before = asked_.find(lowest);
+      if (before != asked_.end() && patrols_ < before->second.until) continue;
       if (asked[way.to] == kWaysAtOnce || serving[way.from] == kWaysAtOnce) continue;
       ++asked[way.to];
       ++serving[way.from];

@@ -54,8 +54,9 @@ class RateFinder {
   /// processors.
   void on_complaint(const Download& download, const KnownNetwork& network);
 
-  /// Ways that were measured in vain may be measured now, by others.
-  void on_patrol();
+  /// Ways that were measured in vain may be measured now, by others: after 1, 2, 4, 8 and each 16
+  /// more patrols.
+  void on_patrol() { ++patrols_; }
 
   // Queries.
   /// What has to be measured next: interfaces first, by pairs of which each has its own; then ways
@@ -106,8 +107,12 @@ class RateFinder {
   std::map<Download, Doubt> doubted_;  ///< To be measured again; the result counts.
   /// With whom somebody was found slow since nothing was doubted.
   std::map<ProcessorId, std::set<ProcessorId>> partners_;
-  /// Ways that were measured, maybe in vain, since the last patrol; by their sites' lowest.
-  std::set<std::pair<ProcessorId, ProcessorId>> asked_;
+  struct Asked {
+    std::uint32_t times = 0;
+    std::size_t until = 0;  ///< The patrol after which it may be measured again.
+  };
+  /// Ways that were measured, maybe in vain, since somebody came or left; by their sites' lowest.
+  std::map<std::pair<ProcessorId, ProcessorId>, Asked> asked_;
   std::size_t patrols_ = 0;
 };
 

@@ -130,6 +130,10 @@ void Ledger::reduced(VnodeId at, std::uint64_t round, bool is_right) {
   }
 }
 
+void Ledger::surplus(VnodeId at, VnodeId from) {
+  violations_.add("a result too many, towards " + to_string(from) + ", at " + to_string(at));
+}
+
 void Ledger::installed(VnodeId vnode, MachineId at, std::optional<std::uint64_t> mark) {
   Vnode& it = vnodes_[vnode.value];
   if (it.holder) {

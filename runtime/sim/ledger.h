@@ -60,6 +60,8 @@ class Ledger {
   /// A vnode is to get the result of a reduction; it got it, and it was right or not.
   void awaits() { ++outstanding_; }
   void reduced(VnodeId at, std::uint64_t round, bool is_right);
+  /// ... which it was not to get, or not once more.
+  void surplus(VnodeId at, VnodeId from);
   /// So many reductions towards one vnode have begun and are not complete.
   void pending(std::uint64_t reductions, std::uint64_t most);
 

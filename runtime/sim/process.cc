@@ -113,7 +113,10 @@ void Process::take_turn(Instant now) {
   endpoint_.on_time(now);
   const bool is_over = endpoint_.retired() && endpoint_.held().empty();
   if (is_over || is_told_ || (workload_.is_complete(now) && leaves(now))) {
-    if (!std::exchange(is_closing_, true)) endpoint_.close();
+    if (!std::exchange(is_closing_, true)) {
+      check_nothing_left(now);
+      endpoint_.close();
+    }
     if (!endpoint_.is_settled()) return;
     endpoint_.finish();
     exit_ = runtime::Exit{0, 0, true, {}};
@@ -145,6 +148,18 @@ bool Process::leaves(Instant now) {
     }
   }
   return now >= *leaves_at_;
+}
+
+/// All results have been taken that were to come; a last vote's may come still.
+void Process::check_nothing_left(Instant now) {
+  if (!workload_.is_complete(now) || workload_.options().has_last_vote) return;
+  for (const auto kind : {Message::Kind::kReduced, Message::Kind::kAllreduced}) {
+    Endpoint::Selector wanted;
+    wanted.kind = kind;
+    while (const auto taken = endpoint_.take(wanted)) {
+      workload_.ledger().surplus(taken->first, taken->second.from);
+    }
+  }
 }
 
 void Process::receive() {

@@ -74,6 +74,7 @@ class Process {
   void fold_user_values(VnodeId vnode, const State& state, const Round& round);
   void check_piece(State& state, const Round& round, const Payload& piece);
   [[nodiscard]] bool leaves(Instant now);
+  void check_nothing_left(Instant now);
   void pass_safe_point();
   void adopt_orphans(Instant now);
   [[nodiscard]] std::size_t draw_size();

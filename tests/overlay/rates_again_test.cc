@@ -64,7 +64,7 @@ TEST_CASE("of a site of two one is slow: its ways are known as wide as the other
   }
 }
 
-TEST_CASE("a way that could not be measured is asked for again with the next patrol") {
+TEST_CASE("a way that cannot be measured is asked for again, more and more seldom") {
   std::vector<std::uint32_t> sites = round_robin(18, 2);
   sites.resize(21, 2);
   Net net(sites);
@@ -76,8 +76,16 @@ TEST_CASE("a way that could not be measured is asked for again with the next pat
   net.members(first(21));
   net.run_for(20s);
   REQUIRE(!net.common().way(p(1), p(19)).bytes_per_second);
+  const auto loads_in = [&net](Duration time) {
+    const std::uint64_t before = net.loads;
+    net.run_for(time);
+    return net.loads - before;
+  };
+  loads_in(60s);
+  const std::uint64_t later = loads_in(160s);
+  CHECK(later < 1800);  // Asked with each patrol: 2128. The rest are glances.
   net.stream.clear();
-  net.run_for(30s);
+  net.run_for(85s);
   for (const std::uint32_t other : {1U, 2U}) {
     CHECK(is_about(net.common().way(p(other), p(19)).bytes_per_second, kGigabit));
     CHECK(is_about(net.common().way(p(19), p(other)).bytes_per_second, kGigabit));

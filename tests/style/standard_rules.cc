@@ -25,7 +25,7 @@ const std::map<std::string, std::string> kNames = {
      "ranges::count_if ranges::count ranges::copy ranges::replace ranges::replace_if "
      "ranges::remove_copy_if ranges::merge ranges::equal ranges::reverse ranges::fill "
      "ranges::unique ranges::transform ranges::contains ranges::is_sorted "
-     "ranges::adjacent_find ranges::max ranges::min includes count"},
+     "ranges::adjacent_find ranges::max ranges::min includes count ranges::binary_search"},
     {"array", "array"},
     {"atomic",
      "atomic memory_order_relaxed memory_order_release memory_order_acquire "
