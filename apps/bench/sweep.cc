@@ -132,7 +132,8 @@ class Sweep {
       gets = is_whole ? sum(numbers) : sum(small);
     }
     const double end = gets ? clock_.now_s() : 0;
-    return job_.allreduce(phx::max, end) - since(call, is_reduced || mine_ == root);
+    const double last = job_.allreduce(phx::max, end);
+    return last - since(call, is_reduced || mine_ == root);
   }
   /// The same of a plain chain: all but the first one wait for bytes.
   [[nodiscard]] double time_chain(PlainChain& chain, phx::Bytes& block) {
@@ -140,7 +141,8 @@ class Sweep {
     if (chain.is_first()) sleep_until(begin);
     const double call = clock_.now_s();
     chain.pass(block);
-    return job_.allreduce(phx::max, clock_.now_s()) - since(call, chain.is_first());
+    const double last = job_.allreduce(phx::max, clock_.now_s());
+    return last - since(call, chain.is_first());
   }
 
  private:

@@ -105,6 +105,8 @@ void Membership::on_message(Instant now, ProcessorId from, const ViewQuery& mess
     return;
   }
   if (from > self_) return;  // It would have to hold this processor for dead.
+  // It has taken over already: the question comes once more (Daemon::Core::refuse_tokens).
+  if (from == coordinator() && message.number < view_.number) return;
   // Of two that take over, the higher id knows of more deaths: it prevails everywhere.
   if (promised_ && from < *promised_) return;
   promise(from);

@@ -22,6 +22,12 @@ Weight weight_of(const View& view) {
   return {kSmall * (1 + view.members.size()), 0};
 }
 
+Weight weight_of(const std::vector<ViewChange::Gone>& all) {
+  Weight sum;
+  for (const ViewChange::Gone& gone : all) sum.header += kSmall + gone.detail.size();
+  return sum;
+}
+
 Weight weight_of(const overlay::KnownNetwork& network) {
   Weight sum{kSmall * (network.sites.size() + network.odd.size()) +
                  2 * kCounter * (network.between.size() + network.pairs.size()),
@@ -66,10 +72,16 @@ struct ContentWeight {
 /// What an envelope carries beside its fixed part.
 struct Extra {
   Weight operator()(const ViewChange& m) const {
-    return {kSmall * (m.joined.size() + m.gone.size()), 0};
+    Weight sum = weight_of(m.gone);
+    sum.header += kSmall * m.joined.size();
+    return sum;
   }
   Weight operator()(const ViewReport& m) const { return weight_of(m.view); }
-  Weight operator()(const ViewInstall& m) const { return weight_of(m.view); }
+  Weight operator()(const ViewInstall& m) const {
+    Weight sum = weight_of(m.view);
+    sum += weight_of(m.gone);
+    return sum;
+  }
   Weight operator()(const Routes& m) const { return {kSmall * m.routes.size(), 0}; }
   Weight operator()(const Offer& m) const { return {kSmall * m.vnodes.size(), 0}; }
   Weight operator()(const OfferCancel& m) const { return {kSmall * m.vnodes.size(), 0}; }

@@ -161,7 +161,7 @@ void Faults::kill_idle() {
   const MachineId victim = pick(idle);
   const bool is_lost = rng_.chance(0.5);
   const auto kill = [this, victim, is_lost] {
-    if (!cluster_.machine(victim).is_running()) return;
+    if (!is_on_ || !cluster_.machine(victim).is_running()) return;
     ++deaths_;
     cluster_.kill(victim, is_lost);
   };

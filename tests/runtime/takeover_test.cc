@@ -187,6 +187,20 @@ TEST_CASE("whoever has the view before gets the members that are gone, and no ot
   }
 }
 
+TEST_CASE("a question that comes once more after its takeover is no promise") {
+  Harness h(3, 4);
+  h.message(2, ViewQuery{10});
+  View next = h.machine.view();
+  next.number = 11;
+  next.members = {};
+  h.message(2, ViewInstall{next, {{p(1), Departure::kSilent, "why"}}});
+
+  h.message(2, ViewQuery{10});
+
+  h.message(2, gone_change(12, 4, Departure::kSilent));
+  CHECK(h.machine.live() == ProcessorSet{p(2), p(3)});
+}
+
 TEST_CASE("if the one that takes over dies, the next one does, and the first accused stays out") {
   Harness h(3, 4);
   h.message(2, ViewQuery{0});

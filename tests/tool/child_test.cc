@@ -41,4 +41,18 @@ TEST_CASE("a program that is ended has ended by a signal, and has no more lines"
   CHECK(lines_of(child.value()).empty());
 }
 
+TEST_CASE("a program that writes more than a pipe holds before it ends is ended, too") {
+  auto child = Child::start_program(
+      "/bin/sh",
+      {"-c", "trap 'head -c 1000000 /dev/zero; exit 5' TERM; echo; while :; do sleep 0.05; done"},
+      {});
+  REQUIRE(child.ok());
+  pollfd readable{child.value().descriptor(), POLLIN, 0};
+  ::poll(&readable, 1, -1);  // The trap is set.
+
+  child.value().end();
+
+  CHECK(child.value().exit_code() == 5);
+}
+
 }  // namespace phx::app::child_test

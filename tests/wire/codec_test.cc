@@ -147,8 +147,11 @@ TEST_CASE("what a job is started with is counted before it is sent, however long
   start.spec = spec;
   runtime::JobHome home;
   home.stages.put(ProcessorId{1}, stage);
-  for (const runtime::Envelope& envelope : {runtime::Envelope{runtime::JobRequest{1, spec}},
-                                            runtime::Envelope{start}, runtime::Envelope{home}}) {
+  runtime::ViewInstall install;
+  install.gone.push_back({ProcessorId{1}, runtime::Departure::kSilent, std::string(2'000, 'g')});
+  for (const runtime::Envelope& envelope :
+       {runtime::Envelope{runtime::JobRequest{1, spec}}, runtime::Envelope{start},
+        runtime::Envelope{home}, runtime::Envelope{install}}) {
     const std::uint64_t size = encoder.encode(Frame{1, 0, envelope}).size();
     CHECK(weight_of(envelope).total() >= size);
     CHECK(weight_of(envelope).total() < size + size / 10);

@@ -66,10 +66,9 @@ class BenchMesh {
   [[nodiscard]] std::string file(const std::string& name) const;
   /// Starts one more daemon, and returns the time at which that began.
   [[nodiscard]] Result<double> add_one() const;
-  /// Binds the daemons, and so what they start, to CPUs in turn: each stands for a processor.
-  /// Without this the system often runs two processes that talk on one CPU, and plain TCP is a
-  /// change of context there.
-  /// Those that this process may use; a line on stderr if that fails.
+  /// Binds the daemons, and so what they start, to the CPUs that this process may use, in turn:
+  /// each stands for a processor. A line on stderr if that fails. Without this the system often
+  /// runs two processes that talk on one CPU, and plain TCP is a change of context there.
   void bind_to_cpus() const;
   [[nodiscard]] std::vector<pid_t> daemons() const;
   [[nodiscard]] double start_seconds() const { return start_seconds_; }

@@ -65,6 +65,14 @@ Result<BenchJob> BenchJob::start_embedded(const std::vector<std::string>& argume
   return job;
 }
 
+BenchJob::BenchJob(BenchJob&& other) noexcept
+    : child_(std::move(other.child_)),
+      arguments_(std::move(other.arguments_)),
+      until_(std::exchange(other.until_, {})),
+      own_(std::exchange(other.own_, std::nullopt)),
+      lines_(std::move(other.lines_)),
+      said_(std::move(other.said_)) {}
+
 BenchJob::~BenchJob() {
   child_.end();
   if (own_) own_->remove();

@@ -31,7 +31,7 @@ class BenchJob {
   [[nodiscard]] static Result<BenchJob> start_embedded(const std::vector<std::string>& arguments,
                                                        const Options& options);
   ~BenchJob();
-  BenchJob(BenchJob&&) noexcept = default;
+  BenchJob(BenchJob&& other) noexcept;
   BenchJob& operator=(BenchJob&&) = delete;
   BenchJob(const BenchJob&) = delete;
   BenchJob& operator=(const BenchJob&) = delete;

@@ -69,8 +69,8 @@ double bench_clock_s() {
 }
 
 Result<BenchMesh> BenchMesh::start(std::uint32_t daemons, std::vector<std::string> daemon_options) {
-  BenchMesh mesh(fresh_bench_name());
   if (bench_is_interrupted()) return bench_interrupted();
+  BenchMesh mesh(fresh_bench_name());
   LaunchOptions options;
   options.quiet = true;
   options.lifeline = lifeline();
@@ -88,7 +88,9 @@ BenchMesh::BenchMesh(BenchMesh&& other) noexcept
 BenchMesh::~BenchMesh() {
   if (name_.empty()) return;
   const Status ended = end_mesh(name_);
-  if (!ended.ok()) std::fprintf(stderr, "phoenix: %s\n", ended.error().what.c_str());
+  // What could not be started is taken down already.
+  const bool is_none = !ended.ok() && ended.error().code == ErrorCode::kNotFound;
+  if (!ended.ok() && !is_none) std::fprintf(stderr, "phoenix: %s\n", ended.error().what.c_str());
 }
 
 Result<Said> BenchMesh::run(std::uint64_t vnodes, const std::vector<std::string>& arguments,

@@ -89,15 +89,25 @@ Status measure_still(const RoundOptions& options, const BenchMesh& mesh, std::ui
   return success();
 }
 
-Status drain_one(const BenchMesh& mesh, ProcessorId id) {
+/// What the job says is taken meanwhile, or it would wait for that in the middle of a round.
+Status drain_one(const BenchMesh& mesh, ProcessorId id, BenchJob& job) {
   auto child = Child::start({"drain", "--mesh", mesh.name(), "p" + std::to_string(id.value)});
   if (!child.ok()) return child.error();
   while (child.value().take([](const std::string&) {})) {
+    static_cast<void>(job.has_ended());
     if (bench_is_interrupted()) return bench_interrupted();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   if (child.value().exit_code() == 0) return success();
   return Error{ErrorCode::kUnavailable, "drain: " + child.value().last_line()};
+}
+
+Status pause_beside(BenchJob& job) {
+  const double end = bench_clock_s() + std::chrono::duration<double>(kBetween).count();
+  while (bench_clock_s() < end && !job.has_ended()) {
+    if (const Status paused = bench_pause(kBetween / 20); !paused.ok()) return paused;
+  }
+  return success();
 }
 
 /// Daemons come, and the last one that came leaves, until the time is up.
@@ -106,15 +116,15 @@ Status change_members(const RoundOptions& options, const BenchMesh& mesh, BenchJ
   const double end = bench_clock_s() + options.moving_s;
   while (bench_clock_s() < end && !job.has_ended()) {
     if (const auto added = mesh.add_one(); !added.ok()) return added.error();
-    if (const Status paused = bench_pause(kBetween); !paused.ok()) return paused;
+    if (const Status paused = pause_beside(job); !paused.ok()) return paused;
     if (const Status status = copies.look(mesh.name()); !status.ok()) return status;
     auto session = connect(mesh.name());
     if (!session.ok()) return session.error();
     const auto status = ask_status(session.value(), /*ask_all=*/false);
     if (!status.ok()) return status.error();
     const ProcessorId last = status.value().view.members.last();
-    if (const Status drained = drain_one(mesh, last); !drained.ok()) return drained;
-    if (const Status paused = bench_pause(kBetween); !paused.ok()) return paused;
+    if (const Status drained = drain_one(mesh, last, job); !drained.ok()) return drained;
+    if (const Status paused = pause_beside(job); !paused.ok()) return paused;
   }
   return copies.look(mesh.name());
 }

@@ -61,7 +61,8 @@ void CastStream::on_bytes(Instant now, sim::MachineId at, std::size_t bytes) {
 double CastStream::mean(std::size_t interval, std::optional<sim::MachineId> without) const {
   double bytes = 0;
   double processors = 0;
-  if (interval >= intervals_.size()) return 0;
+  // What comes at the very end belongs to an interval that nobody is noted for.
+  if (interval >= intervals_.size() || interval >= members_.size()) return 0;
   const Takes& takes = intervals_[interval];
   for (const sim::MachineId machine : members_[interval]) {
     if (machine == without) continue;

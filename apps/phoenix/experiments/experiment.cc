@@ -244,9 +244,8 @@ constexpr const char* kFooter =
     "and -fig10, and the last lines of drain.txt.\n"
     "Files are called by what they hold: FIGURE.csv, .txt and .svg; sizes of another network,\n"
     "of reductions and with another seed sizes-NETWORK-1a2b3c-reduce-seed2.csv, and so on, with\n"
-    "six digits of what the topology file says. The same again replaces them. The first line of "
-    "the .txt, and the description in the .svg, is the\n"
-    "command line that makes them.\n"
+    "six digits of what the topology file says. The same again replaces them. The first line of\n"
+    "the .txt, and the description in the .svg, is the command line that makes them.\n"
     "  phoenix experiment fig6 --out results\n"
     "Exit code 0; 1: a broadcast did not end, or was wrong; 2: misuse, or files that cannot be\n"
     "written; the table is printed also then.";

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -85,7 +86,7 @@ class Comparison {
   const PlanOptions& options_;
   /// Some plans of long messages take minutes.
   mutable Progress progress_;
-  mutable std::string left_out_;  ///< The first reason.
+  mutable std::map<std::string, std::string> left_out_;  ///< Plans, and why.
   sim::Topology topology_;
   std::vector<std::uint64_t> sizes_;
   sim::Placing placing_;
@@ -103,7 +104,7 @@ Result<Entry> Comparison::make(const std::string& algorithm, std::uint64_t bytes
   progress_.begin(algorithm + " of " + spell_bytes(bytes));
   auto plan = planners::plan(algorithm, network_, ProcessorId{options_.root}, bytes);
   if (!plan.ok()) {
-    if (is_left_out(plan.error()) && left_out_.empty()) left_out_ = plan.error().what;
+    if (is_left_out(plan.error())) left_out_.try_emplace(algorithm, plan.error().what);
     return plan.error();
   }
   Entry entry{std::move(plan).value(), {}};
@@ -155,7 +156,9 @@ int Comparison::print_table() const {
 }
 
 void Comparison::tell_left_out() const {
-  if (!left_out_.empty()) std::fprintf(stderr, "phoenix: left out: %s\n", left_out_.c_str());
+  for (const auto& [algorithm, why] : left_out_) {
+    std::fprintf(stderr, "phoenix: left out: %s\n", why.c_str());
+  }
 }
 
 int Comparison::print_arrivals() const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "overlay/base/median.h"
 #include "overlay/base/rng.h"
 #include "runtime/sim/cluster.h"
 
@@ -47,9 +48,10 @@ class RoundTrial {
                         static_cast<Duration::rep>(options_.rounds);
     alone_.clear();
     if (!go_rounds(/*overlapping=*/false)) return broken("a broadcast does not end");
-    std::sort(alone_.begin(), alone_.end());
-    times.alone_median = alone_[alone_.size() / 2];
-    times.alone_most = alone_.back();
+    std::vector<double> alone;
+    for (const Duration time : alone_) alone.push_back(static_cast<double>(time.count()));
+    times.alone_median = Duration{static_cast<Duration::rep>(median(std::move(alone)))};
+    times.alone_most = *std::ranges::max_element(alone_);
     const sim::Meter cost = cluster_.network().meter().since(before);
     const auto past = static_cast<double>(cost.of("FallbackCopy").messages);
     const auto along = static_cast<double>(cost.of("TreeCopy").messages);

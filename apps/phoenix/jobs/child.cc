@@ -1,6 +1,7 @@
 #include "apps/phoenix/jobs/child.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -103,14 +104,28 @@ Child::Child(Child&& other) noexcept
 void Child::end() {
   if (process_ <= 0 || exit_code_ >= 0) return;
   ::kill(process_, SIGTERM);
-  reap();
+  // What it still writes is taken: it would wait for that for ever.
+  constexpr int kLookMs = 20;
+  std::array<char, 4096> bytes{};
+  while (!reap(WNOHANG)) {
+    pollfd readable{output_.get(), POLLIN, 0};
+    ::poll(&readable, 1, kLookMs);
+    ssize_t size = 0;
+    while ((size = ::read(output_.get(), bytes.data(), bytes.size())) > 0) {
+    }
+    if (size == 0) static_cast<void>(reap(0));  // Nobody writes any more.
+  }
 }
 
-void Child::reap() {
+bool Child::reap(int options) {
+  if (exit_code_ >= 0) return true;
   int status = 0;
-  while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  pid_t reaped = 0;
+  while ((reaped = ::waitpid(process_, &status, options)) < 0 && errno == EINTR) {
   }
+  if (reaped == 0) return false;
   exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return true;
 }
 
 bool Child::take(const std::function<void(const std::string&)>& on_line) {
@@ -128,7 +143,7 @@ bool Child::take(const std::function<void(const std::string&)>& on_line) {
     }
   }
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-  reap();
+  static_cast<void>(reap(0));
   return false;
 }
 

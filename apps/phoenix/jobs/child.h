@@ -42,8 +42,8 @@ class Child {
   [[nodiscard]] static Result<Child> begin(const std::string& program,
                                            std::vector<std::string> words,
                                            const std::vector<std::string>& environment);
-  /// Waits for its end.
-  void reap();
+  /// True: it has ended. `options` of waitpid(): 0 waits for that.
+  [[nodiscard]] bool reap(int options);
   Child(pid_t process, tcp::Descriptor output) : process_(process), output_(std::move(output)) {}
 
   pid_t process_;

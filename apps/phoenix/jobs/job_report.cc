@@ -8,6 +8,7 @@
 
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/table.h"
+#include "overlay/base/median.h"
 
 namespace phx::app {
 namespace {
@@ -203,10 +204,9 @@ std::string JobReport::text() const {
     moved += move.vnodes;
     ways.push_back(move.came - move.left);
   }
-  std::ranges::sort(ways);
   return text + "\n" + std::to_string(moved) + (moved == 1 ? " vnode" : " vnodes") +
-         " moved, in the middle " + spell_short(ways[ways.size() / 2]) + " on the way, at most " +
-         spell_short(ways.back()) + "\n";
+         " moved, in the middle " + spell_short(median(ways)) + " on the way, at most " +
+         spell_short(*std::ranges::max_element(ways)) + "\n";
 }
 
 std::string JobReport::json(const std::string& title) const {
