@@ -10,24 +10,24 @@
 namespace phx::collectives {
 namespace {
 
-Error misfit(const VnodeSet& vnodes, const std::string& why) {
-  return Error{ErrorCode::kBadInput,
-               "the contribution of vnodes " + to_string(vnodes) + " does not fit: " + why};
+std::string misfit_of(const VnodeSet& vnodes, const std::string& why) {
+  return "the contribution of vnodes " + to_string(vnodes) + " does not fit: " + why;
 }
 
-Error other_size(const VnodeSet& some, std::uint64_t bytes, const VnodeSet& others,
-                 std::uint64_t other_bytes) {
-  return misfit(some, "it has " + std::to_string(bytes) + " bytes, that of vnodes " +
-                          to_string(others) + " has " + std::to_string(other_bytes));
+std::string other_size(const VnodeSet& some, std::uint64_t bytes, const VnodeSet& others,
+                       std::uint64_t other_bytes) {
+  return misfit_of(some, "it has " + std::to_string(bytes) + " bytes, that of vnodes " +
+                             to_string(others) + " has " + std::to_string(other_bytes));
 }
 
-Error other_size(const ReductionPart& part, const VnodeSet& others, const Payload& value) {
+std::string other_size(const ReductionPart& part, const VnodeSet& others, const Payload& value) {
   return other_size(part.covered, part.value.size(), others, value.size());
 }
 
 std::string name_of(const ReductionKind& kind) {
-  std::string name = std::string(kind.ordered ? "ordered " : "") + std::string(to_string(kind.op)) +
-                     " of " + std::string(to_string(kind.type)) + (kind.to_all ? " to all" : "");
+  std::string name = (kind.ordered ? "ordered " : "") + std::string(to_string(kind.op));
+  if (!is_bundled(kind.op)) name += " of " + std::string(to_string(kind.type));
+  if (kind.to_all) name += " to all";
   if (kind == kBarrier) name += " (as in a barrier)";
   if (kind == kSafePoint) name += " (as at a safe point)";
   return name;
@@ -36,7 +36,7 @@ std::string name_of(const ReductionKind& kind) {
 /// Whether the order of combination matters and is kept.
 bool is_ordered(const ReductionKind& kind) {
   const bool is_floating = kind.type == ReduceType::kFloat || kind.type == ReduceType::kDouble;
-  return kind.ordered && is_floating && kind.op != ReduceOp::kUser;
+  return kind.ordered && is_floating && !is_bundled(kind.op);
 }
 
 /// 2^k vnodes, from a multiple of 2^k on.
@@ -59,7 +59,7 @@ std::optional<VnodeSet> disjoint_union(const VnodeSet& covered,
   VnodeSet all = covered;
   std::uint64_t count = covered.size();
   for (const ReductionPart& part : parts) {
-    for (const auto& range : part.covered.ranges()) all.insert(range);
+    all = all.united(part.covered);
     count += part.covered.size();
   }
   if (count != all.size()) return std::nullopt;
@@ -68,8 +68,9 @@ std::optional<VnodeSet> disjoint_union(const VnodeSet& covered,
 
 }  // namespace
 
-Accumulator::Accumulator(const ReductionKind& kind, std::vector<ReductionPart> parts)
-    : kind_(kind) {
+Accumulator::Accumulator(const ReductionKind& kind, std::vector<ReductionPart> parts,
+                         const std::string& misfit)
+    : kind_(kind), misfit_(misfit) {
   for (ReductionPart& part : parts) {
     std::vector<ReductionPart> one;
     one.push_back(std::move(part));
@@ -83,8 +84,7 @@ Accumulator::Added Accumulator::add(const ReductionKind& kind, std::vector<Reduc
   covered_ = *std::move(all);
   if (kind != kind_) {
     for (ReductionPart& part : parts) {
-      if (!wrong_) wrong_ = other_kind(kind, part);
-      // Without its value it fits no other one, also after the parts were moved elsewhere.
+      blame(other_kind(kind, part));
       parts_.push_back({std::move(part.covered), Payload{}});
     }
     return Added::kOtherKind;
@@ -97,11 +97,15 @@ Accumulator::Added Accumulator::add(const ReductionKind& kind, std::vector<Reduc
   return added;
 }
 
-Error Accumulator::other_kind(const ReductionKind& kind, const ReductionPart& part) const {
+void Accumulator::blame(const std::string& misfit) {
+  if (misfit_.empty()) misfit_ = misfit;
+}
+
+std::string Accumulator::other_kind(const ReductionKind& kind, const ReductionPart& part) const {
   ReductionKind same = kind;
   same.whole_bytes = kind_.whole_bytes;
   if (same != kind_ || parts_.empty()) {
-    return misfit(part.covered, "it is for " + name_of(kind) + " instead of " + name_of(kind_));
+    return misfit_of(part.covered, "it is for " + name_of(kind) + " instead of " + name_of(kind_));
   }
   // Equal pieces of unequal values.
   const auto bytes = [](const ReductionKind& of, const Payload& piece) {
@@ -113,22 +117,20 @@ Error Accumulator::other_kind(const ReductionKind& kind, const ReductionPart& pa
 
 Accumulator::Added Accumulator::take(ReductionPart part) {
   const Status fits = check_value(kind_, part.value);
-  if (!fits.ok() && !wrong_) wrong_ = misfit(part.covered, fits.error().what);
+  if (!fits.ok()) blame(misfit_of(part.covered, fits.error().what));
   if (is_ordered(kind_)) return take_ordered(std::move(part), fits.ok());
-  const bool bundled = kind_.op == ReduceOp::kUser || !fits.ok();
+  const bool bundled = is_bundled(kind_.op) || !fits.ok();
   const auto same_size = [&part](const Part& held) {
     return held.value.size() == part.value.size();
   };
   const auto at = bundled ? parts_.end() : std::find_if(parts_.begin(), parts_.end(), same_size);
   if (at != parts_.end()) {
     combine(*at, part.value);
-    for (const auto& range : part.covered.ranges()) at->covered.insert(range);
+    at->covered = at->covered.united(part.covered);
     return Added::kTaken;
   }
-  const bool alone = parts_.empty() || kind_.op == ReduceOp::kUser;
-  if (fits.ok() && !alone && !wrong_) {
-    wrong_ = other_size(part, parts_.front().covered, parts_.front().value);
-  }
+  const bool alone = parts_.empty() || is_bundled(kind_.op);
+  if (fits.ok() && !alone) blame(other_size(part, parts_.front().covered, parts_.front().value));
   bytes_ += part.value.size();
   parts_.push_back({std::move(part.covered), std::move(part.value)});
   return fits.ok() && alone ? Added::kTaken : Added::kUnfit;
@@ -136,11 +138,11 @@ Accumulator::Added Accumulator::take(ReductionPart part) {
 
 Accumulator::Added Accumulator::take_ordered(ReductionPart part, bool fits) {
   if (fits && !parts_.empty() && part.value.size() != parts_.front().value.size()) {
-    if (!wrong_) wrong_ = other_size(part, parts_.front().covered, parts_.front().value);
+    blame(other_size(part, parts_.front().covered, parts_.front().value));
     fits = false;
   }
   if (fits && !is_block(part.covered)) {
-    if (!wrong_) wrong_ = misfit(part.covered, "it was combined in another order");
+    blame(misfit_of(part.covered, "it was combined in another order"));
     fits = false;
   }
   const auto after = std::upper_bound(
@@ -149,7 +151,7 @@ Accumulator::Added Accumulator::take_ordered(ReductionPart part, bool fits) {
   const auto at = static_cast<std::size_t>(after - parts_.begin());
   bytes_ += part.value.size();
   parts_.insert(after, {std::move(part.covered), std::move(part.value)});
-  if (!wrong_) join_halves(at);
+  if (misfit_.empty()) join_halves(at);
   return fits ? Added::kTaken : Added::kUnfit;
 }
 
@@ -200,13 +202,28 @@ std::vector<ReductionPart> Accumulator::take_parts() {
   return result;
 }
 
-Result<Payload> Accumulator::value(const Fold& fold) const {
-  if (wrong_) return *wrong_;
+Status Accumulator::fits() const {
+  if (!misfit_.empty()) return Error{ErrorCode::kBadInput, misfit_};
   if (parts_.empty()) return Error{ErrorCode::kBadInput, "nothing was contributed"};
-  if (kind_.op == ReduceOp::kUser) return folded(fold);
+  return success();
+}
+
+Result<Payload> Accumulator::value() const {
+  PHX_CHECK(!is_bundled(kind_.op));
+  if (const Status status = fits(); !status.ok()) return status.error();
   if (is_ordered(kind_)) return joined();
   PHX_CHECK(parts_.size() == 1);
   return parts_.front().value;
+}
+
+Result<std::vector<ReductionPart>> Accumulator::take_values() {
+  if (const Status status = fits(); !status.ok()) return status.error();
+  std::vector<ReductionPart> parts = take_parts();
+  for (const ReductionPart& part : parts) {
+    if (part.covered.size() == 1) continue;
+    return Error{ErrorCode::kBadInput, misfit_of(part.covered, "it is already combined")};
+  }
+  return parts;
 }
 
 /// Of the blocks of V vnodes, from left to right.
@@ -220,16 +237,6 @@ std::uint64_t Accumulator::longest() const {
   std::uint64_t most = 0;
   for (const Part& part : parts_) most = std::max<std::uint64_t>(most, part.value.size());
   return most;
-}
-
-Result<Payload> Accumulator::folded(const Fold& fold) const {
-  if (!fold) return Error{ErrorCode::kBadInput, "the target did not name the operator"};
-  std::optional<Payload> result;
-  for (const ReductionPart& part : parts()) {
-    if (part.covered.size() != 1) return misfit(part.covered, "it is already combined");
-    result = result ? fold(*result, part.value) : part.value;
-  }
-  return *std::move(result);
 }
 
 }  // namespace phx::collectives

@@ -2,9 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "collectives/messages.h"
@@ -25,17 +24,17 @@ namespace phx::collectives {
 class Accumulator {
  public:
   enum class Added : std::uint8_t {
-    kTaken,      ///< Combined, or bundled if the operator is user-defined.
+    kTaken,      ///< Combined, or bundled.
     kUnfit,      ///< Taken, but the value does not fit the others or its type: value() will fail.
     kOtherKind,  ///< Taken likewise; the contributor called another operation.
     kOverlap,    ///< Not taken: some of its vnodes are here already.
   };
-  /// A user-defined operator: the left operand covers the smaller vnodes.
-  using Fold = std::function<Payload(const Payload& left, const Payload& right)>;
 
   explicit Accumulator(const ReductionKind& kind) : kind_(kind) {}
-  /// Goes on with parts() of another one of the same kind. Overlapping parts are left out.
-  Accumulator(const ReductionKind& kind, std::vector<ReductionPart> parts);
+  /// Goes on with parts() of another one of the same kind, and with what does not fit there.
+  /// Overlapping parts are left out.
+  Accumulator(const ReductionKind& kind, std::vector<ReductionPart> parts,
+              const std::string& misfit = {});
 
   /// Takes all parts of a token; kOverlap: none, and `parts` is as it was.
   Added add(const ReductionKind& kind, std::vector<ReductionPart>&& parts);
@@ -52,10 +51,15 @@ class Accumulator {
   [[nodiscard]] std::vector<ReductionPart> parts() const;
   /// The same without a copy; nothing is held afterwards.
   [[nodiscard]] std::vector<ReductionPart> take_parts();
-  /// The result over covered(). `fold` is applied in vnode order and only for kUser.
-  /// Errors (kBadInput): nothing was added; contributions that do not fit each other; kUser without
-  /// a fold, or with a value that stands for several vnodes.
-  [[nodiscard]] Result<Payload> value(const Fold& fold = {}) const;
+  /// What is wrong with the first contribution that does not fit; empty: all fit.
+  [[nodiscard]] const std::string& misfit() const { return misfit_; }
+
+  /// The result over covered(). Errors (kBadInput): nothing was added; contributions that do not
+  /// fit each other. REQUIRES an operator that is not bundled.
+  [[nodiscard]] Result<Payload> value() const;
+  /// The values of a bundled operator, in the order of vnodes; nothing is held afterwards. Errors
+  /// (kBadInput): the same, and a value that stands for several vnodes.
+  [[nodiscard]] Result<std::vector<ReductionPart>> take_values();
 
  private:
   /// A value that others may hold, too, or the result of combining it with others.
@@ -67,19 +71,20 @@ class Accumulator {
 
   Added take(ReductionPart part);
   Added take_ordered(ReductionPart part, bool fits);
-  [[nodiscard]] Error other_kind(const ReductionKind& kind, const ReductionPart& part) const;
+  [[nodiscard]] Status fits() const;
+  void blame(const std::string& misfit);
+  [[nodiscard]] std::string other_kind(const ReductionKind& kind, const ReductionPart& part) const;
   void join_halves(std::size_t at);
   void combine(Part& held, const Payload& value) const;
-  [[nodiscard]] Result<Payload> folded(const Fold& fold) const;
   [[nodiscard]] Payload joined() const;
 
   ReductionKind kind_;
-  /// Disjoint. One, unless the operator is user-defined or ordered, or some are unfit. Ordered ones
+  /// Disjoint. One, unless the operator is bundled or ordered, or some are unfit. Ordered ones
   /// in the order of vnodes, no two of them halves of one block.
   std::vector<Part> parts_;
   VnodeSet covered_;  ///< Of all parts.
   std::uint64_t bytes_ = 0;
-  std::optional<Error> wrong_;  ///< The first contribution that does not fit.
+  std::string misfit_;
 };
 
 }  // namespace phx::collectives

@@ -112,10 +112,7 @@ FallbackPlan split_fallback(ProcessorId self, std::vector<OwnerGroup> groups,
   FallbackPlan plan;
   std::vector<Share> shares;
   for (OwnerGroup& group : groups) {
-    if (group.owner == self) {
-      add_tokens(plan.held, std::move(group));
-      continue;
-    }
+    PHX_CHECK(group.owner != self);
     if (shares.empty() || shares.back().owner != group.owner) shares.push_back({group.owner, {}});
     add_tokens(shares.back().tokens, std::move(group));
   }

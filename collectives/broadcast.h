@@ -25,7 +25,7 @@ struct BroadcastPlan {
     friend bool operator==(const Child&, const Child&) = default;
   };
   VnodeSet deliver;             ///< Held here (H1).
-  std::vector<Child> children;  ///< Below a child (H2), in the order of sending: most vnodes first.
+  std::vector<Child> children;  ///< Below a child (H2), in the order of the tree.
   std::vector<OwnerGroup> rest;  ///< Everything else (H3), for split_fallback().
   VnodeSet unknown;  ///< In no group: outside of the job's vnode space. To be counted and dropped.
   friend bool operator==(const BroadcastPlan&, const BroadcastPlan&) = default;
@@ -49,14 +49,14 @@ struct FallbackPlan {
     FallbackCopy copy;
     friend bool operator==(const Send&, const Send&) = default;
   };
-  std::vector<Send> sends;   ///< At most two, whatever the number of owners.
-  std::vector<Tokens> held;  ///< Believed to be here at these epochs; as `mine` of a copy.
+  std::vector<Send> sends;  ///< At most two, whatever the number of owners.
   friend bool operator==(const FallbackPlan&, const FallbackPlan&) = default;
 };
 
 /// Sends `groups` (in any order) on with one copy per owner in all: the list of owners is halved,
 /// the first owner of each half gets its own tokens as `mine` and the others of its half as
-/// `onward`. So n owners are served by n messages in about log2(n) steps [Saito08 G11].
+/// `onward`. So n owners are served by n messages in about log2(n) steps [Saito08 G11]. REQUIRES
+/// that `self` is none of the owners.
 [[nodiscard]] FallbackPlan split_fallback(ProcessorId self, std::vector<OwnerGroup> groups,
                                           const BroadcastPiece& piece);
 

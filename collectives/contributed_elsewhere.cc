@@ -9,7 +9,7 @@ void ContributedElsewhere::on_arrived(VnodeId vnode,
   for (const auto& [target, next] : next_numbers) {
     const auto of_target = first_here_.find(target);
     const bool is_known = of_target != first_here_.end() && of_target->second.count(vnode) > 0;
-    if (!is_known && size_ >= kEntriesMax) continue;
+    if (!is_known && size_ >= kEntriesMax) *this = {};
     if (!is_known) ++size_;
     first_here_[target][vnode] = next;
   }

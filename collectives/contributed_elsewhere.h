@@ -15,7 +15,8 @@ namespace phx::collectives {
 /// there is to know costs a time-out. Thread rule: one owner.
 class ContributedElsewhere {
  public:
-  /// Pairs of a vnode and a target that are remembered [limit]; further ones are not.
+  /// Pairs of a vnode and a target that are remembered [limit]. When they are reached, all
+  /// are forgotten: only those of reductions that go on matter, and these are few.
   static constexpr std::size_t kEntriesMax = 65'536;
 
   /// `vnode` has come; per target, the number of the contribution that it makes next.

@@ -79,7 +79,8 @@ enum class ReduceOp : std::uint8_t {
   kBitAnd,
   kBitOr,
   kBitXor,
-  kUser,  ///< Never combined on the way; the target folds in vnode order.
+  kUser,    ///< Bundled: never combined on the way; the target folds in vnode order.
+  kGather,  ///< Bundled, too; the target takes the values as they are.
 };
 enum class ReduceType : std::uint8_t {
   kInt8,
@@ -92,7 +93,7 @@ enum class ReduceType : std::uint8_t {
   kUint64,
   kFloat,
   kDouble,
-  kBytes,  ///< Only with kUser.
+  kBytes,  ///< Only with kUser and kGather.
 };
 
 /// The number of the learned tree that it goes along, or goes by the turn of. The same for all
@@ -128,8 +129,8 @@ struct ReductionPart {
   friend bool operator==(const ReductionPart&, const ReductionPart&) = default;
 };
 
-/// Contributions on their way to the target: tokens, passed on once [Saito08 G16]. Built-in
-/// operators keep one part, or one per block if they are ordered; user-defined ones one per vnode.
+/// Contributions on their way to the target: tokens, passed on once [Saito08 G16]. Operators keep
+/// one part, or one per block if they are ordered, or one per vnode if they are bundled.
 struct ReductionToken {
   ReductionId id;
   ReductionKind kind;
@@ -139,8 +140,7 @@ struct ReductionToken {
   /// Deaths that the contributors knew of. A vnode contributes once under each line until the
   /// reduction is complete, and nothing of two lines is combined [README, "Lines"].
   std::uint64_t line = 0;
-  /// Which tree of the target's owner it takes; whoever contributes knows how long the value is.
-  ReductionWay way = kShortWay;
+  ReductionWay way = kShortWay;  ///< Which tree of the target's owner it takes.
   friend bool operator==(const ReductionToken&, const ReductionToken&) = default;
 };
 

@@ -13,7 +13,7 @@
 namespace phx::collectives {
 namespace {
 
-constexpr std::array<std::pair<ReduceOp, std::string_view>, 11> kOps{{
+constexpr std::array<std::pair<ReduceOp, std::string_view>, 12> kOps{{
     {ReduceOp::kSum, "sum"},
     {ReduceOp::kMin, "min"},
     {ReduceOp::kMax, "max"},
@@ -24,7 +24,8 @@ constexpr std::array<std::pair<ReduceOp, std::string_view>, 11> kOps{{
     {ReduceOp::kBitAnd, "bit-and"},
     {ReduceOp::kBitOr, "bit-or"},
     {ReduceOp::kBitXor, "bit-xor"},
-    {ReduceOp::kUser, "user"},
+    {ReduceOp::kUser, "an operator of the program"},
+    {ReduceOp::kGather, "gather"},
 }};
 
 struct NamedType {
@@ -161,26 +162,6 @@ void apply(ReduceOp op, const Operands& with) {
   }
 }
 
-template <class T>
-T identity_element(ReduceOp op) {
-  using Limits = std::numeric_limits<T>;
-  constexpr bool kInfinite = Limits::has_infinity;
-  switch (op) {
-    case ReduceOp::kMin:
-      return kInfinite ? Limits::infinity() : Limits::max();
-    case ReduceOp::kMax:
-      return kInfinite ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
-    case ReduceOp::kProduct:
-    case ReduceOp::kLogicalAnd:
-      return T{1};
-    case ReduceOp::kBitAnd:
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(~T{0});
-      return T{0};
-    default:
-      return T{0};
-  }
-}
-
 /// Calls `f` with a value of the element type. REQUIRES an arithmetic type.
 template <class F>
 void with_type(ReduceType type, F f) {
@@ -215,7 +196,7 @@ Status check_kind(const ReductionKind& kind) {
   const std::string_view op = to_string(kind.op);
   const std::string_view type = to_string(kind.type);
   if (op == "?" || type == "?") return bad("no such operator or element type");
-  if (kind.op == ReduceOp::kUser) return success();
+  if (is_bundled(kind.op)) return success();
   const bool is_float = kind.type == ReduceType::kFloat || kind.type == ReduceType::kDouble;
   if (kind.type == ReduceType::kBytes || (is_bitwise(kind.op) && is_float)) {
     return bad("there is no " + std::string(op) + " of " + std::string(type));
@@ -225,7 +206,7 @@ Status check_kind(const ReductionKind& kind) {
 
 Status check_size(const ReductionKind& kind, std::size_t size) {
   const std::size_t element = element_size(kind.type);
-  if (kind.op == ReduceOp::kUser || size % element == 0) return success();
+  if (is_bundled(kind.op) || size % element == 0) return success();
   return bad("a value of " + std::to_string(size) + " bytes is no array of " +
              std::string(to_string(kind.type)));
 }
@@ -246,7 +227,7 @@ Status check_value(const ReductionKind& kind, const Payload& value) {
 Status combine_to(const ReductionKind& kind, std::span<std::byte> to,
                   std::span<const std::byte> left, std::span<const std::byte> right) {
   if (Status status = check_kind(kind); !status.ok()) return status;
-  if (kind.op == ReduceOp::kUser) return bad("user-defined operators are applied at the target");
+  if (is_bundled(kind.op)) return bad("such values are put together at the target");
   if (Status status = check_size(kind, left.size()); !status.ok()) return status;
   if (left.size() != right.size()) {
     return bad("values of " + std::to_string(left.size()) + " and " + std::to_string(right.size()) +
@@ -267,19 +248,6 @@ Result<Payload> combine(const ReductionKind& kind, const Payload& a, const Paylo
   Bytes into(a.bytes().begin(), a.bytes().end());
   if (Status status = combine_into(kind, into, b.bytes()); !status.ok()) return status.error();
   return Payload(std::move(into));
-}
-
-Result<Payload> identity(const ReductionKind& kind, std::size_t count) {
-  if (Status status = check_kind(kind); !status.ok()) return status.error();
-  if (kind.op == ReduceOp::kUser) return bad("a user-defined operator has no known identity");
-  Bytes bytes(count * element_size(kind.type));
-  with_type(kind.type, [&](auto zero) {
-    const auto element = identity_element<decltype(zero)>(kind.op);
-    for (std::size_t i = 0; i < count; ++i) {
-      std::memcpy(bytes.data() + i * sizeof(element), &element, sizeof(element));
-    }
-  });
-  return Payload(std::move(bytes));
 }
 
 std::string_view to_string(ReduceOp op) {

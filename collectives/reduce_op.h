@@ -20,17 +20,22 @@ namespace phx::collectives {
 inline constexpr ReductionKind kBarrier{ReduceOp::kLogicalAnd, ReduceType::kUint8, true};
 inline constexpr ReductionKind kSafePoint{ReduceOp::kMax, ReduceType::kUint64, true};
 
+/// Whether values of this operator stay side by side, one per vnode.
+[[nodiscard]] constexpr bool is_bundled(ReduceOp op) {
+  return op == ReduceOp::kUser || op == ReduceOp::kGather;
+}
+
 /// Bytes of one element; 0 for kBytes and for a type that does not exist.
 [[nodiscard]] std::size_t element_size(ReduceType type);
 
-/// Whether values of this kind exist (an operator that exists for the type: kBytes only with kUser,
-/// no bits of floating-point numbers), and `value` is a whole number of elements (anything, for
-/// kUser). The error is kBadInput and says what does not fit.
+/// Whether values of this kind exist (an operator that exists for the type: kBytes only with
+/// those that are bundled, no bits of floating-point numbers), and `value` is a whole number of
+/// elements (anything, if bundled). The error is kBadInput and says what does not fit.
 [[nodiscard]] Status check_value(const ReductionKind& kind, const Payload& value);
 
 /// into[i] = into[i] op from[i] for all elements. Errors (kBadInput, nothing changed): a kind that
-/// does not exist, kUser, different sizes, no whole number of elements. REQUIRES that the two do
-/// not overlap.
+/// does not exist, or is bundled, different sizes, no whole number of elements. REQUIRES that the
+/// two do not overlap.
 [[nodiscard]] Status combine_into(const ReductionKind& kind, std::span<std::byte> into,
                                   std::span<const std::byte> from);
 /// The same with the result elsewhere. REQUIRES to.size() == left.size().
@@ -40,10 +45,6 @@ inline constexpr ReductionKind kSafePoint{ReduceOp::kMax, ReduceType::kUint64, t
 /// The combination as a new value; errors as of combine_into().
 [[nodiscard]] Result<Payload> combine(const ReductionKind& kind, const Payload& a,
                                       const Payload& b);
-
-/// `count` elements that change nothing when combined: 0 for sums, the greatest value (infinity)
-/// for minima, and so on; 0 or 1 for logical ones. Errors as of combine_into().
-[[nodiscard]] Result<Payload> identity(const ReductionKind& kind, std::size_t count);
 
 /// As people write them: "sum", "logical-and", "int64". "?" if it does not exist.
 [[nodiscard]] std::string_view to_string(ReduceOp op);

@@ -58,8 +58,8 @@ void Reduction::on_token(Instant now, std::optional<ProcessorId> from, Reduction
   const bool too_much = held_.size() > options_.held_max || held_bytes_ > options_.held_bytes_max;
   if (too_much || situation.leaving || has_all(id, at->second, situation)) {
     pass(now, at, situation, out);
-  } else if (!at->second.armed) {
-    at->second.armed = true;
+  } else if (!at->second.armed || *at->second.armed > at->second.deadline) {
+    at->second.armed = at->second.deadline;
     out.arm(id, at->second.deadline);
   }
 }
@@ -70,13 +70,13 @@ Reduction::HeldMap::iterator Reduction::hold(Instant now, const ReductionToken& 
                                              bool is_empty, const Situation& situation) {
   const auto [at, is_new] = held_.try_emplace(
       token.id,
-      Held{Accumulator(token.kind), {}, now, now + wait(situation), false, situation.way});
+      Held{Accumulator(token.kind), {}, now, now + wait(situation), std::nullopt, situation.way});
   Held& held = at->second;
   if (!is_new && !is_empty && held.sum.covered().empty()) {
     held.sum = Accumulator(token.kind);
     held.since = now;
     held.way = situation.way;
-    held.deadline = now + wait(situation);  // a timer that runs fires early, and is set again
+    held.deadline = now + wait(situation);  // a timer that fires early is set again
   }
   return at;
 }
@@ -93,10 +93,11 @@ void Reduction::on_timer(Instant now, const ReductionId& id, const Situation& si
   const auto at = held_.find(id);
   if (at == held_.end()) return;  // it was passed on while the timer fired
   if (const Instant due = patience(id.target, at->second); now < due) {
+    at->second.armed = due;
     out.arm(id, due);
     return;
   }
-  at->second.armed = false;
+  at->second.armed.reset();
   pass(now, at, situation, out);
 }
 

@@ -29,11 +29,11 @@ namespace phx::collectives {
 /// [Saito08 E2, G16]; states, the argument for exactness and the message table are in the README.
 ///
 /// Guarantees: as long as the line is the same, every contribution that comes in goes out exactly
-/// once, to exactly one place, at the latest `wait_max` later if the owner keeps the timers. Into
-/// the tree goes at most one token per reduction (as long as it is remembered) that carries
-/// something, so contributions cannot circulate, whatever the trees are. Whoever has nothing to
-/// pass on says so by an empty token. Does not guarantee: that a processor passes on only what is
-/// complete (the target counts). Thread rule: not thread-safe: one owner.
+/// once, to exactly one place, at the latest `wait_max` later (pieces of long values: or
+/// `wait_long` after another one was passed on in time) if the owner keeps the timers. Into the
+/// tree goes at most one token per reduction (as long as it is remembered) that carries something,
+/// so contributions cannot circulate, whatever the trees are. Whoever has nothing to pass on says
+/// so by an empty token. Not guaranteed: that what goes on is complete. Thread rule: one owner.
 class Reduction {
  public:
   /// For the owner of the target vnode: deliver here, or route it point-to-point. Final: such a
@@ -112,7 +112,7 @@ class Reduction {
     std::set<ProcessorId> heard;  ///< Processors that will send nothing more into the tree.
     Instant since;                ///< When the first contribution came, or the first token.
     Instant deadline;
-    bool armed = false;  ///< The owner runs a timer for it.
+    std::optional<Instant> armed = std::nullopt;  ///< The owner runs a timer for it.
     ReductionWay way = kShortWay;
   };
   using HeldMap = std::map<ReductionId, Held>;

@@ -14,7 +14,8 @@ struct ReductionOptions {
   std::int64_t distance_factor = 4;
   /// The same of long values, which come one after the other; and so long after the last of them.
   Duration wait_long = 1s;
-  /// It never waits longer, however far the root and however late the callers.
+  /// It never waits longer, however far the root and however late the callers; for pieces of long
+  /// values, unless others of the same target pass meanwhile.
   Duration wait_max = 2s;
   /// Reductions waited for at once, and bytes of values in them [limits]. What exceeds them is
   /// passed on at once, which is always safe.

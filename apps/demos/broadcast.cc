@@ -2,7 +2,6 @@
 /// checksum of what it got with that of what was to be sent.
 #include <phoenix.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -171,19 +170,20 @@ int broadcast(phx::Session& job, const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Broadcasts from every vnode in turn to all vnodes, each checksum verified");
+  const phx::options::Program app(
+      "Broadcasts from every vnode in turn to all vnodes, each checksum verified");
   app.add_option("--min", settings.least, "Smallest message, e.g. 64, 4K, 1M")
-      ->transform(demos::size_in_bytes())
-      ->capture_default_str();
-  auto* greatest = app.add_option("--max", settings.greatest, "Largest message");
-  greatest->transform(demos::size_in_bytes())->capture_default_str();
+      .check(demos::size_in_bytes())
+      .capture_default_str();
+  const auto greatest = app.add_option("--max", settings.greatest, "Largest message");
+  greatest.check(demos::size_in_bytes()).capture_default_str();
   app.add_option("--factor", settings.factor, "From one size to the next")
-      ->check(CLI::Range(2, 1024))
-      ->capture_default_str();
+      .check(phx::options::range(2, 1024))
+      .capture_default_str();
   app.add_option("--file", settings.file,
                  "Send beginnings of this file, at last all of it (readable at every processor)")
-      ->check(CLI::ExistingFile)
-      ->excludes(greatest);
+      .check(phx::options::existing_file())
+      .excludes(greatest);
   const auto wrong = [&] { return wrong_with(settings); };
   if (const auto code = demos::read_options(app, "broadcast", argc, argv, wrong)) return *code;
   return demos::run("broadcast", [&](phx::Session& job) { return broadcast(job, settings); });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <cstdarg>
@@ -23,25 +24,17 @@ std::string spell(double value, const char* unit) {
 
 }  // namespace
 
-std::optional<int> read_options(CLI::App& app, const std::string& name, int argc, char** argv,
-                                const std::function<std::string()>& wrong) {
+std::optional<int> read_options(const phx::options::Program& app, const std::string& name, int argc,
+                                char** argv, const std::function<std::string()>& wrong) {
   constexpr int kMisuse = 2;
   const std::string command = "phoenix demo " + name;
   bool is_check = false;
-  app.add_flag("--check-options", is_check)->group("");  // Not in the help.
-  app.failure_message([&](const CLI::App* parsed, const CLI::Error& error) {
-    std::string what = error.what();
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-      what = "not expected:";
-      for (const std::string& word : parsed->remaining()) what += " " + word;
-    }
+  app.add_flag("--check-options", is_check).group("");  // Not in the help.
+  const auto complain = [&](const std::string& what) {
     return command + ": " + what + "; see " + command + " --help\n";
-  });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kMisuse;
-  }
+  };
+  const auto outcome = app.parse(argc, argv, complain);
+  if (!outcome.goes_on) return outcome.has_failed ? kMisuse : 0;
   if (const std::string what = wrong(); !what.empty()) {
     std::fprintf(stderr, "%s: %s; see %s --help\n", command.c_str(), what.c_str(), command.c_str());
     return kMisuse;
@@ -49,13 +42,14 @@ std::optional<int> read_options(CLI::App& app, const std::string& name, int argc
   return is_check ? std::optional(0) : std::nullopt;
 }
 
-CLI::Validator size_in_bytes() {
+phx::options::Check size_in_bytes() {
   const auto read = [](std::string& text) -> std::string {
     constexpr std::uint64_t kMost = std::uint64_t{1} << 30U;
     std::uint64_t bytes = 0;
     const char* const last = text.data() + text.size();
     const auto [end, error] = std::from_chars(text.data(), last, bytes);
-    const std::string unit = CLI::detail::to_lower(std::string(end, last));
+    std::string unit(end, last);
+    std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
     const auto is_unit = [&](const std::string& name) {
       return unit == name || unit == name + "b" || unit == name + "ib";
     };
@@ -67,19 +61,21 @@ CLI::Validator size_in_bytes() {
     text = std::to_string(bytes << shift);
     return {};
   };
-  return {read, "SIZE"};
+  return phx::options::Check::transform(read, "SIZE");
 }
 
-CLI::Validator number_within(double least, double most) {
+phx::options::Check number_within(double least, double most) {
   const auto check = [=](const std::string& text) -> std::string {
     double value = 0;
-    const bool is_number = CLI::detail::lexical_cast(text, value);
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, value);
+    const bool is_number = error == std::errc{} && end == last;
     if (is_number && value >= least && value <= most) return {};
     std::array<char, 64> bounds{};
     std::snprintf(bounds.data(), bounds.size(), "%.10g to %.10g", least, most);
     return "'" + text + "' is no number from " + bounds.data();
   };
-  return {check, "NUMBER"};
+  return phx::options::Check(check, "NUMBER");
 }
 
 void wrong(const std::string& what) {

@@ -2,7 +2,6 @@
 
 #include <phoenix.h>
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/options/parser.h"
+
 /// What the demos have in common.
 namespace demos {
 
@@ -20,13 +21,13 @@ namespace demos {
 /// said why; 2: misuse. With `--check-options` it ends here in any case, so that `phoenix demo` can
 /// ask before it starts anything. `wrong`: what does not fit together; empty: all does.
 [[nodiscard]] std::optional<int> read_options(
-    CLI::App& app, const std::string& name, int argc, char** argv,
+    const phx::options::Program& app, const std::string& name, int argc, char** argv,
     const std::function<std::string()>& wrong = [] { return std::string(); });
 
 /// For sizes: "100", "64K", "4M" become bytes, from 1 to 1 GiB, the most that a message may have.
-[[nodiscard]] CLI::Validator size_in_bytes();
+[[nodiscard]] phx::options::Check size_in_bytes();
 /// For numbers: refuses others with the two bounds in its words, and what is no number.
-[[nodiscard]] CLI::Validator number_within(double least, double most);
+[[nodiscard]] phx::options::Check number_within(double least, double most);
 
 /// Attaches and runs `demo(job)`. An exception becomes the reason for the end of the whole job, and
 /// exit code 1. (Without the catch here, the job would end without saying why.)

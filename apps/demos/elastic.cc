@@ -3,7 +3,6 @@
 /// or wrong anywhere ends the job. `phoenix demo elastic` runs it while processors come and go.
 #include <phoenix.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -163,16 +162,16 @@ class Elastic {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Continuous broadcasts and sums, each verified by every vnode");
+  const phx::options::Program app("Continuous broadcasts and sums, each verified by every vnode");
   app.add_option("--seconds", settings.seconds, "How long")
-      ->check(demos::number_within(0.1, 1e6))
-      ->capture_default_str();
+      .check(demos::number_within(0.1, 1e6))
+      .capture_default_str();
   app.add_option("--size", settings.size, "Bytes of a broadcast, e.g. 64K, 1M")
-      ->transform(demos::size_in_bytes())
-      ->capture_default_str();
+      .check(demos::size_in_bytes())
+      .capture_default_str();
   app.add_option("--sample", settings.sample_s, "Seconds between two lines of output")
-      ->check(demos::number_within(0.001, 1e6))
-      ->capture_default_str();
+      .check(demos::number_within(0.001, 1e6))
+      .capture_default_str();
   if (const auto code = demos::read_options(app, "elastic", argc, argv)) return *code;
   return demos::run("elastic", [&](phx::Session& job) { return Elastic(job, settings).run(); });
 }

@@ -3,7 +3,6 @@
 /// messages.
 #include <phoenix.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -160,19 +159,19 @@ int heat(phx::Session& job, const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Heat on a plate, by a Jacobi iteration");
+  const phx::options::Program app("Heat on a plate, by a Jacobi iteration");
   app.add_option(
       "--input", settings.input,
       "PNG, PGM or ESRI ASCII grid (default: a sample, written beside the output as *.start.pgm)");
   app.add_option("-o,--output", settings.output,
                  "PNG of the final temperatures (default: heat.png)");
   app.add_option("--size", settings.size, "Cells per side of the sample")
-      ->check(CLI::Range(3, 8192))
-      ->capture_default_str();
+      .check(phx::options::range(3, 8192))
+      .capture_default_str();
   app.add_option("--steps", settings.steps, "Stop after so many")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U));
+      .check(phx::options::range(std::size_t{1}, std::size_t{1} << 40U));
   app.add_option("--tolerance", settings.tolerance, "Stop when no cell changes by more")
-      ->check(demos::number_within(0, 1e9));
+      .check(demos::number_within(0, 1e9));
   if (const auto code = demos::read_options(app, "heat", argc, argv)) return *code;
   return demos::run("heat", [&](phx::Session& job) { return heat(job, settings); });
 }

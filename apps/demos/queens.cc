@@ -3,7 +3,6 @@
 /// vnodes move whenever they like.
 #include <phoenix.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -232,11 +231,12 @@ class Queens {
 int main(int argc, char** argv) {
   std::uint32_t size = 15;
   std::uint32_t depth = 4;
-  CLI::App app("Counts the solutions of the N queens problem; vnodes steal work from each other");
-  app.add_option("--size", size, "N")->check(CLI::Range(4, 18))->capture_default_str();
+  const phx::options::Program app(
+      "Counts the solutions of the N queens problem; vnodes steal work from each other");
+  app.add_option("--size", size, "N").check(phx::options::range(4, 18)).capture_default_str();
   app.add_option("--depth", depth, "Rows that are filled before the work is shared out")
-      ->check(CLI::Range(1, 8))
-      ->capture_default_str();
+      .check(phx::options::range(1, 8))
+      .capture_default_str();
   if (const auto code = demos::read_options(app, "queens", argc, argv)) return *code;
   return demos::run(
       "queens", [&](phx::Session& job) { return Queens(job, size, std::min(depth, size)).run(); });

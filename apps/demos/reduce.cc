@@ -2,7 +2,6 @@
 /// result: by all vnodes for allreduce, by the target for reduce.
 #include <phoenix.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -235,13 +234,14 @@ int reduce(phx::Session& job, const std::vector<std::size_t>& lengths, std::uint
 int main(int argc, char** argv) {
   std::vector<std::size_t> lengths{1, 100, 20'000};
   std::uint64_t repeats = 1;
-  CLI::App app("Reductions by every operator and type, compared with the sequential results");
+  const phx::options::Program app(
+      "Reductions by every operator and type, compared with the sequential results");
   app.add_option("--length", lengths, "Elements of the arrays")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24U))
-      ->capture_default_str();
+      .check(phx::options::range(std::size_t{1}, std::size_t{1} << 24U))
+      .capture_default_str();
   app.add_option("--repeat", repeats, "How often all of it")
-      ->check(demos::number_within(1, 1e9))
-      ->capture_default_str();
+      .check(demos::number_within(1, 1e9))
+      .capture_default_str();
   if (const auto code = demos::read_options(app, "reduce", argc, argv)) return *code;
   return demos::run("reduce", [&](phx::Session& job) { return reduce(job, lengths, repeats); });
 }

@@ -11,10 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "apps/options/option_values.h"
+#include "apps/options/parser.h"
 #include "apps/phoenix/bench/verbs.h"
 #include "apps/phoenix/command_line/defaults.h"
 #include "apps/phoenix/command_line/mistakes.h"
-#include "apps/phoenix/command_line/option_values.h"
 #include "apps/phoenix/command_line/own_options.h"
 #include "apps/phoenix/command_line/verbs.h"
 #include "apps/phoenix/experiments/verbs.h"
@@ -67,7 +68,7 @@ std::vector<std::string> words_of(const CLI::App& tool, int argc, char** argv) {
 void parse(CLI::App& tool, std::vector<std::string> words) {
   std::reverse(words.begin(), words.end());  // As they are parsed.
   tool.parse(std::move(words));
-  check_values(tool);
+  options::check_values(tool);
 }
 
 /// What is wrong, and where that stands if it was not on the command line.
@@ -86,28 +87,29 @@ int main(int argc, char** argv) {
   tool.name("phoenix");
   tool.set_version_flag("--version", "phoenix " PHX_VERSION);
   tool.require_subcommand(1);
+  const phx::options::Parser verbs(tool);
   phx::app::Action chosen;
-  phx::app::add_up(tool, chosen);
-  phx::app::add_add(tool, chosen);
-  phx::app::add_drain(tool, chosen);
-  phx::app::add_run(tool, chosen);
-  phx::app::add_mpirun(tool, chosen);
-  phx::app::add_attach(tool, chosen);
-  phx::app::add_logs(tool, chosen);
-  phx::app::add_status(tool, chosen);
-  phx::app::add_ps(tool, chosen);
-  phx::app::add_network(tool, chosen);
-  phx::app::add_trees(tool, chosen);
-  phx::app::add_kill(tool, chosen);
-  phx::app::add_down(tool, chosen);
-  phx::app::add_demo(tool, chosen);
-  phx::app::add_bench(tool, chosen);
-  phx::app::add_plan(tool, chosen);
-  phx::app::add_experiment(tool, chosen);
-  phx::app::add_sim(tool, chosen);
-  phx::app::add_list(tool, chosen);
-  phx::app::add_version(tool, chosen);
-  phx::app::add_manual(tool, chosen);
+  phx::app::add_up(verbs, chosen);
+  phx::app::add_add(verbs, chosen);
+  phx::app::add_drain(verbs, chosen);
+  phx::app::add_run(verbs, chosen);
+  phx::app::add_mpirun(verbs, chosen);
+  phx::app::add_attach(verbs, chosen);
+  phx::app::add_logs(verbs, chosen);
+  phx::app::add_status(verbs, chosen);
+  phx::app::add_ps(verbs, chosen);
+  phx::app::add_network(verbs, chosen);
+  phx::app::add_trees(verbs, chosen);
+  phx::app::add_kill(verbs, chosen);
+  phx::app::add_down(verbs, chosen);
+  phx::app::add_demo(verbs, chosen);
+  phx::app::add_bench(verbs, chosen);
+  phx::app::add_plan(verbs, chosen);
+  phx::app::add_experiment(verbs, chosen);
+  phx::app::add_sim(verbs, chosen);
+  phx::app::add_list(verbs, chosen);
+  phx::app::add_version(verbs, chosen);
+  phx::app::add_manual(verbs, chosen);
   tool.footer(
       "A first job:\n"
       "  phoenix up --local 4             start four daemons on this machine\n"

@@ -5,14 +5,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 
+#include "apps/options/option_values.h"
+#include "apps/options/parser.h"
 #include "apps/phoenix/command_line/manual_page.h"
-#include "apps/phoenix/command_line/option_values.h"
+#include "apps/phoenix/command_line/read_text.h"
 #include "apps/phoenixd/keeper_path.h"
 #include "overlay/planners/tree_styles.h"
 #include "runtime/sim/plan_run.h"
@@ -75,83 +76,83 @@ std::vector<std::string> tree_sources() {
 }
 
 /// When a daemon ends that is of no use to anybody any more.
-void declare_ends(CLI::App& app, Arguments& arguments) {
+void declare_ends(const options::Parser& app, Arguments& arguments) {
   app.add_option("--alone-max", arguments.alone_max,
                  "seconds after which it ends if it has declared all others dead, no job runs here "
                  "and nobody has joined; 0: never")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      .capture_default_str()
+      .check(options::non_negative_number());
   app.add_option("--idle-max", arguments.idle_max,
                  "seconds after which the oldest member takes the mesh down if no job runs and no "
                  "tool asks it; four times that before the first job; 0: never")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, kYear));
+      .capture_default_str()
+      .check(options::range(0.0, kYear));
 }
 
-void declare_trees(CLI::App& app, Arguments& arguments) {
+void declare_trees(const options::Parser& app, Arguments& arguments) {
   app.add_option("--trees", arguments.trees,
                  "learned: drawn over the measured network; adaptive: found by local rules; or the "
                  "planner that draws them (phoenix plan); the same for all daemons of a mesh")
-      ->capture_default_str()
-      ->check(CLI::IsMember(tree_sources()));
+      .capture_default_str()
+      .check(options::one_of(tree_sources()));
   app.add_option("--network", arguments.network,
                  "draw trees over the network of this topology file, p1 and so on in the order of "
                  "its sites, and not over what is measured; the same for all daemons of a mesh")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
-void declare(CLI::App& app, Arguments& arguments) {
-  const auto positive = CLI::Range(0.01, 1e6);
+void declare(const options::Parser& app, Arguments& arguments) {
+  const auto positive = options::range(0.01, 1e6);
   app.add_option("--mesh-dir", arguments.mesh_dir,
                  "directory of this mesh on this machine: key, sockets, state")
-      ->type_name("DIR");
+      .type_name("DIR");
   app.add_option("--mesh", arguments.mesh, "name of the mesh, in the usual directory")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_option("--key", arguments.key,
                  "key file of the mesh [DIR/key]; -: read the key from standard input")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_flag("--new-key", arguments.new_key, "make the key file if there is none");
   app.add_option("--listen", arguments.listen, "where to listen; port 0: any free one")
-      ->capture_default_str()
-      ->type_name("ADDR:PORT");
+      .capture_default_str()
+      .type_name("ADDR:PORT");
   app.add_option("--advertise", arguments.advertise,
                  "where the others reach us, if that is another address; may be repeated")
-      ->type_name("ADDR[:PORT]");
+      .type_name("ADDR[:PORT]");
   app.add_option(
          "--join", arguments.join,
          "members to ask for admission; may be repeated, and be the same on all machines: the "
          "daemon whose own --listen is the first begins the mesh if no other answers. "
          "Without --join a new mesh begins")
-      ->type_name("ADDR:PORT");
+      .type_name("ADDR:PORT");
   app.add_option("--name", arguments.name, "name of this machine, for people");
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error or off")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_option("--log-file", arguments.log_file, "append the log to this file [standard error]")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_option("--heartbeat-period", arguments.heartbeat_period,
                  "seconds after which a silent peer is asked")
-      ->capture_default_str()
-      ->check(positive);
+      .capture_default_str()
+      .check(positive);
   app.add_option("--peer-timeout", arguments.peer_timeout,
                  "seconds after which a silent peer is declared dead; a fifth of that if it "
                  "refuses connections")
-      ->capture_default_str()
-      ->check(positive);
+      .capture_default_str()
+      .check(positive);
   declare_ends(app, arguments);
   declare_trees(app, arguments);
   app.add_option("--state-receivers", arguments.state_receivers,
                  "states of vnodes go from here to so many others at once; 0: to all")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_option("--bind", arguments.bind,
                  "run, with all that is started here, on part I (from 0) of N of the machine's "
                  "processors")
-      ->type_name("I/N");
+      .type_name("I/N");
   app.add_option("--ready-fd", arguments.ready_fd,
                  "write \"ID ENDPOINT\" to this descriptor once this is a member");
   app.add_option("--end-with", arguments.lifeline_fd,
                  "take the mesh down, and its folder away, when whoever started this daemon has "
                  "closed the other end of this pipe, or died")
-      ->type_name("FD");
+      .type_name("FD");
   app.add_flag("--detach", arguments.detach,
                "print \"ID ENDPOINT\" once this is a member, and go on in the background");
 }
@@ -295,27 +296,24 @@ Result<Options> checked(Arguments arguments) {
 }  // namespace
 
 std::variant<Options, ExitAtOnce> read_options(int argc, char** argv) {
-  CLI::App app{"The Phoenix daemon: one processor of a mesh. Usually started by `phoenix up`."};
-  app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
-    return "phoenixd: " + app::in_words(error.what()) + "; see phoenixd --help\n";
-  });
-  app.set_version_flag("--version", "phoenixd " PHX_VERSION);
+  const options::Program app(
+      "The Phoenix daemon: one processor of a mesh. Usually started by `phoenix up`.");
+  app.version("phoenixd " PHX_VERSION);
   app.footer(kFooter);
   Arguments arguments;
   declare(app, arguments);
   bool is_manual = false;
   app.add_flag("--manual", is_manual, "print the manual page, for man -l, and end");
-  try {
-    app.parse(argc, argv);
-    app::check_values(app);
-  } catch (const CLI::ParseError& error) {
-    return ExitAtOnce{app.exit(error) == 0 ? 0 : kBadConfiguration};
-  }
+  const auto complain = [](const std::string& what) {
+    return "phoenixd: " + options::in_words(what) + "; see phoenixd --help\n";
+  };
+  const auto outcome = app.parse(argc, argv, complain);
+  if (!outcome.goes_on) return ExitAtOnce{outcome.has_failed ? kBadConfiguration : 0};
   if (is_manual) {
-    std::cout << app::manual_page(app, {.name = "phoenixd",
-                                        .section = 8,
-                                        .synopsis = "[OPTIONS]",
-                                        .closing = "SIGNALS, EXIT CODES AND EXAMPLES"});
+    std::cout << app::manual_page(app.app(), {.name = "phoenixd",
+                                              .section = 8,
+                                              .synopsis = "[OPTIONS]",
+                                              .closing = "SIGNALS, EXIT CODES AND EXAMPLES"});
     return ExitAtOnce{0};
   }
   Result<Options> options = checked(std::move(arguments));

@@ -7,7 +7,7 @@ namespace phx::redistribution {
 namespace {
 
 std::uint64_t ceiling(std::uint64_t value, std::uint64_t divisor) {
-  return (value + divisor - 1) / divisor;
+  return value / divisor + (value % divisor != 0 ? 1 : 0);
 }
 
 class Filling {

@@ -18,7 +18,8 @@ Duration wire_time(std::uint64_t bytes, std::uint64_t bytes_per_second) {
   if (bytes_per_second == Ways::kEndless) return {};
   constexpr double kNanoseconds = 1e9;
   const double seconds = static_cast<double>(bytes) / static_cast<double>(bytes_per_second);
-  return Duration(static_cast<Duration::rep>(seconds * kNanoseconds));
+  constexpr double kLongest = 9e18;  // nanoseconds, as far as a Duration reaches
+  return Duration(static_cast<Duration::rep>(std::min(seconds * kNanoseconds, kLongest)));
 }
 
 std::uint64_t Ways::rate(std::size_t from, std::size_t to) const {

@@ -24,8 +24,8 @@ function(phx_register target sources headers uses system)
 endfunction()
 
 # phx_precompile(target kind): the target finds the standard headers below compiled already. They are
-# compiled once for each kind, because compilers refuse them where options differ: library, command (of
-# the tool), program or test. That a header includes what it needs is seen where headers are compiled
+# compiled once for each kind, because compilers refuse them where options differ: library, program or
+# test. That a header includes what it needs is seen where headers are compiled
 # alone, and is a rule of style (tests/style/standard_rules.cc).
 set(PHX_STANDARD_HEADERS <algorithm> <array> <chrono> <cstdint> <cstring> <deque> <functional> <map>
     <memory> <optional> <set> <span> <string> <string_view> <utility> <variant> <vector>)
@@ -39,14 +39,11 @@ function(phx_precompile target kind)
     set(headers ${PHX_STANDARD_HEADERS})
     file(GENERATE OUTPUT ${source} CONTENT "")
     add_library(${owner} STATIC ${source})
-    if(NOT kind MATCHES "library|command")
+    if(NOT kind STREQUAL "library")
       set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
       target_compile_options(${owner} PRIVATE -fPIE)
     endif()
-    if(kind MATCHES "program|command")
-      list(APPEND headers <CLI/CLI.hpp>)
-      target_link_libraries(${owner} PRIVATE CLI11::CLI11)
-    elseif(kind STREQUAL "test")
+    if(kind STREQUAL "test")
       list(APPEND headers <doctest/doctest.h>)
       target_link_libraries(${owner} PRIVATE phx_test_main)
       target_compile_options(${owner} PRIVATE ${PHX_TEST_OPTIONS})
@@ -82,11 +79,7 @@ function(phx_library target)
   if(arg_SOURCES)
     target_sources(${target} PRIVATE ${arg_SOURCES} ${arg_INTERNAL})
     target_compile_options(${target} PRIVATE ${PHX_WARNINGS})
-    if(CLI11::CLI11 IN_LIST arg_LINK)
-      phx_precompile(${target} command)
-    else()
-      phx_precompile(${target} library)
-    endif()
+    phx_precompile(${target} library)
     if(phx_asio IN_LIST arg_LINK)
       target_link_libraries(${target} PUBLIC phx_asio)
     endif()
@@ -233,7 +226,7 @@ function(phx_protobuf target proto)
   add_library(${target} STATIC ${base}.cc ${base}.h)
   # As its library, which is not ours; with -O2 it takes a quarter longer, and no message that is
   # frequent is its.
-  target_compile_options(${target} PRIVATE -fno-sanitize=all $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE -fno-sanitize=all $<IF:$<CONFIG:Release>,-O1,-O0>)
   target_include_directories(${target} SYSTEM PUBLIC $<BUILD_INTERFACE:${generated}>)
   target_link_libraries(${target} PUBLIC protobuf::libprotobuf)
   set_property(GLOBAL APPEND PROPERTY PHX_INSTALLED ${target})

@@ -101,7 +101,7 @@ Payload part_of(Gathering call, const Payload& value, bool is_apart) {
 
 Reduction gathering(Gathering call) {
   const collectives::ReductionKind kind{
-      collectives::ReduceOp::kUser, collectives::ReduceType::kBytes, call != Gathering::kGather};
+      collectives::ReduceOp::kGather, collectives::ReduceType::kBytes, call != Gathering::kGather};
   return {kind, 0, [call](const std::vector<Payload>& values) {
             Parts parts;
             for (const Payload& value : values) {

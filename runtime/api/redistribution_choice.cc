@@ -33,10 +33,12 @@ ChosenSchedule make_schedule(std::string_view name, const ScheduleTask& task) {
   const MessageGraph weights = redistribution::weighed(task.bytes, task.ways);
   const auto make = all_schedules().find(name)->second;
   const Schedule schedule = make({weights, task.setup_bytes});
-  ChosenSchedule chosen{std::string(name), in_bytes(schedule, weights, task.bytes), {}};
-  chosen.predicted = redistribution::exchange_time(
-      chosen.schedule, {task.bytes, task.ways, task.pace, setup_time(task)});
-  return chosen;
+  return {std::string(name), in_bytes(schedule, weights, task.bytes), {}};
+}
+
+Duration predict(const Schedule& schedule, const ScheduleTask& task) {
+  return redistribution::exchange_time(schedule,
+                                       {task.bytes, task.ways, task.pace, setup_time(task)});
 }
 
 ChosenSchedule choose_schedule(const ScheduleTask& task) {
@@ -48,6 +50,7 @@ ChosenSchedule choose_schedule(const ScheduleTask& task) {
   for (const char* name : kCheapestFirst) {
     const Duration begin = now();
     ChosenSchedule next = make_schedule(name, task);
+    next.predicted = predict(next.schedule, task);
     const Duration took = now() - begin;
     if (best.name.empty() || next.predicted < best.predicted) best = std::move(next);
     if (best.predicted - least <= kWorth * took) break;

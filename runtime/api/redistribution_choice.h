@@ -33,8 +33,10 @@ struct ScheduleTask {
 struct ChosenSchedule {
   std::string name;
   redistribution::Schedule schedule;  ///< Parts are bytes.
-  Duration predicted{};               ///< Of the exchange alone.
+  Duration predicted{};               ///< Of the exchange alone; of choose_schedule().
 };
+/// How long the exchange takes, without the planning.
+[[nodiscard]] Duration predict(const redistribution::Schedule& schedule, const ScheduleTask& task);
 
 /// The schedule of this name, made for times and not for bytes. REQUIRES one of all_schedules().
 [[nodiscard]] ChosenSchedule make_schedule(std::string_view name, const ScheduleTask& task);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/messages.h"
+#include "collectives/reduce_op.h"
 #include "runtime/api/values.h"
 
 namespace phx {
@@ -124,7 +124,7 @@ template <class T, class Op>
   const collectives::ReductionKind kind{collectives::ReduceOp::kUser,
                                         collectives::ReduceType::kBytes, to_all};
   if constexpr (std::is_same_v<Op, collectives::ReduceOp>) {
-    if (op == collectives::ReduceOp::kUser) {
+    if (collectives::is_bundled(op)) {
       throw Failure(ErrorCode::kBadInput, "for an operator of your own give the function itself");
     }
     if (std::is_same_v<E, bool> && op == collectives::ReduceOp::kSum) {

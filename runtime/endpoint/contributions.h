@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/messages.h"
+#include "collectives/reduce_op.h"
 #include "overlay/base/ids.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/messages/delivery.h"
@@ -77,7 +78,7 @@ class Contributions {
 
   [[nodiscard]] std::uint64_t share_of(const Contributed::One& one) const {
     return options_.share_of(kPieceOverhead + one.value.size(),
-                             one.kind.op == collectives::ReduceOp::kUser);
+                             collectives::is_bundled(one.kind.op));
   }
   void emit(const Key& key, Flow& flow);
   void forget(const Key& key, Flow& flow, std::uint64_t below);

@@ -175,9 +175,8 @@ void Endpoint::settle(Holdings::Outcome& outcome) {
 std::string Endpoint::settle(Targets::Reduced& reduced) {
   const auto [target, number] = reduced.id;
   const collectives::ReductionKind kind = reduced.value.kind();
-  const bool is_user = kind.op == ReduceOp::kUser;
-  Result<Payload> value = is_user ? Result<Payload>(join_user_values(reduced.value.take_parts()))
-                                  : reduced.value.value();
+  const bool is_user = collectives::is_bundled(kind.op);
+  Result<Payload> value = is_user ? join_user_values(reduced.value) : reduced.value.value();
   if (!value.ok()) {
     return "reduction " + std::to_string(number) + " towards " + to_string(target) + ": " +
            value.error().what;
@@ -398,7 +397,7 @@ Result<Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
   if (Status status = collectives::check_value(part.kind, part.value); !status.ok()) {
     return status.error();
   }
-  const bool is_user = part.kind.op == ReduceOp::kUser;
+  const bool is_user = collectives::is_bundled(part.kind.op);
   std::size_t element = collectives::element_size(part.kind.type);
   if (element == 0) element = part.element_bytes != 0 ? part.element_bytes : part.value.size();
   // All values of a user-defined reduction travel side by side, so each is cut smaller.

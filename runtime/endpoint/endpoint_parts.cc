@@ -13,9 +13,11 @@ std::string spell_bytes(std::uint64_t bytes) {
 }
 
 /// Each value after its size (8 bytes, of the machine's order).
-Payload join_user_values(const std::vector<collectives::ReductionPart>& parts) {
+Result<Payload> join_user_values(collectives::Accumulator& reduced) {
+  const auto parts = reduced.take_values();
+  if (!parts.ok()) return parts.error();
   Bytes bytes;
-  for (const auto& part : parts) {
+  for (const auto& part : parts.value()) {
     const std::uint64_t size = part.value.size();
     const auto* raw = reinterpret_cast<const std::byte*>(&size);
     bytes.insert(bytes.end(), raw, raw + sizeof(size));

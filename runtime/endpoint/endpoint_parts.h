@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "collectives/accumulator.h"
 #include "collectives/messages.h"
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
+#include "overlay/base/result.h"
 #include "runtime/messages/delivery.h"
 
 // What an application hands to its endpoint, and gets from it.
@@ -55,8 +57,9 @@ struct SafePoint {
 /// An amount for a person, rounded up: "3 KiB", "12 MiB".
 [[nodiscard]] std::string spell_bytes(std::uint64_t bytes);
 
-/// What the target of a user-defined reduction gets: all values, in vnode order.
-[[nodiscard]] Payload join_user_values(const std::vector<collectives::ReductionPart>& parts);
+/// What the target of a bundled reduction gets: all values, in vnode order. Errors as of
+/// take_values() [accumulator.h].
+[[nodiscard]] Result<Payload> join_user_values(collectives::Accumulator& reduced);
 /// The same values. Empty if `reduced` is not their message.
 [[nodiscard]] std::vector<Payload> split_user_values(const Payload& reduced);
 

@@ -23,7 +23,7 @@ void Targets::add(VnodeId vnode, AsTarget as_target) {
   Target& target = targets_[vnode];
   for (auto& [number, pending] : as_target.pending) {
     target.pending.insert_or_assign(
-        number, Pending{{pending.kind, std::move(pending.parts)}, pending.line});
+        number, Pending{{pending.kind, std::move(pending.parts), pending.misfit}, pending.line});
   }
   as_target.pending.clear();
   target.state = std::move(as_target);
@@ -49,7 +49,9 @@ AsTarget Targets::remove(VnodeId vnode) {
   untold_.erase(vnode);
   Target& target = found.mapped();
   for (auto& [number, pending] : target.pending) {
-    target.state.pending[number] = {pending.sum.kind(), pending.sum.take_parts(), pending.line};
+    const std::string misfit = pending.sum.misfit();
+    target.state.pending[number] = {pending.sum.kind(), pending.sum.take_parts(), pending.line,
+                                    misfit};
   }
   return std::move(target.state);
 }
@@ -89,7 +91,7 @@ void Targets::complete(VnodeId vnode, Target& target) {
        at != target.pending.end() && at->second.sum.covered().size() >= total_;
        at = target.pending.find(done)) {
     const std::uint64_t share = options_.share_of(
-        weight_of(at->second.sum), at->second.sum.kind().op == collectives::ReduceOp::kUser);
+        weight_of(at->second.sum), collectives::is_bundled(at->second.sum.kind().op));
     target.state.unsaid += share;
     target.untold += share;
     reduced_.push_back({{vnode, done}, std::move(at->second.sum)});

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "collectives/messages.h"
@@ -32,6 +33,7 @@ struct PendingReduction {
   collectives::ReductionKind kind;
   std::vector<collectives::ReductionPart> parts;
   std::uint64_t line = 0;  ///< Of all parts.
+  std::string misfit;      ///< What does not fit; empty: all parts do [accumulator.h].
   friend bool operator==(const PendingReduction&, const PendingReduction&) = default;
 };
 

@@ -162,7 +162,7 @@ Weight weight_of(const VnodeBundle& bundle) {
   }
   for (const auto& [number, pending] : bundle.as_target.pending) {
     sum += weight_of(pending.parts);
-    sum.header += kSmall;
+    sum.header += kSmall + pending.misfit.size();
   }
   sum.header += kSmall * bundle.to_vnodes.resting().runs().size();
   for (const auto& [to, flow] : bundle.to_vnodes.active()) {

@@ -222,7 +222,7 @@ void Router::install(std::vector<VnodeParcel> parcels, JobOutbox& out) {
     out.report(Effect{ToApp{port_->application(), AppGrant{std::move(portion)}}});
   }
   for (Parking::One& waiting : parking_.take(installed)) deliver(std::move(waiting.delivery), out);
-  if (has_dropped()) ask_again(held_, out);
+  ask_again(installed, out);  // for the others when the process here has taken something
 }
 
 VnodeSet Router::own(std::vector<VnodeParcel>& parcels) {
@@ -247,11 +247,8 @@ VnodeSet Router::keep_late(std::vector<VnodeParcel> parcels) {
 }
 
 void Router::on_parcels(std::vector<VnodeParcel> parcels, JobOutbox& out) {
-  const VnodeSet arrived = own(parcels);
-  if (finished_) {
-    reroute(arrived, out);  // what waited for them hears that nobody takes it
-    return;
-  }
+  PHX_CHECK(!finished_);
+  static_cast<void>(own(parcels));
   if (port_) {
     install(std::move(parcels), out);
     return;
@@ -267,6 +264,7 @@ void Router::on_attached(ApplicationId application, JobOutbox& out) {
 VnodeSet Router::grant_kept(const VnodeSet& vnodes, JobOutbox& out) {
   if (!port_) return {};
   VnodeSet granted = vnodes.common(kept()).minus(bound_);
+  if (granted.empty()) return {};
   std::vector<VnodeParcel> parcels;
   for (const VnodeId vnode : granted.ids()) {
     parcels.push_back(kept_parcel(vnode, map_.owner(vnode).second));

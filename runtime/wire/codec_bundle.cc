@@ -339,12 +339,13 @@ void write_as_target(const runtime::AsTarget& in, pb::VnodeBundle& out, Sink& si
   out.set_unsaid(unsaid);
   write_counters(askers, out.mutable_askers(), same_number);
   for (const auto& entry : pending) {
-    const auto& [kind, parts, line] = entry.second;
+    const auto& [kind, parts, line, misfit] = entry.second;
     pb::VnodeBundle::Pending& written = *out.add_as_target();
     written.set_number(entry.first);
     write(kind, *written.mutable_kind());
     write_list(parts, written.mutable_parts(), sink);
     written.set_line(line);
+    write_text(misfit, written.mutable_misfit());
   }
 }
 
@@ -363,7 +364,7 @@ runtime::AsTarget read_as_target(const pb::VnodeBundle& in, Source& source) {
         out.pending.end(), pending.number(),
         runtime::PendingReduction{read(pending.kind(), source),
                                   read_list(pending.parts(), source, "Pending.parts"),
-                                  pending.line()});
+                                  pending.line(), source.text(pending.misfit(), "Pending.misfit")});
   }
   return out;
 }

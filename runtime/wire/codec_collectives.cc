@@ -99,7 +99,7 @@ void write(const collectives::ReductionKind& in, pb::ReductionKind& out) {
 }
 
 collectives::ReductionKind read(const pb::ReductionKind& in, Source& source) {
-  return {.op = source.choice(in.op(), collectives::ReduceOp::kUser, "ReductionKind.op"),
+  return {.op = source.choice(in.op(), collectives::ReduceOp::kGather, "ReductionKind.op"),
           .type = source.choice(in.type(), collectives::ReduceType::kBytes, "ReductionKind.type"),
           .to_all = in.to_all(),
           .ordered = in.ordered(),

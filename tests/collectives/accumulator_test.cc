@@ -28,10 +28,6 @@ Added add_text(Accumulator& sum, const VnodeSet& covered, std::string_view text)
   return sum.add(kUser, {{covered, Payload::copy_of(text)}});
 }
 
-Payload joined(const Payload& left, const Payload& right) {
-  return Payload::copy_of("(" + std::string(left.text()) + std::string(right.text()) + ")");
-}
-
 }  // namespace
 
 TEST_SUITE_BEGIN("collectives/accumulator");
@@ -131,7 +127,8 @@ TEST_CASE("a contribution to another operation is covered and makes the value an
   CHECK(sum.value().error().what ==
         "the contribution of vnodes 1 does not fit: it is for max of int64 to all instead of sum "
         "of int64");
-  CHECK_FALSE(Accumulator(kSum, sum.parts()).value().ok());  // still known after a move
+  CHECK(Accumulator(kSum, sum.parts(), sum.misfit()).value().error().what ==
+        sum.value().error().what);  // still known after a move
 }
 
 TEST_CASE("equal pieces of unequal values are no values of one call") {
@@ -203,7 +200,7 @@ TEST_CASE("a value that has been combined is not kept in memory") {
   CHECK(bytes.use_count() == 1);
 }
 
-TEST_CASE("user-defined operators are bundled and folded from the left in vnode order") {
+TEST_CASE("values of a program's operator are bundled in vnode order") {
   Accumulator bundle(kUser);
   CHECK(add_text(bundle, vnodes(2, 2), "c") == Added::kTaken);
   CHECK(add_text(bundle, vnodes(0, 0), "a") == Added::kTaken);
@@ -211,16 +208,41 @@ TEST_CASE("user-defined operators are bundled and folded from the left in vnode 
   CHECK(add_text(bundle, vnodes(1, 1), "b") == Added::kTaken);
 
   CHECK(bundle.parts().size() == 4);
-  CHECK(bundle.parts()[1].covered == vnodes(1, 1));
-  CHECK(bundle.value(joined).value().text() == "(((ab)c)ddd)");
-  CHECK_FALSE(bundle.value().ok());
+  const auto values = bundle.take_values();
+  REQUIRE(values.ok());
+  std::string text;
+  for (const ReductionPart& part : values.value()) text += part.value.text();
+  CHECK(text == "abcddd");
 }
 
-TEST_CASE("a bundle with a value that stands for several vnodes cannot be folded") {
+TEST_CASE("a bundle with a value that stands for several vnodes is refused") {
   Accumulator bundle(kUser);
   add_text(bundle, vnodes(0, 1), "ab");
 
-  CHECK_FALSE(bundle.value(joined).ok());
+  CHECK_FALSE(bundle.take_values().ok());
+}
+
+TEST_CASE("a bundle has no values if a vnode called something else, also one without elements") {
+  constexpr ReductionKind kGather{ReduceOp::kGather, ReduceType::kBytes, false};
+  for (const ReductionKind& other : {kGather, kSum, kBarrier}) {
+    Accumulator bundle(kUser);
+    add_text(bundle, vnodes(0, 0), "");
+    CHECK(bundle.add(other, {{vnodes(1, 1), Payload{}}}) == Added::kOtherKind);
+    CHECK(bundle.complete(vnodes(0, 1)));
+
+    Accumulator moved(kUser, bundle.parts(), bundle.misfit());
+    const std::string why = "the contribution of vnodes 1 does not fit: it is for ";
+    REQUIRE_FALSE(moved.take_values().ok());
+    CHECK(moved.take_values().error().what.find(why) == 0);
+    CHECK(bundle.take_values().error().what.find(why) == 0);
+  }
+  Accumulator empty(kSum);
+  CHECK(empty.add(kSum, {{vnodes(0, 0), Payload{}}}) == Added::kTaken);
+  CHECK(empty.add(kUser, {{vnodes(1, 1), Payload{}}}) == Added::kOtherKind);
+  CHECK(
+      Accumulator(kSum, empty.parts(), empty.misfit()).value().error().what ==
+      "the contribution of vnodes 1 does not fit: it is for an operator of the program instead of "
+      "sum of int64");
 }
 
 TEST_CASE("ordered: halves of a block are combined as soon as both are here, and nothing else") {

@@ -176,8 +176,12 @@ class Network {
   void leave_tree(ProcessorId at, const VnodeSet& set) {
     Place& here = place(at);
     serve(set.common(here.own));
-    FallbackPlan plan = split_fallback(at, groups(at, set.minus(here.own)), BroadcastPiece{});
-    for (const Tokens& tokens : plan.held) here.parked = here.parked.united(tokens.vnodes);
+    std::vector<OwnerGroup> elsewhere = groups(at, set.minus(here.own));
+    std::erase_if(elsewhere, [&](const OwnerGroup& group) {
+      if (group.owner == at) here.parked = here.parked.united(group.vnodes);
+      return group.owner == at;
+    });
+    FallbackPlan plan = split_fallback(at, std::move(elsewhere), BroadcastPiece{});
     for (FallbackPlan::Send& s : plan.sends) send(at, s.to, std::move(s.copy));
   }
   void receive(ProcessorId at, const TreeCopy& copy) {

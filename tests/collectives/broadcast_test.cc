@@ -152,26 +152,18 @@ TEST_CASE("vnodes of one owner at several epochs travel together, each with its 
 TEST_CASE("groups come in any order, and those of one owner and epoch are joined") {
   const FallbackPlan plan = split_fallback(kSelf,
                                            {{ProcessorId{3}, 2, vnodes(0, 4)},
-                                            {kSelf, 5, vnodes(30, 31)},
                                             {ProcessorId{2}, 1, vnodes(20, 21)},
                                             {ProcessorId{3}, 1, vnodes(10, 14)},
-                                            {ProcessorId{3}, 2, vnodes(5, 9)},
-                                            {kSelf, 4, vnodes(32, 33)}},
+                                            {ProcessorId{3}, 2, vnodes(5, 9)}},
                                            piece());
 
   REQUIRE(plan.sends.size() == 2);
   CHECK(plan.sends[0].to == ProcessorId{2});
   CHECK(plan.sends[1].to == ProcessorId{3});
   CHECK(plan.sends[1].copy.mine == std::vector<Tokens>{{vnodes(10, 14), 1}, {vnodes(0, 9), 2}});
-  CHECK(plan.held == std::vector<Tokens>{{vnodes(32, 33), 4}, {vnodes(30, 31), 5}});
 }
 
-TEST_CASE("what is believed to be here is held back with its epoch and never sent to oneself") {
-  const FallbackPlan plan =
-      split_fallback(kSelf, {{kSelf, 3, vnodes(0, 4)}, {ProcessorId{2}, 1, vnodes(8, 9)}}, piece());
-
-  CHECK(plan.held == std::vector<Tokens>{{vnodes(0, 4), 3}});
-  CHECK(plan.sends.size() == 1);
+TEST_CASE("nobody is sent nothing") {
   CHECK(split_fallback(kSelf, {}, piece()) == FallbackPlan{});
 }
 

@@ -381,6 +381,16 @@ TEST_CASE("a processor below which nobody has anything says so to its parent, on
   CHECK(h.reduction.skew() == Duration::zero());
 }
 
+TEST_CASE("a wait that a child began by saying nothing ends as early as the contributions say") {
+  Harness h;
+  h.tree.distance_to_root = 400ms;
+  REQUIRE(h.token(kLeft, nothing()) == armed(kStart + 1600ms));
+  h.tree.distance_to_root = 10ms;
+  h.now += 100ms;
+
+  CHECK(h.local(sum_token(vnodes(50, 51), 6)) == armed(h.now + 200ms));
+}
+
 TEST_CASE("nothing is said to nobody: at the root an empty token ends") {
   Harness h;
   h.own = {};

@@ -8,6 +8,7 @@
 #include "overlay/base/rng.h"
 #include "overlay/mst/fragment_search.h"
 #include "tests/mst/graphs.h"
+#include "tests/support/seeds.h"
 
 namespace search_test {
 
@@ -30,7 +31,7 @@ TEST_SUITE_BEGIN("mst/search");
 
 TEST_CASE("the tree is Kruskal's, within 5 N log2 N + 2 E messages [Gallager83]") {
   for (const std::uint32_t n : {2U, 3U, 4U, 7U, 8U, 16U, 33U, 64U, 128U}) {
-    const std::uint64_t seeds = n < 64 ? 40 : 4;
+    const std::uint64_t seeds = phx::support::seeds(n < 64 ? 40 : 4);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       CAPTURE(n);
       CAPTURE(seed);
@@ -52,7 +53,7 @@ TEST_CASE("the tree is Kruskal's, within 5 N log2 N + 2 E messages [Gallager83]"
 }
 
 TEST_CASE("a graph that is not connected gets the tree of each part") {
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+  for (std::uint64_t seed = 1; seed <= phx::support::seeds(50); ++seed) {
     CAPTURE(seed);
     Rng rng(seed);
     Weights weights = random_graph(20, 3, rng);
@@ -153,7 +154,7 @@ TEST_CASE("a search takes every message in every state, and from nobody it knows
                                           Rejoin{}};
   for (const std::set<ProcessorId>& branches :
        {std::set<ProcessorId>{}, std::set<ProcessorId>{p(1)}, std::set<ProcessorId>{p(1), p(3)}}) {
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= phx::support::seeds(300); ++seed) {
       CAPTURE(seed);
       Rng rng(seed);
       FragmentSearch search(p(2), weights, branches);

@@ -14,6 +14,7 @@
 #include "overlay/planners/tree_styles.h"
 #include "tests/planners/networks.h"
 #include "tests/support/kruskal.h"
+#include "tests/support/seeds.h"
 
 namespace phx::planners::learned_trees_test {
 namespace {
@@ -308,7 +309,7 @@ TEST_CASE("a store that has seen more than it looks through makes plans anew, an
 TEST_CASE("the minimum spanning tree of all pairs is that of those that it may have") {
   constexpr std::uint32_t kProcessors = 14;
   std::size_t edges = 0;
-  constexpr std::uint64_t kSeeds = 100;
+  constexpr std::uint64_t kSeeds = phx::support::seeds(100);
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     CAPTURE(seed);
     Rng rng(seed);

@@ -95,6 +95,16 @@ TEST_CASE("nothing to move takes no step") {
   }
 }
 
+TEST_CASE("steps that are as dear as can be still carry everything") {
+  const MessageGraph graph{3, {{0, 1, 5}, {1, 2, 7}, {0, 2, 1}}};
+  for (const Scheduler& each : all_schedulers()) {
+    CAPTURE(each.name);
+    const Schedule schedule = each.make({graph, ~std::uint64_t{0}});
+    CHECK(validate(schedule, graph, 3).ok());
+    CHECK(schedule.steps.size() >= bounds_of(graph).degree);
+  }
+}
+
 TEST_CASE("exact degree reduction takes exactly as many steps as the busiest has messages") {
   for (std::uint64_t seed = 1; seed <= 160; ++seed) {
     const std::size_t processors = 2 + seed % 31;

@@ -367,6 +367,37 @@ TEST_CASE("values of a user-defined reduction come to the target side by side, i
   CHECK(split_user_values(text("not their message")).empty());
 }
 
+TEST_CASE("who combines with an operator while others do something else ends the job, also late") {
+  const ReductionKind user{ReduceOp::kUser, ReduceType::kBytes, false};
+  const ReductionKind to_all{ReduceOp::kUser, ReduceType::kBytes, true};
+  const ReductionKind sum{ReduceOp::kSum, ReduceType::kUint8, false};
+  for (const auto& [most, odd] : {std::pair(user, to_all), std::pair(to_all, user),
+                                  std::pair(user, sum), std::pair(sum, user)}) {
+    for (const bool moves : {false, true}) {
+      Harness source{{v0, v1, v2, v3}};
+      for (const VnodeId v : {v0, v1, v2, v3}) {
+        REQUIRE(source.endpoint.contribute(v, v1, {v == v2 ? odd : most, text(""), 0}).ok());
+      }
+      const auto given = source.sent<AppContribute>();
+      REQUIRE(given.size() > 1);
+      Targets targets{ContributionOptions{}};
+      targets.set_total(4);
+      targets.add(v1, {});
+      for (std::size_t i = 0; i + 1 < given.size(); ++i) targets.on_token(given[i].token);
+      if (moves) targets.add(v1, targets.remove(v1));
+      targets.on_token(given.back().token);
+
+      auto reduced = targets.take_reduced();
+      REQUIRE(reduced.size() == 1);
+      CHECK(reduced[0].value.misfit().find("the contribution of vnodes 2 does not fit") == 0);
+      for (const AppContribute& m : given) source.deliver(m.token);
+      const auto ends = source.sent<AppFinish>();
+      REQUIRE(ends.size() == 1);
+      CHECK(ends[0].reason.find("reduction 0 towards v1: the contribution of vnodes 2") == 0);
+    }
+  }
+}
+
 TEST_CASE("contributions that do not fit each other end the job with a reason") {
   Harness h{{v0, v1, v2, v3}};
   const ReductionKind sum{ReduceOp::kSum, ReduceType::kUint8, false};

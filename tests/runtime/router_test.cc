@@ -345,6 +345,18 @@ TEST_CASE("pieces for a vnode on its way that do not fit are asked for where it 
   CHECK(std::get<FlowCredit>(sent[0].second.delivery).again == dropped);
 }
 
+TEST_CASE("what did not fit is not asked for again because nothing has come") {
+  Harness h;
+  constexpr std::uint64_t kPieces = 200;  // More than kFlowBytes with what each weighs.
+  for (std::uint64_t seq = 0; seq < kPieces; ++seq) h.route(0, 5, seq);
+  static_cast<void>(h.out.take());
+
+  CHECK(h.router.grant_kept({}, h.out).empty());
+  CHECK(h.sent<VnodeMessage>().empty());
+  h.router.on_acknowledged(kPieces, h.out);
+  CHECK(h.sent<VnodeMessage>().size() == 1);
+}
+
 TEST_CASE("a program that ends does not wait for vnodes here that nobody holds") {
   Harness h;
   h.router.keep({/*received=*/0, {{VnodeId{1}, VnodeBundle{}}}}, h.out);

@@ -8,6 +8,7 @@
 #include "overlay/base/rng.h"
 #include "runtime/vnodes/policy.h"
 #include "runtime/vnodes/shares.h"
+#include "tests/support/seeds.h"
 
 TEST_SUITE_BEGIN("runtime/shares");
 
@@ -162,7 +163,7 @@ TEST_CASE("small shares are what their definition gives") {
 }
 
 TEST_CASE("of large shares nobody who stays gets much more than a fair one") {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seeds(100); ++seed) {
     CAPTURE(seed);
     Rng rng(seed);
     const auto processors = static_cast<std::uint32_t>(2 + rng.below(60));
@@ -191,7 +192,7 @@ TEST_CASE("of large shares nobody who stays gets much more than a fair one") {
 }
 
 TEST_CASE("by sites nothing leaves a site in which somebody may take it") {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seeds(100); ++seed) {
     CAPTURE(seed);
     Rng rng(seed);
     const auto processors = static_cast<std::uint32_t>(4 + rng.below(40));

@@ -6,6 +6,7 @@
 
 #include "runtime/sim/cluster.h"
 #include "tests/support/busy_job.h"
+#include "tests/support/seeds.h"
 
 namespace own_firewall_test {
 
@@ -65,7 +66,7 @@ TEST_CASE("whose own firewall refuses everything for less than the time-out puts
     for (const std::uint32_t each : {1U, 3U}) {
       for (const std::uint32_t shut : {0U, 1U}) {  // The coordinator's machine, and another one.
         for (const Duration lasts : {1200ms, 2000ms, 3000ms}) {
-          for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+          for (std::uint64_t seed = 1; seed <= support::seeds(3); ++seed) {
             const Setting setting{machines, each, shut, lasts, seed};
             CAPTURE(machines);
             CAPTURE(each);

@@ -106,7 +106,7 @@ const std::map<std::string, std::string> kNames = {
      "enable_if_t"},
     {"unordered_map", "unordered_map"},
     {"utility",
-     "move exchange forward declval index_sequence make_index_sequence index_sequence_for "
+     "as_const move exchange forward declval index_sequence make_index_sequence index_sequence_for "
      "in_place_type in_place_index in_place pair swap"},
     {"variant",
      "get_if visit holds_alternative variant variant_size_v monostate "

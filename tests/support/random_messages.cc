@@ -182,7 +182,7 @@ collectives::Tokens RandomMessages::tokens() {
 }
 
 collectives::ReductionKind RandomMessages::reduction_kind() {
-  return {.op = choice(collectives::ReduceOp::kUser),
+  return {.op = choice(collectives::ReduceOp::kGather),
           .type = choice(collectives::ReduceType::kBytes),
           .to_all = flip(),
           .ordered = flip(),
@@ -389,7 +389,7 @@ VnodeBundle RandomMessages::bundle(VnodeId vnode_of) {
   made.as_target = {number(), number(), counters(), {}};
   for (std::size_t left = few(); left > 0; --left) {
     made.as_target.pending[number()] = {reduction_kind(), list([this] { return reduction_part(); }),
-                                        number()};
+                                        number(), text()};
   }
   made.line = number();
   return made;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <CLI/CLI.hpp>
 #include <sstream>
 
 namespace phx::app::own_options_test {

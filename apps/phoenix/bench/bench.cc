@@ -119,42 +119,42 @@ std::optional<bool> Figure::is_met() const {
   return std::nullopt;
 }
 
-void add_bench(CLI::App& tool, Action& chosen) {
+void add_bench(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* verb = tool.add_subcommand("bench", "Measure this build on this machine");
+  const options::Parser verb = tool.add_subcommand("bench", "Measure this build on this machine");
   std::string names;
   for (const BenchCase& one : bench_cases()) {
     names += std::string(names.empty() ? "" : ", ") + one.name;
   }
-  verb->add_option("--only", options->only, "One group of figures: " + names)
-      ->check([names](const std::string& name) {
+  verb.add_option("--only", options->only, "One group of figures: " + names)
+      .check([names](const std::string& name) {
         for (const BenchCase& one : bench_cases()) {
           if (name == one.name) return std::string();
         }
         return "there is no '" + name + "'; there are " + names;
       });
-  verb->add_flag("--json", options->json, "Machine-readable result, in seconds and bytes");
-  verb->footer(
+  verb.add_flag("--json", options->json, "Machine-readable result, in seconds and bytes");
+  verb.footer(
       "Starts private meshes on this machine and ends them; takes about a minute. Plain TCP is\n"
       "measured in turn with the runtime, between the same two processes: so ratios of one run\n"
       "can be compared. Other work on the machine moves them all the same, by more than a factor\n"
       "of two, because it hits plain TCP and four processes differently: use a quiet machine.\n\n"
       "WANTED is what the project wants to reach; (missed): this run has not. Ctrl-C ends the\n"
       "measurement; what was measured before is printed.");
-  add_bench_sweeps(*verb, chosen);
-  add_bench_drain(*verb, chosen);
-  add_bench_redistribution(*verb, chosen);
-  add_bench_round(*verb, chosen);
-  verb->callback([options, verb, &chosen] {
-    const auto narrower = verb->get_subcommands();
+  add_bench_sweeps(verb, chosen);
+  add_bench_drain(verb, chosen);
+  add_bench_redistribution(verb, chosen);
+  add_bench_round(verb, chosen);
+  verb.callback([options, verb, &chosen] {
+    const auto narrower = verb.chosen_subcommands();
     if (narrower.empty()) {
       chosen = [options] { return bench(*options); };
       return;
     }
     // They have a --json of their own.
     for (const char* option : {"--only", "--json"}) {
-      if (verb->count(option) == 0) continue;
-      const std::string name = narrower.front()->get_name();
+      if (verb.count(option) == 0) continue;
+      const std::string name = narrower.front();
       chosen = [option, name] {
         return fail(std::string(option) + " before " + name + " would be lost; see phoenix bench " +
                         name + " --help",

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/options/parser.h"
 #include "apps/phoenix/command_line/verb.h"
 #include "apps/phoenix/mesh/launch.h"
 #include "overlay/base/result.h"
@@ -100,15 +101,15 @@ int fail_bench(const Error& error);
 [[nodiscard]] std::string fresh_bench_name();
 
 /// `phoenix bench bcast`, `reduce` and `allreduce`, on a mesh that runs or one of this machine.
-void add_bench_sweeps(CLI::App& bench, Action& chosen);
+void add_bench_sweeps(const options::Parser& bench, Action& chosen);
 /// `phoenix bench drain`, on private meshes.
-void add_bench_drain(CLI::App& bench, Action& chosen);
+void add_bench_drain(const options::Parser& bench, Action& chosen);
 /// Bytes per second of what every second processor had of so many bytes.
 [[nodiscard]] double drain_rate(std::uint64_t bytes, std::uint32_t processors, double seconds);
 /// `phoenix bench round`, on a private mesh.
-void add_bench_round(CLI::App& bench, Action& chosen);
+void add_bench_round(const options::Parser& bench, Action& chosen);
 /// `phoenix bench redistribution`, on private meshes.
-void add_bench_redistribution(CLI::App& bench, Action& chosen);
+void add_bench_redistribution(const options::Parser& bench, Action& chosen);
 
 /// Seconds of the clock that phoenix-bench uses, too.
 [[nodiscard]] double bench_clock_s();

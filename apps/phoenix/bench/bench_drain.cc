@@ -145,30 +145,29 @@ double drain_rate(std::uint64_t bytes, std::uint32_t processors, double seconds)
   return static_cast<double>(bytes) * leavers / processors / seconds;
 }
 
-void add_bench_drain(CLI::App& bench, Action& chosen) {
+void add_bench_drain(const options::Parser& bench, Action& chosen) {
   auto options = std::make_shared<DrainBench>();
-  CLI::App* verb = bench.add_subcommand(
+  const options::Parser verb = bench.add_subcommand(
       "drain", "Time until half of the processors have left, with much state in their vnodes");
-  verb->add_option("-n", options->processors, "So many daemons")
-      ->check(CLI::Range(2, 256))
-      ->capture_default_str();
-  verb->add_option("--vnodes-each", options->vnodes_each, "Vnodes per daemon")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  verb->add_option("--bytes", options->bytes, "State of all vnodes together")
-      ->capture_default_str();
-  verb->add_option("--receivers", options->receivers,
-                   "Vnodes go from each leaver to so many others at once, each in turn; 0: to all")
-      ->delimiter(',')
-      ->capture_default_str();
-  verb->add_option("--rounds", options->rounds, "So often each")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->add_flag("--json", options->json, "Machine-readable result, in seconds");
-  verb->footer(
+  verb.add_option("-n", options->processors, "So many daemons")
+      .check(options::range(2, 256))
+      .capture_default_str();
+  verb.add_option("--vnodes-each", options->vnodes_each, "Vnodes per daemon")
+      .check(options::range(1, 1024))
+      .capture_default_str();
+  verb.add_option("--bytes", options->bytes, "State of all vnodes together").capture_default_str();
+  verb.add_option("--receivers", options->receivers,
+                  "Vnodes go from each leaver to so many others at once, each in turn; 0: to all")
+      .delimiter(',')
+      .capture_default_str();
+  verb.add_option("--rounds", options->rounds, "So often each")
+      .check(options::range(1, 1000))
+      .capture_default_str();
+  verb.add_flag("--json", options->json, "Machine-readable result, in seconds");
+  verb.footer(
       "Private meshes on this machine, in turn. At the end the job compares each byte of each\n"
       "state with what it was.");
-  verb->callback([options, &chosen] { chosen = [options] { return bench_drain(*options); }; });
+  verb.callback([options, &chosen] { chosen = [options] { return bench_drain(*options); }; });
 }
 
 }  // namespace phx::app

@@ -179,33 +179,33 @@ int redistribute(const RedistributionOptions& options) {
 
 }  // namespace
 
-void add_bench_redistribution(CLI::App& bench, Action& chosen) {
+void add_bench_redistribution(const options::Parser& bench, Action& chosen) {
   auto options = std::make_shared<RedistributionOptions>();
-  CLI::App* verb = bench.add_subcommand(
+  const options::Parser verb = bench.add_subcommand(
       "redistribution", "Time an irregular exchange with each schedule and pace, side by side");
-  verb->add_option("-n", options->processors, "So many processors, each in turn")
-      ->delimiter(',')
-      ->check(CLI::Range(2, 256))
-      ->capture_default_str();
-  verb->add_option("--bytes", options->bytes, "Of all messages together")->capture_default_str();
-  verb->add_flag("--dense", options->is_dense, "N^2/4 messages (default: 4 N)");
-  verb->add_option("--graphs", options->graphs, "So many random graphs")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->add_option("--seed", options->seed, "Of the first of them")->capture_default_str();
-  verb->add_option("--schedules", options->schedules, "Only these")
-      ->delimiter(',')
-      ->check(check_schedule)
-      ->capture_default_str();
-  verb->add_option("--rounds", options->rounds, "So often each, on each graph")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->add_flag("--json", options->json, "Machine-readable result, in seconds");
-  verb->footer(
+  verb.add_option("-n", options->processors, "So many processors, each in turn")
+      .delimiter(',')
+      .check(options::range(2, 256))
+      .capture_default_str();
+  verb.add_option("--bytes", options->bytes, "Of all messages together").capture_default_str();
+  verb.add_flag("--dense", options->is_dense, "N^2/4 messages (default: 4 N)");
+  verb.add_option("--graphs", options->graphs, "So many random graphs")
+      .check(options::range(1, 1000))
+      .capture_default_str();
+  verb.add_option("--seed", options->seed, "Of the first of them").capture_default_str();
+  verb.add_option("--schedules", options->schedules, "Only these")
+      .delimiter(',')
+      .check(check_schedule)
+      .capture_default_str();
+  verb.add_option("--rounds", options->rounds, "So often each, on each graph")
+      .check(options::range(1, 1000))
+      .capture_default_str();
+  verb.add_flag("--json", options->json, "Machine-readable result, in seconds");
+  verb.footer(
       "A private mesh on this machine. From the first process's call until the last one has\n"
       "everything: agreement on the sizes, planning and messages. What arrives is compared with\n"
       "what was sent. To unplanned: all send to the first processor first, then to the second.");
-  verb->callback([options, &chosen] { chosen = [options] { return redistribute(*options); }; });
+  verb.callback([options, &chosen] { chosen = [options] { return redistribute(*options); }; });
 }
 
 }  // namespace phx::app

@@ -184,25 +184,25 @@ int bench_round(const RoundOptions& options) {
 
 }  // namespace
 
-void add_bench_round(CLI::App& bench, Action& chosen) {
+void add_bench_round(const options::Parser& bench, Action& chosen) {
   auto options = std::make_shared<RoundOptions>();
-  CLI::App* verb = bench.add_subcommand(
+  const options::Parser verb = bench.add_subcommand(
       "round", "Broadcast Round: broadcasts from each process in turn, with and without overlap");
-  verb->add_option("-n", options->processors, "So many processes, one per daemon")
-      ->check(CLI::Range(2, 256))
-      ->capture_default_str();
-  verb->add_option("--bytes", options->sizes, "Sizes: 100, 64K, 4M")->delimiter(',');
-  verb->add_option("--rounds", options->rounds,
-                   "So many (default: as many as make 50 broadcasts or more)")
-      ->check(CLI::Range(1, 100000));
-  verb->add_option("--seed", options->seed, "Of the random order of roots")->capture_default_str();
-  verb->add_flag("--receivers", options->has_receivers,
-                 "Each receiver alone, too (V3): a broadcast for each pair");
-  verb->add_option("--moving", options->moving_s,
-                   "And for so many seconds while daemons come and go, with 4 vnodes each")
-      ->check(CLI::Range(0.0, 1e5));
-  verb->add_flag("--json", options->json, "Machine-readable result, in seconds");
-  verb->footer(
+  verb.add_option("-n", options->processors, "So many processes, one per daemon")
+      .check(options::range(2, 256))
+      .capture_default_str();
+  verb.add_option("--bytes", options->sizes, "Sizes: 100, 64K, 4M").delimiter(',');
+  verb.add_option("--rounds", options->rounds,
+                  "So many (default: as many as make 50 broadcasts or more)")
+      .check(options::range(1, 100000));
+  verb.add_option("--seed", options->seed, "Of the random order of roots").capture_default_str();
+  verb.add_flag("--receivers", options->has_receivers,
+                "Each receiver alone, too (V3): a broadcast for each pair");
+  verb.add_option("--moving", options->moving_s,
+                  "And for so many seconds while daemons come and go, with 4 vnodes each")
+      .check(options::range(0.0, 1e5));
+  verb.add_flag("--json", options->json, "Machine-readable result, in seconds");
+  verb.footer(
       "A private mesh on this machine. BR: rounds without a wait in between, the longest time of\n"
       "all processes, per broadcast. V2: until the root has heard by a reduction that all have "
       "it,\n"
@@ -212,7 +212,7 @@ void add_bench_round(CLI::App& bench, Action& chosen) {
       "median of all roots. BR/V2 far below 1: broadcasts of several roots overlapped. Past "
       "trees:\n"
       "vnodes to which no tree led, in one job, so of both orders together.");
-  verb->callback([options, &chosen] { chosen = [options] { return bench_round(*options); }; });
+  verb.callback([options, &chosen] { chosen = [options] { return bench_round(*options); }; });
 }
 
 }  // namespace phx::app

@@ -220,41 +220,41 @@ int sweep(const SweepOptions& options) {
   return is_complete ? kOk : fail("the job has not said all figures");
 }
 
-void add_sweep(CLI::App& bench, Action& chosen, const char* name, const char* what) {
+void add_sweep(const options::Parser& bench, Action& chosen, const char* name, const char* what) {
   auto options = std::make_shared<SweepOptions>();
   options->operation = name;
-  CLI::App* verb = bench.add_subcommand(name, what);
-  verb->add_option("--mesh", options->mesh,
-                   "On this mesh, which runs (default: a private one of 16 daemons)");
-  verb->add_option("-n", options->vnodes, "So many processes (default: one per processor)")
-      ->check(CLI::Range(std::uint32_t{1}, kLocalMost));
-  auto* sizes = verb->add_option("--bytes", options->sizes, "Sizes: 100, 64K, 4M");
-  sizes->delimiter(',');
+  const options::Parser verb = bench.add_subcommand(name, what);
+  verb.add_option("--mesh", options->mesh,
+                  "On this mesh, which runs (default: a private one of 16 daemons)");
+  verb.add_option("-n", options->vnodes, "So many processes (default: one per processor)")
+      .check(options::range(std::uint32_t{1}, kLocalMost));
+  const auto sizes = verb.add_option("--bytes", options->sizes, "Sizes: 100, 64K, 4M");
+  sizes.delimiter(',');
   if (options->operation != kAllreduce) {
-    verb->add_option("--roots", options->roots, "Vnodes that send or get the result, each in turn")
-        ->delimiter(',');
+    verb.add_option("--roots", options->roots, "Vnodes that send or get the result, each in turn")
+        .delimiter(',');
   }
-  verb->add_option("--rounds", options->rounds, "So often each, after two uncounted ones")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  verb->add_option("--pause", options->pause_ms,
-                   "Milliseconds before each; longer than any message takes")
-      ->check(CLI::Range(0.0, 1e5))
-      ->capture_default_str();
+  verb.add_option("--rounds", options->rounds, "So often each, after two uncounted ones")
+      .check(options::range(1, 100000))
+      .capture_default_str();
+  verb.add_option("--pause", options->pause_ms,
+                  "Milliseconds before each; longer than any message takes")
+      .check(options::range(0.0, 1e5))
+      .capture_default_str();
   if (options->operation != "bcast") {
-    verb->add_flag("--ordered", options->ordered,
-                   "Also sums of doubles with the same bits in any order, in turn: how many times "
-                   "as long they take; sizes are multiples of 8 bytes");
+    verb.add_flag("--ordered", options->ordered,
+                  "Also sums of doubles with the same bits in any order, in turn: how many times "
+                  "as long they take; sizes are multiples of 8 bytes");
   }
-  verb->add_flag("--json", options->json, "Machine-readable result, in seconds");
-  verb->footer(
+  verb.add_flag("--json", options->json, "Machine-readable result, in seconds");
+  verb.footer(
       "From the root's call, after it has woken up (reductions: from a common beginning, at which\n"
       "all wake up), until the last process that gets the result has it. Clocks of several\n"
       "machines are compared first. Beside broadcasts within a machine: a chain of plain TCP\n"
       "through the same processes, in turn, and median / median; from its first process's call,\n"
       "while the others wait for bytes.");
-  verb->callback([options, sizes, &chosen] {
-    const bool is_chosen = sizes->count() > 0;
+  verb.callback([options, sizes, &chosen] {
+    const bool is_chosen = sizes.count() > 0;
     if (options->ordered && !is_chosen) options->sizes.front() = "8";  // one double
     chosen = [options] { return sweep(*options); };
   });
@@ -262,7 +262,7 @@ void add_sweep(CLI::App& bench, Action& chosen, const char* name, const char* wh
 
 }  // namespace
 
-void add_bench_sweeps(CLI::App& bench, Action& chosen) {
+void add_bench_sweeps(const options::Parser& bench, Action& chosen) {
   add_sweep(bench, chosen, "bcast", "Time broadcasts on a mesh, from each root and size");
   add_sweep(bench, chosen, "reduce", "Time reductions (sums) on a mesh, to each root and size");
   add_sweep(bench, chosen, kAllreduce, "Time reductions whose result all get, of each size");

@@ -1,5 +1,6 @@
 #include "apps/phoenix/command_line/defaults.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

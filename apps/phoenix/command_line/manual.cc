@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -58,20 +59,20 @@ void print_completion(const CLI::App& tool) {
 
 }  // namespace
 
-void add_manual(CLI::App& tool, Action& chosen) {
+void add_manual(const options::Parser& tool, Action& chosen) {
   auto is_completion = std::make_shared<bool>(false);
-  CLI::App* verb = tool.add_subcommand("manual", "Print the manual page, for man -l");
-  verb->add_flag("--completion", *is_completion, "Print the completion for bash instead");
-  verb->footer("phoenix manual | man -l -\nsource <(phoenix manual --completion)");
-  verb->callback([is_completion, &tool, &chosen] {
-    chosen = [is_completion, &tool] {
+  const options::Parser verb = tool.add_subcommand("manual", "Print the manual page, for man -l");
+  verb.add_flag("--completion", *is_completion, "Print the completion for bash instead");
+  verb.footer("phoenix manual | man -l -\nsource <(phoenix manual --completion)");
+  verb.callback([is_completion, tool, &chosen] {
+    chosen = [is_completion, tool] {
       if (*is_completion) {
-        print_completion(tool);
+        print_completion(tool.app());
       } else {
         const ManualPage page{.name = "phoenix",
                               .synopsis = "COMMAND [OPTIONS]",
                               .closing = "EXAMPLES AND ENVIRONMENT"};
-        std::fputs(manual_page(tool, page).c_str(), stdout);
+        std::fputs(manual_page(tool.app(), page).c_str(), stdout);
       }
       return static_cast<int>(kOk);
     };

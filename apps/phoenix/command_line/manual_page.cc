@@ -1,5 +1,6 @@
 #include "apps/phoenix/command_line/manual_page.h"
 
+#include <CLI/CLI.hpp>
 namespace phx::app {
 namespace {
 

@@ -1,12 +1,13 @@
 #include "apps/phoenix/command_line/mistakes.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <string_view>
 #include <vector>
 
-#include "apps/phoenix/command_line/option_values.h"
+#include "apps/options/option_values.h"
 #include "apps/phoenix/command_line/verb.h"
 
 namespace phx::app {
@@ -50,7 +51,7 @@ std::string what_is_wrong(const CLI::App* tool, const CLI::Error& error) {
     last = one.front();
     verb += " " + last->get_name();
   }
-  std::string what = in_words(error.what());
+  std::string what = options::in_words(error.what());
   const auto words = tool->remaining(/*recurse=*/true);
   const std::string first = words.empty() ? "" : words.front();
   const bool is_option = first.size() > 1 && first.starts_with("-") && first != "--";

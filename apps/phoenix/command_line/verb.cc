@@ -1,5 +1,6 @@
 #include "apps/phoenix/command_line/verb.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 namespace phx::app {
@@ -13,20 +14,18 @@ int fail(const Error& error) {
   return fail(error.what, error.code == ErrorCode::kBadInput ? kUsage : kFailed);
 }
 
-void add_mesh_option(CLI::App& verb, std::string& mesh) {
-  verb.add_option("--mesh", mesh, "Name of the mesh")
-      ->capture_default_str()
-      ->envname("PHOENIX_MESH");
+void add_mesh_option(const options::Parser& verb, std::string& mesh) {
+  verb.add_option("--mesh", mesh, "Name of the mesh").capture_default_str().envname("PHOENIX_MESH");
 }
 
-CLI::Validator seconds_above_0() {
+options::Check seconds_above_0() {
   const auto check = [](const std::string& text) -> std::string {
     double seconds = 0;
     const bool is_number = CLI::detail::lexical_cast(text, seconds);
     if (!is_number || !(seconds > 0)) return "'" + text + "' is no number above 0";
     return seconds > kSecondsMost ? "'" + text + "' is more than thirty years" : "";
   };
-  return {check, "SECONDS"};
+  return options::Check(check, "SECONDS");
 }
 
 std::vector<std::string> verbs_of(const CLI::App& app) {

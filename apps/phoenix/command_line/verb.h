@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "apps/options/parser.h"
 #include "overlay/base/result.h"
 
 namespace phx::app {
@@ -23,12 +23,12 @@ enum ExitCode : int {
 using Action = std::function<int()>;
 
 /// Declares `--mesh`, which every verb that concerns a mesh has; $PHOENIX_MESH is its default.
-void add_mesh_option(CLI::App& verb, std::string& mesh);
+void add_mesh_option(const options::Parser& verb, std::string& mesh);
 
 /// Longer waits than this, some thirty years, would not fit into what counts them.
 inline constexpr double kSecondsMost = 1e9;
 /// For options with a time in seconds.
-[[nodiscard]] CLI::Validator seconds_above_0();
+[[nodiscard]] options::Check seconds_above_0();
 
 /// The names of its verbs; and of its long options, with "--".
 [[nodiscard]] std::vector<std::string> verbs_of(const CLI::App& app);

@@ -251,43 +251,40 @@ constexpr const char* kFooter =
     "written; the table is printed also then.";
 
 /// CLI11's own sentence is not for people.
-void check_given_once(const CLI::App& verb) {
-  for (const CLI::Option* option : verb.get_options()) {
-    const bool is_flag = option->get_items_expected_max() == 0;
-    if (is_flag || option->count() < 2) continue;
-    throw CLI::ValidationError(option->get_name(),
-                               "given " + std::to_string(option->count()) + " times");
-  }
+void check_given_once(const options::Parser& verb) {
+  const std::string twice = verb.given_twice();
+  if (twice.empty()) return;
+  options::refuse(twice, "given " + std::to_string(verb.count(twice)) + " times");
 }
 
 }  // namespace
 
-void add_experiment(CLI::App& tool, Action& chosen) {
+void add_experiment(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<ExperimentOptions>();
-  CLI::App* verb = tool.add_subcommand(
+  const options::Parser verb = tool.add_subcommand(
       "experiment", "A figure of the papers again, in the simulator: CSV, SVG and a table");
-  verb->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  verb->add_option("FIGURE", options->name,
-                   "agm: broadcasts over a distributed spanning tree; drain: to whom leavers give; "
-                   "exchange: irregular exchanges "
-                   "by each schedule, in a simulated cluster; fig6: arrival of a short "
-                   "broadcast at 201 processors; fig7, fig8: bandwidth of long broadcasts, and of "
-                   "reductions; fig9: half leave and return; mgo: static planners in "
-                   "random clusters; redistribution: schedules of many messages; round: "
-                   "Broadcast Round; scale: up to 10,000 processors; sizes: 201 processors, 1 byte "
-                   "to 64 MiB; slow, drop: a slow "
-                   "receiver, a link that drops; summary: our trees and all others side by side")
-      ->required();
-  verb->add_option("--out", options->out, "The folder for the files; made if need be")->required();
-  verb->add_option("--seed", options->seed, "Of the simulation")->capture_default_str();
-  verb->add_option("--topology", options->topology,
-                   "sizes: another network, as a topology file; see runtime/sim/README.md");
-  verb->add_flag("--reduce", options->reduce, "sizes: reductions; along our trees up to 8 MiB");
-  verb->add_flag("--adaptive", options->adaptive,
-                 "fig7: also along trees by local rules, as with phoenixd --trees adaptive");
-  verb->footer(kFooter);
-  verb->callback([verb, options, &chosen] {
-    check_given_once(*verb);
+  verb.take_last();
+  verb.add_option("FIGURE", options->name,
+                  "agm: broadcasts over a distributed spanning tree; drain: to whom leavers give; "
+                  "exchange: irregular exchanges "
+                  "by each schedule, in a simulated cluster; fig6: arrival of a short "
+                  "broadcast at 201 processors; fig7, fig8: bandwidth of long broadcasts, and of "
+                  "reductions; fig9: half leave and return; mgo: static planners in "
+                  "random clusters; redistribution: schedules of many messages; round: "
+                  "Broadcast Round; scale: up to 10,000 processors; sizes: 201 processors, 1 byte "
+                  "to 64 MiB; slow, drop: a slow "
+                  "receiver, a link that drops; summary: our trees and all others side by side")
+      .required();
+  verb.add_option("--out", options->out, "The folder for the files; made if need be").required();
+  verb.add_option("--seed", options->seed, "Of the simulation").capture_default_str();
+  verb.add_option("--topology", options->topology,
+                  "sizes: another network, as a topology file; see runtime/sim/README.md");
+  verb.add_flag("--reduce", options->reduce, "sizes: reductions; along our trees up to 8 MiB");
+  verb.add_flag("--adaptive", options->adaptive,
+                "fig7: also along trees by local rules, as with phoenixd --trees adaptive");
+  verb.footer(kFooter);
+  verb.callback([verb, options, &chosen] {
+    check_given_once(verb);
     chosen = [options] { return experiment(*options); };
   });
 }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "apps/phoenix/command_line/option_values.h"
+#include "apps/phoenix/command_line/read_text.h"
 
 namespace phx::app {
 

@@ -283,34 +283,34 @@ std::string footer() {
 
 }  // namespace
 
-void add_plan(CLI::App& tool, Action& chosen) {
+void add_plan(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<PlanOptions>();
-  CLI::App* verb = tool.add_subcommand(
+  const options::Parser verb = tool.add_subcommand(
       "plan", "Static plans of collectives for a given network, and when each processor is served");
-  verb->add_option("--topology", options->topology,
-                   "The network, as a topology file; see runtime/sim/README.md");
-  verb->add_option("--plans", options->algorithms, "Some of the plans below, or all of them")
-      ->delimiter(',')
-      ->check(check_plan);
-  verb->add_option("--bytes", options->sizes, "Sizes of the message: 100, 64K, 4M")
-      ->delimiter(',')
-      ->capture_default_str();
-  verb->add_option("--root", options->root, "The processor that sends, from 1")
-      ->capture_default_str();
-  verb->add_option("--shuffle", options->shuffle,
-                   "Deal the processors out to the sites at random, with this seed");
-  verb->add_flag("--reduce", options->reduce, "Reductions along the same trees, backwards");
-  auto* bandwidth =
-      verb->add_flag("--bandwidth", options->bandwidth, "MB/s (bytes x processors / time), not ms");
-  verb->add_flag("--arrivals", options->arrivals,
-                 "The time of each processor, in ms, as CSV; of the first size")
-      ->excludes(bandwidth);
-  verb->add_flag("--json", options->json,
-                 "As JSON, with ms, MB/s, shapes and messages; with --arrivals also the time of "
-                 "each processor, of all sizes")
-      ->excludes(bandwidth);
-  verb->footer(footer());
-  verb->callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
+  verb.add_option("--topology", options->topology,
+                  "The network, as a topology file; see runtime/sim/README.md");
+  verb.add_option("--plans", options->algorithms, "Some of the plans below, or all of them")
+      .delimiter(',')
+      .check(check_plan);
+  verb.add_option("--bytes", options->sizes, "Sizes of the message: 100, 64K, 4M")
+      .delimiter(',')
+      .capture_default_str();
+  verb.add_option("--root", options->root, "The processor that sends, from 1")
+      .capture_default_str();
+  verb.add_option("--shuffle", options->shuffle,
+                  "Deal the processors out to the sites at random, with this seed");
+  verb.add_flag("--reduce", options->reduce, "Reductions along the same trees, backwards");
+  const auto bandwidth =
+      verb.add_flag("--bandwidth", options->bandwidth, "MB/s (bytes x processors / time), not ms");
+  verb.add_flag("--arrivals", options->arrivals,
+                "The time of each processor, in ms, as CSV; of the first size")
+      .excludes(bandwidth);
+  verb.add_flag("--json", options->json,
+                "As JSON, with ms, MB/s, shapes and messages; with --arrivals also the time of "
+                "each processor, of all sizes")
+      .excludes(bandwidth);
+  verb.footer(footer());
+  verb.callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
 }
 
 }  // namespace phx::app

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/phoenix/command_line/option_values.h"
+#include "apps/phoenix/command_line/read_text.h"
 #include "apps/phoenix/experiments/networks.h"
 #include "apps/phoenix/experiments/sim_costs.h"
 #include "apps/phoenix/experiments/verbs.h"
@@ -237,37 +237,38 @@ int simulate(const SimOptions& options) {
 
 }  // namespace
 
-void add_sim(CLI::App& tool, Action& chosen) {
+void add_sim(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<SimOptions>();
-  CLI::App* verb = tool.add_subcommand("sim", "Simulate a mesh with faults, and check everything");
-  verb->add_option("--scenario", options->scenario,
-                   "churn, churn-small, drawn (slow links, several jobs, sites cut off from each "
-                   "other), barred (pairs do not reach each other), relays (who only passes on "
-                   "dies), stopped (tools that do not read), deaths, mesh (1000 processors, and "
-                   "100 come and go), costs (what each event costs), or a scenario file")
-      ->capture_default_str();
-  verb->add_option("--seed,--seeds", options->seeds,
-                   "One seed, or a range like 0..999; of mesh: one; not of costs and files")
-      ->capture_default_str();
-  verb->add_option("--topology", options->topology,
-                   "The network, as a topology file; see runtime/sim/README.md; not of mesh, costs "
-                   "and files");
-  verb->add_option("--processors", options->processors,
-                   "Of mesh: how many, a multiple of 4 from 16 to 20000. Of costs: 16, or a "
-                   "multiple of 4 from 64 on; 16, 64, 256 and 1024, if left out");
-  verb->add_flag("--json", options->json, "Of costs and mesh: as JSON, with each kind of message");
-  verb->add_flag("--trace", options->trace, "Print everything that happens; not of mesh, costs");
-  verb->add_flag("--wire", options->wire,
-                 "Turn all messages into bytes and back on their way; not of mesh, costs");
-  verb->footer(
+  const options::Parser verb =
+      tool.add_subcommand("sim", "Simulate a mesh with faults, and check everything");
+  verb.add_option("--scenario", options->scenario,
+                  "churn, churn-small, drawn (slow links, several jobs, sites cut off from each "
+                  "other), barred (pairs do not reach each other), relays (who only passes on "
+                  "dies), stopped (tools that do not read), deaths, mesh (1000 processors, and "
+                  "100 come and go), costs (what each event costs), or a scenario file")
+      .capture_default_str();
+  verb.add_option("--seed,--seeds", options->seeds,
+                  "One seed, or a range like 0..999; of mesh: one; not of costs and files")
+      .capture_default_str();
+  verb.add_option("--topology", options->topology,
+                  "The network, as a topology file; see runtime/sim/README.md; not of mesh, costs "
+                  "and files");
+  verb.add_option("--processors", options->processors,
+                  "Of mesh: how many, a multiple of 4 from 16 to 20000. Of costs: 16, or a "
+                  "multiple of 4 from 64 on; 16, 64, 256 and 1024, if left out");
+  verb.add_flag("--json", options->json, "Of costs and mesh: as JSON, with each kind of message");
+  verb.add_flag("--trace", options->trace, "Print everything that happens; not of mesh, costs");
+  verb.add_flag("--wire", options->wire,
+                "Turn all messages into bytes and back on their way; not of mesh, costs");
+  verb.footer(
       "A seed decides everything, so a run that went wrong can be looked at again:\n"
       "  phoenix sim --scenario churn --seeds 0..999\n"
       "  phoenix sim --scenario churn --seed 417 --trace\n"
       "A scenario file is a script, a line ----, and the transcript that --trace prints.\n"
       "Exit code 0: no violation; 1: violations, each with its seed; 2: misuse.");
-  verb->callback([options, verb, &chosen] {
+  verb.callback([options, verb, &chosen] {
     for (const char* option : {kSeedOption, "--topology", "--trace", "--wire"}) {
-      if (verb->count(option) > 0) options->given.emplace_back(option);
+      if (verb.count(option) > 0) options->given.emplace_back(option);
     }
     chosen = [options] { return simulate(*options); };
   });

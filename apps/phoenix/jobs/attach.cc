@@ -186,7 +186,7 @@ int attach(const JobOptions& options) {
   return follow_log(tail, options.mesh, job.value(), logged->file);
 }
 
-std::shared_ptr<JobOptions> add_options(CLI::App& verb) {
+std::shared_ptr<JobOptions> add_options(const options::Parser& verb) {
   auto options = std::make_shared<JobOptions>();
   verb.add_option("JOB", options->job, "The job (j2, 2 or its name), see ps");
   add_mesh_option(verb, options->mesh);
@@ -195,20 +195,20 @@ std::shared_ptr<JobOptions> add_options(CLI::App& verb) {
 
 }  // namespace
 
-void add_logs(CLI::App& tool, Action& chosen) {
-  CLI::App* verb = tool.add_subcommand("logs", "Print what a detached job has written");
-  const auto options = add_options(*verb);
-  verb->add_flag("-f,--follow", options->follows,
-                 "And what it writes, to its end; then with its exit code");
-  verb->add_flag(
+void add_logs(const options::Parser& tool, Action& chosen) {
+  const options::Parser verb = tool.add_subcommand("logs", "Print what a detached job has written");
+  const auto options = add_options(verb);
+  verb.add_flag("-f,--follow", options->follows,
+                "And what it writes, to its end; then with its exit code");
+  verb.add_flag(
       "--daemon", options->of_daemons,
       "The logs of this machine's daemons instead, also when the mesh has ended; on other\n"
       "machines this command prints those of theirs");
-  verb->footer("For jobs of run --detach, on the machine where that was called; also afterwards.");
-  verb->callback([options, &chosen] {
+  verb.footer("For jobs of run --detach, on the machine where that was called; also afterwards.");
+  verb.callback([options, &chosen] {
     if (options->job.empty() == !options->of_daemons) {
-      if (options->of_daemons) throw CLI::ExcludesError("--daemon", "JOB");
-      throw CLI::RequiredError("one of JOB and --daemon");
+      if (options->of_daemons) options::refuse("--daemon excludes JOB");
+      options::refuse("one of JOB and --daemon is required");
     }
     chosen = [options] {
       return options->of_daemons ? show_daemon_logs(options->mesh) : show_log(*options);
@@ -216,16 +216,16 @@ void add_logs(CLI::App& tool, Action& chosen) {
   });
 }
 
-void add_attach(CLI::App& tool, Action& chosen) {
-  CLI::App* verb = tool.add_subcommand("attach", "Follow a detached job to its end");
-  const auto options = add_options(*verb);
-  verb->get_option("JOB")->required();
-  verb->footer(
+void add_attach(const options::Parser& tool, Action& chosen) {
+  const options::Parser verb = tool.add_subcommand("attach", "Follow a detached job to its end");
+  const auto options = add_options(verb);
+  verb.get_option("JOB").required();
+  verb.footer(
       "Shows what the job writes from now on, and ends with its exit code. Ctrl-C leaves the job\n"
       "alone. If the tool that followed it is gone, this one does so in its place: then Ctrl-C "
       "goes\n"
       "to the job's processes, and the job goes on for an hour when this terminal is closed.");
-  verb->callback([options, &chosen] { chosen = [options] { return attach(*options); }; });
+  verb.callback([options, &chosen] { chosen = [options] { return attach(*options); }; });
 }
 
 }  // namespace phx::app

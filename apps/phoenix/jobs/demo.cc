@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -47,55 +46,54 @@ int run_demo(const RunOptions& options, const std::vector<std::string>& argument
   return run_job(job);
 }
 
-void add_demo_as_job(CLI::App& verb, const Demo& demo, Action& chosen) {
+void add_demo_as_job(const options::Parser& verb, const Demo& demo, Action& chosen) {
   auto options = std::make_shared<RunOptions>();
   auto wants_help = std::make_shared<bool>(false);
   options->name = demo.name;
   options->vnodes = demo.vnodes;
-  CLI::App* one = verb.add_subcommand(demo.name, demo.what);
-  one->set_help_flag();
-  one->add_flag("--help", *wants_help, "Options of the demo");
-  one->add_option("-n,--vnodes", options->vnodes, "Number of virtual nodes")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
-      ->capture_default_str();
-  one->add_option("--on", options->processors,
-                  "On at most so many processors; 0: on all (default)");
-  add_mesh_option(*one, options->mesh);
-  one->allow_extras();
-  one->footer("");
-  one->callback([options, wants_help, one, &chosen] {
-    const std::vector<std::string> arguments = one->remaining();
+  const options::Parser one = verb.add_subcommand(demo.name, demo.what);
+  one.no_help();
+  one.add_flag("--help", *wants_help, "Options of the demo");
+  one.add_option("-n,--vnodes", options->vnodes, "Number of virtual nodes")
+      .check(options::range(std::uint64_t{1}, std::uint64_t{1} << 20U))
+      .capture_default_str();
+  one.add_option("--on", options->processors, "On at most so many processors; 0: on all (default)");
+  add_mesh_option(one, options->mesh);
+  one.allow_extras();
+  one.footer("");
+  one.callback([options, wants_help, one, &chosen] {
+    const std::vector<std::string> arguments = one.remaining();
     if (*wants_help) {
       std::printf(
           "phoenix demo %s [-n VNODES] [--on PROCESSORS] [--mesh NAME] [OPTIONS]\n"
           "  VNODES: %llu, PROCESSORS: all, NAME: default; OPTIONS are those of the demo:\n\n",
-          one->get_name().c_str(), static_cast<unsigned long long>(options->vnodes));
+          one.get_name().c_str(), static_cast<unsigned long long>(options->vnodes));
     }
-    options->must_be_there = one->count("--mesh") > 0;
+    options->must_be_there = one.count("--mesh") > 0;
     chosen = [=] { return run_demo(*options, arguments, *wants_help); };
   });
 }
 
-void add_demo_elastic(CLI::App& verb, Action& chosen) {
+void add_demo_elastic(const options::Parser& verb, Action& chosen) {
   auto options = std::make_shared<ElasticOptions>();
-  CLI::App* one = verb.add_subcommand(
+  const options::Parser one = verb.add_subcommand(
       "elastic", "the show-piece: broadcasts and sums go on while processors come and go");
-  one->add_option("--processors", options->processors, "Local daemons at the beginning")
-      ->check(CLI::Range(2U, 256U))
-      ->capture_default_str();
-  one->add_option("--change", options->change, "How many join at 3/10, and are drained at 6/10")
-      ->check(CLI::Range(1U, 256U))
-      ->capture_default_str();
-  one->add_option("-n,--vnodes", options->vnodes, "Number of virtual nodes")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
-      ->capture_default_str();
-  one->add_option("--seconds", options->seconds, "How long")
-      ->check(CLI::Range(2.0, 3600.0))
-      ->capture_default_str();
-  one->add_option("--size", options->size, "Of one broadcast: 64K, 1M")->capture_default_str();
-  one->add_option("--output", options->output, "Folder for phoenix-elastic.{svg,png}");
-  one->footer("Always in a mesh of its own, which is removed afterwards.");
-  one->callback([options, &chosen] { chosen = [options] { return demo_elastic(*options); }; });
+  one.add_option("--processors", options->processors, "Local daemons at the beginning")
+      .check(options::range(2U, 256U))
+      .capture_default_str();
+  one.add_option("--change", options->change, "How many join at 3/10, and are drained at 6/10")
+      .check(options::range(1U, 256U))
+      .capture_default_str();
+  one.add_option("-n,--vnodes", options->vnodes, "Number of virtual nodes")
+      .check(options::range(std::uint64_t{1}, std::uint64_t{1} << 20U))
+      .capture_default_str();
+  one.add_option("--seconds", options->seconds, "How long")
+      .check(options::range(2.0, 3600.0))
+      .capture_default_str();
+  one.add_option("--size", options->size, "Of one broadcast: 64K, 1M").capture_default_str();
+  one.add_option("--output", options->output, "Folder for phoenix-elastic.{svg,png}");
+  one.footer("Always in a mesh of its own, which is removed afterwards.");
+  one.callback([options, &chosen] { chosen = [options] { return demo_elastic(*options); }; });
 }
 
 int list_demos() {
@@ -138,14 +136,15 @@ int check_demo_options(const std::string& name, std::vector<std::string> words) 
   return WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
 }
 
-void add_demo(CLI::App& tool, Action& chosen) {
-  CLI::App* verb = tool.add_subcommand("demo", "Run a bundled demo: elastic, heat, queens ...");
-  verb->require_subcommand(0, 1);
-  verb->callback([verb, &chosen] {
-    if (verb->get_subcommands().empty()) chosen = list_demos;
+void add_demo(const options::Parser& tool, Action& chosen) {
+  const options::Parser verb =
+      tool.add_subcommand("demo", "Run a bundled demo: elastic, heat, queens ...");
+  verb.require_subcommand(0, 1);
+  verb.callback([verb, &chosen] {
+    if (verb.chosen_subcommands().empty()) chosen = list_demos;
   });
-  add_demo_elastic(*verb, chosen);
-  for (const Demo& demo : kDemos) add_demo_as_job(*verb, demo, chosen);
+  add_demo_elastic(verb, chosen);
+  for (const Demo& demo : kDemos) add_demo_as_job(verb, demo, chosen);
 }
 
 }  // namespace phx::app

@@ -277,7 +277,7 @@ int run_job(const RunOptions& options) {
 
 namespace {
 
-void add_report_options(CLI::App& verb, RunOptions& options) {
+void add_report_options(const options::Parser& verb, RunOptions& options) {
   verb.add_flag("--report", options.reports,
                 "At the end, figures of each process and vnode, and a page (SVG) of processors\n"
                 "over time: phoenix-j4.svg");
@@ -287,61 +287,62 @@ void add_report_options(CLI::App& verb, RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& tool, Action& chosen) {
+void add_run(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* verb = tool.add_subcommand("run", "Run an application as a job");
-  verb->add_option("-n,--vnodes", options->vnodes,
-                   "Number of virtual nodes; every processor gets a process, see --fit")
-      ->required()
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 24U));
-  verb->add_option("--on", options->processors,
-                   "On at most so many processors; 0: on all (default)");
-  verb->add_flag("--fit", options->fits, "On no more processors than there are vnodes");
-  add_mesh_option(*verb, options->mesh);
-  verb->add_option("--name", options->name, "Name of the job (default: the program's)")
-      ->check([](const std::string& name) {
+  const options::Parser verb = tool.add_subcommand("run", "Run an application as a job");
+  verb.add_option("-n,--vnodes", options->vnodes,
+                  "Number of virtual nodes; every processor gets a process, see --fit")
+      .required()
+      .check(options::range(std::uint64_t{1}, std::uint64_t{1} << 24U));
+  verb.add_option("--on", options->processors,
+                  "On at most so many processors; 0: on all (default)");
+  verb.add_flag("--fit", options->fits, "On no more processors than there are vnodes");
+  add_mesh_option(verb, options->mesh);
+  verb.add_option("--name", options->name, "Name of the job (default: the program's)")
+      .check([](const std::string& name) {
         return job_number_in(name) ? "'" + name + "' would be taken for the number of a job" : "";
       });
-  verb->add_option("-x,--env", options->environment,
-                   "NAME=VALUE for the processes; NAME: its value here; NAME*: all that begin so");
-  verb->add_option("--wdir", options->directory, "Folder of the processes (default: this one)");
-  verb->add_option("--timeout", options->timeout_s,
-                   "End the job after so many seconds, with exit code 124")
-      ->check(seconds_above_0());
-  CLI::Option* folder = verb->add_option("--output-dir", options->output_folder,
-                                         "Write the output of each process to a file there");
-  verb->add_flag("--timestamp", options->timestamps, "The time in front of the lines")
-      ->excludes(folder);
-  verb->add_flag("--no-line-buffer", options->no_line_buffer,
-                 "Standard output of phx::Session's processes in blocks, not line by line");
-  verb->add_option("--attach-timeout", options->attach_timeout_s,
-                   "Seconds until a process must have created its phx::Session")
-      ->capture_default_str();
-  verb->add_flag("--no-tags", options->no_tags, "No [p3] in front of the lines");
-  verb->add_flag("--no-balance", options->no_balance,
-                 "Vnodes move only by assume/release of the application");
-  verb->add_option("--tree", options->tree,
-                   "Trees of its collectives, planned over the measured network: " +
-                       planners::all_tree_styles() + " (default: as phoenixd --trees says)")
-      ->check([](const std::string& style) { return planners::wrong_tree_style(style); });
-  CLI::Option* input = verb->add_flag(
+  verb.add_option("-x,--env", options->environment,
+                  "NAME=VALUE for the processes; NAME: its value here; NAME*: all that begin so");
+  verb.add_option("--wdir", options->directory, "Folder of the processes (default: this one)");
+  verb.add_option("--timeout", options->timeout_s,
+                  "End the job after so many seconds, with exit code 124")
+      .check(seconds_above_0());
+  const options::Option folder = verb.add_option(
+      "--output-dir", options->output_folder, "Write the output of each process to a file there");
+  verb.add_flag("--timestamp", options->timestamps, "The time in front of the lines")
+      .excludes(folder);
+  verb.add_flag("--no-line-buffer", options->no_line_buffer,
+                "Standard output of phx::Session's processes in blocks, not line by line");
+  verb.add_option("--attach-timeout", options->attach_timeout_s,
+                  "Seconds until a process must have created its phx::Session")
+      .capture_default_str();
+  verb.add_flag("--no-tags", options->no_tags, "No [p3] in front of the lines");
+  verb.add_flag("--no-balance", options->no_balance,
+                "Vnodes move only by assume/release of the application");
+  verb.add_option("--tree", options->tree,
+                  "Trees of its collectives, planned over the measured network: " +
+                      planners::all_tree_styles() + " (default: as phoenixd --trees says)")
+      .check([](const std::string& style) { return planners::wrong_tree_style(style); });
+  const options::Option input = verb.add_flag(
       "-i,--stdin", options->passes_input,
       "Pass standard input on to the process that begins with v0; else it is not read");
-  CLI::Option* detach = verb->add_flag("-d,--detach", options->is_detached,
-                                       "Give the terminal back; the job goes on, see logs, attach")
-                            ->excludes(input);
-  verb->add_option("--log", options->log,
-                   "Append the output of a detached job to this file (default: phoenix-j4.out)")
-      ->needs(detach);
-  add_report_options(*verb, *options);
-  verb->add_option("COMMAND", options->command, "-- program and arguments")->required();
-  verb->positionals_at_end();
-  verb->footer(
+  const options::Option detach =
+      verb.add_flag("-d,--detach", options->is_detached,
+                    "Give the terminal back; the job goes on, see logs, attach")
+          .excludes(input);
+  verb.add_option("--log", options->log,
+                  "Append the output of a detached job to this file (default: phoenix-j4.out)")
+      .needs(detach);
+  add_report_options(verb, *options);
+  verb.add_option("COMMAND", options->command, "-- program and arguments").required();
+  verb.positionals_at_end();
+  verb.footer(
       "Without a mesh, a private one of 4 daemons is started and removed afterwards; not with\n"
       "--mesh: that mesh must run.\n"
       "Ends with the exit code of the job: 0, or that of the process that failed.");
-  verb->callback([options, verb, &chosen] {
-    options->must_be_there = verb->count("--mesh") > 0;
+  verb.callback([options, verb, &chosen] {
+    options->must_be_there = verb.count("--mesh") > 0;
     chosen = [options] { return run_job(*options); };
   });
 }

@@ -218,30 +218,31 @@ int show(const StatusOptions& options) {
   }
 }
 
-void add_options(CLI::App& verb, StatusOptions& options) {
+void add_options(const options::Parser& verb, StatusOptions& options) {
   add_mesh_option(verb, options.mesh);
   verb.add_flag("--json", options.json, "Machine-readable, with counters");
 }
 
 }  // namespace
 
-void add_status(CLI::App& tool, Action& chosen) {
+void add_status(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<StatusOptions>();
-  CLI::App* verb = tool.add_subcommand("status", "Show processors, jobs and vnodes of a mesh");
-  add_options(*verb, *options);
-  verb->add_option("JOB", options->job,
-                   "Only this job (j2, 2 or its name): what its processes and vnodes have done");
-  verb->add_flag("-w,--watch", options->watch,
-                 "Show it again every second until Ctrl-C; with --json a line each time");
-  verb->callback([options, &chosen] { chosen = [options] { return show(*options); }; });
+  const options::Parser verb =
+      tool.add_subcommand("status", "Show processors, jobs and vnodes of a mesh");
+  add_options(verb, *options);
+  verb.add_option("JOB", options->job,
+                  "Only this job (j2, 2 or its name): what its processes and vnodes have done");
+  verb.add_flag("-w,--watch", options->watch,
+                "Show it again every second until Ctrl-C; with --json a line each time");
+  verb.callback([options, &chosen] { chosen = [options] { return show(*options); }; });
 }
 
-void add_ps(CLI::App& tool, Action& chosen) {
+void add_ps(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<StatusOptions>();
   options->jobs_only = true;
-  CLI::App* verb = tool.add_subcommand("ps", "List the jobs of a mesh");
-  add_options(*verb, *options);
-  verb->callback([options, &chosen] { chosen = [options] { return show(*options); }; });
+  const options::Parser verb = tool.add_subcommand("ps", "List the jobs of a mesh");
+  add_options(verb, *options);
+  verb.callback([options, &chosen] { chosen = [options] { return show(*options); }; });
 }
 
 }  // namespace phx::app

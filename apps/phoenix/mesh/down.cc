@@ -202,29 +202,31 @@ Status end_mesh(const std::string& name, bool forgets) {
   return success();
 }
 
-void add_kill(CLI::App& tool, Action& chosen) {
+void add_kill(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<KillOptions>();
-  CLI::App* verb = tool.add_subcommand("kill", "End a job, or send a signal to its processes");
-  verb->add_option("JOB", options->job, "The job (j2, 2 or its name), see ps")->required();
-  verb->add_option("-s,--signal", options->signal, "Only send this signal: TERM, or 15");
-  add_mesh_option(*verb, options->mesh);
-  verb->callback([options, &chosen] { chosen = [options] { return kill_job(*options); }; });
+  const options::Parser verb =
+      tool.add_subcommand("kill", "End a job, or send a signal to its processes");
+  verb.add_option("JOB", options->job, "The job (j2, 2 or its name), see ps").required();
+  verb.add_option("-s,--signal", options->signal, "Only send this signal: TERM, or 15");
+  add_mesh_option(verb, options->mesh);
+  verb.callback([options, &chosen] { chosen = [options] { return kill_job(*options); }; });
 }
 
-void add_down(CLI::App& tool, Action& chosen) {
+void add_down(const options::Parser& tool, Action& chosen) {
   struct DownOptions {
     std::string mesh = "default";
     bool is_quiet = false;
     bool forgets = false;
   };
   auto options = std::make_shared<DownOptions>();
-  CLI::App* verb = tool.add_subcommand("down", "End all jobs and all daemons of a mesh");
-  add_mesh_option(*verb, options->mesh);
-  verb->add_flag("-q,--quiet", options->is_quiet, "Say nothing if all is well");
-  verb->add_flag("--forget", options->forgets,
-                 "Also if some daemons cannot be reached, which may go on: this machine forgets "
-                 "the mesh and its key");
-  verb->callback([options, &chosen] {
+  const options::Parser verb =
+      tool.add_subcommand("down", "End all jobs and all daemons of a mesh");
+  add_mesh_option(verb, options->mesh);
+  verb.add_flag("-q,--quiet", options->is_quiet, "Say nothing if all is well");
+  verb.add_flag("--forget", options->forgets,
+                "Also if some daemons cannot be reached, which may go on: this machine forgets "
+                "the mesh and its key");
+  verb.callback([options, &chosen] {
     chosen = [options] {
       const Status ended = end_with_starters(options->mesh, options->forgets);
       if (!ended.ok()) return fail(ended.error().what);

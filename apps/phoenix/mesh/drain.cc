@@ -272,23 +272,23 @@ int drain(const DrainOptions& options) {
 
 }  // namespace
 
-void add_drain(CLI::App& tool, Action& chosen) {
+void add_drain(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<DrainOptions>();
-  CLI::App* verb = tool.add_subcommand(
+  const options::Parser verb = tool.add_subcommand(
       "drain", "Take processors out of a mesh without losing anything of the running jobs");
-  verb->add_option("PROCESSOR", options->names, "Processors (p3 or 3) or machines, see status")
-      ->required();
-  add_mesh_option(*verb, options->mesh);
-  verb->add_option("--timeout", options->timeout_s, "Give up watching after so many seconds")
-      ->check(CLI::NonNegativeNumber);
-  verb->add_flag("-q,--quiet", options->quiet, "Say nothing if all is well");
-  verb->add_flag("--json", options->json, "Machine-readable result");
-  verb->footer(
+  verb.add_option("PROCESSOR", options->names, "Processors (p3 or 3) or machines, see status")
+      .required();
+  add_mesh_option(verb, options->mesh);
+  verb.add_option("--timeout", options->timeout_s, "Give up watching after so many seconds")
+      .check(options::non_negative_number());
+  verb.add_flag("-q,--quiet", options->quiet, "Say nothing if all is well");
+  verb.add_flag("--json", options->json, "Machine-readable result");
+  verb.footer(
       "The vnodes go to the processors that stay; the daemons end when nothing needs them any "
       "more.\n"
       "Ctrl-C ends the watching only: the drain goes on.\n"
       "Ends with 1 if a processor dies before it has left, or if a job fails meanwhile.");
-  verb->callback([options, &chosen] { chosen = [options] { return drain(*options); }; });
+  verb.callback([options, &chosen] { chosen = [options] { return drain(*options); }; });
 }
 
 }  // namespace phx::app

@@ -52,17 +52,17 @@ int list(bool json) {
 
 }  // namespace
 
-void add_list(CLI::App& tool, Action& chosen) {
-  CLI::App* verb = tool.add_subcommand("list", "List your meshes on this machine");
-  verb->footer("Asks nobody: a mesh with no daemon here may run on other machines.");
+void add_list(const options::Parser& tool, Action& chosen) {
+  const options::Parser verb = tool.add_subcommand("list", "List your meshes on this machine");
+  verb.footer("Asks nobody: a mesh with no daemon here may run on other machines.");
   auto json = std::make_shared<bool>(false);
-  verb->add_flag("--json", *json, "Machine-readable: an array of meshes");
-  verb->callback([json, &chosen] { chosen = [json] { return list(*json); }; });
+  verb.add_flag("--json", *json, "Machine-readable: an array of meshes");
+  verb.callback([json, &chosen] { chosen = [json] { return list(*json); }; });
 }
 
-void add_version(CLI::App& tool, Action& chosen) {
-  CLI::App* verb = tool.add_subcommand("version", "Print the version");
-  verb->callback([&chosen] {
+void add_version(const options::Parser& tool, Action& chosen) {
+  const options::Parser verb = tool.add_subcommand("version", "Print the version");
+  verb.callback([&chosen] {
     chosen = [] {
       std::printf("phoenix " PHX_VERSION "\n");
       return static_cast<int>(kOk);

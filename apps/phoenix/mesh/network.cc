@@ -181,22 +181,22 @@ int show(const NetworkOptions& options) {
 
 }  // namespace
 
-void add_network(CLI::App& tool, Action& chosen) {
+void add_network(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<NetworkOptions>();
-  CLI::App* verb =
+  const options::Parser verb =
       tool.add_subcommand("network", "What a mesh has measured: sites, latencies, bandwidths");
-  add_mesh_option(*verb, options->mesh);
-  auto* topology = verb->add_flag("--topology", options->topology,
-                                  "As a topology file, for phoenix plan --topology FILE");
-  verb->add_flag("--json", options->json, "Machine-readable")->excludes(topology);
-  verb->footer(
+  add_mesh_option(verb, options->mesh);
+  const auto topology = verb.add_flag("--topology", options->topology,
+                                 "As a topology file, for phoenix plan --topology FILE");
+  verb.add_flag("--json", options->json, "Machine-readable").excludes(topology);
+  verb.footer(
       "Trees of broadcasts and reductions are drawn from these values. '?' is not measured yet;\n"
       "'10000+': that or more, which is not told apart.\n"
       "Examples:\n"
       "  phoenix network\n"
       "  phoenix network --topology > net && phoenix plan --topology net\n"
       "Exit code 0; 1: no mesh, or nothing is measured; 2: misuse.");
-  verb->callback([&chosen, options] { chosen = [options] { return show(*options); }; });
+  verb.callback([&chosen, options] { chosen = [options] { return show(*options); }; });
 }
 
 }  // namespace phx::app

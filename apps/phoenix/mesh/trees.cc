@@ -131,20 +131,20 @@ int trees(const TreesOptions& options) {
 
 }  // namespace
 
-void add_trees(CLI::App& tool, Action& chosen) {
+void add_trees(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<TreesOptions>();
-  CLI::App* verb = tool.add_subcommand(
+  const options::Parser verb = tool.add_subcommand(
       "trees", "The tree that a processor's broadcasts take now, as all know it");
-  add_mesh_option(*verb, options->mesh);
-  verb->add_option("PROCESSOR", options->root, "Whose: p3, 3 or a machine's name (default: first)");
-  verb->add_option("--bytes", options->bytes, "Of messages of this size: 100, 64K, 4M")
-      ->capture_default_str();
-  auto* dot = verb->add_flag("--dot", options->dot, "For Graphviz");
-  auto* json = verb->add_flag("--json", options->json, "Machine-readable")->excludes(dot);
-  verb->add_option("--svg", options->svg, "Write a picture into this file; one each of several")
-      ->excludes(dot)
-      ->excludes(json);
-  verb->footer(
+  add_mesh_option(verb, options->mesh);
+  verb.add_option("PROCESSOR", options->root, "Whose: p3, 3 or a machine's name (default: first)");
+  verb.add_option("--bytes", options->bytes, "Of messages of this size: 100, 64K, 4M")
+      .capture_default_str();
+  const auto dot = verb.add_flag("--dot", options->dot, "For Graphviz");
+  const auto json = verb.add_flag("--json", options->json, "Machine-readable").excludes(dot);
+  verb.add_option("--svg", options->svg, "Write a picture into this file; one each of several")
+      .excludes(dot)
+      .excludes(json);
+  verb.footer(
       "Each processor below its parent, in the order in which it is served, with the one-way\n"
       "latency and the bandwidth that the mesh has measured between the two. Reductions take the\n"
       "same tree backwards. Long messages take several in turns.\n"
@@ -153,7 +153,7 @@ void add_trees(CLI::App& tool, Action& chosen) {
       "  phoenix trees p3 --bytes 4M\n"
       "  phoenix trees --dot | dot -Tpng > tree.png\n"
       "Exit code 0; 1: no mesh, or no such tree; 2: misuse.");
-  verb->callback([&chosen, options] { chosen = [options] { return trees(*options); }; });
+  verb.callback([&chosen, options] { chosen = [options] { return trees(*options); }; });
 }
 
 }  // namespace phx::app

@@ -43,18 +43,16 @@ std::uint32_t processors_here() {
   return static_cast<std::uint32_t>(CPU_COUNT(&set));
 }
 
-void add_start_options(CLI::App& verb, StartOptions& options) {
+void add_start_options(const options::Parser& verb, StartOptions& options) {
   add_mesh_option(verb, options.mesh);
-  const CLI::Validator all(
-      [](std::string& text) {
-        if (text == "all") text = std::to_string(processors_here());
-        return std::string();
-      },
-      "");
+  const auto all = options::Check::transform([](std::string& text) {
+    if (text == "all") text = std::to_string(processors_here());
+    return std::string();
+  });
   verb.add_option("--local", options.local,
                   "Start this many daemons on this machine; all: one for each of its processors")
-      ->transform(all)
-      ->check(CLI::Range(1U, kLocalMost));
+      .check(all)
+      .check(options::range(1U, kLocalMost));
   verb.add_option("--hosts", options.hosts_file,
                   "Start one daemon per line of this file: HOST[:N] [slots=N] [listen=ADDRESS]");
   verb.add_option("--remote-shell", options.launch.remote_shell,
@@ -238,25 +236,25 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
   return members;
 }
 
-void add_up(CLI::App& tool, Action& chosen) {
+void add_up(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<StartOptions>();
-  CLI::App* verb = tool.add_subcommand("up", "Start a mesh of daemons");
-  add_start_options(*verb, *options);
-  verb->footer("Examples:\n  phoenix up --local 4\n  phoenix up --hosts machines.txt");
-  verb->callback([options, &chosen] { chosen = [options] { return up(*options); }; });
+  const options::Parser verb = tool.add_subcommand("up", "Start a mesh of daemons");
+  add_start_options(verb, *options);
+  verb.footer("Examples:\n  phoenix up --local 4\n  phoenix up --hosts machines.txt");
+  verb.callback([options, &chosen] { chosen = [options] { return up(*options); }; });
 }
 
-void add_add(CLI::App& tool, Action& chosen) {
+void add_add(const options::Parser& tool, Action& chosen) {
   auto options = std::make_shared<StartOptions>();
-  CLI::App* verb = tool.add_subcommand("add", "Add processors to a running mesh");
-  add_start_options(*verb, *options);
+  const options::Parser verb = tool.add_subcommand("add", "Add processors to a running mesh");
+  add_start_options(verb, *options);
   options->also = "HOST ..., ";
-  verb->add_option("HOST", options->hosts, "Machines to start a daemon on");
-  verb->footer(
+  verb.add_option("HOST", options->hosts, "Machines to start a daemon on");
+  verb.footer(
       "Running jobs spread to the new processors by themselves.\n"
       "Interrupted, it takes back those that are still being started; those that it names are\n"
       "members, and phoenix drain takes them out again.");
-  verb->callback([options, &chosen] { chosen = [options] { return add(*options); }; });
+  verb.callback([options, &chosen] { chosen = [options] { return add(*options); }; });
 }
 
 }  // namespace phx::app

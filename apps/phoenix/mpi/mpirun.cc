@@ -387,11 +387,11 @@ int mpirun(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void add_mpirun(CLI::App& tool, Action& chosen) {
-  CLI::App* verb = tool.add_subcommand("mpirun", "Run an MPI program");
-  verb->set_help_flag();  // it is one of the words that stand before a program
-  verb->prefix_command();
-  verb->callback([verb, &chosen] { chosen = [verb] { return mpirun(verb->remaining()); }; });
+void add_mpirun(const options::Parser& tool, Action& chosen) {
+  const options::Parser verb = tool.add_subcommand("mpirun", "Run an MPI program");
+  verb.no_help();  // it is one of the words that stand before a program
+  verb.prefix_command();
+  verb.callback([verb, &chosen] { chosen = [verb] { return mpirun(verb.remaining()); }; });
 }
 
 }  // namespace phx::app

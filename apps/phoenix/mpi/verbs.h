@@ -1,12 +1,11 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "apps/options/parser.h"
 #include "apps/phoenix/command_line/verb.h"
 
 namespace phx::app {
 
 /// Adds the verb to `tool`, and sets `chosen` when it is the one on the command line.
-void add_mpirun(CLI::App& tool, Action& chosen);
+void add_mpirun(const options::Parser& tool, Action& chosen);
 
 }  // namespace phx::app

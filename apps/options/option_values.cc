@@ -1,16 +1,13 @@
-#include "apps/phoenix/command_line/option_values.h"
+#include "apps/options/option_values.h"
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
-#include <system_error>
 
-namespace phx::app {
+namespace phx::options {
 namespace {
 
 /// "2" of "2.000000".
@@ -73,18 +70,4 @@ std::string in_words(const std::string& what) {
   return what;
 }
 
-Result<std::string> read_text(const std::string& path) {
-  std::error_code failure;
-  if (std::filesystem::is_directory(path, failure)) {
-    return Error{ErrorCode::kNotFound, "cannot read " + path + ": it is a folder"};
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    const std::string why = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
-    return Error{ErrorCode::kNotFound, "cannot read " + path + why};
-  }
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-}  // namespace phx::app
+}  // namespace phx::options

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
-#include "overlay/base/result.h"
+namespace CLI {
+class App;
+}  // namespace CLI
 
-namespace phx::app {
+namespace phx::options {
 
 /// Refuses what the parser lets pass and nobody means: an empty value, a number below 0 or beyond
 /// 64 bits where neither is possible, and what is not finite. After parse(); throws
@@ -15,7 +16,4 @@ void check_values(const CLI::App& app);
 /// What the parser says, as a person would say it.
 [[nodiscard]] std::string in_words(const std::string& what);
 
-/// All of a file. kNotFound: it cannot be read, and why.
-[[nodiscard]] Result<std::string> read_text(const std::string& path);
-
-}  // namespace phx::app
+}  // namespace phx::options
