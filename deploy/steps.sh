@@ -43,7 +43,7 @@ step() {
     printf '    FAILED after %d s; the end of %s:\n\n' "$took" "$log"
     tail -n 120 "$log"
     # Of tests that ran side by side, the one that failed may stand far above the end.
-    failed=$(grep -n '\*\*\*' "$log" | head -n 20 || true)
+    failed=$(grep -n '\*\*\*' "$log" | grep -v '\*\*\*Skipped' | head -n 20 || true)
     [ -z "$failed" ] || printf '\nWhat failed, by line of the log:\n%s\n' "$failed"
     printf '\n%s: %s failed. Everything it said is in %s\n' "$(basename "$0")" "$name" "$log"
     exit 1

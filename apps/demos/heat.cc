@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,7 +21,7 @@ using Row = std::vector<double>;
 enum : phx::Tag { kFromAbove, kFromBelow, kResult };
 
 struct Settings {
-  std::string input, output = "heat.png";
+  std::string input, output = "heat.png", until;
   std::size_t size = 512;  ///< Of the sample.
   std::uint64_t steps = 5000;
   double tolerance = 1e-6;
@@ -128,6 +130,12 @@ void take_rims(phx::Session& job, phx::Objects<Strip>& strips) {
   }
 }
 
+/// Whether this was the last step; the same at all vnodes.
+bool is_done(phx::Session& job, const Settings& settings, double change, std::uint64_t step) {
+  if (settings.until.empty()) return change < settings.tolerance || step == settings.steps;
+  return job.broadcast(0, [&] { return std::filesystem::exists(settings.until); });
+}
+
 int heat(phx::Session& job, const Settings& settings) {
   phx::Objects<Strip> strips(job);
   const phx::Vnode vnodes = job.vnodes();
@@ -147,7 +155,7 @@ int heat(phx::Session& job, const Settings& settings) {
       told_s = demos::clock_s();
       demos::say("step %zu: change %.2g", step, change);
     }
-    if (change < settings.tolerance || step == settings.steps) {
+    if (is_done(job, settings, change, step)) {
       for (auto& [v, strip] : strips) job.send(v, 0, strip.inner_rows(), kResult);
       return job.holds(0) ? report(job, strips[0], settings, change) : 0;
     }
@@ -168,10 +176,15 @@ int main(int argc, char** argv) {
   app.add_option("--size", settings.size, "Cells per side of the sample")
       .check(phx::options::range(3, 8192))
       .capture_default_str();
-  app.add_option("--steps", settings.steps, "Stop after so many")
-      .check(phx::options::range(std::size_t{1}, std::size_t{1} << 40U));
-  app.add_option("--tolerance", settings.tolerance, "Stop when no cell changes by more")
-      .check(demos::number_within(0, 1e9));
+  const auto steps = app.add_option("--steps", settings.steps, "Stop after so many")
+                         .check(phx::options::range(std::size_t{1}, std::size_t{1} << 40U));
+  const auto tolerance =
+      app.add_option("--tolerance", settings.tolerance, "Stop when no cell changes by more")
+          .check(demos::number_within(0, 1e9));
+  app.add_option("--until", settings.until,
+                 "Go on until this file exists where v0 is, and not for a number of steps")
+      .excludes(steps)
+      .excludes(tolerance);
   if (const auto code = demos::read_options(app, "heat", argc, argv)) return *code;
   return demos::run("heat", [&](phx::Session& job) { return heat(job, settings); });
 }

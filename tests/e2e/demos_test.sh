@@ -50,6 +50,7 @@ echo short >short
 demo_refuses "which is more than all of short (6 B)" broadcast --min 1K --file short
 demo_refuses "max" broadcast --max 1K --file short
 demo_refuses "--tolerance: 'nan' is no number from 0 to 1000000000" heat --tolerance nan
+demo_refuses "^phoenix demo heat: --steps excludes --until" heat --until x --steps 3
 demo_refuses "--repeat: '0' is no number from 1 to" reduce --repeat 0
 
 # Whether figures are good is for a quiet machine to say; here, that there are some.
@@ -60,3 +61,4 @@ done
 check "broadcast rounds are measured" sh -c "'$phoenix' bench round -n 2 --bytes 64 --rounds 2 --json > round.json"
 check "and none is negative" sh -c "grep -q '\"v2_noise\"' round.json && ! grep -qE '(: |^ *)-[0-9]' round.json"
 check "and leaves nothing behind" sh -c "! ls $PHOENIX_DIR | grep -q bench-"
+all_done

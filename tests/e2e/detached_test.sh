@@ -115,3 +115,4 @@ check "attach does not take it for the one before" \
 "$phoenix" kill j1
 wait "$other"
 check "the mesh ends" "$phoenix" down
+all_done

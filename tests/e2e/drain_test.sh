@@ -51,3 +51,4 @@ check "one for programs says who has left, and how long it took" \
   sh -c "$phoenix drain p6 --json | grep -qE '^\{\"mesh\":\"default\",\"processors\":\[6\],\"seconds\":[0-9]+\.[0-9]+\}\$'"
 check "the mesh ends" "$phoenix" down
 await "no daemon is left" no_daemon
+all_done

@@ -7,7 +7,7 @@ check "a mesh starts" "$phoenix" up --local 3 -q
 check "a second one of the same name is refused" fails_with "runs already" "$phoenix" up --local 1
 
 cd "$work" || exit 1
-"$phoenix" run -n 24 -- "$demos/heat" --steps 4000 >"$work/heat.out" 2>&1 &
+"$phoenix" run -n 24 -- "$demos/heat" --until "$work/enough" >"$work/heat.out" 2>&1 &
 job=$!
 await "the job holds vnodes" holds_some 3
 check "processors are added" "$phoenix" add --local 2 -q
@@ -16,6 +16,8 @@ check "the coordinator and home is drained" "$phoenix" drain p1
 check "two at once are drained" "$phoenix" drain p2 p3
 check "two are left" has_processors 2
 check "processors are added again" "$phoenix" add --local 2 -q
+await "they hold vnodes, too" holds_some 7
+touch enough
 wait "$job"
 check "the job ended well" test $? -eq 0
 check "its result is the sequential one" grep -q "equal to the sequential run bit for bit" heat.out
@@ -36,3 +38,4 @@ check "a private mesh serves a job" env PHOENIX_DIR="$work/other" "$phoenix" run
 check "and is gone" sh -c "! ls $work/other | grep -q run-"
 check "the mesh ends" "$phoenix" down
 check "its daemons are gone" sh -c "! pgrep -f '[m]esh-dir $PHOENIX_DIR'"
+all_done

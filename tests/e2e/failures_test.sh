@@ -142,12 +142,14 @@ check "a pipe is no key" fails_with "is not a regular file" \
   timeout 20 "$bin/phoenixd" --mesh-dir "$work/wrong" --key "$work/pipe"
 
 # Garbage and connections that say nothing, while a job runs.
-"$phoenix" run -n 8 -- "$demos/heat" --steps 300 >"$work/heat.out" 2>&1 &
+"$phoenix" run -n 8 -- "$demos/heat" --until "$work/enough" >"$work/heat.out" 2>&1 &
 job=$!
+await "the job holds vnodes" holds_some 2
 address=$(endpoint_of 2)
 for i in $(seq 200); do
   bash -c "exec 3<>/dev/tcp/${address%:*}/${address#*:} && head -c $((i * 20)) /dev/urandom >&3" 2>/dev/null
 done
+touch enough
 wait "$job"
 check "garbage at a port does not disturb a job" test $? -eq 0
 
@@ -166,7 +168,7 @@ dies_frozen 4 frozen.out "p4 is gone.*v4-5"
 check "its last words are in its log" grep -q "^phoenixd: " "$PHOENIX_DIR/default/phoenixd-$frozen.log"
 
 # A program with a daemon of its own does not come in, and ends no job.
-"$phoenix" run -n 4 -- "$demos/heat" --steps 400 >"$work/visited.out" 2>&1 &
+"$phoenix" run -n 4 -- "$demos/heat" --until "$work/seen" >"$work/visited.out" 2>&1 &
 visited=$!
 await "a job runs" says "heat" "$phoenix" ps
 endpoint=$("$phoenix" status --json | grep -A1 '"endpoints"' | grep -o '127[0-9.:]*' | head -n 1)
@@ -174,6 +176,7 @@ check "which has an address" test -n "$endpoint"
 visit() { PHOENIX_KEY_FILE=$PHOENIX_DIR/default/key PHOENIX_JOIN=$endpoint "$demos/heat" --steps 5; }
 check "who joins with a daemon inside is told whose the jobs are" \
       fails_with "it takes no program with a daemon inside" visit
+touch seen
 check "and the job goes on to its end" wait "$visited"
 
 env --default-signal=INT "$phoenix" run -n 4 -- "$demos/heat" --steps 100000 >"$work/interrupted.out" 2>&1 &
@@ -234,7 +237,7 @@ await "no process is left" sh -c "! pgrep -f '$demos/[h]eat --steps 100000'"
 
 # Whoever tells of one drain may be taken out by another one.
 check "processors are added" "$phoenix" add --local 2 -q
-"$phoenix" run -n 12 -- "$demos/heat" --steps 1000 >"$work/drained.out" 2>&1 &
+"$phoenix" run -n 12 -- "$demos/heat" --until "$work/drained" >"$work/drained.out" 2>&1 &
 job=$!
 await "the job holds vnodes" holds_some 3
 "$phoenix" drain p2 p3 >"$work/drain.out" 2>&1 &
@@ -242,6 +245,7 @@ drain=$!
 check "one of two drains at once ends well" "$phoenix" drain p1
 wait "$drain"
 check "so does the other" test $? -eq 0
+touch drained
 wait "$job"
 check "and the job" test $? -eq 0
 
@@ -260,3 +264,4 @@ kill -TERM "$job"
 wait "$job"
 check "it ends when it is told to" test $? -ne 0
 await "no process is left" sh -c "! pgrep -f '$demos/[h]eat --steps 100000'"
+all_done

@@ -32,3 +32,4 @@ while [ "$kills" -lt "$wanted" ] && [ "$rounds" -lt $((10 * wanted)) ] && [ "$fa
   check "job $rounds ends well, after $kills deaths" test "$code" -eq 0
 done
 check "as many died as were to: $kills" test "$kills" -eq "$wanted"
+all_done

@@ -12,3 +12,4 @@ for turn in $(seq 1 100); do
   done
 done
 check "the mesh ends" "$phoenix" down
+all_done

@@ -1,11 +1,10 @@
 #!/bin/sh
 # Surroundings that take something away: the network, for a while or for good; /proc, /dev/null, long files.
-# Needs root, unshare, ip and nft; without them it says so and passes.
+# Needs root, unshare, ip and nft; without them it is skipped.
 . "$(dirname "$0")/lib.sh"
 
 if [ "$(id -u)" -ne 0 ] || ! command -v nft >/dev/null || ! unshare -n -m -p -f true 2>/dev/null; then
-  check "skipped: needs root, ip and nft (deploy/setup.sh --tests)" true
-  exit
+  skip_all "needs root, ip and nft (deploy/setup.sh --tests)"
 fi
 if [ -z "${PHX_APART:-}" ]; then
   rm -rf "$work"
@@ -141,3 +140,4 @@ check "without /dev/null a job says that" fails_with "no standard input, for /de
   "$phoenix" run --mesh void -n 1 -- true
 check "the mesh ends" "$phoenix" down --mesh void
 wait "$daemon"
+all_done

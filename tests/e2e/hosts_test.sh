@@ -10,7 +10,12 @@ sshd_pid=
 tidy_up() {
   "$phoenix" down --mesh "$mesh" >/dev/null 2>&1
   [ -n "$sshd_pid" ] && kill "$sshd_pid" 2>/dev/null
-  for name in hub a b c; do ip netns del "$space-$name" 2>/dev/null; done
+  for name in a b c hub; do
+    # Whoever is in these namespaces was started here.
+    ip netns pids "$space-$name" 2>/dev/null | xargs -r kill -KILL 2>/dev/null
+    ip netns del "$space-$name" 2>/dev/null
+  done
+  sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "/tmp/phoenix-$(id -u)/$mesh"/p*.json 2>/dev/null | xargs -r kill -KILL 2>/dev/null
   rm -rf "/tmp/phoenix-$(id -u)/$mesh"
 }
 
@@ -18,9 +23,7 @@ cd "$work" || exit 1
 if [ -x /usr/sbin/sshd ]; then
   ssh-keygen -q -t ed25519 -N '' -f host_key
   ssh-keygen -q -t ed25519 -N '' -f user_key
-  port=$((20000 + $$ % 20000))
   cat >sshd_config <<END
-Port $port
 ListenAddress 127.0.0.1
 HostKey $work/host_key
 AuthorizedKeysFile $work/user_key.pub
@@ -31,11 +34,17 @@ PasswordAuthentication no
 PermitRootLogin prohibit-password
 END
   [ "$(id -u)" -eq 0 ] && mkdir -p /run/sshd
-  /usr/sbin/sshd -D -e -f "$work/sshd_config" 2>"$work/sshd.log" &
-  sshd_pid=$!
-  shell="ssh -F none -p $port -i $work/user_key -o BatchMode=yes -o LogLevel=ERROR"
-  shell="$shell -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
-  await "the ssh server answers" $shell 127.0.0.1 true
+  has_ended_or_answers() { ! kill -0 "$sshd_pid" || $shell 127.0.0.1 true; }
+  # Below the ports that the system gives to whoever asks for none.
+  for try in 0 1 2 3 4 5 6 7; do
+    port=$((20000 + ($$ + 1009 * try) % 12000))
+    /usr/sbin/sshd -D -e -p "$port" -f "$work/sshd_config" 2>>"$work/sshd.out" &
+    sshd_pid=$!
+    shell="ssh -F none -p $port -i $work/user_key -o BatchMode=yes -o LogLevel=ERROR"
+    shell="$shell -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+    await "the ssh server answers" has_ended_or_answers
+    kill -0 "$sshd_pid" 2>/dev/null && break
+  done
   printf '# two daemons on one machine\n127.0.0.1 slots=2 listen=127.0.0.1:0\n' >hosts
   check "a mesh starts through ssh" "$phoenix" up -q --mesh "$mesh" --hosts hosts --remote-shell "$shell"
   check "it has two processors" sh -c "$phoenix status --mesh $mesh | grep -q '2 processors'"
@@ -48,7 +57,7 @@ END
   check "it ends" "$phoenix" down --mesh "$mesh"
   await "nothing is left of it where its daemons were" sh -c "! test -e /tmp/phoenix-$(id -u)/$mesh"
 else
-  echo "skipped: there is no ssh server on this machine"
+  skipped "there is no ssh server on this machine"
 fi
 
 if [ "$(id -u)" -eq 0 ] && ip netns add "$space-hub" 2>/dev/null; then
@@ -81,11 +90,12 @@ END
   check "a mesh of four processors on three machines starts" \
     hub up -q --mesh "$mesh" --hosts machines --remote-shell "$work/shell"
   check "each has an address of its own" sh -c "$in_hub $phoenix status --mesh $mesh | grep -q 10.93.0.3:"
-  $in_hub "$phoenix" run --mesh "$mesh" -n 16 -- "$demos/heat" --steps 400 >across.out 2>&1 &
+  $in_hub "$phoenix" run --mesh "$mesh" -n 16 -- "$demos/heat" --until "$work/enough" >across.out 2>&1 &
   job=$!
   await "the job holds vnodes" sh -c "$in_hub $phoenix status --mesh $mesh | grep '^p4 ' | grep -q 'j[0-9]*:'"
   check "a machine leaves by its name" hub drain --mesh "$mesh" b
   check "it comes back" hub add -q --mesh "$mesh" --remote-shell "$work/shell" b
+  touch enough
   wait "$job"
   check "the job ended well across machines" test $? -eq 0
   check "with the sequential result" grep -q "bit for bit" across.out
@@ -104,5 +114,6 @@ END
     ip netns pids "$space-$name" | xargs -r kill 2>/dev/null
   done
 else
-  echo "skipped: network namespaces cannot be made here"
+  skipped "network namespaces cannot be made here"
 fi
+all_done

@@ -35,11 +35,12 @@ check "with all written" test -e written
 check "a process that ends early takes the rest" sh -c "yes | $run -- head -n 1 | grep -c '] y' | grep -qx 1"
 
 # Its processor leaves: what it has read does not move.
-yes | $run -- "$demos/heat" --steps 6000 >left 2>&1 &
+yes | $run -- "$demos/heat" --until "$work/left.enough" >left 2>&1 &
 job=$!
 await "heat runs" sh -c "$phoenix ps | grep -q 'heat  *3 '"
 check "its processor leaves" "$phoenix" drain p1
 await "the tool says so" grep -q "p1 has gone, and with it the process that read standard input" left
+touch left.enough
 check "and ends with 1, though the job ends well" ends_with 1 wait $job
 check "one comes" "$phoenix" add --local 1 -q
 
@@ -48,11 +49,13 @@ mkfifo silent
 sleep 1000 >silent &
 source=$!
 check "a job ends though its input does not" sh -c "$run -- true <silent"
-$run -- "$demos/heat" --steps 3000 <silent >unread 2>&1 &
+$run -- "$demos/heat" --until "$work/unread.enough" <silent >unread 2>&1 &
 job=$!
 await "heat runs again" sh -c "$phoenix ps | grep -q 'heat  *3 '"
 check "the processor of the reader leaves" "$phoenix" drain p2
+touch unread.enough
 check "what would have come is lost, so it ends with 1" ends_with 1 wait $job
 check "and says so" grep -q "p2 has gone, and with it the process that read standard input" unread
 check "another one comes" "$phoenix" add --local 1 -q
 kill $source
+all_done

@@ -16,6 +16,9 @@ interrupted() {
   kill -INT "$running" 2>/dev/null
   wait "$running"
 }
+# The mesh ends, and no daemon has to be killed for that.
+ends() { check "$1" sh -c "$phoenix down >down.out 2>&1; code=\$?; cat down.out; exit \$code"; }
+by_itself() { check "by itself" sh -c "cat down.out; test -s down.out && ! grep -q 'did not end by itself' down.out"; }
 # Whether status and down do what they should, however little or much there is.
 is_usable() {
   if [ -e "$PHOENIX_DIR/default/key" ]; then
@@ -52,8 +55,8 @@ for after in 0.03 0.045 0.05 0.055 0.06; do
   "$phoenix" add --local 12 -q >added.out 2>&1 &
   adding=$!
   sleep "$after"
-  check "it ends while some are added, after $after s" "$phoenix" down
-  check "by itself" sh -c "! grep 'did not end by itself' $work/said"
+  ends "it ends while some are added, after $after s"
+  by_itself
   wait "$adding"
   await "no daemon is left" no_daemon
 done
@@ -64,8 +67,8 @@ for after in 0 0.03 0.06 0.1; do
   starting=$!
   until ls "$PHOENIX_DIR"/default/starter-* >/dev/null 2>&1 || ! kill -0 "$starting" 2>/dev/null; do :; done
   sleep "$after"
-  check "a mesh ends that is being started, after $after s" "$phoenix" down
-  check "by itself" sh -c "! grep 'did not end by itself' $work/said"
+  ends "a mesh ends that is being started, after $after s"
+  by_itself
   wait "$starting"
   check "who started it says so, or had done it" grep -q "^started 48\|^phoenix: interrupted, by a signal or phoenix down" started.out
   check "and no daemon complains" sh -c "! grep 'did not start' started.out"
@@ -103,11 +106,13 @@ check "Ctrl-C twice ends a job, and is the exit code" ends_with 130 wait "$deaf"
 check "which is what is said of it" grep -q "ended by request" deaf.out
 
 for after in 0 0.01 0.02 0.05; do
-  "$phoenix" run -n 12 -- "$demos/heat" --steps 400 >"$work/heat.out" 2>&1 &
+  rm -f enough
+  "$phoenix" run -n 12 -- "$demos/heat" --size 128 --until "$work/enough" >"$work/heat.out" 2>&1 &
   job=$!
   await "the job runs" sh -c "$phoenix ps | grep -q heat"
   leaver=$(oldest)
   interrupted "$after" "$phoenix" drain "p$leaver"
+  touch enough
   wait "$job"
   check "a drain interrupted after $after s does the job no harm" test $? -eq 0
   check "and may be repeated" sh -c "$phoenix drain p$leaver || ! $phoenix status | grep -q '^p$leaver '"
@@ -145,3 +150,4 @@ for after in 0.01 0.05 0.1 0.3; do
     sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q run-"
   await "no daemon is left" no_daemon
 done
+all_done

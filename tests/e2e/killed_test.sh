@@ -34,3 +34,4 @@ await "it has a log again" test -e "$log"
 check "both daemons are there" has_processors 2
 check "the mesh ends" "$phoenix" down
 await "no daemon is left" no_daemon
+all_done

@@ -90,3 +90,4 @@ check "nothing is left but the key" test "$(ls "$PHOENIX_DIR/lab")" = key
 mv "$PHOENIX_DIR/lab" "$PHOENIX_DIR/default"
 check "beside a key without a mesh a job has a mesh of its own" says "^here" "$phoenix" run -n 1 --no-tags -- echo here
 check "and the key is there still" test "$(ls "$PHOENIX_DIR/default")" = key
+all_done

@@ -5,27 +5,74 @@
 #   $3: the folder of the application travel
 
 set -u
+test_name=$(basename "$0" _test.sh)
 bin=$(cd "$1" && pwd)
 demos=$(cd "$2" && pwd)
 travel=$(cd "$3" && pwd)/travel
 phoenix=$bin/phoenix
 work=$(mktemp -d /tmp/phoenix-e2e-XXXXXX)
+# What whoever runs the tests has set up for himself is not meant for them.
+# shellcheck disable=SC2046
+unset $(env | sed -n 's/^\(PHOENIX_[A-Z_]*\)=.*/\1/p') MPIEXEC_TIMEOUT
+export PHOENIX_CONFIG=/dev/null
 export PHOENIX_DIR=$work/dir
 passed=0
 failed=0
+complete=
+
+# The last line of every test: one that stops before it has failed.
+all_done() { complete=1; }
+# skipped WHAT-IS-MISSING: a part of this test, or all of it by skip_all. deploy/test.sh lists these lines.
+skipped() { echo "skipped: e2e.$test_name: $*"; }
+skip_all() { skipped "$@"; exit 77; }
+
+# Everything that was started here: it has a name of our folder in its environment.
+ours() { grep -ls "$work" /proc/[0-9]*/environ | sed -n 's|^/proc/\([0-9]*\)/environ$|\1|p'; }
+
+# All meshes below our folder, wherever a test has put them, then what has not ended.
+end_all() {
+  find "$work" -name 'p[0-9]*.json' 2>/dev/null | sed 's|/[^/]*$||' | sort -u | while read -r mesh; do
+    PHOENIX_DIR=$(dirname "$mesh") timeout -s KILL 4 "$phoenix" down --mesh "$(basename "$mesh")" >/dev/null 2>&1
+  done
+  type tidy_up >/dev/null 2>&1 && tidy_up
+  for pid in $(ours); do
+    # One of them may have ended meanwhile, and its number be somebody else's.
+    grep -qs "$work" "/proc/$pid/environ" && kill -KILL "$pid" 2>/dev/null
+  done
+}
+
+# What explains a failure: all that is not too long, to be read later, and the ends of logs, to be read now.
+keep_all() {
+  kept=$bin/../logs/e2e-$test_name
+  rm -rf "$kept"
+  mkdir -p "$kept" && kept=$(cd "$kept" && pwd)
+  (cd "$work" && find . -type f -size -2048k ! -name key ! -name '*_key' -print0 | tar -c --null -T - 2>/dev/null) |
+    tar -x -C "$kept"
+  for log in "$work"/logs/* "$PHOENIX_DIR"/*/phoenixd-*.log "$PHOENIX_DIR"/.logs/*/* "$work"/*.out; do
+    [ -s "$log" ] || continue
+    echo "--- the end of $log"
+    tail -n 20 "$log"
+  done
+  echo "--- all of it is in $kept"
+}
 
 finish() {
   code=$?
-  "$phoenix" down >/dev/null 2>&1
-  type tidy_up >/dev/null 2>&1 && tidy_up
-  if [ "$failed" -ne 0 ] || [ "$code" -ne 0 ]; then
-    echo "--- logs of the daemons"
-    tail -n 20 "$work"/logs/* 2>/dev/null
+  trap '' INT TERM
+  trap - EXIT
+  cd /
+  if [ "$code" -eq 77 ] && [ "$failed" -eq 0 ]; then
+    end_all
+    rm -rf "$work"
+    exit 77
   fi
+  [ -n "$complete" ] || echo "FAILED: it stopped before its end, with exit code $code"
+  if [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] && [ "$code" -eq 0 ] && [ -n "$complete" ]; then verdict=0; else verdict=1; fi
+  [ "$verdict" -eq 0 ] || keep_all
+  end_all
   rm -rf "$work"
   echo "$passed passed, $failed failed"
-  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
-  exit $?
+  exit "$verdict"
 }
 trap finish EXIT
 trap 'exit 1' INT TERM

@@ -13,3 +13,4 @@ check "the others stay" has_processors 32
 check "and work" "$phoenix" run -n 64 -- "$demos/heat" --size 100 --steps 10
 check "the mesh ends" "$phoenix" down
 await "no daemon is left" no_daemon
+all_done

@@ -4,8 +4,10 @@
 
 lines=4000000 # 31 MB per process, 93 MB in all: more than any daemon keeps
 (echo ready && seq 1 $lines) | md5sum >"$work/expected"
+# A program of our own name, so that nobody else's process is taken for it.
+cp "$(command -v seq)" "$work/count"
 # Says a word, and the rest when the test wants it.
-much="echo ready; until [ -e $work/go ]; do sleep 0.1; done; exec seq 1 $lines"
+much="echo ready; until [ -e $work/go ]; do sleep 0.1; done; exec $work/count 1 $lines"
 
 # Starts it, and stops its tool before there is much to read.
 run_much_and_stop() {
@@ -16,10 +18,11 @@ run_much_and_stop() {
   kill -STOP $tool
   touch "$work/go"
   await "the processes wait for the tool" waits_for_tool 3
+  check "there are three of them" are_counting 3
 }
 # All processes are held up.
 waits_for_tool() { "$phoenix" status --json | grep -c '"waiting": "the tool that follows' | grep -qx "$1"; }
-no_process() { ! pgrep -x seq -P "$(process_of 1),$(process_of 2),$(process_of 3)"; }
+are_counting() { [ "$(pgrep -c -f "^$work/count" || true)" -eq "$1" ]; }
 # Each process printed all its lines, in order.
 is_complete() {
   for processor in "$@"; do
@@ -44,7 +47,7 @@ check "all of its output has come" is_complete p1 p2 p3
 
 run_much_and_stop
 check "a job whose tool is stopped can be ended" "$phoenix" kill "$("$phoenix" ps | grep -o 'j[0-9][0-9]*' | head -n 1)"
-await "its processes are gone" no_process
+await "its processes are gone" are_counting 0
 kill -CONT $tool
 wait $tool
 check "its tool says so" grep -q 'ended by request' "$work/much.err"
@@ -57,9 +60,10 @@ env --default-signal=INT "$phoenix" run -n 3 --attach-timeout 1000 -- sh -c "$mu
   >"$work/pager" 2>"$work/pager.err" &
 tool=$!
 await "the processes wait for the tool" waits_for_tool 3
+check "there are three of them" are_counting 3
 kill -INT $tool
 await "the tool passes it on" grep -q 'interrupt passed on' "$work/pager.err"
-await "the processes end by it" no_process
+await "the processes end by it" are_counting 0
 kill -INT $tool
 wait $tool
 code=$?
@@ -74,3 +78,4 @@ check "so is a closed output" fails_with "cannot write to standard output" sh -c
 check "and that of a job" fails_with "output to standard output: Bad file descriptor" \
   sh -c "$phoenix run -n 1 --fit -- echo lost >&-"
 check "without a place for errors all else works" sh -c "$phoenix status 2>&- | grep -q '3 processors'"
+all_done

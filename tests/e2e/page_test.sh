@@ -45,3 +45,4 @@ for word in gathering drain "safe point"; do check "the page explains $word" gre
 "$phoenix" kill sleep
 wait "$job"
 check "the mesh ends" "$phoenix" down
+all_done

@@ -38,3 +38,4 @@ await "status says whom send waits for" says_why
 "$phoenix" kill j6 >/dev/null 2>&1
 wait "$job"
 check "the mesh ends" "$phoenix" down
+all_done

@@ -33,3 +33,4 @@ for balance in "" --no-balance; do
     grep -q "travel: handed round" round.out
 done
 check "the mesh ends" "$phoenix" down
+all_done

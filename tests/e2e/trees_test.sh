@@ -46,3 +46,4 @@ check "rounds, also while processors come and go" \
   "$phoenix" bench round -n 3 --bytes 1,64K --rounds 2 --receivers --moving 2
 check "half of the processors leave with their states" \
   "$phoenix" bench drain -n 6 --bytes 32M --rounds 1
+all_done

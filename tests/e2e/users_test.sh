@@ -96,7 +96,8 @@ nobody="setpriv --reuid 65534 --regid 65534 --clear-groups env -u PHOENIX_DIR XD
 mkdir -m 700 "$work/nobody"
 chmod 711 "$work"
 if [ "$(id -u)" -ne 0 ] || ! chown 65534:65534 "$work/nobody" || ! $nobody test -x "$phoenix"; then
-  echo "skipped: no second user who can run $phoenix"
+  skipped "no second user who can run $phoenix"
+  all_done
   exit 0
 fi
 key=$PHOENIX_DIR/default/key
@@ -124,3 +125,4 @@ cd "$work/nobody" || exit 1
 check "the second user runs a job" $nobody "$phoenix" run -n 6 -- "$demos/heat" --steps 10
 check "the second user's mesh ends" $nobody "$phoenix" down
 check "the first user's does not" has_processors 2
+all_done

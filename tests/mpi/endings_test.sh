@@ -5,7 +5,7 @@ set -u
 expect() {  # expect NAME CODE PATTERN COMMAND...: the exit code, and a line of what it writes
   local name=$1 code=$2 pattern=$3
   shift 3
-  timeout 12 "$@" > out 2>&1 < /dev/null  # on the mesh lab less than its --peer-timeout
+  timeout 50 "$@" > out 2>&1 < /dev/null  # on the mesh lab less than its --peer-timeout
   local got=$?
   if [ $got != "$code" ] || ! grep -q -e "$pattern" out; then
     echo "$name: code $got instead of $code (124: too slow), or no line with '$pattern':"
