@@ -2,14 +2,14 @@
 # Installs the Debian packages that Phoenix needs. Run it as often as you like: what is there stays.
 #
 #   deploy/setup.sh            what building and running needs
-#   deploy/setup.sh --tests    and what deploy/test.sh needs: clang, formatter, linter, ssh server
+#   deploy/setup.sh --tests    and what deploy/test.sh needs: clang, formatter, linter, tools for networks
 set -eu
 
 build="g++ cmake ninja-build ccache libasio-dev libprotobuf-dev protobuf-compiler libspdlog-dev
        libcli11-dev nlohmann-json3-dev libssl-dev libxxhash-dev libpng-dev libcairo2-dev libbenchmark-dev doctest-dev
        openssh-client ca-certificates"
 tests="git clang-14 clang libclang-rt-14-dev clang-format-14 clang-tidy-14 binutils
-       openssh-server iproute2 nftables procps pkgconf dpkg-dev file"
+       iproute2 nftables procps pkgconf dpkg-dev file"
 
 wanted=$build
 case "${1:-}" in
@@ -22,6 +22,12 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "setup: no apt-get here. Phoenix is developed on Debian 12; elsewhere, install the equivalents of:" >&2
   echo "$wanted" >&2
   exit 1
+fi
+
+# Debian starts an ssh server where it installs one. That is for whoever owns the machine to decide.
+if [ "$#" -gt 0 ] && ! [ -x /usr/sbin/sshd ]; then
+  echo "setup: there is no ssh server here, and none is installed, because it would listen on port 22 from then on:" \
+       "the test e2e.hosts skips its half that needs one (apt-get install openssh-server)"
 fi
 
 missing=
@@ -44,9 +50,15 @@ if [ "$(id -u)" -ne 0 ]; then
   echo "setup: sudo may ask for your password"
 fi
 echo "setup: installing$missing"
-export DEBIAN_FRONTEND=noninteractive
-# shellcheck disable=SC2086  # the lists are lists
-$as_root apt-get update -q
-# shellcheck disable=SC2086
-$as_root apt-get install -y -q --no-install-recommends $missing
+# By env, because sudo takes variables away; without standard input nothing can ask.
+apt_get() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" </dev/null; }
+apt_get update -q
+known=
+for package in $missing; do
+  # Later releases of Debian have these of another version.
+  apt-cache show "$package" >/dev/null 2>&1 || package=$(echo "$package" | sed 's/-14//')
+  known="$known $package"
+done
+# shellcheck disable=SC2086  # the list is a list
+apt_get install -y -q --no-install-recommends $known
 echo "setup: done"

@@ -29,7 +29,8 @@ tested=$(sed -n 's/^.*tests passed, 0 tests failed.* out of \([0-9]*\).*$/\1/p' 
 # What was not tested for want of something: whole tests, which do not count as passed, and parts of others by their names.
 skipped=$(cat "$logs"/gate-test.log "$logs"/core-test.log "$logs"/asan-test.log "$logs"/tsan-test.log |
           sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: *\([^ ]*\) .*\*\*\*Skipped.*/\1/p')
-parts=$(sed -n 's/^skipped: //p' build/*/Testing/Temporary/LastTest.log | sort -u)
+parts=$(sed -n 's/^skipped: //p' build/gate/Testing/Temporary/LastTest.log build/asan/Testing/Temporary/LastTest.log \
+             build/tsan/Testing/Temporary/LastTest.log 2>/dev/null | sort -u)
 number=$(echo "$skipped" | grep -c . || true)
 echo
 if [ -n "$skipped$parts" ]; then

@@ -31,4 +31,27 @@ if(PHX_BUILD_TCP)
   list(JOIN libraries " " libraries)
   configure_file(${PROJECT_SOURCE_DIR}/deploy/cmake/phoenix.pc.in ${PROJECT_BINARY_DIR}/phoenix.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/phoenix.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+  # With the path that phoenixd has after this installation. Whether it is to run is for the machine's owner to say.
+  set(unit ${PROJECT_BINARY_DIR}/phoenixd.service)
+  install(CODE "file(READ \"${PROJECT_SOURCE_DIR}/deploy/phoenixd.service\" text)
+string(REPLACE /usr/local/bin/ \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/\" text \"\${text}\")
+file(WRITE \"${unit}\" \"\${text}\")")
+  install(FILES ${unit} DESTINATION lib/systemd/system)
 endif()
+
+# Last: our own folders may be used by others, see PhoenixSettings; and the list of what to remove, for those who want
+# that: install_manifest.txt of the build folder is also written by cpack, which names files of /usr.
+install(CODE "
+set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+string(REPLACE \"\${CMAKE_INSTALL_PREFIX}/\" \"\" files \"\${CMAKE_INSTALL_MANIFEST_FILES};share/doc/phoenix/installed.txt\")
+string(REPLACE \";\" \"\\n\" files \"\${files}\")
+file(WRITE \"\${root}/share/doc/phoenix/installed.txt\" \"\${files}\\n\")
+file(CHMOD \"\${root}/share/doc/phoenix/installed.txt\" PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+foreach(folder ${CMAKE_INSTALL_INCLUDEDIR}/phoenix ${CMAKE_INSTALL_INCLUDEDIR}/phoenix-mpi
+        ${CMAKE_INSTALL_INCLUDEDIR}/phoenix-mpi-fortran ${package_folder} ${CMAKE_INSTALL_LIBDIR}/phoenix-mpi
+        libexec/phoenix share/doc/phoenix)
+  if(EXISTS \"\${root}/\${folder}\")
+    file(CHMOD_RECURSE \"\${root}/\${folder}\" DIRECTORY_PERMISSIONS ${PHX_FOLDER_PERMISSIONS})
+  endif()
+endforeach()")

@@ -15,4 +15,9 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openssh-client, g++, cmake, libprotobuf-dev, libspdlog-dev, libssl-dev, libxxhash-dev")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "A runtime for programs whose parts send each other messages, on machines that join and leave
  while the programs run. With the daemon phoenixd, the tool phoenix, the library of applications, examples and documents.")
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/package_tools.cmake)
+# As packages of MPI do in Debian: mpicc is a link that the machine's owner chooses.
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package_files.cmake)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/deploy/debian/postinst ${PROJECT_SOURCE_DIR}/deploy/debian/prerm)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)

@@ -20,6 +20,19 @@ endif()
 # Programs stand in the build tree as they will after the installation (bin/, libexec/phoenix/), so
 # that one finds the other in the same way in both.
 include(GNUInstallDirs)
+# Others may use what is installed, whatever the umask is (CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS gives way to it).
+# First of all the folders that other programs use, too: those that are there stay as they are. PhoenixInstall has ours.
+set(PHX_FOLDER_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+install(CODE "
+foreach(folder . ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_INCLUDEDIR} lib lib/systemd lib/systemd/system ${CMAKE_INSTALL_LIBDIR}
+        ${CMAKE_INSTALL_LIBDIR}/cmake ${CMAKE_INSTALL_LIBDIR}/pkgconfig libexec share share/bash-completion
+        share/bash-completion/completions share/doc share/man share/man/man1 share/man/man8)
+  set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/\${folder}\")
+  if(NOT EXISTS \"\${folder}\")
+    file(MAKE_DIRECTORY \"\${folder}\")
+    file(CHMOD \"\${folder}\" PERMISSIONS ${PHX_FOLDER_PERMISSIONS})
+  endif()
+endforeach()")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
 set(PHX_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast)

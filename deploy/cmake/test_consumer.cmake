@@ -3,6 +3,7 @@
 # by pkg-config.
 #   cmake -DBUILD=... -DCONSUMER=... -DWORK=... -DCOMPILER=... -DFLAGS=... -P test_consumer.cmake
 cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/test_environment.cmake)
 
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
@@ -10,6 +11,33 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+
+# Once more, for all users, by somebody who lets nobody read what he makes; in a folder with a space.
+function(expect code pattern)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE got OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(NOT got EQUAL code OR NOT said MATCHES "${pattern}")
+    message(FATAL_ERROR "should end with ${code} and say ${pattern}; it ended with ${got}: ${said}")
+  endif()
+endfunction()
+set(apart "${WORK}/a prefix")
+run(sh -c "umask 077 && exec '${CMAKE_COMMAND}' --install '${BUILD}' --prefix '${apart}'")
+expect(0 "^$" find ${apart} ( ! -perm -o=r -o -type d ! -perm -o=x ) -print)
+file(READ ${apart}/lib/systemd/system/phoenixd.service unit)
+if(NOT unit MATCHES "\nExecStart=${apart}/bin/phoenixd ")
+  message(FATAL_ERROR "the unit for systemd does not name the phoenixd beside it: ${unit}")
+endif()
+file(WRITE ${WORK}/ranks.c "#include <mpi.h>\n#include <stdio.h>\nint main(int argc, char** argv) {
+  int rank; MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  printf(\"here is %d\\n\", rank); return MPI_Finalize(); }\n")
+run(${apart}/bin/mpicc -o ${WORK}/ranks ${WORK}/ranks.c)
+expect(0 "here is 1" ${CMAKE_COMMAND} -E env PHOENIX_DIR=${WORK}/meshes ${apart}/bin/mpirun -n 2 ${WORK}/ranks)
+expect(0 "-I\"${apart}/include" ${apart}/bin/mpicc -show ${WORK}/ranks.c)
+expect(127 "mpifort: there is no compiler nowhere here"
+       ${CMAKE_COMMAND} -E env MPICH_FC=nowhere ${apart}/bin/mpifort ${WORK}/ranks.f)
+# And away, as README.md says.
+run(sh -c "cd '${apart}' && xargs -d '\\n' rm -f < share/doc/phoenix/installed.txt")
+expect(0 "^$" find ${apart} ! -type d -print)
+
 cmake_path(SET page NORMALIZE ${CONSUMER}/../..)
 cmake_path(APPEND page README.md)
 file(READ ${page} text)

@@ -2,6 +2,7 @@
 # uses what it finds there, builds the examples against it, and removes it.
 #   cmake -DBUILD=... -DWORK=... -DCOMPILER=... -DFLAGS=... -P test_package.cmake
 cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/test_environment.cmake)
 
 # No daemon outlives a failure.
 function(fail what)
@@ -24,14 +25,36 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 set(root ${WORK}/root)
-file(MAKE_DIRECTORY ${root}/var/lib/dpkg/info ${root}/var/lib/dpkg/updates)
+file(MAKE_DIRECTORY ${root}/var/lib/dpkg/info ${root}/var/lib/dpkg/updates ${root}/var/lib/dpkg/alternatives
+     ${root}/var/log ${root}/etc/alternatives)
 file(TOUCH ${root}/var/lib/dpkg/status)
-run(${CMAKE_CPACK_COMMAND} -G DEB --config ${BUILD}/CPackConfig.cmake -B ${WORK}/package)
+expect("dpkg-shlibdeps is needed: apt-get install dpkg-dev file" ${CMAKE_COMMAND} -E env PATH=/nowhere
+       ${CMAKE_CPACK_COMMAND} -G DEB --config ${BUILD}/CPackConfig.cmake -B ${WORK}/package)
+run(sh -c "umask 077 && exec '${CMAKE_CPACK_COMMAND}' -G DEB --config '${BUILD}/CPackConfig.cmake' -B '${WORK}/package'")
 file(GLOB package ${WORK}/package/phoenix_*.deb)
 expect("Depends: .*libc6" dpkg-deb --info ${package})
 # What it depends on is in the machine's own root.
 set(dpkg dpkg --root=${root} --force-depends --force-not-root --force-script-chrootless --log=${WORK}/dpkg.log)
+# An MPI of somebody else, which is preferred.
+file(WRITE ${root}/usr/bin/mpicc.other "")
+set(alternatives update-alternatives --root ${root})
+set(other_mpi --install /usr/bin/mpicc mpi /usr/bin/mpicc.other 50)
+function(expect_mpicc program)
+  file(READ_SYMLINK ${root}/usr/bin/mpicc link)
+  file(READ_SYMLINK ${root}/etc/alternatives/mpi target)
+  if(NOT link STREQUAL "/etc/alternatives/mpi" OR NOT target STREQUAL "/usr/bin/${program}")
+    fail("mpicc is ${link}, which is ${target}, and should be ${program}")
+  endif()
+endfunction()
+run(${alternatives} ${other_mpi})
 run(${dpkg} --install ${package})
+expect_mpicc(mpicc.other)
+run(${alternatives} --remove mpi /usr/bin/mpicc.other)
+expect_mpicc(mpicc.phoenix)
+run(${alternatives} ${other_mpi})
+expect_mpicc(mpicc.other)
+expect("-lphoenix-mpi" ${root}/usr/bin/mpicc.phoenix -show x.c)
+expect("[(]Phoenix[)]" ${root}/usr/bin/mpirun.phoenix --version)
 expect("/usr/libexec/phoenix/phoenix-keeper" ${dpkg} --listfiles phoenix)
 foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1 share/man/man8/phoenixd.8
              share/bash-completion/completions/phoenix
@@ -40,6 +63,16 @@ foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1 share/ma
     fail("the package has no ${file}")
   endif()
 endforeach()
+
+file(READ ${root}/usr/lib/systemd/system/phoenixd.service unit)
+if(NOT unit MATCHES "\nExecStart=/usr/bin/phoenixd " OR EXISTS ${root}/etc/systemd)
+  fail("the unit for systemd does not name the phoenixd of the package, or it is enabled: ${unit}")
+endif()
+execute_process(COMMAND find ${root}/usr ( ! -perm -o=r -o -type d ! -perm -o=x ) -path *phoenix* -print
+                OUTPUT_VARIABLE closed)
+if(closed)
+  fail("whoever packs with umask 077 makes what others cannot read: ${closed}")
+endif()
 
 # What these pages refer to is there.
 set(documents ${root}/usr/share/doc/phoenix)
@@ -69,6 +102,9 @@ endforeach()
 run(${phoenix} down)
 
 run(${dpkg} --remove phoenix)
+expect_mpicc(mpicc.other)
+run(${alternatives} --remove mpi /usr/bin/mpicc.other)
+file(REMOVE ${root}/usr/bin/mpicc.other)
 file(GLOB_RECURSE left LIST_DIRECTORIES false ${root}/usr/*)
 if(left)
   fail("left behind: ${left}")

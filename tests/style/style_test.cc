@@ -29,8 +29,8 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
   return lines;
 }
 
-std::string nm(const std::string& options, const std::string& file) {
-  const std::string command = std::string(PHX_STYLE_NM) + " " + options + " '" + file + "'";
+/// What a command of the shell prints.
+std::string output_of(const std::string& command) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
   REQUIRE(pipe != nullptr);
   std::string output;
@@ -38,8 +38,35 @@ std::string nm(const std::string& options, const std::string& file) {
   while (std::fgets(chunk.data(), static_cast<int>(chunk.size()), pipe.get()) != nullptr) {
     output += chunk.data();
   }
+  return output;
+}
+
+std::string nm(const std::string& options, const std::string& file) {
+  const std::string command = std::string(PHX_STYLE_NM) + " " + options + " '" + file + "'";
+  std::string output = output_of(command);
   REQUIRE_MESSAGE(!output.empty(), command << " says nothing");
   return output;
+}
+
+/// What git tracks: a clone is also where people work, and what they make there is theirs. Of a
+/// copy without git all files are ours.
+std::vector<std::string> files() {
+  const std::filesystem::path root = PHX_STYLE_ROOT;
+  std::vector<std::string> paths;
+  std::istringstream tracked(output_of("git -c safe.directory='*' -c core.quotePath=false -C '" +
+                                       root.string() + "' ls-files 2>/dev/null"));
+  for (std::string path; std::getline(tracked, path);) paths.push_back(path);
+  if (!paths.empty()) return paths;
+  for (auto it = std::filesystem::recursive_directory_iterator(root), end = decltype(it){};
+       it != end; ++it) {
+    const std::string path = it->path().lexically_relative(root).generic_string();
+    if (path == ".git" || path == "build" || path == ".cache") {
+      it.disable_recursion_pending();
+    } else if (it->is_regular_file() && path != ".git" && path != "compile_commands.json") {
+      paths.push_back(path);
+    }
+  }
+  return paths;
 }
 
 /// The archives and object files of the build, as pairs of kind and path.
@@ -88,18 +115,7 @@ TEST_CASE("core_is_pure: the sources of the core are deterministic") {
 }
 
 TEST_CASE("layout: the top level and the folders hold what the layout says") {
-  const std::filesystem::path root = PHX_STYLE_ROOT;
-  std::vector<std::string> paths;
-  for (auto it = std::filesystem::recursive_directory_iterator(root), end = decltype(it){};
-       it != end; ++it) {
-    const std::string path = it->path().lexically_relative(root).generic_string();
-    if (path == ".git" || path == "build" || path == ".cache") {
-      it.disable_recursion_pending();
-    } else if (it->is_regular_file() && path != ".git" && path != "compile_commands.json") {
-      paths.push_back(path);
-    }
-  }
-  expect_none(layout_rules(paths));
+  expect_none(layout_rules(files()));
 }
 
 TEST_CASE("dead_files: every C++ file belongs to exactly one target") {
