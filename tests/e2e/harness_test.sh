@@ -34,6 +34,7 @@ gives 0 "^skipped: e2e.planted: half of it" "skipped half of it; $good; all_done
 
 # Daemons in whatever folder, frozen or not, and a program that nobody waits for, are gone after a failure.
 gives 1 "phoenixd-[0-9]*.log" 'echo "$work" >'"$work/where"'
+check "this is so" false
 check "a mesh" "$phoenix" up --local 2 -q
 check "another one" env PHOENIX_DIR="$work/other" "$phoenix" up --local 1 -q --mesh more
 freeze 1
@@ -44,6 +45,7 @@ gone() { ! grep -qs "$where" /proc/[0-9]*/environ; }
 await "nothing is left of it" gone
 check "nor its folder" test ! -e "$where"
 check "its logs are kept" sh -c "ls $bin/../logs/e2e-planted/dir/default/phoenixd-*.log $bin/../logs/e2e-planted/other/more/*.log"
+check "also what failed" grep -q "^FAILED: this is so" "$bin/../logs/e2e-planted/failures"
 check "and no key" sh -c "! find $bin/../logs/e2e-planted -name key | grep ."
 rm -rf "$bin/../logs/e2e-planted"
 all_done

@@ -85,8 +85,7 @@ check() {
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    echo "FAILED: $sentence: $*"
-    sed 's/^/    /' "$work/said"
+    { echo "FAILED: $sentence: $*"; sed 's/^/    /' "$work/said"; } | tee -a "$work/failures"
   fi
 }
 
@@ -132,7 +131,7 @@ await() {
     tries=$((tries + 1))
     if [ "$tries" -gt 600 ]; then
       failed=$((failed + 1))
-      echo "FAILED: waited 60 s in vain until $sentence"
+      echo "FAILED: waited 60 s in vain until $sentence" | tee -a "$work/failures"
       return 1
     fi
     sleep 0.1
