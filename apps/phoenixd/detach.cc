@@ -28,15 +28,20 @@ void pass_on(int signal) {
   ::kill(background_process, signal);
 }
 
-/// All of it or nothing, and not after the end was passed on. Whether it is said.
-bool say(const char* words, std::size_t length) {
+/// While SIGTERM is held back it comes later.
+void hold_end(bool is_held) {
   sigset_t end;
   ::sigemptyset(&end);
   ::sigaddset(&end, SIGTERM);
-  ::sigprocmask(SIG_BLOCK, &end, nullptr);
+  ::sigprocmask(is_held ? SIG_BLOCK : SIG_UNBLOCK, &end, nullptr);
+}
+
+/// All of it or nothing, and not after the end was passed on. Whether it is said.
+bool say(const char* words, std::size_t length) {
+  hold_end(true);
   const auto size = static_cast<ssize_t>(length);
   if (is_unwanted == 0 && ::write(STDOUT_FILENO, words, length) == size) has_said = 1;
-  ::sigprocmask(SIG_UNBLOCK, &end, nullptr);
+  hold_end(false);
   return has_said != 0;
 }
 
@@ -45,6 +50,7 @@ bool say(const char* words, std::size_t length) {
   std::signal(SIGPIPE, SIG_IGN);
   background_process = background;
   std::signal(SIGTERM, &pass_on);
+  hold_end(false);
   std::array<char, 512> buffer{};
   ssize_t got = 0;
   while ((got = ::read(ready, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR)) {
@@ -68,6 +74,7 @@ Background detach() {
     std::perror("phoenixd: --detach");
     std::exit(kNoProcess);
   }
+  hold_end(true);  // else it could end this process alone before it can be passed on
   const pid_t background = ::fork();
   if (background < 0) {
     std::perror("phoenixd: --detach");
@@ -77,6 +84,7 @@ Background detach() {
     ::close(ready[1]);
     relay(ready[0], background);
   }
+  hold_end(false);
   ::close(ready[0]);
   ::setsid();
   return {ready[1]};
