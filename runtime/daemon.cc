@@ -292,8 +292,12 @@ void Daemon::check_invariants() const {
   core_->detours.check_invariants();
   core_->membership.check_invariants();
   core_->forest.check_invariants();
+  // Who has a number that is not given yet, as this processor knows it, comes with a later view.
+  const ProcessorId next{core_->membership.view().next_processor};
+  const ProcessorId last{~ProcessorId::rep{0}};
   core_->jobs.check_invariants(
-      [this](const JobTimer& timer) { return core_->timers.is_armed(timer); });
+      [this](const JobTimer& timer) { return core_->timers.is_armed(timer); },
+      core_->membership.ids().united(ProcessorSet::range(next, last)));
 }
 
 }  // namespace phx::runtime

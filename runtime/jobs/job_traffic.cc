@@ -520,8 +520,10 @@ std::string JobTraffic::limit_reached() const {
   return {};
 }
 
-void JobTraffic::check_invariants(const std::function<bool(const JobTimer&)>& is_armed) const {
+void JobTraffic::check_invariants(const std::function<bool(const JobTimer&)>& is_armed,
+                                  const ProcessorSet& there) const {
   router_.check_invariants();
+  mover_.check_invariants(there);
   reduction_.check_invariants();
   // What is held leaves when its time is up, whatever happens to its target.
   for (const collectives::ReductionId id : reduction_.held()) {

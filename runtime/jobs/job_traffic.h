@@ -69,8 +69,7 @@ class JobTraffic {
   void on_gone(const Surroundings& around, ProcessorId gone, JobOutbox& out);
   /// If somebody has died who may have had something of the job on its way: its ends repair that.
   void on_line(const Surroundings& around, JobOutbox& out);
-  /// Copies that were dropped here on their way may come again.
-  void on_relieved(std::vector<CastCredit> credits, JobOutbox& out);
+  void on_relieved(std::vector<CastCredit> credits, JobOutbox& out);  ///< Copies may come again.
 
   // Queries.
   [[nodiscard]] const Router& router() const { return router_; }
@@ -90,7 +89,8 @@ class JobTraffic {
     all.dropped += router_.unknown();
     return all;
   }
-  void check_invariants(const std::function<bool(const JobTimer&)>& is_armed) const;
+  void check_invariants(const std::function<bool(const JobTimer&)>& is_armed,
+                        const ProcessorSet& there) const;
 
  private:
   using Along = std::pair<collectives::ReductionId, collectives::ReductionWay>;  ///< And its tree.

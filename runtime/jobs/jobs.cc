@@ -438,10 +438,11 @@ VnodeSet Jobs::owned(JobId job) const {
   return found == jobs_.end() ? VnodeSet{} : found->second->traffic.router().map().owned_by(self_);
 }
 
-void Jobs::check_invariants(const std::function<bool(const JobTimer&)>& is_armed) const {
+void Jobs::check_invariants(const std::function<bool(const JobTimer&)>& is_armed,
+                            const ProcessorSet& there) const {
   for (const auto& [job, entry] : jobs_) {
     PHX_CHECK(!history_.contains(job));
-    entry->traffic.check_invariants(is_armed);
+    entry->traffic.check_invariants(is_armed, there);
   }
 }
 

@@ -61,8 +61,7 @@ class Jobs {
               JobOutbox& out);
   void input(const Surroundings& around, ClientId client, InputRequest request, JobOutbox& out);
   void on_input_taken(const InputTaken& taken, JobOutbox& out);  ///< By the process here.
-  /// The tool has taken all that it was sent.
-  void on_client_took(const Surroundings& around, ClientId client, JobOutbox& out);
+  void on_client_took(const Surroundings& around, ClientId client, JobOutbox& out);  ///< All.
   void on_client_down(const Surroundings& around, ClientId client, const ClientEnd& end,
                       JobOutbox& out);
   /// Ends all jobs, for this reason.
@@ -90,7 +89,8 @@ class Jobs {
   }
   /// On their way to whom something was dropped.
   [[nodiscard]] const ProcessorSet& dropped_for() const { return dropped_for_; }
-  void check_invariants(const std::function<bool(const JobTimer&)>& is_armed) const;
+  void check_invariants(const std::function<bool(const JobTimer&)>& is_armed,
+                        const ProcessorSet& there) const;
 
  private:
   struct Entry {

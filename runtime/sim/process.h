@@ -87,6 +87,7 @@ class Process {
   runtime::Endpoint endpoint_;
   std::map<VnodeId, State> states_;
   VnodeSet released_;  ///< Asked for by release(), not yet packed.
+  std::uint64_t turns_ = 0;
   Instant adopted_at_{};
   Instant stopped_until_{};
   std::vector<runtime::ToApplication> unread_;  ///< Came while it was stopped.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "overlay/base/check.h"
 #include "runtime/messages/contents.h"
 #include "runtime/messages/parcels.h"
 #include "runtime/messages/weight.h"
@@ -202,6 +203,16 @@ VnodeSet Departures::vnodes() const {
 VnodeSet Departures::vnodes_to(ProcessorId receiver) const {
   const auto way = ways_.find(receiver);
   return way == ways_.end() ? VnodeSet{} : way->second.vnodes();
+}
+
+void Departures::check_invariants(const ProcessorSet& there) const {
+  VnodeSet all;
+  for (const auto& [to, way] : ways_) {
+    const VnodeSet vnodes = way.vnodes();
+    PHX_CHECK(vnodes.empty() || there.contains(to));
+    PHX_CHECK(all.common(vnodes).empty());
+    all = all.united(vnodes);
+  }
 }
 
 std::string Departures::progress() const {

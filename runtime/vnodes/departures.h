@@ -67,6 +67,8 @@ class Departures {
   [[nodiscard]] std::vector<ProcessorId> in_turn() const;
   /// What is being sent, for people; empty: nothing.
   [[nodiscard]] std::string progress() const;
+  /// Each vnode goes to one receiver, and that is one of these.
+  void check_invariants(const ProcessorSet& there) const;
 
  private:
   /// A vnode whose contents go ahead.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "overlay/base/check.h"
 #include "runtime/messages/contents.h"
 #include "runtime/messages/parcels.h"
 #include "runtime/vnodes/shares.h"
@@ -36,6 +37,19 @@ Mover::Mover(ProcessorId self, JobId job, Duration balance_period, const TravelO
 
 bool Mover::is_quiet() const {
   return incoming_.empty() && outgoing_.empty() && departures_.empty();
+}
+
+void Mover::check_invariants(const ProcessorSet& there) const {
+  departures_.check_invariants(there);
+  VnodeSet all = departures_.vnodes();
+  for (const auto& [id, offer] : outgoing_) {
+    PHX_CHECK(!offer.vnodes.empty() && all.common(offer.vnodes).empty());
+    PHX_CHECK(offer.to != self_ && there.contains(offer.to));
+    all = all.united(offer.vnodes);
+  }
+  for (const auto& [offer, vnodes] : incoming_) {
+    PHX_CHECK(!vnodes.empty() && there.contains(offer.first));
+  }
 }
 
 VnodeSet Mover::promised(std::optional<ProcessorId> to) const {

@@ -63,13 +63,14 @@ class Mover {
                   JobOutbox& out);
   /// It is no member any more: neither it nor this processor waits for the other.
   void on_gone(ProcessorId gone, Router& router, const Standing& standing, JobOutbox& out);
-  /// Something changed that makes another attempt worth while at once.
-  void on_news();
+  void on_news();  ///< Something changed that makes another attempt worth while at once.
 
   // Queries.
   /// No vnode is on its way to this processor or back to it, and none is promised away.
   [[nodiscard]] bool is_quiet() const;
   [[nodiscard]] std::uint64_t incoming() const;
+  /// Nothing is promised twice, or to or by one who is none of `there`: it is gone.
+  void check_invariants(const ProcessorSet& there) const;
   /// What the moves wait for, for people; empty: for nothing.
   [[nodiscard]] std::string waiting(const Router& router, const Standing& standing) const;
 
@@ -85,8 +86,7 @@ class Mover {
     Instant at;
   };
 
-  /// Asked for, and not answered yet: it would be asked for twice.
-  [[nodiscard]] std::uint64_t pulled(Instant now);
+  [[nodiscard]] std::uint64_t pulled(Instant now);  ///< Asked for, and not answered yet.
   [[nodiscard]] bool waits_for_place(Instant now, const Standing& standing);
   void push_all(Router& router, const Standing& standing, JobOutbox& out);
   void offer(VnodeSet vnodes, ProcessorId to, const Router& router, JobOutbox& out);

@@ -143,14 +143,14 @@ TEST_CASE("nothing is held for long if its target's process has ended: a leaver 
   h.traffic.on_message(h.around(), kThird, CollectiveMessage{kJob, nothing}, h.out);
   const JobTimer timer{JobTimer::Kind::kReduction, kJob, nothing.id};
   const auto is_armed = [&](const JobTimer& asked) { return asked == timer; };
-  h.traffic.check_invariants(is_armed);
+  h.traffic.check_invariants(is_armed, {});
   CHECK(h.traffic.waiting(h.around()).empty());  // it does not leave
 
   h.traffic.on_message(h.around(), kOther, Routes{kJob, {{range(6, 11), kNobody, 3}}}, h.out);
   h.now += 2s;
   h.traffic.on_timer(h.around(), timer, h.out);
 
-  h.traffic.check_invariants([](const JobTimer&) { return false; });
+  h.traffic.check_invariants([](const JobTimer&) { return false; }, {});
 }
 
 TEST_CASE("who leaves, and holds none of the vnodes, says which reductions it waits for") {

@@ -108,6 +108,9 @@ void DaemonNet::carry_all() {
       }
     }
   }
+  for (const auto& [id, one] : ones_) {
+    if (one.lives) one.daemon->check_invariants();
+  }
 }
 
 void DaemonNet::carry(ProcessorId from, One& one, runtime::Effect& effect) {
