@@ -1,7 +1,9 @@
 #include "runtime/sim/churn.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -84,7 +86,8 @@ class Run {
  public:
   Run(std::uint64_t seed, const ChurnOptions& options)
       : options_(with_pieces(
-            seed, with_windows(seed, with_long_reductions(seed, with_draws(seed, options))))),
+            seed, with_windows(seed, with_long_reductions(
+                                         seed, with_draws(seed, with_extras(seed, options)))))),
         cluster_(cluster_options(seed, options_)),
         faults_(cluster_, options.faults, Rng(seed).fork("faults")) {}
 
@@ -117,20 +120,20 @@ void Run::stall(const std::string& what) {
 
 /// Watches progress while it waits.
 bool Run::run_until(const std::function<bool()>& is_done, Duration bound, const std::string& what) {
-  std::uint64_t progress = 0;
-  Instant moved_at = cluster_.now();
+  struct Seen {
+    std::uint64_t progress = 0;
+    Instant moved_at;
+  };
+  std::map<const Workload*, Seen> seen;
   bool has_stalled = false;
   const bool done = cluster_.run_until(
       [&] {
-        std::uint64_t now = 0;
-        bool is_busy = false;
         for (const Workload* job : jobs_) {
-          now += job->ledger().progress();
-          is_busy = is_busy || !cluster_.result(*job);
+          Seen& last = seen.try_emplace(job, Seen{0, cluster_.now()}).first->second;
+          const std::uint64_t now = job->ledger().progress();
+          if (now != last.progress || cluster_.result(*job)) last = {now, cluster_.now()};
+          has_stalled = has_stalled || cluster_.now() - last.moved_at > options_.stalls_after;
         }
-        if (now != progress || !is_busy) moved_at = cluster_.now();
-        progress = now;
-        has_stalled = cluster_.now() - moved_at > options_.stalls_after;
         return has_stalled || is_done();
       },
       bound);
@@ -164,6 +167,9 @@ void Run::settle() {
   const auto is_settled = [&] {
     // Asked each millisecond: what costs least comes first, and tells most.
     if (cluster_.is_joining() || !cluster_.checkers().do_views_agree()) return false;
+    // Who leaves has left; but somebody stays, and he may have been told to leave, too.
+    const std::size_t staying = cluster_.staying().size();
+    if (std::max<std::size_t>(staying, 1) < cluster_.running().size()) return false;
     return std::ranges::none_of(cluster_.machines(), [](const SimDriver& machine) {
       return machine.is_running() &&
              (machine.has_processes() || !machine.daemon()->status().jobs.empty());
@@ -212,10 +218,11 @@ Outcome Run::deaths() {
   faults_.start();
   const auto& result = cluster_.result(*jobs_[0]);
   const Instant end = cluster_.now() + options_.workload.lasts;
-  const bool ended_or_late = cluster_.run_until([&] { return result || cluster_.now() >= end; },
-                                                options_.workload.lasts + 1s);
+  if (!run_until([&] { return result || cluster_.now() >= end; }, options_.workload.lasts + 1s,
+                 "no progress while processors die")) {
+    return finish();
+  }
   faults_.stop();
-  if (!ended_or_late || !cluster_.violations().empty()) return finish();
   if (!run_until([&] { return result.has_value(); }, options_.settles_within,
                  "the job neither ends well nor fails")) {
     return finish();
@@ -231,14 +238,19 @@ Outcome Run::deaths() {
 void Run::check_end() {
   const auto& result = *cluster_.result(*jobs_[0]);
   const std::string first = result.reason.substr(0, result.reason.find(' '));
-  const bool names_processor = first.starts_with('p');
+  const bool names_dead = cluster_.has_died(first);
   // Whoever is a member knows how it ended.
   const bool is_tool_lost = result.code < 0 && cluster_.staying().empty();
-  if (result.code != 0 && !names_processor && !is_tool_lost) {
+  if (result.code != 0 && !names_dead && !is_tool_lost) {
     cluster_.violations().add("the job ended for an unclear reason: " + result.reason);
   }
   if (result.code == 0 && jobs_[0]->ledger().outstanding() > 0) {
     cluster_.violations().add("the job ended well without " + jobs_[0]->ledger().missing());
+  }
+  for (const MachineId writer : jobs_[0]->ledger().unshown_writers()) {
+    const std::string name = to_string(cluster_.machine(writer).self());
+    if (result.code != 0 || cluster_.has_died(name)) continue;
+    cluster_.violations().add("the job ended well, and the tool has not shown all of " + name);
   }
   for (const std::string& blamed : cluster_.blamed()) {
     if (!cluster_.has_died(blamed)) {
@@ -256,6 +268,9 @@ void Run::check_stayed() {
     if (!cluster_.has_died(name) && cluster_.find(id)) {
       cluster_.violations().add(name + " lives and was put out");
     }
+  }
+  for (const auto& [name, why] : cluster_.gave_up()) {
+    cluster_.violations().add(name + " gave up: " + why);
   }
 }
 
@@ -284,6 +299,7 @@ ChurnOptions ChurnOptions::full() {
   options.workload.broadcasts = 300;
   options.workload.reductions = 30;
   options.workload.lasts = 3s;
+  options.settles_within = 20s;
   return options;
 }
 
@@ -296,6 +312,8 @@ ChurnOptions ChurnOptions::small() {
   options.workload.reductions = 30;
   options.workload.lasts = 2s;
   options.faults.members_max = 12;
+  options.extras_share = 0.5;
+  options.settles_within = 10s;
   return options;
 }
 
@@ -311,6 +329,7 @@ ChurnOptions ChurnOptions::relays() {
   options.faults.partitions = {};
   options.faults.joins = 250ms;
   options.faults.idle_deaths = 200ms;
+  options.settles_within = 60s;
   options.faults.members_min = 6;
   options.faults.members_max = 14;
   return options;
@@ -335,12 +354,14 @@ ChurnOptions ChurnOptions::barred() {
 ChurnOptions ChurnOptions::drawn() {
   ChurnOptions options = small();
   options.is_drawn = true;
+  options.settles_within = 60s;
   return options;
 }
 
 ChurnOptions ChurnOptions::stopped() {
   ChurnOptions options = small();
   options.faults.tool_stops = 400ms;
+  options.settles_within = 60s;
   options.workload.output_bytes = std::size_t{64} << 10U;
   return options;
 }

@@ -191,6 +191,11 @@ void Cluster::order_drain(MachineId at, MachineId machine) {
   request(at, client, runtime::DrainRequest{{processor}});
 }
 
+void Cluster::order_down(MachineId at) {
+  is_going_down_ = true;
+  request(at, machines_[at.value].connect_client(), runtime::DownRequest{});
+}
+
 void Cluster::kill(MachineId machine, bool lost) {
   note(machine, lost ? "machine-lost" : "killed", {});
   dead_.insert(name_of(machine));
@@ -217,7 +222,14 @@ void Cluster::heal() {
 void Cluster::on_stopped(MachineId at, const runtime::Stop& stop) {
   note(at, "stopped",
        "code=" + std::to_string(stop.code) + (stop.reason.empty() ? "" : " why=" + stop.reason));
-  if (stop.code == 0) left_.insert(name_of(at));
+  if (stop.code == 0) {
+    left_.insert(name_of(at));
+    if (!is_going_down_ && !leaving_.contains(at)) {
+      violations_.add(name_of(at) + " left, and nobody had told it to");
+    }
+  } else {
+    gave_up_.emplace(name_of(at), stop.reason);
+  }
   agenda_.schedule_in(kClientDelay * 2, [this, at] { drop_clients(at); });
 }
 
@@ -414,10 +426,6 @@ JobId Cluster::id(const Workload& job) const {
 }
 
 // --- Time --------------------------------------------------------------------------------------
-
-void Cluster::step() {
-  agenda_.step();
-}
 
 void Cluster::run_for(Duration duration) {
   const Instant end = agenda_.now() + duration;

@@ -43,16 +43,14 @@ class Cluster {
   };
 
   explicit Cluster(ClusterOptions options);
-  ~Cluster() = default;
   Cluster(const Cluster&) = delete;
-  Cluster& operator=(const Cluster&) = delete;
   /// A machine of `site` starts: the first one ever is the mesh; others ask a member for entry.
   MachineId add_machine(std::size_t site);
-  /// All machines that the topology counts.
-  void add_all();
+  void add_all();  ///< All machines that the topology counts.
   void drain(MachineId machine);
   /// A tool asks the daemon at `at` to have `machine` drained.
   void order_drain(MachineId at, MachineId machine);
+  void order_down(MachineId at);  ///< The same for the whole mesh.
   /// The daemon ends at once; `lost`: the whole machine does, so that nobody hears of it.
   void kill(MachineId machine, bool lost);
   void freeze(MachineId machine, Duration duration);
@@ -68,12 +66,10 @@ class Cluster {
   void stop_tools(Duration duration);
 
   // Time.
-  void step();
   void run_for(Duration duration);
   /// Runs until `is_done()`; false: not within `bound`, or too many steps.
   bool run_until(const std::function<bool()>& is_done, Duration bound);
-  /// Until all machines have come in and agree.
-  bool stabilize(Duration bound);
+  bool stabilize(Duration bound);  ///< Until all machines have come in and agree.
 
   // Queries.
   [[nodiscard]] Instant now() const { return agenda_.now(); }
@@ -93,6 +89,8 @@ class Cluster {
   [[nodiscard]] const std::set<std::string>& blamed() const { return blamed_; }
   /// Who was put out before it had left, as others say.
   [[nodiscard]] const std::set<std::string>& put_out() const { return put_out_; }
+  /// Daemons that gave up: who, and what they said.
+  [[nodiscard]] const std::map<std::string, std::string>& gave_up() const { return gave_up_; }
   /// Was killed, or its machine lost.
   [[nodiscard]] bool has_died(const std::string& name) const { return dead_.contains(name); }
   [[nodiscard]] bool is_joining() const { return !joining_.empty(); }
@@ -145,6 +143,8 @@ class Cluster {
   Instant tools_go_on_at_{};
   Unread unread_;
   std::set<std::string> blamed_, put_out_, dead_, left_;
+  std::map<std::string, std::string> gave_up_;
+  bool is_going_down_ = false;
 };
 
 }  // namespace phx::sim

@@ -1,6 +1,7 @@
 #include "runtime/sim/drawn.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "overlay/base/rng.h"
@@ -79,6 +80,14 @@ ChurnOptions with_draws(std::uint64_t seed, ChurnOptions options) {
       options.faults.way_cuts = 2s;
     }
   }
+  return options;
+}
+
+ChurnOptions with_extras(std::uint64_t seed, ChurnOptions options) {
+  Rng rng = Rng(seed).fork("extras");
+  if (!rng.chance(options.extras_share)) return options;
+  constexpr std::size_t kLarge = 2048;  // The largest have five pieces: three in the middle.
+  if (rng.chance(0.5)) options.workload.message_bytes = kLarge;
   return options;
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "overlay/base/check.h"
+#include "runtime/sim/pattern.h"
 
 namespace phx::sim {
 namespace {
@@ -12,7 +14,7 @@ constexpr std::uint64_t kVnodesMax = 65'536;
 constexpr std::uint64_t kToAll = ~std::uint64_t{0};
 constexpr std::uint64_t kToTool = kToAll - 1;
 
-/// At the beginning of every payload; the bytes behind it repeat `fill`.
+/// At the beginning of every payload; the bytes behind it follow from it.
 struct Header {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
@@ -20,23 +22,21 @@ struct Header {
   std::uint64_t size = 0;
 };
 
-std::byte fill_of(const Header& header) {
-  return static_cast<std::byte>((header.from * 31 + header.to * 17 + header.number) & 0xffU);
+Pattern pattern_of(const Header& header) {
+  return Pattern(header.from * 31 + header.to * 17 + header.number * 1'000'003);
 }
 
 Payload make(const Header& wanted) {
   Header header = wanted;
   header.size = std::max<std::uint64_t>(wanted.size, sizeof(Header));
-  Bytes bytes(static_cast<std::size_t>(header.size), fill_of(header));
+  Bytes bytes(static_cast<std::size_t>(header.size));
   std::memcpy(bytes.data(), &header, sizeof(header));
+  pattern_of(header).write(std::span(bytes).subspan(sizeof(header)));
   return Payload(std::move(bytes));
 }
 
 bool is_filled(const Payload& payload, const Header& header) {
-  const auto rest = payload.bytes().subspan(sizeof(Header));
-  // Each byte is as the one before it: one comparison of memory.
-  return rest.empty() || (rest.front() == fill_of(header) &&
-                          std::memcmp(rest.data(), rest.data() + 1, rest.size() - 1) == 0);
+  return pattern_of(header).is_in(payload.bytes().subspan(sizeof(Header)));
 }
 
 std::string pair(VnodeId from, VnodeId to) {
@@ -158,6 +158,14 @@ void Ledger::packed(VnodeId vnode, MachineId at, std::uint64_t mark) {
   }
   it.holder.reset();
   it.mark = mark;
+}
+
+std::set<MachineId> Ledger::unshown_writers() const {
+  std::set<MachineId> writers;
+  for (const auto& [writer, number] : unshown_) {
+    writers.insert(MachineId{static_cast<std::uint32_t>(writer)});
+  }
+  return writers;
 }
 
 std::uint64_t Ledger::progress() const {

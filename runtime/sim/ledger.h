@@ -78,6 +78,7 @@ class Ledger {
   [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
   /// What processes wrote and the tool has not shown.
   [[nodiscard]] std::uint64_t unshown() const { return unshown_.size(); }
+  [[nodiscard]] std::set<MachineId> unshown_writers() const;
   /// Grows with everything that is received.
   [[nodiscard]] std::uint64_t progress() const;
   [[nodiscard]] std::optional<MachineId> holder(VnodeId vnode) const {

@@ -7,6 +7,32 @@
 
 namespace phx::sim {
 
+namespace {
+
+/// `second` follows `first` in one message.
+bool is_next(const runtime::PointToPoint& first, const runtime::PointToPoint& second) {
+  return first.from == second.from && first.to == second.to && first.seq + 1 == second.seq &&
+         first.rest == second.payload.size() + second.rest;
+}
+
+/// Of three pieces that follow each other, the second and the third: none is the first of all.
+void swap_pieces(std::vector<runtime::ToDaemon>& messages) {
+  std::vector<runtime::PointToPoint*> pieces;
+  for (runtime::ToDaemon& message : messages) {
+    auto* sent = std::get_if<runtime::AppSend>(&message);
+    if (sent != nullptr) pieces.push_back(&sent->message);
+  }
+  for (std::size_t i = 2; i < pieces.size(); ++i) {
+    runtime::PointToPoint& one = *pieces[i - 1];
+    runtime::PointToPoint& other = *pieces[i];
+    if (!is_next(*pieces[i - 2], one) || !is_next(one, other)) continue;
+    if (one.payload.size() != other.payload.size()) continue;
+    return std::swap(one.payload, other.payload);
+  }
+}
+
+}  // namespace
+
 void Saboteur::on_received(LinkId link, runtime::Frame& frame) {
   if (fault_ == PlantedFault::kIgnoredLine && frame.envelope) {
     auto* message = std::get_if<runtime::CollectiveMessage>(&*frame.envelope);
@@ -95,6 +121,14 @@ void Saboteur::spoil(runtime::Envelope& envelope) {
     is_lost = fault_ == PlantedFault::kUntoldDrops && credit->again.has_value();
     if (fault_ == PlantedFault::kNoCastCredit) credit->limit = 0;
   }
+  if (const auto* flush = std::get_if<runtime::Flush>(&envelope)) {
+    is_lost = fault_ == PlantedFault::kUnansweredLeaver && flush->answer;
+  }
+  constexpr std::uint64_t kHeartbeats = 50;
+  const bool is_unasked = fault_ == PlantedFault::kUnaskedLeaver &&
+                          std::holds_alternative<runtime::Heartbeat>(envelope) &&
+                          ++heartbeats_ == kHeartbeats;
+  if (is_unasked) envelope = runtime::DrainOrder{};
   if (is_lost) envelope = runtime::Heartbeat{};
 }
 
@@ -144,7 +178,12 @@ void Saboteur::forget_given(collectives::ReductionToken& token) {
   });
 }
 
-void Saboteur::on_local(runtime::ToDaemon& message) {
+void Saboteur::on_local(std::vector<runtime::ToDaemon>& messages) {
+  for (runtime::ToDaemon& message : messages) spoil(message);
+  if (fault_ == PlantedFault::kSwappedPieces) swap_pieces(messages);
+}
+
+void Saboteur::spoil(runtime::ToDaemon& message) {
   auto* cast = std::get_if<runtime::AppBroadcast>(&message);
   if (fault_ == PlantedFault::kAllDirect && cast != nullptr) cast->is_direct = true;
   constexpr std::size_t kCut = 64;
@@ -159,13 +198,23 @@ void Saboteur::on_local(runtime::ToDaemon& message) {
       if (bundle.state && bundle.state->size() > kCut) bundle.state = bundle.state->slice(0, kCut);
     }
   }
+  if (fault_ == PlantedFault::kSwappedState && leaving != nullptr) {
+    for (auto& [vnode, bundle] : leaving->vnodes) {
+      if (bundle.state && bundle.state->size() >= 4 * kCut) {
+        Bytes bytes(bundle.state->bytes().begin(), bundle.state->bytes().end());
+        for (std::size_t i = 2 * kCut; i < 3 * kCut; ++i) std::swap(bytes[i], bytes[i + kCut]);
+        bundle.state = Payload(std::move(bytes));
+      }
+    }
+  }
   if (fault_ != PlantedFault::kForgottenCounter) return;
   auto* released = std::get_if<runtime::AppReleased>(&message);
   if (released == nullptr) return;
   for (auto& [vnode, bundle] : released->vnodes) {
     bundle.from_vnodes.wake_all();
-    auto& streams = bundle.from_vnodes.active();
+    auto streams = bundle.from_vnodes.active();
     if (!streams.empty()) streams.erase(streams.begin());
+    bundle.from_vnodes = {std::move(streams), {}};
   }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "overlay/base/ids.h"
 #include "runtime/messages/local_messages.h"
@@ -24,6 +25,8 @@ enum class PlantedFault : std::uint8_t {
   kLostPieces,              ///< The second piece of a state does not arrive.
   kEarlyOwner,              ///< A vnode is sent for before the last piece of its state is there.
   kCutState,                ///< The state of a vnode is cut to 64 bytes when it moves.
+  kSwappedState,            ///< ... or the third 64 bytes of it and the fourth ones change places.
+  kSwappedPieces,           ///< Two equally long pieces in a message change places.
   kWrongSum,                ///< A value that was combined on the way is changed.
   kIgnoredLine,             ///< Relays take tokens of an old line for those of the new one.
   kForgottenContributions,  ///< What was contributed is not kept.
@@ -32,6 +35,8 @@ enum class PlantedFault : std::uint8_t {
   kUntoldDrops,             ///< Who dropped a piece of a broadcast does not say so.
   kNoCastCredit,            ///< Roots get no credit.
   kLeakyJobs,               ///< Some messages of one job go to another one.
+  kUnansweredLeaver,        ///< Nobody tells a leaver that it is sent nothing more.
+  kUnaskedLeaver,           ///< Now and then one is ordered to leave, and nobody wanted it.
   // These cost only time, messages or memory.
   kNoTrees,      ///< Nobody hears of trees.
   kCopiesTwice,  ///< Each copy of a broadcast is sent twice.
@@ -58,8 +63,8 @@ class Saboteur {
     return fault_ == PlantedFault::kForgetfulRelay && frame.passage &&
            frame.passage->from != self && frame.passage->step == runtime::Passage::Step::kCarry;
   }
-  /// A message of an application on its way to the daemon.
-  void on_local(runtime::ToDaemon& message);
+  /// What an application tells the daemon at once.
+  void on_local(std::vector<runtime::ToDaemon>& messages);
   /// Whether this frame goes out a second time.
   [[nodiscard]] bool sends_twice(const runtime::Frame& frame) const;
   /// Whether applications get what their endpoint recognised as delivered before.
@@ -68,6 +73,7 @@ class Saboteur {
  private:
   void spoil(runtime::Envelope& envelope);
   void spoil(collectives::Message& message) const;
+  void spoil(runtime::ToDaemon& message);
   void leak(runtime::Envelope& envelope);
   void forget_given(collectives::ReductionToken& token);
   /// To be asked of each piece that is sent.
@@ -84,6 +90,7 @@ class Saboteur {
   std::map<ProcessorId, Shift> shifts_;
   JobId last_job_;            ///< Of the last message ...
   std::uint64_t passed_ = 0;  ///< ... of so many.
+  std::uint64_t heartbeats_ = 0;
   std::uint64_t line_ = 0;    ///< The highest that a token had.
   std::set<std::pair<collectives::ReductionId, VnodeId>> given_;
   std::map<std::pair<std::uint64_t, VnodeId>, std::uint64_t> unsent_;  ///< Bytes, by offer.

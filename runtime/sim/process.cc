@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include "overlay/base/check.h"
+#include "runtime/sim/pattern.h"
 
 namespace phx::sim {
 namespace {
@@ -132,6 +134,8 @@ void Process::take_turn(Instant now) {
   if (is_needed && rng_.chance(workload_.options().safe_point_chance)) pass_safe_point();
   adopt_orphans(now);
   endpoint_.acknowledge();
+  constexpr std::uint64_t kTurns = 16;
+  if (++turns_ % kTurns == 0) endpoint_.check_invariants();
 }
 
 /// Nothing more is to be done.
@@ -345,6 +349,7 @@ Payload Process::pack(VnodeId vnode, const State& state) {
                                   : static_cast<std::size_t>(rng_.below(options.state_bytes + 1));
   Bytes bytes(sizeof(State) + padding);
   std::memcpy(bytes.data(), &state, sizeof(State));
+  Pattern(mixed(state.digest, vnode.value)).write(std::span(bytes).subspan(sizeof(State)));
   return Payload(std::move(bytes));
 }
 

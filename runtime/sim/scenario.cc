@@ -211,6 +211,7 @@ std::string Scenario::befall(const std::string& verb, ProcessorId id, const Stat
     }
     const auto daemon = asked ? cluster_->find(*asked) : std::nullopt;
     if (verb == "drain") drain(*cluster_, daemon, *machine);
+    if (verb == "down") cluster_->order_down(*machine);
     if (verb == "kill" || verb == "lose") cluster_->kill(*machine, verb == "lose");
     if (verb == "freeze") cluster_->freeze(*machine, length);
     if (verb == "cut") {
@@ -253,20 +254,15 @@ std::string Scenario::on_finish(const Statement&) {
 
 std::string Scenario::run(const Statement& statement) {
   using Handler = std::string (Scenario::*)(const Statement&);
-  static const std::map<std::string, Handler> kVerbs = {{"cluster", &Scenario::on_cluster},
-                                                        {"show", &Scenario::on_show},
-                                                        {"stabilize", &Scenario::on_stabilize},
-                                                        {"job", &Scenario::on_job},
-                                                        {"join", &Scenario::on_join},
-                                                        {"drain", &Scenario::on_processor},
-                                                        {"kill", &Scenario::on_processor},
-                                                        {"lose", &Scenario::on_processor},
-                                                        {"freeze", &Scenario::on_processor},
-                                                        {"release", &Scenario::on_processor},
-                                                        {"cut", &Scenario::on_processor},
-                                                        {"break", &Scenario::on_break},
-                                                        {"run", &Scenario::on_run},
-                                                        {"finish", &Scenario::on_finish}};
+  static const std::map<std::string, Handler> kVerbs = {
+      {"cluster", &Scenario::on_cluster},     {"show", &Scenario::on_show},
+      {"stabilize", &Scenario::on_stabilize}, {"job", &Scenario::on_job},
+      {"join", &Scenario::on_join},           {"drain", &Scenario::on_processor},
+      {"down", &Scenario::on_processor},      {"kill", &Scenario::on_processor},
+      {"lose", &Scenario::on_processor},      {"freeze", &Scenario::on_processor},
+      {"release", &Scenario::on_processor},   {"cut", &Scenario::on_processor},
+      {"break", &Scenario::on_break},         {"run", &Scenario::on_run},
+      {"finish", &Scenario::on_finish}};
   const std::string verb = statement.words.empty() ? "" : statement.words[0];
   const auto found = kVerbs.find(verb);
   if (found == kVerbs.end()) return "unknown verb";

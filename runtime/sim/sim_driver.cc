@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <utility>
+#include <vector>
 
 #include "overlay/base/check.h"
 #include "overlay/base/overloaded.h"
@@ -313,8 +314,9 @@ void SimDriver::read_pipe(ApplicationId application, bool all) {
 }
 
 void SimDriver::send_local(ApplicationId application, Seat& seat) {
-  for (runtime::ToDaemon& message : seat.process->take_outputs()) {
-    saboteur_.on_local(message);
+  std::vector<runtime::ToDaemon> messages = seat.process->take_outputs();
+  saboteur_.on_local(messages);
+  for (runtime::ToDaemon& message : messages) {
     pass_wire(message);
     seat.to_daemon.push_back(std::move(message));
     agenda_.schedule_in(options_.local_delay,

@@ -7,6 +7,7 @@
 #include "runtime/sim/churn.h"
 #include "runtime/sim/cluster.h"
 #include "tests/support/busy_job.h"
+#include "tests/support/planted_runs.h"
 #include "tests/support/seeds.h"
 
 namespace reachability_test {
@@ -22,16 +23,6 @@ std::string found(const Outcome& outcome) {
   std::string text;
   for (const std::string& violation : outcome.violations) text += violation + '\n';
   return text + outcome.waiting;
-}
-
-/// The first of 200 seeds whose run finds the planted fault; 0: none does.
-std::uint64_t first_found(PlantedFault fault) {
-  ChurnOptions options = ChurnOptions::barred();
-  options.planted = fault;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    if (!run_churn(seed, options).violations.empty()) return seed;
-  }
-  return 0;
 }
 
 ClusterOptions machines(std::uint32_t count) {
@@ -103,7 +94,12 @@ TEST_CASE(
 }
 
 TEST_CASE("the checkers find relays that lose what passes them" * phx::support::long_search()) {
-  CHECK(first_found(PlantedFault::kForgetfulRelay) != 0);
+  const auto run = [](std::uint64_t seed, PlantedFault planted) {
+    ChurnOptions options = ChurnOptions::barred();
+    options.planted = planted;
+    return found(run_churn(seed, options));
+  };
+  support::check_found(run, PlantedFault::kForgetfulRelay, "lives and was put out");
 }
 
 TEST_CASE("a pair that does not reach each other talks through a third one, and says so") {
@@ -217,8 +213,7 @@ TEST_CASE(
         cluster.network().set_barrier(MachineId{other}, MachineId{one}, barrier);
       }
       check_job(cluster);
-      SimDriver& driver = cluster.machine(MachineId{asked});
-      driver.on_client_message(driver.connect_client(), runtime::DownRequest{});
+      cluster.order_down(MachineId{asked});
       cluster.run_for(3s);
       for (std::uint32_t id = 0; id < 5; ++id) {
         CAPTURE(id);
