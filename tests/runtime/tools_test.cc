@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace phx::runtime::tools_test {
@@ -133,6 +135,31 @@ TEST_CASE("a leaver that is far away is asked again before it has answered, and 
   const auto progress = h.replies<DrainProgress>();
   REQUIRE(progress.size() == 1);
   CHECK(progress[0].processors.at(0).vnodes_left.has_value());
+}
+
+TEST_CASE("a drain whose tool is gone is asked about no more, and that of another tool is") {
+  Harness h;
+  constexpr ClientId kAnother{6};
+  h.drain({kOther});
+  h.tools.on_drain(h.now, kAnother, {{kThird}}, h.view, h.own, h.out);
+  static_cast<void>(h.out.take());
+
+  h.tools.on_client_down(kTool);
+  for (const std::uint64_t question : {1U, 2U}) {
+    h.tools.on_timer(h.now + 1s, {question}, h.view, h.own, h.out);
+  }
+
+  std::vector<ProcessorId> asked;
+  std::vector<ClientId> told;
+  for (auto& item : h.out.take()) {
+    if (const auto* sent = std::get_if<Tools::Outbox::Send>(&item)) asked.push_back(sent->to);
+    const auto* event = std::get_if<Tools::Event>(&item);
+    const auto* effect = event == nullptr ? nullptr : std::get_if<Effect>(event);
+    const auto* reply = effect == nullptr ? nullptr : std::get_if<Reply>(effect);
+    if (reply != nullptr) told.push_back(reply->client);
+  }
+  CHECK(asked == std::vector{kThird});
+  CHECK(told == std::vector{kAnother});
 }
 
 TEST_CASE("who died is known, however many with higher ids died before") {
