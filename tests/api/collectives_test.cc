@@ -210,9 +210,13 @@ TEST_CASE("an operator of one's own gives all a result that is longer than what 
     check(alone.job);
   }
   SUBCASE("in three") {
+    std::atomic<int> checked = 0;
     run_on_three(6, [&](Session& job) {
-      if (wait_for_three(job)) check(job);
+      if (!wait_for_three(job)) return;
+      check(job);
+      ++checked;
     });
+    CHECK(checked == 3);
   }
 }
 

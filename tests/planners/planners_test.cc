@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -314,11 +315,14 @@ TEST_CASE("of two ways to a site the wide one is taken, although the others are 
   set(0, 2, 125'000'000, 5ms);
   set(1, 2, 50'000'000, 5ms);
   const Plan plan = made("two-tree", network, network.sites[0].processors.front(), kLong);
+  std::size_t wide = 0;
   for (const PlannedTree& tree : plan.trees) {
     for (const Edge& edge : tree) {
       CHECK_FALSE((network.site_of(edge.from) == 0 && network.site_of(edge.to) == 1));
+      if (network.site_of(edge.from) == 2 && network.site_of(edge.to) == 1) ++wide;
     }
   }
+  CHECK(wide > 0);
 }
 
 TEST_CASE("every plan reaches everybody, from every root, at every size") {

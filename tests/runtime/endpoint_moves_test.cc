@@ -77,6 +77,9 @@ class Mesh {
 
   void check_complete() const {
     CHECK(taken_ == sent_);
+    REQUIRE(!taken_.empty());
+    REQUIRE(!broadcasts_.empty());
+    REQUIRE(!results_.empty());
     for (std::uint64_t v = 0; v < kVnodes; ++v) {
       for (const auto& [root, count] : broadcasts_) {
         const auto at = heard_.find({VnodeId{v}, root});

@@ -45,7 +45,9 @@ TEST_SUITE_BEGIN("sim/scenario");
 // PHX_UPDATE_TRACES=1 writes the transcripts anew; read the difference before you keep it.
 TEST_CASE("every scenario goes the way its transcript says") {
   const bool rewrites = std::getenv("PHX_UPDATE_TRACES") != nullptr;
-  for (const auto& path : scenario_files()) {
+  const auto files = scenario_files();
+  REQUIRE(files.size() > 0);
+  for (const auto& path : files) {
     CAPTURE(path.filename().string());
     ScenarioFile file = split_scenario(read_all(path));
     const ScenarioOutcome outcome = run(file.script);
