@@ -487,7 +487,7 @@ TEST_CASE("the end of a burst leaves although its sender only computes") {
 
   std::sort(took.begin(), took.end());
   REQUIRE(took.size() == kRounds);
-  CHECK(took[kRounds / 2] < 8ms);
+  CHECK(took[kRounds / 2] < 16ms);  // An acknowledgement that is put off takes 20 or 40.
 }
 
 TEST_SUITE_END();

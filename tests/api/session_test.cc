@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
@@ -269,12 +270,19 @@ TEST_CASE("message-driven programs get every kind of message") {
 TEST_CASE("stop() of another thread ends every run() that waits") {
   Alone alone(2);
   Session& job = alone.job;
+  // Each of the two takes one message, and waits until the other has begun, too.
+  std::atomic<int> begun{0};
+  const auto handle = [&](Message&) {
+    ++begun;
+    while (begun < 2) std::this_thread::yield();
+  };
+  for (int i = 0; i < 2; ++i) job.send(0, 1, i);
   std::thread stops([&] {
-    std::this_thread::sleep_for(50ms);
+    while (begun < 2) std::this_thread::yield();
     job.stop();
   });
-  std::thread runs_too([&] { job.run([](Message&) {}); });
-  job.run([](Message&) {});
+  std::thread runs_too([&] { job.run(handle); });
+  job.run(handle);
   runs_too.join();
   stops.join();
   CHECK_FALSE(job.over());

@@ -30,7 +30,9 @@ std::string time_of_day(std::time_t time) {
 
 }  // namespace
 
-Progress::Progress() : speaker_([this] { run(); }) {}
+Progress::Progress() : Progress(&tcp::steady_now) {}
+Progress::Progress(std::function<Instant()> clock)
+    : clock_(std::move(clock)), speaker_([this] { run(); }) {}
 
 Progress::~Progress() {
   {
@@ -44,7 +46,7 @@ Progress::~Progress() {
 void Progress::begin(std::string what) {
   const std::lock_guard lock(mutex_);
   what_ = std::move(what);
-  begun_ = tcp::steady_now();
+  begun_ = clock_();
   since_ = std::time(nullptr);
   total_ = {};
 }
@@ -53,7 +55,7 @@ void Progress::reach(Duration done, Duration total) {
   const std::lock_guard lock(mutex_);
   const bool is_new = total != total_ || done < last_.done;
   total_ = total;
-  last_ = {tcp::steady_now(), done};
+  last_ = {clock_(), done};
   if (is_new) first_ = last_;
 }
 
@@ -69,10 +71,10 @@ std::string Progress::how_far(Instant now) const {
 
 void Progress::run() {
   constexpr std::chrono::milliseconds kLook{200};
-  Instant next = tcp::steady_now() + Waiting::kQuiet;
+  Instant next = clock_() + Waiting::kQuiet;
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, kLook, [this] { return is_over_; })) {
-    const Instant now = tcp::steady_now();
+    const Instant now = clock_();
     if (what_.empty() || now < next) continue;
     next = now + kAgain;
     std::fprintf(stderr, "%sphoenix: waiting since %s for %s (%s s so far%s)\n",

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <ctime>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@ namespace phx::app {
 class Progress {
  public:
   Progress();
+  explicit Progress(std::function<Instant()> clock);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -34,6 +36,7 @@ class Progress {
   void run();
   [[nodiscard]] std::string how_far(Instant now) const;
 
+  std::function<Instant()> clock_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string what_;  ///< Empty: nothing yet.
