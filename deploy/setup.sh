@@ -30,10 +30,12 @@ if [ "$#" -gt 0 ] && ! [ -x /usr/sbin/sshd ]; then
        "the test e2e.hosts skips its half that needs one (apt-get install openssh-server)"
 fi
 
+is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]; }
+# Later releases of Debian have these of another version.
+other_version() { echo "$1" | sed 's/-14//'; }
 missing=
 for package in $wanted; do
-  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$state" = installed ] || missing="$missing $package"
+  is_installed "$package" || is_installed "$(other_version "$package")" || missing="$missing $package"
 done
 if [ -z "$missing" ]; then
   echo "setup: all packages are installed"
@@ -55,8 +57,7 @@ apt_get() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" </dev/null;
 apt_get update -q
 known=
 for package in $missing; do
-  # Later releases of Debian have these of another version.
-  apt-cache show "$package" >/dev/null 2>&1 || package=$(echo "$package" | sed 's/-14//')
+  apt-cache show "$package" >/dev/null 2>&1 || package=$(other_version "$package")
   known="$known $package"
 done
 # shellcheck disable=SC2086  # the list is a list

@@ -34,7 +34,7 @@ parts=$(sed -n 's/^skipped: //p' build/gate/Testing/Temporary/LastTest.log build
 number=$(echo "$skipped" | grep -c . || true)
 echo
 if [ -n "$skipped$parts" ]; then
-  echo "$number tests were skipped:" $skipped
+  [ -z "$skipped" ] || echo "$number tests were skipped:" $skipped
   [ -z "$parts" ] || echo "$parts" | sed 's/^/  skipped: /'
 fi
 echo "Everything else passed in $(($(date +%s) - began)) s."

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
@@ -67,9 +68,9 @@ phx::options::Check size_in_bytes() {
 phx::options::Check number_within(double least, double most) {
   const auto check = [=](const std::string& text) -> std::string {
     double value = 0;
-    const char* const last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, value);
-    const bool is_number = error == std::errc{} && end == last;
+    char* end = nullptr;
+    value = std::strtod(text.c_str(), &end);
+    const bool is_number = !text.empty() && text.front() != ' ' && *end == '\0';
     if (is_number && value >= least && value <= most) return {};
     std::array<char, 64> bounds{};
     std::snprintf(bounds.data(), bounds.size(), "%.10g to %.10g", least, most);

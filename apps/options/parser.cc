@@ -186,7 +186,7 @@ Program::Outcome Program::parse(int argc, char** argv, const Complain& complain)
     std::string what = error.what();
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
       what = "not expected:";
-      for (const std::string& word : parsed->remaining()) what += " " + word;
+      for (const std::string& word : parsed->remaining(/*recurse=*/true)) what += " " + word;
     }
     return complain(what);
   });

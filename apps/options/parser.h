@@ -13,9 +13,8 @@ class Validator;
 }  // namespace CLI
 
 /// Command lines of programs. It is CLI11, which is all in headers, compiled once for all of them:
-/// each file that includes it takes ten seconds. Names and meaning are those of CLI11, and where
-/// its own names stand here (app(), option()), a file may include it for the rest. Thread rule: one
-/// owner.
+/// each file that includes it takes ten seconds. Names and meaning are those of CLI11; a file that
+/// needs more of it may include it and take app(). Thread rule: one owner.
 namespace phx::options {
 
 /// What a value has to be.
@@ -62,7 +61,6 @@ class Option {
   // NOLINTEND(modernize-use-nodiscard)
 
   [[nodiscard]] std::size_t count() const;
-  [[nodiscard]] CLI::Option& option() const { return *option_; }
 
  private:
   CLI::Option* option_;

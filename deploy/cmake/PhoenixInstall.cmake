@@ -34,8 +34,13 @@ if(PHX_BUILD_TCP)
 
   # With the path that phoenixd has after this installation. Whether it is to run is for the machine's owner to say.
   set(unit ${PROJECT_BINARY_DIR}/phoenixd.service)
-  install(CODE "file(READ \"${PROJECT_SOURCE_DIR}/deploy/phoenixd.service\" text)
-string(REPLACE /usr/local/bin/ \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/\" text \"\${text}\")
+  install(CODE "
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE prefix)
+set(program \"\${prefix}/${CMAKE_INSTALL_BINDIR}/phoenixd\")
+string(REPLACE % %% program \"\${program}\")
+file(READ \"${PROJECT_SOURCE_DIR}/deploy/phoenixd.service\" text)
+string(REPLACE /usr/local/bin/phoenixd \"\${program}\" text \"\${text}\")
+file(REMOVE \"${unit}\")  # It may be root's; the folder is not.
 file(WRITE \"${unit}\" \"\${text}\")")
   install(FILES ${unit} DESTINATION lib/systemd/system)
 endif()
@@ -43,8 +48,13 @@ endif()
 # Last: our own folders may be used by others, see PhoenixSettings; and the list of what to remove, for those who want
 # that: install_manifest.txt of the build folder is also written by cpack, which names files of /usr.
 install(CODE "
-set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
-string(REPLACE \"\${CMAKE_INSTALL_PREFIX}/\" \"\" files \"\${CMAKE_INSTALL_MANIFEST_FILES};share/doc/phoenix/installed.txt\")
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE prefix)
+set(root \"\$ENV{DESTDIR}\${prefix}\")
+set(files share/doc/phoenix/installed.txt)
+foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY \"\${prefix}\")
+  list(APPEND files \"\${file}\")
+endforeach()
 string(REPLACE \";\" \"\\n\" files \"\${files}\")
 file(WRITE \"\${root}/share/doc/phoenix/installed.txt\" \"\${files}\\n\")
 file(CHMOD \"\${root}/share/doc/phoenix/installed.txt\" PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)

@@ -1,4 +1,7 @@
 # Read by cpack before it begins: without these tools it would make a package that depends on nothing.
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+  return()
+endif()
 foreach(tool dpkg-shlibdeps file)
   find_program(found_${tool} ${tool} PATHS ENV PATH NO_DEFAULT_PATH)
   if(NOT found_${tool})

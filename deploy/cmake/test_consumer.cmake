@@ -11,6 +11,16 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+# A prefix that is given from here is the same.
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix beside/here WORKING_DIRECTORY ${WORK}
+                OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+file(STRINGS ${WORK}/prefix/share/doc/phoenix/installed.txt listed)
+file(STRINGS ${WORK}/beside/here/share/doc/phoenix/installed.txt beside)
+file(STRINGS ${WORK}/beside/here/lib/systemd/system/phoenixd.service started REGEX "^ExecStart=")
+if(NOT listed STREQUAL beside OR NOT "bin/phoenix" IN_LIST listed OR
+   NOT started MATCHES "^ExecStart=\"${WORK}/beside/here/bin/phoenixd\" ")
+  message(FATAL_ERROR "a relative prefix is not understood: ${started}; ${beside}")
+endif()
 
 # Once more, for all users, by somebody who lets nobody read what he makes; in a folder with a space.
 function(expect code pattern)
@@ -23,7 +33,7 @@ set(apart "${WORK}/a prefix")
 run(sh -c "umask 077 && exec '${CMAKE_COMMAND}' --install '${BUILD}' --prefix '${apart}'")
 expect(0 "^$" find ${apart} ( ! -perm -o=r -o -type d ! -perm -o=x ) -print)
 file(READ ${apart}/lib/systemd/system/phoenixd.service unit)
-if(NOT unit MATCHES "\nExecStart=${apart}/bin/phoenixd ")
+if(NOT unit MATCHES "\nExecStart=\"${apart}/bin/phoenixd\" ")
   message(FATAL_ERROR "the unit for systemd does not name the phoenixd beside it: ${unit}")
 endif()
 file(WRITE ${WORK}/ranks.c "#include <mpi.h>\n#include <stdio.h>\nint main(int argc, char** argv) {

@@ -65,7 +65,7 @@ foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1 share/ma
 endforeach()
 
 file(READ ${root}/usr/lib/systemd/system/phoenixd.service unit)
-if(NOT unit MATCHES "\nExecStart=/usr/bin/phoenixd " OR EXISTS ${root}/etc/systemd)
+if(NOT unit MATCHES "\nExecStart=\"/usr/bin/phoenixd\" " OR EXISTS ${root}/etc/systemd)
   fail("the unit for systemd does not name the phoenixd of the package, or it is enabled: ${unit}")
 endif()
 execute_process(COMMAND find ${root}/usr ( ! -perm -o=r -o -type d ! -perm -o=x ) -path *phoenix* -print

@@ -40,7 +40,7 @@ END
     port=$((20000 + ($$ + 1009 * try) % 12000))
     /usr/sbin/sshd -D -e -p "$port" -f "$work/sshd_config" 2>>"$work/sshd.out" &
     sshd_pid=$!
-    shell="ssh -F none -p $port -i $work/user_key -o BatchMode=yes -o LogLevel=ERROR"
+    shell="ssh -F none -p $port -i $work/user_key -o BatchMode=yes -o LogLevel=ERROR -o ConnectTimeout=5"
     shell="$shell -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
     await "the ssh server answers" has_ended_or_answers
     kill -0 "$sshd_pid" 2>/dev/null && break

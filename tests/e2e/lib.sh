@@ -32,7 +32,8 @@ ours() { grep -ls "$work" /proc/[0-9]*/environ | sed -n 's|^/proc/\([0-9]*\)/env
 # All meshes below our folder, wherever a test has put them, then what has not ended.
 end_all() {
   find "$work" -name 'p[0-9]*.json' 2>/dev/null | sed 's|/[^/]*$||' | sort -u | while read -r mesh; do
-    PHOENIX_DIR=$(dirname "$mesh") timeout -s KILL 4 "$phoenix" down --mesh "$(basename "$mesh")" >/dev/null 2>&1
+    PHOENIX_DIR=$(dirname "$mesh") timeout -s KILL 4 "$phoenix" down --mesh "$(basename "$mesh")" \
+      >/dev/null 2>&1 </dev/null
   done
   type tidy_up >/dev/null 2>&1 && tidy_up
   for pid in $(ours); do
@@ -68,6 +69,7 @@ finish() {
   fi
   [ -n "$complete" ] || echo "FAILED: it stopped before its end, with exit code $code"
   if [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] && [ "$code" -eq 0 ] && [ -n "$complete" ]; then verdict=0; else verdict=1; fi
+  rm -rf "$bin/../logs/e2e-$test_name"  # of before
   [ "$verdict" -eq 0 ] || keep_all
   end_all
   rm -rf "$work"

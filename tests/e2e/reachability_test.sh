@@ -3,7 +3,7 @@
 # Needs root, ip and nft; without them it is skipped.
 #
 #   p1, p2  reach everybody          p3 - p5  refuse each other's connections
-#   p4      behind NAT: takes none   p2 - p3  nothing passes between them for 10 s, five times the peer time-out
+#   p4      behind NAT: takes none   p2 - p3  nothing passes between them for 15 s, five times the peer time-out
 #   p7, p8  behind NAT as well
 . "$(dirname "$0")/lib.sh"
 
@@ -41,7 +41,7 @@ lift() { in_host "$1" nft flush chain inet wall in; }
 start() {
   host=$1
   shift
-  in_host "$host" "$bin/phoenixd" --mesh-dir "$mesh" --listen "10.77.0.$host:7000" --peer-timeout 2 \
+  in_host "$host" "$bin/phoenixd" --mesh-dir "$mesh" --listen "10.77.0.$host:7000" --peer-timeout 3 \
     --log-file "$work/logs/p$host" --detach "$@"
 }
 tool() { in_host 1 "$phoenix" "$@"; }
@@ -74,7 +74,7 @@ tool demo heat --vnodes 24 --size 256 --until "$work/enough" >"$work/heat.out" 2
 job=$!
 forbid 2 ip saddr 10.77.0.3 drop
 forbid 3 ip saddr 10.77.0.2 drop
-sleep 10
+sleep 15
 check "a pair that is cut talks through another one" detour 2 3
 touch enough
 wait "$job"

@@ -58,7 +58,7 @@ TEST_CASE("after two seconds it says what is computed, since when, and how far t
   CAPTURE(text);
   CHECK(text.find("the first") == std::string::npos);
   CHECK(text.starts_with("phoenix: waiting since "));
-  CHECK(text.find(" for the second (0 s so far; 20 of 40 s of virtual time, some 0 s left") !=
+  CHECK(text.find(" for the second (0 s so far; 20 of 40 s of virtual time, some 1 s left") !=
         std::string::npos);
 }
 

@@ -32,7 +32,7 @@ std::string time_of_day(std::time_t time) {
 
 Progress::Progress() : Progress(&tcp::steady_now) {}
 Progress::Progress(std::function<Instant()> clock)
-    : clock_(std::move(clock)), speaker_([this] { run(); }) {}
+    : clock_(std::move(clock)), next_(clock_() + Waiting::kQuiet), speaker_([this] { run(); }) {}
 
 Progress::~Progress() {
   {
@@ -71,12 +71,11 @@ std::string Progress::how_far(Instant now) const {
 
 void Progress::run() {
   constexpr std::chrono::milliseconds kLook{200};
-  Instant next = clock_() + Waiting::kQuiet;
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, kLook, [this] { return is_over_; })) {
     const Instant now = clock_();
-    if (what_.empty() || now < next) continue;
-    next = now + kAgain;
+    if (what_.empty() || now < next_) continue;
+    next_ = now + kAgain;
     std::fprintf(stderr, "%sphoenix: waiting since %s for %s (%s s so far%s)\n",
                  ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "", time_of_day(since_).c_str(),
                  what_.c_str(), whole_seconds(now - begun_).c_str(), how_far(now).c_str());

@@ -45,6 +45,7 @@ class Progress {
   Duration total_{};          ///< Of the virtual time; 0: none is known.
   Reached first_{}, last_{};  ///< Of this total, since when the time left is reckoned.
   bool is_over_ = false;
+  Instant next_;         ///< When it speaks.
   std::thread speaker_;  ///< The last member: it uses the others.
 };
 
