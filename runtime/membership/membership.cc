@@ -105,12 +105,15 @@ void Membership::on_message(Instant now, ProcessorId from, const ViewQuery& mess
     return;
   }
   if (from > self_) return;  // It would have to hold this processor for dead.
-  // It has taken over already: the question comes once more (Daemon::Core::refuse_tokens).
-  if (from == coordinator() && message.number < view_.number) return;
+  // This one obeys it anyway: it has missed the views in which those above it left; or it has taken
+  // over, and the question comes once more (Daemon::Core::refuse_tokens), when nothing is to wait.
+  const bool is_obeyed = from == coordinator() && message.number < view_.number;
   // Of two that take over, the higher id knows of more deaths: it prevails everywhere.
   if (promised_ && from < *promised_) return;
-  promise(from);
-  detector_.trust(from);
+  if (!is_obeyed) {
+    promise(from);
+    detector_.trust(from);
+  }
   ViewReport report{view_};
   if (view_.number <= message.number) report.view.members = {};
   out.send(from, std::move(report));

@@ -201,6 +201,29 @@ TEST_CASE("a question that comes once more after its takeover is no promise") {
   CHECK(h.machine.live() == ProcessorSet{p(2), p(3)});
 }
 
+TEST_CASE("who has missed that those above it left learns it by asking, and goes on from there") {
+  Harness h(3, 4);
+  h.message(1, gone_change(11, 1, Departure::kLeft));  // its last act, which p2 never got
+  static_cast<void>(h.take<ViewReport>());
+
+  h.message(2, ViewQuery{10});
+
+  const auto reports = h.take<ViewReport>();
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].first == p(2));
+  CHECK(reports[0].second.view == h.machine.view());
+  Harness missed(2, 4);
+  missed.suspect(1, Departure::kConnectionLost);
+  missed.message(3, reports[0].second);
+  missed.message(4, reports[0].second);
+  CHECK(missed.machine.is_coordinator());
+  for (const auto& [to, install] : missed.take<ViewInstall>()) {
+    if (to == p(3)) h.message(2, install);
+  }
+  CHECK(h.machine.view() == missed.machine.view());
+  CHECK(h.machine.view().number == 12);
+}
+
 TEST_CASE("if the one that takes over dies, the next one does, and the first accused stays out") {
   Harness h(3, 4);
   h.message(2, ViewQuery{0});
