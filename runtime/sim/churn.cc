@@ -89,7 +89,7 @@ class Run {
             seed, with_windows(seed, with_long_reductions(
                                          seed, with_draws(seed, with_extras(seed, options)))))),
         cluster_(cluster_options(seed, options_)),
-        faults_(cluster_, options.faults, Rng(seed).fork("faults")) {}
+        faults_(cluster_, options_.faults, Rng(seed).fork("faults")) {}
 
   Outcome churn();
   Outcome deaths();
