@@ -203,13 +203,18 @@ void Run::check_result(const Workload& job) {
   const Cluster::JobResult& result = *cluster_.result(job);
   const Ledger& ledger = job.ledger();
   Violations& violations = cluster_.violations();
+  if (cluster_.tools().has_ended_alone(job)) return;
   if (options_.is_calm) cluster_.checkers().check_owners_known(cluster_.id(job));
   if (result.code != 0) {
     violations.add("the job ended with code " + std::to_string(result.code) + ": " + result.reason);
   }
   if (ledger.outstanding() > 0) violations.add("the job ended without " + ledger.missing());
   if (ledger.unshown() > 0) {
-    violations.add("the tool has not shown " + std::to_string(ledger.unshown()) + " outputs");
+    std::string what = "the tool has not shown " + std::to_string(ledger.unshown()) + " outputs";
+    for (const MachineId writer : ledger.unshown_writers()) {
+      what += ' ' + to_string(cluster_.machine(writer).self());
+    }
+    violations.add(what);
   }
 }
 

@@ -33,7 +33,8 @@ struct ChurnOptions {
   FaultOptions faults = FaultOptions::churn();
   /// Network, jobs, faults and the time that all this takes are drawn, too [drawn.h].
   bool is_drawn = false;
-  double extras_share = 0;  ///< Of the seeds draw what with_extras() may add [drawn.h].
+  bool draws_faults = true;  ///< False: what is drawn of faults is left out.
+  double extras_share = 0;   ///< Of the seeds draw what with_extras() may add [drawn.h].
   PlantedFault planted = PlantedFault::kNone;
   Duration settles_within = 60s;  ///< After the faults have stopped [liveness].
   Duration stalls_after = 20s;    ///< Without any progress of one job, also under faults.

@@ -10,10 +10,7 @@
 namespace phx::sim {
 namespace {
 
-constexpr Duration kClientDelay = 200us;  // Between a tool, or a newcomer, and a daemon.
 constexpr Duration kAskAgain = 200ms;
-constexpr Duration kLook = 100ms;  // As the tool.
-constexpr Duration kSearch = 15s;
 constexpr std::string_view kEndpointPrefix = "sim-";
 
 std::string endpoint_of(MachineId machine, std::uint32_t daemons_each) {
@@ -43,7 +40,8 @@ Cluster::Cluster(ClusterOptions options)
       network_(agenda_, model_, rng_.fork("network")),
       outside_(make_outside()),
       transcript_(options_.keeps_lines),
-      checkers_(options_.checks, machines_, network_, violations_) {
+      checkers_(options_.checks, machines_, network_, violations_),
+      tools_(around_tools(), violations_) {
   network_.set_inputs({
       [this](MachineId at, LinkId link, bool dialled) {
         machines_[at.value].on_link_up(link, dialled);
@@ -77,10 +75,7 @@ SimDriver::Outside Cluster::make_outside() {
     note(at, n.event, n.detail);
   };
   outside.on_reply = [this](MachineId at, ClientId client, runtime::ClientReply reply) {
-    if (is_stopped({at, client})) {
-      unread_.add({at, client}, std::move(reply));
-      return false;
-    }
+    if (!tools_.takes({at, client}, reply)) return false;
     agenda_.schedule_in(kClientDelay, [this, at, client, reply = std::move(reply)]() mutable {
       on_reply(at, client, std::move(reply));
     });
@@ -109,9 +104,21 @@ SimDriver::Outside Cluster::make_outside() {
   outside.workload = [this](const runtime::JobSpec& spec) -> Workload* {
     std::size_t index = 0;
     std::from_chars(spec.name.data(), spec.name.data() + spec.name.size(), index);
-    return index < tools_.size() ? tools_[index].workload.get() : nullptr;
+    return tools_.workload(index);
   };
   return outside;
+}
+
+JobTools::Around Cluster::around_tools() {
+  return {agenda_,
+          machines_,
+          checkers_,
+          [this] { return pick_member(); },
+          outside_.resolve,
+          [this](MachineId at, ClientId client, runtime::ClientRequest asks) {
+            request(at, client, std::move(asks));
+          },
+          [this](std::string_view event, const std::string& detail) { note({}, event, detail); }};
 }
 
 // --- Machines ----------------------------------------------------------------------------------
@@ -262,72 +269,21 @@ void Cluster::on_reply(MachineId at, ClientId client, runtime::ClientReply reply
     leaving_.erase(order->second);
     return;
   }
-  const auto follower = followers_.find(from);
-  if (follower != followers_.end()) on_tool_reply(follower->second, from, std::move(reply));
+  tools_.on_reply(from, std::move(reply));
 }
 
 void Cluster::on_client_dropped(MachineId at, ClientId client) {
   const Client from{at, client};
-  if (is_stopped(from)) return unread_.close(from);
   if (const auto newcomer = newcomers_.extract(from); !newcomer.empty()) {
     ask_for_entry(newcomer.mapped());
   }
-  const auto follower = followers_.extract(from);
-  if (follower.empty()) return;
-  Tool& tool = tools_[follower.mapped()];
-  if (tool.result) return;
-  if (tool.job == JobId{}) {
-    start_tool(follower.mapped());  // It was not accepted there; elsewhere, perhaps.
-  } else {
-    note({}, "tool-lost", to_string(tool.job));
-    find_again(follower.mapped());
-  }
-}
-
-/// The daemon of a tool went away without a word: the others learn soon what became of the job.
-void Cluster::find_again(std::size_t index) {
-  Tool& tool = tools_[index];
-  if (!tool.moved_at) tool.moved_at = agenda_.now();
-  const auto member = pick_member();
-  if (!member) {
-    tool.result = JobResult{tool.job, -1, "the tool lost its daemon"};
-    checkers_.forget(tool.job);
-    return;
-  }
-  agenda_.schedule_in(kAskAgain, [this, index, at = *member] { follow(index, at); });
-}
-
-void Cluster::follow(std::size_t index, MachineId at) {
-  const ClientId client = machines_[at.value].connect_client();
-  followers_[{at, client}] = index;
-  request(at, client, runtime::FollowRequest{tools_[index].job, tools_[index].shown});
+  tools_.on_dropped(from);
 }
 
 void Cluster::stop_tools(Duration duration) {
   note({}, "tools-stopped",
        "for=" + std::to_string(static_cast<std::int64_t>(to_ms(duration))) + "ms");
-  // Not before what is on its way to them has come.
-  tools_go_on_at_ = std::max(tools_go_on_at_, agenda_.now() + std::max(duration, 2 * kClientDelay));
-  agenda_.schedule(tools_go_on_at_, [this] { continue_tools(); });
-}
-
-bool Cluster::is_stopped(Client client) const {
-  return agenda_.now() < tools_go_on_at_ && followers_.contains(client);
-}
-
-void Cluster::continue_tools() {
-  if (agenda_.now() < tools_go_on_at_) return;
-  std::set<Client> took;
-  for (Unread::One& one : unread_.take()) {
-    const auto [at, client] = one.client;
-    if (!one.reply) {
-      on_client_dropped(at, client);
-      continue;
-    }
-    took.insert(one.client);
-    on_reply(at, client, std::move(*one.reply));
-  }
-  for (const auto& [at, client] : took) machines_[at.value].on_client_took(client);
+  tools_.stop(duration);
 }
 
 void Cluster::drop_clients(MachineId at) {
@@ -335,94 +291,12 @@ void Cluster::drop_clients(MachineId at) {
   for (const auto& [client, newcomer] : newcomers_) {
     if (client.first == at) gone.push_back(client);
   }
-  for (const auto& [client, tool] : followers_) {
-    if (client.first == at) gone.push_back(client);
-  }
+  for (const Client& client : tools_.clients_at(at)) gone.push_back(client);
   for (const Client& client : gone) on_client_dropped(client.first, client.second);
 }
 
 Workload& Cluster::run_job(const WorkloadOptions& options) {
-  tools_.emplace_back();
-  tools_.back().workload =
-      std::make_unique<Workload>(options, rng_.fork("job").next(), violations_);
-  start_tool(tools_.size() - 1);
-  return *tools_.back().workload;
-}
-
-void Cluster::start_tool(std::size_t tool) {
-  const auto member = pick_member();
-  if (!member) {
-    agenda_.schedule_in(kAskAgain, [this, tool] { start_tool(tool); });
-    return;
-  }
-  const WorkloadOptions& options = tools_[tool].workload->options();
-  runtime::JobSpec spec;
-  spec.vnodes = options.vnodes;
-  spec.command = {"synthetic"};
-  spec.name = std::to_string(tool);
-  spec.processors_max = options.processors_max;
-  spec.balance = options.balance;
-  const ClientId client = machines_[member->value].connect_client();
-  followers_[{*member, client}] = tool;
-  request(*member, client, runtime::RunRequest{std::move(spec)});
-}
-
-void Cluster::on_tool_reply(std::size_t index, Client client, runtime::ClientReply reply) {
-  Tool& tool = tools_[index];
-  std::visit(Overloaded{
-                 [&](const runtime::RunStarted& m) {
-                   if (tool.job == JobId{}) tool.workload->begin(agenda_.now());
-                   tool.moved_at.reset();
-                   tool.job = m.job;
-                   checkers_.watch(m.job);
-                 },
-                 [&](const runtime::RunOutput& m) {
-                   tool.shown[m.output.processor] = m.output.number;
-                   tool.workload->ledger().shown(m.output.bytes);
-                 },
-                 [&](const runtime::RunEnded& m) {
-                   tool.result = JobResult{m.job, m.code, m.reason};
-                   checkers_.forget(m.job);
-                   note({}, "job-over",
-                        to_string(m.job) + " code=" + std::to_string(m.code) +
-                            (m.reason.empty() ? "" : " why=" + m.reason));
-                   followers_.erase(client);
-                 },
-                 [&](const runtime::RunMoved& m) {
-                   followers_.erase(client);
-                   if (!tool.moved_at) tool.moved_at = agenda_.now();
-                   if (const auto home = outside_.resolve(m.endpoints)) return follow(index, *home);
-                   find_again(index);
-                 },
-                 [&](const runtime::Done& m) {
-                   if (tool.job == JobId{}) return;  // Refused; the connection closes now.
-                   // It has moved there, but was not announced there yet.
-                   if (tool.moved_at && agenda_.now() < *tool.moved_at + kSearch) {
-                     followers_.erase(client);
-                     agenda_.schedule_in(kLook,
-                                         [this, index, at = client.first] { follow(index, at); });
-                     return;
-                   }
-                   tool.result = JobResult{tool.job, -1, m.error};
-                   note({}, "tool-refused", m.error);
-                 },
-                 [](const auto&) {},
-             },
-             reply);
-}
-
-const std::optional<Cluster::JobResult>& Cluster::result(const Workload& job) const {
-  const auto found = std::find_if(tools_.begin(), tools_.end(),
-                                  [&](const Tool& tool) { return tool.workload.get() == &job; });
-  PHX_CHECK(found != tools_.end());
-  return found->result;
-}
-
-JobId Cluster::id(const Workload& job) const {
-  for (const Tool& tool : tools_) {
-    if (tool.workload.get() == &job) return tool.job;
-  }
-  return {};
+  return tools_.run(options, rng_.fork("job").next());
 }
 
 // --- Time --------------------------------------------------------------------------------------
@@ -498,10 +372,7 @@ std::string Cluster::describe() const {
     }
     text += '\n';
   }
-  for (const Tool& tool : tools_) {
-    if (!tool.result) text += "  missing: " + tool.workload->ledger().missing() + '\n';
-  }
-  return text;
+  return text + tools_.missing();
 }
 
 }  // namespace phx::sim

@@ -12,6 +12,7 @@
 #include "overlay/planners/network_plans.h"
 #include "runtime/sim/agenda.h"
 #include "runtime/sim/checkers.h"
+#include "runtime/sim/job_tools.h"
 #include "runtime/sim/network.h"
 #include "runtime/sim/sim_driver.h"
 #include "runtime/sim/transcript.h"
@@ -36,11 +37,7 @@ struct ClusterOptions {
 /// decides everything, so a run repeats itself exactly. Not thread-safe.
 class Cluster {
  public:
-  struct JobResult {  ///< How a job started here ended.
-    JobId job;
-    std::int32_t code = 0;
-    std::string reason;
-  };
+  using JobResult = JobTools::Result;  ///< How a job started here ended.
 
   explicit Cluster(ClusterOptions options);
   Cluster(const Cluster&) = delete;
@@ -60,8 +57,10 @@ class Cluster {
   /// Starts a job through a random member. Its plan lives as long as the cluster.
   Workload& run_job(const WorkloadOptions& options);
   /// Empty while it runs.
-  [[nodiscard]] const std::optional<JobResult>& result(const Workload& job) const;
-  [[nodiscard]] JobId id(const Workload& job) const;
+  [[nodiscard]] const std::optional<JobResult>& result(const Workload& job) const {
+    return tools_.result(job);
+  }
+  [[nodiscard]] JobId id(const Workload& job) const { return tools_.id(job); }
   /// All tools do nothing for so long, as after Ctrl-Z.
   void stop_tools(Duration duration);
 
@@ -78,6 +77,7 @@ class Cluster {
   [[nodiscard]] NetworkModel& model() { return model_; }
   [[nodiscard]] Transcript& transcript() { return transcript_; }
   [[nodiscard]] Checkers& checkers() { return checkers_; }
+  [[nodiscard]] JobTools& tools() { return tools_; }
   [[nodiscard]] Violations& violations() { return violations_; }
   [[nodiscard]] SimDriver& machine(MachineId id) { return machines_[id.value]; }
   [[nodiscard]] const std::deque<SimDriver>& machines() const { return machines_; }
@@ -98,27 +98,14 @@ class Cluster {
   [[nodiscard]] std::string describe() const;
 
  private:
-  struct Tool {
-    std::unique_ptr<Workload> workload;
-    JobId job;
-    std::optional<JobResult> result;
-    std::map<ProcessorId, std::uint64_t> shown;  ///< The last output of each process.
-    std::optional<Instant> moved_at;  ///< No daemon has said since then that the job is its own.
-  };
-
   [[nodiscard]] SimDriver::Outside make_outside();
+  [[nodiscard]] JobTools::Around around_tools();
   [[nodiscard]] std::optional<MachineId> pick_member(std::optional<MachineId> asker = {});
   void ask_for_entry(MachineId newcomer);
   void on_reply(MachineId at, ClientId client, runtime::ClientReply reply);
   void on_join_reply(MachineId newcomer, runtime::JoinReply reply);
-  [[nodiscard]] bool is_stopped(Client client) const;  ///< Its tool is.
-  void continue_tools();
-  void on_tool_reply(std::size_t tool, Client client, runtime::ClientReply reply);
   void on_client_dropped(MachineId at, ClientId client);
   void request(MachineId at, ClientId client, runtime::ClientRequest request);
-  void start_tool(std::size_t tool);
-  void find_again(std::size_t tool);
-  void follow(std::size_t tool, MachineId at);
   void on_stopped(MachineId at, const runtime::Stop& stop);
   void drop_clients(MachineId at);
   [[nodiscard]] std::string name_of(MachineId machine) const;
@@ -137,11 +124,8 @@ class Cluster {
   Checkers checkers_;
   std::set<MachineId> joining_, leaving_;
   std::map<Client, MachineId> newcomers_;  ///< Who asks through this connection.
-  std::map<Client, std::size_t> followers_;
   std::map<Client, MachineId> orders_;  ///< Whom a tool wants to be drained.
-  std::deque<Tool> tools_;
-  Instant tools_go_on_at_{};
-  Unread unread_;
+  JobTools tools_;
   std::set<std::string> blamed_, put_out_, dead_, left_;
   std::map<std::string, std::string> gave_up_;
   bool is_going_down_ = false;

@@ -42,9 +42,9 @@ Topology draw_topology(Rng& rng) {
 
 /// Rarer by `times`.
 void stretch(FaultOptions& faults, std::int64_t times) {
-  for (Duration* mean :
-       {&faults.joins, &faults.drains, &faults.releases, &faults.breaks, &faults.half_opens,
-        &faults.spikes, &faults.slow_downs, &faults.freezes, &faults.partitions}) {
+  for (Duration* mean : {&faults.joins, &faults.drains, &faults.releases, &faults.breaks,
+                         &faults.half_opens, &faults.spikes, &faults.slow_downs, &faults.freezes,
+                         &faults.partitions, &faults.tool_breaks, &faults.tool_losses}) {
     *mean *= times;
   }
 }
@@ -54,8 +54,10 @@ void stretch(FaultOptions& faults, std::int64_t times) {
 ChurnOptions with_draws(std::uint64_t seed, ChurnOptions options) {
   if (!options.is_drawn) return options;
   Rng rng = Rng(seed).fork("drawn");
+  const FaultOptions given = options.faults;
   if (rng.chance(0.75)) {
     options.topology = draw_topology(rng);
+    options.workload.output_bytes = 0;  // What each turn writes fills a line of 5 Mbit/s for good.
     options.settles_within = 300s;
     options.stalls_after = 60s;
   }
@@ -80,6 +82,7 @@ ChurnOptions with_draws(std::uint64_t seed, ChurnOptions options) {
       options.faults.way_cuts = 2s;
     }
   }
+  if (!options.draws_faults) options.faults = given;
   return options;
 }
 
@@ -88,6 +91,18 @@ ChurnOptions with_extras(std::uint64_t seed, ChurnOptions options) {
   if (!rng.chance(options.extras_share)) return options;
   constexpr std::size_t kLarge = 2048;  // The largest have five pieces: three in the middle.
   if (rng.chance(0.5)) options.workload.message_bytes = kLarge;
+  if (rng.chance(0.5)) return options;
+  constexpr std::size_t kOutput = 2000;
+  options.faults.tool_breaks = 300ms;
+  options.workload.output_bytes = std::max(options.workload.output_bytes, kOutput);
+  options.workload.detached = rng.chance(0.25);
+  const bool may_die = options.faults.kills + options.faults.losses > Duration{};
+  if (may_die || !rng.chance(0.25)) return options;
+  options.faults.tool_losses = 1s;
+  // Its job waits for it, and then goes on.
+  constexpr Duration kWaits = 20s;
+  options.settles_within += kWaits;
+  options.stalls_after += kWaits;
   return options;
 }
 

@@ -11,8 +11,9 @@ namespace phx::sim {
 /// each other for up to a minute. Everything is drawn from the seed.
 [[nodiscard]] ChurnOptions with_draws(std::uint64_t seed, ChurnOptions options);
 
-/// What `extras_share` of all runs may have besides: messages of five pieces. Runs that went wrong
-/// before there was such a thing are repeated without it.
+/// What `extras_share` of all runs may have besides: messages of five pieces; output, and tools
+/// whose connections break. Runs that went wrong before there was such a thing are repeated without
+/// it.
 [[nodiscard]] ChurnOptions with_extras(std::uint64_t seed, ChurnOptions options);
 
 }  // namespace phx::sim

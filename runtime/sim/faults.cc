@@ -41,6 +41,8 @@ void Faults::start() {
   repeat(options_.refusals, &Faults::refuse);
   repeat(options_.way_cuts, &Faults::cut_way);
   repeat(options_.tool_stops, &Faults::stop_tools);
+  repeat(options_.tool_breaks, &Faults::break_tool);
+  repeat(options_.tool_losses, &Faults::lose_tool);
 }
 
 void Faults::stop() {
@@ -173,6 +175,33 @@ void Faults::kill_idle() {
 
 void Faults::stop_tools() {
   cluster_.stop_tools(draw(3s));
+}
+
+/// A tool notices at the latest when it asks for a sign of life, which it does each second.
+void Faults::break_tool() {
+  JobTools& tools = cluster_.tools();
+  if (tools.count() == 0) return;
+  const Duration within = draw(2s);
+  ToolBreak how{.daemon_after = draw(within), .tool_after = draw(within)};
+  switch (rng_.below(3)) {
+    case 0:
+      how.daemon_after.reset();
+      break;
+    case 1:
+      how.daemon_after = Duration{};
+      break;
+    default:
+      how.tool_after = Duration{};
+  }
+  const auto index = static_cast<std::size_t>(rng_.below(tools.count()));
+  tools.break_off(*tools.workload(index), how);
+}
+
+void Faults::lose_tool() {
+  JobTools& tools = cluster_.tools();
+  if (tools.count() == 0) return;
+  const auto index = static_cast<std::size_t>(rng_.below(tools.count()));
+  tools.break_off(*tools.workload(index), {.daemon_after = draw(2s), .tool_after = {}});
 }
 
 /// Everybody else still reaches both.

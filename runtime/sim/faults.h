@@ -38,7 +38,9 @@ struct FaultOptions {
   /// Nothing passes between two sites for up to `barred_max`, one pair of sites at a time; a third
   /// one with two members at least reaches both.
   Duration way_cuts{};
-  Duration tool_stops{};  ///< Tools do nothing for a while.
+  Duration tool_stops{};   ///< Tools do nothing for a while.
+  Duration tool_breaks{};  ///< Connections of tools break; they come back within 15 s.
+  Duration tool_losses{};  ///< ... they do not, and later another one looks for the job.
   std::uint32_t members_min = 2;
   std::uint32_t members_max = 32;
 
@@ -79,6 +81,8 @@ class Faults {
   void refuse();
   void cut_way();
   void stop_tools();
+  void break_tool();
+  void lose_tool();
   [[nodiscard]] std::vector<MachineId> staying_at(std::size_t site) const;
   [[nodiscard]] bool is_between(MachineId machine) const;
   [[nodiscard]] MachineId pick(const std::vector<MachineId>& from);

@@ -184,14 +184,25 @@ void Ledger::shown(const Payload& output) {
   std::memcpy(&header, output.bytes().data(), sizeof(header));
   ++counters_.outputs;
   const bool is_whole = output.size() == header.size && is_filled(output, header);
-  const bool is_new = unshown_.erase({header.from, header.number}) == 1;
+  const MachineId writer{static_cast<std::uint32_t>(header.from)};
   // What is older would have to be shown before.
   const auto oldest = unshown_.lower_bound({header.from, 0});
-  const bool is_in_turn =
-      oldest == unshown_.end() || oldest->first != header.from || oldest->second > header.number;
-  if (is_new && is_in_turn && is_whole) return;
+  const bool is_any_left = oldest != unshown_.end() && oldest->first == header.from;
+  const std::uint64_t most = is_any_left ? oldest->second : outputs_[writer];
+  const auto next = next_shown_.find(writer);
+  const std::uint64_t least = next == next_shown_.end() ? 0 : next->second;
+  unshown_.erase({header.from, header.number});
+  next_shown_[writer] = header.number + 1;
+  if (is_whole && header.number >= least && header.number <= most) return;
+  const char* what = !is_whole               ? " was damaged"
+                     : header.number < least ? " was shown again"
+                                             : " was shown too early";
   violations_.add("output " + std::to_string(header.number) + " of m" +
-                  std::to_string(header.from) + " was shown twice, out of turn, or damaged");
+                  std::to_string(header.from) + what);
+}
+
+void Ledger::on_new_tool() {
+  next_shown_.clear();
 }
 
 void Ledger::Counters::add(const Counters& other) {

@@ -68,6 +68,7 @@ class Ledger {
   // From a process to the tool.
   [[nodiscard]] Payload write(MachineId writer, std::size_t size);
   void shown(const Payload& output);
+  void on_new_tool();  ///< It may be shown some of what the one before was shown.
 
   // Moves. `mark` stands for the state's value.
   void installed(VnodeId vnode, MachineId at, std::optional<std::uint64_t> mark);
@@ -124,6 +125,7 @@ class Ledger {
   std::uint64_t outstanding_ = 0;
   std::map<MachineId, std::uint64_t> outputs_;                 ///< Written.
   std::set<std::pair<std::uint64_t, std::uint64_t>> unshown_;  ///< Machine and number.
+  std::map<MachineId, std::uint64_t> next_shown_;              ///< By the present tool.
   Counters counters_;
 };
 

@@ -178,6 +178,13 @@ void Saboteur::forget_given(collectives::ReductionToken& token) {
   });
 }
 
+void Saboteur::on_asked(runtime::ClientRequest& request) const {
+  auto* follow = std::get_if<runtime::FollowRequest>(&request);
+  if (follow == nullptr) return;
+  if (fault_ == PlantedFault::kForgottenShown) follow->shown.clear();
+  if (fault_ == PlantedFault::kNamelessTools) follow->tool = 0;
+}
+
 void Saboteur::on_local(std::vector<runtime::ToDaemon>& messages) {
   for (runtime::ToDaemon& message : messages) spoil(message);
   if (fault_ == PlantedFault::kSwappedPieces) swap_pieces(messages);

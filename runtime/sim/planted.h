@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "overlay/base/ids.h"
+#include "runtime/messages/client_messages.h"
 #include "runtime/messages/local_messages.h"
 #include "runtime/messages/messages.h"
 
@@ -20,6 +21,9 @@ enum class PlantedFault : std::uint8_t {
   kWrongChild,              ///< One child of two gets what was for the other.
   kForgottenCounter,        ///< A vnode forgets, when it moves, how far a stream has come.
   kUnnumberedOutput,        ///< What processes write has no order.
+  kForgottenShown,          ///< A home forgets what a tool that comes was shown before.
+  kNamelessTools,           ///< ... or that it is the one whose connection it still holds.
+  kPatientHome,             ///< A home waits for an hour for a tool whose connection broke.
   kForgetfulRelay,          ///< What passes a relay is lost, and nobody is told.
   kLostParcels,             ///< Vnodes that move do not arrive.
   kLostPieces,              ///< The second piece of a state does not arrive.
@@ -63,10 +67,13 @@ class Saboteur {
     return fault_ == PlantedFault::kForgetfulRelay && frame.passage &&
            frame.passage->from != self && frame.passage->step == runtime::Passage::Step::kCarry;
   }
+  /// What a tool asks for.
+  void on_asked(runtime::ClientRequest& request) const;
   /// What an application tells the daemon at once.
   void on_local(std::vector<runtime::ToDaemon>& messages);
   /// Whether this frame goes out a second time.
   [[nodiscard]] bool sends_twice(const runtime::Frame& frame) const;
+  [[nodiscard]] bool waits_for_tools() const { return fault_ == PlantedFault::kPatientHome; }
   /// Whether applications get what their endpoint recognised as delivered before.
   [[nodiscard]] bool delivers_twice() const { return fault_ == PlantedFault::kNoDuplicateFilter; }
 

@@ -201,6 +201,7 @@ void SimDriver::on_inquired(const runtime::View& view) {
 // --- Tools -------------------------------------------------------------------------------------
 
 void SimDriver::on_client_message(ClientId client, runtime::ClientRequest request) {
+  saboteur_.on_asked(request);
   input([client, request = std::move(request)](Daemon& daemon, Instant now) mutable {
     daemon.on_client_message(now, client, std::move(request));
   });
@@ -218,8 +219,12 @@ void SimDriver::on_client_took(ClientId client) {
   });
 }
 
-void SimDriver::on_client_down(ClientId client) {
-  input([=](Daemon& daemon, Instant now) { daemon.on_client_down(now, client); });
+void SimDriver::on_client_broken(ClientId client) {
+  has_unread_.erase(client);
+  const bool is_silent = saboteur_.waits_for_tools();
+  input([=](Daemon& daemon, Instant now) {
+    daemon.on_client_down(now, client, {.why = {}, .is_broken = true, .is_silent = is_silent});
+  });
 }
 
 void SimDriver::drain() {

@@ -69,7 +69,7 @@ class SimDriver {
   [[nodiscard]] ClientId connect_client() { return ClientId{next_client_++}; }
   void on_client_message(ClientId client, runtime::ClientRequest request);
   void on_client_took(ClientId client);
-  void on_client_down(ClientId client);
+  void on_client_broken(ClientId client);  ///< The tool may come back.
 
   void plant(const std::vector<TreeView>& views);  ///< See Daemon::plant().
 

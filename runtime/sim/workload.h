@@ -33,6 +33,7 @@ struct WorkloadOptions {
   std::uint64_t vnodes = 16;
   std::uint32_t processors_max = 0;  ///< Of the job; 0: all.
   bool balance = true;
+  bool detached = false;  ///< It goes on while no tool follows it.
 
   std::uint32_t messages = 0;    ///< Each vnode sends so many, to random vnodes.
   std::uint32_t broadcasts = 0;  ///< So many in all, from random vnodes.
@@ -102,8 +103,7 @@ class Workload {
 
   // Progress.
   void on_done() { ++done_; }  ///< A vnode has done all it was to do.
-  /// More rounds, or more time, for scenarios. They begin where the vnodes are.
-  void extend(std::uint32_t rounds) { options_.reductions += rounds; }
+  void extend(std::uint32_t rounds) { options_.reductions += rounds; }  ///< More of them.
   /// One more round, with this target instead of a drawn one.
   void order_round(VnodeId target, const collectives::ReductionKind& kind,
                    std::size_t elements = 1);
