@@ -96,7 +96,8 @@ ChurnOptions with_extras(std::uint64_t seed, ChurnOptions options) {
   options.faults.tool_breaks = 300ms;
   options.workload.output_bytes = std::max(options.workload.output_bytes, kOutput);
   options.workload.detached = rng.chance(0.25);
-  const bool may_die = options.faults.kills + options.faults.losses > Duration{};
+  const FaultOptions& faults = options.faults;
+  const bool may_die = faults.kills + faults.losses + faults.idle_deaths > Duration{};
   if (may_die || !rng.chance(0.25)) return options;
   options.faults.tool_losses = 1s;
   // Its job waits for it, and then goes on.
