@@ -40,7 +40,7 @@ enum class PlantedFault : std::uint8_t {
   kNoCastCredit,            ///< Roots get no credit.
   kLeakyJobs,               ///< Some messages of one job go to another one.
   kUnansweredLeaver,        ///< Nobody tells a leaver that it is sent nothing more.
-  kUnaskedLeaver,           ///< Now and then one is ordered to leave, and nobody wanted it.
+  kUnaskedLeaver,           ///< Each is ordered to leave once, and nobody wanted it.
   // These cost only time, messages or memory.
   kNoTrees,      ///< Nobody hears of trees.
   kCopiesTwice,  ///< Each copy of a broadcast is sent twice.
