@@ -98,7 +98,7 @@ class Saboteur {
   JobId last_job_;            ///< Of the last message ...
   std::uint64_t passed_ = 0;  ///< ... of so many.
   std::uint64_t heartbeats_ = 0;
-  std::uint64_t line_ = 0;    ///< The highest that a token had.
+  std::uint64_t line_ = 0;  ///< The highest that a token had.
   std::set<std::pair<collectives::ReductionId, VnodeId>> given_;
   std::map<std::pair<std::uint64_t, VnodeId>, std::uint64_t> unsent_;  ///< Bytes, by offer.
   std::set<LinkId> spoken_on_;       ///< Links whose first frame went out.

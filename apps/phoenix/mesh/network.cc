@@ -187,7 +187,7 @@ void add_network(const options::Parser& tool, Action& chosen) {
       tool.add_subcommand("network", "What a mesh has measured: sites, latencies, bandwidths");
   add_mesh_option(verb, options->mesh);
   const auto topology = verb.add_flag("--topology", options->topology,
-                                 "As a topology file, for phoenix plan --topology FILE");
+                                      "As a topology file, for phoenix plan --topology FILE");
   verb.add_flag("--json", options->json, "Machine-readable").excludes(topology);
   verb.footer(
       "Trees of broadcasts and reductions are drawn from these values. '?' is not measured yet;\n"
