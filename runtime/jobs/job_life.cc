@@ -30,44 +30,6 @@ std::string the_tool(JobId job, const std::string& what) {
          ", or phoenix kill " + name + ")";
 }
 
-bool takes_part(Stage stage) {
-  return stage == Stage::kStarting || stage == Stage::kAttached;
-}
-
-/// Its program is done there. That stays so, whatever becomes of the processor.
-bool is_over(Stage stage) {
-  return stage == Stage::kFinished || stage == Stage::kExited;
-}
-
-/// Those of the run that are members, or will be.
-ProcessorSet not_gone(const Surroundings& around, const JobStages::Run& run) {
-  constexpr std::uint32_t kAheadMost = 1U << 16U;  ///< A view may be so far behind what is said.
-  const ProcessorId next{around.view.next_processor};
-  const ProcessorId last{next.value + kAheadMost};
-  ProcessorSet result = around.members.common(ProcessorSet::range(run.first, run.last));
-  if (run.last >= next && run.first <= last) {
-    result.insert({std::max(run.first, next), std::min(run.last, last)});
-  }
-  return result;
-}
-
-/// Those of whom it may be said that they are at this stage.
-ProcessorSet believed(const Surroundings& around, const JobStages::Run& said) {
-  ProcessorSet result = not_gone(around, said);
-  const std::uint32_t next = around.view.next_processor;
-  if (is_over(said.value.stage) && said.first.value < next) {
-    result.insert({said.first, std::min(said.last, ProcessorId{next - 1})});
-  }
-  return result;
-}
-
-/// What others are told of stages: how much was written and taken each says to the home itself, and
-/// with that no two of them would be alike.
-JobStage without_counts(JobStage stage) {
-  stage.written = stage.taken = 0;
-  return stage;
-}
-
 std::string describe(const Exit& exit) {
   std::string text = exit.signal != 0 ? "was killed by " + signal_name(exit.signal)
                                       : "ended with exit code " + std::to_string(exit.code);
@@ -93,25 +55,8 @@ JobLife::JobLife(ProcessorId self, JobStart start, const DaemonConfig& config)
       config_(config),
       duty_(start_.home),
       home_(start_.home),
-      output_(self, start_.job) {
-  for (const auto& range : start_.processors.ranges()) {
-    stages_.put({range.first, range.last, {start_.job, Stage::kStarting, {}}});
-  }
-}
-
-ProcessorSet JobLife::ready() const {
-  return stages_.ids_where([](const JobStage& one) { return one.stage == Stage::kAttached; });
-}
-
-ProcessorSet JobLife::taking_part() const {
-  return stages_.ids_where([](const JobStage& one) { return takes_part(one.stage); });
-}
-
-bool JobLife::is_ending() const {
-  return ended_ || std::ranges::any_of(stages_.runs(), [](const JobStages::Run& run) {
-           return is_over(run.value.stage);
-         });
-}
+      stages_(self, start_),
+      output_(self, start_.job) {}
 
 std::string JobLife::describe(const Surroundings& around, ProcessorId processor) const {
   const auto found = around.view.members.find(processor);
@@ -127,26 +72,15 @@ ProcessorId JobLife::first() const {
   return VnodeMap(start_.spec.vnodes, start_.processors.ids()).owner(VnodeId{0}).first;
 }
 
-bool JobLife::is_chosen(const Surroundings& around) const {
-  if (start_.processors.contains(self_)) return true;
-  if (start_.spec.fixed) return false;
-  if (start_.spec.processors_max == 0) return true;
-  const ProcessorSet running = taking_part().common(around.staying);
-  const ProcessorSet spare = around.staying.minus(running);
-  return running.size() < start_.spec.processors_max && !spare.empty() && spare.front() == self_;
-}
-
 void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
-  if (stage_ != Stage::kNone) return;
-  if (around.leaving && !start_.spec.fixed) {
-    // Chosen before it was known to leave: nobody must wait for its process.
-    const JobStage* self = stages_.find(self_);
-    const bool is_expected = self != nullptr && self->stage == Stage::kStarting;
-    if (is_expected && !ended_) become(around, Stage::kNone, {}, out);
-    return;
-  }
+  const JobStage* self = stages_.find(self_);
+  const bool is_chosen = self != nullptr && self->stage == Stage::kStarting;
+  if (stage_ != Stage::kNone || !is_chosen || ended_) return;
+  if (start_.spec.command.empty()) return;
+  // Nobody must wait for its process.
+  const bool is_late = around.leaving || is_ending();
+  if (is_late && !start_.spec.fixed) return become(around, Stage::kNone, {}, out);
   if (is_ending()) return;
-  if (start_.spec.command.empty() || !is_chosen(around)) return;
   has_process_ = true;
   become(around, Stage::kStarting, {}, out);
   out.report(Effect{Spawn{id(), spec_for(start_, self_), has_input()}});
@@ -162,9 +96,16 @@ void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutb
 void JobLife::report_change(const Surroundings& around, JobOutbox& out) {
   if (home_ != self_) return report_stage(home_, out);
   if (ended_) return;
-  unannounced_.insert(self_);
-  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + announce_pause(around));
+  announce_later(around, self_, out);
   decide(around, out);
+}
+
+/// Of one that starts nobody else need know.
+void JobLife::announce_later(const Surroundings& around, ProcessorId changed, JobOutbox& out) {
+  const JobStage* known = stages_.find(changed);
+  if (known == nullptr || known->stage == Stage::kStarting) return;
+  unannounced_.insert(changed);
+  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + announce_pause(around));
 }
 
 void JobLife::report_stage(ProcessorId home, JobOutbox& out) {
@@ -174,18 +115,6 @@ void JobLife::report_stage(ProcessorId home, JobOutbox& out) {
   here.taken = output_.taken();
   stages_.put(self_, here);
   out.send(home, std::move(here));
-}
-
-/// Statements come on several ways; the processor concerned has numbered them, and says most.
-void JobLife::learn(const Surroundings& around, const JobStages::Run& said, bool is_own) {
-  ProcessorSet newer = believed(around, said).minus(ProcessorSet{self_});
-  const std::uint64_t known = said.value.change + (is_own ? 1 : 0);
-  const auto end = stages_.runs().end();
-  for (auto run = stages_.from(said.first); run != end && run->first <= said.last; ++run) {
-    if (run->value.change < known) continue;
-    newer = newer.minus(ProcessorSet::range(run->first, run->last));
-  }
-  for (const auto& range : newer.ranges()) stages_.put({range.first, range.last, said.value});
 }
 
 void JobLife::on_attached(const Surroundings& around, ApplicationId application, JobOutbox& out) {
@@ -242,12 +171,14 @@ void JobLife::on_exit(const Surroundings& around, Exit exit, JobOutbox& out) {
 void JobLife::on_stage(const Surroundings& around, ProcessorId from, JobStage stage,
                        JobOutbox& out) {
   output_.on_forgotten(from, stage.taken);
-  learn(around, {from, from, std::move(stage)}, /*is_own=*/true);
+  const bool is_none = stage.stage == Stage::kNone;
+  stages_.learn(around, {from, from, std::move(stage)}, /*is_own=*/true);
   // Another home will ask for it; and after the end nobody does.
   if (home_ != self_ || ended_ || is_gone(around, from)) return;
+  const bool is_news = unheard_.contains(from) || is_none;
   unheard_.erase(from);
-  unannounced_.insert(from);
-  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + announce_pause(around));
+  announce_later(around, from, out);
+  if (is_news) choose(around, {}, out);
   decide(around, out);
 }
 
@@ -255,7 +186,7 @@ void JobLife::decide(const Surroundings& around, JobOutbox& out) {
   if (ended_ || home_ != self_ || !is_followed()) return;
   if (!output_.is_taken() || !has_all_come(around)) return;
   std::optional<JobEnd> failure;
-  const bool is_joint = has_sessions();
+  const bool is_joint = stages_.has_sessions();
   bool anybody_left = !unheard_.empty();
   bool anybody_done = false;
   for (const JobStages::Run& run : stages_.runs()) {
@@ -278,13 +209,6 @@ bool JobLife::has_all_come(const Surroundings& around) const {
     return written == 0 || std::ranges::all_of(there.ids(), [&](ProcessorId writer) {
              return output_.given(writer) >= written;
            });
-  });
-}
-
-bool JobLife::has_sessions() const {
-  return std::ranges::any_of(stages_.runs(), [](const JobStages::Run& run) {
-    const JobStage& one = run.value;
-    return one.stage == Stage::kAttached || one.stage == Stage::kFinished || one.exit.finished;
   });
 }
 
@@ -314,36 +238,47 @@ void JobLife::announce_stages(const Surroundings& around, JobOutbox& out) {
 }
 
 JobHome JobLife::home_statement(bool is_new) const {
-  JobHome statement{id(), home_, home_view_, is_new, {}};
-  for (const JobStages::Run& run : stages_.runs()) {
-    statement.stages.put({run.first, run.last, without_counts(run.value)});
-  }
-  return statement;
+  return {id(), home_, home_view_, is_new, stages_.said()};
 }
 
 JobHome JobLife::statement_of(const ProcessorSet& processors) const {
-  JobHome statement{id(), home_, home_view_, false, {}};
-  for (const JobStages::Run& run : stages_.runs()) {
-    const ProcessorSet said = processors.common(ProcessorSet::range(run.first, run.last));
-    for (const auto& range : said.ranges()) {
-      statement.stages.put({range.first, range.last, without_counts(run.value)});
-    }
-  }
-  return statement;
+  return {id(), home_, home_view_, false, stages_.said(processors)};
 }
 
-void JobLife::on_home(const Surroundings& around, const JobHome& home, JobOutbox& out) {
-  for (const JobStages::Run& said : home.stages.runs()) learn(around, said, /*is_own=*/false);
+void JobLife::choose(const Surroundings& around, const ProcessorSet& told, JobOutbox& out) {
+  if (home_ != self_ || duty_ != self_ || ended_) return;
+  if (unheard_.contains(before_)) return;  // It might end the job before it hears of this.
+  const ProcessorSet chosen = stages_.choose(around, start_.spec, unheard_);
+  if (chosen.empty()) return;
+  send_each(out, chosen.minus(told), self_, statement_of(chosen));
+  consider_start(around, out);
+}
+
+void JobLife::on_home(const Surroundings& around, ProcessorId from, const JobHome& home,
+                      JobOutbox& out) {
+  for (const JobStages::Run& said : home.stages.runs()) {
+    stages_.learn(around, said, /*is_own=*/false);
+  }
   if (home.view > home_view_) {  // The view comes here later.
     home_ = home.home;
     home_view_ = home.view;
   }
-  if (home.is_new && !ended_ && home.home != self_) report_stage(home.home, out);
+  const std::uint64_t before = changes_;
+  // One that is the home no more does not tell the next one whom it has chosen.
+  const JobStage* own = home.stages.find(self_);
+  const bool is_chosen = own != nullptr && own->stage == Stage::kStarting;
+  if (is_chosen && from == home_ && stage_ == Stage::kNone && changes_ == 0) {
+    stages_.put(self_, {id(), Stage::kStarting, {}});
+  }
+  consider_start(around, out);
+  const bool is_told = changes_ != before && home_ == home.home;
+  if (home.is_new && !ended_ && home.home != self_ && !is_told) report_stage(home.home, out);
 }
 
 /// The processor that was asked for the job; when that leaves, the oldest one that stays.
 ProcessorId JobLife::home_in(const Surroundings& around) const {
-  if (around.staying.contains(start_.home)) return start_.home;
+  const bool is_to_come = start_.home.value >= around.view.next_processor;
+  if (is_to_come || around.staying.contains(start_.home)) return start_.home;
   if (!around.staying.empty()) return around.staying.front();
   return around.members.empty() ? home_ : around.members.front();
 }
@@ -360,7 +295,10 @@ bool JobLife::on_view(const Surroundings& around, JobOutbox& out) {
   }
   if (before == duty_) return false;
   if (before == self_) give_home_up(around, out);
-  if (duty_ == self_) take_home(around, out);
+  if (duty_ == self_) {
+    before_ = before;
+    take_home(around, out);
+  }
   return duty_ == self_;
 }
 
@@ -375,6 +313,7 @@ void JobLife::take_home(const Surroundings& around, JobOutbox& out) {
 void JobLife::give_home_up(const Surroundings& around, JobOutbox& out) {
   unheard_ = {};
   unannounced_ = {};
+  stages_.forget_choices();
   out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
   if (output_.tool()) send_elsewhere(around, output_.tool()->client, out);
   output_.on_tool_gone();
@@ -508,8 +447,7 @@ void JobLife::tell_followers(JobOutbox& out) {
 
 void JobLife::on_gone(const Surroundings& around, const ViewChange::Gone& gone,
                       const std::string& lost, JobOutbox& out) {
-  const JobStage* last = stages_.find(gone.id);
-  if (last != nullptr && !is_over(last->stage)) stages_.erase(gone.id);
+  stages_.on_gone(gone.id);
   unheard_.erase(gone.id);
   output_.on_gone(gone.id);
   if (ended_) return;
@@ -578,9 +516,11 @@ std::string JobLife::waiting(const Surroundings& around) const {
   if (home_ != self_ || is_running() || ended_) return {};
   if (!is_followed()) return the_tool(id(), "to come here");
   if (!output_.is_taken()) return the_tool(id(), "to read its output");
-  if (!unheard_.empty())
-    return "the others, to say which processes of the job they run: p" + to_string(unheard_);
-  return {};
+  ProcessorSet asked = unheard_;
+  const ProcessorSet silent = stages_.silent().common(around.members);
+  for (const auto& range : silent.ranges()) asked.insert(range);
+  if (asked.empty()) return {};
+  return "the others, to say which processes of the job they run: p" + to_string(asked);
 }
 
 }  // namespace phx::runtime

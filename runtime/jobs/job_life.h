@@ -10,6 +10,7 @@
 #include "overlay/base/time.h"
 #include "runtime/jobs/job_output.h"
 #include "runtime/jobs/job_traffic.h"
+#include "runtime/jobs/stage_table.h"
 #include "runtime/messages/client_end.h"
 #include "runtime/messages/config.h"
 #include "runtime/messages/job_outbox.h"
@@ -36,7 +37,7 @@ class JobLife {
   void on_output(const Surroundings& around, Output output, JobOutbox& out);
   void on_taken(const Surroundings& around, ProcessorId from, const OutputTaken& taken,
                 JobOutbox& out);
-  void on_home(const Surroundings& around, const JobHome& home, JobOutbox& out);
+  void on_home(const Surroundings& around, ProcessorId from, const JobHome& home, JobOutbox& out);
   void on_signal(const JobSignal& signal, JobOutbox& out);
   void on_end(const Surroundings& around, const JobEnd& end, JobOutbox& out);
   /// `lost`: what went with it, for people; empty: nothing that matters.
@@ -57,7 +58,10 @@ class JobLife {
   void on_timer(const Surroundings& around, const JobTimer& timer, JobOutbox& out);
 
   // Commands.
-  /// Starts the process here if it should run and does not.
+  /// At the home: tells those that are to start the program and do not yet. `told`: those that are
+  /// told all stages anyway.
+  void choose(const Surroundings& around, const ProcessorSet& told, JobOutbox& out);
+  /// Starts the process here if it is chosen and does not run.
   void consider_start(const Surroundings& around, JobOutbox& out);
   /// Tells the process to end if it will get no vnodes any more. `idle`: it has none.
   void consider_retire(const Surroundings& around, bool idle, JobOutbox& out);
@@ -75,11 +79,11 @@ class JobLife {
   [[nodiscard]] std::optional<ApplicationId> application() const { return application_; }
   [[nodiscard]] const std::optional<JobEnd>& ended() const { return ended_; }
   /// Processors whose application has attached and is not done.
-  [[nodiscard]] ProcessorSet ready() const;
-  /// Processors where a process runs, or is being started.
-  [[nodiscard]] ProcessorSet taking_part() const;
+  [[nodiscard]] ProcessorSet ready() const { return stages_.ready(); }
+  /// Processors where a process runs, or is being started; at the home all of them.
+  [[nodiscard]] ProcessorSet taking_part() const { return stages_.taking_part(); }
   /// The application is done somewhere: the job is about to end well.
-  [[nodiscard]] bool is_ending() const;
+  [[nodiscard]] bool is_ending() const { return ended_ || stages_.is_ending(); }
   /// A process of the job runs here, or is being started.
   [[nodiscard]] bool is_running() const {
     return stage_ != Stage::kNone && stage_ != Stage::kExited;
@@ -95,7 +99,6 @@ class JobLife {
 
  private:
   [[nodiscard]] ProcessorId first() const;  ///< Begins with v0.
-  [[nodiscard]] bool is_chosen(const Surroundings& around) const;
   void become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out);
   void tell_place(const Surroundings& around, JobOutbox& out);
   /// Tells the home the stage of the process here, which is a new one.
@@ -105,19 +108,16 @@ class JobLife {
   void take_home(const Surroundings& around, JobOutbox& out);
   void give_home_up(const Surroundings& around, JobOutbox& out);
   void send_elsewhere(const Surroundings& around, ClientId tool, JobOutbox& out) const;
-  /// `is_own`: by the processor concerned.
-  void learn(const Surroundings& around, const JobStages::Run& said, bool is_own);
   [[nodiscard]] JobHome statement_of(const ProcessorSet& processors) const;
   /// At the home: the tool that shows the output is here, unless there is none.
   [[nodiscard]] bool is_followed() const { return start_.spec.command.empty() || output_.tool(); }
   void decide(const Surroundings& around, JobOutbox& out);
   /// At the home: what the processes here had written before their stages, the tool was given.
   [[nodiscard]] bool has_all_come(const Surroundings& around) const;
-  /// `is_joint`: has_sessions(), so an exit with 0 of a process that never attached is one, too.
+  /// `is_joint`: some have attached, so an exit with 0 of a process that never did is one, too.
   [[nodiscard]] std::optional<JobEnd> failure_at(const Surroundings& around, ProcessorId processor,
                                                  bool is_joint) const;
-  /// A process of the job has attached, so it is no mere command.
-  [[nodiscard]] bool has_sessions() const;
+  void announce_later(const Surroundings& around, ProcessorId changed, JobOutbox& out);
   void announce_stages(const Surroundings& around, JobOutbox& out);
   [[nodiscard]] std::string describe(const Surroundings& around, ProcessorId processor) const;
   void tell_followers(JobOutbox& out);
@@ -129,6 +129,7 @@ class JobLife {
   ProcessorId home_;               ///< In the latest view that was heard of: where reports go.
   ViewNumber home_view_ = 0;       ///< Its number.
   ProcessorSet unheard_;           ///< At a new home: who has not reported yet.
+  ProcessorId before_;             ///< At a new home: the one before.
   Stage stage_ = Stage::kNone;
   std::uint64_t changes_ = 0;  ///< Of the stage here.
   std::optional<ApplicationId> application_;
@@ -139,7 +140,7 @@ class JobLife {
   bool attached_once_ = false;
   bool is_one_machine_ = false;  ///< What the application was told.
   std::string app_waiting_;
-  JobStages stages_;          ///< Of all processors, this one included; of those gone only ends.
+  StageTable stages_;
   ProcessorSet unannounced_;  ///< At the home: changed since the last statement.
   JobOutput output_;
   bool was_followed_ = false;  ///< A tool was here.

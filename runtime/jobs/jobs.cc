@@ -57,6 +57,7 @@ void Jobs::on_start(const Surroundings& around, ProcessorId from, const JobStart
   }
   if (entry.life.on_view(around, out)) introduce(entry, around.members, true, out);
   entry.life.consider_start(around, out);
+  entry.life.choose(around, {}, out);
   for (JobBacklog::One& one : early_.take(job)) {
     on_message(around, one.from, std::move(one.message), out);
   }
@@ -176,10 +177,7 @@ void Jobs::dispatch(const Surroundings& around, ProcessorId from, Entry& entry,
                     JobMessage&& message, JobOutbox& out) {
   std::visit(Overloaded{
                  [&](JobStage& m) { entry.life.on_stage(around, from, std::move(m), out); },
-                 [&](JobHome& m) {
-                   entry.life.on_home(around, m, out);
-                   entry.life.consider_start(around, out);
-                 },
+                 [&](JobHome& m) { entry.life.on_home(around, from, m, out); },
                  [&](Output& m) { entry.life.on_output(around, std::move(m), out); },
                  [&](OutputTaken& m) { entry.life.on_taken(around, from, m, out); },
                  [&](JobSignal& m) { entry.life.on_signal(m, out); },
@@ -204,8 +202,10 @@ void Jobs::on_view(const Surroundings& around, const std::vector<SharedMember>& 
       entry.passed.erase(one.id);
     }
     if (!entry.life.ended()) entry.traffic.on_line(around, out);
+    const bool is_new_home = entry.life.on_view(around, out);
+    entry.life.choose(around, newcomers, out);
     // Newcomers may have missed the home before as well as this one.
-    if (entry.life.on_view(around, out)) {
+    if (is_new_home) {
       introduce(entry, around.members, true, out);
     } else if (entry.life.home() == self_ && !entry.life.ended()) {
       introduce(entry, newcomers, false, out);

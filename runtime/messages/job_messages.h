@@ -103,8 +103,9 @@ struct OutputTaken {
   bool again = false;  ///< What comes after them is missing: report the stage, and send it again.
   friend bool operator==(const OutputTaken&, const OutputTaken&) = default;
 };
-/// From a job's home to all: these stages changed. The home is what the view of this number makes
-/// it, so an older statement is recognised.
+/// From a job's home to all: these stages changed. To single ones: they are to start the program
+/// (`kStarting`). The home is what the view of this number makes it, so an older statement is
+/// recognised.
 struct JobHome {
   JobId job;
   ProcessorId home;

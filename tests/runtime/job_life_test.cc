@@ -99,6 +99,10 @@ TEST_CASE("a process is told with which vnode it begins, if the job begins there
   late.members.insert(late.self);
   late.staying.insert(late.self);
   late.life.consider_start(late.around(), late.out);
+  CHECK(support::effects<Spawn>(late.out.take()).empty());
+  JobHome word{kJob, kHome, 0, false, {}};
+  word.stages.put(late.self, {kJob, Stage::kStarting, {}});
+  late.life.on_home(late.around(), kHome, word, late.out);
   const auto spawned = support::effects<Spawn>(late.out.take());
   REQUIRE(spawned.size() == 1);
   CHECK(spawned[0].spec.environment.empty());
@@ -157,6 +161,7 @@ TEST_CASE(
 TEST_CASE("the home ends the job well when all have exited, and badly when one failed") {
   Harness h(kHome);
   h.is_followed();
+  h.life.consider_start(h.around(), h.out);
   for (const ProcessorId id : {kOther, kThird}) h.is_at(id, Stage::kExited, 1);
   CHECK(!h.life.ended());
   h.life.on_exit(h.around(), {}, h.out);
@@ -242,7 +247,7 @@ TEST_CASE("an older stage does not replace a newer one, whatever way it comes") 
   JobHome late{kJob, kHome, 0, false, {}};
   late.stages.put(kOther, {kJob, Stage::kStarting, {}, 1});
 
-  h.life.on_home(h.around(), late, h.out);
+  h.life.on_home(h.around(), kHome, late, h.out);
 
   CHECK(h.life.ready() == ProcessorSet{kOther});
 }
@@ -281,9 +286,9 @@ TEST_CASE("a home that leaves sends its tool to the next one, at once") {
 
 TEST_CASE("a new home that names itself before the view comes is believed, an older one is not") {
   Harness h(kThird);
-  h.life.on_home(h.around(), {kJob, kOther, 5, true, {}}, h.out);
+  h.life.on_home(h.around(), kOther, {kJob, kOther, 5, true, {}}, h.out);
   CHECK(h.life.home() == kOther);
-  h.life.on_home(h.around(), {kJob, kHome, 4, false, {}}, h.out);
+  h.life.on_home(h.around(), kHome, {kJob, kHome, 4, false, {}}, h.out);
   CHECK(h.life.home() == kOther);
 
   h.view.number = 3;
@@ -412,7 +417,7 @@ TEST_CASE("a process tells a new home its stage again") {
   h.life.consider_start(h.around(), h.out);
   static_cast<void>(h.out.take());
 
-  h.life.on_home(h.around(), {kJob, kThird, 1, true, {}}, h.out);
+  h.life.on_home(h.around(), kThird, {kJob, kThird, 1, true, {}}, h.out);
 
   const auto said = h.sent<JobStage>();
   REQUIRE(said.size() == 1);
@@ -519,7 +524,7 @@ TEST_CASE("a new home believes what a writer says of itself, though others have 
     const JobStage exited{kJob, Stage::kExited, {code, 0, false, ""}, 3};
     JobHome said{kJob, kHome, 1, false, {}};
     said.stages.put(kThird, exited);
-    h.life.on_home(h.around(), said, h.out);
+    h.life.on_home(h.around(), kHome, said, h.out);
     REQUIRE(h.leaves(kHome));
     h.is_followed();
     h.life.on_exit(h.around(), {}, h.out);

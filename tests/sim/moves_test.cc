@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,7 +27,7 @@ class Show {
     work.messages = 40;
     work.broadcasts = 30;
     work.reductions = 10;
-    work.state_bytes = 400'000;
+    work.state_of = [](VnodeId) { return std::size_t{400'000}; };
     work.lasts = 3s;
     job_ = &cluster_.run_job(work);
     for (std::uint64_t v = 0; v < work.vnodes; ++v) {
