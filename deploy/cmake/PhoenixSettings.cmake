@@ -43,7 +43,7 @@ set(PHX_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dt
 # where headers are precompiled; the sanitizers look for that.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   if(PHX_PRECOMPILE)
-    list(APPEND PHX_WARNINGS -Wno-array-bounds -Wno-stringop-overflow)
+    list(APPEND PHX_WARNINGS -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
   if(NOT CMAKE_COMPILE_WARNING_AS_ERROR)
     list(APPEND PHX_WARNINGS -Wno-restrict)

@@ -22,7 +22,7 @@ DaemonNet::DaemonNet(std::uint32_t members, runtime::DaemonConfig config, std::u
     birth.snapshot.view = view;
     ones_[id].daemon = std::make_unique<runtime::Daemon>(birth, config, id.value);
   }
-  for (auto& [id, one] : ones_) one.daemon->start(now_);
+  for (auto& [id, one] : ones_) daemon(id).start(now_);
   run_for(1s);
 }
 
@@ -35,7 +35,8 @@ void DaemonNet::run_for(Duration duration) {
     }
     now_ = std::max(now_, next);
     for (auto& [id, one] : ones_) {
-      if (one.lives) one.daemon->on_deadline(now_);
+      const auto due = one.daemon->next_deadline();
+      if (one.lives && due && *due <= now_) daemon(id).on_deadline(now_);
     }
   }
 }
@@ -76,7 +77,7 @@ ProcessorId DaemonNet::join(ProcessorId contact) {
   birth.self = birth.snapshot.id;
   One& one = ones_[birth.self];
   one.daemon = std::make_unique<runtime::Daemon>(birth, runtime::DaemonConfig{}, birth.self.value);
-  one.daemon->start(now_);
+  daemon(birth.self).start(now_);
   run();
   return birth.self;
 }
@@ -103,13 +104,13 @@ void DaemonNet::carry_all() {
       }
       if (!tools_read_ || !one.lives) continue;
       for (const ClientId client : std::exchange(one.answered, {})) {
-        one.daemon->on_client_took(now_, client);
+        daemon(id).on_client_took(now_, client);
         any = true;
       }
     }
   }
-  for (const auto& [id, one] : ones_) {
-    if (one.lives) one.daemon->check_invariants();
+  for (const ProcessorId id : std::exchange(told_, {})) {
+    if (ones_.at(id).lives) ones_.at(id).daemon->check_invariants();
   }
 }
 

@@ -22,7 +22,10 @@ class DaemonNet {
   explicit DaemonNet(std::uint32_t members, runtime::DaemonConfig config = {},
                      std::uint32_t next_job = 1);
 
-  [[nodiscard]] runtime::Daemon& daemon(ProcessorId id) { return *ones_.at(id).daemon; }
+  [[nodiscard]] runtime::Daemon& daemon(ProcessorId id) {
+    told_.insert(id);
+    return *ones_.at(id).daemon;
+  }
   [[nodiscard]] Instant now() const { return now_; }
   void run_for(Duration duration);
   void run() { run_for(100ms); }
@@ -105,6 +108,7 @@ class DaemonNet {
   std::uint32_t clients_ = 0;
   bool tools_read_ = true;
   ProcessorSet told_nothing_;
+  std::set<ProcessorId> told_;  ///< Their invariants have not been looked at since.
   Step step_;
 };
 

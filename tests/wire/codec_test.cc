@@ -74,7 +74,9 @@ void check_bit_flips() {
     const Encoded encoded = encoder.encode(FamilyOf<Top>::make(random, kind));
     const Payload payload = payload_of(encoded);
     Bytes header(header_of(encoded).begin(), header_of(encoded).end());
-    for (std::size_t bit = 0; bit < 8 * header.size(); ++bit) {
+    // Seven shares no factor with eight, so that each bit of a byte has its turn.
+    constexpr std::size_t kStep = support::kIsSanitized ? 7 : 1;
+    for (std::size_t bit = 0; bit < 8 * header.size(); bit += kStep) {
       const std::byte mask{static_cast<unsigned char>(1U << (bit % 8))};
       header[bit / 8] ^= mask;
       const auto decoded = FamilyOf<Top>::decode(decoder, header, payload);
