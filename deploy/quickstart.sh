@@ -13,7 +13,7 @@ echo "==> Running: build/release/bin/phoenix demo elastic --output build"
 echo "    8 daemons, 64 virtual nodes; 4 processors join at 3 s, 4 leave at 6 s."
 build/release/bin/phoenix demo elastic --output build
 echo
-step rest "Building the rest: the other demos, bench, MPI" \
+step rest "Building the rest: the other demos, bench, experiments, MPI" \
      cmake --build --preset release --target phx_programs
 echo
 echo "Quick start finished in $(($(date +%s) - began)) s. Next: build/release/bin/phoenix --help, and README.md"

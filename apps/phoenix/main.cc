@@ -1,12 +1,5 @@
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,35 +10,16 @@
 #include "apps/phoenix/command_line/defaults.h"
 #include "apps/phoenix/command_line/mistakes.h"
 #include "apps/phoenix/command_line/own_options.h"
+#include "apps/phoenix/command_line/standard_streams.h"
 #include "apps/phoenix/command_line/verbs.h"
-#include "apps/phoenix/experiments/verbs.h"
+#include "apps/phoenix/experiments/start.h"
 #include "apps/phoenix/jobs/verbs.h"
 #include "apps/phoenix/mesh/verbs.h"
 #include "apps/phoenix/mpi/verbs.h"
 
 namespace phx::app {
 
-using namespace std::string_literals;
-
 namespace {
-
-void mend_what_is_inherited() {
-  // Whoever ignores it and starts this program would take the exit codes of what that starts away.
-  ::signal(SIGCHLD, SIG_DFL);
-  // Else the number of a standard stream that is closed would be that of the next connection, and
-  // what is printed would go there. What is written to these fails.
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
-  }
-}
-
-/// The code, unless something that was printed is lost, which is told.
-int end_output(int code) {
-  const bool has_failed = std::ferror(stdout) != 0;
-  if (std::fflush(stdout) == 0 && !has_failed) return code;
-  fail("cannot write to standard output" + (has_failed ? "" : ": "s + std::strerror(errno)));
-  return code == kOk ? kFailed : code;
-}
 
 /// The words of the command line. `-np`, as it is written for mpirun, would be an `-n` with the
 /// value "p".
@@ -104,9 +78,8 @@ int main(int argc, char** argv) {
   phx::app::add_down(verbs, chosen);
   phx::app::add_demo(verbs, chosen);
   phx::app::add_bench(verbs, chosen);
-  phx::app::add_plan(verbs, chosen);
-  phx::app::add_experiment(verbs, chosen);
-  phx::app::add_sim(verbs, chosen);
+  std::vector<std::string> words;
+  phx::app::add_experiments(verbs, chosen, words);
   phx::app::add_list(verbs, chosen);
   phx::app::add_version(verbs, chosen);
   phx::app::add_manual(verbs, chosen);
@@ -133,8 +106,8 @@ int main(int argc, char** argv) {
     return phx::app::failure_of(app, error, defaults.value());
   });
   try {
-    auto words = defaults.value().apply(tool, phx::app::words_of(tool, argc, argv));
-    phx::app::parse(tool, std::move(words));
+    words = defaults.value().apply(tool, phx::app::words_of(tool, argc, argv));
+    phx::app::parse(tool, words);
   } catch (const CLI::ParseError& error) {
     const bool is_answered = tool.exit(error) == 0;
     return phx::app::end_output(is_answered ? phx::app::kOk : phx::app::kUsage);

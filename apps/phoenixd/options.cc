@@ -15,9 +15,9 @@
 #include "apps/phoenix/command_line/manual_page.h"
 #include "apps/phoenix/command_line/read_text.h"
 #include "apps/phoenixd/keeper_path.h"
+#include "overlay/network/placing.h"
+#include "overlay/network/topology.h"
 #include "overlay/planners/tree_styles.h"
-#include "runtime/sim/plan_run.h"
-#include "runtime/sim/topology.h"
 #include "runtime/tcp/key.h"
 #include "runtime/tcp/library_path.h"
 #include "runtime/tcp/mesh_folder.h"
@@ -205,9 +205,9 @@ Result<std::vector<int>> part_of_cpus(const std::string& part) {
 Result<overlay::KnownNetwork> network_of(const std::string& path) {
   const auto text = app::read_text(path);
   if (!text.ok()) return text.error();
-  const auto topology = sim::Topology::parse(text.value());
+  const auto topology = overlay::Topology::parse(text.value());
   if (!topology.ok()) return Error{ErrorCode::kBadInput, path + ": " + topology.error().what};
-  return sim::known_network(topology.value(), sim::placed_by_site(topology.value()));
+  return overlay::known_network(topology.value(), overlay::placed_by_site(topology.value()));
 }
 
 /// What it is told of others: members to ask, and descriptors that are left to it.

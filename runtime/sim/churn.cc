@@ -63,8 +63,9 @@ ChurnOptions with_pieces(std::uint64_t seed, ChurnOptions options) {
 
 ClusterOptions cluster_options(std::uint64_t seed, const ChurnOptions& options) {
   ClusterOptions cluster;
-  cluster.topology = options.topology ? *options.topology
-                                      : Topology::uniform(options.sites, {options.wan_latency, 0});
+  cluster.topology = options.topology
+                         ? *options.topology
+                         : overlay::Topology::uniform(options.sites, {options.wan_latency, 0});
   cluster.seed = seed;
   cluster.daemon.flow_bytes_max = options.flow_bytes_max;
   cluster.daemon.copy_bytes_max = options.copy_bytes_max;

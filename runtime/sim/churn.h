@@ -14,7 +14,7 @@ namespace phx::sim {
 
 /// A run under load and faults, which must end well whatever the seed.
 struct ChurnOptions {
-  std::optional<Topology> topology;              ///< Instead of the next two.
+  std::optional<overlay::Topology> topology;     ///< Instead of the next two.
   std::vector<std::uint32_t> sites = {8, 6, 6};  ///< Processors at the beginning.
   Duration wan_latency = 10ms;                   ///< One way, between two sites.
   /// Its windows, and the next two lines, are what half of the runs have; the others draw small

@@ -22,9 +22,9 @@
 namespace phx::sim {
 
 struct ClusterOptions {
-  Topology topology;
+  overlay::Topology topology;
   std::uint64_t seed = 1;
-  double jitter = 0.0;  ///< Of latencies: see NetworkModel.
+  double jitter = 0.0;             ///< Of latencies: see NetworkModel.
   std::uint32_t daemons_each = 1;  ///< So many in a row have one address, as on one real machine.
   runtime::DaemonConfig daemon;
   MachineOptions machine;
@@ -124,7 +124,7 @@ class Cluster {
   Checkers checkers_;
   std::set<MachineId> joining_, leaving_;
   std::map<Client, MachineId> newcomers_;  ///< Who asks through this connection.
-  std::map<Client, MachineId> orders_;  ///< Whom a tool wants to be drained.
+  std::map<Client, MachineId> orders_;     ///< Whom a tool wants to be drained.
   JobTools tools_;
   std::set<std::string> blamed_, put_out_, dead_, left_;
   std::map<std::string, std::string> gave_up_;

@@ -17,7 +17,7 @@ constexpr Duration kBound = 120s;
 ClusterOptions cluster_options(const CostOptions& options) {
   ClusterOptions cluster;
   std::vector<std::uint32_t> sites(kSites, options.processors / kSites);
-  cluster.topology = Topology::uniform(sites, {10ms, 0});
+  cluster.topology = overlay::Topology::uniform(sites, {10ms, 0});
   cluster.seed = options.seed;
   cluster.machine.fault = options.planted;
   cluster.daemon.trees = options.trees;

@@ -50,7 +50,7 @@ std::set<MachineId> three_of_four() {
 DrainCase drain(std::string name, const char* topology, std::uint64_t vnodes,
                 std::function<std::size_t(VnodeId)> state_of, std::set<MachineId> leavers) {
   DrainCase result{std::move(name), {}};
-  result.options.topology = Topology::parse(topology).value();
+  result.options.topology = overlay::Topology::parse(topology).value();
   result.options.vnodes = vnodes;
   result.options.state_of = std::move(state_of);
   result.options.leavers = std::move(leavers);

@@ -100,7 +100,7 @@ class DrainTrial {
   }
 
   [[nodiscard]] redistribution::Ways ways() {
-    Placing placing;
+    overlay::Placing placing;
     for (std::uint32_t i = 0; i < options_.topology.processors(); ++i) {
       placing.push_back(cluster_.model().site(MachineId{i}));
     }

@@ -15,7 +15,7 @@ namespace phx::sim {
 
 /// A drain of many, and how their vnodes travel.
 struct DrainTrialOptions {
-  Topology topology;
+  overlay::Topology topology;
   std::uint64_t seed = 1;
   std::uint64_t vnodes = 0;
   std::function<std::size_t(VnodeId)> state_of;        ///< Bytes of each vnode's state.

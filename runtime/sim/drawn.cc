@@ -22,16 +22,16 @@ Duration draw_ms(Rng& rng, std::uint64_t least, std::uint64_t most) {
   return std::chrono::milliseconds(least + rng.below(most - least + 1));
 }
 
-Topology draw_topology(Rng& rng) {
+overlay::Topology draw_topology(Rng& rng) {
   // Of each pair 64 KiB may be on a way [ChannelOptions::share_min]: 36 pairs share a link.
   constexpr std::uint64_t kLink = 10;
   constexpr std::uint64_t kInterface = 5;
   std::vector<std::uint32_t> sites(2 + rng.below(3));
   for (std::uint32_t& site : sites) site = static_cast<std::uint32_t>(2 + rng.below(3));
-  Topology topology = Topology::uniform(sites, {});
+  overlay::Topology topology = overlay::Topology::uniform(sites, {});
   for (std::size_t a = 0; a < sites.size(); ++a) {
     for (std::size_t b = a + 1; b < sites.size(); ++b) {
-      const Topology::Link link{draw_ms(rng, 1, 40), draw_rate(rng, kLink)};
+      const overlay::Topology::Link link{draw_ms(rng, 1, 40), draw_rate(rng, kLink)};
       topology.links[a * sites.size() + b] = link;
       topology.links[b * sites.size() + a] = link;
     }

@@ -66,14 +66,14 @@ std::uint64_t rate_of(std::uint64_t bytes_per_second) {
 
 }  // namespace
 
-Ways ways_of(const Topology& topology, const Placing& placing) {
+Ways ways_of(const overlay::Topology& topology, const overlay::Placing& placing) {
   Ways ways;
   ways.sites = topology.sites.size();
   const std::uint64_t interface = rate_of(topology.interface_bytes_per_second);
   for (const std::size_t site : placing) ways.processors.push_back({site, interface, interface});
   for (std::size_t from = 0; from < ways.sites; ++from) {
     for (std::size_t to = 0; to < ways.sites; ++to) {
-      const Topology::Link& link = topology.link(from, to);
+      const overlay::Topology::Link& link = topology.link(from, to);
       ways.between.push_back(from == to ? Ways::Way{Ways::kEndless, topology.sites[from].latency}
                                         : Ways::Way{rate_of(link.bytes_per_second), link.latency});
     }

@@ -5,18 +5,19 @@
 #include "collectives/redistribution/schedule.h"
 #include "collectives/redistribution/ways.h"
 #include "overlay/base/time.h"
+#include "overlay/network/topology.h"
 #include "runtime/sim/plan_run.h"
-#include "runtime/sim/topology.h"
 
 namespace phx::sim {
 
 /// All that a topology says of the ways between processors placed so.
-[[nodiscard]] redistribution::Ways ways_of(const Topology& topology, const Placing& placing);
+[[nodiscard]] redistribution::Ways ways_of(const overlay::Topology& topology,
+                                           const overlay::Placing& placing);
 
 struct ExchangeRun {
   const redistribution::MessageGraph& bytes;  ///< Position i is processor i + 1.
-  const Topology& topology;
-  const Placing& placing;
+  const overlay::Topology& topology;
+  const overlay::Placing& placing;
   redistribution::Pace pace = redistribution::Pace::kNoBarrier;
 };
 

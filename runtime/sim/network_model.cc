@@ -22,7 +22,7 @@ Instant serve(Instant now, Duration cost, Instant& free) {
 
 }  // namespace
 
-NetworkModel::NetworkModel(Topology topology, double jitter, Rng rng)
+NetworkModel::NetworkModel(overlay::Topology topology, double jitter, Rng rng)
     : topology_(std::move(topology)), jitter_(jitter), rng_(rng) {
   links_free_.resize(topology_.sites.size() * topology_.sites.size());
 }

@@ -7,7 +7,7 @@
 #include "overlay/base/ids.h"
 #include "overlay/base/rng.h"
 #include "overlay/base/time.h"
-#include "runtime/sim/topology.h"
+#include "overlay/network/topology.h"
 
 namespace phx::sim {
 
@@ -28,7 +28,7 @@ class NetworkModel {
   static constexpr std::uint64_t kSegmentBytes = 65536;
 
   /// `jitter`: each segment's latency grows by up to this fraction, drawn from the seed.
-  NetworkModel(Topology topology, double jitter, Rng rng);
+  NetworkModel(overlay::Topology topology, double jitter, Rng rng);
 
   /// REQUIRES a site of the topology.
   MachineId add_machine(std::size_t site);
@@ -70,7 +70,7 @@ class NetworkModel {
   [[nodiscard]] Instant takes_from(MachineId machine) const {
     return machines_[machine.value].in_free;
   }
-  [[nodiscard]] const Topology& topology() const { return topology_; }
+  [[nodiscard]] const overlay::Topology& topology() const { return topology_; }
   [[nodiscard]] std::size_t site(MachineId machine) const { return machines_[machine.value].site; }
   /// One way, undisturbed.
   [[nodiscard]] Duration latency(MachineId from, MachineId to) const;
@@ -86,7 +86,7 @@ class NetworkModel {
     Instant in_free{};
   };
 
-  Topology topology_;
+  overlay::Topology topology_;
   double jitter_;
   Rng rng_;
   std::vector<Machine> machines_;

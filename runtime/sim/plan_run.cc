@@ -154,52 +154,12 @@ class Backwards {
   std::map<ProcessorId, std::uint64_t> complete_;  ///< Segments.
 };
 
-ProcessorSet all_of(const Placing& placing) {
+ProcessorSet all_of(const overlay::Placing& placing) {
   return ProcessorSet::range(ProcessorId{1},
                              ProcessorId{static_cast<std::uint32_t>(placing.size())});
 }
 
 }  // namespace
-
-Placing placed_by_site(const Topology& topology) {
-  Placing placing;
-  for (std::size_t site = 0; site < topology.sites.size(); ++site) {
-    placing.insert(placing.end(), topology.sites[site].processors, site);
-  }
-  return placing;
-}
-
-Placing placed_at_random(const Topology& topology, std::uint64_t seed) {
-  Placing placing = placed_by_site(topology);
-  Rng rng(seed);
-  for (std::size_t i = placing.size(); i > 1; --i) {
-    std::swap(placing[i - 1], placing[static_cast<std::size_t>(rng.below(i))]);
-  }
-  return placing;
-}
-
-overlay::KnownNetwork known_network(const Topology& topology, const Placing& placing) {
-  const auto rate = [](std::uint64_t bytes_per_second) {
-    return bytes_per_second == 0 ? overlay::kUnlimited : bytes_per_second;
-  };
-  overlay::KnownNetwork network;
-  for (const Topology::Site& site : topology.sites) {
-    network.sites.push_back({site.name, {}, site.latency});
-  }
-  for (std::size_t i = 0; i < placing.size(); ++i) {
-    network.sites[placing[i]].processors.insert(ProcessorId{static_cast<std::uint32_t>(i + 1)});
-  }
-  for (std::size_t a = 0; a < topology.sites.size(); ++a) {
-    for (std::size_t b = 0; b < topology.sites.size(); ++b) {
-      if (a == b) continue;
-      const Topology::Link& link = topology.link(a, b);
-      network.between[{a, b}] = {link.latency, rate(link.bytes_per_second)};
-    }
-  }
-  const std::uint64_t interface = rate(topology.interface_bytes_per_second);
-  network.usual = {topology.overhead, interface, interface};
-  return network;
-}
 
 Duration PlanOutcome::last() const {
   Duration last{};
@@ -213,15 +173,15 @@ Duration PlanOutcome::mean() const {
   return arrivals.empty() ? sum : sum / static_cast<Duration::rep>(arrivals.size());
 }
 
-PlanOutcome run_broadcast(const Plan& plan, const Topology& topology, const Placing& placing,
-                          const PlanRunOptions& options) {
+PlanOutcome run_broadcast(const Plan& plan, const overlay::Topology& topology,
+                          const overlay::Placing& placing, const PlanRunOptions& options) {
   PHX_CHECK(planners::validate(plan, all_of(placing)).ok());
   Post post(topology, placing, options);
   return plan.transfers.empty() ? run_trees(plan, post) : Schedule(plan, post).run();
 }
 
-PlanOutcome run_reduction(const Plan& plan, const Topology& topology, const Placing& placing,
-                          const PlanRunOptions& options) {
+PlanOutcome run_reduction(const Plan& plan, const overlay::Topology& topology,
+                          const overlay::Placing& placing, const PlanRunOptions& options) {
   PHX_CHECK(planners::validate(plan, all_of(placing)).ok());
   Post post(topology, placing, options);
   return Backwards(plan, post).run();

@@ -7,21 +7,11 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/time.h"
-#include "overlay/network/known_network.h"
+#include "overlay/network/placing.h"
+#include "overlay/network/topology.h"
 #include "overlay/planners/plan.h"
-#include "runtime/sim/topology.h"
 
 namespace phx::sim {
-
-/// Processors p1, p2, ... and the site of each, as a position in the topology.
-using Placing = std::vector<std::size_t>;
-
-/// As many per site as the topology counts, one site after the other.
-[[nodiscard]] Placing placed_by_site(const Topology& topology);
-/// The same, dealt out like cards: `seed` decides.
-[[nodiscard]] Placing placed_at_random(const Topology& topology, std::uint64_t seed);
-/// All that a topology says of processors placed so. Nothing is unknown in it.
-[[nodiscard]] overlay::KnownNetwork known_network(const Topology& topology, const Placing& placing);
 
 /// What came of a plan.
 struct PlanOutcome {
@@ -45,13 +35,17 @@ struct PlanRunOptions {
 /// Lets a plan happen in the network model that the whole simulator has, without
 /// daemons: a broadcast of `plan.bytes`. A segment is a message; a processor passes it on to its
 /// children in their order as soon as it has it. REQUIRES a valid plan of the placed processors.
-[[nodiscard]] PlanOutcome run_broadcast(const planners::Plan& plan, const Topology& topology,
-                                        const Placing& placing, const PlanRunOptions& options = {});
+[[nodiscard]] PlanOutcome run_broadcast(const planners::Plan& plan,
+                                        const overlay::Topology& topology,
+                                        const overlay::Placing& placing,
+                                        const PlanRunOptions& options = {});
 
 /// A reduction of so many bytes the same ways backwards: a processor sends a segment to its parent
 /// when it has heard of it from all its children. Schedules as trees_of() makes trees of them.
 /// Combining takes no time.
-[[nodiscard]] PlanOutcome run_reduction(const planners::Plan& plan, const Topology& topology,
-                                        const Placing& placing, const PlanRunOptions& options = {});
+[[nodiscard]] PlanOutcome run_reduction(const planners::Plan& plan,
+                                        const overlay::Topology& topology,
+                                        const overlay::Placing& placing,
+                                        const PlanRunOptions& options = {});
 
 }  // namespace phx::sim

@@ -13,7 +13,8 @@ MachineId machine_of(ProcessorId processor) {
 
 }  // namespace
 
-Post::Post(const Topology& topology, const Placing& placing, const PlanRunOptions& options)
+Post::Post(const overlay::Topology& topology, const overlay::Placing& placing,
+           const PlanRunOptions& options)
     : model_(topology, 0.0, Rng(1)), options_(options) {
   for (const std::size_t site : placing) static_cast<void>(model_.add_machine(site));
   for (const auto& [id, rate] : options.interfaces) model_.set_interface(machine_of(id), rate);

@@ -9,9 +9,9 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/time.h"
+#include "overlay/network/topology.h"
 #include "runtime/sim/network_model.h"
 #include "runtime/sim/plan_run.h"
-#include "runtime/sim/topology.h"
 
 namespace phx::sim {
 
@@ -27,7 +27,8 @@ class Post {
   };
   using OnLetter = std::function<void(const Letter&)>;
 
-  Post(const Topology& topology, const Placing& placing, const PlanRunOptions& options);
+  Post(const overlay::Topology& topology, const overlay::Placing& placing,
+       const PlanRunOptions& options);
 
   void send(const Letter& letter);
   /// Without bytes, and of the class that overtakes all others: only the way takes time.

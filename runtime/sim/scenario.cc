@@ -119,14 +119,14 @@ std::string Scenario::on_cluster(const Statement& statement) {
     if (!count || *count == 0) return "sites= takes numbers of processors";
     sites.push_back(static_cast<std::uint32_t>(*count));
   }
-  Topology::Link link;
+  overlay::Topology::Link link;
   link.latency = 10ms;
   ClusterOptions options;
   if (!read(statement, "wan", link.latency) || !read(statement, "seed", options.seed) ||
       !read(statement, "split", options.checks.may_split)) {
     return "cannot read wan=, seed= or split=";
   }
-  options.topology = Topology::uniform(sites, link);
+  options.topology = overlay::Topology::uniform(sites, link);
   options.keeps_lines = true;
   options.machine.wire = wire_;
   cluster_ = std::make_unique<Cluster>(std::move(options));

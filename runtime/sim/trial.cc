@@ -61,8 +61,8 @@ bool Trial::has_all() {
   return true;
 }
 
-Placing Trial::placing() {
-  Placing placing(options_.topology.processors());
+overlay::Placing Trial::placing() {
+  overlay::Placing placing(options_.topology.processors());
   for (std::uint32_t i = 0; i < placing.size(); ++i) {
     const MachineId machine{i};
     const ProcessorId id = cluster_.machine(machine).daemon()->self();

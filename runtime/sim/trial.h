@@ -14,7 +14,7 @@
 namespace phx::sim {
 
 struct TrialOptions {
-  Topology topology;
+  overlay::Topology topology;
   std::uint64_t seed = 1;
   /// Of a broadcast's message; at least 32, because it says who sent it.
   std::size_t bytes = 64;
@@ -33,7 +33,7 @@ struct TrialOptions {
   std::function<void(Instant, MachineId, std::size_t bytes)> on_bytes = {};
   runtime::TreeSource trees = runtime::TreeSource::kLearned;
   std::uint64_t bandwidth_above = std::uint64_t{256} << 10U;  ///< See DaemonConfig.
-  std::string tree_style = "learned";  ///< Of learned trees.
+  std::string tree_style = "learned";                         ///< Of learned trees.
   PlantedFault planted = PlantedFault::kNone;
 };
 
@@ -55,7 +55,7 @@ class Trial {
   /// The mesh forms, and all processors have their vnode. False: not within a minute.
   [[nodiscard]] bool start();
   /// The site of p1, p2, ...: the mesh numbers processors as it likes.
-  [[nodiscard]] Placing placing();
+  [[nodiscard]] overlay::Placing placing();
   /// From now on collectives of `root` go along these trees.
   void plant(const planners::PlanTrees& trees, ProcessorId root);
   /// Empty: not everybody has it within ten minutes.

@@ -89,7 +89,7 @@ class Show {
                              "\nlatency * * 5000\nlatency A C " + std::to_string(far / 1us) +
                              "\nnic 1000\nlink A C " + std::to_string(slow_mbit) + "\nlink B C " +
                              std::to_string(slow_mbit) + "\n";
-    options.topology = Topology::parse(text).value();
+    options.topology = overlay::Topology::parse(text).value();
     options.machine.spawn_delay = 1ms;
     return options;
   }
@@ -169,7 +169,7 @@ TEST_CASE("a job ends though its last vote completes when processes have left, a
   for (std::uint64_t seed = 1; seed <= support::seeds(100); ++seed) {
     CAPTURE(seed);
     ClusterOptions options;
-    options.topology = Topology::uniform({3, 3}, {5ms, 0});
+    options.topology = overlay::Topology::uniform({3, 3}, {5ms, 0});
     options.seed = seed;
     Cluster cluster(std::move(options));
     cluster.add_all();

@@ -24,7 +24,7 @@ using runtime::VnodeMessage;
 constexpr std::uint64_t kBytesPerSecond = 2'500'000;  // 20 Mbit/s
 constexpr Duration kLatency = 10ms;
 constexpr Duration kIdle = 2 * kLatency + 1ms;  // A round trip of something short.
-constexpr Duration kRow = 20ms;  // In front of the line, before senders are held up.
+constexpr Duration kRow = 20ms;                 // In front of the line, before senders are held up.
 constexpr std::size_t kPiece = std::size_t{256} << 10U;
 
 Duration time_of(std::uint64_t bytes) {
@@ -140,7 +140,7 @@ class Line {
 
   bool one_class_;
   Agenda agenda_;
-  NetworkModel model_{Topology::uniform({1, 1}, {kLatency, kBytesPerSecond}), 0, Rng(1)};
+  NetworkModel model_{overlay::Topology::uniform({1, 1}, {kLatency, kBytesPerSecond}), 0, Rng(1)};
   Network network_{agenda_, model_, Rng(2)};
   std::vector<Channels> ends_;
   std::optional<Instant> answered_;

@@ -15,7 +15,7 @@ namespace {
 /// Four sites of four processors, with so much from one to the other.
 TrialOptions distant(Duration latency, std::uint64_t seed) {
   TrialOptions options;
-  options.topology = Topology::uniform({4, 4, 4, 4}, Topology::Link{latency, 0});
+  options.topology = overlay::Topology::uniform({4, 4, 4, 4}, overlay::Topology::Link{latency, 0});
   for (auto& site : options.topology.sites) site.latency = 1ms;
   options.seed = seed;
   options.pause = 5ms;

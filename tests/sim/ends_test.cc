@@ -20,7 +20,7 @@ constexpr std::uint64_t kLarge = 2;  ///< The last ones carry 300,000 bytes each
 ClusterOptions options(std::uint64_t seed) {
   ClusterOptions options;
   options.seed = seed;
-  options.topology = Topology::uniform({2, 2}, {10ms, 0});
+  options.topology = overlay::Topology::uniform({2, 2}, {10ms, 0});
   options.daemon.state_piece_bytes = 4096;
   options.daemon.state_window_bytes = 16384;
   return options;

@@ -20,18 +20,18 @@ namespace {
 
 constexpr Pace kPaces[] = {Pace::kNoBarrier, Pace::kBarrierSend, Pace::kBarrierSendReceive};
 
-Topology parsed(const std::string& text) {
-  auto topology = Topology::parse(text);
+overlay::Topology parsed(const std::string& text) {
+  auto topology = overlay::Topology::parse(text);
   if (!topology.ok()) FAIL(topology.error().what);
   return std::move(topology).value();
 }
 
-Topology one_site() {
+overlay::Topology one_site() {
   return parsed("site A 12 50\nnic 1000\noverhead 5\n");
 }
 
 /// The way from A to B has a twentieth of an interface.
-Topology unequal() {
+overlay::Topology unequal() {
   return parsed(
       "site A 5 50\nsite B 4 50\nsite C 3 100\nlatency A B 2000\nlatency A C 5000\n"
       "latency B C 9000\nlink A B 50\nlink A C 400\nlink B C 1000\nnic 1000\noverhead 5\n");
@@ -43,8 +43,8 @@ TEST_SUITE_BEGIN("sim/exchange_run");
 
 TEST_CASE("what is predicted for an exchange is what the simulated network takes for it") {
   double most = 0;
-  for (const Topology& topology : {one_site(), unequal()}) {
-    const Placing placing = placed_by_site(topology);
+  for (const overlay::Topology& topology : {one_site(), unequal()}) {
+    const overlay::Placing placing = placed_by_site(topology);
     const Ways ways = ways_of(topology, placing);
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
       const MessageGraph bytes = random_graph(
@@ -83,8 +83,8 @@ TEST_CASE("where each has ways of its own, the simulated network is faster by sc
                 '\n';
       }
     }
-    const Topology topology = parsed(text);
-    const Placing placing = placed_by_site(topology);
+    const overlay::Topology topology = parsed(text);
+    const overlay::Placing placing = placed_by_site(topology);
     const Ways ways = ways_of(topology, placing);
     const MessageGraph bytes = random_graph({12, 60, std::uint64_t{60} << 20U}, seed);
     const MessageGraph weights = weighed(bytes, ways);

@@ -22,15 +22,15 @@ namespace {
 constexpr std::uint64_t kGigabit = 125'000'000;
 
 /// 0.3 ms of round trip inside, 1 Gbit/s interfaces and site pairs, 5 us per message and end.
-Topology sites_of(const std::vector<std::uint32_t>& processors, Duration between) {
-  Topology topology = Topology::uniform(processors, {between, kGigabit});
-  for (Topology::Site& site : topology.sites) site.latency = 150us;
+overlay::Topology sites_of(const std::vector<std::uint32_t>& processors, Duration between) {
+  overlay::Topology topology = overlay::Topology::uniform(processors, {between, kGigabit});
+  for (overlay::Topology::Site& site : topology.sites) site.latency = 150us;
   topology.interface_bytes_per_second = kGigabit;
   return topology;
 }
 
-Topology three_sites(std::uint32_t each) {
-  Topology topology = sites_of({each, each, each}, 2ms);
+overlay::Topology three_sites(std::uint32_t each) {
+  overlay::Topology topology = sites_of({each, each, each}, 2ms);
   const auto set = [&](std::size_t a, std::size_t b, Duration latency) {
     topology.links[a * 3 + b].latency = topology.links[b * 3 + a].latency = latency;
   };
@@ -40,8 +40,8 @@ Topology three_sites(std::uint32_t each) {
 }
 
 /// Sites at random places; as far from each other as their distance says, at most 4 ms.
-Topology plane(std::uint64_t seed, std::size_t sites, std::uint32_t each) {
-  Topology topology = sites_of(std::vector<std::uint32_t>(sites, each), 1ms);
+overlay::Topology plane(std::uint64_t seed, std::size_t sites, std::uint32_t each) {
+  overlay::Topology topology = sites_of(std::vector<std::uint32_t>(sites, each), 1ms);
   Rng rng(seed);
   std::vector<std::pair<double, double>> places;
   constexpr double kSide = 2800;
@@ -59,7 +59,7 @@ Topology plane(std::uint64_t seed, std::size_t sites, std::uint32_t each) {
 }
 
 struct Show {
-  explicit Show(const Topology& wanted, Duration pause = 1ms,
+  explicit Show(const overlay::Topology& wanted, Duration pause = 1ms,
                 PlantedFault planted = PlantedFault::kNone)
       : topology(wanted), trial({.topology = wanted, .pause = pause, .planted = planted}) {
     REQUIRE(trial.start());
@@ -77,7 +77,7 @@ struct Show {
     return planners::lower_bound({costs, *costs.position(root), 1});
   }
 
-  Topology topology;
+  overlay::Topology topology;
   Trial trial;
 };
 
@@ -115,7 +115,7 @@ TEST_CASE("short broadcasts of all roots are near the bound after a second, on m
           phx::support::long_search()) {
   struct Case {
     std::string name;
-    Topology topology;
+    overlay::Topology topology;
   };
   const std::vector<Case> cases{
       {"3 sites of 67", three_sites(67)},
@@ -163,7 +163,7 @@ struct LongSum {
 };
 
 Trial::Round check_long_sum(std::uint32_t per_site, const LongSum& wanted) {
-  const Topology topology = three_sites(per_site);
+  const overlay::Topology topology = three_sites(per_site);
   Trial trial({.topology = topology, .pause = 100us});
   REQUIRE(trial.start());
   trial.cluster().run_for(3s);
@@ -236,8 +236,8 @@ TEST_CASE("long broadcasts of the second time on are a small multiple of the bou
 }
 
 /// Six sites of four, as far from each other as some in Europe and America: a twentieth of it.
-Topology six_sites() {
-  return Topology::parse(R"(
+overlay::Topology six_sites() {
+  return overlay::Topology::parse(R"(
 intra   100
 site    S0 4
 site    S1 4
@@ -275,7 +275,7 @@ TEST_CASE("messages of each size go along trees that are good for it, on wide wa
   for (const Wanted& one :
        {Wanted{64U << 10U, 1.08}, Wanted{256U << 10U, 1.15}, Wanted{1U << 20U, 1.35},
         Wanted{4U << 20U, 1.27}, Wanted{16U << 20U, 1.3}}) {
-    const Topology topology = six_sites();
+    const overlay::Topology topology = six_sites();
     Trial trial({.topology = topology, .bytes = one.bytes, .piece_bytes = 256U << 10U});
     REQUIRE(trial.start());
     trial.cluster().run_for(10s);  // until bandwidths are measured
@@ -297,8 +297,8 @@ TEST_CASE("messages of each size go along trees that are good for it, on wide wa
 }
 
 /// As TCP does it: with 14,600 bytes under way at first, 64 KiB take three round trips per hop.
-Topology slow_beginners() {
-  Topology topology = six_sites();
+overlay::Topology slow_beginners() {
+  overlay::Topology topology = six_sites();
   topology.window_bytes = 14'600;
   return topology;
 }

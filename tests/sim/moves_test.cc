@@ -63,7 +63,7 @@ class Show {
     ClusterOptions options;
     options.daemon.state_receivers = receivers;
     options.seed = seed;
-    options.topology = Topology::uniform({2, 1}, {20ms, 0});
+    options.topology = overlay::Topology::uniform({2, 1}, {20ms, 0});
     options.daemon.state_piece_bytes = 4096;
     options.daemon.state_window_bytes = 16384;
     return options;

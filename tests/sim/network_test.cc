@@ -41,7 +41,7 @@ struct Pair {
   }
 
   Agenda agenda;
-  NetworkModel model{Topology::uniform({1, 1}, {5ms, 0}), 0.5, Rng(1)};
+  NetworkModel model{overlay::Topology::uniform({1, 1}, {5ms, 0}), 0.5, Rng(1)};
   Network network{agenda, model, Rng(2)};
   MachineId a;
   MachineId b;
@@ -163,7 +163,8 @@ TEST_CASE("rows in front of narrow places hold their senders up, but for 20 ms o
   for (const bool is_link : {false, true}) {
     CAPTURE(is_link);
     Agenda agenda;
-    NetworkModel model{Topology::uniform({1, 1}, {5ms, is_link ? kSlow : 100 * kSlow}), 0, Rng(1)};
+    NetworkModel model{overlay::Topology::uniform({1, 1}, {5ms, is_link ? kSlow : 100 * kSlow}), 0,
+                       Rng(1)};
     Network network{agenda, model, Rng(2)};
     std::optional<LinkId> up;
     std::optional<Instant> left;

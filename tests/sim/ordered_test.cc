@@ -27,10 +27,10 @@ bool is_wrong_result(const std::string& violation) {
 }
 
 /// Each with one vnode.
-Topology three_sites(std::uint32_t each) {
+overlay::Topology three_sites(std::uint32_t each) {
   constexpr std::uint64_t kGigabit = 125'000'000;
-  Topology topology = Topology::uniform({each, each, each}, {3ms, kGigabit});
-  for (Topology::Site& site : topology.sites) site.latency = 150us;
+  overlay::Topology topology = overlay::Topology::uniform({each, each, each}, {3ms, kGigabit});
+  for (overlay::Topology::Site& site : topology.sites) site.latency = 150us;
   topology.interface_bytes_per_second = kGigabit;
   return topology;
 }

@@ -28,7 +28,7 @@ struct Setting {
 
 ClusterOptions options(const Setting& setting) {
   ClusterOptions options;
-  options.topology = Topology::uniform({setting.machines * setting.each}, {1ms, 0});
+  options.topology = overlay::Topology::uniform({setting.machines * setting.each}, {1ms, 0});
   options.daemons_each = setting.each;
   options.seed = setting.seed;
   return options;

@@ -59,7 +59,7 @@ class Services {
  private:
   static ClusterOptions options(std::uint32_t count, std::uint64_t seed) {
     ClusterOptions options;
-    options.topology = Topology::uniform({count}, {1ms, 0});
+    options.topology = overlay::Topology::uniform({count}, {1ms, 0});
     options.seed = seed;
     options.checks.may_split = true;
     options.keeps_lines = true;

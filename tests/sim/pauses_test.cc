@@ -58,7 +58,7 @@ class Show {
  private:
   static ClusterOptions options(std::uint64_t seed, const std::vector<std::uint32_t>& sites) {
     ClusterOptions options;
-    options.topology = Topology::uniform(sites, {20ms, 0});
+    options.topology = overlay::Topology::uniform(sites, {20ms, 0});
     options.seed = seed;
     return options;
   }

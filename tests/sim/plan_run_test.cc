@@ -22,14 +22,14 @@ namespace {
 
 constexpr ProcessorId kRoot{1};
 
-Topology parsed(const std::string& text) {
-  auto topology = Topology::parse(text);
+overlay::Topology parsed(const std::string& text) {
+  auto topology = overlay::Topology::parse(text);
   if (!topology.ok()) FAIL(topology.error().what);
   return std::move(topology).value();
 }
 
 /// A number of sites with `each` processors; bandwidths of 8 Mbit/s and more are 1 byte per us.
-Topology small(std::uint32_t each, std::uint32_t sites, const std::string& rest) {
+overlay::Topology small(std::uint32_t each, std::uint32_t sites, const std::string& rest) {
   std::string text;
   for (std::uint32_t i = 0; i < sites; ++i) {
     text += "site s" + std::to_string(i) + ' ' + std::to_string(each) + '\n';
@@ -37,20 +37,21 @@ Topology small(std::uint32_t each, std::uint32_t sites, const std::string& rest)
   return parsed(text + "intra 100\nlatency * * 2000\noverhead 5\n" + rest);
 }
 
-Topology three_sites() {
+overlay::Topology three_sites() {
   return parsed(
       "site A 67 150\nsite B 67 150\nsite C 67 150\nlatency A B 2000\nlatency A C 3000\n"
       "latency B C 4000\nlink * * 1000\nnic 1000\noverhead 5\n");
 }
 
-Plan made(std::string_view algorithm, const Topology& topology, std::uint64_t bytes) {
+Plan made(std::string_view algorithm, const overlay::Topology& topology, std::uint64_t bytes) {
   auto plan =
       planners::plan(algorithm, known_network(topology, placed_by_site(topology)), kRoot, bytes);
   if (!plan.ok()) FAIL(plan.error().what);
   return std::move(plan).value();
 }
 
-PlanOutcome broadcast(std::string_view algorithm, const Topology& topology, std::uint64_t bytes) {
+PlanOutcome broadcast(std::string_view algorithm, const overlay::Topology& topology,
+                      std::uint64_t bytes) {
   return run_broadcast(made(algorithm, topology, bytes), topology, placed_by_site(topology));
 }
 
@@ -63,7 +64,8 @@ double last_ms(std::string_view algorithm, std::uint64_t bytes) {
 TEST_SUITE_BEGIN("sim/plan_run");
 
 TEST_CASE("a topology is a known network in which nothing is unknown") {
-  const Topology topology = parsed("site A 2 20\nsite B 1\nlatency A B 900\nlink A B 80\nnic 0\n");
+  const overlay::Topology topology =
+      parsed("site A 2 20\nsite B 1\nlatency A B 900\nlink A B 80\nnic 0\n");
 
   const auto network = known_network(topology, {0, 1, 0});
 
@@ -77,8 +79,8 @@ TEST_CASE("a topology is a known network in which nothing is unknown") {
 }
 
 TEST_CASE("dealing out processors at random keeps the sizes of the sites, and repeats itself") {
-  const Topology topology = three_sites();
-  const Placing placing = placed_at_random(topology, 7);
+  const overlay::Topology topology = three_sites();
+  const overlay::Placing placing = placed_at_random(topology, 7);
 
   CHECK(placing == placed_at_random(topology, 7));
   CHECK(placing != placed_at_random(topology, 8));
@@ -91,7 +93,7 @@ TEST_CASE("dealing out processors at random keeps the sizes of the sites, and re
 TEST_CASE(
     "one message: overhead, its interface, the link, the way, the other interface, overhead") {
   // 1 Mbit/s is 8 us per byte.
-  const Topology topology = small(1, 2, "nic 8\nlink * * 2\n");
+  const overlay::Topology topology = small(1, 2, "nic 8\nlink * * 2\n");
 
   const PlanOutcome outcome = broadcast("flat", topology, 1000);
 
@@ -102,7 +104,7 @@ TEST_CASE(
 }
 
 TEST_CASE("messages between the same two sites share their link") {
-  const Topology topology = small(3, 2, "link * * 2\n");
+  const overlay::Topology topology = small(3, 2, "link * * 2\n");
 
   const PlanOutcome outcome = broadcast("flat", topology, 1000);
 
@@ -113,7 +115,7 @@ TEST_CASE("messages between the same two sites share their link") {
 }
 
 TEST_CASE("a segment is passed on as soon as it is there, a whole message when it is complete") {
-  const Topology topology = small(3, 1, "nic 8\n");
+  const overlay::Topology topology = small(3, 1, "nic 8\n");
   Plan plan = made("list", topology, 1000);
   plan.segment_bytes = 500;
   Plan whole = plan;
@@ -127,7 +129,7 @@ TEST_CASE("a segment is passed on as soon as it is there, a whole message when i
 }
 
 TEST_CASE("a reduction goes the same way back: the root hears its children one after the other") {
-  const Topology topology = small(5, 1, "");
+  const overlay::Topology topology = small(5, 1, "");
 
   CHECK(run_reduction(made("flat", topology, 1), topology, placed_by_site(topology)).last() ==
         5us + 100us + 4 * 5us);
@@ -136,7 +138,7 @@ TEST_CASE("a reduction goes the same way back: the root hears its children one a
 }
 
 TEST_CASE("a long reduction goes back in segments, along all trees") {
-  const Topology topology = small(3, 1, "nic 8\n");
+  const overlay::Topology topology = small(3, 1, "nic 8\n");
   Plan plan = made("list", topology, 1000);
   plan.segment_bytes = 500;
 
@@ -151,7 +153,7 @@ TEST_CASE("a long reduction goes back in segments, along all trees") {
 }
 
 TEST_CASE("a processor may have another interface than the others") {
-  const Topology topology = small(3, 1, "nic 8\n");
+  const overlay::Topology topology = small(3, 1, "nic 8\n");
   const PlanRunOptions options{.interfaces = {{ProcessorId{3}, 100'000}}};
 
   const PlanOutcome outcome =
@@ -163,7 +165,7 @@ TEST_CASE("a processor may have another interface than the others") {
 
 TEST_CASE(
     "every plan serves everybody, never before the bound, with one message per edge and part") {
-  const Topology topology = small(5, 3, "nic 1000\nlink * * 1000\n");
+  const overlay::Topology topology = small(5, 3, "nic 1000\nlink * * 1000\n");
   const auto network = known_network(topology, placed_by_site(topology));
   const planners::Costs costs(network);
   for (const planners::Planner& planner : planners::all_planners()) {
@@ -218,7 +220,7 @@ TEST_CASE("201 processors in 3 sites: the figures that an independent simulator 
 TEST_CASE("segments along several trees take as long as is predicted, give or take a tenth") {
   std::ifstream file(std::string(PHX_ROOT) + "/tests/sim/narrow.topology");
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  for (const Topology& topology : {parsed(text), three_sites()}) {
+  for (const overlay::Topology& topology : {parsed(text), three_sites()}) {
     const planners::Costs costs(known_network(topology, placed_by_site(topology)));
     for (const std::uint64_t kib : {64U, 256U, 1024U}) {
       CAPTURE(kib);

@@ -27,7 +27,7 @@ std::string found(const Outcome& outcome) {
 
 ClusterOptions machines(std::uint32_t count) {
   ClusterOptions options;
-  options.topology = Topology::uniform({count}, {1ms, 0});
+  options.topology = overlay::Topology::uniform({count}, {1ms, 0});
   return options;
 }
 

@@ -26,7 +26,7 @@ class Mesh {
     PlantedFault planted = PlantedFault::kNone;
   };
   explicit Mesh(const Case& wanted)
-      : trial_({.topology = wanted.sites == 1 ? Topology::uniform({kEach}, {1ms, 0})
+      : trial_({.topology = wanted.sites == 1 ? overlay::Topology::uniform({kEach}, {1ms, 0})
                                               : support::three_alike(kEach, 1000),
                 .bytes = wanted.bytes,
                 .learn = 5s,

@@ -38,7 +38,7 @@ class Starved {
 
   static ClusterOptions options(std::uint64_t seed, std::uint32_t late_factor) {
     ClusterOptions options;
-    options.topology = Topology::uniform({kMachines}, {1ms, 0});
+    options.topology = overlay::Topology::uniform({kMachines}, {1ms, 0});
     options.seed = seed;
     options.daemon.late_factor = late_factor;
     return options;

@@ -66,7 +66,7 @@ class Show {
     ClusterOptions options;
     const std::string text =
         "site A " + std::to_string(processors) + "\nnic " + std::to_string(nic_mbit) + "\n";
-    options.topology = Topology::parse(text).value();
+    options.topology = overlay::Topology::parse(text).value();
     options.machine.spawn_delay = 1ms;
     return options;
   }

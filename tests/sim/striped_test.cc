@@ -84,7 +84,7 @@ TEST_CASE("narrow ways between sites: a long message is spread over them, faster
   std::ifstream file(std::string(PHX_ROOT) + "/tests/sim/narrow.topology");
   REQUIRE(file);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  Trial trial({.topology = Topology::parse(text).value(),
+  Trial trial({.topology = overlay::Topology::parse(text).value(),
                .bytes = kBytes,
                .piece_bytes = std::size_t{256} << 10U,
                .learn = 5s});
@@ -134,7 +134,7 @@ TEST_CASE("a long way that holds much is no place for long messages if there is 
       "site s1 2 250\nsite s2 2 250\nsite s3 2 250\n"
       "latency s1 s2 30000\nlink s1 s2 777\nlatency s1 s3 7000\nlink s1 s3 10000\n"
       "latency s2 s3 36000\nlink s2 s3 61\nnic 844\noverhead 1.5\n";
-  Trial trial({.topology = Topology::parse(kNetwork).value(),
+  Trial trial({.topology = overlay::Topology::parse(kNetwork).value(),
                .bytes = std::size_t{4} << 20U,
                .learn = 10s});
   REQUIRE(trial.start());

@@ -38,7 +38,7 @@ struct Harness {
   }
   static ClusterOptions machines() {
     ClusterOptions options;
-    options.topology = Topology::uniform({5}, {1ms, 0});
+    options.topology = overlay::Topology::uniform({5}, {1ms, 0});
     return options;
   }
   void break_off(const ToolBreak& how) {

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "overlay/network/topology.h"
 #include "runtime/sim/network_model.h"
-#include "runtime/sim/topology.h"
 
 namespace topology_test {
 
@@ -26,8 +26,8 @@ overhead 7
 window  14600
 )";
 
-Topology parsed(const std::string& text) {
-  auto topology = Topology::parse(text);
+overlay::Topology parsed(const std::string& text) {
+  auto topology = overlay::Topology::parse(text);
   if (!topology.ok()) FAIL(topology.error().what);
   return std::move(topology).value();
 }
@@ -39,19 +39,19 @@ TEST_SUITE_BEGIN("sim/topology");
 TEST_CASE("times are microseconds with up to three decimals, read and written") {
   for (const char* const text : {"0", "7", "0.4", "12.034", "0.001", "3600000000"}) {
     CAPTURE(text);
-    const auto read = Topology::parse("site A 1\noverhead " + std::string(text));
+    const auto read = overlay::Topology::parse("site A 1\noverhead " + std::string(text));
     REQUIRE(read.ok());
-    CHECK(in_microseconds(read.value().overhead) == text);
+    CHECK(overlay::in_microseconds(read.value().overhead) == text);
   }
-  CHECK(in_microseconds(400ns) == "0.4");
+  CHECK(overlay::in_microseconds(400ns) == "0.4");
   for (const char* const wrong : {"", ".", "1e3", "nan", "inf", "-1", "0.4us", "3600000001"}) {
     CAPTURE(wrong);
-    CHECK_FALSE(Topology::parse("site A 1\noverhead " + std::string(wrong)).ok());
+    CHECK_FALSE(overlay::Topology::parse("site A 1\noverhead " + std::string(wrong)).ok());
   }
 }
 
 TEST_CASE("later lines about a pair of sites win, in both directions") {
-  const Topology topology = parsed(kThreeSites);
+  const overlay::Topology topology = parsed(kThreeSites);
 
   CHECK(topology.processors() == 7);
   CHECK(topology.sites[0].latency == 100us);
@@ -67,7 +67,7 @@ TEST_CASE("later lines about a pair of sites win, in both directions") {
 }
 
 TEST_CASE("a topology is read back as it was written") {
-  const Topology topology = parsed(kThreeSites);
+  const overlay::Topology topology = parsed(kThreeSites);
 
   CHECK(parsed(topology.to_text()) == topology);
 }
@@ -77,9 +77,10 @@ TEST_CASE("what cannot be read is refused with its line") {
        {"", "site A", "site A many", "site A 1\nsite A 2", "site A 1\nlatency A B 5", "speed 3",
         "site A 1\nlatency A A fast", "site * 4", "site A 99999999999", "nic -5", "window x"}) {
     CAPTURE(text);
-    CHECK(!Topology::parse(text).ok());
+    CHECK(!overlay::Topology::parse(text).ok());
   }
-  CHECK(Topology::parse("site A 1\nnonsense").error().what == "line 2: unknown keyword 'nonsense'");
+  CHECK(overlay::Topology::parse("site A 1\nnonsense").error().what ==
+        "line 2: unknown keyword 'nonsense'");
 }
 
 TEST_CASE("the cost of a message is the sum of its stages") {

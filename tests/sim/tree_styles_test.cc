@@ -20,16 +20,16 @@ namespace {
 
 constexpr ProcessorId kRoot{2};
 
-Topology three_sites() {
-  return Topology::parse(
+overlay::Topology three_sites() {
+  return overlay::Topology::parse(
              "site A 6 150\nsite B 6 150\nsite C 6 150\nlatency A B 2000\nlatency A C 3000\n"
              "latency B C 4000\nlink * * 1000\nnic 1000\noverhead 5\n")
       .value();
 }
 
 /// Table 1 of [Agm]: 24 processors on 6 sites.
-Topology agm_sites() {
-  return Topology::parse(
+overlay::Topology agm_sites() {
+  return overlay::Topology::parse(
              "site S0 4 1000\nsite S1 4 1000\nsite S2 4 1000\nsite S3 4 1000\nsite S4 4 1000\n"
              "site S5 4 1000\nlatency S0 S1 485400\nlatency S0 S2 698900\nlatency S0 S3 14900\n"
              "latency S0 S4 332800\nlatency S0 S5 61400\nlatency S1 S2 364100\n"
@@ -42,7 +42,7 @@ Topology agm_sites() {
 /// A broadcast from the first processor of S3, when all is measured, and soon after another one:
 /// idle connections are closed, and would have to be made again.
 Duration late_broadcast(Trial& trial) {
-  const Placing placing = trial.placing();
+  const overlay::Placing placing = trial.placing();
   constexpr std::size_t kRootSite = 3;
   const auto first = std::find(placing.begin(), placing.end(), kRootSite) - placing.begin();
   const ProcessorId root{static_cast<std::uint32_t>(first + 1)};

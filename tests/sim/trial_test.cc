@@ -19,7 +19,7 @@ namespace {
 
 constexpr ProcessorId kRoot{2};
 
-Topology three_sites(std::uint32_t each) {
+overlay::Topology three_sites(std::uint32_t each) {
   return support::three_alike(each, 1000);
 }
 

@@ -18,7 +18,7 @@ namespace {
 /// Two jobs at once, on processors that come and go: what is wrong, if anything.
 std::string found(std::uint64_t seed, PlantedFault planted) {
   ClusterOptions options;
-  options.topology = Topology::uniform({4, 3}, {10ms, 0});
+  options.topology = overlay::Topology::uniform({4, 3}, {10ms, 0});
   options.seed = seed;
   options.jitter = 0.2;
   options.machine.fault = planted;

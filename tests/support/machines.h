@@ -10,7 +10,7 @@ namespace phx::support {
 inline sim::ClusterOptions machines_with(std::uint32_t machines, std::uint32_t each,
                                          std::uint64_t seed) {
   sim::ClusterOptions options;
-  options.topology = sim::Topology::uniform({machines * each}, {1ms, 0});
+  options.topology = overlay::Topology::uniform({machines * each}, {1ms, 0});
   options.daemons_each = each;
   options.seed = seed;
   return options;

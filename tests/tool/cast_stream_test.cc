@@ -1,4 +1,4 @@
-#include "apps/phoenix/experiments/cast_stream.h"
+#include "apps/experiments/cast_stream.h"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,9 @@ namespace phx::app::cast_stream_test {
 namespace {
 
 CastStreamOptions three_on_a_site() {
-  return {
-      .topology = sim::Topology::parse("site A 3 100\nlink * * 100\nnic 100\noverhead 5\n").value(),
-      .bytes = std::size_t{1} << 20U};
+  return {.topology =
+              overlay::Topology::parse("site A 3 100\nlink * * 100\nnic 100\noverhead 5\n").value(),
+          .bytes = std::size_t{1} << 20U};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "apps/phoenix/experiments/plot.h"
+#include "apps/experiments/plot.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "apps/phoenix/experiments/results.h"
+#include "apps/experiments/results.h"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include <iterator>
 #include <string>
 
+#include "apps/experiments/networks.h"
 #include "apps/phoenix/command_line/verb.h"
-#include "apps/phoenix/experiments/networks.h"
 
 namespace phx::app::results_test {
 namespace {

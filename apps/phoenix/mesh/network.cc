@@ -15,7 +15,7 @@
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/network/known_network.h"
-#include "runtime/sim/topology.h"
+#include "overlay/network/topology.h"
 
 namespace phx::app {
 namespace {
@@ -95,21 +95,22 @@ std::string as_topology(const KnownNetwork& network) {
   for (std::size_t i = 0; i < network.sites.size(); ++i) {
     const KnownNetwork::Site& site = network.sites[i];
     text += "site " + name_of(network, i) + " " + std::to_string(site.processors.size());
-    if (site.latency) text += " " + sim::in_microseconds(*site.latency);
+    if (site.latency) text += " " + overlay::in_microseconds(*site.latency);
     text += "  # p" + to_string(site.processors) + "\n";
   }
   for (const auto& [ends, way] : network.between) {
     const std::string names = name_of(network, ends.first) + " " + name_of(network, ends.second);
     // One line for both directions, as topology files have it.
     if (ends.first > ends.second) continue;
-    if (way.latency) text += "latency " + names + " " + sim::in_microseconds(*way.latency) + "\n";
+    if (way.latency)
+      text += "latency " + names + " " + overlay::in_microseconds(*way.latency) + "\n";
     if (way.bytes_per_second && way.bytes_per_second != overlay::kUnlimited) {
       text += "link " + names + " " + spell_fixed(megabits(*way.bytes_per_second), 0) + "\n";
     }
   }
   const auto& [overhead, out, in, wait] = network.usual;
   if (out && out != overlay::kUnlimited) text += "nic " + spell_fixed(megabits(*out), 0) + "\n";
-  if (overhead) text += "overhead " + sim::in_microseconds(*overhead) + "\n";
+  if (overhead) text += "overhead " + overlay::in_microseconds(*overhead) + "\n";
   for (const auto& [processor, ability] : network.odd) {
     text +=
         "# " + to_string(processor) + ": " + ability_in_words(network.ability(processor)) + "\n";
