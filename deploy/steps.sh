@@ -7,7 +7,7 @@ logs=$root/build/logs
 mkdir -p "$logs"
 rm -f "$logs"/*.passed "$logs"/*.stopped
 began=$(date +%s)
-# As many compilers as processors: with two more, which is what ninja takes, two processors need a tenth longer,
+# As many compilers as processors: with one more, which is what ninja takes on two processors, these need a tenth longer,
 # because they share caches and memory.
 CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc 2>/dev/null || echo 2)}
 export CMAKE_BUILD_PARALLEL_LEVEL

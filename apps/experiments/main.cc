@@ -14,7 +14,10 @@ int main(int argc, char** argv) {
   phx::app::add_plan(program, chosen, phx::app::plan);
   phx::app::add_experiment(program, chosen, phx::app::experiment);
   phx::app::add_sim(program, chosen, phx::app::simulate);
-  const auto complain = [](const std::string& what) { return "phoenix: " + what + "\n"; };
+  // The tool has understood these words: it is of another version, or somebody else started this.
+  const auto complain = [](const std::string& what) {
+    return "phoenix-experiments: " + what + "\n";
+  };
   const auto outcome = program.parse(argc, argv, complain);
   const int code = outcome.has_failed ? phx::app::kUsage : phx::app::kOk;
   return phx::app::end_output(outcome.goes_on ? chosen() : code);

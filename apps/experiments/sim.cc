@@ -21,7 +21,6 @@ namespace phx::app {
 namespace {
 
 constexpr std::uint32_t kProcessorsMost = 20'000;
-constexpr const char* kSeedOption = "--seed";
 
 /// What a scenario takes beside --processors and --json.
 struct Uses {

@@ -41,6 +41,7 @@ file(WRITE ${WORK}/ranks.c "#include <mpi.h>\n#include <stdio.h>\nint main(int a
   printf(\"here is %d\\n\", rank); return MPI_Finalize(); }\n")
 run(${apart}/bin/mpicc -o ${WORK}/ranks ${WORK}/ranks.c)
 expect(0 "here is 1" ${CMAKE_COMMAND} -E env PHOENIX_DIR=${WORK}/meshes ${apart}/bin/mpirun -n 2 ${WORK}/ranks)
+expect(0 "\nflat " ${apart}/bin/phoenix plan --plans flat --bytes 1)
 expect(0 "-I\"${apart}/include" ${apart}/bin/mpicc -show ${WORK}/ranks.c)
 expect(127 "mpifort: there is no compiler nowhere here"
        ${CMAKE_COMMAND} -E env MPICH_FC=nowhere ${apart}/bin/mpifort ${WORK}/ranks.f)

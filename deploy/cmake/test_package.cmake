@@ -56,7 +56,7 @@ expect_mpicc(mpicc.other)
 expect("-lphoenix-mpi" ${root}/usr/bin/mpicc.phoenix -show x.c)
 expect("[(]Phoenix[)]" ${root}/usr/bin/mpirun.phoenix --version)
 expect("/usr/libexec/phoenix/phoenix-keeper" ${dpkg} --listfiles phoenix)
-foreach(file bin/phoenixd libexec/phoenix/heat share/man/man1/phoenix.1 share/man/man8/phoenixd.8
+foreach(file bin/phoenixd libexec/phoenix/heat libexec/phoenix/phoenix-experiments share/man/man1/phoenix.1 share/man/man8/phoenixd.8
              share/bash-completion/completions/phoenix
              share/doc/phoenix/apps/examples/bar/bar.cc)
   if(NOT EXISTS ${root}/usr/${file})

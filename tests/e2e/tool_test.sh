@@ -295,6 +295,16 @@ check "a negative seed" fails_with "plan: --shuffle: '-1' is below 0" "$phoenix"
 check "a seed of 70 bits" fails_with "is too large" "$phoenix" plan --shuffle 999999999999999999999
 check "no number" fails_with "drain: --timeout: 'nan' is no number" "$phoenix" drain --timeout nan p1
 check "nor for a daemon" fails_with "^phoenixd: --peer-timeout: 'nan' is no number" "$bin/phoenixd" --peer-timeout nan
+printf '[plan]\nplans = flat\n' >"$work/plans"
+check "defaults of a verb that another program does" says "^flat " env PHOENIX_CONFIG="$work/plans" "$phoenix" plan --bytes 1
+check "are all that it does" test "$(env PHOENIX_CONFIG="$work/plans" "$phoenix" plan --bytes 1 | grep -c '^binomial')" -eq 0
+check "what it prints and nobody gets is an error" fails_with "cannot write to standard output" \
+  sh -c "$phoenix plan --plans flat --bytes 1 >/dev/full"
+mkdir -p "$work/alone/bin"
+cp "$phoenix" "$work/alone/bin"
+check "without that program it says so" fails_with "cannot start phoenix-experiments: No such file or directory; the target" \
+  "$work/alone/bin/phoenix" sim
+check "and other verbs work" says "^mesh " "$work/alone/bin/phoenix" status
 check "a folder as a file" fails_with "cannot read $work: it is a folder" "$phoenix" plan --topology "$work"
 check "a descriptor that is not open" fails_with "descriptor 99 is not open" "$bin/phoenixd" --end-with 99
 : >"$work/nothing"

@@ -63,33 +63,6 @@ double last_ms(std::string_view algorithm, std::uint64_t bytes) {
 
 TEST_SUITE_BEGIN("sim/plan_run");
 
-TEST_CASE("a topology is a known network in which nothing is unknown") {
-  const overlay::Topology topology =
-      parsed("site A 2 20\nsite B 1\nlatency A B 900\nlink A B 80\nnic 0\n");
-
-  const auto network = known_network(topology, {0, 1, 0});
-
-  CHECK(network.check().ok());
-  CHECK(network.sites[0].processors == ProcessorSet{kRoot, ProcessorId{3}});
-  CHECK(network.way(kRoot, ProcessorId{2}) == overlay::KnownNetwork::Way{900us, 10'000'000});
-  CHECK(network.way(kRoot, ProcessorId{3}) ==
-        overlay::KnownNetwork::Way{20us, overlay::kUnlimited});
-  CHECK(network.ability(kRoot) ==
-        overlay::KnownNetwork::Ability{5us, overlay::kUnlimited, overlay::kUnlimited});
-}
-
-TEST_CASE("dealing out processors at random keeps the sizes of the sites, and repeats itself") {
-  const overlay::Topology topology = three_sites();
-  const overlay::Placing placing = placed_at_random(topology, 7);
-
-  CHECK(placing == placed_at_random(topology, 7));
-  CHECK(placing != placed_at_random(topology, 8));
-  CHECK(placing != placed_by_site(topology));
-  for (std::size_t site = 0; site < 3; ++site) {
-    CHECK(std::count(placing.begin(), placing.end(), site) == 67);
-  }
-}
-
 TEST_CASE(
     "one message: overhead, its interface, the link, the way, the other interface, overhead") {
   // 1 Mbit/s is 8 us per byte.

@@ -93,6 +93,16 @@ Violations include_rules(const SourceTree& tree, const std::vector<Layer>& layer
   return violations;
 }
 
+Violations simulator_rules(const std::vector<Layer>& layers) {
+  Violations violations;
+  for (const Layer& layer : layers) {
+    const bool is_tool = layer.folder.rfind("apps/phoenix", 0) == 0;  // and apps/phoenixd
+    if (!is_tool || !contains(layer.folders, "runtime/sim")) continue;
+    violations.push_back({layer.folder, 0, "uses the simulator"});
+  }
+  return violations;
+}
+
 Violations header_rules(const SourceTree& tree) {
   Violations violations;
   for (const auto& [path, file] : tree.files()) {

@@ -47,6 +47,16 @@ TEST_CASE("include_rules finds layers that are not used, strangers and short pat
   CHECK(includes_of("tests/overlay/a.cc", "#include <doctest/doctest.h>") == 0);
 }
 
+TEST_CASE("simulator finds a folder of the tool that uses it") {
+  const auto found = [](const std::string& line) {
+    return simulator_rules(parse_layers(line)).size();
+  };
+  CHECK(found("apps/phoenix/mesh|apps/phoenix/mesh,runtime/sim|\n") == 1);
+  CHECK(found("apps/phoenixd|apps/phoenixd,runtime/sim|\n") == 1);
+  CHECK(found("apps/phoenix/mesh|apps/phoenix/mesh,overlay/network|\n") == 0);
+  CHECK(found("apps/experiments|apps/experiments,runtime/sim|\n") == 0);
+}
+
 TEST_CASE("dead_files finds files of no target and files of two") {
   const SourceTree tree = tree_of("overlay/a.cc", "");
   CHECK(dead_file_rules(tree, {"overlay/a.cc"}).empty());

@@ -30,6 +30,9 @@ std::vector<Layer> parse_layers(const std::string& text);
 /// A file includes only what the targets of its folder use, by full path.
 Violations include_rules(const SourceTree& tree, const std::vector<Layer>& layers);
 
+/// Who starts a job needs no simulator: neither the tool nor the daemon uses it.
+Violations simulator_rules(const std::vector<Layer>& layers);
+
 /// A file includes, itself or through files of ours, the standard headers of what it names of std.
 Violations standard_header_rules(const SourceTree& tree);
 

@@ -96,6 +96,10 @@ TEST_CASE("include_rules: a file includes only what its layer may use") {
   expect_none(include_rules(project(), parse_layers(read(PHX_STYLE_BUILD "/layers.txt"))));
 }
 
+TEST_CASE("simulator: the tool and the daemon do without it") {
+  expect_none(simulator_rules(parse_layers(read(PHX_STYLE_BUILD "/layers.txt"))));
+}
+
 TEST_CASE("standard_headers: a file includes the standard headers of what it names") {
   expect_none(standard_header_rules(project()));
 }

@@ -109,7 +109,7 @@ void DaemonNet::carry_all() {
       }
     }
   }
-  for (const ProcessorId id : std::exchange(told_, {})) {
+  for (const ProcessorId id : std::exchange(unchecked_, {})) {
     if (ones_.at(id).lives) ones_.at(id).daemon->check_invariants();
   }
 }

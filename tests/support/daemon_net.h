@@ -22,8 +22,9 @@ class DaemonNet {
   explicit DaemonNet(std::uint32_t members, runtime::DaemonConfig config = {},
                      std::uint32_t next_job = 1);
 
+  /// For one call: invariants are looked at of those that were asked for since the last time.
   [[nodiscard]] runtime::Daemon& daemon(ProcessorId id) {
-    told_.insert(id);
+    unchecked_.insert(id);
     return *ones_.at(id).daemon;
   }
   [[nodiscard]] Instant now() const { return now_; }
@@ -108,7 +109,7 @@ class DaemonNet {
   std::uint32_t clients_ = 0;
   bool tools_read_ = true;
   ProcessorSet told_nothing_;
-  std::set<ProcessorId> told_;  ///< Their invariants have not been looked at since.
+  std::set<ProcessorId> unchecked_;  ///< Their invariants have not been looked at since.
   Step step_;
 };
 

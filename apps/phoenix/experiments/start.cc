@@ -19,10 +19,13 @@ int start(const std::vector<std::string>& words) {
   std::vector<char*> argv;
   for (std::string& word : all) argv.push_back(word.data());
   argv.push_back(nullptr);
-  ::execvp(path.c_str(), argv.data());
+  ::execv(path.c_str(), argv.data());
+  const bool is_there = errno != ENOENT;
   const std::string reason = std::strerror(errno);
-  return fail("cannot start " + path + ": " + reason +
-              "; it is built and installed with the rest of Phoenix, by the target phx_programs");
+  return fail(
+      "cannot start " + path + ": " + reason +
+          (is_there ? "" : "; the target phx_programs builds it, and it is installed with phoenix"),
+      kUsage);
 }
 
 }  // namespace

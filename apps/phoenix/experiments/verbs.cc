@@ -175,7 +175,7 @@ void add_sim(const options::Parser& tool, Action& chosen,
       "A scenario file is a script, a line ----, and the transcript that --trace prints.\n"
       "Exit code 0: no violation; 1: violations, each with its seed; 2: misuse.");
   verb.callback([options, verb, run = std::move(run), &chosen] {
-    for (const char* option : {"--seed", "--topology", "--trace", "--wire"}) {
+    for (const char* option : {kSeedOption, "--topology", "--trace", "--wire"}) {
       if (verb.count(option) > 0) options->given.emplace_back(option);
     }
     chosen = [options, run] { return run(*options); };

@@ -35,6 +35,9 @@ struct ExperimentOptions {
   bool adaptive = false;           ///< fig7 has a row of trees by local rules, too.
 };
 
+/// The seeds of `phoenix sim`, one or a range; not every scenario has them.
+inline constexpr const char* kSeedOption = "--seed";
+
 /// What `phoenix sim` is asked for.
 struct SimOptions {
   std::string scenario = "churn";

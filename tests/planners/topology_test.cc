@@ -1,16 +1,19 @@
+#include "overlay/network/topology.h"
+
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
-#include "overlay/network/topology.h"
-#include "runtime/sim/network_model.h"
+#include "overlay/network/placing.h"
 
 namespace topology_test {
 
 using namespace phx;
-using namespace phx::sim;
 
 namespace {
+
+constexpr ProcessorId kRoot{1};
 
 constexpr const char* kThreeSites = R"(# three sites
 site    A 4            # intra latency by default
@@ -34,7 +37,7 @@ overlay::Topology parsed(const std::string& text) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("sim/topology");
+TEST_SUITE_BEGIN("planners/topology");
 
 TEST_CASE("times are microseconds with up to three decimals, read and written") {
   for (const char* const text : {"0", "7", "0.4", "12.034", "0.001", "3600000000"}) {
@@ -83,38 +86,31 @@ TEST_CASE("what cannot be read is refused with its line") {
         "line 2: unknown keyword 'nonsense'");
 }
 
-TEST_CASE("the cost of a message is the sum of its stages") {
-  NetworkModel model(parsed(kThreeSites), 0.0, Rng(1));
-  const MachineId a = model.add_machine(0);
-  const MachineId b = model.add_machine(1);
-  const Instant start{};
+TEST_CASE("a topology is a known network in which nothing is unknown") {
+  const overlay::Topology topology =
+      parsed("site A 2 20\nsite B 1\nlatency A B 900\nlink A B 80\nnic 0\n");
 
-  Instant at = model.leave_processor(start, a);
-  CHECK(at - start == 7us);
-  at = model.leave_interface(at, a, 12'500);  // 100 us at 1 Gbit/s
-  CHECK(at - start == 107us);
-  at = model.pass_link(at, a, b, 12'500);  // a third of that speed
-  CHECK(at - start == 107us + 333'333ns);
-  at += model.travel_time(at, a, b);
-  at = model.enter_interface(at, b, 12'500);
-  at = model.enter_processor(at, b);
-  CHECK(at - start == 107us + 333'333ns + 2ms + 100us + 7us);
+  const auto network = known_network(topology, {0, 1, 0});
+
+  CHECK(network.check().ok());
+  CHECK(network.sites[0].processors == ProcessorSet{kRoot, ProcessorId{3}});
+  CHECK(network.way(kRoot, ProcessorId{2}) == overlay::KnownNetwork::Way{900us, 10'000'000});
+  CHECK(network.way(kRoot, ProcessorId{3}) ==
+        overlay::KnownNetwork::Way{20us, overlay::kUnlimited});
+  CHECK(network.ability(kRoot) ==
+        overlay::KnownNetwork::Ability{5us, overlay::kUnlimited, overlay::kUnlimited});
 }
 
-TEST_CASE("all flows between two sites share their link") {
-  NetworkModel model(parsed(kThreeSites), 0.0, Rng(1));
-  const MachineId a1 = model.add_machine(0);
-  const MachineId a2 = model.add_machine(0);
-  const MachineId b = model.add_machine(1);
-  const Instant start{};
+TEST_CASE("dealing out processors at random keeps the sizes of the sites, and repeats itself") {
+  const auto topology = overlay::Topology::uniform({67, 67, 67}, {});
+  const overlay::Placing placing = placed_at_random(topology, 7);
 
-  const Instant first = model.pass_link(start, a1, b, 37'500);
-  const Instant second = model.pass_link(start, a2, b, 37'500);
-  const Instant back = model.pass_link(start, b, a1, 37'500);
-
-  CHECK(first - start == 1ms);
-  CHECK(second - start == 2ms);
-  CHECK(back - start == 1ms);  // the other direction has its own
+  CHECK(placing == placed_at_random(topology, 7));
+  CHECK(placing != placed_at_random(topology, 8));
+  CHECK(placing != placed_by_site(topology));
+  for (std::size_t site = 0; site < 3; ++site) {
+    CHECK(std::count(placing.begin(), placing.end(), site) == 67);
+  }
 }
 
 }  // namespace topology_test
