@@ -78,4 +78,22 @@ check "so is a closed output" fails_with "cannot write to standard output" sh -c
 check "and that of a job" fails_with "output to standard output: Bad file descriptor" \
   sh -c "$phoenix run -n 1 --fit -- echo lost >&-"
 check "without a place for errors all else works" sh -c "$phoenix status 2>&- | grep -q '3 processors'"
+
+# More than a pipe takes, and nobody reads it: Ctrl-C ends what shows it.
+job=$("$phoenix" run -d -n 1 --fit -- seq 1 100000 | grep -o 'j[0-9][0-9]*' | head -n 1)
+await "a job without a terminal writes" sh -c "$phoenix logs $job | grep -qx '\[p[0-9]*\] 100000'"
+mkfifo "$work/unread"
+exec 8<>"$work/unread"
+for verb in "logs $job" "logs --follow $job"; do
+  # shellcheck disable=SC2086
+  env --default-signal=INT "$phoenix" $verb >"$work/unread" 2>"$work/unread.err" &
+  tool=$!
+  await "$verb begins" takes_signals $tool
+  kill -INT $tool
+  check "it ends when it is interrupted" ends_with 130 wait $tool
+done
+exec 8<&-
+
+"$phoenix" add --local 1 -q
+check "where a newcomer can be reached is written down" grep -q "$(endpoint_of 4)" "$PHOENIX_DIR/default/mesh.json"
 all_done

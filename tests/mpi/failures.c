@@ -54,6 +54,18 @@ static void codes(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
+/* What stands for another buffer, where there is none. */
+static void out_of_place(void) {
+#ifndef OPEN_MPI
+  int one = 1;
+  const MPI_Comm self = MPI_COMM_SELF;
+  int code = MPI_Allreduce(&one, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, self);
+  CHECK(class_of(code) == MPI_ERR_BUFFER);
+  code = MPI_Allgather(&one, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, self);
+  CHECK(class_of(code) == MPI_ERR_BUFFER);
+#endif
+}
+
 /* A request of a communicator that was freed meanwhile: its handler, and no other communicator's. */
 static void freed_before(void) {
   MPI_Errhandler mine;
@@ -107,6 +119,7 @@ static void handlers(void) {
 #ifndef MPICH_VERSION /* 4.0 asks the handler of MPI_COMM_WORLD */
   CHECK(heard == 4 && heard_of == comm);
 #endif
+  out_of_place();
   freed_before();
   /* Too little room for what one has oneself. */
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

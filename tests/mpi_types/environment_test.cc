@@ -40,6 +40,8 @@ TEST_CASE("errors go to the handler of the communicator") {
   CHECK(seen_code == MPI_ERR_COMM);
   CHECK(MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_TAG) == MPI_SUCCESS);
   CHECK(seen_code == MPI_ERR_TAG);
+  CHECK(MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_SUCCESS) == MPI_SUCCESS);
+  CHECK(seen_code == MPI_SUCCESS);
   CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN) == MPI_SUCCESS);
   CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRHANDLER_NULL) == MPI_ERR_ARG);
 }

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -37,25 +38,33 @@ class Tail {
   explicit Tail(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
   [[nodiscard]] bool is_open() const { return file_.is_open(); }
   void skip_all() { ::lseek(file_.get(), 0, SEEK_END); }
-  /// What is there now. kAborted: interrupted meanwhile.
+  /// What is there now, and not what comes meanwhile: that may be more than can be shown at all.
+  /// kAborted: interrupted.
   [[nodiscard]] Status show() {
     char buffer[std::size_t{64} << 10U];
-    while (true) {
-      const ssize_t size = ::read(file_.get(), buffer, sizeof(buffer));
+    struct stat now {};
+    if (::fstat(file_.get(), &now) != 0)
+      return Error{ErrorCode::kUnavailable, std::strerror(errno)};
+    off_t left = now.st_size - ::lseek(file_.get(), 0, SEEK_CUR);
+    while (left > 0) {
+      if (Interrupts::count() > 0) return Error{ErrorCode::kAborted, "interrupted"};
+      const auto most = std::min<std::size_t>(sizeof(buffer), static_cast<std::size_t>(left));
+      const ssize_t size = ::read(file_.get(), buffer, most);
       if (size < 0 && errno == EINTR) continue;
       if (size < 0) return Error{ErrorCode::kUnavailable, std::strerror(errno)};
       if (size == 0) return success();
+      left -= size;
       for (ssize_t at = 0; at < size;) {
         const auto rest = static_cast<std::size_t>(size - at);
         const ssize_t written = ::write(STDOUT_FILENO, buffer + at, rest);
         if (written < 0 && errno != EINTR && !waits_for_reader(STDOUT_FILENO)) {
           return Error{ErrorCode::kUnavailable, std::strerror(errno)};
         }
-        if (written < 0 && Interrupts::count() > 0)
-          return Error{ErrorCode::kAborted, "interrupted"};
+        if (Interrupts::count() > 0) return Error{ErrorCode::kAborted, "interrupted"};
         at += std::max<ssize_t>(written, 0);
       }
     }
+    return success();
   }
 
  private:
@@ -65,6 +74,7 @@ class Tail {
 int cannot_show(const Error& error) {
   // Whoever read it has had enough, as `head` does.
   if (error.what == std::strerror(EPIPE)) return kUnread;
+  if (error.code == ErrorCode::kAborted) return kInterrupted;
   return fail("cannot show the output: " + error.what);
 }
 

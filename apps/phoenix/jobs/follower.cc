@@ -75,6 +75,13 @@ Follower::Follower(Session session, JobId job, JobOutput output)
 }
 
 int Follower::run() {
+  const int code = follow_to_end();
+  // However it ended: lines without an end are shown, too. That something is missing was told.
+  static_cast<void>(output_.finish());
+  return code;
+}
+
+int Follower::follow_to_end() {
   // If it is lost, the next look at the connection tells.
   if (job_) static_cast<void>(follow());
   if (const Status sent = job_ ? success() : session_.client.send(request_); !sent.ok()) {
@@ -93,7 +100,9 @@ int Follower::run() {
       pass_on(SIGPIPE);
     }
     if (is_given_up()) {
-      return fail("interrupted before the job had a number; see phoenix ps", kInterrupted);
+      return fail("interrupted before the job had a number; see phoenix ps" +
+                      mesh_words(session_.dir.name()),
+                  kInterrupted);
     }
     end_late();
     ask_all();
@@ -222,7 +231,7 @@ void Follower::on_status(const runtime::StatusReply& reply) {
                             to_string(session_.client.daemon()) + " is to begin its number");
   }
   if (reply.processors.size() + reply.silent.size() < reply.view.members.size()) return;
-  const auto text = standstill_.look(reply, *job_);
+  const auto text = standstill_.look(reply, *job_, session_.dir.name());
   if (text) std::fprintf(stderr, "phoenix: %s\n", text->c_str());
   const auto again = standstill_.look_again_after();
   if (again) asks_ = std::min(asks_, tcp::steady_now() + *again);
@@ -275,7 +284,9 @@ Follower::Code Follower::on_silence() {
     static_cast<void>(session_.client.send(runtime::StatusRequest{/*ask_all=*/false}));
   }
   if (job_ && ending_ != 0 && silence_ >= kMute) return end_elsewhere();
-  if (silence_ >= kGiveUp) return fail(home() + ", has not answered for 30 s; see phoenix status");
+  if (silence_ >= kGiveUp)
+    return fail(home() + ", has not answered for 30 s; see phoenix status" +
+                mesh_words(session_.dir.name()));
   for_home_.look(home() + ", to answer", silence_);
   return silence_reaches(kSuspect, kMute) ? ask_about_home() : std::nullopt;
 }

@@ -83,6 +83,7 @@ class Follower {
   [[nodiscard]] Code find_again(const Error& loss);
   [[nodiscard]] Code on_no_daemon(const std::string& loss, const Error& why);
   [[nodiscard]] Code on_unknown(const std::string& why);
+  [[nodiscard]] int follow_to_end();
   [[nodiscard]] Code move(const runtime::RunMoved& moved);
   [[nodiscard]] Code follow_at(const std::vector<std::string>& endpoints);
   /// The daemon asked last, with its task and place, for a person.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "apps/phoenix/jobs/job_summary.h"
+#include "apps/phoenix/mesh/job_record.h"
 
 namespace phx::app {
 namespace {
@@ -33,7 +34,8 @@ std::optional<std::uint64_t> still_ms(const StatusReply& reply, JobId id) {
 
 }  // namespace
 
-std::optional<std::string> Standstill::look(const StatusReply& reply, JobId job) {
+std::optional<std::string> Standstill::look(const StatusReply& reply, JobId job,
+                                            const std::string& mesh) {
   look_again_after_.reset();
   const auto still = still_ms(reply, job);
   if (!still) return std::nullopt;
@@ -47,7 +49,7 @@ std::optional<std::string> Standstill::look(const StatusReply& reply, JobId job)
   if (at == jobs.end() || at->second.waiting == said_) return std::nullopt;
   said_ = at->second.waiting;
   return "nothing has happened in " + to_string(job) + " for " + std::to_string(*still / 1000) +
-         " s: " + said_ + " (see phoenix status " + to_string(job) + ")";
+         " s: " + said_ + " (see phoenix status " + job_words(job, mesh) + ")";
 }
 
 }  // namespace phx::app

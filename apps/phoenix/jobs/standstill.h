@@ -18,7 +18,8 @@ class Standstill {
 
   /// `reply`: of all daemons. For a person: for how long all processes have been still, and what
   /// each waits for. Empty: somebody computes, sends or is sent something, or it was said before.
-  [[nodiscard]] std::optional<std::string> look(const runtime::StatusReply& reply, JobId job);
+  [[nodiscard]] std::optional<std::string> look(const runtime::StatusReply& reply, JobId job,
+                                                const std::string& mesh);
   /// If all were still at the last look, but not for so long: the rest of it.
   [[nodiscard]] std::optional<Duration> look_again_after() const { return look_again_after_; }
 

@@ -184,7 +184,8 @@ std::optional<int> show_once(const StatusOptions& options, Session& session) {
   std::string text;
   if (!options.job.empty()) {
     text = job_details(reply.value(), shown);
-    if (text.empty()) return fail("no job " + to_string(shown) + "; see phoenix ps");
+    if (text.empty())
+      return fail("no job " + to_string(shown) + "; see phoenix ps" + mesh_words(options.mesh));
   }
   if (options.json) {
     // Watched by a program: one line each time.

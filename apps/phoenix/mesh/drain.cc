@@ -244,7 +244,8 @@ int drain(const DrainOptions& options) {
   for (bool is_over = false; !is_over;) {
     if (Interrupts::count() > 0) {
       return fail_after(watch,
-                        "the drain of " + names_of(processors) + " goes on; see phoenix status",
+                        "the drain of " + names_of(processors) + " goes on; see phoenix status" +
+                            mesh_words(options.mesh),
                         kInterrupted);
     }
     const auto reply = receive(session.value(), 5s);

@@ -165,6 +165,10 @@ int add(const StartOptions& options) {
   const Starter starter(session.value().dir);
   const auto members = launch(session.value().dir, places.value(), seeds, options.launch);
   if (!members.ok()) return fail_to_start(members.error());
+  // Those who were there may all be gone before anybody asks again.
+  std::vector<std::string> known = staying_endpoints(status.value().view, {});
+  for (const Launched& one : members.value()) known.push_back(one.endpoint);
+  session.value().dir.remember_endpoints(known);
   return report(options, members.value(), "added");
 }
 
@@ -219,7 +223,11 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
                                          "' runs already: phoenix add starts more processors, "
                                          "phoenix down ends it, --mesh NAME starts another"};
     }
-    if (!dir.value().daemons().empty()) return running.error();
+    // One of another release, or that could not be reached just now, would be forgotten.
+    const ErrorCode code = running.error().code;
+    const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied ||
+                          (code == ErrorCode::kTimeout && dir.value().has_others());
+    if (is_there || !dir.value().daemons().empty()) return running.error();
     dir.value().remove_dead();
   } else {
     const Status key = dir.value().make_key();

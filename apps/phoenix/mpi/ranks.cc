@@ -458,7 +458,10 @@ int run_ranks(const std::vector<MpiProcess>& ranks, const MpiOptions& options) {
   if (!own.ok()) return fail(own.error().what, kUsage);
   const MeshDir& dir = own.value().dir();
   const Status key = dir.make_key();
-  if (!key.ok()) return fail(key.error().what, kUsage);
+  if (!key.ok()) {
+    dir.remove();
+    return fail(key.error().what, kUsage);
+  }
   sigset_t mask;
   const sigset_t taken = taken_signals();
   ::sigprocmask(SIG_BLOCK, &taken, &mask);

@@ -74,6 +74,7 @@ Info::Entries hints_in(MPI_Info info) {
 void duplicate(MPI_Comm handle, const Info::Entries& hints, MPI_Comm* out) {
   require(out != nullptr, MPI_ERR_ARG, "the pointer to the communicator is null");
   Communicator& comm = comm_of(handle);
+  *out = MPI_COMM_NULL;  // What it is, as with MPICH, if an attribute refuses to be copied.
   const Ref<Communicator> made = copy_of(handle);
   made->set_hints(hints);
   run_now(agree(comm, made));
@@ -216,9 +217,11 @@ PHX_MPI_ENTRY(int, Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* 
 PHX_MPI_ENTRY(int, Comm_idup, (MPI_Comm comm, MPI_Comm* copy, MPI_Request* request)) {
   return enter("MPI_Comm_idup", comm, [&] {
     need({copy, request});
+    Communicator& all = comm_of(comm);
+    *copy = MPI_COMM_NULL;
     const Ref<Communicator> made = copy_of(comm);
-    const Ref<Schedule> schedule = agree(comm_of(comm), made);
-    make_comm(comm_of(comm), made, copy);
+    const Ref<Schedule> schedule = agree(all, made);
+    make_comm(all, made, copy);
     Process::current().call([&](Traffic& traffic) { traffic.start(schedule); });
     give_request(Ref<Request>(schedule.get()), comm, request);
   });
@@ -338,6 +341,7 @@ PHX_MPI_ENTRY(int, Intercomm_create,
     need({out});
     Communicator& side = intra_of(local);
     require(leader >= 0 && leader < side.size(), MPI_ERR_RANK, "there is no such leader");
+    require(tag >= 0, MPI_ERR_TAG, "the tag is negative");
     /// What the leaders tell each other: how many they are, and a context.
     struct Side {
       int size;

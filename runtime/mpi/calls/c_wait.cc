@@ -19,6 +19,15 @@ void set_error(MPI_Status* status, int error) {
                                        (reason.empty() ? "" : ": " + reason));
 }
 
+/// What each has ended with; none, if none has failed: then the field stays as it was.
+void set_errors(const std::vector<int>& errors, MPI_Status* statuses, const std::string& reason) {
+  if (errors.empty()) return;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    set_error(status_at(statuses, static_cast<int>(i)), errors[i]);
+  }
+  fail_in_status(reason);
+}
+
 /// All requests are over. Fails with MPI_ERR_IN_STATUS if one has failed.
 void collect_all(int count, MPI_Request* handles, MPI_Status* statuses) {
   std::string reason;
@@ -32,24 +41,20 @@ void collect_all(int count, MPI_Request* handles, MPI_Status* statuses) {
     errors.resize(static_cast<std::size_t>(count), MPI_SUCCESS);
     errors[static_cast<std::size_t>(i)] = error;
   }
-  if (errors.empty()) return;
-  for (int i = 0; i < count; ++i) {
-    set_error(status_at(statuses, i), errors[static_cast<std::size_t>(i)]);
-  }
-  fail_in_status(reason);
+  set_errors(errors, statuses, reason);
 }
 
 /// The first `count` of `indices` are over; a negative one: none.
 void collect_some(int count, MPI_Request* handles, const int* indices, MPI_Status* statuses) {
-  bool has_failed = false;
   std::string reason;
+  std::vector<int> errors;  // none, if none has failed
   for (int k = 0; k < count; ++k) {
-    MPI_Status* status = status_at(statuses, k);
-    const int error = collect(&handles[indices[k]], status, &reason);
-    set_error(status, error);
-    has_failed = has_failed || error != MPI_SUCCESS;
+    const int error = collect(&handles[indices[k]], status_at(statuses, k), &reason);
+    if (error == MPI_SUCCESS) continue;
+    errors.resize(static_cast<std::size_t>(count), MPI_SUCCESS);
+    errors[static_cast<std::size_t>(k)] = error;
   }
-  if (has_failed) fail_in_status(reason);
+  set_errors(errors, statuses, reason);
 }
 
 }  // namespace

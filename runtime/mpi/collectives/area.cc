@@ -5,6 +5,8 @@
 namespace phx::mpi {
 
 Area Area::of(const void* address, MPI_Count count, MPI_Datatype handle) {
+  require(address != MPI_IN_PLACE || count == 0, MPI_ERR_BUFFER,
+          "MPI_IN_PLACE has no meaning for this buffer");
   static_cast<void>(Buffer(address, count, handle));  // checks
   return {const_cast<void*>(address), count, Ref<Datatype>(&datatype_of(handle))};
 }

@@ -12,7 +12,7 @@ struct Area {
   MPI_Count count = 0;
   Ref<Datatype> datatype;
 
-  /// Fails as Buffer does.
+  /// Fails as Buffer does, and of MPI_IN_PLACE, which callers have to understand themselves.
   static Area of(const void* address, MPI_Count count, MPI_Datatype handle);
   /// Bytes.
   static Area of_bytes(std::byte* address, MPI_Count count);
