@@ -92,6 +92,8 @@ for verb in "logs $job" "logs --follow $job"; do
   kill -INT $tool
   check "it ends when it is interrupted" ends_with 130 wait $tool
 done
+check "the time-out of a job whose output nobody reads is kept" ends_with 124 \
+  sh -c "$phoenix run --timeout 2 -n 1 --fit -- yes >$work/unread"
 exec 8<&-
 
 "$phoenix" add --local 1 -q

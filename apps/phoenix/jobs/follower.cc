@@ -264,6 +264,7 @@ void Follower::show(const runtime::Output& output) {
   }
   output_.write(output, [this] {
     if (const int number = Interrupts::take(); number != 0) pass_on(number);
+    end_late();
     return ending_ == 0;
   });
 }

@@ -3,10 +3,13 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -42,6 +45,14 @@ std::string earlier_output(const std::string& folder) {
     if (is_output && is_processor && (first.empty() || name < first)) first = name;
   }
   return first;
+}
+
+/// A write of PIPE_BUF bytes does not wait. False after a while, so that a caller can ask whether
+/// to go on, with a time-out, for instance.
+bool takes_more(int fd) {
+  constexpr int kPatienceMs = 100;
+  pollfd room{fd, POLLOUT, 0};
+  return ::poll(&room, 1, kPatienceMs) > 0;
 }
 
 }  // namespace
@@ -111,8 +122,12 @@ void JobOutput::show(const Stream& stream, const GoesOn& goes_on) {
   std::string_view rest = lines;
   while (!rest.empty() && !is_silent_) {
     const int to = stream.second ? STDERR_FILENO : STDOUT_FILENO;
-    const ssize_t size = ::write(to, rest.data(), rest.size());
-    if (size < 0 && errno != EINTR && !waits_for_reader(to)) {
+    if (!takes_more(to)) {
+      is_silent_ = !goes_on();
+      continue;
+    }
+    const ssize_t size = ::write(to, rest.data(), std::min<std::size_t>(rest.size(), PIPE_BUF));
+    if (size < 0 && errno != EINTR && errno != EAGAIN) {
       is_unread_ = is_unread_ || errno == EPIPE;
       return lose(stream.second ? "standard error" : "standard output");
     }

@@ -26,8 +26,8 @@ class JobOutput {
   /// Makes the folder. Fails if it cannot be written to.
   [[nodiscard]] static Result<JobOutput> make(Options options);
 
-  /// Asked when a signal may have interrupted a write, which may take as long as a pager does not
-  /// read. False: nothing is to be shown any more.
+  /// Asked again and again while somebody, a pager for instance, does not read. False: nothing is
+  /// to be shown any more.
   using GoesOn = std::function<bool()>;
 
   /// What cannot be written (disk full, pipe closed) is lost, which is said once on stderr.

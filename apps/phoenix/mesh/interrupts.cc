@@ -10,6 +10,7 @@ namespace {
 
 std::atomic<int> last_signal{0};
 std::atomic<int> taken{0};
+int alive = 0;  ///< Of Interrupts.
 
 std::atomic<bool> first_user_signal{false}, second_user_signal{false};
 
@@ -43,12 +44,13 @@ bool is_ignored(int signal) {
 }
 
 Interrupts::Interrupts() {
+  if (alive++ > 0) return;
   set(kEnding, on_signal);
   ::signal(SIGPIPE, SIG_IGN);
 }
 
 Interrupts::~Interrupts() {
-  set(kEnding, SIG_DFL);
+  if (--alive == 0) set(kEnding, SIG_DFL);
 }
 
 int Interrupts::take() {

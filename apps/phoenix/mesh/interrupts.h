@@ -8,7 +8,7 @@ namespace phx::app {
 /// While one lives, signals by which a person or a batch system ends programs are taken (SIGTERM;
 /// SIGINT and SIGHUP, unless they are ignored): waits end early, and whoever waited looks here.
 /// SIGPIPE is ignored for good.
-/// One at a time.
+/// There may be one within the other. Not thread-safe.
 class Interrupts {
  public:
   Interrupts();

@@ -265,6 +265,7 @@ int run_on_mesh(const Command& command) {
   }
   if (const Status room = has_room(command.mesh, count); !room.ok()) return fail(room.error().what);
   options.environment.push_back(network_setting(command.mesh));
+  if (Interrupts::count() > 0) return fail("interrupted before the job was begun", kInterrupted);
   return run_job(options);
 }
 
@@ -311,13 +312,11 @@ int run_on_hosts(Command command) {
   // On other machines nothing else tells the daemons that this process was killed. No tool comes
   // back to a job that is over.
   command.launch.daemon_options = {"--idle-max", "15"};
-  {
-    const Interrupts interrupts;
-    const auto members = start_mesh(command.mesh, places, command.launch);
-    if (!members.ok()) {
-      const bool is_interrupted = members.error().code == ErrorCode::kAborted;
-      return fail(members.error().what, is_interrupted ? kInterrupted : kFailed);
-    }
+  const Interrupts interrupts;  // Until the mesh is gone.
+  const auto members = start_mesh(command.mesh, places, command.launch);
+  if (!members.ok()) {
+    const bool is_interrupted = members.error().code == ErrorCode::kAborted;
+    return fail(members.error().what, is_interrupted ? kInterrupted : kFailed);
   }
   const int code = run_on_mesh(command);
   const Status ended = end_mesh(command.mesh);
