@@ -115,4 +115,22 @@ check "attach does not take it for the one before" \
 "$phoenix" kill j1
 wait "$other"
 check "the mesh ends" "$phoenix" down
+
+# A mesh that begins anew with its old key, as after a reboot.
+export PHOENIX_MESH=again
+check "a mesh starts" "$phoenix" up --local 1 -q
+check "with a job" "$phoenix" run -d -n 1 --fit -- sh -c 'exit 3'
+check "which ends" ends_with 3 "$phoenix" logs -f j1
+kill "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$PHOENIX_DIR/again/p1.json")"
+ended() { ! test -e "$PHOENIX_DIR/again/p1.json"; }
+await "its daemon goes, and not by phoenix down" ended
+check "it starts again" "$phoenix" up --local 1 -q
+"$phoenix" run -n 1 --attach-timeout 600 -- sh -c 'sleep 600' >again.out 2>&1 &
+other=$!
+await "its first job runs" runs
+check "attach does not take it for the one before, either" \
+      fails_with "another tool follows j1 already" "$phoenix" attach j1
+"$phoenix" kill j1
+wait "$other"
+check "the mesh ends" "$phoenix" down
 all_done

@@ -179,6 +179,18 @@ std::string MeshDir::key_stamp() const {
          std::to_string(key.st_mtim.tv_nsec);
 }
 
+bool MeshDir::made_key() const {
+  std::string mark;
+  std::ifstream(path_ / kKeyMark) >> mark;
+  return mark == key_stamp();
+}
+
+void MeshDir::renew_stamp() const {
+  const bool was_made = made_key();
+  ::utimensat(AT_FDCWD, key_file().c_str(), nullptr, 0);
+  if (was_made) std::ofstream(path_ / kKeyMark) << key_stamp();
+}
+
 Status MeshDir::make_key() const {
   const auto key = tcp::create_key(key_file());
   if (!key.ok()) return key.error();
@@ -188,9 +200,7 @@ Status MeshDir::make_key() const {
 }
 
 void MeshDir::remove() const {
-  std::string mark;
-  std::ifstream(path_ / kKeyMark) >> mark;
-  const bool is_own = is_private(name_) || !has_key() || mark == key_stamp();
+  const bool is_own = is_private(name_) || !has_key() || made_key();
   if (is_own) return tcp::remove_folder(path_);
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(path_, failure)) {

@@ -45,6 +45,8 @@ class MeshDir {
   [[nodiscard]] bool is_known() const {
     return !daemons().empty() || (has_key() && !known_endpoints().empty());
   }
+  /// A mesh begins anew with the key of one that has ended: from now on the two are told apart.
+  void renew_stamp() const;
   /// A fresh key, which goes with the folder. kDenied: it cannot be written; kBusy: there is one.
   [[nodiscard]] Status make_key() const;
 
@@ -66,6 +68,8 @@ class MeshDir {
  private:
   MeshDir(std::string name, std::filesystem::path path)
       : name_(std::move(name)), path_(std::move(path)) {}
+  /// And nobody has put another one there since.
+  [[nodiscard]] bool made_key() const;
 
   std::string name_;
   std::filesystem::path path_;

@@ -229,6 +229,7 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
                           (code == ErrorCode::kTimeout && dir.value().has_others());
     if (is_there || !dir.value().daemons().empty()) return running.error();
     dir.value().remove_dead();
+    dir.value().renew_stamp();  // Its first job is j1 again.
   } else {
     const Status key = dir.value().make_key();
     if (!key.ok()) {
