@@ -12,7 +12,7 @@ check "every hop of the loop is counted" grep -q "48000 hops: every one counted"
 "$phoenix" run -n 2 --on 2 --no-balance -- "$travel" take >take.out 2>&1
 check "a vnode is handed over by hand" grep -q "from v0, handed over" take.out
 for mode in pass meet pass meet pass meet; do
-  timeout 20 "$phoenix" run -n 8 --no-balance -- "$travel" $mode 3000 >pass.out 2>&1
+  timeout 200 "$phoenix" run -n 8 --no-balance -- "$travel" $mode 3000 >pass.out 2>&1
   check "a vnode is handed over by hand in step: $mode" grep -q "travel: handed over" pass.out
 done
 # Who is to have a vnode may be told to leave just then.
