@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -54,14 +55,12 @@ class Tail {
       if (size < 0) return Error{ErrorCode::kUnavailable, std::strerror(errno)};
       if (size == 0) return success();
       left -= size;
-      for (ssize_t at = 0; at < size;) {
-        const auto rest = static_cast<std::size_t>(size - at);
-        const ssize_t written = ::write(STDOUT_FILENO, buffer + at, rest);
-        if (written < 0 && errno != EINTR && !waits_for_reader(STDOUT_FILENO)) {
-          return Error{ErrorCode::kUnavailable, std::strerror(errno)};
-        }
+      std::string_view rest(buffer, static_cast<std::size_t>(size));
+      while (!rest.empty()) {
+        const auto written = write_some(STDOUT_FILENO, rest);
+        if (!written) return Error{ErrorCode::kUnavailable, std::strerror(errno)};
         if (Interrupts::count() > 0) return Error{ErrorCode::kAborted, "interrupted"};
-        at += std::max<ssize_t>(written, 0);
+        rest.remove_prefix(*written);
       }
     }
     return success();

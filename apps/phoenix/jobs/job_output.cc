@@ -9,7 +9,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -45,14 +44,6 @@ std::string earlier_output(const std::string& folder) {
     if (is_output && is_processor && (first.empty() || name < first)) first = name;
   }
   return first;
-}
-
-/// A write of PIPE_BUF bytes does not wait. False after a while, so that a caller can ask whether
-/// to go on, with a time-out, for instance.
-bool takes_more(int fd) {
-  constexpr int kPatienceMs = 100;
-  pollfd room{fd, POLLOUT, 0};
-  return ::poll(&room, 1, kPatienceMs) > 0;
 }
 
 }  // namespace
@@ -122,16 +113,12 @@ void JobOutput::show(const Stream& stream, const GoesOn& goes_on) {
   std::string_view rest = lines;
   while (!rest.empty() && !is_silent_) {
     const int to = stream.second ? STDERR_FILENO : STDOUT_FILENO;
-    if (!takes_more(to)) {
-      is_silent_ = !goes_on();
-      continue;
-    }
-    const ssize_t size = ::write(to, rest.data(), std::min<std::size_t>(rest.size(), PIPE_BUF));
-    if (size < 0 && errno != EINTR && errno != EAGAIN) {
+    const auto size = write_some(to, rest);
+    if (!size) {
       is_unread_ = is_unread_ || errno == EPIPE;
       return lose(stream.second ? "standard error" : "standard output");
     }
-    if (size > 0) rest.remove_prefix(static_cast<std::size_t>(size));
+    rest.remove_prefix(*size);
     is_silent_ = !rest.empty() && !goes_on();
   }
   is_lost_ = is_lost_ || !rest.empty();
@@ -156,12 +143,14 @@ bool JobOutput::finish() {
   return !is_lost_;
 }
 
-bool waits_for_reader(int fd) {
-  if (errno != EAGAIN) return false;
+std::optional<std::size_t> write_some(int fd, std::string_view text) {
   constexpr int kPatienceMs = 100;
-  pollfd full{fd, POLLOUT, 0};
-  ::poll(&full, 1, kPatienceMs);
-  return true;
+  pollfd room{fd, POLLOUT, 0};
+  if (::poll(&room, 1, kPatienceMs) <= 0) return 0;
+  // So little does not wait where there is room at all.
+  const ssize_t size = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+  if (size < 0 && errno != EINTR && errno != EAGAIN) return std::nullopt;
+  return static_cast<std::size_t>(std::max<ssize_t>(size, 0));
 }
 
 }  // namespace phx::app

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,8 +63,8 @@ class JobOutput {
   bool is_unread_ = false;
 };
 
-/// Whether a write has only failed since its reader is slow, and the descriptor does not block.
-/// Waits until it is not full, for so long that a caller can ask whether to go on.
-[[nodiscard]] bool waits_for_reader(int fd);
+/// How much of `text` was written; 0: whoever reads is slow, or a signal has come. Waits for 0.1 s
+/// at most, so that a caller can ask whether to go on. Nothing: an error, which errno tells.
+[[nodiscard]] std::optional<std::size_t> write_some(int fd, std::string_view text);
 
 }  // namespace phx::app

@@ -100,9 +100,7 @@ Result<Asked> ask_to_end(const std::string& name, const MeshDir& dir) {
     auto session = connect(name, choice);
     if (!session.ok()) {
       // A mesh of which all refuse is gone, and so are daemons of this machine that do not answer.
-      const ErrorCode code = session.error().code;
-      const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied ||
-                            (code == ErrorCode::kTimeout && dir.has_others());
+      const bool is_there = may_be_there(session.error(), dir);
       if (had_key && !dir.has_key()) return Asked{.is_taken = true};  // Another tool was faster.
       if (is_there || !had_key) return session.error();
       if (refusal) return *refusal;

@@ -141,6 +141,11 @@ Result<Session> connect(const std::string& name, const Choice& choice) {
   return connect_to(name, endpoints);
 }
 
+bool may_be_there(const Error& failure, const MeshDir& dir) {
+  return failure.code == ErrorCode::kBadVersion || failure.code == ErrorCode::kDenied ||
+         (failure.code == ErrorCode::kTimeout && dir.has_others());
+}
+
 Result<runtime::ClientReply> receive(Session& session, Duration timeout) {
   Waiting waiting(timeout);
   const std::string who = to_string(session.client.daemon()) + " at " + session.client.endpoint();

@@ -33,6 +33,10 @@ struct Choice {
 /// Connects to the daemon of the mesh `name` that answers first: those of this machine are tried
 /// first, then others known. The error says what to do, e.g. that no mesh of this name runs.
 [[nodiscard]] Result<Session> connect(const std::string& name, const Choice& choice = {});
+
+/// Whether daemons may run although connect() failed so: of another release, of another key, or far
+/// away and out of reach. Of those of this machine alone it is known that they are gone.
+[[nodiscard]] bool may_be_there(const Error& failure, const MeshDir& dir);
 /// Connects to the daemon at one of these addresses.
 [[nodiscard]] Result<Session> connect_to(const std::string& name,
                                          const std::vector<std::string>& endpoints);

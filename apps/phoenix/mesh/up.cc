@@ -224,9 +224,7 @@ Result<std::vector<Launched>> start_mesh(const std::string& name, const std::vec
                                          "phoenix down ends it, --mesh NAME starts another"};
     }
     // One of another release, or that could not be reached just now, would be forgotten.
-    const ErrorCode code = running.error().code;
-    const bool is_there = code == ErrorCode::kBadVersion || code == ErrorCode::kDenied ||
-                          (code == ErrorCode::kTimeout && dir.value().has_others());
+    const bool is_there = may_be_there(running.error(), dir.value());
     if (is_there || !dir.value().daemons().empty()) return running.error();
     dir.value().remove_dead();
     dir.value().renew_stamp();  // Its first job is j1 again.
