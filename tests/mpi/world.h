@@ -53,6 +53,7 @@ class World {
         const std::uint64_t count = output.packs ? static_cast<std::uint64_t>(parts) : 1;
         messages += count;
         sent[{one.self(), output.to}] += count;
+        if (output.packs) one.on_packed(*output.packs);
       }
     }
     std::erase_if(ways_, [](const auto& way) { return way.second.empty(); });

@@ -137,6 +137,7 @@ PHX_MPI_ENTRY(int, Finalize, (void)) {
     comm_of(MPI_COMM_WORLD).attributes.clear(MPI_COMM_WORLD);
     Process::current().flush();
     meet_all();
+    Process::current().flush();  // Who waits for the last word here would wait for ever.
     Process::end();
     life() = Life::kFinalized;
   });

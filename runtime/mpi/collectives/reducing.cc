@@ -222,7 +222,7 @@ std::optional<collectives::ReduceOp> runtime_op(MPI_Op op) {
 
 std::optional<collectives::ReduceType> runtime_type(const Datatype& datatype) {
   using enum collectives::ReduceType;
-  const Basic* const basic = find_basic(datatype.handle);
+  const Basic* const basic = find_basic(datatype.layout().named);
   if (basic == nullptr) return std::nullopt;
   if (basic->family == Family::kFloat && basic->format == Format::kIeee) {
     if (basic->size == 4) return kFloat;

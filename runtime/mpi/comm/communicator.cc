@@ -39,8 +39,9 @@ Communicator& intra_of(MPI_Comm handle) {
 }
 
 std::uint64_t fresh_context() {
-  static std::atomic<std::uint32_t> made{kContexts};  // 0: the world
-  return (static_cast<std::uint64_t>(own_process()) << 32U) | made.fetch_add(kContexts);
+  constexpr unsigned kCounterBits = 40;               // Jobs have 2^24 processes at most.
+  static std::atomic<std::uint64_t> made{kContexts};  // 0: the world
+  return (static_cast<std::uint64_t>(own_process()) << kCounterBits) | made.fetch_add(kContexts);
 }
 
 }  // namespace phx::mpi

@@ -15,7 +15,7 @@ namespace phx::mpi {
 namespace {
 
 /// The tag of a message of a process to itself, which only ends waits.
-constexpr std::uint32_t kWakeTag = 0xfffffffe;
+constexpr std::uint32_t kWakeTag = Traffic::kLastTag + 1;
 
 /// How often a near rank looks before it gives way, if each has a core; and before it sleeps.
 constexpr int kSpins = 50, kYields = 40;
@@ -198,11 +198,11 @@ bool Process::poll_near(const std::function<bool(Traffic&)>& is_true) {
 
 bool Process::receive_near() {
   if (!near_->is_called()) return false;
-  const std::uint64_t completions = traffic_.completions();
+  const std::uint64_t news = traffic_.news();
   const bool any = near_->receive([this](int from, std::uint32_t tag, const Payload& lent) {
     traffic_.on_message(from, tag, lent, /*is_lent=*/true);
   });
-  send_near(waiting_ > 1 && traffic_.completions() != completions);
+  send_near(waiting_ > 1 && traffic_.news() != news);
   return any;
 }
 

@@ -76,9 +76,9 @@ class Process {
   struct Calling {
     Process& process;
     runtime::Endpoint* endpoint;  ///< null: of a near rank
-    const std::uint64_t completions = process.traffic_.completions();
+    const std::uint64_t news = process.traffic_.news();
     ~Calling() {
-      const bool others_may_wait = process.traffic_.completions() != completions;
+      const bool others_may_wait = process.traffic_.news() != news;
       endpoint != nullptr ? process.send(*endpoint, others_may_wait)
                           : process.send_near(others_may_wait && process.waiting_ > 0);
     }

@@ -80,6 +80,7 @@ struct ReceiveRequest : Request {
   MPI_Count received = 0;
   MPI_Count sent = 0;      ///< bytes of the message that it has met
   bool must_fill = false;  ///< of a schedule: less than there is room for is an error
+  bool is_awaited = false;  ///< by its sender, until it has all bytes
 };
 
 /// MPI_Grequest_start.

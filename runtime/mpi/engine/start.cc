@@ -129,17 +129,24 @@ const Launched& launched() {
   return as;
 }
 
-bool tell_launcher(const std::string& line) {
+namespace {
+
+/// One line: names and texts are the program's.
+bool send_line(std::string line, int how) {
   if (launched().control < 0) return false;
-  const std::string text = line + "\n";
-  return ::send(launched().control, text.data(), text.size(), MSG_NOSIGNAL) > 0;
+  std::ranges::replace(line, '\n', ' ');
+  line += '\n';
+  return ::send(launched().control, line.data(), line.size(), MSG_NOSIGNAL | how) > 0;
 }
 
-bool note_to_launcher(std::string line) {
-  if (launched().control < 0) return false;
-  std::ranges::replace(line, '\n', ' ');  // names are the program's
-  line += '\n';
-  return ::send(launched().control, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+}  // namespace
+
+bool tell_launcher(const std::string& line) {
+  return send_line(line, 0);
+}
+
+bool note_to_launcher(const std::string& line) {
+  return send_line(line, MSG_DONTWAIT);
 }
 
 std::string hear_launcher() {

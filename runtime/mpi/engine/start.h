@@ -31,7 +31,7 @@ struct Started {
 /// Tells the launcher, if there is one. Whether there is.
 bool tell_launcher(const std::string& line);
 /// The same for what is not worth waiting for. False: there is none, or it does not read.
-bool note_to_launcher(std::string line);
+bool note_to_launcher(const std::string& line);
 /// The next line of the launcher; empty if it is gone.
 [[nodiscard]] std::string hear_launcher();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "runtime/api/fresh_payload.h"
 #include "runtime/mpi/engine/schedule.h"
@@ -89,6 +90,7 @@ void Traffic::handle(Came came) {
       }
       if (came.is_lent) came.message.bytes = Payload::copy_of(came.message.bytes.bytes());
       matching_.keep(std::move(came.message));
+      ++kept_;
       return;
     }
     case Is::kGrant:
@@ -151,9 +153,11 @@ void Traffic::match(ReceiveRequest& receive, const Arrived& arrived) {
   if (room > 0) {
     do {
       ++receives_;
-    } while (receives_ == 0 || receives_ == ~std::uint32_t{0} || receiving_.contains(receives_));
+      if (receives_ > kLastTag) receives_ = 1;
+    } while (receiving_.contains(receives_));
     receive.number = receives_;
     receive.expected = room;
+    receive.is_awaited = head.flag == 1;
     receiving_.emplace(receive.number, &receive);
     answer.receiver = receive.number;
   }
@@ -189,10 +193,12 @@ void Traffic::handle_part(std::uint32_t number, const Payload& part) {
   receive.buffer.unpack(receive.received, receive.received + size, part.bytes().data());
   receive.received += size;
   if (receive.received < receive.expected) return;
-  Head answer;
-  answer.kind = Is::kTaken;
-  answer.sender = receive.sender;
-  put(receive.from, answer);
+  if (receive.is_awaited) {
+    Head answer;
+    answer.kind = Is::kTaken;
+    answer.sender = receive.sender;
+    put(receive.from, answer);
+  }
   const Ref<ReceiveRequest> done = found->second;
   receiving_.erase(found);
   finish(*done);
@@ -271,7 +277,9 @@ Ref<SendRequest> Traffic::send(const Scope& scope, int to, int tag, const Buffer
       buffer.pack(0, bytes, request->copy.data());
       request->buffer = Buffer(request->copy.data(), bytes, MPI_BYTE);
     }
-    if (near_.read) head.address = reinterpret_cast<std::uint64_t>(request->buffer.as_is());
+    const void* const memory = request->buffer.as_is();
+    if (near_.read) head.address = reinterpret_cast<std::uint64_t>(memory);
+    head.flag = memory != nullptr && !near_.read ? 1 : 0;  // What is packed is done by itself.
     sending_.emplace(head.sender, request);
     put(process, head);
   }
@@ -441,15 +449,25 @@ void Traffic::start(const Ref<Schedule>& schedule) {
 
 /// Messages to this process, and schedules, as far as they go.
 void Traffic::settle() {
+  if (is_broken_) {
+    throw std::runtime_error(
+        "an operation that was under way has ended half-way; see what it said");
+  }
   if (std::exchange(is_settling_, true)) return;
+  // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves settle().
+  struct Settling {
+    Traffic& of;
+    bool is_through = false;
+    ~Settling() {
+      of.is_settling_ = false;
+      of.is_broken_ = !is_through;
+    }
+  } settling{*this};
   while (!to_self_.empty() || !ready_.empty()) {
     if (!to_self_.empty()) {
       const Output output = std::move(to_self_.front());
       to_self_.pop_front();
-      if (!output.packs) on_message(self_, output.tag, output.payload);
-      for (MPI_Count at = 0; at < output.bytes; at += kPart) {
-        on_message(self_, output.tag, output.pack(at));
-      }
+      on_message(self_, output.tag, output.payload);
       continue;
     }
     const Ref<Schedule> schedule = std::move(ready_.front());
@@ -458,7 +476,7 @@ void Traffic::settle() {
     running_.erase(schedule.get());
     finish(*schedule);
   }
-  is_settling_ = false;
+  settling.is_through = true;
 }
 
 }  // namespace phx::mpi

@@ -32,6 +32,7 @@ class Traffic {
   /// A long message travels in parts of so many bytes.
   static constexpr MPI_Count kPart = 256 * 1024;
   static constexpr int kAll = -1;  ///< To all processes but this one.
+  static constexpr std::uint32_t kLastTag = 0xfffffffd;  ///< Its owner may use higher ones.
   /// For process `to`. `tag` 0: begins with a Head; else a part for the receive of this number.
   struct Output {
     int to = 0;
@@ -97,6 +98,8 @@ class Traffic {
   [[nodiscard]] int self() const { return self_; }
   /// Counts what was done by complete().
   [[nodiscard]] std::uint64_t completions() const { return completions_; }
+  /// And messages that have found no receive: what another thread may wait for.
+  [[nodiscard]] std::uint64_t news() const { return completions_ + kept_; }
   /// Bytes of buffered sends that are not done.
   [[nodiscard]] MPI_Count buffered() const { return buffered_; }
   void on_buffered(MPI_Count bytes) { buffered_ += bytes; }
@@ -142,7 +145,8 @@ class Traffic {
   std::deque<Ref<Schedule>> ready_;  ///< may go on
   std::unordered_map<Schedule*, Ref<Schedule>> running_;
   bool is_settling_ = false;
-  std::uint64_t sends_ = 0, completions_ = 0;
+  bool is_broken_ = false;  ///< Something was thrown half-way.
+  std::uint64_t sends_ = 0, completions_ = 0, kept_ = 0;
   std::uint32_t receives_ = 0;
   MPI_Count buffered_ = 0;
 };

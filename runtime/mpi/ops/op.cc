@@ -37,7 +37,11 @@ void call_function(const Op& op, Datatype& datatype, MPI_Aint in, MPI_Aint inout
     MPI_Datatype handle = opened.handle();
     const MPI_Aint step = part * datatype.layout().extent();
     count -= part;
-    op.function(reinterpret_cast<void*>(in), reinterpret_cast<void*>(inout), &part, &handle);
+    try {
+      op.function(reinterpret_cast<void*>(in), reinterpret_cast<void*>(inout), &part, &handle);
+    } catch (...) {  // What others have sent for it is half-way through: nothing can go on.
+      abort_job(MPI_COMM_WORLD, MPI_ERR_OP, "the function of an operation has thrown an exception");
+    }
     in += step;
     inout += step;
   }
