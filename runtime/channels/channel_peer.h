@@ -20,6 +20,12 @@ namespace phx::runtime {
 /// For each peer the number of an envelope to it.
 using ChannelMarks = std::map<ProcessorId, std::uint64_t>;
 
+/// A connection of a peer that is gone.
+struct StrangerLink {
+  std::optional<std::uint64_t> received = std::nullopt;  ///< What it had got, if told.
+  std::uint64_t last = 0;                                ///< The last number that was put there.
+};
+
 /// What Channels know of one connection to a peer.
 struct ChannelLink {
   LinkId id;

@@ -255,7 +255,7 @@ void Channels::on_link_up(Instant now, LinkId link, bool dialled) {
     return;
   }
   ++counters_.strangers;
-  strangers_.emplace(link, std::nullopt);
+  strangers_.try_emplace(link);
   outputs_.emplace_back(Transmit{link, Frame{}});
   deadlines_.arm({link.peer, Timer::kLinger}, now + options_.linger);
 }
@@ -287,6 +287,7 @@ void Channels::add_link(Instant now, ChannelPeer& peer, const ChannelLink& fresh
   }
   peer.link = fresh;
   peer.surplus = other;
+  peer.timed = 0;  // what is sent again says nothing of the way
   outputs_.emplace_back(Transmit{fresh.id, peer.stream.acknowledgement()});
   peer.owed_frames = peer.owed_bytes = 0;
   peer.refusals = 0;
@@ -455,7 +456,7 @@ std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
   if (peer->owed_frames > 0) confirm(*peer);
   for (const std::optional<ChannelLink>& link : {peer->link, peer->surplus}) {
     if (!link) continue;
-    strangers_.emplace(link->id, std::nullopt);
+    strangers_.try_emplace(link->id);
     deadlines_.arm({id, Timer::kLinger}, now + options_.linger);
   }
   for (const Timer timer : {Timer::kAck, Timer::kDial, Timer::kStall, Timer::kBeat, Timer::kGiveUp,
@@ -464,13 +465,14 @@ std::vector<Envelope> Channels::forget(Instant now, ProcessorId id) {
   }
   peer->number_all();
   pump(now, *peer, true);  // its last word may be among it: that it is out
+  if (peer->link && peer->link->next > 0) strangers_.at(peer->link->id).last = peer->link->next - 1;
   std::vector<Envelope> unconfirmed = peer->stream.take_unacknowledged();
   peers_.erase(id);
   return unconfirmed;
 }
 
 void Channels::on_stranger_frame(LinkId link, const Frame& frame) {
-  std::optional<std::uint64_t>& received = strangers_.at(link);
+  std::optional<std::uint64_t>& received = strangers_.at(link).received;
   if (frame.envelope) {
     // Nobody takes it, and nobody must wait for that: a leaver's last word may have come here
     // from another one before.
@@ -485,8 +487,10 @@ void Channels::on_stranger_frame(LinkId link, const Frame& frame) {
 
 void Channels::refuse(Instant now, LinkId link, Fenced fenced) {
   const auto stranger = strangers_.find(link);
-  if (stranger == strangers_.end() || !stranger->second) return;
-  outputs_.emplace_back(Transmit{link, Frame{*stranger->second + 1, 0, std::move(fenced)}});
+  if (stranger == strangers_.end() || !stranger->second.received) return;
+  // What was put there before is on its way still, and has lower numbers.
+  const std::uint64_t before = std::max(*stranger->second.received, stranger->second.last);
+  outputs_.emplace_back(Transmit{link, Frame{before + 1, 0, std::move(fenced)}});
   deadlines_.disarm({link.peer, Timer::kLinger});
   deadlines_.arm({link.peer, Timer::kLinger}, now + options_.linger);
 }

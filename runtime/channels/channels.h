@@ -140,7 +140,7 @@ class Channels {
   Newcomers newcomers_;
   Lateness lateness_;                                         ///< Of this processor.
   std::optional<Instant> late_at_;                            ///< A timer was late last.
-  std::map<LinkId, std::optional<std::uint64_t>> strangers_;  ///< What gone peers had got, if told.
+  std::map<LinkId, StrangerLink> strangers_;
   Deadlines<Key> deadlines_;
   std::vector<Output> outputs_;
   SpareRoom<Output> room_;

@@ -24,6 +24,18 @@ struct DetourOptions {
   Duration retry_max = 60s;
 };
 
+/// Those for a mesh in which silence of `peer_timeout` counts as a death: all are asked in time.
+[[nodiscard]] inline DetourOptions detour_options_for(Duration peer_timeout) {
+  constexpr Duration kUsual = 5s;  // which the defaults are for
+  DetourOptions options;
+  if (peer_timeout >= kUsual) return options;
+  for (Duration* patience : {&options.dial_patience, &options.ask_patience,
+                             &options.refused_patience, &options.widen_after}) {
+    *patience = *patience / 1000 * (peer_timeout / (kUsual / 1000));
+  }
+  return options;
+}
+
 /// What happened so far, for `phoenix status`.
 struct DetourCounters {
   std::uint64_t made = 0;       ///< Detours that came up here.

@@ -16,6 +16,7 @@ void Membership::trust(Instant now, ProcessorId peer, Outbox& out) {
   // Whom a takeover has declared dead stays dead: some may have installed its result already.
   if (is_over_ || (promised_ && peer < *promised_)) return;
   detector_.trust(peer);
+  if (takeover_) takeover_->on_trusted();
   settle(now, out);
 }
 
@@ -44,11 +45,13 @@ void Membership::on_message(Instant now, ProcessorId from, const Suspect& messag
 
 void Membership::accuse(Instant now, ProcessorId accuser, const Gone& accused, Outbox& out) {
   const bool is_new = accuser == self_ && !detector_.is_accused(accused.id);
+  const bool was_judge = is_new && detector_.judge_of(kNobody, view_) == accused.id;
   detector_.accuse(now, accuser, accused);
   if (is_proof(accuser, accused)) condemn(accused);
   if (accuser == self_) try_judges(accused.id, out);
-  if (is_new) {
-    repeat_suspicions(out);  // Also those that this one was to judge until now.
+  // It was the judge of all others, which are somebody else's now; or nobody is left to be asked.
+  if (was_judge || (is_new && detector_.has_nobody_else(view_))) {
+    repeat_suspicions(out);
     for (const auto& [id, gone] : std::map(detector_.accused())) judge(now, id, out);
     return;
   }

@@ -65,6 +65,13 @@ ProcessorId FailureDetector::judge_of(ProcessorId accused, const View& view) con
   return kNobody;
 }
 
+bool FailureDetector::has_nobody_else(const View& view) const {
+  return std::ranges::all_of(view.members, [&](const auto& member) {
+    const ProcessorId id = member.first;
+    return id == self_ || is_accused(id) || is_suspected(id);
+  });
+}
+
 ProcessorSet ring_successors(ProcessorId self, const View& view, std::uint32_t count) {
   ProcessorSet result;
   auto at = view.members.upper_bound(self);

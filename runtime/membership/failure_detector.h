@@ -46,6 +46,8 @@ class FailureDetector {
   [[nodiscard]] ProcessorId lowest_trusted(const View& view) const;
   /// Who decides about `accused`: the lowest other one that this processor does not accuse.
   [[nodiscard]] ProcessorId judge_of(ProcessorId accused, const View& view) const;
+  /// This processor accuses all others, or holds them for dead.
+  [[nodiscard]] bool has_nobody_else(const View& view) const;
 
  private:
   ProcessorId self_;

@@ -60,7 +60,9 @@ void Membership::on_message(Instant now, ProcessorId from, const ViewChange& mes
   if (is_over_ || is_from_gone || message.number <= view_.number || !is_sound(message)) return;
   const auto [held, is_new] = held_.try_emplace(message.number, from, message);
   // A successor repeats what its predecessor said last: it is the one that can still be asked.
-  if (!is_new && held->second.first < from) held->second = {from, message};
+  // And what anybody else says is none of the coordinator's changes.
+  const bool is_better = held->second.first < from || from == coordinator();
+  if (!is_new && is_better) held->second = {from, message};
   apply_held(out);
   // A repair by the whole view follows (on_timer), so the earliest may go.
   while (held_.size() > options_.held_max) held_.erase(held_.begin());
@@ -164,7 +166,7 @@ void Membership::on_timer(Instant now, Timer timer, Outbox& out) {
   if (timer == Timer::kOffice) return settle(now, out);
   retry_armed_ = false;
   if (takeover_) {
-    for (const ProcessorId id : takeover_->awaited()) out.send(id, ViewQuery{view_.number});
+    for (const ProcessorId id : takeover_->awaited().ids()) out.send(id, ViewQuery{view_.number});
   }
   // Who has made the latest change is coordinator still, or was it last.
   if (!held_.empty() && !promised_) out.send(held_.rbegin()->second.first, ViewReport{view_});
@@ -352,7 +354,7 @@ void Membership::renew_watched() {
   }
   if (promised_ && promised_ != self_) watched_.insert(*promised_);
   if (!takeover_) return;
-  for (const ProcessorId id : takeover_->awaited()) watched_.insert(id);
+  watched_ = watched_.united(takeover_->awaited());
 }
 
 ProcessorSet Membership::gone() const {

@@ -1,8 +1,11 @@
 #include "runtime/membership/solitude.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "runtime/membership/view_change.h"
 
@@ -16,6 +19,12 @@ bool have_common_members(const View& a, const View& b) {
     const auto found = b.members.find(member.first);
     return found != b.members.end() && found->second.incarnation == member.second.incarnation;
   });
+}
+
+/// Members are drawn by these. Ids come in an order that may follow the sites.
+std::uint64_t lot_of(const Member& member) {
+  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+  return (member.incarnation ^ member.id.value) * kMix;
 }
 
 /// Nobody else has ever been in it.
@@ -66,12 +75,14 @@ bool Solitude::note_gone(const std::vector<ViewChange::Gone>& gone) {
 
 void Solitude::note_members(const View& view) {
   known_.clear();
-  const std::size_t step = view.members.size() / kKnownMax + 1;
-  std::size_t place = 0;
+  std::vector<std::pair<std::uint64_t, const Member*>> drawn;
   for (const auto& [id, member] : view.members) {
-    const bool is_taken = place++ % step == 0 && id != self_ && !member.endpoints.empty();
-    if (is_taken) known_.try_emplace(id, member.endpoints);
+    if (id != self_ && !member.endpoints.empty()) drawn.emplace_back(lot_of(member), &member);
   }
+  const std::size_t count = std::min(drawn.size(), kKnownMax);
+  std::ranges::partial_sort(drawn, drawn.begin() + static_cast<std::ptrdiff_t>(count));
+  drawn.resize(count);
+  for (const auto& [lot, member] : drawn) known_.try_emplace(member->id, member->endpoints);
 }
 
 void Solitude::on_view(Instant now, const View& view, const std::vector<ViewChange::Gone>& gone,

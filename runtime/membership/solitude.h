@@ -72,7 +72,7 @@ class Solitude {
 
   ProcessorId self_;
   Duration alone_max_;
-  Others known_;                   ///< Members, evenly taken: of a part as large as this one some.
+  Others known_;                   ///< Members, drawn by lot: of a part as large as this one some.
   std::vector<std::string> lost_;  ///< Where those were; the next one to be asked first.
   std::vector<std::string> elsewhere_;  ///< Of a founder, until somebody comes.
   ProcessorSet members_;                ///< Of this part.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "runtime/membership/view_change.h"
 
@@ -9,6 +10,7 @@ namespace phx::runtime {
 
 std::vector<ProcessorId> Takeover::take_unasked(const FailureDetector& detector) {
   std::vector<ProcessorId> unasked;
+  if (!std::exchange(has_unasked_, false)) return unasked;
   for (const auto& [id, member] : best_.members) {
     if (id == self_ || detector.is_suspected(id) || !asked_.insert(id).second) continue;
     awaited_.insert(id);
@@ -18,19 +20,23 @@ std::vector<ProcessorId> Takeover::take_unasked(const FailureDetector& detector)
 }
 
 void Takeover::on_report(ProcessorId from, const View& view) {
-  if (awaited_.erase(from) == 0) return;
+  if (!awaited_.contains(from)) return;
+  awaited_.erase(from);
+  const std::pair before{best_.number, best_.next_processor};
   const std::uint32_t next_processor = std::max(best_.next_processor, view.next_processor);
   const std::uint32_t next_job = std::max(best_.next_job, view.next_job);
   if (view.number > best_.number) {
     best_ = view;
     up_to_date_.clear();
+    has_unasked_ = true;
   }
   if (view.number == best_.number) up_to_date_.insert(from);
   best_.next_processor = next_processor;
   best_.next_job = next_job;
-  std::erase_if(awaited_, [&](ProcessorId id) {
-    return !best_.members.contains(id) && id.value < best_.next_processor;
-  });
+  if (before == std::pair{best_.number, best_.next_processor}) return;
+  for (const ProcessorId id : awaited_.ids()) {
+    if (!best_.members.contains(id) && id.value < best_.next_processor) awaited_.erase(id);
+  }
 }
 
 ViewInstall Takeover::result(const FailureDetector& detector, std::uint32_t id_gap) const {

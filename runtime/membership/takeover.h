@@ -17,14 +17,17 @@ class Takeover {
   Takeover(ProcessorId self, View own) : self_(self), best_(std::move(own)) {}
 
   /// Members of the best view that were not asked yet and are not suspected; they are awaited
-  /// from now on. To be called at the beginning and after every answer.
+  /// from now on. To be called at the beginning and after every answer. Time: constant, unless the
+  /// best view is another one or somebody is trusted again.
   [[nodiscard]] std::vector<ProcessorId> take_unasked(const FailureDetector& detector);
   /// The answer of `from`, if it is awaited.
   void on_report(ProcessorId from, const View& view);
   /// Will not answer.
   void give_up(ProcessorId member) { awaited_.erase(member); }
+  /// Somebody is not suspected any more.
+  void on_trusted() { has_unasked_ = true; }
 
-  [[nodiscard]] const std::set<ProcessorId>& awaited() const { return awaited_; }
+  [[nodiscard]] const ProcessorSet& awaited() const { return awaited_; }
   /// A processor spoke that is in no view known here: awaits it, too. False: did so already.
   [[nodiscard]] bool await(ProcessorId newer) {
     awaited_.insert(newer);
@@ -48,7 +51,8 @@ class Takeover {
   View best_;
   std::set<ProcessorId> up_to_date_;  ///< Have reported the number of `best_`.
   std::set<ProcessorId> asked_;
-  std::set<ProcessorId> awaited_;
+  ProcessorSet awaited_;
+  bool has_unasked_ = true;  ///< Perhaps: in `best_`.
 };
 
 }  // namespace phx::runtime

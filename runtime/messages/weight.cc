@@ -18,8 +18,21 @@ Weight weight_of(const std::vector<collectives::ReductionPart>& parts) {
   return sum;
 }
 
+template <class Set>
+std::uint64_t weight_of_ranges(const Set& set) {
+  return kCounter * set.ranges().size();
+}
+
+Weight weight_of(const Member& member) {
+  Weight sum{kSmall + member.name.size(), 0};
+  for (const std::string& endpoint : member.endpoints) sum.header += kCounter + endpoint.size();
+  return sum;
+}
+
 Weight weight_of(const View& view) {
-  return {kSmall * (1 + view.members.size()), 0};
+  Weight sum{kSmall, 0};
+  for (const auto& [id, member] : view.members) sum += weight_of(member);
+  return sum;
 }
 
 Weight weight_of(const std::vector<ViewChange::Gone>& all) {
@@ -64,8 +77,16 @@ struct ContentWeight {
   Weight operator()(const collectives::TreeCopy& m) const {
     return {kSmall + kCounter * m.vnodes.ranges().size(), m.piece.payload.size()};
   }
+  static std::uint64_t of_tokens(const std::vector<collectives::Tokens>& all) {
+    std::uint64_t sum = 0;
+    for (const auto& tokens : all) sum += kSmall + weight_of_ranges(tokens.vnodes);
+    return sum;
+  }
   Weight operator()(const collectives::FallbackCopy& m) const {
-    return {kSmall * (1 + m.mine.size() + m.onward.size()), m.piece.payload.size()};
+    Weight sum{kSmall, m.piece.payload.size()};
+    sum.header += of_tokens(m.mine);
+    for (const auto& onward : m.onward) sum.header += kSmall + of_tokens(onward.tokens);
+    return sum;
   }
 };
 
@@ -73,7 +94,7 @@ struct ContentWeight {
 struct Extra {
   Weight operator()(const ViewChange& m) const {
     Weight sum = weight_of(m.gone);
-    sum.header += kSmall * m.joined.size();
+    for (const SharedMember& member : m.joined) sum += weight_of(*member);
     return sum;
   }
   Weight operator()(const ViewReport& m) const { return weight_of(m.view); }
@@ -82,9 +103,19 @@ struct Extra {
     sum += weight_of(m.gone);
     return sum;
   }
-  Weight operator()(const Routes& m) const { return {kSmall * m.routes.size(), 0}; }
-  Weight operator()(const Offer& m) const { return {kSmall * m.vnodes.size(), 0}; }
-  Weight operator()(const OfferCancel& m) const { return {kSmall * m.vnodes.size(), 0}; }
+  Weight operator()(const Routes& m) const { return of_groups(m.routes); }
+  Weight operator()(const Pull& m) const { return {weight_of_ranges(m.exactly), 0}; }
+  Weight operator()(const Offer& m) const { return of_groups(m.vnodes); }
+  Weight operator()(const OfferCancel& m) const { return of_groups(m.vnodes); }
+  Weight operator()(const Suspect& m) const { return {m.detail.size(), 0}; }
+  Weight operator()(const JobEnd& m) const { return {m.reason.size(), 0}; }
+  Weight operator()(const DownOrder& m) const { return {weight_of_ranges(m.told), 0}; }
+  template <class Groups>
+  static Weight of_groups(const Groups& groups) {
+    Weight sum;
+    for (const auto& group : groups) sum.header += kSmall + weight_of_ranges(group.vnodes);
+    return sum;
+  }
   Weight operator()(const Migrate& m) const {
     Weight sum;
     for (const VnodeParcel& parcel : m.parcels) sum += runtime::weight_of(parcel);

@@ -197,6 +197,7 @@ Status read_record(std::span<const std::byte> record, Payload payload, runtime::
   VnodeMessage vnode_message;
   vnode_message.job = JobId{in.get<std::uint32_t>()};
   message.seq = in.get<std::uint64_t>();
+  in.require(message.seq != 0, "Frame.seq");
   message.received = in.get<std::uint64_t>();
   vnode_message.followed = in.get<std::uint32_t>();
   if (kind == Kind::kPiece) {

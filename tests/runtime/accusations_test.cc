@@ -1,7 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "runtime/membership/membership.h"
@@ -21,9 +25,44 @@ Suspect refused(std::uint32_t accused, std::uint32_t accuser) {
   return {p(accused), Departure::kConnectionLost, "refused", p(accuser)};
 }
 
+/// What p`self` of so many says of others until it is alone, when nothing that it sends arrives any
+/// more.
+std::size_t words_when_cut_off(std::uint32_t self, std::uint32_t members) {
+  constexpr int kRoundsMost = 40;
+  Harness h(self, members);
+  ProcessorSet tried = h.machine.watched();
+  std::size_t words = 0;
+  for (int round = 0; round < kRoundsMost && h.machine.view().members.size() > 1; ++round) {
+    h.now += 5s;
+    for (const ProcessorId id : tried.ids()) h.suspect(id.value);
+    for (const auto& item : h.out.take()) {
+      const auto* send = std::get_if<Membership::Outbox::Send>(&item);
+      if (send == nullptr) continue;
+      tried.insert(send->to);
+      words += std::holds_alternative<Suspect>(send->message) ||
+                       std::holds_alternative<Heartbeat>(send->message)
+                   ? 1
+                   : 0;
+    }
+  }
+  CHECK(h.machine.view().members.size() == 1);
+  return words;
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("runtime/membership");
+
+TEST_CASE("a processor that loses its network does not fill its queues with accusations") {
+  for (const std::uint32_t members : {16U, 64U, 256U}) {
+    CAPTURE(members);
+    const auto all = static_cast<double>(members);
+    // Its judge is it itself, ...
+    CHECK(static_cast<double>(words_when_cut_off(1, members)) <= 2.5 * all * std::log2(all));
+    // ... or others have to be held for dead first, each of which is told.
+    CHECK(static_cast<double>(words_when_cut_off(members / 2, members)) <= all * all / 2 + 4 * all);
+  }
+}
 
 TEST_CASE("one accuser counts once, however often it accuses") {
   Harness h(1, 4);

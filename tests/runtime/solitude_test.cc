@@ -108,6 +108,25 @@ struct Harness {
 
 TEST_SUITE_BEGIN("runtime/solitude");
 
+TEST_CASE("each part of a mesh knows members of the others, also where ids follow the sites") {
+  constexpr std::uint32_t kMembers = 36;
+  for (const std::uint32_t sites : {2U, 3U, 4U}) {
+    CAPTURE(sites);
+    std::vector<std::uint32_t> all, here, elsewhere;
+    for (std::uint32_t id = 1; id <= kMembers; ++id) {
+      all.push_back(id);
+      (id % sites == kSelf.value % sites ? here : elsewhere).push_back(id);
+    }
+    Harness h(view_of(all, kMembers + 1), {});
+    // Of this part the processor that looks is the first one.
+    std::erase_if(here, [](std::uint32_t id) { return id < kSelf.value; });
+
+    h.sees(view_of(here, kMembers + 1), gone(elsewhere));
+
+    CHECK(h.at);
+  }
+}
+
 TEST_CASE("who has declared all others dead asks them in turn, each round half as often") {
   Harness h;
   h.becomes_alone();
