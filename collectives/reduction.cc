@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "collectives/portions.h"
 #include "overlay/base/check.h"
 
 namespace phx::collectives {
@@ -226,13 +228,18 @@ void Reduction::pass(Instant now, HeldMap::iterator at, const Situation& situati
   if (held.armed) out.disarm(id);
 
   elsewhere_.on_passed(id);
-  ReductionToken token{id, held.sum.kind(), held.sum.take_parts(), complete, line_, held.way};
-  const bool is_empty = token.parts.empty();
+  const bool is_empty = held.sum.covered().empty();
   if (complete && !is_empty) skew_ = std::max<Duration>(now - held.since, skew_ - skew_ / 8);
-  if (above) {
-    out.send(*above, std::move(token));  // nothing is an answer, too: it need not wait
-  } else if (!is_empty) {
-    out.report(ToTarget{std::move(token)});
+  const ReductionKind kind = held.sum.kind();
+  bool goes_up = above.has_value();
+  for (std::vector<ReductionPart>& portion : portions(held.sum.take_parts())) {
+    ReductionToken token{id, kind, std::move(portion), complete, line_, held.way};
+    if (std::exchange(goes_up, false)) {
+      out.send(*above, std::move(token));  // nothing is an answer, too: it need not wait
+    } else if (!is_empty) {
+      token.complete = complete && !above;
+      out.report(ToTarget{std::move(token)});
+    }
   }
 }
 

@@ -39,6 +39,8 @@ std::uint64_t CastOutflows::Root::offset_of(std::uint64_t number) const {
 }
 
 CastOutflows::Root& CastOutflows::root_of(VnodeId id) {
+  const auto known = roots_.find(id);
+  if (known != roots_.end()) return known->second;
   const Root fresh(CastReceivers(total_, unasked_bytes_), Chase(slack_bytes_));
   return roots_.try_emplace(id, fresh).first->second;
 }
@@ -153,8 +155,7 @@ void CastOutflows::serve_followers(Root& root, Copies& out) {
 void CastOutflows::serve_in_step(Root& root, Copies& out) {
   if (root.sent == root.next) return;
   CastReceivers& all = root.receivers;
-  const auto is_in_step = [](const CastReceiver& state) { return state.is_in_step(); };
-  CastReceivers::Pace pace = all.pace(is_in_step);
+  CastReceivers::Pace pace = all.pace_in_step();
   while (root.sent < root.next) {
     const std::uint64_t offset = root.offset_of(root.sent);
     if (offset >= pace.median || !root.chase.allows(offset)) return;
@@ -165,7 +166,7 @@ void CastOutflows::serve_in_step(Root& root, Copies& out) {
       all.change(slow, [](CastReceiver& state) { state.position = state.received; });
       root.regroups = true;
       if (slow.size() > 1 && std::exchange(root.was_redrawn, false)) root.chase.on_hope();
-      pace = all.pace(is_in_step);
+      pace = all.pace_in_step();
       continue;
     }
     out.push_back(AppBroadcast{root.piece(root.sent), pace.vnodes, false});
@@ -175,7 +176,13 @@ void CastOutflows::serve_in_step(Root& root, Copies& out) {
 
 /// Nothing is on its way to these, and they have no credit for what comes next: it may be lost.
 void CastOutflows::ask_held_up(VnodeId id, Root& root, Copies& out) {
-  if (root.sent == root.next && root.receivers.are_in_step()) return;
+  if (root.receivers.are_in_step()) {
+    if (root.sent == root.next) return;
+    const CastReceivers::Progress& in_step = root.receivers.in_step();
+    const bool is_moving = in_step.received.highest() < root.sent ||
+                           in_step.limits.lowest() > root.offset_of(root.sent);
+    if (is_moving) return;
+  }
   const VnodeSet held_up = root.receivers.select([&](const CastReceiver& state) {
     const std::uint64_t at = state.position.value_or(root.sent);
     return state.is_open() && !state.was_asked && state.received == at && at < root.next &&
@@ -188,10 +195,7 @@ void CastOutflows::ask_held_up(VnodeId id, Root& root, Copies& out) {
 
 void CastOutflows::forget_received(Root& root) {
   if (root.kept.empty()) return;
-  std::uint64_t received = root.sent;
-  root.receivers.for_each([&](const CastReceivers::Range& range) {
-    received = std::min(received, range.state.received);
-  });
+  const std::uint64_t received = std::min(root.sent, root.receivers.received_by_all());
   while (!root.kept.empty() && root.first() < received) {
     kept_bytes_ -= flow_weight(root.kept.front().piece);
     root.kept.pop_front();

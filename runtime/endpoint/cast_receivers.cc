@@ -3,42 +3,37 @@
 #include "overlay/base/check.h"
 
 namespace phx::runtime {
-namespace {
 
-/// Vnodes by a number. The highest one that half of them reach.
-class Counts {
- public:
-  void add(std::uint64_t number, std::uint64_t vnodes) {
-    counts_[number] += vnodes;
-    total_ += vnodes;
-  }
-  [[nodiscard]] std::optional<std::uint64_t> median() const {
-    std::uint64_t reached = 0;
-    for (const auto& [number, vnodes] : counts_) {
-      reached += vnodes;
-      if (2 * reached >= total_) return number;
-    }
-    return std::nullopt;
-  }
-  [[nodiscard]] std::uint64_t highest() const {
-    return counts_.empty() ? 0 : counts_.begin()->first;
-  }
-  [[nodiscard]] std::uint64_t lowest() const {
-    return counts_.empty() ? 0 : counts_.rbegin()->first;
-  }
+std::uint64_t CastReceivers::size_of(States::const_iterator range) const {
+  const auto next = std::next(range);
+  return (next == states_.end() ? total_ : next->first.value) - range->first.value;
+}
 
- private:
-  std::map<std::uint64_t, std::uint64_t, std::greater<>> counts_;
-  std::uint64_t total_ = 0;
-};
+void CastReceivers::count(States::const_iterator range, bool is_in) {
+  const CastReceiver& state = range->second;
+  const std::uint64_t vnodes = size_of(range);
+  const auto put = [&](VnodeCounts& counts, std::uint64_t number) {
+    is_in ? counts.add(number, vnodes) : counts.remove(number, vnodes);
+  };
+  put(received_, state.received);
+  if (!state.is_in_step()) return;
+  put(in_step_.limits, limit(state));
+  put(in_step_.received, state.received);
+}
 
-}  // namespace
+CastReceivers::Pace CastReceivers::pace_in_step() const {
+  if (!vnodes_in_step_) {
+    vnodes_in_step_ = select([](const CastReceiver& state) { return state.is_in_step(); });
+  }
+  return {*vnodes_in_step_, in_step_.limits.lowest(), in_step_.limits.highest(),
+          in_step_.limits.median(), in_step_.received.median()};
+}
 
 CastReceivers::Pace CastReceivers::pace(
     const std::function<bool(const CastReceiver&)>& is_wanted) const {
   Pace pace;
-  Counts limits;
-  Counts received;
+  VnodeCounts limits;
+  VnodeCounts received;
   for_each([&](const Range& range) {
     if (!is_wanted(range.state)) return;
     pace.vnodes.insert(range.vnodes);
@@ -47,8 +42,8 @@ CastReceivers::Pace CastReceivers::pace(
   });
   pace.slowest = limits.lowest();
   pace.fastest = limits.highest();
-  pace.median = limits.median().value_or(0);
-  pace.received = received.median().value_or(0);
+  pace.median = limits.median();
+  pace.received = received.median();
   return pace;
 }
 
@@ -61,19 +56,24 @@ std::optional<std::uint64_t> CastReceivers::followed() const {
 }
 
 std::optional<std::uint64_t> CastReceivers::middle() const {
-  Counts positions;
+  VnodeCounts positions;
   for_each([&](const Range& range) {
     if (range.state.is_open() && range.state.position) {
       positions.add(*range.state.position, range.size());
     }
   });
-  return positions.median();
+  return positions.is_empty() ? std::nullopt : std::optional(positions.median());
 }
 
 void CastReceivers::check_invariants() const {
   std::size_t count = 0;
   for (const auto& [first, state] : states_) count += state.position ? 1 : 0;
   PHX_CHECK(count == out_of_step_);
+  const Pace now = pace([](const CastReceiver& state) { return state.is_in_step(); });
+  const Pace kept = pace_in_step();
+  PHX_CHECK(now.vnodes == kept.vnodes && now.slowest == kept.slowest &&
+            now.fastest == kept.fastest && now.median == kept.median &&
+            now.received == kept.received);
 }
 
 }  // namespace phx::runtime

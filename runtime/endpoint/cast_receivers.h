@@ -10,38 +10,25 @@
 
 #include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
-#include "runtime/messages/delivery.h"
+#include "runtime/endpoint/cast_receiver.h"
+#include "runtime/endpoint/vnode_counts.h"
 
 namespace phx::runtime {
 
-/// How far a vnode is with the broadcasts of one root, as the root knows it.
-struct CastReceiver {
-  std::uint64_t received = 0;  ///< It has the pieces below; kFlowClosed: it wants none.
-  std::uint64_t limit = 0;     ///< Granted, as an offset.
-  std::optional<std::uint64_t> position = std::nullopt;  ///< Out of step: the next piece for it.
-  bool is_follower = false;  ///< Out of step, and served together with others that are.
-  bool was_asked = false;    ///< As it is held up with nothing on its way.
-  std::uint8_t losses = 0;   ///< Said of it along these trees since it got on, up to a limit.
-
-  [[nodiscard]] bool is_open() const { return received != kFlowClosed; }
-  [[nodiscard]] bool is_in_step() const { return is_open() && !position; }
-  [[nodiscard]] bool is_apart() const { return is_open() && position && !is_follower; }
-  [[nodiscard]] bool follows() const { return is_open() && position && is_follower; }
-  void come_in_step() {
-    position.reset();
-    is_follower = false;
-  }
-  friend bool operator==(const CastReceiver&, const CastReceiver&) = default;
-};
-
 /// All vnodes of a job as receivers of one root. Neighbours that are equally far are one range, so
-/// the cost of everything here is the number of ranges. Not thread-safe: one owner.
+/// the cost of looking at all is the number of ranges; what each answer needs is kept up to date.
+/// Not thread-safe: one owner.
 class CastReceivers {
  public:
   struct Range {
     VnodeSet::Range vnodes;
     const CastReceiver& state;
     [[nodiscard]] std::uint64_t size() const { return vnodes.last.value - vnodes.first.value + 1; }
+  };
+  /// Of those in step.
+  struct Progress {
+    VnodeCounts limits;
+    VnodeCounts received;
   };
   /// What some of them allow together.
   struct Pace {
@@ -56,6 +43,7 @@ class CastReceivers {
   CastReceivers(std::uint64_t vnodes, std::uint64_t unasked, std::uint64_t received = 0)
       : total_(vnodes), unasked_(unasked) {
     states_.emplace(VnodeId{0}, CastReceiver{.received = received});
+    count(states_.begin(), true);
   }
 
   // Commands.
@@ -92,6 +80,10 @@ class CastReceivers {
   }
   /// Of those of whom `is_wanted` holds.
   [[nodiscard]] Pace pace(const std::function<bool(const CastReceiver&)>& is_wanted) const;
+  [[nodiscard]] Pace pace_in_step() const;
+  [[nodiscard]] const Progress& in_step() const { return in_step_; }
+  /// Everybody has the pieces below; kFlowClosed: nobody wants any.
+  [[nodiscard]] std::uint64_t received_by_all() const { return received_.lowest(); }
   /// The lowest position of followers.
   [[nodiscard]] std::optional<std::uint64_t> followed() const;
   /// The position of the middle one of all that are out of step.
@@ -99,11 +91,18 @@ class CastReceivers {
   void check_invariants() const;
 
  private:
+  using States = std::map<VnodeId, CastReceiver>;
+  [[nodiscard]] std::uint64_t size_of(States::const_iterator range) const;
+  /// Takes the range into what is kept up to date, or out of it.
+  void count(States::const_iterator range, bool is_in);
+
   std::uint64_t total_;
   std::uint64_t unasked_;
-  /// By the first vnode of each range; it ends before the next one.
-  std::map<VnodeId, CastReceiver> states_;
+  States states_;                ///< By the first vnode of each range; it ends before the next one.
   std::size_t out_of_step_ = 0;  ///< Ranges.
+  Progress in_step_;
+  VnodeCounts received_;                            ///< Of all.
+  mutable std::optional<VnodeSet> vnodes_in_step_;  ///< If they have not changed since.
 };
 
 /// Joins neighbours that are equal then.
@@ -122,9 +121,13 @@ void CastReceivers::change(const VnodeSet& vnodes, Change change) {
     auto at = split(range.first.value);
     const auto end = split(range.last.value + 1);
     for (auto each = at; each != end; ++each) {
+      const bool was_in_step = each->second.is_in_step();
       if (each->second.position) --out_of_step_;
+      count(each, false);
       change(each->second);
+      count(each, true);
       if (each->second.position) ++out_of_step_;
+      if (each->second.is_in_step() != was_in_step) vnodes_in_step_.reset();
     }
     if (at != states_.begin()) --at;
     const VnodeId behind{range.last.value + 1};

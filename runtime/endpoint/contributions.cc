@@ -4,6 +4,8 @@
 #include <cstddef>
 
 #include "collectives/accumulator.h"
+#include "collectives/portions.h"
+#include "collectives/reduce_op.h"
 #include "overlay/base/check.h"
 #include "runtime/endpoint/endpoint_parts.h"
 
@@ -151,6 +153,7 @@ std::vector<ReductionToken> Contributions::take_tokens() {
     ReductionId id;
     collectives::ReductionWay way;
     collectives::Accumulator sum;
+    std::size_t vnodes = 0;
   };
   std::vector<Merged> merged;
   std::map<ReductionId, std::size_t> latest;
@@ -159,11 +162,18 @@ std::vector<ReductionToken> Contributions::take_tokens() {
     const auto way = collectives::way_of(id.number, one.size, one.kind.ordered);
     std::vector<collectives::ReductionPart> parts{{VnodeSet{vnode}, std::move(one.value)}};
     const auto [at, is_new] = latest.try_emplace(id, merged.size());
-    // What does not fit together travels apart: the target finds the error.
-    if (is_new || !(merged[at->second].sum.kind() == one.kind)) {
+    // What does not fit together travels apart: the target finds the error. So does what is much.
+    const bool is_bundled = collectives::is_bundled(one.kind.op);
+    const auto is_much = [is_bundled, more = parts.front().value.size()](const Merged& token) {
+      return is_bundled && (token.sum.bytes() + more > collectives::kPortionBytes ||
+                            token.vnodes == collectives::kPortionParts);
+    };
+    const Merged* known = is_new ? nullptr : &merged[at->second];
+    if (known == nullptr || !(known->sum.kind() == one.kind) || is_much(*known)) {
       at->second = merged.size();
       merged.push_back({id, way, collectives::Accumulator(one.kind)});
     }
+    ++merged[at->second].vnodes;
     merged[at->second].sum.add(one.kind, std::move(parts));
   }
   std::vector<ReductionToken> tokens;

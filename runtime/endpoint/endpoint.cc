@@ -16,6 +16,10 @@ using collectives::BroadcastPiece;
 using collectives::ReduceOp;
 using collectives::ReductionToken;
 
+/// Of a contribution whose value has no elements between which it may be cut: as long as a message
+/// of a link may be.
+constexpr std::size_t kUncutMax = std::size_t{1} << 30U;
+
 /// Calls `emit(piece, rest)` for consecutive pieces of at most `limit` bytes; at least once.
 /// `rest`: the bytes behind the piece.
 template <class Emit>
@@ -340,8 +344,8 @@ std::uint64_t Endpoint::kept_bytes() const {
 }
 
 std::string Endpoint::unsettled() const {
-  std::string what = slowest();
-  return what.empty() ? contributions_.slowest() : what;
+  const std::uint64_t flows = std::max(outflows_.kept_bytes(), casts_.kept_bytes());
+  return contributions_.kept_bytes() > flows ? contributions_.slowest() : slowest();
 }
 
 std::string Endpoint::slowest() const {
@@ -406,6 +410,12 @@ Result<Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
       is_user ? config_.piece_bytes : config_.cast_piece(part.value.size(), vnodes());
   if (is_user) limit /= static_cast<std::size_t>(std::min<std::uint64_t>(vnodes(), limit));
   limit = std::max(limit - limit % std::max<std::size_t>(element, 1), element);
+  if (std::min(limit, part.value.size()) > kUncutMax) {
+    return Error{ErrorCode::kLimit,
+                 "a value of " + std::to_string(part.value.size()) +
+                     " bytes, which is cut nowhere, is too long for a reduction: at most " +
+                     std::to_string(kUncutMax) + " bytes"};
+  }
   std::uint64_t& next = holdings_.bundle(vnode).reductions[target];
   // Whoever is behind others of this process lets them go on, so it is never refused.
   const std::uint64_t kept = kept_bytes();

@@ -104,6 +104,8 @@ void Holdings::add(VnodeParcel parcel) {
   Vnode& vnode = vnodes_[parcel.vnode];
   vnode.bundle = std::move(parcel.bundle);
   vnode.bytes = size_of(vnode.bundle);
+  std::vector<VnodeId> roots;
+  for (const auto& [root, stream] : vnode.bundle.from_roots.active()) roots.push_back(root);
   add_shared(vnode.bundle);
   for (Message& message : vnode.bundle.mailbox) {
     vnode.mailbox.push_back({arrivals_++, std::move(message)});
@@ -112,6 +114,12 @@ void Holdings::add(VnodeParcel parcel) {
   bytes_ += vnode.bytes;
   for (const auto& [from, stream] : vnode.bundle.from_vnodes.active()) {
     inflows_.add({parcel.vnode, from}, stream, untaken_of(vnode.mailbox, from));
+    if (closed_) inflows_.close({parcel.vnode, from});  // As close() does: nothing else would.
+  }
+  if (closed_) {
+    for (const VnodeId root : roots) {
+      cast_credits_.push_back({root, VnodeSet{parcel.vnode}, kFlowClosed, 0, {}});
+    }
   }
   arriving_.insert(parcel.vnode);
 }
