@@ -21,6 +21,8 @@ ChannelOptions channel_options(const DaemonConfig& config) {
   options.heartbeat_period = config.heartbeat_period;
   options.peer_timeout = config.peer_timeout;
   options.refusals_last = config.peer_timeout / 5;
+  // A link that is stuck is dialled anew, and a detour asked for, before the peer is held for dead.
+  options.stall_timeout = std::min(options.stall_timeout, 2 * config.peer_timeout / 5);
   options.refusals_need_others = config.refusals_need_others;
   options.queued_bytes_high = config.queued_bytes_high;
   options.late_factor = config.late_factor;
@@ -52,7 +54,7 @@ Daemon::Core::Core(Birth birth, const DaemonConfig& wanted, std::uint64_t seed)
     : self(birth.self),
       config(wanted),
       channels(birth.self, gone_members(birth.snapshot.view), channel_options(wanted)),
-      detours(birth.self, Rng(seed).fork("detours"), {}),
+      detours(birth.self, Rng(seed).fork("detours"), detour_options_for(wanted.peer_timeout)),
       membership(birth.self, birth.snapshot.view, membership_options(wanted)),
       solitude(birth.self, wanted.alone_max, std::move(birth.snapshot.lost),
                std::move(birth.elsewhere)),

@@ -104,7 +104,9 @@ void JobLife::report_change(const Surroundings& around, JobOutbox& out) {
 void JobLife::announce_later(const Surroundings& around, ProcessorId changed, JobOutbox& out) {
   const JobStage* known = stages_.find(changed);
   if (known == nullptr || known->stage == Stage::kStarting) return;
+  const bool is_first = unannounced_.empty();
   unannounced_.insert(changed);
+  if (!is_first) return;  // Else who comes one after the other would put it off for ever.
   out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + announce_pause(around));
 }
 
@@ -313,6 +315,7 @@ void JobLife::take_home(const Surroundings& around, JobOutbox& out) {
 void JobLife::give_home_up(const Surroundings& around, JobOutbox& out) {
   unheard_ = {};
   unannounced_ = {};
+  out.disarm(JobTimer{JobTimer::Kind::kStages, id(), {}});
   stages_.forget_choices();
   out.disarm(JobTimer{JobTimer::Kind::kFollow, id(), {}});
   if (output_.tool()) send_elsewhere(around, output_.tool()->client, out);
@@ -378,11 +381,11 @@ bool JobLife::on_follower_took(const Surroundings& around, ClientId client, JobO
 void JobLife::on_follower_down(const Surroundings& around, ClientId client, const ClientEnd& how,
                                JobOutbox& out) {
   if (!output_.is_for(client)) return;
+  const bool goes_on = start_.spec.detached || output_.tool()->is_guest;
   output_.on_tool_gone();
   if (ended_) return;
-  const bool may_come = start_.spec.detached || how.is_broken;
-  if (may_come) {
-    const bool is_patient = start_.spec.detached || how.is_silent;
+  if (goes_on || how.is_broken) {
+    const bool is_patient = goes_on || how.is_silent;
     const Duration patience = is_patient ? kFollowTimeout : kToolReturns;
     return out.arm(JobTimer{JobTimer::Kind::kFollow, id(), {}}, around.now + patience);
   }

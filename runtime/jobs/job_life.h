@@ -43,8 +43,7 @@ class JobLife {
   /// `lost`: what went with it, for people; empty: nothing that matters.
   void on_gone(const Surroundings& around, const ViewChange::Gone& gone, const std::string& lost,
                JobOutbox& out);
-  /// After every view, and when the job becomes known here: whose duty the home's is, follows from
-  /// the view. True: it has become the one of this processor, so the job has to be introduced.
+  /// After every view, and when the job becomes known here. True: the home is here from now on.
   [[nodiscard]] bool on_view(const Surroundings& around, JobOutbox& out);
 
   // Inputs: tools, timers.
@@ -71,6 +70,7 @@ class JobLife {
   void end(const Surroundings& around, std::int32_t code, std::string reason, JobOutbox& out);
 
   // Queries.
+  [[nodiscard]] bool has_process() const { return has_process_; }  ///< The daemon started it.
   [[nodiscard]] JobId id() const { return start_.job; }
   [[nodiscard]] const JobStart& start() const { return start_; }
   [[nodiscard]] ProcessorId home() const { return home_; }
@@ -133,7 +133,7 @@ class JobLife {
   Stage stage_ = Stage::kNone;
   std::uint64_t changes_ = 0;  ///< Of the stage here.
   std::optional<ApplicationId> application_;
-  bool has_process_ = false;  ///< The daemon started it (else it attached by itself).
+  bool has_process_ = false;
   bool is_retired_ = false;
   bool is_signalled_ = false;  ///< Was told to end by a signal, before it attached.
   std::optional<Exit> abort_;  ///< Asked for by the process here, which is to end.

@@ -453,8 +453,7 @@ void JobTraffic::on_leaving(const Surroundings& around, JobOutbox& out) {
     if (!given.routes.empty()) on_message(around, self_, given, out);
   }
   mover_.on_news();
-  mover_.refuse_all("this processor leaves", router_, out);
-  mover_.refuse_begun("this processor leaves", router_, out);
+  mover_.start_leaving(router_, standing(around), out);
   mover_.balance(around.now, router_, standing(around), out);
   reconsider_reductions(around, out);
 }

@@ -169,7 +169,8 @@ void Jobs::on_message(const Surroundings& around, ProcessorId from, JobMessage&&
   }
   dispatch(around, from, *entry, std::move(message), out);
   // Plain traffic changes who should hold what only while this processor empties itself, or all do.
-  const bool matters = around.leaving || entry->traffic.is_ending();
+  const bool matters = around.leaving || (entry->traffic.is_ending() &&
+                                          entry->traffic.router().map().owned_by(self_).empty());
   if (!is_plain || matters || entry->traffic.is_over_limit()) settle(around, job, out);
 }
 

@@ -131,12 +131,13 @@ void Jobs::on_app_down(const Surroundings& around, ApplicationId application, Jo
   if (found.empty()) return;
   Entry* entry = find(found.mapped());
   // A process the daemon started is known to have ended by its exit, which comes anyway.
-  const bool embedded = entry != nullptr && entry->life.start().spec.command.empty();
-  if (!embedded || !entry->life.is_running()) return;
+  const bool came_by_itself = entry != nullptr && !entry->life.has_process();
+  if (!came_by_itself || !entry->life.is_running()) return;
   const bool done =
       entry->life.stage() == Stage::kFinished || entry->life.ended() || around.leaving;
   Exit exit{done ? 0 : 1, 0, done, done ? "" : "it closed the connection to its daemon"};
   entry->life.on_exit(around, std::move(exit), out);
+  if (!entry->life.ended()) entry->traffic.on_finished(around, out);
   settle(around, found.mapped(), out);
 }
 
@@ -153,7 +154,7 @@ void Jobs::run(const Surroundings& around, ClientId client, RunRequest asks, Job
   if (around.leaving) refusal = to_string(self_) + " is leaving the mesh; ask another processor";
   if (!refusal.empty()) return refuse(client, std::move(refusal), out);
   const std::uint64_t request = next_request_++;
-  asked_[request] = {std::move(spec), Tool{client, asks.tool}, {}, kNobody};
+  asked_[request] = {std::move(spec), Tool{client, asks.tool, false}, {}, kNobody};
   request_job(around, request, out);
 }
 
@@ -177,7 +178,7 @@ void Jobs::follow(const Surroundings& around, ClientId client, const FollowReque
     }
     return;
   }
-  entry->life.on_follower(around, {client, request.tool}, request.shown, out);
+  entry->life.on_follower(around, {client, request.tool, request.is_guest}, request.shown, out);
   settle(around, job, out);
 }
 

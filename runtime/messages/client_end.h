@@ -13,6 +13,7 @@ namespace phx::runtime {
 struct Tool {
   ClientId client;
   std::uint64_t number = 0;
+  bool is_guest = false;  ///< The job goes on when it goes away.
   [[nodiscard]] bool is_same(const Tool& other) const {
     return number != 0 && number == other.number;
   }

@@ -37,6 +37,7 @@ struct FollowRequest {
   JobId job;
   std::map<ProcessorId, std::uint64_t> shown;  ///< The last output of each process that it has.
   std::uint64_t tool = 0;                      ///< Tool::number.
+  bool is_guest = false;                       ///< Tool::is_guest.
   friend bool operator==(const FollowRequest&, const FollowRequest&) = default;
 };
 struct SignalRequest {

@@ -15,6 +15,7 @@ namespace {
 /// For so long a newcomer that knows sites, but not its own, wants no vnodes.
 constexpr Duration kPlacePatience = 1s;
 constexpr Duration kPlacePause = 20ms;  ///< Then it looks again.
+constexpr const char* kLeaves = "this processor leaves";
 
 /// For a person: why an application cannot release one of them; empty if it can.
 std::string why_kept(const VnodeSet& vnodes, const Kept& kept) {
@@ -70,9 +71,9 @@ std::uint64_t Mover::incoming() const {
 std::uint64_t Mover::pulled(Instant now) {
   constexpr Duration kAnswered = 1s;
   const Instant oldest = now - kAnswered;
-  std::erase_if(pulled_, [oldest](const auto& one) { return one.second.at <= oldest; });
+  std::erase_if(pulled_, [oldest](const auto& one) { return one.second.second <= oldest; });
   std::uint64_t sum = 0;
-  for (const auto& [donor, pull] : pulled_) sum += pull.vnodes;
+  for (const auto& [donor, pull] : pulled_) sum += pull.first;
   return sum;
 }
 
@@ -95,8 +96,15 @@ void Mover::balance(Instant now, Router& router, const Standing& standing, JobOu
   if (standing.ending || !router.is_attached()) return;
   if (asked_) return;  // The answers to this round's questions may still be under way.
   const Stock stock{self_, router.map().owned_by(self_), incoming() + pulled(now)};
+  // Most of what happens changes nothing here, and to look at the loads of all is much in a large
+  // mesh.
+  const std::pair weighed{router.map().changes(), stock.incoming};
+  if (content_ == weighed) return;
   const std::vector<Load> pulls = wanted(stock, router.map(), standing);
-  if (pulls.empty() && !is_short(stock, router.map(), standing)) return;
+  if (pulls.empty() && !is_short(stock, router.map(), standing)) {
+    content_ = weighed;
+    return;
+  }
   if (waits_for_place(now, standing)) {
     out.arm(JobTimer{JobTimer::Kind::kBalance, job_, {}}, now + kPlacePause);
     return;
@@ -127,6 +135,7 @@ void Mover::on_timer(Instant now, Router& router, const Standing& standing, JobO
 void Mover::on_news() {
   attempts_ = 0;
   asked_ = false;
+  content_.reset();
   refusers_ = {};
 }
 
@@ -199,7 +208,7 @@ void Mover::on_offer(ProcessorId from, const Offer& offer, const Router& router,
   // holds nothing, and is told to end.
   const bool is_idle = router.map().owned_by(self_).empty() && incoming_.empty();
   if (router.is_closing() || (standing.ending && is_idle)) why = "the job ends";
-  if (!may_take(from, offered, router, standing)) why = "this processor leaves";
+  if (!may_take(from, offered, router, standing)) why = kLeaves;
   out.send(from, OfferReply{job_, offer.offer, why.empty(), why});
   if (why.empty()) {
     incoming_[{from, offer.offer}] = std::move(offered);
@@ -433,7 +442,7 @@ void Mover::on_piece(ProcessorId from, const StatePiece& piece, const Router& ro
   const auto accepted = incoming_.find({from, piece.offer});
   if (accepted != incoming_.end() && accepted->second.contains(piece.vnode)) {
     if (!may_take(from, VnodeSet{piece.vnode}, router, standing)) {
-      answer.why = "this processor leaves";
+      answer.why = kLeaves;
     } else if (!router.is_attached() || router.is_closing()) {
       answer.why = "its process takes nothing more";
     } else {
@@ -462,8 +471,26 @@ void Mover::refuse(ProcessorId from, const StateTaken& taken, const Router& rout
   out.send(from, std::move(answer));
 }
 
-void Mover::refuse_begun(const std::string& why, const Router& router, JobOutbox& out) {
+void Mover::start_leaving(const Router& router, const Standing& standing, JobOutbox& out) {
+  if (router.held().empty()) refuse_all(kLeaves, router, out);
+  refuse_begun(kLeaves, out, router, [&](ProcessorId from, const VnodeSet& vnodes) {
+    return may_take(from, vnodes, router, standing);
+  });
+  // The application at the giver may be hours from the safe point at which it releases the rest.
+  for (const auto& [key, vnodes] : incoming_) {
+    const auto& [from, offer] = key;
+    const auto ids = vnodes.ids();
+    const bool is_here = std::ranges::any_of(
+        ids, [&, one = key](VnodeId id) { return arrivals_.is_whole(one.first, one.second, id); });
+    if (is_here || may_take(from, vnodes, router, standing)) continue;
+    out.send(from, OfferReply{job_, offer, false, kLeaves});
+  }
+}
+
+void Mover::refuse_begun(const std::string& why, JobOutbox& out, const Router& router,
+                         const std::function<bool(ProcessorId, const VnodeSet&)>& is_taken) {
   for (const Arrivals::Begun& one : arrivals_.begun()) {
+    if (is_taken(one.from, VnodeSet{one.vnode})) continue;
     const StateTaken refusal{job_, 0, StateTaken::Outcome::kRefused, one.offer, one.vnode, why};
     refuse(one.from, refusal, router, out);
   }
@@ -550,7 +577,7 @@ void Mover::close(const std::string& why, const Router& router, JobOutbox& out) 
     out.send(offer.to, OfferCancel{job_, {{offer.vnodes, 0}}});
     return true;
   });
-  refuse_begun(why, router, out);
+  refuse_begun(why, out, router, [](ProcessorId, const VnodeSet&) { return false; });
   for (const auto& [offer, vnodes] : incoming_) {
     out.send(offer.first, OfferReply{job_, offer.second, false, why});
   }

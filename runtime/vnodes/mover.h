@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,12 +33,10 @@ class Mover {
   void balance(Instant now, Router& router, const Standing& standing, JobOutbox& out);
   /// The application wants to hold these (low-level). It gets each, or a refusal of it.
   void assume(const VnodeSet& vnodes, Router& router, const Standing& standing, JobOutbox& out);
-  /// ... but this processor takes none any more, for this reason.
-  void refuse_all(const std::string& why, const Router& router, JobOutbox& out);
   /// The application is done. What it has released goes on; what was accepted is refused after all.
   void close(const std::string& why, const Router& router, JobOutbox& out);
-  /// This processor does not take what has begun to come, and is not all here.
-  void refuse_begun(const std::string& why, const Router& router, JobOutbox& out);
+  /// From now on this processor takes only what its application has asked for.
+  void start_leaving(const Router& router, const Standing& standing, JobOutbox& out);
 
   // Inputs. `from` is the processor that sent the message.
   void on_timer(Instant now, Router& router, const Standing& standing, JobOutbox& out);
@@ -81,11 +80,6 @@ class Mover {
     bool accepted = false;
   };
 
-  struct Pulled {
-    std::uint64_t vnodes = 0;
-    Instant at;
-  };
-
   [[nodiscard]] std::uint64_t pulled(Instant now);  ///< Asked for, and not answered yet.
   [[nodiscard]] bool waits_for_place(Instant now, const Standing& standing);
   void push_all(Router& router, const Standing& standing, JobOutbox& out);
@@ -122,6 +116,10 @@ class Mover {
   /// Those of `vnodes` that `asked` was asked for; they are not waited for any more.
   [[nodiscard]] VnodeSet stop_assuming(ProcessorId asked, const VnodeSet& vnodes);
   void refuse(const VnodeSet& vnodes, const std::string& why, const Router& router, JobOutbox& out);
+  void refuse_all(const std::string& why, const Router& router, JobOutbox& out);
+  /// What has come in part is not taken, unless `is_taken` says so.
+  void refuse_begun(const std::string& why, JobOutbox& out, const Router& router,
+                    const std::function<bool(ProcessorId, const VnodeSet&)>& is_taken);
   void retry_later(Instant now, JobOutbox& out);
   [[nodiscard]] VnodeSet promised(std::optional<ProcessorId> to = {}) const;
 
@@ -130,6 +128,8 @@ class Mover {
   Duration balance_period_;
   ShareRule share_rule_;
   std::uint32_t attempts_ = 0;  ///< Rounds of balance() since something changed.
+  /// With this map (VnodeMap::changes()) and so many on their way nothing was wanted.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> content_;
   std::uint64_t next_offer_ = 1;
   std::map<std::uint64_t, Outgoing> outgoing_;
   Departures departures_;
@@ -137,7 +137,7 @@ class Mover {
   Kept kept_;        ///< Of the vnodes held here.
   VnodeSet untold_;  ///< Moved since a leaver said where to.
   std::map<std::pair<ProcessorId, std::uint64_t>, VnodeSet> incoming_;  ///< Accepted, not arrived.
-  std::map<ProcessorId, Pulled> pulled_;
+  std::map<ProcessorId, std::pair<std::uint64_t, Instant>> pulled_;     ///< So many, and when.
   std::optional<Instant> unplaced_since_;  ///< It wants vnodes, and its site is not known.
   bool asked_ = false;     ///< A round of Pulls, or a leaver's of Offers, is out; its timer runs.
   ProcessorSet refusers_;  ///< In this round.

@@ -36,6 +36,7 @@ VnodeMap::Owner VnodeMap::owner(VnodeId vnode) const {
 
 /// Makes one run of [first, last], and of those beside it that have the same owner and epoch.
 void VnodeMap::replace(std::uint64_t first, std::uint64_t last, const Owner& owner) {
+  ++changes_;
   const auto before = run_of(first);
   const auto after = run_of(last);
   const Owner follows = after->owner;

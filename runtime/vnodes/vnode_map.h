@@ -48,6 +48,8 @@ class VnodeMap {
   /// What is known of `wanted`, for others.
   [[nodiscard]] std::vector<Route> routes(const VnodeSet& wanted) const;
   [[nodiscard]] VnodeSet all() const;
+  /// Grows with each change of an owner.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
   void check_invariants() const;
 
  private:
@@ -63,6 +65,7 @@ class VnodeMap {
   [[nodiscard]] Runs::const_iterator run_of(std::uint64_t vnode) const;
 
   std::uint64_t vnodes_;
+  std::uint64_t changes_ = 0;
   /// What was asked for last, mostly by the owner itself: to look through all runs costs N.
   mutable std::optional<std::pair<ProcessorId, VnodeSet>> last_owned_;
   Runs runs_;  ///< Ascending: 24 bytes each, and there is one per processor of the job at least.

@@ -27,9 +27,10 @@ void add(const runtime::RunRequest& in, pb::ClientRequest& out, Sink& sink) {
   write(spec, *out.mutable_run()->mutable_spec(), sink);
 }
 void add(const runtime::FollowRequest& in, pb::ClientRequest& out, Sink& /*sink*/) {
-  const auto& [job, shown, tool] = in;
+  const auto& [job, shown, tool, is_guest] = in;
   out.mutable_follow()->set_job(job.value);
   out.mutable_follow()->set_tool(tool);
+  out.mutable_follow()->set_is_guest(is_guest);
   for (const auto& [processor, number] : shown) {
     pb::OutputShown& added = *out.mutable_follow()->add_shown();
     added.set_processor(processor.value);
@@ -197,7 +198,7 @@ runtime::DrainProgress read_progress(const pb::DrainProgress& in, Source& source
 }
 
 runtime::FollowRequest read(const pb::FollowRequest& in, Source& source) {
-  runtime::FollowRequest follow{JobId{in.job()}, {}, in.tool()};
+  runtime::FollowRequest follow{JobId{in.job()}, {}, in.tool(), in.is_guest()};
   if (!source.require_short(in.shown(), "FollowRequest.shown")) return follow;
   auto& shown = follow.shown;
   for (const pb::OutputShown& entry : in.shown()) {

@@ -14,7 +14,7 @@
 namespace phx::wire {
 
 /// Raised by every change that the other side must know of. Both sides must speak the same one.
-inline constexpr std::uint16_t kWireVersion = 12;
+inline constexpr std::uint16_t kWireVersion = 13;
 
 /// Who talks to whom; tells which top-level protobuf message the header is.
 enum class Family : std::uint8_t {

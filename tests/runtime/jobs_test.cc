@@ -233,6 +233,31 @@ TEST_CASE("a tool that comes once more takes the place of its connection that is
   CHECK(net.replies<RunEnded>().empty());
 }
 
+TEST_CASE("a guest that follows a job when its tool is gone takes nothing with it") {
+  DaemonNet net(2);
+  RunRequest request = job_of(2);
+  request.tool = 7;
+  const ClientId tool = net.ask(kHome, request);
+  const JobId job = net.replies<RunStarted>().at(0).job;
+  net.daemon(kHome).on_client_down(net.now(), tool, {.is_broken = true, .is_silent = true});
+  net.run();
+
+  const ClientId guest = net.ask(kHome, FollowRequest{job, {}, 8, /*is_guest=*/true});
+  REQUIRE(net.replies<RunStarted>().size() == 2);
+  net.daemon(kHome).on_client_down(net.now(), guest, {});
+  net.run_for(kToolReturns + 1s);
+  CHECK(net.replies<RunEnded>().empty());
+
+  // Its own tool comes back, and then goes for good.
+  const ClientId again = net.ask(kHome, FollowRequest{job, {}, 7});
+  REQUIRE(net.replies<RunStarted>().size() == 3);
+  net.daemon(kHome).on_client_down(net.now(), again, {});
+  net.run();
+  net.ask(kHome, FollowRequest{job, {}, 9, /*is_guest=*/true});
+  REQUIRE(net.replies<RunEnded>().size() == 1);
+  CHECK(net.replies<RunEnded>()[0].reason == "the tool that followed it went away");
+}
+
 TEST_CASE("what comes before its job is announced waits for it") {
   DaemonNet net(4);
   const JobId job = begin_unheard(net, job_of(4));

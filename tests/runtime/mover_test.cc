@@ -410,7 +410,8 @@ TEST_CASE("an answer that the application waits for is not waited for by a leave
   h.mover.assume(range(2, 3), h.router, h.standing, h.out);
   static_cast<void>(h.out.take());
 
-  h.mover.refuse_all("this processor leaves", h.router, h.out);
+  h.standing.leaving = true;
+  h.mover.start_leaving(h.router, h.standing, h.out);
 
   CHECK(h.refusals() == Refusals{{range(2, 3), "this processor leaves"}});
   h.mover.on_offer_cancel(kOther, {kJob, {{range(2, 3), 0}}}, h.router, h.standing, h.out);
@@ -432,7 +433,8 @@ TEST_CASE(
   CHECK_FALSE(replies[0].second.accepted);
   CHECK(support::handed<AppRefused>(items) ==
         std::vector<AppRefused>{{range(3, 4), "the job ends"}});
-  h.mover.refuse_all("this processor leaves", h.router, h.out);
+  h.standing.leaving = true;
+  h.mover.start_leaving(h.router, h.standing, h.out);
   CHECK(h.refusals() == Refusals{{range(2, 2), "this processor leaves"}});
 }
 

@@ -109,7 +109,7 @@ class Trio {
     for (auto& [other, side] : sides_) side.standing.ready.erase(id);
     Side& leaver = side(id);
     leaver.standing.leaving = true;
-    leaver.mover.refuse_begun("this processor leaves", leaver.router, leaver.out);
+    leaver.mover.start_leaving(leaver.router, leaver.standing, leaver.out);
     leaver.mover.balance(kStart, leaver.router, leaver.standing, leaver.out);
     collect(id);
   }

@@ -486,7 +486,7 @@ JobHome RandomMessages::job_home() {
 }
 
 FollowRequest RandomMessages::follow() {
-  FollowRequest made{job(), {}, number()};
+  FollowRequest made{job(), {}, number(), flip()};
   for (std::size_t left = few(); left > 0; --left) made.shown[processor()] = number();
   return made;
 }

@@ -111,9 +111,9 @@ TEST_CASE("flipped bits in a header give an error or another valid message") {
 }
 
 TEST_CASE("the worked example of the document is what is written") {
-  constexpr std::array<unsigned char, 18> kExample{0xf5, 0x01, 0x0c, 0x00, 0x02, 0x00,
+  constexpr std::array<unsigned char, 18> kExample{0xf5, 0x01, 0x0d, 0x00, 0x02, 0x00,
                                                    0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-                                                   0xeb, 0x02, 0x7a, 0x62, 0x10, 0x03};
+                                                   0x7e, 0x75, 0x7a, 0x62, 0x10, 0x03};
   Encoder encoder;
 
   const Bytes bytes = flatten(encoder.encode(Frame{0, 3, std::nullopt}));

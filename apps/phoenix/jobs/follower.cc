@@ -270,7 +270,7 @@ void Follower::show(const runtime::Output& output) {
 }
 
 Status Follower::follow() {
-  return session_.client.send(runtime::FollowRequest{*job_, shown_, request_.tool});
+  return session_.client.send(runtime::FollowRequest{*job_, shown_, request_.tool, is_guest_});
 }
 
 Follower::Code Follower::on_loss(const Error& loss) {

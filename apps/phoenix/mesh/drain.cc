@@ -95,7 +95,7 @@ Jobs jobs_in(const runtime::StatusReply& status) {
 std::string end_of(const std::string& mesh, JobId job) {
   auto session = connect(mesh);  // the answer closes the connection
   if (!session.ok()) return {};
-  const runtime::FollowRequest request{.job = job, .shown = {}};
+  const runtime::FollowRequest request{.job = job, .shown = {}, .is_guest = true};
   const auto end = ask<runtime::RunEnded>(session.value(), request, 5s);
   return end.ok() ? end.value().reason : "";
 }
@@ -137,7 +137,7 @@ Result<Session> begin_drain(const DrainOptions& options, Drained& drained) {
   const auto status = ask_status(session.value(), /*ask_all=*/false);
   if (!status.ok()) return status.error();
   if (processors.empty()) {
-    auto found = find_processors(status.value().view, options.names);
+    auto found = find_processors(status.value().view, options.names, options.mesh);
     if (!found.ok()) return found.error();
     processors = std::move(found).value();
     drained.jobs = jobs_in(status.value());
