@@ -8,7 +8,7 @@ set -eu
 build="g++ cmake ninja-build ccache libasio-dev libprotobuf-dev protobuf-compiler libspdlog-dev
        libcli11-dev nlohmann-json3-dev libssl-dev libxxhash-dev libpng-dev libcairo2-dev libbenchmark-dev doctest-dev
        openssh-client ca-certificates"
-tests="git clang-14 clang libclang-rt-14-dev clang-format-14 clang-tidy-14 binutils
+tests="git clang libclang-rt-dev clang-format-14 clang-tidy-14 binutils
        iproute2 nftables procps pkgconf dpkg-dev file"
 
 wanted=$build

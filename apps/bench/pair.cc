@@ -146,6 +146,7 @@ void run_inside(const std::function<void(phx::Session&)>& program) {
   std::array<int, 2> pipe{};
   if (::pipe(pipe.data()) != 0) throw std::runtime_error("no pipe");
   const pid_t other = ::fork();  // before there are threads
+  if (other < 0) throw std::runtime_error("no second process");
   bind_to_cpu(other == 0 ? 1 : 0);
   phx::Options options;
   if (other == 0) {
@@ -165,6 +166,11 @@ void run_inside(const std::function<void(phx::Session&)>& program) {
   const ssize_t written = ::write(pipe[1], endpoint.data(), endpoint.size());
   ::close(pipe[1]);
   if (written <= 0) throw std::runtime_error("the other process cannot be told where to join");
+  while (job.safe_point() && job.held().size() != 1) {
+    if (::waitpid(other, nullptr, WNOHANG) != 0)
+      throw std::runtime_error("the other one has ended");
+    std::this_thread::sleep_for(2ms);
+  }
   program(job);
   job.finish();
   ::waitpid(other, nullptr, 0);

@@ -75,6 +75,7 @@ int experiment_sizes(const ExperimentOptions& wanted, Progress& progress) {
                   "list", "binary",   "two-tree", "greedy"};
   // Each processor of a reduction has a value of its own.
   ground.own_most = options.reduce ? 8 * kMiB : 64 * kMiB;
+  if (ground.topology.processors() > kSimulatedMost) ground.own_most = 0;
   return finish(options, progress, {ground});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,9 @@ link * * 1000
 nic 1000
 overhead 5
 )";
+
+/// Daemons of one simulation [limit]: these take some 20 GB.
+inline constexpr std::uint32_t kSimulatedMost = 20'000;
 
 /// The network that this topology file describes; without a file the first one above. Errors say
 /// which file, and what is wrong with it.

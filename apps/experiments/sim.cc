@@ -20,8 +20,6 @@
 namespace phx::app {
 namespace {
 
-constexpr std::uint32_t kProcessorsMost = 20'000;
-
 /// What a scenario takes beside --processors and --json.
 struct Uses {
   std::string what;  ///< Which scenario.
@@ -144,6 +142,12 @@ int run_seeds(const SimOptions& options, sim::ChurnOptions run, bool with_deaths
     auto topology = read_topology(options.topology);
     if (!topology.ok()) return fail(topology.error().what, kUsage);
     run.topology = std::move(topology).value();
+    if (run.topology->processors() > kSimulatedMost) {
+      return fail(options.topology + " has " + std::to_string(run.topology->processors()) +
+                      " processors; more than " + std::to_string(kSimulatedMost) +
+                      " are not simulated",
+                  kUsage);
+    }
   }
   run.keeps_lines = options.trace;
   run.wire = options.wire;
@@ -179,9 +183,9 @@ std::string wrong_with(const SimOptions& options) {
     if (std::string unused = unused_in(uses, options); !unused.empty()) return unused;
   }
   if (options.processors == 0) return {};
-  if (options.processors > kProcessorsMost) {
+  if (options.processors > kSimulatedMost) {
     return "--processors: " + std::to_string(options.processors) + "; more than " +
-           std::to_string(kProcessorsMost) +
+           std::to_string(kSimulatedMost) +
            " are not simulated: 10000 take some 10 GB of memory and ten minutes";
   }
   const bool is_bounded = !has_costs || options.processors == 16 || options.processors >= 64;

@@ -5,18 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
-#include <regex>
+#include <string_view>
 
 namespace phx::options {
 namespace {
-
-/// "2" of "2.000000".
-std::string without_zeros(std::string number) {
-  if (number.find('.') == std::string::npos) return number;
-  number.erase(number.find_last_not_of('0') + 1);
-  if (number.back() == '.') number.pop_back();
-  return number;
-}
 
 /// What is wrong with a value of this type; empty: nothing.
 std::string fault(const std::string& type, const std::string& value) {
@@ -49,22 +41,20 @@ void check_values(const CLI::App& app) {
 }
 
 std::string in_words(const std::string& what) {
-  static const std::regex range(R"((.*): Value (.*) not in range (\S+) (?:to|-) (\S+))");
-  static const std::regex number(R"(Could not convert: (\S+) = (.*))");
-  static const std::regex missing(R"((\S+): \d+ required .* missing)");
-  std::smatch found;
-  if (std::regex_match(what, found, range)) {
-    constexpr std::size_t kDigitsMax = 20;  // More has the greatest number of all.
-    const std::string least = without_zeros(found[3]);
-    const bool is_open = found[4].length() > static_cast<std::ptrdiff_t>(kDigitsMax);
-    const std::string wanted =
-        is_open ? "above " + least : "from " + least + " to " + without_zeros(found[4]);
-    return found[1].str() + ": '" + found[2].str() + "' is no number " + wanted;
+  constexpr std::string_view kNoNumber = "Could not convert: ";
+  if (what.starts_with(kNoNumber)) {
+    const std::string rest = what.substr(kNoNumber.size());
+    const std::size_t between = rest.find(" = ");
+    if (between == std::string::npos) return what;
+    return rest.substr(0, between) + ": '" + rest.substr(between + 3) + "' is no number";
   }
-  if (std::regex_match(what, found, number)) {
-    return found[1].str() + ": '" + found[2].str() + "' is no number";
+  // "--timeout: 1 required FLOAT missing"
+  if (const std::size_t name = what.find(": "); name != std::string::npos) {
+    const std::size_t number_end = what.find_first_not_of("0123456789", name + 2);
+    const bool is_missing = number_end != std::string::npos && what.ends_with(" missing") &&
+                            what.substr(number_end).starts_with(" required ");
+    if (is_missing) return what.substr(0, name) + " needs a value";
   }
-  if (std::regex_match(what, found, missing)) return found[1].str() + " needs a value";
   if (what.starts_with("A subcommand is required")) return "a command is missing";
   if (what == "--vnodes is required") return what + ", as -n 8, in front of the program";
   return what;

@@ -1,7 +1,10 @@
 #include "apps/options/parser.h"
 
 #include <CLI/CLI.hpp>
+#include <iomanip>
+#include <limits>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "apps/options/option_values.h"
@@ -19,9 +22,38 @@ Check Check::transform(std::function<std::string(std::string&)> test, const std:
 Check::Check(std::shared_ptr<const CLI::Validator> validator, bool transforms)
     : validator_(std::move(validator)), transforms_(transforms) {}
 
+namespace {
+
+std::string in_digits(double number) {
+  constexpr int kDigits = 15;  // Up to there 1,000,000,000 is no 1e+09.
+  std::ostringstream text;
+  text << std::setprecision(kDigits) << number;
+  return text.str();
+}
+template <class T>
+std::string in_digits(T number) {
+  return std::to_string(number);
+}
+
+/// Words of our own, as those of CLI11 are others in each release.
+template <class T>
+Check in_range(T least, T most, const std::string& wanted, const std::string& kind) {
+  const auto test = [=](const std::string& word) -> std::string {
+    T value{};
+    const bool is_good = CLI::detail::lexical_cast(word, value) && value >= least && value <= most;
+    return is_good ? "" : "'" + word + "' is no number " + wanted;
+  };
+  return Check(test, kind);
+}
+
+}  // namespace
+
 template <class T>
 Check range(T least, T most) {
-  return Check(std::make_shared<CLI::Range>(least, most));
+  const std::string from = in_digits(least);
+  const std::string to = in_digits(most);
+  return in_range(least, most, "from " + from + " to " + to,
+                  CLI::detail::type_name<T>() + (" in [" + from + " - " + to + "]"));
 }
 template Check range(int least, int most);
 template Check range(unsigned int least, unsigned int most);
@@ -29,7 +61,7 @@ template Check range(unsigned long least, unsigned long most);
 template Check range(double least, double most);
 
 Check non_negative_number() {
-  return Check(std::make_shared<CLI::Validator>(CLI::NonNegativeNumber));
+  return in_range(0.0, std::numeric_limits<double>::max(), "above 0", "NONNEGATIVE");
 }
 Check existing_file() {
   return Check(std::make_shared<CLI::Validator>(CLI::ExistingFile));

@@ -87,10 +87,12 @@ std::vector<std::filesystem::path> leftovers(const std::string& mesh_dir) {
   for (const auto& entry : std::filesystem::directory_iterator(mesh_dir, failure)) {
     const std::string name = entry.path().filename();
     if (name.starts_with("p") && name.ends_with(".json")) return {};
-    const bool is_unfinished = name.starts_with(kUnfinished);
+    // Of a daemon that is no member yet, or of a tool that starts some.
+    const bool is_unfinished = name.starts_with(kUnfinished) || name.starts_with("starter-");
     if (is_unfinished && tcp::holder_of(entry.path())) return {};
-    const bool is_ours = name == "key" || name == "key.made" || name == "mesh.json" ||
-                         name == "maker" || is_unfinished || name.ends_with(".sock") ||
+    const bool is_ours = name == "key" || name == "key.made" || name == "maker" ||
+                         name.starts_with("mesh.json") || is_unfinished ||
+                         name.ends_with(".sock") ||
                          (name.starts_with("phoenixd-") && name.ends_with(".log"));
     if (is_ours) left.push_back(entry.path());
   }

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 #include "overlay/base/tree_view.h"
@@ -251,9 +252,7 @@ class StripedDraft {
       }
     }
     for (std::size_t site = 0; site < paths_.sites.size(); ++site) {
-      for (const std::size_t leaf : paths_.slow[site]) {
-        for (auto& tree : children_) tree[idlest(site)].push_back(leaf);
-      }
+      if (!paths_.slow[site].empty()) add_slow(paths_.slow[site], paths_.sites[site]);
     }
   }
 
@@ -264,6 +263,21 @@ class StripedDraft {
   }
 
  private:
+  /// Each leaf comes below whoever of the givers has least to send then. There may be thousands of
+  /// both.
+  void add_slow(const Positions& leaves, const Positions& givers) {
+    std::set<std::pair<std::size_t, std::size_t>> by_load;  ///< And their places.
+    for (std::size_t i = 0; i < givers.size(); ++i) by_load.emplace(load(givers[i]), i);
+    for (const std::size_t leaf : leaves) {
+      for (auto& tree : children_) {
+        const auto [least, place] = *by_load.begin();
+        by_load.erase(by_load.begin());
+        by_load.emplace(least + 1, place);
+        tree[givers[place]].push_back(leaf);
+      }
+    }
+  }
+
   void join(std::size_t i, std::size_t tree) {
     const std::size_t site = paths_.fast[i];
     const std::size_t from = feeder(i, tree);

@@ -54,6 +54,14 @@ check "the tool says so" ends_with 137 wait "$tool"
 check "and nothing is left" are_drowsing 0
 check "no folder either" sh -c "! ls $PHOENIX_DIR 2>/dev/null | grep -q ."
 
+# A tool that was killed before there was a key; what is young may belong to one that only begins.
+mkdir -p -m 700 "$PHOENIX_DIR/run-123456" "$PHOENIX_DIR/mpirun-123456"
+touch "$PHOENIX_DIR/run-123456/maker" "$PHOENIX_DIR/run-123456/starter-123456"
+touch -d "2 minutes ago" "$PHOENIX_DIR/run-123456"
+check "no mesh is listed" says "no mesh of yours" "$phoenix" list
+check "its folder goes" test ! -e "$PHOENIX_DIR/run-123456"
+check "a young one stays" rmdir "$PHOENIX_DIR/mpirun-123456"
+
 check "a mesh starts" "$phoenix" up --local 2 -q
 # What a job leaves behind, in its own session.
 check "a job ends" "$phoenix" run -n 1 --on 1 -- sh -c "setsid $work/drowse 1000 & exit 0"

@@ -35,6 +35,25 @@ for way in "" -l; do
   one_line "one that has much to write $way" 141 "$bin/mpiexec" $way -n 2 ./lines 100000
   one_line "no MPI $way" 141 "$bin/mpiexec" $way -n 2 yes
 done
+# Nobody reads, and nobody is gone: signals and the end of the time are heard, and said where somebody reads.
+mkfifo unread
+sleep 1000 < unread 9>&- &
+reader=$!
+exec 9> unread
+unread() {  # unread NAME CODE SENTENCE COMMAND...
+  local name=$1 code=$2 sentence=$3
+  shift 3
+  timeout -s KILL 60 "$@" > unread 2> err < /dev/null
+  local got=$?
+  [ $got = "$code" ] && grep -q "^phoenix: $sentence" err || wrong "$name: code $got instead of $code (137: it goes on), or not said:" err
+}
+for way in "" -l; do
+  unread "--timeout where nobody reads $way" 124 "the time is up" "$bin/mpiexec" $way -n 2 --timeout 1 ./lines
+  unread "a signal where nobody reads $way" 143 "interrupted" timeout --preserve-status 1 "$bin/mpiexec" $way -n 2 ./lines
+done
+unread "--timeout when all have ended" 124 "the time is up" "$bin/mpiexec" -l -n 2 --timeout 2 sh -c 'echo a line'
+kill $reader
+exec 9>&-
 # A pipe within a rank is its own.
 timeout 60 "$bin/mpiexec" -n 1 sh -c 'yes | head -1' > out 2>&1 && [ "$(cat out)" = y ] || wrong "a pipe within a rank:" out
 # Whoever starts us may ignore signals.

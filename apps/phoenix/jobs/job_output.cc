@@ -143,10 +143,10 @@ bool JobOutput::finish() {
   return !is_lost_;
 }
 
-std::optional<std::size_t> write_some(int fd, std::string_view text) {
-  constexpr int kPatienceMs = 100;
+std::optional<std::size_t> write_some(int fd, std::string_view text,
+                                      std::chrono::milliseconds patience) {
   pollfd room{fd, POLLOUT, 0};
-  if (::poll(&room, 1, kPatienceMs) <= 0) return 0;
+  if (::poll(&room, 1, static_cast<int>(patience.count())) <= 0) return 0;
   // So little does not wait where there is room at all.
   const ssize_t size = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
   if (size < 0 && errno != EINTR && errno != EAGAIN) return std::nullopt;

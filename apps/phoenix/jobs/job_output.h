@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <functional>
@@ -63,8 +64,11 @@ class JobOutput {
   bool is_unread_ = false;
 };
 
-/// How much of `text` was written; 0: whoever reads is slow, or a signal has come. Waits for 0.1 s
-/// at most, so that a caller can ask whether to go on. Nothing: an error, which errno tells.
-[[nodiscard]] std::optional<std::size_t> write_some(int fd, std::string_view text);
+/// How much of `text` was written; 0: whoever reads is slow, or a signal has come. Waits no longer
+/// than that for room, so that a caller can ask whether to go on. Nothing: an error, which errno
+/// tells.
+[[nodiscard]] std::optional<std::size_t> write_some(
+    int fd, std::string_view text,
+    std::chrono::milliseconds patience = std::chrono::milliseconds(100));
 
 }  // namespace phx::app

@@ -60,11 +60,13 @@ std::set<JobId> running(const std::string& mesh, const std::string& name) {
   return jobs;
 }
 
-Result<JobId> the_one(const std::set<JobId>& jobs, const std::string& name) {
+Result<JobId> the_one(const std::set<JobId>& jobs, const std::string& mesh,
+                      const std::string& name) {
   if (jobs.size() == 1) return *jobs.begin();
   if (jobs.empty()) {
     return Error{ErrorCode::kNotFound,
-                 "'" + name + "' is no job, which would be j2, 2, or its name; see phoenix ps"};
+                 "'" + name + "' is no job, which would be j2, 2, or its name; see phoenix ps" +
+                     mesh_words(mesh)};
   }
   std::string list;
   for (const JobId job : jobs) list += " " + to_string(job);
@@ -191,14 +193,14 @@ std::string job_words(JobId job, const std::string& mesh) {
 Result<JobId> find_logged_job(const std::string& mesh, const std::string& text) {
   if (const auto job = job_number_in(text)) return *job;
   const std::set<JobId> logged = JobRecord::named(mesh, text);
-  return logged.empty() ? the_one(running(mesh, text), text) : last_of(logged, text);
+  return logged.empty() ? the_one(running(mesh, text), mesh, text) : last_of(logged, text);
 }
 
 Result<JobId> find_running_job(const std::string& mesh, const std::string& text) {
   if (const auto job = job_number_in(text)) return *job;
   const auto jobs = running(mesh, text);
   const std::set<JobId> logged = jobs.empty() ? JobRecord::named(mesh, text) : std::set<JobId>();
-  return logged.empty() ? the_one(jobs, text) : last_of(logged, text);
+  return logged.empty() ? the_one(jobs, mesh, text) : last_of(logged, text);
 }
 
 }  // namespace phx::app

@@ -76,6 +76,15 @@ std::vector<std::string> MeshDir::names() {
   return result;
 }
 
+std::vector<std::string> MeshDir::private_names() {
+  std::vector<std::string> result;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(base(), failure)) {
+    if (is_private(entry.path().filename())) result.push_back(entry.path().filename());
+  }
+  return result;
+}
+
 bool MeshDir::is_private(const std::string& name) {
   // A word, the number of a process, and another number where the name was taken.
   for (const std::string_view kind : {"run-", "mpirun-"}) {

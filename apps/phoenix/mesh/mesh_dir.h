@@ -32,6 +32,8 @@ class MeshDir {
   [[nodiscard]] static Result<MeshDir> make(const std::string& name);
   /// The names of all meshes with a key.
   [[nodiscard]] static std::vector<std::string> names();
+  /// Those of all folders of private meshes, with or without.
+  [[nodiscard]] static std::vector<std::string> private_names();
   /// Of a mesh that a tool has made for itself [private_mesh.h].
   [[nodiscard]] static bool is_private(const std::string& name);
 

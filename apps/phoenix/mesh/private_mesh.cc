@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
+#include "apps/phoenix/mesh/starters.h"
 #include "runtime/tcp/mesh_folder.h"
 
 namespace phx::app {
@@ -15,6 +18,14 @@ namespace {
 
 constexpr const char* kMaker = "maker";
 constexpr int kNames = 1000;
+
+/// Its maker may not have locked it yet.
+bool is_young(const std::filesystem::path& folder) {
+  constexpr auto kMaking = std::chrono::minutes(1);
+  std::error_code failure;
+  const auto made = std::filesystem::last_write_time(folder, failure);
+  return failure || std::filesystem::file_time_type::clock::now() - made < kMaking;
+}
 
 }  // namespace
 
@@ -43,11 +54,11 @@ Result<PrivateMesh> PrivateMesh::make(Use use) {
 }
 
 void remove_abandoned() {
-  for (const std::string& name : MeshDir::names()) {
-    if (!MeshDir::is_private(name)) continue;
+  for (const std::string& name : MeshDir::private_names()) {
     const auto dir = MeshDir::open(name);
     if (!dir.ok() || tcp::holder_of(dir.value().path() / kMaker)) continue;
-    if (dir.value().daemons().empty()) dir.value().remove();
+    if (!dir.value().has_key() && is_young(dir.value().path())) continue;
+    if (dir.value().daemons().empty() && !is_being_started(dir.value())) dir.value().remove();
   }
 }
 

@@ -206,7 +206,8 @@ Result<Session> connect_to_staying(const std::string& name,
 }
 
 Result<std::vector<ProcessorId>> find_processors(const runtime::View& view,
-                                                 const std::vector<std::string>& names) {
+                                                 const std::vector<std::string>& names,
+                                                 const std::string& mesh) {
   std::vector<ProcessorId> found;
   for (const std::string& name : names) {
     const bool has_letter = name.size() > 1 && name.front() == 'p';
@@ -223,8 +224,9 @@ Result<std::vector<ProcessorId>> find_processors(const runtime::View& view,
       if (member.name == name) found.push_back(member_id);
     }
     if (found.size() == before) {
-      return Error{ErrorCode::kNotFound,
-                   "no processor or machine '" + name + "' in this mesh; see phoenix status"};
+      return Error{ErrorCode::kNotFound, "no processor or machine '" + name +
+                                             "' in this mesh; see phoenix status" +
+                                             mesh_words(mesh)};
     }
   }
   std::sort(found.begin(), found.end());

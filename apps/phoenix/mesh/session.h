@@ -74,8 +74,8 @@ template <class Answer>
                                          " answered something else; is it of this version?"};
 }
 
-/// The processors that `names` (p3, 3, or a machine's name) mean in `view`.
+/// The processors that `names` (p3, 3, or a machine's name) mean in the `view` of this mesh.
 [[nodiscard]] Result<std::vector<ProcessorId>> find_processors(
-    const runtime::View& view, const std::vector<std::string>& names);
+    const runtime::View& view, const std::vector<std::string>& names, const std::string& mesh);
 
 }  // namespace phx::app

@@ -40,7 +40,7 @@ Result<Asked> ask_trees(const TreesOptions& options, std::uint64_t bytes) {
   Asked asked;
   asked.root = view.members.first();
   if (!options.root.empty()) {
-    const auto found = find_processors(view, {options.root});
+    const auto found = find_processors(view, {options.root}, options.mesh);
     if (!found.ok()) return found.error();
     if (found.value().size() != 1) {
       return Error{ErrorCode::kBadInput,

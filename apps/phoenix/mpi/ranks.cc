@@ -27,6 +27,7 @@
 #include "apps/phoenix/mesh/private_mesh.h"
 #include "apps/phoenix/mpi/guard.h"
 #include "apps/phoenix/mpi/mpi_waits.h"
+#include "apps/phoenix/mpi/streams.h"
 #include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/library_path.h"
 #include "runtime/tcp/open_files.h"
@@ -40,36 +41,8 @@ using SteadyClock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kMercy = 300ms;  ///< between SIGTERM and SIGKILL
-constexpr auto kStates = 2s;    ///< Between two looks at the states of processes, while some wait
-constexpr std::size_t kChunk = 16384;
-
-/// What comes through a descriptor, cut into lines.
-class Lines {
- public:
-  Lines() = default;
-  explicit Lines(Descriptor source) : source_(std::move(source)) {}
-  [[nodiscard]] int descriptor() const { return source_.get(); }
-  /// Calls `f` with each line that is there. At the end of the source also with what has no end.
-  template <class F>
-  void take(F f) {
-    if (!source_.is_open()) return;
-    std::array<char, kChunk> chunk{};
-    const ssize_t size = ::read(source_.get(), chunk.data(), chunk.size());
-    if (size > 0) begun_.append(chunk.data(), static_cast<std::size_t>(size));
-    for (auto end = begun_.find('\n'); end != std::string::npos; end = begun_.find('\n')) {
-      const std::string line = begun_.substr(0, end);
-      begun_.erase(0, end + 1);
-      f(line);
-    }
-    if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR))) return;
-    source_.reset();
-    if (!begun_.empty()) f(std::exchange(begun_, {}));
-  }
-
- private:
-  Descriptor source_;
-  std::string begun_;
-};
+constexpr std::array kStreams{STDOUT_FILENO, STDERR_FILENO};
+constexpr auto kStates = 2s;  ///< Between two looks at the states of processes, while some wait
 
 struct Started {
   pid_t process = 0;       ///< 0: it has ended
@@ -176,8 +149,8 @@ class Ranks {
     signals_ = Descriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
     if (options.shares_memory) near_ = Descriptor(::memfd_create("phoenix-mpi", MFD_CLOEXEC));
     if (options.timeout_s > 0) {
-      end_at_ = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
-                                         std::chrono::duration<double>(options.timeout_s));
+      time_is_up_at_ = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
+                                                std::chrono::duration<double>(options.timeout_s));
     }
     for (std::size_t i = 0; i < specs.size(); ++i) start(i, specs[i]);
   }
@@ -187,6 +160,7 @@ class Ranks {
     signal_children(SIGKILL);
     while (::waitpid(-1, nullptr, 0) > 0) signal_children(SIGKILL);  // what ranks have left behind
     for (std::size_t i = 0; i < ranks_.size(); ++i) take_output(i);
+    show_rest();
     const bool is_ours = std::ranges::any_of(ranks_, [](const Started& r) { return r.has_begun; });
     const bool has_failed = options_.is_of_other_mpi && !is_ours && ranks_.size() > 1;
     return has_failed && code_ == kOk ? kFailed : code_;
@@ -235,29 +209,38 @@ class Ranks {
     end("rank " + std::to_string(i) + " cannot be started: " + std::strerror(errno), kFailed);
   }
 
+  void say(const std::string& what) { shown_.add(STDERR_FILENO, "phoenix: " + what + "\n"); }
+
   /// The job ends for this reason, unless it does already.
-  void end(const std::string& why, int code, bool shows_waits = false) {
+  void end(const std::string& why, int code) {
     if (std::exchange(is_ending_, true)) return;
     code_ = code;
-    std::fprintf(stderr, "phoenix: %s\n", why.c_str());
-    if (shows_waits) {
-      look_at_states(tcp::steady_now());
-      std::fputs(waits_.said().c_str(), stderr);
-    }
+    say(why);
     if (living_ > 0) signal_children(SIGTERM);
-    end_at_ = SteadyClock::now() + kMercy;
+    give_up_at_ = SteadyClock::now() + kMercy;
+  }
+
+  /// The same, wanted from outside: who reads the output is not waited for any more either.
+  void break_off(const std::string& why, int code) {
+    if (std::exchange(is_broken_off_, true)) return;
+    const bool tells_waits = !is_ending_ && living_ > 0;
+    if (tells_waits) look_at_states(tcp::steady_now());
+    end(why, code);
+    if (tells_waits) shown_.add(STDERR_FILENO, waits_.said());
+    give_up_at_ = SteadyClock::now() + kMercy;
   }
 
   void turn() {
-    // Three for each rank, and the last one. What is negative is not waited for.
+    // Three for each rank, and the last ones. What is negative is not waited for.
     std::vector<pollfd> waiting;
     for (const Started& rank : ranks_) {
-      for (const Lines* one : {&rank.control, &rank.outputs[0], &rank.outputs[1]}) {
-        waiting.push_back({one->descriptor(), POLLIN, 0});
+      waiting.push_back({rank.control.descriptor(), POLLIN, 0});
+      for (std::size_t stream = 0; stream < 2; ++stream) {
+        const bool is_full = shown_.is_full(kStreams[stream]);
+        waiting.push_back({is_full ? -1 : rank.outputs[stream].descriptor(), POLLIN, 0});
       }
     }
-    waiting.push_back({signals_.get(), POLLIN, 0});
-    ::poll(waiting.data(), waiting.size(), patience_ms());
+    wait(waiting);
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const auto ready = std::span(waiting).subspan(3 * i, 3);
       if (ready[0].revents != 0) {
@@ -267,13 +250,43 @@ class Ranks {
         if (ready[1 + stream].revents != 0) take_output(i, stream);
       }
     }
-    if (waiting.back().revents != 0) take_signals();
+    look_outside();
     tell_standstill();
-    if (end_at_ && SteadyClock::now() >= *end_at_) {
-      end("the time is up", kTimedOut, /*shows_waits=*/true);
-      if (std::exchange(has_warned_, true)) signal_children(SIGKILL);
-      end_at_ = SteadyClock::now() + kMercy;
+    if (!give_up_at_ || SteadyClock::now() < *give_up_at_) return;
+    signal_children(SIGKILL);
+    give_up_at_ = SteadyClock::now() + kMercy;
+  }
+
+  /// For something of `sources`, for room for what is to be shown, for signals or a time.
+  void wait(std::vector<pollfd>& sources) {
+    for (const int stream : kStreams) sources.push_back(shown_.room(stream));
+    sources.push_back({signals_.get(), POLLIN, 0});
+    ::poll(sources.data(), sources.size(), patience_ms());
+    shown_.write();
+  }
+
+  void look_outside() {
+    if (options_.tags_output && shown_.is_unread()) {
+      end("nobody reads the job's output any more; ending the job", kUnread);
     }
+    take_signals();
+    if (!time_is_up_at_ || SteadyClock::now() < *time_is_up_at_) return;
+    time_is_up_at_.reset();
+    break_off("the time is up", kTimedOut);
+  }
+
+  /// All have ended, and somebody may still read what they have printed.
+  void show_rest() {
+    look_outside();
+    if (!is_broken_off_) give_up_at_.reset();
+    while (!shown_.is_empty() && !(give_up_at_ && SteadyClock::now() >= *give_up_at_)) {
+      std::vector<pollfd> none;
+      wait(none);
+      look_outside();
+    }
+    if (shown_.loss().empty()) return;
+    say("some of the output is lost: " + shown_.loss());
+    if (code_ == kOk) code_ = kFailed;
   }
 
   void tell_standstill() {
@@ -286,8 +299,8 @@ class Ranks {
     const std::string said = waits_.look(now, used);
     if (said.empty()) return;
     const auto most = std::chrono::duration_cast<std::chrono::seconds>(MpiWaits::kStandstill);
-    std::fprintf(stderr, "phoenix: nothing has happened for %lld s:\n%s",
-                 static_cast<long long>(most.count()), said.c_str());
+    say("nothing has happened for " + std::to_string(most.count()) + " s:");
+    shown_.add(STDERR_FILENO, said);
   }
 
   void look_at_states(Instant now) {
@@ -301,7 +314,9 @@ class Ranks {
     using std::chrono::milliseconds;
     constexpr milliseconds kMost = 60s;
     milliseconds left = kMost;
-    if (end_at_) left = std::chrono::ceil<milliseconds>(*end_at_ - SteadyClock::now());
+    for (const auto& at : {time_is_up_at_, give_up_at_}) {
+      if (at) left = std::min(left, std::chrono::ceil<milliseconds>(*at - SteadyClock::now()));
+    }
     if (const auto due = waits_.due(); due && !is_ending_) {
       left = std::min(left, std::chrono::ceil<milliseconds>(*due - tcp::steady_now()));
     }
@@ -319,7 +334,7 @@ class Ranks {
         pass_on(static_cast<int>(signal.ssi_signo));
         continue;
       }
-      end("interrupted", 128 + static_cast<int>(signal.ssi_signo), /*shows_waits=*/true);
+      break_off("interrupted", 128 + static_cast<int>(signal.ssi_signo));
     }
     int status = 0;
     for (pid_t process = 0; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -338,8 +353,8 @@ class Ranks {
       }
       if (status == 0 || is_ending_) continue;  // We ended it, and have said why.
       if (found->is_done) {  // The others do not need it any more, and may still write results.
-        std::fprintf(stderr, "phoenix: rank %zu %s, in or after MPI_Finalize\n", i,
-                     words_of_end(status).c_str());
+        say("rank " + std::to_string(i) + " " + words_of_end(status) +
+            ", in or after MPI_Finalize");
         if (code_ == kOk) code_ = code_of_end(status);
         continue;
       }
@@ -415,15 +430,9 @@ class Ranks {
   }
 
   void take_output(std::size_t i, std::size_t stream) {
-    std::FILE* const to = stream == 0 ? stdout : stderr;
-    bool is_unread = false;
     ranks_[i].outputs[stream].take([&](const std::string& line) {
-      const std::string tagged = "[" + std::to_string(i) + "] " + line + "\n";
-      const std::size_t written = std::fwrite(tagged.data(), 1, tagged.size(), to);
-      if (written < tagged.size()) is_unread |= errno == EPIPE;
+      shown_.add(kStreams[stream], "[" + std::to_string(i) + "] " + line + "\n");
     });
-    if (std::fflush(to) != 0) is_unread |= errno == EPIPE;
-    if (is_unread) end("nobody reads the job's output any more; ending the job", kUnread);
   }
   void take_output(std::size_t i) {
     for (std::size_t stream = 0; stream < 2; ++stream) {
@@ -444,9 +453,11 @@ class Ranks {
   std::size_t ended_ = 0;  ///< have called MPI_Finalize
   std::string endpoint_;   ///< of rank 0, once it is known
   bool is_ending_ = false;
-  bool has_warned_ = false;
+  bool is_broken_off_ = false;
   int code_ = kOk;
-  std::optional<SteadyClock::time_point> end_at_;
+  Shown shown_;
+  std::optional<SteadyClock::time_point> time_is_up_at_;
+  std::optional<SteadyClock::time_point> give_up_at_;  ///< What is left then is ended.
 };
 
 }  // namespace
