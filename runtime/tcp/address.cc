@@ -5,10 +5,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
-#include <algorithm>
 #include <array>
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
 #include <charconv>
 #include <system_error>
 
@@ -39,7 +36,8 @@ std::string numeric(const sockaddr* address) {
 
 std::string to_string(const Address& address) {
   const bool is_v6 = address.name.find(':') != std::string::npos;
-  return (is_v6 ? "[" + address.name + "]" : address.name) + ":" + std::to_string(address.port);
+  return (is_v6 ? "[" + address.name + "]" : address.name) + ":" +
+         std::to_string(address.port);
 }
 
 Result<Address> parse_address(const std::string& text) {
@@ -71,23 +69,6 @@ bool is_loopback(const std::string& name) {
 bool is_wildcard(const Address& address) {
   return address.name.empty() || address.name == "*" || address.name == "0.0.0.0" ||
          address.name == "::";
-}
-
-bool is_here(const std::string& text, const Address& bound,
-             const std::vector<std::string>& endpoints) {
-  if (std::ranges::find(endpoints, text) != endpoints.end()) return true;
-  const auto wanted = parse_address(text);
-  if (!wanted.ok() || bound.port == 0 || wanted.value().port != bound.port) return false;
-  asio::io_context io;
-  std::error_code failure;
-  const auto found = asio::ip::tcp::resolver(io).resolve(wanted.value().name, "", failure);
-  const std::vector<std::string> interfaces = interface_addresses();
-  return std::ranges::any_of(found, [&](const auto& entry) {
-    const asio::ip::address address = entry.endpoint().address();
-    const std::string numeric = address.to_string();
-    if (!is_wildcard(bound)) return asio::ip::make_address(bound.name, failure) == address;
-    return address.is_loopback() || std::ranges::find(interfaces, numeric) != interfaces.end();
-  });
 }
 
 std::vector<std::string> interface_addresses() {

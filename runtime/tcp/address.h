@@ -27,12 +27,6 @@ struct Address {
 /// Whether such a name, or numeric address, is said of the machine itself, by whoever says it.
 [[nodiscard]] bool is_loopback(const std::string& name);
 
-/// Whether `text` ("name:port") is where a daemon of this machine listens: at `bound`, which is
-/// "address:port", or one of `endpoints`, by which the others reach it. Names are looked up
-/// (blocks).
-[[nodiscard]] bool is_here(const std::string& text, const Address& bound,
-                           const std::vector<std::string>& endpoints);
-
 /// The numeric addresses of this machine's interfaces by which others can reach it, IPv4 first;
 /// without loopback and link-local ones.
 [[nodiscard]] std::vector<std::string> interface_addresses();

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 #include <variant>
 
 #include "overlay/base/rng.h"
 #include "runtime/tcp/client.h"
+#include "runtime/tcp/greeting.h"
+#include "runtime/tcp/own_addresses.h"
 #include "runtime/tcp/steady_now.h"
 
 namespace phx::tcp {
@@ -86,13 +87,10 @@ bool is_anybody_there(const std::vector<std::string>& endpoints, const MeshKey& 
 
 Result<runtime::Birth> begin_or_join(const Newcomer& newcomer, const MeshKey& key,
                                      Duration patience) {
-  const auto is_own = [&](const std::string& endpoint) {
-    return is_here(endpoint, newcomer.bound, newcomer.self.endpoints);
-  };
   const std::vector<std::string>& all = newcomer.asked;
   if (all.empty()) return runtime::Birth::first_of_mesh(newcomer.self);
-  std::vector<std::string> others;
-  std::ranges::remove_copy_if(all, std::back_inserter(others), is_own);
+  std::vector<std::string> others =
+      without_own(all, {newcomer.bound, newcomer.self.endpoints}, kConnectTimeout);
   if (others.empty()) {
     return Error{ErrorCode::kBadInput, "cannot join the mesh: " + all.front() +
                                            " is this daemon itself; without --join a mesh begins"};

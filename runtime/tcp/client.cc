@@ -88,7 +88,8 @@ Result<ToolClient> ToolClient::connect(const std::vector<std::string>& endpoints
   if (!outcome.reached) {
     Error error = outcome.failure.error;
     const bool is_there = error.code == ErrorCode::kDenied || error.code == ErrorCode::kBadVersion;
-    if (!is_there && !outcome.failure.refused) error.code = ErrorCode::kTimeout;
+    const bool says_itself = is_there || error.code == ErrorCode::kNotFound;
+    if (!says_itself && !outcome.failure.refused) error.code = ErrorCode::kTimeout;
     return error;
   }
   link->adopt(std::move(*outcome.reached));

@@ -19,8 +19,8 @@ class ToolClient {
   /// Connects to the first of `endpoints` ("address:port") that lets us in; each is tried 250 ms
   /// after the one before, or when that has failed, and gets 2 s to be reached and 3 s for the
   /// handshake. Errors name the endpoint that failed last; kUnavailable: nobody listens at any of
-  /// them; kTimeout: perhaps somebody does. `on_slow` is called once if all this
-  /// takes longer than 2 s.
+  /// them; kNotFound: one is a name that cannot be looked up; kTimeout: perhaps somebody listens.
+  /// `on_slow` is called once if all this takes longer than 2 s.
   [[nodiscard]] static Result<ToolClient> connect(const std::vector<std::string>& endpoints,
                                                   const MeshKey& key,
                                                   const std::function<void()>& on_slow = {});

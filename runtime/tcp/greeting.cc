@@ -146,12 +146,14 @@ struct Attempts {
     }
     ++failures;
     all_refused = all_refused && one.failure.refused;
-    // What says that a mesh lives is kept.
-    const auto tells = [](const Error& error) {
-      return error.code == ErrorCode::kBadVersion ? 2 : error.code == ErrorCode::kDenied ? 1 : 0;
-    };
     if (tells(outcome.failure.error) > tells(one.failure.error)) return;
     outcome.failure = std::move(one.failure);
+  }
+  /// What says that a mesh lives is kept; else that a name is not known, which says nothing.
+  [[nodiscard]] static int tells(const Error& error) {
+    if (error.code == ErrorCode::kBadVersion) return 3;
+    if (error.code == ErrorCode::kDenied) return 2;
+    return error.code == ErrorCode::kNotFound ? 1 : 0;
   }
 };
 

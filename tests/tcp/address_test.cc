@@ -36,30 +36,6 @@ TEST_CASE("nobody connects to a wildcard") {
   CHECK(!is_wildcard({"127.0.0.1", 0}));
 }
 
-TEST_CASE("an address is here if a daemon of this machine is reached at it") {
-  const Address loopback{"127.0.0.1", 7000};
-  const Address everywhere{"0.0.0.0", 7000};
-  CHECK(is_here("127.0.0.1:7000", loopback, {}));
-  CHECK(is_here("localhost:7000", everywhere, {}));
-  CHECK(is_here("127.0.1.1:7000", everywhere, {}));
-  CHECK(is_here("outside:9", loopback, {"outside:9"}));
-  for (const std::string& own : interface_addresses()) {
-    const std::string text = to_string(Address{own, 7000});
-    CAPTURE(text);
-    CHECK(is_here(text, everywhere, {}));
-    CHECK(!is_here(text, loopback, {}));
-  }
-}
-
-TEST_CASE("an address of another port or machine, or none, is not here") {
-  for (const char* text :
-       {"127.0.0.1:7001", "127.0.0.2:7000", "192.0.2.1:7000", "127.0.0.1", "a:b"}) {
-    CAPTURE(text);
-    CHECK(!is_here(text, {"127.0.0.1", 7000}, {}));
-  }
-  CHECK(!is_here("127.0.0.1:0", {"0.0.0.0", 0}, {}));
-}
-
 TEST_CASE("names of the machine itself are known") {
   for (const char* const name : {"localhost", "127.0.0.1", "127.1.2.3", "::1"}) {
     CHECK(is_loopback(name));

@@ -133,6 +133,17 @@ TEST_CASE("who is being started does not keep the first from beginning the mesh"
   CHECK(born.value().elsewhere == std::vector{options.join[1]});
 }
 
+TEST_CASE("who cannot look a name up does not take that for an absence, and begins no mesh") {
+  const Ports ports(2);
+  auto options = ports.options()[0];
+  const std::string too_long(64, 'x');  // So no system knows it.
+  options.join.insert(options.join.begin() + 1, too_long + ":7000");
+  const auto born = begin_or_join(newcomer_of(options), key_of(1), Duration::zero());
+  REQUIRE(!born.ok());
+  CHECK(born.error().code == ErrorCode::kNotFound);
+  CHECK(born.error().what.find(too_long) != std::string::npos);
+}
+
 TEST_CASE("who finds nobody, and is not the first, says where the mesh begins") {
   const Ports ports(2);
   const auto options = ports.options();

@@ -152,6 +152,25 @@ TEST_CASE("one of another release says more than others at whose addresses is no
   CHECK(outcome->failure.error.code == ErrorCode::kBadVersion);
 }
 
+TEST_CASE("a name that is not known says more than others at whose addresses is nobody") {
+  const LookUp none = [](const Address& address) -> Result<Places> {
+    return Error{ErrorCode::kNotFound, address.name + ": no such name"};
+  };
+  test::Loop loop;
+  tcp::acceptor closed(loop.io, {asio::ip::address_v4::loopback(), 0});
+  const std::string gone = to_string(Address{"127.0.0.1", closed.local_endpoint().port()});
+  closed.close();
+  std::optional<DialOutcome> outcome;
+  asio::co_spawn(loop.io,
+                 dial_any({gone, "nobody:1", gone}, test::key_of(1), kTool,
+                          {.head_start = 1h, .at_once = 1}, none),
+                 [&](const std::exception_ptr&, DialOutcome done) { outcome = std::move(done); });
+  REQUIRE(loop.until([&] { return outcome.has_value(); }));
+
+  CHECK(!outcome->failure.refused);
+  CHECK(outcome->failure.error.code == ErrorCode::kNotFound);
+}
+
 TEST_CASE("nobody at an address is a refusal, a bad address is none") {
   test::Loop loop;
   auto opened = Listener::open(loop.io.get_executor(), {"127.0.0.1", 0});

@@ -45,6 +45,40 @@ std::string forgetting(const MeshDir& dir) {
   return ", or, to forget the mesh here, remove " + dir.path().string();
 }
 
+/// How to start one.
+std::string start_of(const std::string& name) {
+  return "phoenix up --local 4" + mesh_words(name);
+}
+
+/// `failure` is that of connecting to its daemons.
+Error unanswered(const MeshDir& dir, const Error& failure) {
+  if (failure.code == ErrorCode::kBadVersion) {
+    return Error{ErrorCode::kBadVersion, "mesh '" + dir.name() +
+                                             "' was started by another release: " + failure.what +
+                                             ", or use that one's phoenix for this mesh"};
+  }
+  if (failure.code == ErrorCode::kDenied) {
+    return Error{ErrorCode::kDenied,
+                 "mesh '" + dir.name() + "' does not take the key in " + dir.key_file() + " (" +
+                     failure.what + "); copy it from where the mesh was started" + forgetting(dir)};
+  }
+  // Who has a name that cannot be looked up just now may be there.
+  const bool is_known = failure.code != ErrorCode::kNotFound;
+  const ErrorCode code = is_known ? failure.code : ErrorCode::kTimeout;
+  const std::string far = elsewhere(dir.daemons());
+  if (!far.empty()) {
+    return Error{code, "no daemon of mesh '" + dir.name() + "' answers (" + failure.what +
+                           "), but there is " + far +
+                           ": on this machine, in another container; call phoenix there"};
+  }
+  const bool may_be_there = code == ErrorCode::kTimeout;
+  return Error{code, "no daemon of mesh '" + dir.name() + "' answers (" + failure.what + "); " +
+                         (may_be_there ? "can this machine reach it, is it overloaded? If it is"
+                                       : "if it is") +
+                         " gone for good: phoenix down" + mesh_words(dir.name()) +
+                         (may_be_there ? " --forget" : "") + ", then " + start_of(dir.name())};
+}
+
 }  // namespace
 
 std::string mesh_words(const std::string& name) {
@@ -60,7 +94,7 @@ std::string why_silent(const MeshDir& dir) {
 Result<Session> connect_to(const std::string& name, const std::vector<std::string>& endpoints) {
   Result<MeshDir> dir = MeshDir::open(name);
   if (!dir.ok()) return dir.error();
-  const std::string start = "phoenix up --local 4" + mesh_words(name);
+  const std::string start = start_of(name);
   const bool has_key = dir.value().has_key();
   const auto daemons = has_key ? std::vector<MeshDir::Daemon>() : dir.value().daemons();
   if (!daemons.empty()) {
@@ -91,31 +125,7 @@ Result<Session> connect_to(const std::string& name, const std::vector<std::strin
   };
   auto client = tcp::ToolClient::connect(endpoints, key.value(), on_slow);
   if (client.ok()) return Session{std::move(dir).value(), std::move(client).value()};
-  if (client.error().code == ErrorCode::kBadVersion) {
-    return Error{ErrorCode::kBadVersion,
-                 "mesh '" + name + "' was started by another release: " + client.error().what +
-                     ", or use that one's phoenix for this mesh"};
-  }
-  if (client.error().code == ErrorCode::kDenied) {
-    return Error{ErrorCode::kDenied, "mesh '" + name + "' does not take the key in " +
-                                         dir.value().key_file() + " (" + client.error().what +
-                                         "); copy it from where the mesh was started" +
-                                         forgetting(dir.value())};
-  }
-  const std::string far = elsewhere(dir.value().daemons());
-  if (!far.empty()) {
-    return Error{client.error().code,
-                 "no daemon of mesh '" + name + "' answers (" + client.error().what + "), but " +
-                     "there is " + far +
-                     ": on this machine, in another container; call phoenix there"};
-  }
-  const bool may_be_there = client.error().code == ErrorCode::kTimeout;
-  return Error{
-      client.error().code,
-      "no daemon of mesh '" + name + "' answers (" + client.error().what + "); " +
-          (may_be_there ? "can this machine reach it, is it overloaded? If it is" : "if it is") +
-          " gone for good: phoenix down" + mesh_words(name) + (may_be_there ? " --forget" : "") +
-          ", then " + start};
+  return unanswered(dir.value(), client.error());
 }
 
 Result<Session> connect(const std::string& name, const Choice& choice) {
