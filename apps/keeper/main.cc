@@ -7,8 +7,9 @@
 // that the daemon is gone. All that the program starts is below this process, which becomes the
 // parent of those whose parents have ended, whatever sessions and groups they make. When the
 // program has ended, or the daemon is gone, all of them are killed; then this process ends as the
-// program did. Where /proc does not show this process's own children (there is none, or it is that
-// of other processes), only the program's process group is killed.
+// program did. Those of other users (by sudo), whom it may not kill, are left alone. Where /proc
+// does not show this process's own children (there is none, or it is that of other processes), only
+// the program's process group is killed.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -32,6 +33,7 @@ namespace phx::keeper {
 namespace {
 
 constexpr int kNoProgram = 125;  ///< As a shell gives it for what is neither 126 nor 127.
+constexpr useconds_t kLookAgainUs = 1000;
 constexpr std::array kIgnored = {SIGTERM, SIGINT, SIGHUP, SIGPIPE};
 
 /// The parent of a process, as /proc says; 0 if it is gone.
@@ -51,19 +53,24 @@ pid_t parent_of(const char* process) {
              : static_cast<pid_t>(std::strtol(line.c_str() + name_end + 4, nullptr, 10));
 }
 
-/// True: there was one. No child that has not been waited for can be mistaken for another process.
-bool kill_children() {
+/// What kill_children() has found.
+struct Children {
+  bool has_killed = false;  ///< One at least.
+  bool has_others = false;  ///< Of another user (by sudo), who are not for this one to kill.
+};
+
+/// No child that has not been waited for can be mistaken for another process.
+Children kill_children() {
+  Children found;
   DIR* all = ::opendir("/proc");
-  if (all == nullptr) return false;
-  bool any = false;
+  if (all == nullptr) return found;
   while (const dirent* one = ::readdir(all)) {
     const pid_t process = static_cast<pid_t>(std::strtol(one->d_name, nullptr, 10));
     if (process <= 0 || parent_of(one->d_name) != ::getpid()) continue;
-    any = true;
-    ::kill(process, SIGKILL);
+    (::kill(process, SIGKILL) == 0 ? found.has_killed : found.has_others) = true;
   }
   ::closedir(all);
-  return any;
+  return found;
 }
 
 /// Whether /proc tells numbers of processes as this one knows them: another one (unshare -p without
@@ -74,14 +81,14 @@ bool has_own_proc() {
   return size > 0 && std::strtol(name.data(), nullptr, 10) == ::getpid();
 }
 
-/// Until there is none left: those below a killed one become children of this process, perhaps
-/// while it looks for others.
+/// Until there is none left that can be killed: those below a killed one become children of this
+/// process, perhaps while it looks for others.
 void end_all() {
-  constexpr useconds_t kLookAgainUs = 1000;
   while (true) {
-    const bool any = kill_children();
-    const pid_t ended = ::waitpid(-1, nullptr, any ? 0 : WNOHANG);
+    const Children found = kill_children();
+    const pid_t ended = ::waitpid(-1, nullptr, found.has_killed ? 0 : WNOHANG);
     if (ended < 0 && errno == ECHILD) return;
+    if (ended == 0 && found.has_others) return;
     if (ended == 0) ::usleep(kLookAgainUs);
     while (ended > 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
@@ -121,15 +128,20 @@ int fail(int exec, int why) {
   ::_exit(fail(exec, reason(argv[0], errno)));
 }
 
-/// The program's process group, as far as it can be waited for. REQUIRES that the program has not
-/// been waited for: until then the number of its group is nobody else's.
+/// The program's process group, as far as it can be waited for: for a while only, because it cannot
+/// be told from those who end whether there is one that cannot be killed. REQUIRES that the program
+/// has not been waited for: until then the number of its group is nobody else's.
 void end_group(pid_t program) {
+  constexpr int kLooksMax = 5000;
   ::kill(-program, SIGKILL);
   ::kill(program, SIGKILL);  // It may have gone to another group.
-  pid_t ended = 0;
-  do {
-    ended = ::waitpid(-program, nullptr, 0);
-  } while (ended > 0 || errno == EINTR);
+  for (int looks = 0; looks < kLooksMax; ++looks) {
+    pid_t ended = 0;
+    while ((ended = ::waitpid(-program, nullptr, WNOHANG)) > 0) {
+    }
+    if (ended < 0) return;
+    ::usleep(kLookAgainUs);
+  }
 }
 
 /// How the program has ended. It can be waited for still.

@@ -5,15 +5,19 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
 #include "runtime/tcp/input_pipe.h"
 #include "runtime/tcp/output_pipe.h"
+#include "runtime/tcp/steady_now.h"
 
 namespace phx::tcp {
 
@@ -67,6 +71,11 @@ struct Processes::Child {
 
 namespace {
 
+/// How long the end of all waits for that of a process, which a file server that does not answer
+/// may hold up: so does its loading, and so does what it reads there.
+constexpr Duration kLoadingPatience = 500ms;
+constexpr Duration kEndPatience = 5s;
+
 /// REQUIRES that the process has ended.
 runtime::Exit wait_for(pid_t process) {
   int status = 0;
@@ -107,11 +116,14 @@ Processes::~Processes() {
   for (const auto& [job, child] : children_) {
     child->kill(SIGKILL);
     child->commands.reset();
-    // A file server that does not answer may hold up even that.
-    constexpr int kLoadingWaitMs = 500;
+  }
+  const Instant begin = steady_now();
+  for (const auto& [job, child] : children_) {
+    const Duration patience = child->is_loading() ? kLoadingPatience : kEndPatience;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begin + patience - steady_now());
     pollfd ended{child->ended.native_handle(), POLLIN, 0};
-    const bool has_ended = !child->is_loading() || ::poll(&ended, 1, kLoadingWaitMs) > 0;
-    if (has_ended) static_cast<void>(wait_for(child->process));
+    const int ready = ::poll(&ended, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (ready > 0) static_cast<void>(wait_for(child->process));
   }
 }
 

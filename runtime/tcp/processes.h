@@ -32,7 +32,7 @@ class Processes {
   static constexpr Duration kLoadingMax = 30s;
 
   Processes(asio::any_io_executor executor, Handlers handlers, Duration loading_max = kLoadingMax);
-  /// Ends all that still run, at once, without reports.
+  /// Ends all that still run, at once, without reports. Waits for the ends for 5 s at most.
   ~Processes();
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;

@@ -122,6 +122,17 @@ for folder in "$theirs" "$theirs.link"; do
 done
 rm -r "$theirs" "$theirs.link"
 cd "$work/nobody" || exit 1
+# A program that nobody may run as root, as sudo would: it is not for that user to kill.
+cp "$(command -v setpriv)" become && chmod 4755 become
+if [ "$($nobody ./become --reuid 0 --regid 0 --clear-groups id -ru)" = 0 ]; then
+  begin="./become --reuid 0 --regid 0 --clear-groups setsid sh -c 'echo \$\$ >other; exec sleep 1000'"
+  check "a job ends that leaves a process of another user behind" timeout 100 \
+    $nobody "$phoenix" run -n 1 --on 1 -- sh -c "$begin & until [ -s other ]; do sleep 0.1; done"
+  check "which goes on" kill -0 "$(cat other)"
+  kill "$(cat other)"
+else
+  skipped "no program that another user may run as root in $work"
+fi
 check "the second user runs a job" $nobody "$phoenix" run -n 6 -- "$demos/heat" --steps 10
 check "the second user's mesh ends" $nobody "$phoenix" down
 check "the first user's does not" has_processors 2
