@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/phoenix/command_line/standard_streams.h"
 #include "apps/phoenixd/detach.h"
 #include "apps/phoenixd/keeper_path.h"
 #include "apps/phoenixd/options.h"
@@ -112,9 +113,8 @@ int run(const Options& options) {
 }  // namespace phx::phoenixd
 
 int main(int argc, char** argv) {
-  // Whoever ignores it and starts this program would take the exit codes of processes away.
-  std::signal(SIGCHLD, SIG_DFL);
-  // Before anything else: names of files contain the number of the process that stays.
+  phx::app::mend_what_is_inherited();
+  // Before all else: names of files contain the number of the process that stays.
   const std::vector<std::string_view> words(argv, argv + argc);
   const bool detached = std::find(words.begin(), words.end(), "--detach") != words.end();
   const int ready_fd = detached ? phx::phoenixd::detach().ready_fd : -1;

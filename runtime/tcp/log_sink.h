@@ -15,11 +15,12 @@ namespace phx::tcp {
 
 struct LogOptions {
   std::string level = "info";  ///< trace, debug, info, warn, error or off.
-  std::string file;            ///< Appended to; empty: standard error.
+  std::string file;            ///< Appended to; empty: standard error, if that is open.
 };
 
 /// Where notes become lines: "<time> <level> <event> key=value ...". A line that cannot be written
-/// (disk full) is dropped. Not thread-safe.
+/// (disk full), or not without waiting (a terminal that is held, a pipe that is not read), is
+/// dropped. Not thread-safe.
 class LogSink {
  public:
   /// kBadInput: unknown level; kDenied: the file cannot be opened.
