@@ -94,7 +94,7 @@ struct ChildPlan {
   int input = -1;
   int output = -1;
   int errors = -1;
-  int exec = -1;      ///< Gets errno if the program cannot be executed; closed by a success.
+  int exec = -1;      ///< See exec_error(); closed by a success.
   int commands = -1;  ///< Of a keeper.
   pid_t parent = 0;
 };
@@ -132,7 +132,7 @@ struct ChildPlan {
   // A directory that does not exist here is no error: the daemon's own is the fallback.
   [[maybe_unused]] const int moved = plan.directory != nullptr ? ::chdir(plan.directory) : 0;
   ::execvpe(plan.argv.front(), plan.argv.data(), plan.environment.data());
-  give_up(plan.exec, errno);
+  give_up(plan.exec, plan.commands < 0 ? errno : -errno);
 }
 
 int shell_code(int error) {
@@ -149,6 +149,11 @@ std::string from(const SpawnRequest& request) {
 std::string describe(const SpawnRequest& request, int error) {
   const std::string& program = request.command.front();
   const std::string where = from(request);
+  if (error < 0) {
+    return program + " could not be started" + where + ", because " + request.keeper +
+           " of this installation cannot be executed on this processor: " + std::strerror(-error) +
+           "; install it anew, then start its daemons again";
+  }
   if (error == ENOENT) {
     return program + " was not found on this processor" + where +
            "; give a path that exists on every processor, or run on fewer";

@@ -40,8 +40,9 @@ struct Spawned {
 /// file server that does not answer.
 [[nodiscard]] Result<Spawned> spawn(const SpawnRequest& request);
 
-/// How the exec of a spawned process went: 0 if its program runs, errno if it could not be executed
-/// (then the process ends by itself). Nothing yet: it is still being loaded. Gives an errno once.
+/// How the exec of a spawned process went: 0 if its program runs, errno if it could not be
+/// executed, -errno if its keeper could not (then the process ends by itself). Nothing yet: it is
+/// still being loaded. Gives an error once.
 [[nodiscard]] std::optional<int> exec_error(const Descriptor& exec);
 
 /// Why a program does not run.

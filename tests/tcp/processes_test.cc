@@ -236,6 +236,15 @@ TEST_CASE("what cannot be started ends with the code of a shell and a sentence")
   CHECK(h.until_exit().code == 125);
 }
 
+TEST_CASE("a keeper that is missing is told, and not taken for the program") {
+  Harness h;
+  h.start({"/bin/true"}, "/nowhere/phoenix-keeper");
+
+  CHECK(h.until_exit().code == 125);
+  CHECK(h.exit->detail.find("/bin/true could not be started, because /nowhere/phoenix-keeper of") ==
+        0);
+}
+
 TEST_CASE("nobody waits while a program is loaded") {
   SlowProgram program;
   Harness h;
