@@ -165,7 +165,12 @@ Result<tcp::MeshKey> key_of(const Arguments& arguments) {
   }
   Result<tcp::MeshKey> key = tcp::read_key(arguments.key);
   if (key.ok() || key.error().code != ErrorCode::kNotFound) return key;
-  if (arguments.new_key) return tcp::create_key(arguments.key);
+  if (arguments.new_key) {
+    key = tcp::create_key(arguments.key);
+    // Another daemon of this machine was faster.
+    const bool is_made = !key.ok() && key.error().code == ErrorCode::kBusy;
+    return is_made ? tcp::read_key(arguments.key) : key;
+  }
   Error error = key.error();
   error.what +=
       "; start the mesh with `phoenix up`, copy the key from one of its machines, or "

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -108,22 +109,23 @@ Result<MeshKey> create_key(const std::string& path) {
   if (RAND_bytes(reinterpret_cast<unsigned char*>(key.data()), static_cast<int>(key.size())) != 1) {
     return Error{ErrorCode::kUnavailable, "the system gives no random bytes for a key"};
   }
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.is_open()) {
-    const auto code = errno == EEXIST ? ErrorCode::kBusy : ErrorCode::kDenied;
-    return system_error(code, path, "cannot be created");
-  }
+  // Under its own name it appears whole, for others may read it at once.
+  std::string fresh = path + ".XXXXXX";
+  const Descriptor file(::mkostemp(fresh.data(), O_CLOEXEC));
+  if (!file.is_open()) return system_error(ErrorCode::kDenied, path, "cannot be created");
   const std::string text = to_hex(key) + "\n";
-  // The mode given to open() is subject to the umask, which may only take rights away.
-  const bool written =
+  const bool is_written =
       ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
       ::fsync(file.get()) == 0;
-  if (!written) {
-    const Error error = system_error(ErrorCode::kUnavailable, path, "cannot be written");
-    ::unlink(path.c_str());
-    return error;
+  Result<MeshKey> made = key;
+  if (!is_written) {
+    made = system_error(ErrorCode::kUnavailable, path, "cannot be written");
+  } else if (::link(fresh.c_str(), path.c_str()) != 0) {
+    const auto code = errno == EEXIST ? ErrorCode::kBusy : ErrorCode::kDenied;
+    made = system_error(code, path, "cannot be created");
   }
-  return key;
+  ::unlink(fresh.c_str());
+  return made;
 }
 
 Result<MeshKey> read_key(const std::string& path) {

@@ -12,7 +12,8 @@ namespace phx::tcp {
 using MeshKey = std::array<std::byte, 32>;
 
 /// Writes a fresh random key to `path` as 64 hexadecimal digits and a line end, readable by its
-/// owner alone (mode 0600). Fails if the file exists already (kBusy), and never overwrites one.
+/// owner alone (mode 0600). Fails if the file exists already (kBusy), and never overwrites one. Of
+/// several who do so at once one succeeds, and the others may read what it has made.
 [[nodiscard]] Result<MeshKey> create_key(const std::string& path);
 
 /// Reads a key made by create_key(). Fails if it is missing (kNotFound), damaged (kBadInput), or

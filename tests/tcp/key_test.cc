@@ -4,7 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
+#include <future>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "tests/tcp/folder.h"
 
@@ -47,6 +53,31 @@ TEST_CASE("a key that exists is never overwritten") {
   REQUIRE(!second.ok());
   CHECK(second.error().code == ErrorCode::kBusy);
   CHECK(read_key(folder / "key").value() == first.value());
+}
+
+TEST_CASE("of several who make a key at once one does, and the others read it whole") {
+  constexpr int kRounds = 20;
+  constexpr int kMakers = 4;
+  const test::Folder folder;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string path = folder / std::to_string(round);
+    std::vector<std::future<Result<MeshKey>>> makers;
+    for (int i = 0; i < kMakers; ++i) {
+      makers.push_back(std::async(std::launch::async, [&path] {
+        Result<MeshKey> made = create_key(path);
+        return made.ok() ? made : read_key(path);
+      }));
+    }
+    const Result<MeshKey> first = makers.front().get();
+    REQUIRE(first.ok());
+    for (int i = 1; i < kMakers; ++i) {
+      const Result<MeshKey> other = makers[static_cast<std::size_t>(i)].get();
+      REQUIRE(other.ok());
+      CHECK(other.value() == first.value());
+    }
+  }
+  const std::filesystem::directory_iterator left(std::filesystem::path(folder / "0").parent_path());
+  CHECK(std::distance(begin(left), end(left)) == kRounds);
 }
 
 TEST_CASE("a key that others may read is refused, and the error says what to do") {
