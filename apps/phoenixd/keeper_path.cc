@@ -1,26 +1,18 @@
 #include "apps/phoenixd/keeper_path.h"
 
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <string>
 #include <system_error>
 
+#include "runtime/tcp/own_file.h"
+
 namespace phx::phoenixd {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kKeeper = "libexec/phoenix/phoenix-keeper";
-
-/// This program's file. Without /proc: as it was called.
-fs::path own_file() {
-  std::error_code failure;
-  const fs::path told = fs::read_symlink("/proc/self/exe", failure);
-  if (!failure) return told;
-  const auto* const called = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-  return called == nullptr ? fs::path() : fs::canonical(called, failure);
-}
 
 /// As phoenix-keeper sees it.
 bool has_own_proc() {
@@ -32,7 +24,9 @@ bool has_own_proc() {
 }  // namespace
 
 std::string keeper_path() {
-  const std::string path = own_file().parent_path().parent_path() / kKeeper;
+  const std::string self = tcp::own_file();
+  if (self.empty()) return "";
+  const std::string path = fs::path(self).parent_path().parent_path() / kKeeper;
   return ::access(path.c_str(), X_OK) == 0 ? path : "";
 }
 

@@ -6,9 +6,12 @@
 #include <string_view>
 #include <system_error>
 
+#include "runtime/tcp/own_file.h"
+
 namespace phx::tcp {
 
 std::string mpi_folder(const std::string& self) {
+  if (self.empty()) return {};
   const std::filesystem::path prefix = std::filesystem::path(self).parent_path().parent_path();
   std::error_code failure;
   for (const char* const libraries : {"lib", PHX_LIBRARIES}) {
@@ -19,8 +22,7 @@ std::string mpi_folder(const std::string& self) {
 }
 
 std::string mpi_folder() {
-  std::error_code failure;
-  return mpi_folder(std::filesystem::read_symlink("/proc/self/exe", failure));
+  return mpi_folder(own_file());
 }
 
 std::string library_path(const std::string& folder, std::span<const std::string> environment) {

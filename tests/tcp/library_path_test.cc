@@ -25,6 +25,11 @@ TEST_CASE("the folder of the MPI library is found beside the program, if it was 
   CHECK(mpi_folder(self).empty());
   std::ofstream(prefix / "lib/phoenix-mpi/libmpi.so.12") << "";
   CHECK(mpi_folder(self) == prefix / "lib/phoenix-mpi");
+  // What cannot be told is not taken for the current folder.
+  const fs::path before = fs::current_path();
+  fs::current_path(prefix);
+  CHECK(mpi_folder("").empty());
+  fs::current_path(before);
   fs::remove_all(prefix);
 }
 
