@@ -30,7 +30,6 @@ struct ToolClient::Link {
   wire::Encoder encoder;
   wire::Decoder decoder;
   std::shared_ptr<Connection> connection;
-  int descriptor = -1;
   ProcessorId daemon;
   std::string endpoint;
   std::deque<runtime::ClientReply> replies;
@@ -47,9 +46,8 @@ struct ToolClient::Link {
     std::error_code lost_already;
     const auto place = dialled.socket.remote_endpoint(lost_already);
     endpoint = to_string(Address{place.address().to_string(), place.port()});
-    descriptor = dialled.socket.native_handle();
-    watch_peer(descriptor);
-    expect_reader(descriptor);
+    watch_peer(dialled.socket.native_handle());
+    expect_reader(dialled.socket.native_handle());
     connection = std::make_shared<Connection>(
         loop, descriptor_of(std::move(dialled.socket)), wire::Family::kClientReply, buffer,
         Connection::Handlers{
@@ -137,7 +135,7 @@ const std::string& ToolClient::endpoint() const {
 }
 
 int ToolClient::descriptor() const {
-  return link_->descriptor;
+  return link_->loop.descriptor();
 }
 
 }  // namespace phx::tcp

@@ -40,7 +40,8 @@ class ToolClient {
   [[nodiscard]] ProcessorId daemon() const;
   /// Where it is: "address:port".
   [[nodiscard]] const std::string& endpoint() const;
-  /// Readable when receive() may have something to do; for poll(). Valid while this object lives.
+  /// Readable when receive() may have something to do, also if that is to send the rest of what the
+  /// system did not take at once; for poll(). Valid while this object lives, for nothing else.
   [[nodiscard]] int descriptor() const;
 
  private:

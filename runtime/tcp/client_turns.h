@@ -35,7 +35,7 @@ class ClientTurns {
 
   /// Serves it now, or when its turn has come.
   void take(ClientId client, runtime::ClientRequest request);
-  /// The tool is gone. What it asked, and waits here, nobody wants to know.
+  /// The tool is gone, or let go. What it asked, and waits here, nobody wants to know.
   void drop(ClientId client) { tools_.erase(client); }
 
  private:

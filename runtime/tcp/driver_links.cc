@@ -371,6 +371,7 @@ asio::awaitable<void> TcpDriver::Core::inquire(std::vector<std::string> addresse
   DialOutcome outcome = co_await dial(std::move(addresses), options_.key,
                                       {.role = Role::kClient, .self = {}, .expected = {}});
   if (stop_ || !outcome.reached) co_return;
+  if (inquiry_) inquiry_->close();  // The one before, which may have had no answer.
   inquiry_ = connect(descriptor_of(std::move(outcome.reached->socket)), wire::Family::kClientReply,
                      {.on_frame = [this](Header header, Payload payload) -> Status {
                         auto reply = decoder_.client_reply(header, std::move(payload));
@@ -438,6 +439,7 @@ void TcpDriver::Core::handle(runtime::Reply& effect) {
 }
 
 void TcpDriver::Core::handle(runtime::DropClient& effect) {
+  turns_.drop(effect.client);
   let_drain(clients_, effect.client);
 }
 

@@ -81,6 +81,8 @@ class Loop {
   void run();
   /// Ends a wait(), or the next one.
   void wake() const;
+  /// Readable when wait() would find something, but for deadlines and calls; for poll().
+  [[nodiscard]] int descriptor() const { return epoll_.get(); }
 
  private:
   struct Watched {

@@ -2,7 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <cstddef>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -11,7 +17,9 @@
 
 #include "runtime/messages/client_messages.h"
 #include "runtime/tcp/client.h"
+#include "runtime/tcp/greeting.h"
 #include "runtime/tcp/tcp_driver.h"
+#include "runtime/wire/codec.h"
 #include "tests/tcp/loop.h"
 
 namespace phx::tcp::test {
@@ -56,6 +64,22 @@ struct Daemon {
   auto client = ToolClient::connect({endpoint}, key_of(1));
   REQUIRE(client.ok());
   return std::move(client).value();
+}
+
+/// The same without a reader: the bytes of its requests are written by the test.
+[[nodiscard]] inline asio::ip::tcp::socket socket_of_tool(asio::io_context& io,
+                                                          const std::string& endpoint) {
+  std::optional<DialOutcome> done;
+  asio::co_spawn(
+      io, dial({endpoint}, key_of(1), {.role = Role::kClient}),
+      [&](const std::exception_ptr&, DialOutcome outcome) { done = std::move(outcome); });
+  io.run();
+  REQUIRE(done->reached);
+  return std::move(done->reached->socket);
+}
+
+[[nodiscard]] inline std::vector<std::byte> bytes_of(const runtime::ClientRequest& request) {
+  return wire::Encoder().encode(request).head;
 }
 
 template <class Reply>

@@ -5,23 +5,28 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "runtime/tcp/address.h"
 #include "runtime/tcp/client.h"
 #include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/embedded.h"
@@ -272,6 +277,33 @@ TEST_CASE("a process whose tool does not read waits for it, and then all of its 
   CHECK(ended->reason.empty());
 }
 
+TEST_CASE("what a tool has asked that was let go is not done") {
+  constexpr int kInARow = 16;
+  const test::Folder folder;
+  DriverOptions options = options_of();
+  options.socket_path = folder / "app.sock";
+  Daemon first(options);
+  runtime::JobSpec spec;
+  spec.vnodes = 1;
+  spec.command = {"/bin/sh", "-c", "exec sleep 1000"};
+  std::vector<std::byte> requests;
+  const auto ask = [&requests](const runtime::ClientRequest& request) {
+    const std::vector<std::byte> bytes = bytes_of(request);
+    requests.insert(requests.end(), bytes.begin(), bytes.end());
+  };
+  for (int i = 0; i < kInARow; ++i) ask(runtime::StatusRequest{});
+  ask(runtime::FollowRequest{JobId{77}, {}});  // That is none, so the tool is refused, and let go.
+  ask(runtime::RunRequest{spec});
+  asio::io_context io;
+  asio::ip::tcp::socket refused = socket_of_tool(io, first.endpoint());
+  asio::write(refused, asio::buffer(requests));
+  CHECK(is_closed_by_peer(refused));
+
+  ToolClient other = tool_at(first.endpoint());
+  const auto status = answer<runtime::StatusReply>(other, runtime::StatusRequest{});
+  CHECK(status.processors.at(0).jobs.empty());
+}
+
 TEST_CASE("limits: a tool that asks and does not read is dropped with a line, and its job ends") {
   const test::Folder folder;
   auto log = LogSink::open({.level = "warn", .file = folder / "log"});
@@ -279,29 +311,32 @@ TEST_CASE("limits: a tool that asks and does not read is dropped with a line, an
   DriverOptions options = options_of();
   options.socket_path = folder / "app.sock";
   Daemon first(options, std::move(log).value());
-  ToolClient lazy = tool_at(first.endpoint());
+  asio::io_context io;
+  asio::ip::tcp::socket lazy = socket_of_tool(io, first.endpoint());
   ToolClient other = tool_at(first.endpoint());
   runtime::JobSpec spec;
   spec.vnodes = 1;
   spec.name = std::string(std::size_t{100} << 10U, 'n');  // part of each answer
   spec.command = {"/bin/sh", "-c", "exec sleep 1000"};
-  const auto started = answer<runtime::RunStarted>(lazy, runtime::RunRequest{spec});
-
-  wire::Encoder encoder;
-  const wire::Encoded question = encoder.encode(runtime::ClientRequest(runtime::StatusRequest{}));
-  std::vector<std::byte> questions;
-  for (int i = 0; i < 1000; ++i) {
-    questions.insert(questions.end(), question.head.begin(), question.head.end());
-  }
-  REQUIRE(::write(lazy.descriptor(), questions.data(), questions.size()) ==
-          static_cast<ssize_t>(questions.size()));
+  asio::write(lazy, asio::buffer(bytes_of(runtime::RunRequest{spec})));
+  JobId job;
   const auto runs = [&] {
     const auto status = answer<runtime::StatusReply>(other, runtime::StatusRequest{});
-    return !status.processors.at(0).jobs.empty();
+    const auto& jobs = status.processors.at(0).jobs;
+    if (!jobs.empty()) job = jobs[0].job;
+    return !jobs.empty();
   };
+  while (!runs()) std::this_thread::yield();
+
+  const std::vector<std::byte> question = bytes_of(runtime::StatusRequest{});
+  std::vector<std::byte> questions;
+  for (int i = 0; i < 1000; ++i) {
+    questions.insert(questions.end(), question.begin(), question.end());
+  }
+  asio::write(lazy, asio::buffer(questions));
   while (runs()) std::this_thread::yield();
 
-  const auto end = answer<runtime::RunEnded>(other, runtime::FollowRequest{started.job, {}});
+  const auto end = answer<runtime::RunEnded>(other, runtime::FollowRequest{job, {}});
   CHECK(end.code == 129);
   CHECK(end.reason ==
         "the tool that followed it was dropped: it did not read what it was sent: 64 MiB waited");
