@@ -35,8 +35,7 @@ std::string numeric(const sockaddr* address) {
 }  // namespace
 
 std::string to_string(const Address& address) {
-  const bool is_v6 = address.name.find(':') != std::string::npos;
-  return (is_v6 ? "[" + address.name + "]" : address.name) + ":" +
+  return (is_v6(address.name) ? "[" + address.name + "]" : address.name) + ":" +
          std::to_string(address.port);
 }
 
@@ -64,6 +63,10 @@ Result<Address> parse_address(const std::string& text) {
 
 bool is_loopback(const std::string& name) {
   return name == "localhost" || name == "::1" || name.starts_with("127.");
+}
+
+bool is_v6(const std::string& name) {
+  return name.find(':') != std::string::npos;
 }
 
 bool is_wildcard(const Address& address) {

@@ -21,6 +21,9 @@ struct Address {
 /// Reads what to_string() writes. A missing ":port" means port 0.
 [[nodiscard]] Result<Address> parse_address(const std::string& text);
 
+/// Whether such a name is a numeric address of IPv6.
+[[nodiscard]] bool is_v6(const std::string& name);
+
 /// Whether others cannot connect to this address: "0.0.0.0", "::", "*" or nothing.
 [[nodiscard]] bool is_wildcard(const Address& address);
 

@@ -35,7 +35,10 @@ std::vector<std::string> with_port(const std::vector<std::string>& given, std::u
 /// Where others reach a daemon that listens there.
 std::vector<std::string> endpoints_of(const Address& bound, std::vector<std::string> given) {
   if (given.empty() && is_wildcard(bound)) {
+    // At "::" one listens for both families.
+    const bool has_v6 = bound.name == "::";
     for (const std::string& name : interface_addresses()) {
+      if (is_v6(name) && !has_v6) continue;
       given.push_back(to_string(Address{name, bound.port}));
     }
   }

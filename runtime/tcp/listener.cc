@@ -4,6 +4,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/experimental/as_tuple.hpp>
+#include <asio/ip/v6_only.hpp>
 #include <asio/use_awaitable.hpp>
 #include <iterator>
 #include <map>
@@ -145,6 +146,8 @@ Result<std::unique_ptr<Listener>> Listener::open(asio::any_io_executor executor,
   tcp::acceptor& acceptor = shared->acceptor;
   acceptor.open(place.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  // "::" is for both families, whatever is usual on this machine.
+  if (!error && numeric.is_v6()) acceptor.set_option(asio::ip::v6_only(false), error);
   if (!error) acceptor.bind(place, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) return open_error(address, error);

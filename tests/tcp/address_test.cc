@@ -29,6 +29,13 @@ TEST_CASE("what is no address is refused with an example of one") {
   }
 }
 
+TEST_CASE("numeric addresses of IPv6 are told from all others") {
+  CHECK(is_v6("::"));
+  CHECK(is_v6("fd00::2"));
+  CHECK_FALSE(is_v6("127.0.0.1"));
+  CHECK_FALSE(is_v6("lab3"));
+}
+
 TEST_CASE("nobody connects to a wildcard") {
   CHECK(is_wildcard({"0.0.0.0", 1}));
   CHECK(is_wildcard({"::", 1}));

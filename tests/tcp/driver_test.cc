@@ -304,6 +304,27 @@ TEST_CASE("what a tool has asked that was let go is not done") {
   CHECK(status.processors.at(0).jobs.empty());
 }
 
+TEST_CASE("who listens everywhere is said to be where it does") {
+  DriverOptions options = options_of();
+  const auto is_v6_place = [](const std::string& at) { return at.starts_with('['); };
+  options.listen = Address{"0.0.0.0", 0};
+  const Daemon four(options);
+  CHECK(std::ranges::none_of(four.driver->endpoints(), is_v6_place));
+
+  options.listen = Address{"::", 0};
+  const auto both = TcpDriver::start(options, {});
+  if (!both.ok()) return;  // This machine has no IPv6.
+  const std::vector<std::string> interfaces = interface_addresses();
+  CHECK(std::ranges::count_if(both.value()->endpoints(), is_v6_place) ==
+        std::ranges::count_if(interfaces, is_v6));
+  const std::uint16_t port = parse_address(both.value()->endpoints().front()).value().port;
+  asio::io_context io;
+  std::error_code failure;
+  asio::ip::tcp::socket socket(io);
+  socket.connect({asio::ip::address_v4::loopback(), port}, failure);
+  CHECK(!failure);
+}
+
 TEST_CASE("limits: a tool that asks and does not read is dropped with a line, and its job ends") {
   const test::Folder folder;
   auto log = LogSink::open({.level = "warn", .file = folder / "log"});
