@@ -6,11 +6,12 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace phx::overlay {
 namespace {
 
-constexpr std::uint64_t kBytesPerMegabit = 125'000;
+constexpr double kBytesPerMegabit = 125'000;
 
 using LineWords = std::vector<std::string_view>;
 
@@ -33,21 +34,48 @@ std::optional<std::uint64_t> number(std::string_view text, std::uint64_t most) {
   return value;
 }
 
-/// "200" or "0.4", to a nanosecond.
-std::optional<Duration> microseconds(std::string_view text) {
-  constexpr double kMost = 3.6e9;
+/// "200" or "0.4".
+std::optional<double> decimal(std::string_view text, double most) {
   double value = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   const bool is_number = error == std::errc{} && end == text.data() + text.size();
-  if (!is_number || !(value >= 0 && value <= kMost)) return std::nullopt;
-  return Duration(std::llround(value * 1000));
+  if (!is_number || !(value >= 0 && value <= most)) return std::nullopt;
+  return value;
+}
+
+/// To a nanosecond.
+std::optional<Duration> microseconds(std::string_view text) {
+  constexpr double kMost = 3.6e9;
+  const auto value = decimal(text, kMost);
+  if (!value) return std::nullopt;
+  return Duration(std::llround(*value * 1000));
+}
+
+/// To a byte per second; only "0" is none, which is unlimited.
+std::optional<std::uint64_t> megabits(std::string_view text) {
+  constexpr double kMost = 1e7;
+  const auto value = decimal(text, kMost);
+  if (!value) return std::nullopt;
+  const auto bytes = static_cast<std::uint64_t>(std::llround(*value * kBytesPerMegabit));
+  return *value > 0 ? std::max<std::uint64_t>(bytes, 1) : 0;
+}
+
+/// Thousandths or millionths behind the point, without those that say nothing.
+std::string with_decimals(std::uint64_t whole, std::uint64_t parts, std::uint64_t parts_in_one) {
+  std::string part = std::to_string(parts_in_one + parts).substr(1);
+  part.erase(part.find_last_not_of('0') + 1);
+  return std::to_string(whole) + (part.empty() ? "" : "." + part);
+}
+
+std::string at_line(std::size_t line, const std::string& wrong) {
+  return "line " + std::to_string(line) + ": " + wrong;
 }
 
 /// Fills a topology line by line. Lines about pairs of sites are kept until all sites are known.
 class Reader {
  public:
-  /// Empty, or what is wrong with the line.
+  /// Empty, or what is wrong with which line.
   std::string read(const LineWords& words);
   std::string finish();
   Topology topology;
@@ -55,6 +83,7 @@ class Reader {
  private:
   using Handler = std::string (Reader::*)(const LineWords&);
   struct PairLine {
+    std::size_t number = 0;
     std::string first;
     std::string second;
     std::optional<Duration> latency;
@@ -73,16 +102,24 @@ class Reader {
   std::string on_nic(const LineWords& words);
   std::string on_overhead(const LineWords& words);
   std::string on_window(const LineWords& words);
+  std::string on_pair(PairLine line);
+  std::string on_words(const LineWords& words);
   [[nodiscard]] std::optional<std::size_t> index_of(const std::string& name) const;
   std::string apply(const PairLine& line);
 
+  std::size_t line_ = 0;
   std::vector<PairLine> pairs_;
   std::vector<bool> own_latency_;  ///< Per site: its line gave one.
   std::optional<Duration> intra_;
 };
 
 std::string Reader::read(const LineWords& words) {
-  if (words.empty()) return {};
+  ++line_;
+  const std::string wrong = words.empty() ? "" : on_words(words);
+  return wrong.empty() ? "" : at_line(line_, wrong);
+}
+
+std::string Reader::on_words(const LineWords& words) {
   struct Keyword {
     std::string_view name;
     std::size_t least;
@@ -130,24 +167,27 @@ std::string Reader::on_intra(const LineWords& words) {
 std::string Reader::on_latency(const LineWords& words) {
   const auto latency = microseconds(words[3]);
   if (!latency) return "not a latency in microseconds: '" + std::string(words[3]) + "'";
-  pairs_.push_back({std::string(words[1]), std::string(words[2]), latency, std::nullopt});
+  return on_pair({line_, std::string(words[1]), std::string(words[2]), latency, std::nullopt});
+}
+
+std::string Reader::on_pair(PairLine line) {
+  if (line.first == line.second && line.first != "*") {
+    return "inside a site: 'site " + line.first + " N LATENCY' or 'intra'";
+  }
+  pairs_.push_back(std::move(line));
   return {};
 }
 
 std::string Reader::on_link(const LineWords& words) {
-  constexpr std::uint64_t kMegabitsMax = 10'000'000;
-  const auto megabits = number(words[3], kMegabitsMax);
-  if (!megabits) return "not a bandwidth in Mbit/s: '" + std::string(words[3]) + "'";
-  pairs_.push_back(
-      {std::string(words[1]), std::string(words[2]), std::nullopt, *megabits * kBytesPerMegabit});
-  return {};
+  const auto rate = megabits(words[3]);
+  if (!rate) return "not a bandwidth in Mbit/s: '" + std::string(words[3]) + "'";
+  return on_pair({line_, std::string(words[1]), std::string(words[2]), std::nullopt, *rate});
 }
 
 std::string Reader::on_nic(const LineWords& words) {
-  constexpr std::uint64_t kMegabitsMax = 10'000'000;
-  const auto megabits = number(words[1], kMegabitsMax);
-  if (!megabits) return "not a bandwidth in Mbit/s: '" + std::string(words[1]) + "'";
-  topology.interface_bytes_per_second = *megabits * kBytesPerMegabit;
+  const auto rate = megabits(words[1]);
+  if (!rate) return "not a bandwidth in Mbit/s: '" + std::string(words[1]) + "'";
+  topology.interface_bytes_per_second = *rate;
   return {};
 }
 
@@ -198,7 +238,7 @@ std::string Reader::finish() {
   }
   topology.links.assign(topology.sites.size() * topology.sites.size(), {});
   for (const PairLine& line : pairs_) {
-    if (std::string wrong = apply(line); !wrong.empty()) return wrong;
+    if (const std::string wrong = apply(line); !wrong.empty()) return at_line(line.number, wrong);
   }
   return {};
 }
@@ -206,10 +246,15 @@ std::string Reader::finish() {
 }  // namespace
 
 std::string in_microseconds(Duration duration) {
-  std::string text = std::to_string(duration.count() / 1000);
-  std::string part = std::to_string(1000 + duration.count() % 1000).substr(1);
-  part.erase(part.find_last_not_of('0') + 1);
-  return part.empty() ? text : text + '.' + part;
+  constexpr std::uint64_t kParts = 1000;
+  const auto count = static_cast<std::uint64_t>(duration.count());
+  return with_decimals(count / kParts, count % kParts, kParts);
+}
+
+std::string in_megabits(std::uint64_t bytes_per_second) {
+  constexpr std::uint64_t kParts = 1'000'000;
+  constexpr std::uint64_t kBytes = 125'000;
+  return with_decimals(bytes_per_second / kBytes, bytes_per_second % kBytes * 8, kParts);
 }
 
 Topology Topology::uniform(const std::vector<std::uint32_t>& processors, const Link& between) {
@@ -229,12 +274,10 @@ std::uint32_t Topology::processors() const {
 
 Result<Topology> Topology::parse(std::string_view text) {
   Reader reader;
-  std::size_t line = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    ++line;
     if (const std::string wrong = reader.read(split(text.substr(0, end))); !wrong.empty()) {
-      return Error{ErrorCode::kBadInput, "line " + std::to_string(line) + ": " + wrong};
+      return Error{ErrorCode::kBadInput, wrong};
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -242,26 +285,6 @@ Result<Topology> Topology::parse(std::string_view text) {
     return Error{ErrorCode::kBadInput, wrong};
   }
   return std::move(reader.topology);
-}
-
-std::string Topology::to_text() const {
-  std::string text;
-  for (const Site& site : sites) {
-    text += "site " + site.name + ' ' + std::to_string(site.processors) + ' ' +
-            in_microseconds(site.latency) + '\n';
-  }
-  for (std::size_t a = 0; a < sites.size(); ++a) {
-    for (std::size_t b = a + 1; b < sites.size(); ++b) {
-      const std::string pair = sites[a].name + ' ' + sites[b].name + ' ';
-      text += "latency " + pair + in_microseconds(link(a, b).latency) + '\n';
-      const std::uint64_t megabits = link(a, b).bytes_per_second / kBytesPerMegabit;
-      text += "link " + pair + std::to_string(megabits) + '\n';
-    }
-  }
-  text += "nic " + std::to_string(interface_bytes_per_second / kBytesPerMegabit) + '\n';
-  text += "overhead " + in_microseconds(overhead) + '\n';
-  if (window_bytes > 0) text += "window " + std::to_string(window_bytes) + '\n';
-  return text;
 }
 
 }  // namespace phx::overlay

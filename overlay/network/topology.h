@@ -40,8 +40,6 @@ struct Topology {
                                         const Link& between);
   /// kBadInput: names the line and what is wrong with it.
   [[nodiscard]] static Result<Topology> parse(std::string_view text);
-  /// The text that parse() reads back as an equal value.
-  [[nodiscard]] std::string to_text() const;
 
   /// REQUIRES indices of sites.
   [[nodiscard]] const Link& link(std::size_t from, std::size_t to) const {
@@ -51,7 +49,9 @@ struct Topology {
   friend bool operator==(const Topology&, const Topology&) = default;
 };
 
-/// As files of topologies have it: "200", "0.4".
+/// As files of topologies have it, and read it back: "200", "0.4".
 [[nodiscard]] std::string in_microseconds(Duration duration);
+/// The same for Mbit/s: "300", "0.4", "0.000008".
+[[nodiscard]] std::string in_megabits(std::uint64_t bytes_per_second);
 
 }  // namespace phx::overlay

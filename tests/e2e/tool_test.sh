@@ -196,7 +196,7 @@ check "are told from those that there are" fails_with "no trees 'foo'; there are
 check "whose rates are plain numbers" sh -c "! grep -E '^(nic|link) .*[+]' '$work/net'"
 check "which is a topology file" says "^2 processors" "$phoenix" plan --topology "$work/net" --bytes 1
 check "and JSON" says '"latency_ms": [0-9]' "$phoenix" network --json
-check "the tree of p2 has an edge with its latency" says '^  p1 (s1)  [0-9.]* ms, [0-9?+]* Mbit' "$phoenix" trees p2
+check "the tree of p2 has an edge with its latency" says '^  p1 (s1)  [0-9.]* ms, [0-9.?+]* Mbit' "$phoenix" trees p2
 check "and is a graph" says 'p2 -> p1 \[label="[0-9.]* ms' "$phoenix" trees p2 --dot
 check "long messages have two" says '"number": 32' "$phoenix" trees --bytes 4M --json
 check "as pictures" "$phoenix" trees --bytes 4M --svg "$work/tree.svg"

@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "overlay/network/placing.h"
 
@@ -69,10 +72,22 @@ TEST_CASE("later lines about a pair of sites win, in both directions") {
   CHECK(topology.window_bytes == 14'600);
 }
 
-TEST_CASE("a topology is read back as it was written") {
-  const overlay::Topology topology = parsed(kThreeSites);
-
-  CHECK(parsed(topology.to_text()) == topology);
+TEST_CASE("bandwidths are Mbit/s with up to six decimals, read and written, and none becomes 0") {
+  for (const std::uint64_t rate : {1U, 49'999U, 50'000U, 125'000U, 37'500'000U, 1'250'000'000U}) {
+    const std::string text = overlay::in_megabits(rate);
+    CAPTURE(text);
+    const overlay::Topology read = parsed("site A 1\nsite B 1\nnic " + text + "\nlink A B " + text);
+    CHECK(read.interface_bytes_per_second == rate);
+    CHECK(read.link(0, 1).bytes_per_second == rate);
+  }
+  CHECK(overlay::in_megabits(50'000) == "0.4");
+  CHECK(overlay::in_megabits(37'500'000) == "300");
+  CHECK(parsed("site A 1\nnic 0.000001").interface_bytes_per_second == 1);
+  CHECK(parsed("site A 1\nnic 0.0").interface_bytes_per_second == 0);
+  for (const char* const wrong : {"-1", "1e3", "nan", "10000001", "1G"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(overlay::Topology::parse("site A 1\nnic " + std::string(wrong)).ok());
+  }
 }
 
 TEST_CASE("what cannot be read is refused with its line") {
@@ -84,6 +99,12 @@ TEST_CASE("what cannot be read is refused with its line") {
   }
   CHECK(overlay::Topology::parse("site A 1\nnonsense").error().what ==
         "line 2: unknown keyword 'nonsense'");
+  CHECK(overlay::Topology::parse("site A 1\n\nlatency A Q 5\nintra 1").error().what ==
+        "line 3: there is no site 'Q'");
+  for (const char* text : {"latency A A 20", "link A A 100"}) {
+    CHECK(overlay::Topology::parse("site A 2\n" + std::string(text)).error().what ==
+          "line 2: inside a site: 'site A N LATENCY' or 'intra'");
+  }
 }
 
 TEST_CASE("a topology is a known network in which nothing is unknown") {

@@ -9,12 +9,10 @@
 namespace phx::style {
 namespace {
 
-/// Functions that exist to be called by tests, by decision: every machine has check_invariants(),
-/// and text formats can be written as well as read.
+/// Functions that exist to be called by tests, by decision: every machine has check_invariants().
 bool is_for_tests(const std::string& function) {
   return function.find("check_invariants") != std::string::npos ||
-         function.find("::join_scenario") != std::string::npos ||
-         function.find("Topology::to_text") != std::string::npos;
+         function.find("::join_scenario") != std::string::npos;
 }
 
 /// Our own, and neither compiler-made nor a piece of one.

@@ -15,7 +15,6 @@
 #include "apps/phoenix/texts/amounts.h"
 #include "apps/phoenix/texts/table.h"
 #include "overlay/network/known_network.h"
-#include "overlay/network/topology.h"
 
 namespace phx::app {
 namespace {
@@ -28,19 +27,6 @@ struct NetworkOptions {
   bool topology = false;
   bool json = false;
 };
-
-std::string ability_in_words(const KnownNetwork::Ability& ability) {
-  std::string text = spell_rate(ability.out_bytes_per_second) + " Mbit/s out, " +
-                     spell_rate(ability.in_bytes_per_second) + " Mbit/s in";
-  if (ability.overhead) {
-    text += ", " + spell_fixed(to_ms(*ability.overhead) * 1000, 1) + " us per message and end";
-  }
-  if (ability.wait) {
-    text += ", stands still now and then: messages wait for " +
-            spell_fixed(to_ms(*ability.wait), 0) + " ms";
-  }
-  return text;
-}
 
 std::string site_table(const KnownNetwork& network) {
   Table table({"SITE", "PROCESSORS", "INSIDE MS"});
@@ -85,35 +71,6 @@ std::string as_text(const std::string& mesh, const NetworkUpdate& update) {
   for (const auto& [processor, ability] : network.odd) {
     text +=
         "but " + to_string(processor) + ": " + ability_in_words(network.ability(processor)) + "\n";
-  }
-  return text;
-}
-
-/// For `phoenix plan --topology` and the simulator. These count processors from 1, site by site.
-std::string as_topology(const KnownNetwork& network) {
-  std::string text;
-  for (std::size_t i = 0; i < network.sites.size(); ++i) {
-    const KnownNetwork::Site& site = network.sites[i];
-    text += "site " + name_of(network, i) + " " + std::to_string(site.processors.size());
-    if (site.latency) text += " " + overlay::in_microseconds(*site.latency);
-    text += "  # p" + to_string(site.processors) + "\n";
-  }
-  for (const auto& [ends, way] : network.between) {
-    const std::string names = name_of(network, ends.first) + " " + name_of(network, ends.second);
-    // One line for both directions, as topology files have it.
-    if (ends.first > ends.second) continue;
-    if (way.latency)
-      text += "latency " + names + " " + overlay::in_microseconds(*way.latency) + "\n";
-    if (way.bytes_per_second && way.bytes_per_second != overlay::kUnlimited) {
-      text += "link " + names + " " + spell_fixed(megabits(*way.bytes_per_second), 0) + "\n";
-    }
-  }
-  const auto& [overhead, out, in, wait] = network.usual;
-  if (out && out != overlay::kUnlimited) text += "nic " + spell_fixed(megabits(*out), 0) + "\n";
-  if (overhead) text += "overhead " + overlay::in_microseconds(*overhead) + "\n";
-  for (const auto& [processor, ability] : network.odd) {
-    text +=
-        "# " + to_string(processor) + ": " + ability_in_words(network.ability(processor)) + "\n";
   }
   return text;
 }
