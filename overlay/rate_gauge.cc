@@ -58,10 +58,14 @@ void RateGauge::launch(Instant now, Outbox& out) {
   finish(now, out);
 }
 
+/// What it may take longer because of its way. A glance is one request, over a way that was used.
+Duration RateGauge::longer(const Flight& flight) {
+  return flight.grows ? far_delay(flight.round_trip) : flight.round_trip;
+}
+
 void RateGauge::begin(Instant now, const Flight& flight, Outbox& out) {
   flight_ = flight;
-  out.arm(Timer::kPatience,
-          now + options_.patience + (flight.grows ? far_delay(flight.round_trip) : Duration{}));
+  out.arm(Timer::kPatience, now + options_.patience + longer(flight));
   request(now, out);
 }
 
@@ -240,7 +244,7 @@ void RateGauge::on_complete(Instant now, Outbox& out) {
 /// ones would wait for each other, and what follows them for all.
 void RateGauge::close(Instant now, Outbox& out) {
   const bool was_warming = flight_->is_warming;
-  const Duration taken = now - flight_->asked - far_delay(flight_->round_trip);
+  const Duration taken = now - flight_->asked - longer(*flight_);
   if (!flight_->grows && flight_->got > 0 && 2 * taken > options_.patience) queue_.clear();
   if (flight_->rate.at_most > 0) rates_.push_back(flight_->rate);
   flight_.reset();
@@ -254,7 +258,7 @@ void RateGauge::close(Instant now, Outbox& out) {
 void RateGauge::close_late(Instant now, Outbox& out) {
   Flight& flight = *flight_;
   const Duration elapsed = now - flight.asked;
-  const Duration counted = elapsed - far_delay(flight.round_trip);
+  const Duration counted = elapsed - longer(flight);
   const std::uint64_t came = flight.got + flight.late;
   if (came > 0 && counted > Duration{} && flight.rate.at_most == 0 && !flight.is_warming) {
     flight.rate.at_least = rate_of(came, elapsed);

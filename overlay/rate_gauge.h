@@ -113,6 +113,7 @@ class RateGauge {
   void launch_cold(Instant now, Outbox& out);
   [[nodiscard]] std::optional<Instant> waits_for_stream(Instant now);
   [[nodiscard]] bool is_full(Duration waited) const;
+  [[nodiscard]] static Duration longer(const Flight& flight);
   void begin(Instant now, const Flight& flight, Outbox& out);
   void request(Instant now, Outbox& out);
   void on_complete(Instant now, Outbox& out);
