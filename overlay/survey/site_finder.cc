@@ -49,6 +49,7 @@ class Lookup {
 void SiteFinder::begin(const KnownNetwork& network) {
   sites_.clear();
   between_.clear();
+  longer_.clear();
   overhead_ = network.usual.overhead;
   const Duration overhead = overhead_.value_or(Duration{});
   const auto round_trip = [&](Duration latency) { return 2 * latency + 4 * overhead; };
@@ -325,23 +326,21 @@ void SiteFinder::join(const Sites& pair) {
 
 bool SiteFinder::adopt() {
   bool is_changed = false;
-  std::map<Sites, Duration> longer;
   for (const auto& [pair, distance] : distances()) {
+    const auto before = longer_.extract(pair);
     const auto known = pair.first == pair.second ? sites_[pair.first].round_trip : between(pair);
     if (!known || is_much(*known, distance)) {
       learn(pair, distance);
       is_changed = true;
     } else if (is_much(distance, *known)) {
-      const auto before = longer_.find(pair);
-      if (before == longer_.end()) {
-        longer[pair] = distance;
+      if (before.empty()) {
+        longer_[pair] = distance;
       } else {
-        learn(pair, std::min(distance, before->second));
+        learn(pair, std::min(distance, before.mapped()));
         is_changed = true;
       }
     }
   }
-  longer_ = std::move(longer);
   round_trips_.clear();
   best_.clear();
   return is_changed;

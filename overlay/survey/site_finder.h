@@ -63,7 +63,8 @@ class SiteFinder {
   /// Time of a processor for a message, as several measured it. What differs little is no news.
   void on_overheads(std::vector<Duration> overheads);
   /// Some who were placed measured again. True: a way is another one now. Longer ways are believed
-  /// when two of these in a row say so, shorter ones at once. Sites that are near are one.
+  /// when two measurements of them in a row say so, shorter ones at once. Sites that are near are
+  /// one.
   bool on_again(const std::vector<Sample>& samples);
 
   // Queries.
@@ -120,7 +121,7 @@ class SiteFinder {
   SiteFinderOptions options_;
   std::vector<Site> sites_;
   std::map<Sites, Duration> between_;
-  std::map<Sites, Duration> longer_;  ///< What was measured once.
+  std::map<Sites, Duration> longer_;  ///< What was measured once, the last time.
   std::optional<Duration> overhead_;
   /// Of those that share a machine: the lowest one of it.
   std::map<ProcessorId, ProcessorId> speakers_;

@@ -307,6 +307,21 @@ TEST_CASE("that somebody leaves does not make a longer way forgotten") {
   CHECK(finder.network().way(p(1), p(6)).latency == 20ms);
 }
 
+TEST_CASE("that somebody joins does not make a longer way forgotten, unless it has measured it") {
+  for (const bool has_measured : {false, true}) {
+    SiteFinder finder = found();
+    finder.on_round({p(7)}, {p(7)}, {{p(7), p(1), 9ms}, {p(7), p(4), 7ms}});
+    REQUIRE(finder.sites() == 3);
+    CHECK_FALSE(finder.on_again({{p(6), p(2), 40ms}}));
+    const ProcessorId near = has_measured ? p(1) : p(7);
+    finder.on_round({p(8)}, {p(8)},
+                    {{p(8), near, 300us}, {p(8), p(4), has_measured ? Duration{4ms} : 7ms}});
+    REQUIRE(finder.site_of(p(8)) == finder.site_of(near));
+    CHECK(finder.on_again({{p(6), p(2), 44ms}}) == !has_measured);
+    CHECK(finder.network().way(p(1), p(6)).latency == (has_measured ? 2ms : 20ms));
+  }
+}
+
 TEST_CASE("somebody else goes on from the network alone") {
   SiteFinder finder = found();
   finder.on_overheads({5us});
@@ -314,6 +329,10 @@ TEST_CASE("somebody else goes on from the network alone") {
   heir.begin(finder.network());
 
   CHECK(heir.network() == finder.network());
+
+  CHECK_FALSE(finder.on_again({{p(6), p(2), 40ms}}));
+  finder.begin(heir.network());  // Also if it was the one before.
+  CHECK_FALSE(finder.on_again({{p(6), p(2), 44ms}}));
 }
 
 TEST_CASE("a way that gets longer is believed the second time, a shorter one at once") {
