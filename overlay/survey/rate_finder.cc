@@ -346,7 +346,7 @@ void RateFinder::choose_suspects(const KnownNetwork::Site& site, Choice& choice)
   const auto sends_slowly = [&](const Width& w) { return static_cast<double>(w.out) < out_least; };
   const auto takes_slowly = [&](const Width& w) { return static_cast<double>(w.in) < in_least; };
   for (const auto& [suspect, width] : measured) {
-    if (width.measured >= kChecks) continue;
+    if (width.measured >= kChecks || (!takes_slowly(width) && !sends_slowly(width))) continue;
     for (const auto& [other, its] : measured) {
       const bool is_good = !sends_slowly(its) && !takes_slowly(its);
       if (!is_good) continue;
