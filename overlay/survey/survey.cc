@@ -11,7 +11,7 @@ namespace phx::overlay {
 namespace {
 
 /// Nobody gets so far who adds one at a time. A surveyor goes on from what a member says, so it is
-/// believed beyond that.
+/// believed beyond that; when it has gone, such numbers have gone with it.
 constexpr std::uint64_t kVersionHeard = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kVersionMost = std::uint64_t{1} << 33U;
 /// No mesh has so many processors, gone ones included that a network may still name.
@@ -31,6 +31,8 @@ Survey::Survey(ProcessorId self, const SurveyOptions& options, std::uint64_t see
 
 void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   const ProcessorId surveyor = live.empty() ? kNobody : live.front();
+  const bool forgets = surveyor != told_ && version_.number >= kVersionHeard;
+  if (forgets) version_ = {};
   live_ = live;
   std::erase_if(heard_, [&](const auto& one) { return !live.contains(one.first); });
   std::erase_if(slow_, [&](const auto& one) { return !live.contains(one.first); });
@@ -48,6 +50,7 @@ void Survey::on_members(Instant now, const ProcessorSet& live, Outbox& out) {
   surveyor_.on_members(now, live, directed);
   const bool directs = surveyor == self_;
   if (directs && !surveyor_.is_active()) surveyor_.begin(now, network_, directed);
+  if (directs && forgets) surveyor_.insist(now, directed);
   if (!directs && surveyor_.is_active()) surveyor_.stop(directed);
   absorb(now, directed, out);
   if (std::exchange(told_, surveyor) == surveyor || surveyor == kNobody) return;
@@ -132,7 +135,10 @@ void Survey::handle(Instant now, ProcessorId from, const SurveyReport& m, Outbox
 /// What a surveyor says: nothing that it does not measure, and no more than planners can bear.
 bool Survey::is_believable(ProcessorId from, const NetworkUpdate& m) const {
   const KnownNetwork& network = m.network;
-  return from == told_ && m.version.number < kVersionMost &&
+  const bool is_heard = m.version.number < kVersionHeard;
+  // Who has not forgotten such a number yet may tell it once more.
+  const bool is_own = m.version.number < kVersionMost && m.version.author == from;
+  return from == told_ && (is_heard || is_own) &&
          network.sites.size() <= options_.surveyor.sites.sites_max && network.pairs.empty() &&
          network.check().ok() && network.processors().size() <= kProcessorsMost;
 }

@@ -388,6 +388,68 @@ TEST_CASE("what cannot be true is refused: old, from a stranger, impossible") {
   CHECK(out.empty());
 }
 
+TEST_CASE("whoever follows a surveyor that lied about its version is believed, by all or by some") {
+  const ProcessorSet all = first(9);
+  for (const ProcessorSet& deceived : {all, ProcessorSet{p(2)}, ProcessorSet{p(2), p(4)},
+                                       ProcessorSet{p(9)}, ProcessorSet::range(p(3), p(9))}) {
+    for (const std::uint64_t number : {(1ULL << 32U) - 1, 1ULL << 32U, (1ULL << 33U) - 1}) {
+      CAPTURE(deceived.front().value);
+      CAPTURE(deceived.size());
+      CAPTURE(number);
+      Net net(round_robin(10, 2));
+      net.members(all);
+      net.run_for(3s);
+      KnownNetwork lie = net.common();
+      lie.usual.overhead = 77us;
+      for (const ProcessorId id : deceived.minus(ProcessorSet{p(1)}).ids()) {
+        Survey::Outbox out;
+        net.surveys.at(id).on_message(net.now, p(1), NetworkUpdate{{number, p(1)}, lie}, out);
+        net.take(id, out);
+        REQUIRE(net.surveys.at(id).version().number == number);
+      }
+      net.members(ProcessorSet::range(p(2), p(9)));
+      net.run_for(3s);
+      net.check_sites(2);
+      net.members(ProcessorSet::range(p(2), p(10)));
+      net.run_for(3s);
+      net.check_sites(2);
+      CHECK(net.common().site_of(p(10)).has_value());
+      net.members(ProcessorSet::range(p(3), p(10)));
+      net.run_for(3s);
+      net.check_sites(2);
+    }
+  }
+}
+
+TEST_CASE(
+    "that a surveyor lied is forgotten by one after the other, in whatever order they see it") {
+  for (const std::uint32_t late : {2U, 3U}) {
+    CAPTURE(late);
+    Net net(round_robin(6, 2));
+    net.members(first(6));
+    net.run_for(3s);
+    for (const ProcessorId id : ProcessorSet::range(p(2), p(6)).ids()) {
+      Survey::Outbox out;
+      const NetworkUpdate lie{{(1ULL << 33U) - 1, p(1)}, net.surveys.at(id).network()};
+      net.surveys.at(id).on_message(net.now, p(1), lie, out);
+      net.take(id, out);
+    }
+    net.live = ProcessorSet::range(p(2), p(6));
+    for (const bool is_late : {false, true}) {
+      for (const ProcessorId id : net.live.ids()) {
+        if ((id == p(late)) != is_late) continue;
+        Survey::Outbox out;
+        net.surveys.at(id).on_members(net.now, net.live, out);
+        net.take(id, out);
+      }
+      if (!is_late) net.run_for(1s);
+    }
+    net.run_for(2s);
+    net.check_sites(2);
+    CHECK(net.surveys.at(p(2)).version().number < 10);
+  }
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::overlay::survey_test
