@@ -126,7 +126,7 @@ void TreeForest::use(Instant now, TreeId id, Outbox& out) {
   const auto floor = floors_.find(id);
   if (create(id, floor == floors_.end() ? kFirstSeq : floor->second) == nullptr) return;
   used_[id] = now;
-  out.arm(Timer{Kind::kIdle, kNobody, id}, now + options_.idle);
+  out.arm(Timer{Kind::kIdle, id}, now + options_.idle);
   const TreeOpen open = announcement(id);
   for (const ProcessorId member : live_.ids()) {
     if (member != self_) out.send(member, open);
@@ -157,7 +157,7 @@ void TreeForest::leave(Instant now, Outbox& out) {
   prober_.stop(effects);
   for (const auto& item : effects.items()) {
     if (const auto* arm = std::get_if<Prober::Outbox::Arm>(&item)) {
-      out.disarm(Timer{kind_of(arm->timer), kNobody, {}});
+      out.disarm(Timer{kind_of(arm->timer), {}});
     }
   }
   early_.clear();
@@ -197,7 +197,7 @@ void TreeForest::pump(Instant now, Prober::Outbox& from, Outbox& out) {
                             out.send(send.to, std::move(send.message));
                           },
                           [&](const Prober::Outbox::Arm& arm) {
-                            const Timer timer{kind_of(arm.timer), kNobody, {}};
+                            const Timer timer{kind_of(arm.timer), {}};
                             arm.at ? out.arm(timer, *arm.at) : out.disarm(timer);
                           },
                           [&](const Prober::Report& report) {
@@ -218,7 +218,7 @@ void TreeForest::pump(Instant now, TreeId id, AdaptiveTree::Outbox& from, Outbox
         Overloaded{
             [&](AdaptiveTree::Outbox::Send& send) { out.send(send.to, std::move(send.message)); },
             [&](const AdaptiveTree::Outbox::Arm& arm) {
-              const Timer timer{kind_of(arm.timer), kNobody, id};
+              const Timer timer{kind_of(arm.timer), id};
               arm.at ? out.arm(timer, *arm.at) : out.disarm(timer);
             },
             [&](const AdaptiveTree::Report& report) {
@@ -261,7 +261,7 @@ void TreeForest::pump(Instant now, Downloads::Outbox& from, Outbox& out) {
                             out.send(send.to, std::move(send.message));
                           },
                           [&](const Downloads::Outbox::Arm& arm) {
-                            const Timer timer{kind_of(arm.timer), kNobody, {}};
+                            const Timer timer{kind_of(arm.timer), {}};
                             arm.at ? out.arm(timer, *arm.at) : out.disarm(timer);
                           },
                           [&](const Downloads::Report& report) {
@@ -383,7 +383,7 @@ void TreeForest::close(TreeId id, Outbox& out) {
   for (const ProcessorId member : live_.ids()) {
     if (member != self_) out.send(member, TreeClose{id, seq});
   }
-  out.disarm(Timer{Kind::kIdle, kNobody, id});
+  out.disarm(Timer{Kind::kIdle, id});
   used_.erase(id);
   drop(at, out);
 }
@@ -392,7 +392,7 @@ TreeForest::Trees::iterator TreeForest::drop(Trees::iterator at, Outbox& out) {
   const TreeId id = at->first;
   if (!at->second.is_settled()) {
     for (const Kind kind : kTreeKinds) {
-      out.disarm(Timer{kind, kNobody, id});
+      out.disarm(Timer{kind, id});
     }
   }
   out.report(TreeChanged{id});

@@ -45,7 +45,6 @@ class TreeForest {
       kQuiet
     };
     Kind kind = Kind::kProbeRound;
-    ProcessorId about;  ///< Always kNobody now.
     TreeId tree;        ///< Of timers of one tree.
     friend constexpr auto operator<=>(const Timer&, const Timer&) = default;
   };

@@ -41,9 +41,9 @@ void AgmTrees::on_change(planners::LearnedTrees& known, const ProcessorSet& live
   tree_->on_members(live, out);  // a round that runs begins anew
   if (!tree_->is_conducting()) tree_->adapt(out);
   // Who is older than the youngest member, and none itself, came and went between two views.
-  std::erase_if(early_, [&](const auto& one) {
-    return one.from < live_.ids().back() && !live_.contains(one.from);
-  });
+  const ProcessorId youngest{live_.ranges().back().last};
+  std::erase_if(early_,
+                [&](const auto& one) { return one.from < youngest && !live_.contains(one.from); });
   for (auto& [from, message] : std::exchange(early_, {})) on_message(from, message, out);
 }
 

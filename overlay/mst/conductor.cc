@@ -141,7 +141,6 @@ void Conductor::end(bool has_changed, Outbox& out) {
   if (has_changed) {
     for (const ProcessorId id : members_.ids()) out.send(id, Done{stamp_.round});
   }
-  out.report(RoundEnded{has_changed});
 }
 
 }  // namespace phx::mst

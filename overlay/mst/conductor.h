@@ -26,11 +26,7 @@ struct Version {
 /// Guarantees: recoveries come after failures; one step at a time.
 class Conductor {
  public:
-  struct RoundEnded {
-    bool has_changed = false;  ///< There was something to do, and all were told that it is done.
-    friend bool operator==(const RoundEnded&, const RoundEnded&) = default;
-  };
-  using Outbox = phx::Outbox<Message, NoTimer, RoundEnded>;
+  using Outbox = phx::Outbox<Message, NoTimer, NoEvent>;
 
   explicit Conductor(ProcessorId self) : self_(self) {}
 

@@ -32,6 +32,10 @@ struct EdgeKey {
 struct NoTimer {
   friend bool operator==(const NoTimer&, const NoTimer&) = default;
 };
+/// One that reports nothing.
+struct NoEvent {
+  friend bool operator==(const NoEvent&, const NoEvent&) = default;
+};
 
 // Of a search, between the ends of an edge [Gallager83].
 

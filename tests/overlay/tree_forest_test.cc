@@ -33,7 +33,7 @@ struct Bench {
     forest.check_invariants();
   }
   void fire(TreeForest::Timer::Kind kind, TreeId tree = {}) {
-    forest.on_timer(now, {kind, kNobody, tree}, out);
+    forest.on_timer(now, {kind, tree}, out);
     forest.check_invariants();
   }
   template <class M>
