@@ -48,7 +48,7 @@ void Conductor::on_message(ProcessorId from, const Message& message, Outbox& out
 }
 
 void Conductor::handle(ProcessorId /*from*/, const Outdated& m, Outbox& out) {
-  if (m.newest < stamp_.round) return;
+  if (m.newest < stamp_.round || m.newest.number >= kRoundHeard) return;
   begin(ProcessorSet(members_), Version(known_), m.newest, out);
 }
 

@@ -30,6 +30,10 @@ class Lab {
   void weigh(ProcessorId a, ProcessorId b, Duration weight);
   /// One end does.
   void weigh_end(ProcessorId at, ProcessorId other, Duration weight);
+  /// Somebody says something that the machine of `from` does not.
+  void inject(ProcessorId from, ProcessorId to, Message message) {
+    post(from, to, std::move(message));
+  }
   /// Whoever takes itself for the conductor adapts the tree.
   void adapt();
   /// False: nothing is under way.

@@ -19,6 +19,10 @@ struct RoundId {
   ProcessorId conductor;
   friend constexpr auto operator<=>(const RoundId&, const RoundId&) = default;
 };
+/// No conductor gets so far that adds one at a time. It goes on from what others say, so it is
+/// believed beyond that: there is room for as many again.
+constexpr std::uint64_t kRoundHeard = std::uint64_t{1} << 62U;
+constexpr std::uint64_t kRoundMost = std::uint64_t{1} << 63U;
 /// A step of a round.
 struct Stamp {
   RoundId round;

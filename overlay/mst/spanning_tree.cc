@@ -125,7 +125,11 @@ void SpanningTree::pass(CycleSearch::Outbox& from, Outbox& out) {
 
 // A round begins: weights are agreed on.
 
+/// A number that nobody reaches is believed of the lowest id alone, which may have been told so.
 void SpanningTree::handle(ProcessorId from, const Begin& m, Outbox& out) {
+  const bool is_lowest = !live_.empty() && from == live_.front();
+  const std::uint64_t most = is_lowest ? kRoundMost : kRoundHeard;
+  if (from != m.round.conductor || m.round.number >= most) return;
   if (m.round <= round_.stamp.round) return send(from, Outdated{round_.stamp.round}, out);
   round_ = {.stamp = {m.round, 0}, .members = m.members};
   for (auto& [other, channel] : channels_) {
@@ -180,7 +184,8 @@ bool SpanningTree::enter(const Stamp& stamp) {
   return true;
 }
 
-void SpanningTree::handle(ProcessorId /*from*/, const Step& m, Outbox& out) {
+void SpanningTree::handle(ProcessorId from, const Step& m, Outbox& out) {
+  if (from != round_.stamp.round.conductor) return;
   if (m.stamp <= round_.stamp || !enter(m.stamp)) return;
   switch (m.kind) {
     case StepKind::kClassify:
@@ -210,6 +215,8 @@ void SpanningTree::classify(ProcessorId other, Duration reference, Duration agre
   round_.references[other] = change == Change::kNone ? reference : agreed;
   const Duration weight = change == Change::kFailure ? agreed : reference;
   if (weight != kForever) round_.weights[other] = weight;
+  // Only a conductor that lies puts what is no channel into a tree.
+  if (weight == kForever && change != Change::kFailure) result.cut += round_.branches.erase(other);
   if (change == Change::kNone) return;
   ++result.changed;
   if (change == Change::kFailure) {
@@ -222,7 +229,7 @@ void SpanningTree::classify(ProcessorId other, Duration reference, Duration agre
 
 void SpanningTree::classify_all(bool forgets, Outbox& out) {
   Classified result{.stamp = round_.stamp, .recoveries = {}};
-  if (!forgets) round_.branches = tree_;
+  round_.branches = forgets ? std::set<ProcessorId>{} : tree_;
   for (const ProcessorId other : tree_) {
     const bool is_gone = !round_.members.contains(other) || !channels_.contains(other);
     if (is_gone) result.cut += round_.branches.erase(other);
@@ -269,7 +276,7 @@ void SpanningTree::handle(ProcessorId from, const Searching& m, Outbox& out) {
 // Recoveries, one by one.
 
 void SpanningTree::handle(ProcessorId from, const Recover& m, Outbox& out) {
-  if (!enter(m.stamp) || m.edge.low != self_) return;
+  if (from != round_.stamp.round.conductor || !enter(m.stamp) || m.edge.low != self_) return;
   if (round_.branches.contains(m.edge.high)) {
     return send(from, Recovered{m.stamp, true, std::nullopt}, out);
   }
@@ -295,7 +302,7 @@ void SpanningTree::handle(ProcessorId from, const SeekReply& m, Outbox& out) {
 }
 
 void SpanningTree::handle(ProcessorId from, const Exchange& m, Outbox& out) {
-  if (!enter(m.stamp)) return;
+  if (from != round_.stamp.round.conductor || !enter(m.stamp)) return;
   if (m.in.ends_at(self_)) {
     round_.weights[m.in.other(self_)] = m.in.weight;
     round_.branches.insert(m.in.other(self_));
@@ -304,8 +311,8 @@ void SpanningTree::handle(ProcessorId from, const Exchange& m, Outbox& out) {
   send(from, Exchanged{m.stamp}, out);
 }
 
-void SpanningTree::handle(ProcessorId /*from*/, const Done& m, Outbox& out) {
-  if (m.round != round_.stamp.round) return;
+void SpanningTree::handle(ProcessorId from, const Done& m, Outbox& out) {
+  if (from != round_.stamp.round.conductor || m.round != round_.stamp.round) return;
   settle();
   tree_ = round_.branches;
   version_ = {m.round, round_.members};

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "overlay/base/rng.h"
@@ -399,7 +404,12 @@ TEST_CASE("what no processor of this round would say changes nothing") {
                                         Exchanged{stamp},
                                         OfferTaken{},
                                         SeekReply{stamp, edge},
-                                        Seek{stamp, p(4), edge}};
+                                        Seek{stamp, p(4), edge},
+                                        Step{stamp, StepKind::kForget},
+                                        Step{stamp, StepKind::kTogether},
+                                        Recover{stamp, edge},
+                                        Exchange{stamp, edge_key(1ns, p(1), p(9)), edge},
+                                        Done{round}};
       for (const ProcessorId from : {p(2), p(77)}) {
         for (const Message& message : all) {
           SpanningTree::Outbox out;
@@ -410,6 +420,72 @@ TEST_CASE("what no processor of this round would say changes nothing") {
       }
     }
   }
+  for (const RoundId& round : {RoundId{99, p(1)}, RoundId{~0ULL, p(1)}, RoundId{~0ULL, p(2)}}) {
+    SpanningTree::Outbox out;
+    machine.on_message(p(2), Begin{round, first(6)}, out);
+    CHECK(out.empty());
+  }
+}
+
+TEST_CASE("a number of a round that nobody reaches ends nothing, whoever says it to whom") {
+  for (const std::uint64_t number :
+       {kRoundHeard - 1, kRoundHeard, kRoundMost - 1, 2 * kRoundMost - 1}) {
+    CAPTURE(number);
+    const RoundId lie{number, p(4)};
+    for (const std::uint32_t deceived : {1U, 3U}) {
+      CAPTURE(deceived);
+      Changes changes(6, 0, 3);
+      changes.settle();
+      Lab& lab = changes.lab();
+      lab.inject(p(4), p(deceived), Begin{lie, lab.live()});
+      REQUIRE(lab.run());
+      lab.weigh(p(2), p(5), 2000ns);
+      lab.adapt();
+      lab.inject(p(4), p(1), Outdated{lie});
+      REQUIRE(lab.run(10'000));
+      const bool has_heard = lab.at(p(1)).version().round.number >= kRoundHeard;
+      CHECK(has_heard == (number < kRoundHeard));
+      CHECK(tree_of(lab) == kruskal(references_of(lab)));
+      CHECK(lab.at(p(5)).reference(p(2)) == 2000ns);
+      lab.weigh(p(2), p(5), 1ns);
+      lab.adapt();
+      REQUIRE(lab.run(10'000));
+      CHECK(tree_of(lab).contains({p(2), p(5)}));
+    }
+  }
+}
+
+TEST_CASE("a conductor that lies puts no edge into a tree that is no channel") {
+  Lab lab({.theta = 0}, random_delays(1));
+  lab.set_members(first(3));
+  lab.weigh(p(1), p(2), 100ns);
+  lab.weigh(p(2), p(3), 100ns);
+  lab.weigh(p(1), p(3), kForever);
+  lab.adapt();
+  REQUIRE(lab.run());
+  SpanningTree machine = lab.at(p(3));
+  const RoundId one{50, p(2)};
+  const RoundId other{51, p(2)};
+
+  SpanningTree::Outbox out;
+  for (const Message& message :
+       {Message{Begin{one, first(3)}},
+        Message{Exchange{{one, 1}, edge_key(1ns, p(1), p(3)), std::nullopt}}, Message{Done{one}},
+        Message{Begin{other, first(3)}}, Message{Step{{other, 1}, StepKind::kClassify}},
+        Message{Step{{other, 2}, StepKind::kRejoin}}}) {
+    machine.on_message(p(2), message, out);
+  }
+
+  std::vector<Classified> classified;
+  for (auto& item : out.take()) {
+    const auto* sent = std::get_if<SpanningTree::Outbox::Send>(&item);
+    if (sent == nullptr) continue;
+    if (const auto* m = std::get_if<Classified>(&sent->message)) classified.push_back(*m);
+  }
+  REQUIRE(classified.size() == 1);
+  CHECK(classified[0].cut == 1);
+  CHECK(classified[0].degree == 0);
+  CHECK(machine.tree() == std::set<ProcessorId>{p(1)});
 }
 
 TEST_SUITE_END();
