@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -69,17 +70,19 @@ template <class E>
   static_assert(std::is_arithmetic_v<E> && sizeof(E) <= 8,
                 "the built-in operators are for numbers");
   constexpr std::size_t kSize = std::bit_width(sizeof(E)) - 1;  // 1, 2, 4, 8 bytes
-  constexpr bool kIsFloating = std::is_floating_point_v<E>;
-  constexpr std::array kFloating = {kFloat, kDouble};
   constexpr std::array kSigned = {kInt8, kInt16, kInt32, kInt64};
   constexpr std::array kUnsigned = {kUint8, kUint16, kUint32, kUint64};
-  if constexpr (kIsFloating) return kFloating[kSize - 2];
+  if constexpr (std::is_floating_point_v<E>) return std::array{kFloat, kDouble}[kSize - 2];
   return std::is_signed_v<E> ? kSigned[kSize] : kUnsigned[kSize];
 }
 
 /// Folds arrays of elements E of the same length, element by element.
 template <class E, class Op>
 [[nodiscard]] Payload fold_elements(const std::vector<Payload>& values, const Op& op) {
+  if constexpr (std::is_same_v<E, bool>) {  // A vector of them is no array.
+    const auto on_bytes = [&](char a, char b) -> char { return op(a != 0, b != 0) ? 1 : 0; };
+    return fold_elements<char>(values, on_bytes);
+  }
   auto folded = decode<std::vector<E>>(values.front());
   for (std::size_t n = 1; n < values.size(); ++n) {
     const auto next = decode<std::vector<E>>(values[n]);
@@ -95,9 +98,8 @@ template <class E, class Op>
 template <class T, class Op>
 [[nodiscard]] Payload fold_values(const std::vector<Payload>& values, const Op& op) {
   auto folded = decode<T>(values.front());
-  for (std::size_t n = 1; n < values.size(); ++n) {
-    folded = op(std::move(folded), decode<T>(values[n]));
-  }
+  const auto others = std::span(values).subspan(1);
+  for (const Payload& next : others) folded = op(std::move(folded), decode<T>(next));
   return encode(folded);
 }
 
@@ -136,11 +138,9 @@ template <class T, class Op>
     result.kind.ordered = true;
     return result;
   } else if constexpr (kIsWhole<Op>) {
-    return {kind, 0,
-            [op](const std::vector<Payload>& values) { return fold_values<T>(values, op.op); }};
+    return {kind, 0, [op](const auto& values) { return fold_values<T>(values, op.op); }};
   } else if constexpr (Plain<E>) {
-    return {kind, sizeof(E),
-            [op](const std::vector<Payload>& values) { return fold_elements<E>(values, op); }};
+    return {kind, sizeof(E), [op](const auto& values) { return fold_elements<E>(values, op); }};
   } else {
     return {kind, 0,
             [op](const std::vector<Payload>& values) { return fold_values<T>(values, op); }};

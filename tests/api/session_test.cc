@@ -3,9 +3,12 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "runtime/api/objects.h"
@@ -233,6 +236,25 @@ TEST_CASE("reductions combine what every vnode gives") {
   CHECK(total.size() == ramp.size());
   CHECK(total[199'999] == 4 * 199'999);
   job.barrier();
+}
+
+TEST_CASE("operators of the application combine truth values") {
+  Alone alone(4);
+  Session& job = alone.job;
+  const auto either = [](bool a, bool b) { return a || b; };
+  const auto is_two = [](Vnode v) { return v == 2; };
+
+  CHECK(job.allreduce(either, is_two));
+  CHECK_FALSE(job.allreduce(either, false));
+  CHECK(job.reduce(1, either, is_two) == std::optional(true));
+  CHECK(job.scan(either, is_two) ==
+        std::map<Vnode, bool>{{0, false}, {1, false}, {2, true}, {3, true}});
+  CHECK(job.exscan(either, is_two, false) ==
+        std::map<Vnode, bool>{{0, false}, {1, false}, {2, false}, {3, true}});
+  using Three = std::array<bool, 3>;
+  CHECK(job.allreduce(either, [](Vnode v) {
+    return Three{v == 0, false, v == 3};
+  }) == Three{true, false, true});
 }
 
 TEST_CASE("operators of the application are applied in the order of the vnodes") {
