@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -25,16 +26,26 @@ concept PlainArray = requires(const T& values) {
 }
 &&Plain<std::remove_cvref_t<decltype(*std::span(std::declval<const T&>()).data())>> && !HasState<T>;
 
+/// The characters of a text, of which an array of char need not have a zero.
+template <std::size_t kSize>
+[[nodiscard]] std::string_view text_of(const char (&text)[kSize]) {
+  return {text, ::strnlen(text, kSize)};
+}
+[[nodiscard]] inline std::string_view text_of(std::string_view text) {
+  return text;
+}
+
 /// The bytes of a value as a message: of a Plain value or of the elements of a PlainArray just
-/// these bytes (copied); a Payload is passed on as it is; anything else goes through a Writer.
+/// these bytes (copied); an array of char is a text up to its first zero; a Payload is passed on as
+/// it is; anything else goes through a Writer.
 template <class T>
 [[nodiscard]] Payload encode(const T& value) {
   if constexpr (std::is_same_v<T, Payload>) {
     return value;
   } else if constexpr (Plain<T>) {
     return copied(std::as_bytes(std::span<const T, 1>(&value, 1)));
-  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
-    return copied(std::as_bytes(std::span(std::string_view(value))));
+  } else if constexpr (std::is_convertible_v<const T&, std::string_view> && !HasState<T>) {
+    return copied(std::as_bytes(std::span(text_of(value))));
   } else if constexpr (PlainArray<T>) {
     return copied(std::as_bytes(std::span(value)));
   } else {

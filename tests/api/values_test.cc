@@ -98,6 +98,11 @@ struct Grid {
   void state(auto& io) { io(width, cells); }
   friend bool operator==(const Grid&, const Grid&) = default;
 };
+/// It can be read as a text, but that is not all of it.
+struct Label : std::string {
+  int color = 0;
+  void state(auto& io) { io(static_cast<std::string&>(*this), color); }
+};
 /// More than the map that it is.
 struct Index : std::map<int, int> {
   int extra = 0;
@@ -187,6 +192,27 @@ TEST_CASE("what looks like a container and is more is none") {
   CHECK(round_trip(std::vector<Grid>{{1, {5}}})[0] == Grid{1, {5}});
   CHECK(Collection<std::map<int, int>>);
   CHECK_FALSE(Collection<Index>);
+}
+
+TEST_CASE("an array of char is a text up to its first zero, or to its end") {
+  struct {
+    char full[4] = {'f', 'u', 'l', 'l'};
+    char behind[4] = "not";
+  } const arrays;
+  const char padded[8] = "pad";
+
+  CHECK(encode(arrays.full).text() == "full");
+  CHECK(encode(padded).text() == "pad");
+  CHECK(encode(std::array<char, 4>{'a'}).size() == 4);
+}
+
+TEST_CASE("what is a text and says what travels besides is asked") {
+  Label label;
+  label.assign("red");
+  label.color = 5;
+
+  CHECK(round_trip(label) == "red");
+  CHECK(round_trip(label).color == 5);
 }
 
 TEST_CASE("what a collective cannot read is told with the call and the vnode") {
@@ -291,6 +317,19 @@ TEST_CASE("truth values are no numbers: they have no sum") {
   CHECK_THROWS_AS(static_cast<void>(reduction<std::array<bool, 3>>(ordered(sum), true)), Failure);
   CHECK(reduction<bool>(logical_or, true).kind.op == collectives::ReduceOp::kLogicalOr);
   CHECK(reduction<bool>(max, true).kind.op == collectives::ReduceOp::kMax);
+}
+
+TEST_CASE("a user-defined operator works on truth values, alone and in arrays") {
+  const auto differ = [](bool a, bool b) { return a != b; };
+  const auto one = reduction<bool>(differ, false);
+  using Three = std::array<bool, 3>;
+  const auto three = reduction<Three>(differ, false);
+
+  CHECK(decode<bool>(one.fold({encode(true), encode(false), encode(false)})));
+  CHECK_FALSE(decode<bool>(one.fold({encode(true), encode(true)})));
+  CHECK(three.element_bytes == 1);
+  CHECK(decode<Three>(three.fold({encode(Three{true, true, false}), encode(Three{false, true})})) ==
+        Three{true, false, false});
 }
 
 TEST_CASE("a user-defined operator works element by element") {
