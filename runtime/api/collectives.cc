@@ -104,11 +104,11 @@ Payload Collectives::allreduce(const Reduction& reduction, const VnodeValues& va
   check_complete(vnodes_of(values), operation);
   const auto tickets = contribute(kAllTarget, reduction, values, operation);
   if (reduction.fold && core_.holds(kAllTarget)) return core_.fold(tickets, reduction, operation);
-  Payload payload;
+  std::vector<Payload> pieces;  // All vnodes get the same.
   for (const Ticket& ticket : tickets) {
-    payload = core_.result(ticket, ticket.vnode, Kind::kAllreduced, operation);
+    pieces = core_.result(ticket, ticket.vnode, Kind::kAllreduced, operation);
   }
-  return payload;
+  return joined(pieces);
 }
 
 std::optional<Payload> Collectives::reduce(Vnode target, const Reduction& reduction,
@@ -117,7 +117,7 @@ std::optional<Payload> Collectives::reduce(Vnode target, const Reduction& reduct
   const auto tickets = contribute(target, reduction, values, operation);
   if (!core_.holds(target)) return std::nullopt;
   if (reduction.fold) return core_.fold(tickets, reduction, operation);
-  return core_.result(tickets.front(), target, Kind::kReduced, operation);
+  return joined(core_.result(tickets.front(), target, Kind::kReduced, operation));
 }
 
 void Collectives::cast(Vnode root, const Payload& payload, const char* operation) {

@@ -6,23 +6,16 @@
 #include <string>
 #include <utility>
 
+#include "runtime/api/reader.h"
+#include "runtime/api/writer.h"
+
 namespace phx {
 namespace {
 
 constexpr std::uint64_t kApart = ~std::uint64_t{0};
 
-struct Joined {
-  std::vector<std::uint64_t> sizes;  ///< One, if all are equal.
-  Bytes bytes;
-  void state(auto& io) { io(sizes, bytes); }
-};
-
 Failure damaged() {
   return {ErrorCode::kBadInput, "the values of a collective are damaged"};
-}
-
-void append(Bytes& to, const Payload& value) {
-  to.insert(to.end(), value.bytes().begin(), value.bytes().end());
 }
 
 /// A part begins with its call, and this if the value comes by another way.
@@ -60,27 +53,37 @@ std::size_t size_of(const std::vector<Payload>& values) {
                                [](const Payload& value) { return value.size(); });
 }
 
+/// It begins with the sizes, or with one if all are equal, and so many bytes follow.
 Payload join(const Parts& parts) {
-  Joined joined;
+  std::vector<std::uint64_t> sizes;
+  std::vector<Payload> all(1);
+  std::size_t bytes = 0;
   for (const auto& part : parts) {
-    joined.sizes.push_back(part ? part->size() : kApart);
-    if (part) append(joined.bytes, *part);
+    sizes.push_back(part ? part->size() : kApart);
+    if (!part) continue;
+    all.push_back(*part);
+    bytes += part->size();
   }
-  const std::vector<std::uint64_t>& sizes = joined.sizes;
   const bool are_equal =
       std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
-  if (are_equal && !sizes.empty()) joined.sizes.resize(1);
-  return encode(joined);
+  if (are_equal && !sizes.empty()) sizes.resize(1);
+  Writer out;
+  out(sizes, bytes);
+  all.front() = Payload(out.take());
+  return joined(all);
 }
 
 Parts split(const Payload& payload, std::size_t count) {
-  auto joined = decode<Joined>(payload);
-  if (joined.sizes.size() == 1) joined.sizes.resize(count, joined.sizes.front());
-  if (joined.sizes.size() != count) throw damaged();
-  // The bytes stand at the end of it.
-  std::size_t at = payload.size() - joined.bytes.size();
+  std::vector<std::uint64_t> sizes;
+  std::size_t bytes = 0;
+  Reader in(payload.bytes());
+  in(sizes, bytes);
+  if (in.left() != bytes) throw damaged();
+  if (sizes.size() == 1) sizes.resize(count, sizes.front());
+  if (sizes.size() != count) throw damaged();
+  std::size_t at = payload.size() - bytes;
   Parts parts;
-  for (const std::uint64_t size : joined.sizes) {
+  for (const std::uint64_t size : sizes) {
     if (size == kApart) {
       parts.emplace_back();
       continue;
@@ -94,9 +97,9 @@ Parts split(const Payload& payload, std::size_t count) {
 }
 
 Payload part_of(Gathering call, const Payload& value, bool is_apart) {
-  Bytes bytes{static_cast<std::byte>(call) | (is_apart ? kIsApart : std::byte{0})};
-  if (!is_apart) append(bytes, value);
-  return Payload(std::move(bytes));
+  const std::byte begin = static_cast<std::byte>(call) | (is_apart ? kIsApart : std::byte{0});
+  const Payload mark(Bytes{begin});
+  return is_apart ? mark : joined({mark, value});
 }
 
 Reduction gathering(Gathering call) {

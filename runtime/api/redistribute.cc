@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/api/collectives.h"
+#include "runtime/api/fresh_payload.h"
 #include "runtime/api/redistribution_plan.h"
 #include "runtime/tcp/steady_now.h"
 
@@ -66,15 +67,6 @@ overlay::KnownNetwork known_network(SessionCore& core, const Redistribution& how
   return network && network->check().ok() ? *std::move(network) : overlay::KnownNetwork();
 }
 
-Payload joint(const std::vector<Payload>& parts) {
-  if (parts.size() == 1) return parts.front();
-  Bytes whole;
-  for (const Payload& part : parts) {
-    whole.insert(whole.end(), part.bytes().begin(), part.bytes().end());
-  }
-  return Payload(std::move(whole));
-}
-
 /// One process's part of carrying out a plan.
 class Execution {
  public:
@@ -88,9 +80,9 @@ class Execution {
       add(step, all);
       if (pace == Pace::kBarrierSendReceive) exchange(std::exchange(all, {{}, true, {}}));
     }
-    if (pace == Pace::kNoBarrier) all.rounds = {joined(std::move(all.rounds))};
+    if (pace == Pace::kNoBarrier) all.rounds = {in_one(std::move(all.rounds))};
     exchange(std::move(all));
-    for (const auto& [ends, parts] : parts_) got_[ends.first][ends.second] = joint(parts);
+    for (const auto& [ends, parts] : parts_) got_[ends.first][ends.second] = joined(parts);
     pass_here();
     return std::move(got_);
   }
@@ -110,7 +102,7 @@ class Execution {
     }
     if (!round.empty()) what.rounds.push_back(std::move(round));
   }
-  static Round joined(std::deque<Round> rounds) {
+  static Round in_one(std::deque<Round> rounds) {
     Round all;
     for (Round& round : rounds) {
       for (PastTrees::Sent& sent : round) all.push_back(std::move(sent));

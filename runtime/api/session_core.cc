@@ -183,24 +183,23 @@ Message SessionCore::receive(const Wanted& wanted, const char* operation) {
       .in(operation, wanted.at, engine.processor());
 }
 
-Payload SessionCore::result(const Ticket& ticket, Vnode at, Kind kind, const char* operation) {
+std::vector<Payload> SessionCore::result(const Ticket& ticket, Vnode at, Kind kind,
+                                         const char* operation) {
   const Duration timeout = engine.options().timeout;
-  std::vector<Payload> parts;
-  std::size_t size = 0;
+  std::vector<Payload> pieces;
   const auto look = [&](runtime::Endpoint& endpoint) -> std::optional<bool> {
-    while (parts.size() < ticket.pieces) {
+    while (pieces.size() < ticket.pieces) {
       const runtime::Endpoint::Selector wanted{.at = VnodeId{at},
                                                .kind = kind,
                                                .from = VnodeId{ticket.target},
-                                               .number = ticket.number + parts.size()};
+                                               .number = ticket.number + pieces.size()};
       auto taken = endpoint.take(wanted);
       if (!taken) {
         // Broadcasts of the same vnode may be in front of it.
         if (const Status more = endpoint.want(wanted); !more.ok()) throw Failure(more.error());
         return std::nullopt;
       }
-      size += taken->second.payload.size();
-      parts.push_back(std::move(taken->second.payload));
+      pieces.push_back(std::move(taken->second.payload));
     }
     return true;
   };
@@ -209,13 +208,7 @@ Payload SessionCore::result(const Ticket& ticket, Vnode at, Kind kind, const cha
                                            "within " + spell(timeout) + of_reductions(engine))
         .in(operation, at, engine.processor());
   }
-  if (parts.size() == 1) return std::move(parts.front());
-  Bytes whole;
-  whole.reserve(size);
-  for (const Payload& part : parts) {
-    whole.insert(whole.end(), part.bytes().begin(), part.bytes().end());
-  }
-  return Payload(std::move(whole));
+  return pieces;
 }
 
 Payload SessionCore::fold(const std::vector<Ticket>& tickets, const Reduction& reduction,
@@ -224,34 +217,34 @@ Payload SessionCore::fold(const std::vector<Ticket>& tickets, const Reduction& r
   const auto piece_of = [](const Ticket& ticket, std::uint64_t piece) {
     return Ticket{ticket.vnode, ticket.target, ticket.number + piece, 1};
   };
+  std::vector<Payload> pieces;
   // What all are told comes to the vnodes here, too, and comes on only as far as they take it.
   std::uint64_t taken = 0;
-  std::size_t taken_bytes = 0;
+  std::size_t untaken_bytes = 0;
   const auto take = [&] {
-    std::size_t size = 0;
     for (const Ticket& ticket : tickets) {
-      size = result(piece_of(ticket, taken), ticket.vnode, Kind::kAllreduced, operation).size();
+      static_cast<void>(
+          result(piece_of(ticket, taken), ticket.vnode, Kind::kAllreduced, operation));
     }
-    taken_bytes += size;
+    untaken_bytes -= pieces[taken].size();
     ++taken;
   };
-  Bytes whole;
   for (std::uint64_t piece = 0; piece < first.pieces; ++piece) {
     const Ticket one = piece_of(first, piece);
     const auto values =
-        runtime::split_user_values(result(one, first.target, Kind::kReduced, operation));
+        runtime::split_user_values(result(one, first.target, Kind::kReduced, operation).front());
     if (values.empty()) throw Failure(ErrorCode::kBadInput, "a reduction's values are damaged");
-    const Payload folded = reduction.fold(values);
-    whole.insert(whole.end(), folded.bytes().begin(), folded.bytes().end());
+    const Payload& folded = pieces.emplace_back(reduction.fold(values));
     if (!reduction.kind.to_all) continue;
     const Status status = engine.call([&](runtime::Endpoint& endpoint) {
       return endpoint.announce(VnodeId{first.target}, one.number, folded);
     });
     if (!status.ok()) throw Failure(status.error());
-    while (whole.size() - taken_bytes > kToldAhead) take();
+    untaken_bytes += folded.size();
+    while (untaken_bytes > kToldAhead) take();
   }
   while (reduction.kind.to_all && taken < first.pieces) take();
-  return Payload(std::move(whole));
+  return joined(pieces);
 }
 
 }  // namespace phx

@@ -33,8 +33,9 @@ class SessionCore {
   /// `is_waiting`: throws Failure (kLimit) if too much of other messages waits here.
   [[nodiscard]] std::optional<Message> take_from(runtime::Endpoint& endpoint, const Wanted& wanted,
                                                  bool is_waiting = false);
-  /// The result that `ticket` entitles `at` to. `kind`: kReduced or kAllreduced.
-  [[nodiscard]] Payload result(const Ticket& ticket, Vnode at, Kind kind, const char* operation);
+  /// The result that `ticket` entitles `at` to, piece by piece. `kind`: kReduced or kAllreduced.
+  [[nodiscard]] std::vector<Payload> result(const Ticket& ticket, Vnode at, Kind kind,
+                                            const char* operation);
   /// Folds what arrives at the target of a user-defined reduction. `tickets`: of the vnodes held.
   /// If the result is for all it is made known, and what these get of it is taken as well.
   [[nodiscard]] Payload fold(const std::vector<Ticket>& tickets, const Reduction& reduction,
