@@ -92,7 +92,8 @@ std::string spell(Duration duration) {
   return std::to_string(duration / 1ms) + " ms";
 }
 
-Engine::Wait::Wait(const Patience& asked, SteadyTime now) : patience(asked), begin(now) {
+Engine::Wait::Wait(Engine& of, const Patience& asked, SteadyTime now)
+    : engine(of), patience(asked), begin(now) {
   // A deadline beyond the end of the clock is none.
   if (asked.timeout < std::chrono::hours(24 * 365 * 100)) deadline = begin + asked.timeout;
 }
@@ -303,6 +304,7 @@ bool Engine::say(Wait& wait, SteadyTime now) {
 }
 
 void Engine::end(Wait& wait) {
+  send();
   if (!wait.has_slept) return look(wait.begin);  // Who has slept has looked.
   const SteadyTime now = std::chrono::steady_clock::now();
   waits_.add(wait.patience.at, now - wait.begin);

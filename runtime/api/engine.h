@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/api/failure.h"
@@ -63,16 +64,13 @@ class Engine {
   template <class F>
   auto await(const Patience& patience, F f) {
     std::unique_lock lock(mutex_);
-    Wait wait(patience, std::chrono::steady_clock::now());
-    while (true) {
-      auto result = f(endpoint_);
-      if (result || !pause(lock, wait)) {
-        send();
-        end(wait);
-        if (!result) give_way(lock);
-        return result;
-      }
+    std::decay_t<decltype(f(endpoint_))> result;
+    {
+      Wait wait(*this, patience, std::chrono::steady_clock::now());
+      while (!(result = f(endpoint_)) && pause(lock, wait)) continue;
     }
+    if (!result) give_way(lock);
+    return result;
   }
   /// Reads the endpoint without any I/O.
   template <class F>
@@ -99,8 +97,10 @@ class Engine {
 
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;
-  struct Wait {
-    Wait(const Patience& patience, SteadyTime now);
+  struct Wait {  // NOLINT(cppcoreguidelines-special-member-functions): never leaves await().
+    Wait(Engine& of, const Patience& patience, SteadyTime now);
+    ~Wait() { engine.end(*this); }  ///< Whatever has ended it: the daemon shows it no longer.
+    Engine& engine;
     const Patience& patience;
     SteadyTime begin;
     std::optional<SteadyTime> deadline;
