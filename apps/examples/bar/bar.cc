@@ -57,7 +57,10 @@ int main() {
     if (job.allreduce(phx::max, [&](phx::Vnode v) { return parts[v].step; }) < kSteps) continue;
     const auto all = job.gather(0, [&](phx::Vnode v) { return parts[v].cells; });
     if (!all) break;  // v0 is elsewhere.
-    if (!is_right(*all)) job.abort(1, "one alone gets something else");
+    if (!is_right(*all)) {
+      job.abort(1, "one alone gets something else");
+      return 1;
+    }
     std::printf("bar: %zu parts are as one alone makes them\n", all->size());
     break;
   }

@@ -68,7 +68,10 @@ int main() {
   for (std::size_t i = 1; i < ends.size(); ++i) in_order &= ends[i - 1].second <= ends[i].first;
   const auto all = job.reduce(0, phx::sum, size_of);
   if (!all) return 0;  // v0 is elsewhere.
-  if (*all != kEach * job.vnodes() || !in_order) job.abort(1, "they are not sorted");
+  if (*all != kEach * job.vnodes() || !in_order) {
+    job.abort(1, "they are not sorted");
+    return 1;
+  }
   std::printf("sort: %llu numbers are in order; v0 begins at %llu\n",
               static_cast<unsigned long long>(*all),
               static_cast<unsigned long long>(positions.at(0)));
