@@ -238,15 +238,12 @@ Status combine_to(const ReductionKind& kind, std::span<std::byte> to,
   return success();
 }
 
-Status combine_into(const ReductionKind& kind, std::span<std::byte> into,
-                    std::span<const std::byte> from) {
-  return combine_to(kind, into, into, from);
-}
-
 Result<Payload> combine(const ReductionKind& kind, const Payload& a, const Payload& b) {
-  Bytes into(a.bytes().begin(), a.bytes().end());
-  if (Status status = combine_into(kind, into, b.bytes()); !status.ok()) return status.error();
-  return Payload(std::move(into));
+  Bytes to(a.size());
+  if (Status status = combine_to(kind, to, a.bytes(), b.bytes()); !status.ok()) {
+    return status.error();
+  }
+  return Payload(std::move(to));
 }
 
 std::string_view to_string(ReduceOp op) {

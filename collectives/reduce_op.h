@@ -33,16 +33,13 @@ inline constexpr ReductionKind kSafePoint{ReduceOp::kMax, ReduceType::kUint64, t
 /// elements (anything, if bundled). The error is kBadInput and says what does not fit.
 [[nodiscard]] Status check_value(const ReductionKind& kind, const Payload& value);
 
-/// into[i] = into[i] op from[i] for all elements. Errors (kBadInput, nothing changed): a kind that
-/// does not exist, or is bundled, different sizes, no whole number of elements. REQUIRES that the
-/// two do not overlap.
-[[nodiscard]] Status combine_into(const ReductionKind& kind, std::span<std::byte> into,
-                                  std::span<const std::byte> from);
-/// The same with the result elsewhere. REQUIRES to.size() == left.size().
+/// to[i] = left[i] op right[i] for all elements. Errors (kBadInput, nothing changed): a kind that
+/// does not exist, or is bundled, different sizes, no whole number of elements. REQUIRES
+/// to.size() == left.size().
 [[nodiscard]] Status combine_to(const ReductionKind& kind, std::span<std::byte> to,
                                 std::span<const std::byte> left, std::span<const std::byte> right);
 
-/// The combination as a new value; errors as of combine_into().
+/// The combination as a new value; errors as of combine_to().
 [[nodiscard]] Result<Payload> combine(const ReductionKind& kind, const Payload& a,
                                       const Payload& b);
 

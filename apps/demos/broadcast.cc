@@ -175,7 +175,8 @@ int main(int argc, char** argv) {
   app.add_option("--min", settings.least, "Smallest message, e.g. 64, 4K, 1M")
       .check(demos::size_in_bytes())
       .capture_default_str();
-  const auto greatest = app.add_option("--max", settings.greatest, "Largest message");
+  const auto greatest = app.add_option("--max", settings.greatest,
+                                       "Largest message, 1G at most (but a --file may be longer)");
   greatest.check(demos::size_in_bytes()).capture_default_str();
   app.add_option("--factor", settings.factor, "From one size to the next")
       .check(phx::options::range(2, 1024))

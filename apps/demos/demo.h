@@ -24,7 +24,7 @@ namespace demos {
     const phx::options::Program& app, const std::string& name, int argc, char** argv,
     const std::function<std::string()>& wrong = [] { return std::string(); });
 
-/// For sizes: "100", "64K", "4M" become bytes, from 1 to 1 GiB, the most that a message may have.
+/// For sizes: "100", "64K", "4M" become bytes, from 1 to 1 GiB. (Messages may have more.)
 [[nodiscard]] phx::options::Check size_in_bytes();
 /// For numbers: refuses others with the two bounds in its words, and what is no number.
 [[nodiscard]] phx::options::Check number_within(double least, double most);

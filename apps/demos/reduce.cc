@@ -1,10 +1,11 @@
 /// Reductions by every operator over arrays of every type, each compared with the sequential
-/// result: by all vnodes for allreduce, by the target for reduce.
+/// result: by all vnodes for allreduce, by the target for reduce and contribute.
 #include <phoenix.h>
 
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -97,7 +98,26 @@ void check_equal(const T& got, const T& expected, const std::string& what) {
   if (got.size() != expected.size()) demos::wrong(what + ": too long");
 }
 
-/// allreduce(), reduce() and contribute() in turn, of arrays that `make(v)` makes.
+/// reduce() vnode by vnode, with the result as messages: one for each piece of a long array.
+template <class Make>
+auto contributed(phx::Session& job, phx::Vnode target, Op op, const Make& make) {
+  phx::Ticket ticket;
+  for (const phx::Vnode v : job.held()) ticket = job.contribute(v, target, op, make(v), false);
+  std::optional<decltype(make(target))> whole;
+  if (!job.holds(target)) return whole;
+  std::map<std::uint64_t, decltype(make(target))> pieces;
+  while (pieces.size() < ticket.pieces) {
+    const phx::Message piece = job.recv({.at = target, .kind = phx::Kind::kReduced});
+    pieces[piece.number] = piece.as<decltype(make(target))>();
+  }
+  whole.emplace();
+  for (const auto& [number, piece] : pieces)
+    whole->insert(whole->end(), piece.begin(), piece.end());
+  return whole;
+}
+
+/// allreduce(), reduce() and, of operators that it takes, contribute() in turn, of arrays that
+/// `make(v)` makes.
 template <class Make, class Combine, class Fold>
 void try_all(phx::Session& job, std::uint64_t round, const std::string& what, const Make& make,
              const Combine& op, const Fold& fold) {
@@ -105,9 +125,14 @@ void try_all(phx::Session& job, std::uint64_t round, const std::string& what, co
   for (phx::Vnode v = 1; v < job.vnodes(); ++v) fold(expected, make(v));
   check_equal(job.allreduce(op, make), expected, what + ", allreduce");
   const phx::Vnode target = round % job.vnodes();
-  const auto got = job.reduce(target, op, make);
-  if (got) check_equal(*got, expected, what + ", reduce to v" + std::to_string(target));
-  if (got.has_value() != job.holds(target)) demos::wrong(what + ": the result is elsewhere");
+  const auto check = [&](const auto& got, const std::string& call) {
+    if (got) check_equal(*got, expected, what + ", " + call + " to v" + std::to_string(target));
+    if (got.has_value() != job.holds(target)) demos::wrong(what + ": the result is elsewhere");
+  };
+  check(job.reduce(target, op, make), "reduce");
+  if constexpr (std::is_same_v<Combine, Op>) {
+    check(contributed(job, target, op, make), "contribute");
+  }
 }
 
 template <class E>

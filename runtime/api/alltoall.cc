@@ -11,7 +11,7 @@
 namespace phx {
 namespace {
 
-/// A row up to here goes to everybody.
+/// A row up to here, with the sizes of its values, goes to everybody.
 constexpr std::size_t kShortRow = std::size_t{8} << 10U;
 /// In the mean: what costs less to copy than to send alone.
 constexpr std::size_t kCopied = std::size_t{2} << 10U;

@@ -12,10 +12,10 @@
 
 namespace phx {
 
-/// One process's part of an alltoall on bytes, without I/O. A vnode with few bytes for all others
-/// gives them to everybody, by a reduction. Else each vnode of another process gets a message: one
-/// of the whole process where values are short, which costs P x V messages and not V x V; and one
-/// of each vnode where they are long, so that they are not copied.
+/// One process's part of an alltoall on bytes, without I/O. A vnode with few bytes for all
+/// vnodes together gives them to everybody, by a reduction. Else each vnode of another process gets
+/// a message: one of the whole process where values are short, which costs P x V messages and not V
+/// x V; and one of each vnode where they are long, so that they are not copied.
 class Alltoall {
  public:
   using Rows = std::map<Vnode, std::vector<Payload>>;
