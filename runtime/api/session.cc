@@ -36,13 +36,13 @@ Result<VnodeSet> set_of(const Endpoint& endpoint, const std::vector<Vnode>& vnod
 
 /// Of processes that disagree about the target of a reduction nobody waits for the others.
 void tell_of_lost(const Endpoint& endpoint) {
-  const auto& target = endpoint.contributions().lost_to();
-  if (!target || endpoint.ended()) return;
-  std::fprintf(
-      stderr,
-      "phoenix: the values of v%s for a reduction or gather towards %s have no result: the "
-      "program of %s has ended before all vnodes had given theirs\n",
-      to_string(endpoint.held()).c_str(), to_string(*target).c_str(), to_string(*target).c_str());
+  const auto& lost = endpoint.contributions().lost();
+  if (!lost || endpoint.ended()) return;
+  const std::string target = to_string(lost->target);
+  std::fprintf(stderr,
+               "phoenix: the values of v%s for a reduction or gather towards %s have no result: "
+               "the program of %s has ended before all vnodes had given theirs\n",
+               to_string(lost->vnodes).c_str(), target.c_str(), target.c_str());
 }
 
 /// Of processes that disagree about the root of a broadcast each root gets its own value.

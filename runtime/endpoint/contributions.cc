@@ -74,7 +74,10 @@ void Contributions::forget(const Key& key, Flow& flow, std::uint64_t below) {
   if (is_closed(given)) return;
   if (below >= kFlowIncomplete) {
     kept_bytes_ -= weight_of(given);
-    if (below == kFlowIncomplete) lost_to_ = key.first;
+    if (below == kFlowIncomplete) {
+      if (!lost_ || lost_->target != key.first) lost_ = Lost{key.first, {}};
+      lost_->vnodes.insert(key.second);
+    }
     flow = {};
     given.first = kFlowClosed;
     return;

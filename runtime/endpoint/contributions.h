@@ -10,6 +10,7 @@
 #include "collectives/messages.h"
 #include "collectives/reduce_op.h"
 #include "overlay/base/ids.h"
+#include "overlay/base/interval_set.h"
 #include "runtime/endpoint/endpoint_config.h"
 #include "runtime/messages/delivery.h"
 
@@ -58,8 +59,12 @@ class Contributions {
   [[nodiscard]] bool is_following(const collectives::ReductionId& id) const;
   /// `vnode` keeps something for a reduction towards `target` whose result goes to all.
   [[nodiscard]] bool keeps_for_all(VnodeId vnode, VnodeId target) const;
-  /// A target that has said kFlowIncomplete.
-  [[nodiscard]] const std::optional<VnodeId>& lost_to() const { return lost_to_; }
+  /// What has no result: the last target that has said kFlowIncomplete, and who gave something.
+  struct Lost {
+    VnodeId target;
+    VnodeSet vnodes;
+  };
+  [[nodiscard]] const std::optional<Lost>& lost() const { return lost_; }
   /// The target for which most is kept, for a person. Empty if nothing is.
   [[nodiscard]] std::string slowest() const;
   void check_invariants() const;
@@ -91,7 +96,7 @@ class Contributions {
   std::map<VnodeId, std::uint64_t> next_;   ///< Per target: the highest of those that were here.
   std::uint64_t kept_bytes_ = 0;
   std::vector<Leaving> leaving_;
-  std::optional<VnodeId> lost_to_;
+  std::optional<Lost> lost_;
 };
 
 }  // namespace phx::runtime

@@ -35,12 +35,14 @@ TEST_CASE(
   here.push(kHere, {kTarget, 0}, {kSum, {}});
   here.push(kHere, {kOther, 0}, {kSum, {}});
   here.on_complete(kOther, 1);
-  CHECK_FALSE(here.lost_to().has_value());
+  CHECK_FALSE(here.lost().has_value());
 
   here.on_complete(kTarget, kFlowIncomplete);
   here.push(kHere, {kTarget, 1}, {kSum, {}});
 
-  CHECK(here.lost_to() == kTarget);
+  REQUIRE(here.lost().has_value());
+  CHECK(here.lost()->target == kTarget);
+  CHECK(here.lost()->vnodes == VnodeSet{kHere});  // also when it is held elsewhere by now
   CHECK(here.kept_bytes() == 0);
   here.check_invariants();
 }

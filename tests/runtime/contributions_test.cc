@@ -166,7 +166,7 @@ TEST_CASE("nothing is kept for a target that takes none, and numbers go on") {
   for (std::uint64_t n = 0; n < 6; ++n) source.push(v1, n);
   CHECK(source.left().size() == 4);
   source.kept.on_complete(v0, kFlowClosed);
-  CHECK_FALSE(source.kept.lost_to().has_value());  // they may have been complete
+  CHECK_FALSE(source.kept.lost().has_value());  // they may have been complete
   source.push(v1, 6);
   source.kept.on_line(1);
 
