@@ -1,8 +1,10 @@
 #include "runtime/api/past_trees.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace phx {
@@ -20,7 +22,10 @@ class StraightTraffic {
         what_(std::move(what)),
         received_(what_.expected.size()),
         missing_(what_.expected.size()) {
-    std::iota(missing_.begin(), missing_.end(), std::size_t{0});
+    for (std::size_t i = 0; i < missing_; ++i) {
+      const PastTrees::Expected& e = what_.expected[i];
+      awaited_[{VnodeId{e.at}, VnodeId{e.from}, e.kind}].push_back(i);
+    }
   }
 
   std::vector<Payload> run() {
@@ -29,7 +34,7 @@ class StraightTraffic {
     const Duration timeout = core_.engine.options().timeout;
     while (true) {
       const std::size_t left = this->left();
-      if (core_.engine.await({timeout, what}, look)) return std::move(received_);
+      if (core_.engine.await({timeout, what}, look)) return received();
       if (this->left() == left) break;  // Else it is only long.
     }
     throw Failure(ErrorCode::kTimeout, waits_for() + " for " + spell(timeout))
@@ -38,26 +43,53 @@ class StraightTraffic {
 
  private:
   using Way = std::pair<Vnode, Vnode>;
+  using Awaited = std::tuple<VnodeId, VnodeId, Kind>;  ///< At, from.
 
   [[nodiscard]] std::size_t left() const {
     std::size_t sends = unconfirmed_.size();
     for (const auto& round : what_.rounds) sends += round.size();
-    return sends + missing_.size();
+    return sends + missing_;
+  }
+  std::vector<Payload> received() {
+    std::vector<Payload> all;
+    all.reserve(received_.size());
+    for (auto& payload : received_) all.push_back(std::move(*payload));
+    return all;
   }
 
   std::optional<bool> look(Endpoint& endpoint) {
     send_rounds(endpoint);
-    std::erase_if(missing_, [&](std::size_t i) {
-      auto taken = endpoint.take(selector(i));
-      if (taken) received_[i] = std::move(taken->second.payload);
-      return taken.has_value();
-    });
-    if (missing_.empty()) return what_.rounds.empty() ? std::optional(true) : std::nullopt;
-    const Status more = endpoint.want(selector(missing_.front()));
-    if (is_stuck(endpoint, more.ok())) {
-      core_.throw_unless_ok(more, operation_, what_.expected[missing_.front()].at);
-    }
+    take(endpoint);
+    if (missing_ == 0) return what_.rounds.empty() ? std::optional(true) : std::nullopt;
+    const PastTrees::Expected& first = first_missing();
+    const Status more = endpoint.want({.at = VnodeId{first.at},
+                                       .kind = first.kind,
+                                       .from = VnodeId{first.from},
+                                       .tag = kCollectiveTag});
+    if (is_stuck(endpoint, more.ok())) core_.throw_unless_ok(more, operation_, first.at);
     return std::nullopt;
+  }
+
+  /// What has come since this was called last: to look for each that is missing, each time, would
+  /// cost the square of their number.
+  void take(Endpoint& endpoint) {
+    if (missing_ == 0) return;
+    std::vector<std::size_t> taken;
+    const auto accepts = [&](VnodeId at, const runtime::Message& message) {
+      if (message.tag != kCollectiveTag) return false;
+      const auto awaited = awaited_.find({at, message.from, message.kind});
+      if (awaited == awaited_.end() || awaited->second.empty()) return false;
+      taken.push_back(awaited->second.front());
+      awaited->second.pop_front();
+      return true;
+    };
+    std::vector<runtime::Received> messages = endpoint.take_if(accepts, looked_at_);
+    looked_at_ = endpoint.arrivals();
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      received_[taken[i]] = std::move(messages[i].second.payload);
+    }
+    missing_ -= taken.size();
+    while (first_ < received_.size() && received_[first_]) ++first_;
   }
 
   /// What fills the room here is this exchange itself, and passes; or messages that nobody takes.
@@ -100,16 +132,13 @@ class StraightTraffic {
     return unconfirmed_.empty();
   }
 
-  [[nodiscard]] Endpoint::Selector selector(std::size_t i) const {
-    const PastTrees::Expected& e = what_.expected[i];
-    return {.at = VnodeId{e.at}, .kind = e.kind, .from = VnodeId{e.from}, .tag = kCollectiveTag};
-  }
+  [[nodiscard]] const PastTrees::Expected& first_missing() const { return what_.expected[first_]; }
   [[nodiscard]] std::string waits_for() const {
     const std::string name = operation_;
     if (!refused_.empty()) return name + ": " + refused_;
-    if (!missing_.empty()) {
-      const PastTrees::Expected& first = what_.expected[missing_.front()];
-      const std::size_t more = missing_.size() - 1;
+    if (missing_ > 0) {
+      const PastTrees::Expected& first = first_missing();
+      const std::size_t more = missing_ - 1;
       return name + ": nothing has come from v" + std::to_string(first.from) + " to v" +
              std::to_string(first.at) +
              (more == 0 ? "" : ", and " + std::to_string(more) + " more");
@@ -123,11 +152,14 @@ class StraightTraffic {
   SessionCore& core_;
   const char* operation_;
   PastTrees what_;  ///< Its rounds: what has not been sent, or not been confirmed.
-  std::vector<Payload> received_;
-  std::vector<std::size_t> missing_;  ///< Of those expected.
-  std::vector<Way> unconfirmed_;      ///< Of the first round, what was sent.
-  std::string refused_;               ///< Why no more may be sent for the moment.
-  int refusals_ = 0;                  ///< So often there was no room for what is wanted, ...
+  std::vector<std::optional<Payload>> received_;        ///< Of each that is expected.
+  std::size_t missing_;                                 ///< So many have not come, and
+  std::size_t first_ = 0;                               ///< this is the first of them.
+  std::map<Awaited, std::deque<std::size_t>> awaited_;  ///< All of them.
+  std::uint64_t looked_at_ = 0;                         ///< What came before has been looked at.
+  std::vector<Way> unconfirmed_;                        ///< Of the first round, what was sent.
+  std::string refused_;                                 ///< Why no more may be sent for the moment.
+  int refusals_ = 0;  ///< So often there was no room for what is wanted, ...
   std::pair<std::uint64_t, std::size_t> full_at_;  ///< ... while this stayed as it was.
 };
 

@@ -37,11 +37,13 @@ class ArrivalOrder {
   [[nodiscard]] std::size_t size() const { return entries_.size() - gaps_; }
   [[nodiscard]] bool empty() const { return size() == 0; }
   /// Calls `use(arrival, vnode)` in this order until that returns true: then alone it may change
-  /// something here.
+  /// something here. Of arrivals from `since` on.
   template <class Use>
-  void find_if(Use use) const {
-    for (const Entry& entry : entries_) {
-      if (!entry.is_gap && use(entry.arrival, entry.vnode)) return;
+  void find_if(Use use, std::uint64_t since = 0) const {
+    auto at = entries_.begin();
+    if (since > 0) at = std::ranges::lower_bound(entries_, since, {}, &Entry::arrival);
+    for (; at != entries_.end(); ++at) {
+      if (!at->is_gap && use(at->arrival, at->vnode)) return;
     }
   }
 

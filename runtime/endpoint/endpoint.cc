@@ -211,8 +211,12 @@ Status Endpoint::check_use(VnodeId mine, VnodeId other) const {
   return success();
 }
 
-std::optional<std::pair<VnodeId, Message>> Endpoint::take(const Selector& wanted) {
+std::optional<Received> Endpoint::take(const Selector& wanted) {
   return holdings_.take(wanted);
+}
+
+std::vector<Received> Endpoint::take_if(const Accepts& accepts, std::uint64_t since) {
+  return holdings_.take_if(accepts, since);
 }
 
 /// Within one process the daemon is not needed, unless something is still on its way from a time

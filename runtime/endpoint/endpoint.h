@@ -53,8 +53,8 @@ class Endpoint {
                                                 const ContributionPart& part);
   /// Broadcasts the folded result of a user-defined reduction to all vnodes as kAllreduced.
   [[nodiscard]] Status announce(VnodeId target, std::uint64_t number, const Payload& value);
-  /// The oldest waiting message that matches, with the vnode that received it.
-  [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted);
+  [[nodiscard]] std::optional<Received> take(const Selector& wanted);  ///< The oldest that waits.
+  [[nodiscard]] std::vector<Received> take_if(const Accepts&, std::uint64_t since);  ///< Holdings.
   [[nodiscard]] Status want(const Selector& wanted);  ///< A call waits for it in vain.
   void ask(VnodeId from, VnodeId to);  ///< So outflows().is_all_received() is heard of soon.
   void acknowledge();                  ///< Everything received: worth calling before a wait.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectives/accumulator.h"
@@ -27,6 +29,11 @@ struct Selector {
   std::optional<std::uint64_t> number{};
   std::optional<std::uint32_t> hidden_tag{};  ///< Messages and broadcasts with it match not.
 };
+
+/// A message with the vnode that has received it.
+using Received = std::pair<VnodeId, Message>;
+/// Says of a message to a vnode whether it is wanted.
+using Accepts = std::function<bool(VnodeId, const Message&)>;
 
 /// One vnode's value in a reduction.
 struct ContributionPart {

@@ -406,42 +406,59 @@ void Holdings::close() {
   }
 }
 
-std::optional<std::pair<VnodeId, Message>> Holdings::take(const Selector& wanted) {
-  const auto take_from = [this](VnodeId id, std::deque<Waiting>::iterator at) {
-    Vnode& vnode = vnodes_.at(id);
-    std::pair<VnodeId, Message> taken(id, std::move(at->message));
-    const std::size_t bytes = message_bytes(taken.second);
-    vnode.bytes -= bytes;
-    bytes_ -= bytes;
-    order_.remove(at->arrival);
-    vnode.mailbox.erase(at);
-    inflows_.forget_wanted();
-    casts_.forget_wanted();
-    if (is_shared(taken.second)) {
-      casts_.on_taken(taken.second.from, casts_.broadcasts().remove(key_of(taken.second)));
-    }
-    if (taken.second.kind == Message::Kind::kPointToPoint) {
-      const VnodeId from = taken.second.from;
-      inflows_.on_taken({id, from}, vnode.bundle.from_vnodes[from], bytes);
-    }
-    reopen();
-    return taken;
-  };
+Received Holdings::take_out(VnodeId id, std::deque<Waiting>::iterator at) {
+  Vnode& vnode = vnodes_.at(id);
+  Received taken(id, std::move(at->message));
+  const std::size_t bytes = message_bytes(taken.second);
+  vnode.bytes -= bytes;
+  bytes_ -= bytes;
+  order_.remove(at->arrival);
+  vnode.mailbox.erase(at);
+  inflows_.forget_wanted();
+  casts_.forget_wanted();
+  if (is_shared(taken.second)) {
+    casts_.on_taken(taken.second.from, casts_.broadcasts().remove(key_of(taken.second)));
+  }
+  if (taken.second.kind == Message::Kind::kPointToPoint) {
+    const VnodeId from = taken.second.from;
+    inflows_.on_taken({id, from}, vnode.bundle.from_vnodes[from], bytes);
+  }
+  reopen();
+  return taken;
+}
+
+std::optional<Received> Holdings::take(const Selector& wanted) {
   if (wanted.at) {
     if (!held_.contains(*wanted.at)) return std::nullopt;
     auto& mailbox = vnodes_.at(*wanted.at).mailbox;
     const auto at = std::find_if(mailbox.begin(), mailbox.end(),
                                  [&](const Waiting& w) { return matches(wanted, w.message); });
     if (at == mailbox.end()) return std::nullopt;
-    return take_from(*wanted.at, at);
+    return take_out(*wanted.at, at);
   }
-  std::optional<std::pair<VnodeId, Message>> taken;
+  std::optional<Received> taken;
   order_.find_if([&](std::uint64_t arrival, VnodeId id) {
     auto& mailbox = vnodes_.at(id).mailbox;
     const auto at = std::ranges::lower_bound(mailbox, arrival, {}, &Waiting::arrival);
-    if (matches(wanted, at->message)) taken = take_from(id, at);
+    if (matches(wanted, at->message)) taken = take_out(id, at);
     return taken.has_value();
   });
+  return taken;
+}
+
+std::vector<Received> Holdings::take_if(const Accepts& accepts, std::uint64_t since) {
+  const auto waiting = [this](std::uint64_t arrival, VnodeId id) {
+    return std::ranges::lower_bound(vnodes_.at(id).mailbox, arrival, {}, &Waiting::arrival);
+  };
+  std::vector<std::pair<std::uint64_t, VnodeId>> accepted;
+  const auto look = [&](std::uint64_t arrival, VnodeId id) {
+    if (accepts(id, waiting(arrival, id)->message)) accepted.emplace_back(arrival, id);
+    return false;
+  };
+  order_.find_if(look, since);
+  std::vector<Received> taken;
+  taken.reserve(accepted.size());
+  for (const auto& [arrival, id] : accepted) taken.push_back(take_out(id, waiting(arrival, id)));
   return taken;
 }
 

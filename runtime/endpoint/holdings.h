@@ -65,7 +65,9 @@ class Holdings {
   /// REQUIRES that it is here.
   [[nodiscard]] VnodeBundle remove(VnodeId vnode);
   /// The oldest message that matches, with the vnode that received it.
-  [[nodiscard]] std::optional<std::pair<VnodeId, Message>> take(const Selector& wanted);
+  [[nodiscard]] std::optional<Received> take(const Selector& wanted);
+  /// All that it accepts, asked once of each that has come since arrivals() was `since`, in order.
+  [[nodiscard]] std::vector<Received> take_if(const Accepts& accepts, std::uint64_t since);
   /// A call waits in vain for such messages: what could bring one goes on. False: up to a limit.
   [[nodiscard]] bool want(const Selector& wanted);
   /// The program takes nothing any more: what waits, and what comes, is dropped.
@@ -114,6 +116,7 @@ class Holdings {
   [[nodiscard]] Payload place(Stream& stream, const collectives::BroadcastPiece& piece);
   [[nodiscard]] bool is_begun(VnodeId root, std::uint64_t first) const;
   [[nodiscard]] std::uint64_t begun_bytes(VnodeId root) const;
+  [[nodiscard]] Received take_out(VnodeId id, std::deque<Waiting>::iterator at);
   void charge(Slot& slot, std::size_t bytes);
   void reopen();
   [[nodiscard]] Stream& stream(Slot& slot, VnodeId from);

@@ -73,4 +73,21 @@ TEST_CASE("the first that is wanted may be removed when it is found") {
   CHECK(entries_of(order).at(2) == std::pair(std::uint64_t{3}, VnodeId{0}));
 }
 
+TEST_CASE("one may look at those only that have come since") {
+  ArrivalOrder order;
+  for (std::uint64_t n = 0; n < 10; ++n) order.add(n, VnodeId{n});
+  order.remove(6);
+  std::vector<std::uint64_t> seen;
+  const auto see = [&](std::uint64_t arrival, VnodeId) {
+    seen.push_back(arrival);
+    return arrival == 8;
+  };
+  order.find_if(see, 5);
+  CHECK(seen == std::vector<std::uint64_t>{5, 7, 8});
+  order.find_if(see, 10);
+  CHECK(seen.size() == 3);
+}
+
+TEST_SUITE_END();
+
 }  // namespace phx::runtime::arrival_order_test
