@@ -80,8 +80,9 @@ void Collectives::check_complete(std::vector<Vnode> given, const char* operation
 // --- Reductions and broadcasts -------------------------------------------------------------------
 
 /// All at once, so that the contributions of this process leave as one.
-std::vector<Ticket> Collectives::contribute(Vnode target, const Reduction& reduction,
-                                            const VnodeValues& values, const char* operation) {
+std::vector<Ticket> Collectives::give(Vnode target, const Reduction& reduction,
+                                      const VnodeValues& values, const char* operation,
+                                      bool is_reserved) {
   std::vector<Ticket> tickets;
   const auto contribute = [&](Endpoint& endpoint) -> Status {
     while (tickets.size() < values.size()) {
@@ -90,6 +91,7 @@ std::vector<Ticket> Collectives::contribute(Vnode target, const Reduction& reduc
                                             {reduction.kind, value, reduction.element_bytes});
       if (!made.ok()) return made.error();
       tickets.push_back({vnode, target, made.value().first, made.value().pieces});
+      if (is_reserved) core_.reserve(endpoint, tickets.back(), reduction);
     }
     return success();
   };
@@ -102,7 +104,7 @@ Payload Collectives::allreduce(const Reduction& reduction, const VnodeValues& va
                                const char* operation) {
   static_cast<void>(held(operation));
   check_complete(vnodes_of(values), operation);
-  const auto tickets = contribute(kAllTarget, reduction, values, operation);
+  const auto tickets = give(kAllTarget, reduction, values, operation);
   if (reduction.fold && core_.holds(kAllTarget)) return core_.fold(tickets, reduction, operation);
   std::vector<Payload> pieces;  // All vnodes get the same.
   for (const Ticket& ticket : tickets) {
@@ -114,7 +116,7 @@ Payload Collectives::allreduce(const Reduction& reduction, const VnodeValues& va
 std::optional<Payload> Collectives::reduce(Vnode target, const Reduction& reduction,
                                            const VnodeValues& values, const char* operation) {
   check_complete(vnodes_of(values), operation);
-  const auto tickets = contribute(target, reduction, values, operation);
+  const auto tickets = give(target, reduction, values, operation);
   if (!core_.holds(target)) return std::nullopt;
   if (reduction.fold) return core_.fold(tickets, reduction, operation);
   return joined(core_.result(tickets.front(), target, Kind::kReduced, operation));

@@ -30,8 +30,11 @@ class Collectives {
   /// Nothing where `target` is not held. Does not wait there.
   [[nodiscard]] std::optional<Payload> reduce(Vnode target, const Reduction& reduction,
                                               const VnodeValues& values, const char* operation);
+  /// The results are messages for the program.
   [[nodiscard]] std::vector<Ticket> contribute(Vnode target, const Reduction& reduction,
-                                               const VnodeValues& values, const char* operation);
+                                               const VnodeValues& values, const char* operation) {
+    return give(target, reduction, values, operation, /*is_reserved=*/false);
+  }
   /// All values by vnode, where `target` is held.
   [[nodiscard]] std::optional<std::vector<Payload>> gather(Vnode target, const VnodeValues& values,
                                                            const char* operation);
@@ -50,6 +53,10 @@ class Collectives {
  private:
   using Sent = PastTrees::Sent;
   using Expected = PastTrees::Expected;
+  /// `is_reserved`: the results are for this call alone.
+  [[nodiscard]] std::vector<Ticket> give(Vnode target, const Reduction& reduction,
+                                         const VnodeValues& values, const char* operation,
+                                         bool is_reserved = true);
   [[nodiscard]] std::vector<Payload> exchange(std::deque<Sent> sends,
                                               std::vector<Expected> expected,
                                               const char* operation);

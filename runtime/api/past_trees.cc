@@ -98,7 +98,8 @@ class StraightTraffic {
     constexpr int kRefusalsMost = 100;
     const std::pair now(endpoint.inbox_bytes(), left());
     if (has_room || std::exchange(full_at_, now) != now) refusals_ = 0;
-    if (has_room || endpoint.count({.hidden_tag = kCollectiveTag}) == 0) return false;
+    const Endpoint::Selector others{.hidden_tag = kCollectiveTag, .reserved = &core_.reserved};
+    if (has_room || endpoint.count(others) == 0) return false;
     return ++refusals_ > kRefusalsMost;
   }
 

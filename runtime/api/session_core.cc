@@ -11,8 +11,11 @@ namespace {
 /// A result that is made known to all is ahead of what is taken of it here by so much.
 constexpr std::size_t kToldAhead = std::size_t{1} << 20U;
 
-runtime::Endpoint::Selector selector_of(const Wanted& wanted) {
-  runtime::Endpoint::Selector selector{.kind = wanted.kind, .tag = wanted.tag};
+using runtime::ReservedResults;
+
+runtime::Endpoint::Selector selector_of(const Wanted& wanted, const ReservedResults& reserved) {
+  runtime::Endpoint::Selector selector{
+      .kind = wanted.kind, .tag = wanted.tag, .reserved = &reserved};
   // What collectives send is nothing that a program receives.
   if (!wanted.tag) selector.hidden_tag = kCollectiveTag;
   if (wanted.at) selector.at = VnodeId{*wanted.at};
@@ -56,10 +59,11 @@ std::string describe(const Wanted& wanted, const char* operation) {
 }
 
 /// Where a broadcast is looked for and a message is there, or the other way round: which.
-std::string misfits(const runtime::Endpoint& endpoint, const Wanted& wanted) {
+std::string misfits(const runtime::Endpoint& endpoint, const Wanted& wanted,
+                    const ReservedResults& reserved) {
   if (!wanted.kind || *wanted.kind > Kind::kBroadcast) return "";
   const bool wants_broadcast = *wanted.kind == Kind::kBroadcast;
-  runtime::Endpoint::Selector other = selector_of(wanted);
+  runtime::Endpoint::Selector other = selector_of(wanted, reserved);
   other.kind = wants_broadcast ? Kind::kPointToPoint : Kind::kBroadcast;
   const std::size_t count = endpoint.count(other);
   if (count == 0) return "";
@@ -70,9 +74,10 @@ std::string misfits(const runtime::Endpoint& endpoint, const Wanted& wanted) {
 }
 
 /// What else lies in the mailbox, so that a wrong tag or kind is seen at once.
-std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted) {
-  if (std::string misfit = misfits(endpoint, wanted); !misfit.empty()) return misfit;
-  runtime::Endpoint::Selector same{.hidden_tag = kCollectiveTag};
+std::string others(const runtime::Endpoint& endpoint, const Wanted& wanted,
+                   const ReservedResults& reserved) {
+  if (std::string misfit = misfits(endpoint, wanted, reserved); !misfit.empty()) return misfit;
+  runtime::Endpoint::Selector same{.hidden_tag = kCollectiveTag, .reserved = &reserved};
   if (wanted.at) same.at = VnodeId{*wanted.at};
   const std::size_t count = endpoint.count(same);
   if (count == 0) return "no other message is waiting";
@@ -134,8 +139,7 @@ Status SessionCore::send_when_possible(const std::function<Status(runtime::Endpo
 
 std::optional<Message> SessionCore::take_from(runtime::Endpoint& endpoint, const Wanted& wanted,
                                               bool is_waiting) {
-  if (!wanted.kind || *wanted.kind == Kind::kAllreduced) steps.set_aside(endpoint);
-  const auto selector = selector_of(wanted);
+  const auto selector = selector_of(wanted, reserved);
   auto taken = endpoint.take(selector);
   if (!taken) {
     // Who does not wait is told nothing: there is no message.
@@ -164,7 +168,7 @@ Message SessionCore::receive(const Wanted& wanted, const char* operation) {
   const Duration timeout = wanted.timeout.value_or(engine.options().timeout);
   const runtime::Endpoint* looked_at = nullptr;
   const auto what = [&] {  // Called with the mutex, as `look` is.
-    const std::string misfit = looked_at == nullptr ? "" : misfits(*looked_at, wanted);
+    const std::string misfit = looked_at == nullptr ? "" : misfits(*looked_at, wanted, reserved);
     return describe(wanted, operation) + (misfit.empty() ? "" : "; " + misfit);
   };
   const auto look = [&](runtime::Endpoint& endpoint) {
@@ -176,11 +180,22 @@ Message SessionCore::receive(const Wanted& wanted, const char* operation) {
   if (wanted.at) at = VnodeId{*wanted.at};
   auto taken = engine.await({timeout, std::cref(what), at}, look);  // too large to be copied
   if (taken) return std::move(*taken);
-  const std::string waiting =
-      engine.query([&](const runtime::Endpoint& endpoint) { return others(endpoint, wanted); });
+  const std::string waiting = engine.query(
+      [&](const runtime::Endpoint& endpoint) { return others(endpoint, wanted, reserved); });
   throw Failure(ErrorCode::kTimeout, describe(wanted, operation) + ": nothing for " +
                                          spell(timeout) + "; " + waiting + of_reductions(engine))
       .in(operation, wanted.at, engine.processor());
+}
+
+void SessionCore::reserve(const runtime::Endpoint& endpoint, const Ticket& ticket,
+                          const Reduction& reduction) {
+  const VnodeId target{ticket.target};
+  const auto add = [&](Kind kind, VnodeId at) {
+    reserved.add(kind, at, target, ticket.number, ticket.pieces);
+  };
+  if (reduction.kind.to_all) add(Kind::kAllreduced, VnodeId{ticket.vnode});
+  const bool is_reduced = !reduction.kind.to_all || reduction.fold;
+  if (is_reduced && endpoint.held().contains(target)) add(Kind::kReduced, target);
 }
 
 std::vector<Payload> SessionCore::result(const Ticket& ticket, Vnode at, Kind kind,
@@ -199,6 +214,7 @@ std::vector<Payload> SessionCore::result(const Ticket& ticket, Vnode at, Kind ki
         if (const Status more = endpoint.want(wanted); !more.ok()) throw Failure(more.error());
         return std::nullopt;
       }
+      reserved.remove(kind, VnodeId{at}, VnodeId{ticket.target}, *wanted.number);
       pieces.push_back(std::move(taken->second.payload));
     }
     return true;

@@ -11,6 +11,7 @@
 #include "runtime/api/message.h"
 #include "runtime/api/reduce.h"
 #include "runtime/api/steps.h"
+#include "runtime/endpoint/reserved_results.h"
 
 namespace phx {
 
@@ -23,16 +24,19 @@ namespace phx {
 /// What a Session consists of. Thread rule: as of Session.
 class SessionCore {
  public:
-  explicit SessionCore(const Options& options) : engine(options), steps(engine) {}
+  explicit SessionCore(const Options& options) : engine(options), steps(engine, reserved) {}
 
   /// The oldest matching message, waiting for it. Throws Failure (kTimeout) after the time-out.
   [[nodiscard]] Message receive(const Wanted& wanted, const char* operation);
-  /// The same message if it is there. Results of the library's own votes are never taken.
+  /// The same message if it is there. What is reserved is never taken.
   [[nodiscard]] std::optional<Message> take(const Wanted& wanted);
   /// The same in a look at the endpoint [engine.h].
   /// `is_waiting`: throws Failure (kLimit) if too much of other messages waits here.
   [[nodiscard]] std::optional<Message> take_from(runtime::Endpoint& endpoint, const Wanted& wanted,
                                                  bool is_waiting = false);
+  /// result() and fold() of `ticket`, and they alone, get its results. Called in a
+  /// look at the endpoint, before one can come.
+  void reserve(const runtime::Endpoint& endpoint, const Ticket& ticket, const Reduction& reduction);
   /// The result that `ticket` entitles `at` to, piece by piece. `kind`: kReduced or kAllreduced.
   [[nodiscard]] std::vector<Payload> result(const Ticket& ticket, Vnode at, Kind kind,
                                             const char* operation);
@@ -53,6 +57,7 @@ class SessionCore {
   [[nodiscard]] std::uint64_t vnodes() const;
 
   Engine engine;
+  runtime::ReservedResults reserved;  ///< For collectives and votes [the engine's mutex].
   Steps steps;
   std::atomic<std::uint64_t> stops = 0;        ///< Calls of stop().
   std::atomic<std::uint64_t> stops_heard = 0;  ///< Of these, those by which a run() has ended.

@@ -111,11 +111,13 @@ void Steps::cast(const VnodeSet& vnodes, const Ballot& ballot) {
       const auto made = value_or_throw(
           endpoint.contribute(vnode, kTarget, {collectives::kSafePoint, value, 0, true}));
       vote_.emplace_back(vnode, made.first);
+      reserved_.add(runtime::Message::Kind::kAllreduced, vnode, kTarget, made.first, made.pieces);
     }
   });
 }
 
-void Steps::set_aside(Endpoint& endpoint) {
+/// Those of the vote that have come.
+void Steps::take_results(Endpoint& endpoint) {
   while (!vote_.empty()) {
     const auto [vnode, number] = vote_.back();
     const auto taken = endpoint.take({.at = vnode,
@@ -123,6 +125,7 @@ void Steps::set_aside(Endpoint& endpoint) {
                                       .from = kTarget,
                                       .number = number});
     if (!taken) return;
+    reserved_.remove(taken->second.kind, vnode, kTarget, number);
     result_ = decode<Ballot>(taken->second.payload);
     vote_.pop_back();
   }
@@ -133,7 +136,7 @@ void Steps::set_aside(Endpoint& endpoint) {
 /// it: whoever asked for it may have been told to leave, and all others would wait for ever.
 Steps::Woken Steps::collect(bool movable) {
   const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
-    set_aside(endpoint);
+    take_results(endpoint);
     if (movable && !endpoint.next_arrivals().empty()) return Woken::kMove;
     if (is_voting_ && vote_.empty()) return Woken::kDone;
     if (is_over(endpoint)) return Woken::kOver;

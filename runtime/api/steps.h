@@ -14,6 +14,7 @@
 #include "overlay/base/payload.h"
 #include "runtime/api/engine.h"
 #include "runtime/api/vnode_state.h"
+#include "runtime/endpoint/reserved_results.h"
 
 namespace phx {
 
@@ -37,7 +38,9 @@ class Steps {
  public:
   static constexpr Duration kVotePeriod = 20ms;
 
-  explicit Steps(Engine& engine) : engine_(engine) {}
+  /// `reserved`: what only they receive [the engine's mutex].
+  Steps(Engine& engine, runtime::ReservedResults& reserved)
+      : engine_(engine), reserved_(reserved) {}
 
   /// Throws Failure (kBadInput) after the first safe point: there are vnodes without that state.
   void add_state(VnodeState state);
@@ -47,9 +50,6 @@ class Steps {
   /// A safe point of this process alone; waits while it holds nothing. False: over. Throws as
   /// above.
   [[nodiscard]] bool pass_alone();
-  /// Takes the results of the vote that is under way out of the mailboxes, so that nobody else
-  /// receives them. Called with the endpoint, that is, with the engine's mutex.
-  void set_aside(runtime::Endpoint& endpoint);
   /// Lets go and takes in what is due; at a gathering all but `staying`. Throws Failure (kLimit)
   /// for a state too large to move; then the job ends.
   void move(const VnodeSet* staying = nullptr);
@@ -85,6 +85,7 @@ class Steps {
 
   [[nodiscard]] bool gather();
   void cast(const VnodeSet& vnodes, const Ballot& ballot);
+  void take_results(runtime::Endpoint& endpoint);
   [[nodiscard]] Woken collect(bool movable);  ///< Never kRefused: that is thrown.
   /// Asks for what the program has given up in this gathering.
   void reclaim();
@@ -99,6 +100,7 @@ class Steps {
   void unpack(const runtime::Arrival& arrival, Moving& moving) const;
 
   Engine& engine_;
+  runtime::ReservedResults& reserved_;
   std::vector<VnodeState> states_;
   VnodeSet given_up_;   ///< By the program; still here.
   VnodeSet offered_;    ///< Given up since this gathering began; not back.
@@ -109,8 +111,8 @@ class Steps {
   bool has_begun_ = false;             ///< With the first safe point.
   bool in_step_ = false;               ///< Not before the first gathering, nor while there is one.
   bool is_voting_ = false;             ///< A vote is under way.
-  Contributed vote_;                   ///< Its results that have not come [the engine's mutex].
-  Ballot result_;                      ///< One that has come [the engine's mutex].
+  Contributed vote_;                   ///< Its results that have not come.
+  Ballot result_;                      ///< One that has come.
   std::uint64_t left_ = 0;             ///< Safe points before the next vote.
   std::uint64_t passed_ = 0;           ///< Safe points since `round_begin_`.
   std::chrono::steady_clock::time_point round_begin_;

@@ -15,6 +15,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "overlay/base/result.h"
+#include "runtime/endpoint/reserved_results.h"
 #include "runtime/messages/delivery.h"
 
 // What an application hands to its endpoint, and gets from it.
@@ -28,6 +29,7 @@ struct Selector {
   std::optional<std::uint32_t> tag{};
   std::optional<std::uint64_t> number{};
   std::optional<std::uint32_t> hidden_tag{};  ///< Messages and broadcasts with it match not.
+  const ReservedResults* reserved = nullptr;  ///< Nor do these.
 };
 
 /// A message with the vnode that has received it.

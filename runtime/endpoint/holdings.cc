@@ -38,13 +38,14 @@ std::uint64_t reduction_number(std::uint32_t tag, std::uint64_t next) {
   return last - static_cast<std::uint32_t>(static_cast<std::uint32_t>(last) - tag);
 }
 
-bool matches(const Holdings::Selector& wanted, const Message& message) {
+bool matches(const Holdings::Selector& wanted, VnodeId at, const Message& message) {
   return (!wanted.kind || *wanted.kind == message.kind) &&
          (!wanted.from || *wanted.from == message.from) &&
          (!wanted.tag || *wanted.tag == message.tag) &&
          (!wanted.hidden_tag || *wanted.hidden_tag != message.tag ||
           message.kind > Message::Kind::kBroadcast) &&
-         (!wanted.number || *wanted.number == message.number);
+         (!wanted.number || *wanted.number == message.number) &&
+         (wanted.reserved == nullptr || !wanted.reserved->contains(at, message));
 }
 
 /// What a message counts for while it waits, without what is shared.
@@ -431,8 +432,9 @@ std::optional<Received> Holdings::take(const Selector& wanted) {
   if (wanted.at) {
     if (!held_.contains(*wanted.at)) return std::nullopt;
     auto& mailbox = vnodes_.at(*wanted.at).mailbox;
-    const auto at = std::find_if(mailbox.begin(), mailbox.end(),
-                                 [&](const Waiting& w) { return matches(wanted, w.message); });
+    const auto at = std::find_if(mailbox.begin(), mailbox.end(), [&](const Waiting& w) {
+      return matches(wanted, *wanted.at, w.message);
+    });
     if (at == mailbox.end()) return std::nullopt;
     return take_out(*wanted.at, at);
   }
@@ -440,7 +442,7 @@ std::optional<Received> Holdings::take(const Selector& wanted) {
   order_.find_if([&](std::uint64_t arrival, VnodeId id) {
     auto& mailbox = vnodes_.at(id).mailbox;
     const auto at = std::ranges::lower_bound(mailbox, arrival, {}, &Waiting::arrival);
-    if (matches(wanted, at->message)) taken = take_out(id, at);
+    if (matches(wanted, id, at->message)) taken = take_out(id, at);
     return taken.has_value();
   });
   return taken;
@@ -463,14 +465,15 @@ std::vector<Received> Holdings::take_if(const Accepts& accepts, std::uint64_t si
 }
 
 std::size_t Holdings::count(const Selector& wanted) const {
-  const auto count_in = [&wanted](const Vnode& vnode) {
-    const auto matching = [&wanted](const Waiting& w) { return matches(wanted, w.message); };
+  const auto count_in = [&wanted](VnodeId at, const Vnode& vnode) {
+    const auto matching = [&](const Waiting& w) { return matches(wanted, at, w.message); };
     return static_cast<std::size_t>(
         std::count_if(vnode.mailbox.begin(), vnode.mailbox.end(), matching));
   };
-  if (wanted.at) return held_.contains(*wanted.at) ? count_in(vnodes_.at(*wanted.at)) : 0;
+  if (wanted.at)
+    return held_.contains(*wanted.at) ? count_in(*wanted.at, vnodes_.at(*wanted.at)) : 0;
   std::size_t count = 0;
-  for (const auto& [id, vnode] : vnodes_) count += held_.contains(id) ? count_in(vnode) : 0;
+  for (const auto& [id, vnode] : vnodes_) count += held_.contains(id) ? count_in(id, vnode) : 0;
   return count;
 }
 

@@ -3,8 +3,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "overlay/base/rng.h"
@@ -294,6 +296,37 @@ TEST_CASE("parts that are damaged are refused") {
   for (std::size_t size = 0; size < joined.size(); ++size) {
     CHECK_THROWS_AS(static_cast<void>(split(joined.slice(0, size), 4)), Failure);
   }
+}
+
+TEST_CASE("what collectives and votes wait for is taken by no recv() of another thread") {
+  Alone alone(3);
+  Session& job = alone.job;
+  std::atomic<bool> is_done = false;
+  int taken = 0;
+  std::thread takes([&] {
+    while (!is_done) {
+      for (const auto kind : {std::optional<Kind>(), std::optional(Kind::kAllreduced),
+                              std::optional(Kind::kReduced)}) {
+        if (job.try_recv({.kind = kind})) ++taken;
+      }
+    }
+  });
+  const auto either = [](bool a, bool b) { return a || b; };
+  const std::vector<std::uint64_t> long_one(40'000, 1);
+  for (int round = 0; round < 40; ++round) {
+    CHECK(job.safe_point());
+    CHECK(job.allreduce(sum, [](Vnode v) { return v; }) == 3);
+    CHECK(job.allreduce(either, [](Vnode v) { return v == 1; }));
+    CHECK(job.reduce(2, sum, 1) == std::optional(3));
+    CHECK(job.reduce(2, either, true) == std::optional(true));
+    CHECK(job.allgather(1).size() == 3);
+    CHECK(job.allreduce(sum, long_one)[39'999] == 3);
+  }
+  is_done = true;
+  takes.join();
+  CHECK(taken == 0);
+  for (const Vnode v : job.held()) job.contribute(v, 1, sum, 2, true);
+  for (const Vnode v : job.held()) CHECK(job.recv<int>({.at = v, .kind = Kind::kAllreduced}) == 6);
 }
 
 TEST_SUITE_END();

@@ -68,6 +68,31 @@ TEST_CASE("of each message it is asked once whether it is wanted, however many a
   CHECK(endpoint.take({})->second.payload.text() == "0");
 }
 
+TEST_CASE("what is reserved goes to those who name it, piece by piece") {
+  ReservedResults reserved;
+  constexpr auto kKind = Message::Kind::kAllreduced;
+  const auto has = [&](VnodeId at, VnodeId target, std::uint64_t number) {
+    Message message;
+    message.kind = kKind;
+    message.from = target;
+    message.number = number;
+    return reserved.contains(at, message);
+  };
+  reserved.add(kKind, v0, v1, 5, 3);
+  reserved.add(kKind, v0, v1, 10, 1);
+  reserved.add(kKind, v1, v1, 7, 1);
+  CHECK_FALSE(has(v0, v1, 4));
+  CHECK((has(v0, v1, 5) && has(v0, v1, 7) && has(v0, v1, 10) && has(v1, v1, 7)));
+  CHECK_FALSE((has(v0, v1, 8) || has(v0, v1, 11) || has(v0, v0, 5) || has(v1, v1, 5)));
+
+  reserved.remove(kKind, v0, v1, 5);
+  CHECK_FALSE(has(v0, v1, 5));
+  CHECK(has(v0, v1, 6));
+  for (const std::uint64_t number : {6U, 7U, 10U}) reserved.remove(kKind, v0, v1, number);
+  reserved.remove(kKind, v1, v1, 7);
+  CHECK(reserved.empty());
+}
+
 TEST_SUITE_END();
 
 }  // namespace phx::runtime::taking_test
