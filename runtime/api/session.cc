@@ -90,25 +90,37 @@ const Options& not_of_mpirun(const Options& options) {
                 "MPI_Init(); start one that has a Session by `phoenix run`");
 }
 
-/// The next message. Nothing: the end, or the time is up, or `is_stopped()`.
+/// The next message; the calling thread is in its handler then. Nothing: the end, or the time is
+/// up, or `is_stopped()`. REQUIRES a Handlers::Rest of the caller.
 std::optional<Message> next_of(SessionCore& core, std::optional<Duration> timeout,
                                const std::function<bool()>& is_stopped) {
   enum class Woken { kMessage, kMove, kOver, kRefused };
   const auto begin = std::chrono::steady_clock::now();
   std::optional<Message> message;
   std::optional<Failure> refusal;
+  bool is_held_up = false;  // A move is due, and another thread is in a handler.
   Duration left = timeout.value_or(core.engine.options().timeout);
   const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
     if (is_stopped()) return Woken::kOver;
-    if (core.steps.is_move_due(endpoint)) return Woken::kMove;
+    const bool is_due = core.steps.is_move_due(endpoint);
+    if (is_due && core.handlers.begin_move()) return Woken::kMove;
+    if ((is_held_up = is_due)) return std::nullopt;
     if ((refusal = core.steps.take_refusal(endpoint))) return Woken::kRefused;
-    if ((message = core.take_from(endpoint, {.kind = {}}))) return Woken::kMessage;
+    if ((message = core.take_from(endpoint, {.kind = {}}))) {
+      core.handlers.begin();  // Before another thread moves the vnode that the message is for.
+      return Woken::kMessage;
+    }
     if (Steps::is_over(endpoint)) return Woken::kOver;
     return std::nullopt;
   };
+  const auto what = [&] {
+    return std::string(is_held_up ? "handlers of other threads" : "any message");
+  };
+  core.handlers.end();
   while (true) {
-    const auto woken = core.engine.await({left, [] { return std::string("any message"); }}, look);
+    const auto woken = core.engine.await({left, what}, look);
     if (refusal) throw Failure(*refusal);
+    if (!woken && is_held_up && !timeout) continue;
     if (woken != Woken::kMove) return message;
     core.steps.move();
     if (timeout) {
@@ -187,11 +199,22 @@ bool Session::local_safe_point() {
 }
 
 std::optional<Message> Session::next(std::optional<Duration> timeout) {
+  const Handlers::Rest rest(core_->handlers);
   return next_of(*core_, timeout, [] { return false; });
 }
 
 void Session::run(const std::function<void(Message&)>& handler) {
   // Several threads may be here, and a handler may be in another run().
+  // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves this function.
+  struct Run {
+    SessionCore& core;
+    Handlers::Rest rest{core.handlers};
+    ~Run() {
+      core.handlers.end();
+      if (core.handlers.is_wanted()) core.engine.wake();
+    }
+  };
+  const Run here{*core_};
   const std::uint64_t heard = core_->stops_heard;
   const auto is_stopped = [&] { return core_->stops != heard; };
   core_->is_stopped = is_stopped();

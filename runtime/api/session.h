@@ -23,8 +23,9 @@ namespace phx {
 ///
 /// Calls throw Failure; a call that waits throws one after its timeout, and says what it waited
 /// for. Thread rule: any thread may call anything, but a safe point may not overlap with calls for
-/// vnodes that depart in it. Collective operations of a vnode count in the order of their calls, so
-/// two threads that call some for the same vnodes have to agree on an order themselves.
+/// vnodes that depart in it; of handlers of run() that is seen to. Collective operations of a vnode
+/// count in the order of their calls, so two threads that call some for the same vnodes have to
+/// agree on an order themselves.
 class Session : public SessionCollectives {
  public:
   /// Attaches. Throws Failure (kUnavailable, kDenied, kTimeout).

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/api/engine.h"
+#include "runtime/api/handlers.h"
 #include "runtime/api/message.h"
 #include "runtime/api/reduce.h"
 #include "runtime/api/steps.h"
@@ -24,7 +25,8 @@ namespace phx {
 /// What a Session consists of. Thread rule: as of Session.
 class SessionCore {
  public:
-  explicit SessionCore(const Options& options) : engine(options), steps(engine, reserved) {}
+  explicit SessionCore(const Options& options)
+      : engine(options), steps(engine, handlers, reserved) {}
 
   /// The oldest matching message, waiting for it. Throws Failure (kTimeout) after the time-out.
   [[nodiscard]] Message receive(const Wanted& wanted, const char* operation);
@@ -34,8 +36,8 @@ class SessionCore {
   /// `is_waiting`: throws Failure (kLimit) if too much of other messages waits here.
   [[nodiscard]] std::optional<Message> take_from(runtime::Endpoint& endpoint, const Wanted& wanted,
                                                  bool is_waiting = false);
-  /// result() and fold() of `ticket`, and they alone, get its results. Called in a
-  /// look at the endpoint, before one can come.
+  /// result() and fold() of `ticket`, and they alone, get its results. Called in a look at the
+  /// endpoint, before one can come.
   void reserve(const runtime::Endpoint& endpoint, const Ticket& ticket, const Reduction& reduction);
   /// The result that `ticket` entitles `at` to, piece by piece. `kind`: kReduced or kAllreduced.
   [[nodiscard]] std::vector<Payload> result(const Ticket& ticket, Vnode at, Kind kind,
@@ -58,6 +60,7 @@ class SessionCore {
 
   Engine engine;
   runtime::ReservedResults reserved;  ///< For collectives and votes [the engine's mutex].
+  Handlers handlers;
   Steps steps;
   std::atomic<std::uint64_t> stops = 0;        ///< Calls of stop().
   std::atomic<std::uint64_t> stops_heard = 0;  ///< Of these, those by which a run() has ended.

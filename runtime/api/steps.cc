@@ -73,6 +73,7 @@ bool Steps::pass() {
 /// A vnode may leave until it has taken part in the gathering's reduction, and takes part as soon
 /// as it has arrived. So when the reduction is complete, everybody is where it belongs.
 bool Steps::gather() {
+  const Handlers::Rest rest(handlers_);
   const auto begin = std::chrono::steady_clock::now();
   const bool holds_others_up = in_step_;  // Else the program has not begun.
   if (!gathering_) {
@@ -83,6 +84,7 @@ bool Steps::gather() {
   const std::uint64_t pace = step_us();
   Woken woken = Woken::kMove;
   while (woken == Woken::kMove) {
+    await_handlers();
     move(&taking_part);
     const VnodeSet held = engine_.query([](const Endpoint& endpoint) { return endpoint.held(); });
     cast(held.minus(taking_part), {0, pace});
@@ -95,6 +97,14 @@ bool Steps::gather() {
   in_step_ = true;
   if (holds_others_up) report_pause(begin);
   return true;
+}
+
+/// Of other threads, if there are some.
+void Steps::await_handlers() {
+  const auto look = [this](Endpoint&) -> std::optional<bool> {
+    return handlers_.begin_move() ? std::optional(true) : std::nullopt;
+  };
+  engine_.await({kForever, [] { return std::string("handlers of other threads"); }}, look);
 }
 
 void Steps::report_pause(std::chrono::steady_clock::time_point begin) {
@@ -174,8 +184,10 @@ Steps::Woken Steps::collect(bool movable) {
 }
 
 void Steps::reclaim() {
-  reclaimed_ = reclaimed_.united(offered_);
-  engine_.call([this](Endpoint& endpoint) { endpoint.assume(offered_); });
+  engine_.call([this](Endpoint& endpoint) {
+    reclaimed_ = reclaimed_.united(offered_);
+    endpoint.assume(offered_);
+  });
   reclaim_at_ = std::chrono::steady_clock::now() + kPatience;
 }
 
@@ -194,36 +206,52 @@ std::uint64_t Steps::step_us() const {
 }
 
 bool Steps::pass_alone() {
+  const Handlers::Rest rest(handlers_);
+  has_begun_ = true;
   throw_refusal();
+  engine_.call([](Endpoint&) {});  // Throws if the job has failed.
+  bool is_held_up = false;         // By handlers of other threads.
+  const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
+    const bool is_due = is_move_due(endpoint);
+    if (is_due && handlers_.begin_move()) return Woken::kMove;
+    if ((is_held_up = is_due)) return std::nullopt;
+    if (!endpoint.held().empty()) return Woken::kDone;
+    if (is_over(endpoint)) return Woken::kOver;
+    if (endpoint.is_refused()) return Woken::kRefused;
+    return std::nullopt;
+  };
+  const Duration timeout = engine_.options().timeout;
+  const auto what = [&] {
+    return std::string(is_held_up ? "handlers of other threads" : "a vnode");
+  };
   while (true) {
-    move();
-    const auto look = [](Endpoint& endpoint) -> std::optional<Woken> {
-      if (!endpoint.held().empty()) return Woken::kDone;
-      if (!endpoint.next_arrivals().empty()) return Woken::kMove;
-      if (is_over(endpoint)) return Woken::kOver;
-      if (endpoint.is_refused()) return Woken::kRefused;
-      return std::nullopt;
-    };
-    const Duration timeout = engine_.options().timeout;
-    const auto woken = engine_.await({timeout, [] { return std::string("a vnode"); }}, look);
-    if (!woken) {
+    const auto woken = engine_.await({timeout, what}, look);
+    if (!woken && !is_held_up) {
       throw Failure(ErrorCode::kTimeout, "safe point: no vnode for " + spell(timeout));
     }
-    if (*woken == Woken::kRefused) throw_refusal();
-    if (*woken == Woken::kDone || *woken == Woken::kOver) return *woken == Woken::kDone;
+    if (woken == Woken::kMove) move();
+    if (woken == Woken::kRefused) throw_refusal();
+    if (woken == Woken::kDone || woken == Woken::kOver) return woken == Woken::kDone;
   }
 }
 
 void Steps::move(const VnodeSet* staying) {
+  // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves this function.
+  struct End {
+    Steps& steps;
+    ~End() {
+      steps.handlers_.end_move();
+      steps.engine_.wake();  // Other threads may wait for it.
+    }
+  };
+  const End end{*this};
   has_begun_ = true;
   if (!moving_) {
-    const auto begin = [&](Endpoint& endpoint) {
+    engine_.call([&](Endpoint& endpoint) {
       const VnodeSet going = staying ? endpoint.departing().minus(*staying) : endpoint.due();
-      return endpoint.begin_safe_point(going);
-    };
-    auto point = engine_.call(begin);
-    moving_ = Moving{};
-    moving_->point = std::move(point);
+      moving_ = Moving{};
+      moving_->point = endpoint.begin_safe_point(going);
+    });
   }
   const runtime::SafePoint& point = moving_->point;
   for (; moving_->arrived < point.arriving.size(); ++moving_->arrived) {
@@ -237,12 +265,13 @@ void Steps::move(const VnodeSet* staying) {
       packed, [](const auto& entry) { return entry.second.size() > runtime::kVnodeBytesMax; });
   std::optional<Failure> failure;
   if (large != packed.end()) failure = too_large(large->first, large->second.size());
-  if (staying) note_offered(point);
-  given_up_ = given_up_.minus(point.departing);
   engine_.report([&](Report& report) { report_moves(report, point, packed); });
-  // Ends the job if one is too large, for this reason.
-  engine_.call([&](Endpoint& endpoint) { endpoint.finish_safe_point(std::move(packed)); });
-  moving_.reset();
+  engine_.call([&](Endpoint& endpoint) {
+    if (staying) note_offered(point);
+    given_up_ = given_up_.minus(point.departing);
+    endpoint.finish_safe_point(std::move(packed));  // Ends the job if one is too large.
+    moving_.reset();
+  });
   if (failure) throw Failure(*failure).in("safe point", failure->vnode(), engine_.processor());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "overlay/base/interval_set.h"
 #include "overlay/base/payload.h"
 #include "runtime/api/engine.h"
+#include "runtime/api/handlers.h"
 #include "runtime/api/vnode_state.h"
 #include "runtime/endpoint/reserved_results.h"
 
@@ -32,15 +34,15 @@ namespace phx {
 ///
 /// Guarantees: when a gathering ends, no vnode is on its way, and none leaves before the next one.
 /// A callback that throws interrupts the safe point: the exception passes through the call, and the
-/// next call goes on with the same callback, after those that have returned. Thread rule: one
-/// thread at a time.
+/// next call goes on with the same callback, after those that have returned. Thread rule: pass() is
+/// called by one thread at a time; the rest by any.
 class Steps {
  public:
   static constexpr Duration kVotePeriod = 20ms;
 
   /// `reserved`: what only they receive [the engine's mutex].
-  Steps(Engine& engine, runtime::ReservedResults& reserved)
-      : engine_(engine), reserved_(reserved) {}
+  Steps(Engine& engine, Handlers& handlers, runtime::ReservedResults& reserved)
+      : engine_(engine), handlers_(handlers), reserved_(reserved) {}
 
   /// Throws Failure (kBadInput) after the first safe point: there are vnodes without that state.
   void add_state(VnodeState state);
@@ -51,8 +53,10 @@ class Steps {
   /// above.
   [[nodiscard]] bool pass_alone();
   /// Lets go and takes in what is due; at a gathering all but `staying`. Throws Failure (kLimit)
-  /// for a state too large to move; then the job ends.
+  /// for a state too large to move; then the job ends. REQUIRES Handlers::begin_move(), and ends
+  /// it.
   void move(const VnodeSet* staying = nullptr);
+  // With the engine's mutex:
   /// The program has asked for these.
   void want(const VnodeSet& vnodes) { reclaimed_ = reclaimed_.minus(vnodes); }
   /// The program lets them go although nobody asked.
@@ -84,6 +88,7 @@ class Steps {
   };
 
   [[nodiscard]] bool gather();
+  void await_handlers();
   void cast(const VnodeSet& vnodes, const Ballot& ballot);
   void take_results(runtime::Endpoint& endpoint);
   [[nodiscard]] Woken collect(bool movable);  ///< Never kRefused: that is thrown.
@@ -100,15 +105,17 @@ class Steps {
   void unpack(const runtime::Arrival& arrival, Moving& moving) const;
 
   Engine& engine_;
+  Handlers& handlers_;
   runtime::ReservedResults& reserved_;
   std::vector<VnodeState> states_;
-  VnodeSet given_up_;   ///< By the program; still here.
+  VnodeSet given_up_;   ///< By the program; still here [the engine's mutex].
   VnodeSet offered_;    ///< Given up since this gathering began; not back.
-  VnodeSet reclaimed_;  ///< Asked for by reclaim(), and not by the program since then.
+  VnodeSet reclaimed_;  ///< Asked for by reclaim(), not by the program since [the engine's mutex].
   std::chrono::steady_clock::time_point reclaim_at_;  ///< When `offered_` is asked for.
-  std::optional<Moving> moving_;       ///< A safe point that was begun and not finished.
+  /// A safe point that was begun and not finished: whether there is one [the engine's mutex].
+  std::optional<Moving> moving_;
   std::optional<VnodeSet> gathering_;  ///< One that was begun and not finished: who takes part.
-  bool has_begun_ = false;             ///< With the first safe point.
+  std::atomic<bool> has_begun_ = false;  ///< With the first safe point.
   bool in_step_ = false;               ///< Not before the first gathering, nor while there is one.
   bool is_voting_ = false;             ///< A vote is under way.
   Contributed vote_;                   ///< Its results that have not come.
