@@ -75,8 +75,7 @@ class RateGauge {
   [[nodiscard]] bool is_warming(ProcessorId from) const {
     return flight_ && flight_->is_warming && flight_->from == from;
   }
-  /// Stops, and warms nothing any more.
-  void leave(Outbox& out);
+  void leave(Outbox& out);  ///< Stops, and warms nothing any more.
 
   /// Bytes per second, as far as rates are told apart.
   [[nodiscard]] std::uint64_t rate_of(std::uint64_t bytes, Duration time) const;
