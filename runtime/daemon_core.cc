@@ -22,7 +22,9 @@ ChannelOptions channel_options(const DaemonConfig& config) {
   options.peer_timeout = config.peer_timeout;
   options.refusals_last = config.peer_timeout / 5;
   // A link that is stuck is dialled anew, and a detour asked for, before the peer is held for dead.
-  options.stall_timeout = std::min(options.stall_timeout, 2 * config.peer_timeout / 5);
+  // No sooner than an answer may come from anywhere.
+  options.stall_timeout =
+      std::min(options.stall_timeout, std::max<Duration>(2 * config.peer_timeout / 5, 500ms));
   options.refusals_need_others = config.refusals_need_others;
   options.queued_bytes_high = config.queued_bytes_high;
   options.late_factor = config.late_factor;

@@ -1,7 +1,6 @@
 #include "apps/options/parser.h"
 
 #include <CLI/CLI.hpp>
-#include <iomanip>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -27,7 +26,8 @@ namespace {
 std::string in_digits(double number) {
   constexpr int kDigits = 15;  // Up to there 1,000,000,000 is no 1e+09.
   std::ostringstream text;
-  text << std::setprecision(kDigits) << number;
+  text.precision(kDigits);
+  text << number;
   return text.str();
 }
 template <class T>

@@ -90,7 +90,7 @@ std::vector<std::filesystem::path> leftovers(const std::string& mesh_dir) {
     // Of a daemon that is no member yet, or of a tool that starts some.
     const bool is_unfinished = name.starts_with(kUnfinished) || name.starts_with("starter-");
     if (is_unfinished && tcp::holder_of(entry.path())) return {};
-    const bool is_ours = name == "key" || name == "key.made" || name == "maker" ||
+    const bool is_ours = name == "key" || name.starts_with("key.") || name == "maker" ||
                          name.starts_with("mesh.json") || is_unfinished ||
                          name.ends_with(".sock") ||
                          (name.starts_with("phoenixd-") && name.ends_with(".log"));

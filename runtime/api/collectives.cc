@@ -96,15 +96,30 @@ std::vector<Ticket> Collectives::give(Vnode target, const Reduction& reduction,
     return success();
   };
   const Status status = core_.send_when_possible(contribute, operation);
-  if (!status.ok()) core_.throw_unless_ok(status, operation, values[tickets.size()].first);
+  if (!status.ok()) {
+    core_.release(tickets);
+    core_.throw_unless_ok(status, operation, values[tickets.size()].first);
+  }
   return tickets;
 }
+
+namespace {
+
+/// After a call that throws nothing is kept for it.
+struct Released {  // NOLINT(cppcoreguidelines-special-member-functions): never leaves its function.
+  SessionCore& core;
+  const std::vector<Ticket>& tickets;
+  ~Released() { core.release(tickets); }
+};
+
+}  // namespace
 
 Payload Collectives::allreduce(const Reduction& reduction, const VnodeValues& values,
                                const char* operation) {
   static_cast<void>(held(operation));
   check_complete(vnodes_of(values), operation);
   const auto tickets = give(kAllTarget, reduction, values, operation);
+  const Released released{core_, tickets};
   if (reduction.fold && core_.holds(kAllTarget)) return core_.fold(tickets, reduction, operation);
   std::vector<Payload> pieces;  // All vnodes get the same.
   for (const Ticket& ticket : tickets) {
@@ -117,6 +132,7 @@ std::optional<Payload> Collectives::reduce(Vnode target, const Reduction& reduct
                                            const VnodeValues& values, const char* operation) {
   check_complete(vnodes_of(values), operation);
   const auto tickets = give(target, reduction, values, operation);
+  const Released released{core_, tickets};
   if (!core_.holds(target)) return std::nullopt;
   if (reduction.fold) return core_.fold(tickets, reduction, operation);
   return joined(core_.result(tickets.front(), target, Kind::kReduced, operation));

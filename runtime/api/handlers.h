@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
 
+#include "overlay/base/time.h"
 #include "runtime/api/failure.h"
 
 namespace phx {
@@ -14,10 +17,15 @@ namespace phx {
 /// begins when no other thread is in a handler, and no handler begins before it is over. A thread
 /// that is at a safe point within its handler *rests*: else two of these would wait for each other.
 ///
-/// Thread-safe. begin() and begin_move() are called with the engine's mutex, which decides between
-/// them; whoever waits for this one holds no other mutex.
+/// Whoever waits for the handlers of others does not do so for ever, as one of these may need what
+/// it would serve: after patience() it serves, and the move comes later. Each time that is longer,
+/// so the move comes.
+///
+/// Thread-safe. begin(), turn() and begin_move() are called with the engine's mutex, which decides
+/// between them; whoever waits for this one holds no other mutex.
 class Handlers {
  public:
+  enum class Turn { kMove, kWait, kServe };
   /// The calling thread is at a safe point as long as this lives. If that was within a handler, it
   /// goes on there when no other thread moves vnodes.
   class Rest {
@@ -48,17 +56,34 @@ class Handlers {
     const std::scoped_lock lock(mutex_);
     return busy_.erase(std::this_thread::get_id()) > 0;
   }
-  /// The calling thread moves vnodes from now on. False: not as long as others do, or are in
-  /// handlers. Throws Failure (kBadInput) if it does already: in a callback.
-  [[nodiscard]] bool begin_move() {
+  /// What the calling thread is to do at a safe point: move vnodes, if some are `is_due`, from now
+  /// on; wait for others, who move some or are in handlers; or go on. `has_waited`: for long, and
+  /// not for handlers any more. Throws Failure (kBadInput) if it moves vnodes already: in a
+  /// callback.
+  [[nodiscard]] Turn turn(bool is_due, bool has_waited = false) {
     const std::scoped_lock lock(mutex_);
     const std::thread::id self = std::this_thread::get_id();
     if (moves_ == self) {
       throw Failure(ErrorCode::kBadInput, "there is no safe point in a callback of a safe point");
     }
-    is_wanted_ = moves_ || busy_.size() > busy_.count(self);
-    if (!is_wanted_) moves_ = self;
-    return !is_wanted_;
+    if (moves_) return Turn::kWait;  // What is due may be, or not, until that is over.
+    if (!is_due) return Turn::kServe;
+    is_wanted_ = busy_.size() > busy_.count(self);
+    if (is_wanted_) return has_waited ? Turn::kServe : Turn::kWait;
+    moves_ = self;
+    patience_ = kPatience;
+    return Turn::kMove;
+  }
+  [[nodiscard]] bool begin_move() { return turn(true) == Turn::kMove; }
+  /// How long to wait for handlers.
+  [[nodiscard]] Duration patience() const {
+    const std::scoped_lock lock(mutex_);
+    return patience_;
+  }
+  /// The calling thread has waited for so long.
+  void on_waited() {
+    const std::scoped_lock lock(mutex_);
+    patience_ = std::min(2 * patience_, kPatienceMax);
   }
   void end_move() {
     const std::scoped_lock lock(mutex_);
@@ -72,6 +97,9 @@ class Handlers {
   }
 
  private:
+  static constexpr Duration kPatience = std::chrono::seconds(1);
+  static constexpr Duration kPatienceMax = std::chrono::minutes(1);
+
   void resume() {
     std::unique_lock lock(mutex_);
     const std::thread::id self = std::this_thread::get_id();
@@ -83,7 +111,8 @@ class Handlers {
   std::condition_variable moved_;
   std::set<std::thread::id> busy_;        ///< Threads in handlers.
   std::optional<std::thread::id> moves_;  ///< The thread that moves vnodes.
-  bool is_wanted_ = false;                ///< begin_move() was refused last.
+  bool is_wanted_ = false;                ///< A move waited for handlers last.
+  Duration patience_ = kPatience;
 };
 
 }  // namespace phx

@@ -90,21 +90,33 @@ const Options& not_of_mpirun(const Options& options) {
                 "MPI_Init(); start one that has a Session by `phoenix run`");
 }
 
+/// A thread as long as it is in next() or run().
+// NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves its function.
+struct Serving {
+  SessionCore& core;
+  Handlers::Rest rest{core.handlers};
+  ~Serving() {
+    core.handlers.end();
+    if (core.handlers.is_wanted()) core.engine.wake();
+  }
+};
+
 /// The next message; the calling thread is in its handler then. Nothing: the end, or the time is
 /// up, or `is_stopped()`. REQUIRES a Handlers::Rest of the caller.
 std::optional<Message> next_of(SessionCore& core, std::optional<Duration> timeout,
                                const std::function<bool()>& is_stopped) {
-  enum class Woken { kMessage, kMove, kOver, kRefused };
+  enum class Woken { kMessage, kMove, kHeldUp, kOver, kRefused };
   const auto begin = std::chrono::steady_clock::now();
   std::optional<Message> message;
   std::optional<Failure> refusal;
-  bool is_held_up = false;  // A move is due, and another thread is in a handler.
-  Duration left = timeout.value_or(core.engine.options().timeout);
+  bool is_held_up = false;  // By other threads: a move is due or under way.
+  bool has_waited = false;
   const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
     if (is_stopped()) return Woken::kOver;
-    const bool is_due = core.steps.is_move_due(endpoint);
-    if (is_due && core.handlers.begin_move()) return Woken::kMove;
-    if ((is_held_up = is_due)) return std::nullopt;
+    const auto turn = core.handlers.turn(core.steps.is_move_due(endpoint), has_waited);
+    if (turn == Handlers::Turn::kMove) return Woken::kMove;
+    const bool was_held_up = std::exchange(is_held_up, turn == Handlers::Turn::kWait);
+    if (is_held_up) return was_held_up ? std::nullopt : std::optional(Woken::kHeldUp);
     if ((refusal = core.steps.take_refusal(endpoint))) return Woken::kRefused;
     if ((message = core.take_from(endpoint, {.kind = {}}))) {
       core.handlers.begin();  // Before another thread moves the vnode that the message is for.
@@ -118,14 +130,22 @@ std::optional<Message> next_of(SessionCore& core, std::optional<Duration> timeou
   };
   core.handlers.end();
   while (true) {
-    const auto woken = core.engine.await({left, what}, look);
-    if (refusal) throw Failure(*refusal);
-    if (!woken && is_held_up && !timeout) continue;
-    if (woken != Woken::kMove) return message;
-    core.steps.move();
+    Duration left = core.engine.options().timeout;
     if (timeout) {
       left = std::max(Duration::zero(),
                       Duration(*timeout - (std::chrono::steady_clock::now() - begin)));
+    }
+    if (is_held_up) left = std::min(left, core.handlers.patience());
+    const auto woken = core.engine.await({left, what}, look);
+    if (refusal) throw Failure(*refusal);
+    if (woken == Woken::kHeldUp) continue;  // From now on for so long.
+    if (!woken && is_held_up && !std::exchange(has_waited, true)) {
+      core.handlers.on_waited();
+    } else if (woken == Woken::kMove) {
+      core.steps.move();
+      is_held_up = has_waited = false;
+    } else if (woken || !is_held_up || timeout) {
+      return message;
     }
   }
 }
@@ -199,22 +219,13 @@ bool Session::local_safe_point() {
 }
 
 std::optional<Message> Session::next(std::optional<Duration> timeout) {
-  const Handlers::Rest rest(core_->handlers);
+  const Serving here{*core_};
   return next_of(*core_, timeout, [] { return false; });
 }
 
 void Session::run(const std::function<void(Message&)>& handler) {
   // Several threads may be here, and a handler may be in another run().
-  // NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): never leaves this function.
-  struct Run {
-    SessionCore& core;
-    Handlers::Rest rest{core.handlers};
-    ~Run() {
-      core.handlers.end();
-      if (core.handlers.is_wanted()) core.engine.wake();
-    }
-  };
-  const Run here{*core_};
+  const Serving here{*core_};
   const std::uint64_t heard = core_->stops_heard;
   const auto is_stopped = [&] { return core_->stops != heard; };
   core_->is_stopped = is_stopped();

@@ -198,6 +198,16 @@ void SessionCore::reserve(const runtime::Endpoint& endpoint, const Ticket& ticke
   if (is_reduced && endpoint.held().contains(target)) add(Kind::kReduced, target);
 }
 
+void SessionCore::release(const std::vector<Ticket>& tickets) {
+  engine.query([&](const runtime::Endpoint&) {
+    for (const Ticket& one : tickets) {
+      const VnodeId target{one.target};
+      reserved.release(Kind::kAllreduced, VnodeId{one.vnode}, target, one.number, one.pieces);
+      reserved.release(Kind::kReduced, target, target, one.number, one.pieces);
+    }
+  });
+}
+
 std::vector<Payload> SessionCore::result(const Ticket& ticket, Vnode at, Kind kind,
                                          const char* operation) {
   const Duration timeout = engine.options().timeout;

@@ -39,6 +39,8 @@ class SessionCore {
   /// result() and fold() of `ticket`, and they alone, get its results. Called in a look at the
   /// endpoint, before one can come.
   void reserve(const runtime::Endpoint& endpoint, const Ticket& ticket, const Reduction& reduction);
+  /// What is reserved for these and was not taken, since the call has failed, others may take.
+  void release(const std::vector<Ticket>& tickets);
   /// The result that `ticket` entitles `at` to, piece by piece. `kind`: kReduced or kAllreduced.
   [[nodiscard]] std::vector<Payload> result(const Ticket& ticket, Vnode at, Kind kind,
                                             const char* operation);

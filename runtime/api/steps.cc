@@ -212,9 +212,9 @@ bool Steps::pass_alone() {
   engine_.call([](Endpoint&) {});  // Throws if the job has failed.
   bool is_held_up = false;         // By handlers of other threads.
   const auto look = [&](Endpoint& endpoint) -> std::optional<Woken> {
-    const bool is_due = is_move_due(endpoint);
-    if (is_due && handlers_.begin_move()) return Woken::kMove;
-    if ((is_held_up = is_due)) return std::nullopt;
+    const auto turn = handlers_.turn(is_move_due(endpoint));
+    if (turn == Handlers::Turn::kMove) return Woken::kMove;
+    if ((is_held_up = turn == Handlers::Turn::kWait)) return std::nullopt;
     if (!endpoint.held().empty()) return Woken::kDone;
     if (is_over(endpoint)) return Woken::kOver;
     if (endpoint.is_refused()) return Woken::kRefused;

@@ -62,9 +62,9 @@ void CastInflows::add(VnodeId id, Stream& stream, std::uint64_t untaken) {
     root.stream.offset = stream.offset;
     root.stream.limit = stream.limit;
     root.stream.window = stream.window;
-    // The root does not know that this holds for the other vnodes here as well: if one of them
-    // holds it up, it asks. To tell each root of each vnode that moves would be far more.
     flows_.add(key(id), root.stream, untaken);
+    // The root does not know that this holds for the other vnodes here as well.
+    if (root.stream.limit > options_.unasked_bytes) announce(id);
     return;
   }
   // What its former process granted, or this one, holds for all vnodes here.

@@ -75,8 +75,8 @@ void Contributions::forget(const Key& key, Flow& flow, std::uint64_t below) {
   if (below >= kFlowIncomplete) {
     kept_bytes_ -= weight_of(given);
     if (below == kFlowIncomplete) {
-      if (!lost_ || lost_->target != key.first) lost_ = Lost{key.first, {}};
-      lost_->vnodes.insert(key.second);
+      if (!lost_) lost_ = Lost{key.first, {}};
+      if (lost_->target == key.first) lost_->vnodes.insert(key.second);
     }
     flow = {};
     given.first = kFlowClosed;

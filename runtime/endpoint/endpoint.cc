@@ -20,6 +20,11 @@ using collectives::ReductionToken;
 /// of a link may be.
 constexpr std::size_t kUncutMax = std::size_t{1} << 30U;
 
+/// Of an allreduce that this process takes part in others may still want the result.
+auto wanted_by_others(const Contributions& contributions) {
+  return [&contributions](VnodeId target) { return contributions.keeps_for_all(target, target); };
+}
+
 /// Calls `emit(piece, rest)` for consecutive pieces of at most `limit` bytes; at least once.
 /// `rest`: the bytes behind the piece.
 template <class Emit>
@@ -107,7 +112,9 @@ void Endpoint::handle(AppGrant& m) {
   }
   asked_at_ = 0;  // Nobody was asked for what came along.
   ask(asking, {.is_lost = true});
-  if (is_closed) ask_targets({});
+  if (!is_closed) return;
+  targets_.close(wanted_by_others(contributions_));
+  ask_targets({});
 }
 
 void Endpoint::handle(AppDeliver& m) {
@@ -330,8 +337,7 @@ Status Endpoint::want(const Selector& wanted) {
 
 void Endpoint::close() {
   holdings_.close();
-  // Of an allreduce that this process takes part in others may still want the result.
-  targets_.close([this](VnodeId target) { return contributions_.keeps_for_all(target, target); });
+  targets_.close(wanted_by_others(contributions_));
   outputs_.push_back(AppClosing{});
   ask(all_of(holdings_), {});
   ask_targets({});
@@ -415,7 +421,7 @@ Result<Contribution> Endpoint::contribute(VnodeId vnode, VnodeId target,
   if (is_user) limit /= static_cast<std::size_t>(std::min<std::uint64_t>(vnodes(), limit));
   limit = std::max(limit - limit % std::max<std::size_t>(element, 1), element);
   if (std::min(limit, part.value.size()) > kUncutMax) {
-    return Error{ErrorCode::kLimit,
+    return Error{ErrorCode::kBadInput,
                  "a value of " + std::to_string(part.value.size()) +
                      " bytes, which is cut nowhere, is too long for a reduction: at most " +
                      std::to_string(kUncutMax) + " bytes"};

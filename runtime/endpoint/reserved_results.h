@@ -27,6 +27,12 @@ class ReservedResults {
     node.key() = {kind, at, target, number + 1};
     ends_.insert(std::move(node));
   }
+  /// Nobody waits for those of them any more that have not been taken.
+  void release(Message::Kind kind, VnodeId at, VnodeId target, std::uint64_t first,
+               std::uint64_t pieces) {
+    ends_.erase(ends_.lower_bound({kind, at, target, first}),
+                ends_.lower_bound({kind, at, target, first + pieces}));
+  }
   [[nodiscard]] bool contains(VnodeId at, const Message& message) const {
     const Key key{message.kind, at, message.from, message.number};
     const auto next = ends_.upper_bound(key);

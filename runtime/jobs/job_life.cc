@@ -87,6 +87,10 @@ void JobLife::consider_start(const Surroundings& around, JobOutbox& out) {
   out.arm(JobTimer{JobTimer::Kind::kAttach, id(), {}}, around.now + start_.spec.attach_timeout);
 }
 
+bool JobLife::is_running() const {
+  return stage_ != Stage::kNone && stage_ != Stage::kExited;
+}
+
 void JobLife::become(const Surroundings& around, Stage stage, Exit exit, JobOutbox& out) {
   stage_ = stage;
   stages_.put(self_, {id(), stage, std::move(exit), ++changes_, output_.written(), 0});
@@ -104,10 +108,13 @@ void JobLife::report_change(const Surroundings& around, JobOutbox& out) {
 void JobLife::announce_later(const Surroundings& around, ProcessorId changed, JobOutbox& out) {
   const JobStage* known = stages_.find(changed);
   if (known == nullptr || known->stage == Stage::kStarting) return;
-  const bool is_first = unannounced_.empty();
+  // As long as more come, who come together are one statement; but those who come one after the
+  // other for long do not put it off for ever.
+  constexpr int kPausesMost = 10;
+  const Duration pause = announce_pause(around);
+  if (unannounced_.empty()) announced_by_ = around.now + kPausesMost * pause;
   unannounced_.insert(changed);
-  if (!is_first) return;  // Else who comes one after the other would put it off for ever.
-  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, around.now + announce_pause(around));
+  out.arm(JobTimer{JobTimer::Kind::kStages, id(), {}}, std::min(around.now + pause, announced_by_));
 }
 
 void JobLife::report_stage(ProcessorId home, JobOutbox& out) {
@@ -123,9 +130,9 @@ void JobLife::on_attached(const Surroundings& around, ApplicationId application,
   application_ = application;
   attached_once_ = true;
   out.disarm(JobTimer{JobTimer::Kind::kAttach, id(), {}});
-  out.report(Effect{ToApp{
-      application,
-      AppAttached{id(), self_, start_.spec.vnodes, {}, around.view.line, start_.cast_cut}}});
+  out.report(Effect{
+      ToApp{application,
+            AppAttached{id(), self_, start_.spec.vnodes, {}, around.view.line, start_.cast_cut}}});
   is_one_machine_ = false;
   tell_place(around, out);
   become(around, Stage::kAttached, {}, out);

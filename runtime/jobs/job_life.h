@@ -85,9 +85,8 @@ class JobLife {
   /// The application is done somewhere: the job is about to end well.
   [[nodiscard]] bool is_ending() const { return ended_ || stages_.is_ending(); }
   /// A process of the job runs here, or is being started.
-  [[nodiscard]] bool is_running() const {
-    return stage_ != Stage::kNone && stage_ != Stage::kExited;
-  }
+  [[nodiscard]] bool is_running() const;
+  [[nodiscard]] bool is_retired() const { return is_retired_; }  ///< It was told to end.
   /// The process here, now or later, is the one that gets the job's standard input.
   [[nodiscard]] bool has_input() const { return start_.spec.has_input && first() == self_; }
   /// Its process here cannot go on before the tool has read more.
@@ -142,6 +141,7 @@ class JobLife {
   std::string app_waiting_;
   StageTable stages_;
   ProcessorSet unannounced_;  ///< At the home: changed since the last statement.
+  Instant announced_by_{};    ///< Then at the latest.
   JobOutput output_;
   bool was_followed_ = false;  ///< A tool was here.
   std::optional<JobEnd> ended_;

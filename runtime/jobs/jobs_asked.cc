@@ -133,8 +133,10 @@ void Jobs::on_app_down(const Surroundings& around, ApplicationId application, Jo
   // A process the daemon started is known to have ended by its exit, which comes anyway.
   const bool came_by_itself = entry != nullptr && !entry->life.has_process();
   if (!came_by_itself || !entry->life.is_running()) return;
-  const bool done =
-      entry->life.stage() == Stage::kFinished || entry->life.ended() || around.leaving;
+  // The program that has a daemon inside closes this when that leaves.
+  const bool is_embedded = entry->life.start().spec.command.empty();
+  const bool done = entry->life.stage() == Stage::kFinished || entry->life.ended() ||
+                    entry->life.is_retired() || (around.leaving && is_embedded);
   Exit exit{done ? 0 : 1, 0, done, done ? "" : "it closed the connection to its daemon"};
   entry->life.on_exit(around, std::move(exit), out);
   if (!entry->life.ended()) entry->traffic.on_finished(around, out);

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "overlay/base/ids.h"
 #include "overlay/base/interval_set.h"
 #include "overlay/base/one_of.h"
 #include "overlay/base/payload.h"

@@ -121,8 +121,13 @@ Result<MeshKey> create_key(const std::string& path) {
   if (!is_written) {
     made = system_error(ErrorCode::kUnavailable, path, "cannot be written");
   } else if (::link(fresh.c_str(), path.c_str()) != 0) {
-    const auto code = errno == EEXIST ? ErrorCode::kBusy : ErrorCode::kDenied;
-    made = system_error(code, path, "cannot be created");
+    // Some file systems have no links: there it takes its name if nobody has that.
+    const bool has_links = errno != EPERM && errno != EOPNOTSUPP && errno != EACCES;
+    if (has_links || ::access(path.c_str(), F_OK) == 0 ||
+        ::rename(fresh.c_str(), path.c_str()) != 0) {
+      const auto code = errno == EEXIST ? ErrorCode::kBusy : ErrorCode::kDenied;
+      made = system_error(code, path, "cannot be created");
+    }
   }
   ::unlink(fresh.c_str());
   return made;

@@ -120,9 +120,13 @@ Processes::~Processes() {
   const Instant begin = steady_now();
   for (const auto& [job, child] : children_) {
     const Duration patience = child->is_loading() ? kLoadingPatience : kEndPatience;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begin + patience - steady_now());
     pollfd ended{child->ended.native_handle(), POLLIN, 0};
-    const int ready = ::poll(&ended, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    int ready = -1;
+    do {  // Where a daemon is inside, signals of the program come.
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(begin + patience - steady_now());
+      ready = ::poll(&ended, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    } while (ready < 0 && errno == EINTR);
     if (ready > 0) static_cast<void>(wait_for(child->process));
   }
 }

@@ -15,7 +15,6 @@ namespace {
 /// For so long a newcomer that knows sites, but not its own, wants no vnodes.
 constexpr Duration kPlacePatience = 1s;
 constexpr Duration kPlacePause = 20ms;  ///< Then it looks again.
-constexpr const char* kLeaves = "this processor leaves";
 
 /// For a person: why an application cannot release one of them; empty if it can.
 std::string why_kept(const VnodeSet& vnodes, const Kept& kept) {
@@ -98,7 +97,7 @@ void Mover::balance(Instant now, Router& router, const Standing& standing, JobOu
   const Stock stock{self_, router.map().owned_by(self_), incoming() + pulled(now)};
   // Most of what happens changes nothing here, and to look at the loads of all is much in a large
   // mesh.
-  const std::pair weighed{router.map().changes(), stock.incoming};
+  const std::tuple weighed{router.map().changes(), stock.incoming, standing.ready.size()};
   if (content_ == weighed) return;
   const std::vector<Load> pulls = wanted(stock, router.map(), standing);
   if (pulls.empty() && !is_short(stock, router.map(), standing)) {
@@ -339,6 +338,8 @@ void Mover::on_released(AppReleased released, Router& router, const Standing& st
   back = back.common(withdrawn_);
   router.grant_kept(back, out);
   withdrawn_ = withdrawn_.minus(back);
+  if (standing.leaving)
+    start_leaving(router, standing, out);  // What it held it may have asked for.
 }
 
 void Mover::depart(ProcessorId to, std::uint64_t offer, const VnodeSet& vnodes, Router& router,
@@ -458,44 +459,6 @@ void Mover::on_piece(ProcessorId from, const StatePiece& piece, const Router& ro
   if (piece.sent != 0) out.send(from, std::move(answer));
 }
 
-void Mover::refuse(ProcessorId from, const StateTaken& taken, const Router& router,
-                   JobOutbox& out) {
-  const VnodeSet vnodes{taken.vnode};
-  stop_awaiting(from, vnodes);
-  refuse(stop_assuming(from, vnodes), taken.why, router, out);
-  note(out, Note::Level::kInfo, "vnode-refused",
-       to_string(job_) + " " + to_string(taken.vnode) + " from=" + to_string(from) +
-           " why=" + taken.why);
-  StateTaken answer = taken;
-  answer.outcome = StateTaken::Outcome::kRefused;
-  out.send(from, std::move(answer));
-}
-
-void Mover::start_leaving(const Router& router, const Standing& standing, JobOutbox& out) {
-  if (router.held().empty()) refuse_all(kLeaves, router, out);
-  refuse_begun(kLeaves, out, router, [&](ProcessorId from, const VnodeSet& vnodes) {
-    return may_take(from, vnodes, router, standing);
-  });
-  // The application at the giver may be hours from the safe point at which it releases the rest.
-  for (const auto& [key, vnodes] : incoming_) {
-    const auto& [from, offer] = key;
-    const auto ids = vnodes.ids();
-    const bool is_here = std::ranges::any_of(
-        ids, [&, one = key](VnodeId id) { return arrivals_.is_whole(one.first, one.second, id); });
-    if (is_here || may_take(from, vnodes, router, standing)) continue;
-    out.send(from, OfferReply{job_, offer, false, kLeaves});
-  }
-}
-
-void Mover::refuse_begun(const std::string& why, JobOutbox& out, const Router& router,
-                         const std::function<bool(ProcessorId, const VnodeSet&)>& is_taken) {
-  for (const Arrivals::Begun& one : arrivals_.begun()) {
-    if (is_taken(one.from, VnodeSet{one.vnode})) continue;
-    const StateTaken refusal{job_, 0, StateTaken::Outcome::kRefused, one.offer, one.vnode, why};
-    refuse(one.from, refusal, router, out);
-  }
-}
-
 std::string Mover::complete(ProcessorId from, Migrate& migrate) {
   if (migrate.offer == 0) return {};
   for (VnodeParcel& parcel : migrate.parcels) {
@@ -526,6 +489,8 @@ void Mover::on_migrate(ProcessorId from, Migrate migrate, Router& router, const 
   }
   if (migrate.sent != 0)
     out.send(from, StateTaken{job_, migrate.sent, StateTaken::Outcome::kComing, 0, {}, {}});
+  if (standing.leaving)
+    start_leaving(router, standing, out);  // The rest of what had begun to come.
 }
 
 void Mover::assume(const VnodeSet& vnodes, Router& router, const Standing& standing,
@@ -535,7 +500,7 @@ void Mover::assume(const VnodeSet& vnodes, Router& router, const Standing& stand
   VnodeSet missing = vnodes.common(router.map().all()).minus(router.held());
   const bool has_left = standing.leaving && router.held().empty();
   if (has_left || standing.ending) {
-    refuse(missing, has_left ? "this processor leaves" : "the job ends", router, out);
+    refuse(missing, has_left ? kLeaves : "the job ends", router, out);
     return;
   }
   missing = missing.minus(router.grant_kept(missing.minus(promised()), out));
@@ -557,29 +522,6 @@ void Mover::ask(const VnodeSet& vnodes, ProcessorId refuser, const std::string& 
     VnodeSet& asked = assuming_[group.owner];
     asked = asked.united(group.vnodes);
     out.send(group.owner, Pull{job_, 0, group.vnodes});
-  }
-}
-
-void Mover::refuse(const VnodeSet& vnodes, const std::string& why, const Router& router,
-                   JobOutbox& out) {
-  if (vnodes.empty() || !router.is_attached()) return;
-  out.report(Effect{ToApp{router.application(), AppRefused{vnodes, why}}});
-}
-
-void Mover::refuse_all(const std::string& why, const Router& router, JobOutbox& out) {
-  for (const auto& [owner, vnodes] : std::exchange(assuming_, {})) refuse(vnodes, why, router, out);
-}
-
-void Mover::close(const std::string& why, const Router& router, JobOutbox& out) {
-  std::erase_if(outgoing_, [&](const auto& entry) {
-    const Outgoing& offer = entry.second;
-    if (late_.contains_all(offer.vnodes)) return false;
-    out.send(offer.to, OfferCancel{job_, {{offer.vnodes, 0}}});
-    return true;
-  });
-  refuse_begun(why, out, router, [](ProcessorId, const VnodeSet&) { return false; });
-  for (const auto& [offer, vnodes] : incoming_) {
-    out.send(offer.first, OfferReply{job_, offer.second, false, why});
   }
 }
 

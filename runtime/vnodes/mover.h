@@ -5,12 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "overlay/base/ids.h"
-#include "overlay/base/interval_set.h"
-#include "overlay/base/time.h"
 #include "runtime/messages/job_outbox.h"
 #include "runtime/vnodes/arrivals.h"
 #include "runtime/vnodes/departures.h"
@@ -128,8 +127,9 @@ class Mover {
   Duration balance_period_;
   ShareRule share_rule_;
   std::uint32_t attempts_ = 0;  ///< Rounds of balance() since something changed.
-  /// With this map (VnodeMap::changes()) and so many on their way nothing was wanted.
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> content_;
+  /// With this map (VnodeMap::changes()), so many on their way and so many ready nothing was
+  /// wanted.
+  std::optional<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> content_;
   std::uint64_t next_offer_ = 1;
   std::map<std::uint64_t, Outgoing> outgoing_;
   Departures departures_;

@@ -21,6 +21,9 @@ struct Standing {
   const overlay::KnownNetwork* network = nullptr;  ///< As it was learned; none: nothing is known.
 };
 
+/// Why it takes no vnodes, for people.
+inline constexpr const char* kLeaves = "this processor leaves";
+
 /// The share every ready processor is entitled to.
 [[nodiscard]] std::uint64_t fair_share(const VnodeMap& map, std::uint64_t ready);
 /// What is taken for even: to cut off single vnodes for an exact share would leave everybody with

@@ -40,7 +40,7 @@ TEST_CASE("limits: a portion has so many bytes, or one part, and so many parts")
         Sizes{kPortionParts, kPortionParts, 1});
 }
 
-TEST_CASE("a processor passes on no more than a portion; the rest goes to the target by itself") {
+TEST_CASE("a processor passes on a portion at most, and the rest goes to the target by itself") {
   constexpr ProcessorId kSelf{2}, kParent{1}, kOther{3};
   TreeView tree;
   tree.parent = kParent;

@@ -29,7 +29,7 @@ check "they are named once" test "$(cat wrong.out)" = \
   "phoenix demo heat: not expected: one two; see phoenix demo heat --help"
 "$phoenix" demo heat --steps -1 >wrong.out 2>&1
 check "a number out of range is misuse" test "$?" = 2
-check "it is named" grep -q "^phoenix demo heat: --steps: Value -1 not in range" wrong.out
+check "it is named" grep -q "^phoenix demo heat: --steps: '-1' is no number from" wrong.out
 # demo_refuses TEXT WORDS...: is misuse, and this one line alone is written.
 demo_refuses() { check "a wrong demo is told" refuses "$@"; }
 refuses() {

@@ -49,7 +49,13 @@ unread() {  # unread NAME CODE SENTENCE COMMAND...
 }
 for way in "" -l; do
   unread "--timeout where nobody reads $way" 124 "the time is up" "$bin/mpiexec" $way -n 2 --timeout 1 ./lines
-  unread "a signal where nobody reads $way" 143 "interrupted" timeout --preserve-status 1 "$bin/mpiexec" $way -n 2 ./lines
+  rm -f runs
+  "$bin/mpiexec" $way -n 2 sh -c 'touch runs; exec ./lines' > unread 2> err < /dev/null &
+  until [ -e runs ]; do sleep 0.05; done
+  kill -TERM $!
+  wait $!
+  got=$?
+  [ $got = 143 ] && grep -q "^phoenix: interrupted" err || wrong "a signal where nobody reads $way: code $got, or not said:" err
 done
 unread "--timeout when all have ended" 124 "the time is up" "$bin/mpiexec" -l -n 2 --timeout 2 sh -c 'echo a line'
 kill $reader

@@ -377,6 +377,22 @@ TEST_CASE("the target of a reduction never holds more than a window of those tha
   CHECK(job.results(v0) == 100);
 }
 
+TEST_CASE("limits: what is cut nowhere and longer than a message may be is refused for good") {
+  constexpr std::size_t kTooLong = (std::size_t{1} << 30U) + 1;
+  constexpr ReductionKind kWhole{ReduceOp::kUser, ReduceType::kBytes};
+  Job job{EndpointConfig{}};
+  Endpoint& process = job.processes[0];
+  const std::byte byte{};
+  const Payload value(nullptr, std::span(&byte, kTooLong));  // nobody looks at its bytes
+
+  const auto made = process.contribute(v0, v2, {kWhole, value});
+
+  REQUIRE_FALSE(made.ok());
+  // Not kLimit: who asks would wait for room.
+  CHECK(made.error().code == ErrorCode::kBadInput);
+  CHECK(made.error().what.find("is cut nowhere") != std::string::npos);
+}
+
 TEST_CASE("above the limit contribute is refused, but not who is behind others of its process") {
   const EndpointConfig config{.outbox_bytes_max = 10 * kWeight, .contributions = {2 * kWeight, 2}};
   Job job(config);

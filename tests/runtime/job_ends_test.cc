@@ -103,6 +103,20 @@ TEST_CASE("a process that comes when the program is done, where that has left, i
   CHECK(h.ended()[0].code == 0);
 }
 
+TEST_CASE("a process that was started by hand is missed when it goes away") {
+  Harness h(3, kFirst, program(4, 2));
+  REQUIRE(h.net.started(kThird).empty());
+  for (const ProcessorId at : {kFirst, kSecond, kThird}) h.net.attach(at, h.job);
+  REQUIRE(h.ended().empty());
+
+  h.net.daemon(kThird).on_app_down(h.net.now(), ApplicationId{1});
+  h.net.run();
+
+  REQUIRE(h.ended().size() == 1);
+  CHECK(h.ended()[0].code == 1);
+  CHECK(h.ended()[0].reason.find("closed the connection to its daemon") != std::string::npos);
+}
+
 TEST_CASE("no program runs a second time because the processor where it has ended leaves") {
   JobSpec spec = program(2, 1);
   spec.detached = true;

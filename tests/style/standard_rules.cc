@@ -25,7 +25,8 @@ const std::map<std::string, std::string> kNames = {
      "ranges::count_if ranges::count ranges::copy ranges::replace ranges::replace_if "
      "ranges::remove_copy_if ranges::merge ranges::equal ranges::reverse ranges::fill "
      "ranges::unique ranges::transform ranges::contains ranges::is_sorted "
-     "ranges::adjacent_find ranges::max ranges::min includes count ranges::binary_search"},
+     "ranges::adjacent_find ranges::partial_sort ranges::max ranges::min includes count "
+     "ranges::binary_search"},
     {"array", "array"},
     {"atomic",
      "atomic memory_order_relaxed memory_order_release memory_order_acquire "
@@ -88,7 +89,7 @@ const std::map<std::string, std::string> kNames = {
     {"set", "set multiset"},
     {"span", "span as_bytes as_writable_bytes"},
     {"sstream", "ostringstream istringstream stringstream"},
-    {"stdexcept", "runtime_error logic_error invalid_argument out_of_range"},
+    {"stdexcept", "runtime_error logic_error domain_error invalid_argument out_of_range"},
     {"stop_token", "stop_token"},
     {"string", "string to_string getline stoul stoull string_literals stod stoi"},
     {"string_view", "string_view"},

@@ -54,7 +54,8 @@ void Shown::write(int stream) {
   while (written < waiting.size()) {
     const auto size = write_some(stream, std::string_view(waiting).substr(written), {});
     if (!size && errno == EPIPE) is_unread_ = true;
-    if (!size && errno != EPIPE && loss_.empty()) loss_ = std::strerror(errno);
+    const bool is_output = stream == STDOUT_FILENO;
+    if (!size && is_output && errno != EPIPE && loss_.empty()) loss_ = std::strerror(errno);
     if (!size) written = waiting.size();
     if (!size || *size == 0) break;
     written += *size;

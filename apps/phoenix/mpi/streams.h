@@ -43,7 +43,7 @@ class Shown {
   [[nodiscard]] pollfd room(int stream) const;
   /// Whoever read one of them is gone, as `| head` goes.
   [[nodiscard]] bool is_unread() const { return is_unread_; }
-  /// Why some of it is lost, though somebody reads; empty: nothing is.
+  /// Why some of the output is lost, though somebody reads; empty: nothing is.
   [[nodiscard]] const std::string& loss() const { return loss_; }
 
  private:

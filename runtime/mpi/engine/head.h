@@ -4,6 +4,9 @@
 
 namespace phx::mpi {
 
+/// The highest tag of a part: whoever carries them may use higher ones.
+inline constexpr std::uint32_t kLastTag = 0xfffffffd;
+
 /// What stands before the bytes of a message between two processes [README.md, "Messages"]. All
 /// processes of a job agree on byte order and layout.
 struct Head {

@@ -15,7 +15,7 @@ namespace phx::mpi {
 namespace {
 
 /// The tag of a message of a process to itself, which only ends waits.
-constexpr std::uint32_t kWakeTag = Traffic::kLastTag + 1;
+constexpr std::uint32_t kWakeTag = kLastTag + 1;
 
 /// How often a near rank looks before it gives way, if each has a core; and before it sleeps.
 constexpr int kSpins = 50, kYields = 40;

@@ -32,7 +32,6 @@ class Traffic {
   /// A long message travels in parts of so many bytes.
   static constexpr MPI_Count kPart = 256 * 1024;
   static constexpr int kAll = -1;  ///< To all processes but this one.
-  static constexpr std::uint32_t kLastTag = 0xfffffffd;  ///< Its owner may use higher ones.
   /// For process `to`. `tag` 0: begins with a Head; else a part for the receive of this number.
   struct Output {
     int to = 0;
@@ -96,12 +95,10 @@ class Traffic {
   void take_outputs(std::vector<Output>& into) { std::swap(into, outputs_); }
 
   [[nodiscard]] int self() const { return self_; }
-  /// Counts what was done by complete().
+  /// Counts what was done by complete(); news counts messages that have found no receive, too.
   [[nodiscard]] std::uint64_t completions() const { return completions_; }
-  /// And messages that have found no receive: what another thread may wait for.
   [[nodiscard]] std::uint64_t news() const { return completions_ + kept_; }
-  /// Bytes of buffered sends that are not done.
-  [[nodiscard]] MPI_Count buffered() const { return buffered_; }
+  [[nodiscard]] MPI_Count buffered() const { return buffered_; }  ///< Bytes of sends not done.
   void on_buffered(MPI_Count bytes) { buffered_ += bytes; }
   /// Bytes that came before their receives.
   [[nodiscard]] std::size_t waiting() const { return matching_.bytes(); }
@@ -144,8 +141,7 @@ class Traffic {
   std::deque<Held> held_;
   std::deque<Ref<Schedule>> ready_;  ///< may go on
   std::unordered_map<Schedule*, Ref<Schedule>> running_;
-  bool is_settling_ = false;
-  bool is_broken_ = false;  ///< Something was thrown half-way.
+  bool is_settling_ = false, is_broken_ = false;  ///< The latter: thrown out of half-way.
   std::uint64_t sends_ = 0, completions_ = 0, kept_ = 0;
   std::uint32_t receives_ = 0;
   MPI_Count buffered_ = 0;
