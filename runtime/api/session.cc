@@ -135,17 +135,20 @@ std::optional<Message> next_of(SessionCore& core, std::optional<Duration> timeou
       left = std::max(Duration::zero(),
                       Duration(*timeout - (std::chrono::steady_clock::now() - begin)));
     }
-    if (is_held_up) left = std::min(left, core.handlers.patience());
+    const bool is_bounded = is_held_up && core.handlers.patience() < left;
+    if (is_bounded) left = core.handlers.patience();
     const auto woken = core.engine.await({left, what}, look);
     if (refusal) throw Failure(*refusal);
     if (woken == Woken::kHeldUp) continue;  // From now on for so long.
-    if (!woken && is_held_up && !std::exchange(has_waited, true)) {
-      core.handlers.on_waited();
-    } else if (woken == Woken::kMove) {
+    if (woken == Woken::kMove) {
       core.steps.move();
       is_held_up = has_waited = false;
-    } else if (woken || !is_held_up || timeout) {
+    } else if (woken) {
       return message;
+    } else if (is_held_up && !std::exchange(has_waited, true)) {
+      core.handlers.on_waited();
+    } else if (!is_bounded && (!is_held_up || timeout)) {
+      return message;  // The time is up.
     }
   }
 }

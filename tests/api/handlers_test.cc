@@ -142,6 +142,27 @@ TEST_CASE("two handlers that are at safe points do not wait for each other") {
   CHECK(job.held() == std::vector<Vnode>{2, 3});
 }
 
+TEST_CASE("a handler that waits for one of another thread gets it, although vnodes are to move") {
+  Session job({.vnodes = 4, .timeout = 60s});
+  REQUIRE(job.local_safe_point());
+  std::atomic<bool> is_served = false;
+  const auto handle = [&](Message& message) {
+    if (message.to == 1) {
+      is_served = true;
+      return job.stop();
+    }
+    job.release({3});
+    job.send(0, 1, 1);
+    while (!is_served) std::this_thread::yield();
+  };
+  job.send(0, 0, 1);
+
+  run_in_two_threads(job, handle);
+
+  CHECK(is_served);
+  while (job.holds(3)) REQUIRE(job.local_safe_point());
+}
+
 TEST_CASE("a handler that throws holds nobody up") {
   Session job({.vnodes = 2, .timeout = 60s});
   Objects<Counter> counters(job);
