@@ -364,6 +364,8 @@ await "a job runs that is to be reported" reports
 check "its first processor is drained" "$phoenix" drain p1
 touch enough
 check "it ends well" wait $job
+# Whichever came first: times count from there.
+check "the first process begins at 0" grep -q "^p[0-9]* *0.0 s" report
 check "with figures of each process" grep -q "^p1 *[0-9.]* s *[0-9.]* s *- *[1-9][0-9]* *[0-9.]* .iB .* [1-9][0-9]* *[0-9]" report
 check "of vnodes" grep -q "^v[0-7] *[1-9][0-9]* .*iB *[01] *[0-9.]* s$" report
 check "and moves" grep -q "^[1-9][0-9]* vnodes moved, in the middle [0-9.]* .*s on the way" report
