@@ -17,7 +17,9 @@ step gate-test "All tests, the rules of style and the installation among them" t
 step core-build "Building the core alone, without TCP, with clang and address and undefined-behaviour sanitizers" \
      finish core-build
 step core-test "Tests of the core, and a fixed number of inputs for each fuzz target" test_all core
-step asan-build "Building the tests of the rest with them" build asan
+# Without the tool: its tests are run by the gate alone, and take as long to build as all of the rest.
+step asan-build "Building the tests of the rest with them, and MPI programs" \
+     build asan --target phx_driver_tests phx_mpi_programs
 step asan-test "Tests of the drivers, the api and MPI under these sanitizers" \
      test_all asan -L '^(tcp|local|api|mpi|mpi_types)$'
 step tsan-build "Building the tests of what has threads with the thread sanitizer" finish tsan-build

@@ -9,6 +9,7 @@ add_custom_target(phx_programs)  # all programs, without the tests
 add_custom_target(phx_fuzzers)   # all fuzz targets
 add_custom_target(phx_tests)         # the test programs, but for style's, which needs everything
 add_custom_target(phx_thread_tests)  # those of what has threads, sockets or processes
+add_custom_target(phx_driver_tests)  # those and MPI's
 
 # What every target says about itself to the style tests.
 function(phx_register target sources headers uses system)
@@ -24,8 +25,8 @@ function(phx_register target sources headers uses system)
 endfunction()
 
 # phx_precompile(target kind): the target finds the standard headers below compiled already. They are
-# compiled once for each kind, because compilers refuse them where options differ: library, program or
-# test. That a header includes what it needs is seen where headers are compiled
+# compiled once for each kind, because compilers refuse them where options differ: library, driver, program
+# or test. That a header includes what it needs is seen where headers are compiled
 # alone, and is a rule of style (tests/style/standard_rules.cc).
 set(PHX_STANDARD_HEADERS <algorithm> <array> <chrono> <cstdint> <cstring> <deque> <functional> <map>
     <memory> <optional> <set> <span> <string> <string_view> <utility> <variant> <vector>)
@@ -39,7 +40,9 @@ function(phx_precompile target kind)
     set(headers ${PHX_STANDARD_HEADERS})
     file(GENERATE OUTPUT ${source} CONTENT "")
     add_library(${owner} STATIC ${source})
-    if(NOT kind STREQUAL "library")
+    if(kind STREQUAL "driver")
+      target_compile_options(${owner} PRIVATE ${PHX_DRIVER_OPTIONS})
+    elseif(NOT kind STREQUAL "library")
       set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
       target_compile_options(${owner} PRIVATE -fPIE)
     endif()
@@ -79,7 +82,12 @@ function(phx_library target)
   if(arg_SOURCES)
     target_sources(${target} PRIVATE ${arg_SOURCES} ${arg_INTERNAL})
     target_compile_options(${target} PRIVATE ${PHX_WARNINGS})
-    phx_precompile(${target} library)
+    if(PHX_DRIVER_OPTIONS AND CMAKE_CURRENT_SOURCE_DIR MATCHES "/runtime/(wire|tcp|local|api|mpi)(/|$)")
+      target_compile_options(${target} PRIVATE ${PHX_DRIVER_OPTIONS})
+      phx_precompile(${target} driver)
+    else()
+      phx_precompile(${target} library)
+    endif()
     if(phx_asio IN_LIST arg_LINK)
       target_link_libraries(${target} PUBLIC phx_asio)
     endif()
@@ -149,6 +157,9 @@ function(phx_test name)
   endif()
   if(label MATCHES "^(tcp|local|api)$")
     add_dependencies(phx_thread_tests ${target})
+  endif()
+  if(label MATCHES "^(tcp|local|api|mpi|mpi_types)$")
+    add_dependencies(phx_driver_tests ${target})
   endif()
   if(PHX_TESTS_BY_FILE)
     list(FILTER arg_SOURCES INCLUDE REGEX "_test\\.cc$")

@@ -30,7 +30,6 @@ static void check_library(void) {
 
 static void begin(int* argc, char*** argv) {
   int level;
-  check_library();
   MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -38,6 +37,7 @@ static void begin(int* argc, char*** argv) {
 
 static int end(void) {
   int all = 0;
+  check_library();
   MPI_Allreduce(&errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   return all != 0;

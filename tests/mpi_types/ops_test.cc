@@ -62,6 +62,22 @@ TEST_CASE("of equal values the smaller index counts") {
   CHECK(combined(MPI_MAXLOC, MPI_2INT, Pair<int, int>{5, 9}, Pair<int, int>{5, 3}).index == 3);
 }
 
+TEST_CASE("what lies behind the last index stays as it is") {
+  const Running running;
+  struct Place {
+    double value;
+    int index;
+    int behind;  // In the gap of the datatype, of which a buffer may have less.
+  };
+  const Place in{1, 7, 100};
+  for (const MPI_Op op : {MPI_MINLOC, MPI_MAXLOC}) {
+    Place inout{op == MPI_MINLOC ? 2.0 : 0.0, 3, 200};
+    CHECK(MPI_Reduce_local(&in, &inout, 1, MPI_DOUBLE_INT, op) == MPI_SUCCESS);
+    CHECK(inout.index == 7);
+    CHECK(inout.behind == 200);
+  }
+}
+
 TEST_CASE("operations are refused where the standard does not define them") {
   const Running running;
   for (const MPI_Op op : {MPI_BAND, MPI_LAND, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP})

@@ -86,17 +86,17 @@ struct BitXor {
     return static_cast<T>(a ^ b);
   }
 };
-/// Of equal values the one with the smaller index counts.
+/// Whether `a` is to replace `b`. Of equal values the one with the smaller index counts.
 struct MinWithIndex {
   template <class T>
-  static T of(T a, T b) {
-    return a.value < b.value || (a.value == b.value && a.index < b.index) ? a : b;
+  static bool of(const T& a, const T& b) {
+    return a.value < b.value || (a.value == b.value && a.index < b.index);
   }
 };
 struct MaxWithIndex {
   template <class T>
-  static T of(T a, T b) {
-    return a.value > b.value || (a.value == b.value && a.index < b.index) ? a : b;
+  static bool of(const T& a, const T& b) {
+    return a.value > b.value || (a.value == b.value && a.index < b.index);
   }
 };
 
@@ -116,6 +116,19 @@ void combine(const void* in, void* inout, MPI_Count count) {
     combine_block<Op>(from, into);
   }
   for (MPI_Count i = 0; i < count; ++i) into[i] = Op::of(from[i], into[i]);
+}
+
+/// Behind the index of the last pair there may be nothing: some types have a gap there, which is
+/// not part of what they need. So members are copied, not pairs.
+template <class Op, class T>
+void combine_pairs(const void* in, void* inout, MPI_Count count) {
+  const T* from = static_cast<const T*>(in);
+  T* into = static_cast<T*>(inout);
+  for (MPI_Count i = 0; i < count; ++i) {
+    if (!Op::of(from[i], into[i])) continue;
+    into[i].value = from[i].value;
+    into[i].index = from[i].index;
+  }
 }
 
 constexpr std::size_t kOps = 16;  ///< the lowest byte of the handle of an operation is below
@@ -153,8 +166,8 @@ constexpr Row row_of_basic() {
 template <class Value, class Index>
 constexpr Row row_of_pair() {
   Row row{};
-  row[place_of(MPI_MINLOC)] = combine<MinWithIndex, Pair<Value, Index>>;
-  row[place_of(MPI_MAXLOC)] = combine<MaxWithIndex, Pair<Value, Index>>;
+  row[place_of(MPI_MINLOC)] = combine_pairs<MinWithIndex, Pair<Value, Index>>;
+  row[place_of(MPI_MAXLOC)] = combine_pairs<MaxWithIndex, Pair<Value, Index>>;
   return row;
 }
 
