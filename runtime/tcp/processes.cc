@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "runtime/tcp/input_pipe.h"
+#include "runtime/tcp/memory_kills.h"
 #include "runtime/tcp/output_pipe.h"
 #include "runtime/tcp/steady_now.h"
 
@@ -32,6 +33,7 @@ struct Processes::Child {
         escalation(executor) {}
 
   SpawnRequest request;
+  std::uint64_t memory_kills_before = memory_kills();
   pid_t process;
   asio::posix::stream_descriptor ended;
   Descriptor exec;
@@ -192,6 +194,7 @@ void Processes::on_exit(JobId job) {
   runtime::Exit exit = wait_for(child->process);
   const bool has_run = child->is_loading() || child->exec_result == 0;
   if (!has_run) exit = never_ran(explain(child->request, *child->exec_result));
+  if (exit.signal == SIGKILL) exit.detail = memory_kill_hint(child->memory_kills_before);
   children_.erase(job);
   if (!child->is_given_up) handlers_->on_ended(job, exit);
 }

@@ -81,6 +81,31 @@ check "that of the other one has waited" wait "$stopped"
 check "and nothing is lost" [ "$(wc -c <stopped.out)" -eq 30000006 ]
 wait "$gone"
 
+# Memory runs out for one process: more than 40 MB are not to be had in a group of its own.
+group=
+for place in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+  mkdir "$place/phoenix-$$" 2>/dev/null || continue
+  for limit in memory.limit_in_bytes memory.max; do
+    [ ! -e "$place/phoenix-$$/$limit" ] || group=$place/phoenix-$$
+    [ -z "$group" ] || echo 40000000 2>/dev/null >"$group/$limit" || group=
+    [ -z "$group" ] || break 2
+  done
+  rmdir "$place/phoenix-$$"
+done
+eats="echo \$\$ >$group/cgroup.procs; exec tail /dev/zero"
+why="(signal 9): the kernel has ended .* of this machine meanwhile because memory ran out"
+if [ -n "$group" ]; then
+  check "a process for which no memory is left says so" \
+    fails_with "was killed by SIGKILL $why" "$phoenix" run -n 1 -- sh -c "$eats"
+  check "a rank, too" fails_with "was killed by signal 9 (Killed): the kernel has ended .* because memory ran out" \
+    "$phoenix" mpirun -n 1 sh -c "$eats"
+  check "else it was somebody else" fails_with "was killed by SIGKILL (signal 9): it held v0" \
+    "$phoenix" run -n 1 -- sh -c 'kill -KILL $$'
+  rmdir "$group"
+else
+  echo "skipped: memory that runs out (no group with a limit)"
+fi
+
 # Nothing passes any more.
 ip link set lo down
 check "a daemon that cannot be reached is told to end by a signal" \

@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +31,7 @@
 #include "apps/phoenix/mpi/streams.h"
 #include "runtime/tcp/descriptor.h"
 #include "runtime/tcp/library_path.h"
+#include "runtime/tcp/memory_kills.h"
 #include "runtime/tcp/open_files.h"
 #include "runtime/tcp/steady_now.h"
 
@@ -54,10 +56,12 @@ struct Started {
   std::array<Lines, 2> outputs;
 };
 
-std::string words_of_end(int status) {
+/// `kills`: tcp::memory_kills() before it began.
+std::string words_of_end(int status, std::uint64_t kills) {
   if (WIFSIGNALED(status)) {
+    const std::string hint = WTERMSIG(status) == SIGKILL ? tcp::memory_kill_hint(kills) : "";
     return "was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
-           ::strsignal(WTERMSIG(status)) + ")";
+           ::strsignal(WTERMSIG(status)) + ")" + (hint.empty() ? "" : ": " + hint);
   }
   return "ended with code " + std::to_string(WEXITSTATUS(status));
 }
@@ -353,13 +357,13 @@ class Ranks {
       }
       if (status == 0 || is_ending_) continue;  // We ended it, and have said why.
       if (found->is_done) {  // The others do not need it any more, and may still write results.
-        say("rank " + std::to_string(i) + " " + words_of_end(status) +
+        say("rank " + std::to_string(i) + " " + words_of_end(status, memory_kills_) +
             ", in or after MPI_Finalize");
         if (code_ == kOk) code_ = code_of_end(status);
         continue;
       }
       end("rank " + std::to_string(i) + " (process " + std::to_string(process) + ") " +
-              words_of_end(status) + "; all others are ended",
+              words_of_end(status, memory_kills_) + "; all others are ended",
           code_of_end(status));
     }
   }
@@ -447,6 +451,7 @@ class Ranks {
   Descriptor signals_;
   Descriptor near_;  ///< memory for all ranks; none: they do without
   std::vector<Started> ranks_;
+  const std::uint64_t memory_kills_ = tcp::memory_kills();  ///< Before they began.
   MpiWaits waits_;
   Instant states_due_{};
   std::size_t living_ = 0;
