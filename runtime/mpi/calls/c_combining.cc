@@ -27,6 +27,21 @@ Combining contribution(MPI_Op op, const void* out, const Area& result) {
   return combining(op, own);
 }
 
+/// Where the root gets the result of a reduction.
+struct Target {
+  void* buffer;
+  int count;
+  MPI_Datatype datatype;
+};
+
+/// What a rank contributes to a reduction, the root perhaps in place.
+Combining reduced(MPI_Op op, const void* out, const Target& in, bool is_root) {
+  const bool is_there = is_in_place(out) && is_root;
+  const Area own = Area::of(is_there ? in.buffer : out, in.count, in.datatype);
+  if (is_root && !is_there) check_apart(own, Area::of(in.buffer, in.count, in.datatype));
+  return combining(op, own);
+}
+
 /// Of an inter-communicator: rank 0 of each side has what its side has combined, and gets that of
 /// the other one in `result`.
 void swap_combinations(Communicator& comm, Schedule& schedule, const Combining& what,
@@ -83,31 +98,39 @@ void reduce_scatter(Communicator& comm, Schedule& schedule, const Combining& wha
 
 }  // namespace
 
-PHX_MPI_BOTH(Reduce, Ireduce,
-             (const void* out, void* in, int count, MPI_Datatype datatype, MPI_Op op, int root,
-              MPI_Comm comm),
-             [&](Communicator& all, Schedule& schedule) {
-               const Roots to{all, schedule, root};
-               const auto what = [&] {
-                 const bool is_there = is_in_place(out) && to.is_root();
-                 const Area own = Area::of(is_there ? in : out, count, datatype);
-                 if (to.is_root() && !is_there) check_apart(own, Area::of(in, count, datatype));
-                 return combining(op, own);
-               };
-               reduce_to(to, what, [&] { return Area::of(in, count, datatype); });
-             })
+PHX_MPI_BOTH(
+    Reduce, Ireduce,
+    (const void* out, void* in, int count, MPI_Datatype datatype, MPI_Op op, int root,
+     MPI_Comm comm),
+    [&](Communicator& all, Schedule& schedule) {
+      const Roots to{all, schedule, root};
+      const auto what = [&] { return reduced(op, out, {in, count, datatype}, to.is_root()); };
+      reduce_to(to, what, [&] { return Area::of(in, count, datatype); });
+    },
+    [&](const Communicator& all) {
+      if (all.is_inter()) return false;
+      check_root(all, root);
+      const bool is_root = all.rank() == root;
+      const Combining what = reduced(op, out, {in, count, datatype}, is_root);
+      return show_reduce(all, root, what, is_root ? Area::of(in, count, datatype) : Area());
+    })
 
-PHX_MPI_BOTH(Allreduce, Iallreduce,
-             (const void* out, void* in, int count, MPI_Datatype datatype, MPI_Op op,
-              MPI_Comm comm),
-             [&](Communicator& all, Schedule& schedule) {
-               const Area result = Area::of(in, count, datatype);
-               const Combining what = contribution(op, out, result);
-               if (is_nothing(all, what)) return;
-               if (!all.is_inter()) return add_allreduce(schedule, what, result);
-               swap_combinations(all, schedule, what, result);
-               add_broadcast(schedule, 0, result);
-             })
+PHX_MPI_BOTH(
+    Allreduce, Iallreduce,
+    (const void* out, void* in, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
+    [&](Communicator& all, Schedule& schedule) {
+      const Area result = Area::of(in, count, datatype);
+      const Combining what = contribution(op, out, result);
+      if (is_nothing(all, what)) return;
+      if (!all.is_inter()) return add_allreduce(schedule, what, result);
+      swap_combinations(all, schedule, what, result);
+      add_broadcast(schedule, 0, result);
+    },
+    [&](const Communicator& all) {
+      if (all.is_inter()) return false;
+      const Area result = Area::of(in, count, datatype);
+      return show_allreduce(all, contribution(op, out, result), result);
+    })
 
 PHX_MPI_BOTH(Reduce_scatter, Ireduce_scatter,
              (const void* out, void* in, const int counts[], MPI_Datatype datatype, MPI_Op op,

@@ -2,7 +2,7 @@
 
 namespace phx::mpi {
 
-void Roots::check() const {
+void check_root(const Communicator& comm, int root) {
   const bool is_special = root == MPI_ROOT || root == MPI_PROC_NULL;
   const bool is_rank = root >= 0 && root < comm.peers()->size();
   require(is_rank || (comm.is_inter() && is_special), MPI_ERR_ROOT, "there is no such root");
@@ -101,16 +101,21 @@ void scatter(const Roots& to, const std::function<Areas()>& all, const Own& own)
 
 using namespace phx::mpi;
 
-PHX_MPI_BOTH(Barrier, Ibarrier, (MPI_Comm comm),
-             [&](Communicator& all, Schedule& schedule) { barrier(all, schedule); })
+PHX_MPI_BOTH(
+    Barrier, Ibarrier, (MPI_Comm comm),
+    [&](Communicator& all, Schedule& schedule) { barrier(all, schedule); }, meet)
 
-PHX_MPI_BOTH(Bcast, Ibcast,
-             (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
-             [&](Communicator& all, Schedule& schedule) {
-               const Roots to{all, schedule, root};
-               to.check();
-               if (!to.is_idle()) broadcast(to, Area::of(buffer, count, datatype));
-             })
+PHX_MPI_BOTH(
+    Bcast, Ibcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
+    [&](Communicator& all, Schedule& schedule) {
+      const Roots to{all, schedule, root};
+      to.check();
+      if (!to.is_idle()) broadcast(to, Area::of(buffer, count, datatype));
+    },
+    [&](const Communicator& all) {
+      check_root(all, root);
+      return !all.is_inter() && show_broadcast(all, root, Area::of(buffer, count, datatype));
+    })
 
 PHX_MPI_BOTH(Gather, Igather,
              (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,

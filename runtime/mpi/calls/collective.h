@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/mpi/calls/requests.h"
+#include "runtime/mpi/calls/showing.h"
 #include "runtime/mpi/collectives/collectives.h"
 
 namespace phx::mpi {
@@ -14,14 +15,16 @@ struct Call {
   MPI_Request* request = nullptr;
 };
 
+/// Fails with MPI_ERR_ROOT.
+void check_root(const Communicator& comm, int root);
+
 /// What the forms of one operation share.
 struct Roots {
   Communicator& comm;
   Schedule& schedule;
   int root;
 
-  /// Fails with MPI_ERR_ROOT.
-  void check() const;
+  void check() const { check_root(comm, root); }
   /// Of an inter-communicator: this side gives, or receives, at the rank that is the root.
   [[nodiscard]] bool is_root() const {
     return comm.is_inter() ? root == MPI_ROOT : root == comm.rank();
@@ -30,18 +33,26 @@ struct Roots {
   [[nodiscard]] bool is_idle() const { return comm.is_inter() && root == MPI_PROC_NULL; }
 };
 
-/// Starts what `build(comm, schedule)` makes; waits for it, or gives the request out.
-template <class Build>
-int run(const Call& call, Build build) {
+/// Starts what `build(comm, schedule)` makes; waits for it, or gives the request out. A blocking
+/// call is over if `at_once(comm)` has done it.
+template <class Build, class AtOnce>
+int run(const Call& call, Build build, AtOnce at_once) {
   return enter(call.name, call.comm, [&] {
     Communicator& comm = comm_of(call.comm);
+    if (call.request == nullptr && at_once(comm)) return;
     const Ref<Schedule> schedule(new Schedule(comm.collective()));
     build(comm, *schedule);
     schedule->set_tag(comm.next_tag());  // a call that fails takes no part, and may be repeated
+    pass_board(comm);
     begin_schedule(schedule);
     if (call.request == nullptr) return wait_for(*schedule);
     give_request(Ref<Request>(schedule.get()), call.comm, call.request);
   });
+}
+
+template <class Build>
+int run(const Call& call, Build build) {
+  return run(call, build, [](const Communicator&) { return false; });
 }
 
 /// Whether there is nothing to do within one group, because all ranks have as many bytes as this
@@ -90,7 +101,7 @@ struct Parts {
 void exchange(Communicator& comm, Schedule& schedule, const Areas& from, const Areas& to);
 
 /// Defines the blocking and the other form of an operation, which differ in the request alone. What
-/// follows makes the schedule from the communicator.
+/// follows makes the schedule from the communicator; and does it at once, where that is possible.
 #define PHX_MPI_BOTH(name, begun, parameters, ...)                              \
   PHX_MPI_ENTRY(int, name, (PHX_MPI_LIST parameters)) {                         \
     return run({"MPI_" #name, comm}, __VA_ARGS__);                              \

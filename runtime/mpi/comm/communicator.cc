@@ -17,7 +17,7 @@ Scope Communicator::collective() const {
   Scope scope{context_ + 1, rank_, peers()};
   scope.is_whole = !is_inter() && process.may_cast_to(*group_);
   scope.may_combine = scope.is_whole && context_ == kWorldContext;
-  scope.is_near = process.is_near();
+  scope.is_near = process.near() != nullptr;
   scope.is_crowded = process.is_crowded();
   // Before all processes are located there are none: nobody asks then but for the world's first.
   const JobNetwork& network = JobNetwork::of_process();

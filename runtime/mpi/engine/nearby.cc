@@ -34,6 +34,10 @@ std::size_t room_of(int size) {
   return std::bit_floor(std::clamp<std::size_t>(share, 4096, 65536));
 }
 
+bool has_board(int size) {
+  return size > 1 && size <= Board::kRanksMost;
+}
+
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* at_most) {
   return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, at_most,
@@ -46,6 +50,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 struct Nearby::Place {
   alignas(kLine) std::atomic<std::uint32_t> is_asleep;
   std::atomic<std::int32_t> process;
+  std::atomic<std::uint32_t> nudges;
   /// Bit r: rank r has put something into its pipe, or has made room in that towards it.
   alignas(kLine) std::array<std::atomic<std::uint64_t>, kWords> callers;
 
@@ -94,6 +99,10 @@ std::size_t Nearby::Waiting::size() const {
 // --- Memory ------------------------------------------------------------------------------------
 
 std::size_t Nearby::bytes_for(int size) {
+  return bytes_of_pipes(size) + (has_board(size) ? Board::bytes_for(size) : 0);
+}
+
+std::size_t Nearby::bytes_of_pipes(int size) {
   const auto ranks = static_cast<std::size_t>(size);
   return ranks * sizeof(Place) + ranks * ranks * (sizeof(Pipe) + room_of(size));
 }
@@ -106,6 +115,7 @@ Nearby::Nearby(void* memory, int rank, int size)
       begun_(static_cast<std::size_t>(size)),
       outgoing_(static_cast<std::size_t>(size)) {
   place(rank).process = ::getpid();
+  if (has_board(size)) board_.emplace(memory_ + bytes_of_pipes(size), rank, size);
 }
 
 std::unique_ptr<Nearby> Nearby::open(int descriptor, int rank, int size) {
@@ -377,7 +387,7 @@ bool Nearby::sleep(std::uint64_t seen, std::chrono::nanoseconds at_most) {
   // It stays set if nobody wakes us: another thread may sleep, too, and to be woken in vain is
   // cheap.
   own.is_asleep = 1;
-  if (own.is_called() || news_ != seen) return true;
+  if (own.is_called() || news() != seen) return true;
   const timespec time{static_cast<time_t>(at_most.count() / 1'000'000'000),
                       static_cast<long>(at_most.count() % 1'000'000'000)};
   return futex(own.is_asleep, FUTEX_WAIT, 1, &time) == 0 || errno != ETIMEDOUT;
@@ -387,6 +397,20 @@ void Nearby::wake() {
   ++news_;
   Place& own = place(rank_);
   if (own.is_asleep.exchange(0) != 0) futex(own.is_asleep, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+/// In the order of ring().
+void Nearby::nudge(int rank) {
+  Place& called = place(rank);
+  ++called.nudges;
+  if (called.is_asleep != 0 && called.is_asleep.exchange(0) != 0) {
+    futex(called.is_asleep, FUTEX_WAKE, INT_MAX, nullptr);
+  }
+}
+
+/// Both only grow, so that their sum says whether one has.
+std::uint64_t Nearby::news() const {
+  return news_ + place(rank_).nudges;
 }
 
 }  // namespace phx::mpi

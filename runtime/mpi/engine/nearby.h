@@ -7,10 +7,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "overlay/base/payload.h"
+#include "runtime/mpi/engine/board.h"
 
 namespace phx::mpi {
 
@@ -68,8 +70,13 @@ class Nearby {
   /// Copies memory of another rank's process. False: the system does not let us.
   bool read(int from, std::uint64_t address, std::span<std::byte> into);
 
-  /// Counts calls of wake().
-  [[nodiscard]] std::uint64_t news() const { return news_; }
+  /// What all show each other; null: there is one rank, or too many.
+  [[nodiscard]] Board* board() { return board_ ? &*board_ : nullptr; }
+  /// What may be new to a rank is no message: it is woken. Thread rule: any thread.
+  void nudge(int rank);
+
+  /// Counts calls of wake(), and of nudge() for this rank.
+  [[nodiscard]] std::uint64_t news() const;
   /// Until something comes, or news() is not `seen` any more; at most so long. False: it was so
   /// long.
   bool sleep(std::uint64_t seen, std::chrono::nanoseconds at_most);
@@ -95,6 +102,7 @@ class Nearby {
     [[nodiscard]] std::size_t size() const;
   };
 
+  [[nodiscard]] static std::size_t bytes_of_pipes(int size);
   [[nodiscard]] Place& place(int rank) const;
   [[nodiscard]] Pipe& pipe(int from, int to) const;
   static void ring(Place& called, int caller);
@@ -120,6 +128,7 @@ class Nearby {
   std::size_t waiting_ = 0;  ///< messages in `outgoing_`
   bool may_read_ = true;
   std::atomic<std::uint64_t> news_ = 0;
+  std::optional<Board> board_;
 };
 
 }  // namespace phx::mpi

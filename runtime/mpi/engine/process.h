@@ -55,7 +55,7 @@ class Process {
     look(kForever, std::ref(what), is_true);
   }
   /// All ranks are on this machine, and share its cores: what counts is how often who has to run.
-  [[nodiscard]] bool is_near() const { return near_ != nullptr; }
+  [[nodiscard]] Nearby* near() const { return near_.get(); }  // null: they are not
   [[nodiscard]] bool is_crowded() const { return near_ != nullptr && spins_ == 0; }
   /// Waits until what was sent has left.
   void flush() {

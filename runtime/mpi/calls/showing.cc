@@ -1,0 +1,241 @@
+#include "runtime/mpi/calls/showing.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/mpi/engine/process.h"
+
+namespace phx::mpi {
+namespace {
+
+enum class Operation : std::uint32_t { kBarrier = 1, kBroadcast, kReduce, kAllreduce };
+
+/// What is shown in an operation says which it is.
+std::uint32_t number_of(Operation what, int root) {
+  return (static_cast<std::uint32_t>(what) << 16U) | static_cast<std::uint32_t>(root);
+}
+
+std::string spell(std::uint32_t number) {
+  const std::string root = " of rank " + std::to_string(number & 0xFFFFU);
+  switch (static_cast<Operation>(number >> 16U)) {
+    case Operation::kBarrier:
+      return "MPI_Barrier";
+    case Operation::kBroadcast:
+      return "MPI_Bcast" + root;
+    case Operation::kReduce:
+      return "MPI_Reduce" + root;
+    case Operation::kAllreduce:
+      return "MPI_Allreduce";
+  }
+  return "another one";
+}
+
+Board* board_of(const Communicator& comm) {
+  if (comm.context() != kWorldContext) return nullptr;
+  Nearby* const near = Process::current().near();
+  return near == nullptr ? nullptr : near->board();
+}
+
+/// One operation, from its beginning on to its end here.
+class Showing {
+ public:
+  Showing(Board& board, const Communicator& comm, Operation what, int root, std::size_t bytes)
+      : board_(board), comm_(comm), operation_(number_of(what, root)), bytes_(bytes) {
+    board_.begin();
+  }
+  ~Showing() {
+    if (board_.leave()) nudge_all();
+  }
+  Showing(const Showing&) = delete;
+  Showing& operator=(const Showing&) = delete;
+
+  /// Where to write what is shown. Waits until there is a place.
+  std::byte* place() {
+    if (!board_.has_place()) {
+      Process::current().wait([this](Traffic&) { return board_.has_place(); },
+                              [] { return std::string("the others"); });
+    }
+    return board_.place().data();
+  }
+  void show_to(int rank) {
+    board_.show(operation_, bytes_);
+    Process::current().near()->nudge(rank);
+  }
+  void show_to_all() {
+    board_.show(operation_, bytes_);
+    nudge_all();
+  }
+
+  /// What that rank shows, `bytes` of it; null: it does not fit, which finish() says.
+  const std::byte* shown_by(int rank) {
+    std::optional<Board::Shown> shown;
+    bool is_over = false;
+    const auto look = [&] {
+      is_over = board_.has_left(rank);
+      shown = board_.shown_by(rank);
+      return shown || is_over;
+    };
+    if (!look()) {
+      Process::current().wait([&look](Traffic&) -> bool { return look(); },
+                              [rank] { return "rank " + std::to_string(rank); });
+    }
+    if (shown && shown->operation == operation_ && shown->bytes.size() == bytes_) {
+      return shown->bytes.data();
+    }
+    if (misfit_.empty()) note_misfit(rank, shown);
+    return nullptr;
+  }
+
+  /// Fails if something did not fit.
+  void finish() const {
+    if (!misfit_.empty()) throw Failure(error_, misfit_);
+  }
+
+ private:
+  void nudge_all() {
+    for (int rank = 0; rank < comm_.size(); ++rank) {
+      if (rank != comm_.rank()) Process::current().near()->nudge(rank);
+    }
+  }
+  void note_misfit(int rank, const std::optional<Board::Shown>& shown) {
+    const bool is_same = shown && shown->operation == operation_;
+    const bool is_longer = is_same && shown->bytes.size() > bytes_;
+    error_ = is_longer ? MPI_ERR_TRUNCATE : MPI_ERR_NOT_SAME;
+    misfit_ = "rank " + std::to_string(rank);
+    if (is_same) {
+      misfit_ += " sends " + std::to_string(shown->bytes.size()) +
+                 " bytes where this one expects " + std::to_string(bytes_);
+    } else {
+      misfit_ += " is in " + (shown ? spell(shown->operation) : std::string("another one"));
+    }
+    misfit_ +=
+        ": the ranks are in different collective operations of this communicator, or in one with "
+        "different counts";
+  }
+
+  Board& board_;
+  const Communicator& comm_;
+  const std::uint32_t operation_;
+  const std::size_t bytes_;
+  std::string misfit_;
+  int error_ = MPI_SUCCESS;
+};
+
+/// Predefined, and without gaps: so it is the same at all ranks, and lies as it is shown.
+bool is_plain(const Combining& what) {
+  const Datatype& datatype = *what.own.datatype;
+  const Layout& layout = datatype.layout();
+  const MPI_Count bytes = what.own.bytes();
+  return what.op->predefined != MPI_OP_NULL && datatype.is_predefined() &&
+         layout.size() == layout.extent() && bytes > 0 &&
+         bytes <= static_cast<MPI_Count>(Board::kBytesMost);
+}
+
+using Value = std::array<std::byte, Board::kBytesMost>;
+
+/// What all have contributed, in the order of ranks. Waits for them.
+void combine_all(Showing& showing, const Communicator& comm, const Combining& what, Value& into) {
+  const auto bytes = static_cast<std::size_t>(what.own.bytes());
+  for (int rank = comm.size() - 1; rank >= 0; --rank) {
+    const void* const value =
+        rank == comm.rank() ? what.own.address : static_cast<const void*>(showing.shown_by(rank));
+    if (value == nullptr) continue;
+    if (rank == comm.size() - 1) {
+      std::memcpy(into.data(), value, bytes);
+    } else {
+      reduce(*what.op, *what.own.datatype, value, into.data(), what.own.count);
+    }
+  }
+}
+
+}  // namespace
+
+bool meet(const Communicator& comm) {
+  Board* const board = board_of(comm);
+  if (board == nullptr) return false;
+  Showing showing(*board, comm, Operation::kBarrier, 0, 0);
+  static_cast<void>(showing.place());
+  if (comm.rank() == 0) {
+    for (int rank = 1; rank < comm.size(); ++rank) static_cast<void>(showing.shown_by(rank));
+    showing.show_to_all();
+  } else {
+    showing.show_to(0);
+    static_cast<void>(showing.shown_by(0));
+  }
+  showing.finish();
+  return true;
+}
+
+bool show_broadcast(const Communicator& comm, int root, const Area& area) {
+  Board* const board = board_of(comm);
+  const MPI_Count bytes = area.bytes();
+  if (board == nullptr || bytes == 0 || bytes > static_cast<MPI_Count>(Board::kBytesMost)) {
+    return false;
+  }
+  const Buffer buffer = area.buffer();
+  Showing showing(*board, comm, Operation::kBroadcast, root, static_cast<std::size_t>(bytes));
+  if (comm.rank() == root) {
+    buffer.pack(0, bytes, showing.place());
+    showing.show_to_all();
+  } else if (const std::byte* const value = showing.shown_by(root)) {
+    buffer.unpack(0, bytes, value);
+  }
+  showing.finish();
+  return true;
+}
+
+bool show_reduce(const Communicator& comm, int root, const Combining& what, const Area& result) {
+  Board* const board = board_of(comm);
+  if (board == nullptr || !is_plain(what)) return false;
+  const auto bytes = static_cast<std::size_t>(what.own.buffer().bytes());
+  if (comm.rank() == root) static_cast<void>(result.buffer());  // Fails if it cannot be meant.
+  Showing showing(*board, comm, Operation::kReduce, root, bytes);
+  if (comm.rank() != root) {
+    std::memcpy(showing.place(), what.own.address, bytes);
+    showing.show_to(root);
+    return true;
+  }
+  alignas(16) Value all;
+  combine_all(showing, comm, what, all);
+  showing.finish();
+  std::memcpy(result.address, all.data(), bytes);
+  return true;
+}
+
+bool show_allreduce(const Communicator& comm, const Combining& what, const Area& result) {
+  Board* const board = board_of(comm);
+  if (board == nullptr || !is_plain(what)) return false;
+  const auto bytes = static_cast<std::size_t>(what.own.buffer().bytes());
+  static_cast<void>(result.buffer());  // Fails if it cannot be meant.
+  Showing showing(*board, comm, Operation::kAllreduce, 0, bytes);
+  std::byte* const place = showing.place();
+  if (comm.rank() == 0) {
+    alignas(16) Value all;
+    combine_all(showing, comm, what, all);
+    std::memcpy(place, all.data(), bytes);
+    showing.show_to_all();
+    std::memcpy(result.address, all.data(), bytes);
+  } else {
+    std::memcpy(place, what.own.address, bytes);
+    showing.show_to(0);
+    const std::byte* const all = showing.shown_by(0);
+    if (all != nullptr) std::memcpy(result.address, all, bytes);
+  }
+  showing.finish();
+  return true;
+}
+
+void pass_board(const Communicator& comm) {
+  Board* const board = board_of(comm);
+  if (board == nullptr) return;
+  board->begin();
+  if (!board->leave()) return;
+  for (int rank = 0; rank < comm.size(); ++rank) Process::current().near()->nudge(rank);
+}
+
+}  // namespace phx::mpi
