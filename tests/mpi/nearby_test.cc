@@ -272,6 +272,30 @@ TEST_CASE("who sleeps is woken by a message, by room, and by another thread") {
   CHECK(std::chrono::steady_clock::now() - begin < 50s);
 }
 
+TEST_CASE("a nudge wakes who sleeps, or who was about to") {
+  Machine machine(2);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::uint64_t before = machine.at(0).news();
+  machine.at(1).nudge(0);
+  CHECK(machine.at(0).news() != before);
+  CHECK(machine.at(0).sleep(before, 60s));
+
+  // Each waits for the other's turn.
+  std::atomic<int> turn = 0;
+  const auto run = [&](int self) {
+    Nearby& near = machine.at(self);
+    for (int i = self; i < 4000; i += 2) {
+      for (std::uint64_t seen = near.news(); turn != i; seen = near.news()) near.sleep(seen, 60s);
+      turn = i + 1;
+      near.nudge(1 - self);
+    }
+  };
+  std::thread other([&] { run(1); });
+  run(0);
+  other.join();
+  CHECK(std::chrono::steady_clock::now() - begin < 50s);
+}
+
 TEST_CASE("a near rank's memory is read, and what cannot be read is said so") {
   Machine machine(2);
   const Payload there = message(0, 1, 7);

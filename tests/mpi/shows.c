@@ -32,10 +32,28 @@ static int is_sum(int count, int round) {
   return 1;
 }
 
+/* Each gives each `count` words, or all the same; in place in some rounds. Both shown and, of many words, not. */
+static void exchanged(int round, int count, int is_all, int in_place) {
+  int* give = calloc((size_t)(size * count), sizeof(int));
+  int* get = calloc((size_t)(size * count), sizeof(int));
+  for (int r = 0; r < size; ++r)
+    for (int i = 0; i < count; ++i) give[r * count + i] = word(rank, round, is_all ? i : r * count + i);
+  if (in_place) memcpy(get, give, sizeof(int) * (size_t)(size * count));
+  if (is_all) {
+    MPI_Allgather(in_place ? MPI_IN_PLACE : give, count, MPI_INT, get, count, MPI_INT, MPI_COMM_WORLD);
+  } else {
+    MPI_Alltoall(in_place ? MPI_IN_PLACE : give, count, MPI_INT, get, count, MPI_INT, MPI_COMM_WORLD);
+  }
+  for (int r = 0; r < size; ++r)
+    for (int i = 0; i < count; ++i) CHECK(get[r * count + i] == word(r, round, is_all ? i : rank * count + i));
+  free(give);
+  free(get);
+}
+
 static void mixed(void) {
   for (int round = 0; round < ROUNDS; ++round) {
     const int count = (int)any(MOST), root = (int)any((unsigned)size);
-    const unsigned what = any(8);
+    const unsigned what = any(10), few = any(80);
     MPI_Request request;
     fill(round);
     if (what == 0) {
@@ -50,6 +68,8 @@ static void mixed(void) {
     } else if (what < 6) {
       MPI_Reduce(out, in, count, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
       if (rank == root) CHECK(is_sum(count, round));
+    } else if (what > 7) {
+      exchanged(round, (int)few, what == 8, root % 2);
     } else if (what == 6) {
       MPI_Allreduce(out, in, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
       CHECK(is_sum(count, round));

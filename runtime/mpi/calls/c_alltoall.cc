@@ -41,6 +41,12 @@ void alltoall_equal(Communicator& comm, Schedule& schedule, const std::optional<
   alltoall(comm, schedule, {from ? equal_parts(*from) : copied(schedule, places), places});
 }
 
+/// The first of equal parts; nothing: they stand where others are to come.
+std::optional<Area> sent(const void* out, int count, MPI_Datatype datatype) {
+  if (is_in_place(out)) return std::nullopt;
+  return Area::of(out, count, datatype);
+}
+
 /// The parts of a call with a datatype for each rank; displacements are bytes.
 Areas typed_parts(const void* buffer, const int* counts, const int* places,
                   const MPI_Datatype* datatypes) {
@@ -51,14 +57,21 @@ Areas typed_parts(const void* buffer, const int* counts, const int* places,
 
 }  // namespace
 
-PHX_MPI_BOTH(Alltoall, Ialltoall,
-             (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
-              MPI_Datatype in_type, MPI_Comm comm),
-             [&](Communicator& all, Schedule& schedule) {
-               std::optional<Area> from;
-               if (!is_in_place(out)) from = Area::of(out, out_count, out_type);
-               alltoall_equal(all, schedule, from, Area::of(in, in_count, in_type));
-             })
+PHX_MPI_BOTH(
+    Alltoall, Ialltoall,
+    (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+     MPI_Datatype in_type, MPI_Comm comm),
+    [&](Communicator& all, Schedule& schedule) {
+      const std::optional<Area> from = sent(out, out_count, out_type);
+      alltoall_equal(all, schedule, from, Area::of(in, in_count, in_type));
+    },
+    [&](const Communicator& all) {
+      if (all.is_inter()) return false;
+      const std::optional<Area> from = sent(out, out_count, out_type);
+      const Area to = Area::of(in, in_count, in_type);
+      if (from) check_apart(*from, to);
+      return show_alltoall(all, from, to);
+    })
 
 PHX_MPI_BOTH(Alltoallv, Ialltoallv,
              (const void* out, const int out_counts[], const int out_places[],

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "runtime/mpi/calls/collective.h"
 
 namespace phx::mpi {
@@ -154,25 +156,36 @@ PHX_MPI_BOTH(Scatterv, Iscatterv,
                scatter(to, areas, {in, in_count, in_type});
              })
 
-PHX_MPI_BOTH(Allgather, Iallgather,
-             (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
-              MPI_Datatype in_type, MPI_Comm comm),
-             [&](Communicator& all, Schedule& schedule) {
-               const Area first = Area::of(in, in_count, in_type);
-               if (all.is_inter()) {
-                 const Area own = Area::of(out, out_count, out_type);
-                 return exchange(
-                     all, schedule, [own](int) { return own; }, equal_parts(first));
-               }
-               if (!is_in_place(out)) {
-                 const Area own = Area::of(out, out_count, out_type);
-                 const Area place = first.part(all.rank() * first.count, first.count);
-                 check_apart(own, place);
-                 if (is_nothing(all, first) && own.bytes() == 0) return;
-                 add_copy(schedule, own, place);
-               }
-               if (!is_nothing(all, first)) add_allgather_equal(schedule, first);
-             })
+PHX_MPI_BOTH(
+    Allgather, Iallgather,
+    (const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+     MPI_Datatype in_type, MPI_Comm comm),
+    [&](Communicator& all, Schedule& schedule) {
+      const Area first = Area::of(in, in_count, in_type);
+      if (all.is_inter()) {
+        const Area own = Area::of(out, out_count, out_type);
+        return exchange(
+            all, schedule, [own](int) { return own; }, equal_parts(first));
+      }
+      if (!is_in_place(out)) {
+        const Area own = Area::of(out, out_count, out_type);
+        const Area place = first.part(all.rank() * first.count, first.count);
+        check_apart(own, place);
+        if (is_nothing(all, first) && own.bytes() == 0) return;
+        add_copy(schedule, own, place);
+      }
+      if (!is_nothing(all, first)) add_allgather_equal(schedule, first);
+    },
+    [&](const Communicator& all) {
+      if (all.is_inter()) return false;
+      const Area first = Area::of(in, in_count, in_type);
+      std::optional<Area> own;
+      if (!is_in_place(out)) {
+        own = Area::of(out, out_count, out_type);
+        check_apart(*own, first.part(all.rank() * first.count, first.count));
+      }
+      return show_allgather(all, own, first);
+    })
 
 PHX_MPI_BOTH(Allgatherv, Iallgatherv,
              (const void* out, int out_count, MPI_Datatype out_type, void* in,

@@ -13,7 +13,14 @@
 namespace phx::mpi {
 namespace {
 
-enum class Operation : std::uint32_t { kBarrier = 1, kBroadcast, kReduce, kAllreduce };
+enum class Operation : std::uint32_t {
+  kBarrier = 1,
+  kBroadcast,
+  kReduce,
+  kAllreduce,
+  kAllgather,
+  kAlltoall
+};
 
 /// What is shown in an operation says which it is.
 std::uint32_t number_of(Operation what, int root) {
@@ -31,6 +38,10 @@ std::string spell(std::uint32_t number) {
       return "MPI_Reduce" + root;
     case Operation::kAllreduce:
       return "MPI_Allreduce";
+    case Operation::kAllgather:
+      return "MPI_Allgather";
+    case Operation::kAlltoall:
+      return "MPI_Alltoall";
   }
   return "another one";
 }
@@ -153,6 +164,57 @@ void combine_all(Showing& showing, const Communicator& comm, const Combining& wh
   }
 }
 
+/// Equal parts, one after the other, of which each rank fills one. Fails as a Buffer does.
+class Places {
+ public:
+  Places(const Area& first, int size) : first_(first), bytes_(first.bytes()) {
+    Area all = first;
+    all.count *= size;
+    run_ = static_cast<std::byte*>(all.buffer().as_is());
+  }
+  void fill(int rank, const std::byte* value) const {
+    if (run_ != nullptr) {
+      std::memcpy(run_ + rank * bytes_, value, static_cast<std::size_t>(bytes_));
+    } else {
+      first_.part(rank * first_.count, first_.count).buffer().unpack(0, bytes_, value);
+    }
+  }
+
+ private:
+  const Area& first_;
+  MPI_Count bytes_;
+  std::byte* run_ = nullptr;  ///< all of it, if it lies as it is sent
+};
+
+/// Returns where it lies, to be shown.
+const std::byte* pack_into(Showing& showing, const Buffer& buffer) {
+  std::byte* const place = showing.place();
+  buffer.pack(0, buffer.bytes(), place);
+  return place;
+}
+
+/// Each reads what all others show, when all have; rank 0 tells when. What this rank
+/// shows is written.
+template <class Read>
+void exchange(Showing& showing, const Communicator& comm, Read read) {
+  std::array<const std::byte*, Board::kRanksMost> rows{};
+  const auto row = [&](int rank) -> const std::byte*& {
+    return rows[static_cast<std::size_t>(rank)];
+  };
+  if (comm.rank() != 0) {
+    showing.show_to(0);
+    row(0) = showing.shown_by(0);
+  }
+  for (int rank = 1; rank < comm.size(); ++rank) {
+    if (rank != comm.rank()) row(rank) = showing.shown_by(rank);
+  }
+  if (comm.rank() == 0) showing.show_to_all();
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (row(rank) != nullptr) read(rank, row(rank));
+  }
+  showing.finish();
+}
+
 }  // namespace
 
 bool meet(const Communicator& comm) {
@@ -227,6 +289,40 @@ bool show_allreduce(const Communicator& comm, const Combining& what, const Area&
     if (all != nullptr) std::memcpy(result.address, all, bytes);
   }
   showing.finish();
+  return true;
+}
+
+bool show_allgather(const Communicator& comm, const std::optional<Area>& own, const Area& first) {
+  Board* const board = board_of(comm);
+  const MPI_Count bytes = first.bytes();
+  const bool fits = bytes > 0 && bytes <= static_cast<MPI_Count>(Board::kBytesMost);
+  if (board == nullptr || !fits || (own && own->bytes() != bytes)) return false;
+  const Places places(first, comm.size());
+  const Buffer mine =
+      own ? own->buffer() : first.part(comm.rank() * first.count, first.count).buffer();
+  Showing showing(*board, comm, Operation::kAllgather, 0, static_cast<std::size_t>(bytes));
+  const std::byte* const shown = pack_into(showing, mine);
+  if (own) places.fill(comm.rank(), shown);
+  exchange(showing, comm, [&](int rank, const std::byte* value) { places.fill(rank, value); });
+  return true;
+}
+
+bool show_alltoall(const Communicator& comm, const std::optional<Area>& from, const Area& to) {
+  Board* const board = board_of(comm);
+  const MPI_Count bytes = to.bytes();
+  const MPI_Count all = bytes * comm.size();
+  const bool fits = bytes > 0 && all <= static_cast<MPI_Count>(Board::kBytesMost);
+  if (board == nullptr || !fits || (from && from->bytes() != bytes)) return false;
+  const Places places(to, comm.size());
+  Area row = from.value_or(to);
+  row.count *= comm.size();
+  const Buffer mine = row.buffer();
+  Showing showing(*board, comm, Operation::kAlltoall, 0, static_cast<std::size_t>(all));
+  const MPI_Count here = comm.rank() * bytes;
+  const std::byte* const shown = pack_into(showing, mine);
+  if (from) places.fill(comm.rank(), shown + here);
+  exchange(showing, comm,
+           [&](int rank, const std::byte* value) { places.fill(rank, value + here); });
   return true;
 }
 

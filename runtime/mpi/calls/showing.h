@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "runtime/mpi/collectives/collectives.h"
 #include "runtime/mpi/comm/communicator.h"
 
@@ -16,6 +18,12 @@ namespace phx::mpi {
                                const Area& result);
 [[nodiscard]] bool show_allreduce(const Communicator& comm, const Combining& what,
                                   const Area& result);
+/// `own`: what this rank gives; nothing: it stands in its place. `first`: the first of equal parts.
+[[nodiscard]] bool show_allgather(const Communicator& comm, const std::optional<Area>& own,
+                                  const Area& first);
+/// `from`, `to`: the first of equal parts; no `from`: what is sent stands where others come.
+[[nodiscard]] bool show_alltoall(const Communicator& comm, const std::optional<Area>& from,
+                                 const Area& to);
 /// An operation of the communicator that goes by messages begins here.
 void pass_board(const Communicator& comm);
 
