@@ -1,5 +1,7 @@
 /* Short and long collective operations of MPI_COMM_WORLD one after the other, in any order: ranks of one machine show each
  * other the short ones. What does not fit is found by these alone: up to 32, and not with --tcp. */
+#include <unistd.h>
+
 #include "check.h"
 
 enum { ROUNDS = 3000, MOST = 600 };
@@ -119,6 +121,26 @@ static void kinds(void) {
   if (rank == size - 1) CHECK(all == 0.5L * size + size * (size - 1) / 2);
 }
 
+/* A rank that never has to wait takes what comes all the same: another one waits for that. */
+static void last(void) {
+  enum { LONG = 1 << 13 }; /* is asked for, and read by its receiver */
+  static int words[LONG];
+  MPI_Request request = MPI_REQUEST_NULL;
+  int done = 0, rounds = 0;
+  for (int i = 0; i < LONG; ++i) words[i] = rank == 1 ? i : -1;
+  if (rank == 0) MPI_Irecv(words, LONG, MPI_INT, 1, 7, MPI_COMM_WORLD, &request);
+  while (!done && ++rounds < 20) {
+    int own = rank != 1;
+    if (rank == 0) usleep(2000);
+    if (rank == 1 && rounds == 5) MPI_Isend(words, LONG, MPI_INT, 0, 7, MPI_COMM_WORLD, &request);
+    if (rank == 1 && rounds >= 5) MPI_Test(&request, &own, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&own, &done, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  }
+  CHECK(done && rounds < 15);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(rank != 0 || (words[0] == 0 && words[LONG - 1] == LONG - 1));
+}
+
 static int class_of(int error) {
   int class = MPI_SUCCESS;
   MPI_Error_class(error, &class);
@@ -141,6 +163,11 @@ static void misfits(void) {
   CHECK(class_of(error) == MPI_ERR_NOT_SAME);
   MPI_Error_string(error, text, &length);
   CHECK(strstr(text, rank == 0 ? "MPI_Barrier: rank 1 is in MPI_Allreduce: " : "rank 0 is in MPI_Barrier: ") != NULL);
+  fill(0);
+  error = MPI_Allgather(out, rank == 1 ? 2 : 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);
+  CHECK(class_of(error) == (rank == 1 ? MPI_ERR_TRUNCATE : MPI_ERR_NOT_SAME));
+  error = MPI_Allreduce(out, in, rank == size - 1 ? 2 : 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(error != MPI_SUCCESS);
   CHECK(class_of(MPI_Allreduce(out, NULL, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD)) == MPI_ERR_BUFFER);
   CHECK(class_of(MPI_Reduce(NULL, in, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD)) == MPI_ERR_BUFFER);
   CHECK(class_of(MPI_Bcast(out, 1, MPI_INT, size, MPI_COMM_WORLD)) == MPI_ERR_ROOT);
@@ -153,6 +180,7 @@ int main(int argc, char** argv) {
   mixed();
   streams();
   kinds();
+  if (size > 1) last();
   if (size > 1 && size <= 32) misfits();
   mixed();
   return end();

@@ -66,10 +66,10 @@ PHX_MPI_BOTH(
       alltoall_equal(all, schedule, from, Area::of(in, in_count, in_type));
     },
     [&](const Communicator& all) {
-      if (all.is_inter()) return false;
+      if (!has_board(all)) return false;
       const std::optional<Area> from = sent(out, out_count, out_type);
       const Area to = Area::of(in, in_count, in_type);
-      if (from) check_apart(*from, to);
+      if (from && to.bytes() > 0) check_apart(*from, to);
       return show_alltoall(all, from, to);
     })
 

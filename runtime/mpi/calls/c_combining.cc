@@ -108,7 +108,7 @@ PHX_MPI_BOTH(
       reduce_to(to, what, [&] { return Area::of(in, count, datatype); });
     },
     [&](const Communicator& all) {
-      if (all.is_inter()) return false;
+      if (!has_board(all)) return false;
       check_root(all, root);
       const bool is_root = all.rank() == root;
       const Combining what = reduced(op, out, {in, count, datatype}, is_root);
@@ -127,7 +127,7 @@ PHX_MPI_BOTH(
       add_broadcast(schedule, 0, result);
     },
     [&](const Communicator& all) {
-      if (all.is_inter()) return false;
+      if (!has_board(all)) return false;
       const Area result = Area::of(in, count, datatype);
       return show_allreduce(all, contribution(op, out, result), result);
     })

@@ -115,8 +115,9 @@ PHX_MPI_BOTH(
       if (!to.is_idle()) broadcast(to, Area::of(buffer, count, datatype));
     },
     [&](const Communicator& all) {
+      if (!has_board(all)) return false;
       check_root(all, root);
-      return !all.is_inter() && show_broadcast(all, root, Area::of(buffer, count, datatype));
+      return show_broadcast(all, root, Area::of(buffer, count, datatype));
     })
 
 PHX_MPI_BOTH(Gather, Igather,
@@ -177,7 +178,7 @@ PHX_MPI_BOTH(
       if (!is_nothing(all, first)) add_allgather_equal(schedule, first);
     },
     [&](const Communicator& all) {
-      if (all.is_inter()) return false;
+      if (!has_board(all)) return false;
       const Area first = Area::of(in, in_count, in_type);
       std::optional<Area> own;
       if (!is_in_place(out)) {

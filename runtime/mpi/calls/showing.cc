@@ -1,5 +1,6 @@
 #include "runtime/mpi/calls/showing.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,20 +48,34 @@ std::string spell(std::uint32_t number) {
 }
 
 Board* board_of(const Communicator& comm) {
-  if (comm.context() != kWorldContext) return nullptr;
+  if (comm.context() != kWorldContext || comm.is_inter()) return nullptr;
   Nearby* const near = Process::current().near();
   return near == nullptr ? nullptr : near->board();
+}
+
+void nudge_all(const Communicator& comm) {
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (rank != comm.rank()) Process::current().near()->nudge(rank);
+  }
 }
 
 /// One operation, from its beginning on to its end here.
 class Showing {
  public:
   Showing(Board& board, const Communicator& comm, Operation what, int root, std::size_t bytes)
-      : board_(board), comm_(comm), operation_(number_of(what, root)), bytes_(bytes) {
+      : board_(board),
+        comm_(comm),
+        operation_(number_of(what, root)),
+        bytes_(bytes),
+        shown_(bytes) {
     board_.begin();
+    // Who never has to wait takes what has come all the same: others wait for that.
+    if (Process::current().near()->is_called()) {
+      static_cast<void>(Process::current().test([](Traffic&) { return true; }));
+    }
   }
   ~Showing() {
-    if (board_.leave()) nudge_all();
+    if (board_.leave()) nudge_all(comm_);
   }
   Showing(const Showing&) = delete;
   Showing& operator=(const Showing&) = delete;
@@ -73,13 +88,24 @@ class Showing {
     }
     return board_.place().data();
   }
+  /// What this rank gives has so many bytes. If that does not fit, it shows less, which nobody
+  /// reads.
+  void give(MPI_Count bytes) {
+    const bool is_longer = bytes > static_cast<MPI_Count>(bytes_);
+    shown_ = is_longer ? 0 : static_cast<std::size_t>(bytes);
+    if (shown_ == bytes_ || !misfit_.empty()) return;
+    error_ = is_longer ? MPI_ERR_TRUNCATE : MPI_ERR_NOT_SAME;
+    misfit_ = "what this rank gives has " + std::to_string(bytes) + " bytes, and its place " +
+              std::to_string(bytes_);
+  }
+  [[nodiscard]] bool fits() const { return misfit_.empty(); }
   void show_to(int rank) {
-    board_.show(operation_, bytes_);
+    board_.show(operation_, shown_);
     Process::current().near()->nudge(rank);
   }
   void show_to_all() {
-    board_.show(operation_, bytes_);
-    nudge_all();
+    board_.show(operation_, shown_);
+    nudge_all(comm_);
   }
 
   /// What that rank shows, `bytes` of it; null: it does not fit, which finish() says.
@@ -108,11 +134,6 @@ class Showing {
   }
 
  private:
-  void nudge_all() {
-    for (int rank = 0; rank < comm_.size(); ++rank) {
-      if (rank != comm_.rank()) Process::current().near()->nudge(rank);
-    }
-  }
   void note_misfit(int rank, const std::optional<Board::Shown>& shown) {
     const bool is_same = shown && shown->operation == operation_;
     const bool is_longer = is_same && shown->bytes.size() > bytes_;
@@ -133,29 +154,29 @@ class Showing {
   const Communicator& comm_;
   const std::uint32_t operation_;
   const std::size_t bytes_;
+  std::size_t shown_;
   std::string misfit_;
   int error_ = MPI_SUCCESS;
 };
 
-/// Predefined, and without gaps: so it is the same at all ranks, and lies as it is shown.
+/// Predefined operations are for predefined datatypes, which are the same at all ranks. Without
+/// gaps they lie as they are shown.
 bool is_plain(const Combining& what) {
-  const Datatype& datatype = *what.own.datatype;
-  const Layout& layout = datatype.layout();
+  const Layout& layout = what.own.datatype->layout();
   const MPI_Count bytes = what.own.bytes();
-  return what.op->predefined != MPI_OP_NULL && datatype.is_predefined() &&
-         layout.size() == layout.extent() && bytes > 0 &&
+  return what.op->predefined != MPI_OP_NULL && layout.size() == layout.extent() && bytes > 0 &&
          bytes <= static_cast<MPI_Count>(Board::kBytesMost);
 }
 
 using Value = std::array<std::byte, Board::kBytesMost>;
 
-/// What all have contributed, in the order of ranks. Waits for them.
+/// What all have contributed, in the order of ranks; nothing if some does not fit. Waits for them.
 void combine_all(Showing& showing, const Communicator& comm, const Combining& what, Value& into) {
   const auto bytes = static_cast<std::size_t>(what.own.bytes());
   for (int rank = comm.size() - 1; rank >= 0; --rank) {
     const void* const value =
         rank == comm.rank() ? what.own.address : static_cast<const void*>(showing.shown_by(rank));
-    if (value == nullptr) continue;
+    if (!showing.fits()) continue;
     if (rank == comm.size() - 1) {
       std::memcpy(into.data(), value, bytes);
     } else {
@@ -189,7 +210,8 @@ class Places {
 /// Returns where it lies, to be shown.
 const std::byte* pack_into(Showing& showing, const Buffer& buffer) {
   std::byte* const place = showing.place();
-  buffer.pack(0, buffer.bytes(), place);
+  showing.give(buffer.bytes());
+  if (showing.fits()) buffer.pack(0, buffer.bytes(), place);
   return place;
 }
 
@@ -254,8 +276,7 @@ bool show_broadcast(const Communicator& comm, int root, const Area& area) {
 bool show_reduce(const Communicator& comm, int root, const Combining& what, const Area& result) {
   Board* const board = board_of(comm);
   if (board == nullptr || !is_plain(what)) return false;
-  const auto bytes = static_cast<std::size_t>(what.own.buffer().bytes());
-  if (comm.rank() == root) static_cast<void>(result.buffer());  // Fails if it cannot be meant.
+  const auto bytes = static_cast<std::size_t>(what.own.bytes());
   Showing showing(*board, comm, Operation::kReduce, root, bytes);
   if (comm.rank() != root) {
     std::memcpy(showing.place(), what.own.address, bytes);
@@ -272,23 +293,26 @@ bool show_reduce(const Communicator& comm, int root, const Combining& what, cons
 bool show_allreduce(const Communicator& comm, const Combining& what, const Area& result) {
   Board* const board = board_of(comm);
   if (board == nullptr || !is_plain(what)) return false;
-  const auto bytes = static_cast<std::size_t>(what.own.buffer().bytes());
-  static_cast<void>(result.buffer());  // Fails if it cannot be meant.
+  const auto bytes = static_cast<std::size_t>(what.own.bytes());
   Showing showing(*board, comm, Operation::kAllreduce, 0, bytes);
   std::byte* const place = showing.place();
+  alignas(16) Value all;
+  const std::byte* combined = all.data();
   if (comm.rank() == 0) {
-    alignas(16) Value all;
     combine_all(showing, comm, what, all);
-    std::memcpy(place, all.data(), bytes);
+    if (showing.fits()) {
+      std::memcpy(place, all.data(), bytes);
+    } else {
+      showing.give(0);  // Nobody has a result.
+    }
     showing.show_to_all();
-    std::memcpy(result.address, all.data(), bytes);
   } else {
     std::memcpy(place, what.own.address, bytes);
     showing.show_to(0);
-    const std::byte* const all = showing.shown_by(0);
-    if (all != nullptr) std::memcpy(result.address, all, bytes);
+    combined = showing.shown_by(0);
   }
   showing.finish();
+  std::memcpy(result.address, combined, bytes);
   return true;
 }
 
@@ -296,13 +320,13 @@ bool show_allgather(const Communicator& comm, const std::optional<Area>& own, co
   Board* const board = board_of(comm);
   const MPI_Count bytes = first.bytes();
   const bool fits = bytes > 0 && bytes <= static_cast<MPI_Count>(Board::kBytesMost);
-  if (board == nullptr || !fits || (own && own->bytes() != bytes)) return false;
+  if (board == nullptr || !fits) return false;
   const Places places(first, comm.size());
   const Buffer mine =
       own ? own->buffer() : first.part(comm.rank() * first.count, first.count).buffer();
   Showing showing(*board, comm, Operation::kAllgather, 0, static_cast<std::size_t>(bytes));
   const std::byte* const shown = pack_into(showing, mine);
-  if (own) places.fill(comm.rank(), shown);
+  if (own && showing.fits()) places.fill(comm.rank(), shown);
   exchange(showing, comm, [&](int rank, const std::byte* value) { places.fill(rank, value); });
   return true;
 }
@@ -312,7 +336,7 @@ bool show_alltoall(const Communicator& comm, const std::optional<Area>& from, co
   const MPI_Count bytes = to.bytes();
   const MPI_Count all = bytes * comm.size();
   const bool fits = bytes > 0 && all <= static_cast<MPI_Count>(Board::kBytesMost);
-  if (board == nullptr || !fits || (from && from->bytes() != bytes)) return false;
+  if (board == nullptr || !fits) return false;
   const Places places(to, comm.size());
   Area row = from.value_or(to);
   row.count *= comm.size();
@@ -320,18 +344,21 @@ bool show_alltoall(const Communicator& comm, const std::optional<Area>& from, co
   Showing showing(*board, comm, Operation::kAlltoall, 0, static_cast<std::size_t>(all));
   const MPI_Count here = comm.rank() * bytes;
   const std::byte* const shown = pack_into(showing, mine);
-  if (from) places.fill(comm.rank(), shown + here);
+  if (from && showing.fits()) places.fill(comm.rank(), shown + here);
   exchange(showing, comm,
            [&](int rank, const std::byte* value) { places.fill(rank, value + here); });
   return true;
+}
+
+bool has_board(const Communicator& comm) {
+  return board_of(comm) != nullptr;
 }
 
 void pass_board(const Communicator& comm) {
   Board* const board = board_of(comm);
   if (board == nullptr) return;
   board->begin();
-  if (!board->leave()) return;
-  for (int rank = 0; rank < comm.size(); ++rank) Process::current().near()->nudge(rank);
+  if (board->leave()) nudge_all(comm);
 }
 
 }  // namespace phx::mpi

@@ -10,6 +10,8 @@
 /// all ranks. They wait, and fail as messages that do not fit.
 namespace phx::mpi {
 
+/// Whether operations of this communicator may be done so.
+[[nodiscard]] bool has_board(const Communicator& comm);
 /// A barrier.
 [[nodiscard]] bool meet(const Communicator& comm);
 [[nodiscard]] bool show_broadcast(const Communicator& comm, int root, const Area& area);

@@ -49,11 +49,18 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 /// Where a rank looks for news, and sleeps.
 struct Nearby::Place {
   alignas(kLine) std::atomic<std::uint32_t> is_asleep;
+  std::atomic<std::uint32_t> wakes;  ///< who sleeps here sleeps until it is another number
   std::atomic<std::int32_t> process;
   std::atomic<std::uint32_t> nudges;
   /// Bit r: rank r has put something into its pipe, or has made room in that towards it.
   alignas(kLine) std::array<std::atomic<std::uint64_t>, kWords> callers;
 
+  /// Of several threads that sleep, or are about to, none misses it.
+  void wake() {
+    if (is_asleep == 0 || is_asleep.exchange(0) == 0) return;
+    ++wakes;
+    futex(wakes, FUTEX_WAKE, INT_MAX, nullptr);
+  }
   [[nodiscard]] bool is_called() const {
     return std::any_of(callers.begin(), callers.end(), [](const auto& word) { return word != 0; });
   }
@@ -163,9 +170,7 @@ bool Nearby::read(int from, std::uint64_t address, std::span<std::byte> into) {
 void Nearby::ring(Place& called, int caller) {
   const auto number = static_cast<std::size_t>(caller);
   called.callers[number / 64].fetch_or(std::uint64_t{1} << (number % 64));
-  if (called.is_asleep != 0 && called.is_asleep.exchange(0) != 0) {
-    futex(called.is_asleep, FUTEX_WAKE, INT_MAX, nullptr);
-  }
+  called.wake();
 }
 
 void Nearby::call(int rank) {
@@ -384,31 +389,29 @@ bool Nearby::take(int from, const OnMessage& on_message) {
 
 bool Nearby::sleep(std::uint64_t seen, std::chrono::nanoseconds at_most) {
   Place& own = place(rank_);
+  const std::uint32_t wakes = own.wakes;
   // It stays set if nobody wakes us: another thread may sleep, too, and to be woken in vain is
   // cheap.
   own.is_asleep = 1;
   if (own.is_called() || news() != seen) return true;
   const timespec time{static_cast<time_t>(at_most.count() / 1'000'000'000),
                       static_cast<long>(at_most.count() % 1'000'000'000)};
-  return futex(own.is_asleep, FUTEX_WAIT, 1, &time) == 0 || errno != ETIMEDOUT;
+  return futex(own.wakes, FUTEX_WAIT, wakes, &time) == 0 || errno != ETIMEDOUT;
 }
 
 void Nearby::wake() {
   ++news_;
-  Place& own = place(rank_);
-  if (own.is_asleep.exchange(0) != 0) futex(own.is_asleep, FUTEX_WAKE, INT_MAX, nullptr);
+  place(rank_).wake();
 }
 
 /// In the order of ring().
 void Nearby::nudge(int rank) {
   Place& called = place(rank);
   ++called.nudges;
-  if (called.is_asleep != 0 && called.is_asleep.exchange(0) != 0) {
-    futex(called.is_asleep, FUTEX_WAKE, INT_MAX, nullptr);
-  }
+  called.wake();
 }
 
-/// Both only grow, so that their sum says whether one has.
+/// Whether it is another number than a moment ago is all that counts, so it may begin anew.
 std::uint64_t Nearby::news() const {
   return news_ + place(rank_).nudges;
 }
