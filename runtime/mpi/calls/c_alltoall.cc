@@ -41,12 +41,6 @@ void alltoall_equal(Communicator& comm, Schedule& schedule, const std::optional<
   alltoall(comm, schedule, {from ? equal_parts(*from) : copied(schedule, places), places});
 }
 
-/// The first of equal parts; nothing: they stand where others are to come.
-std::optional<Area> sent(const void* out, int count, MPI_Datatype datatype) {
-  if (is_in_place(out)) return std::nullopt;
-  return Area::of(out, count, datatype);
-}
-
 /// The parts of a call with a datatype for each rank; displacements are bytes.
 Areas typed_parts(const void* buffer, const int* counts, const int* places,
                   const MPI_Datatype* datatypes) {

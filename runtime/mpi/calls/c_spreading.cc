@@ -168,23 +168,19 @@ PHX_MPI_BOTH(
         return exchange(
             all, schedule, [own](int) { return own; }, equal_parts(first));
       }
-      if (!is_in_place(out)) {
-        const Area own = Area::of(out, out_count, out_type);
+      if (const std::optional<Area> own = sent(out, out_count, out_type)) {
         const Area place = first.part(all.rank() * first.count, first.count);
-        check_apart(own, place);
-        if (is_nothing(all, first) && own.bytes() == 0) return;
-        add_copy(schedule, own, place);
+        check_apart(*own, place);
+        if (is_nothing(all, first) && own->bytes() == 0) return;
+        add_copy(schedule, *own, place);
       }
       if (!is_nothing(all, first)) add_allgather_equal(schedule, first);
     },
     [&](const Communicator& all) {
       if (!has_board(all)) return false;
       const Area first = Area::of(in, in_count, in_type);
-      std::optional<Area> own;
-      if (!is_in_place(out)) {
-        own = Area::of(out, out_count, out_type);
-        check_apart(*own, first.part(all.rank() * first.count, first.count));
-      }
+      const std::optional<Area> own = sent(out, out_count, out_type);
+      if (own) check_apart(*own, first.part(all.rank() * first.count, first.count));
       return show_allgather(all, own, first);
     })
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "runtime/mpi/calls/requests.h"
@@ -68,6 +69,13 @@ int run(const Call& call, Build build) {
 
 [[nodiscard]] inline bool is_in_place(const void* buffer) {
   return buffer == MPI_IN_PLACE;
+}
+
+/// What a rank sends; nothing: it stands where something is to come.
+[[nodiscard]] inline std::optional<Area> sent(const void* buffer, MPI_Count count,
+                                              MPI_Datatype datatype) {
+  if (is_in_place(buffer)) return std::nullopt;
+  return Area::of(buffer, count, datatype);
 }
 
 /// Of a call with a datatype for each part. Programs leave that of parts without elements out.

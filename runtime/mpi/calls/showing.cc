@@ -1,13 +1,11 @@
 #include "runtime/mpi/calls/showing.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "runtime/mpi/engine/process.h"
 
@@ -53,6 +51,11 @@ Board* board_of(const Communicator& comm) {
   return near == nullptr ? nullptr : near->board();
 }
 
+/// Whether a value may be shown.
+bool is_short(MPI_Count bytes) {
+  return bytes > 0 && bytes <= static_cast<MPI_Count>(Board::kBytesMost);
+}
+
 void nudge_all(const Communicator& comm) {
   for (int rank = 0; rank < comm.size(); ++rank) {
     if (rank != comm.rank()) Process::current().near()->nudge(rank);
@@ -62,8 +65,9 @@ void nudge_all(const Communicator& comm) {
 /// One operation, from its beginning on to its end here.
 class Showing {
  public:
-  Showing(Board& board, const Communicator& comm, Operation what, int root, std::size_t bytes)
-      : board_(board),
+  /// REQUIRES has_board(comm).
+  Showing(const Communicator& comm, Operation what, int root, std::size_t bytes)
+      : board_(*board_of(comm)),
         comm_(comm),
         operation_(number_of(what, root)),
         bytes_(bytes),
@@ -163,9 +167,8 @@ class Showing {
 /// gaps they lie as they are shown.
 bool is_plain(const Combining& what) {
   const Layout& layout = what.own.datatype->layout();
-  const MPI_Count bytes = what.own.bytes();
-  return what.op->predefined != MPI_OP_NULL && layout.size() == layout.extent() && bytes > 0 &&
-         bytes <= static_cast<MPI_Count>(Board::kBytesMost);
+  return what.op->predefined != MPI_OP_NULL && layout.size() == layout.extent() &&
+         is_short(what.own.bytes());
 }
 
 using Value = std::array<std::byte, Board::kBytesMost>;
@@ -239,10 +242,13 @@ void exchange(Showing& showing, const Communicator& comm, Read read) {
 
 }  // namespace
 
+bool has_board(const Communicator& comm) {
+  return board_of(comm) != nullptr;
+}
+
 bool meet(const Communicator& comm) {
-  Board* const board = board_of(comm);
-  if (board == nullptr) return false;
-  Showing showing(*board, comm, Operation::kBarrier, 0, 0);
+  if (!has_board(comm)) return false;
+  Showing showing(comm, Operation::kBarrier, 0, 0);
   static_cast<void>(showing.place());
   if (comm.rank() == 0) {
     for (int rank = 1; rank < comm.size(); ++rank) static_cast<void>(showing.shown_by(rank));
@@ -256,13 +262,10 @@ bool meet(const Communicator& comm) {
 }
 
 bool show_broadcast(const Communicator& comm, int root, const Area& area) {
-  Board* const board = board_of(comm);
   const MPI_Count bytes = area.bytes();
-  if (board == nullptr || bytes == 0 || bytes > static_cast<MPI_Count>(Board::kBytesMost)) {
-    return false;
-  }
+  if (!has_board(comm) || !is_short(bytes)) return false;
   const Buffer buffer = area.buffer();
-  Showing showing(*board, comm, Operation::kBroadcast, root, static_cast<std::size_t>(bytes));
+  Showing showing(comm, Operation::kBroadcast, root, static_cast<std::size_t>(bytes));
   if (comm.rank() == root) {
     buffer.pack(0, bytes, showing.place());
     showing.show_to_all();
@@ -274,10 +277,9 @@ bool show_broadcast(const Communicator& comm, int root, const Area& area) {
 }
 
 bool show_reduce(const Communicator& comm, int root, const Combining& what, const Area& result) {
-  Board* const board = board_of(comm);
-  if (board == nullptr || !is_plain(what)) return false;
+  if (!has_board(comm) || !is_plain(what)) return false;
   const auto bytes = static_cast<std::size_t>(what.own.bytes());
-  Showing showing(*board, comm, Operation::kReduce, root, bytes);
+  Showing showing(comm, Operation::kReduce, root, bytes);
   if (comm.rank() != root) {
     std::memcpy(showing.place(), what.own.address, bytes);
     showing.show_to(root);
@@ -291,10 +293,9 @@ bool show_reduce(const Communicator& comm, int root, const Combining& what, cons
 }
 
 bool show_allreduce(const Communicator& comm, const Combining& what, const Area& result) {
-  Board* const board = board_of(comm);
-  if (board == nullptr || !is_plain(what)) return false;
+  if (!has_board(comm) || !is_plain(what)) return false;
   const auto bytes = static_cast<std::size_t>(what.own.bytes());
-  Showing showing(*board, comm, Operation::kAllreduce, 0, bytes);
+  Showing showing(comm, Operation::kAllreduce, 0, bytes);
   std::byte* const place = showing.place();
   alignas(16) Value all;
   const std::byte* combined = all.data();
@@ -317,14 +318,12 @@ bool show_allreduce(const Communicator& comm, const Combining& what, const Area&
 }
 
 bool show_allgather(const Communicator& comm, const std::optional<Area>& own, const Area& first) {
-  Board* const board = board_of(comm);
   const MPI_Count bytes = first.bytes();
-  const bool fits = bytes > 0 && bytes <= static_cast<MPI_Count>(Board::kBytesMost);
-  if (board == nullptr || !fits) return false;
+  if (!has_board(comm) || !is_short(bytes)) return false;
   const Places places(first, comm.size());
   const Buffer mine =
       own ? own->buffer() : first.part(comm.rank() * first.count, first.count).buffer();
-  Showing showing(*board, comm, Operation::kAllgather, 0, static_cast<std::size_t>(bytes));
+  Showing showing(comm, Operation::kAllgather, 0, static_cast<std::size_t>(bytes));
   const std::byte* const shown = pack_into(showing, mine);
   if (own && showing.fits()) places.fill(comm.rank(), shown);
   exchange(showing, comm, [&](int rank, const std::byte* value) { places.fill(rank, value); });
@@ -332,26 +331,20 @@ bool show_allgather(const Communicator& comm, const std::optional<Area>& own, co
 }
 
 bool show_alltoall(const Communicator& comm, const std::optional<Area>& from, const Area& to) {
-  Board* const board = board_of(comm);
   const MPI_Count bytes = to.bytes();
   const MPI_Count all = bytes * comm.size();
-  const bool fits = bytes > 0 && all <= static_cast<MPI_Count>(Board::kBytesMost);
-  if (board == nullptr || !fits) return false;
+  if (!has_board(comm) || !is_short(all)) return false;
   const Places places(to, comm.size());
   Area row = from.value_or(to);
   row.count *= comm.size();
   const Buffer mine = row.buffer();
-  Showing showing(*board, comm, Operation::kAlltoall, 0, static_cast<std::size_t>(all));
+  Showing showing(comm, Operation::kAlltoall, 0, static_cast<std::size_t>(all));
   const MPI_Count here = comm.rank() * bytes;
   const std::byte* const shown = pack_into(showing, mine);
   if (from && showing.fits()) places.fill(comm.rank(), shown + here);
   exchange(showing, comm,
            [&](int rank, const std::byte* value) { places.fill(rank, value + here); });
   return true;
-}
-
-bool has_board(const Communicator& comm) {
-  return board_of(comm) != nullptr;
 }
 
 void pass_board(const Communicator& comm) {
